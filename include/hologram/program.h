@@ -1,0 +1,52 @@
+/* Programs: assembling, reading, writing, verifying, inspecting. Programs are immutable and reference counted. */
+#ifndef HOLOGRAM_PROGRAM_H
+#define HOLOGRAM_PROGRAM_H
+
+#include <hologram/diagnostics.h>
+#include <hologram/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hg_program hg_program;
+
+/**
+ * Assembles .atlas text (assembly.md). The text need not end in NUL.
+ * @param diagnostics  receives every error and warning; may be NULL
+ * @return HG_OK and a program the caller releases; HG_ERROR_ISA with the first error as hg_last_error(), HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
+
+enum { HG_PROGRAM_DEBUG = 1 }; /**< hg_program_encode: write the DEBUG section (asm -g) */
+
+/** Reads an .atlasb container. Errors as hg_program_assemble, codes B01 … B08. The bytes are not kept. Thread-safe. */
+HG_API hg_status hg_program_decode(const void *bytes, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
+/** Writes the canonical container. The caller frees *bytes with hg_string_free((char *)*bytes). Thread-safe. */
+HG_API hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t **bytes, size_t *length) HG_NODISCARD;
+/** Canonical text; the caller frees it with hg_string_free. Thread-safe. */
+HG_API hg_status hg_program_print(const hg_program *program, char **text, size_t *length) HG_NODISCARD;
+/** Checks everything that can be known before running, with the signature of the .param lines. Thread-safe. */
+HG_API hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnostics) HG_NODISCARD;
+
+/** One more owner. Thread-safe. Returns program. */
+HG_API hg_program *hg_program_retain(hg_program *program);
+/** One owner less; the last frees it. NULL is allowed. Thread-safe. */
+HG_API void hg_program_release(hg_program *program);
+
+HG_API const char *hg_program_name(const hg_program *program);
+/** Number of instructions. */
+HG_API size_t hg_program_len(const hg_program *program);
+/** BLAKE3 of code, parameters and launch defaults (assembly.md 7); names and metadata do not change it. 32 bytes. */
+HG_API const uint8_t *hg_program_hash(const hg_program *program);
+HG_API size_t hg_program_param_count(const hg_program *program);
+/** Name of the i-th parameter; NULL when i is not below the count. Owned by the program. */
+HG_API const char *hg_program_param_name(const hg_program *program, size_t i);
+/** Value of a metadata key, NULL when absent. Owned by the program; NUL-terminated. */
+HG_API const char *hg_program_meta(const hg_program *program, const char *key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

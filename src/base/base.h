@@ -1,0 +1,87 @@
+/* What every room may use: memory, errors, diagnostics, text, hashing. No thread, mmap or dlopen is needed (wasm32).
+ * Must not know: instructions, programs, devices. */
+#ifndef HG_BASE_BASE_H
+#define HG_BASE_BASE_H
+
+#include <hologram/status.h>
+#include <hologram/type.h>
+#include <hologram/diagnostics.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+/* HG_MAX_<ID> of limits.def. */
+typedef enum hg_limit_value {
+#define HG_LIMIT(id, value, what) HG_MAX_##id = (value),
+#include <hologram/limits.def>
+#undef HG_LIMIT
+} hg_limit_value;
+
+#define HG_TRY(expr)                                      \
+    do {                                                  \
+        hg_status hg_try_status = (expr);                 \
+        if (hg_try_status != HG_OK) return hg_try_status; \
+    } while (0)
+#define HG_COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- memory (alloc.c): every byte goes through the hooks of hg_set_allocator ---- */
+void *hg_alloc(size_t size) HG_NODISCARD;                      /* NULL when out of memory; size 0 gives a unique pointer */
+void *hg_calloc(size_t count, size_t size) HG_NODISCARD;       /* zeroed; NULL on overflow of the product too */
+void *hg_realloc(void *memory, size_t size) HG_NODISCARD;      /* on NULL the old block stays */
+void *hg_alloc_aligned(size_t size, size_t alignment) HG_NODISCARD; /* a power of two; freed with hg_free_aligned */
+void hg_free(void *memory);
+void hg_free_aligned(void *memory);
+bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product); /* false on overflow */
+bool hg_add_u64(uint64_t a, uint64_t b, uint64_t *sum);
+
+/* Bump allocator: everything is freed at once. Zero-initialise to make an empty one. Not thread-safe. */
+typedef struct hg_arena {
+    struct hg_arena_chunk *chunk;
+    size_t used, capacity; /* of the current chunk */
+    bool failed;           /* an allocation failed since init: sticky */
+} hg_arena;
+void *hg_arena_alloc(hg_arena *arena, size_t size) HG_NODISCARD; /* zeroed, aligned to 16; NULL when out of memory */
+char *hg_arena_text(hg_arena *arena, const char *text, size_t length) HG_NODISCARD; /* copy with a final NUL */
+void hg_arena_free(hg_arena *arena);
+
+/* Growable array of any element type: HG_VEC(int) v = {0}; HG_TRY_PUSH-style use through hg_vec_push. */
+#define HG_VEC(T) struct { T *data; uint64_t count, capacity; }
+/* Pointer to a new zeroed last element, NULL when out of memory. */
+#define hg_vec_push(v) (hg_vec_grow((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data) ? &(v)->data[(v)->count - 1] : NULL)
+#define hg_vec_free(v) (hg_free((v)->data), (v)->data = NULL, (v)->count = (v)->capacity = 0)
+bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* adds one zeroed element */
+
+/* ---- text (text.c) ---- */
+/* Growable byte string; on out of memory it stays valid, drops the addition and sets failed. */
+typedef struct hg_text { char *data; size_t length, capacity; bool failed; } hg_text;
+void hg_text_add(hg_text *text, const char *bytes, size_t length);
+void hg_text_addf(hg_text *text, const char *format, ...) HG_PRINTF(2, 3);
+void hg_text_free(hg_text *text); /* data is NUL-terminated whenever not NULL */
+
+/* ---- errors (error.c) ---- */
+/* Records status and message as this thread's last error and returns status. Resets all fields that do not apply. */
+hg_status hg_fail(hg_status status, const char *format, ...) HG_PRINTF(2, 3);
+/* The writable record, for filling in places after hg_fail. */
+hg_error *hg_error_record(void);
+/* HG_ERROR_OUT_OF_MEMORY with a message that needs no allocation. */
+hg_status hg_fail_memory(void);
+
+/* ---- diagnostics (diagnostics.c) ---- */
+typedef enum hg_severity { HG_SEVERITY_ERROR, HG_SEVERITY_WARNING, HG_SEVERITY_NOTE, HG_SEVERITY_FAULT } hg_severity;
+typedef struct hg_place { uint32_t line, column, length; uint64_t instruction; uint32_t operand; } hg_place; /* 0 / HG_NONE: unknown */
+/* Adds one; d may be NULL (dropped). Code is "V03". Hint may be NULL. Beyond the maximum of errors only the count grows. */
+void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) HG_PRINTF(6, 7);
+
+/* ---- BLAKE3 (blake3.c), written from the BLAKE3 paper, section 2 ---- */
+typedef struct hg_blake3 {
+    uint32_t chaining[8], stack[54][8];
+    uint8_t block[64];
+    uint64_t chunk;
+    uint32_t block_length, blocks_compressed, stack_length;
+} hg_blake3;
+void hg_blake3_init(hg_blake3 *h);
+void hg_blake3_update(hg_blake3 *h, const void *bytes, size_t length);
+void hg_blake3_final(const hg_blake3 *h, uint8_t out[32]);
+
+#endif

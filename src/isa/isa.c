@@ -1,0 +1,173 @@
+/* The table of isa.def as an array, and its look-ups. */
+#include "isa/isa.h"
+#include <string.h>
+
+#define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d"}
+#define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n}
+#define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n}
+#define O_ARRAY(n, a) {HG_K_ARRAY, a, HG_R_NONE, 0, n}
+#define O_OP {HG_K_OPNAME, 0, HG_R_NONE, 0, "op"}
+#define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle"}
+#define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool"}
+
+#define SIG_NONE {{0}}
+#define SIG_D_S {O_D, O_R("s")}
+#define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value"}}
+#define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s"}}
+#define SIG_D_A_B {O_D, O_R("a"), O_R("b")}
+#define SIG_D_A_B_C {O_D, O_R("a"), O_R("b"), O_R("c")}
+#define SIG_D_A_B_T {O_D, O_R("a"), O_R("b"), O_R("t")}
+#define SIG_CLAMP {O_D, O_R("s"), O_R("min"), O_R("max")}
+#define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount"}}
+#define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition"}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p"}, O_R("a"), O_R("b")}
+#define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p"}, O_R("a"), O_R("b")}
+#define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address"}}
+#define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "address"}, O_R("s")}
+#define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d"}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id"}}
+#define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, 1, "p"}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
+#define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
+#define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter"}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
+#define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id"}}
+#define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope"}}
+#define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count"}}
+#define SIG_REDUCE_MEM {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address"}, O_RN("count")}
+#define SIG_POOL_ALLOC {O_HANDLE(HG_WRITE), O_RN("size")}
+#define SIG_POOL_ALLOC_CONST {O_POOL, O_RN("size")}
+#define SIG_POOL_FREE {O_HANDLE(HG_READ)}
+#define SIG_POOL_FREE_CONST {O_POOL}
+#define SIG_POOL_LOAD {O_D, O_HANDLE(HG_READ), O_RN("offset")}
+#define SIG_POOL_LOAD_CONST {O_D, O_POOL, O_RN("offset")}
+#define SIG_POOL_STORE {O_HANDLE(HG_READ), O_RN("offset"), O_R("s")}
+#define SIG_POOL_STORE_CONST {O_POOL, O_RN("offset"), O_R("s")}
+#define SIG_MAP {O_ARRAY("out", HG_WRITE), O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
+#define SIG_MAP_BINARY {O_ARRAY("out", HG_WRITE), O_ARRAY("a", HG_READ), O_ARRAY("b", HG_READ), O_OP, O_RN("count")}
+#define SIG_PREDUCE {O_D, O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
+#define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "out"}, O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
+#define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("s")}
+#define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("expected"), O_R("desired")}
+
+enum {
+    T_NONE = HG_T_NONE, T_ALL = HG_T_ALL, T_INTEGER = HG_T_INTEGER, T_FLOAT = HG_T_FLOAT, T_ATOMIC = HG_T_ATOMIC,
+    EXACT = HG_NUMBERS_EXACT, ULP1 = HG_NUMBERS_ULP1, ULP2 = HG_NUMBERS_ULP2,
+    F_TYPE_OPTIONAL = HG_F_TYPE_OPTIONAL, F_DERIVED = HG_F_DERIVED, F_COLLECTIVE = HG_F_COLLECTIVE, F_POOL = HG_F_POOL,
+    F_MAY_FAULT = HG_F_MAY_FAULT, F_CONTROL = HG_F_CONTROL, F_BARRIER = HG_F_BARRIER, F_SHARED = HG_F_SHARED
+};
+
+#define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
+#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about) \
+    [HG_OP_##ident] = {.opcode = (code), .flags = (bits), .types = (type_set),                                        \
+                      .type_count = (type_set) == T_NONE ? 0 : HG_OP_##ident == HG_OP_CVT ? 2 : 1, .numbers = (accuracy), \
+                      .operand_count = OPERAND_COUNT(sig), .id = #ident, .text = (mnemonic), .doc = (about), .operands = sig},
+static const hg_op_info TABLE[HG_OP_COUNT] = {
+#include "isa.def"
+};
+#undef HG_OP
+
+static const char *const CONDITIONS[] = {
+#define HG_CONDITION(id, text) text,
+#include "opname.def"
+#undef HG_CONDITION
+};
+static const char *const SCOPES[] = {
+#define HG_SCOPE(id, text) text,
+#include "opname.def"
+#undef HG_SCOPE
+};
+static const char *const IDNAMES[] = {
+#define HG_IDNAME(id, text, type) text,
+#include "opname.def"
+#undef HG_IDNAME
+};
+static const uint8_t IDNAME_TYPES[] = {
+#define HG_IDNAME(id, text, type) HG_TYPE_##type,
+#include "opname.def"
+#undef HG_IDNAME
+};
+enum { GROUP_MAP = 1, GROUP_BINARY = 2, GROUP_REDUCE = 4, GROUP_BOTH = 6 };
+static const struct { const char *text; uint8_t group; uint8_t op; } OPNAMES[] = {
+#define HG_OPNAME(id, text, group, op) {text, GROUP_##group, HG_OP_##op},
+#include "opname.def"
+#undef HG_OPNAME
+};
+
+const hg_op_info *hg_op_get(hg_op op) { return &TABLE[op]; }
+
+hg_op hg_op_from_opcode(uint16_t opcode) {
+    for (int i = 0; i < HG_OP_COUNT; i++)
+        if (TABLE[i].opcode == opcode) return (hg_op)i;
+    return HG_OP_NONE;
+}
+
+static bool same(const char *word, const char *text, size_t length) {
+    return strncmp(word, text, length) == 0 && word[length] == '\0';
+}
+
+hg_op hg_op_from_text(const char *text, size_t length) {
+    for (int i = 0; i < HG_OP_COUNT; i++)
+        if (same(TABLE[i].text, text, length)) return (hg_op)i;
+    return HG_OP_NONE;
+}
+
+hg_op hg_op_next_form(hg_op op) {
+    for (int i = (int)op + 1; i < HG_OP_COUNT; i++)
+        if (strcmp(TABLE[i].text, TABLE[op].text) == 0) return (hg_op)i;
+    return HG_OP_NONE;
+}
+
+bool hg_op_allows_type(hg_op op, hg_type type) {
+    switch ((hg_type_set)TABLE[op].types) {
+    case HG_T_NONE: return false;
+    case HG_T_ALL: return type < HG_TYPE_COUNT;
+    case HG_T_INTEGER: return hg_type_is_integer(type);
+    case HG_T_FLOAT: return hg_type_is_float(type);
+    case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
+    }
+    return false;
+}
+
+static bool find(const char *const *words, int count, const char *text, size_t length, int *at) {
+    for (int i = 0; i < count; i++)
+        if (same(words[i], text, length)) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
+const char *hg_condition_name(hg_condition c) { return CONDITIONS[c]; }
+const char *hg_scope_name(hg_scope s) { return SCOPES[s]; }
+const char *hg_opname_name(hg_opname o) { return OPNAMES[o].text; }
+const char *hg_idname_name(hg_idname i) { return IDNAMES[i]; }
+hg_type hg_idname_type(hg_idname i) { return (hg_type)IDNAME_TYPES[i]; }
+
+bool hg_condition_from_text(const char *text, size_t length, hg_condition *c) {
+    int at;
+    bool found = find(CONDITIONS, HG_COND_COUNT, text, length, &at);
+    if (found) *c = (hg_condition)at;
+    return found;
+}
+bool hg_scope_from_text(const char *text, size_t length, hg_scope *s) {
+    int at;
+    bool found = find(SCOPES, HG_SCOPE_COUNT, text, length, &at);
+    if (found) *s = (hg_scope)at;
+    return found;
+}
+bool hg_idname_from_text(const char *text, size_t length, hg_idname *i) {
+    int at;
+    bool found = find(IDNAMES, HG_ID_COUNT, text, length, &at);
+    if (found) *i = (hg_idname)at;
+    return found;
+}
+bool hg_opname_from_text(const char *text, size_t length, hg_opname *o) {
+    for (int i = 0; i < HG_OPNAME_COUNT; i++)
+        if (same(OPNAMES[i].text, text, length)) {
+            *o = (hg_opname)i;
+            return true;
+        }
+    return false;
+}
+
+bool hg_opname_is_map(hg_opname o) { return (OPNAMES[o].group & GROUP_MAP) != 0; }
+bool hg_opname_is_binary(hg_opname o) { return (OPNAMES[o].group & GROUP_BINARY) != 0; }
+bool hg_opname_is_reduce(hg_opname o) { return (OPNAMES[o].group & GROUP_REDUCE) != 0; }
+hg_op hg_opname_op(hg_opname o) { return (hg_op)OPNAMES[o].op; }

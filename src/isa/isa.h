@@ -1,0 +1,137 @@
+/* The instruction table as data: opcodes, operand descriptors, and look-ups. Generated from isa.def by the preprocessor.
+ * Must not know: text syntax, binary syntax, kernel IR. */
+#ifndef HG_ISA_ISA_H
+#define HG_ISA_ISA_H
+
+#include <hologram/type.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HG_MAX_OPERANDS = 20 }; /* most operands of any row, tensor instructions to come included (conv2d has 12) */
+
+/* One value a row, dense from 0 (hg_op); the opcode of the binary is hg_op_info.opcode. */
+typedef enum hg_op {
+#define HG_OP(opcode, id, text, sig, types, flags, numbers, doc) HG_OP_##id,
+#include "isa.def"
+#undef HG_OP
+    HG_OP_COUNT,
+    HG_OP_NONE = HG_OP_COUNT
+} hg_op;
+
+typedef enum hg_condition {
+#define HG_CONDITION(id, text) HG_COND_##id,
+#include "opname.def"
+#undef HG_CONDITION
+    HG_COND_COUNT
+} hg_condition;
+
+typedef enum hg_scope {
+#define HG_SCOPE(id, text) HG_SCOPE_##id,
+#include "opname.def"
+#undef HG_SCOPE
+    HG_SCOPE_COUNT
+} hg_scope;
+
+typedef enum hg_opname {
+#define HG_OPNAME(id, text, group, op) HG_OPNAME_##id,
+#include "opname.def"
+#undef HG_OPNAME
+    HG_OPNAME_COUNT
+} hg_opname;
+
+typedef enum hg_idname {
+#define HG_IDNAME(id, text, type) HG_ID_##id,
+#include "opname.def"
+#undef HG_IDNAME
+    HG_ID_COUNT
+} hg_idname;
+
+/* What can stand in an operand's place. */
+typedef enum hg_operand_kind {
+    HG_K_TYPE,    /* a type suffix; never in the operand list of text, first in the binary */
+    HG_K_REG,     /* r0 … r255 */
+    HG_K_PRED,    /* p0 … p15 */
+    HG_K_LABEL,   /* @name: an instruction index, at most the instruction count */
+    HG_K_ADDRESS, /* [ … ] */
+    HG_K_ARRAY,   /* address or bare register holding a buffer handle */
+    HG_K_LITERAL, /* a literal of the instruction's type (rule gives it where it is another) */
+    HG_K_COUNT,   /* R/N: unsigned literal or register u32/u64 */
+    HG_K_U8,      /* barrier id, register count */
+    HG_K_I8,
+    HG_K_POOL,    /* poolN: u64 handle */
+    HG_K_COND,    /* part of the mnemonic */
+    HG_K_SCOPE,   /* part of the mnemonic */
+    HG_K_OPNAME,
+    HG_K_IDNAME,
+    HG_K_BOOL,
+    HG_K_TUPLE
+} hg_operand_kind;
+
+/* Which type a register operand has. */
+typedef enum hg_type_rule {
+    HG_R_NONE,   /* no register, or checked by its kind */
+    HG_R_T,      /* the instruction's type (for cvt: destination type) */
+    HG_R_T2,     /* the second type suffix: source of cvt */
+    HG_R_U32, HG_R_U64,
+    HG_R_U32_U64, /* u32 or u64 */
+    HG_R_ID       /* as the idname's type */
+} hg_type_rule;
+
+enum { HG_READ = 1, HG_WRITE = 2 };
+
+typedef struct hg_operand_info {
+    uint8_t kind;     /* hg_operand_kind */
+    uint8_t access;   /* HG_READ, HG_WRITE, both (loop counter), 0 */
+    uint8_t rule;     /* hg_type_rule */
+    uint8_t optional; /* may be left out (bra's predicate; named operands with a default) */
+    const char *name; /* as the reference prints it; the key of named operands */
+} hg_operand_info;
+
+typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC } hg_type_set;
+
+enum {
+    HG_F_TYPE_OPTIONAL = 1, HG_F_DERIVED = 2, HG_F_COLLECTIVE = 4, HG_F_POOL = 8, HG_F_MAY_FAULT = 16,
+    HG_F_CONTROL = 32, HG_F_BARRIER = 64, HG_F_SHARED = 128, HG_F_NAMED = 256 /* operands are written name=value */
+};
+
+typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG_NUMBERS_BOUNDED } hg_numbers;
+
+typedef struct hg_op_info {
+    uint16_t opcode;
+    uint16_t flags;            /* HG_F_* */
+    uint8_t types;             /* hg_type_set */
+    uint8_t type_count;        /* suffixes: 0, 1, or 2 (cvt) */
+    uint8_t numbers;           /* hg_numbers */
+    uint8_t operand_count;     /* without types */
+    const char *id;            /* "ADD" */
+    const char *text;          /* "add" */
+    const char *doc;
+    hg_operand_info operands[HG_MAX_OPERANDS];
+} hg_op_info;
+
+/* The row of an instruction. op < HG_OP_COUNT. */
+const hg_op_info *hg_op_get(hg_op op);
+/* HG_OP_NONE when no row has that opcode. */
+hg_op hg_op_from_opcode(uint16_t opcode);
+/* First row whose mnemonic (without condition, scope and types) is text; HG_OP_NONE when there is none. Rows that share a
+ * mnemonic follow each other in hg_op order at hg_op_next_form. */
+hg_op hg_op_from_text(const char *text, size_t length);
+hg_op hg_op_next_form(hg_op op);
+bool hg_op_allows_type(hg_op op, hg_type type);
+
+const char *hg_condition_name(hg_condition c);
+const char *hg_scope_name(hg_scope s);
+const char *hg_opname_name(hg_opname o);
+const char *hg_idname_name(hg_idname i);
+hg_type hg_idname_type(hg_idname i);
+bool hg_condition_from_text(const char *text, size_t length, hg_condition *c);
+bool hg_scope_from_text(const char *text, size_t length, hg_scope *s);
+bool hg_opname_from_text(const char *text, size_t length, hg_opname *o);
+bool hg_idname_from_text(const char *text, size_t length, hg_idname *i);
+/* Which operation a map or reduce name stands for; groups of opname.def. */
+bool hg_opname_is_map(hg_opname o);
+bool hg_opname_is_binary(hg_opname o);
+bool hg_opname_is_reduce(hg_opname o);
+hg_op hg_opname_op(hg_opname o); /* HG_OP_NONE for relu, erf, atan2 */
+
+#endif

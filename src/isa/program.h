@@ -1,0 +1,109 @@
+/* A program in memory: what the assembler, the binary reader and the builder make, and all later rooms read.
+ * Must not know: text or binary syntax, kernel IR, devices. */
+#ifndef HG_ISA_PROGRAM_H
+#define HG_ISA_PROGRAM_H
+
+#include "base/base.h"
+#include "isa/isa.h"
+#include <hologram/program.h>
+
+/* Places of an address, by binary code. */
+typedef enum hg_place_kind {
+    HG_PLACE_BUF,      /* handle in value */
+    HG_PLACE_POOL,     /* handle in value */
+    HG_PLACE_SHARED,
+    HG_PLACE_CLASS,    /* class in value */
+    HG_PLACE_PHI,      /* class, page, byte in phi */
+    HG_PLACE_FLAT,     /* flat address in reg */
+    HG_PLACE_BUF_REG,  /* buffer handle in reg */
+    HG_PLACE_POOL_REG, /* pool handle in reg */
+    HG_PLACE_BARE      /* arrays only: buffer handle in reg, offset 0 */
+} hg_place_kind;
+
+/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS or place HG_PLACE_BARE, kind HG_K_ARRAY). */
+typedef struct hg_operand {
+    uint8_t kind;      /* hg_operand_kind */
+    uint8_t reg;       /* register, predicate (255: none), register of a place, or register of a count */
+    uint8_t place;     /* hg_place_kind */
+    uint8_t has_index; /* address */
+    uint8_t index;     /* index register */
+    uint8_t is_reg;    /* HG_K_COUNT: reg instead of value */
+    uint8_t phi[2];    /* page, byte; the class is in value */
+    uint64_t value;    /* number, handle, class, label's instruction index, condition, scope, opname, idname, bool, i8 sign-extended;
+                          literal: offset of its little-endian bytes in program->literals */
+    int64_t disp;      /* address */
+} hg_operand;
+
+enum { HG_TYPE_OMITTED = 0xFF };
+
+typedef struct hg_inst {
+    uint16_t op;         /* hg_op */
+    uint8_t type;        /* hg_type, HG_TYPE_OMITTED until inferred, 0xFE where the row has none */
+    uint8_t type2;       /* source type of cvt, 0xFE elsewhere */
+    uint32_t operands;   /* first in program->operands; their number and order are those of the row */
+} hg_inst;
+enum { HG_TYPE_NOT_USED = 0xFE };
+
+typedef struct hg_extent { uint8_t is_param; uint16_t param; uint64_t value; } hg_extent; /* param: index in params */
+
+typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL } hg_param_kind;
+typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } hg_param_dir;
+
+typedef struct hg_param {
+    uint8_t reg, kind, type, dir;
+    uint8_t has_default;
+    uint8_t rank;          /* 255: no dims */
+    hg_extent dims[8];
+    uint64_t pool_bytes;
+    uint8_t *default_bytes; /* size(type) bytes */
+    const char *name;
+} hg_param;
+
+typedef struct hg_label_name { uint32_t index; const char *name; } hg_label_name;
+typedef struct hg_meta { const char *key; const char *value; uint32_t value_length; } hg_meta;
+
+struct hg_program {
+    hg_arena arena; /* owns everything below */
+    uint32_t references;   /* atomic */
+    uint32_t flags;        /* bit 0: relaxed */
+    const char *name;
+    uint32_t entry;        /* instruction index */
+    uint32_t inst_count;
+    hg_inst *insts;
+    uint32_t operand_count;
+    hg_operand *operands;
+    uint64_t literal_bytes;
+    uint8_t *literals;
+    uint32_t param_count;
+    hg_param *params;
+    uint64_t shared;
+    uint32_t block[3];     /* 0: none */
+    uint32_t lanes_count;  /* extents in .lanes, multiplied; 0: no .lanes */
+    hg_extent lanes[8];
+    uint32_t label_count;  /* stored names, sorted by index, then bytes */
+    hg_label_name *labels;
+    uint32_t meta_count;   /* sorted by key */
+    hg_meta *meta;
+    const char *source_name; /* debug section; NULL: none */
+    uint32_t *lines, *columns; /* an instruction each, or NULL */
+    uint8_t hash[32];      /* program hash of assembly.md 7, always set */
+};
+
+/* The operands of an instruction. */
+static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
+/* Little-endian bytes of a literal operand. */
+static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
+
+/* Computes program->hash (codec.c). */
+hg_status hg_program_rehash(hg_program *program);
+/* Canonical text of one instruction without indent or newline (print.c). */
+void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t inst);
+/* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them. Also what run prints. */
+void hg_print_literal(hg_text *out, hg_type type, const uint8_t *bytes);
+/* Reads a literal of section 2.2 (literal.c) into size(type) bytes. On failure returns the diagnostic code ("S03", "S04")
+ * and *message (static or in scratch) and *hint, else NULL. */
+const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes, char message[160], const char **hint);
+/* Fills in omitted types by inference and reports V05 where that is not possible (verify.c; called by the assembler and the builder). */
+hg_status hg_infer_types(hg_program *program, hg_diagnostics *d);
+
+#endif
