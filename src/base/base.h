@@ -12,11 +12,18 @@
 #include <stddef.h>
 
 /* HG_MAX_<ID> of limits.def. */
-typedef enum hg_limit_value {
+enum {
 #define HG_LIMIT(id, value, what) HG_MAX_##id = (value),
+#define HG_LIMIT64(id, value, what)
 #include <hologram/limits.def>
 #undef HG_LIMIT
-} hg_limit_value;
+#undef HG_LIMIT64
+};
+#define HG_LIMIT(id, value, what)
+#define HG_LIMIT64(id, value, what) static const uint64_t HG_MAX_##id = (value);
+#include <hologram/limits.def>
+#undef HG_LIMIT
+#undef HG_LIMIT64
 
 #define HG_TRY(expr)                                      \
     do {                                                  \
