@@ -15,7 +15,7 @@ typedef enum hg_exit_kind {
     HG_EXIT_STOP    /* exit, or past the last instruction */
 } hg_exit_kind;
 
-enum { HG_NO_BLOCK = 0xFFFFFFFF };
+#define HG_NO_BLOCK UINT32_MAX
 
 /* Instructions [first, last); the terminator, if it is one, is the last of them. A block of zero instructions stands for the
  * index one past the end. Blocks shared by several functions are repeated in each (cloned by number, not by code). */
