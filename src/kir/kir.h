@@ -1,0 +1,255 @@
+/* Kernel IR: typed values, structured control flow, functions, variables, private arrays.
+ *
+ * A module holds functions; functions[0] is the kernel that every lane runs. A function's body is a region: a list of
+ * operations (kir_value), some of which (IF, LOOP) own regions. A value may be used after its definition in the same region and
+ * in regions nested there, never outside (joins go through variables). Integers are unsigned bit patterns (signedness is in the
+ * operation): i32 and u32 are both HG_TYPE_U32 here. f16 and bf16 are HG_TYPE_U16 bits (op16 = round16(op32(widen))).
+ *
+ * LOOP repeats its region until a BREAK; falling out of the end of the region repeats it, CONTINUE repeats it at once.
+ * BREAK and CONTINUE act on the innermost LOOP. EXIT stops the lane, from any function. Nothing follows BREAK, CONTINUE, EXIT,
+ * RETURN in their region.
+ *
+ * Variables belong to a lane. Those of the module (function NULL) are shared by all functions: Atlas registers that cross calls.
+ * There is no recursion, so each variable has one home.
+ *
+ * Must not know: text syntax, devices, threads. */
+#ifndef HG_KIR_KIR_H
+#define HG_KIR_KIR_H
+
+#include "base/base.h"
+#include "isa/isa.h"
+
+typedef enum kir_op {
+#define KIR_OP(id, text, args, result, class) KIR_##id,
+#include "kir/prim.def"
+#undef KIR_OP
+    KIR_OP_COUNT
+} kir_op;
+
+/* Types of values: F32, F64, U8 … U4096 of hg_type, and these two. */
+enum { KIR_BOOL = HG_TYPE_COUNT, KIR_VOID = HG_TYPE_COUNT + 1, KIR_TYPE_COUNT };
+
+typedef struct kir_value kir_value;
+typedef struct kir_region { kir_value *first, *last; kir_value *owner; /* IF or LOOP; NULL: function body */ } kir_region;
+
+typedef enum kir_space { KIR_BUFFER, KIR_POOL, KIR_SHARED, KIR_CLASS, KIR_FLAT } kir_space;
+typedef enum kir_atomic { KIR_ATOMIC_ADD, KIR_ATOMIC_UMIN, KIR_ATOMIC_SMIN, KIR_ATOMIC_UMAX, KIR_ATOMIC_SMAX, KIR_ATOMIC_AND,
+                          KIR_ATOMIC_OR, KIR_ATOMIC_XOR, KIR_ATOMIC_EXCH, KIR_ATOMIC_CAS } kir_atomic;
+typedef enum kir_shape { KIR_VARYING, KIR_AFFINE, KIR_BLOCK_UNIFORM, KIR_UNIFORM } kir_shape; /* VARYING: also "not analysed" */
+typedef enum kir_fault { KIR_FAULT_BOUNDS = 1, KIR_FAULT_DIVISION = 2, KIR_FAULT_HANDLE = 3, KIR_FAULT_ALIGN = 4, KIR_FAULT_DOMAIN = 5,
+                         KIR_FAULT_BARRIER = 6, KIR_FAULT_STEPS = 7 } kir_fault; /* F01 … F07 */
+
+/* Functions that are definitions over primitives: an hg_op, or one of these (maps without an instruction). */
+enum { KIR_FN_RELU = HG_OP_COUNT, KIR_FN_ERF, KIR_FN_ATAN2, KIR_FN_COUNT };
+
+typedef struct kir_var {
+    struct kir_function *function; /* NULL: module (lane) variable */
+    struct kir_var *next;
+    const char *name;      /* "r10", "p0", or NULL */
+    uint8_t type;
+    uint32_t length;       /* 0: scalar; else a private array of that many elements, zero at start */
+    uint32_t id;           /* dense in the module */
+    bool by_reference;     /* array parameter of a function: names the caller's array while the function runs */
+    uint32_t spill;        /* used by plan */
+    void *scratch;         /* free for the pass that runs */
+} kir_var;
+
+typedef struct kir_table { struct kir_table *next; uint8_t type; uint32_t length; const void *data; /* little-endian elements */ uint32_t id; const char *name; } kir_table;
+
+/* An operation and its result. */
+struct kir_value {
+    uint8_t op;        /* kir_op */
+    uint8_t type;      /* of the result; KIR_VOID: none */
+    uint8_t nargs;
+    uint8_t shape;     /* kir_shape, set by kir_shapes */
+    uint32_t id;       /* dense in the function, for printing and side tables; renumbered by kir_number */
+    uint32_t inst;     /* source instruction + 1; 0: none */
+    uint32_t uses;     /* set by kir_count_uses */
+    kir_value **args;
+    kir_value *prev, *next;
+    kir_region *parent;
+    kir_region *body[2]; /* IF: then, else (never NULL); LOOP: body */
+    union {
+        uint64_t imm;            /* CONST up to 64 bits (zero-extended bits of the type; bool 0/1); INPUT, PARAM: index; ID: hg_idname; FENCE: hg_scope; BARRIER: id */
+        const uint8_t *bytes;    /* CONST wider than 64 bits: size(type) little-endian bytes */
+        kir_var *var;            /* VAR_*, ARRAY_* (ARRAY_GET args: index u32; ARRAY_SET: index u32, value) */
+        kir_table *table;        /* TABLE_GET args: index u32, in range */
+        struct { struct kir_function *function; kir_var **arrays; } call; /* CALL: args are the scalar params; arrays one for each array param */
+        struct {                 /* LOAD, STORE, CHECK, ATOMIC. args: [handle u64] (BUFFER, POOL; FLAT: flat address), [index u64] if has_index, then STORE: value; ATOMIC: operand(s) */
+            uint8_t space;       /* kir_space */
+            uint8_t bytes;       /* in memory: 1 2 4 8 (before legalisation up to 512 as bytes_wide) */
+            uint8_t has_index;
+            uint8_t split;       /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
+            uint8_t unchecked;   /* a CHECK or range analysis proved it */
+            uint8_t atomic;      /* kir_atomic */
+            uint8_t class_id;    /* CLASS: base = class·12288, limit 12288 */
+            uint8_t operand;     /* of the instruction, for faults, from 1 */
+            uint16_t bytes_wide; /* size of the access as written, for fault texts and CHECK */
+            int16_t slot;        /* provenance: index in module->slots, KIR_OPEN */
+            int64_t disp;        /* added exactly to the index */
+        } mem;
+        struct { uint16_t fn; uint8_t atlas_type; } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
+        struct { uint8_t code; uint8_t operand; const char *message; } fault; /* FAULT_IF: kir_fault; message static or in the module's arena */
+        struct { uint16_t op; uint8_t opname; uint8_t atlas_type; const struct kir_step *info; } step; /* STEP: hg_op; args in kir_step order */
+        struct { bool bounded; } loop; /* LOOP: proven short, needs no fuel */
+    } u;
+    int64_t stride;    /* AFFINE: difference between neighbouring lanes, set by kir_shapes */
+    uint64_t umin, umax; /* unsigned range, set by kir_shapes */
+    void *scratch;     /* free for the pass that runs */
+};
+enum { KIR_OPEN = -1 };
+
+/* One memory operand of a STEP: as the mem fields, its args are the STEP's args [first, first + count). */
+typedef struct kir_step_array { uint8_t space, has_index, class_id, operand; uint8_t first_arg; int64_t disp; uint8_t access; } kir_step_array;
+/* STEP arguments: arrays in table order (handle, then index when present), then the count or size (u64) unless fixed, all uniform. */
+typedef struct kir_step {
+    uint8_t array_count;
+    kir_step_array arrays[4];
+    int8_t count_arg;      /* index in args, -1: none */
+    int8_t handle_arg;     /* pool.free, pool.alloc with a given handle */
+} kir_step;
+
+typedef struct kir_function {
+    struct kir_module *module;
+    struct kir_function *next;
+    const char *name;
+    uint32_t id;
+    uint8_t param_count;    /* scalar parameters, PARAM(i) */
+    uint8_t param_types[16];
+    uint8_t array_count;    /* array parameters: vars with by_reference */
+    kir_var *array_params[8];
+    uint8_t result;         /* KIR_VOID or a scalar type */
+    kir_region *body;
+    uint32_t value_count;   /* after kir_number */
+    bool pure;              /* a definition: no memory, no faults, no module variables */
+    void *scratch;
+} kir_function;
+
+typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, KIR_INPUT_ENV /* plan environment */ } kir_input_kind;
+typedef struct kir_input { uint8_t kind, type, reg; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
+/* A buffer or pool that memory operations name directly: through an input (handle parameter) or a constant handle. */
+typedef struct kir_slot { uint8_t space; bool constant; uint32_t input; uint64_t handle; bool read, written; } kir_slot;
+
+typedef struct kir_module {
+    hg_arena arena;
+    const char *name;
+    kir_function *functions, *last_function; /* functions: the kernel */
+    uint32_t function_count;
+    kir_var *vars, *last_var;   /* all variables, module's and functions' */
+    uint32_t var_count;
+    kir_table *tables;
+    uint32_t table_count;
+    HG_VEC(kir_input) inputs;
+    HG_VEC(kir_slot) slots;     /* set by kir_provenance */
+    bool has_open;              /* some access has slot KIR_OPEN */
+    bool uses_barrier, uses_shared, uses_class, has_step, relaxed;
+    const struct hg_program *program; /* for comments and fault texts; may be NULL; borrowed */
+    kir_function *definitions[KIR_FN_COUNT][HG_TYPE_COUNT]; /* one function a definition and type, made on demand */
+} kir_module;
+
+/* What a target does natively. Everything else is lowered by kir_legalise. */
+typedef struct kir_caps {
+    bool i8, i16, i64, f64;
+    bool fma32, fma64;      /* fused and correctly rounded */
+    bool subnormals;        /* f32 (and f64) keep subnormals */
+    bool half;              /* H2F F2H B2F F2B */
+    bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */
+    const char *name;
+} kir_caps;
+
+/* ---- module.c ---- */
+kir_module *kir_module_create(const char *name) HG_NODISCARD; /* NULL when out of memory */
+void kir_module_destroy(kir_module *m);
+kir_function *kir_function_create(kir_module *m, const char *name, uint8_t result); /* NULL when out of memory */
+kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name);
+kir_var *kir_array_param(kir_function *f, uint8_t type, uint32_t length, const char *name);
+kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data, const char *name); /* copies data */
+uint64_t kir_type_bytes(uint8_t type); /* bool: 1 */
+uint32_t kir_type_bits(uint8_t type);  /* bool: 1 */
+bool kir_type_is_float(uint8_t type);
+uint8_t kir_type_of(hg_type type);     /* i32 -> u32, f16 -> u16, … */
+const char *kir_op_name(kir_op op);
+const char *kir_type_name(uint8_t type);
+uint32_t kir_number(kir_function *f);  /* ids in order of text; returns and stores the count */
+void kir_count_uses(kir_module *m);
+bool kir_has_side_effect(const kir_value *v); /* must stay even when unused */
+void kir_remove(kir_value *v);         /* unlinks from its region */
+/* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */
+kir_value *kir_walk(const kir_value *v, const kir_region *root);
+
+/* ---- builder.c: appends to a region. Never returns NULL: out of memory sets b->failed and gives a harmless value. ---- */
+typedef struct kir_builder {
+    kir_module *module;
+    kir_function *function;
+    kir_region *region;    /* where operations are appended */
+    uint32_t inst;         /* stored in new values */
+    bool failed;
+    kir_value dummy;       /* given out when failed */
+    kir_value *dummy_args[8];
+    kir_region dummy_region;
+    const kir_caps *caps;  /* NULL: build high-level; set by kir_legalise while it emits */
+} kir_builder;
+void kir_builder_init(kir_builder *b, kir_module *m, kir_function *f);
+kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args); /* fields of u are zero */
+kir_value *kir_const(kir_builder *b, uint8_t type, uint64_t bits);
+kir_value *kir_const_bytes(kir_builder *b, uint8_t type, const uint8_t *bytes); /* any width; copies */
+kir_value *kir_f32(kir_builder *b, float value);
+kir_value *kir_f64(kir_builder *b, double value);
+kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);               /* result SAME */
+kir_value *kir_binary(kir_builder *b, kir_op op, kir_value *a, kir_value *c); /* result SAME or BOOL by prim.def */
+kir_value *kir_ffma(kir_builder *b, kir_value *a, kir_value *m, kir_value *c);
+kir_value *kir_select(kir_builder *b, kir_value *cond, kir_value *a, kir_value *c);
+kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a);
+kir_value *kir_not(kir_builder *b, kir_value *boolean);
+kir_value *kir_get(kir_builder *b, kir_var *var);
+void kir_set(kir_builder *b, kir_var *var, kir_value *value);
+kir_value *kir_array_get(kir_builder *b, kir_var *array, kir_value *index);
+void kir_array_set(kir_builder *b, kir_var *array, kir_value *index, kir_value *value);
+kir_value *kir_table_get(kir_builder *b, kir_table *table, kir_value *index);
+kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *const *args, kir_var *const *arrays);
+void kir_return(kir_builder *b, kir_value *value); /* NULL: none */
+kir_value *kir_param(kir_builder *b, uint8_t index);
+kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs, kir_value *const *args);
+/* if: kir_if_begin; …; [kir_if_else;] kir_if_end. The pointer is the IF. */
+kir_value *kir_if_begin(kir_builder *b, kir_value *cond);
+void kir_if_else(kir_builder *b, kir_value *branch);
+void kir_if_end(kir_builder *b, kir_value *branch);
+kir_value *kir_loop_begin(kir_builder *b, bool bounded);
+void kir_loop_end(kir_builder *b, kir_value *loop);
+void kir_break(kir_builder *b);
+void kir_continue(kir_builder *b);
+void kir_exit(kir_builder *b);
+void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message);
+/* shorthands used by definitions */
+static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y); }
+static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y); }
+static inline kir_value *kir_mul(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FMUL : KIR_MUL, x, y); }
+
+/* ---- define/: the one definition of every derived function over primitives ---- */
+/* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64 only. */
+kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type atlas_type, kir_value *const *args);
+uint8_t kir_define_args(uint16_t fn);                 /* number of arguments */
+bool kir_define_exists(uint16_t fn, hg_type atlas_type);
+bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
+/* The module's function of a definition, made on first use. NULL when out of memory. */
+kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
+
+/* ---- legalise.c ----
+ * Requires: any module. Provides: a new module with only types and operations of caps; wide integers as private arrays and loops. */
+hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;
+
+/* ---- passes ---- */
+hg_status kir_simplify(kir_module *m);   /* forward variables, fold constants, common subexpressions, dead code */
+void kir_shapes(kir_module *m, bool tile_is_block); /* sets shape, stride, range */
+hg_status kir_provenance(kir_module *m); /* sets mem.slot, module->slots, has_open */
+/* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
+hg_status kir_verify(const kir_module *m) HG_NODISCARD;
+void kir_print(hg_text *out, const kir_module *m);
+
+/* ---- build.c: from a verified program ---- */
+struct hg_cfg;
+typedef struct kir_build_options { uint64_t max_steps; /* 0: none */ } kir_build_options;
+/* Requires: hg_verify succeeded. Provides: structured module, functions[0] the program, one function an Atlas function. */
+hg_status kir_build(const struct hg_cfg *cfg, const kir_build_options *options, kir_module **module) HG_NODISCARD;
+
+#endif
