@@ -55,9 +55,10 @@ void hg_arena_free(hg_arena *arena);
 /* Growable array of any element type: HG_VEC(int) v = {0}; HG_TRY_PUSH-style use through hg_vec_push. */
 #define HG_VEC(T) struct { T *data; uint64_t count, capacity; }
 /* Pointer to a new zeroed last element, NULL when out of memory. */
-#define hg_vec_push(v) (hg_vec_grow((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data) ? &(v)->data[(v)->count - 1] : NULL)
+#define hg_vec_push(v) ((__typeof__((v)->data))hg_vec_last((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data))
 #define hg_vec_free(v) (hg_free((v)->data), (v)->data = NULL, (v)->count = (v)->capacity = 0)
 bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* adds one zeroed element */
+void *hg_vec_last(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* the same, and where it is */
 
 /* ---- text (text.c) ---- */
 /* Growable byte string; on out of memory it stays valid, drops the addition and sets failed. */
@@ -79,6 +80,11 @@ typedef enum hg_severity { HG_SEVERITY_ERROR, HG_SEVERITY_WARNING, HG_SEVERITY_N
 typedef struct hg_place { uint32_t line, column, length; uint64_t instruction; uint32_t operand; } hg_place; /* 0 / HG_NONE: unknown */
 /* Adds one; d may be NULL (dropped). Code is "V03". Hint may be NULL. Beyond the maximum of errors only the count grows. */
 void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) HG_PRINTF(6, 7);
+/* A fault of one lane. `where` is the whole second line, "in instruction 4 (…), lane 3 (…), operand 2"; NULL: made from place and lane. */
+void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...) HG_PRINTF(6, 7);
+/* hg_diagnostics_print; for a place without a line, instruction_text appends the instruction's canonical text (false: unknown). */
+char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const char *source, size_t source_length,
+                                bool (*instruction_text)(void *user, uint64_t index, hg_text *out), void *user);
 
 /* ---- BLAKE3 (blake3.c), written from the BLAKE3 paper, section 2 ---- */
 typedef struct hg_blake3 {

@@ -1,0 +1,185 @@
+/* Memory: the allocator hooks, checked arithmetic, arena and growable array. Must not know: anything but bytes. */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_reallocate(void *user, void *memory, size_t bytes) {
+    (void)user;
+    return realloc(memory, bytes);
+}
+
+static void default_release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static hg_allocator allocator = {sizeof(hg_allocator), NULL, default_reallocate, default_release};
+
+hg_status hg_set_allocator(const hg_allocator *given) {
+    if (!given) {
+        allocator = (hg_allocator){sizeof(hg_allocator), NULL, default_reallocate, default_release};
+        return HG_OK;
+    }
+    if (given->size < sizeof(hg_allocator))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: size is %zu, expected %zu", given->size, sizeof(hg_allocator));
+    if (!given->reallocate || !given->release)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: reallocate and release must both be set");
+    allocator = *given;
+    return HG_OK;
+}
+
+void *hg_realloc(void *memory, size_t size) { return allocator.reallocate(allocator.user, memory, size ? size : 1); }
+
+void *hg_alloc(size_t size) { return hg_realloc(NULL, size); }
+
+void *hg_calloc(size_t count, size_t size) {
+    if (size && count > SIZE_MAX / size) return NULL;
+    void *memory = hg_alloc(count * size);
+    if (memory) memset(memory, 0, count * size);
+    return memory;
+}
+
+void hg_free(void *memory) {
+    if (memory) allocator.release(allocator.user, memory);
+}
+
+/* The block's own address stands in the word before the aligned address. */
+void *hg_alloc_aligned(size_t size, size_t alignment) {
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    if (alignment & (alignment - 1)) return NULL;
+    size_t extra = alignment + sizeof(void *);
+    if (size > SIZE_MAX - extra) return NULL;
+    unsigned char *block = hg_alloc(size + extra);
+    if (!block) return NULL;
+    uintptr_t first = (uintptr_t)block + sizeof(void *);
+    size_t skip = (size_t)((alignment - first % alignment) % alignment) + sizeof(void *);
+    unsigned char *aligned = block + skip;
+    void *whole = block;
+    memcpy(aligned - sizeof(void *), &whole, sizeof whole);
+    return aligned;
+}
+
+void hg_free_aligned(void *memory) {
+    if (!memory) return;
+    void *whole;
+    memcpy(&whole, (unsigned char *)memory - sizeof whole, sizeof whole);
+    hg_free(whole);
+}
+
+bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product) {
+    *product = a * b;
+    return !a || *product / a == b;
+}
+
+bool hg_add_u64(uint64_t a, uint64_t b, uint64_t *sum) {
+    *sum = a + b;
+    return *sum >= a;
+}
+
+/* ---- arena ---- */
+
+enum { ARENA_ALIGN = 16, ARENA_FIRST = 4096, ARENA_LARGEST = 1 << 20 };
+
+struct hg_arena_chunk {
+    struct hg_arena_chunk *next; /* older */
+    unsigned char *bytes;        /* the first aligned byte behind this header */
+    size_t capacity;
+};
+
+static struct hg_arena_chunk *arena_chunk_create(size_t capacity) {
+    size_t extra = sizeof(struct hg_arena_chunk) + ARENA_ALIGN;
+    if (capacity > SIZE_MAX - extra) return NULL;
+    struct hg_arena_chunk *chunk = hg_alloc(capacity + extra);
+    if (!chunk) return NULL;
+    unsigned char *bytes = (unsigned char *)(chunk + 1);
+    chunk->bytes = bytes + (ARENA_ALIGN - (uintptr_t)bytes % ARENA_ALIGN) % ARENA_ALIGN;
+    chunk->capacity = capacity;
+    chunk->next = NULL;
+    return chunk;
+}
+
+/* A chunk for one large piece, put behind the current chunk, whose free rest stays in use. */
+static void *arena_alloc_large(hg_arena *arena, size_t size) {
+    struct hg_arena_chunk *chunk = arena_chunk_create(size);
+    if (!chunk) {
+        arena->failed = true;
+        return NULL;
+    }
+    if (arena->chunk) {
+        chunk->next = arena->chunk->next;
+        arena->chunk->next = chunk;
+    } else {
+        arena->chunk = chunk;
+        arena->used = arena->capacity = size;
+    }
+    memset(chunk->bytes, 0, size);
+    return chunk->bytes;
+}
+
+void *hg_arena_alloc(hg_arena *arena, size_t size) {
+    if (size > SIZE_MAX - ARENA_ALIGN) {
+        arena->failed = true;
+        return NULL;
+    }
+    size = size ? (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1) : ARENA_ALIGN;
+    if (arena->capacity - arena->used < size) {
+        size_t capacity = arena->capacity < ARENA_FIRST ? ARENA_FIRST : arena->capacity;
+        if (arena->chunk && capacity < ARENA_LARGEST) capacity *= 2;
+        if (capacity > ARENA_LARGEST) capacity = ARENA_LARGEST;
+        if (size > capacity / 4) return arena_alloc_large(arena, size);
+        struct hg_arena_chunk *chunk = arena_chunk_create(capacity);
+        if (!chunk) {
+            arena->failed = true;
+            return NULL;
+        }
+        chunk->next = arena->chunk;
+        arena->chunk = chunk;
+        arena->used = 0;
+        arena->capacity = capacity;
+    }
+    void *memory = arena->chunk->bytes + arena->used;
+    arena->used += size;
+    memset(memory, 0, size);
+    return memory;
+}
+
+char *hg_arena_text(hg_arena *arena, const char *text, size_t length) {
+    if (length == SIZE_MAX) {
+        arena->failed = true;
+        return NULL;
+    }
+    char *copy = hg_arena_alloc(arena, length + 1);
+    if (copy && length) memcpy(copy, text, length);
+    return copy;
+}
+
+void hg_arena_free(hg_arena *arena) {
+    for (struct hg_arena_chunk *chunk = arena->chunk; chunk;) {
+        struct hg_arena_chunk *next = chunk->next;
+        hg_free(chunk);
+        chunk = next;
+    }
+    *arena = (hg_arena){0};
+}
+
+/* ---- growable array ---- */
+
+bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element) {
+    if (*count == *capacity) {
+        uint64_t wanted = *capacity < 8 ? 8 : *capacity * 2;
+        if (wanted > SIZE_MAX / 2 / element) return false;
+        void *grown = hg_realloc(*data, (size_t)wanted * element);
+        if (!grown) return false;
+        *data = grown;
+        *capacity = wanted;
+    }
+    memset((unsigned char *)*data + (size_t)*count * element, 0, element);
+    ++*count;
+    return true;
+}
+
+void *hg_vec_last(void **data, uint64_t *count, uint64_t *capacity, size_t element) {
+    if (!hg_vec_grow(data, count, capacity, element)) return NULL;
+    return (unsigned char *)*data + (size_t)(*count - 1) * element;
+}
