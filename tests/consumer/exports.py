@@ -1,0 +1,26 @@
+#!/usr/bin/python3
+"""exports.py LIBRARY INCLUDE: the library exports the functions that the headers mark HG_API, and nothing else."""
+import os
+import re
+import subprocess
+import sys
+
+library, include = sys.argv[1:]
+symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+exported = {line.split()[-1].split("@")[0] for line in symbols.splitlines()} - {"HOLOGRAM_0"}
+declared = set()
+for path, _, names in os.walk(include):
+    for name in names:
+        with open(os.path.join(path, name), encoding="utf-8") as file:
+            text = re.sub(r"/\*.*?\*/", " ", file.read(), flags=re.S)
+        for found in re.finditer(r"\bHG_API\b(?!\s*__attribute__|\s*\n)[^;{(]*?\b(hg_\w+)\s*\(", text):
+            declared.add(found.group(1))
+wrong = [f"exported, but not marked HG_API in a public header: {name}" for name in sorted(exported - declared)]
+soname = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+if "[libhologram.so.0]" not in soname:
+    wrong.append("no SONAME libhologram.so.0")
+if not exported:
+    wrong.append("nothing is exported")
+for line in wrong:
+    print(line)
+sys.exit(1 if wrong else 0)
