@@ -10,7 +10,7 @@
 #define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle"}
 #define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool"}
 
-#define SIG_NONE {{0}}
+#define SIG_NONE {{0}} /* an initialiser needs one element; operand_count below says 0 */
 #define SIG_D_S {O_D, O_R("s")}
 #define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value"}}
 #define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s"}}
@@ -57,7 +57,8 @@ enum {
 #define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about) \
     [HG_OP_##ident] = {.opcode = (code), .flags = (bits), .types = (type_set),                                        \
                       .type_count = (type_set) == T_NONE ? 0 : HG_OP_##ident == HG_OP_CVT ? 2 : 1, .numbers = (accuracy), \
-                      .operand_count = OPERAND_COUNT(sig), .id = #ident, .text = (mnemonic), .doc = (about), .operands = sig},
+                      .operand_count = HG_OP_##ident == HG_OP_RET || HG_OP_##ident == HG_OP_EXIT ? 0 : OPERAND_COUNT(sig), \
+                      .id = #ident, .text = (mnemonic), .doc = (about), .operands = sig},
 static const hg_op_info TABLE[HG_OP_COUNT] = {
 #include "isa.def"
 };
