@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 28, SCALE = 4, CELL_WIDTH = 40, CELL_HEIGHT = 52, MARGIN = 6, FONT_SCALE = 2 };
+enum { COLUMNS = 30, SCALE = 4, CELL_WIDTH = 40, CELL_HEIGHT = 52, MARGIN = 6, FONT_SCALE = 2 };
 
 typedef struct { uint8_t r, g, b; } colour;
 typedef struct { uint32_t width, height; colour *at; } picture;

@@ -1,0 +1,14 @@
+#!/bin/sh
+# demo.sh BUILD: real digits recognised by Atlas programs, then 100 MB through a 36 KB pool. `make demo` runs it.
+set -eu
+cd "$(dirname "$0")/../.."
+build=${1:-build/release}
+out=out
+mkdir -p "$out"
+
+echo "== 1,797 handwritten digits, a 64-64-10 network, every layer an Atlas program (examples/digits/programs)"
+"$build/examples/digits" examples/digits "$out/digits.png" "$out/digits.u8"
+/usr/bin/python3 examples/digits/check.py digits "$out/digits.u8"
+echo
+echo "== 100 MB of readings through a pool of 36 KB (hologram stream)"
+/usr/bin/python3 examples/digits/stream.py "$build/hologram" "$out" 100
