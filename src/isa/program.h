@@ -98,8 +98,10 @@ static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o
 hg_status hg_program_rehash(hg_program *program);
 /* Canonical text of one instruction without indent or newline (print.c). */
 void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t inst);
-/* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them. Also what run prints. */
+/* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them. */
 void hg_print_literal(hg_text *out, hg_type type, const uint8_t *bytes);
+/* The same value as run prints it: decimal for integers of every width. */
+void hg_print_value(hg_text *out, hg_type type, const uint8_t *bytes);
 /* Reads a literal of section 2.2 (literal.c) into size(type) bytes. On failure returns the diagnostic code ("S03", "S04")
  * and *message (static or in scratch) and *hint, else NULL. */
 const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes, char message[160], const char **hint);
