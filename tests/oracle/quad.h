@@ -1,0 +1,47 @@
+/* The widest float of the host, for functions: binary128 where there is one, so that its error is far below any ULP compared. */
+#ifndef HG_TESTS_QUAD_H
+#define HG_TESTS_QUAD_H
+
+#include <float.h>
+#include <math.h>
+
+#if defined(__x86_64__) && !defined(__wasm__)
+__extension__ typedef __float128 quad;
+/* From libquadmath (its header is not on clang's path). */
+#define QUAD_ONE(name) extern quad name##q(quad);
+QUAD_ONE(exp) QUAD_ONE(log) QUAD_ONE(log2) QUAD_ONE(log10) QUAD_ONE(sqrt) QUAD_ONE(sin) QUAD_ONE(cos) QUAD_ONE(tan)
+QUAD_ONE(tanh) QUAD_ONE(erf) QUAD_ONE(erfc) QUAD_ONE(fabs) QUAD_ONE(trunc)
+extern quad powq(quad, quad);
+extern quad atan2q(quad, quad);
+extern quad frexpq(quad, int *);
+extern quad ldexpq(quad, int);
+extern int isnanq(quad);
+extern int isinfq(quad);
+extern int signbitq(quad);
+#define Q(name) name##q
+#else
+typedef long double quad; /* binary128 on AArch64 and wasm32 */
+#define Q(name) QUAD_LONG_##name
+#define QUAD_LONG_exp expl
+#define QUAD_LONG_log logl
+#define QUAD_LONG_log2 log2l
+#define QUAD_LONG_log10 log10l
+#define QUAD_LONG_sqrt sqrtl
+#define QUAD_LONG_sin sinl
+#define QUAD_LONG_cos cosl
+#define QUAD_LONG_tan tanl
+#define QUAD_LONG_tanh tanhl
+#define QUAD_LONG_erf erfl
+#define QUAD_LONG_erfc erfcl
+#define QUAD_LONG_fabs fabsl
+#define QUAD_LONG_trunc truncl
+#define QUAD_LONG_pow powl
+#define QUAD_LONG_atan2 atan2l
+#define QUAD_LONG_frexp frexpl
+#define QUAD_LONG_ldexp ldexpl
+#define QUAD_LONG_isnan isnan
+#define QUAD_LONG_isinf isinf
+#define QUAD_LONG_signbit signbit
+#endif
+
+#endif
