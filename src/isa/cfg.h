@@ -26,7 +26,12 @@ typedef struct hg_block {
     uint32_t callee;       /* HG_EXIT_CALL: function number */
 } hg_block;
 
-/* What a function does to a register. */
+/* leaves[r] = HG_LEAVES_MAYBE | T: some path writes T, another leaves the caller's value alone. After the call the register holds T
+ * if it held T before, else nothing known: such a register is an input too, of type T, any value where the caller has no T. */
+enum { HG_LEAVES_MAYBE = 0x40, HG_LEAVES_NOTHING = 0xFE };
+
+/* A part of the program that runs by itself (functions[0]) or by call, and what it does to registers. A function's types are
+ * worked out once: what it reads before writing has one type, which every caller must have there. */
 typedef struct hg_function {
     uint32_t entry;        /* instruction index */
     uint32_t block_count;  /* blocks[0] is the entry; only reachable blocks, ordered by first instruction otherwise */
@@ -35,8 +40,11 @@ typedef struct hg_function {
     bool has_barrier;      /* itself or below */
     bool has_collective;   /* itself or below */
     uint8_t reads[256];    /* type a register must have on entry, HG_TYPE_OMITTED: none needed */
-    uint8_t leaves[256];   /* type after return: HG_TYPE_OMITTED untouched, 0xFE holds nothing known, else the type */
-    uint16_t pred_reads, pred_writes; /* bit sets of predicates */
+    uint8_t leaves[256];   /* after return: HG_TYPE_OMITTED untouched, HG_LEAVES_NOTHING, HG_LEAVES_MAYBE | type, else the type */
+    uint16_t pred_reads, pred_writes; /* bit sets of predicates: may be read before a write; may be written */
+    uint16_t pred_sets;    /* written on every path to a return; pred_writes & ~pred_sets are inputs too */
+    bool returns;          /* a RET is reachable; if not, the code after its calls is never run (but typed as if nothing changed) */
+    bool exits;            /* an EXIT or the program's end is reachable, itself or below */
 } hg_function;
 
 typedef struct hg_cfg {
@@ -44,6 +52,7 @@ typedef struct hg_cfg {
     const hg_program *program;
     uint32_t function_count; /* functions[0] is the program itself; callees come after their callers' discovery */
     hg_function *functions;
+    uint32_t *bottom_up;     /* function numbers, callees before their callers; functions[0] is the last */
     uint8_t param_types[256]; /* signature: type of each register at start, HG_TYPE_OMITTED: uninitialised. Specials included */
     bool uses_barrier, uses_shared, has_collective;
 } hg_cfg;

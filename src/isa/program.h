@@ -60,6 +60,7 @@ typedef struct hg_param {
 } hg_param;
 
 typedef struct hg_label_name { uint32_t index; const char *name; } hg_label_name;
+typedef struct hg_span { uint32_t line, column, length; } hg_span; /* a place in the source text; line 0: unknown */
 typedef struct hg_meta { const char *key; const char *value; uint32_t value_length; } hg_meta;
 
 struct hg_program {
@@ -86,6 +87,7 @@ struct hg_program {
     hg_meta *meta;
     const char *source_name; /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
+    hg_span *operand_spans; /* where each operand stands in the source text; never stored; NULL unless assembled from text */
     uint8_t hash[32];      /* program hash of assembly.md 7, always set */
 };
 
