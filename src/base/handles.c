@@ -1,0 +1,144 @@
+/* Generation-counted handles. Must not know: what the objects are. */
+#include "base/handles.h"
+
+/* Bit 63 of a handle stays 0. A slot whose generations are used up is never used again. */
+#define GENERATION_END (UINT64_C(1) << (63 - HG_HANDLE_INDEX_BITS))
+
+void hg_handles_init(hg_handles *table, void (*destroy)(void *user, void *object), void *user) {
+    *table = (hg_handles){.destroy = destroy, .user = user};
+    hg_mutex_init(&table->mutex);
+}
+
+void hg_handles_free(hg_handles *table) {
+    for (uint64_t i = 1; i < table->slots.count; i++)
+        if (table->slots.data[i].object && table->destroy) table->destroy(table->user, table->slots.data[i].object);
+    hg_vec_free(&table->slots);
+    hg_mutex_destroy(&table->mutex);
+    table->live = 0;
+    table->first_free = table->last_free = 0;
+}
+
+/* The slot of a handle whose object still exists. */
+static hg_handle_slot *find(hg_handles *table, uint64_t handle) {
+    uint64_t index = hg_handle_index(handle);
+    if (!index || index >= table->slots.count) return NULL;
+    hg_handle_slot *slot = &table->slots.data[index];
+    return slot->object && slot->generation == hg_handle_generation(handle) ? slot : NULL;
+}
+
+/* Oldest free slot first: a stale handle's index comes back as late as possible. */
+static hg_status find_free(hg_handles *table, uint64_t *index) {
+    if (table->first_free) {
+        *index = table->first_free;
+        table->first_free = table->slots.data[*index].next_free;
+        if (!table->first_free) table->last_free = 0;
+        return HG_OK;
+    }
+    if (!table->slots.count && !hg_vec_push(&table->slots)) return hg_fail_memory();
+    if (table->slots.count > HG_MAX_HANDLE_INDEX)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use", (int)HG_MAX_HANDLE_INDEX);
+    if (!hg_vec_push(&table->slots)) return hg_fail_memory();
+    *index = table->slots.count - 1;
+    return HG_OK;
+}
+
+hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
+    uint64_t index;
+    hg_mutex_lock(&table->mutex);
+    hg_status status = find_free(table, &index);
+    if (status == HG_OK) {
+        hg_handle_slot *slot = &table->slots.data[index];
+        slot->object = object;
+        slot->users = 0;
+        slot->removed = false;
+        table->live++;
+        *handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
+    }
+    hg_mutex_unlock(&table->mutex);
+    return status;
+}
+
+void *hg_handles_get(hg_handles *table, uint64_t handle) {
+    hg_mutex_lock(&table->mutex);
+    hg_handle_slot *slot = find(table, handle);
+    void *object = slot && !slot->removed ? slot->object : NULL;
+    hg_mutex_unlock(&table->mutex);
+    return object;
+}
+
+void *hg_handles_retain(hg_handles *table, uint64_t handle) {
+    hg_mutex_lock(&table->mutex);
+    hg_handle_slot *slot = find(table, handle);
+    void *object = slot && !slot->removed && slot->users < UINT32_MAX ? slot->object : NULL;
+    if (object) slot->users++;
+    hg_mutex_unlock(&table->mutex);
+    return object;
+}
+
+/* Frees the slot; the object goes to the caller, to be destroyed outside the lock. */
+static void *vacate(hg_handles *table, hg_handle_slot *slot) {
+    void *object = slot->object;
+    uint32_t index = (uint32_t)(slot - table->slots.data);
+    slot->object = NULL;
+    slot->next_free = 0;
+    if (++slot->generation == GENERATION_END) return object;
+    if (table->last_free)
+        table->slots.data[table->last_free].next_free = index;
+    else
+        table->first_free = index;
+    table->last_free = index;
+    return object;
+}
+
+static void destroy(hg_handles *table, void *object) {
+    if (object && table->destroy) table->destroy(table->user, object);
+}
+
+void hg_handles_release(hg_handles *table, uint64_t handle) {
+    void *object = NULL;
+    hg_mutex_lock(&table->mutex);
+    hg_handle_slot *slot = find(table, handle);
+    if (slot && slot->users && --slot->users == 0 && slot->removed) object = vacate(table, slot);
+    hg_mutex_unlock(&table->mutex);
+    destroy(table, object);
+}
+
+bool hg_handles_remove(hg_handles *table, uint64_t handle) {
+    void *object = NULL;
+    hg_mutex_lock(&table->mutex);
+    hg_handle_slot *slot = find(table, handle);
+    bool known = slot && !slot->removed;
+    if (known) {
+        table->live--;
+        slot->removed = true;
+        if (!slot->users) object = vacate(table, slot);
+    }
+    hg_mutex_unlock(&table->mutex);
+    destroy(table, object);
+    return known;
+}
+
+uint64_t hg_handles_at(hg_handles *table, uint64_t index) {
+    uint64_t handle = 0;
+    hg_mutex_lock(&table->mutex);
+    if (index && index < table->slots.count) {
+        const hg_handle_slot *slot = &table->slots.data[index];
+        if (slot->object && !slot->removed) handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
+    }
+    hg_mutex_unlock(&table->mutex);
+    return handle;
+}
+
+uint64_t hg_handles_end(hg_handles *table) {
+    hg_mutex_lock(&table->mutex);
+    uint64_t end = table->slots.count ? table->slots.count : 1;
+    hg_mutex_unlock(&table->mutex);
+    return end;
+}
+
+uint64_t hg_handles_count(hg_handles *table) {
+    hg_mutex_lock(&table->mutex);
+    uint64_t live = table->live;
+    hg_mutex_unlock(&table->mutex);
+    return live;
+}

@@ -1,0 +1,53 @@
+/* Handle table: handle = generation * 2^23 + index, so the first ones are 1, 2, 3 and a stale one is known. Bit 63 is 0, index 0 is left to
+ * class memory. Thread-safe. Must not know: what the objects are. */
+#ifndef HG_BASE_HANDLES_H
+#define HG_BASE_HANDLES_H
+
+#include "base/base.h"
+#include "base/thread.h"
+
+enum { HG_HANDLE_INDEX_BITS = 23 };
+
+typedef struct hg_handle_slot {
+    void *object;                /* NULL: slot is free */
+    uint64_t generation;         /* of the present object, or of the next one */
+    uint32_t users;              /* retains */
+    uint32_t next_free;          /* 0 ends the list */
+    bool removed;                /* the handle is dead; the object waits for its users */
+} hg_handle_slot;
+
+typedef struct hg_handles {
+    hg_mutex mutex;
+    HG_VEC(hg_handle_slot) slots; /* slot 0 is never used */
+    uint32_t first_free, last_free;
+    uint64_t live;
+    void (*destroy)(void *user, void *object);
+    void *user;
+} hg_handles;
+
+/* destroy (may be NULL) is called without the lock when an object's handle is removed and its last user is gone. */
+void hg_handles_init(hg_handles *table, void (*destroy)(void *user, void *object), void *user);
+/* Destroys all objects. Nobody may use the table any more. */
+void hg_handles_free(hg_handles *table);
+
+/* A new handle for a non-NULL object. HG_ERROR_OUT_OF_MEMORY, HG_ERROR_ALLOCATION_FAILED when all 2^23 - 1 indices are in use. */
+hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) HG_NODISCARD;
+/* The object; NULL for a handle that is stale, removed or never was. The object may be destroyed by others unless retained. */
+void *hg_handles_get(hg_handles *table, uint64_t handle);
+/* The same, and keeps the object until hg_handles_release, even if the handle is removed meanwhile. */
+void *hg_handles_retain(hg_handles *table, uint64_t handle);
+void hg_handles_release(hg_handles *table, uint64_t handle);
+/* The handle is dead from now on. False when it was none (a double free). The object is destroyed now or at the last release. */
+bool hg_handles_remove(hg_handles *table, uint64_t handle);
+
+/* For flat addresses, which carry the index only: the live handle at an index; 0 when there is none. */
+uint64_t hg_handles_at(hg_handles *table, uint64_t index);
+/* One more than the largest index ever used. */
+uint64_t hg_handles_end(hg_handles *table);
+/* Live handles. */
+uint64_t hg_handles_count(hg_handles *table);
+
+static inline uint64_t hg_handle_index(uint64_t handle) { return handle & ((UINT64_C(1) << HG_HANDLE_INDEX_BITS) - 1); }
+static inline uint64_t hg_handle_generation(uint64_t handle) { return handle >> HG_HANDLE_INDEX_BITS; }
+
+#endif

@@ -1,0 +1,373 @@
+/* Thread pool. A call is a job on its caller's stack: one range of chunks for every thread, packed in 64 bits so that taking from the front
+ * (owner) and stealing half from the back (others) are one compare-and-swap. Idle threads spin a little, then park.
+ * Must not know: what the jobs are. */
+#include "base/pool.h"
+#include "base/thread.h"
+
+#include <stdatomic.h>
+
+/* Idle threads watch for this long before they park: launches that follow each other closely find them awake.
+ * 20 us is about four futex wake-ups; more would only burn the host's CPU. */
+enum { SPIN_NS = 20000 };
+
+typedef struct pool_range {
+    _Alignas(64) _Atomic uint64_t span; /* first chunk in the low half, end in the high half */
+} pool_range;
+
+typedef struct pool_job {
+    struct pool_job *next;
+    hg_pool_fn *fn;
+    void *user;
+    uint64_t count, unit, chunks; /* elements; elements a chunk */
+    uint32_t slots;
+    _Atomic uint32_t inside; /* pool threads that work on it, the caller not counted; changed under the pool's mutex */
+    pool_range ranges[HG_POOL_MAX_THREADS];
+} pool_job;
+
+struct hg_pool {
+    hg_pool *next; /* all pools, for fork */
+    hg_mutex mutex, configure;
+    hg_cond wake, left;         /* a job came or the pool stops; a thread left a job */
+    pool_job *jobs;
+    _Atomic uint32_t epoch;     /* counts jobs, so that a spinning thread sees a new one without the mutex */
+    _Atomic uint32_t threads;   /* wanted, the caller counted */
+    uint32_t sleeping, waiting; /* threads on wake; callers on left */
+    uint32_t started;           /* threads running */
+    bool tried, stopping;       /* threads were started (or refused) since the last stop */
+    hg_thread ids[HG_POOL_MAX_THREADS];
+    struct pool_worker { hg_pool *pool; uint32_t index; } workers[HG_POOL_MAX_THREADS];
+};
+
+/* What this thread is doing now: nested calls run in place. */
+static _Thread_local hg_pool *current_pool;
+static _Thread_local uint32_t current_index;
+
+static uint64_t pack(uint64_t begin, uint64_t end) { return begin | end << 32; }
+static uint64_t span_begin(uint64_t span) { return span & UINT32_MAX; }
+static uint64_t span_end(uint64_t span) { return span >> 32; }
+
+/* An eighth from the front: few operations on long ranges, and the last ones still go chunk by chunk. */
+static bool take(pool_range *range, uint64_t *begin, uint64_t *end) {
+    uint64_t span = atomic_load_explicit(&range->span, memory_order_acquire);
+    for (;;) {
+        uint64_t b = span_begin(span), e = span_end(span);
+        if (b >= e) return false;
+        uint64_t middle = b + 1 + (e - b - 1) / 8;
+        if (atomic_compare_exchange_weak_explicit(&range->span, &span, pack(middle, e), memory_order_acq_rel, memory_order_acquire)) {
+            *begin = b;
+            *end = middle;
+            return true;
+        }
+    }
+}
+
+/* Moves the back half of another thread's range into this one's, which is empty: nobody else writes an empty range. */
+static bool steal(pool_job *job, uint32_t me) {
+    for (uint32_t i = 1; i < job->slots; i++) {
+        pool_range *victim = &job->ranges[(me + i) % job->slots];
+        uint64_t span = atomic_load_explicit(&victim->span, memory_order_acquire);
+        for (;;) {
+            uint64_t b = span_begin(span), e = span_end(span);
+            if (b >= e) break;
+            uint64_t middle = b + (e - b) / 2;
+            if (atomic_compare_exchange_weak_explicit(&victim->span, &span, pack(b, middle), memory_order_acq_rel, memory_order_acquire)) {
+                atomic_store_explicit(&job->ranges[me].span, pack(middle, e), memory_order_release);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void work(pool_job *job, uint32_t me) {
+    do {
+        uint64_t begin, end;
+        while (take(&job->ranges[me], &begin, &end)) {
+            job->fn(job->user, begin * job->unit, end < job->chunks ? end * job->unit : job->count, me);
+        }
+    } while (steal(job, me));
+}
+
+static bool has_work(pool_job *job) {
+    for (uint32_t i = 0; i < job->slots; i++) {
+        uint64_t span = atomic_load_explicit(&job->ranges[i].span, memory_order_relaxed);
+        if (span_begin(span) < span_end(span)) return true;
+    }
+    return false;
+}
+
+/* Under the mutex: the job with the fewest threads among those with work left. */
+static pool_job *pick(hg_pool *pool, uint32_t me) {
+    pool_job *best = NULL;
+    uint32_t fewest = UINT32_MAX;
+    for (pool_job *job = pool->jobs; job; job = job->next) {
+        uint32_t inside = atomic_load_explicit(&job->inside, memory_order_relaxed);
+        if (me < job->slots && inside < fewest && has_work(job)) {
+            best = job;
+            fewest = inside;
+        }
+    }
+    return best;
+}
+
+#if HG_HAS_THREADS
+
+static void spin_for_job(hg_pool *pool, uint32_t epoch) {
+    uint64_t until = hg_clock_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 32; i++) {
+            if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != epoch) return;
+            hg_cpu_relax();
+        }
+    } while (hg_clock_ns() < until);
+}
+
+static void *worker_main(void *user) {
+    struct pool_worker *worker = user;
+    hg_pool *pool = worker->pool;
+    uint32_t me = worker->index;
+    current_pool = pool;
+    current_index = me;
+    hg_mutex_lock(&pool->mutex);
+    while (!pool->stopping) {
+        pool_job *job = pick(pool, me);
+        if (job) {
+            atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
+            hg_mutex_unlock(&pool->mutex);
+            work(job, me);
+            hg_mutex_lock(&pool->mutex);
+            atomic_fetch_sub_explicit(&job->inside, 1, memory_order_release); /* the job may be gone from here on */
+            if (pool->waiting) hg_cond_broadcast(&pool->left);
+            continue;
+        }
+        uint32_t epoch = atomic_load_explicit(&pool->epoch, memory_order_relaxed);
+        hg_mutex_unlock(&pool->mutex);
+        spin_for_job(pool, epoch);
+        hg_mutex_lock(&pool->mutex);
+        if (!pool->stopping && atomic_load_explicit(&pool->epoch, memory_order_relaxed) == epoch) {
+            pool->sleeping++;
+            hg_cond_wait(&pool->wake, &pool->mutex);
+            pool->sleeping--;
+        }
+    }
+    hg_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+#endif
+
+/* Under the mutex. A refusal is final until the number of threads is set again: the caller does the work. */
+static void start_threads(hg_pool *pool) {
+    if (pool->tried || pool->stopping) return;
+    pool->tried = true;
+#if HG_HAS_THREADS
+    uint32_t wanted = atomic_load_explicit(&pool->threads, memory_order_relaxed);
+    for (uint32_t i = 1; i < wanted; i++) {
+        pool->workers[i].pool = pool;
+        pool->workers[i].index = i;
+        if (!hg_thread_start(&pool->ids[i], worker_main, &pool->workers[i])) break;
+        pool->started = i;
+    }
+#endif
+}
+
+static void stop_threads(hg_pool *pool) {
+    hg_mutex_lock(&pool->mutex);
+    pool->stopping = true;
+    atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_relaxed);
+    hg_cond_broadcast(&pool->wake);
+    uint32_t started = pool->started;
+    hg_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 1; i <= started; i++) hg_thread_join(pool->ids[i]);
+    hg_mutex_lock(&pool->mutex);
+    pool->started = 0;
+    pool->stopping = pool->tried = false;
+    hg_mutex_unlock(&pool->mutex);
+}
+
+/* ---- fork: the child has the forking thread only, and locks in whatever state they were ---- */
+
+static hg_mutex all_mutex = HG_MUTEX_INIT;
+static hg_pool *all_pools;
+
+static void init_locks(hg_pool *pool) {
+    hg_mutex_init(&pool->mutex);
+    hg_mutex_init(&pool->configure);
+    hg_cond_init(&pool->wake);
+    hg_cond_init(&pool->left);
+}
+
+#if HG_HAS_THREADS
+
+static void before_fork(void) {
+    hg_mutex_lock(&all_mutex);
+    for (hg_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_lock(&pool->mutex);
+}
+
+static void after_fork_parent(void) {
+    for (hg_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_unlock(&pool->mutex);
+    hg_mutex_unlock(&all_mutex);
+}
+
+static void after_fork_child(void) {
+    for (hg_pool *pool = all_pools; pool; pool = pool->next) {
+        pool->jobs = NULL; /* jobs of threads that do not exist here */
+        pool->sleeping = pool->waiting = pool->started = 0;
+        pool->tried = pool->stopping = false;
+        init_locks(pool);
+    }
+    hg_mutex_init(&all_mutex);
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
+
+#else
+
+static void watch_forks(void) {}
+
+#endif
+
+/* ---- public part ---- */
+
+static uint32_t wanted_threads(uint32_t threads) {
+    if (!threads) threads = hg_cpu_count();
+    return threads < HG_POOL_MAX_THREADS ? threads : HG_POOL_MAX_THREADS;
+}
+
+static void register_pool(hg_pool *pool, uint32_t threads) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, watch_forks);
+    init_locks(pool);
+    atomic_store_explicit(&pool->threads, wanted_threads(threads), memory_order_relaxed);
+    hg_mutex_lock(&all_mutex);
+    pool->next = all_pools;
+    all_pools = pool;
+    hg_mutex_unlock(&all_mutex);
+}
+
+hg_pool *hg_pool_create(uint32_t threads) {
+    hg_pool *pool = hg_calloc(1, sizeof *pool);
+    if (pool) register_pool(pool, threads);
+    return pool;
+}
+
+void hg_pool_destroy(hg_pool *pool) {
+    if (!pool) return;
+    stop_threads(pool);
+    hg_mutex_lock(&all_mutex);
+    for (hg_pool **link = &all_pools; *link; link = &(*link)->next) {
+        if (*link == pool) {
+            *link = pool->next;
+            break;
+        }
+    }
+    hg_mutex_unlock(&all_mutex);
+    hg_mutex_destroy(&pool->mutex);
+    hg_mutex_destroy(&pool->configure);
+    hg_cond_destroy(&pool->wake);
+    hg_cond_destroy(&pool->left);
+    hg_free(pool);
+}
+
+static hg_pool global_pool; /* static: it needs no memory and outlives every caller */
+
+static void make_global_pool(void) { register_pool(&global_pool, 0); }
+
+hg_pool *hg_pool_global(void) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, make_global_pool);
+    return &global_pool;
+}
+
+uint32_t hg_pool_threads(hg_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
+
+hg_status hg_pool_set_threads(hg_pool *pool, uint32_t threads) {
+    if (current_pool) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the number of threads cannot change from inside a parallel call");
+    hg_mutex_lock(&pool->configure);
+    if (wanted_threads(threads) != hg_pool_threads(pool)) {
+        stop_threads(pool);
+        atomic_store_explicit(&pool->threads, wanted_threads(threads), memory_order_relaxed);
+    }
+    hg_mutex_unlock(&pool->configure);
+    return HG_OK;
+}
+
+/* Equal shares in order, so that neighbours stay on one thread. Every thread has a slot, even with fewer chunks than threads: nobody knows
+ * which threads come. */
+static void split(pool_job *job) {
+    for (uint32_t i = 0; i < job->slots; i++) {
+        uint64_t begin = job->chunks * i / job->slots, end = job->chunks * (i + 1) / job->slots; /* chunks < 2^31, slots < 2^9 */
+        atomic_init(&job->ranges[i].span, pack(begin, end));
+    }
+}
+
+static void publish(hg_pool *pool, pool_job *job) {
+    hg_mutex_lock(&pool->mutex);
+    start_threads(pool);
+    pool_job **link = &pool->jobs;
+    while (*link) link = &(*link)->next;
+    *link = job;
+    atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_relaxed);
+    uint32_t sleeping = pool->sleeping;
+    hg_mutex_unlock(&pool->mutex);
+    if (!sleeping) return;
+    if (job->chunks > sleeping)
+        hg_cond_broadcast(&pool->wake);
+    else
+        for (uint64_t i = 1; i < job->chunks; i++) hg_cond_signal(&pool->wake);
+}
+
+/* No thread can enter after this; those inside finish what they hold. */
+static void retire(hg_pool *pool, pool_job *job) {
+    hg_mutex_lock(&pool->mutex);
+    pool_job **link = &pool->jobs;
+    while (*link && *link != job) link = &(*link)->next;
+    if (*link) *link = job->next;
+    hg_mutex_unlock(&pool->mutex);
+    for (int i = 0; i < 256; i++) {
+        if (!atomic_load_explicit(&job->inside, memory_order_acquire)) return;
+        hg_cpu_relax();
+    }
+    hg_mutex_lock(&pool->mutex);
+    while (atomic_load_explicit(&job->inside, memory_order_acquire)) {
+        pool->waiting++;
+        hg_cond_wait(&pool->left, &pool->mutex);
+        pool->waiting--;
+    }
+    hg_mutex_unlock(&pool->mutex);
+}
+
+static void run_shared(hg_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_pool_fn *fn, void *user) {
+    uint64_t chunks = count / unit + (count % unit != 0);
+    if (chunks > UINT32_MAX / 2) { /* must fit half a span: larger units of whole chunks */
+        uint64_t factor = chunks / (UINT32_MAX / 2) + 1;
+        unit *= factor; /* at most count: no overflow */
+        chunks = count / unit + (count % unit != 0);
+    }
+    pool_job job;
+    job.next = NULL;
+    job.fn = fn;
+    job.user = user;
+    job.count = count;
+    job.unit = unit;
+    job.chunks = chunks;
+    job.slots = threads;
+    atomic_init(&job.inside, 0);
+    split(&job);
+    current_pool = pool;
+    current_index = 0;
+    publish(pool, &job);
+    work(&job, 0);
+    retire(pool, &job);
+    current_pool = NULL;
+}
+
+void hg_pool_run(hg_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user) {
+    if (!count) return;
+    if (!chunk) chunk = 1;
+    uint32_t threads = hg_pool_threads(pool);
+    if (count <= chunk || threads <= 1 || current_pool)
+        fn(user, 0, count, current_pool == pool ? current_index : 0);
+    else
+        run_shared(pool, count, chunk, threads, fn, user);
+}

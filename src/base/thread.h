@@ -1,0 +1,66 @@
+/* Mutexes, threads, clock. Without threads (wasm32) locks are nothing and no thread ever starts.
+ * Must not know: what runs. */
+#ifndef HG_BASE_THREAD_H
+#define HG_BASE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__wasm__)
+#define HG_HAS_THREADS 0
+#else
+#define HG_HAS_THREADS 1
+#include <pthread.h>
+#endif
+
+#if HG_HAS_THREADS
+typedef pthread_mutex_t hg_mutex;
+typedef pthread_cond_t hg_cond;
+typedef pthread_t hg_thread;
+typedef pthread_once_t hg_once_flag;
+#define HG_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+#define HG_COND_INIT PTHREAD_COND_INITIALIZER
+#define HG_ONCE_INIT PTHREAD_ONCE_INIT
+#else
+typedef struct hg_mutex { int unused; } hg_mutex;
+typedef struct hg_cond { int unused; } hg_cond;
+typedef struct hg_thread { int unused; } hg_thread;
+typedef int hg_once_flag;
+#define HG_MUTEX_INIT {0}
+#define HG_COND_INIT {0}
+#define HG_ONCE_INIT 0
+#endif
+
+void hg_mutex_init(hg_mutex *mutex);
+void hg_mutex_destroy(hg_mutex *mutex);
+void hg_mutex_lock(hg_mutex *mutex);
+void hg_mutex_unlock(hg_mutex *mutex);
+
+void hg_cond_init(hg_cond *cond); /* timed waits on the clock of hg_clock_ns */
+void hg_cond_destroy(hg_cond *cond);
+void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; without threads at once */
+bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns); /* false: the time has come. Only for conds made with hg_cond_init */
+void hg_cond_signal(hg_cond *cond);
+void hg_cond_broadcast(hg_cond *cond);
+
+/* Starts a thread that takes no signals. False when the system refuses (always, without threads). */
+bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);
+void hg_thread_join(hg_thread thread);
+void hg_once(hg_once_flag *flag, void (*run)(void));
+
+uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 unless a source is set */
+#if defined(__wasm__)
+void hg_clock_set(uint64_t (*source)(void));
+#endif
+uint32_t hg_cpu_count(void); /* CPUs this process may run on, at least 1 */
+
+/* Tells the CPU that this is a waiting loop. */
+static inline void hg_cpu_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+#endif
