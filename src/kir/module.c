@@ -1,0 +1,157 @@
+/* Modules, functions, variables, tables of the kernel IR, and walks over their operations. */
+#include "kir/kir.h"
+#include <string.h>
+
+static const char *const OP_NAMES[] = {
+#define KIR_OP(id, text, args, result, class) text,
+#include "kir/prim.def"
+#undef KIR_OP
+};
+
+const char *kir_op_name(kir_op op) { return op < KIR_OP_COUNT ? OP_NAMES[op] : "?"; }
+
+const char *kir_type_name(uint8_t type) {
+    if (type == KIR_BOOL) return "bool";
+    if (type == KIR_VOID) return "void";
+    return hg_type_name((hg_type)type);
+}
+
+uint64_t kir_type_bytes(uint8_t type) {
+    if (type == KIR_BOOL) return 1;
+    return type < HG_TYPE_COUNT ? hg_type_size_bytes((hg_type)type) : 0;
+}
+
+uint32_t kir_type_bits(uint8_t type) { return type == KIR_BOOL ? 1 : (uint32_t)(kir_type_bytes(type) * 8); }
+
+bool kir_type_is_float(uint8_t type) { return type == HG_TYPE_F32 || type == HG_TYPE_F64; }
+
+uint8_t kir_type_of(hg_type type) {
+    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) return HG_TYPE_U16;
+    if (type >= HG_TYPE_I8 && type <= HG_TYPE_I4096) return (uint8_t)(type - HG_TYPE_I8 + HG_TYPE_U8);
+    return (uint8_t)type;
+}
+
+kir_module *kir_module_create(const char *name) {
+    kir_module *m = hg_calloc(1, sizeof *m);
+    if (!m) return NULL;
+    m->name = hg_arena_text(&m->arena, name, strlen(name));
+    if (!m->name) {
+        kir_module_destroy(m);
+        return NULL;
+    }
+    return m;
+}
+
+void kir_module_destroy(kir_module *m) {
+    if (!m) return;
+    hg_vec_free(&m->inputs);
+    hg_vec_free(&m->slots);
+    hg_arena_free(&m->arena);
+    hg_free(m);
+}
+
+static const char *copy_name(kir_module *m, const char *name) { return name ? hg_arena_text(&m->arena, name, strlen(name)) : NULL; }
+
+kir_function *kir_function_create(kir_module *m, const char *name, uint8_t result) {
+    kir_function *f = hg_arena_alloc(&m->arena, sizeof *f);
+    kir_region *body = hg_arena_alloc(&m->arena, sizeof *body);
+    const char *own_name = copy_name(m, name);
+    if (!f || !body || !own_name) return NULL;
+    f->module = m;
+    f->name = own_name;
+    f->id = m->function_count++;
+    f->result = result;
+    f->body = body;
+    if (m->last_function) m->last_function->next = f;
+    else m->functions = f;
+    m->last_function = f;
+    return f;
+}
+
+kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name) {
+    kir_var *v = hg_arena_alloc(&m->arena, sizeof *v);
+    if (!v) return NULL;
+    v->function = f;
+    v->type = type;
+    v->length = length;
+    v->id = m->var_count++;
+    v->name = copy_name(m, name);
+    if (m->last_var) m->last_var->next = v;
+    else m->vars = v;
+    m->last_var = v;
+    return v;
+}
+
+kir_var *kir_array_param(kir_function *f, uint8_t type, uint32_t length, const char *name) {
+    if (f->array_count == HG_COUNT_OF(f->array_params)) return NULL;
+    kir_var *v = kir_var_create(f->module, f, type, length, name);
+    if (!v) return NULL;
+    v->by_reference = true;
+    f->array_params[f->array_count++] = v;
+    return v;
+}
+
+kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data, const char *name) {
+    kir_table *t = hg_arena_alloc(&m->arena, sizeof *t);
+    size_t bytes = (size_t)(length * kir_type_bytes(type));
+    void *copy = hg_arena_alloc(&m->arena, bytes);
+    if (!t || !copy) return NULL;
+    memcpy(copy, data, bytes);
+    t->type = type;
+    t->length = length;
+    t->data = copy;
+    t->name = copy_name(m, name);
+    t->id = m->table_count++;
+    t->next = m->tables;
+    m->tables = t;
+    return t;
+}
+
+kir_value *kir_walk(const kir_value *v, const kir_region *root) {
+    if (!v) return root->first;
+    for (int i = 0; i < 2; i++)
+        if (v->body[i] && v->body[i]->first) return v->body[i]->first;
+    for (;;) {
+        if (v->next) return v->next;
+        const kir_region *region = v->parent;
+        if (region == root) return NULL;
+        const kir_value *owner = region->owner;
+        if (owner->body[0] == region && owner->body[1] && owner->body[1]->first) return owner->body[1]->first;
+        v = owner;
+    }
+}
+
+uint32_t kir_number(kir_function *f) {
+    uint32_t id = 0;
+    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) v->id = id++;
+    f->value_count = id;
+    return id;
+}
+
+void kir_count_uses(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) v->uses = 0;
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
+}
+
+bool kir_has_side_effect(const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_VAR_SET: case KIR_ARRAY_SET: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: case KIR_FENCE: case KIR_BARRIER:
+    case KIR_IF: case KIR_LOOP: case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: case KIR_RETURN: case KIR_FAULT_IF: case KIR_STEP:
+        return true;
+    case KIR_LOAD: return !v->u.mem.unchecked; /* it may fault */
+    case KIR_CALL: return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
+    default: return false;
+    }
+}
+
+void kir_remove(kir_value *v) {
+    if (v->prev) v->prev->next = v->next;
+    else v->parent->first = v->next;
+    if (v->next) v->next->prev = v->prev;
+    else v->parent->last = v->prev;
+    v->prev = v->next = NULL;
+    v->parent = NULL;
+}
