@@ -1,0 +1,156 @@
+/* Backends: devices, memory, running programs. The specification's Backend API (spec 1, "Backend Trait") name for name, and the
+ * prepared forms (executable, binding, queue, event) under it. */
+#ifndef HOLOGRAM_BACKEND_H
+#define HOLOGRAM_BACKEND_H
+
+#include <hologram/config.h>
+#include <hologram/launch.h>
+#include <hologram/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A device and its default context. Functions are thread-safe unless they say otherwise; launches in one context run one at a time. */
+typedef struct hg_backend hg_backend;
+
+/** The first available of the automatic order (semantics 0.3); never fails on a machine with a CPU. device: 0 is the first. */
+HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
+/** A named backend: "cpu", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. */
+HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
+/** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
+HG_API hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) HG_NODISCARD;
+/** Frees the backend, its buffers and pools. Executables, bindings, queues and contexts of it must be gone. NULL is allowed. Not thread-safe. */
+HG_API void hg_backend_destroy(hg_backend *backend);
+/** "cpu". Static. */
+HG_API const char *hg_backend_name(const hg_backend *backend);
+/** Backend-specific access; NULL for backends that have none. */
+HG_API void *hg_backend_native(hg_backend *backend);
+
+/** Runs a program with the default launch values of its own (.lanes, .block) or of launch, without parameters. launch may be NULL. */
+HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_program *program, const hg_launch *launch) HG_NODISCARD;
+/**
+ * Runs a program on every lane of the launch and returns when it is done. The program is verified and lowered once and cached.
+ *
+ * @param launch   NULL: the program's .lanes and .block, else one lane
+ * @param params   borrowed for the call; NULL: none
+ * @return HG_OK; HG_ERROR_ISA (program or binding: hg_last_error has the code), HG_ERROR_EXECUTION_FAILED (a fault: step, instruction
+ *         and lane in hg_last_error; memory written before it is kept), HG_ERROR_INVALID_BUFFER, HG_ERROR_OUT_OF_MEMORY
+ */
+HG_API hg_status hg_backend_execute_program_with_params(hg_backend *backend, const hg_program *program, const hg_launch *launch,
+                                                        const hg_params *params) HG_NODISCARD;
+
+/** A zeroed buffer of size bytes; size 0 is allowed (every access is out of bounds). HG_ERROR_ALLOCATION_FAILED. */
+HG_API hg_status hg_backend_allocate_buffer(hg_backend *backend, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
+/** Later use is HG_ERROR_INVALID_BUFFER. A launch that runs keeps the memory until it ends. */
+HG_API hg_status hg_backend_free_buffer(hg_backend *backend, hg_buffer buffer) HG_NODISCARD;
+/** Writes the first length bytes. Longer than the buffer: HG_ERROR_EXECUTION_FAILED (bounds). A class handle takes exactly 12,288 bytes. */
+HG_API hg_status hg_backend_copy_to_buffer(hg_backend *backend, hg_buffer buffer, const void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_backend_copy_from_buffer(hg_backend *backend, hg_buffer buffer, void *data, uint64_t length) HG_NODISCARD;
+/** Bytes of the buffer. */
+HG_API hg_status hg_backend_buffer_size(hg_backend *backend, hg_buffer buffer, uint64_t *size) HG_NODISCARD;
+/** As the copies above, at a byte offset, any length; class memory too. */
+HG_API hg_status hg_buffer_write(hg_backend *backend, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_buffer_read(hg_backend *backend, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
+/** Makes a buffer of host memory without copying; the memory must outlive the buffer. HG_ERROR_BACKEND_UNAVAILABLE where the device cannot. */
+HG_API hg_status hg_buffer_import(hg_backend *backend, void *memory, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
+
+/** Linear pools: as buffers, with a byte offset. */
+HG_API hg_status hg_backend_allocate_pool(hg_backend *backend, uint64_t size, hg_pool *pool) HG_NODISCARD;
+HG_API hg_status hg_backend_free_pool(hg_backend *backend, hg_pool pool) HG_NODISCARD;
+HG_API hg_status hg_backend_copy_to_pool(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_backend_copy_from_pool(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_backend_pool_size(hg_backend *backend, hg_pool pool, uint64_t *size) HG_NODISCARD;
+/** Aliases of the two copies (spec 2). */
+HG_API hg_status hg_backend_pool_store(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_backend_pool_load(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
+
+/** Class memory, phase and resonance state, and the last fault of a stream of launches. Contexts run concurrently. */
+typedef struct hg_context hg_context;
+HG_API hg_status hg_context_create(hg_backend *backend, hg_context **context) HG_NODISCARD;
+HG_API void hg_context_destroy(hg_context *context);
+
+/** A program verified and lowered for one backend. Immutable, thread-safe, keeps the program. */
+typedef struct hg_executable hg_executable;
+HG_API hg_status hg_executable_create(hg_backend *backend, const hg_program *program, hg_executable **executable) HG_NODISCARD;
+/** With the types of params' registers for a program without .param lines, and instrumented for launch->max_steps. */
+HG_API hg_status hg_executable_create_for(hg_backend *backend, const hg_program *program, const hg_launch *launch, const hg_params *params,
+                                          hg_executable **executable) HG_NODISCARD;
+HG_API void hg_executable_destroy(hg_executable *executable);
+
+/** A launch with its parameters, checked once. Holds its buffers: freeing one is deferred until the binding is gone. */
+typedef struct hg_binding hg_binding;
+HG_API hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params, hg_binding **binding) HG_NODISCARD;
+HG_API void hg_binding_destroy(hg_binding *binding);
+/** Runs it and waits, in the backend's default context. A binding runs one launch at a time. */
+HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
+/** In another context of the same backend. */
+HG_API hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) HG_NODISCARD;
+
+/** An ordered stream of work that runs beside the caller; queues are independent of each other. */
+typedef struct hg_queue hg_queue;
+/** A point in a queue's work. Reference counted by its creator only; may be waited for from any thread. */
+typedef struct hg_event hg_event;
+/** context NULL: a context of its own. */
+HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context, hg_queue **queue) HG_NODISCARD;
+/** Waits for the queue's work first. */
+HG_API void hg_queue_destroy(hg_queue *queue);
+
+typedef enum hg_command_kind { HG_COMMAND_LAUNCH, HG_COMMAND_COPY_IN, HG_COMMAND_COPY_OUT, HG_COMMAND_COPY, HG_COMMAND_FILL, HG_COMMAND_HOST_CALL } hg_command_kind;
+/** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. */
+typedef struct hg_command {
+    size_t size;              /**< sizeof(hg_command) */
+    hg_command_kind kind;
+    hg_binding *binding;      /**< launch */
+    hg_buffer buffer, source; /**< copy: source to buffer */
+    uint64_t offset, source_offset, length; /**< bytes */
+    void *host;               /**< copy in: read, copy out: written */
+    uint8_t value;            /**< fill */
+    void (*call)(void *user); /**< host call: must not wait for this queue */
+    void *user;
+} hg_command;
+/**
+ * Appends commands; they start when all events of waits are done. After a failed command the rest of the submission is skipped and
+ * the event carries the error; later submissions run.
+ * @param signal  receives a new event that the caller destroys; may be NULL
+ */
+HG_API hg_status hg_queue_submit(hg_queue *queue, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
+                                 hg_event **signal) HG_NODISCARD;
+/** Waits for everything submitted so far; returns the first error since the last call. HG_ERROR_WOULD_BLOCK where waiting is impossible. */
+HG_API hg_status hg_queue_synchronize(hg_queue *queue) HG_NODISCARD;
+/** *done tells whether the work is over; when it is, returns its status and sets hg_last_error. */
+HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
+/** Waits and returns the work's status. */
+HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
+HG_API void hg_event_destroy(hg_event *event);
+
+/** A circular byte buffer in host memory (spec 1 "Pool"): writing beyond the capacity drops the oldest bytes. Not thread-safe. */
+typedef struct hg_ring hg_ring;
+HG_API hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) HG_NODISCARD;
+HG_API void hg_ring_destroy(hg_ring *ring);
+HG_API hg_status hg_ring_write(hg_ring *ring, const void *data, uint64_t length) HG_NODISCARD;
+/** offset counts from the oldest byte kept; beyond the end is HG_ERROR_INVALID_ARGUMENT. */
+HG_API hg_status hg_ring_read(const hg_ring *ring, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
+HG_API uint64_t hg_ring_len(const hg_ring *ring);
+HG_API uint64_t hg_ring_capacity(const hg_ring *ring);
+
+/** One device of one backend, as `hologram devices` lists it. */
+typedef struct hg_device_info {
+    size_t size;
+    char backend[16], name[128];
+    uint32_t device;       /**< index in the backend */
+    bool available;
+    char reason[256];      /**< why not, and what to install */
+    bool exact;            /**< bits equal to the reference; else bounded */
+    uint64_t memory_bytes; /**< 0: unknown */
+    uint32_t compute_units, max_block_lanes;
+    uint64_t max_shared_bytes;
+    char capabilities[256]; /**< words: "i64 f64 fma …" */
+} hg_device_info;
+/** All backends of this build, each with its devices or one entry with the reason; *count receives the number (also beyond capacity). */
+HG_API hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) HG_NODISCARD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* Configuration: defaults, environment, programmatic (semantics 8.5). */
+#ifndef HOLOGRAM_CONFIG_H
+#define HOLOGRAM_CONFIG_H
+
+#include <hologram/status.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Settings of a backend. hg_config_default or hg_config_from_env fills it; then fields may be changed. */
+typedef struct hg_config {
+    size_t size;              /**< sizeof(hg_config) */
+    char backend[16];         /**< "auto", "cpu", "null", … */
+    uint32_t device_id;
+    uint32_t num_threads;     /**< 0: all CPUs */
+    uint64_t timeout_ms;      /**< 0: none */
+    uint64_t max_buffer_size; /**< bytes; 0: no limit */
+    uint32_t cache_programs;  /**< entries of the program cache */
+    char cpu_level[16];       /**< "", "baseline", "v3", "v4" */
+    char pretend[16];         /**< "", "poor" */
+    bool check_races;
+    bool profiling;
+} hg_config;
+
+HG_API hg_config hg_config_default(void);
+/** Reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
+ * HOLOGRAM_PRETEND, HOLOGRAM_ENABLE_PROFILING. A malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
+HG_API hg_status hg_config_from_env(hg_config *config) HG_NODISCARD;
+/** Value of a variable of env.def for this process, as set or its default; NULL for an unknown name. For `hologram devices`. */
+HG_API const char *hg_config_env(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

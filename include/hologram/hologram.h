@@ -1,0 +1,15 @@
+/* Hologram: the umbrella header. */
+#ifndef HOLOGRAM_H
+#define HOLOGRAM_H
+
+#include <hologram/backend.h>
+#include <hologram/builder.h>
+#include <hologram/config.h>
+#include <hologram/diagnostics.h>
+#include <hologram/executor.h>
+#include <hologram/launch.h>
+#include <hologram/program.h>
+#include <hologram/status.h>
+#include <hologram/type.h>
+
+#endif
