@@ -43,7 +43,7 @@ static hg_status find_free(hg_handles *table, uint64_t *index) {
 }
 
 hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
-    uint64_t index;
+    uint64_t index = 0;
     hg_mutex_lock(&table->mutex);
     hg_status status = find_free(table, &index);
     if (status == HG_OK) {

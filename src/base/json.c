@@ -181,7 +181,7 @@ static void add_diagnostic(hg_json *json, const hg_diagnostic *g, const char *fi
     add_number_or_null(json, "length", g->length, 0);
     add_number_or_null(json, "instruction", g->instruction, HG_NONE);
     hg_json_key(json, "hint");
-    hg_json_text(json, g->hint);
+    hg_json_text(json, g->severity == HG_SEVERITY_FAULT ? NULL : g->hint); /* a fault has its place there */
     add_number_or_null(json, "lane", g->lane, HG_NONE);
     add_number_or_null(json, "operand", g->operand, 0);
     hg_json_end_object(json);
