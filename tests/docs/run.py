@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Runs the code blocks of README.md, docs/guide and docs/howto as a reader would, each document in a folder of its own.
+
+    <!-- file: NAME -->   before a block: the block becomes that file (a .c or .cpp file is compiled when a console block asks)
+    ```console            lines with `$ ` are commands, run in order by sh; what follows is exactly what they print, both
+                          streams together; a line `...` stands for any lines. `hologram` and `cc`, `pkg-config` for an
+                          installed copy are on the PATH. A command may end in a status other than 0 only if the next
+                          command is `echo $?`.
+    <!-- not run: REASON --> before a block: counted as skipped. Blocks of another language (sh, text, no name) are not run.
+
+Last line: N passed, N failed, N skipped; each command and each compiled block is one check.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
+WORK = os.path.join(BUILD, "documents")
+passed = failed = skipped = 0
+
+
+def blocks(text):
+    """(line, language, note, body) of every fenced block; the note is the HTML comment right before it."""
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        start = re.match(r"^```(\w*)\s*$", lines[at])
+        if not start:
+            at += 1
+            continue
+        before = at - 1
+        while before >= 0 and not lines[before].strip():
+            before -= 1
+        note = re.match(r"^<!--\s*(.*?)\s*-->$", lines[before]) if before >= 0 else None
+        end = lines.index("```", at + 1)
+        yield at + 1, start.group(1), note.group(1) if note else "", "\n".join(lines[at + 1:end]) + "\n"
+        at = end + 1
+
+
+def commands(body):
+    """(command, expected output) of a console block; a command goes on over lines that end in a backslash."""
+    result = []
+    lines = body.split("\n")[:-1]
+    while lines:
+        line = lines.pop(0)
+        if line.startswith("$ "):
+            command = line[2:]
+            while command.endswith("\\") and lines:
+                command += "\n" + lines.pop(0)
+            result.append([command, ""])
+        elif result:
+            result[-1][1] += line + "\n"
+    return result
+
+
+def matches(expected, actual):
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in expected.split("\n")[:-1])
+    return re.fullmatch(pattern, actual) is not None
+
+
+def run_console(where, body, folder, environment):
+    global passed, failed
+    steps = commands(body)
+    status = 0
+    for index, (command, expected) in enumerate(steps):
+        shell = f"(exit {status})\n{command}"
+        run = subprocess.run(["sh", "-c", shell], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120)
+        status = run.returncode
+        allowed = status == 0 or (index + 1 < len(steps) and steps[index + 1][0] == "echo $?")
+        output = run.stdout if run.stdout.endswith("\n") or not run.stdout else run.stdout + "\n"
+        if matches(expected, output) and allowed:
+            passed += 1
+        else:
+            failed += 1
+            print(f"{where}: $ {command}\n  expected:\n{expected}  got (status {status}):\n{output}")
+
+
+def run_document(path, environment):
+    global passed, failed, skipped
+    name = os.path.relpath(path, SOURCE)
+    folder = os.path.join(WORK, name.replace(os.sep, "_").replace(".md", ""))
+    os.makedirs(folder)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for line, language, note, body in blocks(text):
+        where = f"{name}:{line}"
+        if note.startswith("not run:"):
+            skipped += 1
+            print(f"skipped: {where}: {note}")
+        elif note.startswith("file:"):
+            with open(os.path.join(folder, note[5:].strip()), "w", encoding="utf-8") as file:
+                file.write(body)
+        elif language == "console":
+            run_console(where, body, folder, environment)
+        elif language in ("c", "cpp", "atlas", "python", "json") and not note:
+            failed += 1
+            print(f"{where}: a {language} block that nothing runs: give it `<!-- file: NAME -->` and a console block")
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    prefix = os.path.join(WORK, "prefix")
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
+    found = [p for p, _, names in os.walk(prefix) if "hologram.pc" in names]
+    libraries = os.path.dirname(found[0])
+    environment = dict(os.environ, PATH=os.path.join(prefix, "bin") + ":" + os.environ["PATH"], PKG_CONFIG_PATH=found[0],
+                       LD_LIBRARY_PATH=libraries, HOLOGRAM_SOURCE=SOURCE, LC_ALL="C.UTF-8")
+    documents = [os.path.join(SOURCE, "README.md")]
+    for folder in ("docs/guide", "docs/howto"):
+        for path, _, names in sorted(os.walk(os.path.join(SOURCE, folder))):
+            documents += [os.path.join(path, name) for name in sorted(names) if name.endswith(".md")]
+    for path in documents:
+        run_document(path, environment)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
