@@ -1,0 +1,133 @@
+/* The driver interface: what a device family must provide. A backend is a folder with one table of these functions; nothing else in
+ * the library knows its name. Copy backends/null to start a new one.
+ *
+ * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
+ * the runtime. Ownership: what create/alloc/open returns is given back to the matching destroy/free/close exactly once.
+ * Errors: hg_status with hg_fail; a driver never waits except in event_wait, never prints, never calls back into the runtime. */
+#ifndef HG_RUNTIME_DRIVER_H
+#define HG_RUNTIME_DRIVER_H
+
+#include "kir/kir.h"
+#include <hologram/backend.h>
+
+typedef struct hg_device hg_device;
+typedef struct hg_driver_arena hg_driver_arena;   /* one range of device memory */
+typedef struct hg_driver_queue hg_driver_queue;
+typedef struct hg_driver_event hg_driver_event;
+typedef struct hg_driver_kernel hg_driver_kernel;
+
+/* Capabilities after the numeric probe. */
+typedef struct hg_device_caps {
+    kir_caps kir;                /* what kernels may contain */
+    bool host_memory;            /* arenas are host memory: map is free and copies are memcpy */
+    bool can_import, can_wait;
+    uint32_t max_slots;          /* direct buffers of a kernel */
+    uint32_t max_block_lanes;
+    uint64_t max_shared_bytes;
+    uint64_t memory_bytes;
+    bool exact;
+} hg_device_caps;
+
+typedef struct hg_driver_options {
+    const char *cpu_level, *pretend; /* configuration; "" when unset */
+    bool check_races;
+    uint32_t num_threads;
+} hg_driver_options;
+
+/* A range of an arena. arena NULL: no memory (invalid handle). */
+typedef struct hg_range { hg_driver_arena *arena; uint64_t offset, size; } hg_range;
+
+/* Everything a kernel launch needs. All pointers are borrowed until the launch is over. */
+typedef struct hg_driver_launch {
+    hg_driver_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint64_t lanes, shared_bytes;
+    const uint64_t *inputs;              /* module->inputs order */
+    const uint8_t *const *wide_inputs;
+    const hg_range *slots;               /* module->slots order */
+    uint32_t slot_count;
+    hg_range class_memory;
+    hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
+    void *resolve_user;
+    uint64_t deadline_ns, timeout_ms;
+    const volatile int *cancel;
+    uint32_t max_threads;
+} hg_driver_launch;
+
+/* A fault of a launch or step; the driver fills it before the event is done. */
+typedef struct hg_driver_fault {
+    bool happened;
+    uint8_t code, operand;
+    uint32_t inst;
+    uint64_t phase, lane;
+    uint64_t offset, limit;
+    char message[160];
+} hg_driver_fault;
+
+/* A whole-array step the driver can do natively: element-wise maps and the fixed-tree reductions. */
+typedef struct hg_driver_step {
+    uint16_t fn;             /* hg_op or KIR_FN_* of a map; for a reduction HG_OP_ADD, MUL, MIN, MAX */
+    bool reduce;
+    uint8_t atlas_type;
+    uint64_t count;
+    hg_range out, in[2];     /* already bounds-checked; out of a reduction: size(type) bytes */
+    uint8_t nin;
+    uint8_t *host_result;    /* reduction to a register: host memory instead of out */
+} hg_driver_step;
+
+typedef enum hg_driver_command_kind { HG_CMD_COPY_IN, HG_CMD_COPY_OUT, HG_CMD_COPY, HG_CMD_FILL, HG_CMD_LAUNCH, HG_CMD_STEP, HG_CMD_HOST_CALL } hg_driver_command_kind;
+typedef struct hg_driver_command {
+    hg_driver_command_kind kind;
+    hg_range to, from;               /* copies, fill */
+    void *host;                      /* copy in, out */
+    uint8_t value;                   /* fill */
+    const hg_driver_launch *launch;
+    const hg_driver_step *step;
+    void (*call)(void *user);
+    void *user;
+    hg_driver_fault *fault;          /* launch, step */
+} hg_driver_command;
+
+typedef struct hg_driver {
+    const char *name;
+    /* Fills at most capacity entries and returns the number of devices; 0 with the reason (and what to install) in reason. Disturbs no other driver. */
+    uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
+    hg_status (*device_open)(uint32_t index, const hg_driver_options *options, hg_device **device);
+    void (*device_close)(hg_device *device);
+    const hg_device_caps *(*device_caps)(const hg_device *device);
+    void *(*device_native)(hg_device *device);
+    /* memory: alloc gives zeroed bytes */
+    hg_status (*arena_alloc)(hg_device *device, uint64_t size, hg_driver_arena **arena);
+    hg_status (*arena_import)(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena); /* optional */
+    void (*arena_free)(hg_device *device, hg_driver_arena *arena);
+    void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
+    void (*arena_unmap)(hg_driver_arena *arena);
+    /* queue: in_order commands of one submission run in order; the signal is done after the last. An inline queue may finish before submit returns. */
+    hg_status (*queue_create)(hg_device *device, hg_driver_queue **queue);
+    void (*queue_destroy)(hg_driver_queue *queue);
+    hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
+                              uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */
+    /* event */
+    hg_status (*event_create)(hg_device *device, hg_driver_event **event);
+    void (*event_destroy)(hg_driver_event *event);
+    hg_status (*event_query)(hg_driver_event *event, bool *done);
+    hg_status (*event_wait)(hg_driver_event *event); /* optional: NULL where the host cannot block */
+    void (*device_poll)(hg_device *device);          /* optional */
+    /* code: the module is legalised for caps.kir by the runtime; not kept */
+    hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
+    hg_status (*kernel_save)(hg_driver_kernel *kernel, hg_text *bytes);                                   /* optional */
+    hg_status (*kernel_load)(hg_device *device, const void *bytes, size_t length, hg_driver_kernel **kernel); /* optional */
+    void (*kernel_destroy)(hg_driver_kernel *kernel);
+    /* native steps: HG_CMD_STEP is submitted only when supported */
+    bool (*step_supported)(const hg_device *device, const hg_driver_step *step);
+    /* whole plans: optional, both or none */
+    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, void **plan);
+    hg_status (*plan_launch)(hg_driver_queue *queue, void *plan, hg_driver_event *signal);
+    void (*plan_destroy)(hg_device *device, void *plan);
+} hg_driver;
+
+/* The tables of backends.def. */
+extern const hg_driver *const hg_drivers[];
+extern const uint32_t hg_driver_count;
+
+#endif
