@@ -61,7 +61,7 @@ oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const 
     static const uint8_t zero[ORACLE_MAX_BYTES];
     if (name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2) return oracle_map_function(name, type, args, result);
     if (name == HG_OPNAME_RELU) { /* max(x, 0); a NaN gives 0 */
-        const uint8_t *with_zero[2] = {args[0], zero};
+        const uint8_t *with_zero[3] = {args[0], zero, zero};
         return oracle_eval(HG_OP_MAX, type, type, 0, with_zero, result);
     }
     return oracle_eval(OPS[name], type, type, 0, args, result);
@@ -69,7 +69,7 @@ oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const 
 
 static void combine(hg_opname name, hg_type type, uint8_t *left, const uint8_t *right) {
     uint8_t result[ORACLE_MAX_BYTES];
-    const uint8_t *args[2] = {left, right};
+    const uint8_t *args[3] = {left, right, right};
     oracle_opname(name, type, args, result);
     memcpy(left, result, oracle_size(type));
 }
