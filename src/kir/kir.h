@@ -70,6 +70,9 @@ struct kir_value {
     kir_region *parent;
     kir_region *body[2]; /* IF: then, else (never NULL); LOOP: body */
     union {
+        /* INPUT after legalisation: imm = index | part << 32. An input wider than the target's integers is read in parts of the
+         * value's type, part p at byte p · size of the input's little-endian bytes; one narrower than u32 may be read as u32,
+         * zero-extended. */
         uint64_t imm;            /* CONST up to 64 bits (zero-extended bits of the type; bool 0/1); INPUT, PARAM: index; ID: hg_idname; FENCE: hg_scope; BARRIER: id */
         const uint8_t *bytes;    /* CONST wider than 64 bits: size(type) little-endian bytes */
         kir_var *var;            /* VAR_*, ARRAY_* (ARRAY_GET args: index u32; ARRAY_SET: index u32, value) */
@@ -87,6 +90,9 @@ struct kir_value {
             uint16_t bytes_wide; /* size of the access as written, for fault texts and CHECK */
             int16_t slot;        /* provenance: index in module->slots, KIR_OPEN */
             int64_t disp;        /* added exactly to the index */
+            kir_var *high;       /* ATOMIC of 8 bytes on a target without 64-bit integers (split): operands are pairs of u32, low first
+                                    (CAS: expected low, high, desired low, high), the result is the old value's low half, and this
+                                    u32 variable receives the high half */
         } mem;
         struct { uint16_t fn; uint8_t atlas_type; } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
         struct { uint8_t code; uint8_t operand; const char *message; } fault; /* FAULT_IF: kir_fault; message static or in the module's arena */
@@ -233,9 +239,14 @@ bool kir_define_exists(uint16_t fn, hg_type atlas_type);
 bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
 /* The module's function of a definition, made on first use. NULL when out of memory. */
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
+/* CVT: any of the 24 types to any other, semantics 3.3; v has type kir_type_of(src), the result kir_type_of(dst). Rounds once. */
+kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v);
+/* F32, F64 or any integer, rounded once to nearest even to F16 or BF16 bits. */
+kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_signed);
 
 /* ---- legalise.c ----
- * Requires: any module. Provides: a new module with only types and operations of caps; wide integers as private arrays and loops. */
+ * Requires: any module without STEP; numbers its functions. Provides: a new module with only types and operations of caps; wide
+ * integers as private arrays and loops. Inputs keep their places in module->inputs. */
 hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;
 
 /* ---- passes ---- */

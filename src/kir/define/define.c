@@ -1,0 +1,77 @@
+/* The table of definitions and the functions that a module makes of them.
+ * Must not know: targets, capabilities. */
+#include "kir/define/define_internal.h"
+#include <stdio.h>
+
+typedef struct definition {
+    define_fn define;
+    uint8_t args;
+    bool integers; /* defined for integers too */
+    bool small;    /* a handful of operations in every type: inlined */
+} definition;
+
+static const definition DEFINITIONS[KIR_FN_COUNT] = {
+    [HG_OP_REM] = {define_rem, 2, true, false},
+    [HG_OP_MIN] = {define_min, 2, true, true},
+    [HG_OP_MAX] = {define_max, 2, true, true},
+    [HG_OP_MAD] = {define_mad, 3, true, true},
+    [HG_OP_FMS] = {define_fms, 3, true, true},
+    [HG_OP_ABS] = {define_abs, 1, true, true},
+    [HG_OP_NEG] = {define_neg, 1, true, true},
+    [HG_OP_NOT] = {define_not, 1, true, true},
+    [HG_OP_CLAMP] = {define_clamp, 3, true, true},
+    [HG_OP_LERP] = {define_lerp, 3, false, true},
+    [HG_OP_SIGN] = {define_sign, 1, true, true},
+    [HG_OP_CEIL] = {define_ceil, 1, true, true},
+    [HG_OP_ROUND] = {define_round, 1, true, true},
+    [HG_OP_RCP] = {define_rcp, 1, false, true},
+    [KIR_FN_RELU] = {define_relu, 1, true, true},
+};
+
+static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }
+
+bool kir_define_exists(uint16_t fn, hg_type type) {
+    if (!in_range(fn, type) || type == HG_TYPE_F16 || type == HG_TYPE_BF16) return false;
+    return hg_type_is_float(type) || DEFINITIONS[fn].integers;
+}
+
+uint8_t kir_define_args(uint16_t fn) { return fn < KIR_FN_COUNT ? DEFINITIONS[fn].args : 0; }
+
+bool kir_define_is_small(uint16_t fn, hg_type type) {
+    if (fn == HG_OP_REM && hg_type_is_integer(type)) return true;
+    return in_range(fn, type) && DEFINITIONS[fn].small;
+}
+
+kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
+    return DEFINITIONS[fn].define(b, type, args);
+}
+
+static const char *fn_text(uint16_t fn) {
+    switch (fn) {
+    case KIR_FN_RELU: return "relu";
+    case KIR_FN_ERF: return "erf";
+    case KIR_FN_ATAN2: return "atan2";
+    default: return hg_op_get((hg_op)fn)->text;
+    }
+}
+
+kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) {
+    if (!kir_define_exists(fn, type)) return NULL;
+    kir_function **cached = &m->definitions[fn][type];
+    if (*cached) return *cached;
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", fn_text(fn), hg_type_name(type));
+    kir_function *f = kir_function_create(m, name, kir_type_of(type));
+    if (!f) return NULL;
+    f->pure = true;
+    f->param_count = DEFINITIONS[fn].args;
+    for (uint8_t i = 0; i < f->param_count; i++) f->param_types[i] = kir_type_of(type);
+    kir_builder b;
+    kir_builder_init(&b, m, f);
+    kir_value *args[3] = {0};
+    for (uint8_t i = 0; i < f->param_count; i++) args[i] = kir_param(&b, i);
+    kir_return(&b, kir_define(&b, fn, type, args));
+    if (b.failed) return NULL;
+    *cached = f;
+    return f;
+}
