@@ -1,0 +1,70 @@
+/* Files and array files: reading whole files, .npy, .npz and raw arrays, writing outputs that appear all or not at all.
+ * Failures are HG_ERROR_IO or HG_ERROR_INVALID_ARGUMENT with the diagnostic code in hg_error (P03 dtype, P04 shape, P06 not readable, S05 too
+ * large, X02 write failed). Must not know: programs, parameters, devices. */
+#ifndef HG_IO_IO_H
+#define HG_IO_IO_H
+
+#include "base/base.h"
+
+/* ---- whole files (file.c) ---- */
+
+/* Contents of a file: 64-byte aligned, a NUL behind them that does not count. Zero-initialise; free with hg_bytes_free. */
+typedef struct hg_bytes { uint8_t *data; uint64_t length; } hg_bytes;
+typedef struct hg_span { const void *data; uint64_t length; } hg_span;
+
+/* Reads all of a file, "-" is standard input. limit: HG_MAX_SOURCE_BYTES for programs, UINT64_MAX for data. */
+hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
+hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) HG_NODISCARD; /* contents not set, NUL behind */
+void hg_bytes_free(hg_bytes *bytes);
+
+/* ---- array files (npy.c, npz.c) ---- */
+
+typedef struct hg_array {
+    hg_type type;
+    uint32_t rank;
+    uint64_t extent[HG_MAX_EXTENTS];
+    uint64_t elements, bytes;
+    const uint8_t *data;
+    bool shaped;     /* false: a raw file, rank 1 from its size */
+    hg_bytes memory; /* what data points into; empty when the caller owns it */
+} hg_array;
+
+/* Reads an array as the command names it: x.npy, x.npz (member NAME.npy), x.npz:key, any other name or "-" raw bytes.
+ * The element type must be exactly `type`; nothing is converted. The caller frees with hg_array_free. */
+hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) HG_NODISCARD;
+void hg_array_free(hg_array *array);
+
+/* A .npy in memory. `what` names it in messages. out->data points into bytes; out->memory stays empty. */
+hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) HG_NODISCARD;
+
+enum { HG_NPY_HEADER_BYTES = 512 }; /* enough for every type and HG_MAX_EXTENTS extents */
+/* The header NumPy writes (version 1.0, C order); returns its length, a multiple of 64. rank at most HG_MAX_EXTENTS. */
+size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]);
+
+/* One member of a .npz in memory, stored or deflated, its CRC checked. `member` is the whole name, "x.npy". */
+hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *member, hg_bytes *out) HG_NODISCARD;
+/* Raw deflate data (RFC 1951) that unpacks to exactly out_length bytes. False when it does not; *memory_failed tells why. */
+bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length, bool *memory_failed);
+
+bool hg_path_ends(const char *path, const char *suffix);
+
+/* ---- outputs (output.c): written beside their targets, renamed together ---- */
+
+typedef struct hg_outputs hg_outputs;
+
+/* NULL when out of memory. */
+hg_outputs *hg_outputs_create(void);
+/* Removes what was not committed. NULL is allowed. */
+void hg_outputs_destroy(hg_outputs *outputs);
+/* Writes the parts, one behind the other, to a temporary file beside path and syncs it; path itself is not touched. "-" (standard output)
+ * and paths that are no regular file (/dev/null, a pipe) are kept in memory and written by commit. Two outputs to one path are an error. */
+hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_span *parts, size_t count) HG_NODISCARD;
+/* The same for an array: a header when path ends in .npy, else raw bytes. data holds all elements. */
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent, const void *data) HG_NODISCARD;
+/* Puts all outputs in place. When one cannot be, those before it are put back as they were. */
+hg_status hg_outputs_commit(hg_outputs *outputs) HG_NODISCARD;
+
+/* One file, atomically. */
+hg_status hg_file_write(const char *path, const void *data, uint64_t length) HG_NODISCARD;
+
+#endif

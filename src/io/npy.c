@@ -1,0 +1,248 @@
+/* .npy files, versions 1.0 to 3.0 (NumPy's format document, NEP 1). Must not know: where the bytes come from. */
+#include "io/io_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_RANK = HG_MAX_EXTENTS + 1 }; /* a wide integer has one more, its limbs */
+
+/* ---- element types ---- */
+
+static uint64_t limbs_of(hg_type type) {
+    uint64_t bytes = hg_type_size_bytes(type);
+    return bytes > 8 ? bytes / 8 : 0;
+}
+
+/* "<f4", "|u1": what NumPy calls the elements (assembly.md 5.2). */
+static void dtype_of(hg_type type, char out[4]) {
+    uint64_t bytes = hg_type_size_bytes(type);
+    bool wide = bytes > 8;
+    out[0] = bytes == 1 ? '|' : '<';
+    out[1] = wide || type == HG_TYPE_BF16 || hg_type_is_unsigned(type) ? 'u' : hg_type_is_float(type) ? 'f' : 'i';
+    out[2] = (char)('0' + (wide ? 8 : bytes));
+    out[3] = 0;
+}
+
+static hg_status fail_dtype(const char *what, const char *found, size_t length, hg_type type) {
+    char expected[4];
+    dtype_of(type, expected);
+    const char *note = length && found[0] == '>' ? " (big-endian)" : length && found[0] != '<' && found[0] != '|' && found[0] != '=' ? " (structured or unknown)" : "";
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s' for %s", what, (int)(length < 40 ? length : 40), found, note,
+                   expected, hg_type_name(type));
+}
+
+/* '<' and '=' are little-endian here; '|' stands for one byte only. */
+static hg_status check_dtype(const char *what, const char *found, size_t length, hg_type type) {
+    char expected[4];
+    dtype_of(type, expected);
+    bool one_byte = expected[2] == '1';
+    bool order = length == 3 && (found[0] == '<' || found[0] == '=' || (found[0] == '|' && one_byte));
+    return order && found[1] == expected[1] && found[2] == expected[2] ? HG_OK : fail_dtype(what, found, length, type);
+}
+
+/* ---- header: a Python dictionary of three keys ---- */
+
+typedef struct header {
+    const char *dtype;
+    size_t dtype_length;
+    bool fortran;
+    uint32_t rank;
+    uint64_t extent[MAX_RANK];
+    bool has_dtype, has_order, has_shape;
+} header;
+
+typedef struct scanner {
+    const char *at, *end;
+    const char *what;
+} scanner;
+
+static hg_status malformed(const scanner *s, const char *expected) {
+    int rest = (int)(s->end - s->at < 16 ? s->end - s->at : 16);
+    char shown[17];
+    for (int i = 0; i < rest; i++) shown[i] = s->at[i] >= 32 && s->at[i] < 127 ? s->at[i] : '?';
+    shown[rest] = 0;
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: malformed .npy header: expected %s, found '%s'", s->what, expected, shown);
+}
+
+static void skip_blanks(scanner *s) {
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r')) s->at++;
+}
+
+static bool accept(scanner *s, char c) {
+    skip_blanks(s);
+    if (s->at == s->end || *s->at != c) return false;
+    s->at++;
+    return true;
+}
+
+static bool accept_word(scanner *s, const char *word) {
+    size_t length = strlen(word);
+    skip_blanks(s);
+    if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0) return false;
+    s->at += length;
+    return true;
+}
+
+static bool read_string(scanner *s, const char **text, size_t *length) {
+    skip_blanks(s);
+    if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
+    const char *start = s->at + 1, *end = memchr(start, *s->at, (size_t)(s->end - start));
+    if (!end) return false;
+    *text = start;
+    *length = (size_t)(end - start);
+    s->at = end + 1;
+    return true;
+}
+
+static hg_status read_extent(scanner *s, uint64_t *value) {
+    skip_blanks(s);
+    if (s->at == s->end || *s->at < '0' || *s->at > '9') return malformed(s, "an extent");
+    *value = 0;
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        if (!hg_mul_u64(*value, 10, value) || !hg_add_u64(*value, (uint64_t)(*s->at - '0'), value))
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
+    }
+    return HG_OK;
+}
+
+static hg_status read_shape(scanner *s, header *h) {
+    if (!accept(s, '(')) return malformed(s, "the tuple of the shape");
+    while (!accept(s, ')')) {
+        if (h->rank == MAX_RANK)
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: more than %d dimensions", s->what, (int)HG_MAX_EXTENTS);
+        HG_TRY(read_extent(s, &h->extent[h->rank]));
+        h->rank++;
+        if (accept(s, ',')) continue;
+        if (!accept(s, ')')) return malformed(s, "',' or ')'");
+        return HG_OK;
+    }
+    return HG_OK;
+}
+
+static hg_status read_dtype(scanner *s, header *h, hg_type type) {
+    skip_blanks(s);
+    const char *start = s->at;
+    if (read_string(s, &h->dtype, &h->dtype_length)) return HG_OK;
+    return fail_dtype(s->what, start, (size_t)(s->end - start), type);
+}
+
+static hg_status read_entry(scanner *s, header *h, hg_type type) {
+    const char *key;
+    size_t length;
+    if (!read_string(s, &key, &length)) return malformed(s, "a key");
+    if (!accept(s, ':')) return malformed(s, "':'");
+    if (length == 5 && memcmp(key, "descr", 5) == 0 && !h->has_dtype) {
+        h->has_dtype = true;
+        return read_dtype(s, h, type);
+    }
+    if (length == 13 && memcmp(key, "fortran_order", 13) == 0 && !h->has_order) {
+        h->has_order = true;
+        h->fortran = accept_word(s, "True");
+        return h->fortran || accept_word(s, "False") ? HG_OK : malformed(s, "True or False");
+    }
+    if (length == 5 && memcmp(key, "shape", 5) == 0 && !h->has_shape) {
+        h->has_shape = true;
+        return read_shape(s, h);
+    }
+    s->at = key;
+    return malformed(s, "descr, fortran_order and shape, each once");
+}
+
+static hg_status read_header(scanner *s, header *h, hg_type type) {
+    if (!accept(s, '{')) return malformed(s, "'{'");
+    while (!accept(s, '}')) {
+        HG_TRY(read_entry(s, h, type));
+        if (accept(s, ',')) continue;
+        if (!accept(s, '}')) return malformed(s, "',' or '}'");
+        break;
+    }
+    skip_blanks(s);
+    if (s->at != s->end) return malformed(s, "the end of the header");
+    if (!h->has_dtype || !h->has_order || !h->has_shape) return malformed(s, "descr, fortran_order and shape");
+    return HG_OK;
+}
+
+/* ---- the file ---- */
+
+static hg_status check_order(const header *h, const char *what) {
+    uint32_t above_one = 0;
+    for (uint32_t i = 0; i < h->rank; i++) above_one += h->extent[i] > 1;
+    if (h->fortran && above_one > 1)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the array is in Fortran order, expected C order", what);
+    return HG_OK;
+}
+
+/* Takes the limbs of a wide integer off the shape. */
+static hg_status check_limbs(header *h, const char *what, hg_type type) {
+    uint64_t limbs = limbs_of(type);
+    if (limbs) {
+        uint64_t last = h->rank ? h->extent[h->rank - 1] : 0;
+        if (last != limbs)
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %s needs a last dimension of %llu 64-bit limbs, found %llu", what, hg_type_name(type),
+                           (unsigned long long)limbs, (unsigned long long)last);
+        h->rank--;
+    }
+    if (h->rank > HG_MAX_EXTENTS)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %u dimensions, at most %d are allowed", what, h->rank, (int)HG_MAX_EXTENTS);
+    return HG_OK;
+}
+
+static hg_status fill_array(const header *h, const char *what, hg_type type, const uint8_t *data, uint64_t left, hg_array *out) {
+    uint64_t elements = 1, bytes;
+    bool fits = true, empty = false;
+    for (uint32_t i = 0; i < h->rank; i++) empty |= h->extent[i] == 0;
+    for (uint32_t i = 0; i < h->rank && !empty; i++) fits = fits && hg_mul_u64(elements, h->extent[i], &elements);
+    if (empty) elements = 0;
+    fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type), &bytes);
+    if (!fits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory", what);
+    if (bytes != left)
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)bytes, (unsigned long long)left);
+    *out = (hg_array){.type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .data = data, .shaped = true};
+    memcpy(out->extent, h->extent, h->rank * sizeof *h->extent);
+    return HG_OK;
+}
+
+hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) {
+    const uint8_t *b = bytes;
+    *out = (hg_array){0};
+    if (length < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a .npy file: it does not begin with \\x93NUMPY", what);
+    if (b[6] < 1 || b[6] > 3 || b[7] != 0)
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: .npy version %u.%u, expected 1.0, 2.0 or 3.0", what, b[6], b[7]);
+    uint64_t prefix = b[6] == 1 ? 10 : 12;
+    uint64_t header_bytes = (uint64_t)b[8] | (uint64_t)b[9] << 8;
+    if (prefix == 12 && length >= 12) header_bytes |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
+    if (length < prefix || header_bytes > length - prefix)
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: the file ends inside its .npy header", what);
+    scanner s = {(const char *)b + prefix, (const char *)b + prefix + header_bytes, what};
+    header h = {0};
+    HG_TRY(read_header(&s, &h, type));
+    HG_TRY(check_dtype(what, h.dtype, h.dtype_length, type));
+    HG_TRY(check_order(&h, what));
+    HG_TRY(check_limbs(&h, what, type));
+    return fill_array(&h, what, type, b + prefix + header_bytes, length - prefix - header_bytes, out);
+}
+
+/* ---- writing ---- */
+
+/* As NumPy 1.24 lays it out: room for the first extent to grow to 21 digits, then 1 to 64 blanks up to a multiple of 64. */
+size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]) {
+    char dtype[4], text[HG_NPY_HEADER_BYTES], digits[24];
+    dtype_of(type, dtype);
+    uint64_t all[MAX_RANK], limbs = limbs_of(type);
+    for (uint32_t i = 0; i < rank; i++) all[i] = extent[i];
+    if (limbs) all[rank++] = limbs;
+    size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype);
+    for (uint32_t i = 0; i < rank; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu%s", i ? ", " : "", (unsigned long long)all[i], rank == 1 ? "," : "");
+    used += (size_t)snprintf(text + used, sizeof text - used, "), }");
+    size_t spare = rank ? 21 - (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)all[0]) : 0;
+    size_t unpadded = 10 + used + spare + 1, total = unpadded + 64 - unpadded % 64;
+    memset(out, ' ', total);
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    out[8] = (uint8_t)((total - 10) & 255);
+    out[9] = (uint8_t)((total - 10) >> 8);
+    memcpy(out + 10, text, used);
+    out[total - 1] = '\n';
+    return total;
+}

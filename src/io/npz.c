@@ -1,0 +1,181 @@
+/* .npz: a zip archive of .npy members (APPNOTE.TXT 6.3, sections 4.3 and 4.5.3), and the choice of a reader by name.
+ * Must not know: parameters. */
+#include "io/io_internal.h"
+
+#include <string.h>
+
+static uint64_t little(const uint8_t *b, int bytes) {
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;) value = value << 8 | b[i];
+    return value;
+}
+
+static uint32_t crc32_of(const uint8_t *data, uint64_t length) {
+    uint32_t table[256], crc = UINT32_MAX;
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t c = i;
+        for (int k = 0; k < 8; k++) c = c >> 1 ^ (c & 1 ? 0xEDB88320u : 0);
+        table[i] = c;
+    }
+    for (uint64_t i = 0; i < length; i++) crc = crc >> 8 ^ table[(crc ^ data[i]) & 255];
+    return ~crc;
+}
+
+static hg_status bad_zip(const char *what, const char *why) {
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a readable .npz file: %s", what, why);
+}
+
+typedef struct directory { uint64_t offset, bytes, entries; } directory;
+
+/* The end record stands behind everything but a comment of at most 65,535 bytes. */
+static hg_status find_directory(const hg_bytes *file, const char *what, directory *d) {
+    const uint8_t *b = file->data;
+    uint64_t n = file->length;
+    if (n < 22) return bad_zip(what, "too short");
+    uint64_t lowest = n > 22 + 65535 ? n - 22 - 65535 : 0, at = n - 22;
+    while (little(b + at, 4) != 0x06054B50 || at + 22 + little(b + at + 20, 2) != n) {
+        if (at == lowest) return bad_zip(what, "no end record");
+        at--;
+    }
+    *d = (directory){little(b + at + 16, 4), little(b + at + 12, 4), little(b + at + 10, 2)};
+    if (at >= 20 && little(b + at - 20, 4) == 0x07064B50) { /* zip64: a locator before it, the wide record elsewhere */
+        uint64_t wide = little(b + at - 12, 8);
+        if (wide > n || n - wide < 56 || little(b + wide, 4) != 0x06064B50) return bad_zip(what, "bad zip64 end record");
+        *d = (directory){little(b + wide + 48, 8), little(b + wide + 40, 8), little(b + wide + 32, 8)};
+    }
+    if (d->offset > n || d->bytes > n - d->offset) return bad_zip(what, "the directory lies outside the file");
+    return HG_OK;
+}
+
+typedef struct member { uint64_t flags, method, crc, packed, size, local; } member;
+
+/* Sizes that do not fit 32 bits stand in the extra field 1, in this order, those that do are left out there. */
+static bool read_wide_sizes(const uint8_t *extra, uint64_t left, member *m) {
+    while (left >= 4) {
+        uint64_t kind = little(extra, 2), size = little(extra + 2, 2);
+        if (size > left - 4) return false;
+        const uint8_t *field = extra + 4, *end = field + size;
+        uint64_t *values[] = {&m->size, &m->packed, &m->local};
+        for (size_t i = 0; i < HG_COUNT_OF(values) && kind == 1; i++) {
+            if (*values[i] != UINT32_MAX) continue;
+            if (end - field < 8) return false;
+            *values[i] = little(field, 8);
+            field += 8;
+        }
+        extra += 4 + size;
+        left -= 4 + size;
+    }
+    return true;
+}
+
+static hg_status find_member(const hg_bytes *file, const char *what, const char *name, member *m) {
+    directory d;
+    HG_TRY(find_directory(file, what, &d));
+    const uint8_t *at = file->data + d.offset;
+    uint64_t left = d.bytes, name_length = strlen(name);
+    for (uint64_t i = 0; i < d.entries; i++) {
+        if (left < 46 || little(at, 4) != 0x02014B50) return bad_zip(what, "bad directory entry");
+        uint64_t name_bytes = little(at + 28, 2), extra = little(at + 30, 2), entry = 46 + name_bytes + extra + little(at + 32, 2);
+        if (entry > left) return bad_zip(what, "bad directory entry");
+        if (name_bytes == name_length && memcmp(at + 46, name, name_length) == 0) {
+            *m = (member){little(at + 8, 2), little(at + 10, 2), little(at + 16, 4), little(at + 20, 4), little(at + 24, 4), little(at + 42, 4)};
+            return read_wide_sizes(at + 46 + name_bytes, extra, m) ? HG_OK : bad_zip(what, "bad extra field");
+        }
+        at += entry;
+        left -= entry;
+    }
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: has no member '%s'", what, name);
+}
+
+static hg_status unpack(const hg_bytes *file, const char *what, const member *m, hg_bytes *out) {
+    uint64_t n = file->length;
+    if (m->flags & 1) return bad_zip(what, "the member is encrypted");
+    if (m->local > n || n - m->local < 30 || little(file->data + m->local, 4) != 0x04034B50) return bad_zip(what, "bad member header");
+    uint64_t start = m->local + 30 + little(file->data + m->local + 26, 2) + little(file->data + m->local + 28, 2);
+    if (start > n || m->packed > n - start) return bad_zip(what, "the member's data lies outside the file");
+    if (m->method != 0 && m->method != 8) return bad_zip(what, "the member is compressed by a method other than deflate");
+    if (m->method == 0 && m->packed != m->size) return bad_zip(what, "bad member size");
+    if (m->size / 1032 > m->packed) return bad_zip(what, "bad member size"); /* deflate packs at most 258 bytes into 2 bits */
+    HG_TRY(hg_bytes_alloc(m->size, out));
+    bool memory_failed = false, done = true;
+    if (m->method == 0)
+        memcpy(out->data, file->data + start, (size_t)m->size);
+    else
+        done = hg_inflate(file->data + start, m->packed, out->data, m->size, &memory_failed);
+    if (done && crc32_of(out->data, out->length) == m->crc) return HG_OK;
+    hg_bytes_free(out);
+    return memory_failed ? hg_fail_memory() : bad_zip(what, done ? "the member's checksum is wrong" : "the member's compressed data is malformed");
+}
+
+hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *name, hg_bytes *out) {
+    member m = {0};
+    *out = (hg_bytes){0};
+    HG_TRY(find_member(file, what, name, &m));
+    return unpack(file, what, &m, out);
+}
+
+/* ---- by name ---- */
+
+void hg_array_free(hg_array *array) {
+    hg_bytes_free(&array->memory);
+    *array = (hg_array){0};
+}
+
+static hg_status read_raw(const char *path, hg_type type, hg_array *out) {
+    hg_bytes bytes;
+    HG_TRY(hg_file_read(path, UINT64_MAX, &bytes));
+    uint64_t size = hg_type_size_bytes(type);
+    if (!size || bytes.length % size) {
+        hg_status status = IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %llu bytes are not a whole number of %s elements of %llu bytes", path,
+                                   (unsigned long long)bytes.length, hg_type_name(type), (unsigned long long)size);
+        hg_bytes_free(&bytes);
+        return status;
+    }
+    *out = (hg_array){.type = type, .rank = 1, .extent = {bytes.length / size}, .elements = bytes.length / size, .bytes = bytes.length, .data = bytes.data, .memory = bytes};
+    return HG_OK;
+}
+
+/* Takes over the bytes. */
+static hg_status parse_owned(hg_bytes *bytes, const char *what, hg_type type, hg_array *out) {
+    hg_status status = hg_npy_parse(bytes->data, bytes->length, what, type, out);
+    if (status == HG_OK)
+        out->memory = *bytes;
+    else
+        hg_bytes_free(bytes);
+    return status;
+}
+
+static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, hg_array *out) {
+    hg_text name = {0};
+    hg_bytes file = {0}, bytes = {0};
+    hg_text_addf(&name, "%s.npy", key);
+    hg_status status = name.failed ? hg_fail_memory() : hg_file_read(path, UINT64_MAX, &file);
+    if (status == HG_OK) status = hg_npz_member(&file, path, name.data, &bytes);
+    hg_bytes_free(&file);
+    hg_text_free(&name);
+    return status == HG_OK ? parse_owned(&bytes, source, type, out) : status;
+}
+
+/* The ':' of "x.npz:key", NULL when there is none. */
+static const char *find_key(const char *source) {
+    const char *found = NULL;
+    for (const char *at = source; (at = strstr(at, ".npz:")); at++) found = at + 4;
+    return found;
+}
+
+hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) {
+    *out = (hg_array){0};
+    const char *key = find_key(source);
+    if (key) {
+        hg_text path = {0};
+        hg_text_add(&path, source, (size_t)(key - source));
+        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, out);
+        hg_text_free(&path);
+        return status;
+    }
+    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, out);
+    if (!hg_path_ends(source, ".npy")) return read_raw(source, type, out);
+    hg_bytes bytes;
+    HG_TRY(hg_file_read(source, UINT64_MAX, &bytes));
+    return parse_owned(&bytes, source, type, out);
+}
