@@ -16,8 +16,16 @@ typedef enum plan_op {
 
 typedef struct plan_inst { uint8_t op; uint32_t index; uint32_t target; } plan_inst;
 
-/* One uniform value that lives across steps: offset and type in the environment. */
-typedef struct plan_env { uint8_t type; uint32_t offset; } plan_env;
+/* Where an environment entry's value comes from before the first instruction. */
+typedef enum plan_init { PLAN_INIT_ZERO, PLAN_INIT_CONST, PLAN_INIT_PARAM } plan_init;
+/* One uniform value that lives across steps. Offsets are multiples of 8. */
+typedef struct plan_env {
+    uint8_t type;     /* of the kernel IR; bool is one byte */
+    uint8_t init;     /* plan_init */
+    uint8_t reg;      /* PLAN_INIT_PARAM: register of the signature */
+    uint32_t offset;  /* bytes into the environment */
+    uint64_t value;   /* PLAN_INIT_CONST */
+} plan_env;
 
 typedef struct plan_kernel {
     kir_module *module;   /* owned; not legalised; inputs of kind KIR_INPUT_ENV read the environment */

@@ -1,0 +1,169 @@
+/* Plan code: the uniform control flow around steps as jumps, and the table of steps.
+ * Requires: plan_split. Provides: plan->code, steps, env; scratch offsets of spilled variables. */
+#include "plan/plan_internal.h"
+
+static plan_env *new_env(plan_splitter *s, uint8_t type, uint32_t *index) {
+    plan_env *entry = hg_vec_push(&s->plan->env);
+    if (!entry) {
+        s->failed = true;
+        return NULL;
+    }
+    *index = (uint32_t)(s->plan->env.count - 1);
+    entry->type = type;
+    entry->offset = (uint32_t)s->plan->env_bytes;
+    s->plan->env_bytes += (kir_type_bytes(type) + 7) & ~UINT64_C(7);
+    return entry;
+}
+
+static void place_variables(plan_splitter *s) {
+    for (kir_var *var = s->module->vars; var && !s->failed; var = var->next) {
+        plan_variable *info = &s->variables.data[var->id];
+        if (!info->crosses && !info->forced) continue;
+        info->in_env = info->forced || (!info->varying && !info->set_at_exit);
+        if (info->in_env) {
+            (void)new_env(s, var->type, &info->env);
+        } else {
+            info->scratch = s->plan->scratch_lane_bytes;
+            s->plan->scratch_lane_bytes += (kir_type_bytes(var->type) + 7) & ~UINT64_C(7);
+        }
+    }
+}
+
+/* The environment entry that holds an argument of a plan node. */
+static uint32_t argument(plan_splitter *s, const kir_value *v) {
+    uint32_t index = 0;
+    if (v->op == KIR_CONST || v->op == KIR_INPUT) {
+        plan_env *entry = new_env(s, v->type, &index);
+        if (!entry) return 0;
+        entry->init = v->op == KIR_CONST ? PLAN_INIT_CONST : PLAN_INIT_PARAM;
+        if (v->op == KIR_CONST) entry->value = v->u.imm;
+        else entry->reg = s->module->inputs.data[v->u.imm].reg;
+        return index;
+    }
+    return s->variables.data[((const kir_var *)v->scratch)->id].env;
+}
+
+static uint32_t emit(plan_splitter *s, plan_op op, uint32_t index, uint32_t target) {
+    plan_inst *inst = hg_vec_push(&s->plan->code);
+    if (!inst) {
+        s->failed = true;
+        return 0;
+    }
+    *inst = (plan_inst){(uint8_t)op, index, target};
+    return (uint32_t)(s->plan->code.count - 1);
+}
+
+static void emit_step(plan_splitter *s, const kir_value *v) {
+    plan_step *step = hg_vec_push(&s->plan->steps);
+    if (!step || v->nargs > HG_COUNT_OF(step->args)) {
+        s->failed = true;
+        return;
+    }
+    step->op = v->u.step.op;
+    step->opname = v->u.step.opname;
+    step->atlas_type = v->u.step.atlas_type;
+    step->inst = v->inst ? v->inst - 1 : 0;
+    if (v->u.step.info) step->info = *v->u.step.info;
+    step->arg_count = v->nargs;
+    for (uint8_t i = 0; i < v->nargs && !s->failed; i++) step->args[i] = argument(s, v->args[i]);
+    step->result = v->scratch ? s->variables.data[((const kir_var *)v->scratch)->id].env : HG_PLAN_NO_ENV;
+    emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
+}
+
+/* One open IF or LOOP. chain: last jump to its end, jumps linked through their targets. */
+typedef struct frame { const kir_value *owner; uint32_t start; uint32_t chain; bool in_else; } frame;
+#define NO_JUMP UINT32_MAX
+
+static void patch_chain(plan_splitter *s, uint32_t chain) {
+    uint32_t here = (uint32_t)s->plan->code.count;
+    while (chain != NO_JUMP) {
+        uint32_t next = s->plan->code.data[chain].target;
+        s->plan->code.data[chain].target = here;
+        chain = next;
+    }
+}
+
+typedef HG_VEC(frame) frames;
+
+/* Ends the innermost region; returns where to go on inside its owner (else branch), or NULL with the owner popped. */
+static const kir_value *close_region(plan_splitter *s, frames *open, const kir_value **after) {
+    frame *f = &open->data[open->count - 1];
+    *after = NULL;
+    if (f->owner->op == KIR_IF && !f->in_else) {
+        uint32_t unless = f->start;
+        f->chain = emit(s, PLAN_JUMP, 0, NO_JUMP);
+        if (s->failed) return NULL;
+        s->plan->code.data[unless].target = (uint32_t)s->plan->code.count;
+        f->in_else = true;
+        if (f->owner->body[1]->first) return f->owner->body[1]->first;
+    } else if (f->owner->op == KIR_LOOP) {
+        emit(s, PLAN_JUMP, 0, f->start);
+    }
+    patch_chain(s, f->chain);
+    *after = f->owner;
+    open->count--;
+    return NULL;
+}
+
+static void emit_leave(plan_splitter *s, frames *open, const kir_value *v) {
+    if (v->op == KIR_EXIT || v->op == KIR_RETURN) {
+        emit(s, PLAN_END, 0, 0);
+        return;
+    }
+    for (uint64_t i = open->count; i-- > 0;) {
+        frame *f = &open->data[i];
+        if (f->owner->op != KIR_LOOP) continue;
+        if (v->op == KIR_CONTINUE) emit(s, PLAN_JUMP, 0, f->start);
+        else f->chain = emit(s, PLAN_JUMP, 0, f->chain);
+        return;
+    }
+}
+
+static void open_region(plan_splitter *s, frames *open, const kir_value *v) {
+    frame *f = hg_vec_push(open);
+    if (!f) {
+        s->failed = true;
+        return;
+    }
+    *f = (frame){v, (uint32_t)s->plan->code.count, NO_JUMP, false};
+    if (v->op == KIR_IF) f->start = emit(s, PLAN_JUMP_UNLESS, argument(s, v->args[0]), 0);
+}
+
+/* Emits one operation of a plan region and returns the next one to look at in the same region or inside it. */
+static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v, bool *entered) {
+    *entered = false;
+    if (!plan_is_node(s, v)) {
+        uint32_t segment = plan_segment_of(v);
+        emit(s, PLAN_KERNEL, segment, 0);
+        return s->segments.data[segment].last->next;
+    }
+    if (v->op == KIR_STEP) {
+        emit_step(s, v);
+    } else if (v->op == KIR_IF || v->op == KIR_LOOP) {
+        open_region(s, open, v);
+        *entered = true;
+        return v->body[0]->first;
+    } else {
+        emit_leave(s, open, v);
+    }
+    return v->next;
+}
+
+void plan_emit(plan_splitter *s) {
+    frames open = {0};
+    place_variables(s);
+    const kir_value *v = s->main->body->first;
+    while (!s->failed) {
+        bool entered;
+        if (v) {
+            v = emit_node(s, &open, v, &entered);
+            continue;
+        }
+        if (open.count == 0) break;
+        const kir_value *after;
+        v = close_region(s, &open, &after);
+        if (!v && after) v = after->next;
+    }
+    emit(s, PLAN_END, 0, 0);
+    hg_vec_free(&open);
+}

@@ -1,0 +1,172 @@
+/* One kernel module a segment: a copy of its operations between a prologue that brings in the variables that cross and an
+ * epilogue that hands them on. Uniform variables travel in the environment, written by lane 0 (all lanes hold the same value);
+ * the others in scratch memory, one element a lane.
+ * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
+#include "plan/plan_internal.h"
+
+static kir_value *address(kir_builder *b, kir_op op, uint64_t handle, kir_value *index, kir_value *value, uint8_t type, int64_t disp) {
+    kir_value *args[3] = {kir_const(b, HG_TYPE_U64, handle)};
+    uint8_t count = 1;
+    if (index) args[count++] = index;
+    if (value) args[count++] = value;
+    kir_value *v = kir_emit(b, op, op == KIR_LOAD ? type : KIR_VOID, count, args);
+    uint64_t bytes = kir_type_bytes(type);
+    v->u.mem.space = KIR_BUFFER;
+    v->u.mem.bytes = bytes <= 8 ? (uint8_t)bytes : 0;
+    v->u.mem.bytes_wide = (uint16_t)bytes;
+    v->u.mem.has_index = index != NULL;
+    v->u.mem.disp = disp;
+    v->u.mem.slot = KIR_OPEN;
+    return v;
+}
+
+/* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes. */
+static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type) {
+    kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL), *lanes = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    lane->u.imm = HG_ID_GLOBAL_LANE_ID;
+    lanes->u.imm = HG_ID_LANE_COUNT;
+    kir_value *start = kir_mul(b, lanes, kir_const(b, HG_TYPE_U64, info->scratch));
+    return kir_add(b, start, kir_mul(b, lane, kir_const(b, HG_TYPE_U64, kir_type_bytes(type))));
+}
+
+static kir_value *bool_from_byte(kir_builder *b, kir_value *byte) {
+    return kir_not(b, kir_binary(b, KIR_CMP_EQ, byte, kir_const(b, HG_TYPE_U8, 0)));
+}
+
+static kir_value *byte_from_bool(kir_builder *b, kir_value *v) {
+    return kir_select(b, v, kir_const(b, HG_TYPE_U8, 1), kir_const(b, HG_TYPE_U8, 0));
+}
+
+static kir_value *env_input(kir_builder *b, const plan_env *entry) {
+    kir_input *input = b->failed ? NULL : hg_vec_push(&b->module->inputs);
+    if (!input) {
+        b->failed = true;
+        return &b->dummy;
+    }
+    *input = (kir_input){.kind = KIR_INPUT_ENV, .type = entry->type, .index = entry->offset};
+    kir_value *v = kir_emit(b, KIR_INPUT, entry->type, 0, NULL);
+    v->u.imm = b->module->inputs.count - 1;
+    return v;
+}
+
+static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
+    uint8_t type = copy->type, memory = type == KIR_BOOL ? HG_TYPE_U8 : type;
+    kir_value *v;
+    if (info->in_env && kir_type_bytes(type) <= 8) {
+        v = env_input(b, &s->plan->env.data[info->env]);
+    } else if (info->in_env) {
+        v = address(b, KIR_LOAD, PLAN_ENV_HANDLE, NULL, NULL, type, s->plan->env.data[info->env].offset);
+    } else {
+        v = address(b, KIR_LOAD, PLAN_SCRATCH_HANDLE, scratch_index(b, info, type), NULL, memory, 0);
+        if (type == KIR_BOOL) v = bool_from_byte(b, v);
+    }
+    kir_set(b, copy, v);
+}
+
+static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
+    uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
+    kir_value *v = kir_get(b, copy);
+    if (copy->type == KIR_BOOL) v = byte_from_bool(b, v);
+    if (!info->in_env) {
+        address(b, KIR_STORE, PLAN_SCRATCH_HANDLE, scratch_index(b, info, copy->type), v, memory, 0);
+        return;
+    }
+    kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    lane->u.imm = HG_ID_GLOBAL_LANE_ID;
+    kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, kir_const(b, HG_TYPE_U64, 0)));
+    address(b, KIR_STORE, PLAN_ENV_HANDLE, NULL, v, memory, s->plan->env.data[info->env].offset);
+    kir_if_end(b, first);
+}
+
+/* Whether a segment touches a variable: 1 reads or sets, 2 sets. */
+static void find_touched(plan_splitter *s, const plan_segment *segment, uint8_t *touched) {
+    const kir_region *root = segment->first->parent;
+    const kir_value *stop = segment->last->next;
+    for (kir_value *v = segment->first; v && v != stop; v = kir_walk(v, root)) {
+        if (v->op == KIR_VAR_GET) touched[v->u.var->id] |= 1;
+        if (v->op == KIR_VAR_SET) touched[v->u.var->id] |= 3;
+    }
+    if (!segment->has_call) return;
+    for (kir_var *var = s->module->vars; var; var = var->next)
+        if (!var->function) touched[var->id] |= 3;
+}
+
+static bool only_uniform_work(const kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+            bool environment = memory && v->args[0]->op == KIR_CONST && v->args[0]->u.imm == PLAN_ENV_HANDLE;
+            if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
+        }
+    return true;
+}
+
+static void stop_stopped_lanes(plan_splitter *s, kir_cloner *c) {
+    if (!s->stopped) return;
+    kir_builder *b = &c->to;
+    kir_value *stopped = kir_if_begin(b, kir_get(b, kir_clone_var(c, s->stopped)));
+    kir_exit(b);
+    kir_if_end(b, stopped);
+}
+
+/* Spilled variables of a segment that may exit are handed on by the lanes that reach its end; the others need none. The mark of a
+ * stopped lane is stored where it is set. */
+static void store_stopped(plan_splitter *s, kir_module *m, kir_var *copy, const plan_variable *info) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_VAR_SET || v->u.var != copy || !v->next || v->next->op != KIR_EXIT) continue;
+            kir_builder b;
+            kir_builder_init(&b, m, f);
+            kir_value *exit = v->next;
+            kir_remove(exit);
+            b.region = v->parent;
+            hand_on(s, &b, copy, info);
+            kir_exit(&b);
+            s->failed |= b.failed;
+            v = v->parent->last;
+        }
+}
+
+static void make_kernel(plan_splitter *s, uint32_t index) {
+    const plan_segment *segment = &s->segments.data[index];
+    plan_kernel *kernel = hg_vec_push(&s->plan->kernels);
+    uint8_t *touched = hg_calloc(s->module->var_count + 1, 1);
+    kir_module *m = kir_module_create(s->module->name);
+    kir_cloner c;
+    if (!kernel || !touched || !m || !kir_function_create(m, s->main->name, KIR_VOID) || kir_cloner_init(&c, s->module, m, m->functions) != HG_OK) {
+        hg_free(touched);
+        kir_module_destroy(m);
+        s->failed = true;
+        return;
+    }
+    kernel->module = m;
+    find_touched(s, segment, touched);
+    if (s->stopped) touched[s->stopped->id] |= 1;
+    for (kir_var *var = s->module->vars; var; var = var->next)
+        if (touched[var->id] && (s->variables.data[var->id].crosses || s->variables.data[var->id].forced))
+            bring_in(s, &c.to, kir_clone_var(&c, var), &s->variables.data[var->id]);
+    stop_stopped_lanes(s, &c);
+    kir_clone_run(&c, segment->first, segment->last);
+    const kir_value *last = m->functions->body->last;
+    bool ends = last && (last->op == KIR_EXIT || last->op == KIR_RETURN);
+    for (kir_var *var = s->module->vars; var && !ends; var = var->next) {
+        const plan_variable *info = &s->variables.data[var->id];
+        if (!(touched[var->id] & 2) || !(info->crosses || info->forced) || var == s->stopped) continue;
+        hand_on(s, &c.to, kir_clone_var(&c, var), info);
+        kernel->writes_env |= info->in_env;
+    }
+    kir_var *stopped = s->stopped ? kir_clone_var(&c, s->stopped) : NULL;
+    if (kir_cloner_finish(&c) != HG_OK) s->failed = true;
+    if (stopped && !s->failed) store_stopped(s, m, stopped, &s->variables.data[s->stopped->id]);
+    hg_free(touched);
+    if (!s->failed) kernel->single_lane = only_uniform_work(m);
+}
+
+void plan_make_kernels(plan_splitter *s) {
+    for (uint64_t i = 0; i < s->plan->code.count && !s->failed; i++) {
+        plan_inst *inst = &s->plan->code.data[i];
+        if (inst->op != PLAN_KERNEL) continue;
+        make_kernel(s, inst->index);
+        inst->index = (uint32_t)(s->plan->kernels.count - 1);
+    }
+}

@@ -1,0 +1,59 @@
+/* Builds and frees plans. A module without steps is a plan of one kernel.
+ * Requires: verified, simplified module. Provides: see plan.h. */
+#include "plan/plan_internal.h"
+
+static hg_status single_kernel(kir_module *module, hg_plan *plan) {
+    plan_kernel *kernel = hg_vec_push(&plan->kernels);
+    plan_inst *run = hg_vec_push(&plan->code);
+    if (!kernel || !run) return hg_fail_memory();
+    *run = (plan_inst){PLAN_KERNEL, 0, 0};
+    plan_inst *end = hg_vec_push(&plan->code);
+    if (!end) return hg_fail_memory();
+    *end = (plan_inst){PLAN_END, 0, 0};
+    kernel->module = module;
+    plan->is_static = true;
+    return HG_OK;
+}
+
+static bool has_jumps(const hg_plan *plan) {
+    for (uint64_t i = 0; i < plan->code.count; i++)
+        if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS) return true;
+    return false;
+}
+
+hg_status plan_build(kir_module *module, hg_plan **result) {
+    hg_plan *plan = hg_calloc(1, sizeof *plan);
+    hg_status status = HG_OK;
+    if (!plan) return hg_fail_memory();
+    if (!module->has_step) {
+        status = single_kernel(module, plan);
+        if (status != HG_OK) plan->kernels.count = 0; /* the module stays the caller's */
+    } else {
+        plan_splitter s = {.plan = plan, .module = module, .main = module->functions};
+        plan_split(&s);
+        if (!s.failed) plan_emit(&s);
+        if (!s.failed) plan_make_kernels(&s);
+        hg_vec_free(&s.segments);
+        hg_vec_free(&s.variables);
+        if (s.failed) status = hg_fail_memory();
+        plan->is_static = !has_jumps(plan);
+    }
+    if (status != HG_OK) {
+        plan_destroy(plan);
+        return status;
+    }
+    if (module->has_step) kir_module_destroy(module);
+    *result = plan;
+    return HG_OK;
+}
+
+void plan_destroy(hg_plan *plan) {
+    if (!plan) return;
+    for (uint64_t i = 0; i < plan->kernels.count; i++) kir_module_destroy(plan->kernels.data[i].module);
+    hg_vec_free(&plan->code);
+    hg_vec_free(&plan->kernels);
+    hg_vec_free(&plan->steps);
+    hg_vec_free(&plan->env);
+    hg_arena_free(&plan->arena);
+    hg_free(plan);
+}

@@ -1,0 +1,51 @@
+/* Working state of the splitter, shared by its files. */
+#ifndef HG_PLAN_PLAN_INTERNAL_H
+#define HG_PLAN_PLAN_INTERNAL_H
+
+#include "plan/plan.h"
+
+/* A run of sibling operations between two plan nodes: becomes one lane kernel. */
+typedef struct plan_segment {
+    kir_value *first, *last;
+    bool in_loop;   /* inside a plan-level loop: its variables may cross to its own next run */
+    bool has_exit;  /* a lane may stop inside */
+    bool has_call;
+} plan_segment;
+
+/* What the split needs to know of a variable. */
+typedef struct plan_variable {
+    uint32_t segment;  /* the only segment that touches it so far; 0: none */
+    bool crosses;      /* its value must survive from segment to segment */
+    bool varying;      /* some read of it is not uniform */
+    bool forced;       /* a plan node reads it: must be in the environment */
+    bool set_at_exit;  /* set where a lane may stop: lane 0 cannot vouch for it */
+    bool in_env;
+    uint32_t env;      /* entry */
+    uint64_t scratch;  /* offset of its array in scratch memory, in bytes a lane */
+} plan_variable;
+
+typedef struct plan_splitter {
+    hg_plan *plan;
+    kir_module *module;
+    kir_function *main;
+    kir_var *stopped;  /* set before a lane exits in a segment that others follow; NULL when not needed */
+    HG_VEC(plan_segment) segments; /* 0 is not used */
+    HG_VEC(plan_variable) variables; /* by kir_var.id */
+    bool failed;
+} plan_splitter;
+
+/* v->uses of operations of the kernel function while splitting: segment · 2 + (1: plan-level IF or LOOP). */
+static inline uint32_t plan_segment_of(const kir_value *v) { return v->uses >> 1; }
+static inline bool plan_is_owner(const kir_value *v) { return (v->uses & 1) != 0; }
+static inline bool plan_is_region(const plan_splitter *s, const kir_region *r) { return r == s->main->body || plan_is_owner(r->owner); }
+/* Operations that become plan code instead of kernel code. */
+bool plan_is_node(const plan_splitter *s, const kir_value *v);
+
+/* split.c: marks, segments, values that cross. */
+void plan_split(plan_splitter *s);
+/* code.c: plan code and steps. */
+void plan_emit(plan_splitter *s);
+/* kernel.c: one kernel module a segment. */
+void plan_make_kernels(plan_splitter *s);
+
+#endif

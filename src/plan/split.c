@@ -1,0 +1,233 @@
+/* Cuts the kernel function at its whole-array steps: which IF and LOOP belong to the plan, which runs of operations become lane
+ * kernels, and which values cross from one to another (they are moved into variables).
+ * Requires: verified, simplified module; steps only in the kernel function, in uniform control flow.
+ * Provides: plan_segment_of for every operation; no value used outside its segment except through variables. */
+#include "plan/plan_internal.h"
+
+bool plan_is_node(const plan_splitter *s, const kir_value *v) {
+    if (v->op == KIR_STEP || plan_is_owner(v)) return true;
+    bool leaves = v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
+    return leaves && plan_is_region(s, v->parent);
+}
+
+static void mark_owners(const kir_value *v, const kir_value *until) {
+    for (kir_region *r = v->parent; r->owner && r->owner != until; r = r->owner->parent) r->owner->uses |= 1;
+}
+
+static bool owners_are_uniform(const kir_value *v) {
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (r->owner->op == KIR_IF && !plan_is_owner(r->owner) && r->owner->args[0]->shape != KIR_UNIFORM) return false;
+    return true;
+}
+
+static kir_value *innermost_loop(const kir_value *v) {
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (r->owner->op == KIR_LOOP) return r->owner;
+    return NULL;
+}
+
+static bool inside_plan_loop(const kir_region *r) {
+    for (; r->owner; r = r->owner->parent)
+        if (r->owner->op == KIR_LOOP && plan_is_owner(r->owner)) return true;
+    return false;
+}
+
+static void mark(plan_splitter *s) {
+    const kir_value *last_step = NULL;
+    kir_number(s->main);
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->uses = 0;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        if (v->op != KIR_STEP) continue;
+        mark_owners(v, NULL);
+        last_step = v;
+    }
+    /* an exit all lanes take together ends the plan; one that lanes take alone has no step after it (verified) */
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
+        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(v->parent)) && owners_are_uniform(v))
+            mark_owners(v, NULL);
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
+        kir_value *loop = innermost_loop(v);
+        if (plan_is_owner(loop)) mark_owners(v, loop);
+    }
+}
+
+static bool function_may_exit(const kir_module *m) {
+    for (kir_function *f = m->functions->next; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_EXIT) return true;
+    return false;
+}
+
+static void number_segments(plan_splitter *s) {
+    const kir_region *region = NULL;
+    bool after_node = true;
+    if (!hg_vec_push(&s->segments)) s->failed = true;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) {
+        if (plan_is_region(s, v->parent)) {
+            bool node = plan_is_node(s, v);
+            if (node || after_node || v->parent != region) {
+                plan_segment *segment = hg_vec_push(&s->segments);
+                if (!segment) {
+                    s->failed = true;
+                    return;
+                }
+                segment->in_loop = inside_plan_loop(v->parent);
+            }
+            region = v->parent;
+            after_node = node;
+        }
+        v->uses = (uint32_t)((s->segments.count - 1) << 1) | (v->uses & 1);
+    }
+}
+
+static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
+    kir_builder b;
+    kir_region one = {NULL, NULL, NULL};
+    kir_builder_init(&b, s->module, s->main);
+    b.region = &one;
+    b.inst = at->inst;
+    kir_value *v = kir_emit(&b, op, type, nargs, args);
+    if (b.failed) {
+        s->failed = true;
+        return NULL;
+    }
+    v->parent = at->parent;
+    v->prev = after ? at : at->prev;
+    v->next = after ? at->next : at;
+    if (v->prev) v->prev->next = v;
+    else v->parent->first = v;
+    if (v->next) v->next->prev = v;
+    else v->parent->last = v;
+    v->uses = plan_segment_of(at) << 1;
+    return v;
+}
+
+/* The variable that carries a value across segments. */
+static kir_var *carrier(plan_splitter *s, kir_value *v) {
+    if (v->scratch) return v->scratch;
+    kir_var *var = kir_var_create(s->module, s->main, v->type, 0, NULL);
+    if (!var) {
+        s->failed = true;
+        return NULL;
+    }
+    v->scratch = var;
+    if (v->op != KIR_STEP) {
+        kir_value *set = insert(s, v, true, KIR_VAR_SET, KIR_VOID, 1, &v);
+        if (set) set->u.var = var;
+    }
+    return var;
+}
+
+static bool is_leaf(const kir_value *v) { return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID; }
+
+static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
+    kir_value *v = user->args[i];
+    if (plan_is_node(s, user)) {
+        if (v->op != KIR_CONST && v->op != KIR_INPUT) (void)carrier(s, v);
+        return;
+    }
+    if (plan_segment_of(v) == plan_segment_of(user)) return;
+    if (is_leaf(v)) {
+        kir_value *copy = insert(s, user, false, (kir_op)v->op, v->type, 0, NULL);
+        if (!copy) return;
+        copy->u = v->u;
+        user->args[i] = copy;
+        return;
+    }
+    kir_var *var = carrier(s, v);
+    kir_value *get = var ? insert(s, user, false, KIR_VAR_GET, v->type, 0, NULL) : NULL;
+    if (!get) return;
+    get->u.var = var;
+    user->args[i] = get;
+}
+
+/* A lane that stops alone must stay stopped in the segments after its own. */
+static void note_exits(plan_splitter *s) {
+    bool callee_exits = function_may_exit(s->module), any = false;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        if (plan_is_node(s, v)) continue;
+        plan_segment *segment = &s->segments.data[plan_segment_of(v)];
+        if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits)) segment->has_exit = any = true;
+        if (v->op == KIR_CALL && !v->u.call.function->pure) segment->has_call = true;
+    }
+    if (!any) return;
+    s->stopped = kir_var_create(s->module, NULL, KIR_BOOL, 0, "stopped");
+    if (!s->stopped) {
+        s->failed = true;
+        return;
+    }
+    for (kir_function *f = s->module->functions; f && !s->failed; f = f->next) {
+        for (kir_value *v = kir_walk(NULL, f->body); v && !s->failed; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_EXIT && !(v->op == KIR_RETURN && f == s->main)) continue;
+            if (f == s->main && plan_is_node(s, v)) continue;
+            kir_value *yes = insert(s, v, false, KIR_CONST, KIR_BOOL, 0, NULL);
+            if (!yes) return;
+            yes->u.imm = 1;
+            kir_value *set = insert(s, v, false, KIR_VAR_SET, KIR_VOID, 1, &yes);
+            if (set) set->u.var = s->stopped;
+        }
+    }
+}
+
+static void find_ends(plan_splitter *s) {
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        if (!plan_is_region(s, v->parent) || plan_is_node(s, v)) continue;
+        plan_segment *segment = &s->segments.data[plan_segment_of(v)];
+        if (!segment->first) segment->first = v;
+        segment->last = v;
+    }
+}
+
+static void touch(plan_splitter *s, const kir_var *var, uint32_t segment) {
+    plan_variable *info = &s->variables.data[var->id];
+    if (info->segment && info->segment != segment) info->crosses = true;
+    if (s->segments.data[segment].in_loop) info->crosses = true;
+    info->segment = segment;
+}
+
+static void touch_module_variables(plan_splitter *s, uint32_t segment) {
+    for (kir_var *var = s->module->vars; var; var = var->next) {
+        if (var->function) continue;
+        touch(s, var, segment);
+        if (s->segments.data[segment].has_exit) s->variables.data[var->id].set_at_exit = true;
+    }
+}
+
+static void classify(plan_splitter *s) {
+    kir_shapes(s->module, false);
+    for (kir_var *var = s->module->vars; var; var = var->next)
+        if (!hg_vec_push(&s->variables)) {
+            s->failed = true;
+            return;
+        }
+    for (kir_function *f = s->module->functions; f; f = f->next) {
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool is_get = v->op == KIR_VAR_GET, is_set = v->op == KIR_VAR_SET;
+            if (is_get && v->shape != KIR_UNIFORM) s->variables.data[v->u.var->id].varying = true;
+            if (f != s->main) continue;
+            uint32_t segment = plan_segment_of(v);
+            if (is_get || is_set) touch(s, v->u.var, segment);
+            if (is_set && s->segments.data[segment].has_exit) s->variables.data[v->u.var->id].set_at_exit = true;
+            if (v->op == KIR_CALL && !v->u.call.function->pure) touch_module_variables(s, segment);
+            if (!plan_is_node(s, v)) continue;
+            for (uint8_t i = 0; i < v->nargs; i++)
+                if (v->args[i]->scratch) s->variables.data[((kir_var *)v->args[i]->scratch)->id].forced = true;
+            if (v->op == KIR_STEP && v->scratch) s->variables.data[((kir_var *)v->scratch)->id].forced = true;
+        }
+    }
+    if (s->stopped) s->variables.data[s->stopped->id].varying = true;
+}
+
+void plan_split(plan_splitter *s) {
+    kir_shapes(s->module, false);
+    mark(s);
+    number_segments(s);
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) v->scratch = NULL;
+    for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body))
+        for (uint8_t i = 0; i < v->nargs && !s->failed; i++) carry_argument(s, v, i);
+    if (s->failed) return;
+    note_exits(s);
+    find_ends(s);
+    if (!s->failed) classify(s);
+}
