@@ -63,9 +63,6 @@ typedef struct hg_label_name { uint32_t index; const char *name; } hg_label_name
 typedef struct hg_span { uint32_t line, column, length; } hg_span; /* a place in the source text; line 0: unknown */
 typedef struct hg_meta { const char *key; const char *value; uint32_t value_length; } hg_meta;
 
-/* Where an operand was written; line 0: nowhere (it was filled in). */
-typedef struct hg_operand_place { uint32_t line, column, length; } hg_operand_place;
-
 struct hg_program {
     hg_arena arena; /* owns everything below */
     uint32_t references;   /* atomic */
@@ -90,8 +87,6 @@ struct hg_program {
     hg_meta *meta;
     const char *source_name; /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
-    uint32_t *lengths;         /* bytes of the mnemonic as written, an instruction each, or NULL; never stored */
-    struct hg_operand_place *operand_places; /* an operand each, or NULL; never stored. Use hg_inst_place */
     hg_span *operand_spans; /* where each operand stands in the source text; never stored; NULL unless assembled from text */
     uint8_t hash[32];      /* program hash of assembly.md 7, always set */
 };
@@ -100,11 +95,6 @@ struct hg_program {
 static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
-
-enum { HG_WHOLE_INSTRUCTION = 0xFF };
-/* Where an instruction, or its operand of that number in the row, stands in the source; for programs without source only the
- * instruction index and the operand number are set. The operand number counts from 1 as text shows operands (print.c). */
-hg_place hg_inst_place(const hg_program *program, uint32_t inst, uint32_t operand);
 
 /* The grammar's ident: 1 … 255 bytes, and not a register, predicate or type (lexer.c). */
 bool hg_identifier_is_valid(const char *text, size_t length);
