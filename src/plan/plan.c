@@ -34,6 +34,7 @@ hg_status plan_build(kir_module *module, hg_plan **result) {
         if (!s.failed) plan_emit(&s);
         if (!s.failed) plan_make_kernels(&s);
         hg_vec_free(&s.segments);
+        hg_vec_free(&s.carriers);
         hg_vec_free(&s.variables);
         if (s.failed) status = hg_fail_memory();
         plan->is_static = !has_jumps(plan);

@@ -24,12 +24,16 @@ typedef struct plan_variable {
     uint64_t scratch;  /* offset of its array in scratch memory, in bytes a lane */
 } plan_variable;
 
+/* The variable that carries a value across segments (also in value->scratch between passes). */
+typedef struct plan_carrier { kir_value *value; kir_var *var; } plan_carrier;
+
 typedef struct plan_splitter {
     hg_plan *plan;
     kir_module *module;
     kir_function *main;
     kir_var *stopped;  /* set before a lane exits in a segment that others follow; NULL when not needed */
     HG_VEC(plan_segment) segments; /* 0 is not used */
+    HG_VEC(plan_carrier) carriers;
     HG_VEC(plan_variable) variables; /* by kir_var.id */
     bool failed;
 } plan_splitter;

@@ -107,10 +107,12 @@ static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op,
 static kir_var *carrier(plan_splitter *s, kir_value *v) {
     if (v->scratch) return v->scratch;
     kir_var *var = kir_var_create(s->module, s->main, v->type, 0, NULL);
-    if (!var) {
+    plan_carrier *entry = hg_vec_push(&s->carriers);
+    if (!var || !entry) {
         s->failed = true;
         return NULL;
     }
+    *entry = (plan_carrier){v, var};
     v->scratch = var;
     if (v->op != KIR_STEP) {
         kir_value *set = insert(s, v, true, KIR_VAR_SET, KIR_VOID, 1, &v);
@@ -195,7 +197,9 @@ static void touch_module_variables(plan_splitter *s, uint32_t segment) {
 }
 
 static void classify(plan_splitter *s) {
-    kir_shapes(s->module, false);
+    kir_shapes(s->module, false); /* may use scratch */
+    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->scratch = NULL;
+    for (uint64_t i = 0; i < s->carriers.count; i++) s->carriers.data[i].value->scratch = s->carriers.data[i].var;
     for (kir_var *var = s->module->vars; var; var = var->next)
         if (!hg_vec_push(&s->variables)) {
             s->failed = true;
