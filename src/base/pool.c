@@ -24,8 +24,8 @@ typedef struct pool_job {
     pool_range ranges[HG_POOL_MAX_THREADS];
 } pool_job;
 
-struct hg_pool {
-    hg_pool *next; /* all pools, for fork */
+struct hg_thread_pool {
+    hg_thread_pool *next; /* all pools, for fork */
     hg_mutex mutex, configure;
     hg_cond wake, left;         /* a job came or the pool stops; a thread left a job */
     pool_job *jobs;
@@ -35,11 +35,11 @@ struct hg_pool {
     uint32_t started;           /* threads running */
     bool tried, stopping;       /* threads were started (or refused) since the last stop */
     hg_thread ids[HG_POOL_MAX_THREADS];
-    struct pool_worker { hg_pool *pool; uint32_t index; } workers[HG_POOL_MAX_THREADS];
+    struct pool_worker { hg_thread_pool *pool; uint32_t index; } workers[HG_POOL_MAX_THREADS];
 };
 
 /* What this thread is doing now: nested calls run in place. */
-static _Thread_local hg_pool *current_pool;
+static _Thread_local hg_thread_pool *current_pool;
 static _Thread_local uint32_t current_index;
 
 static uint64_t pack(uint64_t begin, uint64_t end) { return begin | end << 32; }
@@ -97,7 +97,7 @@ static bool has_work(pool_job *job) {
 }
 
 /* Under the mutex: the job with the fewest threads among those with work left. */
-static pool_job *pick(hg_pool *pool, uint32_t me) {
+static pool_job *pick(hg_thread_pool *pool, uint32_t me) {
     pool_job *best = NULL;
     uint32_t fewest = UINT32_MAX;
     for (pool_job *job = pool->jobs; job; job = job->next) {
@@ -112,7 +112,7 @@ static pool_job *pick(hg_pool *pool, uint32_t me) {
 
 #if HG_HAS_THREADS
 
-static void spin_for_job(hg_pool *pool, uint32_t epoch) {
+static void spin_for_job(hg_thread_pool *pool, uint32_t epoch) {
     uint64_t until = hg_clock_ns() + SPIN_NS;
     do {
         for (int i = 0; i < 32; i++) {
@@ -124,7 +124,7 @@ static void spin_for_job(hg_pool *pool, uint32_t epoch) {
 
 static void *worker_main(void *user) {
     struct pool_worker *worker = user;
-    hg_pool *pool = worker->pool;
+    hg_thread_pool *pool = worker->pool;
     uint32_t me = worker->index;
     current_pool = pool;
     current_index = me;
@@ -157,7 +157,7 @@ static void *worker_main(void *user) {
 #endif
 
 /* Under the mutex. A refusal is final until the number of threads is set again: the caller does the work. */
-static void start_threads(hg_pool *pool) {
+static void start_threads(hg_thread_pool *pool) {
     if (pool->tried || pool->stopping) return;
     pool->tried = true;
 #if HG_HAS_THREADS
@@ -171,7 +171,7 @@ static void start_threads(hg_pool *pool) {
 #endif
 }
 
-static void stop_threads(hg_pool *pool) {
+static void stop_threads(hg_thread_pool *pool) {
     hg_mutex_lock(&pool->mutex);
     pool->stopping = true;
     atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_relaxed);
@@ -188,9 +188,9 @@ static void stop_threads(hg_pool *pool) {
 /* ---- fork: the child has the forking thread only, and locks in whatever state they were ---- */
 
 static hg_mutex all_mutex = HG_MUTEX_INIT;
-static hg_pool *all_pools;
+static hg_thread_pool *all_pools;
 
-static void init_locks(hg_pool *pool) {
+static void init_locks(hg_thread_pool *pool) {
     hg_mutex_init(&pool->mutex);
     hg_mutex_init(&pool->configure);
     hg_cond_init(&pool->wake);
@@ -201,16 +201,16 @@ static void init_locks(hg_pool *pool) {
 
 static void before_fork(void) {
     hg_mutex_lock(&all_mutex);
-    for (hg_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_lock(&pool->mutex);
+    for (hg_thread_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_lock(&pool->mutex);
 }
 
 static void after_fork_parent(void) {
-    for (hg_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_unlock(&pool->mutex);
+    for (hg_thread_pool *pool = all_pools; pool; pool = pool->next) hg_mutex_unlock(&pool->mutex);
     hg_mutex_unlock(&all_mutex);
 }
 
 static void after_fork_child(void) {
-    for (hg_pool *pool = all_pools; pool; pool = pool->next) {
+    for (hg_thread_pool *pool = all_pools; pool; pool = pool->next) {
         pool->jobs = NULL; /* jobs of threads that do not exist here */
         pool->sleeping = pool->waiting = pool->started = 0;
         pool->tried = pool->stopping = false;
@@ -234,7 +234,7 @@ static uint32_t wanted_threads(uint32_t threads) {
     return threads < HG_POOL_MAX_THREADS ? threads : HG_POOL_MAX_THREADS;
 }
 
-static void register_pool(hg_pool *pool, uint32_t threads) {
+static void register_pool(hg_thread_pool *pool, uint32_t threads) {
     static hg_once_flag once = HG_ONCE_INIT;
     hg_once(&once, watch_forks);
     init_locks(pool);
@@ -245,17 +245,17 @@ static void register_pool(hg_pool *pool, uint32_t threads) {
     hg_mutex_unlock(&all_mutex);
 }
 
-hg_pool *hg_pool_create(uint32_t threads) {
-    hg_pool *pool = hg_calloc(1, sizeof *pool);
+hg_thread_pool *hg_pool_create(uint32_t threads) {
+    hg_thread_pool *pool = hg_calloc(1, sizeof *pool);
     if (pool) register_pool(pool, threads);
     return pool;
 }
 
-void hg_pool_destroy(hg_pool *pool) {
+void hg_pool_destroy(hg_thread_pool *pool) {
     if (!pool) return;
     stop_threads(pool);
     hg_mutex_lock(&all_mutex);
-    for (hg_pool **link = &all_pools; *link; link = &(*link)->next) {
+    for (hg_thread_pool **link = &all_pools; *link; link = &(*link)->next) {
         if (*link == pool) {
             *link = pool->next;
             break;
@@ -269,19 +269,19 @@ void hg_pool_destroy(hg_pool *pool) {
     hg_free(pool);
 }
 
-static hg_pool global_pool; /* static: it needs no memory and outlives every caller */
+static hg_thread_pool global_pool; /* static: it needs no memory and outlives every caller */
 
 static void make_global_pool(void) { register_pool(&global_pool, 0); }
 
-hg_pool *hg_pool_global(void) {
+hg_thread_pool *hg_pool_global(void) {
     static hg_once_flag once = HG_ONCE_INIT;
     hg_once(&once, make_global_pool);
     return &global_pool;
 }
 
-uint32_t hg_pool_threads(hg_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
+uint32_t hg_pool_threads(hg_thread_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
 
-hg_status hg_pool_set_threads(hg_pool *pool, uint32_t threads) {
+hg_status hg_pool_set_threads(hg_thread_pool *pool, uint32_t threads) {
     if (current_pool) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the number of threads cannot change from inside a parallel call");
     hg_mutex_lock(&pool->configure);
     if (wanted_threads(threads) != hg_pool_threads(pool)) {
@@ -301,7 +301,7 @@ static void split(pool_job *job) {
     }
 }
 
-static void publish(hg_pool *pool, pool_job *job) {
+static void publish(hg_thread_pool *pool, pool_job *job) {
     hg_mutex_lock(&pool->mutex);
     start_threads(pool);
     pool_job **link = &pool->jobs;
@@ -318,7 +318,7 @@ static void publish(hg_pool *pool, pool_job *job) {
 }
 
 /* No thread can enter after this; those inside finish what they hold. */
-static void retire(hg_pool *pool, pool_job *job) {
+static void retire(hg_thread_pool *pool, pool_job *job) {
     hg_mutex_lock(&pool->mutex);
     pool_job **link = &pool->jobs;
     while (*link && *link != job) link = &(*link)->next;
@@ -337,7 +337,7 @@ static void retire(hg_pool *pool, pool_job *job) {
     hg_mutex_unlock(&pool->mutex);
 }
 
-static void run_shared(hg_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_pool_fn *fn, void *user) {
+static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_pool_fn *fn, void *user) {
     uint64_t chunks = count / unit + (count % unit != 0);
     if (chunks > UINT32_MAX / 2) { /* must fit half a span: larger units of whole chunks */
         uint64_t factor = chunks / (UINT32_MAX / 2) + 1;
@@ -362,7 +362,7 @@ static void run_shared(hg_pool *pool, uint64_t count, uint64_t unit, uint32_t th
     current_pool = NULL;
 }
 
-void hg_pool_run(hg_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user) {
+void hg_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user) {
     if (!count) return;
     if (!chunk) chunk = 1;
     uint32_t threads = hg_pool_threads(pool);

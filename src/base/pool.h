@@ -7,23 +7,23 @@
 
 enum { HG_POOL_MAX_THREADS = 256 };
 
-typedef struct hg_pool hg_pool;
+typedef struct hg_thread_pool hg_thread_pool;
 
 /* A pool of `threads` threads, the caller counted; 0: one a CPU. Threads start at the first call that needs them.
  * NULL when out of memory. */
-hg_pool *hg_pool_create(uint32_t threads);
+hg_thread_pool *hg_pool_create(uint32_t threads);
 /* No call may be running. Joins the threads. NULL is allowed. */
-void hg_pool_destroy(hg_pool *pool);
+void hg_pool_destroy(hg_thread_pool *pool);
 
 /* The pool of the process, made at first use; it lives as long as the process. Never NULL: without memory for it, a pool of the caller alone. */
-hg_pool *hg_pool_global(void);
+hg_thread_pool *hg_pool_global(void);
 
 /* Threads a call can use, the caller counted: `worker` below is less than this, unless somebody raises it meanwhile; it is always less than
  * HG_POOL_MAX_THREADS. */
-uint32_t hg_pool_threads(hg_pool *pool);
+uint32_t hg_pool_threads(hg_thread_pool *pool);
 /* Changes it (0: one a CPU, at most HG_POOL_MAX_THREADS). Waits for the present threads to end; calls that run meanwhile go on with fewer.
  * HG_ERROR_INVALID_ARGUMENT from inside a call. */
-hg_status hg_pool_set_threads(hg_pool *pool, uint32_t threads);
+hg_status hg_pool_set_threads(hg_thread_pool *pool, uint32_t threads);
 
 typedef void hg_pool_fn(void *user, uint64_t begin, uint64_t end, uint32_t worker);
 
@@ -31,6 +31,6 @@ typedef void hg_pool_fn(void *user, uint64_t begin, uint64_t end, uint32_t worke
  * one too or count; a range may hold many chunks. Two calls of fn that run at the same time have different `worker`s.
  * Thread-safe; from inside fn it runs on the thread at hand. A single chunk runs at once on the caller. After fork the child gets fresh
  * threads (fork from outside fn). Allocates nothing; when threads are refused the caller does all the work. */
-void hg_pool_run(hg_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user);
+void hg_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user);
 
 #endif
