@@ -1,0 +1,79 @@
+/* Shared between the files of the reference interpreter. */
+#ifndef HG_TESTS_REF_INTERNAL_H
+#define HG_TESTS_REF_INTERNAL_H
+
+#include "oracle/oracle.h"
+#include "reference.h"
+
+__extension__ typedef __int128 ref_int128;
+
+enum { REF_STACK = 256, REF_NO_TYPE = 0xFF };
+#define REF_CLASS_BYTES UINT64_C(12288)
+#define REF_CLASS_MEMORY_BYTES UINT64_C(1179648)
+
+typedef struct ref_object {
+    struct ref_object *next;
+    uint64_t handle, size;
+    uint8_t *bytes;
+    uint8_t space;
+    bool owned; /* made by pool.alloc */
+} ref_object;
+
+typedef enum lane_state { LANE_RUNS, LANE_AT_BARRIER, LANE_AT_COLLECTIVE, LANE_STOPPED } lane_state;
+
+typedef struct ref_lane {
+    uint64_t id, steps;
+    uint32_t block, local; /* linear */
+    uint32_t pc, depth;
+    lane_state state;
+    uint16_t predicates, predicates_set;
+    uint32_t stack[REF_STACK];
+    uint8_t types[256];
+    uint8_t *values; /* a slot for each register the program names */
+} ref_lane;
+
+struct ref_machine {
+    const hg_program *program;
+    ref_object *objects;
+    uint8_t *classes;
+    bool owns_classes;
+    uint8_t start_types[256];
+    uint8_t start_values[256][ORACLE_MAX_BYTES];
+    uint16_t slot[256]; /* of a register among the used ones */
+    uint32_t slots, slot_bytes;
+    ref_launch launch;
+    uint64_t block_count, block_lanes, lane_count;
+    ref_lane *lanes;
+    uint8_t *values, *shared;
+    uint64_t step, phase;
+    bool has_fault, block_has_fault; /* any block; the running block */
+    ref_fault fault;  /* the first in order so far */
+    ref_fault broken; /* why the run is REF_BROKEN */
+};
+
+/* Where one instruction left its lane. */
+typedef enum ref_next { NEXT_FOLLOWING, NEXT_JUMPED, NEXT_STOPPED, NEXT_BARRIER, NEXT_COLLECTIVE, NEXT_FAULT, NEXT_BROKEN } ref_next;
+
+/* reference.c: records a fault of the current step and phase, keeping the first in order. lane may be NULL (whole-array). */
+ref_next ref_fail(ref_machine *m, const ref_lane *lane, uint64_t instruction, uint32_t operand, const char *code, const char *format, ...)
+    HG_PRINTF(6, 7);
+ref_next ref_break(ref_machine *m, const ref_lane *lane, uint64_t instruction, const char *format, ...) HG_PRINTF(4, 5);
+
+/* ref_lane.c: registers and single instructions. Reading gives NULL (and records REF_BROKEN) where type or initialisation is wrong. */
+const uint8_t *ref_read(ref_machine *m, const ref_lane *lane, uint8_t reg, hg_type type);
+bool ref_read_uint(ref_machine *m, const ref_lane *lane, uint8_t reg, uint64_t *value); /* u32 or u64 */
+bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *operand, uint64_t *value);
+void ref_write(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, const uint8_t *bytes);
+ref_next ref_execute(ref_machine *m, ref_lane *lane);
+
+/* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array instructions: without lane). */
+uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic);
+uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle, uint64_t offset, uint64_t size);
+ref_object *ref_find(ref_machine *m, ref_space space, uint64_t handle);
+ref_object *ref_add(ref_machine *m, ref_space space, uint64_t handle, uint8_t *bytes, uint64_t size);
+void ref_remove(ref_machine *m, ref_object *object);
+
+/* ref_collective.c: the whole-array instruction at which all live lanes stand. */
+ref_next ref_collective(ref_machine *m, uint32_t instruction);
+
+#endif
