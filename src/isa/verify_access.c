@@ -1,0 +1,81 @@
+/* What an instruction reads and writes, from its row. Must not know: control flow. */
+#include "isa/verify_internal.h"
+
+static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_program *p, const hg_operand *o) {
+    switch ((hg_type_rule)info->rule) {
+    case HG_R_T: return in->type;
+    case HG_R_T2: return in->type2;
+    case HG_R_U32: return HG_TYPE_U32;
+    case HG_R_U64: return HG_TYPE_U64;
+    case HG_R_U32_U64: return HG_WANT_U32_U64;
+    case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value); /* rdid d, IDNAME */
+    case HG_R_NONE: break;
+    }
+    (void)p;
+    return HG_TYPE_U64;
+}
+
+static void add_read(hg_accesses *a, uint8_t reg, bool is_pred, uint8_t want, uint32_t operand) {
+    a->read[a->reads++] = (hg_access){reg, is_pred, want, (uint8_t)operand};
+}
+
+static void add_address(hg_accesses *a, const hg_operand *o, uint32_t operand) {
+    if (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG || o->place == HG_PLACE_BARE)
+        add_read(a, o->reg, false, HG_TYPE_U64, operand);
+    else if (o->place == HG_PLACE_FLAT)
+        add_read(a, o->reg, false, HG_WANT_U32_U64, operand);
+    if (o->has_index) add_read(a, o->index, false, HG_WANT_U32_U64, operand);
+}
+
+static bool reduces_registers(uint16_t op) { return op >= HG_OP_REDUCE_ADD && op <= HG_OP_REDUCE_MUL; }
+
+void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
+    const hg_inst *in = &p->insts[inst];
+    const hg_op_info *row = hg_op_get((hg_op)in->op);
+    const hg_operand *o = hg_inst_operands(p, inst);
+    out->reads = out->writes = 0;
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        const hg_operand_info *info = &row->operands[i];
+        switch ((hg_operand_kind)info->kind) {
+        case HG_K_REG:
+            if (info->access & HG_READ) {
+                uint32_t count = reduces_registers(in->op) ? (uint32_t)o[2].value : 1;
+                for (uint32_t k = 0; k < count && o[i].reg + k < HG_MAX_REGISTERS; k++)
+                    add_read(out, (uint8_t)(o[i].reg + k), false, want_of(in, info, p, o), i);
+            }
+            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, false, want_of(in, info, p, o), (uint8_t)i};
+            break;
+        case HG_K_PRED:
+            if (o[i].reg == 255) break;
+            if (info->access & HG_READ) add_read(out, o[i].reg, true, 0, i);
+            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, true, 0, (uint8_t)i};
+            break;
+        case HG_K_COUNT:
+            if (o[i].is_reg) add_read(out, o[i].reg, false, HG_WANT_U32_U64, i);
+            break;
+        case HG_K_ADDRESS:
+        case HG_K_ARRAY: add_address(out, &o[i], i); break;
+        default: break;
+        }
+    }
+}
+
+uint32_t hg_operand_number(hg_op op, uint32_t index) {
+    const hg_op_info *row = hg_op_get(op);
+    uint32_t number = 0;
+    for (uint32_t i = 0; i <= index && i < row->operand_count; i++) {
+        bool in_mnemonic = row->operands[i].kind == HG_K_COND || row->operands[i].kind == HG_K_SCOPE || (op == HG_OP_BRA && i == 0);
+        if (!in_mnemonic)
+            number++;
+        else if (i == index)
+            return 0;
+    }
+    return number;
+}
+
+uint32_t hg_first_source(hg_op op) {
+    const hg_op_info *row = hg_op_get(op);
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_READ) && row->operands[i].rule == HG_R_T) return i;
+    return UINT32_MAX;
+}

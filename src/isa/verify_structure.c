@@ -1,0 +1,227 @@
+/* Checks of operands one by one, of parameters, names and launch defaults. Whatever made the program (text, binary, builder)
+ * passes here before anything follows its indices. Must not know: control flow. */
+#include "isa/verify_internal.h"
+
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool only_digits(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (!is_digit(text[i])) return false;
+    return length > 0;
+}
+
+bool hg_is_parameter_name(const char *text, size_t length) {
+    hg_type type;
+    if (length == 0 || length > HG_MAX_IDENT_BYTES || !is_letter(text[0])) return false;
+    for (size_t i = 1; i < length; i++)
+        if (!is_letter(text[i]) && !is_digit(text[i])) return false;
+    if ((text[0] == 'r' || text[0] == 'p') && only_digits(text + 1, length - 1)) return false;
+    return !hg_type_from_name(text, length, &type);
+}
+
+bool hg_is_identifier(const char *text, size_t length) {
+    bool plain = true;
+    if (length == 0 || length > HG_MAX_IDENT_BYTES || is_digit(text[0])) return false;
+    for (size_t i = 0; i < length; i++) {
+        bool other = text[i] == '.' || text[i] == '$';
+        if (!other && !is_letter(text[i]) && !is_digit(text[i])) return false;
+        plain &= !other;
+    }
+    return !plain || hg_is_parameter_name(text, length);
+}
+
+bool hg_is_local_label(const char *text, size_t length) { return length > 2 && text[0] == '.' && text[1] == 'L' && only_digits(text + 2, length - 2); }
+
+/* ---- operands ---- */
+
+typedef struct place { hg_check *c; uint32_t inst; int operand; const hg_op_info *row; } place;
+
+static void bad_index(place at, const char *what, uint64_t value, uint64_t limit) {
+    hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid %s: %llu (must be < %llu)", what, (unsigned long long)value, (unsigned long long)limit);
+}
+
+static void check_address(place at, const hg_operand *o, bool array) {
+    bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE;
+    if (o->place > HG_PLACE_BARE || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
+        ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN) {
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "this address cannot be written");
+        return;
+    }
+    if ((at.row->flags & HG_F_SHARED) && o->place != HG_PLACE_SHARED)
+        hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places", "'%s' takes an address in shared memory only", at.row->text);
+    else if ((at.row->flags & HG_F_COLLECTIVE) && o->place == HG_PLACE_SHARED)
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' runs once for all blocks and cannot use shared memory", at.row->text);
+    else if ((o->place == HG_PLACE_CLASS || o->place == HG_PLACE_PHI) && o->value >= HG_MAX_CLASSES)
+        hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid class index: %llu (must be < %d)", (unsigned long long)o->value, (int)HG_MAX_CLASSES);
+    else if (o->place == HG_PLACE_PHI && o->phi[0] >= HG_MAX_CLASS_PAGES)
+        hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid boundary coordinates: page=%u (must be < %d), byte=%u (must be < %d)",
+                       (unsigned)o->phi[0], (int)HG_MAX_CLASS_PAGES, (unsigned)o->phi[1], (int)HG_MAX_PAGE_BYTES);
+}
+
+static void upper(char *out, size_t size, const char *text) {
+    size_t i = 0;
+    for (; text[i] && i + 1 < size; i++) out[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 'a' + 'A' : text[i]);
+    out[i] = '\0';
+}
+
+/* The operations of maps and reductions take the types of the instructions they are named after. */
+static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
+    hg_opname name = (hg_opname)o->value;
+    bool allowed = o->value < HG_OPNAME_COUNT &&
+                   (in->op == HG_OP_PARALLEL_MAP ? hg_opname_is_map(name) : in->op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name) : hg_opname_is_reduce(name));
+    if (!allowed) {
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' is no operation of '%s'", o->value < HG_OPNAME_COUNT ? hg_opname_name(name) : "?", at.row->text);
+        return;
+    }
+    if (in->type >= HG_TYPE_COUNT) return;
+    hg_op op = hg_opname_op(name);
+    bool typed = op != HG_OP_NONE ? hg_op_allows_type(op, (hg_type)in->type) : name == HG_OPNAME_RELU || hg_type_is_float((hg_type)in->type);
+    char text[24];
+    upper(text, sizeof text, hg_opname_name(name));
+    if (!typed) hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s for type %s", text, hg_type_name((hg_type)in->type));
+}
+
+static uint64_t literal_size(const hg_inst *in) { return in->type < HG_TYPE_COUNT ? hg_type_size_bytes((hg_type)in->type) : 0; }
+
+static void check_operand(place at, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+    const hg_program *p = at.c->program;
+    bool address = info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY;
+    if (o->kind != info->kind && !(address && (o->kind == HG_K_ADDRESS || o->kind == HG_K_ARRAY))) {
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "operand '%s' of '%s' is of another kind", info->name, at.row->text);
+        return;
+    }
+    switch ((hg_operand_kind)info->kind) {
+    case HG_K_PRED:
+        if (o->reg >= HG_MAX_PREDICATES && !(info->optional && o->reg == 255)) bad_index(at, "predicate index", o->reg, HG_MAX_PREDICATES);
+        break;
+    case HG_K_LABEL:
+        if (o->value > p->inst_count)
+            hg_check_error(at.c, "L02", at.inst, at.operand, NULL, "label '%s' points to invalid instruction index %llu (max: %llu)",
+                           hg_check_label(p, (uint32_t)o->value).text, (unsigned long long)o->value, (unsigned long long)p->inst_count);
+        break;
+    case HG_K_ADDRESS:
+    case HG_K_ARRAY: check_address(at, o, info->kind == HG_K_ARRAY); break;
+    case HG_K_LITERAL:
+        if (o->value > p->literal_bytes || p->literal_bytes - o->value < literal_size(in))
+            hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "literal without a value");
+        break;
+    case HG_K_U8:
+        if (o->value > 255) bad_index(at, info->name, o->value, 256);
+        break;
+    case HG_K_COND:
+        if (o->value >= HG_COND_COUNT) bad_index(at, "condition", o->value, HG_COND_COUNT);
+        else if (o->value >= HG_COND_LTU && in->type < HG_TYPE_COUNT && hg_type_is_float((hg_type)in->type))
+            hg_check_error(at.c, "N06", at.inst, HG_NO_OPERAND, NULL, "unsupported operation: SETcc.%s for type %s", hg_condition_name((hg_condition)o->value),
+                           hg_type_name((hg_type)in->type));
+        break;
+    case HG_K_SCOPE:
+        if (o->value >= HG_SCOPE_COUNT) bad_index(at, "scope", o->value, HG_SCOPE_COUNT);
+        break;
+    case HG_K_IDNAME:
+        if (o->value >= HG_ID_COUNT) bad_index(at, "id", o->value, HG_ID_COUNT);
+        break;
+    case HG_K_OPNAME: check_opname(at, in, o); break;
+    case HG_K_BOOL:
+        if (o->value > 1) bad_index(at, info->name, o->value, 2);
+        break;
+    default: break;
+    }
+}
+
+static void check_types_written(hg_check *c, uint32_t i, bool required) {
+    const hg_inst *in = &c->program->insts[i];
+    const hg_op_info *row = hg_op_get((hg_op)in->op);
+    if (row->type_count == 0) return;
+    if (in->type == HG_TYPE_OMITTED && ((row->flags & HG_F_TYPE_OPTIONAL) != 0 && !required)) return;
+    if (in->type == HG_TYPE_OMITTED)
+        hg_check_error(c, "V05", i, HG_NO_OPERAND, NULL, "type of '%s' cannot be inferred here: write %s.TYPE", row->text, row->text);
+    else if (!hg_op_allows_type((hg_op)in->op, (hg_type)in->type))
+        hg_check_error(c, "N06", i, HG_NO_OPERAND, NULL, "unsupported operation: %s for type %s", row->id, hg_type_name((hg_type)in->type));
+    else if (row->type_count == 2 && in->type2 >= HG_TYPE_COUNT)
+        hg_check_error(c, "N06", i, HG_NO_OPERAND, NULL, "unsupported operation: %s without a source type", row->id);
+}
+
+static void check_instruction(hg_check *c, uint32_t i, bool types) {
+    const hg_program *p = c->program;
+    const hg_inst *in = &p->insts[i];
+    if (in->op >= HG_OP_COUNT) {
+        hg_check_error(c, "N01", i, HG_NO_OPERAND, NULL, "unknown instruction number %u", (unsigned)in->op);
+        return;
+    }
+    const hg_op_info *row = hg_op_get((hg_op)in->op);
+    if (in->operands > p->operand_count || p->operand_count - in->operands < row->operand_count) {
+        hg_check_error(c, "N04", i, HG_NO_OPERAND, NULL, "'%s' without its operands", row->text);
+        return;
+    }
+    check_types_written(c, i, types);
+    const hg_operand *o = hg_inst_operands(p, i);
+    for (uint32_t k = 0; k < row->operand_count; k++) check_operand((place){c, i, (int)k, row}, in, &row->operands[k], &o[k]);
+    if (in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL && o[1].reg + o[2].value > HG_MAX_REGISTERS)
+        hg_check_error(c, "N07", i, 2, NULL, "registers r%u to r%llu: the last register is r255", (unsigned)o[1].reg,
+                       (unsigned long long)(o[1].reg + o[2].value - 1));
+}
+
+/* ---- parameters, launch defaults, metadata ---- */
+
+#define WHOLE(c, code, ...) hg_check_error(c, code, HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, __VA_ARGS__)
+
+static bool is_extent(const hg_program *p, const hg_extent *e) {
+    if (!e->is_param) return true;
+    if (e->is_param > 1 || e->param >= p->param_count) return false;
+    const hg_param *s = &p->params[e->param];
+    return s->kind == HG_PARAM_SCALAR && (s->type == HG_TYPE_U32 || s->type == HG_TYPE_U64);
+}
+
+static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
+    const hg_param *a = &p->params[i];
+    if (!a->name || !hg_is_parameter_name(a->name, strlen(a->name))) {
+        WHOLE(c, "N03", "'%s' cannot be a parameter's name", a->name ? a->name : "");
+        return;
+    }
+    for (uint32_t k = 0; k < i; k++) {
+        if (p->params[k].reg == a->reg)
+            hg_check_error(c, "D02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "register r%u is declared twice: '%s' and '%s'", (unsigned)a->reg, p->params[k].name, a->name);
+        if (p->params[k].name && strcmp(p->params[k].name, a->name) == 0) WHOLE(c, "D02", "parameter '%s' is declared twice", a->name);
+    }
+    bool buffer = a->kind == HG_PARAM_BUFFER, dims = buffer && a->rank != 255;
+    if (a->kind > HG_PARAM_POOL || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) || (buffer ? a->dir < HG_DIR_IN || a->dir > HG_DIR_INOUT : a->dir != HG_DIR_NONE) ||
+        (a->kind == HG_PARAM_SCALAR && a->has_default && !a->default_bytes))
+        WHOLE(c, "N03", "parameter '%s' is incomplete", a->name);
+    if (dims && a->rank > HG_MAX_EXTENTS) {
+        WHOLE(c, "S05", "parameter '%s' has more than 8 extents", a->name);
+        return;
+    }
+    for (uint32_t k = 0; dims && k < a->rank; k++)
+        if (!is_extent(p, &a->dims[k])) WHOLE(c, "D03", "an extent of '%s' is no scalar parameter of type u32 or u64", a->name);
+}
+
+static void check_program(hg_check *c) {
+    const hg_program *p = c->program;
+    if (p->inst_count > HG_MAX_INSTRUCTIONS) WHOLE(c, "S05", "more than 1048576 instructions");
+    if (p->entry > p->inst_count) WHOLE(c, "L02", "the entry is behind the last instruction");
+    if (p->param_count > HG_MAX_PARAMS) {
+        WHOLE(c, "S05", "more than 252 parameters");
+        return;
+    }
+    for (uint32_t i = 0; i < p->param_count; i++) check_param(c, p, i);
+    if (p->shared > HG_MAX_SHARED_BYTES)
+        hg_check_error(c, "S05", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d", (unsigned long long)p->shared,
+                       (int)HG_MAX_SHARED_BYTES);
+    if ((p->block[0] == 0) != (p->block[1] == 0) || (p->block[0] == 0) != (p->block[2] == 0)) WHOLE(c, "N03", "a block extent is 0");
+    if (p->lanes_count > HG_MAX_EXTENTS) {
+        WHOLE(c, "S05", "more than 8 extents in .lanes");
+        return;
+    }
+    for (uint32_t k = 0; k < p->lanes_count; k++)
+        if (!is_extent(p, &p->lanes[k])) WHOLE(c, "D03", "an extent of .lanes is no scalar parameter of type u32 or u64");
+}
+
+void hg_check_structure(hg_check *c, bool types) {
+    check_program(c);
+    for (uint32_t i = 0; i < c->program->inst_count; i++) check_instruction(c, i, types);
+}

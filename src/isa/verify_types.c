@@ -1,0 +1,236 @@
+/* Types of registers and initialised predicates: V01 … V04, in the places where a register is read.
+ * Requires: hg_cfg_build. Provides: reads, leaves, pred_* of every function; each register read has one type. */
+#include "isa/flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct types {
+    flow flow;
+    hg_check *check;
+    hg_cfg *cfg;
+    const hg_program *program;
+    uint32_t function, block, inst; /* where the check stands */
+    uint8_t said[256];              /* registers of this function already called uninitialised or ambiguous */
+    uint16_t said_preds;
+    uint32_t searches;              /* searches for the places of an ambiguous type: each is linear */
+} types;
+
+static const char *type_text(uint8_t type) { return type == HG_WANT_U32_U64 ? "u32 or u64" : hg_type_name((hg_type)type); }
+
+/* ---- V04: the two places ---- */
+
+enum { MAX_SEARCHES = 64 };
+typedef struct definition { uint8_t type; uint32_t inst; } definition; /* inst UINT32_MAX: the start */
+
+/* Type that an instruction or call leaves in reg; HG_TYPE_OMITTED when it does not touch it. */
+static uint8_t defines(const types *t, const hg_block *b, uint32_t inst, uint8_t reg) {
+    if (b->exit == HG_EXIT_CALL && inst + 1 == b->last) return t->cfg->functions[b->callee].leaves[reg];
+    hg_accesses a;
+    hg_inst_accesses(t->program, inst, &a);
+    for (uint32_t k = 0; k < a.writes; k++)
+        if (!a.write[k].is_pred && a.write[k].reg == reg) return a.write[k].want;
+    return HG_TYPE_OMITTED;
+}
+
+/* Adds the last definition in [first, last) of block b; false when there is none. */
+static bool last_definition(const types *t, const hg_block *b, uint32_t last, uint8_t reg, definition *found, uint32_t *count) {
+    for (uint32_t i = last; i > b->first; i--) {
+        uint8_t type = defines(t, b, i - 1, reg);
+        if (type == HG_TYPE_OMITTED) continue;
+        if (*count == 0 || (*count == 1 && found[0].type != type)) found[(*count)++] = (definition){type, i - 1};
+        return true;
+    }
+    return false;
+}
+
+/* Two definitions of different types that reach the present instruction, walking backwards. */
+static uint32_t find_definitions(types *t, uint8_t reg, definition found[2]) {
+    const hg_function *fn = &t->cfg->functions[t->function];
+    uint32_t count = 0, depth = 0, n = fn->block_count;
+    uint8_t *seen = hg_calloc(n, 1);
+    uint32_t *stack = hg_calloc(n, sizeof *stack), *head = hg_calloc((size_t)n + 1, sizeof *head), *from = hg_calloc((size_t)n * 2, sizeof *from);
+    if (seen && stack && head && from && !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
+        for (uint32_t b = 0; b < n; b++) /* predecessors: counts, then places, then the lists */
+            for (int k = 0; k < 2; k++)
+                if (fn->blocks[b].succ[k] != HG_NO_BLOCK) head[fn->blocks[b].succ[k] + 1]++;
+        for (uint32_t b = 0; b < n; b++) head[b + 1] += head[b];
+        for (uint32_t b = 0; b < n; b++)
+            for (int k = 0; k < 2; k++)
+                if (fn->blocks[b].succ[k] != HG_NO_BLOCK) from[head[fn->blocks[b].succ[k]]++] = b;
+        stack[depth++] = t->block;
+        while (depth && count < 2) {
+            uint32_t b = stack[--depth];
+            if (b == 0 && t->function == 0 && count < 2 && t->cfg->param_types[reg] != HG_TYPE_OMITTED &&
+                (count == 0 || found[0].type != t->cfg->param_types[reg]))
+                found[count++] = (definition){t->cfg->param_types[reg], UINT32_MAX};
+            for (uint32_t k = b ? head[b - 1] : 0; k < head[b] && count < 2; k++) { /* head moved up by one list */
+                uint32_t p = from[k];
+                if (seen[p]) continue;
+                seen[p] = 1;
+                if (!last_definition(t, &fn->blocks[p], fn->blocks[p].last, reg, found, &count)) stack[depth++] = p;
+            }
+        }
+    }
+    hg_free(seen);
+    hg_free(stack);
+    hg_free(head);
+    hg_free(from);
+    if (count == 2 && found[1].inst < found[0].inst) {
+        definition swap = found[0];
+        found[0] = found[1];
+        found[1] = swap;
+    }
+    return count;
+}
+
+static void describe(const types *t, const definition *d, char *out, size_t size) {
+    char type[40];
+    if (d->type < HG_TYPE_COUNT)
+        snprintf(type, sizeof type, "%s", hg_type_name((hg_type)d->type));
+    else
+        snprintf(type, sizeof type, "%s", "nothing known");
+    if (d->inst == UINT32_MAX)
+        snprintf(out, size, "%s from the start", type);
+    else
+        snprintf(out, size, "%s from %s", type, hg_check_where(t->program, d->inst).text);
+}
+
+static void report_ambiguous(types *t, uint8_t reg, int operand) {
+    definition found[2];
+    char first[96], second[96];
+    uint32_t count = t->searches++ < MAX_SEARCHES ? find_definitions(t, reg, found) : 0;
+    if (count == 2) {
+        describe(t, &found[0], first, sizeof first);
+        describe(t, &found[1], second, sizeof second);
+        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet: %s, %s", (unsigned)reg, first, second);
+    } else {
+        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet", (unsigned)reg);
+    }
+}
+
+/* ---- checks of one read ---- */
+
+static bool fits(uint8_t actual, uint8_t want) {
+    if (actual == want || actual == FLOW_ANY) return true;
+    if (want == HG_WANT_U32_U64) return actual == HG_TYPE_U32 || actual == HG_TYPE_U64;
+    return actual == HG_WANT_U32_U64 && (want == HG_TYPE_U32 || want == HG_TYPE_U64);
+}
+
+static const char *mismatch_hint(const types *t, int operand) {
+    uint16_t op = t->program->insts[t->inst].op;
+    if ((op == HG_OP_SHL || op == HG_OP_SHR) && operand == 2) return "the shift amount is a u32 register; load it with mov_imm.u32";
+    if (op == HG_OP_LOOP) return "the loop counter is a u32 register";
+    return NULL;
+}
+
+static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const char *hint, uint8_t *state) {
+    uint32_t slot = t->flow.slot_of[reg];
+    uint8_t actual = flow_known(&t->flow, t->function, slot, state[slot]);
+    if (actual == FLOW_UNSET) {
+        if (!t->said[reg]) hg_check_error(t->check, "V01", t->inst, operand, hint, "uninitialized register: r%u", (unsigned)reg);
+    } else if (actual == FLOW_MIXED) {
+        if (!t->said[reg]) report_ambiguous(t, reg, operand);
+    } else {
+        if (actual == FLOW_CALLER || want == HG_TYPE_OMITTED || fits(actual, want)) return;
+        hg_check_error(t->check, "V03", t->inst, operand, hint ? hint : mismatch_hint(t, operand), "type mismatch: expected %s, got %s",
+                       type_text(want), type_text(actual));
+        state[slot] = FLOW_ANY;
+        return;
+    }
+    t->said[reg] = 1;
+    state[slot] = FLOW_ANY;
+}
+
+static void check_pred(types *t, uint8_t pred, int operand, const char *hint, uint16_t preds) {
+    if (t->function != 0 || (preds >> pred & 1) || (t->said_preds >> pred & 1)) return;
+    t->said_preds |= (uint16_t)(1u << pred);
+    hg_check_error(t->check, "V02", t->inst, operand, hint, "uninitialized predicate: p%u", (unsigned)pred);
+}
+
+static void check_instruction(types *t, uint8_t *state, uint16_t preds) {
+    hg_accesses a;
+    hg_inst_accesses(t->program, t->inst, &a);
+    for (uint32_t k = 0; k < a.reads; k++) {
+        if (a.read[k].is_pred)
+            check_pred(t, a.read[k].reg, a.read[k].operand, NULL, preds);
+        else
+            check_read(t, a.read[k].reg, a.read[k].want, a.read[k].operand, NULL, state);
+    }
+}
+
+/* First instruction of a function, those below included, that reads a register it was given. For hints: linear, errors only. */
+static uint32_t first_reader(const types *t, uint32_t f, uint8_t reg, bool pred) {
+    const hg_function *fn = &t->cfg->functions[f];
+    uint32_t best = UINT32_MAX;
+    hg_accesses a;
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        for (uint32_t i = fn->blocks[b].first; i < fn->blocks[b].last && i < best; i++) {
+            hg_inst_accesses(t->program, i, &a);
+            for (uint32_t k = 0; k < a.reads; k++)
+                if (a.read[k].reg == reg && (a.read[k].is_pred != 0) == pred) best = i;
+            const hg_block *block = &fn->blocks[b];
+            if (block->exit == HG_EXIT_CALL && i + 1 == block->last) {
+                const hg_function *g = &t->cfg->functions[block->callee];
+                if (pred ? (g->pred_reads >> reg & 1) : g->reads[reg] != HG_TYPE_OMITTED) best = i;
+            }
+        }
+    return best;
+}
+
+static void call_hint(const types *t, uint32_t callee, uint8_t reg, bool pred, char *out, size_t size) {
+    uint32_t at = first_reader(t, callee, reg, pred);
+    hg_label_text name = hg_check_label(t->program, t->cfg->functions[callee].entry);
+    if (at == UINT32_MAX)
+        snprintf(out, size, "@%s reads it", name.text);
+    else
+        snprintf(out, size, "@%s reads it at %s", name.text, hg_check_where(t->program, at).text);
+}
+
+/* A call reads what its function reads. A register that the function only uses as an index takes the first caller's type. */
+static void check_call(types *t, uint32_t callee, uint8_t *state, uint16_t preds) {
+    hg_function *g = &t->cfg->functions[callee];
+    char hint[340];
+    for (uint32_t s = 0; s < t->flow.slots; s++) {
+        uint8_t reg = t->flow.reg_of[s], *reads = &g->reads[reg];
+        if (*reads == HG_TYPE_OMITTED) continue;
+        uint8_t actual = flow_known(&t->flow, t->function, s, state[s]);
+        if (*reads == HG_WANT_U32_U64 && (actual == HG_TYPE_U32 || actual == HG_TYPE_U64)) *reads = actual;
+        if (actual == FLOW_ANY || fits(actual, *reads)) continue;
+        call_hint(t, callee, reg, false, hint, sizeof hint);
+        check_read(t, reg, *reads, 0, hint, state);
+    }
+    uint16_t missing = t->function == 0 ? (uint16_t)(g->pred_reads & ~preds) : 0;
+    for (uint8_t p = 0; missing >> p && p < HG_MAX_PREDICATES; p++) {
+        if (!(missing >> p & 1)) continue;
+        call_hint(t, callee, p, true, hint, sizeof hint);
+        check_pred(t, p, 0, hint, preds);
+    }
+}
+
+static void check_function(types *t, uint32_t f) {
+    const hg_function *fn = &t->cfg->functions[f];
+    const flow_function *w = &t->flow.functions[f];
+    uint8_t state[256];
+    t->function = f;
+    t->said_preds = 0;
+    memset(t->said, 0, sizeof t->said);
+    for (t->block = 0; t->block < fn->block_count; t->block++) {
+        const hg_block *block = &fn->blocks[t->block];
+        if (!w->seen[t->block]) continue;
+        memcpy(state, w->in + (uint64_t)t->block * t->flow.slots, t->flow.slots);
+        uint16_t preds = w->pred_in[t->block];
+        for (t->inst = block->first; t->inst < block->last; t->inst++) {
+            check_instruction(t, state, preds);
+            if (block->exit == HG_EXIT_CALL && t->inst + 1 == block->last) check_call(t, block->callee, state, preds);
+            flow_step(&t->flow, f, t->inst, state, &preds);
+        }
+    }
+}
+
+void hg_check_types(hg_check *c, hg_cfg *cfg) {
+    types t = {.check = c, .cfg = cfg, .program = c->program};
+    if (!flow_begin(&t.flow, c, cfg)) return;
+    for (uint32_t i = 0; i < cfg->function_count && !c->out_of_memory; i++) flow_run(&t.flow, cfg->bottom_up[i]);
+    for (uint32_t i = cfg->function_count; i-- > 0 && !c->out_of_memory;) check_function(&t, cfg->bottom_up[i]);
+}
