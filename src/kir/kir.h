@@ -132,7 +132,9 @@ typedef struct kir_function {
 } kir_function;
 
 typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, KIR_INPUT_ENV /* plan environment */ } kir_input_kind;
-typedef struct kir_input { uint8_t kind, type, reg; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
+/* index: ENV: byte offset in the environment. limb_bytes 0: the whole value (at most 64 bits); else the value is the limb_bytes bytes
+ * that start at byte limb · limb_bytes of the little-endian source value (wide types, and halves of u64 on targets without it). */
+typedef struct kir_input { uint8_t kind, type, reg, limb_bytes; uint16_t limb; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
 /* A buffer or pool that memory operations name directly: through an input (handle parameter) or a constant handle. */
 typedef struct kir_slot { uint8_t space; bool constant; uint32_t input; uint64_t handle; bool read, written; } kir_slot;
 
