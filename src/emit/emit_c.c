@@ -1,0 +1,380 @@
+/* Kernel IR to structured C: one function a function, one local a value, loops and branches as they stand.
+ * The walk over regions keeps no stack: regions know their owners.
+ * Must not know: devices, drivers, how the text is compiled. */
+#include "emit/emit_c_internal.h"
+#include "isa/program.h"
+#include <string.h>
+
+void emit_c_caps(kir_caps *caps) {
+    memset(caps, 0, sizeof *caps);
+    caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
+    caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
+    caps->name = "c";
+}
+
+void emit_c_line(c_printer *p) { hg_text_addf(p->out, "%*s", p->indent * 4, ""); }
+
+void emit_c_leave(c_printer *p) { hg_text_addf(p->out, p->kernel || p->function->result == KIR_VOID ? "return;" : "return 0;"); }
+
+static void function_name(const c_printer *p, hg_text *out, const kir_function *f) {
+    if (p->prefix && f == p->root) hg_text_addf(out, "%s", p->prefix);
+    else hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->module->name, (unsigned)f->id);
+}
+
+static void var_name(hg_text *out, const kir_var *v) {
+    if (!v->function) hg_text_addf(out, "lane->");
+    if (v->by_reference) hg_text_addf(out, "array_%u", (unsigned)v->id);
+    else hg_text_addf(out, v->length ? "array_%u" : "x%u", (unsigned)v->id);
+}
+
+/* "/\* add.f32 r3, r1, r2 *\/" whenever the source instruction changes. */
+static void comment(c_printer *p, const kir_value *v) {
+    if (!v->inst || v->inst == p->inst || !p->module->program) return;
+    p->inst = v->inst;
+    hg_text source = {0};
+    hg_print_instruction(&source, p->module->program, v->inst - 1);
+    if (source.data && !strstr(source.data, "*/")) {
+        emit_c_line(p);
+        hg_text_addf(p->out, "/* %s */\n", source.data);
+    }
+    hg_text_free(&source);
+}
+
+static void print_call(c_printer *p, const kir_value *v) {
+    const kir_function *f = v->u.call.function;
+    function_name(p, p->out, f);
+    const char *comma = "";
+    hg_text_addf(p->out, "(");
+    if (!f->pure) {
+        hg_text_addf(p->out, "env, lane");
+        comma = ", ";
+    }
+    for (uint8_t i = 0; i < v->nargs; i++, comma = ", ") {
+        hg_text_addf(p->out, "%s", comma);
+        emit_c_name(p, v->args[i]);
+    }
+    for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
+        hg_text_addf(p->out, "%s", comma);
+        var_name(p->out, v->u.call.arrays[i]);
+    }
+    hg_text_addf(p->out, ");\n");
+    if (f->pure) return;
+    emit_c_line(p);
+    hg_text_addf(p->out, "if (env->stopped) ");
+    emit_c_leave(p);
+    hg_text_addf(p->out, "\n");
+}
+
+static const char *const ID_FIELDS[] = {"lane_idx[0]", "lane_idx[1]", "lane_idx[2]", "block_idx[0]", "block_idx[1]", "block_idx[2]", "block_dim[0]",
+                                        "block_dim[1]", "block_dim[2]", "grid_dim[0]", "grid_dim[1]", "grid_dim[2]", "global_lane_id", "lane_count"};
+
+static void print_input(c_printer *p, const kir_value *v) {
+    unsigned index = (unsigned)v->u.imm;
+    if (v->type == HG_TYPE_F32) hg_text_addf(p->out, "hg_input_f32(env, %u);\n", index);
+    else if (v->type == HG_TYPE_F64) hg_text_addf(p->out, "hg_input_f64(env, %u);\n", index);
+    else if (v->type == KIR_BOOL) hg_text_addf(p->out, "(env->inputs[%u] & 1) != 0;\n", index);
+    else hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(v->type), index);
+}
+
+/* "const float v12 = " unless nobody reads it. */
+static void declare(c_printer *p, const kir_value *v) {
+    emit_c_line(p);
+    if (v->type != KIR_VOID && v->uses) hg_text_addf(p->out, "const %s v%u = ", emit_c_type(v->type), (unsigned)v->id);
+}
+
+static void print_access(c_printer *p, const kir_value *v) {
+    bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET, array = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
+    if (set) emit_c_line(p);
+    else declare(p, v);
+    var_name(p->out, v->u.var);
+    if (array) {
+        hg_text_addf(p->out, "[");
+        emit_c_name(p, v->args[0]);
+        hg_text_addf(p->out, "]");
+    }
+    if (set) {
+        hg_text_addf(p->out, " = ");
+        emit_c_name(p, v->args[array ? 1 : 0]);
+    }
+    hg_text_addf(p->out, ";\n");
+}
+
+static void print_jump(c_printer *p, const kir_value *v) {
+    emit_c_line(p);
+    switch ((kir_op)v->op) {
+    case KIR_BREAK: hg_text_addf(p->out, "break;\n"); break;
+    case KIR_CONTINUE: hg_text_addf(p->out, "continue;\n"); break;
+    case KIR_EXIT:
+        if (!p->kernel) hg_text_addf(p->out, "env->stopped = true;\n%*s", p->indent * 4, "");
+        emit_c_leave(p);
+        hg_text_addf(p->out, "\n");
+        break;
+    default:
+        hg_text_addf(p->out, "return");
+        if (v->nargs) {
+            hg_text_addf(p->out, " ");
+            emit_c_name(p, v->args[0]);
+        }
+        hg_text_addf(p->out, ";\n");
+        break;
+    }
+}
+
+static void print_operation(c_printer *p, const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_CONST: case KIR_PARAM: return; /* used by literal and by name */
+    case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: case KIR_RETURN: print_jump(p, v); return;
+    case KIR_CALL:
+        if (!v->uses && !kir_has_side_effect(v)) return;
+        declare(p, v);
+        print_call(p, v);
+        return;
+    case KIR_VAR_SET: case KIR_ARRAY_SET: print_access(p, v); return;
+    case KIR_DERIVED: p->unsupported = "a derived operation is left"; return;
+    case KIR_STEP: p->unsupported = "whole-array steps are not part of a lane kernel"; return;
+    default: break;
+    }
+    if (emit_c_memory(p, v) || !v->uses) return;
+    if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) {
+        print_access(p, v);
+        return;
+    }
+    declare(p, v);
+    if (v->op == KIR_ID) hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(v->type), ID_FIELDS[v->u.imm]);
+    else if (v->op == KIR_INPUT) print_input(p, v);
+    else if (emit_c_expression(p, v)) hg_text_addf(p->out, ";\n");
+    else p->unsupported = "an operation or type was not lowered";
+}
+
+static void open_if(c_printer *p, const kir_value *v, const kir_region **region) {
+    bool only_else = !v->body[0]->first;
+    emit_c_line(p);
+    hg_text_addf(p->out, only_else ? "if (!" : "if (");
+    emit_c_name(p, v->args[0]);
+    hg_text_addf(p->out, ") {\n");
+    *region = v->body[only_else ? 1 : 0];
+}
+
+static void print_body(c_printer *p, const kir_region *root) {
+    const kir_region *region = root;
+    const kir_value *v = root->first;
+    while (v || region != root) {
+        if (!v) { /* the end of a nested region */
+            const kir_value *owner = region->owner;
+            p->indent--;
+            emit_c_line(p);
+            if (owner->op == KIR_IF && region == owner->body[0] && owner->body[1]->first) {
+                hg_text_addf(p->out, "} else {\n");
+                p->indent++;
+                region = owner->body[1];
+                v = region->first;
+                continue;
+            }
+            hg_text_addf(p->out, "}\n");
+            region = owner->parent;
+            v = owner->next;
+            continue;
+        }
+        comment(p, v);
+        if (v->op != KIR_IF && v->op != KIR_LOOP) {
+            print_operation(p, v);
+            v = v->next;
+            continue;
+        }
+        if (v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first) {
+            v = v->next;
+            continue;
+        }
+        if (v->op == KIR_IF) {
+            open_if(p, v, &region);
+        } else {
+            emit_c_line(p);
+            hg_text_addf(p->out, "for (;;) {\n");
+            region = v->body[0];
+        }
+        p->indent++;
+        if (v->op == KIR_LOOP && !v->u.loop.bounded && !p->function->pure) {
+            emit_c_line(p);
+            hg_text_addf(p->out, "if (hg_out_of_fuel(env)) ");
+            emit_c_leave(p);
+            hg_text_addf(p->out, "\n");
+        }
+        v = region->first;
+    }
+}
+
+static void declare_vars(c_printer *p, const kir_function *f) {
+    for (const kir_var *x = p->module->vars; x; x = x->next) {
+        if (x->function != f || x->by_reference || !x->scratch) continue;
+        emit_c_line(p);
+        hg_text_addf(p->out, "%s ", emit_c_type(x->type));
+        if (f) var_name(p->out, x);
+        else hg_text_addf(p->out, x->length ? "array_%u" : "x%u", (unsigned)x->id);
+        if (x->length) hg_text_addf(p->out, "[%u]", (unsigned)x->length);
+        hg_text_addf(p->out, !f ? ";" : x->length ? " = {0};" : " = 0;");
+        if (x->name) hg_text_addf(p->out, " /* %s */", x->name);
+        hg_text_addf(p->out, "\n");
+    }
+}
+
+static void print_parameters(c_printer *p, const kir_function *f) {
+    const char *comma = "";
+    hg_text_addf(p->out, "(");
+    if (!f->pure) {
+        hg_text_addf(p->out, "hg_env *env, hg_lane *lane");
+        comma = ", ";
+    }
+    for (uint8_t i = 0; i < f->param_count; i++, comma = ", ") hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
+    for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
+        hg_text_addf(p->out, "%s%s *", comma, emit_c_type(f->array_params[i]->type));
+        var_name(p->out, f->array_params[i]);
+    }
+    if (!*comma) hg_text_addf(p->out, "void");
+    hg_text_addf(p->out, ") {\n");
+}
+
+static void print_function(c_printer *p, const kir_function *f) {
+    p->function = f;
+    p->kernel = !p->prefix && f == p->module->functions;
+    p->inst = 0;
+    if (p->kernel) {
+        hg_text_addf(p->out, "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    hg_lane lane_variables = {0}, *lane = &lane_variables;\n"
+                             "    (void)lane;\n    env->stopped = false;\n", p->module->name);
+    } else {
+        hg_text_addf(p->out, "static inline %s ", emit_c_type(f->result));
+        function_name(p, p->out, f);
+        print_parameters(p, f);
+    }
+    p->indent = 1;
+    if (!p->kernel && !f->pure) hg_text_addf(p->out, "    (void)env;\n    (void)lane;\n");
+    for (uint8_t i = 0; i < f->param_count && !p->kernel; i++) hg_text_addf(p->out, "    (void)a%u;\n", (unsigned)i);
+    for (uint8_t i = 0; i < f->array_count; i++) hg_text_addf(p->out, "    (void)array_%u;\n", (unsigned)f->array_params[i]->id);
+    declare_vars(p, f);
+    print_body(p, f->body);
+    if (!p->kernel && f->result != KIR_VOID && (!f->body->last || f->body->last->op != KIR_RETURN)) hg_text_addf(p->out, "    return 0;\n");
+    hg_text_addf(p->out, "}\n\n");
+}
+
+/* ---- what a root reaches: functions (callees first), variables, tables ---- */
+
+typedef struct reach { HG_VEC(const kir_function *) order; HG_VEC(const kir_value *) stack; } reach;
+
+enum { SEEN = 1, OPEN = 2 };
+
+/* Marks everything that f's operations name. Function marks are in f->scratch: OPEN while its callees are being listed. */
+static bool list_functions(const kir_module *m, const kir_function *root, reach *r) {
+    for (kir_function *f = m->functions; f; f = f->next) f->scratch = NULL;
+    for (kir_var *x = m->vars; x; x = x->next) x->scratch = NULL;
+    HG_VEC(struct { const kir_function *f; const kir_value *at; }) todo = {0};
+    bool ok = hg_vec_push(&todo) != NULL;
+    if (ok) {
+        todo.data[0].f = root;
+        todo.data[0].at = NULL;
+        ((kir_function *)(uintptr_t)root)->scratch = (void *)(uintptr_t)OPEN;
+    }
+    while (ok && todo.count) {
+        const kir_function *f = todo.data[todo.count - 1].f;
+        const kir_value *v = kir_walk(todo.data[todo.count - 1].at, f->body);
+        todo.data[todo.count - 1].at = v;
+        if (!v || !f->body->first) {
+            const kir_function **slot = hg_vec_push(&r->order);
+            if (slot) *slot = f;
+            ok = slot != NULL;
+            todo.count--;
+            continue;
+        }
+        if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+            if (v->op != KIR_VAR_GET || v->uses) v->u.var->scratch = (void *)(uintptr_t)SEEN;
+        if (v->op != KIR_CALL) continue;
+        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) v->u.call.arrays[i]->scratch = (void *)(uintptr_t)SEEN;
+        kir_function *callee = v->u.call.function;
+        if (callee->scratch) continue;
+        callee->scratch = (void *)(uintptr_t)OPEN;
+        ok = hg_vec_push(&todo) != NULL;
+        if (ok) {
+            todo.data[todo.count - 1].f = callee;
+            todo.data[todo.count - 1].at = NULL;
+        }
+    }
+    hg_vec_free(&todo);
+    return ok;
+}
+
+static void print_table(c_printer *p, hg_text *out, const kir_table *t) {
+    uint64_t size = kir_type_bytes(t->type);
+    const uint8_t *data = t->data;
+    hg_text_addf(out, "static const %s ", emit_c_type(t->type));
+    emit_c_table_name(p, out, t);
+    hg_text_addf(out, "[%u] = {", (unsigned)t->length);
+    for (uint32_t i = 0; i < t->length; i++) {
+        uint64_t bits = 0;
+        for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
+        hg_text_addf(out, i % 6 == 0 ? "\n    " : " ");
+        emit_c_literal(out, t->type, bits);
+        hg_text_addf(out, ",");
+    }
+    hg_text_addf(out, "\n};\n");
+}
+
+static void print_tables(c_printer *p, hg_text *out, const reach *r) {
+    for (const kir_table *t = p->module->tables; t; t = t->next) {
+        bool used = false;
+        for (uint64_t i = 0; i < r->order.count && !used; i++)
+            for (const kir_value *v = kir_walk(NULL, r->order.data[i]->body); v && !used; v = kir_walk(v, r->order.data[i]->body))
+                used = v->op == KIR_TABLE_GET && v->u.table == t && v->uses;
+        if (used) print_table(p, out, t);
+    }
+}
+
+static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, bool ok) {
+    hg_status status = HG_OK;
+    if (p->unsupported) status = hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
+    else if (!ok || body->failed || out->failed) status = hg_fail_memory();
+    else hg_text_add(out, body->data ? body->data : "", body->length);
+    if (status == HG_OK && out->failed) status = hg_fail_memory();
+    hg_text_free(body);
+    hg_vec_free(&r->order);
+    return status;
+}
+
+static void renumber(const kir_module *m) { /* ids and uses are caches */
+    for (kir_function *f = m->functions; f; f = f->next) kir_number(f);
+    kir_count_uses((kir_module *)(uintptr_t)m);
+}
+
+hg_status emit_c(const kir_module *m, emit_dialect dialect, hg_text *out) {
+    if (dialect != EMIT_C) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "unknown dialect %d", (int)dialect);
+    hg_text body = {0}, variables = {0};
+    c_printer printer = {.out = &body, .module = m}, *p = &printer;
+    reach r = {0};
+    renumber(m);
+    bool ok = list_functions(m, m->functions, &r);
+    for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
+    hg_text_addf(out, "/* Kernel '%s', written by hologram. The caller fills an hg_env and calls %s once for every lane. */\n"
+                      "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n", m->name, m->name);
+    emit_c_environment(out);
+    hg_text_addf(out, "/* Variables of a lane that functions share. */\ntypedef struct hg_lane {\n    uint8_t unused;\n");
+    p->out = &variables;
+    p->indent = 1;
+    declare_vars(p, NULL);
+    if (variables.data) hg_text_add(out, variables.data, variables.length);
+    hg_text_addf(out, "} hg_lane;\n\nvoid %s(hg_env *env);\n\n", m->name);
+    hg_text_free(&variables);
+    emit_c_helpers(p, out);
+    print_tables(p, out, &r);
+    hg_text_addf(out, "\n");
+    return finish(p, &body, &r, out, ok && !variables.failed);
+}
+
+hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) {
+    hg_text body = {0};
+    c_printer printer = {.out = &body, .module = f->module, .prefix = name, .root = f}, *p = &printer;
+    reach r = {0};
+    renumber(f->module);
+    bool ok = list_functions(f->module, f, &r);
+    for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
+    p->out = out;
+    emit_c_helpers(p, out);
+    print_tables(p, out, &r);
+    return finish(p, &body, &r, out, ok);
+}

@@ -1,0 +1,404 @@
+/* C expressions of the kernel IR's pure operations. What C leaves undefined (division by zero, shift amounts, float to integer,
+ * MIN / -1, overflow of promoted types) is only printed in guarded form, through small helper functions printed once a file.
+ * Must not know: memory, control flow. */
+#include "emit/emit_c_internal.h"
+#include "isa/program.h"
+#include <string.h>
+
+static const char *const UNSIGNED[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+static const char *const SIGNED[] = {"int8_t", "int16_t", "int32_t", "int64_t", "float", "double"};
+static const char *const BITS[] = {"8", "16", "32", "64", "32", "64"};
+static const char *const SHORT[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
+static const char *const TOP[] = {"127", "32767", "2147483647", "INT64_MAX", "", ""}; /* largest signed */
+static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
+
+int emit_c_kind(uint8_t type) {
+    switch (type) {
+    case KIR_BOOL: case HG_TYPE_U8: return 0;
+    case HG_TYPE_U16: return 1;
+    case HG_TYPE_U32: return 2;
+    case HG_TYPE_U64: return 3;
+    case HG_TYPE_F32: return 4;
+    case HG_TYPE_F64: return 5;
+    default: return -1;
+    }
+}
+
+const char *emit_c_type(uint8_t type) {
+    if (type == KIR_BOOL) return "bool";
+    if (type == KIR_VOID) return "void";
+    int kind = emit_c_kind(type);
+    return kind < 0 ? "?" : UNSIGNED[kind];
+}
+
+/* ---- helpers: $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed, $F and $f: source's type and name ---- */
+
+typedef enum helper { H_MULHI, H_UDIV, H_UREM, H_SDIV, H_SREM, H_CLZ, H_F2U, H_F2S, H_BITS, H_H2F, H_F2H, H_B2F, H_F2B, H_COUNT } helper;
+
+typedef struct helper_text { const char *name, *text; } helper_text;
+static const helper_text HELPERS[H_COUNT] = {
+    [H_MULHI] = {"hg_mulhi_$N",
+                 "static inline uint64_t hg_mulhi_u64(uint64_t a, uint64_t b) {\n"
+                 "    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;\n"
+                 "    uint64_t low = al * bl, x = ah * bl + (low >> 32), y = al * bh + (uint32_t)x;\n"
+                 "    return ah * bh + (x >> 32) + (y >> 32);\n"
+                 "}\n"},
+    [H_UDIV] = {"hg_udiv_$N", "static inline $U hg_udiv_$N($U a, $U b) { return b ? ($U)(a / b) : 0; }\n"},
+    [H_UREM] = {"hg_urem_$N", "static inline $U hg_urem_$N($U a, $U b) { return b ? ($U)(a % b) : 0; }\n"},
+    [H_SDIV] = {"hg_sdiv_$N",
+                "static inline $U hg_sdiv_$N($U a, $U b) {\n"
+                "    if (b == 0) return 0;\n"
+                "    if (b == ($U)-1) return ($U)(0 - a); /* MIN / -1 = MIN */\n"
+                "    return ($U)(($S)a / ($S)b);\n"
+                "}\n"},
+    [H_SREM] = {"hg_srem_$N",
+                "static inline $U hg_srem_$N($U a, $U b) {\n"
+                "    if (b == 0 || b == ($U)-1) return 0;\n"
+                "    return ($U)(($S)a % ($S)b);\n"
+                "}\n"},
+    [H_CLZ] = {"hg_clz_$N", NULL},
+    [H_F2U] = {"hg_$f_to_$N",
+               "static inline $U hg_$f_to_$N($F a) { /* truncates, saturates, NaN gives 0 */\n"
+               "    return a > -1.0$s ? (a < $P ? ($U)a : ($U)-1) : 0;\n"
+               "}\n"},
+    [H_F2S] = {"hg_$f_to_i$B",
+               "static inline $U hg_$f_to_i$B($F a) { /* truncates, saturates, NaN gives 0 */\n"
+               "    return a >= -$H ? (a < $H ? ($U)($S)a : ($U)$M) : ($U)(a == a ? ($U)$M + 1u : 0u);\n"
+               "}\n"},
+    [H_BITS] = {"hg_$f_as_$N",
+                "static inline $U hg_$f_as_$N($F a) {\n"
+                "    $U bits;\n"
+                "    memcpy(&bits, &a, sizeof bits);\n"
+                "    return bits;\n"
+                "}\n"},
+    [H_H2F] = {"hg_half_to_f32",
+               "static inline float hg_half_to_f32(uint16_t h) {\n"
+               "    uint32_t m = h & 0x7fffu, bits = (m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u);\n"
+               "    float tiny = (float)(int32_t)m * 0x1p-24f, value; /* subnormal halves */\n"
+               "    uint32_t tiny_bits;\n"
+               "    memcpy(&tiny_bits, &tiny, 4);\n"
+               "    bits = (m < 0x400u ? tiny_bits : bits) | (uint32_t)(h & 0x8000u) << 16;\n"
+               "    memcpy(&value, &bits, 4);\n"
+               "    return value;\n"
+               "}\n"},
+    [H_F2H] = {"hg_f32_to_half",
+               "static inline uint16_t hg_f32_to_half(float a) { /* to nearest even */\n"
+               "    uint32_t bits, tiny_bits;\n"
+               "    memcpy(&bits, &a, 4);\n"
+               "    uint32_t m = bits & 0x7fffffffu, normal = (m + 0xc8000fffu + ((m >> 13) & 1u)) >> 13;\n"
+               "    float tiny;\n"
+               "    memcpy(&tiny, &m, 4);\n"
+               "    tiny += 0.5f; /* its last bit is the half's last subnormal bit */\n"
+               "    memcpy(&tiny_bits, &tiny, 4);\n"
+               "    uint32_t big = m > 0x7f800000u ? 0x7e00u : 0x7c00u;\n"
+               "    uint32_t h = m >= 0x47800000u ? big : m < 0x38800000u ? tiny_bits - 0x3f000000u : normal;\n"
+               "    return (uint16_t)(h | (bits >> 16 & 0x8000u));\n"
+               "}\n"},
+    [H_B2F] = {"hg_bfloat_to_f32",
+               "static inline float hg_bfloat_to_f32(uint16_t b) {\n"
+               "    uint32_t bits = (uint32_t)b << 16;\n"
+               "    float value;\n"
+               "    memcpy(&value, &bits, 4);\n"
+               "    return value;\n"
+               "}\n"},
+    [H_F2B] = {"hg_f32_to_bfloat",
+               "static inline uint16_t hg_f32_to_bfloat(float a) { /* to nearest even */\n"
+               "    uint32_t bits;\n"
+               "    memcpy(&bits, &a, 4);\n"
+               "    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x40u;\n"
+               "    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);\n"
+               "}\n"},
+};
+static const char *const CLZ_TEXT[] = {
+    "static inline uint8_t hg_clz_u8(uint8_t a) { return a ? (uint8_t)(__builtin_clz(a) - 24) : 8; }\n",
+    "static inline uint16_t hg_clz_u16(uint16_t a) { return a ? (uint16_t)(__builtin_clz(a) - 16) : 16; }\n",
+    "static inline uint32_t hg_clz_u32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }\n",
+    "static inline uint64_t hg_clz_u64(uint64_t a) { return a ? (uint64_t)__builtin_clzll(a) : 64; }\n",
+};
+
+/* 2^bits, or 2^(bits - 1), of integer kind k as a literal of float kind f. */
+static void add_power(hg_text *out, int k, int f, int less) { hg_text_addf(out, "0x1p%d%s", (8 << k) - less, SUFFIX[f]); }
+
+static void expand(hg_text *out, const char *text, int k, int from) {
+    for (; *text; text++) {
+        if (*text != '$') {
+            hg_text_add(out, text, 1);
+            continue;
+        }
+        const char *with = "";
+        switch (*++text) {
+        case 'U': with = UNSIGNED[k]; break;
+        case 'S': with = SIGNED[k]; break;
+        case 'B': with = BITS[k]; break;
+        case 'N': with = SHORT[k]; break;
+        case 'M': with = TOP[k]; break;
+        case 'F': with = UNSIGNED[from]; break;
+        case 'f': with = SHORT[from]; break;
+        case 's': with = SUFFIX[from]; break;
+        case 'P': add_power(out, k, from, 0); break;
+        case 'H': add_power(out, k, from, 1); break;
+        }
+        hg_text_add(out, with, strlen(with));
+    }
+}
+
+static void use(c_printer *p, helper h, int k, int from) {
+    p->helpers[h][k] |= from < 0 ? 1u : UINT64_C(2) << from;
+    expand(p->out, HELPERS[h].name, k, from < 0 ? 0 : from);
+}
+
+static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int from) {
+    hg_text name = {0};
+    if (p->prefix) { /* several functions share a file: each helper once */
+        hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
+    }
+    const char *text = h == H_CLZ ? CLZ_TEXT[k] : HELPERS[h].text;
+    expand(out, text, k, from);
+    if (p->prefix) hg_text_addf(out, "#endif\n");
+    hg_text_free(&name);
+}
+
+void emit_c_helpers(const c_printer *p, hg_text *out) {
+    for (int h = 0; h < H_COUNT; h++)
+        for (int k = 0; k < EMIT_C_KIND_COUNT; k++) {
+            if (p->helpers[h][k] & 1) print_helper(p, out, (helper)h, k, 0);
+            for (int from = 0; from < EMIT_C_KIND_COUNT; from++)
+                if (p->helpers[h][k] >> (from + 1) & 1) print_helper(p, out, (helper)h, k, from);
+        }
+}
+
+/* ---- names and literals ---- */
+
+static void float_literal(hg_text *out, uint8_t type, uint64_t bits) {
+    bool single = type == HG_TYPE_F32;
+    bool finite = single ? (bits & 0x7f800000) != 0x7f800000 : (bits & 0x7ff0000000000000) != 0x7ff0000000000000;
+    bool negative = single ? bits >> 31 & 1 : bits >> 63 & 1;
+    bool infinite = single ? (bits & 0x7fffff) == 0 : (bits & 0xfffffffffffff) == 0;
+    if (!finite) {
+        hg_text_addf(out, infinite ? "(%sINFINITY)" : "(%sNAN)", negative ? "-" : single ? "" : "(double)");
+        return;
+    }
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
+    hg_text text = {0};
+    hg_print_literal(&text, (hg_type)type, bytes);
+    if (!text.data) {
+        out->failed = true;
+        return;
+    }
+    bool plain = strcspn(text.data, ".eEpP") == strlen(text.data);
+    hg_text_addf(out, "%s%s%s%s%s", negative ? "(" : "", text.data, plain ? ".0" : "", single ? "f" : "", negative ? ")" : "");
+    hg_text_free(&text);
+}
+
+void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits) {
+    if (type == KIR_BOOL) hg_text_addf(out, bits ? "true" : "false");
+    else if (kir_type_is_float(type)) float_literal(out, type, bits);
+    else if (type == HG_TYPE_U64) hg_text_addf(out, bits > 0xffff ? "UINT64_C(0x%llx)" : "UINT64_C(%llu)", (unsigned long long)bits);
+    else hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
+}
+
+/* A name of the source as a C name; registers and parameters are already. */
+static bool is_name(const char *s) {
+    if (!s || !*s) return false;
+    for (const char *c = s; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (c != s && *c >= '0' && *c <= '9'))) return false;
+    return true;
+}
+
+void emit_c_name(c_printer *p, const kir_value *v) {
+    if (v->op == KIR_CONST && v->type == HG_TYPE_U8) hg_text_addf(p->out, "(uint8_t)%uu", (unsigned)v->u.imm);
+    else if (v->op == KIR_CONST && v->type == HG_TYPE_U16) hg_text_addf(p->out, "(uint16_t)%uu", (unsigned)v->u.imm);
+    else if (v->op == KIR_CONST) emit_c_literal(p->out, v->type, v->u.imm);
+    else if (v->op == KIR_PARAM) hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
+    else hg_text_addf(p->out, "v%u", (unsigned)v->id);
+    (void)is_name;
+}
+
+void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t) {
+    if (p->prefix) hg_text_addf(out, "%s_t%u", p->prefix, (unsigned)t->id);
+    else if (is_name(t->name)) hg_text_addf(out, "%s_%u", t->name, (unsigned)t->id);
+    else hg_text_addf(out, "table_%u", (unsigned)t->id);
+}
+
+/* ---- expressions ---- */
+
+static void arg(c_printer *p, const kir_value *v, int i) { emit_c_name(p, v->args[i]); }
+static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)); }
+
+/* "a op b"; narrow integers are promoted to int, so they are cut back. */
+static void infix(c_printer *p, const kir_value *v, const char *op) {
+    int k = emit_c_kind(v->args[0]->type);
+    bool cut = v->type != KIR_BOOL && k < 2;
+    if (cut) hg_text_addf(p->out, "(%s)(", UNSIGNED[k]);
+    if (cut && v->op == KIR_MUL) text(p, "(uint32_t)");
+    arg(p, v, 0);
+    hg_text_addf(p->out, " %s ", op);
+    arg(p, v, 1);
+    if (cut) text(p, ")");
+}
+
+static void call(c_printer *p, const kir_value *v, helper h, int k, int from) {
+    use(p, h, k, from);
+    text(p, "(");
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        if (i) text(p, ", ");
+        arg(p, v, i);
+    }
+    text(p, ")");
+}
+
+static void math(c_printer *p, const kir_value *v, const char *name) {
+    hg_text_addf(p->out, "%s%s(", name, v->type == HG_TYPE_F32 ? "f" : "");
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        if (i) text(p, ", ");
+        arg(p, v, i);
+    }
+    text(p, ")");
+}
+
+static void shift(c_printer *p, const kir_value *v) {
+    int k = emit_c_kind(v->type);
+    const char *wide = k < 2 ? "(uint32_t)" : "";
+    hg_text_addf(p->out, "(%s)(", UNSIGNED[k]);
+    if (v->op == KIR_ASHR) hg_text_addf(p->out, "(%s)", SIGNED[k]);
+    else text(p, wide);
+    arg(p, v, 0);
+    text(p, v->op == KIR_SHL ? " << (" : " >> (");
+    arg(p, v, 1);
+    hg_text_addf(p->out, " & %du))", (8 << k) - 1);
+}
+
+static void compare(c_printer *p, const kir_value *v) {
+    int k = emit_c_kind(v->args[0]->type);
+    bool same = v->args[0] == v->args[1];
+    const kir_value *right = v->args[1], *left = v->args[0];
+    if (v->op == KIR_CMP_EQ) {
+        if (same) text(p, "true");
+        else infix(p, v, "==");
+    } else if (v->op == KIR_CMP_ULT) { /* compilers warn about x < 0 */
+        if (same || (right->op == KIR_CONST && right->u.imm == 0)) text(p, "false");
+        else infix(p, v, "<");
+    } else if (same || (left->op == KIR_CONST && right->op == KIR_CONST)) {
+        uint64_t sign = UINT64_C(1) << ((8 << k) - 1);
+        text(p, !same && (left->u.imm ^ sign) < (right->u.imm ^ sign) ? "true" : "false");
+    } else {
+        hg_text_addf(p->out, "(%s)", SIGNED[k]);
+        arg(p, v, 0);
+        hg_text_addf(p->out, " < (%s)", SIGNED[k]);
+        arg(p, v, 1);
+    }
+}
+
+static void extend(c_printer *p, const kir_value *v) {
+    int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
+    if (v->args[0]->type == KIR_BOOL && v->op == KIR_SEXT) {
+        hg_text_addf(p->out, "(%s)(0u - (%s)", UNSIGNED[to], UNSIGNED[to]);
+        arg(p, v, 0);
+        text(p, ")");
+        return;
+    }
+    hg_text_addf(p->out, "(%s)", v->type == KIR_BOOL ? "bool" : UNSIGNED[to]);
+    if (v->op == KIR_SEXT) hg_text_addf(p->out, "(%s)(%s)", SIGNED[to], SIGNED[from]);
+    if (v->type == KIR_BOOL) text(p, "(1u & ");
+    arg(p, v, 0);
+    if (v->type == KIR_BOOL) text(p, ")");
+}
+
+static void int_to_float(c_printer *p, const kir_value *v) {
+    hg_text_addf(p->out, "(%s)", UNSIGNED[emit_c_kind(v->type)]);
+    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", SIGNED[emit_c_kind(v->args[0]->type)]);
+    arg(p, v, 0);
+}
+
+static bool integer_expression(c_printer *p, const kir_value *v) {
+    int k = emit_c_kind(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_ADD: infix(p, v, "+"); return true;
+    case KIR_SUB: infix(p, v, "-"); return true;
+    case KIR_MUL: infix(p, v, "*"); return true;
+    case KIR_AND: infix(p, v, "&"); return true;
+    case KIR_OR: infix(p, v, "|"); return true;
+    case KIR_XOR: infix(p, v, "^"); return true;
+    case KIR_SHL: case KIR_LSHR: case KIR_ASHR: shift(p, v); return true;
+    case KIR_UDIV: call(p, v, H_UDIV, k, -1); return true;
+    case KIR_UREM: call(p, v, H_UREM, k, -1); return true;
+    case KIR_SDIV: call(p, v, H_SDIV, k, -1); return true;
+    case KIR_SREM: call(p, v, H_SREM, k, -1); return true;
+    case KIR_CLZ: call(p, v, H_CLZ, k, -1); return true;
+    case KIR_MULHI_U:
+        if (k == 3) {
+            call(p, v, H_MULHI, k, -1);
+            return true;
+        }
+        hg_text_addf(p->out, "(%s)((uint%d_t)", UNSIGNED[k], k == 2 ? 64 : 32);
+        arg(p, v, 0);
+        text(p, " * ");
+        arg(p, v, 1);
+        hg_text_addf(p->out, " >> %s)", BITS[k]);
+        return true;
+    case KIR_CMP_EQ: case KIR_CMP_ULT: case KIR_CMP_SLT: compare(p, v); return true;
+    default: return false;
+    }
+}
+
+static bool float_expression(c_printer *p, const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_FADD: infix(p, v, "+"); return true;
+    case KIR_FSUB: infix(p, v, "-"); return true;
+    case KIR_FMUL: infix(p, v, "*"); return true;
+    case KIR_FDIV: infix(p, v, "/"); return true;
+    case KIR_FCMP_EQ: infix(p, v, "=="); return true;
+    case KIR_FCMP_LT: infix(p, v, "<"); return true;
+    case KIR_FCMP_LE: infix(p, v, "<="); return true;
+    case KIR_FSQRT: math(p, v, "sqrt"); return true;
+    case KIR_FFMA: math(p, v, "fma"); return true;
+    case KIR_FFLOOR: math(p, v, "floor"); return true;
+    case KIR_FTRUNC: math(p, v, "trunc"); return true;
+    case KIR_FRINT: math(p, v, "rint"); return true;
+    default: return false;
+    }
+}
+
+static bool conversion(c_printer *p, const kir_value *v) {
+    int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
+    switch ((kir_op)v->op) {
+    case KIR_BITCAST:
+        if (to == from) arg(p, v, 0);
+        else call(p, v, H_BITS, to, from);
+        return true;
+    case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC: extend(p, v); return true;
+    case KIR_U2F: case KIR_S2F: int_to_float(p, v); return true;
+    case KIR_F2U: call(p, v, H_F2U, to, from); return true;
+    case KIR_F2S: call(p, v, H_F2S, to, from); return true;
+    case KIR_F2F:
+        hg_text_addf(p->out, "(%s)", UNSIGNED[to]);
+        arg(p, v, 0);
+        return true;
+    case KIR_H2F: call(p, v, H_H2F, 0, -1); return true;
+    case KIR_F2H: call(p, v, H_F2H, 0, -1); return true;
+    case KIR_B2F: call(p, v, H_B2F, 0, -1); return true;
+    case KIR_F2B: call(p, v, H_F2B, 0, -1); return true;
+    default: return false;
+    }
+}
+
+bool emit_c_expression(c_printer *p, const kir_value *v) {
+    if (v->op == KIR_SELECT) {
+        arg(p, v, 0);
+        text(p, " ? ");
+        arg(p, v, 1);
+        text(p, " : ");
+        arg(p, v, 2);
+        return true;
+    }
+    if (v->op == KIR_TABLE_GET) {
+        emit_c_table_name(p, p->out, v->u.table);
+        text(p, "[");
+        arg(p, v, 0);
+        text(p, "]");
+        return true;
+    }
+    if (v->nargs == 0 || emit_c_kind(v->args[0]->type) < 0 || emit_c_kind(v->type) < 0) return false;
+    return integer_expression(p, v) || float_expression(p, v) || conversion(p, v);
+}
