@@ -1,0 +1,13 @@
+/* Random programs from a seed: verified, ending, and free of races by construction. */
+#ifndef HG_TESTS_GENERATE_H
+#define HG_TESTS_GENERATE_H
+
+#include "reference/case.h"
+
+enum { GENERATE_DEEP = 1, GENERATE_FAULTS = 2 }; /* widest types and longest programs; only programs that fault */
+
+/* Makes the case of a seed. The same seed gives the same case everywhere. False when out of memory. Lines that a reduction must keep
+ * (they make the program free of races) end with the comment "; keep". */
+bool generate_case(uint64_t seed, uint32_t flags, run_case *c);
+
+#endif

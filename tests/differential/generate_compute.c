@@ -1,0 +1,133 @@
+/* Instructions that turn variables into variables. Only those whose result is fixed to the bit. */
+#include "generate_internal.h"
+#include "oracle/oracle.h"
+
+bool is_integer(hg_type type) { return !oracle_is_float(type); }
+bool is_float(hg_type type) { return oracle_is_float(type); }
+static bool is_any(hg_type type) { return type < HG_TYPE_COUNT; }
+
+const char *type_text(const generator *g, int type) { return hg_type_name(g->types[type]); }
+
+int any_type_where(generator *g, bool (*accept)(hg_type)) {
+    for (int attempt = 0; attempt < 8; attempt++) {
+        int t = (int)pick(g, (uint32_t)g->type_count);
+        if (accept(g->types[t])) return t;
+    }
+    return 0;
+}
+
+int any_type(generator *g) { return any_type_where(g, is_any); }
+int variable(generator *g, int type) { return R_VARIABLES + type * VARIABLES + (int)pick(g, VARIABLES); }
+void any_predicate(generator *g, int *predicate) { *predicate = (int)pick(g, PREDICATES); }
+
+void set_condition(generator *g, int predicate) {
+    static const char *const CODES[] = {"eq", "ne", "lt", "le", "gt", "ge", "ltu", "leu", "gtu", "geu"};
+    int t = any_type(g);
+    const char *code = CODES[pick(g, is_float(g->types[t]) ? 6 : 10)];
+    line(g, "set%s.%s p%d, r%d, r%d", code, type_text(g, t), predicate, variable(g, t), variable(g, t));
+}
+
+/* Wide products and quotients take the oracle long; loops over them shrink accordingly. */
+static void charge(generator *g, int type, double weight) {
+    double words = oracle_size(g->types[type]) / 8.0;
+    if (words > 1) g->cost += g->factor * weight * words * words / 8;
+}
+
+static void unary(generator *g) {
+    static const char *const COMMON[] = {"mov", "abs", "neg", "sign", "floor", "ceil", "round", "trunc"};
+    static const char *const FLOATS[] = {"sqrt", "rcp"};
+    int t = any_type(g);
+    const char *name = COMMON[pick(g, 8)];
+    if (is_float(g->types[t]) && chance(g, 30)) name = FLOATS[pick(g, 2)];
+    if (is_integer(g->types[t]) && chance(g, 30)) name = "not";
+    line(g, "%s.%s r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t));
+}
+
+/* An integer divisor is made odd, hence not zero. */
+static void divide(generator *g) {
+    int t = any_type(g);
+    const char *name = chance(g, 50) ? "div" : "rem";
+    int divisor = variable(g, t);
+    if (is_integer(g->types[t])) {
+        line(g, "mov_imm.%s r%d, 1", type_text(g, t), R_SCRATCH + t);
+        line(g, "or.%s r%d, r%d, r%d", type_text(g, t), R_SCRATCH + t, divisor, R_SCRATCH + t);
+        divisor = R_SCRATCH + t;
+        charge(g, t, 64);
+    }
+    line(g, "%s.%s r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t), divisor);
+}
+
+static void binary(generator *g) {
+    static const char *const COMMON[] = {"add", "sub", "mul", "min", "max"};
+    static const char *const LOGIC[] = {"and", "or", "xor"};
+    int t = any_type(g);
+    const char *name = is_integer(g->types[t]) && chance(g, 35) ? LOGIC[pick(g, 3)] : COMMON[pick(g, 5)];
+    charge(g, t, 1);
+    line(g, "%s.%s r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t), variable(g, t));
+}
+
+static void shift(generator *g) {
+    int t = any_type_where(g, is_integer);
+    charge(g, t, 8);
+    line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "shl" : "shr", type_text(g, t), variable(g, t), variable(g, t), variable(g, 0));
+}
+
+static void ternary(generator *g) {
+    static const char *const NAMES[] = {"mad", "fma", "fms", "clamp", "lerp"};
+    int t = any_type(g);
+    const char *name = NAMES[pick(g, is_float(g->types[t]) ? 5 : 4)];
+    charge(g, t, 1);
+    line(g, "%s.%s r%d, r%d, r%d, r%d", name, type_text(g, t), variable(g, t), variable(g, t), variable(g, t), variable(g, t));
+}
+
+static void fold(generator *g) {
+    static const char *const NAMES[] = {"add", "min", "max", "mul"};
+    int t = any_type(g);
+    uint32_t count = pick(g, VARIABLES + 1);
+    charge(g, t, 4);
+    line(g, "reduce.%s.%s r%d, r%d, %u", NAMES[pick(g, 4)], type_text(g, t), variable(g, t), R_VARIABLES + t * VARIABLES, count);
+}
+
+static void convert(generator *g) {
+    int to = any_type(g), from = any_type(g);
+    line(g, "cvt.%s.%s r%d, r%d", type_text(g, to), type_text(g, from), variable(g, to), variable(g, from));
+}
+
+static void identity(generator *g) {
+    static const char *const NARROW[] = {"lane_idx_x", "lane_idx_y", "lane_idx_z", "block_idx_x", "block_idx_y", "block_idx_z",
+                                         "block_dim_x", "block_dim_y", "block_dim_z", "grid_dim_x", "grid_dim_y", "grid_dim_z"};
+    uint32_t n = pick(g, 16);
+    if (n < 12) line(g, "rdid r%d, %s", variable(g, 0), NARROW[n]);
+    else if (n == 12) line(g, "rdid r%d, global_lane_id", variable(g, 1));
+    else if (n == 13) line(g, "rdid r%d, lane_count", variable(g, 1));
+    else if (n == 14) line(g, "mov.u64 r%d, r255", variable(g, 1));
+    else line(g, "mov.u32 r%d, r%u", variable(g, 0), 252 + pick(g, 3));
+}
+
+static void select_value(generator *g) {
+    int t = any_type(g), p;
+    any_predicate(g, &p);
+    line(g, "sel.%s r%d, p%d, r%d, r%d", type_text(g, t), variable(g, t), p, variable(g, t), variable(g, t));
+}
+
+static void constant(generator *g) {
+    int t = any_type(g);
+    line(g, "mov_imm.%s r%d, %s", type_text(g, t), variable(g, t), literal(g, g->types[t]));
+}
+
+void compute(generator *g) {
+    int p;
+    switch (pick(g, 20)) {
+    case 0: case 1: case 2: unary(g); break;
+    case 3: case 4: case 5: case 6: case 7: binary(g); break;
+    case 8: case 9: ternary(g); break;
+    case 10: divide(g); break;
+    case 11: shift(g); break;
+    case 12: case 13: convert(g); break;
+    case 14: constant(g); break;
+    case 15: identity(g); break;
+    case 16: fold(g); break;
+    case 17: select_value(g); break;
+    default: any_predicate(g, &p); set_condition(g, p); break;
+    }
+}
