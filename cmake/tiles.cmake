@@ -1,3 +1,37 @@
-# The generated handlers of the tile interpreter: the host tool tools/gen_tiles.c writes C sources at build time, each of
-# which is compiled once for every CPU level of the target. Objects made here are appended to HG_OBJECTS.
-# Cross builds cannot run the tool: they take the sources that a native build left in ${HG_TILES_DIR}.
+# The generated handlers of the tile interpreter: the host tool tools/gen_tiles.c writes a C source at build time, which is
+# compiled once for every CPU level of the target. Objects made here are appended to HG_OBJECTS.
+# Cross builds cannot run the tool: they take the source that a native build left in ${HG_TILES_DIR}.
+if(TARGET hg_tile)
+  set(tile_source ${PROJECT_BINARY_DIR}/tiles/handlers.c)
+  if(HG_TILES_DIR)
+    set(tile_source ${HG_TILES_DIR}/handlers.c)
+  else()
+    add_executable(hg_gen_tiles tools/gen_tiles.c $<TARGET_OBJECTS:hg_base> $<TARGET_OBJECTS:hg_isa> $<TARGET_OBJECTS:hg_kir>
+                   $<TARGET_OBJECTS:hg_emit>)
+    target_include_directories(hg_gen_tiles PRIVATE include src)
+    target_link_libraries(hg_gen_tiles PRIVATE hg_flags Threads::Threads m)
+    add_custom_command(OUTPUT ${tile_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
+                       COMMAND hg_gen_tiles ${tile_source} DEPENDS hg_gen_tiles VERBATIM
+                       COMMENT "Generating tile handlers")
+  endif()
+
+  # Flags that keep every bit: no contraction, no reassociation. Traps and errno are not looked at by anybody.
+  set(tile_options -std=c17 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fPIC -fvisibility=hidden -w)
+  function(hg_tile_level name)
+    add_library(hg_tiles_${name} OBJECT ${tile_source})
+    target_include_directories(hg_tiles_${name} PRIVATE include src)
+    target_compile_definitions(hg_tiles_${name} PRIVATE TILE_LEVEL=${name} _GNU_SOURCE)
+    target_compile_options(hg_tiles_${name} PRIVATE ${tile_options} ${ARGN})
+    list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_tiles_${name}>)
+    set(HG_OBJECTS ${HG_OBJECTS} PARENT_SCOPE)
+  endfunction()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm")
+    hg_tile_level(baseline -msimd128)
+  else()
+    hg_tile_level(baseline)
+  endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    hg_tile_level(v3 -march=x86-64-v3)
+    hg_tile_level(v4 -march=x86-64-v4 -mprefer-vector-width=512)
+  endif()
+endif()

@@ -1,0 +1,33 @@
+/* The generated handlers: one loop over n lanes for every primitive, native type and mix of vector and scalar operands, and for
+ * the definitions that are native to the tile interpreter. Written by tools/gen_tiles, compiled once a CPU level.
+ * Must not know: kernels, masks, memory. */
+#ifndef HG_TILE_HANDLERS_H
+#define HG_TILE_HANDLERS_H
+
+#include "kir/kir.h"
+
+/* d[i] = f(a[i], b[i], c[i]) for i < n. A scalar operand points at one element. d may be one of the operands, when of the same
+ * element size; no other overlap. Bools and masks are bytes of 0 or 1. */
+typedef void tile_fn(void *d, const void *a, const void *b, const void *c, uint64_t n);
+
+/* u8 (and bool) u16 u32 u64 f32 f64 */
+enum { TILE_KIND_COUNT = 6, TILE_VARIANT_COUNT = 8 };
+
+typedef struct tile_derived { uint16_t fn; uint8_t type, variant; tile_fn *run; } tile_derived;
+
+typedef struct tile_handlers {
+    const char *name;
+    /* [operation][kind of its first value argument][variant]; bit i of the variant: argument i is a scalar. NULL: no such
+     * handler. SELECT: kind of the branches, u8 … u64. */
+    tile_fn *op[KIR_CONST][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
+    tile_fn *convert[KIR_CONST][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
+    const tile_derived *derived;
+    uint32_t derived_count;
+} tile_handlers;
+
+extern const tile_handlers tile_handlers_baseline;
+#if defined(__x86_64__)
+extern const tile_handlers tile_handlers_v3, tile_handlers_v4;
+#endif
+
+#endif

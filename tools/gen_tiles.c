@@ -1,0 +1,179 @@
+/* Writes the C source of the tile handlers: gen_tiles OUTPUT.c
+ * Every handler is a loop around a function that the C emitter prints, from the same kernel IR that kernels use, so that a handler
+ * and an emitted kernel compute the same. The file is compiled once for each CPU level, with TILE_LEVEL naming it. */
+#include "emit/emit.h"
+#include "tile/handlers.h"
+#include <stdio.h>
+#include <string.h>
+
+static const uint8_t TYPES[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
+static const char *const C_TYPES[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
+static const char *const ARGS[] = {"a", "b", "c"};
+
+static hg_text functions, loops, rows, derived_rows;
+static unsigned handler_count;
+static bool failed;
+
+static int kind_of(uint8_t type) {
+    for (int k = 0; k < TILE_KIND_COUNT; k++)
+        if (TYPES[k] == type) return k;
+    return 0; /* bool */
+}
+
+/* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
+static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types, unsigned variant) {
+    hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_;\n", name,
+                 C_TYPES[kind_of(result)]);
+    for (uint8_t i = 0; i < 3; i++) {
+        if (i >= nargs) hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
+        else if (variant >> i & 1) hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], C_TYPES[kind_of(types[i])], ARGS[i]);
+        else hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+    }
+    hg_text_addf(&loops, "    TILE_LOOP for (uint64_t i = 0; i < n; i++) d[i] = %s(", f);
+    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
+    hg_text_addf(&loops, ");\n}\n");
+    handler_count++;
+}
+
+/* A function of one primitive, as text. */
+static void print_primitive(const char *name, kir_op op, uint8_t result, uint8_t nargs, const uint8_t *types) {
+    kir_module *m = kir_module_create(name);
+    kir_function *f = m ? kir_function_create(m, name, result) : NULL;
+    if (f) {
+        f->pure = true;
+        f->param_count = nargs;
+        memcpy(f->param_types, types, nargs);
+        kir_builder b;
+        kir_builder_init(&b, m, f);
+        kir_value *args[3] = {0};
+        for (uint8_t i = 0; i < nargs; i++) args[i] = kir_param(&b, i);
+        kir_return(&b, kir_emit(&b, op, result, nargs, args));
+        if (b.failed || emit_c_function(f, name, &functions) != HG_OK) failed = true;
+    } else {
+        failed = true;
+    }
+    kir_module_destroy(m);
+}
+
+static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const uint8_t *types, const uint8_t *variants, uint8_t variant_count) {
+    char f[64], name[80];
+    snprintf(f, sizeof f, "f_%s_%s", kir_op_name(op), KIND_NAMES[kind]);
+    print_primitive(f, op, result, nargs, types);
+    for (uint8_t i = 0; i < variant_count; i++) {
+        snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind], (unsigned)variants[i]);
+        print_loop(name, f, result, nargs, types, variants[i]);
+        hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i], name);
+    }
+}
+
+static void conversion(kir_op op, uint8_t from, uint8_t to) {
+    char f[64], name[80];
+    snprintf(f, sizeof f, "f_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
+    snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
+    print_primitive(f, op, to, 1, &from);
+    print_loop(name, f, to, 1, &from, 0);
+    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kind_of(from), kind_of(to), name);
+}
+
+static bool commutes(kir_op op) {
+    return op == KIR_ADD || op == KIR_MUL || op == KIR_MULHI_U || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ || op == KIR_FADD ||
+           op == KIR_FMUL || op == KIR_FCMP_EQ;
+}
+
+static void binary(kir_op op, int kind) {
+    static const uint8_t both[] = {0, 2, 1};
+    bool compare = op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
+    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR;
+    uint8_t types[] = {TYPES[kind], shift ? (uint8_t)HG_TYPE_U32 : TYPES[kind]};
+    primitive(op, kind, compare ? (uint8_t)KIR_BOOL : TYPES[kind], 2, types, both, commutes(op) ? 2 : 3);
+}
+
+static void all_primitives(void) {
+    static const kir_op INT2[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_MULHI_U, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_AND, KIR_OR, KIR_XOR,
+                                  KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
+    static const kir_op FLOAT2[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
+    static const kir_op FLOAT1[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT};
+    static const uint8_t one[] = {0}, fma[] = {0, 4, 2, 6}, select[] = {0, 2, 4, 6};
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = 0; i < HG_COUNT_OF(INT2); i++) binary(INT2[i], k);
+        primitive(KIR_CLZ, k, TYPES[k], 1, &TYPES[k], one, 1);
+        primitive(KIR_SELECT, k, TYPES[k], 3, (uint8_t[]){KIR_BOOL, TYPES[k], TYPES[k]}, select, 4);
+    }
+    for (int k = 4; k < 6; k++) {
+        for (size_t i = 0; i < HG_COUNT_OF(FLOAT2); i++) binary(FLOAT2[i], k);
+        for (size_t i = 0; i < HG_COUNT_OF(FLOAT1); i++) primitive(FLOAT1[i], k, TYPES[k], 1, &TYPES[k], one, 1);
+        primitive(KIR_FFMA, k, TYPES[k], 3, (uint8_t[]){TYPES[k], TYPES[k], TYPES[k]}, fma, 4);
+    }
+}
+
+static void all_conversions(void) {
+    for (int from = 0; from < 4; from++)
+        for (int to = 0; to < 4; to++) {
+            if (to > from) conversion(KIR_ZEXT, TYPES[from], TYPES[to]);
+            if (to > from) conversion(KIR_SEXT, TYPES[from], TYPES[to]);
+            if (to < from) conversion(KIR_TRUNC, TYPES[from], TYPES[to]);
+        }
+    for (int i = 0; i < 4; i++)
+        for (int f = 4; f < 6; f++) {
+            conversion(KIR_U2F, TYPES[i], TYPES[f]);
+            conversion(KIR_S2F, TYPES[i], TYPES[f]);
+            conversion(KIR_F2U, TYPES[f], TYPES[i]);
+            conversion(KIR_F2S, TYPES[f], TYPES[i]);
+        }
+    conversion(KIR_F2F, HG_TYPE_F32, HG_TYPE_F64);
+    conversion(KIR_F2F, HG_TYPE_F64, HG_TYPE_F32);
+    conversion(KIR_H2F, HG_TYPE_U16, HG_TYPE_F32);
+    conversion(KIR_F2H, HG_TYPE_F32, HG_TYPE_U16);
+    conversion(KIR_B2F, HG_TYPE_U16, HG_TYPE_F32);
+    conversion(KIR_F2B, HG_TYPE_F32, HG_TYPE_U16);
+}
+
+static const char HEAD[] =
+    "/* Written by tools/gen_tiles. Compiled once for each CPU level; TILE_LEVEL is its name. */\n"
+    "#include \"tile/handlers.h\"\n"
+    "#include <math.h>\n"
+    "#include <string.h>\n"
+    "\n"
+    "/* Lanes are independent: an element is read before the same element is written, never after another. */\n"
+    "#if defined(__clang__)\n"
+    "#define TILE_LOOP _Pragma(\"clang loop vectorize(assume_safety) interleave(enable)\")\n"
+    "#elif defined(__GNUC__)\n"
+    "#define TILE_LOOP _Pragma(\"GCC ivdep\")\n"
+    "#else\n"
+    "#define TILE_LOOP\n"
+    "#endif\n"
+    "#define PASTE2(a, b) a##b\n"
+    "#define PASTE(a, b) PASTE2(a, b)\n"
+    "#define TEXT2(a) #a\n"
+    "#define TEXT(a) TEXT2(a)\n\n";
+
+static bool write_file(const char *path) {
+    FILE *out = fopen(path, "w");
+    if (!out) return false;
+    fputs(HEAD, out);
+    fputs(functions.data ? functions.data : "", out);
+    fputs(loops.data ? loops.data : "", out);
+    fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n", derived_rows.data ? derived_rows.data : "");
+    fprintf(out, "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
+                 "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n%s};\n", rows.data ? rows.data : "");
+    return fclose(out) == 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fprintf(stderr, "usage: gen_tiles OUTPUT.c\n");
+        return 2;
+    }
+    all_primitives();
+    all_conversions();
+    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed) {
+        fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
+        return 1;
+    }
+    if (!write_file(argv[1])) {
+        fprintf(stderr, "gen_tiles: cannot write %s\n", argv[1]);
+        return 1;
+    }
+    return 0;
+}
