@@ -143,7 +143,8 @@ static bool copy_match(inflater *s, uint32_t symbol) {
     uint64_t distance = distance_base[which] + (uint64_t)extra;
     if (distance > s->used || length > s->room - s->used) return false;
     uint8_t *to = s->out + s->used;
-    for (uint64_t i = 0; i < length; i++) to[i] = to[i - distance]; /* may overlap: then it repeats */
+    const uint8_t *from = to - distance;
+    for (uint64_t i = 0; i < length; i++) to[i] = from[i]; /* may overlap: then it repeats */
     s->used += length;
     return true;
 }
