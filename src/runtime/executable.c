@@ -1,0 +1,123 @@
+/* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
+#include "runtime/runtime.h"
+#include <string.h>
+
+static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
+    kernel->input_count = (uint32_t)m->inputs.count;
+    kernel->slot_count = (uint32_t)m->slots.count;
+    kernel->inputs = hg_calloc(kernel->input_count + 1, sizeof *kernel->inputs);
+    kernel->slots = hg_calloc(kernel->slot_count + 1, sizeof *kernel->slots);
+    if (!kernel->inputs || !kernel->slots) return hg_fail_memory();
+    if (kernel->input_count) memcpy(kernel->inputs, m->inputs.data, kernel->input_count * sizeof *kernel->inputs);
+    if (kernel->slot_count) memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
+    kernel->has_open = m->has_open;
+    kernel->uses_class = m->uses_class;
+    kernel->uses_barrier = m->uses_barrier;
+    kernel->uses_shared = m->uses_shared;
+    return HG_OK;
+}
+
+/* Requires: simplified module. Lowers it for the device and compiles it. */
+static hg_status compile_kernel(hg_backend *b, kir_module *high, hg_kernel *kernel) {
+    kir_module *low = NULL;
+    HG_TRY(kir_provenance(high));
+    HG_TRY(kir_legalise(high, &b->caps->kir, &low));
+    hg_status status = kir_simplify(low);
+    if (status == HG_OK) {
+        kir_shapes(low, low->uses_barrier || low->uses_shared);
+        status = keep_tables(kernel, low);
+    }
+    if (status == HG_OK) status = b->driver->kernel_create(b->device, low, &kernel->code);
+    kir_module_destroy(low);
+    return status;
+}
+
+static hg_status compile_plan(hg_backend *b, hg_executable *e) {
+    e->kernel_count = (uint32_t)e->plan->kernels.count;
+    e->kernels = hg_calloc(e->kernel_count + 1, sizeof *e->kernels);
+    if (!e->kernels) return hg_fail_memory();
+    for (uint32_t i = 0; i < e->kernel_count; i++) {
+        plan_kernel *k = &e->plan->kernels.data[i];
+        if (e->plan->steps.count) HG_TRY(kir_simplify(k->module));
+        HG_TRY(compile_kernel(b, k->module, &e->kernels[i]));
+        kir_module_destroy(k->module);
+        k->module = NULL;
+    }
+    return HG_OK;
+}
+
+static hg_status lower(const hg_cfg *cfg, uint64_t max_steps, hg_plan **plan) {
+    kir_module *module = NULL;
+    kir_build_options options = {.max_steps = max_steps};
+    HG_TRY(kir_build(cfg, &options, &module));
+    hg_status status = kir_simplify(module);
+    if (status == HG_OK) status = plan_build(module, plan);
+    if (status != HG_OK) kir_module_destroy(module);
+    return status;
+}
+
+/* The first error of a failed verification as last error, with its place. */
+static hg_status verify(const hg_program *program, const hg_signature *signature, hg_cfg **cfg) { return hg_verify(program, signature, NULL, cfg); }
+
+static hg_status build(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable *e) {
+    hg_cfg *cfg = NULL;
+    HG_TRY(verify(program, program->param_count ? NULL : signature, &cfg));
+    e->uses_barrier = cfg->uses_barrier;
+    e->uses_shared = cfg->uses_shared;
+    memcpy(e->param_types, cfg->param_types, sizeof e->param_types);
+    hg_status status = lower(cfg, max_steps, &e->plan);
+    hg_cfg_destroy(cfg);
+    if (status == HG_OK) status = compile_plan(b, e);
+    return status;
+}
+
+hg_executable *hg_executable_retain(hg_executable *e) {
+    __atomic_fetch_add(&e->references, 1, __ATOMIC_RELAXED);
+    return e;
+}
+
+void hg_executable_destroy(hg_executable *e) {
+    if (!e || __atomic_sub_fetch(&e->references, 1, __ATOMIC_ACQ_REL) != 0) return;
+    for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) {
+        if (e->kernels[i].code) e->backend->driver->kernel_destroy(e->kernels[i].code);
+        hg_free(e->kernels[i].inputs);
+        hg_free(e->kernels[i].slots);
+    }
+    hg_free(e->kernels);
+    plan_destroy(e->plan);
+    hg_program_release(e->program);
+    hg_free(e);
+}
+
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_params *params, uint64_t max_steps, bool cached, hg_executable **executable) {
+    uint8_t key[32];
+    hg_signature signature;
+    hg_params_signature(params, &signature);
+    if (cached) {
+        hg_cache_key(program, &signature, max_steps, key);
+        *executable = hg_cache_find(b, key);
+        if (*executable) return HG_OK;
+    }
+    hg_executable *e = hg_calloc(1, sizeof *e);
+    if (!e) return hg_fail_memory();
+    e->backend = b;
+    e->references = 1;
+    e->max_steps = max_steps;
+    e->program = hg_program_retain((hg_program *)(uintptr_t)program);
+    hg_status status = build(b, program, &signature, max_steps, e);
+    if (status != HG_OK) {
+        hg_executable_destroy(e);
+        return status;
+    }
+    if (cached) hg_cache_add(b, key, e);
+    *executable = e;
+    return HG_OK;
+}
+
+hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
+    return hg_executable_get(b, program, NULL, 0, true, executable);
+}
+
+hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_executable **executable) {
+    return hg_executable_get(b, program, params, launch ? launch->max_steps : 0, true, executable);
+}

@@ -1,0 +1,360 @@
+/* Parameter sets, launches, and the resolution of both against a program (assembly.md 5.1, 5.3). */
+#include "runtime/runtime.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- launches ---- */
+
+hg_launch hg_launch_default(void) { return (hg_launch)HG_LAUNCH_INIT; }
+
+hg_launch hg_launch_linear(uint64_t total) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    uint64_t block = total == 0 ? 1 : total < 256 ? total : 256;
+    uint64_t blocks = total / block + (total % block != 0);
+    launch.block[0] = (uint32_t)block;
+    launch.lanes = total;
+    launch.grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
+    if (blocks > UINT32_MAX) launch.grid[1] = (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX);
+    return launch;
+}
+
+hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    launch.block[0] = launch.block[1] = 16;
+    launch.grid[0] = width / 16 + (width % 16 != 0);
+    launch.grid[1] = height / 16 + (height % 16 != 0);
+    return launch;
+}
+
+static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[3]) {
+    uint64_t total = 1;
+    for (int i = 0; i < 3; i++)
+        if (grid[i] == 0 || block[i] == 0) return 0;
+    for (int i = 0; i < 3; i++)
+        if (!hg_mul_u64(total, grid[i], &total) || !hg_mul_u64(total, block[i], &total)) return UINT64_MAX;
+    return total;
+}
+
+uint64_t hg_launch_total_threads(const hg_launch *launch) {
+    uint64_t all = saturating_product(launch->grid, launch->block);
+    return launch->lanes && launch->lanes < all ? launch->lanes : all;
+}
+
+/* ---- parameter sets ---- */
+
+hg_params *hg_params_create(void) { return hg_calloc(1, sizeof(hg_params)); }
+
+void hg_params_clear(hg_params *params) {
+    for (uint64_t i = 0; i < params->values.count; i++) hg_free(params->values.data[i].name);
+    params->values.count = 0;
+}
+
+void hg_params_destroy(hg_params *params) {
+    if (!params) return;
+    hg_params_clear(params);
+    hg_vec_free(&params->values);
+    hg_free(params);
+}
+
+static hg_param_value *find(const hg_params *params, const char *name, uint8_t reg) {
+    for (uint64_t i = 0; i < params->values.count; i++) {
+        hg_param_value *v = &params->values.data[i];
+        if (name ? v->name && strcmp(v->name, name) == 0 : !v->name && v->reg == reg) return v;
+    }
+    return NULL;
+}
+
+static hg_status put(hg_params *params, const char *name, uint8_t reg, hg_param_value **value) {
+    hg_param_value *v = find(params, name, reg);
+    if (!v) {
+        char *copy = NULL;
+        if (name) {
+            size_t size = strlen(name) + 1;
+            copy = hg_alloc(size);
+            if (!copy) return hg_fail_memory();
+            memcpy(copy, name, size);
+        }
+        v = hg_vec_push(&params->values);
+        if (!v) {
+            hg_free(copy);
+            return hg_fail_memory();
+        }
+        v->name = copy;
+        v->reg = reg;
+    }
+    memset(v->bytes, 0, sizeof v->bytes);
+    *value = v;
+    return HG_OK;
+}
+
+static void store_u64(uint8_t *bytes, uint64_t value) {
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static hg_status put_handle(hg_params *params, const char *name, hg_param_kind kind, uint64_t handle) {
+    hg_param_value *v;
+    if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "parameter name is NULL");
+    HG_TRY(put(params, name, 0, &v));
+    v->kind = (uint8_t)kind;
+    v->type = HG_TYPE_U64;
+    v->handle = handle;
+    store_u64(v->bytes, handle);
+    return HG_OK;
+}
+
+hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer buffer) { return put_handle(params, name, HG_PARAM_BUFFER, buffer.handle); }
+hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) { return put_handle(params, name, HG_PARAM_POOL, pool.handle); }
+
+static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type, const void *value) {
+    hg_param_value *v;
+    if ((unsigned)type >= HG_TYPE_COUNT) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
+    if (!value) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value is NULL");
+    HG_TRY(put(params, name, reg, &v));
+    v->kind = HG_PARAM_SCALAR;
+    v->type = (uint8_t)type;
+    memcpy(v->bytes, value, (size_t)hg_type_size_bytes(type));
+    return HG_OK;
+}
+
+hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type, const void *value) {
+    if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "parameter name is NULL");
+    return put_scalar(params, name, 0, type, value);
+}
+
+hg_status hg_params_set_register(hg_params *params, uint8_t reg, hg_type type, const void *value) {
+    return put_scalar(params, NULL, reg, type, value);
+}
+
+hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t value) {
+    uint8_t bytes[8];
+    store_u64(bytes, value);
+    return put_scalar(params, NULL, reg, HG_TYPE_U64, bytes);
+}
+
+void hg_params_signature(const hg_params *params, hg_signature *signature) {
+    memset(signature->types, HG_TYPE_OMITTED, sizeof signature->types);
+    for (uint64_t i = 0; params && i < params->values.count; i++)
+        if (!params->values.data[i].name) signature->types[params->values.data[i].reg] = params->values.data[i].type;
+}
+
+/* ---- resolution ---- */
+
+hg_status hg_binding_error(const char *code, const char *format, ...) {
+    char message[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);
+    memcpy(hg_error_record()->code, code, 4);
+    return status;
+}
+
+static hg_status set_value(hg_binding *binding, uint8_t reg, const uint8_t *bytes, size_t size) {
+    uint8_t *copy = hg_arena_alloc(&binding->arena, size < 8 ? 8 : size);
+    if (!copy) return hg_fail_memory();
+    memcpy(copy, bytes, size);
+    binding->values[reg] = copy;
+    return HG_OK;
+}
+
+static uint64_t read_u64(const uint8_t *bytes, uint64_t size) {
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < size && i < 8; i++) value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static const hg_param_value *given(const hg_params *params, const char *name) { return params ? find(params, name, 0) : NULL; }
+
+static const char *const KINDS[] = {"scalar", "buffer", "pool"};
+
+static hg_status check_names(const hg_program *p, const hg_params *params) {
+    for (uint64_t i = 0; params && i < params->values.count; i++) {
+        const hg_param_value *v = &params->values.data[i];
+        const hg_param *match = NULL;
+        for (uint32_t k = 0; k < p->param_count && !match; k++)
+            if (v->name ? strcmp(p->params[k].name, v->name) == 0 : p->params[k].reg == v->reg) match = &p->params[k];
+        if (!v->name && p->param_count == 0) continue;
+        if (!v->name && match) return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name", (unsigned)v->reg, match->name);
+        if (!match && v->name) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
+        if (match && v->name && match->kind != v->kind)
+            return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
+        if (match && v->name && v->kind == HG_PARAM_SCALAR && match->type != v->type)
+            return hg_binding_error("P03", "parameter '%s' is %s, given %s", match->name, hg_type_name((hg_type)match->type), hg_type_name((hg_type)v->type));
+    }
+    return HG_OK;
+}
+
+static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, uint64_t *size) {
+    hg_backend *b = binding->executable->backend;
+    if (!pool && hg_handle_is_class(handle)) {
+        *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
+        return HG_OK;
+    }
+    const hg_memory *m = hg_handles_retain(pool ? &b->pools : &b->buffers, handle);
+    if (!m) return hg_invalid_handle(pool, handle);
+    *size = m->size;
+    uint64_t *entry = pool ? hg_vec_push(&binding->held_pools) : hg_vec_push(&binding->held_buffers);
+    if (!entry) {
+        hg_handles_release(pool ? &b->pools : &b->buffers, handle);
+        return hg_fail_memory();
+    }
+    *entry = handle;
+    return HG_OK;
+}
+
+/* An extent's value; false while its scalar is unbound. */
+static bool extent_value(const hg_binding *binding, const hg_extent *e, uint64_t *value) {
+    const hg_program *p = binding->executable->program;
+    *value = e->value;
+    if (!e->is_param) return true;
+    const hg_param *scalar = &p->params[e->param];
+    if (!binding->values[scalar->reg]) return false;
+    *value = read_u64(binding->values[scalar->reg], hg_type_size_bytes((hg_type)scalar->type));
+    return true;
+}
+
+static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint64_t bytes) {
+    const hg_program *p = binding->executable->program;
+    uint64_t known = hg_type_size_bytes((hg_type)buffer->type), value;
+    const hg_extent *unknown = NULL;
+    for (uint8_t i = 0; i < buffer->rank; i++) {
+        if (extent_value(binding, &buffer->dims[i], &value)) {
+            if (!hg_mul_u64(known, value, &known)) return hg_binding_error("P05", "buffer '%s': the extents' product is too large", buffer->name);
+        } else if (unknown && unknown->param != buffer->dims[i].param) {
+            return hg_binding_error("P07", "buffer '%s': more than one extent is unknown ('%s' and '%s'): set one of them", buffer->name,
+                                    p->params[unknown->param].name, p->params[buffer->dims[i].param].name);
+        } else if (unknown) {
+            return hg_binding_error("P07", "buffer '%s': extent '%s' occurs twice: set it", buffer->name, p->params[unknown->param].name);
+        } else {
+            unknown = &buffer->dims[i];
+        }
+    }
+    if (!unknown) {
+        if (known > bytes) return hg_binding_error("P05", "buffer '%s': its extents need %llu bytes, it has %llu", buffer->name, (unsigned long long)known, (unsigned long long)bytes);
+        return HG_OK;
+    }
+    if (known == 0) return hg_binding_error("P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it", buffer->name, p->params[unknown->param].name);
+    if (bytes % known) return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu", buffer->name, (unsigned long long)bytes, (unsigned long long)known);
+    const hg_param *scalar = &p->params[unknown->param];
+    uint64_t extent = bytes / known, size = hg_type_size_bytes((hg_type)scalar->type);
+    if (size < 8 && extent >> (8 * size)) return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent, scalar->name, hg_type_name((hg_type)scalar->type));
+    uint8_t le[8];
+    store_u64(le, extent);
+    return set_value(binding, scalar->reg, le, (size_t)size);
+}
+
+static hg_status bind_buffers(hg_binding *binding, const hg_params *params) {
+    const hg_program *p = binding->executable->program;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param *param = &p->params[i];
+        if (param->kind != HG_PARAM_BUFFER) continue;
+        const hg_param_value *v = given(params, param->name);
+        uint64_t bytes;
+        if (!v) return hg_binding_error("P02", "parameter not bound: buffer '%s'", param->name);
+        HG_TRY(hold_handle(binding, false, v->handle, &bytes));
+        HG_TRY(set_value(binding, param->reg, v->bytes, 8));
+        if (param->rank != 255) HG_TRY(infer_extent(binding, param, bytes));
+    }
+    return HG_OK;
+}
+
+static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_param_value *v) {
+    hg_backend *b = binding->executable->backend;
+    uint64_t bytes;
+    uint8_t le[8];
+    if (v) {
+        HG_TRY(hold_handle(binding, true, v->handle, &bytes));
+        if (bytes < param->pool_bytes)
+            return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu", param->name, (unsigned long long)param->pool_bytes, (unsigned long long)bytes);
+        return set_value(binding, param->reg, v->bytes, 8);
+    }
+    hg_pool pool;
+    HG_TRY(hg_backend_allocate_pool(b, param->pool_bytes, &pool));
+    uint64_t *own = hg_vec_push(&binding->own_pools);
+    if (!own) {
+        (void)!hg_backend_free_pool(b, pool);
+        return hg_fail_memory();
+    }
+    *own = pool.handle;
+    store_u64(le, pool.handle);
+    return set_value(binding, param->reg, le, 8);
+}
+
+static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
+    const hg_program *p = binding->executable->program;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param_value *v = p->params[i].kind == HG_PARAM_SCALAR ? given(params, p->params[i].name) : NULL;
+        if (v) HG_TRY(set_value(binding, p->params[i].reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
+    }
+    HG_TRY(bind_buffers(binding, params));
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param *param = &p->params[i];
+        size_t size = (size_t)hg_type_size_bytes((hg_type)param->type);
+        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg] && param->has_default) HG_TRY(set_value(binding, param->reg, param->default_bytes, size));
+        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg]) return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
+        if (param->kind == HG_PARAM_POOL) HG_TRY(bind_pool(binding, param, given(params, param->name)));
+    }
+    return HG_OK;
+}
+
+static hg_status bind_registers(hg_binding *binding, const hg_params *params) {
+    for (uint64_t i = 0; params && i < params->values.count; i++) {
+        const hg_param_value *v = &params->values.data[i];
+        HG_TRY(set_value(binding, v->reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
+    }
+    return HG_OK;
+}
+
+/* Exactly n lanes in blocks of the program's or min(n, 256) lanes. */
+static void linear(const hg_program *p, uint64_t n, hg_resolved *r) {
+    hg_launch launch = hg_launch_linear(n);
+    memcpy(r->grid, launch.grid, sizeof r->grid);
+    memcpy(r->block, launch.block, sizeof r->block);
+    r->lanes = n;
+    if (!p->block[0]) return;
+    uint64_t lanes = (uint64_t)p->block[0] * p->block[1] * p->block[2];
+    uint64_t blocks = lanes ? n / lanes + (n % lanes != 0) : 0;
+    memcpy(r->block, p->block, sizeof r->block);
+    r->grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
+    r->grid[1] = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
+    r->grid[2] = 1;
+}
+
+static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
+    const hg_program *p = binding->executable->program;
+    hg_resolved *r = &binding->launch;
+    uint64_t lanes = 1, value;
+    if (launch) {
+        if (launch->size != sizeof *launch) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size, sizeof *launch);
+        memcpy(r->grid, launch->grid, sizeof r->grid);
+        memcpy(r->block, launch->block, sizeof r->block);
+        r->lanes = hg_launch_total_threads(launch);
+    } else {
+        for (uint32_t i = 0; i < p->lanes_count; i++) {
+            if (!extent_value(binding, &p->lanes[i], &value)) return hg_binding_error("P07", "the number of lanes is unknown");
+            if (!hg_mul_u64(lanes, value, &lanes)) lanes = UINT64_MAX;
+        }
+        if (lanes <= HG_MAX_LANES) linear(p, lanes, r);
+        else r->lanes = lanes;
+    }
+    if (r->lanes > HG_MAX_LANES)
+        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "more than " : "", (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
+    r->shared_bytes = launch && launch->shared_memory > p->shared ? launch->shared_memory : p->shared;
+    if (r->shared_bytes > HG_MAX_SHARED_BYTES) return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d", (unsigned long long)r->shared_bytes, HG_MAX_SHARED_BYTES);
+    uint64_t block = (uint64_t)r->block[0] * r->block[1]; /* below 2^64 */
+    bool fits = r->block[2] == 0 || block <= HG_MAX_BLOCK_LANES / (r->block[2] ? r->block[2] : 1);
+    if ((binding->executable->uses_barrier || binding->executable->uses_shared) && !fits)
+        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes", r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
+    uint64_t timeout = launch ? launch->timeout_ms : 0;
+    r->timeout_ms = timeout == UINT64_MAX ? 0 : timeout ? timeout : binding->executable->backend->config.timeout_ms;
+    return HG_OK;
+}
+
+hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) {
+    const hg_program *p = binding->executable->program;
+    HG_TRY(check_names(p, params));
+    if (p->param_count) HG_TRY(bind_scalars(binding, params));
+    else HG_TRY(bind_registers(binding, params));
+    return resolve_launch(binding, launch);
+}
