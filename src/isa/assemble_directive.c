@@ -1,0 +1,316 @@
+/* Directives (assembly.md 2 and 5): name, parameters, launch defaults, metadata.
+ * Must not know: instructions. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+
+typedef bool directive_reader(hg_assembler *a);
+
+static bool number_below(hg_assembler *a, const char *expected, uint64_t *value, hg_token *token) {
+    *token = a->token;
+    return hg_asm_expect(a, HG_TOKEN_NUMBER, expected) && hg_asm_number(a, token, 0, value);
+}
+
+static bool read_program(hg_assembler *a) {
+    hg_token name;
+    if (!hg_asm_identifier(a, "a program name", &name)) return false;
+    a->program->name = hg_arena_text(&a->program->arena, name.text, name.length);
+    return a->program->name || hg_asm_no_memory(a);
+}
+
+static bool read_shared(hg_assembler *a) {
+    hg_token token;
+    if (!number_below(a, "a number of bytes", &a->program->shared, &token)) return false;
+    if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
+    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared, HG_MAX_SHARED_BYTES);
+    return false;
+}
+
+static bool read_block(hg_assembler *a) {
+    uint32_t block[3] = {1, 1, 1};
+    for (int i = 0; i < 3; i++) {
+        hg_token token;
+        uint64_t value;
+        if (i && !hg_asm_accept(a, ',')) break;
+        if (!number_below(a, "a number of lanes", &value, &token)) return false;
+        if (!value || value > UINT32_MAX) {
+            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s", (int)token.length > 40 ? 40 : (int)token.length, token.text);
+            return false;
+        }
+        block[i] = (uint32_t)value;
+    }
+    memcpy(a->program->block, block, sizeof block);
+    return true;
+}
+
+/* A number, or the name of a parameter that may still be to come. */
+static bool read_extent(hg_assembler *a, hg_extent *extent, uint32_t param, uint32_t position) {
+    if (a->token.kind == HG_TOKEN_NUMBER) {
+        hg_token token;
+        return number_below(a, "an extent", &extent->value, &token);
+    }
+    hg_named_extent named = {param, position, {0}};
+    if (!hg_asm_identifier(a, "an extent", &named.token)) return false;
+    extent->is_param = 1;
+    hg_named_extent *kept = hg_vec_push(&a->extents);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = named;
+    return true;
+}
+
+static bool too_many_extents(hg_assembler *a, uint32_t count) {
+    if (count < HG_MAX_EXTENTS) return false;
+    hg_asm_error(a, "S05", &a->token, NULL, "more than %d extents", HG_MAX_EXTENTS);
+    return true;
+}
+
+static bool read_lanes(hg_assembler *a) {
+    hg_program *p = a->program;
+    uint32_t count = 0;
+    do {
+        if (too_many_extents(a, count) || !read_extent(a, &p->lanes[count], UINT32_MAX, count)) return false;
+        count++;
+    } while (hg_asm_accept(a, '*'));
+    p->lanes_count = count;
+    return true;
+}
+
+static bool read_entry(hg_assembler *a) { return hg_asm_identifier(a, "a label", &a->entry); }
+
+static bool read_flag(hg_assembler *a) {
+    if (!hg_token_is(&a->token, "relaxed")) return hg_asm_unexpected(a, "'relaxed'");
+    a->program->flags |= 1;
+    hg_asm_next(a);
+    return true;
+}
+
+/* ---- metadata ---- */
+
+static void decode_string(hg_text *out, const hg_token *token) {
+    for (uint32_t i = 1; i + 1 < token->length;) {
+        uint32_t plain = i;
+        while (plain + 1 < token->length && token->text[plain] != '\\') plain++;
+        hg_text_add(out, token->text + i, plain - i);
+        i = plain;
+        if (i + 1 >= token->length) return;
+        char c = token->text[i + 1];
+        if (c == 'x') c = (char)(hex_digit(token->text[i + 2]) * 16 + hex_digit(token->text[i + 3]));
+        else if (c == 'n') c = '\n';
+        else if (c == 't') c = '\t';
+        hg_text_add(out, &c, 1);
+        i += token->text[i + 1] == 'x' ? 4 : 2;
+    }
+}
+
+/* Keeps the list sorted by key. */
+static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value, uint32_t length) {
+    uint64_t at = 0;
+    while (at < a->meta.count && strcmp(a->meta.data[at].key, key) < 0) at++;
+    if (at < a->meta.count && strcmp(a->meta.data[at].key, key) == 0) {
+        hg_asm_error(a, "D02", name, NULL, "metadata key '%s' declared twice", key);
+        return false;
+    }
+    if (a->meta.count == HG_MAX_META_ENTRIES) {
+        hg_asm_error(a, "S05", name, NULL, "more than %d metadata entries", HG_MAX_META_ENTRIES);
+        return false;
+    }
+    if (!hg_vec_push(&a->meta)) return hg_asm_no_memory(a);
+    memmove(&a->meta.data[at + 1], &a->meta.data[at], (size_t)(a->meta.count - 1 - at) * sizeof *a->meta.data);
+    a->meta.data[at] = (hg_meta){key, value, length};
+    return true;
+}
+
+static bool read_meta(hg_assembler *a) {
+    hg_token name, string;
+    if (!hg_asm_identifier(a, "a metadata key", &name)) return false;
+    string = a->token;
+    if (!hg_asm_expect(a, HG_TOKEN_STRING, "a string")) return false;
+    hg_text value = {0};
+    decode_string(&value, &string);
+    bool failed = value.failed;
+    size_t length = value.length;
+    char *key_copy = hg_arena_text(&a->program->arena, name.text, name.length);
+    char *value_copy = hg_arena_text(&a->program->arena, value.data, length);
+    hg_text_free(&value);
+    if (failed || !key_copy || !value_copy) return hg_asm_no_memory(a);
+    if (length > HG_MAX_META_BYTES) {
+        hg_asm_error(a, "S05", &string, NULL, "metadata value of %zu bytes: at most %d are allowed", length, HG_MAX_META_BYTES);
+        return false;
+    }
+    return insert_meta(a, &name, key_copy, value_copy, (uint32_t)length);
+}
+
+/* ---- parameters ---- */
+
+static bool read_type(hg_assembler *a, const char *expected, uint8_t *type) {
+    hg_type found;
+    if (a->token.kind != HG_TOKEN_NAME || !hg_type_from_name(a->token.text, a->token.length, &found)) return hg_asm_unexpected(a, expected);
+    *type = (uint8_t)found;
+    hg_asm_next(a);
+    return true;
+}
+
+static bool read_dims(hg_assembler *a, hg_param *p, uint32_t number) {
+    p->rank = 255;
+    if (!hg_asm_accept(a, '[')) return true;
+    uint32_t rank = 0;
+    while (!hg_asm_accept(a, ']')) {
+        if (rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
+        if (too_many_extents(a, rank) || !read_extent(a, &p->dims[rank], number, rank)) return false;
+        rank++;
+    }
+    p->rank = (uint8_t)rank;
+    return true;
+}
+
+static bool read_buffer(hg_assembler *a, hg_param *p, uint32_t number) {
+    static const char *const words[] = {"in", "out", "inout"};
+    p->kind = HG_PARAM_BUFFER;
+    if (!read_type(a, "an element type", &p->type)) return false;
+    for (int i = 0; i < 3; i++)
+        if (hg_token_is(&a->token, words[i])) p->dir = (uint8_t)(HG_DIR_IN + i);
+    if (p->dir == HG_DIR_NONE) return hg_asm_unexpected(a, "'in', 'out' or 'inout'");
+    hg_asm_next(a);
+    return read_dims(a, p, number);
+}
+
+static bool read_scalar(hg_assembler *a, hg_param *p) {
+    p->kind = HG_PARAM_SCALAR;
+    if (!read_type(a, "'buffer', 'pool' or a type", &p->type)) return false;
+    if (!hg_asm_accept(a, '=')) return true;
+    hg_token literal;
+    if (!hg_asm_literal(a, &literal)) return false;
+    uint8_t bytes[512];
+    if (!hg_asm_literal_bytes(a, &literal, (hg_type)p->type, bytes)) return false;
+    p->default_bytes = hg_arena_alloc(&a->program->arena, (size_t)hg_type_size_bytes((hg_type)p->type));
+    if (!p->default_bytes) return hg_asm_no_memory(a);
+    memcpy(p->default_bytes, bytes, (size_t)hg_type_size_bytes((hg_type)p->type));
+    p->has_default = 1;
+    return true;
+}
+
+static bool check_unique(hg_assembler *a, const hg_token *reg, const hg_token *name, const hg_param *p) {
+    for (uint64_t i = 0; i < a->params.count; i++) {
+        const hg_param *other = &a->params.data[i];
+        if (other->reg == p->reg) {
+            hg_asm_error(a, "D02", reg, NULL, "register r%u declared twice: it holds '%s'", p->reg, other->name);
+            return false;
+        }
+        if (strcmp(other->name, p->name) == 0) {
+            hg_asm_error(a, "D02", name, NULL, "parameter '%s' declared twice", p->name);
+            return false;
+        }
+    }
+    if (a->params.count < HG_MAX_PARAMS) return true;
+    hg_asm_error(a, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
+    return false;
+}
+
+static bool read_param_body(hg_assembler *a, hg_param *p, uint32_t number) {
+    if (hg_token_is(&a->token, "buffer")) {
+        hg_asm_next(a);
+        return read_buffer(a, p, number);
+    }
+    if (!hg_token_is(&a->token, "pool")) return read_scalar(a, p);
+    hg_token token;
+    hg_asm_next(a);
+    p->kind = HG_PARAM_POOL;
+    return number_below(a, "a number of bytes", &p->pool_bytes, &token);
+}
+
+static bool read_param_head(hg_assembler *a, hg_param *p, hg_token *reg, hg_token *name) {
+    *reg = a->token;
+    if (!hg_asm_expect(a, HG_TOKEN_NAME, "a register")) return false;
+    if (!hg_looks_like_register(reg->text, reg->length, 'r')) {
+        char got[80];
+        hg_asm_error(a, "S02", reg, NULL, "expected a register, got %s", hg_token_describe(reg, got));
+        return false;
+    }
+    if (!hg_asm_register(a, reg, HG_MAX_REGISTERS, &p->reg) || !hg_asm_identifier(a, "a parameter name", name)) return false;
+    if (hg_identifier_is_param(name->text, name->length)) return true;
+    hg_asm_error(a, "S02", name, NULL, "parameter names have only letters, digits and '_'");
+    return false;
+}
+
+static bool read_whole_param(hg_assembler *a, hg_param *p) {
+    hg_token reg, name;
+    if (!read_param_head(a, p, &reg, &name)) return false;
+    p->name = hg_arena_text(&a->program->arena, name.text, name.length);
+    if (!p->name) return hg_asm_no_memory(a);
+    return read_param_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &reg, &name, p);
+}
+
+static bool read_param(hg_assembler *a) {
+    hg_param p = {.rank = 255};
+    if (!read_whole_param(a, &p)) {
+        a->broken_param = true;
+        return false;
+    }
+    hg_param *kept = hg_vec_push(&a->params);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = p;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const struct { const char *name; directive_reader *read; bool repeats; } DIRECTIVES[] = {
+    {".program", read_program, false}, {".param", read_param, true},  {".shared", read_shared, false}, {".block", read_block, false},
+    {".lanes", read_lanes, false},     {".entry", read_entry, false}, {".flag", read_flag, false},     {".meta", read_meta, true}};
+
+bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
+    if (hg_token_is(name, ".atlas")) {
+        hg_asm_error(a, "D01", name, NULL, "directive .atlas repeated");
+        return false;
+    }
+    for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES); i++) {
+        if (!hg_token_is(name, DIRECTIVES[i].name)) continue;
+        if (a->statements) {
+            hg_asm_error(a, "S02", name, NULL, "directive %s behind an instruction or label: directives come first", DIRECTIVES[i].name);
+            return false;
+        }
+        if (!DIRECTIVES[i].repeats && (a->seen >> i & 1)) {
+            hg_asm_error(a, "D01", name, NULL, "directive %s repeated", DIRECTIVES[i].name);
+            return false;
+        }
+        a->seen |= UINT32_C(1) << i;
+        uint64_t extents = a->extents.count;
+        if (DIRECTIVES[i].read(a) && hg_asm_expect_end(a)) return true;
+        a->extents.count = extents; /* of a line that is not there */
+        return false;
+    }
+    char got[80];
+    hg_nearest nearest;
+    hg_nearest_init(&nearest, name->text, name->length);
+    for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES) && a->errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, DIRECTIVES[i].name);
+    hg_asm_error(a, "N02", name, hg_nearest_hint(&nearest), "unknown directive %s", hg_token_describe(name, got));
+    return false;
+}
+
+/* ---- what needs all of them ---- */
+
+static const hg_param *find_param(const hg_assembler *a, const hg_token *name, uint16_t *number) {
+    for (uint64_t i = 0; i < a->params.count; i++)
+        if (hg_token_is(name, a->params.data[i].name)) {
+            *number = (uint16_t)i;
+            return &a->params.data[i];
+        }
+    return NULL;
+}
+
+static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
+    uint16_t number = 0;
+    const hg_param *p = find_param(a, &named->token, &number);
+    hg_extent *extent = named->param == UINT32_MAX ? &a->program->lanes[named->position] : &a->params.data[named->param].dims[named->position];
+    extent->param = number;
+    if (!p && a->broken_param) return; /* its line has been reported */
+    if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
+    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param rN NAME u64", "extent '%.*s' is no scalar parameter of type u32 or u64",
+                 (int)named->token.length, named->token.text);
+}
+
+void hg_asm_finish_directives(hg_assembler *a) {
+    for (uint64_t i = 0; i < a->extents.count; i++) resolve_extent(a, &a->extents.data[i]);
+    if (a->seen & 1) return;
+    hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");
+}

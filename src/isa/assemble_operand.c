@@ -1,0 +1,242 @@
+/* Operands (assembly.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later, by its row.
+ * Must not know: the table of instructions. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+
+/* ---- numbers and registers ---- */
+
+bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value) {
+    const char *code = hg_parse_uint(token->text + skip, token->length - skip, value);
+    char got[80];
+    if (!code) return true;
+    if (code[2] == '3')
+        hg_asm_error(a, code, token, NULL, "malformed number %s: expected an unsigned integer", hg_token_describe(token, got));
+    else
+        hg_asm_error(a, code, token, NULL, "number %s is out of range: it must be below 2^64", hg_token_describe(token, got));
+    return false;
+}
+
+bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number) {
+    uint32_t value = 0;
+    for (uint32_t i = 1; i < name->length && value < 100000; i++) value = value * 10 + (uint32_t)(name->text[i] - '0');
+    char got[80];
+    if (name->text[1] == '0' && name->length > 2) {
+        hg_asm_error(a, "S02", name, "registers and predicates have no leading zeros", "expected a register number, got %s", hg_token_describe(name, got));
+        return false;
+    }
+    if (value >= limit) {
+        hg_asm_error(a, "N07", name, NULL, "%s is out of range: %c0 to %c%u", hg_token_describe(name, got), name->text[0], name->text[0], (unsigned)limit - 1);
+        return false;
+    }
+    *number = (uint8_t)value;
+    return true;
+}
+
+/* The next token as a general register. */
+static bool read_register(hg_assembler *a, uint8_t *reg) {
+    hg_token name = a->token;
+    if (name.kind != HG_TOKEN_NAME || !hg_looks_like_register(name.text, name.length, 'r')) return hg_asm_unexpected(a, "a register");
+    hg_asm_next(a);
+    return hg_asm_register(a, &name, HG_MAX_REGISTERS, reg);
+}
+
+static bool has_prefix(const hg_token *token, const char *prefix) {
+    size_t length = strlen(prefix);
+    return token->kind == HG_TOKEN_NAME && token->length >= length && memcmp(token->text, prefix, length) == 0;
+}
+
+/* buf42, pool3, class21: a word that goes on with a digit. */
+static bool is_numbered(const hg_token *token, const char *prefix) {
+    size_t length = strlen(prefix);
+    return has_prefix(token, prefix) && token->length > length && is_digit(token->text[length]);
+}
+
+/* ---- literals ---- */
+
+/* Makes *token reach to the end of the token before the present one. */
+static void extend(const hg_assembler *a, hg_token *token, const hg_token *last) {
+    (void)a;
+    if (last->line == token->line) token->length = last->column + last->length - token->column;
+}
+
+static bool read_pattern(hg_assembler *a, hg_token *literal) {
+    if (!hg_asm_expect(a, '(', "'('")) return false;
+    if (a->token.kind != HG_TOKEN_NUMBER) return hg_asm_unexpected(a, "a hexadecimal number");
+    hg_asm_next(a);
+    if (a->token.kind != ')') return hg_asm_unexpected(a, "')'");
+    extend(a, literal, &a->token);
+    hg_asm_next(a);
+    return true;
+}
+
+bool hg_asm_literal(hg_assembler *a, hg_token *literal) {
+    *literal = a->token;
+    bool negative = hg_asm_accept(a, '-');
+    hg_token body = a->token;
+    bool word = hg_token_is(&body, "inf") || hg_token_is(&body, "nan"), pattern = hg_token_is(&body, "bits");
+    if (body.kind != HG_TOKEN_NUMBER && !word && !(pattern && !negative)) return hg_asm_unexpected(a, negative ? "a number or 'inf'" : "a literal");
+    extend(a, literal, &body);
+    hg_asm_next(a);
+    return pattern ? read_pattern(a, literal) : true;
+}
+
+bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes) {
+    char message[160];
+    const char *hint, *code = hg_parse_literal(literal->text, literal->length, type, bytes, message, &hint);
+    if (code) hg_asm_error(a, code, literal, hint, "%s", message);
+    return !code;
+}
+
+/* ---- addresses ---- */
+
+static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, uint64_t value, uint32_t limit) {
+    hg_asm_error(a, "N07", at, NULL, "invalid %s: %llu (must be < %u)", what, (unsigned long long)value, (unsigned)limit);
+    return false;
+}
+
+/* phi(class, page, byte), behind the word. */
+static bool read_phi(hg_assembler *a, hg_operand *o) {
+    static const struct { const char *what; uint32_t limit; } parts[] = {
+        {"class index", HG_MAX_CLASSES}, {"page", HG_MAX_CLASS_PAGES}, {"byte", HG_MAX_PAGE_BYTES}};
+    uint64_t values[3];
+    o->place = HG_PLACE_PHI;
+    for (int i = 0; i < 3; i++) {
+        hg_token number;
+        if (!hg_asm_expect(a, i ? ',' : '(', i ? "','" : "'('")) return false;
+        number = a->token;
+        if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a number") || !hg_asm_number(a, &number, 0, &values[i])) return false;
+        if (values[i] >= parts[i].limit) return out_of_range(a, &number, parts[i].what, values[i], parts[i].limit);
+    }
+    o->value = values[0];
+    o->phi[0] = (uint8_t)values[1];
+    o->phi[1] = (uint8_t)values[2];
+    return hg_asm_expect(a, ')', "')'");
+}
+
+static bool read_class(hg_assembler *a, const hg_token *name, hg_operand *o) {
+    o->place = HG_PLACE_CLASS;
+    if (!hg_asm_number(a, name, 5, &o->value)) return false;
+    return o->value < HG_MAX_CLASSES || out_of_range(a, name, "class index", o->value, HG_MAX_CLASSES);
+}
+
+/* buf(r1) or pool(r1), behind the word. */
+static bool read_handle_register(hg_assembler *a, uint8_t place, hg_operand *o) {
+    o->place = place;
+    return hg_asm_expect(a, '(', "'('") && read_register(a, &o->reg) && hg_asm_expect(a, ')', "')'");
+}
+
+static bool read_place(hg_assembler *a, hg_operand *o) {
+    hg_token name = a->token;
+    bool reg = name.kind == HG_TOKEN_NAME && hg_looks_like_register(name.text, name.length, 'r');
+    bool buf = is_numbered(&name, "buf"), pool = is_numbered(&name, "pool"), class_memory = is_numbered(&name, "class");
+    bool word = hg_token_is(&name, "buf") || hg_token_is(&name, "pool") || hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
+    if (!reg && !buf && !pool && !class_memory && !word)
+        return hg_asm_unexpected(a, "bufN, buf(rN), poolN, pool(rN), shared, classN, phi(class, page, byte) or a register");
+    hg_asm_next(a);
+    if (reg) {
+        o->place = HG_PLACE_FLAT;
+        return hg_asm_register(a, &name, HG_MAX_REGISTERS, &o->reg);
+    }
+    if (class_memory) return read_class(a, &name, o);
+    if (buf || pool) {
+        o->place = buf ? HG_PLACE_BUF : HG_PLACE_POOL;
+        return hg_asm_number(a, &name, buf ? 3 : 4, &o->value);
+    }
+    if (hg_token_is(&name, "phi")) return read_phi(a, o);
+    if (!hg_token_is(&name, "shared")) return read_handle_register(a, hg_token_is(&name, "buf") ? HG_PLACE_BUF_REG : HG_PLACE_POOL_REG, o);
+    o->place = HG_PLACE_SHARED;
+    return true;
+}
+
+static bool read_displacement(hg_assembler *a, bool negative, hg_operand *o) {
+    hg_token number = a->token;
+    uint64_t value;
+    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, negative || o->has_index ? "a number of bytes" : "a register or a number of bytes")) return false;
+    if (hg_classify_number(number.text, number.length) == HG_NUMBER_BAD) return hg_asm_number(a, &number, 0, &value);
+    if (hg_parse_uint(number.text, number.length, &value) || value > INT64_MAX) {
+        hg_asm_error(a, "S05", &number, NULL, "displacement of 2^63 bytes or more");
+        return false;
+    }
+    o->disp = negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+/* [ + reg ] [ ± bytes ] */
+static bool read_offsets(hg_assembler *a, hg_operand *o) {
+    if (o->place == HG_PLACE_PHI) return true;
+    bool negative = a->token.kind == '-';
+    if (!negative && a->token.kind != '+') return true;
+    hg_asm_next(a);
+    if (!negative && a->token.kind == HG_TOKEN_NAME) {
+        if (!read_register(a, &o->index)) return false;
+        o->has_index = 1;
+        if (o->place == HG_PLACE_FLAT) o->place = HG_PLACE_BUF_REG; /* [r1 + r0]: r1 is a handle */
+        negative = a->token.kind == '-';
+        if (!negative && a->token.kind != '+') return true;
+        hg_asm_next(a);
+    }
+    return read_displacement(a, negative, o);
+}
+
+static bool read_address(hg_assembler *a, hg_raw_operand *raw) {
+    raw->kind = HG_RAW_ADDRESS;
+    raw->value.kind = HG_K_ADDRESS;
+    hg_asm_next(a);
+    if (!read_place(a, &raw->value) || !read_offsets(a, &raw->value)) return false;
+    if (a->token.kind != ']') return hg_asm_unexpected(a, raw->value.place == HG_PLACE_PHI || raw->value.disp ? "']'" : "'+', '-' or ']'");
+    extend(a, &raw->token, &a->token);
+    hg_asm_next(a);
+    return true;
+}
+
+/* ---- operands ---- */
+
+static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
+    hg_token sign = a->token, name;
+    hg_asm_next(a);
+    raw->kind = HG_RAW_TARGET;
+    if (a->token.kind == HG_TOKEN_NAME && a->token.text != sign.text + 1) return hg_asm_unexpected(a, "a label directly behind '@'");
+    if (!hg_asm_identifier(a, "a label", &name)) return false;
+    extend(a, &raw->token, &name);
+    raw->label = hg_asm_label(a, &name);
+    return raw->label != HG_UNDEFINED;
+}
+
+static bool read_word(hg_assembler *a, hg_raw_operand *raw) {
+    hg_token name = a->token;
+    if (hg_token_is(&name, "inf") || hg_token_is(&name, "nan") || hg_token_is(&name, "bits")) {
+        raw->kind = HG_RAW_LITERAL;
+        return hg_asm_literal(a, &raw->token);
+    }
+    hg_asm_next(a);
+    if (hg_looks_like_register(name.text, name.length, 'r')) {
+        raw->kind = HG_RAW_REG;
+        raw->value.kind = HG_K_REG;
+        return hg_asm_register(a, &name, HG_MAX_REGISTERS, &raw->value.reg);
+    }
+    if (hg_looks_like_register(name.text, name.length, 'p')) {
+        raw->kind = HG_RAW_PRED;
+        raw->value.kind = HG_K_PRED;
+        return hg_asm_register(a, &name, HG_MAX_PREDICATES, &raw->value.reg);
+    }
+    if (is_numbered(&name, "pool")) {
+        raw->kind = HG_RAW_POOL;
+        raw->value.kind = HG_K_POOL;
+        return hg_asm_number(a, &name, 4, &raw->value.value);
+    }
+    raw->kind = a->token.kind == '=' ? HG_RAW_NAMED : HG_RAW_WORD;
+    return true;
+}
+
+bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw) {
+    *raw = (hg_raw_operand){.token = a->token};
+    switch (a->token.kind) {
+    case HG_TOKEN_NAME: return read_word(a, raw);
+    case '@': return read_target(a, raw);
+    case '[': return read_address(a, raw);
+    case '-':
+    case HG_TOKEN_NUMBER: raw->kind = HG_RAW_LITERAL; return hg_asm_literal(a, &raw->token);
+    default: return hg_asm_unexpected(a, "an operand");
+    }
+}

@@ -1,0 +1,217 @@
+/* Text to tokens (assembly.md 1 and 2): characters, comments, continuation lines, the limit of a line.
+ * Must not know: instructions, directives, programs. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t hg_utf8_length(const char *text, size_t left) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) return 1;
+    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    if (!n || n > left) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] >= 0xA0, beyond = s[0] == 0xF4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : n;
+}
+
+/* ---- identifiers ---- */
+
+bool hg_looks_like_register(const char *text, size_t length, char letter) {
+    if (length < 2 || text[0] != letter) return false;
+    for (size_t i = 1; i < length; i++)
+        if (!is_digit(text[i])) return false;
+    return true;
+}
+
+bool hg_identifier_is_valid(const char *text, size_t length) {
+    hg_type type;
+    if (!length || length > HG_MAX_IDENT_BYTES || !is_name_start(text[0])) return false;
+    for (size_t i = 1; i < length; i++)
+        if (!is_name_byte(text[i])) return false;
+    return !hg_looks_like_register(text, length, 'r') && !hg_looks_like_register(text, length, 'p') && !hg_type_from_name(text, length, &type);
+}
+
+bool hg_identifier_is_param(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '.' || text[i] == '$') return false;
+    return hg_identifier_is_valid(text, length);
+}
+
+bool hg_identifier_is_local(const char *text, size_t length) {
+    return length > 2 && text[0] == '.' && hg_looks_like_register(text + 1, length - 1, 'L');
+}
+
+/* ---- tokens ---- */
+
+void hg_lexer_init(hg_lexer *lexer, const char *text, size_t length) {
+    *lexer = (hg_lexer){.text = text, .length = length, .line = 1, .statement_line = 1};
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lexer->at = lexer->line_start = lexer->statement_start = lexer->last_end = 3;
+}
+
+const char *hg_token_describe(const hg_token *token, char buffer[80]) {
+    int shown = token->length > 48 ? 48 : (int)token->length;
+    switch (token->kind) {
+    case HG_TOKEN_END_OF_FILE: return "end of file";
+    case HG_TOKEN_END_OF_LINE: return "end of line";
+    case HG_TOKEN_STRING: return "a string";
+    case HG_TOKEN_BAD: return "a bad character";
+    case HG_TOKEN_NAME:
+    case HG_TOKEN_NUMBER: snprintf(buffer, 80, "'%.*s'%s", shown, token->text, token->length > 48 ? "..." : ""); return buffer;
+    default: snprintf(buffer, 80, "'%c'", token->kind); return buffer;
+    }
+}
+
+static hg_token make(const hg_lexer *l, int kind, size_t start, size_t end) {
+    return (hg_token){kind, l->line, (uint32_t)(start - l->line_start + 1), (uint32_t)(end - start), l->text + start};
+}
+
+static size_t end_of_line(const hg_lexer *l) {
+    const char *end = memchr(l->text + l->at, '\n', l->length - l->at);
+    return end ? (size_t)(end - l->text) : l->length;
+}
+
+/* A token that is an error at [start, end); the rest of the line is skipped where nothing behind it can be trusted. */
+static hg_token bad(hg_lexer *l, size_t start, size_t end, bool skip_line, const char *code, const char *message, const char *hint) {
+    hg_token token = make(l, HG_TOKEN_BAD, start, end);
+    l->code = code;
+    l->message = message;
+    l->hint = hint;
+    l->at = end;
+    if (skip_line) l->at = end_of_line(l);
+    l->last = HG_TOKEN_BAD;
+    l->last_end = l->at;
+    return token;
+}
+
+static bool too_long(const hg_lexer *l, size_t end) { return end - l->statement_start > HG_MAX_LINE_BYTES; }
+
+static hg_token bad_length(hg_lexer *l) {
+    hg_token token = bad(l, l->at, l->at, true, "S05", "line longer than 1 MiB with its continuations", NULL);
+    token.line = l->statement_line;
+    token.column = token.length = 1;
+    l->statement_start = l->at; /* said once */
+    return token;
+}
+
+/* Skips a comment. False, at the offending byte, when it is not UTF-8. */
+static bool skip_comment(hg_lexer *l, size_t *offender) {
+    size_t end = end_of_line(l), at = l->at;
+    while (at < end) {
+        size_t n = hg_utf8_length(l->text + at, end - at);
+        if (!n) {
+            *offender = at;
+            return false;
+        }
+        at += n;
+    }
+    if (end < l->length && end > l->at && l->text[end - 1] == '\r') end--;
+    l->at = end;
+    return true;
+}
+
+/* 0, or the bytes of the line end at l->at. */
+static size_t line_end_bytes(const hg_lexer *l) {
+    if (l->text[l->at] == '\n') return 1;
+    return l->text[l->at] == '\r' && l->at + 1 < l->length && l->text[l->at + 1] == '\n' ? 2 : 0;
+}
+
+static void start_line(hg_lexer *l, size_t bytes) {
+    l->at += bytes;
+    l->line++;
+    l->line_start = l->last_end = l->at;
+}
+
+static hg_token end_of_statement(hg_lexer *l, int kind, size_t bytes) {
+    hg_token token = make(l, kind, l->last_end, l->last_end);
+    token.length = 1;
+    if (bytes) start_line(l, bytes);
+    l->statement_start = l->at;
+    l->statement_line = l->line;
+    l->last = 0;
+    return token;
+}
+
+/* Stops at the length of the longest number-like word: digits, letters, and the sign of an exponent. */
+static size_t number_end(const hg_lexer *l) {
+    size_t at = l->at;
+    bool hex = at + 1 < l->length && l->text[at] == '0' && l->text[at + 1] == 'x';
+    for (at++; at < l->length; at++) {
+        char c = l->text[at], before = l->text[at - 1];
+        bool exponent = hex ? before == 'p' || before == 'P' : before == 'e' || before == 'E';
+        bool sign = (c == '+' || c == '-') && exponent && at + 1 < l->length && is_digit(l->text[at + 1]);
+        if (!is_name_byte(c) && !sign) break;
+    }
+    return at;
+}
+
+/* Length of the escape at text[at] = '\\', 0 when it is none. */
+static size_t escape_length(const hg_lexer *l, size_t at) {
+    char c = at + 1 < l->length ? l->text[at + 1] : 0;
+    if (c == '"' || c == '\\' || c == 'n' || c == 't') return 2;
+    bool hex = c == 'x' && at + 3 < l->length && hex_digit(l->text[at + 2]) >= 0 && hex_digit(l->text[at + 3]) >= 0;
+    return hex ? 4 : 0;
+}
+
+static hg_token read_string(hg_lexer *l) {
+    size_t start = l->at, at = start + 1;
+    while (at < l->length && l->text[at] != '"') {
+        unsigned char c = (unsigned char)l->text[at];
+        size_t n = c == '\\' ? escape_length(l, at) : hg_utf8_length(l->text + at, l->length - at);
+        if (c == '\n' || c == '\r') break;
+        if (c == '\\' && !n) return bad(l, at, at + 1, true, "S02", "unknown escape in a string", "the escapes are \\\" \\\\ \\n \\t \\xNN");
+        if (!n) return bad(l, at, at + 1, true, "S01", "text is not UTF-8", NULL);
+        if ((c < 32 && c != '\t') || c == 127) return bad(l, at, at + 1, true, "S02", "control character in a string", "write it as \\xNN");
+        at += n;
+    }
+    if (at >= l->length || l->text[at] != '"') return bad(l, start, start + 1, true, "S02", "string without closing '\"'", NULL);
+    l->at = at + 1;
+    return make(l, HG_TOKEN_STRING, start, l->at);
+}
+
+static hg_token read_token(hg_lexer *l) {
+    size_t start = l->at;
+    char c = l->text[start];
+    bool name_expected = l->last == 0 || (l->last == '@' && l->last_end == start);
+    bool point_digit = c == '.' && start + 1 < l->length && is_digit(l->text[start + 1]);
+    if (is_digit(c) || (point_digit && !name_expected)) {
+        l->at = number_end(l);
+        return make(l, HG_TOKEN_NUMBER, start, l->at);
+    }
+    if (is_name_start(c)) {
+        while (l->at < l->length && is_name_byte(l->text[l->at])) l->at++;
+        return make(l, HG_TOKEN_NAME, start, l->at);
+    }
+    if (c == '"') return read_string(l);
+    if (c != 0 && strchr(",:[]()+-*=@", c)) {
+        l->at++;
+        return make(l, c, start, l->at);
+    }
+    size_t n = hg_utf8_length(l->text + start, l->length - start);
+    if (!n) return bad(l, start, start + 1, false, "S01", "text is not UTF-8", NULL);
+    const char *hint = n > 1 ? "characters outside ASCII may stand only in comments and strings" : NULL;
+    return bad(l, start, start + n, false, "S02", "unexpected character", hint);
+}
+
+hg_token hg_lexer_next(hg_lexer *l) {
+    for (;;) {
+        while (l->at < l->length && (l->text[l->at] == ' ' || l->text[l->at] == '\t')) l->at++;
+        size_t offender;
+        if (l->at < l->length && l->text[l->at] == ';' && !skip_comment(l, &offender))
+            return bad(l, offender, offender + 1, true, "S01", "text is not UTF-8", NULL);
+        if (too_long(l, l->at)) return bad_length(l);
+        if (l->at == l->length) return end_of_statement(l, HG_TOKEN_END_OF_FILE, 0);
+        size_t bytes = line_end_bytes(l);
+        if (!bytes) break;
+        if (l->last != ',') return end_of_statement(l, HG_TOKEN_END_OF_LINE, bytes);
+        start_line(l, bytes); /* a comma: the statement goes on */
+    }
+    hg_token token = read_token(l);
+    if (token.kind == HG_TOKEN_BAD) return token;
+    if (too_long(l, l->at)) return bad_length(l);
+    l->last = token.kind;
+    l->last_end = l->at;
+    return token;
+}

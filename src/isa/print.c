@@ -1,0 +1,239 @@
+/* Programs as canonical text (assembly.md 3): what disasm writes, and what assembles to the same program again.
+ * Must not know: the binary container, verification. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+
+static void add(hg_text *out, const char *text) { hg_text_add(out, text, strlen(text)); }
+
+/* ---- labels ---- */
+
+/* First stored label at or behind an instruction. */
+static uint32_t first_label(const hg_program *p, uint32_t inst) {
+    uint32_t low = 0, high = p->label_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->labels[middle].index < inst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_named(const hg_program *p, uint32_t inst) {
+    uint32_t label = first_label(p, inst);
+    return label < p->label_count && p->labels[label].index == inst;
+}
+
+static void print_target(hg_text *out, const hg_program *p, uint32_t inst) {
+    if (is_named(p, inst))
+        add(out, p->labels[first_label(p, inst)].name);
+    else
+        hg_text_addf(out, ".L%u", (unsigned)inst);
+}
+
+/* ---- operands ---- */
+
+static bool is_constant_place(uint8_t place) {
+    return place == HG_PLACE_BUF || place == HG_PLACE_POOL || place == HG_PLACE_SHARED || place == HG_PLACE_CLASS;
+}
+
+static void print_place(hg_text *out, const hg_operand *o) {
+    unsigned long long value = o->value;
+    switch ((hg_place_kind)o->place) {
+    case HG_PLACE_BUF: hg_text_addf(out, "buf%llu", value); break;
+    case HG_PLACE_POOL: hg_text_addf(out, "pool%llu", value); break;
+    case HG_PLACE_SHARED: add(out, "shared"); break;
+    case HG_PLACE_CLASS: hg_text_addf(out, "class%llu", value); break;
+    case HG_PLACE_PHI: hg_text_addf(out, "phi(%llu, %u, %u)", value, o->phi[0], o->phi[1]); break;
+    case HG_PLACE_FLAT: hg_text_addf(out, "r%u", o->reg); break;
+    case HG_PLACE_BUF_REG: hg_text_addf(out, o->has_index ? "r%u" : "buf(r%u)", o->reg); break;
+    case HG_PLACE_POOL_REG: hg_text_addf(out, "pool(r%u)", o->reg); break;
+    case HG_PLACE_BARE: break; /* only in arrays, which print it themselves */
+    }
+}
+
+static void print_address(hg_text *out, const hg_operand *o) {
+    add(out, "[");
+    print_place(out, o);
+    if (o->has_index) hg_text_addf(out, " + r%u", o->index);
+    unsigned long long bytes = o->disp < 0 ? 0 - (unsigned long long)o->disp : (unsigned long long)o->disp;
+    if (o->disp || (is_constant_place(o->place) && !o->has_index)) hg_text_addf(out, " %c %llu", o->disp < 0 ? '-' : '+', bytes);
+    add(out, "]");
+}
+
+static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst, const hg_operand *o) {
+    unsigned long long value = o->value;
+    switch ((hg_operand_kind)o->kind) {
+    case HG_K_REG: hg_text_addf(out, "r%u", o->reg); break;
+    case HG_K_PRED: hg_text_addf(out, "p%u", o->reg); break;
+    case HG_K_LABEL:
+        add(out, "@");
+        print_target(out, p, (uint32_t)o->value);
+        break;
+    case HG_K_ARRAY: hg_text_addf(out, "r%u", o->reg); break;
+    case HG_K_ADDRESS: print_address(out, o); break;
+    case HG_K_LITERAL: hg_print_literal(out, (hg_type)inst->type, hg_literal(p, o)); break;
+    case HG_K_COUNT:
+        if (o->is_reg)
+            hg_text_addf(out, "r%u", o->reg);
+        else
+            hg_text_addf(out, "%llu", value);
+        break;
+    case HG_K_U8: hg_text_addf(out, "%llu", value); break;
+    case HG_K_I8: hg_text_addf(out, "%lld", (long long)(int64_t)o->value); break;
+    case HG_K_POOL: hg_text_addf(out, "pool%llu", value); break;
+    case HG_K_OPNAME: add(out, hg_opname_name((hg_opname)o->value)); break;
+    case HG_K_IDNAME: add(out, hg_idname_name((hg_idname)o->value)); break;
+    case HG_K_BOOL: add(out, o->value ? "true" : "false"); break;
+    case HG_K_TYPE:
+    case HG_K_COND:
+    case HG_K_SCOPE:
+    case HG_K_TUPLE: break; /* in the mnemonic; tuples come with the instructions that take them */
+    }
+}
+
+static void print_mnemonic(hg_text *out, const hg_inst *inst, const hg_operand *operands) {
+    const hg_op_info *info = hg_op_get((hg_op)inst->op);
+    add(out, info->text);
+    for (uint32_t i = 0; i < info->operand_count; i++) {
+        const hg_operand *o = &operands[i];
+        if (info->operands[i].kind == HG_K_COND) add(out, hg_condition_name((hg_condition)o->value));
+        if (info->operands[i].kind == HG_K_SCOPE) hg_text_addf(out, ".%s", hg_scope_name((hg_scope)o->value));
+        if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED && o->reg != 255) hg_text_addf(out, ".p%u", o->reg);
+    }
+    if (inst->type < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type));
+    if (inst->type2 < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type2));
+}
+
+void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t number) {
+    const hg_inst *inst = &program->insts[number];
+    const hg_op_info *info = hg_op_get((hg_op)inst->op);
+    const hg_operand *operands = hg_inst_operands(program, number);
+    print_mnemonic(out, inst, operands);
+    const char *between = " ";
+    for (uint32_t i = 0; i < info->operand_count; i++) {
+        if (hg_operand_in_mnemonic(&info->operands[i])) continue;
+        add(out, between);
+        print_operand(out, program, inst, &operands[i]);
+        between = ", ";
+    }
+}
+
+/* ---- directives ---- */
+
+static void print_extent(hg_text *out, const hg_program *p, const hg_extent *e) {
+    if (e->is_param)
+        add(out, p->params[e->param].name);
+    else
+        hg_text_addf(out, "%llu", (unsigned long long)e->value);
+}
+
+static void print_param(hg_text *out, const hg_program *p, const hg_param *param) {
+    static const char *const dirs[] = {"", "in", "out", "inout"};
+    hg_text_addf(out, ".param r%u %s ", param->reg, param->name);
+    if (param->kind == HG_PARAM_POOL) {
+        hg_text_addf(out, "pool %llu\n", (unsigned long long)param->pool_bytes);
+        return;
+    }
+    if (param->kind == HG_PARAM_SCALAR) {
+        add(out, hg_type_name((hg_type)param->type));
+        if (param->has_default) {
+            add(out, " = ");
+            hg_print_literal(out, (hg_type)param->type, param->default_bytes);
+        }
+        add(out, "\n");
+        return;
+    }
+    hg_text_addf(out, "buffer %s %s", hg_type_name((hg_type)param->type), dirs[param->dir]);
+    for (uint32_t i = 0; param->rank != 255 && i < param->rank; i++) {
+        add(out, i ? ", " : " [");
+        print_extent(out, p, &param->dims[i]);
+    }
+    add(out, param->rank == 255 ? "\n" : param->rank ? "]\n" : " []\n");
+}
+
+/* Bytes that are not text are written as \xNN, so that the result is UTF-8 whatever the string holds. */
+static void print_string(hg_text *out, const char *text, size_t length) {
+    add(out, "\"");
+    for (size_t i = 0, n; i < length; i += n) {
+        unsigned char c = (unsigned char)text[i];
+        n = hg_utf8_length(text + i, length - i);
+        if (c == '"' || c == '\\')
+            hg_text_addf(out, "\\%c", c);
+        else if (c == '\n' || c == '\t')
+            add(out, c == '\n' ? "\\n" : "\\t");
+        else if (c < 32 || c == 127 || !n)
+            hg_text_addf(out, "\\x%02x", c);
+        else
+            hg_text_add(out, text + i, n);
+        if (!n) n = 1;
+    }
+    add(out, "\"\n");
+}
+
+static void print_directives(hg_text *out, const hg_program *p) {
+    hg_text_addf(out, ".atlas 1\n.program %s\n", p->name);
+    for (uint32_t i = 0; i < p->param_count; i++) print_param(out, p, &p->params[i]);
+    if (p->shared) hg_text_addf(out, ".shared %llu\n", (unsigned long long)p->shared);
+    if (p->block[0]) {
+        int extents = p->block[2] > 1 ? 3 : p->block[1] > 1 ? 2 : 1;
+        for (int i = 0; i < extents; i++) hg_text_addf(out, i ? ", %u" : ".block %u", (unsigned)p->block[i]);
+        add(out, "\n");
+    }
+    for (uint32_t i = 0; i < p->lanes_count; i++) {
+        add(out, i ? " * " : ".lanes ");
+        print_extent(out, p, &p->lanes[i]);
+    }
+    if (p->lanes_count) add(out, "\n");
+    if (p->entry) {
+        add(out, ".entry ");
+        print_target(out, p, p->entry);
+        add(out, "\n");
+    }
+    if (p->flags & 1) add(out, ".flag relaxed\n");
+    for (uint32_t i = 0; i < p->meta_count; i++) {
+        hg_text_addf(out, ".meta %s ", p->meta[i].key);
+        print_string(out, p->meta[i].value, p->meta[i].value_length);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* Marks the instructions that a branch or .entry names. */
+static void mark_targets(const hg_program *p, uint8_t *marks) {
+    if (p->entry) marks[p->entry] = 1;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const hg_op_info *info = hg_op_get((hg_op)p->insts[i].op);
+        for (uint32_t k = 0; k < info->operand_count; k++)
+            if (info->operands[k].kind == HG_K_LABEL) marks[hg_inst_operands(p, i)[k].value] = 1;
+    }
+}
+
+hg_status hg_program_print(const hg_program *program, char **text, size_t *length) {
+    if (!program || !text) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "print: %s is NULL", program ? "text" : "program");
+    *text = NULL;
+    uint8_t *marks = hg_calloc((size_t)program->inst_count + 1, 1);
+    if (!marks) return hg_fail_memory();
+    mark_targets(program, marks);
+    hg_text out = {0};
+    print_directives(&out, program);
+    uint32_t label = 0;
+    for (uint32_t i = 0; i <= program->inst_count; i++) {
+        if (marks[i] && !is_named(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
+        for (; label < program->label_count && program->labels[label].index == i; label++) hg_text_addf(&out, "%s:\n", program->labels[label].name);
+        if (i == program->inst_count) break;
+        add(&out, "    ");
+        hg_print_instruction(&out, program, i);
+        add(&out, "\n");
+    }
+    hg_free(marks);
+    if (out.failed) {
+        hg_text_free(&out);
+        return hg_fail_memory();
+    }
+    *text = out.data;
+    if (length) *length = out.length;
+    return HG_OK;
+}
