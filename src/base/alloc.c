@@ -67,9 +67,13 @@ void hg_free_aligned(void *memory) {
     hg_free(whole);
 }
 
+/* By halves: the usual checks become a 128-bit multiplication, which wasm32 has only as a call into a library that is not there. */
 bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product) {
+    uint64_t a_high = a >> 32, b_high = b >> 32, a_low = a & UINT32_MAX, b_low = b & UINT32_MAX;
+    uint64_t cross = a_high ? a_high * b_low : a_low * b_high;
     *product = a * b;
-    return !a || *product / a == b;
+    if ((a_high && b_high) || cross >> 32) return false;
+    return *product >= a_low * b_low;
 }
 
 bool hg_add_u64(uint64_t a, uint64_t b, uint64_t *sum) {

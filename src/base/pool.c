@@ -88,6 +88,8 @@ static void work(pool_job *job, uint32_t me) {
     } while (steal(job, me));
 }
 
+#if HG_HAS_THREADS
+
 static bool has_work(pool_job *job) {
     for (uint32_t i = 0; i < job->slots; i++) {
         uint64_t span = atomic_load_explicit(&job->ranges[i].span, memory_order_relaxed);
@@ -109,8 +111,6 @@ static pool_job *pick(hg_thread_pool *pool, uint32_t me) {
     }
     return best;
 }
-
-#if HG_HAS_THREADS
 
 static void spin_for_job(hg_thread_pool *pool, uint32_t epoch) {
     uint64_t until = hg_clock_ns() + SPIN_NS;
@@ -230,6 +230,7 @@ static void watch_forks(void) {}
 /* ---- public part ---- */
 
 static uint32_t wanted_threads(uint32_t threads) {
+    if (!HG_HAS_THREADS) return 1;
     if (!threads) threads = hg_cpu_count();
     return threads < HG_POOL_MAX_THREADS ? threads : HG_POOL_MAX_THREADS;
 }

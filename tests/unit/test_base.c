@@ -111,6 +111,13 @@ static void test_memory(void) {
     CHECK(hg_mul_u64(UINT64_C(1) << 32, (UINT64_C(1) << 32) - 1, &x) && x == UINT64_MAX - UINT32_MAX);
     CHECK(!hg_mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &x));
     CHECK(hg_mul_u64(0, UINT64_MAX, &x) && x == 0);
+    static const uint64_t corners[] = {0, 1, 2, 3, 5, 10, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(3) << 31,
+                                       UINT64_C(6700417), UINT64_C(2753074036095), UINT64_C(1) << 63, UINT64_MAX / 3, UINT64_MAX - 1, UINT64_MAX};
+    for (size_t i = 0; i < HG_COUNT_OF(corners); i++)
+        for (size_t k = 0; k < HG_COUNT_OF(corners); k++) {
+            __extension__ unsigned __int128 whole = (unsigned __int128)corners[i] * corners[k];
+            CHECK(hg_mul_u64(corners[i], corners[k], &x) == (whole >> 64 == 0) && x == (uint64_t)whole);
+        }
     CHECK(hg_add_u64(UINT64_MAX, 0, &x) && !hg_add_u64(UINT64_MAX, 1, &x));
     hg_allocator bad = {sizeof bad, NULL, counting_reallocate, NULL};
     CHECK(hg_set_allocator(&bad) == HG_ERROR_INVALID_ARGUMENT);
