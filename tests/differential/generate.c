@@ -405,6 +405,7 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
     prologue(&g);
     g.cost = 0;
     uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
+    c->cleared_class = g.has_classes ? 5 : 96;
     if (g.wants_fault) fault(&g);
     epilogue(&g);
     bool ok = make_arrays(&g);

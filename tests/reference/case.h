@@ -29,7 +29,7 @@ typedef struct run_case {
     case_array arrays[CASE_ARRAYS];
     case_scalar scalars[CASE_SCALARS];
     ref_launch launch;
-    bool expects_fault; /* memory is not compared */
+    uint32_t cleared_class; /* class whose memory starts as zeros; 96: none is used */
 } run_case;
 
 typedef enum run_outcome { RUN_OK, RUN_FAULT, RUN_ERROR } run_outcome;

@@ -1,0 +1,150 @@
+/* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
+ *
+ *     differential [--count N] [--seed N] [--backend B] [--level L] [--pretend poor] [--print] [--reference-only]
+ *
+ * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
+/* test: labels=differential timeout=900 */
+#include "generate.h"
+#include "reduce.h"
+#include "test.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SLICE = 2000, MAX_TARGETS = 8, MAX_FAILURES = 20, REDUCTION_RUNS = 3000 };
+
+typedef struct target { library *library; const char *level, *pretend; } target;
+typedef struct options {
+    uint64_t count, seed;
+    const char *backend, *level, *pretend;
+    bool one, print, reference_only;
+    target targets[MAX_TARGETS];
+    int target_count;
+} options;
+
+static char crash_line[256];
+
+/* A crash must name its seed as well. */
+static void crashed(int number) {
+    size_t length = strlen(crash_line);
+    if (write(STDERR_FILENO, crash_line, length) < 0) _exit(3);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Every tenth seed faults, every fiftieth is long and wide. */
+static uint32_t flags_of(uint64_t seed) {
+    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0);
+}
+
+static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
+    int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
+    if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
+    if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
+}
+
+static void fail(const options *o, const target *t, uint64_t seed, run_case *c) {
+    char reason[512] = "", command[160], path[64] = "";
+    reproduce(o, t, seed, command, sizeof command);
+    if (case_fails(t->library, c, 0, reason)) {
+        reduce_case(t->library, c, REDUCTION_RUNS, reason);
+        snprintf(path, sizeof path, "differential-%" PRIu64 ".atlas", seed);
+        FILE *file = fopen(path, "w");
+        if (file) fwrite(c->text, 1, c->length, file), fclose(file);
+    } else {
+        snprintf(reason, sizeof reason, "differs from run to run");
+    }
+    test_failed++;
+    fprintf(stderr, "%s: %s%s%s\n", command, reason, path[0] ? "; reduced to " : "", path);
+}
+
+static void refused(const options *o, uint64_t seed, const char *what, const char *why) {
+    char command[160];
+    reproduce(o, NULL, seed, command, sizeof command);
+    test_failed++;
+    fprintf(stderr, "%s --print: %s: %s\n", command, what, why);
+}
+
+/* The reference once, then every target. */
+static void compare(const options *o, uint64_t seed, run_case *c, const hg_program *program) {
+    run_case expected = {0};
+    run_result er, ar;
+    if (!case_copy(&expected, c)) return;
+    case_run_reference(program, &expected, &er);
+    bool should_fault = (flags_of(seed) & GENERATE_FAULTS) != 0;
+    if (er.outcome == RUN_ERROR || (er.outcome == RUN_FAULT && !should_fault)) refused(o, seed, "reference", er.message);
+    else if (o->reference_only) test_passed++;
+    for (int i = 0; i < o->target_count && er.outcome != RUN_ERROR; i++) {
+        run_case actual = {0};
+        char reason[512];
+        if (!case_copy(&actual, c)) break;
+        library_run(o->targets[i].library, program, &actual, &ar);
+        if (case_same(&expected, &er, &actual, &ar, reason)) test_passed++;
+        else fail(o, &o->targets[i], seed, c);
+        case_free(&actual);
+    }
+    case_free(&expected);
+}
+
+static void run_seed(const options *o, uint64_t seed) {
+    run_case c;
+    hg_program *program = NULL;
+    char command[160];
+    reproduce(o, NULL, seed, command, sizeof command);
+    snprintf(crash_line, sizeof crash_line, "%s: crashed\n", command);
+    if (!generate_case(seed, flags_of(seed), &c)) return;
+    if (o->print) fwrite(c.text, 1, c.length, stderr);
+    if (hg_program_assemble(c.text, c.length, NULL, &program) != HG_OK) {
+        refused(o, seed, "assemble", hg_last_error_text());
+    } else if (hg_program_verify(program, NULL) != HG_OK) {
+        refused(o, seed, "verify", hg_last_error_text());
+    } else {
+        compare(o, seed, &c, program);
+    }
+    hg_program_release(program);
+    case_free(&c);
+}
+
+static void add_target(options *o, const char *level, const char *pretend, bool required) {
+    char reason[256];
+    library *l = library_open(o->backend, level, pretend, reason);
+    if (l) o->targets[o->target_count++] = (target){l, level, pretend};
+    else if (required) test_failed++, fprintf(stderr, "%s %s %s: %s\n", o->backend, level, pretend, reason);
+}
+
+static bool parse(options *o, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--print") == 0) o->print = true;
+        else if (strcmp(argv[i], "--reference-only") == 0) o->reference_only = true;
+        else if (strcmp(argv[i], "--count") == 0) o->count = strtoull(value, NULL, 0), i++;
+        else if (strcmp(argv[i], "--seed") == 0) o->seed = strtoull(value, NULL, 0), o->one = true, i++;
+        else if (strcmp(argv[i], "--backend") == 0) o->backend = value, i++;
+        else if (strcmp(argv[i], "--level") == 0) o->level = value, i++;
+        else if (strcmp(argv[i], "--pretend") == 0) o->pretend = value, i++;
+        else return fprintf(stderr, "unknown option %s\n", argv[i]), false;
+    }
+    if (!o->count) o->count = o->one ? 1 : SLICE;
+    return true;
+}
+
+int main(int argc, char **argv) {
+    static options o = {.seed = 1, .backend = "cpu"};
+    if (!parse(&o, argc, argv)) return 2;
+    signal(SIGSEGV, crashed);
+    signal(SIGFPE, crashed);
+    signal(SIGILL, crashed);
+    if (!o.reference_only) {
+        if (o.level || o.pretend) {
+            add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", true);
+        } else {
+            add_target(&o, "baseline", "", true);
+            add_target(&o, "v3", "", false);
+            add_target(&o, "v4", "", false);
+            add_target(&o, "", "poor", true);
+        }
+    }
+    for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
+    for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
+    return test_done();
+}

@@ -1,0 +1,99 @@
+/* One case on one backend: buffers and pools in, launch, buffers and pools out. */
+#include "library.h"
+#include <hologram/backend.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct library { hg_backend *backend; };
+
+library *library_open(const char *backend, const char *level, const char *pretend, char reason[256]) {
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "%s", backend);
+    snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
+    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    config.timeout_ms = 20000;
+    library *l = calloc(1, sizeof *l);
+    if (l && hg_backend_create_with_config(&config, &l->backend) == HG_OK) return l;
+    snprintf(reason, 256, "%.255s", l ? hg_last_error_text() : "out of memory");
+    free(l);
+    return NULL;
+}
+
+void library_close(library *l) {
+    if (l) hg_backend_destroy(l->backend);
+    free(l);
+}
+
+typedef struct bound { hg_buffer buffer; hg_pool pool; bool live; } bound;
+
+static hg_status put(library *l, const case_array *a, hg_params *params, bound *b) {
+    hg_status status;
+    if (a->pool) {
+        status = hg_backend_allocate_pool(l->backend, a->size, &b->pool);
+        b->live = status == HG_OK;
+        if (status == HG_OK) status = hg_backend_copy_to_pool(l->backend, b->pool, 0, a->bytes, a->size);
+        return status == HG_OK ? hg_params_set_pool(params, a->name, b->pool) : status;
+    }
+    status = hg_backend_allocate_buffer(l->backend, a->size, &b->buffer);
+    b->live = status == HG_OK;
+    if (status == HG_OK) status = hg_backend_copy_to_buffer(l->backend, b->buffer, a->bytes, a->size);
+    return status == HG_OK ? hg_params_set_buffer(params, a->name, b->buffer) : status;
+}
+
+static hg_status take(library *l, const case_array *a, const bound *b) {
+    if (a->pool) return hg_backend_copy_from_pool(l->backend, b->pool, 0, a->bytes, a->size);
+    return hg_backend_copy_from_buffer(l->backend, b->buffer, a->bytes, a->size);
+}
+
+static hg_status clear_class(library *l, uint32_t number) {
+    static const uint8_t zeros[12288];
+    hg_buffer one = {(uint64_t)-96 + number};
+    return number < 96 ? hg_backend_copy_to_buffer(l->backend, one, zeros, sizeof zeros) : HG_OK;
+}
+
+static bool has_param(const hg_program *program, const char *name) {
+    for (size_t i = 0; i < hg_program_param_count(program); i++)
+        if (strcmp(hg_program_param_name(program, i), name) == 0) return true;
+    return false;
+}
+
+static void report(hg_status status, run_result *result) {
+    const hg_error *e = hg_last_error();
+    bool fault = status == HG_ERROR_EXECUTION_FAILED && e->code[0] == 'F';
+    *result = (run_result){.outcome = fault ? RUN_FAULT : RUN_ERROR};
+    memcpy(result->code, e->code, sizeof result->code);
+    snprintf(result->message, sizeof result->message, "%.500s", fault ? e->message : hg_last_error_text());
+    result->step = e->step;
+    result->phase = e->phase;
+    result->lane = e->lane;
+    result->instruction = e->instruction;
+}
+
+void library_run(library *l, const hg_program *program, run_case *c, run_result *result) {
+    bound arrays[CASE_ARRAYS];
+    memset(arrays, 0, sizeof arrays);
+    *result = (run_result){.outcome = RUN_OK};
+    hg_launch launch = HG_LAUNCH_INIT;
+    memcpy(launch.grid, c->launch.grid, sizeof launch.grid);
+    memcpy(launch.block, c->launch.block, sizeof launch.block);
+    launch.lanes = c->launch.lanes;
+    launch.shared_memory = c->launch.shared;
+    launch.max_steps = c->launch.max_steps;
+    hg_params *params = hg_params_create();
+    hg_status status = params ? clear_class(l, c->cleared_class) : HG_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; status == HG_OK && i < c->array_count; i++)
+        if (has_param(program, c->arrays[i].name)) status = put(l, &c->arrays[i], params, &arrays[i]);
+    for (uint32_t i = 0; status == HG_OK && i < c->scalar_count; i++)
+        if (has_param(program, c->scalars[i].name))
+            status = hg_params_set_scalar(params, c->scalars[i].name, c->scalars[i].type, &c->scalars[i].bits);
+    if (status == HG_OK) status = hg_backend_execute_program_with_params(l->backend, program, &launch, params);
+    if (status != HG_OK) report(status, result);
+    for (uint32_t i = 0; i < c->array_count; i++) {
+        if (!arrays[i].live) continue;
+        if (result->outcome != RUN_ERROR && take(l, &c->arrays[i], &arrays[i]) != HG_OK) report(HG_ERROR_INTERNAL, result);
+        hg_status freed = c->arrays[i].pool ? hg_backend_free_pool(l->backend, arrays[i].pool) : hg_backend_free_buffer(l->backend, arrays[i].buffer);
+        if (freed != HG_OK && result->outcome != RUN_ERROR) report(freed, result);
+    }
+    hg_params_destroy(params);
+}
