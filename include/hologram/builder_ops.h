@@ -1,0 +1,504 @@
+/* One function an instruction form, generated from the instruction table by tools/gen_builder.c: do not edit.
+ * Registers and predicates are numbers; a type may be HG_TYPE_INFER where text may leave it out. */
+#ifndef HOLOGRAM_BUILDER_OPS_H
+#define HOLOGRAM_BUILDER_OPS_H
+
+#include <hologram/builder.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** dst = the element at an address */
+static inline hg_builder *hg_build_ldg(hg_builder *builder, hg_type type, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x001, type, HG_TYPE_COUNT, args, 2);
+}
+/** writes src to an address */
+static inline hg_builder *hg_build_stg(hg_builder *builder, hg_type type, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x002, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = the element at an address in the block's shared memory */
+static inline hg_builder *hg_build_lds(hg_builder *builder, hg_type type, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x003, type, HG_TYPE_COUNT, args, 2);
+}
+/** writes src to the block's shared memory */
+static inline hg_builder *hg_build_sts(hg_builder *builder, hg_type type, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x004, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src */
+static inline hg_builder *hg_build_mov(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x005, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = a literal */
+static inline hg_builder *hg_build_mov_imm(hg_builder *builder, hg_type type, uint8_t d, hg_arg value) {
+    const hg_arg args[] = {hg_arg_reg(d), value};
+    return hg_builder_add(builder, 0x006, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src converted, rounded once; float to integer truncates and saturates, NaN gives 0 */
+static inline hg_builder *hg_build_cvt(hg_builder *builder, hg_type to, hg_type from, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x007, to, from, args, 2);
+}
+/** dst = a lane, block or grid coordinate */
+static inline hg_builder *hg_build_rdid(hg_builder *builder, uint8_t d, const char *id) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_name(id)};
+    return hg_builder_add(builder, 0x008, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = a + b; integers wrap */
+static inline hg_builder *hg_build_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x010, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a - b; integers wrap */
+static inline hg_builder *hg_build_sub(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x011, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a * b; integers keep the low half */
+static inline hg_builder *hg_build_mul(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x012, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a / b; integers truncate, MIN / -1 = MIN, division by zero is a fault */
+static inline hg_builder *hg_build_div(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x013, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a - trunc(a / b) * b; floats as fmod */
+static inline hg_builder *hg_build_rem(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x014, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = the smaller; one NaN gives the other operand, -0 < +0 */
+static inline hg_builder *hg_build_min(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x015, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = the larger; one NaN gives the other operand, -0 < +0 */
+static inline hg_builder *hg_build_max(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x016, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a * b + c; floats round twice */
+static inline hg_builder *hg_build_mad(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t c) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(c)};
+    return hg_builder_add(builder, 0x017, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = a * b + c, rounded once */
+static inline hg_builder *hg_build_fma(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t c) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(c)};
+    return hg_builder_add(builder, 0x018, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = a * b - c, rounded once */
+static inline hg_builder *hg_build_fms(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t c) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(c)};
+    return hg_builder_add(builder, 0x019, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = |src|; MIN stays MIN, floats clear the sign bit */
+static inline hg_builder *hg_build_abs(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x01A, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = -src; integers wrap, floats flip the sign bit */
+static inline hg_builder *hg_build_neg(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x01B, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = a & b */
+static inline hg_builder *hg_build_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x040, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a | b */
+static inline hg_builder *hg_build_or(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x041, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a ^ b */
+static inline hg_builder *hg_build_xor(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x042, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = ~src */
+static inline hg_builder *hg_build_not(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x043, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src << (amount mod width) */
+static inline hg_builder *hg_build_shl(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, uint8_t amount) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(amount)};
+    return hg_builder_add(builder, 0x044, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = src >> (amount mod width), arithmetic for signed types */
+static inline hg_builder *hg_build_shr(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, uint8_t amount) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(amount)};
+    return hg_builder_add(builder, 0x045, type, HG_TYPE_COUNT, args, 3);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_seteq(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("eq"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setne(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("ne"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setlt(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("lt"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setle(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("le"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setgt(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("gt"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setge(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("ge"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setltu(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("ltu"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setleu(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("leu"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setgtu(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("gtu"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** p = a compared with b */
+static inline hg_builder *hg_build_setgeu(hg_builder *builder, hg_type type, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_name("geu"), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x046, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = p ? a : b */
+static inline hg_builder *hg_build_sel(hg_builder *builder, hg_type type, uint8_t d, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x047, type, HG_TYPE_COUNT, args, 4);
+}
+/** jumps, with a predicate only where it is true */
+static inline hg_builder *hg_build_bra(hg_builder *builder, hg_label target) {
+    const hg_arg args[] = {hg_arg_make(HG_ARG_NO_PRED, 0, 0), hg_arg_label(target)};
+    return hg_builder_add(builder, 0x060, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** jumps, with a predicate only where it is true */
+static inline hg_builder *hg_build_bra_if(hg_builder *builder, uint8_t p, hg_label target) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_label(target)};
+    return hg_builder_add(builder, 0x060, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** runs a function and continues after it */
+static inline hg_builder *hg_build_call(hg_builder *builder, hg_label target) {
+    const hg_arg args[] = {hg_arg_label(target)};
+    return hg_builder_add(builder, 0x061, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** returns from a function */
+static inline hg_builder *hg_build_ret(hg_builder *builder) {
+    return hg_builder_add(builder, 0x062, HG_TYPE_COUNT, HG_TYPE_COUNT, 0, 0);
+}
+/** if counter > 0: counter -= 1 and jump */
+static inline hg_builder *hg_build_loop(hg_builder *builder, uint8_t counter, hg_label target) {
+    const hg_arg args[] = {hg_arg_reg(counter), hg_arg_label(target)};
+    return hg_builder_add(builder, 0x063, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** stops the lane */
+static inline hg_builder *hg_build_exit(hg_builder *builder) {
+    return hg_builder_add(builder, 0x064, HG_TYPE_COUNT, HG_TYPE_COUNT, 0, 0);
+}
+/** waits for every lane of the block that has not stopped */
+static inline hg_builder *hg_build_bar_sync(hg_builder *builder, uint8_t id) {
+    const hg_arg args[] = {hg_arg_number(id)};
+    return hg_builder_add(builder, 0x070, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** orders this lane's memory accesses for a scope */
+static inline hg_builder *hg_build_memfence_thread(hg_builder *builder) {
+    const hg_arg args[] = {hg_arg_name("thread")};
+    return hg_builder_add(builder, 0x071, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** orders this lane's memory accesses for a scope */
+static inline hg_builder *hg_build_memfence_block(hg_builder *builder) {
+    const hg_arg args[] = {hg_arg_name("block")};
+    return hg_builder_add(builder, 0x071, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** orders this lane's memory accesses for a scope */
+static inline hg_builder *hg_build_memfence_device(hg_builder *builder) {
+    const hg_arg args[] = {hg_arg_name("device")};
+    return hg_builder_add(builder, 0x071, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** orders this lane's memory accesses for a scope */
+static inline hg_builder *hg_build_memfence_system(hg_builder *builder) {
+    const hg_arg args[] = {hg_arg_name("system")};
+    return hg_builder_add(builder, 0x071, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** dst = e^src */
+static inline hg_builder *hg_build_exp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x080, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = natural logarithm */
+static inline hg_builder *hg_build_log(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x081, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = logarithm to base 2 */
+static inline hg_builder *hg_build_log2(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x082, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = logarithm to base 10 */
+static inline hg_builder *hg_build_log10(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x083, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = square root, correctly rounded */
+static inline hg_builder *hg_build_sqrt(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x084, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = 1 / square root */
+static inline hg_builder *hg_build_rsqrt(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x085, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = sine of radians */
+static inline hg_builder *hg_build_sin(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x086, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = cosine of radians */
+static inline hg_builder *hg_build_cos(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x087, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = tangent of radians */
+static inline hg_builder *hg_build_tan(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x088, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = hyperbolic tangent */
+static inline hg_builder *hg_build_tanh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x089, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = 1 / (1 + e^-src) */
+static inline hg_builder *hg_build_sigmoid(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x08A, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src/2 * (1 + erf(src / sqrt 2)) */
+static inline hg_builder *hg_build_gelu(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x08B, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src * sigmoid(src) */
+static inline hg_builder *hg_build_swish(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x08C, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = a^b, special values as C pow */
+static inline hg_builder *hg_build_pow(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x08D, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = sum of consecutive registers, left to right */
+static inline hg_builder *hg_build_reduce_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
+    return hg_builder_add(builder, 0x0A0, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = smallest of consecutive registers */
+static inline hg_builder *hg_build_reduce_min(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
+    return hg_builder_add(builder, 0x0A1, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = largest of consecutive registers */
+static inline hg_builder *hg_build_reduce_max(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
+    return hg_builder_add(builder, 0x0A2, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = product of consecutive registers, left to right */
+static inline hg_builder *hg_build_reduce_mul(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
+    return hg_builder_add(builder, 0x0A3, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = sum of an array by the fixed tree */
+static inline hg_builder *hg_build_reduce_add_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
+    const hg_arg args[] = {hg_arg_reg(d), address, count};
+    return hg_builder_add(builder, 0x0A4, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = smallest of an array */
+static inline hg_builder *hg_build_reduce_min_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
+    const hg_arg args[] = {hg_arg_reg(d), address, count};
+    return hg_builder_add(builder, 0x0A5, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = largest of an array */
+static inline hg_builder *hg_build_reduce_max_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
+    const hg_arg args[] = {hg_arg_reg(d), address, count};
+    return hg_builder_add(builder, 0x0A6, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = product of an array by the fixed tree */
+static inline hg_builder *hg_build_reduce_mul_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
+    const hg_arg args[] = {hg_arg_reg(d), address, count};
+    return hg_builder_add(builder, 0x0A7, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = handle of a new zeroed pool */
+static inline hg_builder *hg_build_pool_alloc(hg_builder *builder, uint8_t handle, hg_arg size) {
+    const hg_arg args[] = {hg_arg_reg(handle), size};
+    return hg_builder_add(builder, 0x0B0, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** makes a zeroed pool under a given handle */
+static inline hg_builder *hg_build_pool_alloc_const(hg_builder *builder, uint64_t pool, hg_arg size) {
+    const hg_arg args[] = {hg_arg_number(pool), size};
+    return hg_builder_add(builder, 0x0B1, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** frees a pool */
+static inline hg_builder *hg_build_pool_free(hg_builder *builder, uint8_t handle) {
+    const hg_arg args[] = {hg_arg_reg(handle)};
+    return hg_builder_add(builder, 0x0B2, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** frees the pool of a given handle */
+static inline hg_builder *hg_build_pool_free_const(hg_builder *builder, uint64_t pool) {
+    const hg_arg args[] = {hg_arg_number(pool)};
+    return hg_builder_add(builder, 0x0B3, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** dst = the element at a byte offset of a pool */
+static inline hg_builder *hg_build_pool_load(hg_builder *builder, hg_type type, uint8_t d, uint8_t handle, hg_arg offset) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(handle), offset};
+    return hg_builder_add(builder, 0x0B4, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = the element at a byte offset of the pool of a given handle */
+static inline hg_builder *hg_build_pool_load_const(hg_builder *builder, hg_type type, uint8_t d, uint64_t pool, hg_arg offset) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_number(pool), offset};
+    return hg_builder_add(builder, 0x0B5, type, HG_TYPE_COUNT, args, 3);
+}
+/** writes src to a byte offset of a pool */
+static inline hg_builder *hg_build_pool_store(hg_builder *builder, hg_type type, uint8_t handle, hg_arg offset, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(handle), offset, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0B6, type, HG_TYPE_COUNT, args, 3);
+}
+/** writes src to a byte offset of the pool of a given handle */
+static inline hg_builder *hg_build_pool_store_const(hg_builder *builder, hg_type type, uint64_t pool, hg_arg offset, uint8_t s) {
+    const hg_arg args[] = {hg_arg_number(pool), offset, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0B7, type, HG_TYPE_COUNT, args, 3);
+}
+/** out[i] = op(in[i]) */
+static inline hg_builder *hg_build_parallel_map(hg_builder *builder, hg_type type, hg_arg out, hg_arg in, const char *op, hg_arg count) {
+    const hg_arg args[] = {out, in, hg_arg_name(op), count};
+    return hg_builder_add(builder, 0x0C0, type, HG_TYPE_COUNT, args, 4);
+}
+/** out[i] = op(a[i], b[i]) */
+static inline hg_builder *hg_build_parallel_map_binary(hg_builder *builder, hg_type type, hg_arg out, hg_arg a, hg_arg b, const char *op, hg_arg count) {
+    const hg_arg args[] = {out, a, b, hg_arg_name(op), count};
+    return hg_builder_add(builder, 0x0C1, type, HG_TYPE_COUNT, args, 5);
+}
+/** dst = fold of an array by the fixed tree */
+static inline hg_builder *hg_build_parallel_reduce(hg_builder *builder, hg_type type, uint8_t d, hg_arg in, const char *op, hg_arg count) {
+    const hg_arg args[] = {hg_arg_reg(d), in, hg_arg_name(op), count};
+    return hg_builder_add(builder, 0x0C2, type, HG_TYPE_COUNT, args, 4);
+}
+/** the element at an address = fold of an array by the fixed tree */
+static inline hg_builder *hg_build_parallel_reduce_mem(hg_builder *builder, hg_type type, hg_arg out, hg_arg in, const char *op, hg_arg count) {
+    const hg_arg args[] = {out, in, hg_arg_name(op), count};
+    return hg_builder_add(builder, 0x0C3, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = old element; element += src, indivisible */
+static inline hg_builder *hg_build_atom_add(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D0, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element = min(element, src) */
+static inline hg_builder *hg_build_atom_min(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D1, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element = max(element, src) */
+static inline hg_builder *hg_build_atom_max(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D2, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element &= src */
+static inline hg_builder *hg_build_atom_and(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D3, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element |= src */
+static inline hg_builder *hg_build_atom_or(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D4, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element ^= src */
+static inline hg_builder *hg_build_atom_xor(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D5, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; element = src */
+static inline hg_builder *hg_build_atom_exch(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0D6, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = old element; if it equals expected: element = desired */
+static inline hg_builder *hg_build_atom_cas(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, uint8_t expected, uint8_t desired) {
+    const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(expected), hg_arg_reg(desired)};
+    return hg_builder_add(builder, 0x0D7, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = 1 / src */
+static inline hg_builder *hg_build_rcp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x100, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = -1, 0 or 1; NaN gives NaN, zeros give +0 */
+static inline hg_builder *hg_build_sign(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x101, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = largest integer not above src */
+static inline hg_builder *hg_build_floor(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x102, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = smallest integer not below src */
+static inline hg_builder *hg_build_ceil(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x103, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = nearest integer, halves away from zero */
+static inline hg_builder *hg_build_round(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x104, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src without its fraction */
+static inline hg_builder *hg_build_trunc(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x105, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = min(max(src, low), high); NaN stays NaN, low > high gives high */
+static inline hg_builder *hg_build_clamp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, uint8_t min, uint8_t max) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(min), hg_arg_reg(max)};
+    return hg_builder_add(builder, 0x106, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = a + (b - a) * t, each step rounded */
+static inline hg_builder *hg_build_lerp(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t t) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(t)};
+    return hg_builder_add(builder, 0x107, type, HG_TYPE_COUNT, args, 4);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,589 @@
+/* The builder: instructions, labels and parameters in growable arrays until a program is made of them.
+ * Must not know: text syntax, control flow (the verifier does). */
+#include "isa/verify_internal.h"
+#include <hologram/builder.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct label { const char *name; uint32_t index; bool placed; } label;
+typedef struct open_loop { uint8_t counter; bool skipped; hg_label body, after; } open_loop;
+typedef struct parameter { hg_param param; const char *dims[HG_MAX_EXTENTS]; } parameter;
+
+struct hg_builder {
+    hg_arena arena; /* names, default values */
+    const char *name;
+    HG_VEC(hg_inst) insts;
+    HG_VEC(hg_operand) operands; /* a label operand's value is the label's id */
+    hg_text literals;
+    HG_VEC(label) labels;
+    HG_VEC(parameter) params;
+    HG_VEC(hg_meta) meta;
+    open_loop loops[HG_MAX_LOOP_NESTING];
+    uint32_t loop_count;
+    uint64_t shared;
+    uint32_t block[3], lanes_count, flags;
+    hg_extent lanes[HG_MAX_EXTENTS];
+    const char *lane_names[HG_MAX_EXTENTS];
+    bool has_entry;
+    hg_label entry;
+    bool out_of_memory;
+    /* the first mistake */
+    char code[4], message[256];
+    uint64_t instruction;
+};
+
+/* ---- mistakes ---- */
+
+static bool stuck(const hg_builder *b) { return !b || b->code[0] || b->out_of_memory; }
+
+static void mistake(hg_builder *b, const char *code, const char *format, ...) HG_PRINTF(3, 4);
+static void mistake(hg_builder *b, const char *code, const char *format, ...) {
+    if (stuck(b)) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(b->message, sizeof b->message, format, args);
+    va_end(args);
+    snprintf(b->code, sizeof b->code, "%s", code);
+    b->instruction = b->insts.count;
+}
+
+static const char *keep(hg_builder *b, const char *text) {
+    const char *kept = hg_arena_text(&b->arena, text, strlen(text));
+    if (!kept) b->out_of_memory = true;
+    return kept;
+}
+
+/* ---- the program ---- */
+
+hg_builder *hg_builder_create(const char *name) {
+    hg_builder *b = hg_calloc(1, sizeof *b);
+    if (!b) return NULL;
+    if (!name || !hg_is_identifier(name, strlen(name)))
+        mistake(b, "N03", "'%s' cannot be a program's name", name ? name : "");
+    else
+        b->name = keep(b, name);
+    return b;
+}
+
+void hg_builder_destroy(hg_builder *b) {
+    if (!b) return;
+    hg_arena_free(&b->arena);
+    hg_vec_free(&b->insts);
+    hg_vec_free(&b->operands);
+    hg_text_free(&b->literals);
+    hg_vec_free(&b->labels);
+    hg_vec_free(&b->params);
+    hg_vec_free(&b->meta);
+    hg_free(b);
+}
+
+size_t hg_builder_len(const hg_builder *b) { return b ? (size_t)b->insts.count : 0; }
+
+hg_builder *hg_builder_relaxed(hg_builder *b) {
+    if (!stuck(b)) b->flags |= 1;
+    return b;
+}
+
+hg_builder *hg_builder_shared(hg_builder *b, uint64_t bytes) {
+    if (!stuck(b)) b->shared = bytes;
+    return b;
+}
+
+hg_builder *hg_builder_block(hg_builder *b, uint32_t x, uint32_t y, uint32_t z) {
+    if (stuck(b)) return b;
+    if (!x || !y || !z) mistake(b, "N03", "a block extent is 0");
+    b->block[0] = x;
+    b->block[1] = y;
+    b->block[2] = z;
+    return b;
+}
+
+/* Numbers and names of extents; false after a mistake. */
+static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_extent *to, const char **names) {
+    if (count > HG_MAX_EXTENTS) {
+        mistake(b, "S05", "%u extents: at most %d", (unsigned)count, (int)HG_MAX_EXTENTS);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = (hg_extent){.is_param = from[i].param != NULL, .value = from[i].param ? 0 : from[i].value};
+        names[i] = from[i].param ? keep(b, from[i].param) : NULL;
+    }
+    return !b->out_of_memory;
+}
+
+hg_builder *hg_builder_lanes(hg_builder *b, const hg_dim *extents, uint32_t count) {
+    if (!stuck(b) && copy_dims(b, extents, count, b->lanes, b->lane_names)) b->lanes_count = count;
+    return b;
+}
+
+hg_builder *hg_builder_meta(hg_builder *b, const char *key, const char *value) {
+    if (stuck(b)) return b;
+    if (!key || !value || !hg_is_identifier(key, strlen(key)) || strlen(value) > HG_MAX_META_BYTES) {
+        mistake(b, "N03", "metadata '%s' cannot be kept", key ? key : "");
+        return b;
+    }
+    for (uint64_t i = 0; i < b->meta.count; i++)
+        if (strcmp(b->meta.data[i].key, key) == 0) mistake(b, "D01", "metadata '%s' is given twice", key);
+    if (b->meta.count >= HG_MAX_META_ENTRIES) mistake(b, "S05", "more than %d metadata entries", (int)HG_MAX_META_ENTRIES);
+    hg_meta *m = stuck(b) ? NULL : hg_vec_push(&b->meta);
+    if (!m) {
+        b->out_of_memory |= !b->code[0];
+        return b;
+    }
+    *m = (hg_meta){keep(b, key), keep(b, value), (uint32_t)strlen(value)};
+    return b;
+}
+
+/* ---- literals ---- */
+
+/* The nearest f16 or bf16 pattern, ties to even: `bits` significand bits after the point, exponents from `least`. */
+static uint64_t round_to_16(double value, int bits, int least, uint64_t infinity) {
+    uint64_t sign = signbit(value) ? 0x8000u : 0;
+    if (isnan(value)) return infinity | (uint64_t)1 << (bits - 1);
+    double size = fabs(value);
+    if (isinf(size)) return sign | infinity;
+    if (size == 0) return sign;
+    int exponent = ilogb(size) < least ? least : ilogb(size);
+    double units = nearbyint(ldexp(size, bits - exponent)); /* the default mode rounds to nearest even */
+    uint64_t pattern = (uint64_t)units + ((uint64_t)(exponent - least) << bits); /* the implicit one carries into the exponent */
+    return sign | (pattern > infinity ? infinity : pattern);
+}
+
+static bool put_real(hg_builder *b, hg_type type, double value, uint8_t *bytes) {
+    uint64_t bits = 0;
+    float single = (float)value;
+    uint32_t single_bits;
+    switch (type) {
+    case HG_TYPE_F64: memcpy(&bits, &value, sizeof bits); break;
+    case HG_TYPE_F32:
+        memcpy(&single_bits, &single, sizeof single_bits);
+        bits = single_bits;
+        break;
+    case HG_TYPE_F16: bits = round_to_16(value, 10, -14, 0x7C00); break;
+    case HG_TYPE_BF16: bits = round_to_16(value, 7, -126, 0x7F80); break;
+    default: mistake(b, "N03", "a real number where an integer of type %s is expected", hg_type_name(type)); return false;
+    }
+    for (uint64_t i = 0; i < hg_type_size_bytes(type); i++) bytes[i] = (uint8_t)(bits >> (8 * i));
+    return true;
+}
+
+static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negative, uint8_t *bytes) {
+    uint64_t size = hg_type_size_bytes(type), width = size * 8;
+    if (!hg_type_is_integer(type)) {
+        mistake(b, "N03", "an integer where a number of type %s is expected", hg_type_name(type));
+        return false;
+    }
+    uint64_t value_bits = width - (hg_type_is_signed(type) ? 1 : 0);
+    bool fits = negative ? hg_type_is_signed(type) && (value_bits >= 64 || ~value >> value_bits == 0) : value_bits >= 64 || value >> value_bits == 0;
+    if (!fits) {
+        mistake(b, "S04", "literal out of range for type %s", hg_type_name(type));
+        return false;
+    }
+    for (uint64_t i = 0; i < size; i++) bytes[i] = i < 8 ? (uint8_t)(value >> (8 * i)) : negative ? 0xFF : 0;
+    return true;
+}
+
+/* size(type) bytes of a literal argument. */
+static bool put_literal(hg_builder *b, hg_type type, const hg_arg *a, uint8_t *bytes) {
+    if (type >= HG_TYPE_COUNT) {
+        mistake(b, "V05", "a literal needs its type");
+        return false;
+    }
+    switch (a->kind) {
+    case HG_ARG_NUMBER: return put_integer(b, type, a->value, false, bytes);
+    case HG_ARG_SIGNED: return put_integer(b, type, a->value, (int64_t)a->value < 0, bytes);
+    case HG_ARG_REAL: return put_real(b, type, a->real, bytes);
+    case HG_ARG_BITS:
+        memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
+        return true;
+    default: mistake(b, "N03", "a literal is expected"); return false;
+    }
+}
+
+/* ---- parameters ---- */
+
+static parameter *add_param(hg_builder *b, uint8_t reg, const char *name) {
+    if (stuck(b)) return NULL;
+    if (!name || !hg_is_parameter_name(name, strlen(name))) mistake(b, "N03", "'%s' cannot be a parameter's name", name ? name : "");
+    if (b->params.count >= HG_MAX_PARAMS) mistake(b, "S05", "more than %d parameters", (int)HG_MAX_PARAMS);
+    if (stuck(b)) return NULL;
+    parameter *p = hg_vec_push(&b->params);
+    if (!p) {
+        b->out_of_memory = true;
+        return NULL;
+    }
+    p->param.reg = reg;
+    p->param.rank = HG_NO_DIMS;
+    p->param.name = keep(b, name);
+    return p;
+}
+
+hg_builder *hg_builder_param_scalar(hg_builder *b, uint8_t reg, const char *name, hg_type type) {
+    parameter *p = add_param(b, reg, name);
+    if (!p) return b;
+    p->param.kind = HG_PARAM_SCALAR;
+    p->param.type = (uint8_t)type;
+    return b;
+}
+
+hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const char *name, hg_type type, hg_arg value) {
+    hg_builder_param_scalar(b, reg, name, type);
+    if (stuck(b)) return b;
+    hg_param *p = &b->params.data[b->params.count - 1].param;
+    uint8_t bytes[512];
+    if (!put_literal(b, type, &value, bytes)) return b;
+    p->default_bytes = hg_arena_alloc(&b->arena, (size_t)hg_type_size_bytes(type));
+    if (!p->default_bytes) {
+        b->out_of_memory = true;
+        return b;
+    }
+    memcpy(p->default_bytes, bytes, (size_t)hg_type_size_bytes(type));
+    p->has_default = 1;
+    return b;
+}
+
+hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims, uint32_t rank) {
+    parameter *p = add_param(b, reg, name);
+    if (!p) return b;
+    p->param.kind = HG_PARAM_BUFFER;
+    p->param.type = (uint8_t)type;
+    p->param.dir = (uint8_t)dir;
+    if (rank != HG_NO_DIMS && copy_dims(b, dims, rank, p->param.dims, p->dims)) p->param.rank = (uint8_t)rank;
+    return b;
+}
+
+hg_builder *hg_builder_param_pool(hg_builder *b, uint8_t reg, const char *name, uint64_t bytes) {
+    parameter *p = add_param(b, reg, name);
+    if (!p) return b;
+    p->param.kind = HG_PARAM_POOL;
+    p->param.pool_bytes = bytes;
+    return b;
+}
+
+/* ---- labels and loops ---- */
+
+static hg_label new_label(hg_builder *b, const char *name) {
+    hg_label id = {UINT32_MAX};
+    if (stuck(b)) return id;
+    if (b->labels.count >= 4 * (uint64_t)HG_MAX_LABELS) {
+        mistake(b, "S05", "too many labels");
+        return id;
+    }
+    label *l = hg_vec_push(&b->labels);
+    if (!l) {
+        b->out_of_memory = true;
+        return id;
+    }
+    if (name) l->name = keep(b, name);
+    id.id = (uint32_t)b->labels.count - 1;
+    return id;
+}
+
+hg_label hg_builder_label(hg_builder *b) { return new_label(b, NULL); }
+
+/* Linear in the labels: programs with thousands of named labels come from text. */
+hg_label hg_builder_label_named(hg_builder *b, const char *name) {
+    hg_label none = {UINT32_MAX};
+    if (stuck(b)) return none;
+    if (!name || !hg_is_identifier(name, strlen(name)) || hg_is_local_label(name, strlen(name))) {
+        mistake(b, "N03", "'%s' cannot be a label's name", name ? name : "");
+        return none;
+    }
+    for (uint64_t i = 0; i < b->labels.count; i++)
+        if (b->labels.data[i].name && strcmp(b->labels.data[i].name, name) == 0) {
+            hg_label found = {(uint32_t)i};
+            return found;
+        }
+    return new_label(b, name);
+}
+
+static label *find_label(hg_builder *b, hg_label id) {
+    if (id.id < b->labels.count) return &b->labels.data[id.id];
+    mistake(b, "L02", "a label of another builder");
+    return NULL;
+}
+
+hg_builder *hg_builder_place(hg_builder *b, hg_label id) {
+    label *l = stuck(b) ? NULL : find_label(b, id);
+    if (!l) return b;
+    if (l->placed) mistake(b, "L01", "duplicate label '%s' at instruction %u", l->name ? l->name : "(unnamed)", (unsigned)b->insts.count);
+    l->placed = true;
+    l->index = (uint32_t)b->insts.count;
+    return b;
+}
+
+hg_builder *hg_builder_entry(hg_builder *b, hg_label id) {
+    if (stuck(b) || !find_label(b, id)) return b;
+    b->has_entry = true;
+    b->entry = id;
+    return b;
+}
+
+hg_builder *hg_builder_loop(hg_builder *b, uint8_t counter, uint32_t iterations) {
+    if (stuck(b)) return b;
+    if (b->loop_count == HG_MAX_LOOP_NESTING) {
+        mistake(b, "S05", "more than %d nested loops", (int)HG_MAX_LOOP_NESTING);
+        return b;
+    }
+    open_loop *l = &b->loops[b->loop_count++];
+    *l = (open_loop){.counter = counter, .skipped = iterations == 0, .body = new_label(b, NULL), .after = new_label(b, NULL)};
+    if (l->skipped) return hg_build_bra(b, l->after);
+    hg_build_mov_imm(b, HG_TYPE_U32, counter, hg_imm_u64(iterations - 1u));
+    return hg_builder_place(b, l->body);
+}
+
+hg_builder *hg_builder_endloop(hg_builder *b) {
+    if (stuck(b)) return b;
+    if (b->loop_count == 0) {
+        mistake(b, "L03", "endloop without loop");
+        return b;
+    }
+    open_loop *l = &b->loops[--b->loop_count];
+    if (l->skipped) return hg_builder_place(b, l->after);
+    return hg_build_loop(b, l->counter, l->body);
+}
+
+/* ---- instructions ---- */
+
+/* Conditions, scopes, operations and ids by name. */
+static bool find_word(hg_operand_kind kind, const char *name, uint64_t *value) {
+    size_t length = strlen(name);
+    hg_condition condition;
+    hg_scope scope;
+    hg_opname operation;
+    hg_idname id;
+    bool found = false;
+    switch (kind) {
+    case HG_K_COND:
+        if ((found = hg_condition_from_text(name, length, &condition))) *value = (uint64_t)condition;
+        break;
+    case HG_K_SCOPE:
+        if ((found = hg_scope_from_text(name, length, &scope))) *value = (uint64_t)scope;
+        break;
+    case HG_K_OPNAME:
+        if ((found = hg_opname_from_text(name, length, &operation))) *value = (uint64_t)operation;
+        break;
+    case HG_K_IDNAME:
+        if ((found = hg_idname_from_text(name, length, &id))) *value = (uint64_t)id;
+        break;
+    default: break;
+    }
+    return found;
+}
+
+static bool put_place(const hg_arg *a, hg_operand *o) {
+    o->reg = a->reg;
+    o->place = a->place;
+    o->has_index = a->has_index;
+    o->index = a->index;
+    o->value = a->value;
+    o->disp = a->disp;
+    o->phi[0] = a->page;
+    o->phi[1] = a->byte;
+    return a->place <= HG_PLACE_BARE;
+}
+
+/* One argument as the operand that a row expects; false: it is of another kind. */
+static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type, const hg_arg *a, hg_operand *o) {
+    *o = (hg_operand){.kind = info->kind, .value = a->value};
+    switch ((hg_operand_kind)info->kind) {
+    case HG_K_REG: o->reg = a->reg; return a->kind == HG_ARG_REG;
+    case HG_K_PRED:
+        o->reg = a->kind == HG_ARG_NO_PRED ? 255 : a->reg;
+        return a->kind == HG_ARG_PRED || (a->kind == HG_ARG_NO_PRED && info->optional);
+    case HG_K_LABEL: return a->kind == HG_ARG_LABEL && find_label(b, (hg_label){(uint32_t)a->value}) != NULL;
+    case HG_K_ADDRESS: return a->kind == HG_ARG_ADDRESS && put_place(a, o);
+    case HG_K_ARRAY:
+        if (a->kind == HG_ARG_ADDRESS) o->kind = HG_K_ADDRESS;
+        return (a->kind == HG_ARG_ADDRESS || a->kind == HG_ARG_ARRAY) && put_place(a, o);
+    case HG_K_LITERAL: {
+        uint8_t bytes[512];
+        if (!put_literal(b, type, a, bytes)) return true; /* said so */
+        o->value = b->literals.length;
+        hg_text_add(&b->literals, (const char *)bytes, (size_t)hg_type_size_bytes(type));
+        return true;
+    }
+    case HG_K_COUNT:
+        o->is_reg = a->kind == HG_ARG_COUNT_REG;
+        o->reg = o->is_reg ? a->reg : 0;
+        return o->is_reg || a->kind == HG_ARG_NUMBER;
+    case HG_K_U8:
+    case HG_K_BOOL:
+    case HG_K_POOL: return a->kind == HG_ARG_NUMBER;
+    case HG_K_I8: return a->kind == HG_ARG_SIGNED;
+    case HG_K_COND:
+    case HG_K_SCOPE:
+    case HG_K_OPNAME:
+    case HG_K_IDNAME: return a->kind == HG_ARG_NAME && a->bytes && find_word((hg_operand_kind)info->kind, a->bytes, &o->value);
+    case HG_K_TYPE:
+    case HG_K_TUPLE: return false;
+    }
+    return false;
+}
+
+hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
+    if (stuck(b)) return b;
+    hg_op op = hg_op_from_opcode(opcode);
+    if (op == HG_OP_NONE) {
+        mistake(b, "N01", "unknown opcode 0x%03x", (unsigned)opcode);
+        return b;
+    }
+    const hg_op_info *row = hg_op_get(op);
+    if (count != row->operand_count) {
+        mistake(b, "N04", "'%s' has %u operands, not %u", row->text, (unsigned)row->operand_count, (unsigned)count);
+        return b;
+    }
+    if (b->insts.count >= HG_MAX_INSTRUCTIONS) {
+        mistake(b, "S05", "more than %d instructions", (int)HG_MAX_INSTRUCTIONS);
+        return b;
+    }
+    uint32_t first = (uint32_t)b->operands.count;
+    for (uint32_t i = 0; i < count && !stuck(b); i++) {
+        hg_operand o;
+        bool fits = put_operand(b, &row->operands[i], type, &args[i], &o);
+        if (!fits) mistake(b, "N03", "operand '%s' of '%s' is of another kind", row->operands[i].name, row->text);
+        hg_operand *place = stuck(b) ? NULL : hg_vec_push(&b->operands);
+        if (place)
+            *place = o;
+        else
+            b->out_of_memory |= !b->code[0];
+    }
+    hg_inst *in = stuck(b) ? NULL : hg_vec_push(&b->insts);
+    b->out_of_memory |= b->literals.failed || (!in && !stuck(b));
+    if (!in) return b;
+    *in = (hg_inst){.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = first};
+    if (row->type_count > 0) in->type = type < HG_TYPE_COUNT ? (uint8_t)type : (uint8_t)HG_TYPE_OMITTED;
+    if (row->type_count > 1) in->type2 = (uint8_t)type2;
+    return b;
+}
+
+/* ---- making the program ---- */
+
+static void *copy(hg_program *p, const void *from, uint64_t bytes) {
+    void *to = hg_arena_alloc(&p->arena, (size_t)bytes + 1);
+    if (to && from && bytes) memcpy(to, from, (size_t)bytes);
+    return to;
+}
+
+static const char *copy_text(hg_program *p, const char *text) { return hg_arena_text(&p->arena, text, strlen(text)); }
+
+static int compare_labels(const void *a, const void *b) {
+    const hg_label_name *x = a, *y = b;
+    return x->index != y->index ? (x->index < y->index ? -1 : 1) : strcmp(x->name, y->name);
+}
+static int compare_meta(const void *a, const void *b) { return strcmp(((const hg_meta *)a)->key, ((const hg_meta *)b)->key); }
+
+/* Index of a scalar parameter; a name that is none stays open for the structural check (D03). */
+static void resolve_dims(const hg_builder *b, hg_extent *dims, const char *const *names, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!names[i]) continue;
+        dims[i].param = UINT16_MAX;
+        for (uint64_t k = 0; k < b->params.count; k++)
+            if (strcmp(b->params.data[k].param.name, names[i]) == 0) dims[i].param = (uint16_t)k;
+    }
+}
+
+static void make_params(const hg_builder *b, hg_program *p) {
+    p->params = copy(p, NULL, b->params.count * sizeof *p->params);
+    for (uint64_t i = 0; p->params && i < b->params.count; i++) {
+        const parameter *from = &b->params.data[i];
+        hg_param *to = &p->params[i];
+        *to = from->param;
+        to->name = copy_text(p, from->param.name);
+        if (to->has_default) to->default_bytes = copy(p, from->param.default_bytes, hg_type_size_bytes((hg_type)to->type));
+        if (to->rank != HG_NO_DIMS) resolve_dims(b, to->dims, from->dims, to->rank);
+    }
+    p->param_count = (uint32_t)b->params.count;
+    memcpy(p->lanes, b->lanes, sizeof p->lanes);
+    p->lanes_count = b->lanes_count;
+    resolve_dims(b, p->lanes, b->lane_names, b->lanes_count);
+}
+
+static void make_names(const hg_builder *b, hg_program *p) {
+    p->name = copy_text(p, b->name);
+    p->labels = copy(p, NULL, b->labels.count * sizeof *p->labels);
+    for (uint64_t i = 0; p->labels && i < b->labels.count; i++)
+        if (b->labels.data[i].name && b->labels.data[i].placed) p->labels[p->label_count++] = (hg_label_name){b->labels.data[i].index, copy_text(p, b->labels.data[i].name)};
+    if (p->label_count) qsort(p->labels, p->label_count, sizeof *p->labels, compare_labels);
+    p->meta = copy(p, NULL, b->meta.count * sizeof *p->meta);
+    for (uint64_t i = 0; p->meta && i < b->meta.count; i++)
+        p->meta[p->meta_count++] = (hg_meta){copy_text(p, b->meta.data[i].key), copy_text(p, b->meta.data[i].value), b->meta.data[i].value_length};
+    if (p->meta_count) qsort(p->meta, p->meta_count, sizeof *p->meta, compare_meta);
+}
+
+static void undefined_label(hg_check *c, const hg_builder *b, uint64_t id, int64_t inst) {
+    const char *name = b->labels.data[id].name;
+    hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL, "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)", (long long)inst);
+}
+
+static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const hg_op_info *row = hg_op_get((hg_op)p->insts[i].op);
+        for (uint32_t k = 0; k < row->operand_count; k++) {
+            hg_operand *o = &p->operands[p->insts[i].operands + k];
+            if (o->kind != HG_K_LABEL) continue;
+            if (!b->labels.data[o->value].placed)
+                undefined_label(c, b, o->value, i);
+            else
+                o->value = b->labels.data[o->value].index;
+        }
+    }
+    if (!b->has_entry) return;
+    if (b->labels.data[b->entry.id].placed)
+        p->entry = b->labels.data[b->entry.id].index;
+    else
+        hg_check_error(c, "L02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "undefined label '%s' is the entry", b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
+}
+
+static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
+    p->insts = copy(p, b->insts.data, b->insts.count * sizeof *p->insts);
+    p->operands = copy(p, b->operands.data, b->operands.count * sizeof *p->operands);
+    p->literals = copy(p, b->literals.data, b->literals.length);
+    p->inst_count = (uint32_t)b->insts.count;
+    p->operand_count = (uint32_t)b->operands.count;
+    p->literal_bytes = b->literals.length;
+    p->flags = b->flags;
+    p->shared = b->shared;
+    memcpy(p->block, b->block, sizeof p->block);
+    make_params(b, p);
+    make_names(b, p);
+    if (p->arena.failed) return hg_fail_memory();
+    hg_check check;
+    HG_TRY(hg_check_begin(&check, p, d));
+    resolve_labels(&check, b, p);
+    if (!check.errors) hg_check_structure(&check, false);
+    HG_TRY(hg_check_end(&check));
+    HG_TRY(hg_infer_types(p, d));
+    return hg_program_rehash(p);
+}
+
+/* The first mistake as diagnostic and last error. */
+static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code, const char *message) {
+    hg_place place = {.instruction = b->instruction};
+    hg_diagnose(d, HG_SEVERITY_ERROR, code, place, NULL, "%s", message);
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);
+    snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "%s", code);
+    hg_error_record()->instruction = b->instruction;
+    return status;
+}
+
+hg_status hg_builder_build(const hg_builder *b, hg_diagnostics *diagnostics, hg_program **program) {
+    if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program must not be NULL");
+    *program = NULL;
+    if (!b || b->out_of_memory) return hg_fail_memory();
+    if (b->code[0]) return report_mistake(b, diagnostics, b->code, b->message);
+    if (b->loop_count) return report_mistake(b, diagnostics, "L04", "loop without endloop");
+    hg_program *p = hg_calloc(1, sizeof *p);
+    if (!p) return hg_fail_memory();
+    p->references = 1;
+    hg_status status = make_program(b, diagnostics, p);
+    if (status != HG_OK) {
+        hg_program_release(p);
+        return status;
+    }
+    *program = p;
+    return HG_OK;
+}
