@@ -1,0 +1,86 @@
+/* The graph that a function's blocks become before they are written as structured control flow.
+ *
+ * Loops form a tree (level 0: the function). A level's items are its own blocks, each inner loop as one item, and, for a loop that
+ * is entered at several places, a dispatch. Without the edges back to the loop's start the items of a level form a graph without
+ * cycles. Edges that leave the level have the targets TO_*; which way a loop was left, or entered, is in a variable. */
+#ifndef HG_KIR_STRUCTURE_INTERNAL_H
+#define HG_KIR_STRUCTURE_INTERNAL_H
+
+#include "kir/build_internal.h"
+
+enum { TO_CONTINUE = -1, TO_BREAK = -2, TO_RETURN = -3, TO_STOP = -4, NO_ITEM = -5 };
+enum { OUT_KNOWN = 3, OUT_MANY = OUT_KNOWN + 1 };
+
+typedef struct edge {
+    int32_t target;  /* item or TO_* */
+    uint32_t select; /* which exit (TO_BREAK), or which entry (loop with a dispatch) */
+} edge;
+
+typedef struct cycle {
+    uint32_t header;       /* block */
+    uint32_t parent;       /* loop */
+    uint32_t start, size;  /* loop m is inside or equal when start <= m.start < start + size */
+    uint32_t exits;        /* different blocks it is left to */
+    uint32_t entries;      /* different blocks, other than the header, it is entered at */
+    kir_var *exit, *enter; /* which of several */
+} cycle;
+
+typedef struct item {
+    uint32_t edges, edge_count; /* first in graph.edges */
+    uint32_t cursor;            /* depth-first walk */
+    uint32_t order;             /* topological, in the level */
+    uint32_t preds;             /* edges to it in the level */
+    uint32_t depth;             /* in the dominator tree of the level */
+    int32_t idom, jump;         /* parent in that tree, and an ancestor further up (for common ancestors in logarithmic time) */
+    int32_t first_merge, next_merge; /* items it dominates at once that several edges lead to, in order */
+    int32_t out[OUT_KNOWN];     /* targets outside of its subtree */
+    uint8_t out_count;          /* OUT_MANY: more than OUT_KNOWN */
+    kir_var *skip;              /* set when control is on its way to this item over others */
+    kir_region *start_region;   /* where its sequence began: after start_after (NULL: at the region's front) */
+    kir_value *start_after;
+} item;
+
+typedef struct graph {
+    build *x;
+    const hg_block *blocks;
+    uint32_t block_count;
+    uint32_t *loop_of;  /* block -> innermost loop */
+    cycle *loops;       /* loops[0]: the function */
+    uint32_t loop_count;
+    item *items;
+    edge *edges;
+    uint64_t work, work_limit;
+    bool give_up;       /* too many ways in and out of loops: written as one loop over block numbers */
+} graph;
+
+static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
+static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }
+static inline bool is_loop_item(const graph *g, int32_t i) { return (uint32_t)i >= g->block_count && (uint32_t)i < g->block_count + g->loop_count; }
+static inline bool is_dispatch_item(const graph *g, int32_t i) { return (uint32_t)i >= g->block_count + g->loop_count; }
+/* The loop of an item that is no block. */
+static inline uint32_t loop_of_item(const graph *g, int32_t i) {
+    return (uint32_t)i - g->block_count - (is_dispatch_item(g, i) ? g->loop_count : 0);
+}
+/* The loop that an item stands in. */
+static inline uint32_t level_of(const graph *g, int32_t i) {
+    if (is_dispatch_item(g, i)) return loop_of_item(g, i);
+    return is_loop_item(g, i) ? g->loops[loop_of_item(g, i)].parent : g->loop_of[i];
+}
+static inline int32_t level_entry(const graph *g, uint32_t l, int32_t root) {
+    if (l == 0) return root;
+    return g->loops[l].entries ? dispatch_item(g, l) : (int32_t)g->loops[l].header;
+}
+
+/* structure_loops.c: fills loop_of, loops. False: out of memory, or give_up. */
+bool structure_find_loops(graph *g);
+/* structure_emit.c: writes the body. False: out of memory, or give_up. */
+bool structure_emit(graph *g, int32_t root);
+/* structure_flat.c: the body as one loop over block numbers. */
+hg_status structure_flat(build *x);
+/* structure_emit.c: the instructions of a block, its call included; not the jump at its end. */
+void structure_block(build *x, uint32_t block);
+/* structure_emit.c: counts a step of the lane at instruction inst (a jump taken, or a call), with max_steps. */
+void structure_count_step(build *x, uint32_t inst);
+bool structure_jump_counts(const build *x, uint32_t block, uint32_t way);
+
+#endif
