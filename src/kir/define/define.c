@@ -24,8 +24,23 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_SIGN] = {define_sign, 1, true, true},
     [HG_OP_CEIL] = {define_ceil, 1, true, true},
     [HG_OP_ROUND] = {define_round, 1, true, true},
+    [HG_OP_EXP] = {define_exp, 1, false, false},
+    [HG_OP_LOG] = {define_log, 1, false, false},
+    [HG_OP_LOG2] = {define_log2, 1, false, false},
+    [HG_OP_LOG10] = {define_log10, 1, false, false},
+    [HG_OP_RSQRT] = {define_rsqrt, 1, false, false},
+    [HG_OP_SIN] = {define_sin, 1, false, false},
+    [HG_OP_COS] = {define_cos, 1, false, false},
+    [HG_OP_TAN] = {define_tan, 1, false, false},
+    [HG_OP_TANH] = {define_tanh, 1, false, false},
+    [HG_OP_SIGMOID] = {define_sigmoid, 1, false, false},
+    [HG_OP_GELU] = {define_gelu, 1, false, false},
+    [HG_OP_SWISH] = {define_swish, 1, false, false},
+    [HG_OP_POW] = {define_pow, 2, false, false},
     [HG_OP_RCP] = {define_rcp, 1, false, true},
     [KIR_FN_RELU] = {define_relu, 1, true, true},
+    [KIR_FN_ERF] = {define_erf, 1, false, false},
+    [KIR_FN_ATAN2] = {define_atan2, 2, false, false},
 };
 
 static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }

@@ -1,0 +1,67 @@
+/* ERF and GELU through the normal distribution's tail. No division: the reciprocal is found by Newton's iteration.
+ * Must not know: targets. */
+#include "kir/define/coefficients.h"
+#include "kir/define/real.h"
+
+enum { TAIL_K = 4 }; /* k of tools/coefficients/generate.py */
+
+/* 1/(a + k) for 0 <= a < 64: a first guess from the bits (error below 13 %), each step squares the error, the last is exact to
+ * twice the precision. */
+static dw reciprocal(const real *k, num a) {
+    kir_builder *b = k->b;
+    dw d = two_sum(k, a, cst(k, TAIL_K));
+    num guess = kir_const(b, bits_type(k->type), k->wide ? UINT64_C(0x7FDE623822FC16E6) : 0x7EF311C3);
+    num r = real_of(b, kir_sub(b, guess, bits_of(b, d.h)));
+    for (int i = 0; i < (k->wide ? 5 : 4); i++) r = mul(k, r, sub(k, cst(k, 2.0), mul(k, d.h, r)));
+    dw p = two_prod(k, r, d.h);
+    num rest = sub(k, sub(k, sub(k, cst(k, 1.0), p.h), p.l), mul(k, r, d.l));
+    return (dw){r, mul(k, r, rest)};
+}
+
+/* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n. square = a²/2. */
+static dw normal_tail(const real *k, num a, dw square, num *n) {
+    exp_parts e = exp_core(k, neg(k, square.h), neg(k, square.l));
+    dw r = reciprocal(k, a);
+    num u = mul(k, sub(k, a, cst(k, TAIL_K)), r.h);
+    const double *c = CONSTANT(k, tail_s);
+    size_t count = k->wide ? HG_COUNT_OF(tail_s_f64) : HG_COUNT_OF(tail_s_f32);
+    num rest = mul(k, horner(k, c + 1, count - 1, u), u);
+    dw s = two_sum(k, cst(k, c[0]), rest);
+    *n = e.n;
+    return dw_mul(k, dw_mul(k, fast_two_sum(k, e.e.h, e.e.l), r), s);
+}
+
+/* erf(x) = x + x·Q(x²) up to 7/8, then 1 - erfc. */
+kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num a = magnitude(&k, arg[0]), z = mul(&k, a, a);
+    num small = add(&k, arg[0], mul(&k, arg[0], HORNER(&k, erf_small, z)));
+    num limited = at_most(&k, a, k.wide ? 6.0 : 4.0), n;
+    dw square = two_prod(&k, limited, limited);
+    dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), square, &n);
+    num p = pow2(&k, int_add(b, n, 1));
+    dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
+    num large = add(&k, one.h, sub(&k, one.l, mul(&k, tail.l, p)));
+    large = real_with_sign(b, magnitude(&k, large), arg[0]);
+    return sel(&k, lt(&k, a, cst(&k, 0.875)), small, large);
+}
+
+/* x · P(X < x). The left tail is one product times a power of two, so subnormal results are rounded once; -inf gives -0. */
+kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    double most = k.wide ? 39.0 : 15.0;
+    num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
+    dw square = two_prod(&k, a, a);
+    dw tail = normal_tail(&k, a, (dw){scaled(&k, square.h, 0.5), scaled(&k, square.l, 0.5)}, &n);
+    num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
+    num least = kir_const(b, zero->type, k.wide ? (uint64_t)-1022 : (uint64_t)-126);
+    num p = pow2(&k, sel(&k, kir_binary(b, KIR_CMP_SLT, n, least), least, n)); /* beside 1 any tiny number will do */
+    dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
+    one.l = sub(&k, one.l, mul(&k, tail.l, p));
+    dw phi = {sel(&k, negative, tail.h, one.h), sel(&k, negative, tail.l, one.l)};
+    dw y = two_prod(&k, x, phi.h);
+    num r = add(&k, y.h, add(&k, y.l, mul(&k, x, phi.l)));
+    r = scale2(&k, r, sel(&k, negative, n, zero));
+    r = sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-60 : 0x1p-30)), scaled(&k, x, 0.5), r); /* products below would lose bits */
+    return sel(&k, lt(&k, cst(&k, most), arg[0]), arg[0], r);
+}

@@ -1,0 +1,80 @@
+/* EXP and what is made of it: TANH SIGMOID SWISH.
+ * Must not know: targets. */
+#include "kir/define/coefficients.h"
+#include "kir/define/real.h"
+
+/* x = n ln 2 + r; e^r = 1 + r + r²·q(r). 1 + r is kept as an exact sum, so that only the small w carries rounding errors. */
+exp_parts exp_core(const real *k, num xh, num xl) {
+    const double *ln2 = CONSTANT(k, ln2);
+    num n = kir_unary(k->b, KIR_FRINT, mul(k, xh, cst(k, CONSTANT(k, log2e)[0])));
+    num t = sub(k, xh, scaled(k, n, ln2[0])), u = scaled(k, n, ln2[1]);
+    num r = sub(k, t, u);
+    num low = sub(k, sub(k, t, r), u);
+    low = sub(k, low, scaled(k, n, ln2[2]));
+    if (xl) low = add(k, low, xl);
+    num q = HORNER(k, exp_q, r);
+    num w = add(k, low, mul(k, mul(k, r, r), q));
+    dw one = fast_two_sum(k, cst(k, 1.0), r);
+    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}};
+    parts.n = kir_convert(k->b, KIR_F2S, bits_type(k->type), n);
+    return parts;
+}
+
+/* Beyond these e^x is infinite, or rounds to 0. */
+static num clamp_exponent(const real *k, num x) { return at_least(k, at_most(k, x, k->wide ? 710.0 : 89.0), k->wide ? -746.0 : -104.0); }
+
+kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    exp_parts e = exp_core(&k, clamp_exponent(&k, arg[0]), NULL);
+    return scale2(&k, add(&k, e.e.h, e.e.l), e.n);
+}
+
+/* sigmoid(x) = q · 2^n: t = e^-|x|; 1/(1 + t) for x >= 0, else t/(1 + t) with the power of two left out, so that results in the
+ * left tail, subnormal ones too, are rounded once. */
+static dw sigmoid_parts(const real *k, num x, num *n) {
+    num negative = lt(k, x, cst(k, 0.0));
+    exp_parts e = exp_core(k, at_least(k, neg(k, magnitude(k, x)), k->wide ? -760.0 : -110.0), NULL);
+    uint8_t bits = bits_type(k->type);
+    num least = kir_const(k->b, bits, k->wide ? (uint64_t)-1022 : (uint64_t)-126);
+    num p = pow2(k, sel(k, kir_binary(k->b, KIR_CMP_SLT, e.n, least), least, e.n));
+    num one = cst(k, 1.0);
+    dw d = fast_two_sum(k, one, mul(k, e.e.h, p));
+    d.l = add(k, d.l, mul(k, e.e.l, p));
+    dw top = {sel(k, negative, e.e.h, one), sel(k, negative, e.e.l, cst(k, 0.0))};
+    *n = sel(k, negative, e.n, kir_const(k->b, bits, 0));
+    return dw_div(k, top, d);
+}
+
+kir_value *define_sigmoid(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num n;
+    dw q = sigmoid_parts(&k, arg[0], &n);
+    return scale2(&k, add(&k, q.h, q.l), n);
+}
+
+/* x · sigmoid(x), the product exact until the last rounding; -inf gives -0, the limit. Above 64 sigmoid is 1 to all bits. */
+kir_value *define_swish(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num n, x = at_least(&k, arg[0], k.wide ? -800.0 : -120.0);
+    dw q = sigmoid_parts(&k, x, &n);
+    dw p = two_prod(&k, x, q.h);
+    num y = add(&k, p.h, add(&k, p.l, mul(&k, x, q.l)));
+    return sel(&k, lt(&k, cst(&k, 64.0), arg[0]), arg[0], scale2(&k, y, n));
+}
+
+/* tanh|x| = (1 - t)/(1 + t), t = e^-2|x| = 2^n (1 + r + w). 1 - t is summed from its exact parts, so that it keeps its relative
+ * accuracy where t is close to 1 (there n = 0 and 1 - t = -(r + w)). */
+kir_value *define_tanh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num a = magnitude(&k, arg[0]), one = cst(&k, 1.0);
+    exp_parts e = exp_core(&k, scaled(&k, at_most(&k, a, 24.0), -2.0), NULL);
+    num p = pow2(&k, e.n);
+    dw x = fast_two_sum(&k, one, neg(&k, p));
+    dw y = two_sum(&k, x.h, neg(&k, mul(&k, p, e.r)));
+    dw top = fast_two_sum(&k, y.h, sub(&k, add(&k, x.l, y.l), mul(&k, p, e.w)));
+    dw d = fast_two_sum(&k, cst(&k, 2.0), neg(&k, top.h));
+    d.l = sub(&k, d.l, top.l);
+    dw q = dw_div(&k, top, d);
+    num r = real_with_sign(b, magnitude(&k, add(&k, q.h, q.l)), arg[0]);
+    return sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r); /* x - x³/3 rounds to x */
+}

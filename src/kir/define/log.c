@@ -1,0 +1,133 @@
+/* LOG LOG2 LOG10 and POW.
+ * Must not know: targets. */
+#include "kir/define/coefficients.h"
+#include "kir/define/real.h"
+#include <math.h>
+
+/* log(x) = e ln 2 + g for a finite x > 0. */
+typedef struct log_parts { num e; dw g; } log_parts;
+
+/* x = 2^e · m with m in [offset, 2 · offset); subnormals are scaled up first. */
+static num split_exponent(const real *k, num x, uint64_t offset, num *e, num *index_bits) {
+    uint32_t fraction = k->wide ? 52 : 23;
+    num tiny = lt(k, x, cst(k, k->wide ? 0x1p-1022 : 0x1p-126));
+    num bits = bits_of(k->b, sel(k, tiny, scaled(k, x, k->wide ? 0x1p54 : 0x1p25), x));
+    num above = kir_sub(k->b, bits, kir_const(k->b, bits->type, offset));
+    num n = kir_binary(k->b, KIR_ASHR, above, kir_const(k->b, HG_TYPE_U32, fraction));
+    num m = kir_sub(k->b, bits, int_shl(k->b, n, fraction));
+    num shift = sel(k, tiny, kir_const(k->b, bits->type, k->wide ? (uint64_t)-54 : (uint64_t)-25), kir_const(k->b, bits->type, 0));
+    *e = kir_convert(k->b, KIR_S2F, k->type, kir_add(k->b, n, shift));
+    *index_bits = above;
+    return real_of(k->b, m);
+}
+
+/* F32 without a table: m in [sqrt(1/2), sqrt 2), f = m - 1 exact, log(1+f) = f - f²/2 + f³·P(f). */
+static log_parts log_polynomial(const real *k, num x) {
+    log_parts p;
+    num unused, f = sub(k, split_exponent(k, x, 0x3F3504F3, &p.e, &unused), cst(k, 1.0));
+    num s = sub(k, mul(k, f, horner(k, log_p_f32, HG_COUNT_OF(log_p_f32), f)), cst(k, 0.5));
+    p.g = fast_two_sum(k, f, mul(k, mul(k, f, f), s));
+    return p;
+}
+
+/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64 (F32: 2^-34) of itself. */
+static log_parts log_table(const real *k, num x) {
+    kir_builder *b = k->b;
+    log_parts p;
+    num above, m = split_exponent(k, x, k->wide ? UINT64_C(0x3FE6900000000000) : 0x3F330000, &p.e, &above);
+    num index = int_and(b, int_shr(b, above, k->wide ? 45 : 18), k->wide ? 127 : 31);
+    if (k->wide) index = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, index);
+    index = kir_mul(b, index, kir_const(b, HG_TYPE_U32, 3));
+    num row[3];
+    for (uint64_t i = 0; i < 3; i++)
+        row[i] = table_at(k, k->wide ? "log_f64" : "log_f32", CONSTANT(k, log_table), k->wide ? 384 : 96, int_add(b, index, i));
+    /* the leading half of m times r (at most 13 bits) is exact, the other half too */
+    num mh = real_of(b, int_and(b, bits_of(b, m), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
+    num rest = mul(k, sub(k, m, mh), row[0]);
+    dw f = two_sum(k, sub(k, mul(k, mh, row[0]), cst(k, 1.0)), rest);
+    dw square = two_prod(k, f.h, f.h);
+    num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h) : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
+    num w = mul(k, mul(k, square.h, f.h), t);
+    dw s = two_sum(k, row[1], f.h), u = two_sum(k, s.h, scaled(k, square.h, -0.5));
+    num low = add(k, s.l, u.l);
+    low = add(k, low, add(k, row[2], sub(k, f.l, mul(k, f.h, f.l))));
+    low = add(k, low, sub(k, w, scaled(k, square.l, 0.5)));
+    p.g = fast_two_sum(k, u.h, low);
+    return p;
+}
+
+/* 0 gives -inf, negative numbers and NaN give NaN, +inf itself. */
+static num log_special(const real *k, num x, num r) {
+    double infinity = (double)INFINITY;
+    r = sel(k, eq(k, x, cst(k, infinity)), x, r);
+    r = sel(k, eq(k, x, cst(k, 0.0)), cst(k, -infinity), r);
+    num valid = kir_binary(k->b, KIR_FCMP_LE, cst(k, 0.0), x);
+    return sel(k, valid, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+}
+
+static log_parts log_quick(const real *k, num x) { return k->wide ? log_table(k, x) : log_polynomial(k, x); }
+
+/* e ln 2 + g as a sum of two: e times the first two parts of ln 2 is exact. */
+static dw log_whole(const real *k, log_parts p) {
+    const double *ln2 = CONSTANT(k, ln2);
+    dw s = fast_two_sum(k, scaled(k, p.e, ln2[0]), p.g.h);
+    num low = add(k, s.l, add(k, scaled(k, p.e, ln2[1]), p.g.l));
+    low = add(k, low, scaled(k, p.e, ln2[2]));
+    return fast_two_sum(k, s.h, low);
+}
+
+kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    dw r = log_whole(&k, log_quick(&k, arg[0]));
+    return log_special(&k, arg[0], add(&k, r.h, r.l));
+}
+
+kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    log_parts p = log_quick(&k, arg[0]);
+    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log2e)));
+    dw s = fast_two_sum(&k, p.e, g.h);
+    return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, g.l)));
+}
+
+kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    log_parts p = log_quick(&k, arg[0]);
+    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e)));
+    dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, table_dw(&k, CONSTANT(&k, log10_2)));
+    dw s = fast_two_sum(&k, e.h, g.h);
+    return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, add(&k, e.l, g.l))));
+}
+
+/* |x|^y for finite x > 0: e^(y log x) with the logarithm to twice the precision. A larger |y| than 2^40 (F64: 2^80) overflows or
+ * underflows just as well, and 1^y stays 1. */
+static num pow_magnitude(const real *k, num x, num y) {
+    dw l = log_whole(k, log_table(k, x));
+    double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0, high = k->wide ? 720.0 : 92.0;
+    num limited = at_least(k, at_most(k, y, most), -most);
+    dw p = two_prod(k, limited, l.h);
+    num rest = add(k, p.l, mul(k, limited, l.l));
+    num inside = both(k, lt(k, cst(k, low), p.h), lt(k, p.h, cst(k, high)));
+    rest = sel(k, inside, rest, cst(k, 0.0));
+    exp_parts e = exp_core(k, at_least(k, at_most(k, p.h, high), low), rest);
+    return scale2(k, add(k, e.e.h, e.e.l), e.n);
+}
+
+/* The special values of C pow (C17 F.10.4.4). */
+kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num x = arg[0], y = arg[1], zero = cst(&k, 0.0), one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
+    num a = magnitude(&k, x), r = pow_magnitude(&k, a, y);
+    num y_negative = lt(&k, y, zero);
+    r = sel(&k, eq(&k, a, zero), sel(&k, y_negative, infinity, zero), r);
+    r = sel(&k, eq(&k, a, infinity), sel(&k, y_negative, zero, infinity), r);
+    num whole = eq(&k, kir_unary(b, KIR_FTRUNC, y), y), half = scaled(&k, y, 0.5);
+    num odd = both(&k, whole, kir_not(b, eq(&k, kir_unary(b, KIR_FTRUNC, half), half)));
+    num negative = is_negative(&k, x);
+    r = sel(&k, both(&k, negative, odd), neg(&k, r), r);
+    num bad = both(&k, both(&k, lt(&k, x, zero), kir_not(b, whole)), lt(&k, a, infinity));
+    num numbers = both(&k, is_number(b, x), is_number(b, y));
+    num nan = real_of(b, kir_const(b, bits_type(k.type), k.wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    r = sel(&k, both(&k, numbers, kir_not(b, bad)), r, nan);
+    return sel(&k, either(&k, eq(&k, x, one), eq(&k, y, zero)), one, r);
+}

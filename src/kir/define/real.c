@@ -1,0 +1,79 @@
+/* Exact sums and products, polynomials, powers of two: see real.h. */
+#include "kir/define/real.h"
+#include <string.h>
+
+dw two_sum(const real *k, num x, num y) {
+    num s = add(k, x, y), t = sub(k, s, x);
+    num left = sub(k, x, sub(k, s, t));
+    return (dw){s, add(k, left, sub(k, y, t))};
+}
+
+dw fast_two_sum(const real *k, num x, num y) {
+    num s = add(k, x, y);
+    return (dw){s, sub(k, y, sub(k, s, x))};
+}
+
+/* The leading half of the significand; what is left fits the other half (F64: one bit short, an error of 2^-107). */
+static num leading_half(const real *k, num x) {
+    return real_of(k->b, int_and(k->b, bits_of(k->b, x), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
+}
+
+dw two_prod(const real *k, num x, num y) {
+    num p = mul(k, x, y), xh = leading_half(k, x), xl = sub(k, x, xh);
+    num yh = x == y ? xh : leading_half(k, y), yl = x == y ? xl : sub(k, y, yh);
+    num e = sub(k, mul(k, xh, yh), p);
+    e = add(k, e, mul(k, xh, yl));
+    e = add(k, e, mul(k, xl, yh));
+    return (dw){p, add(k, e, mul(k, xl, yl))};
+}
+
+dw dw_mul(const real *k, dw x, dw y) {
+    dw p = two_prod(k, x.h, y.h);
+    num cross = mul(k, x.h, y.l);
+    cross = add(k, cross, mul(k, x.l, y.h));
+    return fast_two_sum(k, p.h, add(k, p.l, cross));
+}
+
+/* One reciprocal and an exact remainder; h + l is the quotient to about twice the format's precision less a few bits. */
+dw dw_div(const real *k, dw x, dw y) {
+    num r = quotient(k, cst(k, 1.0), y.h), q = mul(k, x.h, r);
+    dw p = two_prod(k, q, y.h);
+    num rest = sub(k, sub(k, x.h, p.h), p.l);
+    rest = add(k, rest, sub(k, x.l, mul(k, q, y.l)));
+    return (dw){q, mul(k, rest, r)};
+}
+
+num horner(const real *k, const double *coefficients, size_t count, num x) {
+    num r = cst(k, coefficients[count - 1]);
+    for (size_t i = count - 1; i-- > 0;) {
+        r = mul(k, r, x);
+        r = add(k, r, cst(k, coefficients[i]));
+    }
+    return r;
+}
+
+num pow2(const real *k, num n) { return real_of(k->b, int_shl(k->b, int_add(k->b, n, k->wide ? 1023 : 127), k->wide ? 52 : 23)); }
+
+num scale2(const real *k, num x, num n) {
+    num half = kir_binary(k->b, KIR_ASHR, n, kir_const(k->b, HG_TYPE_U32, 1));
+    num first = mul(k, x, pow2(k, half));
+    return mul(k, first, pow2(k, kir_sub(k->b, n, half)));
+}
+
+dw table_dw(const real *k, const double *pair) {
+    num h = cst(k, pair[0]);
+    return (dw){h, cst(k, pair[1])};
+}
+
+num table_at(const real *k, const char *name, const double *values, uint32_t count, num index) {
+    kir_table *table = k->b->module->tables;
+    while (table && !(table->name && strcmp(table->name, name) == 0)) table = table->next;
+    if (!table && k->wide) table = kir_table_create(k->b->module, k->type, count, values, name);
+    if (!table) {
+        float *narrow = hg_alloc(count * sizeof *narrow);
+        for (uint32_t i = 0; i < count && narrow; i++) narrow[i] = (float)values[i];
+        if (narrow) table = kir_table_create(k->b->module, k->type, count, narrow, name);
+        hg_free(narrow);
+    }
+    return kir_table_get(k->b, table, index);
+}

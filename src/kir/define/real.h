@@ -1,0 +1,53 @@
+/* Arithmetic that the definitions of functions share: numbers of one float format, unevaluated sums of two of them, polynomials.
+ * Products are made exact by splitting (Dekker, Numerische Mathematik 18, 1971), sums by two_sum (Knuth, TAOCP 2, 4.2.2): no fma.
+ * Must not know: targets. */
+#ifndef HG_KIR_DEFINE_REAL_H
+#define HG_KIR_DEFINE_REAL_H
+
+#include "kir/define/define_internal.h"
+
+typedef kir_value *num;
+typedef struct real { kir_builder *b; uint8_t type; bool wide; /* F64 */ } real;
+typedef struct dw { num h, l; } dw; /* h + l, |l| at most about an ulp of h */
+
+static inline real real_begin(kir_builder *b, hg_type type) { return (real){b, (uint8_t)type, type == HG_TYPE_F64}; }
+static inline num cst(const real *k, double value) { return real_const(k->b, k->type, value); }
+static inline num add(const real *k, num x, num y) { return kir_binary(k->b, KIR_FADD, x, y); }
+static inline num sub(const real *k, num x, num y) { return kir_binary(k->b, KIR_FSUB, x, y); }
+static inline num mul(const real *k, num x, num y) { return kir_binary(k->b, KIR_FMUL, x, y); }
+static inline num quotient(const real *k, num x, num y) { return kir_binary(k->b, KIR_FDIV, x, y); }
+static inline num scaled(const real *k, num x, double by) { return mul(k, x, cst(k, by)); }
+static inline num lt(const real *k, num x, num y) { return kir_binary(k->b, KIR_FCMP_LT, x, y); }
+static inline num eq(const real *k, num x, num y) { return kir_binary(k->b, KIR_FCMP_EQ, x, y); }
+static inline num both(const real *k, num x, num y) { return kir_binary(k->b, KIR_AND, x, y); }
+static inline num either(const real *k, num x, num y) { return kir_binary(k->b, KIR_OR, x, y); }
+static inline num sel(const real *k, num c, num x, num y) { return kir_select(k->b, c, x, y); }
+static inline num neg(const real *k, num x) { return real_neg(k->b, x); }
+static inline num magnitude(const real *k, num x) { return real_abs(k->b, x); }
+static inline num is_negative(const real *k, num x) { /* by the sign bit */
+    num bits = bits_of(k->b, x);
+    return kir_binary(k->b, KIR_CMP_SLT, bits, kir_const(k->b, bits->type, 0));
+}
+/* A NaN passes both. */
+static inline num at_least(const real *k, num x, double low) { return sel(k, lt(k, x, cst(k, low)), cst(k, low), x); }
+static inline num at_most(const real *k, num x, double high) { return sel(k, lt(k, cst(k, high), x), cst(k, high), x); }
+
+dw two_sum(const real *k, num x, num y);
+dw fast_two_sum(const real *k, num x, num y); /* |x| >= |y|, or x = 0 */
+dw two_prod(const real *k, num x, num y);
+dw dw_mul(const real *k, dw x, dw y);
+dw dw_div(const real *k, dw x, dw y);
+num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
+num pow2(const real *k, num n);             /* 2^n of a bits-type integer within the normal exponents */
+num scale2(const real *k, num x, num n);    /* x · 2^n in two steps, the second rounds: right for subnormal results */
+dw table_dw(const real *k, const double *pair); /* a constant given as high and low */
+/* Element of a constant table of the format; one table a name and module. */
+num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);
+#define HORNER(k, name, x) ((k)->wide ? horner(k, name##_f64, HG_COUNT_OF(name##_f64), x) : horner(k, name##_f32, HG_COUNT_OF(name##_f32), x))
+#define CONSTANT(k, name) ((k)->wide ? name##_f64 : name##_f32)
+
+/* exp.c: e^(x.h + x.l) = (1 + r + w) · 2^n with 1 + r + w = h + l. x.h is in the range of results that are not trivially 0 or infinite. */
+typedef struct exp_parts { num r, w; dw e; num n; /* an integer of the bits type */ } exp_parts;
+exp_parts exp_core(const real *k, num xh, num xl /* NULL: 0 */);
+
+#endif

@@ -1,0 +1,184 @@
+/* SIN COS TAN: reduction by multiples of pi/2, then two polynomials.
+ * Must not know: targets. */
+#include "kir/define/coefficients.h"
+#include "kir/define/real.h"
+#include <math.h>
+
+/* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), q modulo 4 as u32. */
+typedef struct reduced { dw r; num q; } reduced;
+
+static num low_word(const real *k, num x) { return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x; }
+
+/* Cody and Waite. F64: k < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products. */
+static reduced reduce_small(const real *k, num x) {
+    reduced out;
+    num n = kir_unary(k->b, KIR_FRINT, mul(k, x, cst(k, CONSTANT(k, two_over_pi)[0])));
+    out.q = low_word(k, kir_convert(k->b, KIR_F2S, bits_type(k->type), n));
+    const double *c = CONSTANT(k, half_pi);
+    dw s, u;
+    num low;
+    if (k->wide) {
+        s = two_sum(k, sub(k, x, scaled(k, n, c[0])), neg(k, scaled(k, n, c[1])));
+        u = two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
+        low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
+    } else {
+        dw p = two_prod(k, n, cst(k, c[0])), p1 = two_prod(k, n, cst(k, c[1]));
+        s = two_sum(k, sub(k, x, p.h), neg(k, p.l));
+        u = two_sum(k, s.h, neg(k, p1.h));
+        low = sub(k, add(k, s.l, u.l), add(k, p1.l, scaled(k, n, c[2])));
+    }
+    out.r = fast_two_sum(k, u.h, low);
+    return out;
+}
+
+/* 32 bits of 2/pi from bit position `bit` on. */
+static num window(kir_builder *b, kir_table *table, num bit, uint32_t word) {
+    num index = int_add(b, int_shr(b, bit, 5), word), shift = int_and(b, bit, 31);
+    num first = kir_table_get(b, table, index), second = kir_table_get(b, table, int_add(b, index, 1));
+    num none = kir_binary(b, KIR_CMP_EQ, shift, kir_const(b, HG_TYPE_U32, 0));
+    num right = kir_sub(b, kir_const(b, HG_TYPE_U32, 32), shift);
+    num low = kir_select(b, none, kir_const(b, HG_TYPE_U32, 0), kir_binary(b, KIR_LSHR, second, right));
+    return int_or(b, kir_binary(b, KIR_SHL, first, shift), low);
+}
+
+static num wide_window(kir_builder *b, kir_table *table, num bit, uint32_t word) {
+    num high = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, word));
+    num low = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, word + 1));
+    return int_or(b, int_shl(b, high, 32), low);
+}
+
+static kir_table *two_over_pi(kir_builder *b) {
+    for (kir_table *t = b->module->tables; t; t = t->next)
+        if (t->type == HG_TYPE_U32 && t->length == HG_COUNT_OF(two_over_pi_words) && t->name && t->name[0] == '2') return t;
+    return kir_table_create(b->module, HG_TYPE_U32, HG_COUNT_OF(two_over_pi_words), two_over_pi_words, "2/pi");
+}
+
+/* The signed fraction of high:low / 2^(bits of high - 2), that is, in units of pi/2, as a sum of two floats times 2^-62. */
+static dw fraction_f32(const real *k, num fraction) {
+    kir_builder *b = k->b;
+    num h = kir_convert(b, KIR_S2F, HG_TYPE_F32, fraction);
+    num back = kir_convert(b, KIR_F2S, HG_TYPE_U64, h);
+    return (dw){h, kir_convert(b, KIR_S2F, HG_TYPE_F32, kir_sub(b, fraction, back))};
+}
+static dw fraction_f64(const real *k, num high, num low) {
+    kir_builder *b = k->b;
+    num h = kir_convert(b, KIR_S2F, HG_TYPE_F64, high);
+    num rest = kir_convert(b, KIR_S2F, HG_TYPE_F64, kir_sub(b, high, kir_convert(b, KIR_F2S, HG_TYPE_U64, h)));
+    num upper = scaled(k, kir_convert(b, KIR_U2F, HG_TYPE_F64, int_shr(b, low, 32)), 0x1p-32);
+    num lower = scaled(k, kir_convert(b, KIR_U2F, HG_TYPE_F64, int_and(b, low, UINT64_C(0xFFFFFFFF))), 0x1p-64);
+    dw s = two_sum(k, h, add(k, rest, upper)); /* rest is a whole number below 2^11, upper has 32 bits: exact */
+    return two_sum(k, s.h, add(k, s.l, lower));
+}
+
+/* Payne and Hanek: |x| = m · 2^e; the bits of 2/pi that matter modulo 4 times m give the quadrant and its fraction in integers. */
+static reduced reduce_large(const real *k, num x) {
+    kir_builder *b = k->b;
+    kir_table *table = two_over_pi(b);
+    reduced out;
+    num bits = bits_of(b, x), high, low = NULL;
+    uint32_t fraction_bits = k->wide ? 52 : 23;
+    num m = int_and(b, bits, (UINT64_C(1) << fraction_bits) - 1);
+    m = int_add(b, m, UINT64_C(1) << fraction_bits);
+    num exponent = low_word(k, int_shr(b, bits, fraction_bits));
+    /* e = exponent - 1075 (150); the window starts at bit e - 2 of 2/pi, and two zero words stand before it */
+    num bit = int_add(b, exponent, k->wide ? (uint64_t)-1075 + 62 : (uint64_t)-150 + 62);
+    if (k->wide) {
+        num w0 = wide_window(b, table, bit, 0), w1 = wide_window(b, table, bit, 2), w2 = wide_window(b, table, bit, 4);
+        num middle = kir_mul(b, m, w1);
+        low = kir_add(b, middle, kir_binary(b, KIR_MULHI_U, m, w2));
+        num carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, low, middle), kir_const(b, HG_TYPE_U64, 1), kir_const(b, HG_TYPE_U64, 0));
+        high = kir_add(b, kir_mul(b, m, w0), kir_binary(b, KIR_MULHI_U, m, w1));
+        high = kir_add(b, high, carry);
+    } else {
+        num wide_m = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m), w[3];
+        for (uint32_t i = 0; i < 3; i++) w[i] = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, window(b, table, bit, i));
+        high = kir_add(b, int_shl(b, kir_mul(b, wide_m, w[0]), 32), kir_mul(b, wide_m, w[1]));
+        high = kir_add(b, high, int_shr(b, kir_mul(b, wide_m, w[2]), 32));
+    }
+    num q = int_shr(b, int_add(b, high, UINT64_C(1) << 61), 62);
+    out.q = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);
+    high = kir_sub(b, high, int_shl(b, q, 62));
+    dw f = k->wide ? fraction_f64(k, high, low) : fraction_f32(k, high);
+    f = (dw){scaled(k, f.h, 0x1p-62), scaled(k, f.l, 0x1p-62)};
+    dw half_pi = table_dw(k, k->wide ? half_pi_dw_f64 : half_pi_f32);
+    out.r = dw_mul(k, f, half_pi);
+    return out;
+}
+
+static reduced reduce(const real *k, num x) {
+    kir_builder *b = k->b;
+    kir_var *h = kir_var_create(b->module, b->function, k->type, 0, NULL), *l = kir_var_create(b->module, b->function, k->type, 0, NULL);
+    kir_var *q = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, NULL);
+    num a = magnitude(k, x);
+    reduced r = reduce_small(k, a);
+    kir_set(b, h, r.r.h);
+    kir_set(b, l, r.r.l);
+    kir_set(b, q, r.q);
+    num large = lt(k, cst(k, k->wide ? 0x1.921fb54442d18p20 : 0x1.921fb4p16), a);
+    num branch = kir_if_begin(b, large);
+    r = reduce_large(k, a);
+    kir_set(b, h, r.r.h);
+    kir_set(b, l, r.r.l);
+    kir_set(b, q, r.q);
+    kir_if_end(b, branch);
+    r.r.h = kir_get(b, h);
+    r.r.l = kir_get(b, l);
+    r.q = kir_get(b, q);
+    return r;
+}
+
+/* sin and cos of r.h + r.l, each as a sum of two. */
+static void sin_cos(const real *k, dw r, dw *s, dw *c) {
+    num z = mul(k, r.h, r.h), half = scaled(k, z, 0.5), one = cst(k, 1.0);
+    num ps = mul(k, mul(k, r.h, z), HORNER(k, sin_s, z));
+    num w = sub(k, one, half);
+    *s = (dw){r.h, add(k, ps, mul(k, r.l, w))};
+    num pc = sub(k, mul(k, mul(k, z, z), HORNER(k, cos_c, z)), mul(k, r.h, r.l));
+    *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
+}
+
+static num has_bit(kir_builder *b, num q, uint64_t bit) { return kir_not(b, kir_binary(b, KIR_CMP_EQ, int_and(b, q, bit), kir_const(b, HG_TYPE_U32, 0))); }
+
+/* Infinite and NaN arguments give NaN. */
+static num finite_or_nan(const real *k, num x, num r) {
+    num finite = lt(k, magnitude(k, x), cst(k, (double)INFINITY));
+    return sel(k, finite, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
+}
+
+kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    dw s, c;
+    sin_cos(&k, x.r, &s, &c);
+    num odd = has_bit(b, x.q, 1);
+    num r = sel(&k, odd, add(&k, c.h, c.l), add(&k, s.h, s.l));
+    num flip = kir_binary(b, KIR_XOR, has_bit(b, x.q, 2), is_negative(&k, arg[0]));
+    r = sel(&k, flip, neg(&k, r), r);
+    r = sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
+    return finite_or_nan(&k, arg[0], r);
+}
+
+kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    dw s, c;
+    sin_cos(&k, x.r, &s, &c);
+    num r = sel(&k, has_bit(b, x.q, 1), add(&k, s.h, s.l), add(&k, c.h, c.l));
+    r = sel(&k, has_bit(b, int_add(b, x.q, 1), 2), neg(&k, r), r);
+    return finite_or_nan(&k, arg[0], r);
+}
+
+kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    reduced x = reduce(&k, arg[0]);
+    dw s, c;
+    sin_cos(&k, x.r, &s, &c);
+    num odd = has_bit(b, x.q, 1);
+    dw top = {sel(&k, odd, c.h, s.h), sel(&k, odd, c.l, s.l)}, bottom = {sel(&k, odd, s.h, c.h), sel(&k, odd, s.l, c.l)};
+    dw q = dw_div(&k, top, fast_two_sum(&k, bottom.h, bottom.l));
+    num r = add(&k, q.h, q.l);
+    num flip = kir_binary(b, KIR_XOR, odd, is_negative(&k, arg[0]));
+    r = sel(&k, flip, neg(&k, r), r);
+    r = sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
+    return finite_or_nan(&k, arg[0], r);
+}
