@@ -1,5 +1,5 @@
 /* Bindings: a launch with its parameters, checked once and laid out for the driver. */
-#include "runtime/runtime.h"
+#include "runtime/execute_internal.h"
 #include <string.h>
 
 /* The value of an input, from the parameter registers; limbs of wide values too. */
@@ -19,8 +19,9 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
     return HG_OK;
 }
 
-static void lay_out_env(hg_binding *binding) {
+void hg_binding_reset_env(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
+    memset(binding->env, 0, (size_t)plan->env_bytes);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
         uint8_t *to = binding->env + e->offset;
@@ -39,7 +40,6 @@ static hg_status lay_out(hg_binding *binding) {
     if (e->plan->env_bytes) {
         binding->env = hg_arena_alloc(&binding->arena, (size_t)e->plan->env_bytes);
         if (!binding->env) return hg_fail_memory();
-        lay_out_env(binding);
         HG_TRY(b->driver->arena_alloc(b->device, e->plan->env_bytes, &binding->env_arena));
     }
     uint64_t scratch;

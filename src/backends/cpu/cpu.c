@@ -1,0 +1,258 @@
+/* The CPU backend: host memory, and kernels on the tile interpreter. Queues run their commands at once on the caller; waiting for
+ * other queues is the runtime's business.
+ * Must not know: programs, handles. */
+#include "base/thread.h"
+#include "runtime/driver.h"
+#include "tile/tile.h"
+#include <stdio.h>
+#include <string.h>
+
+struct hg_device { hg_device_caps caps; tile_options options; };
+struct hg_driver_arena { uint8_t *bytes; uint64_t size; bool imported; };
+struct hg_driver_queue { hg_device *device; };
+struct hg_driver_event { int done; hg_status status; };
+struct hg_driver_kernel { tile_kernel *code; };
+
+/* ---- device ---- */
+
+static void describe(const kir_caps *k, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s%s%s", k->i64 ? "i64 " : "", k->f64 ? "f64 " : "", k->i8 ? "i8 " : "", k->i16 ? "i16 " : "", k->fma32 ? "fma" : "");
+}
+
+static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    (void)reason;
+    if (!devices || capacity == 0) return 1;
+    kir_caps caps;
+    tile_caps(false, &caps);
+    memset(devices, 0, sizeof *devices);
+    devices->size = sizeof *devices;
+    memcpy(devices->backend, "cpu", 4);
+    snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)", tile_level_name(tile_level_best()));
+    devices->available = devices->exact = true;
+    devices->compute_units = hg_cpu_count();
+    devices->max_block_lanes = HG_MAX_BLOCK_LANES;
+    devices->max_shared_bytes = HG_MAX_SHARED_BYTES;
+    describe(&caps, devices->capabilities, sizeof devices->capabilities);
+    return 1;
+}
+
+static hg_status choose_level(const char *name, tile_level *level) {
+    *level = tile_level_best();
+    if (!*name) return HG_OK;
+    for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
+        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
+        *level = (tile_level)i;
+        return tile_level_available(*level) ? HG_OK : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
+    }
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
+}
+
+static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    tile_level level;
+    if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
+    bool poor = strcmp(options->pretend, "poor") == 0;
+    if (*options->pretend && !poor) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%s' is unknown, expected poor", options->pretend);
+    HG_TRY(choose_level(options->cpu_level, &level));
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races};
+    tile_caps(poor, &d->caps.kir);
+    d->caps.host_memory = d->caps.can_import = d->caps.can_wait = d->caps.exact = true;
+    d->caps.max_slots = UINT32_MAX;
+    d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
+    d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;
+    *device = d;
+    return HG_OK;
+}
+
+static void device_close(hg_device *device) { hg_free(device); }
+static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
+static void *device_native(hg_device *device) { return &device->options; }
+
+/* ---- memory ---- */
+
+static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driver_arena **arena) {
+    hg_driver_arena *a = hg_calloc(1, sizeof *a);
+    if (!a) return hg_fail_memory();
+    *a = (hg_driver_arena){bytes, size, imported};
+    *arena = a;
+    return HG_OK;
+}
+
+static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
+    (void)device;
+    uint8_t *bytes = size <= PTRDIFF_MAX - 64 ? hg_calloc(1, size ? (size_t)size : 1) : NULL;
+    if (!bytes) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    hg_status status = new_arena(bytes, size, false, arena);
+    if (status != HG_OK) hg_free(bytes);
+    return status;
+}
+
+static hg_status arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena) {
+    (void)device;
+    return new_arena(host, size, true, arena);
+}
+
+static void arena_free(hg_device *device, hg_driver_arena *arena) {
+    (void)device;
+    if (!arena) return;
+    if (!arena->imported) hg_free(arena->bytes);
+    hg_free(arena);
+}
+
+static void *arena_map(hg_driver_arena *arena) { return arena->bytes; }
+static void arena_unmap(hg_driver_arena *arena) { (void)arena; }
+static uint8_t *address(const hg_range *range) { return range->arena ? range->arena->bytes + range->offset : NULL; }
+static tile_memory memory_of(const hg_range *range) { return (tile_memory){address(range), range->size, range->arena != NULL}; }
+
+/* ---- launches and steps ---- */
+
+static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
+    const hg_driver_launch *launch = user;
+    hg_range range = launch->resolve(launch->resolve_user, handle, pool, flat);
+    return memory_of(&range);
+}
+
+static void copy_fault(const tile_fault *from, hg_driver_fault *to) {
+    if (!from->happened || !to) return;
+    to->happened = true;
+    to->code = from->code;
+    to->operand = from->operand;
+    to->inst = from->inst;
+    to->phase = from->phase;
+    to->lane = from->lane;
+    to->offset = from->offset;
+    to->limit = from->limit;
+    memcpy(to->message, from->message, sizeof to->message);
+}
+
+enum { SLOTS_ON_STACK = 32 };
+
+static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
+    tile_memory few[SLOTS_ON_STACK], *slots = few;
+    tile_fault found;
+    found.happened = false;
+    if (l->slot_count > SLOTS_ON_STACK) {
+        slots = hg_calloc(l->slot_count, sizeof *slots);
+        if (!slots) return hg_fail_memory();
+    }
+    for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
+    tile_launch launch = {.lanes = l->lanes, .shared_bytes = l->shared_bytes, .inputs = l->inputs, .wide_inputs = l->wide_inputs, .slots = slots,
+                          .class_memory = memory_of(&l->class_memory), .resolve = resolve, .resolve_user = (void *)(uintptr_t)l,
+                          .deadline_ns = l->deadline_ns, .timeout_ms = l->timeout_ms, .cancel = l->cancel, .max_threads = l->max_threads};
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
+    hg_status status = tile_run(l->kernel->code, &launch, &found);
+    if (slots != few) hg_free(slots);
+    copy_fault(&found, fault);
+    return status;
+}
+
+static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
+    if (s->reduce) return tile_reduce(&device->options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]), s->host_result ? s->host_result : address(&s->out));
+    tile_fault found;
+    found.happened = false;
+    const uint8_t *in[2] = {address(&s->in[0]), s->nin > 1 ? address(&s->in[1]) : NULL};
+    hg_status status = tile_map(&device->options, s->fn, (hg_type)s->atlas_type, s->count, address(&s->out), in, s->nin, &found);
+    copy_fault(&found, fault);
+    return status;
+}
+
+static bool step_supported(const hg_device *device, const hg_driver_step *step) {
+    (void)device;
+    (void)step;
+    return true;
+}
+
+static hg_status run_command(const hg_device *device, const hg_driver_command *c) {
+    switch (c->kind) {
+    case HG_CMD_COPY_IN: memcpy(address(&c->to), c->host, (size_t)c->to.size); return HG_OK;
+    case HG_CMD_COPY_OUT: memcpy(c->host, address(&c->from), (size_t)c->from.size); return HG_OK;
+    case HG_CMD_COPY: memmove(address(&c->to), address(&c->from), (size_t)c->to.size); return HG_OK;
+    case HG_CMD_FILL: memset(address(&c->to), c->value, (size_t)c->to.size); return HG_OK;
+    case HG_CMD_LAUNCH: return run_launch(c->launch, c->fault);
+    case HG_CMD_STEP: return run_step(device, c->step, c->fault);
+    case HG_CMD_HOST_CALL: c->call(c->user); return HG_OK;
+    }
+    return hg_fail(HG_ERROR_INTERNAL, "unknown command %d", (int)c->kind);
+}
+
+/* ---- queue and events: everything is done when submit returns ---- */
+
+static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
+    *queue = hg_calloc(1, sizeof **queue);
+    if (!*queue) return hg_fail_memory();
+    (*queue)->device = device;
+    return HG_OK;
+}
+
+static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
+
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+    hg_status status = HG_OK;
+    for (uint32_t i = 0; i < wait_count && status == HG_OK; i++) status = waits[i]->status;
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = run_command(queue->device, &commands[i]);
+    if (signal) {
+        signal->status = status;
+        __atomic_store_n(&signal->done, 1, __ATOMIC_RELEASE);
+    }
+    return status;
+}
+
+static hg_status event_create(hg_device *device, hg_driver_event **event) {
+    (void)device;
+    *event = hg_calloc(1, sizeof **event);
+    return *event ? HG_OK : hg_fail_memory();
+}
+
+static void event_destroy(hg_driver_event *event) { hg_free(event); }
+
+static hg_status event_query(hg_driver_event *event, bool *done) {
+    *done = __atomic_load_n(&event->done, __ATOMIC_ACQUIRE) != 0;
+    return *done ? event->status : HG_OK;
+}
+
+static hg_status event_wait(hg_driver_event *event) {
+    bool done;
+    return event_query(event, &done);
+}
+
+/* ---- code ---- */
+
+static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+    hg_driver_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    hg_status status = tile_compile(module, &device->options, &k->code);
+    if (status != HG_OK) hg_free(k);
+    else *kernel = k;
+    return status;
+}
+
+static void kernel_destroy(hg_driver_kernel *kernel) {
+    tile_kernel_destroy(kernel->code);
+    hg_free(kernel);
+}
+
+const hg_driver hg_driver_cpu = {
+    .name = "cpu",
+    .enumerate = enumerate,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_caps = device_caps,
+    .device_native = device_native,
+    .arena_alloc = arena_alloc,
+    .arena_import = arena_import,
+    .arena_free = arena_free,
+    .arena_map = arena_map,
+    .arena_unmap = arena_unmap,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_submit = queue_submit,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_query = event_query,
+    .event_wait = event_wait,
+    .kernel_create = kernel_create,
+    .kernel_destroy = kernel_destroy,
+    .step_supported = step_supported,
+};

@@ -1,0 +1,194 @@
+/* The plan machine: a resumable state machine over plan code (done | waiting | failed). The blocking calls drive it by waiting for
+ * its event; a host that cannot block polls it.
+ * Must not know: which driver it runs on. */
+#include "runtime/execute_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- faults ---- */
+
+hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step) {
+    const hg_program *p = e->program;
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", fault->message);
+    hg_error *record = hg_error_record();
+    snprintf(record->code, sizeof record->code, "F%02u", (unsigned)(fault->code % 100));
+    record->step = step;
+    if (fault->code == HG_FAULT_TIMEOUT) return status;
+    record->phase = fault->phase;
+    record->lane = fault->lane;
+    record->operand = fault->operand ? fault->operand : HG_NONE;
+    if (fault->code == KIR_FAULT_BOUNDS) {
+        record->offset = fault->offset;
+        record->limit = fault->limit;
+    }
+    if (fault->inst >= p->inst_count) return status;
+    record->instruction = fault->inst;
+    if (p->lines) {
+        record->line = p->lines[fault->inst];
+        record->column = p->columns[fault->inst];
+    }
+    return status;
+}
+
+/* ---- one submission ---- */
+
+/* Hands commands to the driver. With an event the machine waits for it before the next instruction. */
+static hg_status submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
+    const hg_backend *b = run->context->backend;
+    if (!b->caps->host_memory && !run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
+    return b->driver->queue_submit(run->context->queue, commands, count, NULL, 0, run->event);
+}
+
+static hg_range resolve_open(void *user, uint64_t handle, bool pool, bool flat) {
+    hg_run *run = user;
+    hg_backend *b = run->context->backend;
+    if (flat && handle) handle = hg_handles_at(pool ? &b->pools : &b->buffers, handle);
+    if (flat && !handle && pool) return (hg_range){NULL, 0, 0};
+    return pool ? hg_run_pool(run, handle) : hg_buffer_range(b, run->context, handle);
+}
+
+/* ---- kernels ---- */
+
+static uint64_t env_input(const hg_binding *binding, const kir_input *input) {
+    uint64_t value = 0, size = input->limb_bytes ? input->limb_bytes : kir_type_bytes(input->type);
+    const uint8_t *bytes = binding->env + input->index + (uint64_t)input->limb * input->limb_bytes;
+    memcpy(&value, bytes, size < 8 ? (size_t)size : 8);
+    return value;
+}
+
+static hg_range slot_range(hg_run *run, const kir_slot *slot, const uint64_t *inputs) {
+    hg_binding *binding = run->binding;
+    hg_backend *b = run->context->backend;
+    uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
+    if (slot->constant && handle == PLAN_ENV_HANDLE) return (hg_range){binding->env_arena, 0, binding->executable->plan->env_bytes};
+    if (slot->constant && handle == PLAN_SCRATCH_HANDLE)
+        return (hg_range){binding->scratch_arena, 0, binding->executable->plan->scratch_lane_bytes * binding->launch.lanes};
+    return slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_buffer_range(b, run->context, handle);
+}
+
+static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
+    hg_binding *binding = run->binding;
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    hg_bound_kernel *bound = &binding->kernels[index];
+    for (uint32_t i = 0; i < kernel->input_count; i++)
+        if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
+    for (uint32_t i = 0; i < kernel->slot_count; i++) bound->slots[i] = slot_range(run, &kernel->slots[i], bound->inputs);
+    memset(launch, 0, sizeof *launch);
+    launch->kernel = kernel->code;
+    memcpy(launch->grid, binding->launch.grid, sizeof launch->grid);
+    memcpy(launch->block, binding->launch.block, sizeof launch->block);
+    launch->lanes = binding->launch.lanes;
+    launch->shared_bytes = binding->launch.shared_bytes;
+    launch->inputs = bound->inputs;
+    launch->slots = bound->slots;
+    launch->slot_count = kernel->slot_count;
+    launch->resolve = resolve_open;
+    launch->resolve_user = run;
+    launch->timeout_ms = binding->launch.timeout_ms;
+    launch->max_threads = run->context->backend->config.num_threads;
+    if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
+    return HG_OK;
+}
+
+hg_status hg_run_write_env(hg_run *run) {
+    hg_binding *binding = run->binding;
+    uint64_t size = binding->executable->plan->env_bytes;
+    if (!size) return HG_OK;
+    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = {binding->env_arena, 0, size}, .host = binding->env};
+    return submit(run, &copy, 1);
+}
+
+static hg_status run_kernel(hg_run *run, uint32_t index) {
+    hg_binding *binding = run->binding;
+    hg_driver_launch *launch = &binding->ready;
+    HG_TRY(prepare_launch(run, index, launch));
+    launch->deadline_ns = run->deadline_ns;
+    if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
+    binding->fault.happened = false;
+    hg_range env = {binding->env_arena, 0, binding->executable->plan->env_bytes};
+    hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
+                                     {.kind = HG_CMD_COPY_OUT, .from = env, .host = binding->env}};
+    return submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+}
+
+/* ---- the machine ---- */
+
+static hg_status execute(hg_run *run, const plan_inst *inst) {
+    switch ((plan_op)inst->op) {
+    case PLAN_KERNEL:
+        run->pc++;
+        return run_kernel(run, inst->index);
+    case PLAN_STEP:
+        run->pc++;
+        run->step++;
+        HG_TRY(hg_run_step(run, &run->binding->executable->plan->steps.data[inst->index]));
+        run->step++;
+        return HG_OK;
+    case PLAN_JUMP: run->pc = inst->target; break;
+    case PLAN_JUMP_UNLESS: {
+        const plan_env *e = &run->binding->executable->plan->env.data[inst->index];
+        run->pc = run->binding->env[e->offset] ? run->pc + 1 : inst->target;
+        break;
+    }
+    case PLAN_END: break;
+    }
+    return HG_OK;
+}
+
+static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_ns() > run->deadline_ns; }
+
+static hg_status timed_out(const hg_run *run) {
+    hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT};
+    snprintf(fault.message, sizeof fault.message, "timeout after %llu ms", (unsigned long long)run->binding->launch.timeout_ms);
+    return hg_report_fault(run->binding->executable, &fault, run->step);
+}
+
+/* Goes on until the program ends, fails, or waits for run->event. */
+static hg_run_state advance(hg_run *run) {
+    const hg_backend *b = run->context->backend;
+    const hg_plan *plan = run->binding->executable->plan;
+    for (;;) {
+        if (run->event) {
+            bool done = false;
+            run->status = b->driver->event_query(run->event, &done);
+            if (run->status != HG_OK) return HG_RUN_FAILED;
+            if (!done) return HG_RUN_WAITING;
+            b->driver->event_destroy(run->event);
+            run->event = NULL;
+        }
+        if (run->binding->fault.happened) {
+            run->status = hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
+            return HG_RUN_FAILED;
+        }
+        const plan_inst *inst = &plan->code.data[run->pc];
+        if (inst->op == PLAN_END) return HG_RUN_DONE;
+        if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) run->status = timed_out(run);
+        else run->status = execute(run, inst);
+        if (run->status != HG_OK) return HG_RUN_FAILED;
+    }
+}
+
+static hg_status drive(hg_run *run) {
+    const hg_driver *driver = run->context->backend->driver;
+    hg_run_state state;
+    while ((state = advance(run)) == HG_RUN_WAITING) {
+        if (!driver->event_wait) return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", driver->name);
+        HG_TRY(driver->event_wait(run->event));
+    }
+    return state == HG_RUN_DONE ? HG_OK : run->status;
+}
+
+hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
+    hg_run run = {.binding = binding, .context = context, .status = HG_OK};
+    if (binding->launch.lanes == 0) return HG_OK;
+    hg_mutex_lock(&context->lock);
+    if (binding->launch.timeout_ms) run.deadline_ns = hg_clock_ns() + binding->launch.timeout_ms * 1000000;
+    binding->fault.happened = false;
+    if (binding->executable->plan->env_bytes) hg_binding_reset_env(binding);
+    hg_status status = hg_run_write_env(&run);
+    if (status == HG_OK) status = drive(&run);
+    if (run.event) context->backend->driver->event_destroy(run.event);
+    hg_run_end_pools(&run, status != HG_OK);
+    hg_mutex_unlock(&context->lock);
+    return status;
+}
