@@ -227,6 +227,10 @@ static void read_statement(hg_assembler *a) {
             return;
         }
         hg_asm_next(a);
+        if (a->token.kind == ':') {
+            hg_asm_unexpected(a, "one label a line, then operands");
+            return;
+        }
     } else if (first.text[0] == '.') {
         hg_asm_directive(a, &first);
         return;
@@ -246,6 +250,7 @@ static void read_file(hg_assembler *a) {
     while (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
     bool versioned = hg_token_is(&a->token, ".atlas");
     read_version(a);
+    a->unversioned = !versioned;
     if (versioned || a->token.kind != HG_TOKEN_NAME) skip_statement(a);
     while (a->token.kind != HG_TOKEN_END_OF_FILE && !a->stop) {
         if (!at_end(a)) read_statement(a);
@@ -311,14 +316,11 @@ static bool store_labels(hg_assembler *a) {
     return true;
 }
 
-/* Copies an array into the program's arena. */
+/* Copies an array into the program's arena. An empty one gets an address too: pointers into it are formed. */
 static bool keep(hg_assembler *a, void *into, const void *from, uint64_t count, size_t size) {
-    void *copy = NULL;
-    if (count) {
-        copy = hg_arena_alloc(&a->program->arena, (size_t)count * size);
-        if (!copy) return hg_asm_no_memory(a);
-        memcpy(copy, from, (size_t)count * size);
-    }
+    void *copy = hg_arena_alloc(&a->program->arena, (size_t)(count ? count : 1) * size);
+    if (!copy) return hg_asm_no_memory(a);
+    if (count) memcpy(copy, from, (size_t)count * size);
     memcpy(into, &copy, sizeof copy);
     return true;
 }
@@ -364,11 +366,12 @@ static hg_status first_error(const hg_assembler *a) {
     return status;
 }
 
-static hg_status assemble(hg_assembler *a) {
-    if (a->lexer.length > HG_MAX_SOURCE_BYTES) {
+static hg_status assemble(hg_assembler *a, const char *text, size_t length) {
+    if (length > HG_MAX_SOURCE_BYTES) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
-        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)a->lexer.length, HG_MAX_SOURCE_BYTES);
+        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length, HG_MAX_SOURCE_BYTES);
     } else {
+        hg_lexer_init(&a->lexer, text, length);
         hg_asm_init_mnemonics(a);
         read_file(a);
     }
@@ -391,8 +394,7 @@ hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *d
     }
     a->program->references = 1;
     a->diagnostics = diagnostics;
-    hg_lexer_init(&a->lexer, text ? text : "", length);
-    hg_status status = assemble(a);
+    hg_status status = assemble(a, text ? text : "", length);
     if (status == HG_OK) {
         *program = a->program;
         a->program = NULL;

@@ -311,6 +311,6 @@ static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
 
 void hg_asm_finish_directives(hg_assembler *a) {
     for (uint64_t i = 0; i < a->extents.count; i++) resolve_extent(a, &a->extents.data[i]);
-    if (a->seen & 1) return;
+    if ((a->seen & 1) || a->unversioned) return; /* without a first line this is no program: said already */
     hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");
 }

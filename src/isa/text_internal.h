@@ -95,6 +95,7 @@ typedef struct hg_assembler {
 
     /* directives */
     uint32_t seen;       /* bits, one a directive */
+    bool unversioned;    /* the first line is missing */
     bool statements;     /* the first one has come */
     bool broken_param;   /* a .param could not be read: an unknown extent may be its name */
     hg_token entry;
