@@ -107,6 +107,11 @@ static void test_memory(void) {
     CHECK(hg_arena_alloc(&arena, SIZE_MAX) == NULL && arena.failed);
     CHECK(hg_arena_text(&arena, "", SIZE_MAX) == NULL);
     hg_arena_free(&arena);
+    unsigned char *large = hg_arena_alloc(&arena, 100000); /* the first piece is a large one */
+    if (large) memset(large, 255, 100000);
+    unsigned char *small = hg_arena_alloc(&arena, 16);
+    CHECK(small && large && small[0] == 0 && large[0] == 255 && large[99999] == 255);
+    hg_arena_free(&arena);
     uint64_t x = 0;
     CHECK(hg_mul_u64(UINT64_C(1) << 32, (UINT64_C(1) << 32) - 1, &x) && x == UINT64_MAX - UINT32_MAX);
     CHECK(!hg_mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &x));
@@ -237,6 +242,12 @@ static void test_diagnostics(void) {
                 "      |     ^\n"
                 "a:9:1: error[L02]: elsewhere\n"
                 "a: 3 errors\n");
+    d = hg_diagnostics_create(0); /* columns, then instructions, decide within a line */
+    hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 3, 0, 8, 0}, NULL, "third");
+    hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 3, 0, 7, 0}, NULL, "second");
+    hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 1, 0, 9, 0}, NULL, "first");
+    check_print(d, "a", "a:4:1: note: first\n    4 | last\n      | ^\na:4:3: note: second\n    4 | last\n      |   ^\n"
+                        "a:4:3: note: third\n    4 | last\n      |   ^\n");
     d = hg_diagnostics_create(0); /* binary and faults */
     hg_diagnose(d, HG_SEVERITY_ERROR, "V01", (hg_place){0, 0, 0, 7, 1}, NULL, "uninitialized register r3");
     hg_diagnose_fault(d, "F01", (hg_place){3, 5, 0, 4, 2}, 3, "in instruction 4 (ldg.f32 r10, [r1 + r0]), lane 3 (block 0, lane 3 of it), operand 2",

@@ -16,7 +16,7 @@ static char folder[64] = "/tmp/hologram-test-io-XXXXXX";
 static bool have_numpy;
 
 static const char *in_folder(const char *name) {
-    static char paths[4][256];
+    static char paths[4][400];
     static int next;
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
@@ -59,6 +59,9 @@ static const char script[] =
     "  for k, shape in enumerate([(2**63,), (12345678901234567890,), (2**40, 3), (10**18+7,)*8, (1,)*8]):\n"
     "    if limbs: shape = shape + (limbs,)\n"
     "    f.write_array_header_1_0(open('%s_h%d' % (name, k), 'wb'), {'descr': np.dtype(dtype).str, 'fortran_order': False, 'shape': shape})\n"
+    "with open('lengths', 'wb') as out:\n"
+    "  for r in range(1, 9):\n"
+    "    for d in range(19): f.write_array_header_1_0(out, {'descr': '<f4', 'fortran_order': False, 'shape': (7,) + (10**d,)*(r-1)})\n"
     "a = np.arange(6, dtype='<f4').reshape(2,3)\n"
     "for v in (1,2,3): f.write_array(open('v%d.npy' % v, 'wb'), a, version=(v,0))\n"
     "np.save('fortran.npy', np.asfortranarray(a)); np.save('fortran1.npy', np.asfortranarray(a[:1])); np.save('big.npy', a.astype('>f4'))\n"
@@ -152,6 +155,25 @@ static void check_numpy_headers(hg_type type) {
     }
 }
 
+/* Headers of every length, for the padding. */
+static void check_header_lengths(void) {
+    hg_bytes expected = read_file("lengths");
+    uint64_t at = 0;
+    for (uint32_t rank = 1; rank <= 8; rank++) {
+        uint64_t extent[8] = {7}, power = 1;
+        for (int d = 0; d < 19; d++, power *= 10) {
+            uint8_t header[HG_NPY_HEADER_BYTES];
+            for (uint32_t i = 1; i < rank; i++) extent[i] = power;
+            size_t length = hg_npy_header(HG_TYPE_F32, rank, extent, header);
+            CHECK_MESSAGE(length <= expected.length - at && memcmp(header, expected.data + at, length) == 0, "header of rank %u, %d digits differs from NumPy's", rank, d + 1);
+            at += length;
+            if (at > expected.length) at = expected.length;
+        }
+    }
+    CHECK_U64(at, expected.length);
+    hg_bytes_free(&expected);
+}
+
 /* The status, the code, and a part of the message. */
 static void check_refused(const char *source, hg_type type, const char *code, const char *part) {
     hg_array array;
@@ -181,6 +203,7 @@ static void test_numpy(void) {
         for (size_t k = 0; k < HG_COUNT_OF(shapes); k++) check_numpy_file((hg_type)type, k);
         check_numpy_headers((hg_type)type);
     }
+    check_header_lengths();
     for (int v = 1; v <= 3; v++) check_accepted(v == 1 ? "v1.npy" : v == 2 ? "v2.npy" : "v3.npy", HG_TYPE_F32, 2, 6);
     check_accepted("fortran1.npy", HG_TYPE_F32, 2, 3);
     check_refused("fortran.npy", HG_TYPE_F32, "P04", "Fortran order");
