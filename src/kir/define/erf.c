@@ -22,11 +22,13 @@ static dw reciprocal(const real *k, num a) {
 static dw normal_tail(const real *k, num a, dw square, num *n) {
     exp_parts e = exp_core(k, neg(k, square.h), neg(k, square.l));
     dw r = reciprocal(k, a);
-    num u = mul(k, sub(k, a, cst(k, TAIL_K)), r.h);
+    dw u = dw_mul(k, two_sum(k, a, cst(k, -TAIL_K)), r);
     const double *c = CONSTANT(k, tail_s);
     size_t count = k->wide ? HG_COUNT_OF(tail_s_f64) : HG_COUNT_OF(tail_s_f32);
-    num rest = mul(k, horner(k, c + 1, count - 1, u), u);
-    dw s = two_sum(k, cst(k, c[0]), rest);
+    num rest = mul(k, horner(k, c + 2, count - 2, u.h), u.h);
+    dw s = dw_mul(k, two_sum(k, cst(k, c[1]), rest), u);
+    dw t = two_sum(k, cst(k, c[0]), s.h);
+    s = (dw){t.h, add(k, t.l, s.l)};
     *n = e.n;
     return dw_mul(k, dw_mul(k, fast_two_sum(k, e.e.h, e.e.l), r), s);
 }

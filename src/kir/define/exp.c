@@ -11,7 +11,11 @@ exp_parts exp_core(const real *k, num xh, num xl) {
     num r = sub(k, t, u);
     num low = sub(k, sub(k, t, r), u);
     low = sub(k, low, scaled(k, n, ln2[2]));
-    if (xl) low = add(k, low, xl);
+    if (xl) { /* may be larger than an ulp of r, and the polynomial is to see it */
+        dw whole = fast_two_sum(k, r, add(k, low, xl));
+        r = whole.h;
+        low = whole.l;
+    }
     num q = HORNER(k, exp_q, r);
     num w = add(k, low, mul(k, mul(k, r, r), q));
     dw one = fast_two_sum(k, cst(k, 1.0), r);
@@ -37,6 +41,7 @@ static dw sigmoid_parts(const real *k, num x, num *n) {
     uint8_t bits = bits_type(k->type);
     num least = kir_const(k->b, bits, k->wide ? (uint64_t)-1022 : (uint64_t)-126);
     num p = pow2(k, sel(k, kir_binary(k->b, KIR_CMP_SLT, e.n, least), least, e.n));
+    e.e = fast_two_sum(k, e.e.h, e.e.l);
     num one = cst(k, 1.0);
     dw d = fast_two_sum(k, one, mul(k, e.e.h, p));
     d.l = add(k, d.l, mul(k, e.e.l, p));
@@ -58,8 +63,9 @@ kir_value *define_swish(kir_builder *b, hg_type type, kir_value *const *arg) {
     num n, x = at_least(&k, arg[0], k.wide ? -800.0 : -120.0);
     dw q = sigmoid_parts(&k, x, &n);
     dw p = two_prod(&k, x, q.h);
-    num y = add(&k, p.h, add(&k, p.l, mul(&k, x, q.l)));
-    return sel(&k, lt(&k, cst(&k, 64.0), arg[0]), arg[0], scale2(&k, y, n));
+    num y = scale2(&k, add(&k, p.h, add(&k, p.l, mul(&k, x, q.l))), n);
+    y = sel(&k, lt(&k, magnitude(&k, x), cst(&k, k.wide ? 0x1p-60 : 0x1p-30)), scaled(&k, x, 0.5), y);
+    return sel(&k, lt(&k, cst(&k, 64.0), arg[0]), arg[0], y);
 }
 
 /* tanh|x| = (1 - t)/(1 + t), t = e^-2|x| = 2^n (1 + r + w). 1 - t is summed from its exact parts, so that it keeps its relative
