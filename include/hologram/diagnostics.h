@@ -30,7 +30,7 @@ HG_API hg_diagnostics *hg_diagnostics_create(uint32_t max_errors);
 HG_API void hg_diagnostics_destroy(hg_diagnostics *diagnostics);
 /** Number kept. */
 HG_API size_t hg_diagnostics_count(const hg_diagnostics *diagnostics);
-/** Number of errors found, those beyond the maximum included. */
+/** Number of errors and faults found, those beyond the maximum included. */
 HG_API size_t hg_diagnostics_errors(const hg_diagnostics *diagnostics);
 /** The i-th; NULL when i is not below the count. Valid until the list is destroyed or added to. */
 HG_API const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *diagnostics, size_t i);
@@ -38,7 +38,7 @@ HG_API const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *diagnostics
 HG_API char *hg_diagnostics_print(const hg_diagnostics *diagnostics, const char *file, const char *source, size_t source_length);
 HG_API void hg_string_free(char *text);
 
-/** Replaces malloc, realloc and free of the whole library. All three, or NULL for the defaults. Call before anything else. */
+/** Replaces malloc, realloc and free of the whole library. Both functions, or NULL for the defaults. Call before anything else. */
 typedef struct hg_allocator {
     size_t size;
     void *user;
