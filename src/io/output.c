@@ -91,7 +91,7 @@ static int create_beside(const char *target, char **name) {
 /* File systems without sync say so with EINVAL or the like: there is nothing to wait for then. */
 static int sync_file(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
 
-static hg_status write_temporary(output *o, const struct stat *existing, const hg_span *parts, size_t count) {
+static hg_status write_temporary(output *o, const struct stat *existing, const hg_file_part *parts, size_t count) {
     int file = create_beside(o->target, &o->temporary);
     if (file < 0) return errno == ENOMEM ? hg_fail_memory() : fail_write(o->target, errno);
     int error = existing && fchmod(file, existing->st_mode & 0777) != 0 ? errno : 0;
@@ -101,7 +101,7 @@ static hg_status write_temporary(output *o, const struct stat *existing, const h
     return error ? fail_write(o->target, error) : HG_OK;
 }
 
-static hg_status keep_in_memory(output *o, const hg_span *parts, size_t count) {
+static hg_status keep_in_memory(output *o, const hg_file_part *parts, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         if (!hg_add_u64(total, parts[i].length, &total)) return hg_fail_memory();
@@ -123,7 +123,7 @@ static char *resolve(const char *path) {
     return copy;
 }
 
-static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const hg_span *parts, size_t count) {
+static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const hg_file_part *parts, size_t count) {
     o->target = is_stdout(path) ? copy_text(path) : resolve(path);
     if (!o->target) return hg_fail_memory();
     for (uint64_t i = 0; i + 1 < outputs->list.count; i++)
@@ -138,7 +138,7 @@ static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const
     return write_temporary(o, exists ? &info : NULL, parts, count);
 }
 
-hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_span *parts, size_t count) {
+hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts, size_t count) {
     output *o = hg_vec_push(&outputs->list);
     if (!o) return hg_fail_memory();
     hg_status status = prepare(outputs, o, path, parts, count);
@@ -156,7 +156,7 @@ hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type ty
     if (hg_path_ends(path, ".npz")) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: .npz files are read only; write one .npy file an array", path);
     for (uint32_t i = 0; i < rank; i++)
         if (!hg_mul_u64(bytes, extent[i], &bytes)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
-    hg_span parts[2] = {{header, 0}, {data, bytes}};
+    hg_file_part parts[2] = {{header, 0}, {data, bytes}};
     if (hg_path_ends(path, ".npy")) parts[0].length = hg_npy_header(type, rank, extent, header);
     return hg_outputs_add(outputs, path, parts, 2);
 }
@@ -238,7 +238,7 @@ hg_status hg_outputs_commit(hg_outputs *outputs) {
 hg_status hg_file_write(const char *path, const void *data, uint64_t length) {
     hg_outputs *outputs = hg_outputs_create();
     if (!outputs) return hg_fail_memory();
-    hg_span part = {data, length};
+    hg_file_part part = {data, length};
     hg_status status = hg_outputs_add(outputs, path, &part, 1);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
     hg_outputs_destroy(outputs);

@@ -459,7 +459,7 @@ static void check_contents(const char *name, const char *expected) {
 }
 
 static hg_status add_text(hg_outputs *outputs, const char *path, const char *text) {
-    hg_span parts[2] = {{text, strlen(text) / 2}, {text + strlen(text) / 2, strlen(text) - strlen(text) / 2}};
+    hg_file_part parts[2] = {{text, strlen(text) / 2}, {text + strlen(text) / 2, strlen(text) - strlen(text) / 2}};
     return hg_outputs_add(outputs, path, parts, 2);
 }
 
