@@ -228,7 +228,7 @@ static void read_statement(hg_assembler *a) {
         }
         hg_asm_next(a);
         if (a->token.kind == ':') {
-            hg_asm_unexpected(a, "one label a line, then operands");
+            hg_asm_error(a, "S02", &a->token, NULL, "a line has one label");
             return;
         }
     } else if (first.text[0] == '.') {

@@ -272,18 +272,17 @@ static uint32_t matching(const hg_op_info *info, const operands *given) {
     return n;
 }
 
-/* Among the rows of a mnemonic the one that suits best: all operands, else the longest beginning. */
+/* Among the rows of a mnemonic the one that suits: all operands, else the longest beginning. */
 static hg_op choose_form(hg_op op, const operands *given, uint32_t *matched) {
     hg_op best = op;
-    bool best_whole = false;
     *matched = 0;
-    for (bool first = true; op != HG_OP_NONE; op = hg_op_next_form(op), first = false) {
+    for (; op != HG_OP_NONE; op = hg_op_next_form(op)) {
         uint32_t n = matching(hg_op_get(op), given);
         bool whole = n == given->count && n == text_operand_count(hg_op_get(op));
-        if (!first && (best_whole || (!whole && n <= *matched))) continue;
+        if (!whole && n <= *matched) continue;
         best = op;
         *matched = n;
-        best_whole = whole;
+        if (whole) break;
     }
     return best;
 }
