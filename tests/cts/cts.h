@@ -1,0 +1,53 @@
+/* The conformance suite: every row of the instruction table, in every type it allows, on edge and random values, against the oracle;
+ * one suite for every backend. Programs are made from the table, so a new row is tested without a line here. */
+#ifndef HG_TESTS_CTS_H
+#define HG_TESTS_CTS_H
+
+#include "oracle/oracle.h"
+#include "reference/case.h"
+#include "support/library.h"
+
+enum { CTS_TARGETS = 8, CTS_ARGUMENTS = 8 };
+
+typedef struct cts_target { library *library; const char *level, *pretend; } cts_target;
+
+typedef struct cts {
+    const char *backend;
+    const char *only_row, *only_type; /* NULL: all */
+    bool quick;                       /* fewer values: emulated machines */
+    cts_target targets[CTS_TARGETS];
+    int target_count;
+    uint64_t state;                   /* of the random numbers */
+    uint64_t values;                  /* compared so far, all targets together */
+    bool covered[HG_OP_COUNT];
+} cts;
+
+/* values.c */
+uint64_t cts_random(cts *s);
+/* Number of edge values of a type, and the i-th. */
+uint32_t cts_edge_count(hg_type type);
+void cts_edge(hg_type type, uint32_t i, uint8_t *bytes);
+/* An edge value, a small one, or any bits; for floats also plain magnitudes. */
+void cts_any(cts *s, hg_type type, uint8_t *bytes);
+/* How many lanes a batch of this type has. */
+uint64_t cts_batch(const cts *s, hg_type type);
+/* Fills n tuples of count values: exhaustive where the tuples fit n, else edge combinations first and random ones after. */
+void cts_fill(cts *s, uint32_t count, const hg_type *types, uint8_t *const *arrays, uint64_t n);
+
+/* cts.c */
+bool cts_wanted(const cts *s, const char *row, hg_type type);
+/* One batch: arrays[0] of the case is the output, expected its expected bytes and tolerance the ULPs an element may be off (NULL: 0).
+ * Runs on every target and reports the first difference of each. Frees the case. */
+void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_t *expected, const uint32_t *tolerance);
+/* Runs text on the reference and on every target; all memory, or the fault, must be equal. Frees the case. */
+void cts_compare(cts *s, const char *name, run_case *c);
+/* Text of the case from a format. */
+void cts_text(run_case *c, const char *format, ...) HG_PRINTF(2, 3);
+void cts_fail(cts *s, const cts_target *t, const char *name, const char *reason);
+
+void cts_rows(cts *s);     /* rows.c: rows whose operands are registers and predicates */
+void cts_literals(cts *s); /* rows.c: mov_imm and rdid */
+void cts_maps(cts *s);     /* maps.c: operations on whole arrays */
+void cts_forms(cts *s);    /* forms.c: memory, pools, atomics, control, barriers, faults */
+
+#endif
