@@ -66,7 +66,7 @@ bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
     *name = a->token;
     if (name->kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, what);
     hg_asm_next(a);
-    if (hg_identifier_is_valid(name->text, name->length)) return true;
+    if (hg_is_identifier(name->text, name->length)) return true;
     char got[80];
     if (name->length > HG_MAX_IDENT_BYTES)
         hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
@@ -143,7 +143,7 @@ uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
 
 static bool define_label(hg_assembler *a, const hg_token *name) {
     char got[80];
-    if (!hg_identifier_is_valid(name->text, name->length)) {
+    if (!hg_is_identifier(name->text, name->length)) {
         if (name->length > HG_MAX_IDENT_BYTES)
             hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
         else
@@ -294,7 +294,7 @@ static void sort_labels(hg_label_name *labels, uint64_t count) {
     }
 }
 
-static bool is_stored(const hg_label *label) { return label->index != HG_UNDEFINED && !hg_identifier_is_local(label->token.text, label->token.length); }
+static bool is_stored(const hg_label *label) { return label->index != HG_UNDEFINED && !hg_is_local_label(label->token.text, label->token.length); }
 
 static bool store_labels(hg_assembler *a) {
     hg_program *p = a->program;

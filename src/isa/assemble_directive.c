@@ -227,7 +227,7 @@ static bool read_param_head(hg_assembler *a, hg_param *p, hg_token *reg, hg_toke
         return false;
     }
     if (!hg_asm_register(a, reg, HG_MAX_REGISTERS, &p->reg) || !hg_asm_identifier(a, "a parameter name", name)) return false;
-    if (hg_identifier_is_param(name->text, name->length)) return true;
+    if (hg_is_parameter_name(name->text, name->length)) return true;
     hg_asm_error(a, "S02", name, NULL, "parameter names have only letters, digits and '_'");
     return false;
 }

@@ -26,24 +26,6 @@ bool hg_looks_like_register(const char *text, size_t length, char letter) {
     return true;
 }
 
-bool hg_identifier_is_valid(const char *text, size_t length) {
-    hg_type type;
-    if (!length || length > HG_MAX_IDENT_BYTES || !is_name_start(text[0])) return false;
-    for (size_t i = 1; i < length; i++)
-        if (!is_name_byte(text[i])) return false;
-    return !hg_looks_like_register(text, length, 'r') && !hg_looks_like_register(text, length, 'p') && !hg_type_from_name(text, length, &type);
-}
-
-bool hg_identifier_is_param(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '.' || text[i] == '$') return false;
-    return hg_identifier_is_valid(text, length);
-}
-
-bool hg_identifier_is_local(const char *text, size_t length) {
-    return length > 2 && text[0] == '.' && hg_looks_like_register(text + 1, length - 1, 'L');
-}
-
 /* ---- tokens ---- */
 
 void hg_lexer_init(hg_lexer *lexer, const char *text, size_t length) {

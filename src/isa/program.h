@@ -96,12 +96,11 @@ static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t i
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
 
-/* The grammar's ident: 1 … 255 bytes, and not a register, predicate or type (lexer.c). */
-bool hg_identifier_is_valid(const char *text, size_t length);
-/* Names of parameters: an ident of letters, digits and `_`. */
-bool hg_identifier_is_param(const char *text, size_t length);
-/* `.L` and digits: a label that text may use and no program stores. */
-bool hg_identifier_is_local(const char *text, size_t length);
+/* Names of assembly.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
+ * `_` only; `.L` and digits, which text may use and no program stores. */
+bool hg_is_identifier(const char *text, size_t length);
+bool hg_is_parameter_name(const char *text, size_t length);
+bool hg_is_local_label(const char *text, size_t length);
 
 /* Computes program->hash (codec.c). */
 hg_status hg_program_rehash(hg_program *program);

@@ -40,10 +40,6 @@ hg_label_text hg_check_label(const hg_program *p, uint32_t index);
 
 /* ---- structure (verify_structure.c) ---- */
 
-/* ident of the grammar; a parameter's name has letters, digits and "_" only; ".L" + digits is never stored. */
-bool hg_is_identifier(const char *text, size_t length);
-bool hg_is_parameter_name(const char *text, size_t length);
-bool hg_is_local_label(const char *text, size_t length);
 /* Everything that can be said of operands one by one, of parameters and of launch defaults. types: every type must be present. */
 void hg_check_structure(hg_check *c, bool types);
 
