@@ -99,7 +99,7 @@ void float_narrow(hg_type type, float value, uint8_t *bytes) {
 /* The top 64 bits of the magnitude are the mantissa, what is below them the sticky bit. */
 static void int_to_float(hg_type to, hg_type from, const uint8_t *source, uint8_t *result) {
     wide magnitude, top;
-    uint32_t n = WIDE_LIMBS;
+    uint32_t n = oracle_size(from) <= 8 ? 2 : oracle_size(from) / 4;
     wide_load(&magnitude, source, oracle_size(from), oracle_is_signed(from));
     bool negative = oracle_is_signed(from) && wide_is_negative(&magnitude, n), sticky = false;
     if (negative) wide_neg(&magnitude, &magnitude, n);
@@ -136,8 +136,9 @@ static void float_to_int(hg_type to, hg_type from, const uint8_t *source, uint8_
         return;
     }
     wide value = {{(uint32_t)u.mantissa, (uint32_t)(u.mantissa >> 32)}};
-    wide_shl(&value, &value, (uint32_t)u.exponent, WIDE_LIMBS);
-    if (u.negative) wide_neg(&value, &value, WIDE_LIMBS);
+    uint32_t n = width <= 64 ? 2 : width / 32;
+    wide_shl(&value, &value, (uint32_t)u.exponent, n);
+    if (u.negative) wide_neg(&value, &value, n);
     wide_store(&value, result, size);
 }
 

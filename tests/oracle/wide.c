@@ -92,7 +92,8 @@ bool wide_is_zero(const wide *a, uint32_t n) { return wide_bit_length(a, n) == 0
 bool wide_is_negative(const wide *a, uint32_t n) { return a->limb[n - 1] >> 31; }
 
 uint32_t wide_bit_length(const wide *a, uint32_t n) {
-    for (uint32_t bit = 32 * n; bit-- > 0;)
-        if (bit_at(a, bit)) return bit + 1;
+    for (uint32_t i = n; i-- > 0;)
+        for (uint32_t bit = 32; a->limb[i] && bit-- > 0;)
+            if (a->limb[i] >> bit & 1) return 32 * i + bit + 1;
     return 0;
 }

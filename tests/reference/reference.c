@@ -184,7 +184,7 @@ static bool run_block(ref_machine *m, uint64_t block) {
     m->block_has_fault = false;
     do {
         for (uint64_t i = 0; i < b.count; i++)
-            if (!run_lane(m, &b.lanes[i])) return false;
+            if (!run_lane(m, &b.lanes[m->launch.backwards ? b.count - 1 - i : i])) return false;
         if (m->block_has_fault || !pass_barrier(m, b)) break;
         m->phase++;
     } while (true);
@@ -206,8 +206,8 @@ static ref_outcome meet(ref_machine *m, uint32_t *instruction, bool *any) {
 
 static ref_outcome run(ref_machine *m) {
     for (;;) {
-        for (uint64_t block = 0; block < m->block_count; block++)
-            if (!run_block(m, block)) return REF_BROKEN;
+        for (uint64_t i = 0; i < m->block_count; i++)
+            if (!run_block(m, m->launch.backwards ? m->block_count - 1 - i : i)) return REF_BROKEN;
         if (m->has_fault) return REF_FAULT;
         uint32_t instruction = 0;
         bool any;
