@@ -1,0 +1,157 @@
+/* Constant folding and operations that change nothing. Integers up to 64 bits exactly; floats only where one correctly rounded
+ * C operation is the meaning (add, sub, mul). Must not know: regions. */
+#include "kir/passes/simplify_internal.h"
+
+#include <string.h>
+
+static uint64_t mask_of(uint8_t type) {
+    uint32_t bits = kir_type_bits(type);
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static int64_t signed_of(uint8_t type, uint64_t x) {
+    uint32_t bits = kir_type_bits(type);
+    return bits < 64 && x >> (bits - 1) ? (int64_t)(x | ~mask_of(type)) : (int64_t)x;
+}
+
+static uint64_t mulhi(uint8_t type, uint64_t x, uint64_t y) {
+    uint32_t bits = kir_type_bits(type);
+    if (bits < 64) return x * y >> bits;
+    uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
+    uint64_t middle = x1 * y0 + (x0 * y0 >> 32), low = x0 * y1 + (uint32_t)middle;
+    return x1 * y1 + (middle >> 32) + (low >> 32);
+}
+
+static uint64_t sdiv(int64_t x, int64_t y, bool remainder) {
+    if (y == 0) return 0;
+    if (y == -1) return remainder ? 0 : 0 - (uint64_t)x;
+    return (uint64_t)(remainder ? x % y : x / y);
+}
+
+static uint64_t clz(uint8_t type, uint64_t x) {
+    uint64_t n = kir_type_bits(type);
+    for (; x; x >>= 1) n--;
+    return n;
+}
+
+static float f32_of(uint64_t bits) {
+    float f;
+    uint32_t low = (uint32_t)bits;
+    memcpy(&f, &low, 4);
+    return f;
+}
+static double f64_of(uint64_t bits) {
+    double f;
+    memcpy(&f, &bits, 8);
+    return f;
+}
+static uint64_t bits_of_f32(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+static uint64_t bits_of_f64(double f) {
+    uint64_t bits;
+    memcpy(&bits, &f, 8);
+    return bits;
+}
+
+static uint64_t float_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y) {
+    if (type == HG_TYPE_F32) {
+        float a = f32_of(x), b = f32_of(y);
+        return bits_of_f32(op == KIR_FADD ? a + b : op == KIR_FSUB ? a - b : a * b);
+    }
+    double a = f64_of(x), b = f64_of(y);
+    return bits_of_f64(op == KIR_FADD ? a + b : op == KIR_FSUB ? a - b : a * b);
+}
+
+/* A binary integer operation on the bits of a type of at most 64. */
+static bool int_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y, uint64_t *r) {
+    uint32_t bits = kir_type_bits(type), amount = (uint32_t)(y % bits);
+    switch (op) {
+    case KIR_ADD: *r = x + y; break;
+    case KIR_SUB: *r = x - y; break;
+    case KIR_MUL: *r = x * y; break;
+    case KIR_MULHI_U: *r = mulhi(type, x, y); break;
+    case KIR_UDIV: *r = y ? x / y : 0; break;
+    case KIR_UREM: *r = y ? x % y : 0; break;
+    case KIR_SDIV: *r = sdiv(signed_of(type, x), signed_of(type, y), false); break;
+    case KIR_SREM: *r = sdiv(signed_of(type, x), signed_of(type, y), true); break;
+    case KIR_AND: *r = x & y; break;
+    case KIR_OR: *r = x | y; break;
+    case KIR_XOR: *r = x ^ y; break;
+    case KIR_SHL: *r = x << amount; break;
+    case KIR_LSHR: *r = x >> amount; break;
+    case KIR_ASHR: *r = (x >> amount) | (x >> (bits - 1) && amount ? ~(mask_of(type) >> amount) : 0); break;
+    case KIR_CMP_EQ: *r = x == y; return true;
+    case KIR_CMP_ULT: *r = x < y; return true;
+    case KIR_CMP_SLT: *r = signed_of(type, x) < signed_of(type, y); return true;
+    default: return false;
+    }
+    *r &= mask_of(type);
+    return true;
+}
+
+static bool convert(const kir_value *v, uint64_t x, uint64_t *r) {
+    uint8_t from = v->args[0]->type;
+    switch ((kir_op)v->op) {
+    case KIR_BITCAST: case KIR_ZEXT: case KIR_TRUNC: *r = x & mask_of(v->type); return true;
+    case KIR_SEXT: *r = (uint64_t)signed_of(from, x) & mask_of(v->type); return true;
+    case KIR_U2F: *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)x) : bits_of_f64((double)x); return true;
+    case KIR_S2F:
+        *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)signed_of(from, x)) : bits_of_f64((double)signed_of(from, x));
+        return true;
+    default: return false;
+    }
+}
+
+static bool is_const(const kir_value *v) { return v->op == KIR_CONST && kir_type_bytes(v->type) <= 8; }
+static bool is_number(const kir_value *v, uint64_t bits) { return is_const(v) && v->u.imm == bits; }
+static bool is_all_ones(const kir_value *v) { return is_const(v) && v->u.imm == mask_of(v->type); }
+static bool is_not(const kir_value *v) { return v->op == KIR_XOR && v->type == KIR_BOOL && is_number(v->args[1], 1); }
+
+/* x op neutral = x, and the like. */
+static kir_value *unchanged(const kir_value *v) {
+    kir_value *x = v->args[0], *y = v->nargs > 1 ? v->args[1] : NULL;
+    switch ((kir_op)v->op) {
+    case KIR_ADD: case KIR_OR: case KIR_XOR:
+        if (is_number(y, 0)) return x;
+        if (is_number(x, 0)) return y;
+        if (v->op == KIR_XOR && is_not(v) && is_not(x)) return x->args[0];
+        if (v->op == KIR_OR && x == y) return x;
+        return NULL;
+    case KIR_SUB: case KIR_SHL: case KIR_LSHR: case KIR_ASHR: return is_number(y, 0) ? x : NULL;
+    case KIR_MUL: return is_number(y, 1) ? x : is_number(x, 1) ? y : NULL;
+    case KIR_UDIV: case KIR_SDIV: return is_number(y, 1) ? x : NULL;
+    case KIR_AND: return x == y || is_all_ones(y) ? x : is_all_ones(x) ? y : NULL;
+    case KIR_SELECT:
+        if (is_const(x)) return v->args[x->u.imm ? 1 : 2];
+        return v->args[1] == v->args[2] ? y : NULL;
+    case KIR_BITCAST: case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC:
+        if (x->type == v->type) return x;
+        if (v->op == KIR_TRUNC && (x->op == KIR_ZEXT || x->op == KIR_SEXT) && x->args[0]->type == v->type) return x->args[0];
+        return v->op == KIR_BITCAST && x->op == KIR_BITCAST && x->args[0]->type == v->type ? x->args[0] : NULL;
+    default: return NULL;
+    }
+}
+
+fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **value) {
+    if (v->nargs == 0 || v->op > KIR_F2F) return FOLD_NONE;
+    *value = unchanged(v);
+    if (*value) return FOLD_VALUE;
+    uint8_t type = v->args[0]->type;
+    if (kir_type_bytes(v->type) > 8) return FOLD_NONE;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (!is_const(v->args[i])) return FOLD_NONE;
+    uint64_t x = v->args[0]->u.imm, y = v->nargs > 1 ? v->args[1]->u.imm : 0;
+    if (v->op == KIR_CLZ) {
+        *constant = clz(type, x);
+        return FOLD_CONSTANT;
+    }
+    if (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL) {
+        *constant = float_operation((kir_op)v->op, type, x, y);
+        return FOLD_CONSTANT;
+    }
+    bool done = v->nargs == 2 && !kir_type_is_float(type) ? int_operation((kir_op)v->op, type, x, y, constant) : v->nargs == 1 && convert(v, x, constant);
+    return done ? FOLD_CONSTANT : FOLD_NONE;
+}

@@ -1,0 +1,33 @@
+/* Shared by the parts of kir_simplify. */
+#ifndef HG_KIR_PASSES_SIMPLIFY_INTERNAL_H
+#define HG_KIR_PASSES_SIMPLIFY_INTERNAL_H
+
+#include "kir/kir.h"
+
+/* fold.c: the value of a pure operation whose arguments are constants, or one of its arguments (or a part of one) where the
+ * operation changes nothing. *constant: the bits of a new constant of v's type. */
+typedef enum fold_result { FOLD_NONE, FOLD_CONSTANT, FOLD_VALUE } fold_result;
+fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **value);
+
+/* forward.c: one walk over a function: variables, constants, common subexpressions, constant branches. */
+hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *setters);
+
+/* dead.c: removes sets nobody reads and operations nobody uses. */
+hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers);
+
+/* Which functions set (read) a variable: 0 none, UINT32_MAX several, else the function's id + 1. By variable id. */
+static inline bool simplify_elsewhere(const uint32_t *who, const kir_var *var, const kir_function *f) {
+    return who[var->id] != 0 && who[var->id] != f->id + 1;
+}
+
+/* BREAK, CONTINUE, EXIT, RETURN. */
+static inline bool simplify_ends(const kir_value *v) {
+    return v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
+}
+
+/* No effect but its result, which its arguments decide alone. */
+static inline bool simplify_is_pure(const kir_value *v) {
+    return v->op <= KIR_ID || v->op == KIR_TABLE_GET || v->op == KIR_DERIVED;
+}
+
+#endif
