@@ -1,0 +1,333 @@
+/* Arrays and scalars of a run. Must not know: launches. */
+#include "arrays.h"
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t size_of(const cli_value *v) { return hg_type_size_bytes((hg_type)v->param->type); }
+
+cli_value *cli_values_find(cli_values *values, const char *name) {
+    for (uint32_t i = 0; i < values->count; i++)
+        if (strcmp(values->data[i].param->name, name) == 0) return &values->data[i];
+    return NULL;
+}
+
+void cli_values_free(cli_values *values) {
+    for (uint32_t i = 0; i < values->count && values->data; i++) {
+        if (values->data[i].file.memory.data) hg_array_free(&values->data[i].file);
+        else hg_free(values->data[i].data);
+    }
+    hg_free(values->data);
+    values->data = NULL;
+}
+
+static bool no_memory(cli *c) {
+    (void)hg_fail_memory();
+    cli_last_error(c);
+    return false;
+}
+
+/* ---- literals ---- */
+
+static bool literal(cli *c, const cli_value *v, const char *text, size_t length, uint8_t *bytes) {
+    char message[160];
+    const char *hint = NULL;
+    while (length && (*text == ' ' || *text == '\t')) text++, length--;
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
+    const char *code = hg_parse_literal(text, length, (hg_type)v->param->type, bytes, message, &hint);
+    if (!code) return true;
+    cli_usage(c, "--set %s: '%.*s': %s", v->param->name, (int)(length < 80 ? length : 80), text, message);
+    return false;
+}
+
+bool cli_set_scalar(cli *c, cli_value *value, const char *text) {
+    if (!literal(c, value, text, strlen(text), value->scalar)) return false;
+    return value->bound = value->explicit_scalar = true;
+}
+
+static bool set_array(cli *c, cli_value *v, const char *text) {
+    uint64_t count = 0, size = size_of(v);
+    for (const char *p = text; *p; p++) count += *p == ',';
+    count += *text != '\0';
+    v->data = hg_calloc((size_t)(count ? count : 1), (size_t)size);
+    if (!v->data) return no_memory(c);
+    for (uint64_t i = 0; i < count; i++) {
+        size_t length = strcspn(text, ",");
+        if (!literal(c, v, text, length, v->data + i * size)) return false;
+        text += length + (text[length] == ',');
+    }
+    v->bound = v->shaped = v->from_file = true;
+    v->rank = 1;
+    v->extent[0] = v->elements = count;
+    v->bytes = count * size;
+    return true;
+}
+
+/* ---- options ---- */
+
+static bool read_input(cli *c, cli_value *v, const char *path) {
+    if (hg_array_read(path, v->param->name, (hg_type)v->param->type, &v->file) != HG_OK) {
+        cli_last_error(c);
+        return false;
+    }
+    v->data = (uint8_t *)(uintptr_t)v->file.data;
+    v->elements = v->file.elements;
+    v->bytes = v->file.bytes;
+    v->bound = true;
+    v->from_file = v->file.shaped;
+    if (!v->file.shaped) return true; /* raw: --shape, dims, or one dimension from the size */
+    v->shaped = true;
+    v->rank = v->file.rank;
+    memcpy(v->extent, v->file.extent, sizeof v->extent);
+    return true;
+}
+
+/* --shape N=TYPE[D,…] */
+static bool read_shape(cli *c, cli_value *v, const char *text) {
+    const char *open = strchr(text, '[');
+    hg_type type;
+    if (!open || text[strlen(text) - 1] != ']' || !hg_type_from_name(text, (size_t)(open - text), &type)) {
+        cli_usage(c, "--shape %s expects TYPE[D,…] as f32[3,4], got '%s'", v->param->name, text);
+        return false;
+    }
+    if (type != (hg_type)v->param->type) {
+        cli_error(c, "P03", "--shape %s: the parameter is %s, given %s", v->param->name, hg_type_name((hg_type)v->param->type), hg_type_name(type));
+        return false;
+    }
+    uint32_t rank = 0;
+    const char *p = open + 1;
+    while (*p != ']') {
+        char *end;
+        if (rank == HG_MAX_EXTENTS || *p < '0' || *p > '9') break;
+        v->extent[rank++] = strtoull(p, &end, 10);
+        p = *end == ',' ? end + 1 : end;
+        if (*end != ',' && *end != ']') break;
+    }
+    if (*p != ']' || p[1]) {
+        cli_usage(c, "--shape %s expects TYPE[D,…] with at most %d numbers, got '%s'", v->param->name, HG_MAX_EXTENTS, text);
+        return false;
+    }
+    v->rank = rank;
+    return v->shaped = true;
+}
+
+static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
+    cli_value *v = cli_values_find(values, pair->name);
+    if (!v) {
+        cli_error(c, "P01", "unknown parameter: '%s' is no parameter of '%s'", pair->name, hg_program_name(c->program));
+        return false;
+    }
+    bool buffer = v->param->kind == HG_PARAM_BUFFER;
+    if (strcmp(pair->option, "--set") == 0) {
+        if (v->param->kind == HG_PARAM_SCALAR) return cli_set_scalar(c, v, pair->value);
+        if (buffer && !v->bound) return set_array(c, v, pair->value);
+    } else if (strcmp(pair->option, "--in") == 0 && buffer && !v->bound) {
+        return read_input(c, v, pair->value);
+    } else if (strcmp(pair->option, "--out") == 0 && buffer) {
+        if (v->param->dir == HG_DIR_IN) {
+            cli_usage(c, "--out %s: the parameter is an input", pair->name);
+            return false;
+        }
+        v->out = pair->value;
+        return true;
+    } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
+        return v->from_file ? true : read_shape(c, v, pair->value);
+    }
+    if (buffer) cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
+    else cli_usage(c, "%s %s: the parameter is no array", pair->option, pair->name);
+    return false;
+}
+
+/* ---- resolution ---- */
+
+bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value) {
+    *value = e->value;
+    if (!e->is_param) return true;
+    const cli_value *scalar = &values->data[e->param];
+    *value = 0;
+    for (uint64_t i = 0; i < size_of(scalar) && i < 8; i++) *value |= (uint64_t)scalar->scalar[i] << (8 * i);
+    return scalar->bound;
+}
+
+bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent) {
+    uint64_t size = size_of(scalar);
+    if (size < 8 && extent >> (8 * size)) {
+        cli_error(c, "P05", "extent %llu does not fit '%s' of type %s", (unsigned long long)extent, scalar->param->name, hg_type_name((hg_type)scalar->param->type));
+        return false;
+    }
+    for (uint64_t i = 0; i < size; i++) scalar->scalar[i] = (uint8_t)(extent >> (8 * i));
+    return scalar->bound = true;
+}
+
+static bool product(cli *c, cli_value *v) {
+    v->elements = 1;
+    for (uint32_t i = 0; i < v->rank; i++)
+        if (!hg_mul_u64(v->elements, v->extent[i], &v->elements)) v->elements = UINT64_MAX / 1024;
+    if (hg_mul_u64(v->elements, size_of(v), &v->bytes)) return true;
+    cli_error(c, "P04", "array '%s': its shape is too large", v->param->name);
+    return false;
+}
+
+/* A raw file takes its shape from dims, with one unknown extent from the size. */
+static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
+    const hg_param *p = v->param;
+    uint64_t known = 1, value, size = size_of(v);
+    const hg_extent *unknown = NULL;
+    if (v->bytes % size) {
+        cli_error(c, "P04", "array '%s': %llu bytes are no multiple of %llu, the size of %s", p->name, (unsigned long long)v->bytes, (unsigned long long)size, hg_type_name((hg_type)p->type));
+        return false;
+    }
+    v->shaped = true;
+    if (p->rank == 255) {
+        v->rank = 1;
+        v->extent[0] = v->elements;
+        return true;
+    }
+    v->rank = p->rank;
+    for (uint32_t i = 0; i < p->rank; i++) {
+        if (cli_extent(values, &p->dims[i], &value)) v->extent[i] = value;
+        else if (unknown) {
+            cli_error(c, "P07", "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name, p->name, hg_type_name((hg_type)p->type));
+            return false;
+        } else unknown = &p->dims[i];
+        if (&p->dims[i] != unknown && !hg_mul_u64(known, value, &known)) known = 0;
+    }
+    if (unknown && known && v->elements % known == 0) v->extent[unknown - p->dims] = v->elements / known;
+    else if (unknown) {
+        cli_error(c, "P05", "array '%s': %llu elements are no multiple of %llu", p->name, (unsigned long long)v->elements, (unsigned long long)known);
+        return false;
+    }
+    return true;
+}
+
+static bool check_dims(cli *c, cli_values *values, cli_value *v) {
+    const hg_param *p = v->param;
+    uint64_t value, given = v->elements;
+    if (!v->shaped && !shape_raw(c, values, v)) return false;
+    if (!product(c, v)) return false;
+    if (v->bound && given != v->elements) {
+        cli_error(c, "P04", "array '%s': its shape has %llu elements, the data %llu", p->name, (unsigned long long)v->elements, (unsigned long long)given);
+        return false;
+    }
+    if (p->rank == 255) return true;
+    if (v->rank != p->rank) {
+        cli_error(c, "P04", "array '%s': expected %u dimensions, got %u", p->name, p->rank, v->rank);
+        return false;
+    }
+    for (uint32_t i = 0; i < p->rank; i++) {
+        const hg_extent *e = &p->dims[i];
+        if (!cli_extent(values, e, &value)) {
+            if (!cli_bind_extent(c, &values->data[e->param], v->extent[i])) return false;
+        } else if (value != v->extent[i]) {
+            cli_error(c, "P05", "array '%s': dimension %u is %llu, expected %llu%s%s", p->name, i + 1, (unsigned long long)v->extent[i], (unsigned long long)value, e->is_param ? " of " : "",
+                      e->is_param ? values->data[e->param].param->name : "");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool shape_output(cli *c, cli_values *values, cli_value *v) {
+    const hg_param *p = v->param;
+    if (!v->shaped && p->rank == 255) {
+        cli_error(c, "P07", "array '%s': its shape is unknown: give --shape %s=%s[…]", p->name, p->name, hg_type_name((hg_type)p->type));
+        return false;
+    }
+    if (!v->shaped) {
+        v->rank = p->rank;
+        for (uint32_t i = 0; i < p->rank; i++) (void)cli_extent(values, &p->dims[i], &v->extent[i]); /* all scalars are bound by now */
+        v->shaped = true;
+    } else if (!check_dims(c, values, v)) {
+        return false;
+    }
+    return product(c, v);
+}
+
+static bool resolve(cli *c, cli_values *values) {
+    for (uint32_t i = 0; i < values->count; i++) {
+        cli_value *v = &values->data[i];
+        if (v->param->kind == HG_PARAM_BUFFER && (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v)) return false;
+    }
+    for (uint32_t i = 0; i < values->count; i++) {
+        cli_value *v = &values->data[i];
+        if (v->param->kind == HG_PARAM_SCALAR && !v->bound && v->param->has_default) {
+            memcpy(v->scalar, v->param->default_bytes, (size_t)size_of(v));
+            v->bound = true;
+        }
+        if (v->param->kind == HG_PARAM_SCALAR && !v->bound) {
+            cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)", hg_type_name((hg_type)v->param->type), v->param->name, v->param->name);
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < values->count; i++) {
+        cli_value *v = &values->data[i];
+        if (v->param->kind != HG_PARAM_BUFFER || v->bound) continue;
+        if (v->param->dir == HG_DIR_IN) {
+            cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)", v->param->name, v->param->name, v->param->name);
+            return false;
+        }
+        if (!shape_output(c, values, v)) return false;
+    }
+    return true;
+}
+
+bool cli_values_read(cli *c, cli_values *values) {
+    const hg_program *p = c->program;
+    values->count = p->param_count;
+    values->data = hg_calloc(p->param_count + 1, sizeof *values->data);
+    if (!values->data) return no_memory(c);
+    for (uint32_t i = 0; i < p->param_count; i++) values->data[i].param = &p->params[i];
+    static const char *const order[] = {"--set", "--in", "--out", "--shape"};
+    for (size_t k = 0; k < HG_COUNT_OF(order); k++)
+        for (uint64_t i = 0; i < c->pairs.count; i++)
+            if (strcmp(c->pairs.data[i].option, order[k]) == 0 && !apply(c, values, &c->pairs.data[i])) return false;
+    return resolve(c, values);
+}
+
+/* ---- printing ---- */
+
+enum { PRINTED_ELEMENTS = 16 };
+
+static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
+    hg_json json = {.out = out};
+    if (out->length) hg_text_addf(out, ",");
+    hg_json_begin_object(&json);
+    hg_json_key(&json, "name");
+    hg_json_text(&json, v->param->name);
+    hg_json_key(&json, "type");
+    hg_json_text(&json, hg_type_name((hg_type)v->param->type));
+    hg_json_key(&json, "shape");
+    hg_json_begin_array(&json);
+    for (uint32_t i = 0; i < v->rank; i++) hg_json_u64(&json, v->extent[i]);
+    hg_json_end_array(&json);
+    hg_json_key(&json, file ? "file" : "values");
+    if (file) hg_json_text(&json, file);
+    else {
+        hg_json_begin_array(&json);
+        for (uint64_t i = 0; i < v->elements; i++) {
+            hg_text one = {0};
+            hg_print_value(&one, (hg_type)v->param->type, bytes + i * size_of(v));
+            hg_json_literal(&json, one.data ? one.data : "", one.length);
+            hg_text_free(&one);
+        }
+        hg_json_end_array(&json);
+    }
+    hg_json_end_object(&json);
+    (void)c;
+}
+
+void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
+    if (c->json) {
+        print_json_array(c, out, v, bytes, file);
+        return;
+    }
+    if (file) return;
+    hg_text_addf(out, "%s %s[", v->param->name, hg_type_name((hg_type)v->param->type));
+    for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
+    hg_text_addf(out, "] =");
+    for (uint64_t i = 0; i < v->elements && i < PRINTED_ELEMENTS; i++) {
+        hg_text_addf(out, " ");
+        hg_print_value(out, (hg_type)v->param->type, bytes + i * size_of(v));
+    }
+    if (v->elements > PRINTED_ELEMENTS) hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - PRINTED_ELEMENTS));
+    hg_text_addf(out, "\n");
+}

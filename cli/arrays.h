@@ -1,0 +1,39 @@
+/* Arrays and scalars of a run: from files, --set and --shape to bytes and shapes (assembly.md 5.1, 5.2). */
+#ifndef HG_CLI_ARRAYS_H
+#define HG_CLI_ARRAYS_H
+
+#include "cli.h"
+
+/* What the command line says of one parameter, and what it resolves to. */
+typedef struct cli_value {
+    const hg_param *param;
+    bool bound;              /* scalar has a value, array has data */
+    bool explicit_scalar;
+    uint8_t scalar[512];
+    uint8_t *data;           /* array bytes; owned through file or memory */
+    hg_array file;
+    bool shaped;             /* extents are known */
+    bool from_file;          /* data has a shape of its own */
+    uint32_t rank;
+    uint64_t extent[HG_MAX_EXTENTS];
+    uint64_t elements, bytes;
+    const char *out;         /* --out FILE */
+    hg_buffer buffer;
+    hg_pool pool;
+} cli_value;
+
+typedef struct cli_values { cli_value *data; uint32_t count; } cli_values;
+
+/* False after reporting. */
+bool cli_values_read(cli *c, cli_values *values);
+void cli_values_free(cli_values *values);
+cli_value *cli_values_find(cli_values *values, const char *name);
+/* Value of a scalar parameter or constant extent; false while unknown. */
+bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
+/* Binds a scalar from an extent. */
+bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
+bool cli_set_scalar(cli *c, cli_value *value, const char *text);
+/* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */
+void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes, const char *file);
+
+#endif

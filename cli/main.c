@@ -1,0 +1,39 @@
+/* hologram: runs, checks and translates Atlas programs. */
+#include "cli.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct { const char *name; int (*run)(int, char **); const char *what; } COMMANDS[] = {
+    {"run", command_run, "PROGRAM [--in N=FILE] [--out N=FILE] [--set N=VALUE] …   run a program over arrays"},
+    {"stream", command_stream, "PROGRAM [--pool BYTES] [--set N=VALUE] … < in > out     run a program over a stream"},
+    {"asm", command_asm, "FILE [-g] [-o OUT]                                      assemble to a container"},
+    {"disasm", command_disasm, "FILE [-o OUT]                                           write canonical text"},
+    {"verify", command_verify, "FILE…                                                   check programs"},
+    {"emit", command_emit, "FILE --target kir|c [-o OUT]                            show what a program is lowered to"},
+    {"ops", command_ops, "[--backend B]                                           list the instructions"},
+    {"devices", command_devices, "                                                        list backends and devices"},
+    {"version", command_version, "                                                        print the version"},
+};
+
+static void help(FILE *out) {
+    fprintf(out, "usage: hologram COMMAND …\n\n");
+    for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++) fprintf(out, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].what);
+    fprintf(out, "\nEvery command takes --json. docs/guide/command.md has the options.\n");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) return command_version(1, argv + 1);
+    for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
+        if (strcmp(argv[1], COMMANDS[i].name) == 0) return COMMANDS[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "hologram: error: unknown command '%s'\n", argv[1]);
+    help(stderr);
+    return CLI_USAGE;
+}

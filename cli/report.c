@@ -1,0 +1,145 @@
+/* Diagnostics, outputs and exit status: text for people, one object for --json. */
+#include "cli.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void note_status(cli *c, const char *code) {
+    int status = code[0] == 'P' || code[0] == '\0' ? CLI_USAGE : strcmp(code, "X03") == 0 ? CLI_UNAVAILABLE : CLI_FAILED;
+    if (c->status == CLI_OK) c->status = status;
+}
+
+void cli_out(cli *c, const char *format, ...) {
+    char line[1024];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (length > 0) hg_text_add(&c->outputs, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
+static const hg_place NOWHERE = {0, 0, 0, HG_NONE, 0};
+
+void cli_usage(cli *c, const char *format, ...) {
+    char message[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    c->status = CLI_USAGE;
+    if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
+    if (c->json) hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, "", NOWHERE, NULL, "%s", message);
+    else fprintf(stderr, "hologram %s: error: %s\n", c->command, message);
+}
+
+void cli_error(cli *c, const char *code, const char *format, ...) {
+    char message[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, code, NOWHERE, NULL, "%s", message);
+    note_status(c, code);
+}
+
+/* Codes of statuses that come without one. */
+static const char *code_of(const hg_error *e) {
+    if (e->code[0]) return e->code;
+    switch (e->status) {
+    case HG_ERROR_OUT_OF_MEMORY: case HG_ERROR_ALLOCATION_FAILED: return "X01";
+    case HG_ERROR_BACKEND_UNAVAILABLE: return "X03";
+    case HG_ERROR_INTERNAL: return "X04";
+    case HG_ERROR_INVALID_BUFFER: return "F03";
+    case HG_ERROR_IO: return "P06";
+    case HG_ERROR_INVALID_ARGUMENT: return "P01";
+    default: return "X04";
+    }
+}
+
+/* "lane 3 (block 0, lane 3 of it), operand 2" and the instruction's text, as assembly.md 6 shows a fault. */
+static void report_fault(cli *c, const hg_error *e) {
+    hg_text where = {0};
+    hg_place place = {e->line, e->column, 0, e->instruction, e->operand == HG_NONE ? 0 : (uint32_t)e->operand};
+    if (e->instruction != HG_NONE && c->program && e->instruction < hg_program_len(c->program)) {
+        hg_text_addf(&where, "in instruction %llu (", (unsigned long long)e->instruction);
+        hg_print_instruction(&where, c->program, (uint32_t)e->instruction);
+        hg_text_addf(&where, ")");
+    }
+    if (e->lane != HG_NONE && where.data) {
+        uint64_t block = c->block_lanes ? c->block_lanes : 1;
+        hg_text_addf(&where, ", lane %llu (block %llu, lane %llu of it)", (unsigned long long)e->lane, (unsigned long long)(e->lane / block), (unsigned long long)(e->lane % block));
+    }
+    if (e->operand != HG_NONE && where.data) hg_text_addf(&where, ", operand %llu", (unsigned long long)e->operand);
+    hg_diagnose_fault(c->diagnostics, e->code, place, e->lane, where.data ? where.data : "", "%s", hg_last_error_text());
+    hg_text_free(&where);
+    note_status(c, e->code);
+}
+
+void cli_last_error(cli *c) {
+    const hg_error *e = hg_last_error();
+    if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
+    if (e->code[0] == 'F') report_fault(c, e);
+    else if (e->code[0] || e->status == HG_ERROR_OUT_OF_MEMORY) cli_error(c, code_of(e), "%s", e->message);
+    else cli_error(c, code_of(e), "%s", hg_last_error_text());
+}
+
+static bool instruction_text(void *user, uint64_t index, hg_text *out) {
+    const cli *c = user;
+    if (!c->program || index >= hg_program_len(c->program)) return false;
+    hg_print_instruction(out, c->program, (uint32_t)index);
+    return true;
+}
+
+static void print_text(cli *c) {
+    if (hg_diagnostics_count(c->diagnostics)) {
+        char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data, (size_t)c->source.length, instruction_text, c);
+        fputs(text ? text : "hologram: out of memory\n", stderr);
+        hg_string_free(text);
+    }
+    if (!c->outputs.data) return;
+    if (fwrite(c->outputs.data, 1, c->outputs.length, stdout) != c->outputs.length || fflush(stdout) != 0) {
+        fprintf(stderr, "hologram %s: error[X02]: standard output: write failed\n", c->command);
+        if (c->status == CLI_OK) c->status = CLI_FAILED;
+    }
+}
+
+static void print_json(cli *c) {
+    hg_text text = {0};
+    hg_json json = {.out = &text};
+    hg_json_begin_object(&json);
+    hg_json_key(&json, "hologram");
+    hg_json_u64(&json, 1);
+    hg_json_key(&json, "command");
+    hg_json_text(&json, c->command);
+    hg_json_key(&json, "status");
+    hg_json_text(&json, c->status == CLI_OK ? "ok" : "error");
+    hg_json_key(&json, "exit");
+    hg_json_u64(&json, (uint64_t)c->status);
+    hg_json_key(&json, "diagnostics");
+    hg_json_diagnostics(&json, c->diagnostics, c->file ? c->file : "");
+    hg_json_key(&json, "outputs");
+    hg_text_addf(&text, "[");
+    if (c->outputs.data && c->status == CLI_OK) hg_text_add(&text, c->outputs.data, c->outputs.length);
+    hg_text_addf(&text, "]}\n");
+    FILE *out = c->errors_to_stderr ? stderr : stdout;
+    if (!text.data || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
+        if (c->status == CLI_OK) c->status = CLI_FAILED;
+    hg_text_free(&text);
+}
+
+int cli_finish(cli *c) {
+    if (c->outputs.failed) {
+        (void)hg_fail_memory();
+        cli_last_error(c);
+    }
+    if (c->json) print_json(c);
+    else print_text(c);
+    hg_diagnostics_destroy(c->diagnostics);
+    hg_program_release(c->program);
+    hg_bytes_free(&c->source);
+    hg_text_free(&c->outputs);
+    for (uint64_t i = 0; i < c->pairs.count; i++) hg_free(c->pairs.data[i].name);
+    hg_vec_free(&c->pairs);
+    hg_vec_free(&c->arguments);
+    return c->status;
+}
