@@ -179,7 +179,7 @@ static void choose_types(generator *g) {
     int wanted = 3 + (int)pick(g, 4);
     while (g->type_count < wanted) {
         uint32_t kind = pick(g, 100);
-        hg_type t = kind < 80 ? COMMON[pick(g, 9)] : kind < 90 ? HALF[pick(g, 2)] : kind < 98 ? WIDE[pick(g, 4)]
+        hg_type t = kind < 80 ? COMMON[pick(g, 9)] : kind < 90 ? HALF[pick(g, 2)] : kind < 96 ? WIDE[pick(g, 4)]
                   : (g->flags & GENERATE_DEEP) || chance(g, 30) ? WIDEST[pick(g, 8)] : HG_TYPE_F64;
         bool present = false;
         for (int i = 0; i < g->type_count; i++) present = present || g->types[i] == t;

@@ -24,7 +24,11 @@ void load_input(generator *g, int type, int reg) {
     }
 }
 
-static const slot *any_slot(generator *g) { return &g->slots[pick(g, (uint32_t)g->slot_count)]; }
+/* Slots of pools and classes come last and are few; they are used as often as the others. */
+static const slot *any_slot(generator *g) {
+    uint32_t last = g->slot_count < 9 ? (uint32_t)g->slot_count : 9;
+    return chance(g, 50) ? &g->slots[pick(g, (uint32_t)g->slot_count)] : &g->slots[(uint32_t)g->slot_count - 1 - pick(g, last)];
+}
 
 static void store_slot(generator *g, const slot *s) {
     const char *name = type_text(g, s->type);
