@@ -119,7 +119,7 @@ static hg_status copy(hg_backend *b, bool pool, uint64_t handle, uint64_t offset
 }
 
 static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint64_t *handle) {
-    hg_memory *memory;
+    hg_memory *memory = NULL;
     HG_TRY(hg_memory_create(b, size, &memory));
     hg_status status = hg_handles_add(table, memory, handle);
     if (status != HG_OK) hg_memory_destroy(b, memory);

@@ -92,7 +92,7 @@ static void store_u64(uint8_t *bytes, uint64_t value) {
 }
 
 static hg_status put_handle(hg_params *params, const char *name, hg_param_kind kind, uint64_t handle) {
-    hg_param_value *v;
+    hg_param_value *v = NULL;
     if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "parameter name is NULL");
     HG_TRY(put(params, name, 0, &v));
     v->kind = (uint8_t)kind;
@@ -106,7 +106,7 @@ hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer bu
 hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) { return put_handle(params, name, HG_PARAM_POOL, pool.handle); }
 
 static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type, const void *value) {
-    hg_param_value *v;
+    hg_param_value *v = NULL;
     if ((unsigned)type >= HG_TYPE_COUNT) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     if (!value) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value is NULL");
     HG_TRY(put(params, name, reg, &v));
