@@ -54,9 +54,7 @@ bool hg_asm_accept(hg_assembler *a, int kind) {
     return true;
 }
 
-bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) {
-    return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected);
-}
+bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) { return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected); }
 
 static bool at_end(const hg_assembler *a) { return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE; }
 
@@ -71,7 +69,8 @@ bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
     if (name->length > HG_MAX_IDENT_BYTES)
         hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
     else
-        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what, hg_token_describe(name, got));
+        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
+                     hg_token_describe(name, got));
     return false;
 }
 
@@ -91,7 +90,8 @@ static void sip_round(uint64_t v[4]) {
 /* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
  * by algebra, so a hostile file cannot make the look-ups slow. */
 static uint64_t hash_name(const char *text, uint32_t length) {
-    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261), UINT64_C(0x7465646279746573)};
+    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
+                     UINT64_C(0x7465646279746573)};
     for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
         uint64_t word = 0;
         bool last = length - at < 8;
@@ -147,14 +147,16 @@ static bool define_label(hg_assembler *a, const hg_token *name) {
         if (name->length > HG_MAX_IDENT_BYTES)
             hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
         else
-            hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected a label, got %s", hg_token_describe(name, got));
+            hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected a label, got %s",
+                         hg_token_describe(name, got));
         return true; /* what follows can be read */
     }
     uint32_t number = hg_asm_label(a, name);
     if (number == HG_UNDEFINED) return false;
     hg_label *label = &a->labels.data[number];
     if (label->index != HG_UNDEFINED) {
-        hg_asm_error(a, "L01", name, NULL, "duplicate label '%.*s' at instruction %llu", (int)name->length, name->text, (unsigned long long)a->insts.count);
+        hg_asm_error(a, "L01", name, NULL, "duplicate label '%.*s' at instruction %llu", (int)name->length, name->text,
+                     (unsigned long long)a->insts.count);
         return true;
     }
     if (a->defined_labels == HG_MAX_LABELS) {
@@ -173,7 +175,8 @@ static void report_undefined(hg_assembler *a, hg_label *label, const hg_token *a
     if (inst == HG_NONE)
         hg_asm_error(a, "L02", at, NULL, "label not found: %.*s", (int)label->token.length, label->token.text);
     else
-        hg_asm_error(a, "L02", at, NULL, "undefined label '%.*s' referenced in %s %llu", (int)label->token.length, label->token.text, where, inst);
+        hg_asm_error(a, "L02", at, NULL, "undefined label '%.*s' referenced in %s %llu", (int)label->token.length, label->token.text, where,
+                     inst);
 }
 
 static void resolve_labels(hg_assembler *a) {
@@ -294,7 +297,9 @@ static void sort_labels(hg_label_name *labels, uint64_t count) {
     }
 }
 
-static bool is_stored(const hg_label *label) { return label->index != HG_UNDEFINED && !hg_is_local_label(label->token.text, label->token.length); }
+static bool is_stored(const hg_label *label) {
+    return label->index != HG_UNDEFINED && !hg_is_local_label(label->token.text, label->token.length);
+}
 
 static bool store_labels(hg_assembler *a) {
     hg_program *p = a->program;
@@ -334,8 +339,8 @@ static bool store_program(hg_assembler *a) {
     p->meta_count = (uint32_t)a->meta.count;
     p->literal_bytes = a->literals.length;
     if (a->literals.failed) return hg_asm_no_memory(a);
-    return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(params, a->params) && KEEP(meta, a->meta) && KEEP(lines, a->lines) &&
-           KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
+    return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(params, a->params) && KEEP(meta, a->meta) &&
+           KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
            keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a);
 }
 
@@ -369,7 +374,8 @@ static hg_status first_error(const hg_assembler *a) {
 static hg_status assemble(hg_assembler *a, const char *text, size_t length) {
     if (length > HG_MAX_SOURCE_BYTES) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
-        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length, HG_MAX_SOURCE_BYTES);
+        hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length,
+                     HG_MAX_SOURCE_BYTES);
     } else {
         hg_lexer_init(&a->lexer, text, length);
         hg_asm_init_mnemonics(a);

@@ -22,7 +22,8 @@ static bool read_shared(hg_assembler *a) {
     hg_token token;
     if (!number_below(a, "a number of bytes", &a->program->shared, &token)) return false;
     if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
-    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared, HG_MAX_SHARED_BYTES);
+    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared,
+                 HG_MAX_SHARED_BYTES);
     return false;
 }
 
@@ -34,7 +35,8 @@ static bool read_block(hg_assembler *a) {
         if (i && !hg_asm_accept(a, ',')) break;
         if (!number_below(a, "a number of lanes", &value, &token)) return false;
         if (!value || value > UINT32_MAX) {
-            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s", (int)token.length > 40 ? 40 : (int)token.length, token.text);
+            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s",
+                         (int)token.length > 40 ? 40 : (int)token.length, token.text);
             return false;
         }
         block[i] = (uint32_t)value;
@@ -94,9 +96,12 @@ static void decode_string(hg_text *out, const hg_token *token) {
         i = plain;
         if (i + 1 >= token->length) return;
         char c = token->text[i + 1];
-        if (c == 'x') c = (char)(hex_digit(token->text[i + 2]) * 16 + hex_digit(token->text[i + 3]));
-        else if (c == 'n') c = '\n';
-        else if (c == 't') c = '\t';
+        if (c == 'x')
+            c = (char)(hex_digit(token->text[i + 2]) * 16 + hex_digit(token->text[i + 3]));
+        else if (c == 'n')
+            c = '\n';
+        else if (c == 't')
+            c = '\t';
         hg_text_add(out, &c, 1);
         i += token->text[i + 1] == 'x' ? 4 : 2;
     }
@@ -254,9 +259,13 @@ static bool read_param(hg_assembler *a) {
 
 /* ---- the table ---- */
 
-static const struct { const char *name; directive_reader *read; bool repeats; } DIRECTIVES[] = {
-    {".program", read_program, false}, {".param", read_param, true},  {".shared", read_shared, false}, {".block", read_block, false},
-    {".lanes", read_lanes, false},     {".entry", read_entry, false}, {".flag", read_flag, false},     {".meta", read_meta, true}};
+static const struct {
+    const char *name;
+    directive_reader *read;
+    bool repeats;
+} DIRECTIVES[] = {{".program", read_program, false}, {".param", read_param, true},  {".shared", read_shared, false},
+                  {".block", read_block, false},     {".lanes", read_lanes, false}, {".entry", read_entry, false},
+                  {".flag", read_flag, false},       {".meta", read_meta, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {
@@ -301,12 +310,13 @@ static const hg_param *find_param(const hg_assembler *a, const hg_token *name, u
 static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
     uint16_t number = 0;
     const hg_param *p = find_param(a, &named->token, &number);
-    hg_extent *extent = named->param == UINT32_MAX ? &a->program->lanes[named->position] : &a->params.data[named->param].dims[named->position];
+    hg_extent *extent = named->param == UINT32_MAX ? &a->program->lanes[named->position]
+                                                   : &a->params.data[named->param].dims[named->position];
     extent->param = number;
     if (!p && a->broken_param) return; /* its line has been reported */
     if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
-    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param rN NAME u64", "extent '%.*s' is no scalar parameter of type u32 or u64",
-                 (int)named->token.length, named->token.text);
+    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param rN NAME u64",
+                 "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
 }
 
 void hg_asm_finish_directives(hg_assembler *a) {

@@ -56,7 +56,8 @@ static hg_op find_op(const hg_assembler *a, const char *text, size_t length, uin
 void hg_asm_init_mnemonics(hg_assembler *a) {
     uint32_t slot;
     for (int op = 0; op < HG_OP_COUNT; op++)
-        if (find_op(a, hg_op_get((hg_op)op)->text, strlen(hg_op_get((hg_op)op)->text), &slot) == HG_OP_NONE) a->mnemonics[slot] = (uint16_t)(op + 1);
+        if (find_op(a, hg_op_get((hg_op)op)->text, strlen(hg_op_get((hg_op)op)->text), &slot) == HG_OP_NONE)
+            a->mnemonics[slot] = (uint16_t)(op + 1);
 }
 
 enum { MAX_PARTS = 6 };
@@ -69,7 +70,7 @@ typedef struct mnemonic {
     hg_op op;
     hg_condition condition;
     hg_scope scope;
-    uint8_t predicate;      /* of bra; 255: none */
+    uint8_t predicate; /* of bra; 255: none */
     uint8_t type, type2;
 } mnemonic;
 
@@ -116,7 +117,8 @@ static void try_sets(hg_nearest *n) {
 static bool unknown_mnemonic(hg_assembler *a, const mnemonic *m) {
     hg_type type;
     size_t length = m->token.length;
-    for (uint32_t i = m->parts; i-- > 1 && hg_type_from_name(m->token.text + m->start[i], m->end[i] - m->start[i], &type);) length = m->end[i - 1];
+    for (uint32_t i = m->parts; i-- > 1 && hg_type_from_name(m->token.text + m->start[i], m->end[i] - m->start[i], &type);)
+        length = m->end[i - 1];
     hg_nearest nearest;
     hg_nearest_init(&nearest, m->token.text, length);
     for (int op = 0; op < HG_OP_COUNT && a->errors < HG_MOST_EXPLAINED; op++)
@@ -154,7 +156,8 @@ static bool allows(const mnemonic *m, hg_type type) {
 static bool read_types(hg_assembler *a, mnemonic *m) {
     const hg_op_info *info = hg_op_get(m->op);
     uint32_t given = m->parts - m->suffix;
-    uint8_t types[2] = {info->type_count > 0 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED, info->type_count > 1 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED};
+    uint8_t types[2] = {info->type_count > 0 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED,
+                        info->type_count > 1 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED};
     for (uint32_t i = 0; i < given; i++) {
         hg_token at = part_token(m, m->suffix + i);
         hg_type type;
@@ -166,7 +169,10 @@ static bool read_types(hg_assembler *a, mnemonic *m) {
             return false;
         }
         if (i >= info->type_count) {
-            hg_asm_error(a, "N06", &at, NULL, "'%s' takes %s", info->text, info->type_count == 0 ? "no type" : info->type_count == 1 ? "one type" : "two types");
+            hg_asm_error(a, "N06", &at, NULL, "'%s' takes %s", info->text,
+                         info->type_count == 0   ? "no type"
+                         : info->type_count == 1 ? "one type"
+                                                 : "two types");
             return false;
         }
         if (!allows(m, type)) return unsupported(a, &at, m, type);
@@ -175,8 +181,8 @@ static bool read_types(hg_assembler *a, mnemonic *m) {
     m->type = types[0];
     m->type2 = types[1];
     if (given == info->type_count || (given == 0 && (info->flags & HG_F_TYPE_OPTIONAL))) return true;
-    hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' cannot be inferred here: write %.*s.%s", (int)m->end[m->suffix - 1], m->token.text,
-                 (int)m->end[m->suffix - 1], m->token.text, info->type_count == 2 ? "TYPE.TYPE" : "TYPE");
+    hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' cannot be inferred here: write %.*s.%s", (int)m->end[m->suffix - 1],
+                 m->token.text, (int)m->end[m->suffix - 1], m->token.text, info->type_count == 2 ? "TYPE.TYPE" : "TYPE");
     return false;
 }
 
@@ -188,7 +194,8 @@ static bool read_mnemonic(hg_assembler *a, mnemonic *m) {
         const char *word = m->suffix < m->parts ? part(m, m->suffix, &length) : NULL;
         if (!word || !hg_scope_from_text(word, length, &m->scope)) {
             char got[80];
-            hg_asm_error(a, "N01", &m->token, "the scopes are memfence.thread, .block, .device and .system", "unknown mnemonic %s", hg_token_describe(&m->token, got));
+            hg_asm_error(a, "N01", &m->token, "the scopes are memfence.thread, .block, .device and .system", "unknown mnemonic %s",
+                         hg_token_describe(&m->token, got));
             return false;
         }
         m->suffix++;
@@ -297,11 +304,13 @@ static bool wrong_operands(hg_assembler *a, const mnemonic *m, const hg_op_info 
     char got[80];
     if (matched < given->count && matched < wanted) {
         const hg_raw_operand *raw = &given->raw[matched];
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected %s, got %s", (unsigned)matched + 1, info->text, kind_text(nth_operand(info, matched)),
-                     raw_text(raw, got));
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected %s, got %s", (unsigned)matched + 1, info->text,
+                     kind_text(nth_operand(info, matched)), raw_text(raw, got));
     } else {
         bool fewer = given->count < wanted;
-        const hg_token *at = fewer ? &m->token : given->count > wanted && wanted < HG_MAX_OPERANDS ? &given->raw[wanted].token : &given->extra;
+        const hg_token *at = fewer                                               ? &m->token
+                             : given->count > wanted && wanted < HG_MAX_OPERANDS ? &given->raw[wanted].token
+                                                                                 : &given->extra;
         hg_asm_error(a, "N04", at, NULL, "'%s' takes %u operand%s, got %s%u", info->text, (unsigned)wanted, wanted == 1 ? "" : "s",
                      given->extra.length ? "more than " : "", (unsigned)given->count);
     }
@@ -345,7 +354,8 @@ static bool unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, c
     }
     if (at->text[0] != '-' && kind == HG_NUMBER_BAD) return hg_asm_number(a, at, 0, value);
     if (at->text[0] != '-' && !hg_parse_uint(at->text, at->length, value) && *value <= most) return true;
-    hg_asm_error(a, code, at, NULL, "%.*s is out of range: 0 to %llu", (int)at->length > 40 ? 40 : (int)at->length, at->text, (unsigned long long)most);
+    hg_asm_error(a, code, at, NULL, "%.*s is out of range: 0 to %llu", (int)at->length > 40 ? 40 : (int)at->length, at->text,
+                 (unsigned long long)most);
     return false;
 }
 
@@ -417,7 +427,8 @@ static bool opname_value(hg_assembler *a, const hg_inst *inst, const hg_token *a
     }
     *value = name;
     if (opname_allows(name, (hg_type)inst->type)) return true;
-    hg_asm_error(a, "N06", at, NULL, "unsupported operation: %s %s for type %s", info->id, hg_opname_name(name), hg_type_name((hg_type)inst->type));
+    hg_asm_error(a, "N06", at, NULL, "unsupported operation: %s %s for type %s", info->id, hg_opname_name(name),
+                 hg_type_name((hg_type)inst->type));
     return false;
 }
 
@@ -446,12 +457,12 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
         hg_asm_error(a, "N03", at, NULL, "'%s' takes shared memory only: write [shared + ...]", hg_op_get((hg_op)inst->op)->text);
         return false;
     case HG_K_ARRAY:
-        if (raw->kind == HG_RAW_REG) o->place = HG_PLACE_BARE;
-        else o->kind = HG_K_ADDRESS;
+        if (raw->kind == HG_RAW_REG)
+            o->place = HG_PLACE_BARE;
+        else
+            o->kind = HG_K_ADDRESS;
         return true;
-    case HG_K_COUNT:
-        o->is_reg = raw->kind == HG_RAW_REG;
-        return o->is_reg || unsigned_value(a, at, UINT64_MAX, "S04", &o->value);
+    case HG_K_COUNT: o->is_reg = raw->kind == HG_RAW_REG; return o->is_reg || unsigned_value(a, at, UINT64_MAX, "S04", &o->value);
     case HG_K_U8: return unsigned_value(a, at, 255, "N07", &o->value);
     case HG_K_I8: return signed_byte(a, at, &o->value);
     case HG_K_LITERAL: return literal_value(a, inst, at, &o->value);
@@ -507,7 +518,8 @@ static bool check_register_run(hg_assembler *a, const hg_inst *inst, const opera
     if (hg_op_get((hg_op)inst->op)->operands[2].kind != HG_K_U8) return true;
     const hg_operand *o = &a->operands.data[inst->operands];
     if (o[1].reg + o[2].value <= HG_MAX_REGISTERS) return true;
-    hg_asm_error(a, "N07", &given->raw[2].token, NULL, "%llu registers from r%u on reach past r255", (unsigned long long)o[2].value, o[1].reg);
+    hg_asm_error(a, "N07", &given->raw[2].token, NULL, "%llu registers from r%u on reach past r255", (unsigned long long)o[2].value,
+                 o[1].reg);
     return false;
 }
 
@@ -541,8 +553,8 @@ static bool emit_counter(hg_assembler *a, const hg_token *at, const operands *gi
 }
 
 static bool emit_skip(hg_assembler *a, const hg_token *at) {
-    return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) && add_operand(a, (hg_operand){.kind = HG_K_PRED, .reg = 255}, at) &&
-           add_operand(a, (hg_operand){.kind = HG_K_LABEL}, at);
+    return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
+           add_operand(a, (hg_operand){.kind = HG_K_PRED, .reg = 255}, at) && add_operand(a, (hg_operand){.kind = HG_K_LABEL}, at);
 }
 
 static bool open_loop(hg_assembler *a, const hg_token *at, const operands *given) {
@@ -576,7 +588,8 @@ static bool close_loop(hg_assembler *a, const hg_token *at) {
         return true;
     }
     return hg_asm_emit(a, HG_OP_LOOP, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
-           add_operand(a, (hg_operand){.kind = HG_K_REG, .reg = loop.counter}, at) && add_operand(a, (hg_operand){.kind = HG_K_LABEL, .value = loop.body}, at);
+           add_operand(a, (hg_operand){.kind = HG_K_REG, .reg = loop.counter}, at) &&
+           add_operand(a, (hg_operand){.kind = HG_K_LABEL, .value = loop.body}, at);
 }
 
 /* ---- the statement ---- */
@@ -589,7 +602,8 @@ static bool read_instruction(hg_assembler *a, mnemonic *m) {
     if (counted) return open_loop(a, &m->token, &given);
     hg_op op = choose_form(m->op, &given, &matched);
     const hg_op_info *info = hg_op_get(op);
-    if (matched != given.count || matched != text_operand_count(info) || given.extra.length) return wrong_operands(a, m, info, &given, matched);
+    if (matched != given.count || matched != text_operand_count(info) || given.extra.length)
+        return wrong_operands(a, m, info, &given, matched);
     return hg_asm_emit(a, op, m->type, m->type2, &m->token) && emit_operands(a, m, &given);
 }
 

@@ -22,11 +22,13 @@ bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint
     for (uint32_t i = 1; i < name->length && value < 100000; i++) value = value * 10 + (uint32_t)(name->text[i] - '0');
     char got[80];
     if (name->text[1] == '0' && name->length > 2) {
-        hg_asm_error(a, "S02", name, "registers and predicates have no leading zeros", "expected a register number, got %s", hg_token_describe(name, got));
+        hg_asm_error(a, "S02", name, "registers and predicates have no leading zeros", "expected a register number, got %s",
+                     hg_token_describe(name, got));
         return false;
     }
     if (value >= limit) {
-        hg_asm_error(a, "N07", name, NULL, "%s is out of range: %c0 to %c%u", hg_token_describe(name, got), name->text[0], name->text[0], (unsigned)limit - 1);
+        hg_asm_error(a, "N07", name, NULL, "%s is out of range: %c0 to %c%u", hg_token_describe(name, got), name->text[0], name->text[0],
+                     (unsigned)limit - 1);
         return false;
     }
     *number = (uint8_t)value;
@@ -54,9 +56,8 @@ static bool is_numbered(const hg_token *token, const char *prefix) {
 
 /* ---- literals ---- */
 
-/* Makes *token reach to the end of the token before the present one. */
-static void extend(const hg_assembler *a, hg_token *token, const hg_token *last) {
-    (void)a;
+/* Makes *token reach to the end of *last; only its first line when they stand on different ones. */
+static void extend(hg_token *token, const hg_token *last) {
     if (last->line == token->line) token->length = last->column + last->length - token->column;
 }
 
@@ -65,7 +66,7 @@ static bool read_pattern(hg_assembler *a, hg_token *literal) {
     if (a->token.kind != HG_TOKEN_NUMBER) return hg_asm_unexpected(a, "a hexadecimal number");
     hg_asm_next(a);
     if (a->token.kind != ')') return hg_asm_unexpected(a, "')'");
-    extend(a, literal, &a->token);
+    extend(literal, &a->token);
     hg_asm_next(a);
     return true;
 }
@@ -75,8 +76,9 @@ bool hg_asm_literal(hg_assembler *a, hg_token *literal) {
     bool negative = hg_asm_accept(a, '-');
     hg_token body = a->token;
     bool word = hg_token_is(&body, "inf") || hg_token_is(&body, "nan"), pattern = hg_token_is(&body, "bits");
-    if (body.kind != HG_TOKEN_NUMBER && !word && !(pattern && !negative)) return hg_asm_unexpected(a, negative ? "a number or 'inf'" : "a literal");
-    extend(a, literal, &body);
+    if (body.kind != HG_TOKEN_NUMBER && !word && !(pattern && !negative))
+        return hg_asm_unexpected(a, negative ? "a number or 'inf'" : "a literal");
+    extend(literal, &body);
     hg_asm_next(a);
     return pattern ? read_pattern(a, literal) : true;
 }
@@ -97,8 +99,10 @@ static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, 
 
 /* phi(class, page, byte), behind the word. */
 static bool read_phi(hg_assembler *a, hg_operand *o) {
-    static const struct { const char *what; uint32_t limit; } parts[] = {
-        {"class index", HG_MAX_CLASSES}, {"page", HG_MAX_CLASS_PAGES}, {"byte", HG_MAX_PAGE_BYTES}};
+    static const struct {
+        const char *what;
+        uint32_t limit;
+    } parts[] = {{"class index", HG_MAX_CLASSES}, {"page", HG_MAX_CLASS_PAGES}, {"byte", HG_MAX_PAGE_BYTES}};
     uint64_t values[3];
     o->place = HG_PLACE_PHI;
     for (int i = 0; i < 3; i++) {
@@ -152,7 +156,8 @@ static bool read_place(hg_assembler *a, hg_operand *o) {
 static bool read_displacement(hg_assembler *a, bool negative, hg_operand *o) {
     hg_token number = a->token;
     uint64_t value;
-    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, negative || o->has_index ? "a number of bytes" : "a register or a number of bytes")) return false;
+    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, negative || o->has_index ? "a number of bytes" : "a register or a number of bytes"))
+        return false;
     if (hg_classify_number(number.text, number.length) == HG_NUMBER_BAD) return hg_asm_number(a, &number, 0, &value);
     if (hg_parse_uint(number.text, number.length, &value) || value > INT64_MAX) {
         hg_asm_error(a, "S05", &number, NULL, "displacement of 2^63 bytes or more");
@@ -185,7 +190,7 @@ static bool read_address(hg_assembler *a, hg_raw_operand *raw) {
     hg_asm_next(a);
     if (!read_place(a, &raw->value) || !read_offsets(a, &raw->value)) return false;
     if (a->token.kind != ']') return hg_asm_unexpected(a, raw->value.place == HG_PLACE_PHI || raw->value.disp ? "']'" : "'+', '-' or ']'");
-    extend(a, &raw->token, &a->token);
+    extend(&raw->token, &a->token);
     hg_asm_next(a);
     return true;
 }
@@ -198,7 +203,7 @@ static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
     raw->kind = HG_RAW_TARGET;
     if (a->token.kind == HG_TOKEN_NAME && a->token.text != sign.text + 1) return hg_asm_unexpected(a, "a label directly behind '@'");
     if (!hg_asm_identifier(a, "a label", &name)) return false;
-    extend(a, &raw->token, &name);
+    extend(&raw->token, &name);
     raw->label = hg_asm_label(a, &name);
     return raw->label != HG_UNDEFINED;
 }

@@ -143,7 +143,8 @@ static hg_token read_string(hg_lexer *l) {
         unsigned char c = (unsigned char)l->text[at];
         size_t n = c == '\\' ? escape_length(l, at) : hg_utf8_length(l->text + at, l->length - at);
         if (c == '\n' || c == '\r') break;
-        if (c == '\\' && !n) return bad(l, at, at + 1, true, "S02", "unknown escape in a string", "the escapes are \\\" \\\\ \\n \\t \\xNN");
+        if (c == '\\' && !n)
+            return bad(l, at, at + 1, true, "S02", "unknown escape in a string", "the escapes are \\\" \\\\ \\n \\t \\xNN");
         if (!n) return bad(l, at, at + 1, true, "S01", "text is not UTF-8", NULL);
         if ((c < 32 && c != '\t') || c == 127) return bad(l, at, at + 1, true, "S02", "control character in a string", "write it as \\xNN");
         at += n;

@@ -140,7 +140,10 @@ typedef struct literal {
     hg_number_kind kind;
 } literal;
 
-typedef struct answer { char *message; const char **hint; } answer;
+typedef struct answer {
+    char *message;
+    const char **hint;
+} answer;
 
 enum { MESSAGE_BYTES = 160, QUOTED_BYTES = 48 };
 
@@ -174,11 +177,13 @@ static const char *out_of_range(const answer *a, const literal *l, hg_type type,
     quote(quoted, l);
     *a->hint = NULL;
     if (pattern)
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: it has more than %u bits", quoted, hg_type_name(type), width);
+        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: it has more than %u bits", quoted, hg_type_name(type),
+                 width);
     else if (hg_type_is_float(type))
         snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s", quoted, hg_type_name(type));
     else if (hg_type_is_signed(type))
-        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: -2^%u to 2^%u - 1", quoted, hg_type_name(type), width - 1, width - 1);
+        snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: -2^%u to 2^%u - 1", quoted, hg_type_name(type), width - 1,
+                 width - 1);
     else
         snprintf(a->message, MESSAGE_BYTES, "literal %s is out of range for %s: 0 to 2^%u - 1", quoted, hg_type_name(type), width);
     return "S04";
@@ -197,7 +202,8 @@ static void store_magnitude(const magnitude *m, bool negative, hg_type type, uin
 }
 
 static const char *read_integer(const literal *l, hg_type type, uint8_t *bytes, const answer *a) {
-    if (l->kind == HG_NUMBER_REAL || l->kind == HG_NUMBER_HEXREAL) return not_a(a, l, type, "an integer is written without point and exponent");
+    if (l->kind == HG_NUMBER_REAL || l->kind == HG_NUMBER_HEXREAL)
+        return not_a(a, l, type, "an integer is written without point and exponent");
     bool pattern = l->kind != HG_NUMBER_DECIMAL, is_signed = hg_type_is_signed(type);
     if (pattern && l->negative && !is_signed) return not_a(a, l, type, "only patterns of signed types may be negated");
     int width = (int)hg_type_size_bytes(type) * 8;

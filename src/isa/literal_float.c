@@ -242,7 +242,9 @@ bool hg_float_from_text(const char *text, size_t length, hg_number_kind kind, co
 /* ---- writing ---- */
 
 /* The interval around a value that rounds to it, over a common denominator: value = r/s, half gaps below/s and above/s. */
-typedef struct interval { big r, s, below, above; } interval;
+typedef struct interval {
+    big r, s, below, above;
+} interval;
 
 static void interval_of(interval *v, uint64_t significand, int exponent, bool narrow_below) {
     int extra = narrow_below ? 2 : 1; /* at a power of two the gap below is half as wide */

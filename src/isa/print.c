@@ -101,7 +101,8 @@ static void print_mnemonic(hg_text *out, const hg_inst *inst, const hg_operand *
         const hg_operand *o = &operands[i];
         if (info->operands[i].kind == HG_K_COND) add(out, hg_condition_name((hg_condition)o->value));
         if (info->operands[i].kind == HG_K_SCOPE) hg_text_addf(out, ".%s", hg_scope_name((hg_scope)o->value));
-        if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED && o->reg != 255) hg_text_addf(out, ".p%u", o->reg);
+        if (hg_operand_in_mnemonic(&info->operands[i]) && info->operands[i].kind == HG_K_PRED && o->reg != 255)
+            hg_text_addf(out, ".p%u", o->reg);
     }
     if (inst->type < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type));
     if (inst->type2 < HG_TYPE_COUNT) hg_text_addf(out, ".%s", hg_type_name((hg_type)inst->type2));
@@ -222,7 +223,8 @@ hg_status hg_program_print(const hg_program *program, char **text, size_t *lengt
     uint32_t label = 0;
     for (uint32_t i = 0; i <= program->inst_count; i++) {
         if (marks[i] && !is_named(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
-        for (; label < program->label_count && program->labels[label].index == i; label++) hg_text_addf(&out, "%s:\n", program->labels[label].name);
+        for (; label < program->label_count && program->labels[label].index == i; label++)
+            hg_text_addf(&out, "%s:\n", program->labels[label].name);
         if (i == program->inst_count) break;
         add(&out, "    ");
         hg_print_instruction(&out, program, i);

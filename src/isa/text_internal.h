@@ -41,7 +41,7 @@ typedef struct hg_lexer {
     size_t line_start;      /* of the physical line */
     size_t statement_start; /* of the line with its continuations */
     uint32_t line, statement_line;
-    int last;               /* kind of the last token, 0 at the start of a statement */
+    int last; /* kind of the last token, 0 at the start of a statement */
     size_t last_end;
     const char *code, *message, *hint; /* of the last HG_TOKEN_BAD */
 } hg_lexer;
@@ -59,8 +59,8 @@ bool hg_looks_like_register(const char *text, size_t length, char letter);
 /* ---- the assembler (assemble*.c) ---- */
 
 typedef struct hg_label {
-    hg_token token;  /* first mention */
-    uint32_t index;  /* instruction, or HG_UNDEFINED */
+    hg_token token; /* first mention */
+    uint32_t index; /* instruction, or HG_UNDEFINED */
     bool reported;
 } hg_label;
 #define HG_UNDEFINED UINT32_MAX
@@ -73,9 +73,17 @@ typedef struct hg_counted_loop {
     uint64_t operand; /* of that branch's target */
 } hg_counted_loop;
 
-typedef struct hg_fixup { uint64_t operand; uint32_t inst; uint32_t label; hg_token token; } hg_fixup;
+typedef struct hg_fixup {
+    uint64_t operand;
+    uint32_t inst;
+    uint32_t label;
+    hg_token token;
+} hg_fixup;
 /* An extent that names a parameter; param UINT32_MAX: of .lanes. */
-typedef struct hg_named_extent { uint32_t param, position; hg_token token; } hg_named_extent;
+typedef struct hg_named_extent {
+    uint32_t param, position;
+    hg_token token;
+} hg_named_extent;
 
 enum { HG_MNEMONIC_SLOTS = 1024 };
 /* Errors that get a hint and their own text; those of a file of garbage beyond it are only counted. */
@@ -86,18 +94,22 @@ typedef struct hg_assembler {
     hg_token token; /* the next one */
     hg_diagnostics *diagnostics;
     uint64_t errors;
-    struct { uint32_t line, column; char code[4]; char message[512]; } first; /* in order of place */
+    struct {
+        uint32_t line, column;
+        char code[4];
+        char message[512];
+    } first; /* in order of place */
     bool out_of_memory;
-    bool stop;           /* no use in reading on */
-    bool finishing;      /* everything is read: errors no longer come in order of place */
-    hg_program *program; /* under construction; its arena takes what is final */
+    bool stop;                             /* no use in reading on */
+    bool finishing;                        /* everything is read: errors no longer come in order of place */
+    hg_program *program;                   /* under construction; its arena takes what is final */
     uint16_t mnemonics[HG_MNEMONIC_SLOTS]; /* hash table of hg_op + 1 by first form */
 
     /* directives */
-    uint32_t seen;       /* bits, one a directive */
-    bool unversioned;    /* the first line is missing */
-    bool statements;     /* the first one has come */
-    bool broken_param;   /* a .param could not be read: an unknown extent may be its name */
+    uint32_t seen;     /* bits, one a directive */
+    bool unversioned;  /* the first line is missing */
+    bool statements;   /* the first one has come */
+    bool broken_param; /* a .param could not be read: an unknown extent may be its name */
     hg_token entry;
     HG_VEC(hg_param) params;
     HG_VEC(hg_named_extent) extents;
@@ -140,11 +152,20 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name);
 void hg_asm_finish_directives(hg_assembler *a);
 
 /* assemble_operand.c */
-typedef enum hg_raw_kind { HG_RAW_REG, HG_RAW_PRED, HG_RAW_TARGET, HG_RAW_ADDRESS, HG_RAW_POOL, HG_RAW_LITERAL, HG_RAW_WORD, HG_RAW_NAMED } hg_raw_kind;
+typedef enum hg_raw_kind {
+    HG_RAW_REG,
+    HG_RAW_PRED,
+    HG_RAW_TARGET,
+    HG_RAW_ADDRESS,
+    HG_RAW_POOL,
+    HG_RAW_LITERAL,
+    HG_RAW_WORD,
+    HG_RAW_NAMED
+} hg_raw_kind;
 typedef struct hg_raw_operand {
     uint8_t kind;
-    hg_token token;    /* the whole operand */
-    hg_operand value;  /* register, predicate, address, pool */
+    hg_token token;   /* the whole operand */
+    hg_operand value; /* register, predicate, address, pool */
     uint32_t label;
 } hg_raw_operand;
 bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw);
@@ -181,7 +202,14 @@ const char *hg_nearest_hint(const hg_nearest *n);
 
 /* ---- numbers (literal.c, literal_float.c) ---- */
 
-typedef enum hg_number_kind { HG_NUMBER_BAD, HG_NUMBER_DECIMAL, HG_NUMBER_HEX, HG_NUMBER_BINARY, HG_NUMBER_REAL, HG_NUMBER_HEXREAL } hg_number_kind;
+typedef enum hg_number_kind {
+    HG_NUMBER_BAD,
+    HG_NUMBER_DECIMAL,
+    HG_NUMBER_HEX,
+    HG_NUMBER_BINARY,
+    HG_NUMBER_REAL,
+    HG_NUMBER_HEXREAL
+} hg_number_kind;
 /* Which rule of the grammar the whole text follows; `_` only between two digits. */
 hg_number_kind hg_classify_number(const char *text, size_t length);
 /* A uint of the grammar. NULL, or the diagnostic code: S03 malformed, S04 not below 2^64. */

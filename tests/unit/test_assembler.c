@@ -81,25 +81,29 @@ static void expect_body(const char *body, const char *expected) {
     free(wanted);
 }
 
-typedef struct expected_error { const char *code; uint32_t line, column, length; } expected_error;
+typedef struct expected_error {
+    const char *code;
+    uint32_t line, column, length;
+} expected_error;
 
 static void expect_errors_in(const char *source, size_t length, const expected_error *wanted, size_t count) {
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_program *p = NULL;
     hg_status status = hg_program_assemble(source, length, d, &p);
     CHECK_MESSAGE(status == HG_ERROR_ISA && !p, "assembles: %.200s", source);
-    CHECK_MESSAGE(hg_diagnostics_errors(d) == count, "%zu errors instead of %zu, first %s in: %.300s", hg_diagnostics_errors(d), count, hg_last_error()->message, source);
+    CHECK_MESSAGE(hg_diagnostics_errors(d) == count, "%zu errors instead of %zu, first %s in: %.300s", hg_diagnostics_errors(d), count,
+                  hg_last_error()->message, source);
     for (size_t i = 0; i < count && i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *g = hg_diagnostics_get(d, i);
         const expected_error *e = &wanted[i];
         CHECK_MESSAGE(strcmp(g->code, e->code) == 0 && g->line == e->line && g->column == e->column && g->length == e->length,
-                      "expected %s at %u:%u+%u, got %s at %u:%u+%u (%s) in: %.200s", e->code, e->line, e->column, e->length, g->code, g->line, g->column, g->length,
-                      g->message, source);
+                      "expected %s at %u:%u+%u, got %s at %u:%u+%u (%s) in: %.200s", e->code, e->line, e->column, e->length, g->code,
+                      g->line, g->column, g->length, g->message, source);
     }
     const hg_error *last = hg_last_error();
     if (status == HG_ERROR_ISA && count)
-        CHECK_MESSAGE(strcmp(last->code, wanted[0].code) == 0 && last->line == wanted[0].line && last->column == wanted[0].column, "last error is %s at %u:%u: %s",
-                      last->code, last->line, last->column, last->message);
+        CHECK_MESSAGE(strcmp(last->code, wanted[0].code) == 0 && last->line == wanted[0].line && last->column == wanted[0].column,
+                      "last error is %s at %u:%u: %s", last->code, last->line, last->column, last->message);
     hg_program_release(p);
     hg_diagnostics_destroy(d);
 }
@@ -150,21 +154,26 @@ static void test_example_programs(void) {
 /* ---- grammar ---- */
 
 static void test_directives(void) {
-    expect_text("\xEF\xBB\xBF\r\n; comment \xC3\xA9\r\n.atlas 1\r\n.program  x_1.y$ ; name\r\n.flag relaxed\r\n.entry go\r\n.lanes n*0x10 * m\r\n.block 8,2,1\r\n"
+    expect_text("\xEF\xBB\xBF\r\n; comment \xC3\xA9\r\n.atlas 1\r\n.program  x_1.y$ ; name\r\n.flag relaxed\r\n.entry go\r\n.lanes n*0x10 "
+                "* m\r\n.block 8,2,1\r\n"
                 ".shared 1_024\r\n.meta zz \"a\\\"b\\\\c\\n\\t\\x01\\x7f \xC3\xA9\"\r\n.meta aa \"\"\r\n"
                 ".param r1 x buffer f32 in [n, 3 ,m]\r\n.param r200 one buffer u8 out []\r\n.param r3 any buffer i4096 inout\r\n"
                 ".param r4 n u64=5\r\n.param r5 m u32\r\n.param r6 tmp pool 36864\r\n.param r7 f f16 = - 1.5\r\n.param r8 w i128 = -1\r\n"
                 "exit\r\ngo : exit\r\n",
-                ".atlas 1\n.program x_1.y$\n.param r1 x buffer f32 in [n, 3, m]\n.param r200 one buffer u8 out []\n.param r3 any buffer i4096 inout\n"
-                ".param r4 n u64 = 5\n.param r5 m u32\n.param r6 tmp pool 36864\n.param r7 f f16 = -1.5\n.param r8 w i128 = 0xffffffffffffffffffffffffffffffff\n"
-                ".shared 1024\n.block 8, 2\n.lanes n * 16 * m\n.entry go\n.flag relaxed\n.meta aa \"\"\n.meta zz \"a\\\"b\\\\c\\n\\t\\x01\\x7f \xC3\xA9\"\n"
+                ".atlas 1\n.program x_1.y$\n.param r1 x buffer f32 in [n, 3, m]\n.param r200 one buffer u8 out []\n.param r3 any buffer "
+                "i4096 inout\n"
+                ".param r4 n u64 = 5\n.param r5 m u32\n.param r6 tmp pool 36864\n.param r7 f f16 = -1.5\n.param r8 w i128 = "
+                "0xffffffffffffffffffffffffffffffff\n"
+                ".shared 1024\n.block 8, 2\n.lanes n * 16 * m\n.entry go\n.flag relaxed\n.meta aa \"\"\n.meta zz "
+                "\"a\\\"b\\\\c\\n\\t\\x01\\x7f \xC3\xA9\"\n"
                 "    exit\ngo:\n    exit\n");
     expect_text(".atlas 1\n.program t\n.block 1,1,1\n.lanes 7\n.shared 0", ".atlas 1\n.program t\n.block 1\n.lanes 7\n");
     expect_text(".atlas 1\n.program t\n.block 1,1,4\n", ".atlas 1\n.program t\n.block 1, 1, 4\n");
     expect_text(".atlas 0b1\n.program t\n.entry end\nexit\nend:", ".atlas 1\n.program t\n.entry end\n    exit\nend:\n");
     expect_text(".atlas 1\n.program t\n.entry first\nfirst: exit", ".atlas 1\n.program t\nfirst:\n    exit\n");
     expect_text(".atlas 1\n.program t\n.meta k \"\\xff\\xc3\\xa9\\x00z\"", ".atlas 1\n.program t\n.meta k \"\\xff\xC3\xA9\\x00z\"\n");
-    expect_text(".atlas 1\n.program t\n.param r1 buffer buffer f32 in [pool]\n.param r2 pool u32\n", ".atlas 1\n.program t\n.param r1 buffer buffer f32 in [pool]\n.param r2 pool u32\n");
+    expect_text(".atlas 1\n.program t\n.param r1 buffer buffer f32 in [pool]\n.param r2 pool u32\n",
+                ".atlas 1\n.program t\n.param r1 buffer buffer f32 in [pool]\n.param r2 pool u32\n");
     char *source = with_head(".meta key \"a\\x00b\"");
     hg_program *p = assemble(source, strlen(source));
     CHECK(p && p->meta_count == 1 && p->meta[0].value_length == 3 && memcmp(p->meta[0].value, "a\0b", 3) == 0);
@@ -174,15 +183,40 @@ static void test_directives(void) {
 }
 
 static void test_addresses(void) {
-    static const char *const rows[][2] = {
-        {"[buf42+128]", "[buf42 + 128]"}, {"[buf42]", "[buf42 + 0]"}, {"[ buf42 + r0 ]", "[buf42 + r0]"}, {"[buf42+r0+16]", "[buf42 + r0 + 16]"}, {"[buf42 - 4]", "[buf42 - 4]"},
-        {"[buf42 + r0 - 0x10]", "[buf42 + r0 - 16]"}, {"[buf42 + r0 + 0]", "[buf42 + r0]"}, {"[buf0xffffffffffffffa5 + 0]", "[buf18446744073709551525 + 0]"},
-        {"[pool3 + 0]", "[pool3 + 0]"}, {"[pool3+r0]", "[pool3 + r0]"}, {"[shared+16]", "[shared + 16]"}, {"[shared]", "[shared + 0]"}, {"[shared + r5]", "[shared + r5]"},
-        {"[shared + r5 - 4]", "[shared + r5 - 4]"}, {"[class21 + 64]", "[class21 + 64]"}, {"[class95 + r0]", "[class95 + r0]"}, {"[class0]", "[class0 + 0]"},
-        {"[phi(5, 12, 200)]", "[phi(5, 12, 200)]"}, {"[phi ( 95,47,\n 255 )]", "[phi(95, 47, 255)]"}, {"[r1 + r0]", "[r1 + r0]"}, {"[r1 + r0 + 16]", "[r1 + r0 + 16]"},
-        {"[buf(r1) + r0]", "[r1 + r0]"}, {"[buf(r1) + 16]", "[buf(r1) + 16]"}, {"[buf ( r1 )]", "[buf(r1)]"}, {"[pool(r6) + r0]", "[pool(r6) + r0]"}, {"[pool(r6)]", "[pool(r6)]"},
-        {"[pool(r6) - 1]", "[pool(r6) - 1]"}, {"[r10]", "[r10]"}, {"[r10 + 32]", "[r10 + 32]"}, {"[r10 - 32]", "[r10 - 32]"}, {"[r10 + 0]", "[r10]"}, {"[r10 - 0]", "[r10]"},
-        {"[r10 + 9223372036854775807]", "[r10 + 9223372036854775807]"}, {"[r255 - 9_223_372_036_854_775_807]", "[r255 - 9223372036854775807]"}};
+    static const char *const rows[][2] = {{"[buf42+128]", "[buf42 + 128]"},
+                                          {"[buf42]", "[buf42 + 0]"},
+                                          {"[ buf42 + r0 ]", "[buf42 + r0]"},
+                                          {"[buf42+r0+16]", "[buf42 + r0 + 16]"},
+                                          {"[buf42 - 4]", "[buf42 - 4]"},
+                                          {"[buf42 + r0 - 0x10]", "[buf42 + r0 - 16]"},
+                                          {"[buf42 + r0 + 0]", "[buf42 + r0]"},
+                                          {"[buf0xffffffffffffffa5 + 0]", "[buf18446744073709551525 + 0]"},
+                                          {"[pool3 + 0]", "[pool3 + 0]"},
+                                          {"[pool3+r0]", "[pool3 + r0]"},
+                                          {"[shared+16]", "[shared + 16]"},
+                                          {"[shared]", "[shared + 0]"},
+                                          {"[shared + r5]", "[shared + r5]"},
+                                          {"[shared + r5 - 4]", "[shared + r5 - 4]"},
+                                          {"[class21 + 64]", "[class21 + 64]"},
+                                          {"[class95 + r0]", "[class95 + r0]"},
+                                          {"[class0]", "[class0 + 0]"},
+                                          {"[phi(5, 12, 200)]", "[phi(5, 12, 200)]"},
+                                          {"[phi ( 95,47,\n 255 )]", "[phi(95, 47, 255)]"},
+                                          {"[r1 + r0]", "[r1 + r0]"},
+                                          {"[r1 + r0 + 16]", "[r1 + r0 + 16]"},
+                                          {"[buf(r1) + r0]", "[r1 + r0]"},
+                                          {"[buf(r1) + 16]", "[buf(r1) + 16]"},
+                                          {"[buf ( r1 )]", "[buf(r1)]"},
+                                          {"[pool(r6) + r0]", "[pool(r6) + r0]"},
+                                          {"[pool(r6)]", "[pool(r6)]"},
+                                          {"[pool(r6) - 1]", "[pool(r6) - 1]"},
+                                          {"[r10]", "[r10]"},
+                                          {"[r10 + 32]", "[r10 + 32]"},
+                                          {"[r10 - 32]", "[r10 - 32]"},
+                                          {"[r10 + 0]", "[r10]"},
+                                          {"[r10 - 0]", "[r10]"},
+                                          {"[r10 + 9223372036854775807]", "[r10 + 9223372036854775807]"},
+                                          {"[r255 - 9_223_372_036_854_775_807]", "[r255 - 9223372036854775807]"}};
     for (size_t i = 0; i < HG_COUNT_OF(rows); i++) {
         char source[128], expected[128];
         snprintf(source, sizeof source, "ldg.f32 r0, %s\n", rows[i][0]);
@@ -193,34 +227,123 @@ static void test_addresses(void) {
 
 /* Every form of section 4 that the table has, once as written by people, once canonical. */
 static void test_forms(void) {
-    static const char *const rows[][2] = {
-        {"ldg.f32 r1,[r2]", "ldg.f32 r1, [r2]"}, {"stg.u8 [r2], r1", NULL}, {"lds.i128 r1, [shared+0]", "lds.i128 r1, [shared + 0]"}, {"sts.bf16 [shared + r1], r2", NULL},
-        {"mov.f64 r1, r2", NULL}, {"mov_imm.u32 r250, 0x10", "mov_imm.u32 r250, 16"}, {"mov_imm r1, 5", "mov_imm.i32 r1, 5"}, {"mov_imm r1, -2147483648", "mov_imm.i32 r1, -2147483648"},
-        {"mov_imm r1, 2147483648", "mov_imm.i64 r1, 2147483648"}, {"mov_imm r1, 1.5", "mov_imm.f32 r1, 1.5"}, {"mov_imm r1, -inf", "mov_imm.f32 r1, -inf"},
-        {"mov_imm r1, nan", "mov_imm.f32 r1, nan"}, {"mov_imm r1, 0x1p3", "mov_imm.f32 r1, 8.0"}, {"mov_imm r1, 0xffffffff", "mov_imm.i32 r1, -1"},
-        {"mov_imm.f64 r1, bits ( 0x7ff0_0000_0000_0001 )", "mov_imm.f64 r1, bits(0x7ff0000000000001)"}, {"mov_imm.f32 r1, 3", "mov_imm.f32 r1, 3.0"},
-        {"mov_imm.f16 r1, 1e-7", "mov_imm.f16 r1, 1e-07"}, {"mov_imm.u128 r1, 18446744073709551616", "mov_imm.u128 r1, 0x10000000000000000"}, {"mov_imm.i8 r1, - 128", "mov_imm.i8 r1, -128"},
-        {"cvt.f32.i32 r1, r2", NULL}, {"rdid r5, block_idx_y", NULL}, {"rdid r5, global_lane_id", NULL}, {"rdid r5, lane_count", NULL},
-        {"add.f32 r1, r2, r3", NULL}, {"sub.i8 r1, r2, r3", NULL}, {"mul.u4096 r1, r2, r3", NULL}, {"div.f16 r1, r2, r3", NULL}, {"rem.i64 r1, r2, r3", NULL},
-        {"min.f32 r1, r2, r3", NULL}, {"max.f32 r1, r2, r3", NULL}, {"fma.f32 r1, r2, r3, r4", NULL}, {"mad.f32 r1, r2, r3, r4", NULL}, {"fms.f32 r1, r2, r3, r4", NULL},
-        {"abs.i32 r1, r2", NULL}, {"neg.i32 r1, r2", NULL}, {"and.u8 r1, r2, r3", NULL}, {"or.u8 r1, r2, r3", NULL}, {"xor.u8 r1, r2, r3", NULL}, {"not.u8 r1, r2", NULL},
-        {"shl.u64 r1, r2, r3", NULL}, {"shr.i64 r1, r2, r3", NULL}, {"seteq.f32 p0, r1, r2", NULL}, {"setne.f32 p15, r1, r2", NULL}, {"setlt.f32 p0, r1, r2", NULL},
-        {"setle.f32 p0, r1, r2", NULL}, {"setgt.f32 p0, r1, r2", NULL}, {"setge.f32 p0, r1, r2", NULL}, {"setltu.i32 p0, r1, r2", NULL}, {"setleu.i32 p0, r1, r2", NULL},
-        {"setgtu.u32 p0, r1, r2", NULL}, {"setgeu.u32 p0, r1, r2", NULL}, {"sel.f32 r1, p3, r4, r5", NULL}, {"ret", NULL}, {"exit", NULL}, {"bar.sync 255", NULL}, {"bar.sync 0", NULL},
-        {"memfence.thread", NULL}, {"memfence.block", NULL}, {"memfence.device", NULL}, {"memfence.system", NULL}, {"atom.add.u32 r1, [r2], r3", NULL},
-        {"atom.min.i32 r1, [shared + r2], r3", NULL}, {"atom.max.i64 r1, [r2], r3", NULL}, {"atom.and.u64 r1, [r2], r3", NULL}, {"atom.or.u32 r1, [r2], r3", NULL},
-        {"atom.xor.u32 r1, [r2], r3", NULL}, {"atom.exch.u32 r1, [r2], r3", NULL}, {"atom.cas.u32 r1, [r2], r3, r4", NULL}, {"exp.f32 r1, r2", NULL}, {"log.f32 r1, r2", NULL},
-        {"log2.f32 r1, r2", NULL}, {"log10.f32 r1, r2", NULL}, {"sqrt.f32 r1, r2", NULL}, {"rsqrt.f32 r1, r2", NULL}, {"sin.f32 r1, r2", NULL}, {"cos.f32 r1, r2", NULL},
-        {"tan.f32 r1, r2", NULL}, {"tanh.f32 r1, r2", NULL}, {"sigmoid.f32 r1, r2", NULL}, {"gelu.f32 r1, r2", NULL}, {"swish.f32 r1, r2", NULL}, {"pow.f32 r1, r2, r3", NULL},
-        {"rcp.f32 r1, r2", NULL}, {"sign.f32 r1, r2", NULL}, {"floor.f32 r1, r2", NULL}, {"ceil.f32 r1, r2", NULL}, {"round.f32 r1, r2", NULL}, {"trunc.f32 r1, r2", NULL},
-        {"clamp.i32 r1, r2, r3, r4", NULL}, {"lerp.f64 r1, r2, r3, r4", NULL}, {"reduce.add.f32 r1, r2, 4", NULL}, {"reduce.min.f32 r1, r255, 1", NULL},
-        {"reduce.max.f32 r1, r2, 0", NULL}, {"reduce.mul.f32 r1, r2, 254", NULL}, {"reduce.add.f32 r1, [buf(r2)], r4", NULL}, {"reduce.min.f32 r1, [buf(r2) + 4], 12", NULL},
-        {"reduce.max.u8 r1, [r2 + r3], 12", NULL}, {"reduce.mul.f32 r1, [r2], r4", NULL}, {"pool.alloc r1, 4096", NULL}, {"pool.alloc r1, r2", NULL}, {"pool.alloc pool7, 4096", NULL},
-        {"pool.alloc pool0x7, r2", "pool.alloc pool7, r2"}, {"pool.free r1", NULL}, {"pool.free pool7", NULL}, {"pool.load.f32 r1, r2, 16", NULL}, {"pool.load.f32 r1, r2, r3", NULL},
-        {"pool.load.f32 r1, pool2, r3", NULL}, {"pool.store.f32 r1, r2, r3", NULL}, {"pool.store.f32 r1, 8, r3", NULL}, {"pool.store.f32 pool1, r2, r3", NULL},
-        {"parallel_map.f32 r1, r2, sqrt, r3", NULL}, {"parallel_map.f32 [buf(r1) + 4], [r2 + r3], relu, 100", NULL}, {"parallel_map_binary.f32 r1, r2, r3, atan2, 18446744073709551615", NULL},
-        {"parallel_map_binary.i32 r1, r2, r3, max, r4", NULL}, {"parallel_reduce.f32 r1, r2, sum, r3", NULL}, {"parallel_reduce.f32 r1, [buf(r2) + 4], product, 7", NULL},
-        {"parallel_reduce.f32 [buf(r1)], r2, min, 7", NULL}};
+    static const char *const rows[][2] = {{"ldg.f32 r1,[r2]", "ldg.f32 r1, [r2]"},
+                                          {"stg.u8 [r2], r1", NULL},
+                                          {"lds.i128 r1, [shared+0]", "lds.i128 r1, [shared + 0]"},
+                                          {"sts.bf16 [shared + r1], r2", NULL},
+                                          {"mov.f64 r1, r2", NULL},
+                                          {"mov_imm.u32 r250, 0x10", "mov_imm.u32 r250, 16"},
+                                          {"mov_imm r1, 5", "mov_imm.i32 r1, 5"},
+                                          {"mov_imm r1, -2147483648", "mov_imm.i32 r1, -2147483648"},
+                                          {"mov_imm r1, 2147483648", "mov_imm.i64 r1, 2147483648"},
+                                          {"mov_imm r1, 1.5", "mov_imm.f32 r1, 1.5"},
+                                          {"mov_imm r1, -inf", "mov_imm.f32 r1, -inf"},
+                                          {"mov_imm r1, nan", "mov_imm.f32 r1, nan"},
+                                          {"mov_imm r1, 0x1p3", "mov_imm.f32 r1, 8.0"},
+                                          {"mov_imm r1, 0xffffffff", "mov_imm.i32 r1, -1"},
+                                          {"mov_imm.f64 r1, bits ( 0x7ff0_0000_0000_0001 )", "mov_imm.f64 r1, bits(0x7ff0000000000001)"},
+                                          {"mov_imm.f32 r1, 3", "mov_imm.f32 r1, 3.0"},
+                                          {"mov_imm.f16 r1, 1e-7", "mov_imm.f16 r1, 1e-07"},
+                                          {"mov_imm.u128 r1, 18446744073709551616", "mov_imm.u128 r1, 0x10000000000000000"},
+                                          {"mov_imm.i8 r1, - 128", "mov_imm.i8 r1, -128"},
+                                          {"cvt.f32.i32 r1, r2", NULL},
+                                          {"rdid r5, block_idx_y", NULL},
+                                          {"rdid r5, global_lane_id", NULL},
+                                          {"rdid r5, lane_count", NULL},
+                                          {"add.f32 r1, r2, r3", NULL},
+                                          {"sub.i8 r1, r2, r3", NULL},
+                                          {"mul.u4096 r1, r2, r3", NULL},
+                                          {"div.f16 r1, r2, r3", NULL},
+                                          {"rem.i64 r1, r2, r3", NULL},
+                                          {"min.f32 r1, r2, r3", NULL},
+                                          {"max.f32 r1, r2, r3", NULL},
+                                          {"fma.f32 r1, r2, r3, r4", NULL},
+                                          {"mad.f32 r1, r2, r3, r4", NULL},
+                                          {"fms.f32 r1, r2, r3, r4", NULL},
+                                          {"abs.i32 r1, r2", NULL},
+                                          {"neg.i32 r1, r2", NULL},
+                                          {"and.u8 r1, r2, r3", NULL},
+                                          {"or.u8 r1, r2, r3", NULL},
+                                          {"xor.u8 r1, r2, r3", NULL},
+                                          {"not.u8 r1, r2", NULL},
+                                          {"shl.u64 r1, r2, r3", NULL},
+                                          {"shr.i64 r1, r2, r3", NULL},
+                                          {"seteq.f32 p0, r1, r2", NULL},
+                                          {"setne.f32 p15, r1, r2", NULL},
+                                          {"setlt.f32 p0, r1, r2", NULL},
+                                          {"setle.f32 p0, r1, r2", NULL},
+                                          {"setgt.f32 p0, r1, r2", NULL},
+                                          {"setge.f32 p0, r1, r2", NULL},
+                                          {"setltu.i32 p0, r1, r2", NULL},
+                                          {"setleu.i32 p0, r1, r2", NULL},
+                                          {"setgtu.u32 p0, r1, r2", NULL},
+                                          {"setgeu.u32 p0, r1, r2", NULL},
+                                          {"sel.f32 r1, p3, r4, r5", NULL},
+                                          {"ret", NULL},
+                                          {"exit", NULL},
+                                          {"bar.sync 255", NULL},
+                                          {"bar.sync 0", NULL},
+                                          {"memfence.thread", NULL},
+                                          {"memfence.block", NULL},
+                                          {"memfence.device", NULL},
+                                          {"memfence.system", NULL},
+                                          {"atom.add.u32 r1, [r2], r3", NULL},
+                                          {"atom.min.i32 r1, [shared + r2], r3", NULL},
+                                          {"atom.max.i64 r1, [r2], r3", NULL},
+                                          {"atom.and.u64 r1, [r2], r3", NULL},
+                                          {"atom.or.u32 r1, [r2], r3", NULL},
+                                          {"atom.xor.u32 r1, [r2], r3", NULL},
+                                          {"atom.exch.u32 r1, [r2], r3", NULL},
+                                          {"atom.cas.u32 r1, [r2], r3, r4", NULL},
+                                          {"exp.f32 r1, r2", NULL},
+                                          {"log.f32 r1, r2", NULL},
+                                          {"log2.f32 r1, r2", NULL},
+                                          {"log10.f32 r1, r2", NULL},
+                                          {"sqrt.f32 r1, r2", NULL},
+                                          {"rsqrt.f32 r1, r2", NULL},
+                                          {"sin.f32 r1, r2", NULL},
+                                          {"cos.f32 r1, r2", NULL},
+                                          {"tan.f32 r1, r2", NULL},
+                                          {"tanh.f32 r1, r2", NULL},
+                                          {"sigmoid.f32 r1, r2", NULL},
+                                          {"gelu.f32 r1, r2", NULL},
+                                          {"swish.f32 r1, r2", NULL},
+                                          {"pow.f32 r1, r2, r3", NULL},
+                                          {"rcp.f32 r1, r2", NULL},
+                                          {"sign.f32 r1, r2", NULL},
+                                          {"floor.f32 r1, r2", NULL},
+                                          {"ceil.f32 r1, r2", NULL},
+                                          {"round.f32 r1, r2", NULL},
+                                          {"trunc.f32 r1, r2", NULL},
+                                          {"clamp.i32 r1, r2, r3, r4", NULL},
+                                          {"lerp.f64 r1, r2, r3, r4", NULL},
+                                          {"reduce.add.f32 r1, r2, 4", NULL},
+                                          {"reduce.min.f32 r1, r255, 1", NULL},
+                                          {"reduce.max.f32 r1, r2, 0", NULL},
+                                          {"reduce.mul.f32 r1, r2, 254", NULL},
+                                          {"reduce.add.f32 r1, [buf(r2)], r4", NULL},
+                                          {"reduce.min.f32 r1, [buf(r2) + 4], 12", NULL},
+                                          {"reduce.max.u8 r1, [r2 + r3], 12", NULL},
+                                          {"reduce.mul.f32 r1, [r2], r4", NULL},
+                                          {"pool.alloc r1, 4096", NULL},
+                                          {"pool.alloc r1, r2", NULL},
+                                          {"pool.alloc pool7, 4096", NULL},
+                                          {"pool.alloc pool0x7, r2", "pool.alloc pool7, r2"},
+                                          {"pool.free r1", NULL},
+                                          {"pool.free pool7", NULL},
+                                          {"pool.load.f32 r1, r2, 16", NULL},
+                                          {"pool.load.f32 r1, r2, r3", NULL},
+                                          {"pool.load.f32 r1, pool2, r3", NULL},
+                                          {"pool.store.f32 r1, r2, r3", NULL},
+                                          {"pool.store.f32 r1, 8, r3", NULL},
+                                          {"pool.store.f32 pool1, r2, r3", NULL},
+                                          {"parallel_map.f32 r1, r2, sqrt, r3", NULL},
+                                          {"parallel_map.f32 [buf(r1) + 4], [r2 + r3], relu, 100", NULL},
+                                          {"parallel_map_binary.f32 r1, r2, r3, atan2, 18446744073709551615", NULL},
+                                          {"parallel_map_binary.i32 r1, r2, r3, max, r4", NULL},
+                                          {"parallel_reduce.f32 r1, r2, sum, r3", NULL},
+                                          {"parallel_reduce.f32 r1, [buf(r2) + 4], product, 7", NULL},
+                                          {"parallel_reduce.f32 [buf(r1)], r2, min, 7", NULL}};
     for (size_t i = 0; i < HG_COUNT_OF(rows); i++) {
         char source[160], expected[160];
         snprintf(source, sizeof source, "\t%s ; comment", rows[i][0]);
@@ -238,7 +361,8 @@ static void test_control(void) {
 }
 
 static void test_counted_loops(void) {
-    expect_body("loop r5, 10\nadd.u32 r2, r2, r3\nendloop\nexit", "    mov_imm.u32 r5, 9\n.L1:\n    add.u32 r2, r2, r3\n    loop r5, @.L1\n    exit\n");
+    expect_body("loop r5, 10\nadd.u32 r2, r2, r3\nendloop\nexit",
+                "    mov_imm.u32 r5, 9\n.L1:\n    add.u32 r2, r2, r3\n    loop r5, @.L1\n    exit\n");
     expect_body("loop r5, 0\nexit\nendloop", "    bra @.L2\n    exit\n.L2:\n");
     expect_body("loop r5, 4294967295\nendloop", "    mov_imm.u32 r5, 4294967294\n.L1:\n    loop r5, @.L1\n");
     expect_body("loop r5, 2\nin: loop r6, 3\nexit\nendloop\nout: endloop",
@@ -247,8 +371,10 @@ static void test_counted_loops(void) {
 
 /* Types left out are those the verifier infers. */
 static void test_inferred_types(void) {
-    expect_body(".param r1 x buffer f32 in\n.param r2 n u64\nldg.f64 r5, [r1 + r2]\nadd r6, r5, r5\nmov r7, r6\nsetlt p0, r2, r2\nsel r8, p0, r7, r6\nstg [r1 + r2], r8\n",
-                ".param r1 x buffer f32 in\n.param r2 n u64\n    ldg.f64 r5, [r1 + r2]\n    add.f64 r6, r5, r5\n    mov.f64 r7, r6\n    setlt.u64 p0, r2, r2\n"
+    expect_body(".param r1 x buffer f32 in\n.param r2 n u64\nldg.f64 r5, [r1 + r2]\nadd r6, r5, r5\nmov r7, r6\nsetlt p0, r2, r2\nsel r8, "
+                "p0, r7, r6\nstg [r1 + r2], r8\n",
+                ".param r1 x buffer f32 in\n.param r2 n u64\n    ldg.f64 r5, [r1 + r2]\n    add.f64 r6, r5, r5\n    mov.f64 r7, r6\n    "
+                "setlt.u64 p0, r2, r2\n"
                 "    sel.f64 r8, p0, r7, r6\n    stg.f64 [r1 + r2], r8\n");
 }
 
@@ -416,7 +542,8 @@ static void test_messages(void) {
     expect_message("exit\nbra @a", "undefined label 'a' referenced in instruction 1", NULL);
     expect_message("ad\nexit\nbra @a", "unknown mnemonic 'ad'", NULL);
     expect_message("ldg r1, [r2]", "type of 'ldg' cannot be inferred here: write ldg.TYPE", NULL);
-    expect_message("mov_imm.f32 r1, 0x10", "'0x10' is no literal of type f32", "use bits(0x\xE2\x80\xA6) for a bit pattern, or 0x\xE2\x80\xA6p0");
+    expect_message("mov_imm.f32 r1, 0x10", "'0x10' is no literal of type f32",
+                   "use bits(0x\xE2\x80\xA6) for a bit pattern, or 0x\xE2\x80\xA6p0");
     expect_message("add.f32 r1, p2, r3", "operand 2 of 'add': expected a register, got predicate 'p2'", NULL);
     expect_message("add.f32 r1, r2", "'add' takes 3 operands, got 2", NULL);
     expect_message("mov.f32 r1 5", "expected ',' or end of line, got '5'", NULL);
@@ -424,9 +551,10 @@ static void test_messages(void) {
 
 /* Several mistakes in one run, in order of place; numbers of instructions count the broken ones. */
 static void test_many_errors(void) {
-    static const char source[] = "exit\n.param r1 x buffer f32 in [n]\nfoo\nbra @none\nadd.f32 r1, r2\nloop r1, x\nendloop\na:\na:\nmov_imm.u8 r1, 999";
-    static const expected_error wanted[] = {{"S02", 1, 1, 4},  {"S02", 2, 1, 6}, {"N01", 3, 1, 3}, {"L02", 4, 5, 5},
-                                            {"N04", 5, 1, 7},  {"N03", 6, 10, 1}, {"L01", 9, 1, 1}, {"S04", 10, 16, 3}};
+    static const char source[] =
+        "exit\n.param r1 x buffer f32 in [n]\nfoo\nbra @none\nadd.f32 r1, r2\nloop r1, x\nendloop\na:\na:\nmov_imm.u8 r1, 999";
+    static const expected_error wanted[] = {{"S02", 1, 1, 4}, {"S02", 2, 1, 6},  {"N01", 3, 1, 3}, {"L02", 4, 5, 5},
+                                            {"N04", 5, 1, 7}, {"N03", 6, 10, 1}, {"L01", 9, 1, 1}, {"S04", 10, 16, 3}};
     expect_errors_in(source, strlen(source), wanted, HG_COUNT_OF(wanted));
     hg_diagnostics *d = hg_diagnostics_create(3);
     hg_program *p;
@@ -466,7 +594,10 @@ static uint64_t random_below(uint64_t n) { /* xorshift64 (Marsaglia 2003) */
     return (random_state >> 11) % n;
 }
 
-typedef struct writer { char *text; size_t length, capacity; } writer;
+typedef struct writer {
+    char *text;
+    size_t length, capacity;
+} writer;
 static void put(writer *w, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -512,8 +643,11 @@ static void put_literal(writer *w, hg_type type) {
 static hg_opname random_opname(hg_op op, hg_type type) {
     for (;;) {
         hg_opname name = (hg_opname)random_below(HG_OPNAME_COUNT);
-        bool group = op == HG_OP_PARALLEL_MAP ? hg_opname_is_map(name) : op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name) : hg_opname_is_reduce(name);
-        bool floats = name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2 || (hg_opname_op(name) != HG_OP_NONE && !hg_op_allows_type(hg_opname_op(name), type));
+        bool group = op == HG_OP_PARALLEL_MAP          ? hg_opname_is_map(name)
+                     : op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name)
+                                                       : hg_opname_is_reduce(name);
+        bool floats = name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2 ||
+                      (hg_opname_op(name) != HG_OP_NONE && !hg_op_allows_type(hg_opname_op(name), type));
         if (group && (!floats || hg_type_is_float(type))) return name;
     }
 }
@@ -531,7 +665,9 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
         }
         put_address(w, NOT_SHARED);
         break;
-    case HG_K_ADDRESS: put_address(w, hg_op_get(op)->flags & HG_F_SHARED ? ONLY_SHARED : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED : ANY_PLACE); break;
+    case HG_K_ADDRESS:
+        put_address(w, hg_op_get(op)->flags & HG_F_SHARED ? ONLY_SHARED : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED : ANY_PLACE);
+        break;
     case HG_K_LITERAL: put_literal(w, type); break;
     case HG_K_COUNT: put(w, random_below(2) ? "r%u" : "%u", reg); break;
     case HG_K_U8: put(w, "%u", reg / 2); break;
@@ -621,7 +757,8 @@ static void test_line_limit(void) {
     expect_errors_in(text, strlen(text), (const expected_error[]){{"S05", 4, 1, 1}, {"N01", 5, 1, 3}}, 2);
     for (size_t i = 0; i + 4 < size; i += 4) memcpy(text + n + i, "r2,\n", 4); /* one statement of ten million bytes */
     hg_program *p = NULL;
-    CHECK(hg_program_assemble(text, strlen(text), NULL, &p) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "S05") == 0 && hg_last_error()->line == 4);
+    CHECK(hg_program_assemble(text, strlen(text), NULL, &p) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "S05") == 0 &&
+          hg_last_error()->line == 4);
     n = sprintf(text, "%sexit ;", HEAD);
     memset(text + n, 'c', 1 << 20);
     text[strlen(HEAD) + (1 << 20)] = '\n';
@@ -638,7 +775,8 @@ static void test_instruction_limit(void) {
     writer w = {malloc(capacity), 0, capacity};
     if (!w.text) return;
     put(&w, "%s", HEAD);
-    for (uint32_t i = 0; i < HG_MAX_INSTRUCTIONS; i++) w.length += (size_t)sprintf(w.text + w.length, "k%u: bra @k%u\n", i, HG_MAX_INSTRUCTIONS - 1 - i);
+    for (uint32_t i = 0; i < HG_MAX_INSTRUCTIONS; i++)
+        w.length += (size_t)sprintf(w.text + w.length, "k%u: bra @k%u\n", i, HG_MAX_INSTRUCTIONS - 1 - i);
     hg_program *p = assemble(w.text, w.length);
     CHECK(p && hg_program_len(p) == HG_MAX_INSTRUCTIONS && p->label_count == HG_MAX_LABELS);
     if (p)
@@ -699,8 +837,10 @@ static void test_counts(void) {
 /* Bytes without sense, and sensible text with bytes changed: diagnostics or a program, nothing else. */
 static void test_garbage(void) {
     char text[2048];
-    static const char sample[] = ".atlas 1\n.program t\n.param r1 x buffer f32 in [n]\n.param r4 n u64 = 0x1_0\n.meta k \"a\\x41\"\n.lanes n*4\na: mov_imm.f32 r2, -1.5e-3\n"
-                                 "ldg.f32 r3, [r1 + r4 - 8] ; c\nloop r5, 3\nfma.f32 r3, r3,\n r2, r3\nendloop\nbra.p0 @a\nparallel_reduce.f32 [buf(r1)], r1, sum, r4\nexit\n";
+    static const char sample[] = ".atlas 1\n.program t\n.param r1 x buffer f32 in [n]\n.param r4 n u64 = 0x1_0\n.meta k \"a\\x41\"\n.lanes "
+                                 "n*4\na: mov_imm.f32 r2, -1.5e-3\n"
+                                 "ldg.f32 r3, [r1 + r4 - 8] ; c\nloop r5, 3\nfma.f32 r3, r3,\n r2, r3\nendloop\nbra.p0 "
+                                 "@a\nparallel_reduce.f32 [buf(r1)], r1, sum, r4\nexit\n";
     for (int round = 0; round < 20000; round++) {
         size_t length = sizeof sample - 1;
         memcpy(text, sample, length);
@@ -711,8 +851,10 @@ static void test_garbage(void) {
         for (uint64_t k = random_below(4); round % 10 && k < 4; k++) {
             static const char bytes[] = "\0\n\r,;:\"\\[]()@=*+-._$ r0xp9f\xFF\xC3";
             size_t at = (size_t)random_below(length);
-            if (random_below(3) == 0) memmove(text + at, text + at + 1, --length - at);
-            else text[at] = bytes[random_below(sizeof bytes)];
+            if (random_below(3) == 0)
+                memmove(text + at, text + at + 1, --length - at);
+            else
+                text[at] = bytes[random_below(sizeof bytes)];
         }
         hg_program *p = NULL;
         hg_status status = hg_program_assemble(text, length, NULL, &p);
@@ -735,7 +877,8 @@ static void plain_release(void *user, void *memory) {
 }
 
 static void test_failing_allocations(void) {
-    static const char text[] = ".atlas 1\n.program t\n.param r1 x buffer f32 in [n]\n.param r4 n u64 = 5\n.lanes n\n.meta k \"v\"\n.entry a\na: mov_imm.f32 r2, 1.5\n"
+    static const char text[] = ".atlas 1\n.program t\n.param r1 x buffer f32 in [n]\n.param r4 n u64 = 5\n.lanes n\n.meta k \"v\"\n.entry "
+                               "a\na: mov_imm.f32 r2, 1.5\n"
                                "mov_imm r6, 0\nadd r3, r2, r2\nloop r5, 3\nfma.f32 r3, r3, r2, r3\nendloop\nb: bra @a\n";
     hg_allocator allocator = {.size = sizeof allocator, .reallocate = failing_reallocate, .release = plain_release};
     uint64_t n = 0;
