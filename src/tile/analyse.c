@@ -1,0 +1,352 @@
+/* Decides how every value lives in a tile: once for all lanes, as lane 0's with a stride, or a lane each; and which branches and
+ * loops can send lanes different ways.
+ * Starts from "everything is one value" and takes back what does not hold until nothing changes: a value is a vector when an
+ * operand is; a variable when it is set to a vector, or in a place that only some of the active lanes reach.
+ * Requires: a legalised module, kir_shapes (only AFFINE is read, and UNIFORM of variables). Provides: value_plan.form, .widened,
+ * .divergent; var_plan.scalar; function_plan.param_form, .result_form, .divergent_*. */
+#include "tile/compile_internal.h"
+#include <string.h>
+
+int tile_kind_of(uint8_t type) {
+    switch (type) {
+    case KIR_BOOL: case HG_TYPE_U8: return 0;
+    case HG_TYPE_U16: return 1;
+    case HG_TYPE_U32: return 2;
+    case HG_TYPE_U64: return 3;
+    case HG_TYPE_F32: return 4;
+    case HG_TYPE_F64: return 5;
+    default: return -1;
+    }
+}
+
+bool tile_is_pure(const kir_value *v) { return v->op < KIR_CONST || v->op == KIR_DERIVED; }
+
+bool tile_walk_next(tile_walk *w) {
+    if (w->v) {
+        if (w->v->body[0]) {
+            w->region = w->v->body[0];
+            w->v = w->region->first;
+        } else {
+            w->v = w->v->next;
+        }
+        return true;
+    }
+    if (w->region == w->root) return false;
+    kir_value *owner = w->region->owner;
+    if (owner->op == KIR_IF && w->region == owner->body[0]) {
+        w->region = owner->body[1];
+        w->v = w->region->first;
+    } else {
+        w->region = owner->parent;
+        w->v = owner->next;
+    }
+    return true;
+}
+
+/* ---- handlers ---- */
+
+static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsigned variant) {
+    for (uint32_t i = 0; i < h->derived_count; i++)
+        if (h->derived[i].fn == v->u.derived.fn && h->derived[i].type == v->u.derived.atlas_type && h->derived[i].variant == variant) return h->derived[i].run;
+    return NULL;
+}
+
+static tile_fn *look_up(const tile_handlers *h, const kir_value *v, unsigned variant) {
+    if (v->op == KIR_DERIVED) return derived_handler(h, v, variant);
+    int kind = tile_kind_of(v->args[0]->type), to = tile_kind_of(v->type);
+    if (v->op == KIR_SELECT) {
+        static const uint8_t BY_SIZE[] = {0, 1, 2, 3, 2, 3};
+        return to < 0 ? NULL : h->op[KIR_SELECT][BY_SIZE[to]][variant];
+    }
+    if (kind < 0 || to < 0) return NULL;
+    if (v->op >= KIR_BITCAST && v->op <= KIR_F2B) return h->convert[v->op][kind][to];
+    return h->op[v->op][kind][variant];
+}
+
+static bool is_copy(const kir_value *v) {
+    if (v->op != KIR_BITCAST && v->op != KIR_ZEXT && v->op != KIR_TRUNC) return false;
+    if (v->type == KIR_BOOL && v->args[0]->type != KIR_BOOL) return false;
+    return kir_type_bytes(v->type) == kir_type_bytes(v->args[0]->type);
+}
+
+tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scalars) {
+    tile_choice choice = {0};
+    if (is_copy(v)) {
+        choice.found = true;
+        return choice;
+    }
+    bool swaps = (v->nargs == 2 && (v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_MULHI_U || v->op == KIR_AND || v->op == KIR_OR || v->op == KIR_XOR ||
+                                    v->op == KIR_CMP_EQ || v->op == KIR_FADD || v->op == KIR_FMUL || v->op == KIR_FCMP_EQ)) ||
+                 v->op == KIR_FFMA;
+    int best = -1;
+    for (unsigned bits = 0; bits < 8; bits++) {
+        if (bits & ~(unsigned)scalars || __builtin_popcount(bits) <= best) continue;
+        unsigned swapped = (bits & 4) | (bits & 1) << 1 | (bits >> 1 & 1);
+        tile_fn *run = look_up(h, v, bits), *run_swapped = swaps && !run ? look_up(h, v, swapped) : NULL;
+        if (!run && !run_swapped) continue;
+        best = __builtin_popcount(bits);
+        choice.run = run ? run : run_swapped;
+        choice.swap = !run;
+        choice.variant = (uint8_t)(run ? bits : swapped);
+        choice.found = true;
+    }
+    return choice;
+}
+
+/* ---- forms ---- */
+
+typedef struct analysis { tile_plan *plan; kir_function *f; bool changed; } analysis;
+
+static bool id_is_uniform(uint64_t id, bool block_mode) {
+    switch ((hg_idname)id) {
+    case HG_ID_BLOCK_DIM_X: case HG_ID_BLOCK_DIM_Y: case HG_ID_BLOCK_DIM_Z: case HG_ID_GRID_DIM_X: case HG_ID_GRID_DIM_Y: case HG_ID_GRID_DIM_Z:
+    case HG_ID_LANE_COUNT: return true;
+    case HG_ID_BLOCK_IDX_X: case HG_ID_BLOCK_IDX_Y: case HG_ID_BLOCK_IDX_Z: return block_mode;
+    default: return false;
+    }
+}
+
+/* Whether all lanes that are active at the start of the function are active in this region (or stopped). */
+static bool everybody_here(const kir_region *r) {
+    for (; r->owner; r = r->owner->parent)
+        if (plan_of(r->owner)->divergent) return false;
+    return true;
+}
+
+static void demote(analysis *a, kir_var *var) {
+    var_plan *p = plan_of_var(var);
+    if (!p->scalar) return;
+    p->scalar = false;
+    a->changed = true;
+}
+
+static uint8_t pure_form(const kir_value *v) {
+    uint8_t form = TILE_SCALAR;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
+    if (form == TILE_AFFINE && !(v->shape == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type))) form = TILE_VECTOR;
+    return form;
+}
+
+static uint8_t address_form(const kir_value *v) {
+    uint8_t count = 0, form = TILE_SCALAR;
+    const uint8_t each = v->u.mem.split ? 2 : 1;
+    bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+    bool direct = handle && v->u.mem.space != KIR_FLAT && v->u.mem.slot >= 0;
+    uint8_t first = direct ? each : 0;
+    count = (uint8_t)((handle ? each : 0) + (v->u.mem.has_index ? each : 0));
+    for (uint8_t i = first; i < count; i++)
+        if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
+    return form;
+}
+
+static uint8_t form_of(analysis *a, const kir_value *v) {
+    bool block_mode = a->plan->kernel->block_mode;
+    switch ((kir_op)v->op) {
+    case KIR_CONST: case KIR_INPUT: return TILE_SCALAR;
+    case KIR_ID:
+        if (id_is_uniform(v->u.imm, block_mode)) return TILE_SCALAR;
+        return v->u.imm == HG_ID_GLOBAL_LANE_ID && v->type == HG_TYPE_U64 ? TILE_AFFINE : TILE_VECTOR;
+    case KIR_PARAM: return plan_of_function(a->f)->param_form[v->u.imm];
+    case KIR_VAR_GET:
+        if (plan_of_var(v->u.var)->scalar) return TILE_SCALAR;
+        return v->shape == KIR_UNIFORM || (v->shape == KIR_BLOCK_UNIFORM && block_mode) ? TILE_SCALAR : TILE_VECTOR;
+    case KIR_TABLE_GET: return plan_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
+    case KIR_LOAD: return address_form(v) == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
+    case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : plan_of_function(v->u.call.function)->result_form;
+    default: return tile_is_pure(v) ? pure_form(v) : TILE_VECTOR;
+    }
+}
+
+static void visit_jump(analysis *a, const kir_value *v) {
+    const kir_region *r = v->parent;
+    bool divergent = false;
+    for (; r->owner->op != KIR_LOOP; r = r->owner->parent) divergent = divergent || plan_of(r->owner)->divergent;
+    value_plan *loop = plan_of(r->owner);
+    if (divergent && !loop->divergent) loop->divergent = a->changed = true;
+}
+
+static void visit_return(analysis *a, const kir_value *v) {
+    function_plan *f = plan_of_function(a->f);
+    bool divergent = !everybody_here(v->parent);
+    if (divergent && !f->divergent_return) f->divergent_return = a->changed = true;
+    uint8_t form = divergent || (v->nargs && plan_of(v->args[0])->form != TILE_SCALAR) ? TILE_VECTOR : TILE_SCALAR;
+    if (form > f->result_form) {
+        f->result_form = form;
+        a->changed = true;
+    }
+}
+
+static void visit_call(analysis *a, const kir_value *v) {
+    function_plan *callee = plan_of_function(v->u.call.function), *caller = plan_of_function(a->f);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (plan_of(v->args[i])->form != TILE_SCALAR && callee->param_form[i] != TILE_VECTOR) {
+            callee->param_form[i] = TILE_VECTOR;
+            a->changed = true;
+        }
+    if (callee->divergent_calls) return;
+    if (caller->divergent_calls || caller->divergent_return || !everybody_here(v->parent)) callee->divergent_calls = a->changed = true;
+}
+
+static void visit(analysis *a, kir_value *v) {
+    value_plan *p = plan_of(v);
+    uint8_t form = form_of(a, v);
+    if (form > p->form) {
+        p->form = form;
+        a->changed = true;
+    }
+    switch ((kir_op)v->op) {
+    case KIR_IF:
+        if (plan_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
+        break;
+    case KIR_BREAK: case KIR_CONTINUE: visit_jump(a, v); break;
+    case KIR_RETURN: visit_return(a, v); break;
+    case KIR_CALL: visit_call(a, v); break;
+    case KIR_VAR_SET: {
+        const function_plan *f = plan_of_function(a->f);
+        bool everybody = everybody_here(v->parent) && !f->divergent_return && (v->u.var->function || !f->divergent_calls);
+        if (!everybody || plan_of(v->args[0])->form != TILE_SCALAR) demote(a, v->u.var);
+        break;
+    }
+    default: break;
+    }
+}
+
+/* ---- which scalars are needed as vectors too ---- */
+
+static void widen(const kir_value *v) {
+    value_plan *p = plan_of(v);
+    if (p->form != TILE_VECTOR) p->widened = true;
+}
+static void widen_affine(const kir_value *v) {
+    if (plan_of(v)->form == TILE_AFFINE) widen(v);
+}
+
+static void widen_arguments(tile_plan *plan, const kir_value *v) {
+    const value_plan *p = plan_of(v);
+    if (tile_is_pure(v)) {
+        if (p->form != TILE_VECTOR) return;
+        uint8_t scalars = 0;
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (plan_of(v->args[i])->form == TILE_SCALAR) scalars |= (uint8_t)(1u << i);
+        tile_choice choice = tile_choose(plan->kernel->handlers, v, scalars);
+        if (!choice.found) plan->unsupported = kir_op_name((kir_op)v->op);
+        for (uint8_t i = 0; i < v->nargs; i++) {
+            uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
+            if (!(choice.variant >> place & 1)) widen(v->args[i]);
+        }
+        return;
+    }
+    switch ((kir_op)v->op) {
+    case KIR_VAR_SET: case KIR_RETURN: case KIR_TABLE_GET: case KIR_FAULT_IF: case KIR_IF: case KIR_ARRAY_GET:
+        if (v->nargs) widen_affine(v->args[0]);
+        break;
+    case KIR_ARRAY_SET:
+        widen_affine(v->args[0]);
+        widen(v->args[1]);
+        break;
+    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: {
+        bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0);
+        for (uint8_t i = 0; i < v->nargs; i++) {
+            bool is_index = v->u.mem.has_index && i >= index && i < index + each;
+            if (v->u.mem.split && i < index + (v->u.mem.has_index ? each : 0)) { /* put together lane by lane unless all are scalars */
+                uint8_t partner = i & 1 ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
+                if (plan_of(v->args[i])->form != TILE_SCALAR || plan_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
+            } else if (!is_index) {
+                widen_affine(v->args[i]);
+            }
+        }
+        break;
+    }
+    default: break;
+    }
+}
+
+/* ---- the functions that run, callers before callees ---- */
+
+static bool order_functions(tile_plan *plan) {
+    HG_VEC(kir_function *) stack = {0};
+    HG_VEC(const kir_value *) at = {0};
+    kir_function **slot = hg_vec_push(&stack);
+    bool ok = slot && hg_vec_push(&at);
+    if (ok) *slot = plan->module->functions;
+    while (ok && stack.count) {
+        kir_function *f = stack.data[stack.count - 1];
+        plan_of_function(f)->reached = true;
+        const kir_value *v = at.data[at.count - 1];
+        if (v || f->body->first) v = kir_walk(v, f->body);
+        while (v && !(v->op == KIR_CALL && !plan_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
+        at.data[at.count - 1] = v;
+        if (v) {
+            slot = hg_vec_push(&stack);
+            ok = slot && hg_vec_push(&at);
+            if (ok) *slot = v->u.call.function;
+        } else { /* post-order: callees first, turned round below */
+            slot = hg_vec_push(&plan->order);
+            ok = slot != NULL;
+            if (ok) *slot = f;
+            stack.count--;
+            at.count--;
+        }
+    }
+    for (uint64_t i = 0; ok && i < plan->order.count / 2; i++) {
+        kir_function *f = plan->order.data[i];
+        plan->order.data[i] = plan->order.data[plan->order.count - 1 - i];
+        plan->order.data[plan->order.count - 1 - i] = f;
+    }
+    hg_vec_free(&stack);
+    hg_vec_free(&at);
+    return ok;
+}
+
+static bool make_plans(tile_plan *plan) {
+    for (kir_var *x = plan->module->vars; x; x = x->next) {
+        var_plan *p = hg_arena_alloc(&plan->arena, sizeof *p);
+        if (!p) return false;
+        p->scalar = x->length == 0;
+        p->slot = TILE_NONE;
+        x->scratch = p;
+    }
+    for (kir_function *f = plan->module->functions; f; f = f->next) {
+        f->scratch = hg_arena_alloc(&plan->arena, sizeof(function_plan));
+        if (!f->scratch) return false;
+    }
+    if (!order_functions(plan)) return false;
+    for (uint64_t i = 0; i < plan->order.count; i++) {
+        kir_function *f = plan->order.data[i];
+        uint32_t count = kir_number(f);
+        value_plan *plans = hg_arena_alloc(&plan->arena, (count + 1) * sizeof *plans);
+        if (!plans) return false;
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            v->scratch = &plans[v->id];
+            plans[v->id].cell = plans[v->id].vector = TILE_NONE;
+            if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) plan_of_var(v->u.var)->used = true;
+            if (v->op == KIR_CALL)
+                for (uint8_t k = 0; k < v->u.call.function->array_count; k++) plan_of_var(v->u.call.arrays[k])->used = true;
+        }
+    }
+    return true;
+}
+
+hg_status tile_plan_forms(tile_plan *plan) {
+    if (!make_plans(plan)) return hg_fail_memory();
+    kir_count_uses(plan->module);
+    analysis a = {.plan = plan, .changed = true};
+    while (a.changed) {
+        a.changed = false;
+        for (uint64_t i = 0; i < plan->order.count; i++) {
+            a.f = plan->order.data[i];
+            for (kir_value *v = kir_walk(NULL, a.f->body); v; v = kir_walk(v, a.f->body)) visit(&a, v);
+        }
+    }
+    for (uint64_t i = 0; i < plan->order.count; i++) {
+        kir_function *f = plan->order.data[i];
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            widen_arguments(plan, v);
+            if (v->op == KIR_LOOP) plan->kernel->has_loop = true;
+        }
+    }
+    if (plan->unsupported) return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': no handler for %s", plan->module->name, plan->unsupported);
+    return HG_OK;
+}

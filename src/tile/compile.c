@@ -1,0 +1,635 @@
+/* Kernel IR to linear tile code. Every region in which lanes can differ has a mask of its own, known statically; regions that all
+ * active lanes enter together share their parent's. A lane that leaves (break, continue, return, exit, fault) is taken out of
+ * the mask of the region it is in; at the end of a region its mask flows back into the parent's, so whoever left stays away.
+ * Requires: tile_plan_forms, tile_plan_slots. Provides: tile_kernel.insns. */
+#include "tile/compile_internal.h"
+#include <string.h>
+
+typedef struct coder {
+    tile_plan *plan;
+    tile_kernel *kernel;
+    kir_function *f;
+    function_plan *p;
+    uint32_t inst;
+    tile_insn spare; /* what add() gives out of memory */
+} coder;
+
+/* ---- instructions ---- */
+
+static uint32_t here(const coder *c) { return (uint32_t)c->plan->code.count; }
+
+/* Instructions may move when more are added: the result is only valid until the next add(). */
+static tile_insn *add(coder *c, tile_kind kind, uint32_t mask) {
+    tile_insn *insn = hg_vec_push(&c->plan->code);
+    if (!insn) {
+        c->plan->out_of_memory = true;
+        insn = &c->spare;
+    }
+    insn->kind = (uint8_t)kind;
+    insn->mask = mask;
+    insn->d = insn->a = insn->b = insn->c = 0;
+    insn->target = TILE_NONE;
+    insn->inst = c->inst;
+    return insn;
+}
+
+static void link_jump(coder *c, tile_insn *insn, uint32_t *list) {
+    if (c->plan->out_of_memory) return;
+    insn->target = *list;
+    *list = here(c) - 1;
+}
+
+static void patch(coder *c, uint32_t *list, uint32_t target) {
+    while (*list != TILE_NONE && !c->plan->out_of_memory) {
+        uint32_t next = c->plan->code.data[*list].target;
+        c->plan->code.data[*list].target = target;
+        *list = next;
+    }
+}
+
+static uint32_t new_masks(coder *c, uint32_t count) {
+    uint32_t first = c->p->mask_base + c->p->mask_count;
+    c->p->mask_count += count;
+    if (c->kernel->mask_count < first + count) c->kernel->mask_count = first + count;
+    return first;
+}
+
+static int which_body(const kir_region *r) { return r->owner->body[1] == r ? 1 : 0; }
+static uint32_t mask_of(const coder *c, const kir_region *r) { return r->owner ? plan_of(r->owner)->mask[which_body(r)] : c->p->body_mask; }
+
+/* The list of jumps to the end of the region whose mask r uses. */
+static uint32_t *pending_of(coder *c, const kir_region *r) {
+    if (!r->owner) return &c->p->pending;
+    const kir_region *owner = plan_of(r->owner)->owner[which_body(r)];
+    return owner->owner ? &plan_of(owner->owner)->pending[which_body(owner)] : &c->p->pending;
+}
+
+/* ---- operands ---- */
+
+static uint32_t vector_of(const kir_value *v) { return plan_of(v)->vector; }
+static uint32_t cell_of(const kir_value *v) { return plan_of(v)->cell; }
+static bool is_scalar(const kir_value *v) { return plan_of(v)->form == TILE_SCALAR; }
+static uint8_t size_of(uint8_t type) { return (uint8_t)kir_type_bytes(type); }
+
+/* The widened form of a scalar or affine value, made right behind it. */
+static void widen(coder *c, const kir_value *v, uint32_t d) {
+    const value_plan *p = plan_of(v);
+    tile_insn *insn = add(c, p->form == TILE_AFFINE ? TILE_IOTA : TILE_SPLAT, 0);
+    insn->d = d;
+    insn->a = p->cell;
+    insn->size = size_of(v->type);
+    insn->u.imm = (uint64_t)(v->op == KIR_ID ? 1 : v->stride);
+}
+
+static void code_pure(coder *c, const kir_value *v) {
+    const value_plan *p = plan_of(v);
+    bool one = p->form != TILE_VECTOR;
+    uint8_t scalars = 0;
+    for (uint8_t i = 0; i < v->nargs && !one; i++)
+        if (is_scalar(v->args[i])) scalars |= (uint8_t)(1u << i);
+    tile_choice choice = tile_choose(c->kernel->handlers, v, scalars);
+    if (!choice.found) c->plan->unsupported = kir_op_name((kir_op)v->op);
+    uint32_t slots[3] = {0};
+    for (uint8_t i = 0; i < v->nargs && i < 3; i++) {
+        uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
+        bool cell = one || (choice.variant >> place & 1);
+        slots[place] = cell && plan_of(v->args[i])->form != TILE_VECTOR ? cell_of(v->args[i]) : vector_of(v->args[i]);
+    }
+    tile_insn *insn = add(c, choice.run ? (one ? TILE_RUN_ONE : TILE_RUN) : one ? TILE_COPY_ONE : TILE_COPY_ALL, 0);
+    insn->run = choice.run;
+    insn->size = size_of(v->type);
+    insn->d = one ? p->cell : p->vector;
+    insn->a = slots[0];
+    insn->b = slots[1];
+    insn->c = slots[2];
+}
+
+static void code_get(coder *c, const kir_value *v, uint32_t mask) {
+    const value_plan *p = plan_of(v);
+    const var_plan *var = plan_of_var(v->u.var);
+    tile_insn *insn;
+    if (p->form == TILE_VECTOR) {
+        if (p->alias) return;
+        insn = add(c, TILE_COPY_ALL, 0);
+        insn->d = p->vector;
+    } else {
+        if (p->cell == var->slot) return;
+        insn = add(c, var->scalar ? TILE_COPY_ONE : TILE_FIRST, mask);
+        insn->d = p->cell;
+    }
+    insn->a = var->slot;
+    insn->size = size_of(v->type);
+}
+
+/* d = v where active. */
+static tile_insn *code_masked_copy(coder *c, uint32_t d, const kir_value *v, uint32_t mask) {
+    bool scalar = plan_of(v)->form == TILE_SCALAR;
+    tile_insn *insn = add(c, scalar ? TILE_COPY_SPLAT : TILE_COPY, mask);
+    insn->d = d;
+    insn->a = scalar ? cell_of(v) : vector_of(v);
+    insn->size = size_of(v->type);
+    return insn;
+}
+
+static void code_set(coder *c, const kir_value *v, uint32_t mask) {
+    const kir_value *value = v->args[0];
+    const value_plan *p = plan_of(value);
+    const var_plan *var = plan_of_var(v->u.var);
+    if (!var->used) return;
+    if (var->scalar) {
+        tile_insn *insn = add(c, TILE_COPY_ONE, mask);
+        insn->d = var->slot;
+        insn->a = p->cell;
+        return;
+    }
+    if (p->form == TILE_VECTOR && p->vector == var->slot) return;
+    bool dies = p->form == TILE_VECTOR && !p->alias && value->op != KIR_PARAM && p->last == plan_of(v)->position;
+    tile_insn *insn = code_masked_copy(c, var->slot, value, mask);
+    if (dies) insn->kind = TILE_SWAP;
+}
+
+static void code_array(coder *c, const kir_value *v, uint32_t mask) {
+    bool get = v->op == KIR_ARRAY_GET, one = is_scalar(v->args[0]);
+    tile_insn *insn = add(c, get ? (one ? TILE_ARRAY_GET_ONE : TILE_ARRAY_GET) : one ? TILE_ARRAY_SET_ONE : TILE_ARRAY_SET, mask);
+    insn->a = plan_of_var(v->u.var)->slot;
+    insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
+    insn->c = get ? 0 : vector_of(v->args[1]);
+    insn->d = get ? vector_of(v) : 0;
+    insn->size = size_of(v->u.var->type);
+    insn->u.imm = v->u.var->length;
+}
+
+static void code_table(coder *c, const kir_value *v) {
+    const kir_table *t = v->u.table;
+    size_t bytes = (size_t)(t->length * kir_type_bytes(t->type));
+    uint8_t *copy = NULL;
+    if (t->id < c->plan->table_count) copy = c->plan->tables[t->id];
+    if (!copy) {
+        copy = hg_arena_alloc(&c->kernel->arena, bytes);
+        if (!copy) {
+            c->plan->out_of_memory = true;
+            return;
+        }
+        memcpy(copy, t->data, bytes);
+        if (t->id < c->plan->table_count) c->plan->tables[t->id] = copy;
+    }
+    bool one = plan_of(v)->form == TILE_SCALAR;
+    tile_insn *insn = add(c, one ? TILE_TABLE_ONE : TILE_TABLE, 0);
+    insn->d = one ? cell_of(v) : vector_of(v);
+    insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
+    insn->size = size_of(t->type);
+    insn->c = t->length;
+    insn->u.table = copy;
+}
+
+/* ---- memory ---- */
+
+typedef struct operand { uint8_t form; uint32_t slot; int64_t stride; } operand;
+
+static operand plain_operand(const kir_value *v) {
+    const value_plan *p = plan_of(v);
+    return (operand){p->form, p->form == TILE_VECTOR ? p->vector : p->cell, v->op == KIR_ID ? 1 : v->stride};
+}
+
+/* The 64-bit argument at args[*i], put together from halves where the target has none. */
+static operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which) {
+    if (!v->u.mem.split) return plain_operand(v->args[(*i)++]);
+    const kir_value *low = v->args[*i], *high = v->args[*i + 1];
+    *i = (uint8_t)(*i + 2);
+    bool one = is_scalar(low) && is_scalar(high);
+    tile_insn *insn = add(c, one ? TILE_JOIN_ONE : TILE_JOIN, 0);
+    insn->d = plan_of(v)->joined[which];
+    insn->a = one ? cell_of(low) : vector_of(low);
+    insn->b = one ? cell_of(high) : vector_of(high);
+    return (operand){one ? TILE_SCALAR : TILE_VECTOR, insn->d, 0};
+}
+
+/* AFFINE operands were widened for everything but addresses. */
+static operand value_operand(const kir_value *v) {
+    operand o = plain_operand(v);
+    if (o.form == TILE_AFFINE) o = (operand){TILE_VECTOR, vector_of(v), 0};
+    return o;
+}
+
+static void name_direct_slot(const kir_module *m, tile_access *access) {
+    access->handle_input = TILE_NONE;
+    if (access->slot < 0 || (uint64_t)access->slot >= m->slots.count) return;
+    const kir_slot *slot = &m->slots.data[access->slot];
+    if (slot->constant) access->constant_handle = slot->handle;
+    else access->handle_input = slot->input;
+    access->pool = slot->space == KIR_POOL;
+}
+
+static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
+    tile_access *access = hg_arena_alloc(&c->kernel->arena, sizeof *access);
+    if (!access) {
+        c->plan->out_of_memory = true;
+        return;
+    }
+    bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+    uint8_t next = 0;
+    access->op = v->op;
+    access->space = v->u.mem.space;
+    access->pool = v->u.mem.space == KIR_POOL;
+    access->operand = v->u.mem.operand;
+    access->unchecked = v->u.mem.unchecked;
+    access->atomic = v->u.mem.atomic;
+    access->class_id = v->u.mem.class_id;
+    access->bytes = v->u.mem.bytes;
+    access->size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes;
+    access->slot = handle && v->u.mem.space != KIR_FLAT ? v->u.mem.slot : KIR_OPEN;
+    access->inst = v->inst;
+    access->disp = v->u.mem.disp;
+    access->has_index = v->u.mem.has_index;
+    name_direct_slot(c->plan->module, access);
+    if (handle && access->slot >= 0) {
+        next = v->u.mem.split ? 2 : 1;
+    } else if (handle) {
+        operand o = wide_operand(c, v, &next, 0);
+        if (o.form == TILE_AFFINE) o = value_operand(v->args[0]);
+        access->handle = o.slot;
+        access->handle_form = o.form;
+    }
+    if (access->has_index) {
+        operand o = wide_operand(c, v, &next, 1);
+        access->index = o.slot;
+        access->index_form = o.form;
+        access->stride = o.stride;
+    }
+    if (next < v->nargs) {
+        operand o = value_operand(v->args[next]);
+        access->value = o.slot;
+        access->value_form = o.form;
+        access->value_size = size_of(v->args[next]->type);
+    }
+    if (next + 1 < v->nargs) {
+        operand o = value_operand(v->args[next + 1]);
+        access->second = o.slot;
+        access->second_form = o.form;
+    }
+    if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
+        access->one = plan_of(v)->form == TILE_SCALAR;
+        access->result = access->one ? cell_of(v) : vector_of(v);
+        access->value_size = size_of(v->type);
+    }
+    tile_kind kind = v->op == KIR_LOAD ? TILE_LOAD : v->op == KIR_STORE ? TILE_STORE : v->op == KIR_CHECK ? TILE_CHECK : TILE_ATOMIC;
+    add(c, kind, mask)->u.access = access;
+}
+
+static const char *keep_text(coder *c, const char *text) {
+    if (!text) return NULL;
+    const char *copy = hg_arena_text(&c->kernel->arena, text, strlen(text));
+    if (!copy) c->plan->out_of_memory = true;
+    return copy;
+}
+
+static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
+    bool one = is_scalar(v->args[0]);
+    const char *message = keep_text(c, v->u.fault.message);
+    tile_insn *insn = add(c, TILE_FAULT_IF, mask);
+    insn->a = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
+    insn->b = one;
+    insn->c = v->u.fault.operand;
+    insn->size = v->u.fault.code;
+    insn->u.message = message;
+}
+
+/* ---- calls ---- */
+
+static void code_argument(coder *c, const function_plan *callee, uint8_t i, const kir_value *v) {
+    uint32_t d = callee->param_slot[i];
+    if (callee->param_form[i] == TILE_VECTOR && plan_of(v)->form != TILE_VECTOR) {
+        widen(c, v, d);
+        return;
+    }
+    bool vector = callee->param_form[i] == TILE_VECTOR;
+    tile_insn *insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
+    insn->d = d;
+    insn->a = vector ? vector_of(v) : cell_of(v);
+    insn->size = size_of(v->type);
+}
+
+static void code_call(coder *c, const kir_value *v, uint32_t mask) {
+    const kir_function *f = v->u.call.function;
+    const function_plan *callee = plan_of_function(f);
+    for (uint8_t i = 0; i < v->nargs; i++) code_argument(c, callee, i, v->args[i]);
+    for (uint8_t i = 0; i < f->array_count; i++) {
+        if (plan_of_var(f->array_params[i])->slot == TILE_NONE) continue;
+        tile_insn *insn = add(c, TILE_ARRAY_BIND, 0);
+        insn->d = plan_of_var(f->array_params[i])->slot;
+        insn->a = plan_of_var(v->u.call.arrays[i])->slot;
+    }
+    tile_insn *insn = add(c, TILE_CALL, mask);
+    insn->b = callee->body_mask;
+    insn->c = callee->return_mask;
+    insn->u.imm = f->id;
+    insn = add(c, TILE_END_CALL, mask);
+    insn->c = callee->return_mask;
+    if (v->type == KIR_VOID || !v->uses) return;
+    bool vector = plan_of(v)->form == TILE_VECTOR;
+    insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
+    insn->d = vector ? vector_of(v) : cell_of(v);
+    insn->a = callee->result_slot;
+    insn->size = size_of(v->type);
+}
+
+static void code_return(coder *c, const kir_value *v, uint32_t mask) {
+    if (v->nargs && c->f->result != KIR_VOID) {
+        if (c->p->result_form == TILE_VECTOR) {
+            code_masked_copy(c, c->p->result_slot, v->args[0], mask);
+        } else {
+            tile_insn *insn = add(c, TILE_COPY_ONE, mask);
+            insn->d = c->p->result_slot;
+            insn->a = cell_of(v->args[0]);
+        }
+    }
+    tile_insn *insn = add(c, TILE_BREAK, mask);
+    insn->b = c->f == c->plan->module->functions ? TILE_NONE : c->p->return_mask;
+    link_jump(c, insn, pending_of(c, v->parent));
+}
+
+/* ---- regions ---- */
+
+static void enter_region(coder *c, kir_value *owner, int which, uint32_t own_mask) {
+    value_plan *p = plan_of(owner);
+    p->pending[which] = TILE_NONE;
+    if (own_mask != TILE_NONE) {
+        p->mask[which] = own_mask;
+        p->owner[which] = owner->body[which];
+        return;
+    }
+    const kir_region *parent = owner->parent;
+    p->mask[which] = mask_of(c, parent);
+    p->owner[which] = parent->owner ? plan_of(parent->owner)->owner[which_body(parent)] : parent;
+}
+
+static void begin_if(coder *c, kir_value *v) {
+    value_plan *p = plan_of(v);
+    uint32_t mask = mask_of(c, v->parent), masks = p->divergent ? new_masks(c, 2) : TILE_NONE;
+    enter_region(c, v, 0, masks);
+    enter_region(c, v, 1, masks == TILE_NONE ? masks : masks + 1);
+    p->start = here(c);
+    tile_insn *insn = add(c, p->divergent ? TILE_IF : TILE_JUMP_UNLESS, mask);
+    insn->a = p->divergent ? vector_of(v->args[0]) : cell_of(v->args[0]);
+    insn->b = masks;
+    insn->c = masks + 1;
+}
+
+static void set_target(coder *c, uint32_t at, uint32_t target) {
+    if (!c->plan->out_of_memory) c->plan->code.data[at].target = target;
+}
+
+static void middle_if(coder *c, kir_value *v) {
+    value_plan *p = plan_of(v);
+    bool has_else = v->body[1]->first != NULL;
+    if (p->divergent) {
+        patch(c, &p->pending[0], here(c));
+        set_target(c, p->start, here(c));
+        p->start = TILE_NONE;
+        if (!has_else) return;
+        p->start = here(c);
+        add(c, TILE_ELSE, mask_of(c, v->parent))->c = p->mask[1];
+    } else if (has_else) {
+        uint32_t jump = here(c);
+        add(c, TILE_JUMP, 0);
+        set_target(c, p->start, here(c));
+        p->start = jump;
+    }
+}
+
+static void end_if(coder *c, kir_value *v) {
+    value_plan *p = plan_of(v);
+    if (p->start != TILE_NONE) set_target(c, p->start, here(c));
+    if (!p->divergent) return;
+    patch(c, &p->pending[1], here(c));
+    tile_insn *insn = add(c, TILE_END_IF, mask_of(c, v->parent));
+    insn->b = p->mask[0];
+    insn->c = p->mask[1];
+    c->p->mask_count -= 2;
+}
+
+static void begin_loop(coder *c, kir_value *v) {
+    value_plan *p = plan_of(v);
+    uint32_t mask = mask_of(c, v->parent);
+    p->pending_breaks = p->pending_continues = TILE_NONE;
+    if (p->divergent) {
+        uint32_t masks = new_masks(c, 3);
+        enter_region(c, v, 0, masks);
+        p->breaks = masks + 1;
+        p->continues = masks + 2;
+        tile_insn *insn = add(c, TILE_LOOP, mask);
+        insn->b = masks;
+        insn->c = p->breaks;
+        insn->d = p->continues;
+    } else {
+        enter_region(c, v, 0, TILE_NONE);
+    }
+    p->start = here(c);
+}
+
+static void end_loop(coder *c, kir_value *v) {
+    value_plan *p = plan_of(v);
+    uint32_t mask = mask_of(c, v->parent);
+    if (p->divergent) {
+        patch(c, &p->pending[0], here(c));
+        tile_insn *insn = add(c, TILE_END_LOOP, mask);
+        insn->b = p->mask[0];
+        insn->c = p->breaks;
+        insn->d = p->continues;
+        insn->target = p->start;
+        insn->bounded = v->u.loop.bounded;
+        c->p->mask_count -= 3;
+        return;
+    }
+    patch(c, &p->pending_continues, here(c));
+    tile_insn *insn = add(c, TILE_BACK, mask);
+    insn->target = p->start;
+    insn->bounded = v->u.loop.bounded;
+    patch(c, &p->pending_breaks, here(c));
+}
+
+static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
+    if (v->op == KIR_EXIT) {
+        tile_insn *insn = add(c, TILE_BREAK, mask);
+        insn->b = TILE_NONE;
+        link_jump(c, insn, pending_of(c, v->parent));
+        return;
+    }
+    const kir_region *r = v->parent;
+    while (r->owner->op != KIR_LOOP) r = r->owner->parent;
+    value_plan *loop = plan_of(r->owner);
+    if (loop->divergent) {
+        tile_insn *insn = add(c, TILE_BREAK, mask);
+        insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;
+        link_jump(c, insn, pending_of(c, v->parent));
+    } else {
+        link_jump(c, add(c, TILE_JUMP, 0), v->op == KIR_BREAK ? &loop->pending_breaks : &loop->pending_continues);
+    }
+}
+
+/* ---- functions ---- */
+
+static void code_value(coder *c, kir_value *v) {
+    uint32_t mask = mask_of(c, v->parent);
+    const value_plan *p = plan_of(v);
+    c->inst = v->inst;
+    switch ((kir_op)v->op) {
+    case KIR_CONST: return; /* cells and splats are filled when a frame is made */
+    case KIR_INPUT: case KIR_PARAM: break;
+    case KIR_ID:
+        if (p->form == TILE_VECTOR) {
+            tile_insn *insn = add(c, TILE_ID, 0);
+            insn->d = p->vector;
+            insn->size = size_of(v->type);
+            insn->u.imm = v->u.imm;
+        }
+        break;
+    case KIR_VAR_GET: code_get(c, v, mask); break;
+    case KIR_VAR_SET: code_set(c, v, mask); return;
+    case KIR_ARRAY_GET: case KIR_ARRAY_SET: code_array(c, v, mask); return;
+    case KIR_TABLE_GET: code_table(c, v); break;
+    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: code_memory(c, v, mask); break;
+    case KIR_FENCE: add(c, TILE_FENCE, mask)->u.imm = v->u.imm; return;
+    case KIR_BARRIER: add(c, TILE_BARRIER, mask)->u.imm = v->u.imm; return;
+    case KIR_IF: begin_if(c, v); return;
+    case KIR_LOOP: begin_loop(c, v); return;
+    case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: code_jump(c, v, mask); return;
+    case KIR_RETURN: code_return(c, v, mask); return;
+    case KIR_CALL: code_call(c, v, mask); break;
+    case KIR_FAULT_IF: code_fault_if(c, v, mask); return;
+    default:
+        if (tile_is_pure(v)) code_pure(c, v);
+        else c->plan->unsupported = kir_op_name((kir_op)v->op);
+        break;
+    }
+    if (p->form != TILE_VECTOR && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
+}
+
+static bool is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_effect(v); }
+
+static void code_function(coder *c, kir_function *f) {
+    c->f = f;
+    c->p = plan_of_function(f);
+    c->kernel->entries[f->id] = here(c);
+    for (kir_var *x = c->plan->module->vars; x; x = x->next) {
+        bool mine = x->function == f || (!x->function && f == c->plan->module->functions);
+        if (!mine || !x->length || x->by_reference || plan_of_var(x)->slot == TILE_NONE) continue;
+        tile_insn *insn = add(c, TILE_ARRAY_ZERO, 0);
+        insn->a = plan_of_var(x)->slot;
+        insn->size = size_of(x->type);
+        insn->u.imm = x->length;
+    }
+    tile_walk w = tile_walk_start(f);
+    do {
+        if (w.v) {
+            if (!is_dead(w.v)) code_value(c, w.v);
+        } else if (w.region->owner) {
+            kir_value *owner = w.region->owner;
+            c->inst = owner->inst;
+            if (owner->op == KIR_LOOP) end_loop(c, owner);
+            else if (w.region == owner->body[0]) middle_if(c, owner);
+            else end_if(c, owner);
+        }
+    } while (!c->plan->out_of_memory && !c->plan->unsupported && tile_walk_next(&w));
+    patch(c, &c->p->pending, here(c));
+    bool kernel = f == c->plan->module->functions;
+    tile_insn *insn = add(c, kernel ? TILE_END : TILE_RETURN, c->p->body_mask);
+    insn->b = c->p->body_mask;
+    insn->c = c->p->return_mask;
+    insn->u.imm = f->id;
+}
+
+/* Masks, like slots, lie above those of all callers; the depth of nesting bounds what a function needs. */
+static uint32_t mask_need(kir_function *f) {
+    uint32_t depth = 2, most = 2;
+    tile_walk w = tile_walk_start(f);
+    do {
+        const kir_value *open = w.v ? w.v : w.region->owner;
+        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !plan_of(open)->divergent) continue;
+        uint32_t count = open->op == KIR_LOOP ? 3 : 2;
+        if (w.v) depth += count;
+        else if (open->op == KIR_LOOP || w.region == open->body[1]) depth -= count;
+        if (depth > most) most = depth;
+    } while (tile_walk_next(&w));
+    return most;
+}
+
+static void place_masks(tile_plan *plan) {
+    for (uint64_t i = 0; i < plan->order.count; i++) {
+        kir_function *f = plan->order.data[i];
+        function_plan *p = plan_of_function(f);
+        uint32_t above = p->mask_base + mask_need(f);
+        p->body_mask = p->mask_base;
+        p->return_mask = p->mask_base + 1;
+        p->mask_count = 2;
+        p->pending = TILE_NONE;
+        if (plan->kernel->mask_count < p->mask_base + 2) plan->kernel->mask_count = p->mask_base + 2;
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_CALL && plan_of_function(v->u.call.function)->mask_base < above) plan_of_function(v->u.call.function)->mask_base = above;
+    }
+}
+
+hg_status tile_plan_code(tile_plan *plan) {
+    coder c = {.plan = plan, .kernel = plan->kernel};
+    plan->kernel->function_count = plan->module->function_count;
+    plan->kernel->entries = hg_arena_alloc(&plan->kernel->arena, plan->module->function_count * sizeof *plan->kernel->entries);
+    plan->table_count = plan->module->table_count;
+    plan->tables = hg_arena_alloc(&plan->arena, (plan->table_count + 1) * sizeof *plan->tables);
+    if (!plan->kernel->entries || !plan->tables) return hg_fail_memory();
+    place_masks(plan);
+    for (uint64_t i = 0; i < plan->order.count; i++) code_function(&c, plan->order.data[i]);
+    plan->kernel->body_mask = plan_of_function(plan->module->functions)->body_mask;
+    if (plan->unsupported) return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", plan->module->name, plan->unsupported);
+    return plan->out_of_memory ? hg_fail_memory() : HG_OK;
+}
+
+/* ---- the whole ---- */
+
+static hg_status keep(tile_plan *plan) {
+    tile_kernel *k = plan->kernel;
+    k->insn_count = (uint32_t)plan->code.count;
+    k->slot_count = (uint32_t)plan->slots.count;
+    k->input_count = (uint32_t)plan->module->inputs.count;
+    k->insns = hg_arena_alloc(&k->arena, (k->insn_count + 1) * sizeof *k->insns);
+    k->slots = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof *k->slots);
+    k->launch_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
+    k->tile_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
+    if (!k->insns || !k->slots || !k->launch_cells || !k->tile_cells) return hg_fail_memory();
+    memcpy(k->insns, plan->code.data, k->insn_count * sizeof *k->insns);
+    if (k->slot_count) memcpy(k->slots, plan->slots.data, k->slot_count * sizeof *k->slots);
+    for (uint32_t i = 0; i < k->slot_count; i++) {
+        const tile_slot *slot = &k->slots[i];
+        bool tile = slot->kind == TILE_SLOT_ID && (slot->imm == HG_ID_GLOBAL_LANE_ID || (slot->imm >= HG_ID_BLOCK_IDX_X && slot->imm <= HG_ID_BLOCK_IDX_Z));
+        if (tile) k->tile_cells[k->tile_cell_count++] = i;
+        else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT) k->launch_cells[k->launch_cell_count++] = i;
+    }
+    return HG_OK;
+}
+
+hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) {
+    *kernel = NULL;
+    tile_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    k->options = *options;
+    k->handlers = tile_handlers_of(options->level);
+    k->block_mode = module->uses_barrier || module->uses_shared;
+    tile_plan plan = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch, ids and counts of uses are written */
+    hg_status status = tile_plan_forms(&plan);
+    if (status == HG_OK) status = tile_plan_slots(&plan);
+    if (status == HG_OK) status = tile_plan_code(&plan);
+    if (status == HG_OK) status = keep(&plan);
+    hg_arena_free(&plan.arena);
+    hg_vec_free(&plan.order);
+    hg_vec_free(&plan.slots);
+    hg_vec_free(&plan.code);
+    if (status == HG_OK) *kernel = k;
+    else tile_kernel_destroy(k);
+    return status;
+}
+
+void tile_kernel_destroy(tile_kernel *kernel) {
+    if (!kernel) return;
+    for (size_t i = 0; i < TILE_FRAME_CACHE; i++) tile_frame_free(atomic_load(&kernel->cache[i]));
+    hg_arena_free(&kernel->arena);
+    hg_free(kernel);
+}

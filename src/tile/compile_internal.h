@@ -1,0 +1,76 @@
+/* What the passes from kernel IR to tile code share: one record a value, variable and function, in their scratch pointers.
+ * analyse.c: forms and divergence · slots.c: who lives where · compile.c: code. */
+#ifndef HG_TILE_COMPILE_INTERNAL_H
+#define HG_TILE_COMPILE_INTERNAL_H
+
+#include "tile/tile_internal.h"
+
+typedef struct value_plan {
+    uint8_t form;         /* tile_form */
+    bool widened;         /* a scalar or affine value that somebody needs as a vector too */
+    bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool alias;           /* VAR_GET that reads the variable's slot directly */
+    uint32_t cell;        /* slot of a scalar or affine value */
+    uint32_t vector;      /* slot of a vector, or of the widened form; a colour before slots are final */
+    uint32_t joined[2];   /* split memory operations: slots of the whole handle and index */
+    uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
+    kir_value *next_dying;
+    uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke out, continue */
+    const kir_region *owner[2];          /* the region that owns mask[i] */
+    uint32_t pending[2];                 /* jumps to the end of the region, linked through target */
+    uint32_t pending_breaks, pending_continues, start;
+} value_plan;
+
+typedef struct var_plan {
+    bool scalar, used;
+    uint32_t slot;
+} var_plan;
+
+typedef struct function_plan {
+    bool reached;
+    bool divergent_calls, divergent_return;
+    uint8_t param_form[16], result_form;
+    uint32_t param_slot[16], result_slot;
+    uint32_t base[4], count[4];       /* colours by element size 1 2 4 8: before it (callers), its own most */
+    uint64_t array_base, array_bytes; /* bytes a lane */
+    uint32_t mask_base, mask_count;
+    uint32_t body_mask, return_mask, pending;
+    uint32_t call_state;
+} function_plan;
+
+typedef struct tile_plan {
+    kir_module *module;
+    tile_kernel *kernel;
+    hg_arena arena; /* of this compilation */
+    HG_VEC(kir_function *) order; /* callers before callees */
+    HG_VEC(tile_slot) slots;
+    HG_VEC(tile_insn) code;
+    uint8_t **tables;    /* the kernel's copies, by id */
+    uint32_t table_count;
+    bool out_of_memory;
+    const char *unsupported;
+} tile_plan;
+
+static inline value_plan *plan_of(const kir_value *v) { return v->scratch; }
+static inline var_plan *plan_of_var(const kir_var *v) { return v->scratch; }
+static inline function_plan *plan_of_function(const kir_function *f) { return f->scratch; }
+
+int tile_kind_of(uint8_t type);     /* u8 u16 u32 u64 f32 f64; -1 */
+bool tile_is_pure(const kir_value *v); /* computed by a handler */
+
+/* The handler of a vector operation, given which arguments could be scalars. swap: arguments 0 and 1 change places;
+ * variant: the arguments (after the swap) that are passed as scalars. run NULL: a copy of argument 0. */
+typedef struct tile_choice { tile_fn *run; uint8_t variant; bool swap, found; } tile_choice;
+tile_choice tile_choose(const tile_handlers *handlers, const kir_value *v, uint8_t scalars);
+
+hg_status tile_plan_forms(tile_plan *plan);
+hg_status tile_plan_slots(tile_plan *plan);
+hg_status tile_plan_code(tile_plan *plan);
+
+/* A walk of a function's operations with region ends: v the next operation, or NULL at the end of `region`. */
+typedef struct tile_walk { const kir_region *root, *region; kir_value *v; } tile_walk;
+static inline tile_walk tile_walk_start(const kir_function *f) { return (tile_walk){f->body, f->body, f->body->first}; }
+/* After an operation: into its first region, or to the next one. After a region's end: out of it. False at the end of the root. */
+bool tile_walk_next(tile_walk *walk);
+
+#endif

@@ -1,0 +1,243 @@
+/* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in memory.c and in mask.c.
+ * Must not know: launches, threads, kernel IR. */
+#include "tile/tile_internal.h"
+#include <string.h>
+
+/* A loop over n elements of the size that an instruction names. */
+#define BY_SIZE(size, code)                                  \
+    switch (size) {                                          \
+    case 1: { typedef uint8_t element; code } break;         \
+    case 2: { typedef uint16_t element; code } break;        \
+    case 4: { typedef uint32_t element; code } break;        \
+    default: { typedef uint64_t element; code } break;       \
+    }
+
+static void splat(void *d_, const void *a_, uint8_t size, uint32_t n) {
+    BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; for (uint32_t i = 0; i < n; i++) d[i] = a;)
+}
+
+static void iota(void *d_, const void *a_, uint64_t step, uint8_t size, uint32_t n) {
+    BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; const element s = (element)step;
+            for (uint32_t i = 0; i < n; i++) d[i] = (element)(a + (element)((element)i * s));)
+}
+
+static int size_class(uint8_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
+
+static void masked_copy(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
+    const tile_mask *mask = &f->mask[insn->mask];
+    if (mask->count == f->n) memcpy(d, a, (size_t)f->n * insn->size);
+    else if (mask->count) f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][0](d, mask->bytes, a, d, f->n);
+}
+
+static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
+    const tile_mask *mask = &f->mask[insn->mask];
+    if (mask->count == f->n) splat(d, a, insn->size, f->n);
+    else if (mask->count) f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][2](d, mask->bytes, a, d, f->n);
+}
+
+static void first_active(const tile_frame *f, const tile_insn *insn) {
+    uint64_t cell = 0;
+    memcpy(&cell, f->slot[insn->a] + (size_t)tile_mask_first(f, &f->mask[insn->mask]) * insn->size, insn->size);
+    memcpy(f->slot[insn->d], &cell, 8);
+}
+
+/* ---- private arrays and tables: indexes are in range in active lanes, the others' are not looked at ---- */
+
+static uint8_t *row(const tile_frame *f, const tile_insn *insn, uint32_t index) {
+    if (index >= insn->u.imm) index = 0;
+    return f->slot[insn->a] + (uint64_t)index * f->width * insn->size;
+}
+
+static void array_get(const tile_frame *f, const tile_insn *insn) {
+    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint64_t length = insn->u.imm, width = f->width;
+    BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *a = (const element *)(void *)f->slot[insn->a];
+            for (uint32_t i = 0; i < f->n; i++) d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
+}
+
+static void array_set(const tile_frame *f, const tile_insn *insn) {
+    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint8_t *active = tile_mask_bytes(f, &f->mask[insn->mask]);
+    const uint64_t length = insn->u.imm, width = f->width;
+    BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a]; const element *c = (const element *)(void *)f->slot[insn->c];
+            for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length) a[index[i] * width + i] = c[i];)
+}
+
+static void table_get(const tile_frame *f, const tile_insn *insn, uint32_t n) {
+    const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
+    const uint32_t length = insn->c;
+    BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *t = (const element *)(const void *)insn->u.table;
+            for (uint32_t i = 0; i < n; i++) d[i] = t[index[i] < length ? index[i] : 0];)
+}
+
+static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) {
+    uint64_t *d = (uint64_t *)(void *)f->slot[insn->d];
+    const uint32_t *a = (const uint32_t *)(void *)f->slot[insn->a], *b = (const uint32_t *)(void *)f->slot[insn->b];
+    for (uint32_t i = 0; i < n; i++) d[i] = a[i] | (uint64_t)b[i] << 32;
+}
+
+/* ---- faults ---- */
+
+static void fault_if(tile_frame *f, const tile_insn *insn) {
+    tile_mask *mask = &f->mask[insn->mask];
+    const uint8_t *cond = f->slot[insn->a], *active = tile_mask_bytes(f, mask);
+    uint32_t first = f->n;
+    if (insn->b) { /* one condition for all */
+        if (!cond[0] || !mask->count) return;
+        first = tile_mask_first(f, mask);
+    } else {
+        for (uint32_t i = 0; i < f->n && first == f->n; i++)
+            if (active[i] & cond[i]) first = i;
+        if (first == f->n) return;
+    }
+    tile_fault *fault = tile_fault_lane(f, first);
+    if (fault) {
+        fault->code = insn->size;
+        fault->operand = (uint8_t)insn->c;
+        fault->inst = insn->inst ? insn->inst - 1 : 0;
+        tile_fault_message(fault, "%s", insn->u.message ? insn->u.message : insn->size == KIR_FAULT_DIVISION ? "division by zero" : "fault");
+    }
+    if (insn->b) mask->count = 0;
+    else tile_mask_remove(f, mask, cond);
+}
+
+/* ---- control ---- */
+
+static void enter_if(const tile_frame *f, const tile_insn *insn) {
+    tile_mask_split(f, &f->mask[insn->mask], f->slot[insn->a], &f->mask[insn->b], &f->mask[insn->c]);
+}
+
+static void leave_if(const tile_frame *f, const tile_insn *insn) {
+    tile_mask *mask = &f->mask[insn->mask];
+    const tile_mask *yes = &f->mask[insn->b], *no = &f->mask[insn->c];
+    if (yes->count + no->count == mask->count) return; /* nobody left */
+    mask->count = 0;
+    tile_mask_join(f, mask, yes);
+    tile_mask_join(f, mask, no);
+}
+
+/* True when the loop goes on. */
+static bool leave_loop(const tile_frame *f, const tile_insn *insn) {
+    tile_mask *body = &f->mask[insn->b];
+    tile_mask_join(f, body, &f->mask[insn->d]);
+    f->mask[insn->d].count = 0;
+    if (body->count) return true;
+    tile_mask_copy(f, &f->mask[insn->mask], &f->mask[insn->c]);
+    return false;
+}
+
+static void leave_region(const tile_frame *f, const tile_insn *insn) {
+    if (insn->b != TILE_NONE) tile_mask_join(f, &f->mask[insn->b], &f->mask[insn->mask]);
+    f->mask[insn->mask].count = 0;
+}
+
+static void fence(uint64_t scope) {
+    if (scope == HG_SCOPE_SYSTEM) atomic_thread_fence(memory_order_seq_cst);
+    else if (scope != HG_SCOPE_THREAD) atomic_thread_fence(memory_order_acq_rel);
+}
+
+/* What does not concern the program counter. */
+static void run_other(tile_frame *f, const tile_insn *insn) {
+    uint8_t **slot = f->slot;
+    switch ((tile_kind)insn->kind) {
+    case TILE_ID: tile_id_vector(f, slot[insn->d], (uint32_t)insn->u.imm, insn->size); break;
+    case TILE_FIRST: first_active(f, insn); break;
+    case TILE_ARRAY_GET: array_get(f, insn); break;
+    case TILE_ARRAY_GET_ONE: memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), (size_t)f->n * insn->size); break;
+    case TILE_ARRAY_SET: array_set(f, insn); break;
+    case TILE_ARRAY_SET_ONE: masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), slot[insn->c]); break;
+    case TILE_ARRAY_ZERO:
+        for (uint64_t i = 0; i < insn->u.imm; i++) memset(slot[insn->a] + i * f->width * insn->size, 0, (size_t)f->n * insn->size);
+        break;
+    case TILE_ARRAY_BIND: slot[insn->d] = slot[insn->a]; break;
+    case TILE_TABLE: table_get(f, insn, f->n); break;
+    case TILE_TABLE_ONE: table_get(f, insn, 1); break;
+    case TILE_JOIN: join_halves(f, insn, f->n); break;
+    case TILE_JOIN_ONE: join_halves(f, insn, 1); break;
+    case TILE_LOAD: case TILE_STORE: case TILE_CHECK: case TILE_ATOMIC: tile_access_run(f, insn); break;
+    case TILE_FENCE: fence(insn->u.imm); break;
+    case TILE_FAULT_IF: fault_if(f, insn); break;
+    default: break;
+    }
+}
+
+void tile_execute(tile_frame *f) {
+    const tile_insn *insns = f->kernel->insns, *pc = insns;
+    uint8_t **slot = f->slot;
+    tile_mask *mask = f->mask;
+    const uint32_t n = f->n;
+    mask[f->kernel->body_mask].count = n;
+    for (;;) {
+        const tile_insn *i = pc++;
+        switch ((tile_kind)i->kind) {
+        case TILE_RUN: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], n); break;
+        case TILE_RUN_ONE: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], 1); break;
+        case TILE_SPLAT: splat(slot[i->d], slot[i->a], i->size, n); break;
+        case TILE_IOTA: iota(slot[i->d], slot[i->a], i->u.imm, i->size, n); break;
+        case TILE_COPY: masked_copy(f, i, slot[i->d], slot[i->a]); break;
+        case TILE_COPY_ONE: memcpy(slot[i->d], slot[i->a], 8); break;
+        case TILE_COPY_SPLAT: masked_splat(f, i, slot[i->d], slot[i->a]); break;
+        case TILE_COPY_ALL: memcpy(slot[i->d], slot[i->a], (size_t)n * i->size); break;
+        case TILE_SWAP:
+            if (mask[i->mask].count == n) {
+                uint8_t *other = slot[i->d];
+                slot[i->d] = slot[i->a];
+                slot[i->a] = other;
+            } else {
+                masked_copy(f, i, slot[i->d], slot[i->a]);
+            }
+            break;
+        case TILE_IF:
+            enter_if(f, i);
+            if (!mask[i->b].count) pc = insns + i->target;
+            break;
+        case TILE_ELSE:
+            if (!mask[i->c].count) pc = insns + i->target;
+            break;
+        case TILE_END_IF: leave_if(f, i); break;
+        case TILE_JUMP: pc = insns + i->target; break;
+        case TILE_JUMP_UNLESS:
+            if (!*slot[i->a]) pc = insns + i->target;
+            break;
+        case TILE_LOOP:
+            tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
+            mask[i->c].count = mask[i->d].count = 0;
+            break;
+        case TILE_END_LOOP:
+            if (!leave_loop(f, i)) break;
+            pc = insns + i->target;
+            f->fuel -= n;
+            if (f->fuel < 0 && tile_out_of_time(f)) return;
+            break;
+        case TILE_BACK:
+            if (!mask[i->mask].count) break;
+            pc = insns + i->target;
+            f->fuel -= n;
+            if (f->fuel < 0 && tile_out_of_time(f)) return;
+            break;
+        case TILE_BREAK:
+            leave_region(f, i);
+            pc = insns + i->target;
+            break;
+        case TILE_CALL:
+            tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
+            mask[i->c].count = 0;
+            f->returns[i->u.imm] = (uint32_t)(pc - insns);
+            pc = insns + f->kernel->entries[i->u.imm];
+            break;
+        case TILE_RETURN:
+            tile_mask_join(f, &mask[i->c], &mask[i->b]);
+            pc = insns + f->returns[i->u.imm];
+            break;
+        case TILE_END_CALL:
+            if (mask[i->c].count != mask[i->mask].count) tile_mask_copy(f, &mask[i->mask], &mask[i->c]);
+            break;
+        case TILE_BARRIER:
+            if (f->block_fault) return;
+            f->phase++;
+            break;
+        case TILE_END: return;
+        default: run_other(f, i); break;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/* The first fault in the order (phase, lane, instruction), and the clock. A lane has one fault at most, so that lanes decide.
+ * Must not know: code. */
+#include "tile/tile_internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than) {
+    if (!than->happened || than->code == 8) return true;
+    return phase != than->phase ? phase < than->phase : lane < than->lane;
+}
+
+tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane) {
+    uint64_t id = frame->lane0 + lane;
+    frame->block_fault = true;
+    if (!tile_faults_before(frame->phase, id, &frame->fault)) return NULL;
+    memset(&frame->fault, 0, sizeof frame->fault);
+    frame->fault.happened = true;
+    frame->fault.phase = frame->phase;
+    frame->fault.lane = id;
+    if (frame->phase == 0) { /* only lanes above can lose: theirs are not worth running */
+        uint64_t best = atomic_load_explicit(&frame->state->best_lane, memory_order_relaxed);
+        while (id < best && !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best, id, memory_order_relaxed, memory_order_relaxed)) {}
+    }
+    return &frame->fault;
+}
+
+void tile_fault_message(tile_fault *fault, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(fault->message, sizeof fault->message, format, args);
+    va_end(args);
+}
+
+/* Decimal text of an exact signed offset; text has room for 48 bytes. */
+static const char *print_wide(tile_i128 value, char *text) {
+    __extension__ unsigned __int128 rest = value < 0 ? 0 - (__extension__ (unsigned __int128)value) : (__extension__ (unsigned __int128)value);
+    char *p = text + 47;
+    *p = 0;
+    do *--p = (char)('0' + (int)(rest % 10));
+    while ((rest /= 10) != 0);
+    if (value < 0) *--p = '-';
+    return p;
+}
+
+void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit) {
+    char text[48];
+    const char *what = pool ? "pool" : "buffer";
+    fault->code = KIR_FAULT_BOUNDS;
+    fault->offset = (uint64_t)offset;
+    fault->limit = limit;
+    tile_fault_message(fault, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, text), (unsigned long long)size, what,
+                       (unsigned long long)limit);
+}
+
+bool tile_out_of_time(tile_frame *frame) {
+    tile_run_state *state = frame->state;
+    const tile_launch *launch = state->launch;
+    frame->fuel = TILE_FUEL;
+    int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
+    if (stop) return true;
+    if (launch->cancel && *launch->cancel) stop = 2;
+    else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns) stop = 1;
+    if (stop) atomic_store_explicit(&state->stop, stop, memory_order_relaxed);
+    return stop != 0;
+}

@@ -1,0 +1,123 @@
+/* Frames: the storage of one running tile. A kernel keeps those that are not in use, so that a launch allocates nothing.
+ * Must not know: what code does. */
+#include "tile/tile_internal.h"
+#include <string.h>
+
+enum { ALIGN = 64 };
+
+static uint64_t round_up(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* Bytes of a vector slot: whole cache lines, except in frames of a lane or two. */
+static uint64_t slot_bytes(const tile_slot *slot, uint32_t width) {
+    uint64_t bytes = (uint64_t)slot->size * width;
+    return width >= TILE_MIN_WIDTH ? round_up(bytes) : (bytes + 7) / 8 * 8;
+}
+
+static bool is_vector(const tile_slot *slot) { return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT; }
+
+static void fill_splat(uint8_t *d, const tile_slot *slot, uint32_t width) {
+    for (uint32_t i = 0; i < width; i++)
+        for (uint8_t b = 0; b < slot->size; b++) d[(uint64_t)i * slot->size + b] = (uint8_t)(slot->imm >> (8 * b));
+}
+
+static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uint8_t *vectors, uint8_t *arrays) {
+    for (uint32_t i = 0; i < k->slot_count; i++) {
+        const tile_slot *slot = &k->slots[i];
+        switch ((tile_slot_kind)slot->kind) {
+        case TILE_SLOT_VECTOR: case TILE_SLOT_SPLAT:
+            f->slot[i] = vectors;
+            vectors += slot_bytes(slot, f->width);
+            if (slot->kind == TILE_SLOT_SPLAT) fill_splat(f->slot[i], slot, f->width);
+            break;
+        case TILE_SLOT_ARRAY: f->slot[i] = arrays + slot->offset * f->width; break;
+        case TILE_SLOT_BOUND: f->slot[i] = NULL; break;
+        default:
+            f->slot[i] = cells;
+            if (slot->kind == TILE_SLOT_CONST) memcpy(cells, &slot->imm, 8);
+            cells += TILE_CELL;
+            break;
+        }
+    }
+}
+
+static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
+    uint64_t vectors = 0, cells = 0;
+    for (uint32_t i = 0; i < k->slot_count; i++) {
+        if (is_vector(&k->slots[i])) vectors += slot_bytes(&k->slots[i], width);
+        else cells += TILE_CELL;
+    }
+    uint64_t lanes = round_up(width), head = round_up(sizeof(tile_frame)), pointers = round_up((uint64_t)k->slot_count * sizeof(uint8_t *));
+    uint64_t masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)), returns = round_up((uint64_t)k->function_count * 4);
+    uint64_t arrays = 0, mask_bytes = 0, total = head + pointers + masks + returns;
+    if (!hg_mul_u64(k->array_bytes, width, &arrays) || !hg_mul_u64(lanes, k->mask_count, &mask_bytes)) return NULL;
+    arrays = round_up(arrays);
+    const uint64_t parts[] = {arrays, mask_bytes, round_up(vectors), round_up(cells), 11 * lanes};
+    for (size_t i = 0; i < HG_COUNT_OF(parts); i++)
+        if (!hg_add_u64(total, parts[i], &total)) return NULL;
+    if (total > SIZE_MAX / 2) return NULL;
+    uint8_t *memory = hg_alloc_aligned((size_t)total, ALIGN);
+    if (!memory) return NULL;
+    memset(memory, 0, (size_t)total);
+    tile_frame *f = (tile_frame *)(void *)memory;
+    uint8_t *at = memory + head;
+    f->kernel = k;
+    f->width = width;
+    f->slot = (uint8_t **)(void *)at;
+    at += pointers;
+    f->mask = (tile_mask *)(void *)at;
+    at += masks;
+    f->returns = (uint32_t *)(void *)at;
+    at += returns;
+    f->ones = at;
+    f->zeros = at + lanes;
+    f->bad = at + 2 * lanes;
+    f->scratch = at + 3 * lanes;
+    at += 11 * lanes;
+    memset(f->ones, 1, (size_t)lanes);
+    for (uint32_t i = 0; i < k->mask_count; i++, at += lanes) f->mask[i].bytes = at;
+    place_slots(k, f, at, at + round_up(cells), at + round_up(cells) + round_up(vectors));
+    return f;
+}
+
+void tile_frame_free(tile_frame *frame) {
+    if (!frame) return;
+    hg_free(frame->shared);
+    hg_free_aligned(frame);
+}
+
+tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width) {
+    tile_kernel *k = (tile_kernel *)(uintptr_t)kernel; /* the cache is not part of its meaning */
+    for (size_t i = 0; i < TILE_FRAME_CACHE; i++) {
+        if (!atomic_load_explicit(&k->cache[i], memory_order_relaxed)) continue;
+        tile_frame *frame = atomic_exchange_explicit(&k->cache[i], NULL, memory_order_acquire);
+        if (frame && frame->width == width) return frame;
+        if (frame && i + 1 == TILE_FRAME_CACHE) {
+            tile_frame_free(frame);
+        } else if (frame) { /* another width: back, unless somebody took the place */
+            tile_frame *none = NULL;
+            if (!atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed)) tile_frame_free(frame);
+        }
+    }
+    return frame_create(kernel, width);
+}
+
+void tile_frame_give(tile_frame *frame) {
+    tile_kernel *k = (tile_kernel *)(uintptr_t)frame->kernel;
+    for (size_t i = 0; i < TILE_FRAME_CACHE; i++) {
+        tile_frame *none = NULL;
+        if (atomic_load_explicit(&k->cache[i], memory_order_relaxed)) continue;
+        if (atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed)) return;
+    }
+    tile_frame_free(frame);
+}
+
+bool tile_frame_shared(tile_frame *frame, uint64_t bytes) {
+    frame->shared_size = bytes;
+    if (bytes <= frame->shared_capacity) return true;
+    hg_free(frame->shared);
+    frame->shared_capacity = 0;
+    frame->shared = bytes <= SIZE_MAX ? hg_alloc((size_t)bytes) : NULL;
+    if (!frame->shared) return false;
+    frame->shared_capacity = bytes;
+    return true;
+}

@@ -1,0 +1,391 @@
+/* Memory operations of a tile. The path lane by lane defines what happens, faults included; the paths for whole tiles serve accesses
+ * to one memory that are all within bounds, and step aside for everything else.
+ * Must not know: control flow, kernel IR. */
+#include "tile/races.h"
+#include "tile/tile_internal.h"
+#include <string.h>
+
+/* ---- lane and block coordinates ---- */
+
+/* Coordinate k of lane g is (g / divisor) % modulus. */
+void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t size) {
+    const tile_run_state *s = f->state;
+    uint64_t divisor = 1, modulus = 0;
+    if (idname <= HG_ID_LANE_IDX_Z) {
+        for (uint32_t i = 0; i < idname; i++) divisor *= s->dims[i];
+        modulus = s->dims[idname];
+    } else if (idname <= HG_ID_BLOCK_IDX_Z) {
+        divisor = s->block_lanes;
+        for (uint32_t i = HG_ID_BLOCK_IDX_X; i < idname; i++) divisor *= s->dims[i];
+        modulus = s->dims[idname];
+    }
+    uint64_t value = f->lane0, left = 0;
+    if (modulus) {
+        value = f->lane0 / divisor % modulus;
+        left = divisor - f->lane0 % divisor;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        memcpy(d + (size_t)i * size, &value, size);
+        if (!modulus) {
+            value++;
+        } else if (--left == 0) {
+            left = divisor;
+            if (++value == modulus) value = 0;
+        }
+    }
+}
+
+/* ---- which memory ---- */
+
+typedef struct place { tile_memory memory; uint64_t handle; bool pool; } place;
+
+static tile_memory resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
+    const tile_launch *launch = f->state->launch;
+    if (flat && handle == 0) return launch->class_memory;
+    for (uint32_t i = 0; i < HG_COUNT_OF(f->resolved); i++) {
+        const tile_resolved *r = &f->resolved[i];
+        if (r->used && r->handle == handle && r->pool == pool && r->flat == flat) return r->memory;
+    }
+    tile_memory memory = {0};
+    if (launch->resolve) memory = launch->resolve(launch->resolve_user, handle, pool, flat);
+    tile_resolved *r = &f->resolved[f->next_resolved++ % HG_COUNT_OF(f->resolved)];
+    *r = (tile_resolved){handle, pool, flat, 1, memory};
+    return memory;
+}
+
+static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t slot, int64_t stride, uint32_t lane) {
+    uint64_t value;
+    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * 8 : 0), 8);
+    return form == TILE_AFFINE ? value + (uint64_t)stride * lane : value;
+}
+
+/* The memory that does not depend on the lane. */
+static place fixed_place(const tile_frame *f, const tile_access *a) {
+    const tile_launch *launch = f->state->launch;
+    place p = {.pool = a->pool};
+    if (a->space == KIR_SHARED) {
+        p.memory = (tile_memory){f->shared, f->shared_size, true};
+    } else if (a->space == KIR_CLASS) {
+        p.memory = launch->class_memory;
+        if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);
+        p.memory.size = 12288;
+    } else {
+        p.memory = launch->slots[a->slot];
+        p.handle = a->handle_input == TILE_NONE ? a->constant_handle : launch->inputs[a->handle_input];
+    }
+    return p;
+}
+
+static bool is_open(const tile_access *a) { return a->space == KIR_FLAT || ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0); }
+
+/* The memory of one lane; a flat address also gives the index. */
+static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t *index) {
+    uint64_t handle = element64(f, a->handle_form, a->handle, 0, lane);
+    place p = {.pool = a->space == KIR_POOL, .handle = handle};
+    if (a->space == KIR_FLAT) {
+        *index = handle & UINT64_C(0xffffffffff);
+        p.handle = handle >> 40 & 0x7fffff;
+        p.pool = handle >> 63 != 0 && p.handle != 0;
+    }
+    p.memory = resolve(f, p.handle, p.pool, a->space == KIR_FLAT);
+    return p;
+}
+
+/* ---- lane by lane ---- */
+
+static void handle_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p) {
+    tile_fault *fault = tile_fault_lane(f, lane);
+    if (!fault) return;
+    fault->code = KIR_FAULT_HANDLE;
+    fault->operand = a->operand;
+    fault->inst = a->inst ? a->inst - 1 : 0;
+    tile_fault_message(fault, "invalid %s handle: %llu", p->pool ? "pool" : "buffer", (unsigned long long)p->handle);
+}
+
+static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p, tile_i128 offset) {
+    tile_fault *fault = tile_fault_lane(f, lane);
+    if (!fault) return;
+    fault->operand = a->operand;
+    fault->inst = a->inst ? a->inst - 1 : 0;
+    tile_fault_bounds(fault, p->pool, offset, a->size, p->memory.size);
+}
+
+static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t offset) {
+    tile_fault *fault = tile_fault_lane(f, lane);
+    if (!fault) return;
+    fault->code = KIR_FAULT_ALIGN;
+    fault->operand = a->operand;
+    fault->inst = a->inst ? a->inst - 1 : 0;
+    fault->offset = offset;
+    tile_fault_message(fault, "misaligned atomic: offset %llu", (unsigned long long)offset);
+}
+
+/* NULL after a fault. */
+static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane, bool *faulted) {
+    uint64_t index = 0;
+    place p = is_open(a) ? open_place(f, a, lane, &index) : fixed_place(f, a);
+    *faulted = true;
+    if (!p.memory.valid) {
+        handle_fault(f, a, lane, &p);
+        return NULL;
+    }
+    if (a->has_index) index = element64(f, a->index_form, a->index, a->stride, lane);
+    tile_i128 offset = (tile_i128)index + a->disp;
+    if (!a->unchecked && (offset < 0 || offset + a->size > (tile_i128)p.memory.size)) {
+        bounds_fault(f, a, lane, &p, offset);
+        return NULL;
+    }
+    if (a->op == KIR_ATOMIC && (uint64_t)offset % a->bytes) {
+        align_fault(f, a, lane, (uint64_t)offset);
+        return NULL;
+    }
+    *faulted = false;
+    uint8_t *address = p.memory.base ? p.memory.base + (uint64_t)offset : NULL;
+    if (f->state->races) *faulted = tile_races_note(f, a, lane, &p.memory, a->space == KIR_SHARED, p.handle, (uint64_t)offset);
+    return address;
+}
+
+static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size, uint32_t lane) {
+    uint64_t value = 0;
+    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * size : 0), size);
+    return value;
+}
+
+#define ATOMIC_ON(type, stype)                                                                                                        \
+    static type atomic_##type(uint8_t op, type *p, type x, type y) {                                                                  \
+        type old;                                                                                                                     \
+        switch ((kir_atomic)op) {                                                                                                     \
+        case KIR_ATOMIC_ADD: return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);                                                       \
+        case KIR_ATOMIC_AND: return __atomic_fetch_and(p, x, __ATOMIC_RELAXED);                                                       \
+        case KIR_ATOMIC_OR: return __atomic_fetch_or(p, x, __ATOMIC_RELAXED);                                                         \
+        case KIR_ATOMIC_XOR: return __atomic_fetch_xor(p, x, __ATOMIC_RELAXED);                                                       \
+        case KIR_ATOMIC_EXCH: return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                                     \
+        case KIR_ATOMIC_CAS:                                                                                                          \
+            old = x;                                                                                                                  \
+            __atomic_compare_exchange_n(p, &old, y, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                                           \
+            return old;                                                                                                               \
+        default: break;                                                                                                               \
+        }                                                                                                                             \
+        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                                                   \
+        for (;;) {                                                                                                                    \
+            bool take = op == KIR_ATOMIC_UMIN ? x < old : op == KIR_ATOMIC_UMAX ? x > old : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old \
+                                                                                                                  : (stype)x > (stype)old; \
+            if (!take || __atomic_compare_exchange_n(p, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;                  \
+        }                                                                                                                             \
+    }
+ATOMIC_ON(uint32_t, int32_t)
+ATOMIC_ON(uint64_t, int64_t)
+
+static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint8_t *address) {
+    uint64_t value = 0;
+    if (a->op == KIR_CHECK) return;
+    if (a->op == KIR_STORE) {
+        value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
+        memcpy(address, &value, a->bytes);
+        return;
+    }
+    if (a->op == KIR_LOAD) {
+        memcpy(&value, address, a->bytes);
+    } else {
+        uint64_t x = lane_operand(f, a->value_form, a->value, a->value_size, lane);
+        uint64_t y = a->atomic == KIR_ATOMIC_CAS ? lane_operand(f, a->second_form, a->second, a->value_size, lane) : 0;
+        if (a->bytes == 4) value = atomic_uint32_t(a->atomic, (uint32_t *)(void *)address, (uint32_t)x, (uint32_t)y);
+        else value = atomic_uint64_t(a->atomic, (uint64_t *)(void *)address, x, y);
+    }
+    if (a->one) memcpy(f->slot[a->result], &value, 8);
+    else memcpy(f->slot[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
+}
+
+static void run_lanes(tile_frame *f, const tile_insn *insn) {
+    const tile_access *a = insn->u.access;
+    tile_mask *mask = &f->mask[insn->mask];
+    const uint8_t *active = tile_mask_bytes(f, mask);
+    bool any = false;
+    memset(f->bad, 0, f->n);
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!active[i]) continue;
+        bool faulted;
+        uint8_t *address = lane_address(f, a, i, &faulted);
+        f->bad[i] = faulted;
+        any = any || faulted;
+        if (!faulted) lane_effect(f, a, i, address);
+    }
+    if (any) tile_mask_remove(f, mask, f->bad);
+}
+
+/* ---- whole tiles ---- */
+
+/* Element copies. Addresses need no alignment. */
+#define BY_BYTES(bytes, code)                             \
+    switch (bytes) {                                      \
+    case 1: { typedef uint8_t element; code } break;      \
+    case 2: { typedef uint16_t element; code } break;     \
+    case 4: { typedef uint32_t element; code } break;     \
+    default: { typedef uint64_t element; code } break;    \
+    }
+
+/* base may lie outside of the memory: only base + index does not. */
+static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
+    if (active) {
+        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (active[i]) memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+    } else {
+        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+    }
+}
+
+static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
+}
+
+static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
+}
+
+static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
+}
+
+/* Whether all active lanes name the same memory; then which, and their offsets within it (flat addresses: in f->scratch). */
+static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask, place *p, const uint64_t **index) {
+    uint64_t ignored = 0;
+    if (!is_open(a)) {
+        *p = fixed_place(f, a);
+        return true;
+    }
+    uint32_t first = tile_mask_first(f, mask);
+    if (a->handle_form == TILE_VECTOR) {
+        const uint64_t *handle = (const uint64_t *)(void *)f->slot[a->handle];
+        const uint8_t *active = tile_mask_bytes(f, mask);
+        uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
+        for (uint32_t i = 0; i < f->n; i++) differ |= (handle[i] ^ handle[first]) & (0 - (uint64_t)active[i]) & same;
+        if (differ) return false;
+        if (a->space == KIR_FLAT) {
+            uint64_t *offsets = (uint64_t *)(void *)f->scratch;
+            for (uint32_t i = 0; i < f->n; i++) offsets[i] = handle[i] & UINT64_C(0xffffffffff);
+            *index = offsets;
+        }
+    } else if (a->space == KIR_FLAT) {
+        return false;
+    }
+    *p = open_place(f, a, first, &ignored);
+    return true;
+}
+
+/* Base and stride of an affine access whose first and last lane are within bounds; false: look at each lane. */
+static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, uint8_t **base) {
+    tile_i128 first = (tile_i128)element64(f, TILE_SCALAR, a->index, 0, 0) + a->disp;
+    tile_i128 last = first + (tile_i128)a->stride * (f->n - 1), room = (tile_i128)p->memory.size - a->size;
+    if (first < 0 || last < 0 || first > room || last > room) return false;
+    *base = p->memory.base + (uint64_t)first;
+    return true;
+}
+
+/* Whether the offsets of all active lanes are within bounds. */
+static bool all_within(const tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const uint8_t *active) {
+    tile_i128 high = (tile_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(tile_i128)a->disp : 0;
+    if (high < low) return false;
+    if (high > UINT64_MAX) high = UINT64_MAX;
+    uint64_t from = (uint64_t)low, span = (uint64_t)(high - low);
+    uint32_t bad = 0;
+    if (active)
+        for (uint32_t i = 0; i < f->n; i++) bad |= (uint32_t)(index[i] - from > span) & active[i];
+    else
+        for (uint32_t i = 0; i < f->n; i++) bad |= index[i] - from > span;
+    return bad == 0;
+}
+
+static int kind_of_bytes(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+
+/* Where loaded elements go: the result, or scratch when they still have to grow. */
+static uint8_t *load_target(const tile_frame *f, const tile_access *a) { return a->value_size == a->bytes ? f->slot[a->result] : f->scratch; }
+
+static void finish_load(const tile_frame *f, const tile_access *a) {
+    if (a->value_size == a->bytes) return;
+    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](f->slot[a->result], f->scratch, NULL, NULL, f->n);
+}
+
+/* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane when they need it. */
+static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
+    const uint8_t *value = f->slot[a->value];
+    if (a->value_form != TILE_VECTOR) {
+        BY_BYTES(a->bytes, element one; memcpy(&one, value, sizeof one); for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
+        return f->scratch;
+    }
+    if (a->value_size == a->bytes) return value;
+    f->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)](f->scratch, value, NULL, NULL, f->n);
+    return f->scratch;
+}
+
+static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const uint8_t *active) {
+    uint8_t *base;
+    if (!affine_base(f, a, p, &base)) return false;
+    bool contiguous = a->stride == a->bytes && !active;
+    if (a->op == KIR_LOAD) {
+        uint8_t *d = load_target(f, a);
+        if (contiguous) memcpy(d, base, (size_t)f->n * a->bytes);
+        else gather_strided(d, base, a->stride, active, f->n, a->bytes);
+        finish_load(f, a);
+    } else if (a->op == KIR_STORE) {
+        const uint8_t *v = store_source(f, a);
+        if (contiguous) memcpy(base, v, (size_t)f->n * a->bytes);
+        else scatter_strided(v, base, a->stride, active, f->n, a->bytes);
+    }
+    return true;
+}
+
+static bool move_vector(tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const uint8_t *active) {
+    if (!a->unchecked && !all_within(f, a, p, index, active)) return false;
+    uintptr_t base = (uintptr_t)p->memory.base + (uintptr_t)a->disp;
+    bool scratch_is_index = (const uint8_t *)index == f->scratch;
+    if (a->op == KIR_LOAD) {
+        if (scratch_is_index && a->value_size != a->bytes) return false;
+        gather(load_target(f, a), base, index, active, f->n, a->bytes);
+        finish_load(f, a);
+    } else if (a->op == KIR_STORE) {
+        if (scratch_is_index && (a->value_form != TILE_VECTOR || a->value_size != a->bytes)) return false;
+        scatter(store_source(f, a), base, index, active, f->n, a->bytes);
+    }
+    return true;
+}
+
+/* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
+static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const tile_mask *mask) {
+    uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
+    tile_i128 offset = (tile_i128)index + a->disp;
+    if (!a->unchecked && (offset < 0 || offset + a->size > (tile_i128)p->memory.size)) return false;
+    uint8_t *address = p->memory.base + (uint64_t)offset;
+    if (a->op == KIR_LOAD) {
+        uint64_t value = 0;
+        memcpy(&value, address, a->bytes);
+        if (a->one) {
+            memcpy(f->slot[a->result], &value, 8);
+        } else {
+            BY_BYTES(a->value_size, element one = (element)value; for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
+        }
+    } else if (a->op == KIR_STORE) {
+        const uint8_t *active = tile_mask_bytes(f, mask);
+        uint32_t last = f->n - 1;
+        while (!active[last]) last--;
+        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, last);
+        memcpy(address, &value, a->bytes);
+    }
+    return true;
+}
+
+static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask) {
+    place p;
+    const uint64_t *index = NULL;
+    if (a->op == KIR_ATOMIC || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
+    if (!p.memory.valid || !p.memory.base) return false;
+    const uint8_t *active = mask->count == f->n ? NULL : mask->bytes;
+    if (a->has_index && a->index_form == TILE_VECTOR) index = (const uint64_t *)(void *)f->slot[a->index];
+    if (index) return move_vector(f, a, &p, index, active);
+    if (a->has_index && a->index_form == TILE_AFFINE) return move_affine(f, a, &p, active);
+    return move_scalar(f, a, &p, mask);
+}
+
+void tile_access_run(tile_frame *f, const tile_insn *insn) {
+    const tile_mask *mask = &f->mask[insn->mask];
+    if (!mask->count) return;
+    if (!run_tile(f, insn->u.access, mask)) run_lanes(f, insn);
+}

@@ -1,0 +1,190 @@
+/* A launch: blocks or tiles shared out to threads, frames, the floating-point environment, the first fault.
+ * A kernel without barriers and shared memory is cut freely into tiles over global lane ids: blocks are only a numbering then. A
+ * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
+ * Must not know: kernel IR, how instructions run. */
+#include "base/pool.h"
+#include "tile/races.h"
+#include "tile/tile_internal.h"
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+/* ---- floating-point environment: round to nearest, no traps; the caller's is put back ---- */
+
+#if defined(__x86_64__)
+typedef unsigned fp_state;
+static fp_state fp_enter(bool flush) {
+    enum { DEFAULT = 0x1F80, FLUSH = 0x8040, FLAGS = 0x3F };
+    unsigned old = _mm_getcsr(), wanted = flush ? DEFAULT | FLUSH : DEFAULT;
+    if ((old & ~(unsigned)FLAGS) != wanted) _mm_setcsr(wanted);
+    return old;
+}
+static void fp_leave(fp_state old) {
+    if ((_mm_getcsr() ^ old) & ~0x3Fu) _mm_setcsr(old);
+}
+#elif defined(__aarch64__)
+typedef uint64_t fp_state;
+static fp_state fp_enter(bool flush) {
+    uint64_t old, wanted = flush ? UINT64_C(1) << 24 : 0;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
+    if (old != wanted) __asm__ volatile("msr fpcr, %0" ::"r"(wanted));
+    return old;
+}
+static void fp_leave(fp_state old) { __asm__ volatile("msr fpcr, %0" ::"r"(old)); }
+#else
+typedef int fp_state;
+static fp_state fp_enter(bool flush) { return (int)flush; }
+static void fp_leave(fp_state old) { (void)old; }
+#endif
+
+/* ---- inputs ---- */
+
+static void fill_input(const tile_launch *launch, const tile_slot *slot, uint8_t *cell) {
+    uint32_t index = (uint32_t)slot->imm, part = (uint32_t)(slot->imm >> 32);
+    uint64_t value = launch->inputs ? launch->inputs[index] : 0;
+    if (part || (launch->wide_inputs && launch->wide_inputs[index])) {
+        value = 0;
+        if (launch->wide_inputs && launch->wide_inputs[index]) memcpy(&value, launch->wide_inputs[index] + (size_t)part * slot->size, slot->size);
+        else value = launch->inputs[index] >> (8u * slot->size * part & 63);
+    }
+    memcpy(cell, &value, 8);
+}
+
+static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
+    if (id >= HG_ID_BLOCK_DIM_X && id <= HG_ID_GRID_DIM_Z) return s->dims[id - HG_ID_BLOCK_DIM_X];
+    return id == HG_ID_LANE_COUNT ? s->launch->lanes : 0;
+}
+
+/* What stays the same for the whole launch. */
+static void fill_cells(tile_frame *f, const tile_run_state *s) {
+    const tile_kernel *k = f->kernel;
+    for (uint32_t i = 0; i < k->launch_cell_count; i++) {
+        const tile_slot *slot = &k->slots[k->launch_cells[i]];
+        if (slot->kind == TILE_SLOT_INPUT) {
+            fill_input(s->launch, slot, f->slot[k->launch_cells[i]]);
+        } else {
+            uint64_t value = launch_id(s, slot->imm);
+            memcpy(f->slot[k->launch_cells[i]], &value, 8);
+        }
+    }
+}
+
+/* What changes with the tile. */
+static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
+    const tile_kernel *k = f->kernel;
+    for (uint32_t i = 0; i < k->tile_cell_count; i++) {
+        const tile_slot *slot = &k->slots[k->tile_cells[i]];
+        uint64_t value = f->lane0;
+        if (slot->imm != HG_ID_GLOBAL_LANE_ID) { /* a block coordinate: the tile is one block */
+            uint64_t block = f->lane0 / s->block_lanes;
+            for (uint64_t id = HG_ID_BLOCK_IDX_X; id < slot->imm; id++) block /= s->dims[id];
+            value = block % s->dims[slot->imm];
+        }
+        memcpy(f->slot[k->tile_cells[i]], &value, 8);
+    }
+}
+
+/* ---- tiles and blocks ---- */
+
+static void merge_fault(tile_run_state *s, const tile_fault *fault) {
+    if (!fault->happened) return;
+    hg_mutex_lock(&s->lock);
+    if (tile_faults_before(fault->phase, fault->lane, &s->fault)) s->fault = *fault;
+    hg_mutex_unlock(&s->lock);
+}
+
+static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t n) {
+    f->lane0 = lane0;
+    f->n = n;
+    f->phase = 0;
+    f->block_fault = false;
+    if (f->kernel->tile_cell_count) fill_tile_cells(f, s);
+    if (f->shared_size) memset(f->shared, 0, (size_t)f->shared_size);
+    tile_execute(f);
+}
+
+/* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
+static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each, uint32_t width) {
+    tile_frame *f = tile_frame_take(s->kernel, width);
+    if (!f) return false;
+    f->state = s;
+    f->fault.happened = false;
+    f->fuel = TILE_FUEL;
+    memset(f->resolved, 0, sizeof f->resolved);
+    bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
+    fill_cells(f, s);
+    fp_state fp = fp_enter(s->kernel->options.poor);
+    for (uint64_t i = begin; ok && i < end; i++) {
+        uint64_t lane0 = i * each, left = s->launch->lanes - lane0;
+        if (lane0 > atomic_load_explicit(&s->best_lane, memory_order_relaxed)) break; /* could only lose */
+        run_tile(f, s, lane0, left < each ? (uint32_t)left : each);
+        f->fuel -= each;
+        if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
+    }
+    fp_leave(fp);
+    merge_fault(s, &f->fault);
+    tile_frame_give(f);
+    return ok;
+}
+
+typedef struct shared_run { tile_run_state *state; uint32_t each, width; } shared_run;
+
+static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    shared_run *run = user;
+    (void)worker;
+    if (atomic_load_explicit(&run->state->stop, memory_order_relaxed)) return;
+    if (!run_range(run->state, begin, end, run->each, run->width)) atomic_store(&run->state->stop, 3);
+}
+
+static void finish(tile_run_state *s, tile_fault *fault) {
+    int stop = atomic_load(&s->stop);
+    *fault = s->fault;
+    if (s->fault.happened || stop == 0 || stop == 3) return;
+    fault->happened = true;
+    fault->code = 8;
+    if (stop == 1) tile_fault_message(fault, "timeout after %llu ms", (unsigned long long)s->launch->timeout_ms);
+    else tile_fault_message(fault, "cancelled");
+}
+
+/* Worth waking other threads for: about 20 microseconds of work. */
+static bool is_large(const tile_kernel *k, uint64_t lanes) {
+    uint64_t work = 0;
+    return !hg_mul_u64(lanes, (uint64_t)k->insn_count * (k->has_loop ? 16 : 1), &work) || work >= 200000;
+}
+
+hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) {
+    tile_run_state s = {.kernel = kernel, .launch = launch, .best_lane = UINT64_MAX};
+    memset(fault, 0, sizeof *fault);
+    if (launch->lanes == 0) return HG_OK;
+    s.block_lanes = 1;
+    for (int i = 0; i < 3; i++) {
+        s.dims[i] = launch->block[i] ? launch->block[i] : 1;
+        s.dims[i + 3] = launch->grid[i] ? launch->grid[i] : 1;
+        s.block_lanes *= s.dims[i];
+    }
+    uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
+    if (kernel->block_mode) {
+        uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
+        if (lanes > UINT32_MAX / 2) return hg_fail(HG_ERROR_ISA, "a block with barriers or shared memory has at most 1024 lanes, got %llu", (unsigned long long)lanes);
+        each = (uint32_t)lanes;
+        width = lanes == 1 ? 1 : (each + 7) / 8 * 8;
+    }
+    uint64_t count = (launch->lanes - 1) / each + 1;
+    if (kernel->options.check_races && !(s.races = tile_races_create())) return hg_fail_memory();
+    hg_mutex_init(&s.lock);
+    bool ok = true;
+    if (count == 1 || launch->max_threads == 1 || s.races || !is_large(kernel, launch->lanes)) {
+        ok = run_range(&s, 0, count, each, width);
+    } else {
+        shared_run run = {&s, each, width};
+        uint64_t chunk = TILE_FUEL / each / 4;
+        hg_pool_run(hg_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
+        ok = atomic_load(&s.stop) != 3;
+    }
+    hg_mutex_destroy(&s.lock);
+    tile_races_destroy(s.races);
+    finish(&s, fault);
+    return ok ? HG_OK : hg_fail_memory();
+}

@@ -1,0 +1,193 @@
+/* Tile code and the frames it runs in. Shared by the files of this room only. */
+#ifndef HG_TILE_TILE_INTERNAL_H
+#define HG_TILE_TILE_INTERNAL_H
+
+#include "base/thread.h"
+#include "tile/handlers.h"
+#include "tile/tile.h"
+#include <stdatomic.h>
+
+__extension__ typedef __int128 tile_i128;
+
+enum {
+    TILE_NONE = 0x7FFFFFFF,      /* no slot, no target */
+    TILE_MAX_WIDTH = 512,        /* lanes of a tile */
+    TILE_MIN_WIDTH = 8,
+    TILE_BUDGET = 24 * 1024,     /* bytes of live values in a tile: half of a small first-level cache */
+    TILE_CELL = 8,               /* bytes of a scalar */
+    TILE_FRAME_CACHE = 64,       /* frames kept by a kernel */
+    TILE_FUEL = 1 << 16          /* lane rounds of loops between looks at the clock */
+};
+
+/* How a value lives in a tile. */
+typedef enum tile_form {
+    TILE_SCALAR, /* one cell: the same in all active lanes of the tile */
+    TILE_AFFINE, /* one cell: lane 0's; others add their number times the value's stride */
+    TILE_VECTOR  /* a slot of T elements */
+} tile_form;
+
+/* ---- code ---- */
+
+typedef enum tile_kind {
+    TILE_RUN,        /* run(d, a, b, c, n) */
+    TILE_RUN_ONE,    /* run(d, a, b, c, 1) */
+    TILE_SPLAT,      /* vector d = scalar a; size bytes */
+    TILE_IOTA,       /* vector d[i] = a + i * imm; size bytes */
+    TILE_ID,         /* vector d of coordinate imm; size bytes */
+    TILE_COPY,       /* d = a where active */
+    TILE_COPY_ONE,   /* cell d = cell a */
+    TILE_COPY_SPLAT, /* d = scalar a where active */
+    TILE_COPY_ALL,   /* d = a in all lanes */
+    TILE_SWAP,       /* d = a where active, a is not needed any more */
+    TILE_FIRST,      /* cell d = vector a in the first active lane */
+    TILE_ARRAY_GET, TILE_ARRAY_GET_ONE, /* d = array a [ b ]: b a vector, a scalar */
+    TILE_ARRAY_SET, TILE_ARRAY_SET_ONE, /* array a [ b ] = c where active */
+    TILE_ARRAY_ZERO, /* array a, imm elements */
+    TILE_ARRAY_BIND, /* array slot d names a's */
+    TILE_TABLE, TILE_TABLE_ONE, /* d = table[b] */
+    TILE_JOIN, TILE_JOIN_ONE, /* u64 d = u32 a | u32 b << 32 */
+    TILE_LOAD, TILE_STORE, TILE_CHECK, TILE_ATOMIC, TILE_FENCE, TILE_BARRIER, TILE_FAULT_IF,
+    TILE_IF,         /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
+    TILE_ELSE,       /* none in mask c: jump */
+    TILE_END_IF,     /* mask = b | c */
+    TILE_JUMP, TILE_JUMP_UNLESS /* scalar a */,
+    TILE_LOOP,       /* mask enters a loop with masks b (body), c (broken out), d (continuing) */
+    TILE_END_LOOP,   /* b |= d; any: jump back; else mask = c */
+    TILE_BACK,       /* jump back while mask has lanes */
+    TILE_BREAK,      /* mask moves into mask b (of break, continue, return), or ends (b none); jump */
+    TILE_CALL,       /* mask enters function imm with masks b (body), c (returned) */
+    TILE_END_CALL,   /* mask = c */
+    TILE_RETURN,     /* end of a function: masks b joins c; back to the caller */
+    TILE_END
+} tile_kind;
+
+typedef struct tile_access tile_access;
+
+typedef struct tile_insn {
+    uint8_t kind, size;
+    uint8_t bounded;
+    uint32_t mask;
+    uint32_t d, a, b, c;
+    uint32_t target;
+    uint32_t inst; /* source instruction + 1 */
+    tile_fn *run;
+    union { uint64_t imm; const kir_value *unused; const uint8_t *table; tile_access *access; const char *message; } u;
+} tile_insn;
+
+/* A memory operation. */
+struct tile_access {
+    uint8_t op;            /* kir_op: LOAD STORE CHECK ATOMIC */
+    uint8_t space, pool, operand, unchecked, atomic, class_id;
+    uint8_t bytes;         /* moved */
+    uint8_t value_size;    /* of the value's type */
+    uint8_t handle_form, index_form, value_form, second_form; /* tile_form; handle: only when open */
+    uint8_t has_index;
+    uint8_t one;           /* LOAD whose result is a scalar */
+    uint16_t size;         /* checked and named in faults */
+    int16_t slot;          /* KIR_OPEN: through handle */
+    uint32_t handle, index, value, second, result; /* slots */
+    uint32_t inst;
+    int64_t disp, stride;
+    uint64_t constant_handle;
+    uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE: constant_handle */
+};
+
+typedef enum tile_slot_kind { TILE_SLOT_CELL, TILE_SLOT_CONST, TILE_SLOT_INPUT, TILE_SLOT_ID, TILE_SLOT_VECTOR, TILE_SLOT_SPLAT, TILE_SLOT_ARRAY, TILE_SLOT_BOUND } tile_slot_kind;
+
+typedef struct tile_slot {
+    uint8_t kind, size; /* element bytes */
+    uint32_t length;    /* arrays: elements */
+    uint64_t offset;    /* arrays: bytes a lane before it */
+    uint64_t imm;       /* constant, input index (and part << 32), idname */
+} tile_slot;
+
+struct tile_kernel {
+    hg_arena arena;
+    const tile_handlers *handlers;
+    tile_options options;
+    bool block_mode;       /* tile = whole block: barriers, shared memory */
+    bool has_loop;
+    uint32_t width;        /* lanes of a tile when not block_mode */
+    uint32_t insn_count;
+    tile_insn *insns;
+    uint32_t slot_count, mask_count, function_count, input_count;
+    tile_slot *slots;
+    uint64_t lane_bytes;   /* of vectors and arrays, for one lane */
+    uint64_t array_bytes;
+    uint32_t *entries;     /* of functions */
+    uint32_t body_mask;    /* of the kernel */
+    uint32_t *launch_cells, *tile_cells; /* slots that a launch, a tile fills in */
+    uint32_t launch_cell_count, tile_cell_count;
+    _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
+};
+
+/* ---- running ---- */
+
+/* bytes are only valid while 0 < count < n; count n: all lanes, 0: none. */
+typedef struct tile_mask { uint32_t count; uint8_t *bytes; } tile_mask;
+
+typedef struct tile_run_state {
+    const tile_kernel *kernel;
+    const tile_launch *launch;
+    uint64_t block_lanes, blocks; /* lanes of a block */
+    uint64_t dims[6];             /* bx by bz gx gy gz */
+    _Atomic uint64_t best_lane;   /* lowest lane with a fault in phase 0 */
+    _Atomic int stop;             /* 1: timeout, 2: cancelled, 3: out of memory */
+    hg_mutex lock;
+    tile_fault fault;             /* under lock */
+    struct tile_races *races;
+} tile_run_state;
+
+typedef struct tile_resolved { uint64_t handle; uint8_t pool, flat, used; tile_memory memory; } tile_resolved;
+
+typedef struct tile_frame {
+    const tile_kernel *kernel;
+    tile_run_state *state;
+    uint32_t width;        /* lanes it has room for */
+    uint32_t n;            /* lanes of this tile */
+    uint64_t lane0;        /* global id of lane 0 */
+    uint64_t phase;
+    uint8_t **slot;
+    tile_mask *mask;
+    uint32_t *returns;     /* program counters, one a function */
+    uint8_t *ones, *zeros; /* width bytes of 1, of 0 */
+    uint8_t *shared;
+    uint64_t shared_size, shared_capacity;
+    int64_t fuel;
+    tile_fault fault;      /* best of this frame since it was taken */
+    bool block_fault;      /* a lane of this block faulted */
+    tile_resolved resolved[4];
+    uint32_t next_resolved;
+    uint8_t *scratch, *bad; /* width * 8 bytes, width bytes */
+    void *memory;
+} tile_frame;
+
+/* ---- between files ---- */
+/* frame.c */
+tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width); /* NULL: out of memory */
+void tile_frame_give(tile_frame *frame);
+void tile_frame_free(tile_frame *frame);
+bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
+
+/* exec.c: runs the code for the lanes that frame names */
+void tile_execute(tile_frame *frame);
+/* memory.c */
+void tile_access_run(tile_frame *frame, const tile_insn *insn);
+void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);
+/* mask.c */
+const uint8_t *tile_mask_bytes(const tile_frame *frame, const tile_mask *mask);
+void tile_mask_copy(const tile_frame *frame, tile_mask *to, const tile_mask *from);
+void tile_mask_join(const tile_frame *frame, tile_mask *to, const tile_mask *from); /* of disjoint masks */
+void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8_t *cond, tile_mask *yes, tile_mask *no);
+/* Removes the lanes where bad[i] is set. */
+void tile_mask_remove(const tile_frame *frame, tile_mask *mask, const uint8_t *bad);
+uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0 when there is none */
+/* fault.c */
+void tile_fault_message(tile_fault *fault, const char *format, ...) HG_PRINTF(2, 3);
+void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit);
+bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than);
+tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earlier one is known; marks the block */
+bool tile_out_of_time(tile_frame *frame); /* sets state->stop */
+const tile_handlers *tile_handlers_of(tile_level level);
+
+#endif

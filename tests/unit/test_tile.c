@@ -1,0 +1,447 @@
+/* Tile interpreter on hand-built kernels: every expectation is computed here in plain C, lane by lane. */
+#include "kir/kir.h"
+#include "test.h"
+#include "tile/tile.h"
+#include <stdlib.h>
+
+typedef struct kernel {
+    kir_module *m;
+    kir_builder b;
+} kernel;
+
+static kernel begin(const char *name) {
+    kernel k = {.m = kir_module_create(name)};
+    kir_builder_init(&k.b, k.m, kir_function_create(k.m, name, KIR_VOID));
+    return k;
+}
+
+/* Input i as the handle of slot i. */
+static kir_value *buffer(kernel *k, const char *name) {
+    kir_input *input = hg_vec_push(&k->m->inputs);
+    input->type = HG_TYPE_U64;
+    input->is_buffer = true;
+    input->index = (uint32_t)(k->m->inputs.count - 1);
+    input->name = name;
+    kir_slot *slot = hg_vec_push(&k->m->slots);
+    slot->space = KIR_BUFFER;
+    slot->input = input->index;
+    kir_value *v = kir_emit(&k->b, KIR_INPUT, HG_TYPE_U64, 0, NULL);
+    v->u.imm = input->index;
+    return v;
+}
+
+static kir_value *id(kernel *k, hg_idname which) {
+    kir_value *v = kir_emit(&k->b, KIR_ID, (uint8_t)hg_idname_type(which), 0, NULL);
+    v->u.imm = which;
+    if (which == HG_ID_GLOBAL_LANE_ID) {
+        v->shape = KIR_AFFINE;
+        v->stride = 1;
+    }
+    return v;
+}
+
+/* lane * scale, marked as kir_shapes would. */
+static kir_value *scaled(kernel *k, kir_value *lane, uint64_t scale) {
+    kir_value *v = kir_mul(&k->b, lane, kir_const(&k->b, HG_TYPE_U64, scale));
+    if (lane->shape == KIR_AFFINE) {
+        v->shape = KIR_AFFINE;
+        v->stride = (int64_t)scale;
+    }
+    return v;
+}
+
+static kir_value *memory_op(kernel *k, kir_op op, uint8_t type, uint8_t space, kir_value *handle, kir_value *index, kir_value *value, uint8_t bytes) {
+    kir_value *args[4];
+    uint8_t n = 0;
+    if (handle) args[n++] = handle;
+    if (index) args[n++] = index;
+    if (value) args[n++] = value;
+    kir_value *v = kir_emit(&k->b, op, op == KIR_STORE ? (uint8_t)KIR_VOID : type, n, args);
+    v->u.mem.space = space;
+    v->u.mem.bytes = bytes;
+    v->u.mem.bytes_wide = bytes;
+    v->u.mem.has_index = index != NULL;
+    v->u.mem.operand = 2;
+    v->u.mem.slot = (int16_t)(handle && handle->op == KIR_INPUT ? (int)handle->u.imm : KIR_OPEN);
+    v->inst = k->b.inst;
+    return v;
+}
+
+static kir_value *load(kernel *k, uint8_t type, kir_value *handle, kir_value *index) {
+    return memory_op(k, KIR_LOAD, type, KIR_BUFFER, handle, index, NULL, (uint8_t)kir_type_bytes(type));
+}
+
+static void store(kernel *k, kir_value *handle, kir_value *index, kir_value *value) {
+    memory_op(k, KIR_STORE, KIR_VOID, KIR_BUFFER, handle, index, value, (uint8_t)kir_type_bytes(value->type));
+}
+
+static kir_value *u32(kernel *k, uint64_t value) { return kir_const(&k->b, HG_TYPE_U32, value); }
+static kir_value *u64(kernel *k, uint64_t value) { return kir_const(&k->b, HG_TYPE_U64, value); }
+
+/* Runs on every level with slots 0 … count-1, expecting `message` as the fault (NULL: none). Memory is put back before each level. */
+typedef struct expectation { const char *message; uint64_t lane, phase, inst; } expectation;
+
+static void run(kernel *k, uint32_t grid, uint32_t block, uint64_t lanes, uint32_t shared, tile_memory *slots, size_t count, const tile_memory *expected,
+                expectation fault) {
+    CHECK(!k->b.failed);
+    hg_status status = kir_verify(k->m);
+    CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error_text());
+    uint8_t *saved[8] = {0};
+    uint64_t inputs[8] = {0};
+    for (size_t i = 0; i < count; i++) {
+        saved[i] = malloc(slots[i].size + 1);
+        memcpy(saved[i], slots[i].base, slots[i].size);
+        inputs[i] = i + 1;
+    }
+    for (tile_level level = TILE_LEVEL_BASELINE; level < TILE_LEVEL_COUNT; level++) {
+        if (!tile_level_available(level)) continue;
+        tile_kernel *code;
+        status = tile_compile(k->m, &(tile_options){.level = level}, &code);
+        CHECK_MESSAGE(status == HG_OK, "%s: %s", k->m->name, hg_last_error_text());
+        if (status != HG_OK) continue;
+        for (uint32_t threads = 0; threads < 2; threads++) {
+            for (size_t i = 0; i < count; i++) memcpy(slots[i].base, saved[i], slots[i].size);
+            tile_launch launch = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .lanes = lanes, .shared_bytes = shared, .inputs = inputs, .slots = slots, .max_threads = threads};
+            tile_fault got;
+            status = tile_run(code, &launch, &got);
+            CHECK(status == HG_OK);
+            const char *name = tile_level_name(level);
+            if (fault.message) {
+                CHECK_MESSAGE(got.happened, "%s %s: no fault", k->m->name, name);
+                CHECK_TEXT(got.message, fault.message);
+                CHECK_U64(got.lane, fault.lane);
+                CHECK_U64(got.phase, fault.phase);
+                CHECK_U64(got.inst, fault.inst);
+            } else {
+                CHECK_MESSAGE(!got.happened, "%s %s: %s", k->m->name, name, got.message);
+            }
+            for (size_t i = 0; i < count && expected; i++) {
+                if (!expected[i].base) continue;
+                uint64_t at = 0;
+                while (at < expected[i].size && expected[i].base[at] == slots[i].base[at]) at++;
+                CHECK_MESSAGE(at == expected[i].size, "%s %s: slot %zu differs at byte %llu", k->m->name, name, i, (unsigned long long)at);
+            }
+        }
+        tile_kernel_destroy(code);
+    }
+    for (size_t i = 0; i < count; i++) free(saved[i]);
+    kir_module_destroy(k->m);
+}
+
+static tile_memory memory_of(void *base, uint64_t size) { return (tile_memory){base, size, true}; }
+
+/* ---- kernels ---- */
+
+static void test_add(void) {
+    enum { N = 1000 };
+    static float a[N], b[N], c[N], want[N];
+    for (int i = 0; i < N; i++) {
+        a[i] = (float)i * 0.25f;
+        b[i] = (float)(i % 7) - 3.5f;
+        want[i] = (a[i] + b[i]) * 3.0f;
+    }
+    kernel k = begin("add");
+    kir_value *ha = buffer(&k, "a"), *hb = buffer(&k, "b"), *hc = buffer(&k, "c"), *at = scaled(&k, id(&k, HG_ID_GLOBAL_LANE_ID), 4);
+    store(&k, hc, at, kir_mul(&k.b, kir_f32(&k.b, 3.0f), kir_add(&k.b, load(&k, HG_TYPE_F32, ha, at), load(&k, HG_TYPE_F32, hb, at))));
+    run(&k, 4, 250, N, 0, (tile_memory[]){memory_of(a, sizeof a), memory_of(b, sizeof b), memory_of(c, sizeof c)}, 3,
+        (tile_memory[]){{0}, {0}, memory_of(want, sizeof want)}, (expectation){0});
+}
+
+static uint32_t collatz(uint32_t x) {
+    uint32_t steps = 0;
+    while (x != 1) {
+        x = x & 1 ? 3 * x + 1 : x / 2;
+        steps++;
+    }
+    return steps;
+}
+
+/* Divergent loop with a divergent branch inside. */
+static void test_collatz(void) {
+    enum { N = 777 };
+    static uint32_t out[N], want[N];
+    for (uint32_t i = 0; i < N; i++) want[i] = collatz(i + 1);
+    kernel k = begin("collatz");
+    kir_builder *b = &k.b;
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    kir_var *x = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "x"), *steps = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "steps");
+    kir_set(b, x, kir_add(b, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane), u32(&k, 1)));
+    kir_set(b, steps, u32(&k, 0));
+    kir_value *loop = kir_loop_begin(b, false);
+    kir_value *now = kir_get(b, x);
+    kir_value *done = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, now, u32(&k, 1)));
+    kir_break(b);
+    kir_if_end(b, done);
+    kir_value *odd = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_AND, now, u32(&k, 1)), u32(&k, 1)));
+    kir_set(b, x, kir_add(b, kir_mul(b, now, u32(&k, 3)), u32(&k, 1)));
+    kir_if_else(b, odd);
+    kir_set(b, x, kir_binary(b, KIR_UDIV, now, u32(&k, 2)));
+    kir_if_end(b, odd);
+    kir_set(b, steps, kir_add(b, kir_get(b, steps), u32(&k, 1)));
+    kir_loop_end(b, loop);
+    store(&k, h, scaled(&k, lane, 4), kir_get(b, steps));
+    run(&k, 1, N, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)}, (expectation){0});
+}
+
+/* Uniform loop, continue, nested divergent break, early exit of some lanes. */
+static void test_exits(void) {
+    enum { N = 600 };
+    static uint32_t out[N], want[N];
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t sum = 0;
+        want[i] = 0;
+        if (i % 11 == 5) continue;
+        for (uint32_t j = 0; j < 20; j++) {
+            if ((i + j) % 3 == 0) continue;
+            if (i == 7 * j) break;
+            sum += j * i;
+        }
+        want[i] = sum;
+    }
+    kernel k = begin("exits");
+    kir_builder *b = &k.b;
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    kir_value *gone = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_UREM, i, u32(&k, 11)), u32(&k, 5)));
+    kir_exit(b);
+    kir_if_end(b, gone);
+    kir_var *sum = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "sum"), *count = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "j");
+    kir_set(b, sum, u32(&k, 0));
+    kir_set(b, count, u32(&k, 0xFFFFFFFF));
+    kir_value *loop = kir_loop_begin(b, false);
+    kir_value *j = kir_add(b, kir_get(b, count), u32(&k, 1));
+    kir_set(b, count, j);
+    kir_value *enough = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, j, u32(&k, 20)));
+    kir_break(b);
+    kir_if_end(b, enough);
+    kir_value *skip = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_UREM, kir_add(b, i, j), u32(&k, 3)), u32(&k, 0)));
+    kir_continue(b);
+    kir_if_end(b, skip);
+    kir_value *stop = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, i, kir_mul(b, j, u32(&k, 7))));
+    kir_break(b);
+    kir_if_end(b, stop);
+    kir_set(b, sum, kir_add(b, kir_get(b, sum), kir_mul(b, i, j)));
+    kir_loop_end(b, loop);
+    store(&k, h, scaled(&k, lane, 4), kir_get(b, sum));
+    run(&k, 3, 200, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)}, (expectation){0});
+}
+
+/* A function called twice, once for some lanes only, with divergent returns, a module variable and an array by reference. */
+static void test_calls(void) {
+    enum { N = 300 };
+    static uint32_t out[N], want[N];
+    kernel k = begin("calls");
+    kir_builder *b = &k.b;
+    kir_var *total = kir_var_create(k.m, NULL, HG_TYPE_U32, 0, "total"), *table = kir_var_create(k.m, b->function, HG_TYPE_U32, 4, "table");
+    kir_function *f = kir_function_create(k.m, "f", HG_TYPE_U32);
+    f->param_count = 1;
+    f->param_types[0] = HG_TYPE_U32;
+    kir_var *array = kir_array_param(f, HG_TYPE_U32, 4, "array");
+    kir_builder fb;
+    kir_builder_init(&fb, k.m, f);
+    kir_value *x = kir_param(&fb, 0), *seven = kir_const(&fb, HG_TYPE_U32, 7);
+    kir_set(&fb, total, kir_add(&fb, kir_get(&fb, total), x));
+    kir_value *small = kir_if_begin(&fb, kir_binary(&fb, KIR_CMP_ULT, x, kir_const(&fb, HG_TYPE_U32, 100)));
+    kir_return(&fb, kir_mul(&fb, x, seven));
+    kir_if_end(&fb, small);
+    kir_value *slot = kir_binary(&fb, KIR_AND, x, kir_const(&fb, HG_TYPE_U32, 3));
+    kir_array_set(&fb, array, slot, kir_add(&fb, kir_array_get(&fb, array, slot), x));
+    kir_return(&fb, kir_binary(&fb, KIR_XOR, x, seven));
+
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    kir_var *result = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "result");
+    kir_set(b, total, u32(&k, 1));
+    kir_set(b, result, kir_call(b, f, 1, &i, &table));
+    kir_value *even = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_AND, i, u32(&k, 1)), u32(&k, 0)));
+    kir_value *twice = kir_mul(b, i, u32(&k, 2));
+    kir_set(b, result, kir_add(b, kir_get(b, result), kir_call(b, f, 1, &twice, &table)));
+    kir_if_end(b, even);
+    kir_value *sum = kir_add(b, kir_get(b, result), kir_get(b, total));
+    for (uint32_t j = 0; j < 4; j++) sum = kir_add(b, kir_mul(b, sum, u32(&k, 3)), kir_array_get(b, table, u32(&k, j)));
+    store(&k, h, scaled(&k, lane, 4), sum);
+    for (uint32_t l = 0; l < N; l++) {
+        uint32_t t[4] = {0}, tot = 1, res = 0;
+        for (int call = 0; call < (l % 2 == 0 ? 2 : 1); call++) {
+            uint32_t v = call ? 2 * l : l;
+            tot += v;
+            if (v < 100) {
+                res += v * 7;
+            } else {
+                t[v & 3] += v;
+                res += v ^ 7;
+            }
+        }
+        want[l] = res + tot;
+        for (int j = 0; j < 4; j++) want[l] = want[l] * 3 + t[j];
+    }
+    CHECK(!fb.failed);
+    run(&k, 1, N, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)}, (expectation){0});
+}
+
+/* Gathers, narrow elements, a table, lanes of two-dimensional numbering. */
+static void test_gather(void) {
+    enum { N = 500 };
+    static uint8_t in[N], out[N], want[N];
+    static const uint8_t shift[4] = {0, 3, 1, 7};
+    for (uint32_t i = 0; i < N; i++) in[i] = (uint8_t)(i * 37);
+    for (uint32_t i = 0; i < N; i++) want[i] = (uint8_t)((uint8_t)(in[(i * 13) % N] + i % 50) << shift[i & 3]);
+    kernel k = begin("gather");
+    kir_builder *b = &k.b;
+    kir_table *t = kir_table_create(k.m, HG_TYPE_U8, 4, shift, "shift");
+    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    kir_value *from = kir_binary(b, KIR_UREM, kir_mul(b, lane, u64(&k, 13)), u64(&k, N));
+    kir_value *x = kir_add(b, load(&k, HG_TYPE_U8, hi, from), kir_convert(b, KIR_TRUNC, HG_TYPE_U8, id(&k, HG_ID_LANE_IDX_X)));
+    kir_value *s = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, kir_table_get(b, t, kir_binary(b, KIR_AND, i, u32(&k, 3))));
+    store(&k, ho, lane, kir_binary(b, KIR_SHL, x, s));
+    run(&k, 10, 50, N, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
+}
+
+/* Shared memory, barriers in a loop: every block reverses its lanes and sums by halves. */
+static void test_barrier(void) {
+    enum { BLOCK = 128, GRID = 6, N = BLOCK * GRID };
+    static uint32_t in[N], out[GRID], want[GRID];
+    for (uint32_t i = 0; i < N; i++) in[i] = i * i + 3;
+    for (uint32_t i = 0; i < N; i++) want[i / BLOCK] += in[i];
+    kernel k = begin("barrier");
+    kir_builder *b = &k.b;
+    k.m->uses_barrier = k.m->uses_shared = true;
+    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    kir_value *x = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, id(&k, HG_ID_LANE_IDX_X)), *mine = kir_mul(b, x, u64(&k, 4));
+    memory_op(&k, KIR_STORE, KIR_VOID, KIR_SHARED, NULL, mine, load(&k, HG_TYPE_U32, hi, scaled(&k, lane, 4)), 4);
+    kir_var *half = kir_var_create(k.m, b->function, HG_TYPE_U64, 0, "half");
+    kir_set(b, half, u64(&k, BLOCK / 2));
+    kir_value *loop = kir_loop_begin(b, false);
+    kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL);
+    kir_value *h = kir_get(b, half);
+    kir_value *end = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, h, u64(&k, 0)));
+    kir_break(b);
+    kir_if_end(b, end);
+    kir_value *low = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, x, h));
+    kir_value *other = kir_mul(b, kir_add(b, x, h), u64(&k, 4));
+    kir_value *sum = kir_add(b, memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, mine, NULL, 4), memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, other, NULL, 4));
+    memory_op(&k, KIR_STORE, KIR_VOID, KIR_SHARED, NULL, mine, sum, 4);
+    kir_if_end(b, low);
+    kir_set(b, half, kir_binary(b, KIR_LSHR, h, u32(&k, 1)));
+    kir_loop_end(b, loop);
+    kir_value *leader = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, x, u64(&k, 0)));
+    kir_value *to = kir_mul(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, id(&k, HG_ID_BLOCK_IDX_X)), u64(&k, 4));
+    store(&k, ho, to, memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, mine, NULL, 4));
+    kir_if_end(b, leader);
+    run(&k, GRID, BLOCK, N, 4 * BLOCK, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)},
+        (expectation){0});
+}
+
+static void test_atomics(void) {
+    enum { N = 5000 };
+    static uint32_t out[4], want[4] = {0, 0xFFFFFFFF, 0, 0};
+    for (uint32_t i = 0; i < N; i++) {
+        want[0] += i;
+        uint32_t v = (i * 2654435761u) >> 3;
+        if (v < want[1]) want[1] = v;
+        if ((int32_t)(v - 100000000) > (int32_t)want[2]) want[2] = v - 100000000;
+        want[3] ^= v;
+    }
+    out[1] = 0xFFFFFFFF;
+    kernel k = begin("atomics");
+    kir_builder *b = &k.b;
+    kir_value *h = buffer(&k, "out"), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, id(&k, HG_ID_GLOBAL_LANE_ID));
+    kir_value *v = kir_binary(b, KIR_LSHR, kir_mul(b, i, u32(&k, 2654435761u)), u32(&k, 3));
+    kir_value *values[] = {i, v, kir_sub(b, v, u32(&k, 100000000)), v};
+    static const kir_atomic OPS[] = {KIR_ATOMIC_ADD, KIR_ATOMIC_UMIN, KIR_ATOMIC_SMAX, KIR_ATOMIC_XOR};
+    for (int j = 0; j < 4; j++) {
+        kir_value *a = memory_op(&k, KIR_ATOMIC, HG_TYPE_U32, KIR_BUFFER, h, u64(&k, 4u * (unsigned)j), values[j], 4);
+        a->u.mem.atomic = (uint8_t)OPS[j];
+    }
+    run(&k, 10, 500, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)}, (expectation){0});
+}
+
+/* ---- faults ---- */
+
+static void test_bounds(void) {
+    enum { N = 2000 };
+    static uint32_t out[1500];
+    kernel k = begin("bounds");
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    k.b.inst = 8;
+    store(&k, h, scaled(&k, lane, 4), u32(&k, 5));
+    static uint32_t want[1500];
+    for (int i = 0; i < 1500; i++) want[i] = 5;
+    run(&k, 1, N, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)},
+        (expectation){"buffer access out of bounds: offset 6000 + size 4 > buffer size 6000", 1500, 0, 7});
+}
+
+static void test_negative_offset(void) {
+    static uint32_t out[16];
+    kernel k = begin("negative");
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    k.b.inst = 3;
+    kir_value *v = memory_op(&k, KIR_STORE, KIR_VOID, KIR_BUFFER, h, scaled(&k, lane, 4), u32(&k, 9), 4);
+    v->u.mem.disp = -12;
+    static uint32_t want[16] = {9, 9, 9, 9, 9};
+    run(&k, 1, 8, 8, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, sizeof want)},
+        (expectation){"buffer access out of bounds: offset -12 + size 4 > buffer size 64", 0, 0, 2});
+}
+
+/* index + disp leaves 64 bits. */
+static void test_exact_offset(void) {
+    static uint32_t out[16];
+    kernel k = begin("exact");
+    kir_value *h = buffer(&k, "out");
+    k.b.inst = 1;
+    kir_value *v = memory_op(&k, KIR_STORE, KIR_VOID, KIR_BUFFER, h, u64(&k, UINT64_MAX - 3), u32(&k, 9), 4);
+    v->u.mem.disp = 4;
+    run(&k, 1, 8, 8, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, NULL,
+        (expectation){"buffer access out of bounds: offset 18446744073709551616 + size 4 > buffer size 64", 0, 0, 0});
+}
+
+static void test_division(void) {
+    enum { N = 1200 };
+    static uint32_t out[N];
+    kernel k = begin("division");
+    kir_builder *b = &k.b;
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    k.b.inst = 5;
+    kir_value *divisor = kir_binary(b, KIR_AND, kir_sub(b, u32(&k, 700), i), u32(&k, 511));
+    kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, divisor, u32(&k, 0)), KIR_FAULT_DIVISION, 3, NULL);
+    store(&k, h, scaled(&k, lane, 4), kir_binary(b, KIR_UDIV, u32(&k, 1000000), divisor));
+    static uint32_t want[N];
+    for (uint32_t l = 0; l < 188; l++) want[l] = 1000000 / ((700 - l) & 511);
+    run(&k, 1, N, N, 0, (tile_memory[]){memory_of(out, sizeof out)}, 1, (tile_memory[]){memory_of(want, 188 * 4)},
+        (expectation){"division by zero", 188, 0, 4});
+}
+
+static void test_timeout(void) {
+    kernel k = begin("forever");
+    kir_builder *b = &k.b;
+    kir_value *loop = kir_loop_begin(b, false);
+    kir_loop_end(b, loop);
+    tile_kernel *code;
+    CHECK(tile_compile(k.m, &(tile_options){.level = TILE_LEVEL_BEST}, &code) == HG_OK);
+    volatile int cancel = 0;
+    tile_launch launch = {.grid = {1, 1, 1}, .block = {100, 1, 1}, .lanes = 100, .deadline_ns = 1, .timeout_ms = 20, .cancel = &cancel};
+    tile_fault fault;
+    CHECK(tile_run(code, &launch, &fault) == HG_OK);
+    CHECK(fault.happened && fault.code == 8);
+    CHECK_TEXT(fault.message, "timeout after 20 ms");
+    launch.deadline_ns = 0;
+    cancel = 1;
+    CHECK(tile_run(code, &launch, &fault) == HG_OK);
+    CHECK_TEXT(fault.message, "cancelled");
+    tile_kernel_destroy(code);
+    kir_module_destroy(k.m);
+}
+
+int main(void) {
+    test_add();
+    test_collatz();
+    test_exits();
+    test_calls();
+    test_gather();
+    test_barrier();
+    test_atomics();
+    test_bounds();
+    test_negative_offset();
+    test_exact_offset();
+    test_division();
+    test_timeout();
+    return test_done();
+}
