@@ -254,7 +254,13 @@ static void choose_memory(generator *g) {
 
 static void prologue(generator *g) {
     keep(g, "mov_imm.u64 r%d, %u", R_OWN, g->stride[IN_OUT]);
-    keep(g, "mul.u64 r%d, r255, r%d", R_OWN, R_OWN);
+    if (g->c->racy) {
+        keep(g, "mov_imm.u64 r%d, 1", R_T1);
+        keep(g, "and.u64 r%d, r255, r%d", R_T1, R_T1);
+        keep(g, "mul.u64 r%d, r%d, r%d", R_OWN, R_T1, R_OWN);
+    } else {
+        keep(g, "mul.u64 r%d, r255, r%d", R_OWN, R_OWN);
+    }
     keep(g, "mov_imm.u64 r%d, %d", R_MASK, INPUT_MASK);
     keep(g, "mov_imm.u64 r%d, 8388607", R_FLAT_MASK);
     keep(g, "mov_imm.u32 r%d, 0", R_ZERO);
@@ -401,6 +407,7 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
     choose_launch(&g);
     choose_memory(&g);
     g.wants_fault = (flags & GENERATE_FAULTS) != 0;
+    c->racy = (flags & GENERATE_RACY) != 0 && g.lanes > 1;
     make_functions(&g);
     prologue(&g);
     g.cost = 0;

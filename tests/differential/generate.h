@@ -4,7 +4,11 @@
 
 #include "reference/case.h"
 
-enum { GENERATE_DEEP = 1, GENERATE_FAULTS = 2 }; /* widest types and longest programs; only programs that fault */
+enum {
+    GENERATE_DEEP = 1,   /* widest types, longest programs */
+    GENERATE_FAULTS = 2, /* programs that may fault */
+    GENERATE_RACY = 4    /* lanes share their slots: results are not compared, but nothing else may break */
+};
 
 /* Makes the case of a seed. The same seed gives the same case everywhere. False when out of memory. Lines that a reduction must keep
  * (they make the program free of races) end with the comment "; keep". */

@@ -32,9 +32,10 @@ static void crashed(int number) {
     raise(number);
 }
 
-/* Every tenth seed faults, every fiftieth is long and wide. */
+/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races. */
 static uint32_t flags_of(uint64_t seed) {
-    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0);
+    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0) |
+           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {

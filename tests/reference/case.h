@@ -29,6 +29,7 @@ typedef struct run_case {
     case_array arrays[CASE_ARRAYS];
     case_scalar scalars[CASE_SCALARS];
     ref_launch launch;
+    bool racy;              /* only how a run ended is compared */
     uint32_t cleared_class; /* class whose memory starts as zeros; 96: none is used */
 } run_case;
 
