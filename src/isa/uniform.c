@@ -1,2 +1,406 @@
+/* Uniform values and control flow (assembly.md 4.3): V08, V09, V10.
+ *
+ * Two independent questions, each asked only of programs that contain what it is about, with the same method:
+ *   over the launch  (whole-array instructions): what can differ between any two lanes; every way out of the program counts
+ *   over a block     (barriers): what can differ between lanes of one block that have not stopped; a branch straight to `exit` is none
+ * A register is varying when a varying value, or control flow that some lanes do not follow, decides it. A block is divergent when a
+ * branch on a varying value decides whether a lane gets there: it is control-dependent on that branch, directly or through others.
+ * Functions are looked at once for all their callers.
+ *
+ * Requires: hg_cfg_build. Provides: errors only (kir has shapes of its own). */
 #include "isa/verify_internal.h"
-void hg_check_uniform(hg_check *c, hg_cfg *cfg) { (void)c; (void)cfg; }
+
+#include <string.h>
+
+/* Registers 0 … 255, then predicates. */
+typedef struct varying { uint64_t bits[5]; } varying;
+
+typedef struct region { /* one function under one question */
+    uint32_t (*succ)[2];        /* blocks, block_count for the end */
+    uint32_t *parent, *depth;   /* postdominators */
+    uint32_t *skip;             /* next block up the postdominator tree that may not be divergent yet */
+    uint32_t *cause;            /* divergent block: the branch that decides */
+    uint8_t *divergent, *decided; /* decided: the blocks that depend on this block's branch are marked */
+    uint8_t *dirty;
+    varying *in;
+    varying entry, out, written;
+    uint32_t entry_cause, exit_cause;
+    bool called, divergent_entry, exit_divergent, dirty_function, changed_out;
+} region;
+
+typedef struct uniform {
+    hg_check *check;
+    const hg_cfg *cfg;
+    const hg_program *program;
+    bool block;                 /* the question: over a block; else over the launch */
+    bool changed;
+    region *regions;
+} uniform;
+
+enum { PREDICATES = 256, MAX_ROUNDS = 64 };
+
+static bool has(const varying *v, uint32_t i) { return v->bits[i / 64] >> (i % 64) & 1; }
+static void add(varying *v, uint32_t i) { v->bits[i / 64] |= (uint64_t)1 << (i % 64); }
+static void drop(varying *v, uint32_t i) { v->bits[i / 64] &= ~((uint64_t)1 << (i % 64)); }
+static bool merge(varying *to, const varying *from) {
+    uint64_t grown = 0;
+    for (int k = 0; k < 5; k++) {
+        grown |= from->bits[k] & ~to->bits[k];
+        to->bits[k] |= from->bits[k];
+    }
+    return grown != 0;
+}
+
+static uint32_t number_of(const hg_access *a) { return a->is_pred ? PREDICATES + (uint32_t)a->reg : a->reg; }
+
+/* ---- what an instruction makes ---- */
+
+static bool id_varies(const uniform *u, uint64_t id) {
+    switch ((hg_idname)id) {
+    case HG_ID_BLOCK_DIM_X:
+    case HG_ID_BLOCK_DIM_Y:
+    case HG_ID_BLOCK_DIM_Z:
+    case HG_ID_GRID_DIM_X:
+    case HG_ID_GRID_DIM_Y:
+    case HG_ID_GRID_DIM_Z:
+    case HG_ID_LANE_COUNT: return false;
+    case HG_ID_BLOCK_IDX_X:
+    case HG_ID_BLOCK_IDX_Y:
+    case HG_ID_BLOCK_IDX_Z: return !u->block;
+    default: return true;
+    }
+}
+
+/* The result differs between lanes whatever the operands: what memory holds, and anything not known to be otherwise. */
+static bool result_varies(const uniform *u, uint32_t inst, const hg_accesses *a) {
+    const hg_inst *in = &u->program->insts[inst];
+    const hg_op_info *row = hg_op_get((hg_op)in->op);
+    if (row->flags & HG_F_COLLECTIVE) return false;
+    if (in->op == HG_OP_RDID) return id_varies(u, hg_inst_operands(u->program, inst)[1].value);
+    if (row->flags & HG_F_POOL) return true;
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (row->operands[i].kind == HG_K_ADDRESS) return true;
+    return a->reads == 0 && in->op != HG_OP_MOV_IMM && !(in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL);
+}
+
+static void step(const uniform *u, uint32_t inst, bool divergent, varying *state) {
+    hg_accesses a;
+    hg_inst_accesses(u->program, inst, &a);
+    if (a.writes == 0) return;
+    bool varies = divergent;
+    if (!(hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_COLLECTIVE))
+        for (uint32_t k = 0; k < a.reads && !varies; k++) varies = has(state, number_of(&a.read[k]));
+    varies = varies || result_varies(u, inst, &a);
+    for (uint32_t k = 0; k < a.writes; k++) {
+        if (varies)
+            add(state, number_of(&a.write[k]));
+        else
+            drop(state, number_of(&a.write[k]));
+    }
+}
+
+/* ---- the graph of a question ---- */
+
+/* A block that only leaves: exit, the end, or a jump straight there. */
+static bool stops_at_once(const hg_function *fn, uint32_t b) {
+    for (int hops = 0; hops < 16; hops++) {
+        const hg_block *block = &fn->blocks[b];
+        if (block->last - block->first > 1) return false;
+        if (block->exit == HG_EXIT_STOP) return true;
+        if (block->exit != HG_EXIT_JUMP) return false;
+        b = block->succ[0];
+    }
+    return false;
+}
+
+/* Lanes that stop at once are no concern of a barrier. But where such a branch is the only way out of a loop, it is the loop's
+ * condition: those edges stay. */
+static bool leave_out_exits(const uniform *u, const hg_function *fn, region *r) {
+    uint32_t n = fn->block_count, *parent = r->parent, *stack = r->depth; /* not in use yet */
+    uint8_t *reaches = r->dirty;
+    bool any = false;
+    for (uint32_t b = 0; b < n; b++) {
+        if (fn->blocks[b].exit != HG_EXIT_BRANCH && fn->blocks[b].exit != HG_EXIT_LOOP) continue;
+        bool first = stops_at_once(fn, r->succ[b][0]), second = stops_at_once(fn, r->succ[b][1]);
+        if (first == second) continue;
+        r->succ[b][first ? 0 : 1] = HG_NO_BLOCK;
+        any = true;
+    }
+    if (!any) return true;
+    /* which blocks still reach the end, from there backwards */
+    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from);
+    if (!head || !from) {
+        hg_free(head);
+        hg_free(from);
+        u->check->out_of_memory = true;
+        return false;
+    }
+    for (uint32_t b = 0; b < n; b++)
+        for (int k = 0; k < 2; k++)
+            if (r->succ[b][k] < n) head[r->succ[b][k] + 1]++;
+    for (uint32_t b = 0; b < n; b++) head[b + 1] += head[b];
+    for (uint32_t b = 0; b < n; b++) parent[b] = head[b];
+    for (uint32_t b = 0; b < n; b++)
+        for (int k = 0; k < 2; k++)
+            if (r->succ[b][k] < n) from[parent[r->succ[b][k]]++] = b;
+    uint32_t depth = 0;
+    for (uint32_t b = 0; b < n; b++)
+        if (r->succ[b][0] == n || r->succ[b][1] == n) {
+            reaches[b] = 1;
+            stack[depth++] = b;
+        }
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t k = head[b]; k < head[b + 1]; k++)
+            if (!reaches[from[k]]) {
+                reaches[from[k]] = 1;
+                stack[depth++] = from[k];
+            }
+    }
+    for (uint32_t b = 0; b < n; b++)
+        for (int k = 0; !reaches[b] && k < 2; k++) r->succ[b][k] = fn->blocks[b].succ[k];
+    memset(reaches, 0, n);
+    hg_free(head);
+    hg_free(from);
+    return true;
+}
+
+static bool make_graph(uniform *u, uint32_t f) {
+    const hg_function *fn = &u->cfg->functions[f];
+    region *r = &u->regions[f];
+    uint32_t n = fn->block_count;
+    hg_check *c = u->check;
+    r->succ = hg_check_alloc(c, n, sizeof *r->succ);
+    r->parent = hg_check_alloc(c, (uint64_t)n + 1, sizeof *r->parent);
+    r->depth = hg_check_alloc(c, (uint64_t)n + 1, sizeof *r->depth);
+    r->skip = hg_check_alloc(c, (uint64_t)n + 1, sizeof *r->skip);
+    r->cause = hg_check_alloc(c, n, sizeof *r->cause);
+    r->divergent = hg_check_alloc(c, (uint64_t)n + 1, 1);
+    r->decided = hg_check_alloc(c, n, 1);
+    r->dirty = hg_check_alloc(c, n, 1);
+    r->in = hg_check_alloc(c, n, sizeof *r->in);
+    if (c->out_of_memory) return false;
+    for (uint32_t b = 0; b < n; b++) {
+        const hg_block *block = &fn->blocks[b];
+        for (int k = 0; k < 2; k++) r->succ[b][k] = block->succ[k];
+        if (block->exit == HG_EXIT_RET || block->exit == HG_EXIT_STOP) r->succ[b][0] = n;
+        if (block->exit == HG_EXIT_CALL && !u->block && u->cfg->functions[block->callee].exits) r->succ[b][1] = n;
+        for (uint32_t i = block->first; i < block->last; i++) {
+            hg_accesses a;
+            hg_inst_accesses(u->program, i, &a);
+            for (uint32_t k = 0; k < a.writes; k++) add(&r->written, number_of(&a.write[k]));
+        }
+        if (block->exit == HG_EXIT_CALL) merge(&r->written, &u->regions[block->callee].written); /* callees come first */
+    }
+    if (u->block && !leave_out_exits(u, fn, r)) return false;
+    if (!hg_postdominators(c, n, (const uint32_t(*)[2])r->succ, r->parent, r->depth)) return false;
+    for (uint32_t b = 0; b <= n; b++) r->skip[b] = b;
+    r->dirty_function = f == 0;
+    return true;
+}
+
+/* ---- divergence ---- */
+
+/* First block at or above b in the postdominator tree that is not divergent, with path compression. */
+static uint32_t next_open(region *r, uint32_t b) {
+    uint32_t top = b;
+    while (r->skip[top] != top) top = r->skip[top];
+    while (r->skip[b] != top) {
+        uint32_t next = r->skip[b];
+        r->skip[b] = top;
+        b = next;
+    }
+    return top;
+}
+
+/* Blocks that depend on the branch at the end of block b become divergent: those from each successor up to b's postdominator. */
+static bool mark(region *r, uint32_t count, uint32_t b, uint32_t cause) {
+    bool any = false;
+    uint32_t stop = r->parent[b];
+    for (int k = 0; k < 2; k++) {
+        if (r->succ[b][k] == HG_NO_BLOCK) continue;
+        for (uint32_t x = next_open(r, r->succ[b][k]); x != count && r->depth[x] > r->depth[stop]; x = next_open(r, x)) {
+            r->divergent[x] = r->dirty[x] = 1;
+            r->cause[x] = cause;
+            r->skip[x] = r->parent[x];
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Does a varying value decide where block b goes? */
+static bool varying_branch(const uniform *u, const hg_block *block, const varying *state) {
+    const region *g;
+    switch ((hg_exit_kind)block->exit) {
+    case HG_EXIT_BRANCH: return has(state, PREDICATES + (uint32_t)hg_inst_operands(u->program, block->last - 1)[0].reg);
+    case HG_EXIT_LOOP: return has(state, hg_inst_operands(u->program, block->last - 1)[0].reg);
+    case HG_EXIT_CALL: g = &u->regions[block->callee]; return !u->block && g->exit_divergent;
+    default: return false;
+    }
+}
+
+static void enter_callee(uniform *u, uint32_t callee, const varying *state, bool divergent, uint32_t cause) {
+    region *g = &u->regions[callee];
+    bool grown = merge(&g->entry, state) || !g->called;
+    g->called = true;
+    if (divergent && !g->divergent_entry) {
+        g->divergent_entry = grown = true;
+        g->entry_cause = cause;
+    }
+    if (grown) g->dirty_function = u->changed = true;
+}
+
+static void stop_divergent(region *r, uint32_t cause) {
+    if (r->exit_divergent) return;
+    r->exit_divergent = r->changed_out = true;
+    r->exit_cause = cause;
+}
+
+/* Runs a block; true when something before it in the list has to run again. */
+static bool run_block(uniform *u, uint32_t f, uint32_t b) {
+    const hg_function *fn = &u->cfg->functions[f];
+    const hg_block *block = &fn->blocks[b];
+    region *r = &u->regions[f];
+    varying state = r->in[b];
+    bool divergent = r->divergent[b] || r->divergent_entry, again = false;
+    uint32_t cause = r->divergent[b] ? r->cause[b] : r->entry_cause;
+    for (uint32_t i = block->first; i < block->last; i++) step(u, i, divergent, &state);
+    bool branch = varying_branch(u, block, &state);
+    if (branch && r->succ[b][0] != HG_NO_BLOCK && r->succ[b][1] != HG_NO_BLOCK)
+        cause = block->exit == HG_EXIT_CALL ? u->regions[block->callee].exit_cause : block->last - 1;
+    if ((branch || divergent) && !r->decided[b] && r->succ[b][0] != HG_NO_BLOCK && r->succ[b][1] != HG_NO_BLOCK) {
+        r->decided[b] = 1;
+        again |= mark(r, fn->block_count, b, cause);
+    }
+    if (block->exit == HG_EXIT_CALL) {
+        region *g = &u->regions[block->callee];
+        enter_callee(u, block->callee, &state, divergent, cause);
+        for (int k = 0; k < 5; k++) state.bits[k] = (state.bits[k] & ~g->written.bits[k]) | (g->out.bits[k] & g->written.bits[k]);
+        if (g->exit_divergent || (divergent && u->cfg->functions[block->callee].exits)) stop_divergent(r, g->exit_divergent ? g->exit_cause : cause);
+    }
+    if (block->exit == HG_EXIT_STOP && divergent) stop_divergent(r, cause);
+    if (block->exit == HG_EXIT_RET) r->changed_out |= merge(&r->out, &state);
+    for (int k = 0; k < 2; k++) {
+        uint32_t to = block->succ[k];
+        if (to != HG_NO_BLOCK && merge(&r->in[to], &state)) {
+            r->dirty[to] = 1;
+            again |= to <= b;
+        }
+    }
+    return again;
+}
+
+static void run_function(uniform *u, uint32_t f) {
+    region *r = &u->regions[f];
+    uint32_t n = u->cfg->functions[f].block_count;
+    r->dirty_function = false;
+    merge(&r->in[0], &r->entry);
+    memset(r->dirty, 1, n);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t b = 0; b < n; b++) {
+            if (!r->dirty[b]) continue;
+            r->dirty[b] = 0;
+            again |= run_block(u, f, b);
+        }
+    }
+    u->changed |= r->changed_out;
+}
+
+/* Callers of functions whose results changed have to run again. */
+static void spread(uniform *u) {
+    for (uint32_t f = 0; f < u->cfg->function_count; f++) {
+        const hg_function *fn = &u->cfg->functions[f];
+        for (uint32_t b = 0; b < fn->block_count && !u->regions[f].dirty_function; b++)
+            if (fn->blocks[b].exit == HG_EXIT_CALL && u->regions[fn->blocks[b].callee].changed_out) u->regions[f].dirty_function = true;
+    }
+    for (uint32_t f = 0; f < u->cfg->function_count; f++) u->regions[f].changed_out = false;
+}
+
+/* Too many rounds: from here on every function but the program may be called with anything, from anywhere. Safe, and final. */
+static void give_up(uniform *u) {
+    for (uint32_t f = 0; f < u->cfg->function_count; f++) {
+        region *r = &u->regions[f];
+        if (f) {
+            memset(&r->entry, 0xFF, sizeof r->entry);
+            memset(&r->out, 0xFF, sizeof r->out);
+            r->divergent_entry = true;
+            if (u->cfg->functions[f].exits) r->exit_divergent = true;
+        }
+        r->dirty_function = true;
+    }
+}
+
+static void run_rounds(uniform *u) {
+    uint32_t n = u->cfg->function_count;
+    u->changed = true;
+    for (int round = 0; u->changed && round <= MAX_ROUNDS; round++) {
+        u->changed = false;
+        if (round == MAX_ROUNDS) give_up(u);
+        for (uint32_t i = n; i-- > 0;)
+            if (u->regions[u->cfg->bottom_up[i]].dirty_function) run_function(u, u->cfg->bottom_up[i]);
+        spread(u);
+    }
+}
+
+/* ---- reports ---- */
+
+static void report_divergent(uniform *u, uint32_t inst, uint32_t cause) {
+    const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text;
+    hg_where here = hg_check_where(u->program, inst), branch = hg_check_where(u->program, cause);
+    if (u->block)
+        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND, "end the guarded part with a join before the barrier",
+                       "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
+    else
+        hg_check_error(u->check, "V08", inst, HG_NO_OPERAND, "end the guarded part with a join instead of exit",
+                       "collective '%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
+}
+
+static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32_t cause, const varying *state) {
+    const hg_op_info *row = hg_op_get((hg_op)u->program->insts[inst].op);
+    if (!(row->flags & (u->block ? HG_F_BARRIER : HG_F_COLLECTIVE))) return;
+    if (divergent) {
+        report_divergent(u, inst, cause);
+        return;
+    }
+    hg_accesses a;
+    hg_inst_accesses(u->program, inst, &a);
+    for (uint32_t k = 0; k < a.reads; k++)
+        if (has(state, number_of(&a.read[k])))
+            hg_check_error(u->check, "V10", inst, a.read[k].operand, NULL, "operand '%s' of '%s' must be the same in all lanes: r%u is not",
+                           row->operands[a.read[k].operand].name, row->text, (unsigned)a.read[k].reg);
+}
+
+static void report_function(uniform *u, uint32_t f) {
+    const hg_function *fn = &u->cfg->functions[f];
+    const region *r = &u->regions[f];
+    for (uint32_t b = 0; b < fn->block_count; b++) {
+        varying state = r->in[b];
+        bool divergent = r->divergent[b] || r->divergent_entry;
+        uint32_t cause = r->divergent[b] ? r->cause[b] : r->entry_cause;
+        for (uint32_t i = fn->blocks[b].first; i < fn->blocks[b].last; i++) {
+            report_instruction(u, i, divergent, cause, &state);
+            step(u, i, divergent, &state);
+        }
+    }
+}
+
+static void ask(hg_check *c, const hg_cfg *cfg, bool block) {
+    uniform u = {.check = c, .cfg = cfg, .program = c->program, .block = block};
+    u.regions = hg_check_alloc(c, cfg->function_count, sizeof *u.regions);
+    if (!u.regions) return;
+    for (uint32_t i = 0; i < cfg->function_count; i++)
+        if (!make_graph(&u, cfg->bottom_up[i])) return;
+    for (uint32_t reg = 252; reg < 256; reg++) add(&u.regions[0].entry, reg);
+    drop(&u.regions[0].entry, 254);
+    if (block) drop(&u.regions[0].entry, 253);
+    for (uint32_t i = 0; i < c->program->param_count; i++) drop(&u.regions[0].entry, c->program->params[i].reg);
+    run_rounds(&u);
+    for (uint32_t f = 0; f < cfg->function_count; f++) report_function(&u, f);
+}
+
+void hg_check_uniform(hg_check *c, hg_cfg *cfg) {
+    if (cfg->has_collective) ask(c, cfg, false);
+    if (cfg->uses_barrier && !c->out_of_memory) ask(c, cfg, true);
+}
