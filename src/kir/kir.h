@@ -70,9 +70,8 @@ struct kir_value {
     kir_region *parent;
     kir_region *body[2]; /* IF: then, else (never NULL); LOOP: body */
     union {
-        /* INPUT after legalisation: imm = index | part << 32. An input wider than the target's integers is read in parts of the
-         * value's type, part p at byte p · size of the input's little-endian bytes; one narrower than u32 may be read as u32,
-         * zero-extended. */
+        /* After legalisation: an INPUT narrower than u32 may be read as u32, zero-extended. An ID of type u64 may be read as two
+         * u32 values: imm = hg_idname, and hg_idname | KIR_ID_HIGH for the high half. */
         uint64_t imm;            /* CONST up to 64 bits (zero-extended bits of the type; bool 0/1); INPUT, PARAM: index; ID: hg_idname; FENCE: hg_scope; BARRIER: id */
         const uint8_t *bytes;    /* CONST wider than 64 bits: size(type) little-endian bytes */
         kir_var *var;            /* VAR_*, ARRAY_* (ARRAY_GET args: index u32; ARRAY_SET: index u32, value) */
@@ -103,7 +102,7 @@ struct kir_value {
     uint64_t umin, umax; /* unsigned range, set by kir_shapes */
     void *scratch;     /* free for the pass that runs */
 };
-enum { KIR_OPEN = -1 };
+enum { KIR_OPEN = -1, KIR_ID_HIGH = 256 };
 
 /* One memory operand of a STEP: as the mem fields, its args are the STEP's args [first, first + count). */
 typedef struct kir_step_array { uint8_t space, has_index, class_id, operand; uint8_t first_arg; int64_t disp; uint8_t access; } kir_step_array;
@@ -248,7 +247,7 @@ kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_si
 
 /* ---- legalise.c ----
  * Requires: any module without STEP; numbers its functions. Provides: a new module with only types and operations of caps; wide
- * integers as private arrays and loops. Inputs keep their places in module->inputs. */
+ * integers as private arrays and loops. Inputs keep their places in module->inputs; limbs of wider ones are appended. */
 hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;
 
 /* ---- passes ---- */

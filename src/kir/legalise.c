@@ -1,0 +1,67 @@
+/* Legalisation: which passes a module needs for a target, and the first one, which replaces derived operations.
+ * Must not know: targets by name. */
+#include "kir/legalise_internal.h"
+
+/* DERIVED becomes its definition: in place when that is a few operations (or a wide integer's, whose primitives are calls
+ * themselves), else a call. */
+static bool lower_derived(legal_pass *p, const kir_value *v) {
+    if (v->op != KIR_DERIVED) return false;
+    uint16_t fn = v->u.derived.fn;
+    hg_type type = (hg_type)v->u.derived.atlas_type;
+    if (p->caps->derived[fn][type]) return false;
+    kir_value *args[3];
+    for (uint8_t i = 0; i < v->nargs && i < 3; i++) args[i] = legal_arg(p, v, i);
+    if (kir_define_is_small(fn, type)) legal_set(p, v, kir_define(&p->b, fn, type, args));
+    else legal_set(p, v, kir_call(&p->b, kir_definition_function(p->out, fn, type), v->nargs, args, NULL));
+    return true;
+}
+
+const legal_rules legal_derived_rules = {.lower = lower_derived};
+
+/* What a module uses, by walking it once. */
+typedef struct uses { bool wide, half, fma32, fma64, f64, f32, i8, i16, i64; } uses;
+
+static void note_type(uses *u, uint8_t type) {
+    if (type > HG_TYPE_U64 && type <= HG_TYPE_U4096) u->wide = true;
+    if (type == HG_TYPE_U8) u->i8 = true;
+    if (type == HG_TYPE_U16) u->i16 = true;
+    if (type == HG_TYPE_U64) u->i64 = true;
+    if (type == HG_TYPE_F64) u->f64 = true;
+    if (type == HG_TYPE_F32) u->f32 = true;
+}
+
+static uses find_uses(const kir_module *m) {
+    uses u = {0};
+    for (const kir_var *v = m->vars; v; v = v->next) note_type(&u, v->type);
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            note_type(&u, v->type);
+            if (v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) u.half = true;
+            if (v->op == KIR_FFMA) *(v->type == HG_TYPE_F64 ? &u.fma64 : &u.fma32) = true;
+        }
+    return u;
+}
+
+/* Replaces *m by the result of a pass over it. */
+static hg_status step(kir_module **m, const kir_caps *caps, const legal_rules *rules) {
+    kir_module *next;
+    hg_status status = rules ? legal_run(*m, caps, rules, NULL, &next) : legal_wide(*m, caps, &next);
+    kir_module_destroy(*m);
+    *m = status == HG_OK ? next : NULL;
+    return status;
+}
+
+hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) {
+    *out = NULL;
+    kir_module *m;
+    HG_TRY(legal_run(in, caps, &legal_derived_rules, NULL, &m));
+    uses u = find_uses(m);
+    bool again = false;
+    if (u.wide) {
+        HG_TRY(step(&m, caps, NULL));
+        again = true;
+    }
+    *out = m;
+    (void)again;
+    return HG_OK;
+}
