@@ -11,7 +11,7 @@ static int new_counter(generator *g) { return g->next_counter > LAST_COUNTER ? -
 
 /* A trip count below limit (a power of two) that differs from lane to lane. */
 static void varying_count(generator *g, int counter, uint32_t limit) {
-    keep(g, "mov_imm.u32 r%d, %u", counter, limit - 1);
+    line(g, "mov_imm.u32 r%d, %u", counter, limit - 1);
     line(g, "and.u32 r%d, r%d, r%d", counter, variable(g, 0), counter);
 }
 
@@ -46,16 +46,16 @@ static void counted_loop(generator *g, bool uniform) {
     if (counter < 0) return;
     uint32_t limit = chance(g, 70) ? 4 : 8;
     if (uniform && chance(g, 50)) {
-        keep(g, "loop r%d, %u", counter, pick(g, limit + 1));
+        line(g, "loop r%d, %u", counter, pick(g, limit + 1));
         inside(g, limit, 1 + (int)pick(g, 4));
-        keep(g, "endloop");
+        line(g, "endloop");
         return;
     }
-    if (uniform) keep(g, "mov_imm.u32 r%d, %u", counter, pick(g, limit));
+    if (uniform) line(g, "mov_imm.u32 r%d, %u", counter, pick(g, limit));
     else varying_count(g, counter, limit);
     place_label(g, head);
     inside(g, limit, 1 + (int)pick(g, 4));
-    keep(g, "loop r%d, @L%d", counter, head);
+    line(g, "loop r%d, @L%d", counter, head);
 }
 
 /* while (counter != 0) { …; break?; continue?; …; counter -= 1 } */
@@ -65,8 +65,8 @@ static void while_loop(generator *g) {
     uint32_t limit = chance(g, 70) ? 4 : 8;
     varying_count(g, counter, limit);
     place_label(g, head);
-    keep(g, "seteq.u32 p8, r%d, r%d", counter, R_ZERO);
-    keep(g, "bra.p8 @L%d", end);
+    line(g, "seteq.u32 p8, r%d, r%d", counter, R_ZERO);
+    line(g, "bra.p8 @L%d", end);
     inside(g, limit, 1 + (int)pick(g, 3));
     if (chance(g, 50)) {
         set_condition(g, 6);
@@ -74,8 +74,8 @@ static void while_loop(generator *g) {
         inside(g, limit, 1 + (int)pick(g, 2));
     }
     place_label(g, next);
-    keep(g, "sub.u32 r%d, r%d, r%d", counter, counter, R_ONE);
-    keep(g, "bra @L%d", head);
+    line(g, "sub.u32 r%d, r%d, r%d", counter, counter, R_ONE);
+    line(g, "bra @L%d", head);
     place_label(g, end);
 }
 
@@ -96,8 +96,8 @@ static void irreducible(generator *g) {
     }
     place_label(g, middle);
     inside(g, 8, 1 + (int)pick(g, 2));
-    keep(g, "loop r%d, @L%d", counter, head);
-    if (chance(g, 50)) keep(g, "loop r%d, @L%d", other, middle);
+    line(g, "loop r%d, @L%d", counter, head);
+    if (chance(g, 50)) line(g, "loop r%d, @L%d", other, middle);
     place_label(g, end);
 }
 
@@ -148,14 +148,14 @@ static void uniform_block(generator *g, int statements) {
         } else if (kind < 38 && g->depth < 2 && affordable(g)) {
             int counter = new_counter(g), head = new_label(g);
             if (counter < 0) continue;
-            keep(g, "mov_imm.u32 r%d, %u", counter, pick(g, 4));
+            line(g, "mov_imm.u32 r%d, %u", counter, pick(g, 4));
             place_label(g, head);
             g->factor *= 4;
             g->depth++;
             uniform_block(g, 1 + (int)pick(g, 4));
             g->depth--;
             g->factor /= 4;
-            keep(g, "loop r%d, @L%d", counter, head);
+            line(g, "loop r%d, @L%d", counter, head);
         } else if (kind < 42 && g->has_barriers && g->function_cost[MAX_FUNCTIONS] > 0) {
             line(g, "call @f%d", MAX_FUNCTIONS);
             g->cost += g->factor * g->function_cost[MAX_FUNCTIONS];
@@ -253,32 +253,32 @@ static void choose_memory(generator *g) {
 }
 
 static void prologue(generator *g) {
-    keep(g, "mov_imm.u64 r%d, %u", R_OWN, g->stride[IN_OUT]);
+    line(g, "mov_imm.u64 r%d, %u", R_OWN, g->stride[IN_OUT]);
     if (g->c->racy) {
-        keep(g, "mov_imm.u64 r%d, 1", R_T1);
-        keep(g, "and.u64 r%d, r255, r%d", R_T1, R_T1);
-        keep(g, "mul.u64 r%d, r%d, r%d", R_OWN, R_T1, R_OWN);
+        line(g, "mov_imm.u64 r%d, 1", R_T1);
+        line(g, "and.u64 r%d, r255, r%d", R_T1, R_T1);
+        line(g, "mul.u64 r%d, r%d, r%d", R_OWN, R_T1, R_OWN);
     } else {
-        keep(g, "mul.u64 r%d, r255, r%d", R_OWN, R_OWN);
+        line(g, "mul.u64 r%d, r255, r%d", R_OWN, R_OWN);
     }
-    keep(g, "mov_imm.u64 r%d, %d", R_MASK, INPUT_MASK);
-    keep(g, "mov_imm.u64 r%d, 8388607", R_FLAT_MASK);
-    keep(g, "mov_imm.u32 r%d, 0", R_ZERO);
-    keep(g, "mov_imm.u32 r%d, 1", R_ONE);
-    if (g->has_pool) keep(g, "mov_imm.u64 r%d, %u", R_POOL_AT, g->stride[IN_POOL]);
-    if (g->has_pool) keep(g, "mul.u64 r%d, r255, r%d", R_POOL_AT, R_POOL_AT);
-    if (g->has_classes) keep(g, "mov_imm.u64 r%d, %u", R_CLASS_AT, g->stride[IN_CLASS]);
-    if (g->has_classes) keep(g, "mul.u64 r%d, r255, r%d", R_CLASS_AT, R_CLASS_AT);
-    if (g->xch >= 0) keep(g, "mov_imm.u64 r%d, %u", R_XCH_AT, oracle_size(g->types[g->xch]));
-    if (g->xch >= 0) keep(g, "mul.u64 r%d, r255, r%d", R_XCH_AT, R_XCH_AT);
+    line(g, "mov_imm.u64 r%d, %d", R_MASK, INPUT_MASK);
+    line(g, "mov_imm.u64 r%d, 8388607", R_FLAT_MASK);
+    line(g, "mov_imm.u32 r%d, 0", R_ZERO);
+    line(g, "mov_imm.u32 r%d, 1", R_ONE);
+    if (g->has_pool) line(g, "mov_imm.u64 r%d, %u", R_POOL_AT, g->stride[IN_POOL]);
+    if (g->has_pool) line(g, "mul.u64 r%d, r255, r%d", R_POOL_AT, R_POOL_AT);
+    if (g->has_classes) line(g, "mov_imm.u64 r%d, %u", R_CLASS_AT, g->stride[IN_CLASS]);
+    if (g->has_classes) line(g, "mul.u64 r%d, r255, r%d", R_CLASS_AT, R_CLASS_AT);
+    if (g->xch >= 0) line(g, "mov_imm.u64 r%d, %u", R_XCH_AT, oracle_size(g->types[g->xch]));
+    if (g->xch >= 0) line(g, "mul.u64 r%d, r255, r%d", R_XCH_AT, R_XCH_AT);
     if (g->has_barriers) { /* lane in block = x + bx (y + by z) */
-        keep(g, "rdid r%d, lane_idx_z", R_LOCAL);
-        keep(g, "rdid r%d, block_dim_y", R_T0);
-        keep(g, "rdid r%d, lane_idx_y", R_SHARED);
-        keep(g, "mad.u32 r%d, r%d, r%d, r%d", R_LOCAL, R_LOCAL, R_T0, R_SHARED);
-        keep(g, "mad.u32 r%d, r%d, r254, r252", R_LOCAL, R_LOCAL);
-        keep(g, "mov_imm.u32 r%d, %u", R_T0, g->shared_slot);
-        keep(g, "shl.u32 r%d, r%d, r%d", R_SHARED, R_LOCAL, R_T0);
+        line(g, "rdid r%d, lane_idx_z", R_LOCAL);
+        line(g, "rdid r%d, block_dim_y", R_T0);
+        line(g, "rdid r%d, lane_idx_y", R_SHARED);
+        line(g, "mad.u32 r%d, r%d, r%d, r%d", R_LOCAL, R_LOCAL, R_T0, R_SHARED);
+        line(g, "mad.u32 r%d, r%d, r254, r252", R_LOCAL, R_LOCAL);
+        line(g, "mov_imm.u32 r%d, %u", R_T0, g->shared_slot);
+        line(g, "shl.u32 r%d, r%d, r%d", R_SHARED, R_LOCAL, R_T0);
     }
     for (int v = 0; v < VARIABLES; v++) { /* offsets that differ from lane to lane come first */
         line(g, "mov_imm.u64 r%d, %u", R_VARIABLES + VARIABLES + v, 3 + 2 * pick(g, 40));
@@ -311,7 +311,7 @@ static void make_functions(generator *g) {
         g->first_callable = f + 1;
         add_text(g->to, "f%d:\n", f);
         block(g, 1 + (int)pick(g, 8));
-        keep(g, "ret");
+        line(g, "ret");
         g->function_cost[f] = g->cost;
     }
     if (g->has_barriers && chance(g, 30)) { /* called in uniform flow only */
@@ -322,7 +322,7 @@ static void make_functions(generator *g) {
         block(g, 1);
         exchange(g);
         block(g, 1);
-        keep(g, "ret");
+        line(g, "ret");
         g->function_cost[MAX_FUNCTIONS] = g->cost;
     }
     g->budget = budget;

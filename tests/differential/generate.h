@@ -10,8 +10,7 @@ enum {
     GENERATE_RACY = 4    /* lanes share their slots: results are not compared, but nothing else may break */
 };
 
-/* Makes the case of a seed. The same seed gives the same case everywhere. False when out of memory. Lines that a reduction must keep
- * (they make the program free of races) end with the comment "; keep". */
+/* Makes the case of a seed. The same seed gives the same case everywhere. False when out of memory. */
 bool generate_case(uint64_t seed, uint32_t flags, run_case *c);
 
 #endif

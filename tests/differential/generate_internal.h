@@ -54,8 +54,7 @@ typedef struct generator {
 uint64_t random_bits(generator *g);
 uint32_t pick(generator *g, uint32_t n);      /* 0 … n-1 */
 bool chance(generator *g, uint32_t percent);
-void line(generator *g, const char *format, ...) HG_PRINTF(2, 3);  /* an instruction */
-void keep(generator *g, const char *format, ...) HG_PRINTF(2, 3);  /* one that a reduction must not delete */
+void line(generator *g, const char *format, ...) HG_PRINTF(2, 3); /* an instruction */
 void place_label(generator *g, int label);
 int new_label(generator *g);
 const char *literal(generator *g, hg_type type); /* a literal of interesting bits; valid until four more are asked for */

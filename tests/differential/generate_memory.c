@@ -40,8 +40,8 @@ static void store_slot(generator *g, const slot *s) {
     } else if (chance(g, 50)) {
         line(g, "stg.%s [pool(r%d) + r%d + %u], r%d", name, R_POOL, R_POOL_AT, s->offset, from);
     } else {
-        keep(g, "mov_imm.u64 r%d, %u", R_T1, s->offset);
-        keep(g, "add.u64 r%d, r%d, r%d", R_T1, R_T1, R_POOL_AT);
+        line(g, "mov_imm.u64 r%d, %u", R_T1, s->offset);
+        line(g, "add.u64 r%d, r%d, r%d", R_T1, R_T1, R_POOL_AT);
         line(g, "pool.store.%s r%d, r%d, r%d", name, R_POOL, R_T1, from);
     }
 }
@@ -56,8 +56,8 @@ static void load_slot(generator *g, const slot *s) {
     } else if (chance(g, 50)) {
         line(g, "ldg.%s r%d, [pool(r%d) + r%d + %u]", name, to, R_POOL, R_POOL_AT, s->offset);
     } else {
-        keep(g, "mov_imm.u64 r%d, %u", R_T1, s->offset);
-        keep(g, "add.u64 r%d, r%d, r%d", R_T1, R_T1, R_POOL_AT);
+        line(g, "mov_imm.u64 r%d, %u", R_T1, s->offset);
+        line(g, "add.u64 r%d, r%d, r%d", R_T1, R_T1, R_POOL_AT);
         line(g, "pool.load.%s r%d, r%d, r%d", name, to, R_POOL, R_T1);
     }
 }
@@ -105,20 +105,20 @@ void memory(generator *g) {
     }
 }
 
-static void barrier(generator *g) { keep(g, "bar.sync %d", g->next_barrier++ % 16); }
+static void barrier(generator *g) { line(g, "bar.sync %d", g->next_barrier++ % 16); }
 
 /* Every lane writes its shared slot, then reads one of another lane; the second barrier protects the next write. */
 static void swap_slots(generator *g) {
     int t = g->shared_type;
     line(g, "sts.%s [shared + r%d], r%d", type_text(g, t), R_SHARED, variable(g, t));
     barrier(g);
-    keep(g, "mov_imm.u32 r%d, %u", R_T0, 1 + 2 * pick(g, 4));
-    keep(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, pick(g, 8));
-    keep(g, "mad.u32 r%d, r%d, r%d, r%d", R_T0, R_LOCAL, R_T0, R_SCRATCH + 7);
-    keep(g, "mov_imm.u32 r%d, %llu", R_SCRATCH + 7, (unsigned long long)g->block_lanes);
-    keep(g, "rem.u32 r%d, r%d, r%d", R_T0, R_T0, R_SCRATCH + 7);
-    keep(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, g->shared_slot);
-    keep(g, "shl.u32 r%d, r%d, r%d", R_T0, R_T0, R_SCRATCH + 7);
+    line(g, "mov_imm.u32 r%d, %u", R_T0, 1 + 2 * pick(g, 4));
+    line(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, pick(g, 8));
+    line(g, "mad.u32 r%d, r%d, r%d, r%d", R_T0, R_LOCAL, R_T0, R_SCRATCH + 7);
+    line(g, "mov_imm.u32 r%d, %llu", R_SCRATCH + 7, (unsigned long long)g->block_lanes);
+    line(g, "rem.u32 r%d, r%d, r%d", R_T0, R_T0, R_SCRATCH + 7);
+    line(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, g->shared_slot);
+    line(g, "shl.u32 r%d, r%d, r%d", R_T0, R_T0, R_SCRATCH + 7);
     line(g, "lds.%s r%d, [shared + r%d]", type_text(g, t), variable(g, t), R_T0);
     barrier(g);
 }

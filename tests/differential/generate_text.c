@@ -52,16 +52,6 @@ void line(generator *g, const char *format, ...) {
     g->cost += g->factor;
 }
 
-void keep(generator *g, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    add_text(g->to, "    ");
-    add(g->to, format, arguments);
-    add_text(g->to, " ; keep\n");
-    va_end(arguments);
-    g->cost += g->factor;
-}
-
 int new_label(generator *g) { return g->next_label++; }
 void place_label(generator *g, int label) { add_text(g->to, "L%d:\n", label); }
 

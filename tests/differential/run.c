@@ -47,8 +47,9 @@ static void reproduce(const options *o, const target *t, uint64_t seed, char *te
 static void fail(const options *o, const target *t, uint64_t seed, run_case *c) {
     char reason[512] = "", command[160], path[64] = "";
     reproduce(o, t, seed, command, sizeof command);
-    if (case_fails(t->library, c, 0, reason)) {
-        reduce_case(t->library, c, REDUCTION_RUNS, reason);
+    int kind = case_fails(t->library, c, 0, reason);
+    if (kind) {
+        reduce_case(t->library, c, kind, REDUCTION_RUNS, reason);
         snprintf(path, sizeof path, "differential-%" PRIu64 ".atlas", seed);
         FILE *file = fopen(path, "w");
         if (file) fwrite(c->text, 1, c->length, file), fclose(file);
