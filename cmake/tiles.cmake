@@ -17,6 +17,9 @@ if(TARGET hg_tile)
 
   # Flags that keep every bit: no contraction, no reassociation. Traps and errno are not looked at by anybody.
   set(tile_options -std=c17 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fPIC -fvisibility=hidden -w)
+  if(HG_SANITIZE)
+    list(APPEND tile_options -O1 -fsanitize=${HG_SANITIZE} -fno-omit-frame-pointer)
+  endif()
   function(hg_tile_level name)
     add_library(hg_tiles_${name} OBJECT ${tile_source})
     target_include_directories(hg_tiles_${name} PRIVATE include src)
