@@ -3,41 +3,10 @@
  * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
  * Must not know: kernel IR, how instructions run. */
 #include "base/pool.h"
+#include "tile/fp.h"
 #include "tile/races.h"
 #include "tile/tile_internal.h"
-#include <stdio.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
-/* ---- floating-point environment: round to nearest, no traps; the caller's is put back ---- */
-
-#if defined(__x86_64__)
-typedef unsigned fp_state;
-static fp_state fp_enter(bool flush) {
-    enum { DEFAULT = 0x1F80, FLUSH = 0x8040, FLAGS = 0x3F };
-    unsigned old = _mm_getcsr(), wanted = flush ? DEFAULT | FLUSH : DEFAULT;
-    if ((old & ~(unsigned)FLAGS) != wanted) _mm_setcsr(wanted);
-    return old;
-}
-static void fp_leave(fp_state old) {
-    if ((_mm_getcsr() ^ old) & ~0x3Fu) _mm_setcsr(old);
-}
-#elif defined(__aarch64__)
-typedef uint64_t fp_state;
-static fp_state fp_enter(bool flush) {
-    uint64_t old, wanted = flush ? UINT64_C(1) << 24 : 0;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
-    if (old != wanted) __asm__ volatile("msr fpcr, %0" ::"r"(wanted));
-    return old;
-}
-static void fp_leave(fp_state old) { __asm__ volatile("msr fpcr, %0" ::"r"(old)); }
-#else
-typedef int fp_state;
-static fp_state fp_enter(bool flush) { return (int)flush; }
-static void fp_leave(fp_state old) { (void)old; }
-#endif
 
 /* ---- inputs ---- */
 

@@ -1,0 +1,43 @@
+/* Element-wise whole-array steps: the handlers straight on the arrays, shared out to threads when there is enough of them. */
+#include "base/pool.h"
+#include "tile/element.h"
+#include "tile/fp.h"
+#include <string.h>
+
+enum { CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */, PARALLEL = 65536 /* elements worth waking threads for */ };
+
+typedef struct map_run { const tile_element *e; uint8_t *out; const uint8_t *const *in; bool poor; } map_run;
+
+static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    const map_run *run = user;
+    const tile_element *e = run->e;
+    const uint8_t *in[3] = {0};
+    (void)worker;
+    for (uint8_t i = 0; i < e->nin; i++) in[i] = run->in[i] + begin * e->size;
+    fp_state fp = fp_enter(run->poor);
+    e->run(run->out + begin * e->size, in[0], in[1], in[2], end - begin);
+    fp_leave(fp);
+}
+
+static bool aligned(const void *p, uint64_t size) { return (uintptr_t)p % size == 0; }
+
+hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin, tile_fault *fault) {
+    tile_element e;
+    memset(fault, 0, sizeof *fault);
+    HG_TRY(tile_element_open(options, fn, type, &e));
+    bool direct = e.run != NULL && aligned(out, e.size);
+    for (uint8_t i = 0; i < e.nin; i++) direct = direct && aligned(in[i], e.size);
+    hg_status status = HG_OK;
+    if (nin != e.nin) {
+        status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
+    } else if (direct) {
+        map_run run = {&e, out, in, options->poor};
+        if (n >= PARALLEL) hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
+        else if (n) run_range(&run, 0, n, 0);
+    } else {
+        if (e.run) status = tile_element_compile(options, fn, type, &e);
+        if (status == HG_OK) status = tile_element_run(&e, n, out, in, 0, fault);
+    }
+    tile_element_close(&e);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* Reductions by the one tree of semantics 0.3: chunks of 4,096 elements, 128 accumulators in each, halving, and the chunk results
+ * again as an array until one is left. Missing elements are skipped. f16 and bf16 run the tree in f32 and round once.
+ * The order of operations does not depend on threads or CPU level. */
+#include "base/pool.h"
+#include "tile/element.h"
+#include "tile/fp.h"
+#include <string.h>
+
+enum { CHUNK = 4096, ACCUMULATORS = 128, PARALLEL_CHUNKS = 16 };
+
+typedef struct reduction {
+    const tile_element *e;
+    const uint8_t *in;
+    uint8_t *out;          /* a result a chunk */
+    uint64_t n, size;      /* of an element of the tree */
+    tile_fn *widen;        /* f16, bf16 input */
+    bool poor;
+    _Atomic int failed;
+} reduction;
+
+/* acc[i] = acc[i] op x[i]. */
+static bool combine(reduction *r, uint8_t *acc, const uint8_t *x, uint64_t n) {
+    tile_fault fault;
+    return n == 0 || tile_element_run(r->e, n, acc, (const uint8_t *const[]){acc, x}, 1, &fault) == HG_OK;
+}
+
+static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *acc, uint8_t *result) {
+    uint64_t first = n < ACCUMULATORS ? n : ACCUMULATORS;
+    bool ok = true;
+    memcpy(acc, x, (size_t)(first * r->size));
+    for (uint64_t i = ACCUMULATORS; i < n && ok; i += ACCUMULATORS) ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
+    for (uint64_t s = ACCUMULATORS / 2; s >= 1 && ok; s /= 2)
+        if (first > s) ok = combine(r, acc, acc + s * r->size, first - s < s ? first - s : s);
+    memcpy(result, acc, (size_t)r->size);
+    return ok;
+}
+
+/* Elements [begin, end) of the input, whole chunks but for the last. */
+static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    reduction *r = user;
+    (void)worker;
+    uint64_t elements = r->widen ? ACCUMULATORS + CHUNK : ACCUMULATORS, bytes = elements * r->size;
+    uint8_t *acc = hg_alloc_aligned((size_t)bytes, 64), *wide = acc ? acc + ACCUMULATORS * r->size : NULL;
+    bool ok = acc != NULL;
+    fp_state fp = fp_enter(r->poor);
+    for (uint64_t i = begin; i < end && ok; i += CHUNK) {
+        uint64_t n = end - i < CHUNK ? end - i : CHUNK;
+        const uint8_t *x = r->in + i * (r->widen ? 2 : r->size);
+        if (r->widen) {
+            r->widen(wide, x, NULL, NULL, n);
+            x = wide;
+        } else if (r->e->run && (uintptr_t)x % r->size) {
+            ok = false; /* handlers want aligned elements; the caller copies */
+            break;
+        }
+        ok = reduce_chunk(r, x, n, acc, r->out + i / CHUNK * r->size);
+    }
+    fp_leave(fp);
+    hg_free_aligned(acc);
+    if (!ok) atomic_store(&r->failed, 1);
+}
+
+static void identity(hg_op op, hg_type type, uint8_t *result) {
+    uint64_t size = hg_type_size_bytes(type);
+    bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
+    memset(result, 0, (size_t)size);
+    uint64_t bits = 0;
+    if (hg_type_is_float(type)) {
+        static const uint64_t ONE[] = {[HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
+        static const uint64_t INFINITE[] = {[HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
+        if (op == HG_OP_MUL) bits = ONE[type];
+        if (top || bottom) bits = INFINITE[type];
+        if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
+        memcpy(result, &bits, (size_t)size);
+        return;
+    }
+    if (op == HG_OP_MUL) result[0] = 1;
+    if (top) memset(result, 0xFF, (size_t)size);
+    if (top && hg_type_is_signed(type)) result[size - 1] = 0x7F;
+    if (bottom && hg_type_is_signed(type)) result[size - 1] = 0x80;
+}
+
+/* One level of the tree after another; the results of a level are the input of the next. */
+static hg_status reduce_levels(reduction *r, uint8_t *result) {
+    uint8_t *previous = NULL;
+    hg_status status = HG_OK;
+    do {
+        uint64_t chunks = (r->n - 1) / CHUNK + 1, bytes;
+        if (!hg_mul_u64(chunks, r->size, &bytes) || bytes > SIZE_MAX / 2 || !(r->out = hg_alloc_aligned((size_t)bytes, 64))) {
+            status = hg_fail_memory();
+            break;
+        }
+        if (chunks >= PARALLEL_CHUNKS) hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
+        else reduce_range(r, 0, r->n, 0);
+        hg_free_aligned(previous);
+        previous = r->out;
+        r->in = r->out;
+        r->n = chunks;
+        r->widen = NULL;
+        if (atomic_load(&r->failed)) status = hg_fail_memory();
+    } while (status == HG_OK && r->n > 1);
+    if (status == HG_OK) memcpy(result, previous, (size_t)r->size);
+    hg_free_aligned(previous);
+    return status;
+}
+
+hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) {
+    if (op != HG_OP_ADD && op != HG_OP_MUL && op != HG_OP_MIN && op != HG_OP_MAX) return hg_fail(HG_ERROR_INTERNAL, "no reduction by %s", hg_op_get(op)->text);
+    uint64_t size = hg_type_size_bytes(type);
+    if (n <= 1) {
+        if (n) memcpy(result, in, (size_t)size);
+        else identity(op, type, result);
+        return HG_OK;
+    }
+    bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;
+    const tile_handlers *h = tile_handlers_of(options->level);
+    uint8_t *copy = NULL, wide[8] = {0};
+    uint64_t bytes, natural = size < 8 ? size : 8;
+    if (!hg_mul_u64(n, size, &bytes) || bytes > SIZE_MAX / 2) return hg_fail_memory();
+    if ((uintptr_t)in % natural) { /* rare: an array at an odd offset */
+        copy = hg_alloc_aligned((size_t)bytes, 64);
+        if (!copy) return hg_fail_memory();
+        memcpy(copy, in, (size_t)bytes);
+        in = copy;
+    }
+    tile_element e;
+    hg_status status = tile_element_open(options, (uint16_t)op, half ? HG_TYPE_F32 : type, &e);
+    if (status == HG_OK) {
+        reduction r = {.e = &e, .in = in, .n = n, .size = half ? 4 : size, .poor = options->poor};
+        if (half) r.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
+        status = reduce_levels(&r, half ? wide : result);
+        if (status == HG_OK && half) {
+            fp_state fp = fp_enter(options->poor);
+            h->convert[type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B][4][1](result, wide, NULL, NULL, 1);
+            fp_leave(fp);
+        }
+        tile_element_close(&e);
+    }
+    hg_free_aligned(copy);
+    return status;
+}
