@@ -222,7 +222,7 @@ static void add_head(hg_text *out, const hg_diagnostic *g, const char *file) {
 
 static void add_fault_place(hg_text *out, const hg_diagnostic *g) {
     if (g->hint) {
-        hg_text_addf(out, "   %s\n", g->hint);
+        if (*g->hint) hg_text_addf(out, "   %s\n", g->hint);
         return;
     }
     if (g->instruction == HG_NONE) return;

@@ -39,7 +39,10 @@ kir_value *build_pred(build *x, uint8_t pred) { return kir_get(&x->b, pred_var(x
 void build_set_pred(build *x, uint8_t pred, kir_value *value) { kir_set(&x->b, pred_var(x, pred), value); }
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
-    if (x->wide[operand]) return build_get(x, reg, HG_TYPE_U64);
+    bool wide = x->wide[operand] & 1;
+    for (uint32_t n = x->notes_at[x->block]; n; n = x->notes.data[n - 1].next)
+        if (!x->notes.data[n - 1].is_call && x->notes.data[n - 1].operand == operand) wide = x->notes.data[n - 1].wide;
+    if (wide) return build_get(x, reg, HG_TYPE_U64);
     return kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32));
 }
 
@@ -80,10 +83,10 @@ static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     return input->name != NULL;
 }
 
-/* A special of that register and type, or -1. Without .param lines a register value of another type may stand in its place. */
+/* The special of that register, or -1. The launch may give the register a value of its own. */
 static int special_of(const build *x, uint8_t reg) {
     for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
-        if (SPECIALS[i].reg == reg && SPECIALS[i].type == x->cfg->param_types[reg]) return (int)i;
+        if (SPECIALS[i].reg == reg && !x->cfg->special_given[i]) return (int)i;
     return -1;
 }
 
@@ -95,8 +98,8 @@ static bool add_inputs(build *x, bool is_input[256]) {
         if (!add_input(x, p->params[i].reg, &p->params[i])) return false;
         is_input[p->params[i].reg] = true;
     }
-    for (uint32_t r = 0; r < 256 && p->param_count == 0; r++) {
-        if (x->cfg->param_types[r] == HG_TYPE_OMITTED || special_of(x, (uint8_t)r) >= 0) continue;
+    for (uint32_t r = 0; r < 256; r++) {
+        if (is_input[r] || x->cfg->param_types[r] == HG_TYPE_OMITTED || special_of(x, (uint8_t)r) >= 0) continue;
         if (!add_input(x, (uint8_t)r, NULL)) return false;
         is_input[r] = true;
     }
@@ -173,7 +176,7 @@ static hg_status build_function(build *x, uint32_t number) {
 static hg_status build_module(build *x, const kir_build_options *options) {
     x->module = kir_module_create(x->program->name ? x->program->name : "program");
     x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
-    x->wide = hg_calloc((size_t)x->program->operand_count + 1, 1);
+    x->wide = hg_calloc((size_t)x->program->operand_count + 1, sizeof *x->wide);
     if (!x->module || !x->functions || !x->wide || !create_functions(x)) return hg_fail_memory();
     x->module->program = x->program;
     x->module->relaxed = (x->program->flags & 1) != 0;
@@ -194,9 +197,14 @@ static hg_status build_module(build *x, const kir_build_options *options) {
 
 hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_module **module) {
     *module = NULL;
+    hg_cfg *inlined;
+    HG_TRY(build_inline_steps(cfg, &inlined));
     build *x = hg_calloc(1, sizeof *x);
-    if (!x) return hg_fail_memory();
-    x->cfg = cfg;
+    if (!x) {
+        build_inline_free(inlined);
+        return hg_fail_memory();
+    }
+    x->cfg = inlined ? inlined : cfg;
     x->program = cfg->program;
     hg_status status = build_module(x, options);
     if (status == HG_OK) *module = x->module;
@@ -204,8 +212,9 @@ hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_mod
     hg_free(x->functions);
     hg_free(x->wide);
     hg_free(x->entry);
-    hg_free(x->widen_at);
-    hg_vec_free(&x->widens);
+    hg_free(x->notes_at);
+    hg_vec_free(&x->notes);
     hg_free(x);
+    build_inline_free(inlined);
     return status;
 }
