@@ -9,7 +9,7 @@ typedef struct undo { uint8_t reg, type; } undo;
 
 typedef struct walk {
     build *x;
-    bool final;             /* fill wide and widens; else the entries of callees */
+    bool final;             /* fill wide and notes; else the entries of callees */
     uint8_t types[256];     /* at the point of the walk */
     HG_VEC(undo) log;
     bool failed;
@@ -37,7 +37,24 @@ static uint8_t written_type(const hg_inst *in, const hg_operand_info *info, cons
     }
 }
 
-static void step(walk *w, uint32_t inst) {
+static void add_note(walk *w, uint32_t block, build_note note) {
+    build_note *n = hg_vec_push(&w->x->notes);
+    if (!n) {
+        w->failed = true;
+        return;
+    }
+    *n = note;
+    n->next = w->x->notes_at[block];
+    w->x->notes_at[block] = (uint32_t)w->x->notes.count;
+}
+
+static void note_width(walk *w, uint32_t block, uint32_t operand, bool wide) {
+    uint32_t *to = &w->x->wide[operand], now = w->x->source_number * 2 + 2 + wide;
+    if ((*to & ~1u) != (now & ~1u)) *to = now;
+    else if (*to != now) add_note(w, block, (build_note){.operand = operand, .wide = wide});
+}
+
+static void step(walk *w, uint32_t block, uint32_t inst) {
     const hg_program *p = w->x->program;
     const hg_inst *in = &p->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
@@ -46,7 +63,7 @@ static void step(walk *w, uint32_t inst) {
         bool address = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
         if (!address && !(row->operands[i].kind == HG_K_COUNT && o[i].is_reg)) continue;
         uint8_t reg = address && o[i].place != HG_PLACE_FLAT ? o[i].index : o[i].reg;
-        w->x->wide[in->operands + i] = w->types[reg] != HG_TYPE_U32;
+        if (w->final) note_width(w, block, in->operands + i, w->types[reg] != HG_TYPE_U32);
     }
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_WRITE)) write_type(w, o[i].reg, written_type(in, &row->operands[i], o));
@@ -58,22 +75,12 @@ static void note_entry(walk *w, uint32_t callee, uint8_t reg) {
     else if (*entry != type) *entry = HG_TYPE_U64;
 }
 
-static void note_widen(walk *w, uint32_t block, uint8_t reg) {
-    build_widen *n = hg_vec_push(&w->x->widens);
-    if (!n) {
-        w->failed = true;
-        return;
-    }
-    *n = (build_widen){reg, w->x->widen_at[block]};
-    w->x->widen_at[block] = (uint32_t)w->x->widens.count;
-}
-
 static void call(walk *w, uint32_t block, uint32_t callee) {
     const hg_function *g = &w->x->cfg->functions[callee];
     for (uint32_t r = 0; r < 256; r++) {
         if (w->x->any_open_entry && takes_either(g->reads[r])) {
             if (!w->final) note_entry(w, callee, (uint8_t)r);
-            else if (w->types[r] == HG_TYPE_U32 && w->x->entry[callee][r] == HG_TYPE_U64) note_widen(w, block, (uint8_t)r);
+            else if (w->types[r] == HG_TYPE_U32 && w->x->entry[callee][r] == HG_TYPE_U64) add_note(w, block, (build_note){.reg = (uint8_t)r, .is_call = true});
         }
         uint8_t left = g->returns ? g->leaves[r] : HG_TYPE_OMITTED;
         if (left == HG_TYPE_OMITTED) continue;
@@ -84,7 +91,7 @@ static void call(walk *w, uint32_t block, uint32_t callee) {
 
 static void run_block(walk *w, uint32_t number) {
     const hg_block *block = &w->x->source->blocks[number];
-    for (uint32_t i = block->first; i < block->last && !w->failed; i++) step(w, i);
+    for (uint32_t i = block->first; i < block->last && !w->failed; i++) step(w, number, i);
     if (block->exit == HG_EXIT_CALL) call(w, number, block->callee);
 }
 
@@ -146,9 +153,9 @@ hg_status build_entries(build *x) {
 }
 
 hg_status build_widths(build *x) {
-    x->widens.count = 0;
-    hg_free(x->widen_at);
-    x->widen_at = hg_calloc(x->source->block_count, sizeof *x->widen_at);
-    if (!x->widen_at) return hg_fail_memory();
+    x->notes.count = 0;
+    hg_free(x->notes_at);
+    x->notes_at = hg_calloc(x->source->block_count, sizeof *x->notes_at);
+    if (!x->notes_at) return hg_fail_memory();
     return walk_blocks(x, true);
 }

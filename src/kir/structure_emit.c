@@ -93,9 +93,13 @@ static void jump(emitter *e, int32_t target, int32_t to) {
 
 bool structure_jump_counts(const build *x, uint32_t block, uint32_t way) {
     const hg_block *n = &x->source->blocks[block];
-    if (!x->max_steps || way != 0) return false;
-    if (n->exit == HG_EXIT_LOOP) return true;
-    return (n->exit == HG_EXIT_JUMP || n->exit == HG_EXIT_BRANCH) && x->source->blocks[n->succ[0]].first < n->last;
+    if (!x->max_steps || way != 0 || n->first == n->last) return false;
+    switch (x->program->insts[n->last - 1].op) {
+    case HG_OP_LOOP: return true;
+    case HG_OP_CALL: return n->exit == HG_EXIT_JUMP; /* written in place; a real call is counted where it stands */
+    case HG_OP_BRA: return x->source->blocks[n->succ[0]].first < n->last;
+    default: return false;
+    }
 }
 
 void structure_count_step(build *x, uint32_t inst) {
@@ -256,14 +260,16 @@ static void end_loop(emitter *e, const task *t) {
 }
 
 static void widen_arguments(build *x, uint32_t block) {
-    for (uint32_t w = x->widen_at[block]; w; w = x->widens.data[w - 1].next) {
-        uint8_t reg = x->widens.data[w - 1].reg;
+    for (uint32_t n = x->notes_at[block]; n; n = x->notes.data[n - 1].next) {
+        if (!x->notes.data[n - 1].is_call) continue;
+        uint8_t reg = x->notes.data[n - 1].reg;
         build_set(x, reg, kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32)));
     }
 }
 
 void structure_block(build *x, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
+    x->block = block;
     for (uint32_t i = n->first; i < n->last; i++) build_instruction(x, i);
     if (n->last > n->first) x->b.inst = n->last;
     if (n->exit != HG_EXIT_CALL) return;
