@@ -2,7 +2,7 @@
  *
  * Two independent questions, each asked only of programs that contain what it is about, with the same method:
  *   over the launch  (whole-array instructions): what can differ between any two lanes; every way out of the program counts
- *   over a block     (barriers): what can differ between lanes of one block that have not stopped; a branch straight to `exit` is none
+ *   over a block     (barriers): what can differ between lanes of one block that have not stopped
  * A register is varying when a varying value, or control flow that some lanes do not follow, decides it. A block is divergent when a
  * branch on a varying value decides whether a lane gets there: it is control-dependent on that branch, directly or through others.
  * Functions are looked at once for all their callers.
@@ -22,6 +22,7 @@ typedef struct region { /* one function under one question */
     uint32_t *cause;            /* divergent block: the branch that decides */
     uint8_t *divergent, *decided; /* decided: the blocks that depend on this block's branch are marked */
     uint8_t *dirty;
+    uint8_t *left_out;          /* the branch's edge to the exit is left out of succ */
     varying *in;
     varying entry, out, written;
     uint32_t entry_cause, exit_cause;
@@ -113,58 +114,83 @@ static bool stops_at_once(const hg_function *fn, uint32_t b) {
     return false;
 }
 
-/* Lanes that stop at once are no concern of a barrier. But where such a branch is the only way out of a loop, it is the loop's
- * condition: those edges stay. */
-static bool leave_out_exits(const uniform *u, const hg_function *fn, region *r) {
-    uint32_t n = fn->block_count, *parent = r->parent, *stack = r->depth; /* not in use yet */
-    uint8_t *reaches = r->dirty;
+/* Over a block, branches straight to the exit are left out at first: lanes that stop are no concern of a barrier. */
+static bool leave_out_exits(const hg_function *fn, region *r) {
     bool any = false;
-    for (uint32_t b = 0; b < n; b++) {
+    for (uint32_t b = 0; b < fn->block_count; b++) {
         if (fn->blocks[b].exit != HG_EXIT_BRANCH && fn->blocks[b].exit != HG_EXIT_LOOP) continue;
         bool first = stops_at_once(fn, r->succ[b][0]), second = stops_at_once(fn, r->succ[b][1]);
         if (first == second) continue;
         r->succ[b][first ? 0 : 1] = HG_NO_BLOCK;
+        r->left_out[b] = 1;
         any = true;
     }
-    if (!any) return true;
-    /* which blocks still reach the end, from there backwards */
-    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from);
+    return any;
+}
+
+static void take_back(const hg_function *fn, region *r, uint32_t b) {
+    for (int k = 0; k < 2; k++) r->succ[b][k] = fn->blocks[b].succ[k];
+    r->left_out[b] = 0;
+}
+
+/* Marks in r->dirty the blocks from which the end can be reached. */
+static bool find_ends(uniform *u, const hg_function *fn, region *r) {
+    uint32_t n = fn->block_count, depth = 0;
+    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent, *stack = r->depth;
     if (!head || !from) {
         hg_free(head);
         hg_free(from);
         u->check->out_of_memory = true;
         return false;
     }
+    memset(r->dirty, 0, n);
     for (uint32_t b = 0; b < n; b++)
         for (int k = 0; k < 2; k++)
             if (r->succ[b][k] < n) head[r->succ[b][k] + 1]++;
     for (uint32_t b = 0; b < n; b++) head[b + 1] += head[b];
-    for (uint32_t b = 0; b < n; b++) parent[b] = head[b];
+    memcpy(next, head, n * sizeof *next);
     for (uint32_t b = 0; b < n; b++)
         for (int k = 0; k < 2; k++)
-            if (r->succ[b][k] < n) from[parent[r->succ[b][k]]++] = b;
-    uint32_t depth = 0;
+            if (r->succ[b][k] < n) from[next[r->succ[b][k]]++] = b;
     for (uint32_t b = 0; b < n; b++)
         if (r->succ[b][0] == n || r->succ[b][1] == n) {
-            reaches[b] = 1;
+            r->dirty[b] = 1;
             stack[depth++] = b;
         }
     while (depth) {
         uint32_t b = stack[--depth];
         for (uint32_t k = head[b]; k < head[b + 1]; k++)
-            if (!reaches[from[k]]) {
-                reaches[from[k]] = 1;
+            if (!r->dirty[from[k]]) {
+                r->dirty[from[k]] = 1;
                 stack[depth++] = from[k];
             }
     }
-    for (uint32_t b = 0; b < n; b++)
-        for (int k = 0; !reaches[b] && k < 2; k++) r->succ[b][k] = fn->blocks[b].succ[k];
-    memset(reaches, 0, n);
     hg_free(head);
     hg_free(from);
     return true;
 }
 
+static bool varying_branch(const uniform *u, const hg_block *block, const varying *state);
+static void run_instructions(const uniform *u, uint32_t f, uint32_t b, varying *state);
+
+/* After a first look with those edges left out: where the branch turned out the same for all lanes its edge decides nothing and
+ * comes back; and so does the edge that is the only way out of a loop, because there it is the loop's condition. */
+static bool settle_exits(uniform *u, uint32_t f) {
+    const hg_function *fn = &u->cfg->functions[f];
+    region *r = &u->regions[f];
+    for (uint32_t b = 0; b < fn->block_count; b++) {
+        if (!r->left_out[b]) continue;
+        varying state = r->in[b];
+        run_instructions(u, f, b, &state);
+        if (!r->divergent[b] && !r->divergent_entry && !varying_branch(u, &fn->blocks[b], &state)) take_back(fn, r, b);
+    }
+    if (!find_ends(u, fn, r)) return false;
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        if (r->left_out[b] && !r->dirty[b]) take_back(fn, r, b);
+    return true;
+}
+
+/* True when edges were left out. */
 static bool make_graph(uniform *u, uint32_t f) {
     const hg_function *fn = &u->cfg->functions[f];
     region *r = &u->regions[f];
@@ -178,6 +204,7 @@ static bool make_graph(uniform *u, uint32_t f) {
     r->divergent = hg_check_alloc(c, (uint64_t)n + 1, 1);
     r->decided = hg_check_alloc(c, n, 1);
     r->dirty = hg_check_alloc(c, n, 1);
+    r->left_out = hg_check_alloc(c, n, 1);
     r->in = hg_check_alloc(c, n, sizeof *r->in);
     if (c->out_of_memory) return false;
     for (uint32_t b = 0; b < n; b++) {
@@ -192,9 +219,20 @@ static bool make_graph(uniform *u, uint32_t f) {
         }
         if (block->exit == HG_EXIT_CALL) merge(&r->written, &u->regions[block->callee].written); /* callees come first */
     }
-    if (u->block && !leave_out_exits(u, fn, r)) return false;
-    if (!hg_postdominators(c, n, (const uint32_t(*)[2])r->succ, r->parent, r->depth)) return false;
+    return u->block && leave_out_exits(fn, r);
+}
+
+/* Forgets what an earlier look found out. */
+static bool begin_look(uniform *u, uint32_t f) {
+    region *r = &u->regions[f];
+    uint32_t n = u->cfg->functions[f].block_count;
+    if (!hg_postdominators(u->check, n, (const uint32_t(*)[2])r->succ, r->parent, r->depth)) return false;
     for (uint32_t b = 0; b <= n; b++) r->skip[b] = b;
+    memset(r->divergent, 0, (size_t)n + 1);
+    memset(r->decided, 0, n);
+    memset(r->in, 0, n * sizeof *r->in);
+    r->entry = r->out = (varying){{0}};
+    r->called = r->divergent_entry = r->exit_divergent = r->changed_out = false;
     r->dirty_function = f == 0;
     return true;
 }
@@ -240,6 +278,12 @@ static bool varying_branch(const uniform *u, const hg_block *block, const varyin
     }
 }
 
+static void run_instructions(const uniform *u, uint32_t f, uint32_t b, varying *state) {
+    const hg_block *block = &u->cfg->functions[f].blocks[b];
+    bool divergent = u->regions[f].divergent[b] || u->regions[f].divergent_entry;
+    for (uint32_t i = block->first; i < block->last; i++) step(u, i, divergent, state);
+}
+
 static void enter_callee(uniform *u, uint32_t callee, const varying *state, bool divergent, uint32_t cause) {
     region *g = &u->regions[callee];
     bool grown = merge(&g->entry, state) || !g->called;
@@ -265,7 +309,7 @@ static bool run_block(uniform *u, uint32_t f, uint32_t b) {
     varying state = r->in[b];
     bool divergent = r->divergent[b] || r->divergent_entry, again = false;
     uint32_t cause = r->divergent[b] ? r->cause[b] : r->entry_cause;
-    for (uint32_t i = block->first; i < block->last; i++) step(u, i, divergent, &state);
+    run_instructions(u, f, b, &state);
     bool branch = varying_branch(u, block, &state);
     if (branch && r->succ[b][0] != HG_NO_BLOCK && r->succ[b][1] != HG_NO_BLOCK)
         cause = block->exit == HG_EXIT_CALL ? u->regions[block->callee].exit_cause : block->last - 1;
@@ -386,17 +430,28 @@ static void report_function(uniform *u, uint32_t f) {
     }
 }
 
+static bool look(uniform *u) {
+    for (uint32_t f = 0; f < u->cfg->function_count; f++)
+        if (!begin_look(u, f)) return false;
+    varying *start = &u->regions[0].entry;
+    add(start, 252);
+    add(start, 255);
+    if (!u->block) add(start, 253);
+    for (uint32_t i = 0; i < u->program->param_count; i++) drop(start, u->program->params[i].reg);
+    run_rounds(u);
+    return true;
+}
+
 static void ask(hg_check *c, const hg_cfg *cfg, bool block) {
     uniform u = {.check = c, .cfg = cfg, .program = c->program, .block = block};
     u.regions = hg_check_alloc(c, cfg->function_count, sizeof *u.regions);
     if (!u.regions) return;
-    for (uint32_t i = 0; i < cfg->function_count; i++)
-        if (!make_graph(&u, cfg->bottom_up[i])) return;
-    for (uint32_t reg = 252; reg < 256; reg++) add(&u.regions[0].entry, reg);
-    drop(&u.regions[0].entry, 254);
-    if (block) drop(&u.regions[0].entry, 253);
-    for (uint32_t i = 0; i < c->program->param_count; i++) drop(&u.regions[0].entry, c->program->params[i].reg);
-    run_rounds(&u);
+    bool left_out = false;
+    for (uint32_t i = 0; i < cfg->function_count; i++) left_out |= make_graph(&u, cfg->bottom_up[i]);
+    if (c->out_of_memory || !look(&u)) return;
+    for (uint32_t f = 0; left_out && f < cfg->function_count; f++)
+        if (!settle_exits(&u, f)) return;
+    if (left_out && !look(&u)) return;
     for (uint32_t f = 0; f < cfg->function_count; f++) report_function(&u, f);
 }
 
