@@ -71,6 +71,33 @@ static void constant_forms(cts *s, hg_type type) {
     cts_compare(s, name, &c);
 }
 
+/* Lane values and predicates that live across whole-array instructions and barriers. */
+static void living_forms(cts *s, hg_type type) {
+    static const char *const BETWEEN[] = {"    parallel_reduce.u32 r15, r5, sum, 4\n", "    bar.sync 0\n",
+                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    bar.sync 0\n    parallel_map.u32 r5, r5, neg, 4\n",
+                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n    parallel_map.u32 r5, r5, neg, 4\n"};
+    const char *t = hg_type_name(type);
+    for (int i = 0; i < 4 && cts_wanted(s, "living", type); i++) {
+        run_case c = {.cleared_class = 96};
+        char name[48], between[256], *to = between;
+        for (const char *at = BETWEEN[i]; *at; at++) { /* $ is the type */
+            if (*at == '$') to += sprintf(to, "%s", t);
+            else *to++ = *at;
+        }
+        *to = '\0';
+        cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u32 inout\n"
+                 "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    ldg.%s r10, [r2 + r41]\n    ldg.%s r11, [r2 + r41 + %u]\n"
+                 "    add.%s r12, r10, r11\n    setlt.%s p1, r10, r11\n%s    sel.%s r13, p1, r12, r10\n    stg.%s [r1 + r41], r13\n",
+                 t, t, oracle_size(type), t, t, oracle_size(type), t, t, between, t, t);
+        add_random(s, &c, "out", type, 90);
+        add_random(s, &c, "in", type, 91);
+        add_random(s, &c, "w", HG_TYPE_U32, 4);
+        c.launch = (ref_launch){.grid = {3, 1, 1}, .block = {30, 1, 1}};
+        snprintf(name, sizeof name, "living.%s %d", t, i);
+        cts_compare(s, name, &c);
+    }
+}
+
 /* Totals of 100 lanes in two blocks; what shared memory holds goes out after a barrier. */
 static void atomic_totals(cts *s, const char *op, hg_type type) {
     static const char *const TOTALS[] = {"[buf(r1) + 8]", "[pool(r3) + 16]", "[class7 + 24]", "[r43]", "[shared + 8]"};
@@ -149,6 +176,10 @@ static const struct { const char *name, *text; } CONTROL[] = {
     {"memfence", START "    memfence.thread\n    memfence.block\n    stg.u32 [r1 + r41], r13\n    memfence.device\n    memfence.system\n" FINISH},
     {"collective in a loop", START "    mov_imm.u32 r14, 3\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n    loop r14, @again\n    ldg.u32 r10, [r1 + r41]\n"
                                    "    parallel_reduce.u32 r15, r1, max, 32\n    add.u32 r10, r10, r15\n" FINISH},
+    {"collective after all have left", START "    call @leave\n    parallel_map.u32 r1, r2, neg, 32\n" FINISH "leave:\n    exit\n"},
+    {"collective after some loops", START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n"
+                                          "    parallel_reduce.u32 r15, r2, sum, 32\n    add.u32 r16, r10, r15\n    parallel_map.u32 r1, r2, neg, 32\n"
+                                          "    xor.u32 r10, r10, r16\n" FINISH},
     {"values across a collective", START "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    parallel_reduce.u32 r15, r2, sum, 32\n    sel.u32 r21, p3, r20, r15\n"
                                          "    parallel_reduce.u32 r16, r2, min, 32\n    add.u32 r10, r21, r16\n" FINISH},
 };
@@ -208,6 +239,7 @@ void cts_forms(cts *s) {
     for (int t = 0; t < HG_TYPE_COUNT; t++) {
         memory_forms(s, (hg_type)t);
         constant_forms(s, (hg_type)t);
+        living_forms(s, (hg_type)t);
         if (!hg_op_allows_type(HG_OP_ATOM_ADD, (hg_type)t)) continue;
         for (size_t i = 0; i < sizeof TOTALS / sizeof TOTALS[0]; i++) atomic_totals(s, TOTALS[i], (hg_type)t);
         for (size_t i = 0; i < sizeof OLD / sizeof OLD[0]; i++) atomic_old_values(s, OLD[i], (hg_type)t);
