@@ -129,6 +129,71 @@ static void all_conversions(void) {
     conversion(KIR_F2B, HG_TYPE_F32, HG_TYPE_U16);
 }
 
+/* ---- definitions ---- */
+
+typedef struct native { uint16_t fn; const char *name; bool f32, f64, integers; } native;
+static const native NATIVE[] = {
+    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},         {HG_OP_LOG2, "log2", true, true, false},
+    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false},     {HG_OP_SIN, "sin", true, true, false},
+    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},         {HG_OP_TANH, "tanh", true, true, false},
+    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},       {HG_OP_SWISH, "swish", true, true, false},
+    {HG_OP_POW, "pow", true, true, false},         {KIR_FN_ERF, "erf", true, true, false},        {KIR_FN_ATAN2, "atan2", true, true, false},
+    {HG_OP_REM, "rem", true, true, false},         {HG_OP_MIN, "min", true, true, true},          {HG_OP_MAX, "max", true, true, true},
+    {HG_OP_ABS, "abs", true, true, false},         {HG_OP_NEG, "neg", true, true, false},         {HG_OP_SIGN, "sign", true, true, false},
+    {HG_OP_CEIL, "ceil", true, true, false},       {HG_OP_ROUND, "round", true, true, false},     {HG_OP_RCP, "rcp", true, true, false},
+    {KIR_FN_RELU, "relu", true, true, true},       {HG_OP_CLAMP, "clamp", true, false, false},    {HG_OP_LERP, "lerp", true, false, false},
+    {HG_OP_MAD, "mad", true, true, false},         {HG_OP_FMS, "fms", true, true, false},
+};
+
+/* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */
+static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types) {
+    const char *type = C_TYPES[kind_of(result)];
+    hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_, block[256];\n", name, type);
+    for (uint8_t i = 0; i < 3; i++) {
+        if (i >= nargs) hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
+        else hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+    }
+    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m = n - at < 256 ? n - at : 256;\n        uint32_t rare = 0;\n");
+    hg_text_addf(&loops, "        TILE_LOOP for (uint64_t i = 0; i < m; i++) block[i] = %s_common(", f);
+    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s[at + i], ", ARGS[i]);
+    hg_text_addf(&loops, "&rare);\n        if (rare)\n            for (uint64_t i = 0; i < m; i++) block[i] = %s(", f);
+    for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s[at + i]", i ? ", " : "", ARGS[i]);
+    hg_text_addf(&loops, ");\n        memcpy(d + at, block, m * sizeof *d);\n    }\n}\n");
+    handler_count++;
+}
+
+static void definition(const native *row, hg_type type) {
+    if (!kir_define_exists(row->fn, type)) return;
+    char f[64], common[80], name[80];
+    snprintf(f, sizeof f, "f_%s_%s", row->name, hg_type_name(type));
+    snprintf(common, sizeof common, "%s_common", f);
+    snprintf(name, sizeof name, "t_%s_%s", row->name, hg_type_name(type));
+    kir_module *m = kir_module_create(f);
+    kir_function *function = m ? kir_definition_function(m, row->fn, type) : NULL;
+    hg_text fast = {0};
+    bool has_branches = false;
+    if (!function || emit_c_function(function, f, &functions) != HG_OK) {
+        failed = true;
+    } else if (emit_c_function_common(function, common, &fast, &has_branches) == HG_OK && has_branches) {
+        hg_text_add(&functions, fast.data, fast.length);
+        print_rare_loop(name, f, function->result, function->param_count, function->param_types);
+    } else {
+        print_loop(name, f, function->result, function->param_count, function->param_types, 0);
+    }
+    if (!failed) hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
+    hg_text_free(&fast);
+    kir_module_destroy(m);
+}
+
+static void all_definitions(void) {
+    static const hg_type INTEGERS[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
+    for (size_t i = 0; i < HG_COUNT_OF(NATIVE); i++) {
+        if (NATIVE[i].f32) definition(&NATIVE[i], HG_TYPE_F32);
+        if (NATIVE[i].f64) definition(&NATIVE[i], HG_TYPE_F64);
+        for (size_t k = 0; k < HG_COUNT_OF(INTEGERS) && NATIVE[i].integers; k++) definition(&NATIVE[i], INTEGERS[k]);
+    }
+}
+
 static const char HEAD[] =
     "/* Written by tools/gen_tiles. Compiled once for each CPU level; TILE_LEVEL is its name. */\n"
     "#include \"tile/handlers.h\"\n"
@@ -167,6 +232,7 @@ int main(int argc, char **argv) {
     }
     all_primitives();
     all_conversions();
+    all_definitions();
     if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed) {
         fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
         return 1;

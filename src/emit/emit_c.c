@@ -155,6 +155,17 @@ static void open_if(c_printer *p, const kir_value *v, const kir_region **region)
     *region = v->body[only_else ? 1 : 0];
 }
 
+static void note_branch(c_printer *p, const kir_value *v) {
+    if (v->op != KIR_IF || v->body[1]->first) {
+        p->unsupported = "a branch that is not a rare one";
+        return;
+    }
+    emit_c_line(p);
+    hg_text_addf(p->out, "*rare |= (uint32_t)");
+    emit_c_name(p, v->args[0]);
+    hg_text_addf(p->out, ";\n");
+}
+
 static void print_body(c_printer *p, const kir_region *root) {
     const kir_region *region = root;
     const kir_value *v = root->first;
@@ -182,6 +193,11 @@ static void print_body(c_printer *p, const kir_region *root) {
             continue;
         }
         if (v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first) {
+            v = v->next;
+            continue;
+        }
+        if (p->common) {
+            note_branch(p, v);
             v = v->next;
             continue;
         }
@@ -228,6 +244,10 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
         hg_text_addf(p->out, "%s%s *", comma, emit_c_type(f->array_params[i]->type));
         var_name(p->out, f->array_params[i]);
+    }
+    if (p->common && f == p->root) {
+        hg_text_addf(p->out, "%suint32_t *rare", comma);
+        comma = ", ";
     }
     if (!*comma) hg_text_addf(p->out, "void");
     hg_text_addf(p->out, ") {\n");
@@ -366,9 +386,9 @@ hg_status emit_c(const kir_module *m, emit_dialect dialect, hg_text *out) {
     return finish(p, &body, &r, out, ok && !variables.failed);
 }
 
-hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) {
+static hg_status print_alone(const kir_function *f, const char *name, bool common, hg_text *out) {
     hg_text body = {0};
-    c_printer printer = {.out = &body, .module = f->module, .prefix = name, .root = f}, *p = &printer;
+    c_printer printer = {.out = &body, .module = f->module, .prefix = name, .root = f, .common = common}, *p = &printer;
     reach r = {0};
     renumber(f->module);
     bool ok = list_functions(f->module, f, &r);
@@ -377,4 +397,13 @@ hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out)
     emit_c_helpers(p, out);
     print_tables(p, out, &r);
     return finish(p, &body, &r, out, ok);
+}
+
+hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) { return print_alone(f, name, false, out); }
+
+hg_status emit_c_function_common(const kir_function *f, const char *name, hg_text *out, bool *has_branches) {
+    *has_branches = false;
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+        if (v->op == KIR_IF || v->op == KIR_LOOP) *has_branches = true;
+    return print_alone(f, name, *has_branches, out);
 }

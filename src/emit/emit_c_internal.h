@@ -15,6 +15,7 @@ typedef struct c_printer {
     int indent;
     uint32_t inst;                /* last source instruction named in a comment, plus 1 */
     bool kernel;                  /* inside functions[0] */
+    bool common;                  /* leave out branches, note them in *rare */
     const char *unsupported;      /* why this module has no C text */
     uint64_t helpers[EMIT_C_HELPER_COUNT][EMIT_C_KIND_COUNT]; /* non-zero: used; bit k + 1: with source kind k */
 } c_printer;
