@@ -1,0 +1,276 @@
+#!/usr/bin/python3
+"""The command as users and their mistakes meet it: outputs, diagnostics, exit status, files that must not be touched.
+
+Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
+COMMAND = os.path.join(BUILD, "hologram")
+PROGRAMS = os.path.join(SOURCE, "examples", "programs")
+passed = failed = skipped = 0
+
+
+def check(good, what):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"failed: {what}", file=sys.stderr)
+
+
+class Result:
+    def __init__(self, process):
+        self.status, self.out, self.err = process.returncode, process.stdout, process.stderr
+
+    def __str__(self):
+        return f"status {self.status}\n--- out\n{self.out[:2000]}\n--- err\n{self.err[:2000]}"
+
+
+def run(*arguments, stdin=b"", limit=60, env=None):
+    process = subprocess.run([COMMAND, *map(str, arguments)], input=stdin, capture_output=True, timeout=limit, env={**os.environ, **(env or {})})
+    result = Result(process)
+    result.raw = process.stdout
+    result.out, result.err = process.stdout.decode("utf-8", "replace"), process.stderr.decode("utf-8", "replace")
+    check(process.returncode >= 0, f"{arguments}: ended by signal {-process.returncode}")
+    return result
+
+
+def expect(result, status, err=None, out=None, what=""):
+    good = result.status == status
+    if err is not None:
+        good = good and re.search(err, result.err) is not None
+    if out is not None:
+        good = good and result.out == out
+    check(good, f"{what}: expected status {status}, err /{err}/, out {out!r}; got {result}")
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name + ".atlas")
+
+
+def write(name, text):
+    with open(name, "wb" if isinstance(text, bytes) else "w") as f:
+        f.write(text)
+    return name
+
+
+# ---- the six programs of the assembly reference print what it says
+
+def examples():
+    cases = {
+        "axpy": (["--set", "alpha=2", "--set", "x=1,2,3", "--set", "y=10,20,30"], "y f32[3] = 12.0 24.0 36.0\n"),
+        "collatz": (["--set", "start=1,2,3,6,7,9,27,97,871"], "steps u32[9] = 0 1 7 8 16 19 111 118 178\n"),
+        "block_reverse": (["--set", "x=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"], "x i32[16] = 7 6 5 4 3 2 1 0 15 14 13 12 11 10 9 8\n"),
+        "gcd3": (["--set", "a=12,17,100,0", "--set", "b=18,5,75,0", "--set", "c=27,34,10,9"], "out u32[4] = 3 1 5 9\n"),
+        "center": (["--set", "x=1,2,3,4,10"], "y f32[5] = -3.0 -2.0 -1.0 0.0 6.0\n"),
+        "wide": (["--set", "a=3,-5,340282366920938463463374607431768211456", "--set",
+                  "b=7,1606938044258990275541962092341162602522202993782792835301376,170141183460469231731687303715884105728"],
+                 "q i256[3] = 0 47223664828696452136960 340282366920938463463374607431768211458\nm i256[3] = 21 -47223664828696452136960 -2\n"),
+    }
+    for level in ("baseline", "v3", "v4", "poor"):
+        env = {"HOLOGRAM_PRETEND": "poor"} if level == "poor" else {"HOLOGRAM_CPU_LEVEL": level}
+        if run("run", program("axpy"), *cases["axpy"][0], env=env).status == 3:
+            continue  # this machine does not have the level
+        for name, (arguments, out) in cases.items():
+            expect(run("run", program(name), *arguments, env=env), 0, out=out, what=f"{name} at {level}")
+
+
+# ---- text, binary, text
+
+def formats():
+    for name in sorted(os.listdir(PROGRAMS)):
+        path = os.path.join(PROGRAMS, name)
+        expect(run("asm", path, "-o", "p.atlasb"), 0, what=f"asm {name}")
+        expect(run("asm", path, "-g", "-o", "g.atlasb"), 0, what=f"asm -g {name}")
+        text = run("disasm", "p.atlasb")
+        expect(text, 0, what=f"disasm {name}")
+        again = run("asm", "-", stdin=text.raw)
+        check(again.raw == open("p.atlasb", "rb").read(), f"{name}: text to binary is not the identity")
+        expect(run("verify", path, "p.atlasb", "g.atlasb"), 0, what=f"verify {name}")
+        expect(run("emit", path, "--target", "kir"), 0, what=f"emit kir {name}")
+        expect(run("emit", path, "--target", "c"), 0, what=f"emit c {name}")
+    binary = open("p.atlasb", "rb").read()
+    for length in list(range(0, min(len(binary), 200))) + [len(binary) - 1]:
+        expect(run("verify", write("cut.atlasb", binary[:length])), 1, r"error\[B0\d\]", what=f"truncated to {length}")
+    for at in range(0, len(binary), 7):
+        damaged = bytearray(binary)
+        damaged[at] ^= 0x55
+        expect(run("verify", write("bad.atlasb", bytes(damaged))), 1, r"error\[B0\d\]", what=f"byte {at} changed")
+
+
+# ---- arrays
+
+def arrays():
+    rng = numpy.random.default_rng(1)
+    x, y = rng.standard_normal(1000).astype("<f4"), rng.standard_normal(1000).astype("<f4")
+    numpy.save("x.npy", x)
+    numpy.save("y.npy", y)
+    expect(run("run", program("axpy"), "--set", "alpha=0.5", "--in", "x=x.npy", "--in", "y=y.npy", "--out", "y=z.npy"), 0, out="", what="npy")
+    expected = (numpy.float64(0.5) * x.astype(numpy.float64) + y.astype(numpy.float64)).astype("<f4")  # exact products, one rounding
+    check(numpy.load("z.npy").tobytes() == expected.tobytes(), "axpy differs from NumPy")
+    numpy.savez("a.npz", x=x, other=y)
+    expect(run("run", program("axpy"), "--set", "alpha=0.5", "--in", "x=a.npz", "--in", "y=a.npz:other", "--out", "y=z2.npy"), 0, what="npz")
+    check(numpy.load("z2.npy").tobytes() == expected.tobytes(), "axpy from npz differs")
+    x.tofile("x.raw")
+    raw = run("run", program("axpy"), "--set", "alpha=0.5", "--in", "x=x.raw", "--in", "y=-", "--out", "y=-", stdin=y.tobytes())
+    check(raw.raw == expected.tobytes(), "raw and - differ")
+    numpy.save("wrong.npy", x.astype("<f8"))
+    before = open("z.npy", "rb").read()
+    axpy = ["run", program("axpy"), "--set", "alpha=1", "--in", "y=y.npy", "--out", "y=z.npy"]
+    expect(run(*axpy, "--in", "x=wrong.npy"), 2, r"error\[P03\].*", what="wrong dtype")
+    numpy.save("short.npy", x[:10])
+    expect(run(*axpy, "--in", "x=short.npy"), 2, r"error\[P05\]", what="extents disagree")
+    numpy.save("flat.npy", x.reshape(10, 100))
+    expect(run(*axpy, "--in", "x=flat.npy"), 2, r"error\[P04\]", what="wrong rank")
+    expect(run(*axpy, "--in", "x=missing.npy"), 2, r"error\[P06\]", what="missing file")
+    expect(run(*axpy, "--in", "x=" + write("cut.npy", open("x.npy", "rb").read()[:100])), 2, r"error\[P0\d\]", what="truncated npy")
+    check(open("z.npy", "rb").read() == before, "a failed run touched its output file")
+    expect(run(*axpy[:-1], "y=/nonexistent/z.npy", "--in", "x=x.npy"), 1, r"error\[X02\]", what="output folder missing")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([COMMAND, *axpy[:-1], "y=-", "--in", "x=x.npy"], stdout=full, stderr=subprocess.PIPE)
+            check(process.returncode == 1 and b"X02" in process.stderr, f"full disk: {process.returncode} {process.stderr}")
+    check(not [f for f in os.listdir(".") if ".tmp" in f or f.startswith(".")], f"temporary files left: {os.listdir('.')}")
+
+
+# ---- mistakes in programs, bindings and launches
+
+HEAD = ".atlas 1\n.program p\n.param r1 x buffer i32 inout [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u32 r250, 2\n    shl.u64 r0, r255, r250\n    ldg.i32 r10, [r1 + r0]\n"
+
+
+def mistakes():
+    zero = write("zero.atlas", HEAD + "    mov_imm.i32 r11, 0\n    div.i32 r12, r10, r11\n    stg.i32 [r1 + r0], r12\n")
+    expect(run("run", zero, "--set", "x=1,2"), 1, r"zero.atlas:10:5: fault\[F02\]: Execution failed: division by zero\n   in instruction 4 \(div.i32 r12, r10, r11\), lane 0", what="division by zero")
+    far = write("far.atlas", HEAD + "    stg.i32 [r1 + r0 + 4], r10\n")
+    expect(run("run", far, "--set", "x=1,2,3"), 1, r"fault\[F01\]: Execution failed: buffer access out of bounds: offset 12 \+ size 4 > buffer size 12", what="out of bounds")
+    spin = write("spin.atlas", ".atlas 1\n.program spin\nagain:\n    bra @again\n")
+    expect(run("run", spin, "--timeout", 100), 1, r"fault\[F08\]: Execution failed: timeout after 100 ms", what="timeout")
+    expect(run("run", spin, "--max-steps", 10), 1, r"fault\[F07\]: Execution failed: step limit exceeded", what="step limit")
+    expect(run("run", spin, env={"HOLOGRAM_TIMEOUT_MS": "50"}), 1, r"timeout after 50 ms", what="timeout from the environment")
+    empty = write("empty.atlas", ".atlas 1\n.program empty\n    exit\n")
+    expect(run("run", empty, "--lanes", 0), 0, out="", what="zero lanes")
+    expect(run("run", empty, "--lanes", 2**40), 2, r"error\[P08\]", what="2^40 lanes")
+    expect(run("run", empty, "--grid", "65536,65536,65536"), 2, r"error\[P08\]", what="too large a grid")
+    axpy = program("axpy")
+    expect(run("run", axpy, "--set", "x=1", "--set", "y=1"), 2, r"error\[P02\]", what="scalar missing")
+    expect(run("run", axpy, "--set", "alpha=1", "--set", "y=1"), 2, r"error\[P02\]", what="array missing")
+    expect(run("run", axpy, "--set", "beta=1"), 2, r"error\[P01\]", what="unknown parameter")
+    expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
+    expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
+    expect(run("run", axpy, "--lanse", 3), 2, r"unknown option '--lanse'", what="unknown option")
+    expect(run("run", "nothere.atlas"), 2, r"error\[P06\]", what="missing program")
+    expect(run("run", empty, "--backend", "abacus"), 3, r"error\[X03\].*Invalid backend type: abacus", what="unknown backend")
+    expect(run("frobnicate"), 2, r"unknown command", what="unknown command")
+    expect(run(), 2, r"usage", what="no command")
+    # the specification's own example: one add on registers nobody set
+    expect(run("verify", write("add.atlas", ".atlas 1\n.program add\n    add.f32 r0, r1, r2\n")), 1, r"error\[V01\]: uninitialized register: r1", what="uninitialised")
+    long = write("long.atlas", b".atlas 1\n.program long\n; " + b"x" * 10_000_000 + b"\n    exit\n")
+    expect(run("verify", long), 1, r"error\[S05\]", what="a line of 10 MB")
+    expect(run("verify", write("garbage.atlas", os.urandom(4096))), 1, r"error\[S0\d\]", what="random bytes")
+    expect(run("verify", write("null.atlas", b"")), 1, r"error\[", what="empty file")
+
+
+# ---- --json
+
+def machine_readable():
+    good = run("run", program("axpy"), "--set", "alpha=2", "--set", "x=1,2,nan", "--set", "y=10,20,30", "--json")
+    document = json.loads(good.out)
+    check(good.status == 0 and good.err == "", f"--json: {good}")
+    check(document["hologram"] == 1 and document["command"] == "run" and document["status"] == "ok" and document["exit"] == 0, f"--json header: {document}")
+    check(document["outputs"] == [{"name": "y", "type": "f32", "shape": [3], "values": [12.0, 24.0, "nan"]}], f"--json outputs: {document['outputs']}")
+    bad = run("run", program("axpy"), "--set", "alpha=2", "--json")
+    document = json.loads(bad.out)
+    check(bad.status == 2 and bad.err == "" and document["diagnostics"][0]["code"] == "P02", f"--json error: {bad}")
+    wrong = write("wrong.atlas", open(program("axpy")).read().replace("shl.u64     r0, r255, r250", "shl.u64     r0, r255, r4"))
+    document = json.loads(run("verify", wrong, "--json").out)["diagnostics"][0]
+    check((document["code"], document["line"], document["column"], document["length"]) == ("V03", 11, 27, 2), f"--json place: {document}")
+    check(run("run", program("axpy"), "--out", "y=-", "--json").status == 2, "--json with an output on standard output")
+    for command in ("ops", "devices", "version"):
+        document = json.loads(run(command, "--json").out)
+        check(document["status"] == "ok" and document["outputs"], f"{command} --json")
+        expect(run(command), 0, what=command)
+    wide = json.loads(run("run", program("wide"), "--set", "a=9007199254740993", "--set", "b=1", "--json").out)
+    check(wide["outputs"][1]["values"] == ["9007199254740993"], f"wide integers are strings: {wide['outputs']}")
+
+
+# ---- stream
+
+COUNT = """.atlas 1
+.program count
+.param r1 x buffer u32 in [n]
+.param r2 y buffer u32 out [n]
+.param r3 total buffer u64 inout []
+.param r4 n u64
+.lanes n
+    mov_imm.u32 r250, 2
+    shl.u64 r0, r255, r250
+    ldg.u32 r10, [r1 + r0]
+    not.u32 r11, r10
+    stg.u32 [r2 + r0], r11
+    cvt.u64.u32 r12, r10
+    atom.add.u64 r13, [buf(r3) + 0], r12
+"""
+
+
+def streaming():
+    count = write("count.atlas", COUNT)
+    data = numpy.random.default_rng(2).integers(0, 2**32, 300_000, dtype="<u4")
+    for pool in (36864, 4096, 200):
+        result = run("stream", count, "--pool", pool, stdin=data.tobytes())
+        check(result.status == 0 and result.raw == (~data).tobytes(), f"stream through {pool} bytes: {result.status} {result.err}")
+        check(result.err == f"total u64[] = {int(data.astype(numpy.uint64).sum())}\n", f"state of the stream: {result.err!r}")
+    expect(run("stream", count, "--set", "total=5", stdin=b""), 0, r"total u64\[\] = 5", what="state from --set, empty input")
+    cut = run("stream", count, stdin=data.tobytes()[:-1])
+    check(cut.status == 2 and "input ends inside a row: 3 bytes of 4" in cut.err and cut.raw == (~data[:-1]).tobytes(), f"input ends inside a row: {cut.err}")
+    expect(run("stream", count, "--pool", 100, stdin=b""), 2, r"one row needs 192 bytes, --pool has 100", what="pool too small")
+    expect(run("stream", program("gcd3"), stdin=b""), 2, r"more than one in array", what="two inputs")
+    process = subprocess.Popen([COMMAND, "stream", count], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    try:
+        process.stdin.write(data.tobytes())
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    err = process.stderr.read()
+    check(process.wait() == 1 and b"error" not in err, f"closed reader: status {process.returncode}, {err}")
+    summary = run("stream", count, "--json", stdin=data[:4].tobytes())
+    document = json.loads(summary.err)
+    check(document["status"] == "ok" and document["outputs"][0]["name"] == "total" and summary.raw == (~data[:4]).tobytes(), f"stream --json: {summary.err}")
+
+
+# ---- races
+
+def races():
+    racy = write("racy.atlas", ".atlas 1\n.program racy\n.param r1 x buffer u32 inout []\n.lanes 8\n    rdid r10, lane_idx_x\n    stg.u32 [buf(r1) + 0], r10\n")
+    expect(run("run", racy, "--check-races"), 1, r"race", what="a race is found")
+    expect(run("run", racy), 0, what="a race is no fault without the check")
+    expect(run("run", program("block_reverse"), "--check-races", "--set", "x=0,1,2,3,4,5,6,7"), 0, what="no race across a barrier")
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="hologram-command-")
+    os.chdir(folder)
+    try:
+        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, races):
+            part()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())
