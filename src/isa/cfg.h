@@ -54,14 +54,16 @@ typedef struct hg_cfg {
     hg_function *functions;
     uint32_t *bottom_up;     /* function numbers, callees before their callers; functions[0] is the last */
     uint8_t param_types[256]; /* signature: type of each register at start, HG_TYPE_OMITTED: uninitialised. Specials included */
+    bool special_given[4];    /* the signature gives r252 … r255 a value of its own */
     bool uses_barrier, uses_shared, has_collective;
 } hg_cfg;
 
-/* Types of registers at launch for a program without .param lines; registers not listed are uninitialised (specials are added). */
+/* Types of registers at launch besides the .param lines: all of a program without those, else only specials that are overwritten.
+ * Registers not listed are uninitialised (specials are added). */
 typedef struct hg_signature { uint8_t types[256]; } hg_signature;
 
 /* Verifies and, on success, returns the cfg in *cfg (NULL to only verify; freed with hg_cfg_destroy).
- * signature: NULL for programs with .param lines. HG_ERROR_ISA with every mistake in d, and the first as last error. */
+ * signature: NULL: nothing is set. HG_ERROR_ISA with every mistake in d, and the first as last error. */
 hg_status hg_verify(const hg_program *program, const hg_signature *signature, hg_diagnostics *d, hg_cfg **cfg) HG_NODISCARD;
 void hg_cfg_destroy(hg_cfg *cfg);
 

@@ -46,6 +46,7 @@ static hg_status find_driver(const char *name, const hg_driver **driver) {
 }
 
 hg_status hg_context_create(hg_backend *b, hg_context **context) {
+    if (!b) return hg_null_argument("backend");
     hg_context *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
     c->backend = b;
@@ -79,12 +80,14 @@ static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
     const hg_driver *driver = NULL;
+    if (!config) return hg_null_argument("config");
     if (config->size != sizeof *config) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_config.size is %zu, expected %zu: fill it with hg_config_default", config->size, sizeof *config);
     HG_TRY(find_driver(config->backend[0] ? config->backend : "auto", &driver));
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
     b->config = *config;
     hg_mutex_init(&b->cache_lock);
+    hg_mutex_init(&b->guard);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
     hg_status status = open_backend(b, driver);
@@ -98,8 +101,8 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
 
 hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) {
     hg_config config;
+    if (!name) return hg_null_argument("backend name");
     HG_TRY(hg_config_from_env(&config));
-    if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "backend name is NULL");
     snprintf(config.backend, sizeof config.backend, "%s", name);
     config.device_id = device;
     return hg_backend_create_with_config(&config, backend);
@@ -120,6 +123,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_handles_free(&b->pools);
     if (b->device) b->driver->device_close(b->device);
     hg_mutex_destroy(&b->cache_lock);
+    hg_mutex_destroy(&b->guard);
     hg_free(b);
     *hg_error_record() = kept;
 }
@@ -134,15 +138,13 @@ hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program, c
 hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params) {
     hg_executable *e;
     hg_binding *binding;
-    HG_TRY(hg_executable_get(b, program, params, launch && launch->size == sizeof *launch ? launch->max_steps : 0, true, &e));
+    HG_TRY(hg_executable_create_for(b, program, launch, params, &e));
     hg_status status = hg_binding_create(e, launch, params, &binding);
     if (status == HG_OK) {
         status = hg_binding_launch(binding);
         hg_binding_destroy(binding);
     }
-    hg_error kept = *hg_error_record();
     hg_executable_destroy(e);
-    *hg_error_record() = kept;
     return status;
 }
 

@@ -10,12 +10,48 @@ static uint64_t param_input(const hg_binding *binding, const kir_input *input) {
     return value;
 }
 
+static void *list(hg_binding *binding, uint32_t count, size_t size) { return hg_arena_alloc(&binding->arena, (count + (size_t)1) * size); }
+
+static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
+    bound->inputs = list(binding, kernel->input_count, sizeof *bound->inputs);
+    if (!bound->inputs) return hg_fail_memory();
+    for (uint32_t i = 0; i < kernel->input_count; i++) {
+        const kir_input *input = &kernel->inputs[i];
+        if (input->kind != KIR_INPUT_PARAM) continue;
+        bound->inputs[i] = param_input(binding, input);
+        if (input->limb_bytes || kir_type_bytes(input->type) <= 8) continue;
+        if (!bound->wide) bound->wide = list(binding, kernel->input_count, sizeof *bound->wide);
+        if (!bound->wide) return hg_fail_memory();
+        bound->wide[i] = binding->values[input->reg];
+    }
+    return HG_OK;
+}
+
+/* Finds the memory of a slot now if it cannot be another one later. */
+static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range, bool *fixed) {
+    const hg_executable *e = binding->executable;
+    if (!slot->constant && kernel->inputs[slot->input].kind != KIR_INPUT_PARAM) return HG_OK;
+    uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
+    bool pool = slot->space == KIR_POOL;
+    *fixed = true;
+    if (slot->constant && handle == PLAN_ENV_HANDLE) *range = (hg_range){binding->env_arena, 0, e->plan->env_bytes};
+    else if (slot->constant && handle == PLAN_SCRATCH_HANDLE) *range = (hg_range){binding->scratch_arena, 0, e->plan->scratch_lane_bytes * binding->launch.lanes};
+    else if (pool ? e->moves_pools : hg_handle_is_class(handle)) *fixed = false;
+    else HG_TRY(hg_binding_hold(binding, pool, handle, range));
+    if (!range->arena) *fixed = false;
+    return HG_OK;
+}
+
 static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
-    bound->inputs = hg_arena_alloc(&binding->arena, (kernel->input_count + 1) * sizeof *bound->inputs);
-    bound->slots = hg_arena_alloc(&binding->arena, (kernel->slot_count + 1) * sizeof *bound->slots);
-    if (!bound->inputs || !bound->slots) return hg_fail_memory();
-    for (uint32_t i = 0; i < kernel->input_count; i++)
-        if (kernel->inputs[i].kind == KIR_INPUT_PARAM) bound->inputs[i] = param_input(binding, &kernel->inputs[i]);
+    HG_TRY(lay_out_inputs(binding, kernel, bound));
+    bound->slots = list(binding, kernel->slot_count, sizeof *bound->slots);
+    bound->fixed = list(binding, kernel->slot_count, sizeof *bound->fixed);
+    if (!bound->slots || !bound->fixed) return hg_fail_memory();
+    for (uint32_t i = 0; i < kernel->slot_count; i++) {
+        HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i], &bound->fixed[i]));
+        if (!bound->fixed[i]) binding->guarded = true;
+    }
+    binding->guarded |= kernel->has_open;
     return HG_OK;
 }
 
@@ -36,7 +72,6 @@ static hg_status lay_out(hg_binding *binding) {
     hg_backend *b = e->backend;
     binding->kernels = hg_arena_alloc(&binding->arena, (e->kernel_count + 1) * sizeof *binding->kernels);
     if (!binding->kernels) return hg_fail_memory();
-    for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     if (e->plan->env_bytes) {
         binding->env = hg_arena_alloc(&binding->arena, (size_t)e->plan->env_bytes);
         if (!binding->env) return hg_fail_memory();
@@ -46,20 +81,74 @@ static hg_status lay_out(hg_binding *binding) {
     if (!hg_mul_u64(e->plan->scratch_lane_bytes, binding->launch.lanes, &scratch))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes", (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
     if (scratch) HG_TRY(b->driver->arena_alloc(b->device, scratch, &binding->scratch_arena));
+    for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
+    binding->guarded |= e->plan->steps.count != 0;
     return HG_OK;
 }
 
+/* A launch of one kernel whose arguments are all known is prepared to the last field. Work below this needs no clock: it is over
+ * in some milliseconds. */
+#define SHORT_WORK (UINT64_C(1) << 24)
+
+static void prepare_simple(hg_binding *binding) {
+    const hg_executable *e = binding->executable;
+    const hg_kernel *kernel = &e->kernels[0];
+    uint64_t work;
+    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !e->backend->caps->host_memory || binding->own_pools.count) return;
+    binding->simple = true;
+    binding->timed = binding->launch.timeout_ms && (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
+    hg_binding_fill_launch(binding, 0, &binding->ready);
+    binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
+}
+
+void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    memset(launch, 0, sizeof *launch);
+    launch->kernel = kernel->code;
+    memcpy(launch->grid, binding->launch.grid, sizeof launch->grid);
+    memcpy(launch->block, binding->launch.block, sizeof launch->block);
+    launch->lanes = binding->launch.lanes;
+    launch->shared_bytes = binding->launch.shared_bytes;
+    launch->inputs = binding->kernels[index].inputs;
+    launch->wide_inputs = binding->kernels[index].wide;
+    launch->slots = binding->kernels[index].slots;
+    launch->slot_count = kernel->slot_count;
+    launch->timeout_ms = binding->launch.timeout_ms;
+    launch->max_threads = binding->executable->backend->config.num_threads;
+}
+
+/* The executable given, or the one for the registers and the step limit of this launch. */
+static hg_status choose_executable(hg_executable *given, const hg_launch *launch, const hg_params *params, hg_executable **chosen) {
+    uint64_t max_steps = launch ? launch->max_steps : given->max_steps;
+    hg_signature signature;
+    hg_params_signature(params, &signature);
+    if (given->program->param_count) memset(signature.types, HG_TYPE_OMITTED, 252);
+    *chosen = hg_executable_retain(given);
+    if (max_steps == given->max_steps && memcmp(&signature, &given->signature, sizeof signature) == 0) return HG_OK;
+    hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps, chosen);
+    hg_executable_destroy(given);
+    return status;
+}
+
 hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params, hg_binding **result) {
+    if (!executable) return hg_null_argument("executable");
+    if (launch) HG_TRY(hg_launch_check(launch));
+    hg_executable *chosen = NULL;
+    HG_TRY(choose_executable(executable, launch, params, &chosen));
     hg_binding *binding = hg_calloc(1, sizeof *binding);
-    if (!binding) return hg_fail_memory();
-    binding->executable = hg_executable_retain(executable);
-    binding->simple = executable->kernel_count == 1 && executable->plan->steps.count == 0;
+    if (!binding) {
+        hg_executable_destroy(chosen);
+        return hg_fail_memory();
+    }
+    binding->executable = chosen;
+    hg_mutex_init(&binding->lock);
     hg_status status = hg_binding_resolve(binding, launch, params);
     if (status == HG_OK) status = lay_out(binding);
     if (status != HG_OK) {
         hg_binding_destroy(binding);
         return status;
     }
+    prepare_simple(binding);
     *result = binding;
     return HG_OK;
 }
@@ -68,8 +157,8 @@ void hg_binding_destroy(hg_binding *binding) {
     if (!binding) return;
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
-    for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i]);
-    for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i]);
+    for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
+    for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]});
     if (binding->env_arena) b->driver->arena_free(b->device, binding->env_arena);
     if (binding->scratch_arena) b->driver->arena_free(b->device, binding->scratch_arena);
@@ -77,14 +166,20 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_vec_free(&binding->held_pools);
     hg_vec_free(&binding->own_pools);
     hg_arena_free(&binding->arena);
+    hg_mutex_destroy(&binding->lock);
     hg_executable_destroy(binding->executable);
     hg_free(binding);
     *hg_error_record() = kept;
 }
 
-hg_status hg_binding_launch(hg_binding *binding) { return hg_run_binding(binding, binding->executable->backend->context); }
+hg_status hg_binding_launch(hg_binding *binding) {
+    if (!binding) return hg_null_argument("binding");
+    return hg_run_binding(binding, binding->executable->backend->context);
+}
 
 hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
+    if (!binding) return hg_null_argument("binding");
+    if (!context) return hg_null_argument("context");
     if (context->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     return hg_run_binding(binding, context);
 }

@@ -12,8 +12,11 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     if (kernel->slot_count) memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
     kernel->has_open = m->has_open;
     kernel->uses_class = m->uses_class;
-    kernel->uses_barrier = m->uses_barrier;
-    kernel->uses_shared = m->uses_shared;
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            kernel->work++;
+            kernel->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
+        }
     return HG_OK;
 }
 
@@ -56,19 +59,24 @@ static hg_status lower(const hg_cfg *cfg, uint64_t max_steps, hg_plan **plan) {
     return status;
 }
 
-/* The first error of a failed verification as last error, with its place. */
-static hg_status verify(const hg_program *program, const hg_signature *signature, hg_cfg **cfg) { return hg_verify(program, signature, NULL, cfg); }
+static bool moves_pools(const hg_plan *plan) {
+    for (uint64_t i = 0; i < plan->steps.count; i++) {
+        uint16_t op = plan->steps.data[i].op;
+        if (op == HG_OP_POOL_ALLOC_CONST || op == HG_OP_POOL_FREE || op == HG_OP_POOL_FREE_CONST) return true;
+    }
+    return false;
+}
 
-static hg_status build(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable *e) {
+static hg_status build(hg_backend *b, hg_executable *e) {
     hg_cfg *cfg = NULL;
-    HG_TRY(verify(program, program->param_count ? NULL : signature, &cfg));
+    HG_TRY(hg_verify(e->program, &e->signature, NULL, &cfg));
     e->uses_barrier = cfg->uses_barrier;
     e->uses_shared = cfg->uses_shared;
-    memcpy(e->param_types, cfg->param_types, sizeof e->param_types);
-    hg_status status = lower(cfg, max_steps, &e->plan);
+    hg_status status = lower(cfg, e->max_steps, &e->plan);
     hg_cfg_destroy(cfg);
-    if (status == HG_OK) status = compile_plan(b, e);
-    return status;
+    HG_TRY(status);
+    e->moves_pools = moves_pools(e->plan);
+    return compile_plan(b, e);
 }
 
 hg_executable *hg_executable_retain(hg_executable *e) {
@@ -89,35 +97,44 @@ void hg_executable_destroy(hg_executable *e) {
     hg_free(e);
 }
 
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_params *params, uint64_t max_steps, bool cached, hg_executable **executable) {
+/* Programs with .param lines know all other registers themselves; setting one of those is an error of the binding. */
+static void keep_specials(const hg_program *program, hg_signature *signature) {
+    if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
+}
+
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable **executable) {
     uint8_t key[32];
-    hg_signature signature;
-    hg_params_signature(params, &signature);
-    if (cached) {
-        hg_cache_key(program, &signature, max_steps, key);
-        *executable = hg_cache_find(b, key);
-        if (*executable) return HG_OK;
-    }
+    hg_signature kept = *signature;
+    keep_specials(program, &kept);
+    hg_cache_key(program, &kept, max_steps, key);
+    *executable = hg_cache_find(b, key, program);
+    if (*executable) return HG_OK;
     hg_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = b;
     e->references = 1;
     e->max_steps = max_steps;
+    e->signature = kept;
     e->program = hg_program_retain((hg_program *)(uintptr_t)program);
-    hg_status status = build(b, program, &signature, max_steps, e);
+    hg_status status = build(b, e);
     if (status != HG_OK) {
         hg_executable_destroy(e);
         return status;
     }
-    if (cached) hg_cache_add(b, key, e);
+    hg_cache_add(b, key, e);
     *executable = e;
     return HG_OK;
 }
 
 hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
-    return hg_executable_get(b, program, NULL, 0, true, executable);
+    return hg_executable_create_for(b, program, NULL, NULL, executable);
 }
 
 hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_executable **executable) {
-    return hg_executable_get(b, program, params, launch ? launch->max_steps : 0, true, executable);
+    hg_signature signature;
+    if (!b) return hg_null_argument("backend");
+    if (!program) return hg_null_argument("program");
+    if (launch) HG_TRY(hg_launch_check(launch));
+    hg_params_signature(params, &signature);
+    return hg_executable_get(b, program, &signature, launch ? launch->max_steps : 0, executable);
 }

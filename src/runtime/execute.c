@@ -39,12 +39,25 @@ static hg_status submit(hg_run *run, const hg_driver_command *commands, uint32_t
     return b->driver->queue_submit(run->context->queue, commands, count, NULL, 0, run->event);
 }
 
+/* A buffer that the binding holds is there even when its handle was freed meanwhile. */
+hg_range hg_run_buffer(hg_run *run, uint64_t handle) {
+    hg_range held = hg_binding_held(run->binding, false, handle, false);
+    return held.arena ? held : hg_buffer_range(run->context->backend, run->context, handle);
+}
+
+hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index) {
+    hg_backend *b = run->context->backend;
+    if (index == 0) return pool ? (hg_range){NULL, 0, 0} : hg_buffer_range(b, run->context, 0);
+    hg_range held = {NULL, 0, 0};
+    if (!pool || !run->binding->executable->moves_pools) held = hg_binding_held(run->binding, pool, index, true);
+    if (held.arena) return held;
+    return pool ? hg_run_pool(run, hg_handles_at(&b->pools, index)) : hg_buffer_range(b, NULL, hg_handles_at(&b->buffers, index));
+}
+
 static hg_range resolve_open(void *user, uint64_t handle, bool pool, bool flat) {
     hg_run *run = user;
-    hg_backend *b = run->context->backend;
-    if (flat && handle) handle = hg_handles_at(pool ? &b->pools : &b->buffers, handle);
-    if (flat && !handle && pool) return (hg_range){NULL, 0, 0};
-    return pool ? hg_run_pool(run, handle) : hg_buffer_range(b, run->context, handle);
+    if (flat) return hg_run_flat(run, pool, handle);
+    return pool ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
 }
 
 /* ---- kernels ---- */
@@ -56,36 +69,20 @@ static uint64_t env_input(const hg_binding *binding, const kir_input *input) {
     return value;
 }
 
-static hg_range slot_range(hg_run *run, const kir_slot *slot, const uint64_t *inputs) {
-    hg_binding *binding = run->binding;
-    hg_backend *b = run->context->backend;
-    uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
-    if (slot->constant && handle == PLAN_ENV_HANDLE) return (hg_range){binding->env_arena, 0, binding->executable->plan->env_bytes};
-    if (slot->constant && handle == PLAN_SCRATCH_HANDLE)
-        return (hg_range){binding->scratch_arena, 0, binding->executable->plan->scratch_lane_bytes * binding->launch.lanes};
-    return slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_buffer_range(b, run->context, handle);
-}
-
 static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
     hg_binding *binding = run->binding;
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
     for (uint32_t i = 0; i < kernel->input_count; i++)
         if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
-    for (uint32_t i = 0; i < kernel->slot_count; i++) bound->slots[i] = slot_range(run, &kernel->slots[i], bound->inputs);
-    memset(launch, 0, sizeof *launch);
-    launch->kernel = kernel->code;
-    memcpy(launch->grid, binding->launch.grid, sizeof launch->grid);
-    memcpy(launch->block, binding->launch.block, sizeof launch->block);
-    launch->lanes = binding->launch.lanes;
-    launch->shared_bytes = binding->launch.shared_bytes;
-    launch->inputs = bound->inputs;
-    launch->slots = bound->slots;
-    launch->slot_count = kernel->slot_count;
+    for (uint32_t i = 0; i < kernel->slot_count; i++) {
+        const kir_slot *slot = &kernel->slots[i];
+        uint64_t handle = slot->constant ? slot->handle : bound->inputs[slot->input];
+        if (!bound->fixed[i]) bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
+    }
+    hg_binding_fill_launch(binding, index, launch);
     launch->resolve = resolve_open;
     launch->resolve_user = run;
-    launch->timeout_ms = binding->launch.timeout_ms;
-    launch->max_threads = run->context->backend->config.num_threads;
     if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
     return HG_OK;
 }
@@ -178,17 +175,52 @@ static hg_status drive(hg_run *run) {
     return state == HG_RUN_DONE ? HG_OK : run->status;
 }
 
-hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
+/* The deadline of a launch that starts now; 0: none. */
+static uint64_t deadline(uint64_t timeout_ms) {
+    uint64_t now, span;
+    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
+    now = hg_clock_ns();
+    return span > UINT64_MAX - now ? 0 : now + span;
+}
+
+static hg_status run_simple(hg_binding *binding, hg_context *context) {
+    if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
+    HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));
+    return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+}
+
+/* Pools of .param lines that nobody bound are zeros at every launch. */
+static hg_status clear_own_pools(hg_run *run) {
+    const hg_binding *binding = run->binding;
+    for (uint64_t i = 0; i < binding->own_pools.count; i++) {
+        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
+        if (fill.to.arena && fill.to.size) HG_TRY(submit(run, &fill, 1));
+    }
+    return HG_OK;
+}
+
+static hg_status run_plan(hg_binding *binding, hg_context *context) {
     hg_run run = {.binding = binding, .context = context, .status = HG_OK};
-    if (binding->launch.lanes == 0) return HG_OK;
-    hg_mutex_lock(&context->lock);
-    if (binding->launch.timeout_ms) run.deadline_ns = hg_clock_ns() + binding->launch.timeout_ms * 1000000;
-    binding->fault.happened = false;
+    run.deadline_ns = deadline(binding->launch.timeout_ms);
+    if (binding->guarded) hg_guard_begin(context->backend);
     if (binding->executable->plan->env_bytes) hg_binding_reset_env(binding);
-    hg_status status = hg_run_write_env(&run);
+    hg_status status = binding->launched ? clear_own_pools(&run) : HG_OK;
+    binding->launched = true;
+    if (status == HG_OK) status = hg_run_write_env(&run);
     if (status == HG_OK) status = drive(&run);
     if (run.event) context->backend->driver->event_destroy(run.event);
     hg_run_end_pools(&run, status != HG_OK);
+    if (binding->guarded) hg_guard_end(context->backend);
+    return status;
+}
+
+hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
+    if (binding->launch.lanes == 0) return HG_OK;
+    hg_mutex_lock(&context->lock);
+    hg_mutex_lock(&binding->lock);
+    binding->fault.happened = false;
+    hg_status status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
+    hg_mutex_unlock(&binding->lock);
     hg_mutex_unlock(&context->lock);
     return status;
 }

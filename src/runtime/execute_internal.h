@@ -15,7 +15,12 @@ void hg_run_end_pools(hg_run *run, bool failed);
 
 /* execute.c: the environment's host image to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
-/* binding.c: initial values into the host image. */
+/* The ranges of a buffer and of a flat address's buffer or pool. */
+hg_range hg_run_buffer(hg_run *run, uint64_t handle);
+hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index);
+
+/* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);
+void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch);
 
 #endif

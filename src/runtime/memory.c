@@ -18,11 +18,45 @@ hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
     return HG_OK;
 }
 
+static void give_back(hg_backend *b, hg_memory *m) {
+    b->driver->arena_free(b->device, m->arena);
+    hg_free(m);
+}
+
+/* Called by the handle tables when a handle is gone and nobody retains it. A launch that looks up handles while it runs may have
+ * found it all the same: then it waits. */
 void hg_memory_destroy(void *backend, void *memory) {
     hg_backend *b = backend;
     hg_memory *m = memory;
-    b->driver->arena_free(b->device, m->arena);
-    hg_free(m);
+    hg_mutex_lock(&b->guard);
+    bool wait = b->guarded != 0;
+    if (wait) {
+        m->next = b->deferred;
+        b->deferred = m;
+    }
+    hg_mutex_unlock(&b->guard);
+    if (!wait) give_back(b, m);
+}
+
+void hg_guard_begin(hg_backend *b) {
+    hg_mutex_lock(&b->guard);
+    b->guarded++;
+    hg_mutex_unlock(&b->guard);
+}
+
+void hg_guard_end(hg_backend *b) {
+    hg_memory *m = NULL;
+    hg_mutex_lock(&b->guard);
+    if (--b->guarded == 0) {
+        m = b->deferred;
+        b->deferred = NULL;
+    }
+    hg_mutex_unlock(&b->guard);
+    while (m) {
+        hg_memory *next = m->next;
+        give_back(b, m);
+        m = next;
+    }
 }
 
 bool hg_handle_is_class(uint64_t handle) { return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1); }
@@ -69,28 +103,33 @@ hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
     return status;
 }
 
-/* A buffer or pool kept alive during a copy. */
-typedef struct held { hg_range range; bool pool, retained; uint64_t handle; } held;
+/* ---- copies ---- */
 
-static hg_status hold(hg_backend *b, bool pool, uint64_t handle, held *h) {
-    *h = (held){{NULL, 0, 0}, pool, false, handle};
+/* A buffer or pool kept alive during a copy. */
+typedef struct held { hg_range range; hg_handles *table; uint64_t handle; } held;
+
+static hg_status hold(hg_context *context, bool pool, uint64_t handle, held *h) {
+    hg_backend *b = context->backend;
+    *h = (held){{NULL, 0, 0}, NULL, handle};
     if (!pool && hg_handle_is_class(handle)) {
-        h->range = hg_buffer_range(b, b->context, handle);
+        h->range = hg_buffer_range(b, context, handle);
         return h->range.arena ? HG_OK : hg_fail_memory();
     }
-    const hg_memory *m = hg_handles_retain(pool ? &b->pools : &b->buffers, handle);
+    hg_handles *table = pool ? &b->pools : &b->buffers;
+    const hg_memory *m = hg_handles_retain(table, handle);
     if (!m) return hg_invalid_handle(pool, handle);
-    h->retained = true;
+    h->table = table;
     h->range = (hg_range){m->arena, 0, m->size};
     return HG_OK;
 }
 
-static void let_go(hg_backend *b, held *h) {
-    if (h->retained) hg_handles_release(h->pool ? &b->pools : &b->buffers, h->handle);
+static void let_go(const held *h) {
+    if (h->table) hg_handles_release(h->table, h->handle);
 }
 
-static hg_status out_of_bounds(bool pool, uint64_t offset, uint64_t length, uint64_t size) {
+static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint64_t size) {
     const char *what = pool ? "pool" : "buffer";
+    if (offset <= size && length <= size - offset) return HG_OK;
     hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s access out of bounds: offset %llu + size %llu > %s size %llu", what,
                                (unsigned long long)offset, (unsigned long long)length, what, (unsigned long long)size);
     hg_error_record()->offset = offset;
@@ -98,25 +137,55 @@ static hg_status out_of_bounds(bool pool, uint64_t offset, uint64_t length, uint
     return status;
 }
 
-static hg_status copy(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length, hg_driver_command_kind kind) {
+static hg_status transfer_host(hg_context *context, const hg_range *part, void *data, hg_driver_command_kind kind) {
+    const hg_backend *b = context->backend;
+    uint8_t *host = b->caps->host_memory ? b->driver->arena_map(part->arena) : NULL;
+    hg_driver_command command = {.kind = kind, .to = *part, .from = *part, .host = data};
+    if (!host) return hg_transfer(context, &command);
+    if (kind == HG_CMD_COPY_IN) memcpy(host + part->offset, data, (size_t)part->size);
+    else memcpy(data, host + part->offset, (size_t)part->size);
+    return HG_OK;
+}
+
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length, hg_driver_command_kind kind) {
     held h;
-    HG_TRY(hold(b, pool, handle, &h));
-    hg_status status = HG_OK;
-    if (length && !data) status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)length);
-    else if (offset > h.range.size || length > h.range.size - offset) status = out_of_bounds(pool, offset, length, h.range.size);
-    else if (length) {
-        uint8_t *host = b->caps->host_memory ? b->driver->arena_map(h.range.arena) : NULL;
-        if (host && kind == HG_CMD_COPY_IN) memcpy(host + h.range.offset + offset, data, (size_t)length);
-        else if (host) memcpy(data, host + h.range.offset + offset, (size_t)length);
-        else {
-            hg_range part = {h.range.arena, h.range.offset + offset, length};
-            hg_driver_command command = {.kind = kind, .to = part, .from = part, .host = data};
-            status = hg_transfer(b->context, &command);
-        }
-    }
-    let_go(b, &h);
+    HG_TRY(hold(context, pool, handle, &h));
+    hg_range part = {h.range.arena, h.range.offset + offset, length};
+    hg_status status = check_bounds(pool, offset, length, h.range.size);
+    if (status == HG_OK && length && !data) status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)length);
+    if (status == HG_OK && length) status = transfer_host(context, &part, data, kind);
+    let_go(&h);
     return status;
 }
+
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
+    held target, source;
+    HG_TRY(hold(context, false, to, &target));
+    hg_status status = hold(context, false, from, &source);
+    if (status == HG_OK) status = check_bounds(false, offset, length, target.range.size);
+    if (status == HG_OK) status = check_bounds(false, from_offset, length, source.range.size);
+    hg_driver_command command = {.kind = HG_CMD_COPY,
+                                 .to = {target.range.arena, target.range.offset + offset, length},
+                                 .from = {source.range.arena, source.range.offset + from_offset, length}};
+    if (status == HG_OK && length) status = hg_transfer(context, &command);
+    let_go(&source);
+    let_go(&target);
+    return status;
+}
+
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
+    held h;
+    HG_TRY(hold(context, false, handle, &h));
+    hg_status status = check_bounds(false, offset, length, h.range.size);
+    hg_driver_command command = {.kind = HG_CMD_FILL, .to = {h.range.arena, h.range.offset + offset, length}, .value = value};
+    if (status == HG_OK && length) status = hg_transfer(context, &command);
+    let_go(&h);
+    return status;
+}
+
+/* ---- the public calls ---- */
+
+hg_status hg_null_argument(const char *what) { return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is NULL", what); }
 
 static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint64_t *handle) {
     hg_memory *memory = NULL;
@@ -153,19 +222,19 @@ hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *dat
 }
 
 hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) {
-    return copy(b, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
+    return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) {
-    return copy(b, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
+    return hg_copy(b->context, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
-    return copy(b, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
+    return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
-    return copy(b, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
+    return hg_copy(b->context, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_pool_store(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
@@ -178,9 +247,13 @@ hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, voi
 
 static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *size) {
     held h;
-    HG_TRY(hold(b, pool, handle, &h));
+    if (!pool && hg_handle_is_class(handle)) {
+        *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
+        return HG_OK;
+    }
+    HG_TRY(hold(b->context, pool, handle, &h));
     *size = h.range.size;
-    let_go(b, &h);
+    let_go(&h);
     return HG_OK;
 }
 
@@ -188,6 +261,7 @@ hg_status hg_backend_buffer_size(hg_backend *b, hg_buffer buffer, uint64_t *size
 hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) { return size_of(b, true, pool.handle, size); }
 
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
+    if (!b) return hg_null_argument("backend");
     if (!b->driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", b->driver->name);
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
     hg_memory *m = hg_calloc(1, sizeof *m);

@@ -26,6 +26,11 @@ hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height) {
     return launch;
 }
 
+static uint64_t block_lanes(const uint32_t block[3]) {
+    uint64_t lanes = (uint64_t)block[0] * block[1]; /* below 2^64 */
+    return hg_mul_u64(lanes, block[2], &lanes) ? lanes : UINT64_MAX;
+}
+
 static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[3]) {
     uint64_t total = 1;
     for (int i = 0; i < 3; i++)
@@ -93,7 +98,8 @@ static void store_u64(uint8_t *bytes, uint64_t value) {
 
 static hg_status put_handle(hg_params *params, const char *name, hg_param_kind kind, uint64_t handle) {
     hg_param_value *v = NULL;
-    if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "parameter name is NULL");
+    if (!params) return hg_null_argument("params");
+    if (!name) return hg_null_argument("parameter name");
     HG_TRY(put(params, name, 0, &v));
     v->kind = (uint8_t)kind;
     v->type = HG_TYPE_U64;
@@ -107,8 +113,9 @@ hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) 
 
 static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type, const void *value) {
     hg_param_value *v = NULL;
+    if (!params) return hg_null_argument("params");
     if ((unsigned)type >= HG_TYPE_COUNT) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
-    if (!value) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "value is NULL");
+    if (!value) return hg_null_argument("value");
     HG_TRY(put(params, name, reg, &v));
     v->kind = HG_PARAM_SCALAR;
     v->type = (uint8_t)type;
@@ -117,7 +124,7 @@ static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg
 }
 
 hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type, const void *value) {
-    if (!name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "parameter name is NULL");
+    if (!name) return hg_null_argument("parameter name");
     return put_scalar(params, name, 0, type, value);
 }
 
@@ -130,6 +137,8 @@ hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t va
     store_u64(bytes, value);
     return put_scalar(params, NULL, reg, HG_TYPE_U64, bytes);
 }
+
+enum { FIRST_SPECIAL = 252 };
 
 void hg_params_signature(const hg_params *params, hg_signature *signature) {
     memset(signature->types, HG_TYPE_OMITTED, sizeof signature->types);
@@ -168,39 +177,69 @@ static const hg_param_value *given(const hg_params *params, const char *name) { 
 
 static const char *const KINDS[] = {"scalar", "buffer", "pool"};
 
+static hg_status check_register(const hg_program *p, const hg_param_value *v) {
+    if (p->param_count == 0) return HG_OK;
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].reg == v->reg)
+            return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name", (unsigned)v->reg, p->params[i].name);
+    if (v->reg >= FIRST_SPECIAL) return HG_OK;
+    return hg_binding_error("P01", "unknown parameter: r%u is no parameter of '%s'", (unsigned)v->reg, p->name);
+}
+
+static hg_status check_name(const hg_program *p, const hg_param_value *v) {
+    const hg_param *match = NULL;
+    for (uint32_t i = 0; i < p->param_count && !match; i++)
+        if (strcmp(p->params[i].name, v->name) == 0) match = &p->params[i];
+    if (!match) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
+    if (match->kind != v->kind)
+        return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
+    if (v->kind == HG_PARAM_SCALAR && match->type != v->type)
+        return hg_binding_error("P03", "parameter '%s' is %s, given %s", match->name, hg_type_name((hg_type)match->type),
+                                hg_type_name((hg_type)v->type));
+    return HG_OK;
+}
+
 static hg_status check_names(const hg_program *p, const hg_params *params) {
     for (uint64_t i = 0; params && i < params->values.count; i++) {
         const hg_param_value *v = &params->values.data[i];
-        const hg_param *match = NULL;
-        for (uint32_t k = 0; k < p->param_count && !match; k++)
-            if (v->name ? strcmp(p->params[k].name, v->name) == 0 : p->params[k].reg == v->reg) match = &p->params[k];
-        if (!v->name && p->param_count == 0) continue;
-        if (!v->name && match) return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name", (unsigned)v->reg, match->name);
-        if (!match && v->name) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
-        if (match && v->name && match->kind != v->kind)
-            return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
-        if (match && v->name && v->kind == HG_PARAM_SCALAR && match->type != v->type)
-            return hg_binding_error("P03", "parameter '%s' is %s, given %s", match->name, hg_type_name((hg_type)match->type), hg_type_name((hg_type)v->type));
+        HG_TRY(v->name ? check_name(p, v) : check_register(p, v));
     }
     return HG_OK;
 }
 
-static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, uint64_t *size) {
+hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
+    const hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
+    uint64_t count = pool ? binding->held_pools.count : binding->held_buffers.count;
+    for (uint64_t i = 0; i < count; i++)
+        if ((index ? hg_handle_index(held[i].handle) : held[i].handle) == handle) return held[i].range;
+    return (hg_range){NULL, 0, 0};
+}
+
+hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) {
     hg_backend *b = binding->executable->backend;
-    if (!pool && hg_handle_is_class(handle)) {
-        *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
-        return HG_OK;
-    }
+    *range = hg_binding_held(binding, pool, handle, false);
+    if (range->arena) return HG_OK;
     const hg_memory *m = hg_handles_retain(pool ? &b->pools : &b->buffers, handle);
-    if (!m) return hg_invalid_handle(pool, handle);
-    *size = m->size;
-    uint64_t *entry = pool ? hg_vec_push(&binding->held_pools) : hg_vec_push(&binding->held_buffers);
+    if (!m) return HG_OK;
+    hg_held *entry = pool ? hg_vec_push(&binding->held_pools) : hg_vec_push(&binding->held_buffers);
     if (!entry) {
         hg_handles_release(pool ? &b->pools : &b->buffers, handle);
         return hg_fail_memory();
     }
-    *entry = handle;
+    *range = (hg_range){m->arena, 0, m->size};
+    *entry = (hg_held){handle, *range};
     return HG_OK;
+}
+
+static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, uint64_t *size) {
+    hg_range range;
+    if (!pool && hg_handle_is_class(handle)) {
+        *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
+        return HG_OK;
+    }
+    HG_TRY(hg_binding_hold(binding, pool, handle, &range));
+    *size = range.size;
+    return range.arena ? HG_OK : hg_invalid_handle(pool, handle);
 }
 
 /* An extent's value; false while its scalar is unbound. */
@@ -298,10 +337,11 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
     return HG_OK;
 }
 
+/* Raw registers: all of a program without .param lines, else specials that are overwritten. */
 static hg_status bind_registers(hg_binding *binding, const hg_params *params) {
     for (uint64_t i = 0; params && i < params->values.count; i++) {
         const hg_param_value *v = &params->values.data[i];
-        HG_TRY(set_value(binding, v->reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
+        if (!v->name) HG_TRY(set_value(binding, v->reg, v->bytes, (size_t)hg_type_size_bytes((hg_type)v->type)));
     }
     return HG_OK;
 }
@@ -313,12 +353,17 @@ static void linear(const hg_program *p, uint64_t n, hg_resolved *r) {
     memcpy(r->block, launch.block, sizeof r->block);
     r->lanes = n;
     if (!p->block[0]) return;
-    uint64_t lanes = (uint64_t)p->block[0] * p->block[1] * p->block[2];
-    uint64_t blocks = lanes ? n / lanes + (n % lanes != 0) : 0;
+    uint64_t lanes = block_lanes(p->block); /* not 0 */
+    uint64_t blocks = n / lanes + (n % lanes != 0);
     memcpy(r->block, p->block, sizeof r->block);
     r->grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
     r->grid[1] = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
     r->grid[2] = 1;
+}
+
+hg_status hg_launch_check(const hg_launch *launch) {
+    if (launch->size == sizeof *launch) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size, sizeof *launch);
 }
 
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
@@ -326,7 +371,6 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     hg_resolved *r = &binding->launch;
     uint64_t lanes = 1, value;
     if (launch) {
-        if (launch->size != sizeof *launch) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size, sizeof *launch);
         memcpy(r->grid, launch->grid, sizeof r->grid);
         memcpy(r->block, launch->block, sizeof r->block);
         r->lanes = hg_launch_total_threads(launch);
@@ -339,12 +383,13 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
         else r->lanes = lanes;
     }
     if (r->lanes > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "more than " : "", (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
+        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "at least " : "", (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
     r->shared_bytes = launch && launch->shared_memory > p->shared ? launch->shared_memory : p->shared;
     if (r->shared_bytes > HG_MAX_SHARED_BYTES) return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d", (unsigned long long)r->shared_bytes, HG_MAX_SHARED_BYTES);
-    uint64_t block = (uint64_t)r->block[0] * r->block[1]; /* below 2^64 */
-    bool fits = r->block[2] == 0 || block <= HG_MAX_BLOCK_LANES / (r->block[2] ? r->block[2] : 1);
-    if ((binding->executable->uses_barrier || binding->executable->uses_shared) && !fits)
+    uint64_t most = binding->executable->uses_barrier || binding->executable->uses_shared ? HG_MAX_BLOCK_LANES : HG_MAX_LANES;
+    if (block_lanes(r->block) > HG_MAX_LANES)
+        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes, at most %llu", r->block[0], r->block[1], r->block[2], (unsigned long long)HG_MAX_LANES);
+    if (block_lanes(r->block) > most)
         return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes", r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
     uint64_t timeout = launch ? launch->timeout_ms : 0;
     r->timeout_ms = timeout == UINT64_MAX ? 0 : timeout ? timeout : binding->executable->backend->config.timeout_ms;
@@ -354,7 +399,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) {
     const hg_program *p = binding->executable->program;
     HG_TRY(check_names(p, params));
-    if (p->param_count) HG_TRY(bind_scalars(binding, params));
-    else HG_TRY(bind_registers(binding, params));
+    HG_TRY(bind_scalars(binding, params));
+    HG_TRY(bind_registers(binding, params));
     return resolve_launch(binding, launch);
 }

@@ -25,6 +25,7 @@ struct hg_queue {
     hg_backend *backend;
     hg_context *context;
     bool own_context, has_thread, stop;
+    bool draining;       /* without a thread: somebody runs the submissions */
     hg_thread thread;
     hg_mutex lock;
     hg_cond changed;
@@ -77,54 +78,16 @@ void hg_event_destroy(hg_event *e) { event_release(e); }
 
 /* ---- commands ---- */
 
-static hg_status copy_between(hg_queue *q, const hg_command *c) {
-    hg_range to = hg_buffer_range(q->backend, q->context, c->buffer.handle), from = hg_buffer_range(q->backend, q->context, c->source.handle);
-    if (!to.arena) return hg_invalid_handle(false, c->buffer.handle);
-    if (!from.arena) return hg_invalid_handle(false, c->source.handle);
-    bool inside = c->offset <= to.size && c->length <= to.size - c->offset && c->source_offset <= from.size && c->length <= from.size - c->source_offset;
-    if (!inside)
-        return hg_fail(HG_ERROR_EXECUTION_FAILED, "buffer access out of bounds: copy of %llu bytes from offset %llu of %llu to offset %llu of %llu", (unsigned long long)c->length,
-                       (unsigned long long)c->source_offset, (unsigned long long)from.size, (unsigned long long)c->offset, (unsigned long long)to.size);
-    hg_driver_command command = {.kind = HG_CMD_COPY, .to = {to.arena, to.offset + c->offset, c->length}, .from = {from.arena, from.offset + c->source_offset, c->length}};
-    return c->length ? hg_transfer(q->context, &command) : HG_OK;
-}
-
-static hg_status fill(hg_queue *q, const hg_command *c) {
-    hg_range to = hg_buffer_range(q->backend, q->context, c->buffer.handle);
-    if (!to.arena) return hg_invalid_handle(false, c->buffer.handle);
-    if (c->offset > to.size || c->length > to.size - c->offset)
-        return hg_fail(HG_ERROR_EXECUTION_FAILED, "buffer access out of bounds: offset %llu + size %llu > buffer size %llu", (unsigned long long)c->offset, (unsigned long long)c->length, (unsigned long long)to.size);
-    hg_driver_command command = {.kind = HG_CMD_FILL, .to = {to.arena, to.offset + c->offset, c->length}, .value = c->value};
-    return c->length ? hg_transfer(q->context, &command) : HG_OK;
-}
-
-/* Buffers that a copy names stay alive until it ends. */
-static hg_status with_buffers(hg_queue *q, const hg_command *c, hg_status (*work)(hg_queue *, const hg_command *)) {
-    uint64_t handles[2] = {c->buffer.handle, c->source.handle};
-    bool held[2] = {false, false};
-    int count = c->kind == HG_COMMAND_COPY ? 2 : 1;
-    hg_status status = HG_OK;
-    for (int i = 0; i < count && status == HG_OK; i++) {
-        if (hg_handle_is_class(handles[i])) continue;
-        held[i] = hg_handles_retain(&q->backend->buffers, handles[i]) != NULL;
-        if (!held[i]) status = hg_invalid_handle(false, handles[i]);
-    }
-    if (status == HG_OK) status = work(q, c);
-    for (int i = 0; i < count; i++)
-        if (held[i]) hg_handles_release(&q->backend->buffers, handles[i]);
-    return status;
-}
-
 static hg_status run_command(hg_queue *q, const hg_command *c) {
     switch (c->kind) {
     case HG_COMMAND_LAUNCH: return hg_binding_launch_in(c->binding, q->context);
-    case HG_COMMAND_COPY_IN: return hg_buffer_write(q->backend, c->buffer, c->offset, c->host, c->length);
-    case HG_COMMAND_COPY_OUT: return hg_buffer_read(q->backend, c->buffer, c->offset, c->host, c->length);
-    case HG_COMMAND_COPY: return with_buffers(q, c, copy_between);
-    case HG_COMMAND_FILL: return with_buffers(q, c, fill);
+    case HG_COMMAND_COPY_IN: return hg_copy(q->context, false, c->buffer.handle, c->offset, c->host, c->length, HG_CMD_COPY_IN);
+    case HG_COMMAND_COPY_OUT: return hg_copy(q->context, false, c->buffer.handle, c->offset, c->host, c->length, HG_CMD_COPY_OUT);
+    case HG_COMMAND_COPY: return hg_copy_between(q->context, c->buffer.handle, c->offset, c->source.handle, c->source_offset, c->length);
+    case HG_COMMAND_FILL: return hg_fill(q->context, c->buffer.handle, c->offset, c->length, c->value);
     case HG_COMMAND_HOST_CALL: c->call(c->user); return HG_OK;
     }
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind is %d", (int)c->kind);
+    return HG_OK; /* checked when submitted */
 }
 
 static void run_submission(hg_queue *q, submission *s) {
@@ -151,13 +114,10 @@ static void free_submission(submission *s) {
 
 /* ---- the thread ---- */
 
-static void *serve(void *user) {
-    hg_queue *q = user;
-    hg_mutex_lock(&q->lock);
-    for (;;) {
-        while (!q->first && !q->stop) hg_cond_wait(&q->changed, &q->lock);
+/* Runs what is there; the lock is held at both ends. */
+static void drain(hg_queue *q) {
+    while (q->first) {
         submission *s = q->first;
-        if (!s) break;
         q->first = s->next;
         if (!q->first) q->last = NULL;
         hg_mutex_unlock(&q->lock);
@@ -167,11 +127,23 @@ static void *serve(void *user) {
         q->running--;
         hg_cond_broadcast(&q->changed);
     }
+}
+
+static void *serve(void *user) {
+    hg_queue *q = user;
+    hg_mutex_lock(&q->lock);
+    for (;;) {
+        drain(q);
+        if (q->stop) break;
+        hg_cond_wait(&q->changed, &q->lock);
+    }
     hg_mutex_unlock(&q->lock);
     return NULL;
 }
 
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
+    if (!b) return hg_null_argument("backend");
+    if (context && context->backend != b) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     hg_queue *q = hg_calloc(1, sizeof *q);
     if (!q) return hg_fail_memory();
     q->backend = b;
@@ -234,30 +206,46 @@ static submission *new_submission(const hg_command *commands, size_t count, hg_e
     return s;
 }
 
+static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
+    if (c->size != sizeof *c) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.size of command %zu is %zu, expected %zu", i, c->size, sizeof *c);
+    if ((unsigned)c->kind > HG_COMMAND_HOST_CALL) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i, (int)c->kind);
+    if (c->kind == HG_COMMAND_HOST_CALL && !c->call) return hg_null_argument("hg_command.call");
+    if (c->kind != HG_COMMAND_LAUNCH) return HG_OK;
+    if (!c->binding) return hg_null_argument("hg_command.binding");
+    if (c->binding->executable->backend != q->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the binding of command %zu belongs to another backend", i);
+    return HG_OK;
+}
+
 hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count, hg_event **signal) {
-    for (size_t i = 0; i < count; i++)
-        if (commands[i].size != sizeof commands[i]) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.size of command %zu is %zu, expected %zu", i, commands[i].size, sizeof commands[i]);
+    if (!q) return hg_null_argument("queue");
+    for (size_t i = 0; i < count; i++) HG_TRY(check_command(q, &commands[i], i));
+    for (size_t i = 0; i < wait_count; i++)
+        if (!waits[i]) return hg_null_argument("an event to wait for");
     submission *s = new_submission(commands, count, waits, wait_count, signal != NULL);
     if (!s) return hg_fail_memory();
     if (signal) *signal = s->signal;
-    if (!q->has_thread) {
-        run_submission(q, s);
-        free_submission(s);
-        return HG_OK;
-    }
     hg_mutex_lock(&q->lock);
     if (q->last) q->last->next = s;
     else q->first = s;
     q->last = s;
     q->running++;
     hg_cond_broadcast(&q->changed);
+    if (!q->has_thread && !q->draining) {
+        q->draining = true;
+        drain(q);
+        q->draining = false;
+    }
     hg_mutex_unlock(&q->lock);
     return HG_OK;
 }
 
 hg_status hg_queue_synchronize(hg_queue *q) {
     hg_mutex_lock(&q->lock);
-    while (q->running) hg_cond_wait(&q->changed, &q->lock);
+    while (q->running && HG_HAS_THREADS) hg_cond_wait(&q->changed, &q->lock);
+    if (q->running) {
+        hg_mutex_unlock(&q->lock);
+        return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
+    }
     hg_status status = q->failed;
     if (status != HG_OK) *hg_error_record() = q->error;
     q->failed = HG_OK;

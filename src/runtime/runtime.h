@@ -11,7 +11,11 @@
 #include <hologram/backend.h>
 
 /* A buffer or a pool. */
-typedef struct hg_memory { hg_driver_arena *arena; uint64_t size; } hg_memory;
+typedef struct hg_memory {
+    hg_driver_arena *arena;
+    uint64_t size;
+    struct hg_memory *next; /* freed, waiting for launches that may have found it */
+} hg_memory;
 
 typedef struct hg_cache_entry { uint8_t key[32]; hg_executable *executable; uint64_t used; } hg_cache_entry;
 
@@ -25,6 +29,9 @@ struct hg_backend {
     hg_mutex cache_lock;
     HG_VEC(hg_cache_entry) cache;
     uint64_t cache_clock;
+    hg_mutex guard;      /* protects the two below */
+    uint64_t guarded;    /* launches that look up handles while they run */
+    hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
 };
 
 struct hg_context {
@@ -41,7 +48,9 @@ typedef struct hg_kernel {
     uint32_t input_count, slot_count;
     kir_input *inputs;
     kir_slot *slots;
-    bool has_open, uses_class, uses_barrier, uses_shared;
+    bool has_open, uses_class;
+    bool unbounded;      /* a loop or a call whose length nobody knows */
+    uint64_t work;       /* operations of one lane without loops */
 } hg_kernel;
 
 struct hg_executable {
@@ -52,7 +61,8 @@ struct hg_executable {
     uint32_t kernel_count;
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
-    uint8_t param_types[256]; /* signature */
+    bool moves_pools;        /* allocates under ids of its own or frees: pools are looked up at each use */
+    hg_signature signature;  /* registers set at launch */
     uint32_t references;     /* atomic: creator, bindings, cache */
 };
 
@@ -63,28 +73,45 @@ typedef struct hg_resolved {
 } hg_resolved;
 
 /* One kernel's arguments in a binding. */
-typedef struct hg_bound_kernel { uint64_t *inputs; hg_range *slots; } hg_bound_kernel;
+typedef struct hg_bound_kernel {
+    uint64_t *inputs;
+    const uint8_t **wide; /* inputs wider than 64 bits; NULL: there are none */
+    hg_range *slots;
+    bool *fixed;          /* slots found at binding; the others are found at each launch */
+} hg_bound_kernel;
+
+/* A buffer or pool that a binding keeps alive. */
+typedef struct hg_held { uint64_t handle; hg_range range; } hg_held;
 
 struct hg_binding {
     hg_executable *executable;
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256];      /* initial bytes of each parameter register, NULL: none */
-    HG_VEC(uint64_t) held_buffers;
-    HG_VEC(uint64_t) held_pools;
+    HG_VEC(hg_held) held_buffers;
+    HG_VEC(hg_held) held_pools;
     HG_VEC(uint64_t) own_pools; /* made for .param pool without a value; freed with the binding */
     hg_bound_kernel *kernels;
     uint8_t *env;              /* image of the environment */
     hg_driver_arena *env_arena, *scratch_arena; /* device copies; NULL when not needed */
-    bool simple;               /* one kernel, no steps: the fast path */
+    hg_mutex lock;             /* one launch at a time; taken after the context's */
+    bool guarded;              /* looks up handles while it runs */
+    bool launched;
+    bool simple;               /* one kernel, everything known: the fast path */
+    bool timed;                /* simple: long enough to need a deadline */
     hg_driver_launch ready;    /* simple: everything but the deadline */
+    hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
+    uint8_t result[512];       /* of a reduction on its way to memory */
 };
 
 /* ---- memory.c ---- */
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
 void hg_memory_destroy(void *backend, void *memory);
 hg_status hg_context_class_memory(hg_context *context, hg_range *range) HG_NODISCARD;
+/* Between these two no buffer or pool that hg_buffer_range or hg_pool_range finds is freed. */
+void hg_guard_begin(hg_backend *b);
+void hg_guard_end(hg_backend *b);
 /* The range of a buffer handle (class handles included; context may be NULL when they cannot occur). Unknown: arena NULL. */
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle);
 hg_range hg_pool_range(hg_backend *b, uint64_t handle);
@@ -92,6 +119,11 @@ bool hg_handle_is_class(uint64_t handle); /* 0 or 2^64-96 … 2^64-1 */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
 /* Blocking transfers through the context's queue. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
+/* One copy or fill of a public command; class handles mean the context's. */
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length, hg_driver_command_kind kind) HG_NODISCARD;
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) HG_NODISCARD;
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
+hg_status hg_null_argument(const char *what);
 
 /* ---- params.c ---- */
 typedef struct hg_param_value {
@@ -103,13 +135,18 @@ typedef struct hg_param_value {
 struct hg_params { HG_VEC(hg_param_value) values; };
 /* Checks and resolves everything of assembly.md 5.1 into the binding. */
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) HG_NODISCARD;
-/* Types of the registers that params sets, for programs without .param lines. */
+hg_status hg_launch_check(const hg_launch *launch) HG_NODISCARD; /* its size field */
+/* Keeps a buffer or pool alive with the binding. *range has arena NULL for an unknown handle. Classes are not for here. */
+hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) HG_NODISCARD;
+/* The same for one that is held already; arena NULL when it is not. index: the handle is only that (flat addresses). */
+hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index);
+/* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
 hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(2, 3);
 
 /* ---- executable.c ---- */
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_params *params, uint64_t max_steps, bool cached,
-                            hg_executable **executable) HG_NODISCARD;
+/* From the cache, or made and put there. Retained. */
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
 
 /* ---- execute.c: the plan machine ---- */
@@ -131,7 +168,8 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 
 /* ---- cache.c ---- */
 void hg_cache_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]);
-hg_executable *hg_cache_find(hg_backend *b, const uint8_t key[32]); /* retained; NULL: none */
+/* Retained; NULL: none. Only with the same places in the source text and names, which the key leaves out. */
+hg_executable *hg_cache_find(hg_backend *b, const uint8_t key[32], const hg_program *program);
 void hg_cache_add(hg_backend *b, const uint8_t key[32], hg_executable *e);
 void hg_cache_clear(hg_backend *b);
 

@@ -21,7 +21,7 @@ static hg_status put_result(hg_run *run, const plan_step *step, const void *byte
 
 static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) HG_PRINTF(5, 6);
 static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) {
-    hg_driver_fault fault = {.happened = true, .code = code, .operand = operand, .inst = step->inst};
+    hg_driver_fault fault = {.happened = true, .code = code, .operand = operand, .inst = step->inst, .phase = HG_NONE, .lane = HG_NONE};
     va_list list;
     va_start(list, format);
     vsnprintf(fault.message, sizeof fault.message, format, list);
@@ -34,12 +34,14 @@ static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, ui
 hg_range hg_run_pool(hg_run *run, uint64_t id) {
     for (uint64_t i = 0; i < run->aliases.count; i++)
         if (run->aliases.data[i].id == id) return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
-    return hg_pool_range(run->context->backend, id);
+    hg_range held = {NULL, 0, 0};
+    if (!run->binding->executable->moves_pools) held = hg_binding_held(run->binding, true, id, false);
+    return held.arena ? held : hg_pool_range(run->context->backend, id);
 }
 
 void hg_run_end_pools(hg_run *run, bool failed) {
     hg_backend *b = run->context->backend;
-    if (!run->aliases.count && !run->pools.count) return;
+    if (!run->aliases.data && !run->pools.data) return;
     hg_error kept = *hg_error_record();
     for (uint64_t i = 0; i < run->aliases.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){run->aliases.data[i].handle});
     for (uint64_t i = 0; failed && i < run->pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){run->pools.data[i]});
@@ -94,22 +96,19 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
 
 /* Finds the memory an array operand names. base: where its bytes start counting (flat addresses carry an offset). */
 static hg_range array_memory(hg_run *run, const kir_step_array *a, const uint64_t *args, uint64_t *base, bool *pool, uint64_t *shown) {
-    hg_backend *b = run->context->backend;
     uint64_t handle = args[0];
     *base = 0;
     *pool = a->space == KIR_POOL;
     *shown = handle;
     switch ((kir_space)a->space) {
-    case KIR_BUFFER: return hg_buffer_range(b, run->context, handle);
+    case KIR_BUFFER: return hg_run_buffer(run, handle);
     case KIR_POOL: return hg_run_pool(run, handle);
-    case KIR_CLASS: return hg_buffer_range(b, run->context, UINT64_MAX - (HG_MAX_CLASSES - 1) + a->class_id);
+    case KIR_CLASS: return hg_run_buffer(run, UINT64_MAX - (HG_MAX_CLASSES - 1) + a->class_id);
     case KIR_FLAT:
         *pool = handle >> 63;
         *base = handle & HG_MAX_FLAT_OFFSET;
         *shown = handle >> 40 & HG_MAX_HANDLE_INDEX;
-        if (*shown == 0) return *pool ? (hg_range){NULL, 0, 0} : hg_buffer_range(b, run->context, 0);
-        handle = hg_handles_at(*pool ? &b->pools : &b->buffers, *shown);
-        return *pool ? hg_run_pool(run, handle) : hg_buffer_range(b, run->context, handle);
+        return hg_run_flat(run, *pool, *shown);
     case KIR_SHARED: break;
     }
     return (hg_range){NULL, 0, 0};
@@ -140,9 +139,13 @@ static hg_status find_array(hg_run *run, const plan_step *step, const kir_step_a
     return HG_OK;
 }
 
-static bool overlaps_partly(const hg_range *a, const hg_range *b) {
-    if (a->arena != b->arena || a->offset == b->offset) return false;
-    return a->offset < b->offset ? b->offset - a->offset < a->size : a->offset - b->offset < b->size;
+/* Imports may share host memory: where the host sees it, addresses decide. */
+static bool overlaps_partly(const hg_backend *b, const hg_range *x, const hg_range *y) {
+    bool host = b->caps->host_memory && x->size && y->size;
+    if (!host && x->arena != y->arena) return false;
+    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset : x->offset;
+    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset : y->offset;
+    return at != other && (at < other ? other - at < x->size : at - other < y->size);
 }
 
 static hg_status submit_step(hg_run *run, const plan_step *step, const hg_driver_step *work) {
@@ -156,8 +159,10 @@ static hg_status submit_step(hg_run *run, const plan_step *step, const hg_driver
     hg_status status = b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = b->driver->event_wait ? b->driver->event_wait(event) : HG_OK;
     if (event) b->driver->event_destroy(event);
-    if (run->binding->fault.happened) run->binding->fault.inst = step->inst;
-    return status;
+    if (status != HG_OK || !run->binding->fault.happened) return status;
+    run->binding->fault.inst = step->inst;
+    run->binding->fault.phase = run->binding->fault.lane = HG_NONE;
+    return hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
 }
 
 /* An input that overlaps the output without being it is read first: copied aside. */
@@ -192,7 +197,7 @@ static hg_status run_map(hg_run *run, const plan_step *step) {
     for (uint8_t i = 0; i < work.nin; i++) HG_TRY(find_array(run, step, &step->info.arrays[i + 1], bytes, &work.in[i]));
     hg_status status = HG_OK;
     for (uint8_t i = 0; i < work.nin && status == HG_OK; i++)
-        if (overlaps_partly(&work.out, &work.in[i])) status = set_aside(run, &work.in[i], &aside[i]);
+        if (overlaps_partly(run->context->backend, &work.out, &work.in[i])) status = set_aside(run, &work.in[i], &aside[i]);
     if (status == HG_OK) status = submit_step(run, step, &work);
     for (int i = 0; i < 2; i++)
         if (aside[i]) run->context->backend->driver->arena_free(run->context->backend->device, aside[i]);
@@ -212,7 +217,7 @@ static hg_op fold_of(const plan_step *step) {
 static hg_status run_reduction(hg_run *run, const plan_step *step) {
     bool to_memory = step->op == HG_OP_PARALLEL_REDUCE_MEM;
     uint64_t size = hg_type_size_bytes((hg_type)step->atlas_type), bytes;
-    uint8_t result[512] = {0};
+    uint8_t *result = run->binding->result; /* stays while a device copies it */
     hg_driver_step work = {.fn = (uint16_t)fold_of(step), .reduce = true, .atlas_type = step->atlas_type, .nin = 1, .host_result = result};
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
     if (to_memory) HG_TRY(find_array(run, step, &step->info.arrays[0], size, &work.out));
