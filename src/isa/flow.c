@@ -116,7 +116,9 @@ void flow_step(flow *x, uint32_t f, uint32_t inst, uint8_t *state, uint16_t *pre
             fn->pred_writes |= (uint16_t)(1u << a.write[k].reg);
             continue;
         }
-        state[x->slot_of[a.write[k].reg]] = a.write[k].want == HG_TYPE_OMITTED ? (uint8_t)FLOW_ANY : a.write[k].want;
+        uint8_t *to = &state[x->slot_of[a.write[k].reg]];
+        if (x->check->program->insts[inst].op == HG_OP_LOOP && is_type(*to)) continue; /* a counter of a wrong type stays wrong: V03, not V04 */
+        *to = a.write[k].want == HG_TYPE_OMITTED ? (uint8_t)FLOW_ANY : a.write[k].want;
     }
 }
 

@@ -63,12 +63,6 @@ static void check_address(place at, const hg_operand *o, bool array) {
                        (unsigned)o->phi[0], (int)HG_MAX_CLASS_PAGES, (unsigned)o->phi[1], (int)HG_MAX_PAGE_BYTES);
 }
 
-static void upper(char *out, size_t size, const char *text) {
-    size_t i = 0;
-    for (; text[i] && i + 1 < size; i++) out[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 'a' + 'A' : text[i]);
-    out[i] = '\0';
-}
-
 /* The operations of maps and reductions take the types of the instructions they are named after. */
 static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
     hg_opname name = (hg_opname)o->value;
@@ -81,9 +75,9 @@ static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
     if (in->type >= HG_TYPE_COUNT) return;
     hg_op op = hg_opname_op(name);
     bool typed = op != HG_OP_NONE ? hg_op_allows_type(op, (hg_type)in->type) : name == HG_OPNAME_RELU || hg_type_is_float((hg_type)in->type);
-    char text[24];
-    upper(text, sizeof text, hg_opname_name(name));
-    if (!typed) hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s for type %s", text, hg_type_name((hg_type)in->type));
+    if (!typed)
+        hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s %s for type %s", at.row->id, hg_opname_name(name),
+                       hg_type_name((hg_type)in->type));
 }
 
 static uint64_t literal_size(const hg_inst *in) { return in->type < HG_TYPE_COUNT ? hg_type_size_bytes((hg_type)in->type) : 0; }
