@@ -39,10 +39,7 @@ kir_value *build_pred(build *x, uint8_t pred) { return kir_get(&x->b, pred_var(x
 void build_set_pred(build *x, uint8_t pred, kir_value *value) { kir_set(&x->b, pred_var(x, pred), value); }
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
-    bool wide = x->wide[operand] & 1;
-    for (uint32_t n = x->notes_at[x->block]; n; n = x->notes.data[n - 1].next)
-        if (!x->notes.data[n - 1].is_call && x->notes.data[n - 1].operand == operand) wide = x->notes.data[n - 1].wide;
-    if (wide) return build_get(x, reg, HG_TYPE_U64);
+    if (x->wide[operand]) return build_get(x, reg, HG_TYPE_U64);
     return kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32));
 }
 
@@ -176,7 +173,7 @@ static hg_status build_function(build *x, uint32_t number) {
 static hg_status build_module(build *x, const kir_build_options *options) {
     x->module = kir_module_create(x->program->name ? x->program->name : "program");
     x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
-    x->wide = hg_calloc((size_t)x->program->operand_count + 1, sizeof *x->wide);
+    x->wide = hg_calloc((size_t)x->program->operand_count + 1, 1);
     if (!x->module || !x->functions || !x->wide || !create_functions(x)) return hg_fail_memory();
     x->module->program = x->program;
     x->module->relaxed = (x->program->flags & 1) != 0;
@@ -184,7 +181,6 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
     if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();
-    HG_TRY(build_entries(x));
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
     start_registers(x, is_input);
     if (x->b.failed) return hg_fail_memory();
@@ -211,9 +207,6 @@ hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_mod
     else kir_module_destroy(x->module);
     hg_free(x->functions);
     hg_free(x->wide);
-    hg_free(x->entry);
-    hg_free(x->notes_at);
-    hg_vec_free(&x->notes);
     hg_free(x);
     build_inline_free(inlined);
     return status;

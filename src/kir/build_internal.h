@@ -6,10 +6,6 @@
 #include "isa/cfg.h"
 #include "kir/kir.h"
 
-/* About one block. A register that holds u32 where the callee reads u64 as an index: widened before the call. Or an operand that is
- * of another width here than in another copy of the same code. next: in notes, + 1; 0: none. */
-typedef struct build_note { uint32_t next, operand; uint8_t reg; bool is_call, wide; } build_note;
-
 typedef struct build {
     const hg_cfg *cfg;
     const hg_program *program;
@@ -22,12 +18,7 @@ typedef struct build {
     kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
     kir_var *preds[HG_MAX_PREDICATES];
     kir_var *steps;              /* counts steps, with max_steps */
-    uint32_t *wide;              /* operand of the program -> function number · 2 + 2, + 1 where its u32-or-u64 register holds u64 */
-    uint8_t (*entry)[256];       /* function -> type that an index register has at its start */
-    bool any_open_entry;         /* some function takes an index register of either width */
-    HG_VEC(build_note) notes;
-    uint32_t *notes_at;          /* block of the function at work -> first of notes, + 1 */
-    uint32_t block;              /* at work */
+    uint8_t *wide;               /* operand of the program -> its u32-or-u64 register holds u64 (in the function at work) */
 } build;
 
 /* ---- build.c ---- */
@@ -47,9 +38,7 @@ void build_memory(build *x, uint32_t inst);
 void build_step(build *x, uint32_t inst);
 
 /* ---- build_types.c: which of u32 and u64 each index register holds ---- */
-/* Types that callers give to index registers of functions; fills entry. */
-hg_status build_entries(build *x);
-/* Fills wide and notes for the function at work. */
+/* Fills wide for the function at work. */
 hg_status build_widths(build *x);
 
 /* ---- structure.c, structure_emit.c ----

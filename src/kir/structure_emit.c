@@ -259,22 +259,12 @@ static void end_loop(emitter *e, const task *t) {
     else if (count > 1) choose(e, t->item, e->g->loops[loop_of_item(e->g, t->item)].exit, t->to);
 }
 
-static void widen_arguments(build *x, uint32_t block) {
-    for (uint32_t n = x->notes_at[block]; n; n = x->notes.data[n - 1].next) {
-        if (!x->notes.data[n - 1].is_call) continue;
-        uint8_t reg = x->notes.data[n - 1].reg;
-        build_set(x, reg, kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32)));
-    }
-}
-
 void structure_block(build *x, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
-    x->block = block;
     for (uint32_t i = n->first; i < n->last; i++) build_instruction(x, i);
     if (n->last > n->first) x->b.inst = n->last;
     if (n->exit != HG_EXIT_CALL) return;
     if (x->max_steps) structure_count_step(x, n->last - 1);
-    widen_arguments(x, block);
     kir_call(&x->b, x->functions[n->callee], 0, NULL, NULL);
 }
 

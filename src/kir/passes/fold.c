@@ -140,6 +140,10 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     *value = unchanged(v);
     if (*value) return FOLD_VALUE;
     uint8_t type = v->args[0]->type;
+    if (v->op == KIR_CMP_EQ && v->args[0]->op == KIR_CONST && v->args[1]->op == KIR_CONST && kir_type_bytes(type) > 8) {
+        *constant = memcmp(v->args[0]->u.bytes, v->args[1]->u.bytes, (size_t)kir_type_bytes(type)) == 0;
+        return FOLD_CONSTANT;
+    }
     if (kir_type_bytes(v->type) > 8) return FOLD_NONE;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (!is_const(v->args[i])) return FOLD_NONE;

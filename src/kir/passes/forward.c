@@ -216,6 +216,9 @@ static void visit_plain(forward *x, kir_value *v) {
         if (current(x, v->u.var) == v->args[0]) kir_remove(v);
         else learn(x, v->u.var, v->args[0], true);
         return;
+    case KIR_FAULT_IF:
+        if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) kir_remove(v);
+        return;
     case KIR_CALL:
         if (may_set_module(v)) x->calls++;
         return;
