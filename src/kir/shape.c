@@ -319,7 +319,17 @@ static void reset(kir_module *m, uint8_t shape) {
         }
 }
 
-/* Values of variables that nothing is ever set to, and what is made of them. */
+/* A variable that nothing is set to here (a whole-array step may set it) is the same in all lanes. What is made of it may still mix
+ * with varying values, so the rounds go on. */
+static void set_unset(shaper *x) {
+    for (kir_var *var = x->m->vars; var; var = var->next) {
+        if (x->vars[var->id].set) continue;
+        x->vars[var->id] = (fact){KIR_UNIFORM, true, 0, 0, type_max(var->type)};
+        x->changed = true;
+    }
+}
+
+/* What no round reached. */
 static void settle(kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
@@ -340,6 +350,7 @@ void kir_shapes(kir_module *m, bool tile_is_block) {
         x.changed = false;
         for (kir_function *f = m->functions; f; f = f->next)
             for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
+        if (!x.changed) set_unset(&x);
     }
     if (x.changed) reset(m, KIR_VARYING);
     else settle(m);
