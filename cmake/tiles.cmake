@@ -17,6 +17,9 @@ if(TARGET hg_tile)
 
   # Flags that keep every bit: no contraction, no reassociation. Traps and errno are not looked at by anybody.
   set(tile_options -std=c17 -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fPIC -fvisibility=hidden -w)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # these passes make branches of selects, and then loops do not vectorise
+    list(APPEND tile_options -fno-thread-jumps -fno-tree-pre -fno-code-hoisting -fno-tree-sink)
+  endif()
   if(HG_SANITIZE)
     list(APPEND tile_options -O1 -fsanitize=${HG_SANITIZE} -fno-omit-frame-pointer)
   endif()

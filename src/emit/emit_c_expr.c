@@ -394,7 +394,7 @@ bool emit_c_expression(c_printer *p, const kir_value *v) {
     }
     if (v->op == KIR_TABLE_GET) {
         emit_c_table_name(p, p->out, v->u.table);
-        text(p, "[");
+        text(p, !p->prefix ? "[" : kir_type_bytes(v->type) == 8 ? "[(int64_t)" : "[(int32_t)"); /* in range; vector gathers take signed indexes */
         arg(p, v, 0);
         text(p, "]");
         return true;
