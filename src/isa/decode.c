@@ -205,8 +205,8 @@ static void get_code(reader *r, hg_program *p) {
         r->status = counting.status;
         return;
     }
-    p->insts = hg_arena_alloc(&p->arena, (uint64_t)count * sizeof *p->insts + 1);
-    p->operands = hg_arena_alloc(&p->arena, (uint64_t)p->operand_count * sizeof *p->operands + 1);
+    p->insts = hg_arena_alloc(&p->arena, (size_t)count * sizeof *p->insts + 1);
+    p->operands = hg_arena_alloc(&p->arena, (size_t)p->operand_count * sizeof *p->operands + 1);
     p->literals = hg_arena_alloc(&p->arena, (size_t)p->literal_bytes + 1);
     if (!check_memory(r, p->insts) || !check_memory(r, p->operands) || !check_memory(r, p->literals)) return;
     p->inst_count = count;
