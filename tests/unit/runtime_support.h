@@ -1,0 +1,79 @@
+/* What the tests of the runtime share: backends, programs from text, buffers with data, a counting allocator. */
+#ifndef HG_TESTS_RUNTIME_SUPPORT_H
+#define HG_TESTS_RUNTIME_SUPPORT_H
+
+#include "test.h"
+#include <hologram/hologram.h>
+#include <stdlib.h>
+
+#define CHECK_OK(call)                                                                                       \
+    do {                                                                                                     \
+        hg_status check_s = (call);                                                                          \
+        CHECK_MESSAGE(check_s == HG_OK, "%s: %s", #call, hg_last_error_text());                               \
+    } while (0)
+#define CHECK_STATUS(call, expected)                                                                         \
+    do {                                                                                                     \
+        hg_status check_s = (call);                                                                          \
+        CHECK_MESSAGE(check_s == (expected), "%s: expected %s, got %s (%s)", #call, hg_status_name(expected), \
+                      hg_status_name(check_s), check_s == HG_OK ? "" : hg_last_error_text());                \
+    } while (0)
+/* The call fails with this code and this message. */
+#define CHECK_FAILS(call, expected, diagnostic, text)  \
+    do {                                               \
+        CHECK_STATUS(call, expected);                  \
+        CHECK_TEXT(hg_last_error()->code, diagnostic); \
+        CHECK_TEXT(hg_last_error()->message, text);    \
+    } while (0)
+
+static inline hg_backend *open_backend(const char *name) {
+    hg_backend *b = NULL;
+    CHECK_OK(hg_backend_create(name, 0, &b));
+    if (!b) exit(test_done());
+    return b;
+}
+
+static inline hg_program *assemble(const char *text) {
+    hg_program *p = NULL;
+    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);
+    if (!p) exit(test_done());
+    return p;
+}
+
+static inline hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
+    hg_buffer buffer = {0};
+    CHECK_OK(hg_backend_allocate_buffer(b, size, &buffer));
+    if (data) CHECK_OK(hg_backend_copy_to_buffer(b, buffer, data, size));
+    return buffer;
+}
+
+/* A program text with the two lines every program needs. */
+#define PROGRAM(body) ".atlas 1\n.program p\n" body
+
+#define AXPY                                                                                      \
+    PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n" \
+            ".param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"              \
+            " ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n"          \
+            " stg.f32 [r2 + r0], r12\n")
+
+/* An allocator that counts live blocks and fails from the n-th allocation on, or only there. */
+typedef struct failing_allocator {
+    uint64_t live, allocations, fail_at; /* fail_at 0: never */
+    bool only_once;
+} failing_allocator;
+
+static inline void *failing_reallocate(void *user, void *memory, size_t size) {
+    failing_allocator *a = user;
+    uint64_t number = __atomic_add_fetch(&a->allocations, 1, __ATOMIC_RELAXED);
+    if (a->fail_at && (a->only_once ? number == a->fail_at : number >= a->fail_at)) return NULL;
+    void *result = realloc(memory, size);
+    if (!memory && result) __atomic_add_fetch(&a->live, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+static inline void failing_release(void *user, void *memory) {
+    failing_allocator *a = user;
+    if (memory) __atomic_sub_fetch(&a->live, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+#endif
