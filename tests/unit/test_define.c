@@ -217,13 +217,14 @@ static void exact_real(uint16_t fn, bool wide) {
 
 /* Integers of 8 bits are all tried, the others by edges and chance, in 128-bit C. */
 __extension__ typedef __int128 i128;
+__extension__ typedef unsigned __int128 u128;
 static i128 c_integer(uint16_t fn, i128 x, i128 y, i128 z) {
     switch (fn) {
     case HG_OP_REM: return y == 0 ? 0 : x % y;
     case HG_OP_MIN: return x < y ? x : y;
     case HG_OP_MAX: return x > y ? x : y;
-    case HG_OP_MAD: return x * y + z;
-    case HG_OP_FMS: return x * y - z;
+    case HG_OP_MAD: return (i128)((u128)x * (u128)y + (u128)z); /* modulo 2^128 */
+    case HG_OP_FMS: return (i128)((u128)x * (u128)y - (u128)z);
     case HG_OP_ABS: return x < 0 ? -x : x;
     case HG_OP_NEG: return -x;
     case HG_OP_NOT: return ~x;

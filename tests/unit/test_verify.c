@@ -285,7 +285,7 @@ static void test_out_of_memory(void) {
                                "end:\n    exit\nf:\n    mul r5, r4, r4\n    ret\n";
     hg_allocator hooks = {.size = sizeof hooks, .reallocate = limited_reallocate, .release = counted_release};
     if (hg_set_allocator(&hooks) != HG_OK) {
-        CHECK(!"allocator hooks");
+        CHECK_MESSAGE(false, "allocator hooks");
         return;
     }
     uint64_t n = 0;
