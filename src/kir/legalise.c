@@ -16,7 +16,7 @@ static bool lower_derived(legal_pass *p, const kir_value *v) {
     return true;
 }
 
-const legal_rules legal_derived_rules = {.lower = lower_derived};
+static const legal_rules DERIVED_RULES = {.lower = lower_derived};
 
 /* What a module uses, by walking it once. */
 typedef struct uses { bool wide, half, fma32, fma64, f64, f32, i8, i16, i64; } uses;
@@ -42,26 +42,45 @@ static uses find_uses(const kir_module *m) {
     return u;
 }
 
+static hg_status half_pass(const kir_module *in, const kir_caps *caps, kir_module **out) { return legal_run(in, caps, &legal_half_rules, NULL, out); }
+static hg_status float_pass(const kir_module *in, const kir_caps *caps, kir_module **out) { return legal_run(in, caps, &legal_float_rules, NULL, out); }
+
 /* Replaces *m by the result of a pass over it. */
-static hg_status step(kir_module **m, const kir_caps *caps, const legal_rules *rules) {
-    kir_module *next;
-    hg_status status = rules ? legal_run(*m, caps, rules, NULL, &next) : legal_wide(*m, caps, &next);
+static hg_status step(kir_module **m, const kir_caps *caps, hg_status (*pass)(const kir_module *, const kir_caps *, kir_module **)) {
+    kir_module *next = NULL;
+    hg_status status = pass(*m, caps, &next);
     kir_module_destroy(*m);
-    *m = status == HG_OK ? next : NULL;
+    *m = next;
     return status;
 }
 
-hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) {
+/* Without 64-bit integers an f64 has no bits to work on, and what flushes f32 is not trusted with f64 or half either. */
+static kir_caps usable(const kir_caps *caps) {
+    kir_caps c = *caps;
+    c.half = c.half && c.subnormals;
+    c.f64 = c.f64 && c.i64 && c.subnormals;
+    return c;
+}
+
+hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module **out) {
     *out = NULL;
+    kir_caps own = usable(target), *caps = &own;
     kir_module *m;
-    HG_TRY(legal_run(in, caps, &legal_derived_rules, NULL, &m));
+    HG_TRY(legal_run(in, caps, &DERIVED_RULES, NULL, &m));
     uses u = find_uses(m);
-    bool again = false;
     if (u.wide) {
-        HG_TRY(step(&m, caps, NULL));
-        again = true;
+        HG_TRY(step(&m, caps, legal_wide));
+        u = find_uses(m);
     }
+    if ((u.half && !caps->half) || (u.fma32 && !caps->fma32) || (u.fma64 && !caps->fma64)) {
+        HG_TRY(step(&m, caps, half_pass));
+        u = find_uses(m);
+    }
+    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64))) {
+        HG_TRY(step(&m, caps, float_pass));
+        u = find_uses(m);
+    }
+    if ((u.i8 && !caps->i8) || (u.i16 && !caps->i16) || (u.i64 && !caps->i64)) HG_TRY(step(&m, caps, legal_int));
     *out = m;
-    (void)again;
     return HG_OK;
 }

@@ -55,11 +55,10 @@ typedef struct legal_for { kir_var *index; kir_value *loop, *i; } legal_for;
 legal_for legal_for_begin(kir_builder *b, kir_value *n);
 void legal_for_end(kir_builder *b, legal_for *f);
 
-/* The passes, in this order; *needed tells whether there is anything to do. */
-extern const legal_rules legal_derived_rules;                                      /* legalise.c */
-hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;   /* wide integers to limb arrays */
-extern const legal_rules legal_half_rules;                                         /* half conversions, fma */
-extern const legal_rules legal_float_rules;                                        /* f64, and f32 subnormals */
-extern const legal_rules legal_int_rules;                                          /* u8 u16 to u32, u64 to pairs */
+/* The passes, in this order. */
+hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD; /* wide integers to limb arrays */
+extern const legal_rules legal_half_rules;                                                       /* half conversions, fma */
+extern const legal_rules legal_float_rules;                                                      /* f64, and f32 subnormals */
+hg_status legal_int(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;  /* u8 u16 to u32, u64 to pairs */
 
 #endif

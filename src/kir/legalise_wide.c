@@ -180,6 +180,14 @@ static bool convert(legal_pass *p, const kir_value *v) {
     return true;
 }
 
+/* A checked flat address with the displacement in its 40-bit offset, so that limbs can be added to it without a carry. */
+static kir_value *flat_base(kir_builder *b, kir_value *address, int64_t disp) {
+    kir_value *mask = kir_const(b, HG_TYPE_U64, (UINT64_C(1) << 40) - 1);
+    kir_value *moved = kir_add(b, address, kir_const(b, HG_TYPE_U64, (uint64_t)disp));
+    kir_value *changed = kir_binary(b, KIR_AND, kir_binary(b, KIR_XOR, address, moved), mask);
+    return kir_binary(b, KIR_XOR, address, changed);
+}
+
 /* The access is checked as a whole, then goes limb by limb: index + i · size, unchecked. */
 static void memory(legal_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
@@ -196,15 +204,19 @@ static void memory(legal_pass *p, const kir_value *v) {
     }
     kir_var *r = store ? array_of(p, v, (uint8_t)(v->nargs - 1)) : take_array(p, type);
     p->values[v->id].array = r;
+    bool flat = v->u.mem.space == KIR_FLAT;
+    if (flat) args[0] = flat_base(b, args[0], v->u.mem.disp);
     legal_for i = legal_for_begin(b, u32(b, wide_limbs(p, type)));
     kir_value *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, i.i, u32(b, size)));
     kir_value *index = v->u.mem.has_index ? kir_add(b, args[handles], offset) : offset;
     kir_value *access_args[4] = {args[0], args[1], NULL, NULL};
-    access_args[handles] = index;
-    if (store) access_args[handles + 1] = kir_array_get(b, r, i.i);
-    kir_value *access = kir_emit(b, (kir_op)v->op, store ? KIR_VOID : s->limb, (uint8_t)(handles + (store ? 2 : 1)), access_args);
+    uint8_t given = flat ? 1 : (uint8_t)(handles + 1);
+    access_args[given - 1] = flat ? kir_add(b, args[0], offset) : index;
+    if (store) access_args[given] = kir_array_get(b, r, i.i);
+    kir_value *access = kir_emit(b, (kir_op)v->op, store ? KIR_VOID : s->limb, (uint8_t)(given + (store ? 1 : 0)), access_args);
     access->u.mem = v->u.mem;
-    access->u.mem.has_index = 1;
+    access->u.mem.has_index = !flat;
+    if (flat) access->u.mem.disp = 0;
     access->u.mem.bytes = size;
     access->u.mem.bytes_wide = size;
     access->u.mem.unchecked = 1;

@@ -234,7 +234,16 @@ static void everything(const kir_caps *caps, int count) {
 
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : 40;
-    kir_caps full = full_caps();
-    everything(&full, count);
+    kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(), ints = full_caps();
+    plain.fma32 = plain.fma64 = plain.half = false;
+    plain.name = "no fma, no half";
+    small.i8 = small.i16 = small.subnormals = false;
+    small.name = "no small integers, flushing";
+    ints.i64 = ints.f64 = ints.fma64 = false;
+    ints.name = "32 bits";
+    if (argc > 2) count = atoi(argv[2]);
+    const kir_caps *all[] = {&full, &plain, &poor, &small, &ints};
+    for (size_t i = 0; i < HG_COUNT_OF(all); i++)
+        if (argc < 3 || (size_t)atoi(argv[1]) == i) everything(all[i], count);
     return test_done();
 }
