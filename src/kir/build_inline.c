@@ -1,5 +1,6 @@
 /* Functions that hold whole-array steps are written into the program's own body: a step must stand in the kernel function, where the
- * plan can be cut at it. Blocks are repeated by number only, a call becomes a jump to the copy and its returns jumps behind it.
+ * plan can be cut at it. So are functions that may end the lane in a program with steps: an exit before a step is taken by all lanes
+ * together (verified) and ends the plan. Blocks are repeated by number only, a call becomes a jump to the copy and its returns jumps behind it.
  * Requires: verified control flow, no recursion. Provides: a cfg whose functions[0] calls no function with a step. */
 #include "kir/build_internal.h"
 #include <string.h>
@@ -8,7 +9,21 @@ enum { MOST_BLOCKS = 1 << 20 };
 
 typedef HG_VEC(hg_block) blocks;
 
-static bool calls_step(const hg_cfg *cfg, const hg_block *b) { return b->exit == HG_EXIT_CALL && cfg->functions[b->callee].has_collective; }
+static bool calls_step(const bool *wanted, const hg_block *b) { return b->exit == HG_EXIT_CALL && wanted[b->callee]; }
+
+/* Whether a call of each function must be written out: it has a step or an exit, itself or below. */
+static void find_wanted(const hg_cfg *cfg, bool *wanted) {
+    for (bool changed = true; changed;) { /* at most as often as the call graph is high */
+        changed = false;
+        for (uint32_t i = 0; i < cfg->function_count; i++) {
+            const hg_function *f = &cfg->functions[i];
+            bool found = f->has_collective;
+            for (uint32_t k = 0; k < f->block_count && !found; k++) found = f->blocks[k].exit == HG_EXIT_STOP || calls_step(wanted, &f->blocks[k]);
+            changed = changed || found != wanted[i];
+            wanted[i] = found;
+        }
+    }
+}
 
 static bool append(blocks *list, const hg_function *f, uint32_t back_to) {
     uint32_t base = (uint32_t)list->count;
@@ -25,10 +40,10 @@ static bool append(blocks *list, const hg_function *f, uint32_t back_to) {
     return true;
 }
 
-static hg_status expand(const hg_cfg *cfg, blocks *list) {
+static hg_status expand(const hg_cfg *cfg, const bool *wanted, blocks *list) {
     if (!append(list, &cfg->functions[0], HG_NO_BLOCK)) return hg_fail_memory();
     for (uint64_t i = 0; i < list->count; i++) {
-        if (!calls_step(cfg, &list->data[i])) continue;
+        if (!calls_step(wanted, &list->data[i])) continue;
         const hg_function *callee = &cfg->functions[list->data[i].callee];
         if (list->count + callee->block_count > MOST_BLOCKS)
             return hg_fail(HG_ERROR_ISA, "calls of functions with whole-array instructions expand to more than %d blocks", MOST_BLOCKS);
@@ -40,13 +55,46 @@ static hg_status expand(const hg_cfg *cfg, blocks *list) {
     return HG_OK;
 }
 
+/* Drops the blocks behind calls that never come back. */
+static hg_status drop_unreached(blocks *list) {
+    uint32_t *number = hg_calloc(list->count, sizeof *number), *todo = hg_calloc(list->count, sizeof *todo);
+    uint32_t pending = 1, kept = 0;
+    bool ok = number && todo;
+    if (ok) number[0] = 1;
+    while (ok && pending > 0) {
+        const hg_block *b = &list->data[todo[--pending]];
+        for (int k = 0; k < 2; k++)
+            if (b->succ[k] != HG_NO_BLOCK && !number[b->succ[k]]) number[b->succ[k]] = 1, todo[pending++] = b->succ[k];
+    }
+    for (uint64_t i = 0; ok && i < list->count; i++)
+        if (number[i]) number[i] = kept++;
+        else number[i] = HG_NO_BLOCK;
+    for (uint64_t i = 0; ok && i < list->count; i++) {
+        if (number[i] == HG_NO_BLOCK) continue;
+        hg_block b = list->data[i];
+        for (int k = 0; k < 2; k++)
+            if (b.succ[k] != HG_NO_BLOCK) b.succ[k] = number[b.succ[k]];
+        list->data[number[i]] = b; /* never behind a block still to be read */
+    }
+    if (ok) list->count = kept;
+    hg_free(number);
+    hg_free(todo);
+    return ok ? HG_OK : hg_fail_memory();
+}
+
 hg_status build_inline_steps(const hg_cfg *cfg, hg_cfg **inlined) {
     bool any = false;
     *inlined = NULL;
-    for (uint32_t i = 0; i < cfg->functions[0].block_count && !any; i++) any = calls_step(cfg, &cfg->functions[0].blocks[i]);
-    if (!any) return HG_OK;
+    if (!cfg->has_collective) return HG_OK;
+    bool *wanted = hg_calloc(cfg->function_count, sizeof *wanted);
+    if (!wanted) return hg_fail_memory();
+    find_wanted(cfg, wanted);
+    for (uint32_t i = 0; i < cfg->functions[0].block_count && !any; i++) any = calls_step(wanted, &cfg->functions[0].blocks[i]);
     blocks list = {0};
-    hg_status status = expand(cfg, &list);
+    hg_status status = any ? expand(cfg, wanted, &list) : HG_OK;
+    hg_free(wanted);
+    if (!any) return HG_OK;
+    if (status == HG_OK) status = drop_unreached(&list);
     hg_cfg *copy = status == HG_OK ? hg_calloc(1, sizeof *copy) : NULL;
     hg_function *functions = copy ? hg_calloc(cfg->function_count, sizeof *functions) : NULL;
     if (!functions) {

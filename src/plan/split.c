@@ -220,7 +220,7 @@ static void classify(plan_splitter *s) {
             if (v->op == KIR_STEP && v->scratch) s->variables.data[((kir_var *)v->scratch)->id].forced = true;
         }
     }
-    if (s->stopped) s->variables.data[s->stopped->id].varying = true;
+    if (s->stopped) s->variables.data[s->stopped->id].varying = s->variables.data[s->stopped->id].crosses = true; /* functions set it too */
 }
 
 void plan_split(plan_splitter *s) {
