@@ -1,5 +1,6 @@
 /* The record of this thread's last failure. Must not know: who reports. */
 #include "base/base.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
     {.size = sizeof(hg_error), .step = HG_NONE, .phase = HG_NONE, .instruction = HG_NONE, .lane = HG_NONE, .operand = HG_NONE, \
      .offset = HG_NONE, .limit = HG_NONE}
 
-static _Thread_local hg_error last_error = EMPTY_ERROR;
-static _Thread_local char last_text[sizeof(last_error.message) + 64];
+static HG_THREAD_LOCAL hg_error last_error = EMPTY_ERROR;
+static HG_THREAD_LOCAL char last_text[sizeof(last_error.message) + 64];
 
 /* Length of `text` cut to fewer than `room` bytes without splitting a UTF-8 sequence; `length` is what it would need. */
 static size_t cut_length(const char *text, size_t length, size_t room) {

@@ -39,8 +39,8 @@ struct hg_thread_pool {
 };
 
 /* What this thread is doing now: nested calls run in place. */
-static _Thread_local hg_thread_pool *current_pool;
-static _Thread_local uint32_t current_index;
+static HG_THREAD_LOCAL hg_thread_pool *current_pool;
+static HG_THREAD_LOCAL uint32_t current_index;
 
 static uint64_t pack(uint64_t begin, uint64_t end) { return begin | end << 32; }
 static uint64_t span_begin(uint64_t span) { return span & UINT32_MAX; }

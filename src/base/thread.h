@@ -21,6 +21,7 @@ typedef pthread_once_t hg_once_flag;
 #define HG_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 #define HG_COND_INIT PTHREAD_COND_INITIALIZER
 #define HG_ONCE_INIT PTHREAD_ONCE_INIT
+#define HG_THREAD_LOCAL _Thread_local
 #else
 typedef struct hg_mutex { int unused; } hg_mutex;
 typedef struct hg_cond { int unused; } hg_cond;
@@ -29,6 +30,7 @@ typedef int hg_once_flag;
 #define HG_MUTEX_INIT {0}
 #define HG_COND_INIT {0}
 #define HG_ONCE_INIT 0
+#define HG_THREAD_LOCAL /* wasm has it only together with atomics */
 #endif
 
 void hg_mutex_init(hg_mutex *mutex);
