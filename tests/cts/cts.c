@@ -1,8 +1,9 @@
 /* The conformance program.
  *
- *     cts [--backend B] [--level L] [--pretend poor] [--row MNEMONIC] [--type T] [--quick]
+ *     cts [--backend B] [--level L] [--pretend poor] [--row MNEMONIC] [--type T] [--quick] [--record FILE]
  *
- * Without --level and --pretend it runs on every CPU level of this machine and in poor mode. */
+ * Without --level and --pretend it runs on every CPU level of this machine and in poor mode. With --record it runs nothing and
+ * writes the cases with their expected results for tests/wasm/replay.c. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "test.h"
@@ -68,6 +69,7 @@ void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_
     hg_program *program = prepare(s, name, c);
     uint32_t size = oracle_size(type);
     uint64_t n = c->arrays[0].size / size;
+    if (s->record && program) cts_record_values(s, name, c, expected, tolerance);
     for (int t = 0; t < s->target_count && program; t++) {
         run_case actual = {0};
         run_result result;
@@ -101,6 +103,7 @@ void cts_compare(cts *s, const char *name, run_case *c) {
     if (program && case_copy(&expected, c)) {
         case_run_reference(program, &expected, &er);
         if (er.outcome == RUN_ERROR) cts_fail(s, NULL, name, er.message);
+        else if (s->record) cts_record_run(s, name, c, &expected, &er);
         for (int t = 0; t < s->target_count && er.outcome != RUN_ERROR; t++) {
             run_case actual = {0};
             char reason[512];
@@ -133,7 +136,7 @@ static void check_coverage(cts *s) {
 
 int main(int argc, char **argv) {
     static cts s = {.backend = "cpu", .state = 20240229};
-    const char *level = NULL, *pretend = NULL;
+    const char *level = NULL, *pretend = NULL, *record = NULL;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--quick") == 0) s.quick = true;
@@ -142,9 +145,12 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--pretend") == 0) pretend = value, i++;
         else if (strcmp(argv[i], "--row") == 0) s.only_row = value, i++;
         else if (strcmp(argv[i], "--type") == 0) s.only_type = value, i++;
+        else if (strcmp(argv[i], "--record") == 0) record = value, i++;
         else return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
     }
-    if (level || pretend) {
+    if (record) {
+        if (!cts_record_open(&s, record)) return fprintf(stderr, "%s cannot be written\n", record), 1;
+    } else if (level || pretend) {
         add_target(&s, level ? level : "", pretend ? pretend : "", true);
     } else {
         add_target(&s, "baseline", "", true);
@@ -156,8 +162,10 @@ int main(int argc, char **argv) {
     cts_literals(&s);
     cts_maps(&s);
     cts_forms(&s);
+    cts_examples(&s);
     check_coverage(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
+    if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
     printf("cts: %" PRIu64 " values checked on %d targets\n", s.values, s.target_count);
     return test_done();
 }

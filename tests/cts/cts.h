@@ -6,6 +6,7 @@
 #include "oracle/oracle.h"
 #include "reference/case.h"
 #include "support/library.h"
+#include <stdio.h>
 
 enum { CTS_TARGETS = 8, CTS_ARGUMENTS = 8 };
 
@@ -17,6 +18,7 @@ typedef struct cts {
     bool quick;                       /* fewer values: emulated machines */
     cts_target targets[CTS_TARGETS];
     int target_count;
+    FILE *record;                     /* not NULL: cases go here and nothing runs */
     uint64_t state;                   /* of the random numbers */
     uint64_t values;                  /* compared so far, all targets together */
     bool covered[HG_OP_COUNT];
@@ -49,5 +51,13 @@ void cts_rows(cts *s);     /* rows.c: rows whose operands are registers and pred
 void cts_literals(cts *s); /* rows.c: mov_imm and rdid */
 void cts_maps(cts *s);     /* maps.c: operations on whole arrays */
 void cts_forms(cts *s);    /* forms.c: memory, pools, atomics, control, barriers, faults */
+
+void cts_examples(cts *s); /* examples.c: the programs of examples/programs */
+
+/* record.c: cases for machines that cannot run the oracle. */
+bool cts_record_open(cts *s, const char *path);
+bool cts_record_close(cts *s);
+void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected, const uint32_t *tolerance);
+void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after, const run_result *result);
 
 #endif

@@ -1,0 +1,21 @@
+/* What the core uses of string.h, for wasm32 without a C library (tests/wasm/shim.c). */
+#ifndef SHIM_STRING_H
+#define SHIM_STRING_H
+#include <stddef.h>
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+void *memchr(const void *in, int byte, size_t n);
+size_t strlen(const char *text);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+char *strchr(const char *text, int c);
+char *strstr(const char *text, const char *what);
+/* -ffreestanding takes these for any functions; as builtins small copies become loads and stores. */
+#define memcpy __builtin_memcpy
+#define memmove __builtin_memmove
+#define memset __builtin_memset
+#define memcmp __builtin_memcmp
+#define strlen __builtin_strlen
+#endif

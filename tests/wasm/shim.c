@@ -1,0 +1,457 @@
+/* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the arithmetic that wasm has no
+ * instruction for (fused multiply-add, 128-bit integers).
+ * Must not know: Hologram. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#undef memcpy
+#undef memmove
+#undef memset
+#undef memcmp
+#undef strlen
+
+/* ---- bytes and text; the first three are one instruction each (bulk memory) ---- */
+
+void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
+void *memmove(void *to, const void *from, size_t n) { return __builtin_memmove(to, from, n); }
+void *memset(void *to, int byte, size_t n) { return __builtin_memset(to, byte, n); }
+
+int memcmp(const void *a, const void *b, size_t n) {
+    const unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+void *memchr(const void *in, int byte, size_t n) {
+    const unsigned char *bytes = in;
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] == (unsigned char)byte) return (void *)(uintptr_t)(bytes + i);
+    return NULL;
+}
+
+size_t strlen(const char *text) {
+    size_t n = 0;
+    while (text[n]) n++;
+    return n;
+}
+
+int strncmp(const char *a, const char *b, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+        if (x != y) return x < y ? -1 : 1;
+        if (!x) break;
+    }
+    return 0;
+}
+
+int strcmp(const char *a, const char *b) { return strncmp(a, b, SIZE_MAX); }
+
+char *strchr(const char *text, int c) {
+    for (;; text++) {
+        if (*text == (char)c) return (char *)(uintptr_t)text;
+        if (!*text) return NULL;
+    }
+}
+
+char *strstr(const char *text, const char *what) {
+    size_t n = strlen(what);
+    for (;; text++) {
+        if (strncmp(text, what, n) == 0) return (char *)(uintptr_t)text;
+        if (!*text) return NULL;
+    }
+}
+
+char *getenv(const char *name) {
+    (void)name;
+    return NULL;
+}
+
+/* ---- memory: lists of free blocks by size class, four classes a doubling; fresh blocks from the end of linear memory ---- */
+
+enum { PAGE = 65536, HEADER = 16, CLASSES = 128 };
+typedef struct block { size_t size; struct block *next; } block; /* size: class size, without the header */
+extern unsigned char __heap_base;
+static block *free_blocks[CLASSES];
+static uintptr_t fresh, limit;
+
+/* The class of a size, and the size of the class: 16, 32, 48, 64, 80, 96, 112, 128, 160, ... */
+static unsigned class_of(size_t size, size_t *rounded) {
+    unsigned doubling = 4;
+    size = size < 16 ? 16 : (size + 15) & ~(size_t)15;
+    while (doubling < 30 && (size_t)2 << doubling < size) doubling++;
+    size_t base = (size_t)1 << doubling, step = base / 4;
+    size_t steps = size <= base ? 0 : (size - base + step - 1) / step;
+    *rounded = base + steps * step;
+    return (doubling - 4) * 4 + (unsigned)steps;
+}
+
+static block *take_fresh(size_t size) {
+    if (!fresh) {
+        fresh = ((uintptr_t)&__heap_base + 15) & ~(uintptr_t)15;
+        limit = __builtin_wasm_memory_size(0) * PAGE;
+    }
+    size_t need = size + HEADER;
+    if (need > limit - fresh) {
+        size_t pages = (need - (limit - fresh) + PAGE - 1) / PAGE;
+        if (__builtin_wasm_memory_grow(0, pages) == SIZE_MAX) return NULL;
+        limit += pages * PAGE;
+    }
+    block *b = (block *)fresh;
+    fresh += need;
+    b->size = size;
+    return b;
+}
+
+void *malloc(size_t size) {
+    size_t rounded;
+    if (size > (size_t)1 << 30) return NULL;
+    unsigned class = class_of(size, &rounded);
+    block *b = free_blocks[class];
+    if (b) free_blocks[class] = b->next;
+    else b = take_fresh(rounded);
+    return b ? (unsigned char *)b + HEADER : NULL;
+}
+
+void free(void *memory) {
+    size_t rounded;
+    if (!memory) return;
+    block *b = (block *)((unsigned char *)memory - HEADER);
+    unsigned class = class_of(b->size, &rounded);
+    b->next = free_blocks[class];
+    free_blocks[class] = b;
+}
+
+void *calloc(size_t count, size_t size) {
+    if (size && count > SIZE_MAX / size) return NULL;
+    void *memory = malloc(count * size);
+    if (memory) memset(memory, 0, count * size);
+    return memory;
+}
+
+void *realloc(void *memory, size_t size) {
+    if (!memory) return malloc(size);
+    size_t old = ((block *)((unsigned char *)memory - HEADER))->size;
+    if (size <= old && size >= old / 2) return memory;
+    void *moved = malloc(size);
+    if (!moved) return NULL;
+    memcpy(moved, memory, old < size ? old : size);
+    free(memory);
+    return moved;
+}
+
+/* ---- sorting: heap sort ---- */
+
+static void swap_bytes(unsigned char *a, unsigned char *b, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        unsigned char t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+static void sift(unsigned char *items, size_t at, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size) < 0) child++;
+        if (compare(items + at * size, items + child * size) >= 0) return;
+        swap_bytes(items + at * size, items + child * size, size);
+    }
+}
+
+void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    unsigned char *bytes = items;
+    for (size_t i = count / 2; i-- > 0;) sift(bytes, i, count, size, compare);
+    for (size_t end = count; end-- > 1;) {
+        swap_bytes(bytes, bytes + end * size, size);
+        sift(bytes, 0, end, size, compare);
+    }
+}
+
+/* ---- printing ---- */
+
+typedef struct printer { char *text; size_t room, length; } printer;
+typedef struct spec { bool left, zero, plus, space, alternate; int width, precision, longs; } spec;
+
+static void put(printer *p, char c) {
+    if (p->length + 1 < p->room) p->text[p->length] = c;
+    p->length++;
+}
+
+static void put_padded(printer *p, const spec *s, const char *prefix, const char *body, size_t n, size_t zeros) {
+    size_t total = strlen(prefix) + zeros + n, width = s->width > 0 ? (size_t)s->width : 0;
+    for (size_t i = total; !s->left && i < width; i++) put(p, ' ');
+    while (*prefix) put(p, *prefix++);
+    for (size_t i = 0; i < zeros; i++) put(p, '0');
+    for (size_t i = 0; i < n; i++) put(p, body[i]);
+    for (size_t i = total; s->left && i < width; i++) put(p, ' ');
+}
+
+static void put_number(printer *p, const spec *s, uint64_t value, unsigned base, bool upper, const char *prefix) {
+    char digits[24];
+    size_t n = 0;
+    for (uint64_t rest = value; rest; rest /= base) digits[sizeof digits - ++n] = (upper ? "0123456789ABCDEF" : "0123456789abcdef")[rest % base];
+    if (n == 0 && s->precision != 0) digits[sizeof digits - ++n] = '0';
+    size_t zeros = s->precision > 0 && (size_t)s->precision > n ? (size_t)s->precision - n : 0, used = n + strlen(prefix);
+    if (s->zero && !s->left && s->precision < 0 && s->width > 0 && (size_t)s->width > used) zeros = (size_t)s->width - used;
+    put_padded(p, s, prefix, digits + sizeof digits - n, n, zeros);
+}
+
+static const char *read_spec(const char *at, spec *s, va_list *arguments) {
+    *s = (spec){.precision = -1};
+    for (;; at++) {
+        if (*at == '-') s->left = true;
+        else if (*at == '0') s->zero = true;
+        else if (*at == '+') s->plus = true;
+        else if (*at == ' ') s->space = true;
+        else if (*at == '#') s->alternate = true;
+        else break;
+    }
+    if (*at == '*') {
+        s->width = va_arg(*arguments, int), at++;
+        if (s->width < 0) s->left = true, s->width = -s->width;
+    }
+    while (*at >= '0' && *at <= '9') s->width = s->width * 10 + (*at++ - '0');
+    if (*at == '.') {
+        at++;
+        s->precision = 0;
+        if (*at == '*') s->precision = va_arg(*arguments, int), at++;
+        while (*at >= '0' && *at <= '9') s->precision = s->precision * 10 + (*at++ - '0');
+    }
+    for (;; at++) {
+        if (*at == 'l') s->longs++;
+        else if (*at == 'j') s->longs = 2;
+        else if (*at == 'h') s->longs--;
+        else if (*at != 'z' && *at != 't') return at;
+    }
+}
+
+/* One conversion; false when it is none of ours. long, size_t and pointers have 32 bits. */
+static bool convert(printer *p, char conversion, const spec *s, va_list *arguments) {
+    switch (conversion) {
+    case 'd':
+    case 'i': {
+        int64_t value = s->longs >= 2 ? va_arg(*arguments, long long) : va_arg(*arguments, int);
+        if (s->longs == -1) value = (short)value;
+        if (s->longs == -2) value = (signed char)value;
+        put_number(p, s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10, false, value < 0 ? "-" : s->plus ? "+" : s->space ? " " : "");
+        return true;
+    }
+    case 'u':
+    case 'x':
+    case 'X': {
+        uint64_t value = s->longs >= 2 ? va_arg(*arguments, unsigned long long) : va_arg(*arguments, unsigned);
+        if (s->longs == -1) value = (unsigned short)value;
+        if (s->longs == -2) value = (unsigned char)value;
+        put_number(p, s, value, conversion == 'u' ? 10 : 16, conversion == 'X', s->alternate && value && conversion != 'u' ? "0x" : "");
+        return true;
+    }
+    case 'p': put_number(p, s, (uintptr_t)va_arg(*arguments, void *), 16, false, "0x"); return true;
+    case 'c': put_padded(p, s, "", &(char){(char)va_arg(*arguments, int)}, 1, 0); return true;
+    case '%': put(p, '%'); return true;
+    case 's': {
+        const char *text = va_arg(*arguments, const char *), *end = s->precision < 0 ? NULL : memchr(text, 0, (size_t)s->precision);
+        put_padded(p, s, "", text, s->precision < 0 ? strlen(text) : end ? (size_t)(end - text) : (size_t)s->precision, 0);
+        return true;
+    }
+    default: return false;
+    }
+}
+
+int vsnprintf(char *text, size_t room, const char *format, va_list given) {
+    printer p = {text, room, 0};
+    va_list arguments;
+    bool known = true;
+    va_copy(arguments, given);
+    for (const char *at = format; *at && known; at++) {
+        spec s;
+        if (*at != '%') {
+            put(&p, *at);
+            continue;
+        }
+        at = read_spec(at + 1, &s, &arguments);
+        known = convert(&p, *at, &s, &arguments);
+    }
+    va_end(arguments);
+    if (room) text[p.length < room ? p.length : room - 1] = 0;
+    return known ? (int)p.length : -1;
+}
+
+int snprintf(char *text, size_t room, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, room, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+/* ---- 128-bit integers: what the compiler calls; written on halves so that it does not call itself ---- */
+
+__extension__ typedef unsigned __int128 u128;
+typedef union halves { u128 all; struct { uint64_t low, high; } part; } halves;
+u128 __multi3(u128 a, u128 b);
+u128 __ashlti3(u128 a, int by);
+u128 __lshrti3(u128 a, int by);
+u128 __udivti3(u128 a, u128 b);
+u128 __umodti3(u128 a, u128 b);
+
+u128 __multi3(u128 a, u128 b) {
+    halves x = {a}, y = {b}, r;
+    uint64_t x0 = (uint32_t)x.part.low, x1 = x.part.low >> 32, y0 = (uint32_t)y.part.low, y1 = y.part.low >> 32;
+    uint64_t low = x0 * y0, middle = x1 * y0 + (low >> 32), cross = x0 * y1 + (uint32_t)middle;
+    r.part.low = cross << 32 | (uint32_t)low;
+    r.part.high = x1 * y1 + (middle >> 32) + (cross >> 32) + x.part.high * y.part.low + x.part.low * y.part.high;
+    return r.all;
+}
+
+u128 __ashlti3(u128 a, int by) {
+    halves x = {a}, r;
+    if (by == 0) return a;
+    r.part.low = by >= 64 ? 0 : x.part.low << by;
+    r.part.high = by >= 64 ? x.part.low << (by - 64) : x.part.high << by | x.part.low >> (64 - by);
+    return r.all;
+}
+
+u128 __lshrti3(u128 a, int by) {
+    halves x = {a}, r;
+    if (by == 0) return a;
+    r.part.high = by >= 64 ? 0 : x.part.high >> by;
+    r.part.low = by >= 64 ? x.part.high >> (by - 64) : x.part.low >> by | x.part.high << (64 - by);
+    return r.all;
+}
+
+/* Bit by bit. */
+static u128 divide(u128 a, u128 b, u128 *rest) {
+    halves n = {a}, q = {0}, r = {0};
+    for (int i = 127; i >= 0; i--) {
+        r.part.high = r.part.high << 1 | r.part.low >> 63;
+        r.part.low = r.part.low << 1 | ((i >= 64 ? n.part.high >> (i - 64) : n.part.low >> i) & 1);
+        if (r.all < b) continue;
+        r.all -= b;
+        if (i >= 64) q.part.high |= (uint64_t)1 << (i - 64);
+        else q.part.low |= (uint64_t)1 << i;
+    }
+    *rest = r.all;
+    return q.all;
+}
+
+u128 __udivti3(u128 a, u128 b) {
+    u128 rest;
+    return divide(a, b, &rest);
+}
+
+u128 __umodti3(u128 a, u128 b) {
+    u128 rest;
+    divide(a, b, &rest);
+    return rest;
+}
+
+/* ---- floating point ---- */
+
+/* The exponent of x; as everywhere in C, the extremes for 0, infinity and NaN. */
+int ilogb(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
+    int field = (int)(bits >> 52 & 0x7FF);
+    if (field == 0x7FF) return 0x7FFFFFFF;
+    if (field) return field - 1023;
+    return mantissa ? -1011 - __builtin_clzll(mantissa) : -0x7FFFFFFF - 1;
+}
+
+static double power_of_two(int exponent) {
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* In steps: only the last product rounds, for a result that is not 0 was 2^-1022 or more before the step of 2^-969. */
+double ldexp(double x, int exponent) {
+    if (x == 0 || isnan(x) || isinf(x)) return x;
+    for (int i = 0; i < 3 && exponent > 1022; i++, exponent -= 1022) x *= power_of_two(1022);
+    for (int i = 0; i < 3 && exponent < -1022; i++, exponent += 969) x *= power_of_two(-969);
+    return exponent > 1022 ? x * power_of_two(1022) : exponent < -1022 ? 0 * x : x * power_of_two(exponent);
+}
+
+double frexp(double x, int *exponent) {
+    *exponent = 0;
+    if (x == 0 || !isfinite(x)) return x;
+    *exponent = ilogb(x) + 1;
+    return ldexp(x, -*exponent);
+}
+
+/* Product exact in binary64, sum rounded to odd, then rounded to 24 bits: correct because 53 >= 24 + 2 (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008). */
+float fmaf(float a, float b, float c) {
+    double p = (double)a * (double)b, s = p + (double)c;
+    double t = s - p, error = (p - (s - t)) + ((double)c - t); /* TwoSum */
+    uint64_t bits;
+    memcpy(&bits, &s, sizeof bits);
+    if (error != 0 && !isnan(error) && !isinf(s) && !(bits & 1)) {
+        bits += (error > 0) == (s > 0) ? 1 : (uint64_t)-1;
+        memcpy(&s, &bits, sizeof s);
+    }
+    return (float)s;
+}
+
+/* |x| = mantissa * 2^exponent with the top bit of the mantissa at bit 125. */
+static u128 split(double x, int *exponent) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int field = (int)(bits >> 52 & 0x7FF), zeros;
+    uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
+    if (field) mantissa |= (uint64_t)1 << 52;
+    else field = 1;
+    zeros = __builtin_clzll(mantissa);
+    *exponent = field - 1075 - zeros - 62;
+    return (u128)(mantissa << zeros) << 62;
+}
+
+static u128 shift_sticky(u128 x, int by) {
+    if (by == 0) return x;
+    if (by > 127) return x != 0;
+    return x >> by | ((x << (128 - by)) != 0);
+}
+
+/* x * 2^exponent, rounded to nearest even. */
+static double pack(bool negative, u128 x, int exponent) {
+    int zeros = x >> 64 ? __builtin_clzll((uint64_t)(x >> 64)) : 64 + __builtin_clzll((uint64_t)x);
+    x <<= zeros;
+    int top = exponent - zeros + 127, drop = top < -1022 ? 75 - 1022 - top : 75;
+    uint64_t sign = (uint64_t)negative << 63, bits;
+    x = shift_sticky(x, drop - 2); /* mantissa and two bits more, the last one sticky */
+    uint64_t kept = (uint64_t)(x >> 2), rest = (uint64_t)(x & 3);
+    kept += rest == 3 || (rest == 2 && (kept & 1));
+    if (top > 1023) kept = 0;
+    bits = top > 1023 ? (uint64_t)0x7FF << 52 : kept + (top < -1022 ? 0 : (uint64_t)(top + 1022) << 52);
+    bits |= sign;
+    double result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+double fma(double a, double b, double c) {
+    if (!isfinite(a) || !isfinite(b) || a == 0 || b == 0) return a * b + c;
+    if (!isfinite(c)) return c + c; /* the product may overflow */
+    if (c == 0) return a * b;
+    int ea, eb, ec;
+    u128 x = split(a, &ea), y = split(b, &eb), z = split(c, &ec);
+    bool negative = signbit(a) != signbit(b), c_negative = signbit(c);
+    x = (x >> 73) * (y >> 73); /* 53 bits each: the top bit is 104 or 105 */
+    int up = x >> 105 ? 20 : 21, ep = ea + eb + 146 - up;
+    x <<= up;
+    if (ep < ec || (ep == ec && x < z)) { /* x becomes the one that is larger in magnitude */
+        u128 t = x;
+        int e = ep;
+        bool s = negative;
+        x = z, ep = ec, negative = c_negative;
+        z = t, ec = e, c_negative = s;
+    }
+    z = shift_sticky(z, ep - ec);
+    if (negative == c_negative) return pack(negative, x + z, ep);
+    return x == z ? 0 : pack(negative, x - z, ep);
+}
