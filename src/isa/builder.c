@@ -182,7 +182,7 @@ static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negati
         mistake(b, "S04", "literal out of range for type %s", hg_type_name(type));
         return false;
     }
-    for (uint64_t i = 0; i < size; i++) bytes[i] = i < 8 ? (uint8_t)(value >> (8 * i)) : negative ? 0xFF : 0;
+    for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i < 8 ? value >> (8 * i) : negative ? 0xFF : 0);
     return true;
 }
 
