@@ -95,7 +95,7 @@ static bool only_uniform_work(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
-            bool environment = memory && v->args[0]->op == KIR_CONST && v->args[0]->u.imm == PLAN_ENV_HANDLE;
+            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->args[0]->op == KIR_CONST && v->args[0]->u.imm == PLAN_ENV_HANDLE;
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
         }
     return true;

@@ -123,11 +123,20 @@ static void swap_slots(generator *g) {
     barrier(g);
 }
 
-/* A total of the block: 16 bytes behind the slots, added to by the lanes that want to, then read by all. */
+/* A total of the block: 16 bytes behind the slots, added to by the lanes that want to, then read by all. What shared memory holds
+ * after a whole-array instruction is not relied on: there the total starts again from zero. */
 static void block_total(generator *g) {
     static const char *const NAMES[] = {"add", "xor"};
     uint32_t at = (uint32_t)(g->block_lanes << g->shared_slot), op = pick(g, 2);
     int skip = new_label(g);
+    if (g->has_collectives) {
+        int others = new_label(g);
+        line(g, "setne.u32 p6, r%d, r%d", R_LOCAL, R_ZERO);
+        line(g, "bra.p6 @L%d", others);
+        line(g, "sts.u32 [shared + %u], r%d", at + 4 * op, R_ZERO);
+        place_label(g, others);
+        barrier(g);
+    }
     set_condition(g, 6);
     line(g, "bra.p6 @L%d", skip);
     line(g, "atom.%s.u32 r%d, [shared + %u], r%d", NAMES[op], R_OLD, at + 4 * op, variable(g, 0));
