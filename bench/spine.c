@@ -326,6 +326,7 @@ int main(int argc, char **argv) {
     hg_config config = hg_config_default();
     hg_backend *one, *all;
     numpy np;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* nothing is pending when a child is forked */
     int has_numpy = numpy_start(&np);
     config.num_threads = 1;
     OK(hg_backend_create_with_config(&config, &one));
