@@ -97,6 +97,7 @@ static bool only_uniform_work(const kir_module *m) {
             bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
             bool environment = memory && v->u.mem.space == KIR_BUFFER && v->args[0]->op == KIR_CONST && v->args[0]->u.imm == PLAN_ENV_HANDLE;
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
+            if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
         }
     return true;
 }

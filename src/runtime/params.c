@@ -373,7 +373,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     if (launch) {
         memcpy(r->grid, launch->grid, sizeof r->grid);
         memcpy(r->block, launch->block, sizeof r->block);
-        r->lanes = hg_launch_total_threads(launch);
+        r->lanes = saturating_product(r->grid, r->block) == UINT64_MAX ? UINT64_MAX : hg_launch_total_threads(launch);
     } else {
         for (uint32_t i = 0; i < p->lanes_count; i++) {
             if (!extent_value(binding, &p->lanes[i], &value)) return hg_binding_error("P07", "the number of lanes is unknown");

@@ -98,7 +98,7 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
 typedef struct analysis { tile_plan *plan; kir_function *f; bool changed; } analysis;
 
 static bool id_is_uniform(uint64_t id, bool block_mode) {
-    switch ((hg_idname)id) {
+    switch ((hg_idname)(id & ~(uint64_t)KIR_ID_HIGH)) {
     case HG_ID_BLOCK_DIM_X: case HG_ID_BLOCK_DIM_Y: case HG_ID_BLOCK_DIM_Z: case HG_ID_GRID_DIM_X: case HG_ID_GRID_DIM_Y: case HG_ID_GRID_DIM_Z:
     case HG_ID_LANE_COUNT: return true;
     case HG_ID_BLOCK_IDX_X: case HG_ID_BLOCK_IDX_Y: case HG_ID_BLOCK_IDX_Z: return block_mode;

@@ -11,6 +11,8 @@
 void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t size) {
     const tile_run_state *s = f->state;
     uint64_t divisor = 1, modulus = 0;
+    uint32_t shift = idname & KIR_ID_HIGH ? 32 : 0; /* the high half of a 64-bit id */
+    idname &= ~(uint32_t)KIR_ID_HIGH;
     if (idname <= HG_ID_LANE_IDX_Z) {
         for (uint32_t i = 0; i < idname; i++) divisor *= s->dims[i];
         modulus = s->dims[idname];
@@ -25,7 +27,8 @@ void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t si
         left = divisor - f->lane0 % divisor;
     }
     for (uint32_t i = 0; i < f->n; i++) {
-        memcpy(d + (size_t)i * size, &value, size);
+        uint64_t part = value >> shift;
+        memcpy(d + (size_t)i * size, &part, size);
         if (!modulus) {
             value++;
         } else if (--left == 0) {

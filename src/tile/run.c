@@ -22,6 +22,7 @@ static void fill_input(const tile_launch *launch, const tile_slot *slot, uint8_t
 }
 
 static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
+    if (id == (HG_ID_LANE_COUNT | KIR_ID_HIGH)) return s->launch->lanes >> 32;
     if (id >= HG_ID_BLOCK_DIM_X && id <= HG_ID_GRID_DIM_Z) return s->dims[id - HG_ID_BLOCK_DIM_X];
     return id == HG_ID_LANE_COUNT ? s->launch->lanes : 0;
 }
