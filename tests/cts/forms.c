@@ -180,6 +180,9 @@ static const struct { const char *name, *text; } CONTROL[] = {
     {"collective after some loops", START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n"
                                           "    parallel_reduce.u32 r15, r2, sum, 32\n    add.u32 r16, r10, r15\n    parallel_map.u32 r1, r2, neg, 32\n"
                                           "    xor.u32 r10, r10, r16\n" FINISH},
+    {"collective and some blocks' barrier in a loop", START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 2\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n"
+                                                       "    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    sts.u32 [shared + r14], r10\n    bar.sync 3\n    lds.u32 r10, [shared + 4]\n"
+                                                       "    bar.sync 4\n    add.u32 r10, r10, r252\nskip:\n    loop r16, @again\n" FINISH},
     {"values across a collective", START "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    parallel_reduce.u32 r15, r2, sum, 32\n    sel.u32 r21, p3, r20, r15\n"
                                          "    parallel_reduce.u32 r16, r2, min, 32\n    add.u32 r10, r21, r16\n" FINISH},
 };

@@ -219,6 +219,7 @@ static ref_outcome run(ref_machine *m) {
         if (next == NEXT_FAULT) return REF_FAULT;
         if (next == NEXT_BROKEN) return REF_BROKEN;
         m->step++;
+        if (m->launch.backwards) memset(m->shared, 0, m->block_count * m->launch.shared);
         for (uint64_t i = 0; i < m->lane_count; i++)
             if (m->lanes[i].state == LANE_AT_COLLECTIVE) m->lanes[i].state = LANE_RUNS, m->lanes[i].pc++;
     }

@@ -15,7 +15,8 @@ typedef struct ref_launch {
     uint64_t lanes;     /* exact number of lanes; 0: grid x block */
     uint64_t shared;    /* bytes a block; the larger of this and the program's .shared counts */
     uint64_t max_steps; /* backward branches, calls and loop steps of one lane; 0: no limit */
-    bool backwards;     /* lanes and blocks in falling order: a program without races gives the same */
+    bool backwards;     /* lanes and blocks in falling order, and shared memory zeroed at whole-array instructions: a program without
+                           races that does not rely on shared memory there gives the same */
 } ref_launch;
 
 typedef struct ref_fault {
