@@ -421,6 +421,7 @@ static eval_value ev_element(eval *e, const kir_value *v, const eval_value *inde
 }
 
 static eval_flow eval_region(eval *e, const kir_region *region, eval_frame *frame);
+static eval_value eval_derived(const kir_value *v, const eval_value *params);
 
 static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
     eval_value *x[32], *out = &frame->values[v->id];
@@ -489,10 +490,10 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         if (x[0]->limb[0]) ev_fault(e, v, v->u.fault.code);
         break;
     case KIR_DERIVED: {
-        kir_function *f = kir_definition_function((kir_module *)(uintptr_t)e->module, v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
-        (void)f;
-        fprintf(stderr, "derived operation in evaluation\n");
-        abort();
+        eval_value params[3];
+        for (uint8_t i = 0; i < v->nargs; i++) params[i] = *x[i];
+        *out = eval_derived(v, params);
+        break;
     }
     default: break; /* fences, barriers: one lane */
     }
@@ -547,6 +548,18 @@ static void eval_end(eval *e) {
     for (kir_var *v = e->module->vars; v; v = v->next)
         if (!v->by_reference) free(e->vars[v->id]);
     free(e->vars);
+}
+
+/* A derived operation by its definition, in a module of its own. */
+static eval_value eval_derived(const kir_value *v, const eval_value *params) {
+    kir_module *m = kir_module_create("derived");
+    kir_function *f = kir_definition_function(m, v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
+    eval e;
+    eval_begin(&e, m);
+    eval_value r = eval_function(&e, f, params, NULL);
+    eval_end(&e);
+    kir_module_destroy(m);
+    return r;
 }
 
 #endif

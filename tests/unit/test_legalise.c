@@ -106,7 +106,7 @@ static void run_module(const kir_module *m, bool flush, const eval_value *inputs
 
 /* Only operations and types of caps are left. */
 static void check_legal(const kir_module *m, const kir_caps *caps, const char *what) {
-    CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s: %s", what, hg_last_error()->message);
+    CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s for %s: %s", what, caps->name, hg_last_error()->message);
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) || (v->type == HG_TYPE_U8 && !caps->i8) || (v->type == HG_TYPE_U16 && !caps->i16) ||
@@ -173,17 +173,20 @@ static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8
 
 static const uint8_t INTEGERS[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
 
+/* How many of INTEGERS to try: the functions on limbs differ only between 64- and 32-bit limbs. */
+static size_t widths(const kir_caps *caps) { return strcmp(caps->name, "full") == 0 ? HG_COUNT_OF(INTEGERS) : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1 : 6; }
+
 static void integer_operations(const kir_caps *caps, int count) {
     static const kir_op BINARY[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_AND, KIR_OR, KIR_XOR, KIR_MULHI_U};
     static const kir_op COMPARE[] = {KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
     static const kir_op SHIFTS[] = {KIR_SHL, KIR_LSHR, KIR_ASHR};
-    for (size_t t = 0; t < HG_COUNT_OF(INTEGERS); t++) {
+    for (size_t t = 0; t < widths(caps); t++) {
         uint8_t type = INTEGERS[t], args[3] = {type, type, type};
         bool wide = type > HG_TYPE_U64;
         for (size_t i = 0; i < HG_COUNT_OF(BINARY); i++) {
             if (wide && BINARY[i] == KIR_MULHI_U) continue; /* no instruction needs it */
-            bool slow = type >= HG_TYPE_U1024 && BINARY[i] >= KIR_UDIV && BINARY[i] <= KIR_SREM;
-            one_operation(BINARY[i], type, args, 2, caps, slow ? 3 : type >= HG_TYPE_U512 ? count / 10 + 1 : count);
+            bool slow = type >= HG_TYPE_U512 && BINARY[i] >= KIR_UDIV && BINARY[i] <= KIR_SREM;
+            one_operation(BINARY[i], type, args, 2, caps, slow ? 2 : type >= HG_TYPE_U512 ? count / 10 + 2 : count);
         }
         for (size_t i = 0; i < HG_COUNT_OF(COMPARE); i++) one_operation(COMPARE[i], KIR_BOOL, args, 2, caps, wide ? count / 4 + 1 : count);
         args[1] = HG_TYPE_U32;
@@ -191,11 +194,11 @@ static void integer_operations(const kir_caps *caps, int count) {
         one_operation(KIR_CLZ, type, args, 1, caps, count / 4 + 1);
         one_operation(KIR_SELECT, type, (uint8_t[]){KIR_BOOL, type, type}, 3, caps, 10);
     }
-    for (size_t i = 0; i < HG_COUNT_OF(INTEGERS); i++)
+    for (size_t i = 0; i < widths(caps); i++)
         for (size_t k = 0; k < i; k++) {
-            one_operation(KIR_ZEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 8);
-            one_operation(KIR_SEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 8);
-            one_operation(KIR_TRUNC, INTEGERS[k], &INTEGERS[i], 1, caps, 8);
+            one_operation(KIR_ZEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 4);
+            one_operation(KIR_SEXT, INTEGERS[i], &INTEGERS[k], 1, caps, 4);
+            one_operation(KIR_TRUNC, INTEGERS[k], &INTEGERS[i], 1, caps, 4);
         }
 }
 
@@ -212,7 +215,7 @@ static void float_operations(const kir_caps *caps, int count) {
         one_operation(KIR_BITCAST, bits, args, 1, caps, 10);
         one_operation(KIR_BITCAST, type, &bits, 1, caps, 10);
         one_operation(KIR_F2F, REALS[1 - t], args, 1, caps, count);
-        for (size_t i = 0; i < HG_COUNT_OF(INTEGERS); i++) {
+        for (size_t i = 0; i < widths(caps); i++) {
             int n = INTEGERS[i] > HG_TYPE_U64 ? count / 10 + 1 : count;
             one_operation(KIR_U2F, type, &INTEGERS[i], 1, caps, n);
             one_operation(KIR_S2F, type, &INTEGERS[i], 1, caps, n);
@@ -232,8 +235,284 @@ static void everything(const kir_caps *caps, int count) {
     float_operations(caps, count);
 }
 
+/* ---- random programs ---- */
+
+enum { POOL = 256, DEPTH = 3 };
+static const uint8_t TYPES[] = {KIR_BOOL, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_F32, HG_TYPE_F64};
+typedef struct generator {
+    kir_builder b;
+    kir_value *pool[POOL];
+    int count;
+    kir_var *vars[HG_COUNT_OF(TYPES)], *arrays[5]; /* arrays of u8 u64 f64 f32 u16, 4 elements each */
+    kir_table *tables[4];
+    kir_function *callee[3];
+} generator;
+
+static uint64_t chance(uint64_t n) { return next_random() % n; }
+static void keep(generator *g, kir_value *v) {
+    if (g->count < POOL) g->pool[g->count++] = v;
+    else g->pool[chance(POOL)] = v;
+}
+static kir_value *random_const(generator *g, uint8_t type) {
+    if (type == KIR_BOOL) return kir_const(&g->b, type, chance(2));
+    eval_value v = random_value(type);
+    return kir_const_bytes(&g->b, type, (const uint8_t *)&v);
+}
+static kir_value *some(generator *g, uint8_t type) {
+    for (int i = 0; i < 6 && g->count; i++) {
+        kir_value *v = g->pool[chance((uint64_t)g->count)];
+        if (v->type == type) return v;
+    }
+    if (chance(2)) return kir_get(&g->b, g->vars[type == KIR_BOOL ? 0 : type >= HG_TYPE_U8 ? (size_t)(type - HG_TYPE_U8 + 1) : type == HG_TYPE_F32 ? 7 : 8]);
+    return random_const(g, type);
+}
+/* A NaN's bits differ from target to target: they are made one before anything looks at them. */
+static kir_value *tidy(generator *g, kir_value *v) {
+    if (!kir_type_is_float(v->type)) return v;
+    kir_builder *b = &g->b;
+    return kir_select(b, kir_binary(b, KIR_FCMP_EQ, v, v), v, kir_const(b, v->type, v->type == HG_TYPE_F64 ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+}
+static kir_value *element(generator *g) { return kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U32), kir_const(&g->b, HG_TYPE_U32, 3)); }
+
+static kir_value *address(generator *g, uint64_t size, bool aligned) {
+    kir_value *i = kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U64), kir_const(&g->b, HG_TYPE_U64, aligned ? 0x7F8 : 0x7FF));
+    (void)size;
+    if (!aligned && chance(60) == 0) i = some(g, HG_TYPE_U64); /* out of bounds, most likely */
+    return i;
+}
+static void memory_access(generator *g) {
+    kir_builder *b = &g->b;
+    uint8_t type = TYPES[1 + chance(8)];
+    uint64_t size = kir_type_bytes(type), kind = chance(5);
+    if (kind == 4) {
+        type = chance(2) ? HG_TYPE_U32 : HG_TYPE_U64;
+        size = kir_type_bytes(type);
+        kir_atomic a = (kir_atomic)chance(10);
+        kir_value *args[] = {buffer(b), address(g, size, true), some(g, type), some(g, type)};
+        kir_value *v = kir_emit(b, KIR_ATOMIC, type, a == KIR_ATOMIC_CAS ? 4 : 3, args);
+        v->u.mem.atomic = (uint8_t)a;
+        v->u.mem.space = KIR_BUFFER;
+        v->u.mem.has_index = 1;
+        v->u.mem.bytes = (uint8_t)size;
+        v->u.mem.bytes_wide = (uint16_t)size;
+        v->u.mem.slot = KIR_OPEN;
+        keep(g, v);
+        return;
+    }
+    bool is_store = kind >= 2;
+    kir_value *args[] = {buffer(b), address(g, size, false), NULL};
+    if (is_store) args[2] = tidy(g, some(g, type));
+    kir_value *v = kir_emit(b, is_store ? KIR_STORE : KIR_LOAD, is_store ? KIR_VOID : type, is_store ? 3 : 2, args);
+    v->u.mem.space = KIR_BUFFER;
+    v->u.mem.has_index = 1;
+    v->u.mem.bytes = (uint8_t)(size > 8 ? 0 : size);
+    v->u.mem.bytes_wide = (uint16_t)size;
+    v->u.mem.disp = chance(3) ? 0 : (int64_t)chance(64);
+    v->u.mem.slot = KIR_OPEN;
+    if (!is_store) keep(g, tidy(g, v));
+}
+
+static void derived(generator *g) {
+    static const uint16_t FN[] = {HG_OP_REM, HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS, HG_OP_ABS, HG_OP_NEG, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_ROUND, HG_OP_EXP, HG_OP_LOG, HG_OP_SIN, HG_OP_TANH, HG_OP_POW, KIR_FN_ATAN2, HG_OP_NOT};
+    uint16_t fn = FN[chance(HG_COUNT_OF(FN))];
+    hg_type type = (hg_type)chance(HG_TYPE_COUNT);
+    if (!kir_define_exists(fn, type) || (hg_type_is_integer(type) && hg_type_size_bytes(type) > 32)) return;
+    kir_value *args[3];
+    uint8_t n = kir_define_args(fn);
+    for (uint8_t i = 0; i < n; i++) args[i] = some(g, kir_type_of(type));
+    keep(g, kir_derived(&g->b, fn, type, n, args));
+}
+
+static void convert(generator *g) {
+    kir_builder *b = &g->b;
+    uint8_t from = TYPES[1 + chance(8)], to = TYPES[1 + chance(8)];
+    kir_value *x = some(g, from);
+    bool real_from = kir_type_is_float(from), real_to = kir_type_is_float(to);
+    if (chance(6) == 0) {
+        hg_type dst = (hg_type)chance(HG_TYPE_COUNT), src = (hg_type)chance(HG_TYPE_COUNT);
+        if ((hg_type_is_integer(dst) && hg_type_size_bytes(dst) > 32) || (hg_type_is_integer(src) && hg_type_size_bytes(src) > 32)) return;
+        if (src == HG_TYPE_F16 || src == HG_TYPE_BF16 || dst == HG_TYPE_F16 || dst == HG_TYPE_BF16) return; /* NaN bits of halves */
+        keep(g, kir_cvt(b, dst, src, some(g, kir_type_of(src))));
+        return;
+    }
+    if (real_from && real_to) {
+        if (from != to) keep(g, kir_convert(b, KIR_F2F, to, x));
+    } else if (real_from) {
+        bool bits = kir_type_bytes(from) == kir_type_bytes(to) && chance(2);
+        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, tidy(g, x)) : kir_convert(b, chance(2) ? KIR_F2U : KIR_F2S, to, x));
+    } else if (real_to) {
+        bool bits = kir_type_bytes(from) == kir_type_bytes(to) && chance(2);
+        keep(g, bits ? kir_convert(b, KIR_BITCAST, to, x) : kir_convert(b, chance(2) ? KIR_U2F : KIR_S2F, to, x));
+    } else if (kir_type_bytes(to) > kir_type_bytes(from)) {
+        keep(g, kir_convert(b, chance(2) ? KIR_ZEXT : KIR_SEXT, to, x));
+    } else if (kir_type_bytes(to) < kir_type_bytes(from)) {
+        keep(g, kir_convert(b, KIR_TRUNC, to, x));
+    }
+}
+
+static void compute(generator *g) {
+    static const kir_op INT[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_AND, KIR_OR, KIR_XOR, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT, KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CLZ};
+    static const kir_op REAL[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE, KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT, KIR_FFMA};
+    kir_builder *b = &g->b;
+    uint8_t type = TYPES[1 + chance(8)];
+    if (chance(6) == 0) {
+        keep(g, kir_select(b, some(g, KIR_BOOL), some(g, type), some(g, type)));
+        return;
+    }
+    if (kir_type_is_float(type)) {
+        kir_op op = REAL[chance(HG_COUNT_OF(REAL))];
+        if (op == KIR_FFMA) keep(g, kir_ffma(b, some(g, type), some(g, type), some(g, type)));
+        else if (op >= KIR_FSQRT && op <= KIR_FRINT) keep(g, kir_unary(b, op, some(g, type)));
+        else keep(g, kir_binary(b, op, some(g, type), some(g, type)));
+        return;
+    }
+    kir_op op = INT[chance(HG_COUNT_OF(INT))];
+    if (op == KIR_CLZ) keep(g, kir_unary(b, op, some(g, type)));
+    else keep(g, kir_binary(b, op, some(g, type), op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR ? some(g, HG_TYPE_U32) : some(g, type)));
+}
+
+static void private_access(generator *g) {
+    kir_builder *b = &g->b;
+    size_t i = chance(HG_COUNT_OF(TYPES)), a = chance(5);
+    switch (chance(6)) {
+    case 0: kir_set(b, g->vars[i], some(g, TYPES[i])); break;
+    case 1: keep(g, kir_get(b, g->vars[i])); break;
+    case 2: kir_array_set(b, g->arrays[a], element(g), some(g, g->arrays[a]->type)); break;
+    case 3: keep(g, kir_array_get(b, g->arrays[a], element(g))); break;
+    case 4: keep(g, kir_table_get(b, g->tables[a % 4], element(g))); break;
+    default:
+        if (!g->callee[0]) return;
+        {
+            kir_function *f = g->callee[a % 3];
+            kir_value *args[4];
+            for (uint8_t k = 0; k < f->param_count; k++) args[k] = some(g, f->param_types[k]);
+            kir_value *r = kir_call(b, f, f->param_count, args, &g->arrays[1]);
+            if (f->result != KIR_VOID) keep(g, r);
+        }
+    }
+}
+
+static void statement(generator *g, int *depth) {
+    kir_builder *b = &g->b;
+    uint64_t what = chance(20);
+    if (what < 8) compute(g);
+    else if (what < 11) convert(g);
+    else if (what < 12) derived(g);
+    else if (what < 14) memory_access(g);
+    else if (what < 18 || *depth >= DEPTH) private_access(g);
+    else if (what == 18) {
+        kir_value *branch = kir_if_begin(b, some(g, KIR_BOOL));
+        int kept = g->count;
+        ++*depth;
+        for (int i = 0; i < 4; i++) statement(g, depth);
+        g->count = kept;
+        kir_if_else(b, branch);
+        for (uint64_t i = chance(4); i > 0; i--) statement(g, depth);
+        g->count = kept;
+        --*depth;
+        kir_if_end(b, branch);
+    } else {
+        kir_var *n = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, "n");
+        kir_set(b, n, kir_const(b, HG_TYPE_U32, 1 + chance(3)));
+        kir_value *loop = kir_loop_begin(b, true), *left = kir_get(b, n);
+        int kept = g->count;
+        kir_value *done = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, left, kir_const(b, HG_TYPE_U32, 0)));
+        kir_break(b);
+        kir_if_end(b, done);
+        kir_set(b, n, kir_sub(b, left, kir_const(b, HG_TYPE_U32, 1)));
+        ++*depth;
+        for (int i = 0; i < 4; i++) statement(g, depth);
+        --*depth;
+        g->count = kept;
+        kir_loop_end(b, loop);
+    }
+}
+
+static kir_function *random_callee(kir_module *m, const generator *outer, const char *name, uint8_t result) {
+    static const uint8_t params[] = {HG_TYPE_U64, HG_TYPE_F64, HG_TYPE_U8, HG_TYPE_F32};
+    generator g = *outer;
+    kir_function *f = kir_function_create(m, name, result);
+    f->param_count = 4;
+    memcpy(f->param_types, params, 4);
+    g.arrays[1] = kir_array_param(f, HG_TYPE_U64, 4, "a");
+    for (size_t i = 0; i < 5; i++)
+        if (i != 1) g.arrays[i] = kir_var_create(m, NULL, outer->arrays[i]->type, 4, NULL);
+    g.callee[0] = NULL;
+    g.count = 0;
+    kir_builder_init(&g.b, m, f);
+    for (uint8_t i = 0; i < 4; i++) keep(&g, kir_param(&g.b, i));
+    int depth = 1;
+    for (int i = 0; i < 12; i++) statement(&g, &depth);
+    kir_return(&g.b, result == KIR_VOID ? NULL : some(&g, result));
+    return f;
+}
+
+/* The n-th allocation fails, for every n: an error by value, nothing leaked. */
+static int64_t allocations_left = INT64_MAX, blocks;
+static void *reallocate(void *user, void *memory, size_t bytes) {
+    (void)user;
+    if (allocations_left-- <= 0) return NULL;
+    if (!memory) blocks++;
+    return realloc(memory, bytes);
+}
+static void release(void *user, void *memory) {
+    (void)user;
+    if (memory) blocks--;
+    free(memory);
+}
+static void failing_allocations(const kir_module *m, const kir_caps *caps) {
+    for (int64_t n = 0;; n += 1 + n / 8) {
+        kir_module *low = NULL;
+        int64_t before = blocks;
+        allocations_left = n;
+        hg_status status = kir_legalise(m, caps, &low);
+        allocations_left = INT64_MAX;
+        CHECK_MESSAGE(status == HG_OK ? low != NULL : status == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before, "allocation %lld fails: status %d, %lld blocks left", (long long)n, (int)status,
+                      (long long)(blocks - before));
+        if (status != HG_OK) continue;
+        kir_module_destroy(low);
+        return;
+    }
+}
+
+static void random_program(uint64_t number, const kir_caps *const *caps, size_t count) {
+    seed = number * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    for (int i = 0; i < 8; i++) next_random();
+    kir_module *m = kir_module_create("random");
+    generator g = {0};
+    for (size_t i = 1; i < HG_COUNT_OF(TYPES); i++) add_input(m, TYPES[i]);
+    kir_function *f = kir_function_create(m, "main", KIR_VOID);
+    static const uint8_t array_types[] = {HG_TYPE_U8, HG_TYPE_U64, HG_TYPE_F64, HG_TYPE_F32, HG_TYPE_U16};
+    static const uint64_t words[] = {UINT64_C(0x0123456789ABCDEF), 7, UINT64_C(0xFFF0000000000001), UINT64_C(0x3FF8000000000000)};
+    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) g.vars[i] = kir_var_create(m, NULL, TYPES[i], 0, "v");
+    for (size_t i = 0; i < 5; i++) g.arrays[i] = kir_var_create(m, NULL, array_types[i], 4, "a");
+    static const uint8_t table_types[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U64, HG_TYPE_U32};
+    for (size_t i = 0; i < 4; i++) g.tables[i] = kir_table_create(m, table_types[i], 4, words, "t");
+    kir_function *callees[3] = {random_callee(m, &g, "first", HG_TYPE_U64), random_callee(m, &g, "second", HG_TYPE_F64), random_callee(m, &g, "third", KIR_VOID)};
+    memcpy(g.callee, callees, sizeof callees);
+    kir_builder_init(&g.b, m, f);
+    for (size_t i = 1; i < HG_COUNT_OF(TYPES); i++) keep(&g, get_input(&g.b, i - 1));
+    int depth = 0;
+    for (int i = 0; i < 40; i++) statement(&g, &depth);
+    for (size_t i = 0; i < HG_COUNT_OF(TYPES); i++) store_result(&g.b, 2048 + 64 * i, tidy(&g, kir_get(&g.b, g.vars[i])));
+    for (int i = 0; i < 8; i++) {
+        kir_value *v = g.pool[chance((uint64_t)g.count)];
+        store_result(&g.b, 3072 + 64 * (uint64_t)i, tidy(&g, v));
+    }
+    char what[64];
+    snprintf(what, sizeof what, "random program %llu", (unsigned long long)number);
+    uint64_t after = seed;
+    for (size_t i = 0; i < count; i++) {
+        seed = after;
+        compare_modules(m, caps[i], 3, KIR_BOOL, what);
+        if (number % 8 == 0) failing_allocations(m, caps[i]);
+    }
+    kir_module_destroy(m);
+}
+
 int main(int argc, char **argv) {
-    int count = argc > 1 ? atoi(argv[1]) : 40;
+    int count = argc > 1 ? atoi(argv[1]) : 6;
+    CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) == HG_OK);
     kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(), ints = full_caps();
     plain.fma32 = plain.fma64 = plain.half = false;
     plain.name = "no fma, no half";
@@ -245,5 +524,7 @@ int main(int argc, char **argv) {
     const kir_caps *all[] = {&full, &plain, &poor, &small, &ints};
     for (size_t i = 0; i < HG_COUNT_OF(all); i++)
         if (argc < 3 || (size_t)atoi(argv[1]) == i) everything(all[i], count);
+    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, programs = argc > 4 ? strtoull(argv[4], NULL, 10) : 30;
+    for (uint64_t i = first; i < first + programs; i++) random_program(i, all, HG_COUNT_OF(all));
     return test_done();
 }

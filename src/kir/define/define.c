@@ -6,7 +6,7 @@
 typedef struct definition {
     define_fn define;
     uint8_t args;
-    bool integers; /* defined for integers too */
+    bool integers; /* defined for integers (NOT: for them only) */
     bool small;    /* a handful of operations in every type: inlined */
 } definition;
 
@@ -47,7 +47,7 @@ static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && ty
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
     if (!in_range(fn, type) || type == HG_TYPE_F16 || type == HG_TYPE_BF16) return false;
-    return hg_type_is_float(type) || DEFINITIONS[fn].integers;
+    return hg_type_is_float(type) ? fn != HG_OP_NOT : DEFINITIONS[fn].integers;
 }
 
 uint8_t kir_define_args(uint16_t fn) { return fn < KIR_FN_COUNT ? DEFINITIONS[fn].args : 0; }
