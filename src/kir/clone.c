@@ -15,6 +15,7 @@ hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to,
         kir_input *input = hg_vec_push(&to->inputs);
         if (input) *input = from->inputs.data[i];
         else failed = true;
+        if (input && input->name) input->name = hg_arena_text(&to->arena, input->name, strlen(input->name)); /* the module may go first */
     }
     to->uses_barrier = from->uses_barrier;
     to->uses_shared = from->uses_shared;

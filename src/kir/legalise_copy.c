@@ -45,6 +45,7 @@ static void declare(legal_pass *p) {
         kir_input *input = hg_vec_push(&out->inputs);
         if (input) *input = in->inputs.data[i];
         else p->b.failed = true;
+        if (input && input->name) input->name = hg_arena_text(&out->arena, input->name, strlen(input->name)); /* the module may go first */
     }
     for (uint64_t i = 0; i < in->slots.count; i++) {
         kir_slot *slot = hg_vec_push(&out->slots);
