@@ -199,6 +199,9 @@ static void visit(analysis *a, kir_value *v) {
     case KIR_IF:
         if (plan_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
         break;
+    case KIR_ATOMIC:
+        if (v->u.mem.high) demote(a, v->u.mem.high);
+        break;
     case KIR_BREAK: case KIR_CONTINUE: visit_jump(a, v); break;
     case KIR_RETURN: visit_return(a, v); break;
     case KIR_CALL: visit_call(a, v); break;
@@ -247,11 +250,11 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
         break;
     case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: {
         bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0);
+        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0), value = (uint8_t)(index + (v->u.mem.has_index ? each : 0));
         for (uint8_t i = 0; i < v->nargs; i++) {
-            bool is_index = v->u.mem.has_index && i >= index && i < index + each;
-            if (v->u.mem.split && i < index + (v->u.mem.has_index ? each : 0)) { /* put together lane by lane unless all are scalars */
-                uint8_t partner = i & 1 ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
+            bool is_index = v->u.mem.has_index && i >= index && i < value;
+            if (v->u.mem.split && (i < value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
+                uint8_t partner = (i & 1) ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
                 if (plan_of(v->args[i])->form != TILE_SCALAR || plan_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
             } else if (!is_index) {
                 widen_affine(v->args[i]);
@@ -322,6 +325,7 @@ static bool make_plans(tile_plan *plan) {
             v->scratch = &plans[v->id];
             plans[v->id].cell = plans[v->id].vector = TILE_NONE;
             if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) plan_of_var(v->u.var)->used = true;
+            if (v->op == KIR_ATOMIC && v->u.mem.high) plan_of_var(v->u.mem.high)->used = true;
             if (v->op == KIR_CALL)
                 for (uint8_t k = 0; k < v->u.call.function->array_count; k++) plan_of_var(v->u.call.arrays[k])->used = true;
         }

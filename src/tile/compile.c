@@ -256,21 +256,23 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         access->index_form = o.form;
         access->stride = o.stride;
     }
+    bool pairs = v->op == KIR_ATOMIC && v->u.mem.split && v->u.mem.high;
     if (next < v->nargs) {
-        operand o = value_operand(v->args[next]);
+        access->value_size = pairs ? 8 : size_of(v->args[next]->type);
+        operand o = pairs ? wide_operand(c, v, &next, 2) : value_operand(v->args[next++]);
         access->value = o.slot;
         access->value_form = o.form;
-        access->value_size = size_of(v->args[next]->type);
     }
-    if (next + 1 < v->nargs) {
-        operand o = value_operand(v->args[next + 1]);
+    if (next < v->nargs) {
+        operand o = pairs ? wide_operand(c, v, &next, 3) : value_operand(v->args[next]);
         access->second = o.slot;
         access->second_form = o.form;
     }
+    access->high = pairs ? plan_of_var(v->u.mem.high)->slot : TILE_NONE;
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
         access->one = plan_of(v)->form == TILE_SCALAR;
         access->result = access->one ? cell_of(v) : vector_of(v);
-        access->value_size = size_of(v->type);
+        if (!pairs) access->value_size = size_of(v->type);
     }
     tile_kind kind = v->op == KIR_LOAD ? TILE_LOAD : v->op == KIR_STORE ? TILE_STORE : v->op == KIR_CHECK ? TILE_CHECK : TILE_ATOMIC;
     add(c, kind, mask)->u.access = access;

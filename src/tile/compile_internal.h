@@ -12,7 +12,7 @@ typedef struct value_plan {
     bool alias;           /* VAR_GET that reads the variable's slot directly */
     uint32_t cell;        /* slot of a scalar or affine value */
     uint32_t vector;      /* slot of a vector, or of the widened form; a colour before slots are final */
-    uint32_t joined[2];   /* split memory operations: slots of the whole handle and index */
+    uint32_t joined[4];   /* split memory operations: slots of the whole handle, index, operands */
     uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
     kir_value *next_dying;
     uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke out, continue */

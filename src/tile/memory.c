@@ -195,6 +195,12 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
         if (a->bytes == 4) value = atomic_uint32_t(a->atomic, (uint32_t *)(void *)address, (uint32_t)x, (uint32_t)y);
         else value = atomic_uint64_t(a->atomic, (uint64_t *)(void *)address, x, y);
     }
+    if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
+        uint32_t low = (uint32_t)value, high = (uint32_t)(value >> 32);
+        memcpy(f->slot[a->result] + (size_t)lane * 4, &low, 4);
+        memcpy(f->slot[a->high] + (size_t)lane * 4, &high, 4);
+        return;
+    }
     if (a->one) memcpy(f->slot[a->result], &value, 8);
     else memcpy(f->slot[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
 }

@@ -72,6 +72,7 @@ static bool may_alias(const kir_value *get) {
     for (const kir_value *v = get->next; v && plan_of(v)->position <= last; v = v->next) {
         if (--budget < 0) return false;
         if (v->op == KIR_VAR_SET && v->u.var == get->u.var && plan_of(v)->position < last) return false;
+        if (v->op == KIR_ATOMIC && v->u.mem.high == get->u.var) return false;
         if (v->op == KIR_IF || v->op == KIR_LOOP) {
             if (v->op == KIR_IF && v->args[0] == get && plan_of(v)->position == last) continue;
             return false;
@@ -124,10 +125,11 @@ static bool overlap_is_harmless(const kir_value *v, const kir_value *arg) {
 
 static void place_joined(scan *s, kir_value *v) {
     value_plan *p = plan_of(v);
-    p->joined[0] = p->joined[1] = TILE_NONE;
+    for (int i = 0; i < 4; i++) p->joined[i] = TILE_NONE;
     if (v->op < KIR_LOAD || v->op > KIR_ATOMIC || !v->u.mem.split) return;
-    for (int i = 0; i < 2; i++) p->joined[i] = take_colour(s, HG_TYPE_U64);
-    for (int i = 0; i < 2; i++) give_colour(s, p->joined[i]);
+    int count = v->op == KIR_ATOMIC && v->u.mem.high ? 4 : 2;
+    for (int i = 0; i < count; i++) p->joined[i] = take_colour(s, HG_TYPE_U64);
+    for (int i = 0; i < count; i++) give_colour(s, p->joined[i]);
 }
 
 /* A value's vector may lie where a dying operand of equal element size lies; otherwise operands die after it is placed. */
@@ -239,7 +241,7 @@ static void finish_function(const tile_plan *plan, kir_function *f, const uint32
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         value_plan *value = plan_of(v);
         if (value->vector != TILE_NONE && !value->alias) value->vector = final_slot(first, value->vector);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 4; i++)
             if (value->joined[i] != TILE_NONE) value->joined[i] = final_slot(first, value->joined[i]);
         if (v->op == KIR_PARAM && p->param_form[v->u.imm] == TILE_VECTOR) value->vector = p->param_slot[v->u.imm];
         if (v->op == KIR_PARAM && p->param_form[v->u.imm] != TILE_VECTOR) value->cell = p->param_slot[v->u.imm];

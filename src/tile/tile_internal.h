@@ -86,6 +86,7 @@ struct tile_access {
     uint16_t size;         /* checked and named in faults */
     int16_t slot;          /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
+    uint32_t high;         /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
     int64_t disp, stride;
     uint64_t constant_handle;
