@@ -72,7 +72,10 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
             fprintf(out, *argument_maker(o) ? "%s(%s)" : "%s%s", argument_maker(o), o->name);
     }
     if (row->operand_count) fprintf(out, "};\n");
-    fprintf(out, "    return hg_builder_add(builder, 0x%03X, %s, %s, %s, %d);\n}\n", row->opcode, wide ? "to" : row->type_count ? "type" : "HG_TYPE_COUNT",
+    fprintf(out, "    return hg_builder_add(builder, 0x%03X, %s, %s, %s, %d);\n}\n", row->opcode,
+            wide              ? "to"
+            : row->type_count ? "type"
+                              : "HG_TYPE_COUNT",
             wide ? "from" : "HG_TYPE_COUNT", row->operand_count ? "args" : "0", row->operand_count);
 }
 

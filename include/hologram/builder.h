@@ -15,16 +15,21 @@ extern "C" {
 typedef struct hg_builder hg_builder;
 
 /** A place in the code, known before or after it is placed. */
-typedef struct hg_label { uint32_t id; } hg_label;
+typedef struct hg_label {
+    uint32_t id;
+} hg_label;
 
 /** An extent of an array or of the number of lanes: a number, or a scalar parameter of type u32 or u64 by name. */
-typedef struct hg_dim { uint64_t value; const char *param; /**< NULL: value */ } hg_dim;
+typedef struct hg_dim {
+    uint64_t value;
+    const char *param; /**< NULL: value */
+} hg_dim;
 
 /** One operand of an instruction, made by the functions hg_addr_…, hg_count…, hg_imm_… and hg_arg_… below. */
 typedef struct hg_arg {
-    uint8_t kind;      /**< HG_ARG_… */
-    uint8_t reg;       /**< register or predicate */
-    uint8_t place;     /**< place of an address, as in the binary */
+    uint8_t kind;  /**< HG_ARG_… */
+    uint8_t reg;   /**< register or predicate */
+    uint8_t place; /**< place of an address, as in the binary */
     uint8_t has_index, index, page, byte;
     uint64_t value;
     int64_t disp;
@@ -32,7 +37,20 @@ typedef struct hg_arg {
     const void *bytes; /**< a literal's bits, little-endian, or a name; borrowed for the call */
 } hg_arg;
 
-enum { HG_ARG_REG, HG_ARG_PRED, HG_ARG_NO_PRED, HG_ARG_LABEL, HG_ARG_ADDRESS, HG_ARG_ARRAY, HG_ARG_NUMBER, HG_ARG_SIGNED, HG_ARG_REAL, HG_ARG_BITS, HG_ARG_COUNT_REG, HG_ARG_NAME };
+enum {
+    HG_ARG_REG,
+    HG_ARG_PRED,
+    HG_ARG_NO_PRED,
+    HG_ARG_LABEL,
+    HG_ARG_ADDRESS,
+    HG_ARG_ARRAY,
+    HG_ARG_NUMBER,
+    HG_ARG_SIGNED,
+    HG_ARG_REAL,
+    HG_ARG_BITS,
+    HG_ARG_COUNT_REG,
+    HG_ARG_NAME
+};
 enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
 enum { HG_NO_DIMS = 255 };
 
@@ -58,7 +76,8 @@ HG_API hg_builder *hg_builder_param_scalar(hg_builder *builder, uint8_t reg, con
 /** value: hg_imm_… */
 HG_API hg_builder *hg_builder_param_scalar_default(hg_builder *builder, uint8_t reg, const char *name, hg_type type, hg_arg value);
 /** dir: HG_PARAM_IN, OUT or INOUT. rank: number of dims (0: one element), or HG_NO_DIMS for any shape. */
-HG_API hg_builder *hg_builder_param_buffer(hg_builder *builder, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims, uint32_t rank);
+HG_API hg_builder *hg_builder_param_buffer(hg_builder *builder, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
+                                           uint32_t rank);
 HG_API hg_builder *hg_builder_param_pool(hg_builder *builder, uint8_t reg, const char *name, uint64_t bytes);
 /** Bytes of shared memory a block needs. */
 HG_API hg_builder *hg_builder_shared(hg_builder *builder, uint64_t bytes);

@@ -8,9 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct label { const char *name; uint32_t index; bool placed; } label;
-typedef struct open_loop { uint8_t counter; bool skipped; hg_label body, after; } open_loop;
-typedef struct parameter { hg_param param; const char *dims[HG_MAX_EXTENTS]; } parameter;
+typedef struct label {
+    const char *name;
+    uint32_t index;
+    bool placed;
+} label;
+typedef struct open_loop {
+    uint8_t counter;
+    bool skipped;
+    hg_label body, after;
+} open_loop;
+typedef struct parameter {
+    hg_param param;
+    const char *dims[HG_MAX_EXTENTS];
+} parameter;
 
 struct hg_builder {
     hg_arena arena; /* names, default values */
@@ -147,7 +158,7 @@ static uint64_t round_to_16(double value, int bits, int least, uint64_t infinity
     if (isinf(size)) return sign | infinity;
     if (size == 0) return sign;
     int exponent = ilogb(size) < least ? least : ilogb(size);
-    double units = nearbyint(ldexp(size, bits - exponent)); /* the default mode rounds to nearest even */
+    double units = nearbyint(ldexp(size, bits - exponent));                      /* the default mode rounds to nearest even */
     uint64_t pattern = (uint64_t)units + ((uint64_t)(exponent - least) << bits); /* the implicit one carries into the exponent */
     return sign | (pattern > infinity ? infinity : pattern);
 }
@@ -177,7 +188,8 @@ static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negati
         return false;
     }
     uint64_t value_bits = width - (hg_type_is_signed(type) ? 1 : 0);
-    bool fits = negative ? hg_type_is_signed(type) && (value_bits >= 64 || ~value >> value_bits == 0) : value_bits >= 64 || value >> value_bits == 0;
+    bool fits = negative ? hg_type_is_signed(type) && (value_bits >= 64 || ~value >> value_bits == 0)
+                         : value_bits >= 64 || value >> value_bits == 0;
     if (!fits) {
         mistake(b, "S04", "literal out of range for type %s", hg_type_name(type));
         return false;
@@ -196,9 +208,7 @@ static bool put_literal(hg_builder *b, hg_type type, const hg_arg *a, uint8_t *b
     case HG_ARG_NUMBER: return put_integer(b, type, a->value, false, bytes);
     case HG_ARG_SIGNED: return put_integer(b, type, a->value, (int64_t)a->value < 0, bytes);
     case HG_ARG_REAL: return put_real(b, type, a->real, bytes);
-    case HG_ARG_BITS:
-        memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
-        return true;
+    case HG_ARG_BITS: memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type)); return true;
     default: mistake(b, "N03", "a literal is expected"); return false;
     }
 }
@@ -245,7 +255,8 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
     return b;
 }
 
-hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims, uint32_t rank) {
+hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
+                                    uint32_t rank) {
     parameter *p = add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_BUFFER;
@@ -506,17 +517,20 @@ static void make_names(const hg_builder *b, hg_program *p) {
     p->name = copy_text(p, b->name);
     p->labels = copy(p, NULL, b->labels.count * sizeof *p->labels);
     for (uint64_t i = 0; p->labels && i < b->labels.count; i++)
-        if (b->labels.data[i].name && b->labels.data[i].placed) p->labels[p->label_count++] = (hg_label_name){b->labels.data[i].index, copy_text(p, b->labels.data[i].name)};
+        if (b->labels.data[i].name && b->labels.data[i].placed)
+            p->labels[p->label_count++] = (hg_label_name){b->labels.data[i].index, copy_text(p, b->labels.data[i].name)};
     if (p->label_count) qsort(p->labels, p->label_count, sizeof *p->labels, compare_labels);
     p->meta = copy(p, NULL, b->meta.count * sizeof *p->meta);
     for (uint64_t i = 0; p->meta && i < b->meta.count; i++)
-        p->meta[p->meta_count++] = (hg_meta){copy_text(p, b->meta.data[i].key), copy_text(p, b->meta.data[i].value), b->meta.data[i].value_length};
+        p->meta[p->meta_count++] = (hg_meta){copy_text(p, b->meta.data[i].key), copy_text(p, b->meta.data[i].value),
+                                             b->meta.data[i].value_length};
     if (p->meta_count) qsort(p->meta, p->meta_count, sizeof *p->meta, compare_meta);
 }
 
 static void undefined_label(hg_check *c, const hg_builder *b, uint64_t id, int64_t inst) {
     const char *name = b->labels.data[id].name;
-    hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL, "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)", (long long)inst);
+    hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL, "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)",
+                   (long long)inst);
 }
 
 static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
@@ -535,7 +549,8 @@ static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
     if (b->labels.data[b->entry.id].placed)
         p->entry = b->labels.data[b->entry.id].index;
     else
-        hg_check_error(c, "L02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "undefined label '%s' is the entry", b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
+        hg_check_error(c, "L02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "undefined label '%s' is the entry",
+                       b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
 }
 
 static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program *p) {

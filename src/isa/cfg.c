@@ -13,14 +13,14 @@ typedef struct scan {
     hg_check *check;
     hg_cfg *cfg;
     const hg_program *program;
-    uint32_t raw_count;     /* blocks of the whole program, the empty one at its end included */
-    uint32_t *raw_first;    /* raw_count + 1 */
-    uint32_t *raw_at;       /* instruction index → raw block that begins there; n + 1 */
-    uint32_t *function_at;  /* raw block → function number + 1 */
-    uint32_t *stamp;        /* raw block → function that reached it last, + 1 */
-    uint32_t *local;        /* raw block → number in that function */
-    uint32_t *stack;        /* raw blocks to visit, and the list of those found; 2 × raw_count */
-    uint64_t blocks;        /* of all functions */
+    uint32_t raw_count;    /* blocks of the whole program, the empty one at its end included */
+    uint32_t *raw_first;   /* raw_count + 1 */
+    uint32_t *raw_at;      /* instruction index → raw block that begins there; n + 1 */
+    uint32_t *function_at; /* raw block → function number + 1 */
+    uint32_t *stamp;       /* raw block → function that reached it last, + 1 */
+    uint32_t *local;       /* raw block → number in that function */
+    uint32_t *stack;       /* raw blocks to visit, and the list of those found; 2 × raw_count */
+    uint64_t blocks;       /* of all functions */
     HG_VEC(hg_function) functions;
 } scan;
 
@@ -161,7 +161,8 @@ static bool fill_function(scan *s, uint32_t f) {
         b->exit = (uint8_t)raw_exit(s, found[i], succ);
         for (int k = 0; k < 2; k++) b->succ[k] = succ[k] == HG_NO_BLOCK ? HG_NO_BLOCK : s->local[succ[k]];
         b->callee = 0;
-        if (b->exit == HG_EXIT_CALL && (b->callee = function_at(s, s->raw_at[target_of(s->program, b->last - 1)])) == UINT32_MAX) return false;
+        if (b->exit == HG_EXIT_CALL && (b->callee = function_at(s, s->raw_at[target_of(s->program, b->last - 1)])) == UINT32_MAX)
+            return false;
     }
     s->functions.data[f].blocks = blocks;
     s->functions.data[f].block_count = count;
@@ -254,7 +255,8 @@ static void look_into_functions(scan *s) {
             f->exits |= block->exit == HG_EXIT_STOP;
             f->returns |= block->exit == HG_EXIT_RET;
             if (block->exit == HG_EXIT_RET && i == 0)
-                hg_check_error(s->check, "V07", block->last - 1, HG_NO_OPERAND, NULL, "call stack underflow: attempted return with empty call stack");
+                hg_check_error(s->check, "V07", block->last - 1, HG_NO_OPERAND, NULL,
+                               "call stack underflow: attempted return with empty call stack");
             for (uint32_t k = block->first; k < block->last; k++) {
                 uint16_t flags = hg_op_get((hg_op)p->insts[k].op)->flags;
                 f->has_barrier |= (flags & HG_F_BARRIER) != 0;

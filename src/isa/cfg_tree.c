@@ -3,13 +3,13 @@
 #include "isa/verify_internal.h"
 
 typedef struct tree {
-    uint32_t count;               /* blocks; the end is node `count` */
+    uint32_t count; /* blocks; the end is node `count` */
     const uint32_t (*succ)[2];
-    uint32_t *head, *from;        /* predecessors of each node */
-    uint32_t *number;             /* node → order of visit + 1; 0: not visited */
-    uint32_t *vertex;             /* the rest is indexed by order of visit */
+    uint32_t *head, *from; /* predecessors of each node */
+    uint32_t *number;      /* node → order of visit + 1; 0: not visited */
+    uint32_t *vertex;      /* the rest is indexed by order of visit */
     uint32_t *parent, *semi, *ancestor, *best, *idom, *bucket, *chain, *stack;
-    uint8_t *to_end;              /* node was given an edge to the end */
+    uint8_t *to_end; /* node was given an edge to the end */
     uint32_t visited;
 } tree;
 

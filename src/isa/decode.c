@@ -150,7 +150,9 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
 }
 
 enum { OPCODES = 0x400 };
-typedef struct opcode_map { uint16_t op[OPCODES]; } opcode_map;
+typedef struct opcode_map {
+    uint16_t op[OPCODES];
+} opcode_map;
 
 static void make_opcode_map(opcode_map *map) {
     for (int i = 0; i < OPCODES; i++) map->op[i] = HG_OP_NONE;
@@ -267,7 +269,8 @@ static void get_launch(reader *r, hg_program *p) {
     if (count > HG_MAX_EXTENTS) refuse(r, "B08", "bad launch defaults: %u extents", (unsigned)count);
     for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, &p->lanes[k]);
     p->lanes_count = count;
-    if (ok(r) && !p->shared && !p->block[0] && !p->block[1] && !p->block[2] && !count) refuse(r, "B06", "not canonical: a section without launch defaults");
+    if (ok(r) && !p->shared && !p->block[0] && !p->block[1] && !p->block[2] && !count)
+        refuse(r, "B06", "not canonical: a section without launch defaults");
 }
 
 /* No name twice: an open-addressing set over the labels, at most half full. */
@@ -308,7 +311,8 @@ static void get_names(reader *r, hg_program *p) {
         l->name = get_name(r, p);
         if (!ok(r)) return;
         if (l->index > p->inst_count)
-            refuse(r, "B08", "label '%s' points to invalid instruction index %u (max: %u)", l->name, (unsigned)l->index, (unsigned)p->inst_count);
+            refuse(r, "B08", "label '%s' points to invalid instruction index %u (max: %u)", l->name, (unsigned)l->index,
+                   (unsigned)p->inst_count);
         else if (!hg_is_identifier(l->name, strlen(l->name)))
             refuse(r, "B08", "bad label name");
         else if (hg_is_local_label(l->name, strlen(l->name)))
@@ -346,7 +350,8 @@ static void get_meta(reader *r, hg_program *p) {
 static void get_debug(reader *r, hg_program *p) {
     p->source_name = get_name(r, p);
     if (!ok(r)) return;
-    if (r->end - r->at != 8 * (uint64_t)p->inst_count) refuse(r, "B06", "not canonical: the debug section does not have one place an instruction");
+    if (r->end - r->at != 8 * (uint64_t)p->inst_count)
+        refuse(r, "B06", "not canonical: the debug section does not have one place an instruction");
     if (!ok(r)) return;
     p->lines = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->lines + 1);
     p->columns = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->columns + 1);
@@ -371,7 +376,9 @@ static void check_hash(reader *r) {
     if (memcmp(hash, r->data + HG_CONTAINER_HASH, sizeof hash) != 0) refuse(r, "B04", "checksum does not match: the file is damaged");
 }
 
-typedef struct header { uint32_t sections, flags; } header;
+typedef struct header {
+    uint32_t sections, flags;
+} header;
 
 static header get_header(reader *r) {
     header h = {0};
@@ -384,7 +391,8 @@ static header get_header(reader *r) {
     take(r, 8);
     uint16_t major = (uint16_t)get(r, 2), minor = (uint16_t)get(r, 2);
     if (ok(r) && (major != HG_CONTAINER_MAJOR || minor > HG_CONTAINER_MINOR))
-        refuse(r, "B02", "version %u.%u is not supported, only %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR, (int)HG_CONTAINER_MINOR);
+        refuse(r, "B02", "version %u.%u is not supported, only %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR,
+               (int)HG_CONTAINER_MINOR);
     h.sections = get_32(r);
     uint64_t size = get(r, 8);
     take(r, 32);
@@ -398,7 +406,9 @@ static header get_header(reader *r) {
     return h;
 }
 
-typedef struct section { uint64_t offset, size; } section;
+typedef struct section {
+    uint64_t offset, size;
+} section;
 
 /* Sections by kind; size 0: absent (a section that is present is never empty). */
 static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) {
@@ -415,7 +425,8 @@ static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) 
         if (kind <= last_kind || kind >= HG_SECTION_END || zero != 0)
             refuse(r, "B05", "section table: kind %u in entry %u", (unsigned)kind, (unsigned)i);
         else if (offset != start || size == 0 || start > r->end || size > r->end - start)
-            refuse(r, "B05", "section table: section %u lies at %llu with %llu bytes", (unsigned)kind, (unsigned long long)offset, (unsigned long long)size);
+            refuse(r, "B05", "section table: section %u lies at %llu with %llu bytes", (unsigned)kind, (unsigned long long)offset,
+                   (unsigned long long)size);
         if (!ok(r)) return;
         for (uint64_t k = next; k < start; k++)
             if (r->data[k] != 0) refuse(r, "B06", "not canonical: padding before section %u", (unsigned)kind);
@@ -424,11 +435,13 @@ static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) 
         next = offset + size;
     }
     if (ok(r) && next != r->end) refuse(r, "B05", "section table: the last section does not end the file");
-    if (ok(r) && (!table[HG_SECTION_CODE].size || !table[HG_SECTION_NAMES].size)) refuse(r, "B05", "section table: code or names are missing");
+    if (ok(r) && (!table[HG_SECTION_CODE].size || !table[HG_SECTION_NAMES].size))
+        refuse(r, "B05", "section table: code or names are missing");
 }
 
 static void get_sections(reader *r, hg_program *p) {
-    static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {NULL, get_code, get_params, get_launch, get_names, get_meta, get_debug};
+    static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {NULL,      get_code, get_params, get_launch,
+                                                                         get_names, get_meta, get_debug};
     section table[HG_SECTION_END] = {{0, 0}};
     header h = get_header(r);
     if (ok(r)) get_table(r, h.sections, table);
@@ -442,7 +455,8 @@ static void get_sections(reader *r, hg_program *p) {
         r->at = table[kind].offset;
         r->end = table[kind].offset + table[kind].size;
         read[kind](r, p);
-        if (ok(r) && r->at != r->end) refuse(r, "B06", "not canonical: %llu bytes too many in section %u", (unsigned long long)(r->end - r->at), (unsigned)kind);
+        if (ok(r) && r->at != r->end)
+            refuse(r, "B06", "not canonical: %llu bytes too many in section %u", (unsigned long long)(r->end - r->at), (unsigned)kind);
         hg_hash_section(&hash, kind, r->data + table[kind].offset, table[kind].size);
     }
     r->end = end;

@@ -10,26 +10,26 @@
 /* What is known of a register: a type, or FLOW_MAYBE | type (that type or the caller's value), or one of these. */
 enum {
     FLOW_MAYBE = HG_LEAVES_MAYBE,
-    FLOW_ANY = 0xFC,     /* checking: no more complaints; inferring: not known yet */
-    FLOW_UNSET = 0xFD,   /* not initialised on some path (functions[0] only) */
-    FLOW_MIXED = 0xFE,   /* different types meet, or a callee left nothing known */
-    FLOW_CALLER = 0xFF   /* untouched since the function began */
+    FLOW_ANY = 0xFC,   /* checking: no more complaints; inferring: not known yet */
+    FLOW_UNSET = 0xFD, /* not initialised on some path (functions[0] only) */
+    FLOW_MIXED = 0xFE, /* different types meet, or a callee left nothing known */
+    FLOW_CALLER = 0xFF /* untouched since the function began */
 };
 
 typedef struct flow_function {
-    uint8_t *in;         /* block_count × slots: state at the start of each block */
-    uint16_t *pred_in;   /* predicates written since the function began, on every path */
-    uint8_t *seen;       /* block has a state */
-    uint8_t *out;        /* slots: state over all returns; NULL: never returns */
-    uint8_t *hint;       /* inferring: types that callers pass */
+    uint8_t *in;       /* block_count × slots: state at the start of each block */
+    uint16_t *pred_in; /* predicates written since the function began, on every path */
+    uint8_t *seen;     /* block has a state */
+    uint8_t *out;      /* slots: state over all returns; NULL: never returns */
+    uint8_t *hint;     /* inferring: types that callers pass */
 } flow_function;
 
 typedef struct flow {
     hg_check *check;
     hg_cfg *cfg;
-    hg_program *target;  /* inferring: where types are filled in; NULL when checking */
-    bool inferred;       /* something was filled in or learnt */
-    uint32_t slots;      /* registers that the program names */
+    hg_program *target; /* inferring: where types are filled in; NULL when checking */
+    bool inferred;      /* something was filled in or learnt */
+    uint32_t slots;     /* registers that the program names */
     uint8_t slot_of[256], reg_of[256];
     flow_function *functions;
     /* scratch of the function at work */

@@ -13,16 +13,18 @@
 #include <string.h>
 
 /* Registers 0 … 255, then predicates. */
-typedef struct varying { uint64_t bits[5]; } varying;
+typedef struct varying {
+    uint64_t bits[5];
+} varying;
 
-typedef struct region { /* one function under one question */
-    uint32_t (*succ)[2];        /* blocks, block_count for the end */
-    uint32_t *parent, *depth;   /* postdominators */
-    uint32_t *skip;             /* next block up the postdominator tree that may not be divergent yet */
-    uint32_t *cause;            /* divergent block: the branch that decides */
+typedef struct region {           /* one function under one question */
+    uint32_t (*succ)[2];          /* blocks, block_count for the end */
+    uint32_t *parent, *depth;     /* postdominators */
+    uint32_t *skip;               /* next block up the postdominator tree that may not be divergent yet */
+    uint32_t *cause;              /* divergent block: the branch that decides */
     uint8_t *divergent, *decided; /* decided: the blocks that depend on this block's branch are marked */
     uint8_t *dirty;
-    uint8_t *left_out;          /* the branch's edge to the exit is left out of succ */
+    uint8_t *left_out; /* the branch's edge to the exit is left out of succ */
     varying *in;
     varying entry, out, written;
     uint32_t entry_cause, exit_cause;
@@ -33,7 +35,7 @@ typedef struct uniform {
     hg_check *check;
     const hg_cfg *cfg;
     const hg_program *program;
-    bool block;                 /* the question: over a block; else over the launch */
+    bool block; /* the question: over a block; else over the launch */
     bool changed;
     region *regions;
 } uniform;
@@ -136,7 +138,8 @@ static void take_back(const hg_function *fn, region *r, uint32_t b) {
 /* Marks in r->dirty the blocks from which the end can be reached. */
 static bool find_ends(uniform *u, const hg_function *fn, region *r) {
     uint32_t n = fn->block_count, depth = 0;
-    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent, *stack = r->depth;
+    uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent,
+             *stack = r->depth;
     if (!head || !from) {
         hg_free(head);
         hg_free(from);
@@ -321,7 +324,8 @@ static bool run_block(uniform *u, uint32_t f, uint32_t b) {
         region *g = &u->regions[block->callee];
         enter_callee(u, block->callee, &state, divergent, cause);
         for (int k = 0; k < 5; k++) state.bits[k] = (state.bits[k] & ~g->written.bits[k]) | (g->out.bits[k] & g->written.bits[k]);
-        if (g->exit_divergent || (divergent && u->cfg->functions[block->callee].exits)) stop_divergent(r, g->exit_divergent ? g->exit_cause : cause);
+        if (g->exit_divergent || (divergent && u->cfg->functions[block->callee].exits))
+            stop_divergent(r, g->exit_divergent ? g->exit_cause : cause);
     }
     if (block->exit == HG_EXIT_STOP && divergent) stop_divergent(r, cause);
     if (block->exit == HG_EXIT_RET) r->changed_out |= merge(&r->out, &state);

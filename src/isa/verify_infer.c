@@ -75,8 +75,9 @@ static void infer(hg_check *c, hg_cfg *cfg, hg_program *program) {
     for (uint32_t f = 0; f < cfg->function_count; f++) report_function(&x, f);
     for (uint32_t i = 0; i < program->inst_count; i++) /* not reachable */
         if (lacks_type(program, i) && !c->marked[i])
-            hg_check_error(c, "V05", i, HG_NO_OPERAND, "code that no path reaches needs its types written", "type of '%s' cannot be inferred here: write %s.TYPE",
-                           hg_op_get((hg_op)program->insts[i].op)->text, hg_op_get((hg_op)program->insts[i].op)->text);
+            hg_check_error(c, "V05", i, HG_NO_OPERAND, "code that no path reaches needs its types written",
+                           "type of '%s' cannot be inferred here: write %s.TYPE", hg_op_get((hg_op)program->insts[i].op)->text,
+                           hg_op_get((hg_op)program->insts[i].op)->text);
 }
 
 hg_status hg_infer_types(hg_program *program, hg_diagnostics *d) {

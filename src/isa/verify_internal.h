@@ -16,7 +16,7 @@ typedef struct hg_check {
     hg_arena scratch;            /* freed with the check */
     uint64_t errors;
     bool out_of_memory;
-    bool has_first;              /* the error that stands first, for hg_last_error */
+    bool has_first; /* the error that stands first, for hg_last_error */
     hg_error first;
 } hg_check;
 
@@ -31,10 +31,14 @@ hg_status hg_check_end(hg_check *c) HG_NODISCARD;
 /* Zeroed scratch memory; NULL sets out_of_memory. */
 void *hg_check_alloc(hg_check *c, uint64_t count, size_t size) HG_NODISCARD;
 
-typedef struct hg_where { char text[32]; } hg_where;
+typedef struct hg_where {
+    char text[32];
+} hg_where;
 /* "line 9", or "instruction 4" for a program without lines. */
 hg_where hg_check_where(const hg_program *p, uint32_t inst);
-typedef struct hg_label_text { char text[260]; } hg_label_text;
+typedef struct hg_label_text {
+    char text[260];
+} hg_label_text;
 /* Name of the first label at an index, ".L4" where there is none. */
 hg_label_text hg_check_label(const hg_program *p, uint32_t index);
 
@@ -47,12 +51,15 @@ void hg_check_structure(hg_check *c, bool types);
 
 enum { HG_WANT_U32_U64 = 0x80, HG_MAX_ACCESSES = 2 * HG_MAX_OPERANDS + 256 };
 typedef struct hg_access {
-    uint8_t reg;      /* register or predicate */
+    uint8_t reg; /* register or predicate */
     uint8_t is_pred;
-    uint8_t want;     /* type read or written, HG_WANT_U32_U64, or HG_TYPE_OMITTED as in the instruction */
-    uint8_t operand;  /* index in the row */
+    uint8_t want;    /* type read or written, HG_WANT_U32_U64, or HG_TYPE_OMITTED as in the instruction */
+    uint8_t operand; /* index in the row */
 } hg_access;
-typedef struct hg_accesses { uint32_t reads, writes; hg_access read[HG_MAX_ACCESSES], write[4]; } hg_accesses;
+typedef struct hg_accesses {
+    uint32_t reads, writes;
+    hg_access read[HG_MAX_ACCESSES], write[4];
+} hg_accesses;
 void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out);
 /* Number of an operand as the text shows it, from 1; 0: part of the mnemonic. */
 uint32_t hg_operand_number(hg_op op, uint32_t index);

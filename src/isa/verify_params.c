@@ -19,7 +19,7 @@ typedef struct handles {
     uint8_t **in;                /* function → block states, count bytes each */
     uint8_t **out;               /* function → state over its returns; NULL: none */
     uint8_t *dirty;
-    uint16_t *bound;             /* function × slot → parameter + 1, 0: no parameter's handle, or UNKNOWN */
+    uint16_t *bound; /* function × slot → parameter + 1, 0: no parameter's handle, or UNKNOWN */
 } handles;
 enum { UNKNOWN = 0xFFFF, NOT_SEEN = 0xFE };
 
@@ -64,7 +64,8 @@ static void step(const handles *h, uint32_t inst, uint8_t *state) {
     }
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     for (uint32_t k = 0; k < row->operand_count; k++)
-        if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) && h->slot[o[k].reg] != OTHER) state[h->slot[o[k].reg]] = OTHER;
+        if (row->operands[k].kind == HG_K_REG && (row->operands[k].access & HG_WRITE) && h->slot[o[k].reg] != OTHER)
+            state[h->slot[o[k].reg]] = OTHER;
 }
 
 static void call(const handles *h, uint32_t callee, uint8_t *state) {
@@ -142,8 +143,9 @@ static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_
     const char *kind = buffer ? "buffer" : "pool", *place = buffer ? "buf" : "pool";
     if (o->place == HG_PLACE_FLAT) {
         uint64_t size = o->disp < 0 ? 0 - (uint64_t)o->disp : (uint64_t)o->disp;
-        hg_check_error(h->check, "V12", inst, (int)k, NULL, "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg, kind, p->name,
-                       place, (unsigned)o->reg, o->disp < 0 ? '-' : '+', (unsigned long long)size, buffer ? "[r" : "[pool(r", (unsigned)o->reg, buffer ? " + rN]" : ") + rN]");
+        hg_check_error(h->check, "V12", inst, (int)k, NULL, "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg,
+                       kind, p->name, place, (unsigned)o->reg, o->disp < 0 ? '-' : '+', (unsigned long long)size, buffer ? "[r" : "[pool(r",
+                       (unsigned)o->reg, buffer ? " + rN]" : ") + rN]");
     } else if (writes && buffer && p->dir == HG_DIR_IN && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
         hg_check_error(h->check, "V11", inst, (int)k, "declare it inout or out", "store to '%s', an 'in' parameter", p->name);
     }
@@ -207,7 +209,8 @@ void hg_check_params(hg_check *c, hg_cfg *cfg) {
     if (c->out_of_memory) return;
     for (uint64_t i = 0; i < (uint64_t)n * h.count; i++) h.bound[i] = i < h.count ? 0 : UNKNOWN;
     for (uint32_t i = 0; i < c->program->param_count; i++)
-        if (is_handle(&c->program->params[i]) && h.slot[c->program->params[i].reg] != OTHER) h.bound[h.slot[c->program->params[i].reg]] = (uint16_t)(i + 1);
+        if (is_handle(&c->program->params[i]) && h.slot[c->program->params[i].reg] != OTHER)
+            h.bound[h.slot[c->program->params[i].reg]] = (uint16_t)(i + 1);
     for (uint32_t i = n; i-- > 0;) check_function(&h, cfg->bottom_up[i], true);
     for (uint32_t f = 0; f < n; f++) check_function(&h, f, false);
 }

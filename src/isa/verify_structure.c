@@ -35,14 +35,22 @@ bool hg_is_identifier(const char *text, size_t length) {
     return !plain || hg_is_parameter_name(text, length);
 }
 
-bool hg_is_local_label(const char *text, size_t length) { return length > 2 && text[0] == '.' && text[1] == 'L' && only_digits(text + 2, length - 2); }
+bool hg_is_local_label(const char *text, size_t length) {
+    return length > 2 && text[0] == '.' && text[1] == 'L' && only_digits(text + 2, length - 2);
+}
 
 /* ---- operands ---- */
 
-typedef struct place { hg_check *c; uint32_t inst; int operand; const hg_op_info *row; } place;
+typedef struct place {
+    hg_check *c;
+    uint32_t inst;
+    int operand;
+    const hg_op_info *row;
+} place;
 
 static void bad_index(place at, const char *what, uint64_t value, uint64_t limit) {
-    hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid %s: %llu (must be < %llu)", what, (unsigned long long)value, (unsigned long long)limit);
+    hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid %s: %llu (must be < %llu)", what, (unsigned long long)value,
+                   (unsigned long long)limit);
 }
 
 static void check_address(place at, const hg_operand *o, bool array) {
@@ -53,28 +61,34 @@ static void check_address(place at, const hg_operand *o, bool array) {
         return;
     }
     if ((at.row->flags & HG_F_SHARED) && o->place != HG_PLACE_SHARED)
-        hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places", "'%s' takes an address in shared memory only", at.row->text);
+        hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places", "'%s' takes an address in shared memory only",
+                       at.row->text);
     else if ((at.row->flags & HG_F_COLLECTIVE) && o->place == HG_PLACE_SHARED)
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' runs once for all blocks and cannot use shared memory", at.row->text);
     else if ((o->place == HG_PLACE_CLASS || o->place == HG_PLACE_PHI) && o->value >= HG_MAX_CLASSES)
-        hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid class index: %llu (must be < %d)", (unsigned long long)o->value, (int)HG_MAX_CLASSES);
+        hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid class index: %llu (must be < %d)", (unsigned long long)o->value,
+                       (int)HG_MAX_CLASSES);
     else if (o->place == HG_PLACE_PHI && o->phi[0] >= HG_MAX_CLASS_PAGES)
-        hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "invalid boundary coordinates: page=%u (must be < %d), byte=%u (must be < %d)",
-                       (unsigned)o->phi[0], (int)HG_MAX_CLASS_PAGES, (unsigned)o->phi[1], (int)HG_MAX_PAGE_BYTES);
+        hg_check_error(at.c, "N07", at.inst, at.operand, NULL,
+                       "invalid boundary coordinates: page=%u (must be < %d), byte=%u (must be < %d)", (unsigned)o->phi[0],
+                       (int)HG_MAX_CLASS_PAGES, (unsigned)o->phi[1], (int)HG_MAX_PAGE_BYTES);
 }
 
 /* The operations of maps and reductions take the types of the instructions they are named after. */
 static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
     hg_opname name = (hg_opname)o->value;
-    bool allowed = o->value < HG_OPNAME_COUNT &&
-                   (in->op == HG_OP_PARALLEL_MAP ? hg_opname_is_map(name) : in->op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name) : hg_opname_is_reduce(name));
+    bool allowed = o->value < HG_OPNAME_COUNT && (in->op == HG_OP_PARALLEL_MAP          ? hg_opname_is_map(name)
+                                                  : in->op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name)
+                                                                                        : hg_opname_is_reduce(name));
     if (!allowed) {
-        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' is no operation of '%s'", o->value < HG_OPNAME_COUNT ? hg_opname_name(name) : "?", at.row->text);
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' is no operation of '%s'",
+                       o->value < HG_OPNAME_COUNT ? hg_opname_name(name) : "?", at.row->text);
         return;
     }
     if (in->type >= HG_TYPE_COUNT) return;
     hg_op op = hg_opname_op(name);
-    bool typed = op != HG_OP_NONE ? hg_op_allows_type(op, (hg_type)in->type) : name == HG_OPNAME_RELU || hg_type_is_float((hg_type)in->type);
+    bool typed = op != HG_OP_NONE ? hg_op_allows_type(op, (hg_type)in->type)
+                                  : name == HG_OPNAME_RELU || hg_type_is_float((hg_type)in->type);
     if (!typed)
         hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s %s for type %s", at.row->id, hg_opname_name(name),
                        hg_type_name((hg_type)in->type));
@@ -108,10 +122,11 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
         if (o->value > 255) bad_index(at, info->name, o->value, 256);
         break;
     case HG_K_COND:
-        if (o->value >= HG_COND_COUNT) bad_index(at, "condition", o->value, HG_COND_COUNT);
+        if (o->value >= HG_COND_COUNT)
+            bad_index(at, "condition", o->value, HG_COND_COUNT);
         else if (o->value >= HG_COND_LTU && in->type < HG_TYPE_COUNT && hg_type_is_float((hg_type)in->type))
-            hg_check_error(at.c, "N06", at.inst, HG_NO_OPERAND, NULL, "unsupported operation: SETcc.%s for type %s", hg_condition_name((hg_condition)o->value),
-                           hg_type_name((hg_type)in->type));
+            hg_check_error(at.c, "N06", at.inst, HG_NO_OPERAND, NULL, "unsupported operation: SETcc.%s for type %s",
+                           hg_condition_name((hg_condition)o->value), hg_type_name((hg_type)in->type));
         break;
     case HG_K_SCOPE:
         if (o->value >= HG_SCOPE_COUNT) bad_index(at, "scope", o->value, HG_SCOPE_COUNT);
@@ -179,11 +194,13 @@ static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
     }
     for (uint32_t k = 0; k < i; k++) {
         if (p->params[k].reg == a->reg)
-            hg_check_error(c, "D02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "register r%u is declared twice: '%s' and '%s'", (unsigned)a->reg, p->params[k].name, a->name);
+            hg_check_error(c, "D02", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "register r%u is declared twice: '%s' and '%s'",
+                           (unsigned)a->reg, p->params[k].name, a->name);
         if (p->params[k].name && strcmp(p->params[k].name, a->name) == 0) WHOLE(c, "D02", "parameter '%s' is declared twice", a->name);
     }
     bool buffer = a->kind == HG_PARAM_BUFFER, dims = buffer && a->rank != 255;
-    if (a->kind > HG_PARAM_POOL || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) || (buffer ? a->dir < HG_DIR_IN || a->dir > HG_DIR_INOUT : a->dir != HG_DIR_NONE) ||
+    if (a->kind > HG_PARAM_POOL || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) ||
+        (buffer ? a->dir < HG_DIR_IN || a->dir > HG_DIR_INOUT : a->dir != HG_DIR_NONE) ||
         (a->kind == HG_PARAM_SCALAR && a->has_default && !a->default_bytes))
         WHOLE(c, "N03", "parameter '%s' is incomplete", a->name);
     if (dims && a->rank > HG_MAX_EXTENTS) {
@@ -204,8 +221,8 @@ static void check_program(hg_check *c) {
     }
     for (uint32_t i = 0; i < p->param_count; i++) check_param(c, p, i);
     if (p->shared > HG_MAX_SHARED_BYTES)
-        hg_check_error(c, "S05", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d", (unsigned long long)p->shared,
-                       (int)HG_MAX_SHARED_BYTES);
+        hg_check_error(c, "S05", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d",
+                       (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES);
     if ((p->block[0] == 0) != (p->block[1] == 0) || (p->block[0] == 0) != (p->block[2] == 0)) WHOLE(c, "N03", "a block extent is 0");
     if (p->lanes_count > HG_MAX_EXTENTS) {
         WHOLE(c, "S05", "more than 8 extents in .lanes");

@@ -13,7 +13,7 @@ typedef struct types {
     uint32_t function, block, inst; /* where the check stands */
     uint8_t said[256];              /* registers of this function already called uninitialised or ambiguous */
     uint16_t said_preds;
-    uint32_t searches;              /* searches for the places of an ambiguous type: each is linear */
+    uint32_t searches; /* searches for the places of an ambiguous type: each is linear */
 } types;
 
 static const char *type_text(uint8_t type) { return type == HG_WANT_U32_U64 ? "u32 or u64" : hg_type_name((hg_type)type); }
@@ -21,7 +21,10 @@ static const char *type_text(uint8_t type) { return type == HG_WANT_U32_U64 ? "u
 /* ---- V04: the two places ---- */
 
 enum { MAX_SEARCHES = 64 };
-typedef struct definition { uint8_t type; uint32_t inst; } definition; /* inst UINT32_MAX: the start */
+typedef struct definition {
+    uint8_t type;
+    uint32_t inst;
+} definition; /* inst UINT32_MAX: the start */
 
 /* Type that an instruction or call leaves in reg; HG_TYPE_OMITTED when it does not touch it. */
 static uint8_t defines(const types *t, const hg_block *b, uint32_t inst, uint8_t reg) {
@@ -49,7 +52,8 @@ static uint32_t find_definitions(types *t, uint8_t reg, definition found[2]) {
     const hg_function *fn = &t->cfg->functions[t->function];
     uint32_t count = 0, depth = 0, n = fn->block_count;
     uint8_t *seen = hg_calloc(n, 1);
-    uint32_t *stack = hg_calloc(n, sizeof *stack), *head = hg_calloc((size_t)n + 1, sizeof *head), *from = hg_calloc((size_t)n * 2, sizeof *from);
+    uint32_t *stack = hg_calloc(n, sizeof *stack), *head = hg_calloc((size_t)n + 1, sizeof *head),
+             *from = hg_calloc((size_t)n * 2, sizeof *from);
     if (seen && stack && head && from && !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
         for (uint32_t b = 0; b < n; b++) /* predecessors: counts, then places, then the lists */
             for (int k = 0; k < 2; k++)
@@ -103,7 +107,8 @@ static void report_ambiguous(types *t, uint8_t reg, int operand) {
     if (count == 2) {
         describe(t, &found[0], first, sizeof first);
         describe(t, &found[1], second, sizeof second);
-        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet: %s, %s", (unsigned)reg, first, second);
+        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet: %s, %s", (unsigned)reg, first,
+                       second);
     } else {
         hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet", (unsigned)reg);
     }

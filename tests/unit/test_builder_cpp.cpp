@@ -24,8 +24,9 @@ int main() {
     char *text = nullptr;
     size_t length = 0;
     check(hg_program_print(p, &text, &length) == HG_OK, "print");
-    const char *expected = ".atlas 1\n.program scale\n.param r1 x buffer f32 inout [n]\n.param r4 n u64 = 4\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n"
-                           "    mov_imm.f32 r9, 0.5\ndone:\n    parallel_map.f32 r1, r1, sqrt, r4\n";
+    const char *expected =
+        ".atlas 1\n.program scale\n.param r1 x buffer f32 inout [n]\n.param r4 n u64 = 4\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n"
+        "    mov_imm.f32 r9, 0.5\ndone:\n    parallel_map.f32 r1, r1, sqrt, r4\n";
     check(text && std::strcmp(text, expected) == 0, text ? text : "no text");
     hg_string_free(text);
     hg_program_release(p);

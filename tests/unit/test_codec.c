@@ -17,7 +17,10 @@ static hg_program *assemble(const char *text) {
 
 /* ---- bytes by hand ---- */
 
-typedef struct bytes { uint8_t data[4096]; size_t length; } bytes;
+typedef struct bytes {
+    uint8_t data[4096];
+    size_t length;
+} bytes;
 
 static void le(bytes *b, uint64_t value, int count) {
     for (int i = 0; i < count; i++) b->data[b->length++] = (uint8_t)(value >> (8 * i));
@@ -44,27 +47,34 @@ static void seal(uint8_t *file, size_t length) {
     hg_blake3_final(&h, file + 24);
 }
 
-static const char SOURCE[] = ".atlas 1\n.program axpy\n.param r1 x buffer f32 in [n, 3]\n.param r2 y buffer i16 out []\n.param r3 z buffer u8 inout\n.param r6 tmp pool 36864\n"
-                             ".param r4 n u64 = 16\n.param r5 alpha f32\n.shared 32\n.block 8\n.lanes n * 2\n.entry start\n.flag relaxed\n.meta author \"A\\n\\\"b\"\n.meta key \"\"\n"
-                             "    mov_imm.i128 r9, -2\nstart:\nalias:\n    setgeu.u64 p3, r255, r4\n    bra.p3 @done\n    bra @.L7\n.L7:\n    ldg.f32 r10, [r1 + r255 - 4]\n"
-                             "    ldg.f32 r10, [buf42 + 128]\n    stg.f32 [phi(5, 12, 200)], r10\n    atom.cas.u32 r20, [class21 + r252], r252, r253\n    rdid r8, lane_count\n"
-                             "    memfence.device\n    parallel_map.f32 [buf(r2) + 16], r1, reciprocal, 5\n    reduce.add.f32 r11, r10, 1\n    pool.alloc pool3, r4\ndone:\n    exit\n";
+static const char SOURCE[] = ".atlas 1\n.program axpy\n.param r1 x buffer f32 in [n, 3]\n.param r2 y buffer i16 out []\n.param r3 z buffer "
+                             "u8 inout\n.param r6 tmp pool 36864\n"
+                             ".param r4 n u64 = 16\n.param r5 alpha f32\n.shared 32\n.block 8\n.lanes n * 2\n.entry start\n.flag "
+                             "relaxed\n.meta author \"A\\n\\\"b\"\n.meta key \"\"\n"
+                             "    mov_imm.i128 r9, -2\nstart:\nalias:\n    setgeu.u64 p3, r255, r4\n    bra.p3 @done\n    bra @.L7\n.L7:\n "
+                             "   ldg.f32 r10, [r1 + r255 - 4]\n"
+                             "    ldg.f32 r10, [buf42 + 128]\n    stg.f32 [phi(5, 12, 200)], r10\n    atom.cas.u32 r20, [class21 + r252], "
+                             "r252, r253\n    rdid r8, lane_count\n"
+                             "    memfence.device\n    parallel_map.f32 [buf(r2) + 16], r1, reciprocal, 5\n    reduce.add.f32 r11, r10, "
+                             "1\n    pool.alloc pool3, r4\ndone:\n    exit\n";
 
 static void hand_code(bytes *b) {
-    le(b, 1, 4), le(b, 14, 4);                                                         /* entry, count */
+    le(b, 1, 4), le(b, 14, 4);                                                               /* entry, count */
     le(b, 0x006, 2), le(b, 8, 1), le(b, 9, 1), le(b, (uint64_t)-2, 8), le(b, UINT64_MAX, 8); /* mov_imm.i128 r9, -2 */
-    le(b, 0x046, 2), le(b, 17, 1), le(b, 9, 1), le(b, 3, 1), le(b, 255, 1), le(b, 4, 1); /* setgeu.u64 p3, r255, r4 */
-    le(b, 0x060, 2), le(b, 3, 1), le(b, 13, 4);                                        /* bra.p3 @done */
-    le(b, 0x060, 2), le(b, 255, 1), le(b, 4, 4);                                       /* bra @.L7 */
+    le(b, 0x046, 2), le(b, 17, 1), le(b, 9, 1), le(b, 3, 1), le(b, 255, 1), le(b, 4, 1);     /* setgeu.u64 p3, r255, r4 */
+    le(b, 0x060, 2), le(b, 3, 1), le(b, 13, 4);                                              /* bra.p3 @done */
+    le(b, 0x060, 2), le(b, 255, 1), le(b, 4, 4);                                             /* bra @.L7 */
     le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 6, 1), le(b, 1, 1), le(b, 1, 1), le(b, 255, 1), le(b, (uint64_t)-4, 8);
     le(b, 0x001, 2), le(b, 2, 1), le(b, 10, 1), le(b, 0, 1), le(b, 0, 1), le(b, 42, 8), le(b, 128, 8);
     le(b, 0x002, 2), le(b, 2, 1), le(b, 4, 1), le(b, 0, 1), le(b, 5, 1), le(b, 12, 1), le(b, 200, 1), le(b, 0, 8), le(b, 10, 1);
-    le(b, 0x0D7, 2), le(b, 16, 1), le(b, 20, 1), le(b, 3, 1), le(b, 1, 1), le(b, 21, 1), le(b, 252, 1), le(b, 0, 8), le(b, 252, 1), le(b, 253, 1);
-    le(b, 0x008, 2), le(b, 8, 1), le(b, 13, 1);                                        /* rdid r8, lane_count */
-    le(b, 0x071, 2), le(b, 2, 1);                                                      /* memfence.device */
-    le(b, 0x0C0, 2), le(b, 2, 1), le(b, 6, 1), le(b, 0, 1), le(b, 2, 1), le(b, 16, 8), le(b, 8, 1), le(b, 1, 1), le(b, 14, 1), le(b, 0, 1), le(b, 5, 8);
-    le(b, 0x0A0, 2), le(b, 2, 1), le(b, 11, 1), le(b, 10, 1), le(b, 1, 1);             /* reduce.add.f32 r11, r10, 1 */
-    le(b, 0x0B1, 2), le(b, 3, 8), le(b, 1, 1), le(b, 4, 1);                            /* pool.alloc pool3, r4 */
+    le(b, 0x0D7, 2), le(b, 16, 1), le(b, 20, 1), le(b, 3, 1), le(b, 1, 1), le(b, 21, 1), le(b, 252, 1), le(b, 0, 8), le(b, 252, 1),
+        le(b, 253, 1);
+    le(b, 0x008, 2), le(b, 8, 1), le(b, 13, 1); /* rdid r8, lane_count */
+    le(b, 0x071, 2), le(b, 2, 1);               /* memfence.device */
+    le(b, 0x0C0, 2), le(b, 2, 1), le(b, 6, 1), le(b, 0, 1), le(b, 2, 1), le(b, 16, 8), le(b, 8, 1), le(b, 1, 1), le(b, 14, 1), le(b, 0, 1),
+        le(b, 5, 8);
+    le(b, 0x0A0, 2), le(b, 2, 1), le(b, 11, 1), le(b, 10, 1), le(b, 1, 1); /* reduce.add.f32 r11, r10, 1 */
+    le(b, 0x0B1, 2), le(b, 3, 8), le(b, 1, 1), le(b, 4, 1);                /* pool.alloc pool3, r4 */
     le(b, 0x064, 2);
 }
 
@@ -80,15 +90,18 @@ static void hand_params(bytes *b) {
 
 static void hand_rest(bytes *b, int kind) {
     if (kind == 3) le(b, 32, 8), le(b, 8, 4), le(b, 1, 4), le(b, 1, 4), le(b, 2, 1), le(b, 1, 1), le(b, 4, 1), le(b, 0, 1), le(b, 2, 8);
-    if (kind == 4) name(b, "axpy"), le(b, 3, 4), le(b, 1, 4), name(b, "alias"), le(b, 1, 4), name(b, "start"), le(b, 13, 4), name(b, "done");
+    if (kind == 4)
+        name(b, "axpy"), le(b, 3, 4), le(b, 1, 4), name(b, "alias"), le(b, 1, 4), name(b, "start"), le(b, 13, 4), name(b, "done");
     if (kind == 5) le(b, 2, 4), name(b, "author"), le(b, 4, 4), text(b, "A\n\"b"), name(b, "key"), le(b, 0, 4);
 }
 
 static void test_bytes(void) {
     bytes file = {.length = 0};
     bytes hashed = {.length = 0};
-    text(&file, "\x89" "ATLASB\n");
-    le(&file, 1, 2), le(&file, 0, 2), le(&file, 5, 4), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 1, 4), le(&file, 0, 4);
+    text(&file, "\x89"
+                "ATLASB\n");
+    le(&file, 1, 2), le(&file, 0, 2), le(&file, 5, 4), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8), le(&file, 0, 8),
+        le(&file, 1, 4), le(&file, 0, 4);
     size_t table = file.length;
     CHECK_U64(table, 64);
     for (int i = 0; i < 5 * 3; i++) le(&file, 0, 8);
@@ -176,8 +189,8 @@ static void refused(const char *what, const void *file, size_t length, const cha
     hg_program *p = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_status status = hg_program_decode(file, length, d, &p);
-    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0, "%s: expected %s, got %s %s: %s", what, code, hg_status_name(status),
-                  hg_last_error()->code, hg_last_error()->message);
+    CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0, "%s: expected %s, got %s %s: %s", what, code,
+                  hg_status_name(status), hg_last_error()->code, hg_last_error()->message);
     CHECK_U64(hg_diagnostics_errors(d), 1);
     hg_diagnostics_destroy(d);
     hg_program_release(p);
@@ -325,7 +338,8 @@ static void test_damage(uint32_t rounds) {
     for (uint32_t i = 0; i < rounds; i++) {
         memcpy(copy, file, n);
         size_t length = n;
-        for (uint64_t k = 1 + random_u64() % 3; k > 0; k--) copy[random_u64() % n] = (uint8_t)(random_u64() % 4 ? random_u64() % 32 : random_u64());
+        for (uint64_t k = 1 + random_u64() % 3; k > 0; k--)
+            copy[random_u64() % n] = (uint8_t)(random_u64() % 4 ? random_u64() % 32 : random_u64());
         if (i % 16 == 0) length = random_u64() % n;
         if (i % 16 == 1) length += random_u64() % 16;
         if (length >= 56) seal(copy, length);
@@ -382,7 +396,7 @@ static void test_out_of_memory(void) {
 }
 
 int main(int argc, char **argv) { /* argument: how many damaged files */
-    test_out_of_memory();          /* first: the hooks are to be set before anything else */
+    test_out_of_memory();         /* first: the hooks are to be set before anything else */
     test_bytes();
     test_hash();
     test_refusals();

@@ -104,7 +104,9 @@ static hg_program *random_typed(void) {
     return end_layout(&l, add_typed);
 }
 
-typedef struct state { uint8_t pc, depth, preds, types[4], back[MAX_DEPTH], entry[MAX_DEPTH + 1]; } state;
+typedef struct state {
+    uint8_t pc, depth, preds, types[4], back[MAX_DEPTH], entry[MAX_DEPTH + 1];
+} state;
 
 static state queue[MAX_STATES];
 static uint32_t queued, table[4 * MAX_STATES];
@@ -124,7 +126,9 @@ static void reach(const state *s) {
     table[at] = queued;
 }
 
-typedef struct verdict { bool bad, unknown, no_return; } verdict;
+typedef struct verdict {
+    bool bad, unknown, no_return;
+} verdict;
 
 static bool is(const state *s, uint8_t reg, uint8_t type) { return s->types[reg] == (type == HG_TYPE_U32 ? 0 : 1); }
 
@@ -230,8 +234,9 @@ static void test_types(uint32_t count) {
         }
         hg_program_release(p);
     }
-    CHECK_MESSAGE(accepted > count / 50 && rejected > count / 10 && with_calls > count / 200, "accepted %u (with calls %u), rejected %u of %u", (unsigned)accepted,
-                  (unsigned)with_calls, (unsigned)rejected, (unsigned)count);
+    CHECK_MESSAGE(accepted > count / 50 && rejected > count / 10 && with_calls > count / 200,
+                  "accepted %u (with calls %u), rejected %u of %u", (unsigned)accepted, (unsigned)with_calls, (unsigned)rejected,
+                  (unsigned)count);
 }
 
 /* ---- uniform ---- */
@@ -270,8 +275,15 @@ static hg_program *random_lanes(void) {
     return end_layout(&l, add_step);
 }
 
-typedef struct trace { uint32_t count; uint64_t met[MAX_TRACE]; } trace;
-typedef struct lane { uint32_t r[256]; bool p[2], stopped; trace collectives, barriers; } lane;
+typedef struct trace {
+    uint32_t count;
+    uint64_t met[MAX_TRACE];
+} trace;
+typedef struct lane {
+    uint32_t r[256];
+    bool p[2], stopped;
+    trace collectives, barriers;
+} lane;
 
 static void meet(trace *t, uint64_t what) {
     if (t->count < MAX_TRACE) t->met[t->count++] = what;
@@ -353,8 +365,9 @@ static void test_uniform(uint32_t count) {
         }
         hg_program_release(p);
     }
-    CHECK_MESSAGE(accepted > count / 50 && interesting > count / 200 && really_bad > count / 50, "accepted %u (%u of interest), rejected %u, of those wrong %u, of %u",
-                  (unsigned)accepted, (unsigned)interesting, (unsigned)rejected, (unsigned)really_bad, (unsigned)count);
+    CHECK_MESSAGE(accepted > count / 50 && interesting > count / 200 && really_bad > count / 50,
+                  "accepted %u (%u of interest), rejected %u, of those wrong %u, of %u", (unsigned)accepted, (unsigned)interesting,
+                  (unsigned)rejected, (unsigned)really_bad, (unsigned)count);
 }
 
 int main(int argc, char **argv) { /* argument: how many programs of each kind */
