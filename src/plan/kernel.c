@@ -50,6 +50,7 @@ static kir_value *env_input(kir_builder *b, const plan_env *entry) {
 }
 
 static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
+    if (!copy) return; /* out of memory: b->failed is set */
     uint8_t type = copy->type, memory = type == KIR_BOOL ? HG_TYPE_U8 : type;
     kir_value *v;
     if (info->in_env && kir_type_bytes(type) <= 8) {
@@ -64,6 +65,7 @@ static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan
 }
 
 static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
+    if (!copy) return;
     uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
     kir_value *v = kir_get(b, copy);
     if (copy->type == KIR_BOOL) v = byte_from_bool(b, v);
