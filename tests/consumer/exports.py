@@ -16,6 +16,7 @@ for path, _, names in os.walk(include):
         for found in re.finditer(r"\bHG_API\b(?!\s*__attribute__|\s*\n)[^;{(]*?\b(hg_\w+)\s*\(", text):
             declared.add(found.group(1))
 wrong = [f"exported, but not marked HG_API in a public header: {name}" for name in sorted(exported - declared)]
+wrong += [f"marked HG_API, but not exported: {name}" for name in sorted(declared - exported)]
 soname = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
 if "[libhologram.so.0]" not in soname:
     wrong.append("no SONAME libhologram.so.0")
