@@ -163,7 +163,7 @@ static uint32_t order_level(graph *g, int32_t first, int32_t *list, int32_t *sta
     return count;
 }
 
-static int32_t common_ancestor(const graph *g, int32_t a, int32_t b) {
+int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b) {
     const item *n = g->items;
     while (a != b) {
         if (n[a].depth != n[b].depth) {
@@ -196,7 +196,7 @@ static void dominators(graph *g, const int32_t *list, uint32_t count) {
         }
         for (uint32_t k = 0; k < n[v].edge_count; k++) {
             int32_t to = g->edges[n[v].edges + k].target;
-            if (to >= 0) n[to].idom = n[to].idom == NO_ITEM ? v : common_ancestor(g, n[to].idom, v);
+            if (to >= 0) n[to].idom = n[to].idom == NO_ITEM ? v : structure_common_ancestor(g, n[to].idom, v);
         }
     }
 }
@@ -235,32 +235,65 @@ static void follow_ups(graph *g, const int32_t *list, uint32_t count) {
     }
 }
 
-static bool analyse_levels(graph *g, int32_t root) {
+static bool analyse_levels(graph *g, bool split, int32_t root) {
     size_t count = (size_t)g->block_count + 2 * (size_t)g->loop_count;
     int32_t *list = hg_calloc(count, sizeof *list), *stack = hg_calloc(count, sizeof *stack);
-    for (uint32_t l = 0; list && stack && l < g->loop_count; l++) {
+    bool ok = list && stack;
+    for (uint32_t l = 0; ok && l < g->loop_count; l++) {
         uint32_t n = order_level(g, level_entry(g, l, root), list, stack);
         dominators(g, list, n);
         follow_ups(g, list, n);
+        if (split) ok = structure_split_level(g, l, list, n);
     }
-    bool ok = list && stack;
     hg_free(list);
     hg_free(stack);
     return ok;
 }
 
-static bool structured(graph *g) {
+static void free_items(graph *g) {
+    hg_free(g->items);
+    hg_free(g->edges);
+    g->items = NULL;
+    g->edges = NULL;
+}
+
+/* Everything from the loops to the dominators of each level. */
+static bool analyse(graph *g, bool split, int32_t *root) {
     ways w = {.capacity = 0};
-    bool ok = structure_find_loops(g);
+    bool ok = true;
     for (uint32_t b = 0; ok && b < g->block_count; b++)
         for (int k = 0; ok && k < 2; k++)
             if (g->blocks[b].succ[k] != HG_NO_BLOCK) ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
     ok = ok && make_edges(g, &w);
-    int32_t root = ok ? route(g, &w, 0, 0).target : 0;
+    if (ok) *root = route(g, &w, 0, 0).target;
     hg_vec_free(&w.list);
     hg_free(w.table);
-    ok = ok && analyse_levels(g, root);
-    return ok && structure_emit(g, root);
+    return ok && analyse_levels(g, split, *root);
+}
+
+/* Splits loops that share a header and analyses again, as often as they may be nested. */
+static bool split_again(graph *g) {
+    if (g->splits.count == 0 || !structure_apply_splits(g)) return false;
+    uint32_t *scratch = hg_calloc(g->loop_count, sizeof *scratch);
+    if (!scratch) return false;
+    structure_range_loops(g, scratch);
+    hg_free(scratch);
+    free_items(g);
+    return true;
+}
+
+enum { SPLIT_ROUNDS = 8 };
+
+static bool structured(graph *g) {
+    const hg_function *f = g->x->source;
+    int32_t root = 0;
+    if (!structure_find_loops(g)) return false;
+    for (int round = 0;; round++) {
+        bool split = round < SPLIT_ROUNDS && (f->has_barrier || f->has_collective);
+        if (!analyse(g, split, &root)) return false;
+        if (g->splits.count == 0) return structure_emit(g, root);
+        if (!split_again(g)) return false;
+    }
 }
 
 hg_status build_structure(build *x) {
@@ -268,10 +301,10 @@ hg_status build_structure(build *x) {
     g.work_limit = 16 * (uint64_t)g.block_count + 65536;
     g.loop_of = hg_calloc(g.block_count, sizeof *g.loop_of);
     bool ok = g.loop_of && structured(&g);
+    free_items(&g);
     hg_free(g.loop_of);
     hg_free(g.loops);
-    hg_free(g.items);
-    hg_free(g.edges);
+    hg_vec_free(&g.splits);
     if (ok) return HG_OK;
     return g.give_up ? structure_flat(x) : hg_fail_memory();
 }

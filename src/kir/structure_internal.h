@@ -17,7 +17,7 @@ typedef struct edge {
 } edge;
 
 typedef struct cycle {
-    uint32_t header;       /* block */
+    uint32_t header;       /* block; an inner loop may share it (structure_split.c) */
     uint32_t parent;       /* loop */
     uint32_t start, size;  /* loop m is inside or equal when start <= m.start < start + size */
     uint32_t exits;        /* different blocks it is left to */
@@ -49,6 +49,7 @@ typedef struct graph {
     uint32_t loop_count;
     item *items;
     edge *edges;
+    HG_VEC(cycle) splits;
     uint64_t work, work_limit;
     bool give_up;       /* too many ways in and out of loops: written as one loop over block numbers */
 } graph;
@@ -66,13 +67,28 @@ static inline uint32_t level_of(const graph *g, int32_t i) {
     if (is_dispatch_item(g, i)) return loop_of_item(g, i);
     return is_loop_item(g, i) ? g->loops[loop_of_item(g, i)].parent : g->loop_of[i];
 }
+/* The inner loop that begins at the same block; 0: none. */
+static inline uint32_t same_header(const graph *g, uint32_t l) {
+    uint32_t m = g->loop_of[g->loops[l].header];
+    if (l == 0 || m == l) return 0;
+    while (g->loops[m].parent != l) m = g->loops[m].parent;
+    return m;
+}
 static inline int32_t level_entry(const graph *g, uint32_t l, int32_t root) {
     if (l == 0) return root;
-    return g->loops[l].entries ? dispatch_item(g, l) : (int32_t)g->loops[l].header;
+    if (g->loops[l].entries) return dispatch_item(g, l);
+    return same_header(g, l) ? loop_item(g, same_header(g, l)) : (int32_t)g->loops[l].header;
 }
 
 /* structure_loops.c: fills loop_of, loops. False: out of memory, or give_up. */
 bool structure_find_loops(graph *g);
+/* structure_loops.c: start and size of every loop. next: room for a number each. */
+void structure_range_loops(graph *g, uint32_t *next);
+/* structure.c: in the dominator tree of a level. */
+int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b);
+/* structure_split.c: the first may add to splits, the second puts them with the loops. False: out of memory. */
+bool structure_split_level(graph *g, uint32_t l, const int32_t *list, uint32_t count);
+bool structure_apply_splits(graph *g);
 /* structure_emit.c: writes the body. False: out of memory, or give_up. */
 bool structure_emit(graph *g, int32_t root);
 /* structure_flat.c: the body as one loop over block numbers. */

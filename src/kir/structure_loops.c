@@ -119,6 +119,21 @@ static bool find_loop(finder *f, uint32_t w) {
     return true;
 }
 
+void structure_range_loops(graph *g, uint32_t *next) {
+    for (uint32_t l = g->loop_count; l-- > 0;) {
+        g->loops[l].size++;
+        if (l) g->loops[g->loops[l].parent].size += g->loops[l].size;
+    }
+    for (uint32_t l = 0; l < g->loop_count; l++) {
+        if (l) {
+            uint32_t p = g->loops[l].parent;
+            g->loops[l].start = next[p]; /* start of the parent's next inner loop */
+            next[p] += g->loops[l].size;
+        }
+        next[l] = g->loops[l].start + 1;
+    }
+}
+
 /* Numbers loops by header, outer ones first, and gives each the range of those inside. */
 static bool number_loops(finder *f) {
     graph *g = f->g;
@@ -136,19 +151,7 @@ static bool number_loops(finder *f) {
         }
         g->loop_of[f->block[w]] = f->is_loop[w] ? own[w] : around;
     }
-    for (uint32_t l = g->loop_count; l-- > 0;) {
-        g->loops[l].size++;
-        if (l) g->loops[g->loops[l].parent].size += g->loops[l].size;
-    }
-    uint32_t *next = f->body; /* loop -> start of its next inner loop; there are at most n loops besides the function */
-    for (uint32_t l = 0; l < g->loop_count; l++) {
-        if (l) {
-            uint32_t p = g->loops[l].parent;
-            g->loops[l].start = next[p];
-            next[p] += g->loops[l].size;
-        }
-        next[l] = g->loops[l].start + 1;
-    }
+    structure_range_loops(g, f->body); /* there are at most n loops besides the function */
     return true;
 }
 

@@ -96,6 +96,7 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
             break;
         case HG_OP_RET: next = stack[--depth]; break;
         case HG_OP_EXIT: return t;
+        case HG_OP_PARALLEL_MAP: break;
         default: CHECK_MESSAGE(false, "instruction %u is not part of this test", (unsigned)in->op); return t;
         }
         if (counts && max_steps && ++steps > max_steps) {
@@ -165,6 +166,7 @@ static flow run_region(machine *x, const kir_region *r, uint64_t *values) {
         case KIR_CONTINUE: next = AGAIN; break;
         case KIR_RETURN: next = RETURNED; break;
         case KIR_EXIT: next = ENDED; break;
+        case KIR_STEP: break;
         default: values[v->id] = compute(v, values[v->args[0]->id], v->nargs > 1 ? values[v->args[1]->id] : 0);
         }
         if (next != NEXT) return next;
@@ -211,7 +213,7 @@ static void add_visit(hg_text *t, uint32_t number) {
     hg_text_addf(t, "    mov_imm.u64 r24, %u\n    mad.u64 r20, r20, r21, r24\n    stg.u64 [buf(r1) + 0], r20\n", number * 2 + 1);
 }
 
-typedef struct part { const char *name; uint32_t blocks; uint32_t part, parts; } part;
+typedef struct part { const char *name; uint32_t blocks; uint32_t part, parts; bool steps; } part;
 
 static void add_condition(hg_text *t, uint32_t pred) {
     hg_text_addf(t, "    mov_imm.u32 r30, %u\n    shr.u64 r25, r20, r30\n    mov_imm.u64 r26, %u\n    and.u64 r25, r25, r26\n    seteq.u64 p%u, r25, r22\n",
@@ -229,6 +231,7 @@ static void add_block(hg_text *t, const part *p, uint32_t i, uint32_t style) {
     hg_text_addf(t, "%s%u.%u:\n", p->name, p->part, i);
     add_visit(t, p->part * 1000 + i);
     if (rnd(8) == 0) hg_text_addf(t, "    mov_imm.u32 r%u, %u\n", 40 + rnd(3), rnd(4));
+    if (p->steps && rnd(5) == 0) hg_text_addf(t, "    parallel_map.u64 r1, r1, abs, r4\n"); /* control is uniform here */
     if (rnd(6) == 0 && p->part + 1 < p->parts) hg_text_addf(t, "    call @f%u.0\n", p->part + 1 + rnd(p->parts - p->part - 1));
     uint32_t pred = rnd(3);
     if (rnd(4)) add_condition(t, pred);
@@ -247,9 +250,10 @@ static void add_block(hg_text *t, const part *p, uint32_t i, uint32_t style) {
 static char *random_program(uint32_t most) {
     hg_text t = {0};
     uint32_t parts = 1 + rnd(3), style = rnd(3);
+    bool steps = rnd(2);
     add_head(&t);
     for (uint32_t k = 0; k < parts; k++) {
-        part p = {"f", 1 + rnd(most), k, parts};
+        part p = {"f", 1 + rnd(most), k, parts, steps};
         for (uint32_t i = 0; i < p.blocks; i++) add_block(&t, &p, i, style);
         hg_text_addf(&t, k ? "    ret\n" : "    exit\n");
     }
@@ -285,8 +289,333 @@ static void random_graphs(uint64_t first, uint64_t count) {
     }
 }
 
+/* ---- shape of the result ---- */
+
+/* Control and effects as one line: if(…)else(…), loop(…), load, store, and so on. */
+static void skeleton(hg_text *t, const kir_region *r) {
+    for (const kir_value *v = r->first; v; v = v->next) {
+        bool shown = v->op == KIR_IF || v->op == KIR_LOOP || (kir_has_side_effect(v) && v->op != KIR_VAR_SET);
+        if (!shown) continue;
+        hg_text_addf(t, "%s%s", t->length && t->data[t->length - 1] != '(' ? " " : "", kir_op_name((kir_op)v->op));
+        if (v->op == KIR_CALL) hg_text_addf(t, " %s", v->u.call.function->name);
+        if (!v->body[0]) continue;
+        hg_text_addf(t, "(");
+        skeleton(t, v->body[0]);
+        hg_text_addf(t, ")");
+        if (!v->body[1] || !v->body[1]->first) continue;
+        hg_text_addf(t, " else(");
+        skeleton(t, v->body[1]);
+        hg_text_addf(t, ")");
+    }
+}
+
+static void check_skeleton(const char *text, const char *expected) {
+    hg_program *program;
+    kir_module *m = lower(text, 0, &program);
+    if (!m || !simplify(m)) return;
+    hg_text t = {0};
+    for (const kir_function *f = m->functions; f; f = f->next) {
+        hg_text_addf(&t, "%s%s:", t.length ? "; " : "", f->name);
+        skeleton(&t, f->body);
+    }
+    CHECK_TEXT(t.data, expected);
+    hg_text_free(&t);
+    done(m, program);
+}
+
+static char *example(const char *name) {
+    static char text[16384];
+    char path[512];
+    snprintf(path, sizeof path, "%s/examples/programs/%s.atlas", HG_SOURCE_DIR, name);
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    CHECK_MESSAGE(n > 0, "%s cannot be read", path);
+    if (f) fclose(f);
+    text[n] = '\0';
+    return text;
+}
+
+static void examples(void) {
+    check_skeleton(example("axpy"), "main: if(load load store)");
+    check_skeleton(example("collatz"), "main: if(load loop(if(break) if() else()) store)");
+    check_skeleton(example("block_reverse"), "main: load store barrier load store");
+    check_skeleton(example("gcd3"), "main: if(load load call gcd load call gcd store); gcd: loop(if(break) fault_if)");
+    check_skeleton(example("center"), "main: step if(load store)");
+    check_skeleton(example("wide"), "main: if(load load store store)");
+}
+
+#define HEAD ".atlas 1\n.program t\n.param r1 x buffer u32 inout [n]\n.param r4 n u64\n"
+#define SHOW "    stg.u32 [buf(r1) + 0], r5\n"
+
+static void common_forms(void) {
+    const char *preds = "    mov_imm.u32 r5, 1\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    setlt.u32 p1, r5, r6\n";
+    struct { const char *body, *expected; } forms[] = {
+        {"    bra.p0 @done\n    bra.p1 @done\n" SHOW "done:\n    exit\n", "if(if(store))"},                               /* guards */
+        {"    bra.p0 @a\n" SHOW "    bra @b\na:\n" SHOW SHOW "b:\n" SHOW, "if(store store) else(store) store"},           /* diamond */
+        {"    mov_imm.u32 r7, 5\na:\n" SHOW "    loop r7, @a\n" SHOW, "loop(store if(break)) store"},                      /* counted */
+        {"a:\n" SHOW "    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @a\n" SHOW, "loop(store load if(break)) store"},
+        {"a:\n" SHOW "    bra @a\n", "loop(store)"},
+        {"a:\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @out\nb:\n" SHOW "    ldg.u32 r7, [buf(r1) + 4]\n    seteq.u32 p1, r5, r7\n"
+         "    bra.p1 @b\n    bra @a\nout:\n" SHOW, "loop(load if(break) loop(store load if(break))) store"},            /* nested */
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(forms); i++) {
+        hg_text t = {0}, expected = {0};
+        hg_text_addf(&t, HEAD "%s%s", preds, forms[i].body);
+        hg_text_addf(&expected, "main: load %s", forms[i].expected);
+        check_skeleton(t.data, expected.data);
+        hg_text_free(&t);
+        hg_text_free(&expected);
+    }
+}
+
+static const kir_value *find_op(const kir_module *m, kir_op op, uint32_t number) {
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == op && number-- == 0) return v;
+    return NULL;
+}
+
+static void example_shapes(void) {
+    hg_program *program;
+    kir_module *m = lower(example("axpy"), 0, &program);
+    if (!m || !simplify(m)) return;
+    kir_shapes(m, false);
+    const kir_value *load = find_op(m, KIR_LOAD, 0), *branch = find_op(m, KIR_IF, 0);
+    CHECK(load && load->shape == KIR_VARYING);
+    CHECK(load && load->args[0]->shape == KIR_UNIFORM);
+    CHECK(load && load->args[1]->shape == KIR_AFFINE && load->args[1]->stride == 4 && load->args[1]->umax < UINT64_C(1) << 42);
+    CHECK(branch && branch->args[0]->shape == KIR_VARYING);
+    CHECK(kir_provenance(m) == HG_OK);
+    CHECK_U64(m->slots.count, 2);
+    CHECK(!m->has_open && !m->slots.data[0].written && m->slots.data[0].read && m->slots.data[1].written && m->slots.data[1].read);
+    CHECK_U64(m->slots.data[0].input, 0);
+    CHECK_U64(m->slots.data[1].input, 1);
+    done(m, program);
+    m = lower(example("collatz"), 0, &program);
+    if (!m || !simplify(m)) return;
+    kir_shapes(m, true);
+    const kir_value *loop = find_op(m, KIR_LOOP, 0), *get = find_op(m, KIR_VAR_GET, 1);
+    CHECK(loop && loop->shape == KIR_VARYING);
+    CHECK(get && get->type == HG_TYPE_U32 && get->shape == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
+    done(m, program);
+}
+
+static void handles(void) {
+    hg_program *program;
+    kir_module *m = lower(HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
+                          "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n", 0, &program);
+    if (!m) return;
+    CHECK(kir_provenance(m) == HG_OK);
+    const kir_value *load = find_op(m, KIR_LOAD, 0), *constant = find_op(m, KIR_STORE, 0), *moved = find_op(m, KIR_STORE, 1);
+    CHECK(m->has_open && load && load->u.mem.slot == KIR_OPEN);
+    CHECK(constant && constant->u.mem.slot >= 0 && m->slots.data[constant->u.mem.slot].constant && m->slots.data[constant->u.mem.slot].handle == 7);
+    CHECK(moved && moved->u.mem.slot >= 0 && !m->slots.data[moved->u.mem.slot].constant && m->slots.data[moved->u.mem.slot].input == 2);
+    done(m, program);
+}
+
+/* An index takes the width that the register has where the function is called, through another function too. */
+static void index_widths(void) {
+    for (int wide = 0; wide < 2; wide++) {
+        hg_text t = {0};
+        hg_program *program;
+        hg_text_addf(&t, HEAD "    mov_imm.u32 r5, 1\n    mov_imm.%s r6, 4\n    call @f\n    exit\ng:\n    stg.u32 [r1 + r6], r5\n    ret\nf:\n    call @g\n    ret\n",
+                     wide ? "u64" : "u32");
+        kir_module *m = lower(t.data, 0, &program);
+        hg_text_free(&t);
+        if (!m) return;
+        const kir_value *put = find_op(m, KIR_STORE, 0), *index = put ? put->args[1] : NULL;
+        CHECK(index && index->op == (wide ? KIR_VAR_GET : KIR_ZEXT));
+        if (index && !wide) index = index->args[0];
+        CHECK(index && index->op == KIR_VAR_GET && index->u.var == find_op(m, KIR_VAR_SET, 2)->u.var);
+        done(m, program);
+    }
+}
+
+/* ---- size ---- */
+
+static uint64_t operations(const kir_module *m) {
+    uint64_t n = 0;
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) n++;
+    return n;
+}
+
+/* 97 functions, each calling the next twice: 2^96 calls when run, as many operations as instructions. */
+static void doubling_calls(void) {
+    hg_text t = {0};
+    hg_program *program;
+    hg_text_addf(&t, HEAD "    mov_imm.u32 r5, 1\n    call @g0\n    exit\n");
+    for (int i = 0; i < 96; i++) hg_text_addf(&t, "g%d:\n    call @g%d\n    call @g%d\n    ret\n", i, i + 1, i + 1);
+    hg_text_addf(&t, "g96:\n    add.u32 r5, r5, r5\n    ret\n");
+    kir_module *m = lower(t.data, 0, &program);
+    hg_text_free(&t);
+    if (!m) return;
+    CHECK_U64(m->function_count, 98);
+    CHECK(operations(m) < 400);
+    if (simplify(m)) CHECK(operations(m) < 400);
+    done(m, program);
+}
+
+/* Loops in loops, each with an exit of its own to a far place: n² ways out. */
+static void many_exits(uint32_t n, bool run) {
+    hg_text t = {0};
+    add_head(&t);
+    for (uint32_t i = 0; i < n; i++) {
+        hg_text_addf(&t, "l%u:\n", i);
+        add_visit(&t, i);
+        add_condition(&t, 0);
+        hg_text_addf(&t, "    bra.p0 @t%u\n", i);
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        add_condition(&t, 1);
+        hg_text_addf(&t, "    bra.p1 @l%u\n", i);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        hg_text_addf(&t, "t%u:\n", i);
+        add_visit(&t, n + i);
+    }
+    hg_text_addf(&t, "    exit\n");
+    hg_program *program;
+    kir_module *m = run ? NULL : lower(t.data, 0, &program);
+    if (run) check_paths(t.data, n, 2000, 0);
+    else if (m) {
+        CHECK(operations(m) < 100 * (uint64_t)program->inst_count);
+        done(m, program);
+    }
+    hg_text_free(&t);
+}
+
+static void large(const char *line, uint32_t n) {
+    hg_text t = {0};
+    hg_program *program;
+    add_head(&t);
+    for (uint32_t i = 0; i < n; i++) hg_text_addf(&t, line, i, i);
+    hg_text_addf(&t, "done:\n    exit\n");
+    kir_module *m = lower(t.data, 0, &program);
+    if (m && simplify(m)) CHECK(operations(m) < 12 * (uint64_t)program->inst_count);
+    if (m) done(m, program);
+    hg_text_free(&t);
+}
+
+/* ---- steps ---- */
+
+/* Statements of a nested program; labels are numbered. loops: labels of the uniform loops around, inside and out. */
+typedef struct nest { hg_text t; uint32_t labels, depth; struct { uint32_t top, out; } loops[8]; uint32_t loop_count; bool varying; } nest;
+
+static void add_statements(nest *n, uint32_t count);
+
+static void add_branch(nest *n, bool varying) {
+    uint32_t other = n->labels++, end = n->labels++;
+    bool was = n->varying, has_else = rnd(2);
+    hg_text_addf(&n->t, "    bra.p%u @L%u.\n", varying ? 2 : rnd(2), other);
+    n->varying |= varying;
+    add_statements(n, 1 + rnd(2));
+    if (has_else) hg_text_addf(&n->t, "    bra @L%u.\n", end);
+    hg_text_addf(&n->t, "L%u.:\n", other);
+    if (has_else) add_statements(n, 1 + rnd(2));
+    if (has_else) hg_text_addf(&n->t, "L%u.:\n", end);
+    n->varying = was;
+}
+
+/* One loop, or two that begin at one label: the inner one varying. */
+static void add_loop(nest *n, bool varying) {
+    uint32_t top = n->labels++, out = n->labels++;
+    bool was = n->varying;
+    hg_text_addf(&n->t, "L%u.:\n", top);
+    if (!varying && rnd(2)) {
+        n->varying = true;
+        add_statements(n, 1);
+        hg_text_addf(&n->t, "    bra.p2 @L%u.\n", top);
+        n->varying = was;
+    }
+    n->varying |= varying;
+    uint32_t before = n->loop_count;
+    if (n->varying) n->loop_count = 0; /* a jump out of a varying loop is not uniform */
+    if (!n->varying && n->loop_count < HG_COUNT_OF(n->loops)) {
+        n->loops[n->loop_count].top = top;
+        n->loops[n->loop_count++].out = out;
+    }
+    add_statements(n, 1 + rnd(3));
+    n->loop_count = before;
+    hg_text_addf(&n->t, "    bra.p%u @L%u.\nL%u.:\n", varying ? 2 : rnd(2), top, out);
+    n->varying = was;
+}
+
+static void add_statements(nest *n, uint32_t count) {
+    n->depth++;
+    for (; count; count--) {
+        uint32_t kind = rnd(8);
+        bool varying = rnd(3) == 0;
+        if (n->depth < 5 && kind < 2) add_branch(n, varying);
+        else if (n->depth < 5 && kind < 4) add_loop(n, varying);
+        else if (kind == 4 && n->loop_count && !n->varying) {
+            uint32_t at = rnd(n->loop_count);
+            hg_text_addf(&n->t, "    bra.p%u @L%u.\n", rnd(2), rnd(2) ? n->loops[at].top : n->loops[at].out);
+        } else if (!n->varying && kind < 7) hg_text_addf(&n->t, "    parallel_map.f32 r1, r1, abs, r4\n");
+        else hg_text_addf(&n->t, "    add.u64 r8, r8, r5\n    stg.u64 [buf(r1) + 0], r8\n");
+    }
+    n->depth--;
+}
+
+/* Where the verifier finds control uniform, the structured form is uniform too: nothing that a step needs is lost. */
+static char *random_steps(void) {
+    nest n = {.labels = 0};
+    hg_text_addf(&n.t, ".atlas 1\n.program t\n.param r1 x buffer f32 inout [n]\n.param r4 n u64\n.param r5 k u64\n.param r6 j u64\n"
+                       "    seteq.u64 p0, r5, r6\n    setltu.u64 p1, r6, r5\n    seteq.u64 p2, r255, r5\n    mov.u64 r8, r5\n");
+    add_statements(&n, 2 + rnd(4));
+    hg_text_addf(&n.t, "    exit\n");
+    return n.t.data;
+}
+
+static uint64_t steps_seen, steps_accepted;
+
+static void check_steps(const kir_module *m, uint64_t seed, const char *text) {
+    for (const kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+        if (v->op != KIR_STEP) continue;
+        bool uniform = true;
+        for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+            uniform &= r->owner->op == KIR_IF ? r->owner->args[0]->shape == KIR_UNIFORM : r->owner->shape == KIR_UNIFORM;
+        steps_seen++;
+        CHECK_MESSAGE(uniform, "seed %" PRIu64 ": a step in uniform control is under a varying condition\n%s", seed, text);
+    }
+}
+
+static void random_step_graphs(uint64_t count) {
+    for (uint64_t seed = 1; seed <= count && test_failed < 5; seed++) {
+        random_state = seed * 1234567;
+        char *text = random_steps();
+        hg_program *program = NULL;
+        hg_cfg *cfg = NULL;
+        kir_module *m = NULL;
+        if (hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK && hg_verify(program, NULL, NULL, &cfg) == HG_OK &&
+            kir_build(cfg, NULL, &m) == HG_OK && simplify(m)) {
+            steps_accepted++;
+            kir_shapes(m, false);
+            check_steps(m, seed, text);
+        }
+        kir_module_destroy(m);
+        hg_cfg_destroy(cfg);
+        hg_program_release(program);
+        hg_free(text);
+    }
+    CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count, "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted, steps_seen);
+}
+
 int main(int count, char **words) {
     uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : 3000;
+    examples();
+    common_forms();
+    example_shapes();
+    handles();
+    index_widths();
+    doubling_calls();
+    many_exits(40, true);
+    many_exits(700, true); /* given up: one loop over block numbers */
+    many_exits(3000, false);
+    large("    bra.p0 @done\n", 20000);
+    large("    bra.p0 @e%u\n    add.u32 r40, r40, r41\ne%u:\n", 20000);
+    large("l%u:\n    add.u32 r40, r40, r41\n    bra.p1 @l%u\n", 20000);
+    random_step_graphs(graphs);
     random_graphs(first, graphs);
     return test_done();
 }
