@@ -65,7 +65,7 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
         const hg_operand_info *o = &row->operands[i];
         fprintf(out, i ? ", " : "    const hg_arg args[] = {");
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE)
-            fprintf(out, "hg_arg_name(\"%s\")", word);
+            fprintf(out, "hg_arg_name(\"%s\")", word ? word : "");
         else if (o->optional && !optional)
             fprintf(out, "hg_arg_make(HG_ARG_NO_PRED, 0, 0)");
         else

@@ -1,7 +1,7 @@
 /* What an instruction reads and writes, from its row. Must not know: control flow. */
 #include "isa/verify_internal.h"
 
-static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_program *p, const hg_operand *o) {
+static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
     switch ((hg_type_rule)info->rule) {
     case HG_R_T: return in->type;
     case HG_R_T2: return in->type2;
@@ -11,7 +11,6 @@ static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value); /* rdid d, IDNAME */
     case HG_R_NONE: break;
     }
-    (void)p;
     return HG_TYPE_U64;
 }
 
@@ -41,9 +40,9 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
             if (info->access & HG_READ) {
                 uint32_t count = reduces_registers(in->op) ? (uint32_t)o[2].value : 1;
                 for (uint32_t k = 0; k < count && o[i].reg + k < HG_MAX_REGISTERS; k++)
-                    add_read(out, (uint8_t)(o[i].reg + k), false, want_of(in, info, p, o), i);
+                    add_read(out, (uint8_t)(o[i].reg + k), false, want_of(in, info, o), i);
             }
-            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, false, want_of(in, info, p, o), (uint8_t)i};
+            if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, false, want_of(in, info, o), (uint8_t)i};
             break;
         case HG_K_PRED:
             if (o[i].reg == 255) break;
