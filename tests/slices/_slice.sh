@@ -20,9 +20,58 @@ build() {
     shift
     log=build/$preset.log
     if ! { cmake --preset "$preset" && cmake --build "build/$preset" ${1:+--target} "$@"; } >"$log" 2>&1; then
-        grep -E -A5 'error|FAILED' "$log" | head -n 60
-        echo "the build of preset $preset failed; all of it: $log"
-        echo "0 passed, 1 failed, 0 skipped"
-        exit 1
+        build_failed "preset $preset" "$log"
     fi
+}
+
+# cross MACHINE SOURCE [TARGET...]: the same for a project folder with cmake/toolchains/MACHINE.cmake, in build/MACHINE. Cross
+# builds cannot run the generator of the tile handlers and take those of the release build.
+cross() {
+    machine=$1
+    source=$2
+    shift 2
+    log=build/$machine.log
+    if ! { cmake -G Ninja -S "$source" -B "build/$machine" -DCMAKE_TOOLCHAIN_FILE="$HG_SOURCE_DIR/cmake/toolchains/$machine.cmake" \
+            -DHG_TILES_DIR="$HG_BUILD_DIR/tiles" && cmake --build "build/$machine" ${1:+--target} "$@"; } >"$log" 2>&1; then
+        build_failed "$machine" "$log"
+    fi
+}
+
+build_failed() {
+    grep -E -A5 'error|FAILED' "$2" | head -n 60
+    echo "the build of $1 failed; all of it: $2"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+}
+
+# tally COMMAND...: runs it, shows its output and adds its closing line to passed, failed and skipped; no closing line, or a
+# wrong status without a failure counted, is a failure.
+passed=0
+failed=0
+skipped=0
+tally() {
+    output=$("$@" 2>&1)
+    status=$?
+    printf '%s\n' "$output" | sed "s/^\([0-9]* passed, \)/${1##*/}: \1/"
+    counts=$(printf '%s\n' "$output" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' | tail -n 1)
+    if [ -z "$counts" ]; then
+        echo "no closing line, status $status: $*"
+        failed=$((failed + 1))
+        return
+    fi
+    # shellcheck disable=SC2086
+    set -- $counts
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    skipped=$((skipped + $3))
+    if [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
+        echo "status $status without a failure"
+        failed=$((failed + 1))
+    fi
+}
+
+# The last line of a slice that used tally.
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
 }
