@@ -488,6 +488,19 @@ static kir_table *declare_table(legal_pass *p, const kir_table *t) {
 
 static const legal_rules INT_RULES = {.type = type, .lower = lower, .declare_var = declare_var, .declare_params = declare_params, .declare_table = declare_table};
 
+/* What sets "high", itself or through a call, is no longer pure. */
+static void forget_purity(kir_module *m) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (kir_function *f = m->functions; f; f = f->next)
+            for (const kir_value *v = f->pure ? kir_walk(NULL, f->body) : NULL; v && f->pure; v = kir_walk(v, f->body))
+                if ((v->op == KIR_VAR_SET && !v->u.var->function) || (v->op == KIR_CALL && !v->u.call.function->pure)) {
+                    f->pure = false;
+                    changed = true;
+                }
+    }
+}
+
 hg_status legal_int(const kir_module *in, const kir_caps *caps, kir_module **out) {
     int_state s = {0};
     *out = NULL;
@@ -495,5 +508,6 @@ hg_status legal_int(const kir_module *in, const kir_caps *caps, kir_module **out
     if (!s.halves_of_input) return hg_fail_memory();
     hg_status status = legal_run(in, caps, &INT_RULES, &s, out);
     hg_free(s.halves_of_input);
+    if (status == HG_OK) forget_purity(*out);
     return status;
 }
