@@ -1,0 +1,130 @@
+/* Configuration: defaults, environment, malformed values; choosing and listing backends. Semantics 8.2, 8.5. */
+#include "runtime_support.h"
+
+static void clear(void) {
+    static const char *const names[] = {"HOLOGRAM_BACKEND",   "HOLOGRAM_DEVICE_ID", "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE",
+                                        "HOLOGRAM_CPU_LEVEL", "HOLOGRAM_PRETEND",   "HOLOGRAM_ENABLE_PROFILING"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
+static void test_defaults(void) {
+    hg_config c = hg_config_default(), e;
+    CHECK_TEXT(c.backend, "auto");
+    CHECK_TEXT(c.cpu_level, "");
+    CHECK_TEXT(c.pretend, "");
+    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.max_buffer_size == 0 && !c.profiling && !c.check_races);
+    CHECK(c.cache_programs > 0);
+    clear();
+    CHECK_OK(hg_config_from_env(&e));
+    CHECK(memcmp(&c, &e, sizeof c) == 0);
+    CHECK_TEXT(hg_config_env("HOLOGRAM_TIMEOUT_MS"), "30000");
+    CHECK(hg_config_env("HOLOGRAM_NOTHING") == NULL);
+}
+
+static void test_environment(void) {
+    hg_config c;
+    clear();
+    setenv("HOLOGRAM_BACKEND", "null", 1);
+    setenv("HOLOGRAM_DEVICE_ID", "4294967295", 1);
+    setenv("HOLOGRAM_NUM_THREADS", "256", 1);
+    setenv("HOLOGRAM_TIMEOUT_MS", "0", 1);
+    setenv("HOLOGRAM_MAX_BUFFER_SIZE", "18446744073709551615", 1);
+    setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
+    setenv("HOLOGRAM_PRETEND", "poor", 1);
+    CHECK_TEXT(hg_config_env("HOLOGRAM_BACKEND"), "null");
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "null");
+    CHECK_TEXT(c.cpu_level, "baseline");
+    CHECK_TEXT(c.pretend, "poor");
+    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX);
+    static const struct { const char *text; bool value; } words[] = {{"true", true}, {"1", true}, {"yes", true}, {"on", true}, {"false", false}, {"0", false}, {"no", false}, {"off", false}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        setenv("HOLOGRAM_ENABLE_PROFILING", words[i].text, 1);
+        CHECK_OK(hg_config_from_env(&c));
+        CHECK(c.profiling == words[i].value);
+    }
+    setenv("HOLOGRAM_BACKEND", "", 1); /* empty is unset */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "auto");
+}
+
+static void test_malformed(void) {
+    static const struct { const char *name, *value; } cases[] = {
+        {"HOLOGRAM_DEVICE_ID", "4294967296"}, {"HOLOGRAM_DEVICE_ID", "-1"},   {"HOLOGRAM_DEVICE_ID", "one"},  {"HOLOGRAM_NUM_THREADS", "257"},
+        {"HOLOGRAM_NUM_THREADS", " 1"},       {"HOLOGRAM_NUM_THREADS", "1 "}, {"HOLOGRAM_TIMEOUT_MS", "1.5"}, {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
+        {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"}, {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},    {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
+        {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"}, {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
+    hg_config c;
+    hg_backend *b = NULL;
+    char start[128];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clear();
+        setenv(cases[i].name, cases[i].value, 1);
+        CHECK_STATUS(hg_config_from_env(&c), HG_ERROR_INVALID_ARGUMENT);
+        snprintf(start, sizeof start, "Environment variable error: %s='%s', expected ", cases[i].name, cases[i].value);
+        CHECK_MESSAGE(strncmp(hg_last_error()->message, start, strlen(start)) == 0, "%s", hg_last_error()->message);
+        CHECK_STATUS(hg_backend_create_auto(&b), HG_ERROR_INVALID_ARGUMENT);
+    }
+    clear();
+}
+
+static void test_choice(void) {
+    hg_backend *b = NULL;
+    hg_config c = hg_config_default();
+    CHECK_OK(hg_backend_create_auto(&b));
+    CHECK_TEXT(hg_backend_name(b), "cpu");
+    hg_backend_destroy(b);
+    CHECK_OK(hg_backend_create("CPU", 0, &b)); /* in any case */
+    hg_backend_destroy(b);
+    setenv("HOLOGRAM_BACKEND", "Null", 1);
+    CHECK_OK(hg_backend_create_auto(&b));
+    CHECK_TEXT(hg_backend_name(b), "null");
+    CHECK(hg_backend_native(b) == NULL);
+    hg_backend_destroy(b);
+    setenv("HOLOGRAM_BACKEND", "cray", 1);
+    CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", "Invalid backend type: cray (expected one of: auto cpu null)");
+    clear();
+    CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
+    hg_backend_destroy(b);
+    CHECK_STATUS(hg_backend_create(NULL, 0, &b), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_create("cpu", 1, &b), HG_ERROR_BACKEND_UNAVAILABLE);
+    CHECK_STATUS(hg_backend_create("null", 7, &b), HG_ERROR_BACKEND_UNAVAILABLE);
+    c.size--;
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_create_with_config(NULL, &b), HG_ERROR_INVALID_ARGUMENT);
+    c = hg_config_default();
+    memcpy(c.cpu_level, "v9", 3);
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+    c = hg_config_default();
+    memcpy(c.pretend, "rich", 5);
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_devices(void) {
+    hg_device_info info[16];
+    size_t count = 0, all = 0, cpus = 0;
+    CHECK_OK(hg_devices(NULL, 0, &all));
+    CHECK_OK(hg_devices(info, 16, &count));
+    CHECK(count == all && count >= 2 && count <= 16);
+    for (size_t i = 0; i < count && i < 16; i++) {
+        CHECK_U64(info[i].size, sizeof info[i]);
+        CHECK(info[i].backend[0] && (info[i].available ? info[i].name[0] : info[i].reason[0]));
+        if (strcmp(info[i].backend, "cpu") != 0) continue;
+        cpus++;
+        CHECK(info[i].available && info[i].exact && info[i].compute_units > 0);
+    }
+    CHECK_U64(cpus, 1);
+    memset(info, 0, sizeof info);
+    CHECK_OK(hg_devices(info, 1, &count)); /* says how many there are, writes what fits */
+    CHECK_U64(count, all);
+    CHECK(info[0].backend[0] && !info[1].backend[0]);
+}
+
+int main(void) {
+    test_defaults();
+    test_environment();
+    test_malformed();
+    test_choice();
+    test_devices();
+    return test_done();
+}
