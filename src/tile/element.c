@@ -188,7 +188,7 @@ hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, cons
         e->run(out, in[0], e->nin > 1 ? in[1] : NULL, e->nin > 2 ? in[2] : NULL, n);
         return HG_OK;
     }
-    uint64_t bytes, inputs[4] = {1, 2, 3, 4};
+    uint64_t bytes, inputs[16] = {0}; /* handles, whole and in halves: all accesses go through slots */
     if (!hg_mul_u64(n, e->size, &bytes)) return hg_fail_memory();
     tile_memory slots[4] = {{0}};
     for (uint8_t i = 0; i < e->nin; i++) slots[i] = (tile_memory){(uint8_t *)(uintptr_t)in[i], bytes, true};
