@@ -1,6 +1,7 @@
 /* The null backend: a device that keeps memory and computes nothing. It is the template for a new backend (README.md here) and the
  * measure of the runtime's own cost. Copies work; launches and steps succeed without touching memory. */
 #include "runtime/driver.h"
+#include <stdio.h>
 #include <string.h>
 
 struct hg_device { hg_device_caps caps; };
@@ -14,8 +15,8 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
     if (!devices || capacity == 0) return 1;
     memset(devices, 0, sizeof *devices);
     devices->size = sizeof *devices;
-    memcpy(devices->backend, "null", 5);
-    memcpy(devices->name, "keeps memory, computes nothing", 31);
+    snprintf(devices->backend, sizeof devices->backend, "%s", "null");
+    snprintf(devices->name, sizeof devices->name, "%s", "keeps memory, computes nothing");
     devices->available = true;
     devices->max_block_lanes = HG_MAX_BLOCK_LANES;
     devices->max_shared_bytes = HG_MAX_SHARED_BYTES;
