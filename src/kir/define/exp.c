@@ -6,7 +6,8 @@
 /* x = n ln 2 + r; e^r = 1 + r + r²·q(r). 1 + r is kept as an exact sum, so that only the small w carries rounding errors. */
 exp_parts exp_core(const real *k, num xh, num xl) {
     const double *ln2 = CONSTANT(k, ln2);
-    num n = kir_unary(k->b, KIR_FRINT, mul(k, xh, cst(k, CONSTANT(k, log2e)[0])));
+    rounded near = round_near(k, scaled(k, xh, CONSTANT(k, log2e)[0]));
+    num n = near.real;
     num t = sub(k, xh, scaled(k, n, ln2[0])), u = scaled(k, n, ln2[1]);
     num r = sub(k, t, u);
     num low = sub(k, sub(k, t, r), u);
@@ -19,8 +20,7 @@ exp_parts exp_core(const real *k, num xh, num xl) {
     num q = HORNER(k, exp_q, r);
     num w = add(k, low, mul(k, mul(k, r, r), q));
     dw one = fast_two_sum(k, cst(k, 1.0), r);
-    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}};
-    parts.n = kir_convert(k->b, KIR_F2S, bits_type(k->type), n);
+    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}, .n = near.integer};
     return parts;
 }
 

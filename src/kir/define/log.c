@@ -7,18 +7,23 @@
 /* log(x) = e ln 2 + g for a finite x > 0. */
 typedef struct log_parts { num e; dw g; } log_parts;
 
-/* x = 2^e · m with m in [offset, 2 · offset); subnormals are scaled up first. */
+/* x = 2^e · m with m in [offset, 2 · offset); subnormals are scaled up first. e is taken from the bits in steps that vectors of 64 bits
+ * have too: the exponent biased to be positive, set into the low bits of 2^23 (2^52). */
 static num split_exponent(const real *k, num x, uint64_t offset, num *e, num *index_bits) {
+    kir_builder *b = k->b;
     uint32_t fraction = k->wide ? 52 : 23;
+    uint64_t bias = k->wide ? 1024 : 128, room = k->wide ? 54 : 25; /* room: also the power that brings subnormals up */
     num tiny = lt(k, x, cst(k, k->wide ? 0x1p-1022 : 0x1p-126));
-    num bits = bits_of(k->b, sel(k, tiny, scaled(k, x, k->wide ? 0x1p54 : 0x1p25), x));
-    num above = kir_sub(k->b, bits, kir_const(k->b, bits->type, offset));
-    num n = kir_binary(k->b, KIR_ASHR, above, kir_const(k->b, HG_TYPE_U32, fraction));
-    num m = kir_sub(k->b, bits, int_shl(k->b, n, fraction));
-    num shift = sel(k, tiny, kir_const(k->b, bits->type, k->wide ? (uint64_t)-54 : (uint64_t)-25), kir_const(k->b, bits->type, 0));
-    *e = kir_convert(k->b, KIR_S2F, k->type, kir_add(k->b, n, shift));
+    num bits = bits_of(b, sel(k, tiny, scaled(k, x, k->wide ? 0x1p54 : 0x1p25), x));
+    num above = kir_sub(b, bits, kir_const(b, bits->type, offset));
+    num biased = int_shr(b, int_add(b, above, bias << fraction), fraction);
+    num m = kir_sub(b, bits, int_shl(b, int_add(b, biased, 0 - bias), fraction));
+    num count = kir_sub(b, int_add(b, biased, room), sel(k, tiny, kir_const(b, bits->type, room), kir_const(b, bits->type, 0)));
+    double base = k->wide ? 0x1p52 : 0x1p23;
+    num real_count = real_of(b, int_or(b, count, bits_of(b, cst(k, base))));
+    *e = sub(k, real_count, cst(k, base + (double)(bias + room)));
     *index_bits = above;
-    return real_of(k->b, m);
+    return real_of(b, m);
 }
 
 /* F32 without a table: m in [sqrt(1/2), sqrt 2), f = m - 1 exact, log(1+f) = f - f²/2 + f³·P(f). */

@@ -54,8 +54,13 @@ num horner(const real *k, const double *coefficients, size_t count, num x) {
 
 num pow2(const real *k, num n) { return real_of(k->b, int_shl(k->b, int_add(k->b, n, k->wide ? 1023 : 127), k->wide ? 52 : 23)); }
 
+rounded round_near(const real *k, num x) {
+    num big = cst(k, k->wide ? 0x1.8p52 : 0x1.8p23), s = add(k, x, big);
+    return (rounded){sub(k, s, big), kir_sub(k->b, bits_of(k->b, s), bits_of(k->b, big))};
+}
+
 num scale2(const real *k, num x, num n) {
-    num half = kir_binary(k->b, KIR_ASHR, n, kir_const(k->b, HG_TYPE_U32, 1));
+    num half = int_add(k->b, int_shr(k->b, int_add(k->b, n, 4096), 1), (uint64_t)-2048); /* n / 2; vectors of 64 bits have no ashr */
     num first = mul(k, x, pow2(k, half));
     return mul(k, first, pow2(k, kir_sub(k->b, n, half)));
 }

@@ -38,6 +38,10 @@ dw two_prod(const real *k, num x, num y);
 dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
 num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
+/* x to the nearest integer, |x| < 2^22 (F64: 2^51), as a float and as an integer of the bits type: adding 1.5 · 2^23 (2^52) leaves the
+ * integer in the low bits. Unlike rint and the conversions this is plain vector code on every CPU. */
+typedef struct rounded { num real, integer; } rounded;
+rounded round_near(const real *k, num x);
 num pow2(const real *k, num n);             /* 2^n of a bits-type integer within the normal exponents */
 num scale2(const real *k, num x, num n);    /* x · 2^n in two steps, the second rounds: right for subnormal results */
 dw table_dw(const real *k, const double *pair); /* a constant given as high and low */

@@ -12,8 +12,9 @@ static num low_word(const real *k, num x) { return k->wide ? kir_convert(k->b, K
 /* Cody and Waite. F64: k < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products. */
 static reduced reduce_small(const real *k, num x) {
     reduced out;
-    num n = kir_unary(k->b, KIR_FRINT, mul(k, x, cst(k, CONSTANT(k, two_over_pi)[0])));
-    out.q = low_word(k, kir_convert(k->b, KIR_F2S, bits_type(k->type), n));
+    rounded whole = round_near(k, scaled(k, x, CONSTANT(k, two_over_pi)[0]));
+    num n = whole.real;
+    out.q = low_word(k, whole.integer);
     const double *c = CONSTANT(k, half_pi);
     dw s, u;
     num low;
