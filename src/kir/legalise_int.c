@@ -349,6 +349,7 @@ static void input(legal_pass *p, const kir_value *v) {
             return;
         }
         *in = *from;
+        in->name = p->out->inputs.data[v->u.imm].name; /* the copy's own */
         in->type = HG_TYPE_U32;
         in->limb_bytes = 4;
         in->limb = (uint16_t)(from->limb_bytes == 8 ? 2 * from->limb + i : i);

@@ -110,6 +110,7 @@ static void input(legal_pass *p, const kir_value *v) {
                 return;
             }
             *in = p->in->inputs.data[v->u.imm];
+            in->name = p->out->inputs.data[v->u.imm].name; /* the copy's own */
             in->type = s->limb;
             in->limb_bytes = (uint8_t)(s->limb_bits / 8);
             in->limb = (uint16_t)i;
