@@ -1,6 +1,6 @@
 /* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the arithmetic that wasm has no
  * instruction for (fused multiply-add, 128-bit integers).
- * Must not know: Hologram. */
+ * Must not know: Hologram. tests/unit/test_shim.c includes this file, under other names and on an array for linear memory. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- bytes and text; the first three are one instruction each (bulk memory) ---- */
+
+#if defined(__wasm__)
 #undef memcpy
 #undef memmove
 #undef memset
 #undef memcmp
 #undef strlen
-
-/* ---- bytes and text; the first three are one instruction each (bulk memory) ---- */
 
 void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
 void *memmove(void *to, const void *from, size_t n) { return __builtin_memmove(to, from, n); }
@@ -39,6 +41,7 @@ size_t strlen(const char *text) {
     while (text[n]) n++;
     return n;
 }
+#endif
 
 int strncmp(const char *a, const char *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +78,16 @@ char *getenv(const char *name) {
 
 enum { PAGE = 65536, HEADER = 16, CLASSES = 128 };
 typedef struct block { size_t size; struct block *next; } block; /* size: class size, without the header */
+#if defined(__wasm__)
 extern unsigned char __heap_base;
+static uintptr_t heap_start(void) { return (uintptr_t)&__heap_base; }
+static uintptr_t heap_end(void) { return __builtin_wasm_memory_size(0) * PAGE; }
+static bool grow(size_t pages) { return __builtin_wasm_memory_grow(0, pages) != SIZE_MAX; }
+#else
+static uintptr_t heap_start(void);
+static uintptr_t heap_end(void);
+static bool grow(size_t pages);
+#endif
 static block *free_blocks[CLASSES];
 static uintptr_t fresh, limit;
 
@@ -92,13 +104,13 @@ static unsigned class_of(size_t size, size_t *rounded) {
 
 static block *take_fresh(size_t size) {
     if (!fresh) {
-        fresh = ((uintptr_t)&__heap_base + 15) & ~(uintptr_t)15;
-        limit = __builtin_wasm_memory_size(0) * PAGE;
+        fresh = (heap_start() + 15) & ~(uintptr_t)15;
+        limit = heap_end();
     }
     size_t need = size + HEADER;
     if (need > limit - fresh) {
         size_t pages = (need - (limit - fresh) + PAGE - 1) / PAGE;
-        if (__builtin_wasm_memory_grow(0, pages) == SIZE_MAX) return NULL;
+        if (!grow(pages)) return NULL;
         limit += pages * PAGE;
     }
     block *b = (block *)fresh;
