@@ -302,7 +302,11 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
     case KIR_VAR_SET: join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type); return;
     case KIR_ARRAY_GET: case KIR_ARRAY_SET: visit_array(x, v, control); return;
-    case KIR_LOAD: case KIR_ATOMIC: varying(v); return;
+    case KIR_ATOMIC:
+        if (v->u.mem.high) join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
+        varying(v);
+        return;
+    case KIR_LOAD: varying(v); return;
     case KIR_CALL: visit_call(x, v, control); return;
     case KIR_IF: case KIR_LOOP: case KIR_BREAK: case KIR_CONTINUE: case KIR_RETURN: visit_control(x, f, v, control); return;
     default:

@@ -42,7 +42,11 @@ static const char ENDS = 0; /* scratch of an IF both of whose branches end */
 
 /* ---- what loops set ---- */
 
-static bool sets_variable(const kir_value *v) { return v->op == KIR_VAR_SET; }
+/* The variable that an operation sets, or NULL. */
+static const kir_var *set_by(const kir_value *v) {
+    if (v->op == KIR_ATOMIC) return v->u.mem.high;
+    return v->op == KIR_VAR_SET ? v->u.var : NULL;
+}
 static bool may_set_module(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
 
 static bool find_sets(forward *x) {
@@ -54,8 +58,8 @@ static bool find_sets(forward *x) {
             if (!at) return false;
             *at = v->id;
         }
-        if (!sets_variable(v)) continue;
-        x->sets_first[v->u.var->id + 1]++;
+        if (!set_by(v)) continue;
+        x->sets_first[set_by(v)->id + 1]++;
         total++;
     }
     x->sets_at = hg_calloc((size_t)total + 1, sizeof *x->sets_at);
@@ -66,7 +70,7 @@ static bool find_sets(forward *x) {
             next[i] = x->sets_first[i];
         }
         for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
-            if (sets_variable(v)) x->sets_at[next[v->u.var->id]++] = v->id;
+            if (set_by(v)) x->sets_at[next[set_by(v)->id]++] = v->id;
     }
     hg_free(next);
     return x->sets_at && next;
@@ -215,6 +219,9 @@ static void visit_plain(forward *x, kir_value *v) {
     case KIR_VAR_SET:
         if (current(x, v->u.var) == v->args[0]) kir_remove(v);
         else learn(x, v->u.var, v->args[0], true);
+        return;
+    case KIR_ATOMIC:
+        if (v->u.mem.high) learn(x, v->u.mem.high, NULL, true);
         return;
     case KIR_FAULT_IF:
         if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) kir_remove(v);

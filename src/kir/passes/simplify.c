@@ -14,6 +14,7 @@ static void find_users(const kir_module *m, uint32_t *setters, uint32_t *readers
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op == KIR_VAR_SET) note(setters, v->u.var, f);
+            if (v->op == KIR_ATOMIC && v->u.mem.high) note(setters, v->u.mem.high, f);
             if (v->op == KIR_VAR_GET) note(readers, v->u.var, f);
         }
 }
