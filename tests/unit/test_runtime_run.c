@@ -6,6 +6,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+/* ThreadSanitizer ends a forked child that starts threads unless told not to. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+
 static void test_fault_record(hg_backend *b) {
     hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0 + 8]\n"));
     hg_params *params = hg_params_create();
