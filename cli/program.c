@@ -3,6 +3,7 @@
 #include "emit/emit.h"
 #include "isa/cfg.h"
 #include "kir/kir.h"
+#include "plan/plan.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,25 +80,76 @@ int command_verify(int argc, char **argv) {
     return cli_finish(&c);
 }
 
+/* ---- emit ---- */
+
+static void tell_plan(const hg_plan *plan, hg_text *about) {
+    if (plan->steps.count == 0) return;
+    hg_text_addf(about, "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
+    for (uint64_t i = 0; i < plan->code.count; i++) {
+        const plan_inst *inst = &plan->code.data[i];
+        hg_text_addf(about, "  %llu: ", (unsigned long long)i);
+        if (inst->op == PLAN_KERNEL) hg_text_addf(about, "%s%s\n", plan->kernels.data[inst->index].module->name, plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
+        else if (inst->op == PLAN_STEP) hg_text_addf(about, "step %s.%s\n", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text, hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
+        else if (inst->op == PLAN_JUMP) hg_text_addf(about, "go to %u\n", (unsigned)inst->target);
+        else if (inst->op == PLAN_JUMP_UNLESS) hg_text_addf(about, "unless environment byte %u go to %u\n", (unsigned)plan->env.data[inst->index].offset, (unsigned)inst->target);
+        else hg_text_addf(about, "end\n");
+    }
+}
+
+static void tell_slots(const kir_module *m, hg_text *about) {
+    for (uint64_t i = 0; i < m->slots.count; i++) {
+        const kir_slot *s = &m->slots.data[i];
+        hg_text_addf(about, "%s, slot %llu: ", m->name, (unsigned long long)i);
+        if (!s->constant) hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, m->inputs.data[s->input].name ? ", " : "", m->inputs.data[s->input].name ? m->inputs.data[s->input].name : "");
+        else if (s->handle == PLAN_ENV_HANDLE) hg_text_addf(about, "the plan's environment\n");
+        else if (s->handle == PLAN_SCRATCH_HANDLE) hg_text_addf(about, "scratch memory\n");
+        else hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);
+    }
+}
+
+static hg_status emit_plan(hg_plan *plan, hg_text *text) {
+    uint32_t count = (uint32_t)plan->kernels.count;
+    hg_text about = {0};
+    kir_caps caps;
+    emit_c_caps(&caps);
+    kir_module **low = hg_calloc(count + 1, sizeof *low);
+    hg_status status = low ? HG_OK : hg_fail_memory();
+    tell_plan(plan, &about);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) {
+        kir_module *m = plan->kernels.data[i].module;
+        if (plan->steps.count) status = kir_simplify(m);
+        if (status == HG_OK) status = kir_provenance(m);
+        if (status == HG_OK) status = kir_legalise(m, &caps, &low[i]);
+        if (status == HG_OK) status = kir_simplify(low[i]);
+        if (status == HG_OK) tell_slots(low[i], &about);
+    }
+    if (status == HG_OK) status = emit_c((const kir_module *const *)low, count, about.data ? about.data : "", EMIT_C, text);
+    for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
+    hg_free(low);
+    hg_text_free(&about);
+    return status;
+}
+
 static hg_status lower(const hg_program *program, const char *target, hg_text *text) {
     hg_cfg *cfg = NULL;
-    kir_module *module = NULL, *low = NULL;
+    kir_module *module = NULL;
+    hg_plan *plan = NULL;
     kir_build_options options = {0};
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     hg_status status = kir_build(cfg, &options, &module);
     if (status == HG_OK) status = kir_simplify(module);
-    if (status == HG_OK) status = kir_provenance(module);
-    if (status == HG_OK) kir_shapes(module, module->uses_barrier || module->uses_shared);
     if (status == HG_OK && strcmp(target, "kir") == 0) {
-        kir_print(text, module);
+        status = kir_provenance(module);
+        if (status == HG_OK) kir_shapes(module, module->uses_barrier || module->uses_shared);
+        if (status == HG_OK) kir_print(text, module);
     } else if (status == HG_OK) {
-        kir_caps caps;
-        emit_c_caps(&caps);
-        status = kir_legalise(module, &caps, &low);
-        if (status == HG_OK) status = kir_simplify(low);
-        if (status == HG_OK) status = emit_c(low, EMIT_C, text);
+        status = plan_build(module, &plan);
+        if (status == HG_OK) {
+            module = NULL; /* the plan's now */
+            status = emit_plan(plan, text);
+        }
     }
-    kir_module_destroy(low);
+    plan_destroy(plan);
     kir_module_destroy(module);
     hg_cfg_destroy(cfg);
     return status == HG_OK && text->failed ? hg_fail_memory() : status;

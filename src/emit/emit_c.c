@@ -237,7 +237,7 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     const char *comma = "";
     hg_text_addf(p->out, "(");
     if (!f->pure) {
-        hg_text_addf(p->out, "hg_env *env, hg_lane *lane");
+        hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->module->name);
         comma = ", ";
     }
     for (uint8_t i = 0; i < f->param_count; i++, comma = ", ") hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
@@ -258,8 +258,8 @@ static void print_function(c_printer *p, const kir_function *f) {
     p->kernel = !p->prefix && f == p->module->functions;
     p->inst = 0;
     if (p->kernel) {
-        hg_text_addf(p->out, "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    hg_lane lane_variables = {0}, *lane = &lane_variables;\n"
-                             "    (void)lane;\n    env->stopped = false;\n", p->module->name);
+        hg_text_addf(p->out, "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
+                             "    (void)lane;\n    env->stopped = false;\n", p->module->name, p->module->name);
     } else {
         hg_text_addf(p->out, "static inline %s ", emit_c_type(f->result));
         function_name(p, p->out, f);
@@ -360,30 +360,52 @@ static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, boo
 static void renumber(const kir_module *m) { /* ids and uses are caches */
     for (kir_function *f = m->functions; f; f = f->next) kir_number(f);
     kir_count_uses((kir_module *)(uintptr_t)m);
+    for (kir_function *f = m->functions; f; f = f->next) /* an access to a slot does not read its handle */
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+            if (!memory || v->u.mem.slot < 0 || (v->u.mem.space != KIR_BUFFER && v->u.mem.space != KIR_POOL)) continue;
+            for (int i = 0; i <= v->u.mem.split; i++) v->args[i]->uses--;
+        }
 }
 
-hg_status emit_c(const kir_module *m, emit_dialect dialect, hg_text *out) {
-    if (dialect != EMIT_C) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "unknown dialect %d", (int)dialect);
-    hg_text body = {0}, variables = {0};
-    c_printer printer = {.out = &body, .module = m}, *p = &printer;
+/* One kernel: its lane variables and prototype into heads, its functions into body. Tables go to heads too. */
+static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_text *body) {
     reach r = {0};
+    p->module = m;
+    p->out = body;
+    p->inst = 0;
     renumber(m);
     bool ok = list_functions(m, m->functions, &r);
     for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
-    hg_text_addf(out, "/* Kernel '%s', written by hologram. The caller fills an hg_env and calls %s once for every lane. */\n"
-                      "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n", m->name, m->name);
-    emit_c_environment(out);
-    hg_text_addf(out, "/* Variables of a lane that functions share. */\ntypedef struct hg_lane {\n    uint8_t unused;\n");
-    p->out = &variables;
+    p->out = heads;
     p->indent = 1;
+    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n", m->name, m->name);
     declare_vars(p, NULL);
-    if (variables.data) hg_text_add(out, variables.data, variables.length);
-    hg_text_addf(out, "} hg_lane;\n\nvoid %s(hg_env *env);\n\n", m->name);
-    hg_text_free(&variables);
+    hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", m->name, m->name);
+    print_tables(p, heads, &r);
+    p->indent = 0;
+    hg_vec_free(&r.order);
+    return ok;
+}
+
+hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about, emit_dialect dialect, hg_text *out) {
+    if (dialect != EMIT_C) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "unknown dialect %d", (int)dialect);
+    hg_text heads = {0}, body = {0};
+    c_printer printer = {0}, *p = &printer;
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok && !p->unsupported; i++) ok = print_kernel(p, kernels[i], &heads, &body);
+    hg_text_addf(out, "/* Written by hologram. The caller fills an hg_env and calls a kernel once for every lane.\n%s */\n"
+                      "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n", about);
+    emit_c_environment(out);
     emit_c_helpers(p, out);
-    print_tables(p, out, &r);
     hg_text_addf(out, "\n");
-    return finish(p, &body, &r, out, ok && !variables.failed);
+    hg_text_add(out, heads.data ? heads.data : "", heads.length);
+    hg_text_add(out, body.data ? body.data : "", body.length);
+    ok = ok && !heads.failed && !body.failed && !out->failed;
+    hg_text_free(&heads);
+    hg_text_free(&body);
+    if (p->unsupported) return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
+    return ok ? HG_OK : hg_fail_memory();
 }
 
 static hg_status print_alone(const kir_function *f, const char *name, bool common, hg_text *out) {

@@ -3,6 +3,7 @@
  * the others in scratch memory, one element a lane.
  * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
 #include "plan/plan_internal.h"
+#include <stdio.h>
 
 static kir_value *address(kir_builder *b, kir_op op, uint64_t handle, kir_value *index, kir_value *value, uint8_t type, int64_t disp) {
     kir_value *args[3] = {kir_const(b, HG_TYPE_U64, handle)};
@@ -134,7 +135,9 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     const plan_segment *segment = &s->segments.data[index];
     plan_kernel *kernel = hg_vec_push(&s->plan->kernels);
     uint8_t *touched = hg_calloc(s->module->var_count + 1, 1);
-    kir_module *m = kir_module_create(s->module->name);
+    char name[300];
+    snprintf(name, sizeof name, "%s_%u", s->module->name, (unsigned)(s->plan->kernels.count - 1));
+    kir_module *m = kir_module_create(name);
     kir_cloner c;
     if (!kernel || !touched || !m || !kir_function_create(m, s->main->name, KIR_VOID) || kir_cloner_init(&c, s->module, m, m->functions) != HG_OK) {
         hg_free(touched);

@@ -98,7 +98,11 @@ def formats():
         check(again.raw == open("p.atlasb", "rb").read(), f"{name}: text to binary is not the identity")
         expect(run("verify", path, "p.atlasb", "g.atlasb"), 0, what=f"verify {name}")
         expect(run("emit", path, "--target", "kir"), 0, what=f"emit kir {name}")
-        expect(run("emit", path, "--target", "c"), 0, what=f"emit c {name}")
+        expect(run("emit", path, "--target", "c", "-o", "kernel.c"), 0, what=f"emit c {name}")
+        for compiler in ("gcc", "clang-14"):
+            if shutil.which(compiler):
+                built = subprocess.run([compiler, "-std=c17", "-O1", "-Wall", "-Wextra", "-Werror", "-c", "kernel.c", "-o", "kernel.o"], capture_output=True)
+                check(built.returncode == 0, f"{compiler} on the C text of {name}: {built.stderr.decode()[:1000]}")
     binary = open("p.atlasb", "rb").read()
     for length in list(range(0, min(len(binary), 200))) + [len(binary) - 1]:
         expect(run("verify", write("cut.atlasb", binary[:length])), 1, r"error\[B0\d\]", what=f"truncated to {length}")
