@@ -2,8 +2,9 @@
 # as root or through sudo), build the release preset and run. Everything else is CMake: see CMakePresets.json.
 BUILD := build/release
 
-.PHONY: demo test check install release setup clean
-demo: release
+.PHONY: demo test check install release configure setup clean
+demo: configure
+	@cmake --build $(BUILD) --target hologram_command digits
 	@sh examples/digits/demo.sh $(BUILD)
 
 test: release
@@ -13,15 +14,17 @@ check:
 	@/usr/bin/python3 tools/check
 
 install: release
-	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
 
-release: setup
-	@cmake --preset release >build-release.log 2>&1 || { cat build-release.log; rm -f build-release.log; exit 1; }
-	@rm -f build-release.log
+release: configure
 	@cmake --build $(BUILD)
+
+configure: setup
+	@mkdir -p build
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
 setup:
 	@sh tools/setup
 
 clean:
-	rm -rf build
+	rm -rf build out
