@@ -11,15 +11,19 @@ static bool lower_derived(legal_pass *p, const kir_value *v) {
     if (p->caps->derived[fn][type]) return false;
     kir_value *args[3];
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) args[i] = legal_arg(p, v, i);
-    if (kir_define_is_small(fn, type)) legal_set(p, v, kir_define(&p->b, fn, type, args));
-    else legal_set(p, v, kir_call(&p->b, kir_definition_function(p->out, fn, type), v->nargs, args, NULL));
+    if (kir_define_is_small(fn, type))
+        legal_set(p, v, kir_define(&p->b, fn, type, args));
+    else
+        legal_set(p, v, kir_call(&p->b, kir_definition_function(p->out, fn, type), v->nargs, args, NULL));
     return true;
 }
 
 static const legal_rules DERIVED_RULES = {.lower = lower_derived};
 
 /* What a module uses, by walking it once. */
-typedef struct uses { bool wide, half, fma32, fma64, f64, f32, i8, i16, i64; } uses;
+typedef struct uses {
+    bool wide, half, fma32, fma64, f64, f32, i8, i16, i64;
+} uses;
 
 static void note_type(uses *u, uint8_t type) {
     if (type > HG_TYPE_U64 && type <= HG_TYPE_U4096) u->wide = true;
@@ -42,8 +46,12 @@ static uses find_uses(const kir_module *m) {
     return u;
 }
 
-static hg_status half_pass(const kir_module *in, const kir_caps *caps, kir_module **out) { return legal_run(in, caps, &legal_half_rules, NULL, out); }
-static hg_status float_pass(const kir_module *in, const kir_caps *caps, kir_module **out) { return legal_run(in, caps, &legal_float_rules, NULL, out); }
+static hg_status half_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
+    return legal_run(in, caps, &legal_half_rules, NULL, out);
+}
+static hg_status float_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
+    return legal_run(in, caps, &legal_float_rules, NULL, out);
+}
 
 /* Replaces *m by the result of a pass over it. */
 static hg_status step(kir_module **m, const kir_caps *caps, hg_status (*pass)(const kir_module *, const kir_caps *, kir_module **)) {

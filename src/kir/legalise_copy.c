@@ -8,10 +8,13 @@ static uint8_t out_type(const legal_pass *p, uint8_t type) { return p->rules->ty
 static void declare_var(legal_pass *p, const kir_var *v, kir_function *owner) {
     if (p->rules->declare_var && p->rules->declare_var(p, v, owner)) return;
     uint8_t type = out_type(p, v->type);
-    kir_var *copy = v->by_reference ? kir_array_param(owner, type, v->length, v->name) : kir_var_create(p->out, owner, type, v->length, v->name);
+    kir_var *copy = v->by_reference ? kir_array_param(owner, type, v->length, v->name)
+                                    : kir_var_create(p->out, owner, type, v->length, v->name);
     p->vars[v->id].v[0] = copy;
-    if (copy) copy->spill = v->spill;
-    else p->b.failed = true;
+    if (copy)
+        copy->spill = v->spill;
+    else
+        p->b.failed = true;
 }
 
 static void declare_function(legal_pass *p, const kir_function *f) {
@@ -43,14 +46,18 @@ static void declare(legal_pass *p) {
     kir_module *out = p->out;
     for (uint64_t i = 0; i < in->inputs.count; i++) {
         kir_input *input = hg_vec_push(&out->inputs);
-        if (input) *input = in->inputs.data[i];
-        else p->b.failed = true;
+        if (input)
+            *input = in->inputs.data[i];
+        else
+            p->b.failed = true;
         if (input && input->name) input->name = hg_arena_text(&out->arena, input->name, strlen(input->name)); /* the module may go first */
     }
     for (uint64_t i = 0; i < in->slots.count; i++) {
         kir_slot *slot = hg_vec_push(&out->slots);
-        if (slot) *slot = in->slots.data[i];
-        else p->b.failed = true;
+        if (slot)
+            *slot = in->slots.data[i];
+        else
+            p->b.failed = true;
     }
     for (const kir_function *f = in->functions; f; f = f->next) declare_function(p, f);
     for (const kir_var *v = in->vars; v; v = v->next)
@@ -70,14 +77,19 @@ kir_value *legal_copy_with(legal_pass *p, const kir_value *v, uint8_t type, uint
     if (p->b.failed) return copy;
     copy->u = v->u;
     switch ((kir_op)v->op) {
-    case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET: copy->u.var = p->vars[v->u.var->id].v[0]; break;
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: copy->u.var = p->vars[v->u.var->id].v[0]; break;
     case KIR_TABLE_GET: copy->u.table = p->tables[v->u.table->id]; break;
     case KIR_ATOMIC: copy->u.mem.high = NULL; break;
     case KIR_CONST:
         if (kir_type_bytes(v->type) > 8) { /* its bytes live in the old module */
             uint8_t *bytes = hg_arena_alloc(&p->out->arena, (size_t)kir_type_bytes(v->type));
-            if (bytes) memcpy(bytes, v->u.bytes, (size_t)kir_type_bytes(v->type));
-            else p->b.failed = true;
+            if (bytes)
+                memcpy(bytes, v->u.bytes, (size_t)kir_type_bytes(v->type));
+            else
+                p->b.failed = true;
             copy->u.bytes = bytes;
         }
         break;
@@ -108,8 +120,10 @@ static void copy(legal_pass *p, const kir_value *v) {
 }
 
 static void open_region(legal_pass *p, const kir_value *v) {
-    if (v->op == KIR_IF) legal_set(p, v, kir_if_begin(&p->b, legal_arg(p, v, 0)));
-    else legal_set(p, v, kir_loop_begin(&p->b, v->u.loop.bounded));
+    if (v->op == KIR_IF)
+        legal_set(p, v, kir_if_begin(&p->b, legal_arg(p, v, 0)));
+    else
+        legal_set(p, v, kir_loop_begin(&p->b, v->u.loop.bounded));
 }
 
 /* After the last operation of region: the operation to go on with, NULL at the end of the function. */
@@ -122,8 +136,10 @@ static const kir_value *close_regions(legal_pass *p, const kir_region *region) {
             region = owner->body[1];
             if (region->first) return region->first;
         }
-        if (owner->op == KIR_IF) kir_if_end(&p->b, copied);
-        else kir_loop_end(&p->b, copied);
+        if (owner->op == KIR_IF)
+            kir_if_end(&p->b, copied);
+        else
+            kir_loop_end(&p->b, copied);
         if (p->rules->after) p->rules->after(p, owner);
         if (owner->next) return owner->next;
         region = owner->parent;

@@ -39,8 +39,10 @@ static kir_function *guarded(legal_pass *p, kir_op op, uint8_t nargs) {
     kir_value *vanished = kir_not(b, kir_binary(b, KIR_CMP_ULT, u32(b, 1u << 23), exponent(b, bits(b, r))));
     if (op == KIR_FADD || op == KIR_FSUB) /* sums of larger numbers cancel to zero or to a normal number */
         vanished = both(b, vanished, kir_binary(b, KIR_CMP_ULT, exponent(b, xb[0]), u32(b, 32u << 23)));
-    if (op == KIR_FFMA) risky = either(b, risky, vanished);
-    else if (op != KIR_FSQRT) risky = either(b, risky, both(b, vanished, all));
+    if (op == KIR_FFMA)
+        risky = either(b, risky, vanished);
+    else if (op != KIR_FSQRT)
+        risky = either(b, risky, both(b, vanished, all));
     kir_value *branch = kir_if_begin(b, risky);
     kir_set(b, result, kir_convert(b, KIR_BITCAST, HG_TYPE_F32, kir_call(b, soft_arithmetic(p, op, HG_TYPE_F32), nargs, xb, NULL)));
     kir_if_end(b, branch);
@@ -78,7 +80,9 @@ static bool compare(legal_pass *p, const kir_value *v) {
 }
 
 /* F32 results of soft functions are bits. */
-static kir_value *as_value(kir_builder *b, uint8_t t, kir_value *r) { return t == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_F32, r) : r; }
+static kir_value *as_value(kir_builder *b, uint8_t t, kir_value *r) {
+    return t == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_F32, r) : r;
+}
 
 static bool from_integer(legal_pass *p, const kir_value *v) {
     uint8_t from = v->args[0]->type;
@@ -106,11 +110,22 @@ static bool to_integer(legal_pass *p, const kir_value *v) {
 static bool lower(legal_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     switch ((kir_op)v->op) {
-    case KIR_FADD: case KIR_FSUB: case KIR_FMUL: case KIR_FDIV: case KIR_FSQRT: case KIR_FFMA: case KIR_FFLOOR: case KIR_FTRUNC: case KIR_FRINT:
-        return arithmetic(p, v);
-    case KIR_FCMP_EQ: case KIR_FCMP_LT: case KIR_FCMP_LE: return compare(p, v);
-    case KIR_U2F: case KIR_S2F: return from_integer(p, v);
-    case KIR_F2U: case KIR_F2S: return to_integer(p, v);
+    case KIR_FADD:
+    case KIR_FSUB:
+    case KIR_FMUL:
+    case KIR_FDIV:
+    case KIR_FSQRT:
+    case KIR_FFMA:
+    case KIR_FFLOOR:
+    case KIR_FTRUNC:
+    case KIR_FRINT: return arithmetic(p, v);
+    case KIR_FCMP_EQ:
+    case KIR_FCMP_LT:
+    case KIR_FCMP_LE: return compare(p, v);
+    case KIR_U2F:
+    case KIR_S2F: return from_integer(p, v);
+    case KIR_F2U:
+    case KIR_F2S: return to_integer(p, v);
     case KIR_F2F: {
         if (!soft_f64(p)) return false;
         kir_value *x = bits(b, legal_arg(p, v, 0));

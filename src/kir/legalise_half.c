@@ -81,9 +81,15 @@ static void lower_fma(legal_pass *p, const kir_value *v) {
 }
 
 static bool lower(legal_pass *p, const kir_value *v) {
-    static const struct { kir_op op; const char *name; uint8_t result, param; kir_value *(*define)(kir_builder *, kir_value *); } HALF[] = {
-        {KIR_H2F, "h2f", HG_TYPE_F32, HG_TYPE_U16, widen_f16}, {KIR_F2H, "f2h", HG_TYPE_U16, HG_TYPE_F32, narrow_f16},
-        {KIR_B2F, "b2f", HG_TYPE_F32, HG_TYPE_U16, widen_bf16}, {KIR_F2B, "f2b", HG_TYPE_U16, HG_TYPE_F32, narrow_bf16}};
+    static const struct {
+        kir_op op;
+        const char *name;
+        uint8_t result, param;
+        kir_value *(*define)(kir_builder *, kir_value *);
+    } HALF[] = {{KIR_H2F, "h2f", HG_TYPE_F32, HG_TYPE_U16, widen_f16},
+                {KIR_F2H, "f2h", HG_TYPE_U16, HG_TYPE_F32, narrow_f16},
+                {KIR_B2F, "b2f", HG_TYPE_F32, HG_TYPE_U16, widen_bf16},
+                {KIR_F2B, "f2b", HG_TYPE_U16, HG_TYPE_F32, narrow_bf16}};
     if (v->op == KIR_FFMA) {
         if (v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32) return false;
         lower_fma(p, v);

@@ -4,11 +4,18 @@
 #include "kir/legalise_internal.h"
 #include <string.h>
 
-typedef struct pair { kir_value *l, *h; } pair;
-typedef struct int_state { kir_var *high; uint32_t *halves_of_input; } int_state;
+typedef struct pair {
+    kir_value *l, *h;
+} pair;
+typedef struct int_state {
+    kir_var *high;
+    uint32_t *halves_of_input;
+} int_state;
 
 static bool is_split(const legal_pass *p, uint8_t type) { return type == HG_TYPE_U64 && !p->caps->i64; }
-static bool is_narrow(const legal_pass *p, uint8_t type) { return (type == HG_TYPE_U8 && !p->caps->i8) || (type == HG_TYPE_U16 && !p->caps->i16); }
+static bool is_narrow(const legal_pass *p, uint8_t type) {
+    return (type == HG_TYPE_U8 && !p->caps->i8) || (type == HG_TYPE_U16 && !p->caps->i16);
+}
 static uint8_t type(const legal_pass *p, uint8_t t) { return is_split(p, t) || is_narrow(p, t) ? HG_TYPE_U32 : t; }
 
 static kir_value *u32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
@@ -46,7 +53,9 @@ static pair call_pair(legal_pass *p, kir_builder *b, kir_function *f, uint8_t n,
 /* ---- arithmetic of pairs ---- */
 
 static pair pair_const(kir_builder *b, uint64_t n) { return (pair){u32(b, n & 0xFFFFFFFF), u32(b, n >> 32)}; }
-static pair pair_select(kir_builder *b, kir_value *c, pair x, pair y) { return (pair){kir_select(b, c, x.l, y.l), kir_select(b, c, x.h, y.h)}; }
+static pair pair_select(kir_builder *b, kir_value *c, pair x, pair y) {
+    return (pair){kir_select(b, c, x.l, y.l), kir_select(b, c, x.h, y.h)};
+}
 static pair pair_each(kir_builder *b, kir_op o, pair x, pair y) { return (pair){op(b, o, x.l, y.l), op(b, o, x.h, y.h)}; }
 static pair pair_add(kir_builder *b, pair x, pair y) {
     kir_value *l = kir_add(b, x.l, y.l), *carry = bit(b, below(b, l, x.l));
@@ -189,20 +198,31 @@ static bool lower_pair(legal_pass *p, const kir_value *v) {
     case KIR_ADD: set_pair(p, v, pair_add(b, x, y)); return true;
     case KIR_SUB: set_pair(p, v, pair_sub(b, x, y)); return true;
     case KIR_MUL: set_pair(p, v, pair_mul(b, x, y)); return true;
-    case KIR_AND: case KIR_OR: case KIR_XOR: set_pair(p, v, pair_each(b, o, x, y)); return true;
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR: set_pair(p, v, pair_each(b, o, x, y)); return true;
     case KIR_MULHI_U: set_pair(p, v, call_pair(p, b, mulhi(p), 4, four)); return true;
-    case KIR_UDIV: case KIR_UREM: set_pair(p, v, call_pair(p, b, divide(p, o == KIR_UREM), 4, four)); return true;
-    case KIR_SDIV: case KIR_SREM: set_pair(p, v, call_pair(p, b, signed_divide(p, o == KIR_SREM), 4, four)); return true;
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR:
-        if (v->args[1]->op == KIR_CONST) set_pair(p, v, pair_shift_by(b, o, x, (uint32_t)v->args[1]->u.imm & 63));
-        else set_pair(p, v, pair_shift(b, o, x, y.l));
+    case KIR_UDIV:
+    case KIR_UREM: set_pair(p, v, call_pair(p, b, divide(p, o == KIR_UREM), 4, four)); return true;
+    case KIR_SDIV:
+    case KIR_SREM: set_pair(p, v, call_pair(p, b, signed_divide(p, o == KIR_SREM), 4, four)); return true;
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR:
+        if (v->args[1]->op == KIR_CONST)
+            set_pair(p, v, pair_shift_by(b, o, x, (uint32_t)v->args[1]->u.imm & 63));
+        else
+            set_pair(p, v, pair_shift(b, o, x, y.l));
         return true;
     case KIR_CLZ: set_pair(p, v, (pair){pair_clz(b, x), u32(b, 0)}); return true;
     case KIR_CMP_EQ: legal_set(p, v, pair_equal(b, x, y)); return true;
-    case KIR_CMP_ULT: case KIR_CMP_SLT: legal_set(p, v, pair_below(b, x, y, o == KIR_CMP_SLT)); return true;
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: legal_set(p, v, pair_below(b, x, y, o == KIR_CMP_SLT)); return true;
     case KIR_TRUNC:
-        legal_set(p, v, is_narrow(p, v->type) ? by(b, KIR_AND, x.l, (1u << kir_type_bits(v->type)) - 1)
-                        : v->type == HG_TYPE_U32 ? x.l : kir_convert(b, KIR_TRUNC, v->type, x.l));
+        legal_set(p, v,
+                  is_narrow(p, v->type)    ? by(b, KIR_AND, x.l, (1u << kir_type_bits(v->type)) - 1)
+                  : v->type == HG_TYPE_U32 ? x.l
+                                           : kir_convert(b, KIR_TRUNC, v->type, x.l));
         return true;
     default: return false;
     }
@@ -223,10 +243,15 @@ static bool lower_narrow(legal_pass *p, const kir_value *v) {
     uint32_t bits = kir_type_bits(t);
     kir_value *x = legal_arg(p, v, 0), *y = v->nargs > 1 ? legal_arg(p, v, 1) : NULL, *n;
     switch (o) {
-    case KIR_ADD: case KIR_SUB: case KIR_MUL: legal_set(p, v, mask(b, t, op(b, o, x, y))); return true;
+    case KIR_ADD:
+    case KIR_SUB:
+    case KIR_MUL: legal_set(p, v, mask(b, t, op(b, o, x, y))); return true;
     case KIR_MULHI_U: legal_set(p, v, by(b, KIR_LSHR, kir_mul(b, x, y), bits)); return true;
-    case KIR_SDIV: case KIR_SREM: legal_set(p, v, mask(b, t, op(b, o, extend(b, t, x), extend(b, t, y)))); return true;
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR:
+    case KIR_SDIV:
+    case KIR_SREM: legal_set(p, v, mask(b, t, op(b, o, extend(b, t, x), extend(b, t, y)))); return true;
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR:
         n = by(b, KIR_AND, y, bits - 1);
         legal_set(p, v, o == KIR_LSHR ? op(b, o, x, n) : mask(b, t, op(b, o, o == KIR_ASHR ? extend(b, t, x) : x, n)));
         return true;
@@ -245,12 +270,18 @@ static bool lower_conversion(legal_pass *p, const kir_value *v) {
     if (!is_split(p, to) && !is_narrow(p, to) && !is_narrow(p, from)) return false;
     uint32_t bits = kir_type_bits(to);
     switch ((kir_op)v->op) {
-    case KIR_ZEXT: case KIR_SEXT:
-        if (v->op == KIR_SEXT && is_narrow(p, from)) x = extend(b, from, x);
-        else if (type(p, from) != HG_TYPE_U32) x = kir_convert(b, (kir_op)v->op, HG_TYPE_U32, x);
-        if (is_split(p, to)) set_pair(p, v, (pair){x, v->op == KIR_SEXT ? by(b, KIR_ASHR, x, 31) : u32(b, 0)});
-        else if (is_narrow(p, to)) legal_set(p, v, mask(b, to, x));
-        else legal_set(p, v, to == HG_TYPE_U32 ? x : kir_convert(b, to == HG_TYPE_U64 ? (kir_op)v->op : KIR_TRUNC, to, x));
+    case KIR_ZEXT:
+    case KIR_SEXT:
+        if (v->op == KIR_SEXT && is_narrow(p, from))
+            x = extend(b, from, x);
+        else if (type(p, from) != HG_TYPE_U32)
+            x = kir_convert(b, (kir_op)v->op, HG_TYPE_U32, x);
+        if (is_split(p, to))
+            set_pair(p, v, (pair){x, v->op == KIR_SEXT ? by(b, KIR_ASHR, x, 31) : u32(b, 0)});
+        else if (is_narrow(p, to))
+            legal_set(p, v, mask(b, to, x));
+        else
+            legal_set(p, v, to == HG_TYPE_U32 ? x : kir_convert(b, to == HG_TYPE_U64 ? (kir_op)v->op : KIR_TRUNC, to, x));
         return true;
     case KIR_TRUNC:
         if (from == HG_TYPE_U64) x = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, x);
@@ -262,7 +293,8 @@ static bool lower_conversion(legal_pass *p, const kir_value *v) {
         return true;
     }
     case KIR_F2S: {
-        kir_value *r = kir_convert(b, KIR_F2S, HG_TYPE_U32, x), *most = u32(b, (1u << (bits - 1)) - 1), *least = u32(b, 0 - (1u << (bits - 1)));
+        kir_value *r = kir_convert(b, KIR_F2S, HG_TYPE_U32, x), *most = u32(b, (1u << (bits - 1)) - 1),
+                  *least = u32(b, 0 - (1u << (bits - 1)));
         r = kir_select(b, op(b, KIR_CMP_SLT, most, r), most, r);
         r = kir_select(b, op(b, KIR_CMP_SLT, r, least), least, r);
         legal_set(p, v, mask(b, to, r));
@@ -274,7 +306,8 @@ static bool lower_conversion(legal_pass *p, const kir_value *v) {
 
 /* ---- memory ---- */
 
-static kir_value *access(legal_pass *p, const kir_value *v, kir_op o, uint8_t t, uint8_t n, kir_value *const *args, uint8_t size, int64_t more) {
+static kir_value *access(legal_pass *p, const kir_value *v, kir_op o, uint8_t t, uint8_t n, kir_value *const *args, uint8_t size,
+                         int64_t more) {
     kir_value *a = kir_emit(&p->b, o, t, n, args);
     if (p->b.failed) return a;
     a->u.mem = v->u.mem;
@@ -420,7 +453,8 @@ static bool lower_split_result(legal_pass *p, const kir_value *v) {
         set_pair(p, v, (pair){l, kir_get(b, x.v[1])});
         return true;
     }
-    case KIR_ARRAY_GET: case KIR_TABLE_GET: elements(p, v); return true;
+    case KIR_ARRAY_GET:
+    case KIR_TABLE_GET: elements(p, v); return true;
     default: return false;
     }
 }
@@ -428,7 +462,10 @@ static bool lower_split_result(legal_pass *p, const kir_value *v) {
 static bool lower(legal_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     switch ((kir_op)v->op) {
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: return lower_memory(p, v);
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: return lower_memory(p, v);
     case KIR_CALL: call(p, v); return true;
     case KIR_PARAM: parameter(p, v); return true;
     case KIR_RETURN:
@@ -459,8 +496,10 @@ static bool lower(legal_pass *p, const kir_value *v) {
 static bool declare_var(legal_pass *p, const kir_var *v, kir_function *owner) {
     if (!is_split(p, v->type)) return false;
     legal_var *to = &p->vars[v->id];
-    if (v->by_reference) to->v[0] = kir_array_param(owner, HG_TYPE_U32, 2 * v->length, v->name);
-    else to->v[0] = kir_var_create(p->out, owner, HG_TYPE_U32, 2 * v->length, v->name);
+    if (v->by_reference)
+        to->v[0] = kir_array_param(owner, HG_TYPE_U32, 2 * v->length, v->name);
+    else
+        to->v[0] = kir_var_create(p->out, owner, HG_TYPE_U32, 2 * v->length, v->name);
     if (!v->length) to->v[1] = kir_var_create(p->out, owner, HG_TYPE_U32, 0, v->name);
     if (!to->v[0] || (!v->length && !to->v[1])) p->b.failed = true;
     return true;
@@ -469,8 +508,10 @@ static bool declare_var(legal_pass *p, const kir_var *v, kir_function *owner) {
 static void declare_params(legal_pass *p, const kir_function *from, kir_function *to) {
     for (uint8_t i = 0; i < from->param_count; i++) {
         for (int half = 0; half < (is_split(p, from->param_types[i]) ? 2 : 1); half++) {
-            if (to->param_count == HG_COUNT_OF(to->param_types)) p->b.failed = true;
-            else to->param_types[to->param_count++] = type(p, from->param_types[i]);
+            if (to->param_count == HG_COUNT_OF(to->param_types))
+                p->b.failed = true;
+            else
+                to->param_types[to->param_count++] = type(p, from->param_types[i]);
         }
     }
 }
@@ -480,14 +521,16 @@ static kir_table *declare_table(legal_pass *p, const kir_table *t) {
     if (!is_narrow(p, t->type)) return NULL;
     uint32_t *wide = hg_alloc((t->length + 1u) * sizeof *wide);
     const uint8_t *bytes = t->data;
-    for (uint32_t i = 0; i < t->length && wide; i++) wide[i] = t->type == HG_TYPE_U8 ? bytes[i] : (uint32_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
+    for (uint32_t i = 0; i < t->length && wide; i++)
+        wide[i] = t->type == HG_TYPE_U8 ? bytes[i] : (uint32_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
     kir_table *copy = wide ? kir_table_create(p->out, HG_TYPE_U32, t->length, wide, t->name) : NULL;
     if (!copy) p->b.failed = true;
     hg_free(wide);
     return copy;
 }
 
-static const legal_rules INT_RULES = {.type = type, .lower = lower, .declare_var = declare_var, .declare_params = declare_params, .declare_table = declare_table};
+static const legal_rules INT_RULES = {
+    .type = type, .lower = lower, .declare_var = declare_var, .declare_params = declare_params, .declare_table = declare_table};
 
 /* What sets "high", itself or through a call, is no longer pure. */
 static void forget_purity(kir_module *m) {

@@ -7,8 +7,13 @@
 #include "kir/kir.h"
 
 /* What a value became: one value, two (low and high half), or a private array of limbs. */
-typedef struct legal_value { kir_value *v[2]; kir_var *array; } legal_value;
-typedef struct legal_var { kir_var *v[2]; } legal_var;
+typedef struct legal_value {
+    kir_value *v[2];
+    kir_var *array;
+} legal_value;
+typedef struct legal_var {
+    kir_var *v[2];
+} legal_var;
 
 typedef struct legal_pass legal_pass;
 typedef struct legal_rules {
@@ -20,8 +25,8 @@ typedef struct legal_rules {
     bool (*declare_var)(legal_pass *p, const kir_var *var, kir_function *owner);
     void (*declare_params)(legal_pass *p, const kir_function *from, kir_function *to);
     kir_table *(*declare_table)(legal_pass *p, const kir_table *table); /* NULL result: as usual */
-    void (*begin_function)(legal_pass *p);              /* may be NULL */
-    void (*after)(legal_pass *p, const kir_value *v);   /* v and its regions are done; may be NULL */
+    void (*begin_function)(legal_pass *p);                              /* may be NULL */
+    void (*after)(legal_pass *p, const kir_value *v);                   /* v and its regions are done; may be NULL */
 } legal_rules;
 
 struct legal_pass {
@@ -35,7 +40,7 @@ struct legal_pass {
     kir_function **functions;     /* by id in `in` */
     legal_var *vars;
     kir_table **tables;
-    void *state;                  /* of the rules */
+    void *state; /* of the rules */
 };
 
 /* Runs rules over a module. */
@@ -46,12 +51,19 @@ static inline void legal_set(legal_pass *p, const kir_value *v, kir_value *to) {
 kir_value *legal_copy_with(legal_pass *p, const kir_value *v, uint8_t type, uint8_t nargs, kir_value *const *args);
 
 /* A function of the output that is made once: name is the key. NULL body: it exists already (or memory is out). */
-typedef struct legal_helper { kir_function *function; kir_builder b; bool fresh; } legal_helper;
+typedef struct legal_helper {
+    kir_function *function;
+    kir_builder b;
+    bool fresh;
+} legal_helper;
 legal_helper legal_helper_begin(legal_pass *p, const char *name, uint8_t result, uint8_t params, const uint8_t *types);
 void legal_helper_end(legal_pass *p, legal_helper *h);
 
 /* for (i = 0; i < n; i++): the index is a variable of the builder's function. */
-typedef struct legal_for { kir_var *index; kir_value *loop, *i; } legal_for;
+typedef struct legal_for {
+    kir_var *index;
+    kir_value *loop, *i;
+} legal_for;
 legal_for legal_for_begin(kir_builder *b, kir_value *n);
 void legal_for_end(kir_builder *b, legal_for *f);
 

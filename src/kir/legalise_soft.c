@@ -5,8 +5,15 @@
 #include "kir/legalise_soft.h"
 #include <stdio.h>
 
-typedef struct soft { legal_helper h; kir_builder *b; uint8_t real, c; uint32_t bits, fraction, bias; } soft;
-typedef struct unpacked { kir_value *sign /* in place */, *e, *m, *magnitude, *zero, *infinite, *nan; } unpacked;
+typedef struct soft {
+    legal_helper h;
+    kir_builder *b;
+    uint8_t real, c;
+    uint32_t bits, fraction, bias;
+} soft;
+typedef struct unpacked {
+    kir_value *sign /* in place */, *e, *m, *magnitude, *zero, *infinite, *nan;
+} unpacked;
 
 static void set_format(soft *s, uint8_t real) {
     bool f64 = real == HG_TYPE_F64;
@@ -16,7 +23,8 @@ static void set_format(soft *s, uint8_t real) {
     s->fraction = f64 ? 52 : 23;
     s->bias = f64 ? 1023 : 127;
 }
-static bool begin(legal_pass *p, soft *s, const char *what, uint8_t real, const char *more, uint8_t result, uint8_t count, const uint8_t *types) {
+static bool begin(legal_pass *p, soft *s, const char *what, uint8_t real, const char *more, uint8_t result, uint8_t count,
+                  const uint8_t *types) {
     char name[64];
     snprintf(name, sizeof name, "soft_%s_%s%s", what, kir_type_name(real), more);
     set_format(s, real);
@@ -142,7 +150,8 @@ static kir_function *divide(legal_pass *p, uint8_t real) {
     unpacked a = unpack(s, kir_param(s->b, 0)), b = unpack(s, kir_param(s->b, 1));
     kir_value *sign = op(s, KIR_XOR, a.sign, b.sign), *divisor = shr_by(s, b.m, 1);
     uint32_t count = s->fraction + 4;
-    kir_var *rest = kir_var_create(p->out, s->h.function, s->c, 0, "rest"), *quotient = kir_var_create(p->out, s->h.function, s->c, 0, "quotient");
+    kir_var *rest = kir_var_create(p->out, s->h.function, s->c, 0, "rest"),
+            *quotient = kir_var_create(p->out, s->h.function, s->c, 0, "quotient");
     kir_set(s->b, rest, shr_by(s, a.m, 1));
     kir_set(s->b, quotient, num(s, 0));
     legal_for i = legal_for_begin(s->b, u32(s, count));
@@ -171,7 +180,8 @@ static kir_function *square_root(legal_pass *p, uint8_t real) {
     uint32_t count = s->fraction + 3;
     /* an even power of two is taken out: m stands at the top for an odd exponent, one below for an even one */
     kir_value *e = sub(s, a.e, num(s, s->bias)), *odd = not_of(s, is_zero(s, and_of(s, e, num(s, 1))));
-    kir_var *radicand = kir_var_create(p->out, s->h.function, s->c, 0, "radicand"), *rest = kir_var_create(p->out, s->h.function, s->c, 0, "rest");
+    kir_var *radicand = kir_var_create(p->out, s->h.function, s->c, 0, "radicand"),
+            *rest = kir_var_create(p->out, s->h.function, s->c, 0, "rest");
     kir_var *root = kir_var_create(p->out, s->h.function, s->c, 0, "root");
     kir_set(s->b, radicand, pick(s, odd, a.m, shr_by(s, a.m, 1)));
     kir_set(s->b, rest, num(s, 0));
@@ -195,7 +205,9 @@ static kir_function *square_root(legal_pass *p, uint8_t real) {
 
 /* ---- fma: the exact product and the addend as two carriers each, one bit of headroom ---- */
 
-typedef struct pair { kir_value *h, *l; } pair;
+typedef struct pair {
+    kir_value *h, *l;
+} pair;
 static pair pick_pair(soft *s, kir_value *c, pair x, pair y) { return (pair){pick(s, c, x.h, y.h), pick(s, c, x.l, y.l)}; }
 static pair add_pair(soft *s, pair x, pair y) {
     kir_value *l = add(s, x.l, y.l);
@@ -205,7 +217,9 @@ static pair sub_pair(soft *s, pair x, pair y) {
     kir_value *l = sub(s, x.l, y.l);
     return (pair){sub(s, sub(s, x.h, y.h), flag(s, below(s, x.l, y.l))), l};
 }
-static kir_value *below_pair(soft *s, pair x, pair y) { return or_of(s, below(s, x.h, y.h), and_of(s, equal(s, x.h, y.h), below(s, x.l, y.l))); }
+static kir_value *below_pair(soft *s, pair x, pair y) {
+    return or_of(s, below(s, x.h, y.h), and_of(s, equal(s, x.h, y.h), below(s, x.l, y.l)));
+}
 /* x >> n with the lowest bit remembering what was cut off. */
 static pair jam_pair(soft *s, pair x, kir_value *n) {
     kir_value *width = num(s, s->bits), *far = not_of(s, below(s, n, width));
@@ -266,7 +280,8 @@ static kir_function *integral(legal_pass *p, kir_op o, uint8_t real) {
     if (!begin(p, s, o == KIR_FFLOOR ? "floor" : o == KIR_FTRUNC ? "trunc" : "rint", real, "", s->c, 1, &s->c)) return s->h.function;
     kir_value *x = kir_param(s->b, 0), *sign = and_of(s, x, num(s, sign_mask(s))), *magnitude = op(s, KIR_XOR, x, sign);
     kir_value *e = shr_by(s, magnitude, s->fraction), *one = num(s, (uint64_t)s->bias << s->fraction);
-    kir_value *negative = not_of(s, is_zero(s, sign)), *is_small = below(s, e, num(s, s->bias)), *is_whole = not_of(s, below(s, e, num(s, s->bias + s->fraction)));
+    kir_value *negative = not_of(s, is_zero(s, sign)), *is_small = below(s, e, num(s, s->bias)),
+              *is_whole = not_of(s, below(s, e, num(s, s->bias + s->fraction)));
     kir_value *n = sub(s, num(s, s->bias + s->fraction), e); /* bits below the point, 1 … fraction where it matters */
     kir_value *unit = shl(s, num(s, 1), n), *mask = sub(s, unit, num(s, 1));
     kir_value *bump = num(s, 0), *small = num(s, 0);
@@ -386,8 +401,10 @@ kir_value *soft_compare(kir_builder *b, kir_op o, uint8_t real, kir_value *x, ki
     } else {
         kir_value *sx = op(s, KIR_ASHR, x, u32(s, s->bits - 1)), *sy = op(s, KIR_ASHR, y, u32(s, s->bits - 1));
         kir_value *kx = op(s, KIR_XOR, x, and_of(s, sx, rest)), *ky = op(s, KIR_XOR, y, and_of(s, sy, rest));
-        if (o == KIR_FCMP_LT) r = and_of(s, less(s, kx, ky), not_of(s, zeros));
-        else r = or_of(s, not_of(s, less(s, ky, kx)), zeros);
+        if (o == KIR_FCMP_LT)
+            r = and_of(s, less(s, kx, ky), not_of(s, zeros));
+        else
+            r = or_of(s, not_of(s, less(s, ky, kx)), zeros);
     }
     return and_of(s, r, not_of(s, nan));
 }

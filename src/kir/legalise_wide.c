@@ -8,10 +8,14 @@ static kir_value *u32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_
 
 static kir_var *take_array(legal_pass *p, uint8_t type) {
     kir_var **list = &wide(p)->unused[type - HG_TYPE_U128], *v = *list;
-    if (v) *list = v->scratch;
-    else v = kir_var_create(p->out, p->b.function, wide(p)->limb, wide_limbs(p, type), NULL);
-    if (!v) p->b.failed = true;
-    else v->scratch = NULL;
+    if (v)
+        *list = v->scratch;
+    else
+        v = kir_var_create(p->out, p->b.function, wide(p)->limb, wide_limbs(p, type), NULL);
+    if (!v)
+        p->b.failed = true;
+    else
+        v->scratch = NULL;
     return v;
 }
 
@@ -230,17 +234,28 @@ static bool lower_on_wide(legal_pass *p, const kir_value *v, uint8_t type) {
     kir_builder *b = &p->b;
     kir_op op = (kir_op)v->op;
     switch (op) {
-    case KIR_ADD: case KIR_SUB: case KIR_MUL: case KIR_UDIV: case KIR_UREM: case KIR_SDIV: case KIR_SREM: case KIR_AND: case KIR_OR: case KIR_XOR:
-        call_binary(p, v, op);
-        return true;
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR: {
+    case KIR_ADD:
+    case KIR_SUB:
+    case KIR_MUL:
+    case KIR_UDIV:
+    case KIR_UREM:
+    case KIR_SDIV:
+    case KIR_SREM:
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR: call_binary(p, v, op); return true;
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR: {
         kir_value *amount = legal_arg(p, v, 1);
         kir_var *r = take_array(p, type);
         p->values[v->id].array = r;
         kir_call(b, wide_function(p, op, type), 1, &amount, (kir_var *[]){r, array_of(p, v, 0)});
         return true;
     }
-    case KIR_CMP_EQ: case KIR_CMP_ULT: case KIR_CMP_SLT: {
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: {
         kir_value *flag = kir_call(b, wide_function(p, op, type), 0, NULL, (kir_var *[]){array_of(p, v, 0), array_of(p, v, 1)});
         legal_set(p, v, kir_binary(b, KIR_CMP_EQ, flag, u32(b, 1)));
         return true;
@@ -261,7 +276,13 @@ static bool lower_on_wide(legal_pass *p, const kir_value *v, uint8_t type) {
 static bool lower(legal_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     switch ((kir_op)v->op) {
-    case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC: case KIR_U2F: case KIR_S2F: case KIR_F2U: case KIR_F2S: return convert(p, v);
+    case KIR_ZEXT:
+    case KIR_SEXT:
+    case KIR_TRUNC:
+    case KIR_U2F:
+    case KIR_S2F:
+    case KIR_F2U:
+    case KIR_F2S: return convert(p, v);
     case KIR_STORE:
         if (!is_wide(v->args[v->nargs - 1]->type)) return false;
         memory(p, v);
@@ -292,9 +313,7 @@ static bool lower(legal_pass *p, const kir_value *v) {
         p->values[v->id].array = r;
         kir_call(b, wide_copy(p, v->type), 0, NULL, (kir_var *[]){r, p->vars[v->u.var->id].v[0]});
         return true;
-    default: /* no definition has wide parameters, no table or array wide elements */
-        p->b.failed = true;
-        return true;
+    default: /* no definition has wide parameters, no table or array wide elements */ p->b.failed = true; return true;
     }
 }
 
@@ -320,8 +339,10 @@ hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **ou
     s.limbs_of_input = hg_calloc((size_t)in->inputs.count + 1, sizeof *s.limbs_of_input);
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     *out = NULL;
-    if (s.release && s.release_next && s.limbs_of_input) status = legal_run(in, caps, &WIDE_RULES, &s, out);
-    else status = hg_fail_memory();
+    if (s.release && s.release_next && s.limbs_of_input)
+        status = legal_run(in, caps, &WIDE_RULES, &s, out);
+    else
+        status = hg_fail_memory();
     hg_free(s.release);
     hg_free(s.release_next);
     hg_free(s.limbs_of_input);

@@ -5,12 +5,12 @@
 #include "kir/legalise_internal.h"
 
 typedef struct wide_state {
-    uint8_t limb;            /* HG_TYPE_U64, or U32 where the target has no 64-bit integers */
+    uint8_t limb; /* HG_TYPE_U64, or U32 where the target has no 64-bit integers */
     uint32_t limb_bits;
-    uint32_t *release;       /* by id of an operation: first value (id + 1) whose array is free after it */
-    uint32_t *release_next;  /* by id of a value */
+    uint32_t *release;        /* by id of an operation: first value (id + 1) whose array is free after it */
+    uint32_t *release_next;   /* by id of a value */
     uint32_t *limbs_of_input; /* by input: the place of its first limb in the new module's inputs, 0: not made */
-    kir_var *unused[6];      /* arrays of the function being written, by width; linked through scratch */
+    kir_var *unused[6];       /* arrays of the function being written, by width; linked through scratch */
 } wide_state;
 
 static inline bool is_wide(uint8_t type) { return type > HG_TYPE_U64 && type <= HG_TYPE_U4096; }
@@ -21,7 +21,7 @@ static inline uint32_t wide_limbs(const legal_pass *p, uint8_t type) { return ki
 kir_function *wide_function(legal_pass *p, kir_op op, uint8_t type);
 /* result and value: the types converted between, one of them wide at least. Handles ZEXT SEXT TRUNC between wide types, U2F S2F F2U F2S. */
 kir_function *wide_convert(legal_pass *p, kir_op op, uint8_t to, uint8_t from);
-kir_function *wide_fill(legal_pass *p, uint8_t type);   /* (r; from u32, value): r[from …] = value */
-kir_function *wide_copy(legal_pass *p, uint8_t type);   /* (r, a) */
+kir_function *wide_fill(legal_pass *p, uint8_t type); /* (r; from u32, value): r[from …] = value */
+kir_function *wide_copy(legal_pass *p, uint8_t type); /* (r, a) */
 
 #endif

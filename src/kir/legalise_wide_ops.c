@@ -4,9 +4,17 @@
 #include "kir/legalise_wide.h"
 #include <stdio.h>
 
-typedef struct wf { legal_helper h; kir_builder *b; kir_var **a; uint32_t n; uint8_t limb; uint32_t bits; } wf;
+typedef struct wf {
+    legal_helper h;
+    kir_builder *b;
+    kir_var **a;
+    uint32_t n;
+    uint8_t limb;
+    uint32_t bits;
+} wf;
 
-static bool begin(legal_pass *p, wf *f, const char *what, uint8_t type, const char *more, uint8_t result, uint8_t scalars, const uint8_t *types, uint8_t arrays) {
+static bool begin(legal_pass *p, wf *f, const char *what, uint8_t type, const char *more, uint8_t result, uint8_t scalars,
+                  const uint8_t *types, uint8_t arrays) {
     char name[64];
     snprintf(name, sizeof name, "%s_%s%s", what, kir_type_name(type), more);
     f->h = legal_helper_begin(p, name, result, scalars, types);
@@ -23,9 +31,9 @@ static kir_function *end(legal_pass *p, wf *f) {
     if (f->h.fresh) legal_helper_end(p, &f->h);
     return f->h.function;
 }
-#define BEGIN(what, result, scalars, types, arrays)                                                     \
-    wf f_, *f = &f_;                                                                                    \
-    if (!begin(p, f, what, type, "", result, scalars, types, arrays)) return f->h.function;             \
+#define BEGIN(what, result, scalars, types, arrays)                                         \
+    wf f_, *f = &f_;                                                                        \
+    if (!begin(p, f, what, type, "", result, scalars, types, arrays)) return f->h.function; \
     kir_builder *b = f->b = &f->h.b
 
 static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
@@ -194,7 +202,8 @@ static kir_function *divide(legal_pass *p, uint8_t type) {
     kir_value *n = kir_get(b, left), *done = kir_if_begin(b, equal(b, n, u32(b, 0)));
     kir_break(b);
     kir_if_end(b, done);
-    kir_value *k = kir_sub(b, n, u32(b, 1)), *word = kir_binary(b, KIR_LSHR, k, u32(b, log)), *place = kir_binary(b, KIR_AND, k, u32(b, f->bits - 1));
+    kir_value *k = kir_sub(b, n, u32(b, 1)), *word = kir_binary(b, KIR_LSHR, k, u32(b, log)),
+              *place = kir_binary(b, KIR_AND, k, u32(b, f->bits - 1));
     kir_set(b, left, k);
     /* rest = 2·rest + next bit; trial = rest - divisor, its borrow in carry; the bit shifted out makes rest larger anyway */
     kir_value *in = kir_binary(b, KIR_AND, kir_binary(b, KIR_LSHR, at(f, dividend, word), place), limb(f, 1));
@@ -263,10 +272,19 @@ kir_function *wide_function(legal_pass *p, kir_op op, uint8_t type) {
     case KIR_ADD: return add_sub(p, type, false);
     case KIR_SUB: return add_sub(p, type, true);
     case KIR_MUL: return multiply(p, type);
-    case KIR_AND: case KIR_OR: case KIR_XOR: return bitwise(p, type, op);
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR: return shift(p, type, op);
-    case KIR_UDIV: case KIR_UREM: case KIR_SDIV: case KIR_SREM: return division(p, type, op);
-    case KIR_CMP_EQ: case KIR_CMP_ULT: case KIR_CMP_SLT: return compare(p, type, op);
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR: return bitwise(p, type, op);
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR: return shift(p, type, op);
+    case KIR_UDIV:
+    case KIR_UREM:
+    case KIR_SDIV:
+    case KIR_SREM: return division(p, type, op);
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: return compare(p, type, op);
     case KIR_CLZ: return count_zeros(p, type);
     case KIR_SELECT: return select_of(p, type);
     default: return NULL;
@@ -395,8 +413,10 @@ static kir_function *from_float(legal_pass *p, kir_op op, uint8_t type, uint8_t 
 
 kir_function *wide_convert(legal_pass *p, kir_op op, uint8_t to, uint8_t from) {
     switch (op) {
-    case KIR_U2F: case KIR_S2F: return to_float(p, op, to, from);
-    case KIR_F2U: case KIR_F2S: return from_float(p, op, to, from);
+    case KIR_U2F:
+    case KIR_S2F: return to_float(p, op, to, from);
+    case KIR_F2U:
+    case KIR_F2S: return from_float(p, op, to, from);
     default: return resize(p, op, to, from);
     }
 }

@@ -43,7 +43,8 @@ kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_si
     kir_op round = half == HG_TYPE_F16 ? KIR_F2H : KIR_F2B;
     if (v->type == HG_TYPE_F32) return kir_convert(b, round, HG_TYPE_U16, v);
     if (v->type == HG_TYPE_F64) return kir_convert(b, round, HG_TYPE_U16, odd_from_f64(b, v));
-    if (kir_type_bits(v->type) < 32) return kir_convert(b, round, HG_TYPE_U16, kir_convert(b, is_signed ? KIR_S2F : KIR_U2F, HG_TYPE_F32, v));
+    if (kir_type_bits(v->type) < 32)
+        return kir_convert(b, round, HG_TYPE_U16, kir_convert(b, is_signed ? KIR_S2F : KIR_U2F, HG_TYPE_F32, v));
     if (!is_signed) return kir_convert(b, round, HG_TYPE_U16, odd_from_integer(b, v));
     kir_value *zero = kir_const(b, v->type, 0), *negative = kir_binary(b, KIR_CMP_SLT, v, zero);
     kir_value *magnitude = kir_select(b, negative, kir_sub(b, zero, v), v);

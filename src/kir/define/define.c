@@ -11,36 +11,21 @@ typedef struct definition {
 } definition;
 
 static const definition DEFINITIONS[KIR_FN_COUNT] = {
-    [HG_OP_REM] = {define_rem, 2, true, false},
-    [HG_OP_MIN] = {define_min, 2, true, true},
-    [HG_OP_MAX] = {define_max, 2, true, true},
-    [HG_OP_MAD] = {define_mad, 3, true, true},
-    [HG_OP_FMS] = {define_fms, 3, true, true},
-    [HG_OP_ABS] = {define_abs, 1, true, true},
-    [HG_OP_NEG] = {define_neg, 1, true, true},
-    [HG_OP_NOT] = {define_not, 1, true, true},
-    [HG_OP_CLAMP] = {define_clamp, 3, true, true},
-    [HG_OP_LERP] = {define_lerp, 3, false, true},
-    [HG_OP_SIGN] = {define_sign, 1, true, true},
-    [HG_OP_CEIL] = {define_ceil, 1, true, true},
-    [HG_OP_ROUND] = {define_round, 1, true, true},
-    [HG_OP_EXP] = {define_exp, 1, false, false},
-    [HG_OP_LOG] = {define_log, 1, false, false},
-    [HG_OP_LOG2] = {define_log2, 1, false, false},
-    [HG_OP_LOG10] = {define_log10, 1, false, false},
-    [HG_OP_RSQRT] = {define_rsqrt, 1, false, false},
-    [HG_OP_SIN] = {define_sin, 1, false, false},
-    [HG_OP_COS] = {define_cos, 1, false, false},
-    [HG_OP_TAN] = {define_tan, 1, false, false},
-    [HG_OP_TANH] = {define_tanh, 1, false, false},
-    [HG_OP_SIGMOID] = {define_sigmoid, 1, false, false},
-    [HG_OP_GELU] = {define_gelu, 1, false, false},
-    [HG_OP_SWISH] = {define_swish, 1, false, false},
-    [HG_OP_POW] = {define_pow, 2, false, false},
-    [HG_OP_RCP] = {define_rcp, 1, false, true},
-    [KIR_FN_RELU] = {define_relu, 1, true, true},
-    [KIR_FN_ERF] = {define_erf, 1, false, false},
-    [KIR_FN_ATAN2] = {define_atan2, 2, false, false},
+    [HG_OP_REM] = {define_rem, 2, true, false},          [HG_OP_MIN] = {define_min, 2, true, true},
+    [HG_OP_MAX] = {define_max, 2, true, true},           [HG_OP_MAD] = {define_mad, 3, true, true},
+    [HG_OP_FMS] = {define_fms, 3, true, true},           [HG_OP_ABS] = {define_abs, 1, true, true},
+    [HG_OP_NEG] = {define_neg, 1, true, true},           [HG_OP_NOT] = {define_not, 1, true, true},
+    [HG_OP_CLAMP] = {define_clamp, 3, true, true},       [HG_OP_LERP] = {define_lerp, 3, false, true},
+    [HG_OP_SIGN] = {define_sign, 1, true, true},         [HG_OP_CEIL] = {define_ceil, 1, true, true},
+    [HG_OP_ROUND] = {define_round, 1, true, true},       [HG_OP_EXP] = {define_exp, 1, false, false},
+    [HG_OP_LOG] = {define_log, 1, false, false},         [HG_OP_LOG2] = {define_log2, 1, false, false},
+    [HG_OP_LOG10] = {define_log10, 1, false, false},     [HG_OP_RSQRT] = {define_rsqrt, 1, false, false},
+    [HG_OP_SIN] = {define_sin, 1, false, false},         [HG_OP_COS] = {define_cos, 1, false, false},
+    [HG_OP_TAN] = {define_tan, 1, false, false},         [HG_OP_TANH] = {define_tanh, 1, false, false},
+    [HG_OP_SIGMOID] = {define_sigmoid, 1, false, false}, [HG_OP_GELU] = {define_gelu, 1, false, false},
+    [HG_OP_SWISH] = {define_swish, 1, false, false},     [HG_OP_POW] = {define_pow, 2, false, false},
+    [HG_OP_RCP] = {define_rcp, 1, false, true},          [KIR_FN_RELU] = {define_relu, 1, true, true},
+    [KIR_FN_ERF] = {define_erf, 1, false, false},        [KIR_FN_ATAN2] = {define_atan2, 2, false, false},
 };
 
 static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }
@@ -57,9 +42,7 @@ bool kir_define_is_small(uint16_t fn, hg_type type) {
     return in_range(fn, type) && DEFINITIONS[fn].small;
 }
 
-kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
-    return DEFINITIONS[fn].define(b, type, args);
-}
+kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) { return DEFINITIONS[fn].define(b, type, args); }
 
 static const char *fn_text(uint16_t fn) {
     switch (fn) {

@@ -50,10 +50,16 @@ static inline kir_value *bits_of(kir_builder *b, kir_value *x) { return kir_conv
 static inline kir_value *real_of(kir_builder *b, kir_value *bits) {
     return kir_convert(b, KIR_BITCAST, bits->type == HG_TYPE_U64 ? HG_TYPE_F64 : HG_TYPE_F32, bits);
 }
-static inline kir_value *int_and(kir_builder *b, kir_value *x, uint64_t mask) { return kir_binary(b, KIR_AND, x, kir_const(b, x->type, mask)); }
+static inline kir_value *int_and(kir_builder *b, kir_value *x, uint64_t mask) {
+    return kir_binary(b, KIR_AND, x, kir_const(b, x->type, mask));
+}
 static inline kir_value *int_or(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
-static inline kir_value *int_shl(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_SHL, x, kir_const(b, HG_TYPE_U32, n)); }
-static inline kir_value *int_shr(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_LSHR, x, kir_const(b, HG_TYPE_U32, n)); }
+static inline kir_value *int_shl(kir_builder *b, kir_value *x, uint32_t n) {
+    return kir_binary(b, KIR_SHL, x, kir_const(b, HG_TYPE_U32, n));
+}
+static inline kir_value *int_shr(kir_builder *b, kir_value *x, uint32_t n) {
+    return kir_binary(b, KIR_LSHR, x, kir_const(b, HG_TYPE_U32, n));
+}
 static inline kir_value *int_add(kir_builder *b, kir_value *x, uint64_t n) { return kir_binary(b, KIR_ADD, x, kir_const(b, x->type, n)); }
 /* A number of the given float type; exact in it. */
 static inline kir_value *real_const(kir_builder *b, uint8_t real, double value) {

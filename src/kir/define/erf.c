@@ -18,8 +18,8 @@ static dw reciprocal(const real *k, num a) {
     return (dw){r, mul(k, r, rest)};
 }
 
-/* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n. square = a²/2. */
-static dw normal_tail(const real *k, num a, dw square, num *n) {
+/* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n; power = 2^n or the least normal. square = a²/2. */
+static dw normal_tail(const real *k, num a, dw square, num *n, num *power) {
     exp_parts e = exp_core(k, neg(k, square.h), neg(k, square.l));
     dw r = reciprocal(k, a);
     dw u = dw_mul(k, two_sum(k, a, cst(k, -TAIL_K)), r);
@@ -30,6 +30,7 @@ static dw normal_tail(const real *k, num a, dw square, num *n) {
     dw t = two_sum(k, cst(k, c[0]), s.h);
     s = (dw){t.h, add(k, t.l, s.l)};
     *n = e.n;
+    *power = pow2_at_least(k, e.real_n);
     return dw_mul(k, dw_mul(k, fast_two_sum(k, e.e.h, e.e.l), r), s);
 }
 
@@ -38,10 +39,10 @@ kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num a = magnitude(&k, arg[0]), z = mul(&k, a, a);
     num small = add(&k, arg[0], mul(&k, arg[0], HORNER(&k, erf_small, z)));
-    num limited = at_most(&k, a, k.wide ? 6.0 : 4.0), n;
+    num limited = at_most(&k, a, k.wide ? 6.0 : 4.0), n, p;
     dw square = two_prod(&k, limited, limited);
-    dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), square, &n);
-    num p = pow2(&k, int_add(b, n, 1));
+    dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), square, &n, &p);
+    p = scaled(&k, p, 2.0);
     dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
     num large = add(&k, one.h, sub(&k, one.l, mul(&k, tail.l, p)));
     large = real_with_sign(b, magnitude(&k, large), arg[0]);
@@ -54,10 +55,9 @@ kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
     double most = k.wide ? 39.0 : 15.0;
     num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
     dw square = two_prod(&k, a, a);
-    dw tail = normal_tail(&k, a, (dw){scaled(&k, square.h, 0.5), scaled(&k, square.l, 0.5)}, &n);
+    num p; /* beside 1 any tiny number will do */
+    dw tail = normal_tail(&k, a, (dw){scaled(&k, square.h, 0.5), scaled(&k, square.l, 0.5)}, &n, &p);
     num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
-    num least = kir_const(b, zero->type, k.wide ? (uint64_t)-1022 : (uint64_t)-126);
-    num p = pow2(&k, sel(&k, kir_binary(b, KIR_CMP_SLT, n, least), least, n)); /* beside 1 any tiny number will do */
     dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
     one.l = sub(&k, one.l, mul(&k, tail.l, p));
     dw phi = {sel(&k, negative, tail.h, one.h), sel(&k, negative, tail.l, one.l)};

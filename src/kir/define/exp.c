@@ -20,7 +20,7 @@ exp_parts exp_core(const real *k, num xh, num xl) {
     num q = HORNER(k, exp_q, r);
     num w = add(k, low, mul(k, mul(k, r, r), q));
     dw one = fast_two_sum(k, cst(k, 1.0), r);
-    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}, .n = near.integer};
+    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}, .n = near.integer, .real_n = n};
     return parts;
 }
 
@@ -38,15 +38,13 @@ kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
 static dw sigmoid_parts(const real *k, num x, num *n) {
     num negative = lt(k, x, cst(k, 0.0));
     exp_parts e = exp_core(k, at_least(k, neg(k, magnitude(k, x)), k->wide ? -760.0 : -110.0), NULL);
-    uint8_t bits = bits_type(k->type);
-    num least = kir_const(k->b, bits, k->wide ? (uint64_t)-1022 : (uint64_t)-126);
-    num p = pow2(k, sel(k, kir_binary(k->b, KIR_CMP_SLT, e.n, least), least, e.n));
+    num p = pow2_at_least(k, e.real_n);
     e.e = fast_two_sum(k, e.e.h, e.e.l);
     num one = cst(k, 1.0);
     dw d = fast_two_sum(k, one, mul(k, e.e.h, p));
     d.l = add(k, d.l, mul(k, e.e.l, p));
     dw top = {sel(k, negative, e.e.h, one), sel(k, negative, e.e.l, cst(k, 0.0))};
-    *n = sel(k, negative, e.n, kir_const(k->b, bits, 0));
+    *n = sel(k, negative, e.n, kir_const(k->b, e.n->type, 0));
     return dw_div(k, top, d);
 }
 

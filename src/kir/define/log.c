@@ -5,7 +5,10 @@
 #include <math.h>
 
 /* log(x) = e ln 2 + g for a finite x > 0. */
-typedef struct log_parts { num e; dw g; } log_parts;
+typedef struct log_parts {
+    num e;
+    dw g;
+} log_parts;
 
 /* x = 2^e · m with m in [offset, 2 · offset); subnormals are scaled up first. e is taken from the bits in steps that vectors of 64 bits
  * have too: the exponent biased to be positive, set into the low bits of 2^23 (2^52). */
@@ -126,8 +129,11 @@ kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg) {
     num y_negative = lt(&k, y, zero);
     r = sel(&k, eq(&k, a, zero), sel(&k, y_negative, infinity, zero), r);
     r = sel(&k, eq(&k, a, infinity), sel(&k, y_negative, zero, infinity), r);
-    num whole = eq(&k, kir_unary(b, KIR_FTRUNC, y), y), half = scaled(&k, y, 0.5);
-    num odd = both(&k, whole, kir_not(b, eq(&k, kir_unary(b, KIR_FTRUNC, half), half)));
+    /* |y| + 2^23 (F64: 2^52) has no fraction, and its last bit is that of the integer */
+    double base = k.wide ? 0x1p52 : 0x1p23;
+    num ay = magnitude(&k, y), shift = sel(&k, lt(&k, ay, cst(&k, base)), cst(&k, base), zero), shifted = add(&k, ay, shift);
+    num whole = eq(&k, sub(&k, shifted, shift), ay), last = int_and(b, bits_of(b, shifted), 1);
+    num odd = both(&k, both(&k, whole, lt(&k, ay, cst(&k, 2 * base))), kir_binary(b, KIR_CMP_EQ, last, kir_const(b, last->type, 1)));
     num negative = is_negative(&k, x);
     r = sel(&k, both(&k, negative, odd), neg(&k, r), r);
     num bad = both(&k, both(&k, lt(&k, x, zero), kir_not(b, whole)), lt(&k, a, infinity));

@@ -59,6 +59,11 @@ rounded round_near(const real *k, num x) {
     return (rounded){sub(k, s, big), kir_sub(k->b, bits_of(k->b, s), bits_of(k->b, big))};
 }
 
+num pow2_at_least(const real *k, num n) {
+    num s = add(k, at_least(k, n, k->wide ? -1022.0 : -126.0), cst(k, k->wide ? 0x1.8p52 : 0x1.8p23)); /* as round_near */
+    return real_of(k->b, int_shl(k->b, int_add(k->b, bits_of(k->b, s), k->wide ? 1023 : 127), k->wide ? 52 : 23));
+}
+
 num scale2(const real *k, num x, num n) {
     num half = int_add(k->b, int_shr(k->b, int_add(k->b, n, 4096), 1), (uint64_t)-2048); /* n / 2; vectors of 64 bits have no ashr */
     num first = mul(k, x, pow2(k, half));

@@ -7,8 +7,14 @@
 #include "kir/define/define_internal.h"
 
 typedef kir_value *num;
-typedef struct real { kir_builder *b; uint8_t type; bool wide; /* F64 */ } real;
-typedef struct dw { num h, l; } dw; /* h + l, |l| at most about an ulp of h */
+typedef struct real {
+    kir_builder *b;
+    uint8_t type;
+    bool wide; /* F64 */
+} real;
+typedef struct dw {
+    num h, l;
+} dw; /* h + l, |l| at most about an ulp of h */
 
 static inline real real_begin(kir_builder *b, hg_type type) { return (real){b, (uint8_t)type, type == HG_TYPE_F64}; }
 static inline num cst(const real *k, double value) { return real_const(k->b, k->type, value); }
@@ -24,10 +30,8 @@ static inline num either(const real *k, num x, num y) { return kir_binary(k->b, 
 static inline num sel(const real *k, num c, num x, num y) { return kir_select(k->b, c, x, y); }
 static inline num neg(const real *k, num x) { return real_neg(k->b, x); }
 static inline num magnitude(const real *k, num x) { return real_abs(k->b, x); }
-static inline num is_negative(const real *k, num x) { /* by the sign bit */
-    num bits = bits_of(k->b, x);
-    return kir_binary(k->b, KIR_CMP_SLT, bits, kir_const(k->b, bits->type, 0));
-}
+/* By the sign bit; through a float, as vectors of 64 bits without SSE4.2 have no integer order. */
+static inline num is_negative(const real *k, num x) { return lt(k, real_with_sign(k->b, cst(k, 1.0), x), cst(k, 0.0)); }
 /* A NaN passes both. */
 static inline num at_least(const real *k, num x, double low) { return sel(k, lt(k, x, cst(k, low)), cst(k, low), x); }
 static inline num at_most(const real *k, num x, double high) { return sel(k, lt(k, cst(k, high), x), cst(k, high), x); }
@@ -40,18 +44,26 @@ dw dw_div(const real *k, dw x, dw y);
 num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
 /* x to the nearest integer, |x| < 2^22 (F64: 2^51), as a float and as an integer of the bits type: adding 1.5 · 2^23 (2^52) leaves the
  * integer in the low bits. Unlike rint and the conversions this is plain vector code on every CPU. */
-typedef struct rounded { num real, integer; } rounded;
+typedef struct rounded {
+    num real, integer;
+} rounded;
 rounded round_near(const real *k, num x);
-num pow2(const real *k, num n);             /* 2^n of a bits-type integer within the normal exponents */
-num scale2(const real *k, num x, num n);    /* x · 2^n in two steps, the second rounds: right for subnormal results */
+num pow2(const real *k, num n);                 /* 2^n of a bits-type integer within the normal exponents */
+num pow2_at_least(const real *k, num n);        /* of an integer as a float; below the least normal exponent that one */
+num scale2(const real *k, num x, num n);        /* x · 2^n in two steps, the second rounds: right for subnormal results */
 dw table_dw(const real *k, const double *pair); /* a constant given as high and low */
 /* Element of a constant table of the format; one table a name and module. */
 num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);
-#define HORNER(k, name, x) ((k)->wide ? horner(k, name##_f64, HG_COUNT_OF(name##_f64), x) : horner(k, name##_f32, HG_COUNT_OF(name##_f32), x))
+#define HORNER(k, name, x) \
+    ((k)->wide ? horner(k, name##_f64, HG_COUNT_OF(name##_f64), x) : horner(k, name##_f32, HG_COUNT_OF(name##_f32), x))
 #define CONSTANT(k, name) ((k)->wide ? name##_f64 : name##_f32)
 
 /* exp.c: e^(x.h + x.l) = (1 + r + w) · 2^n with 1 + r + w = h + l. x.h is in the range of results that are not trivially 0 or infinite. */
-typedef struct exp_parts { num r, w; dw e; num n; /* an integer of the bits type */ } exp_parts;
+typedef struct exp_parts {
+    num r, w;
+    dw e;
+    num n /* an integer of the bits type */, real_n;
+} exp_parts;
 exp_parts exp_core(const real *k, num xh, num xl /* NULL: 0 */);
 
 #endif

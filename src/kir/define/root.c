@@ -15,8 +15,8 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     num back = sel(&k, tiny, cst(&k, k.wide ? 0x1p300 : 0x1p50), sel(&k, huge, cst(&k, k.wide ? 0x1p-256 : 0x1p-32), one));
     num s = kir_unary(b, KIR_FSQRT, m), y = quotient(&k, one, s);
     dw square = two_prod(&k, s, s), product = two_prod(&k, y, s);
-    num left = sub(&k, sub(&k, m, square.h), square.l);                  /* m - s² */
-    num rest = sub(&k, sub(&k, one, product.h), product.l);              /* 1 - y s */
+    num left = sub(&k, sub(&k, m, square.h), square.l);     /* m - s² */
+    num rest = sub(&k, sub(&k, one, product.h), product.l); /* 1 - y s */
     rest = sub(&k, rest, mul(&k, scaled(&k, left, 0.5), mul(&k, y, y)));
     num r = mul(&k, add(&k, y, mul(&k, y, rest)), back);
     r = sel(&k, eq(&k, x, infinity), cst(&k, 0.0), r);

@@ -4,17 +4,20 @@
 #include "kir/define/real.h"
 #include <math.h>
 
-/* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), q modulo 4 as u32. */
-typedef struct reduced { dw r; num q; } reduced;
+/* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), the low two bits of q count, in the bits type. */
+typedef struct reduced {
+    dw r;
+    num q;
+} reduced;
 
-static num low_word(const real *k, num x) { return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x; }
+static num as_u32(const real *k, num x) { return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x; }
 
 /* Cody and Waite. F64: k < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products. */
 static reduced reduce_small(const real *k, num x) {
     reduced out;
     rounded whole = round_near(k, scaled(k, x, CONSTANT(k, two_over_pi)[0]));
     num n = whole.real;
-    out.q = low_word(k, whole.integer);
+    out.q = whole.integer;
     const double *c = CONSTANT(k, half_pi);
     dw s, u;
     num low;
@@ -80,7 +83,7 @@ static reduced reduce_large(const real *k, num x) {
     uint32_t fraction_bits = k->wide ? 52 : 23;
     num m = int_and(b, bits, (UINT64_C(1) << fraction_bits) - 1);
     m = int_add(b, m, UINT64_C(1) << fraction_bits);
-    num exponent = low_word(k, int_shr(b, bits, fraction_bits));
+    num exponent = as_u32(k, int_shr(b, bits, fraction_bits));
     /* e = exponent - 1075 (150); the window starts at bit e - 2 of 2/pi, and two zero words stand before it */
     num bit = int_add(b, exponent, k->wide ? (uint64_t)-1075 + 62 : (uint64_t)-150 + 62);
     if (k->wide) {
@@ -97,7 +100,7 @@ static reduced reduce_large(const real *k, num x) {
         high = kir_add(b, high, int_shr(b, kir_mul(b, wide_m, w[2]), 32));
     }
     num q = int_shr(b, int_add(b, high, UINT64_C(1) << 61), 62);
-    out.q = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);
+    out.q = k->wide ? q : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);
     high = kir_sub(b, high, int_shl(b, q, 62));
     dw f = k->wide ? fraction_f64(k, high, low) : fraction_f32(k, high);
     f = (dw){scaled(k, f.h, 0x1p-62), scaled(k, f.l, 0x1p-62)};
@@ -109,7 +112,7 @@ static reduced reduce_large(const real *k, num x) {
 static reduced reduce(const real *k, num x) {
     kir_builder *b = k->b;
     kir_var *h = kir_var_create(b->module, b->function, k->type, 0, NULL), *l = kir_var_create(b->module, b->function, k->type, 0, NULL);
-    kir_var *q = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, NULL);
+    kir_var *q = kir_var_create(b->module, b->function, bits_type(k->type), 0, NULL);
     num a = magnitude(k, x);
     reduced r = reduce_small(k, a);
     kir_set(b, h, r.r.h);
@@ -138,11 +141,24 @@ static void sin_cos(const real *k, dw r, dw *s, dw *c) {
     *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
 }
 
-static num has_bit(kir_builder *b, num q, uint64_t bit) { return kir_not(b, kir_binary(b, KIR_CMP_EQ, int_and(b, q, bit), kir_const(b, HG_TYPE_U32, 0))); }
+/* Choices by bits of the quadrant are made with masks: vector code everywhere, also where u64 cannot be compared. */
+static num odd_mask(const real *k, num q) { return kir_sub(k->b, kir_const(k->b, q->type, 0), int_and(k->b, q, 1)); }
+static num blend(const real *k, num mask, num x, num y) { /* mask ? x : y */
+    num by = bits_of(k->b, y), differ = kir_binary(k->b, KIR_XOR, bits_of(k->b, x), by);
+    return real_of(k->b, kir_binary(k->b, KIR_XOR, by, kir_binary(k->b, KIR_AND, differ, mask)));
+}
+/* x with its sign flipped where bit 1 of q is set, and once more where `with` is negative. */
+static num turn(const real *k, num x, num q, num with) {
+    num sign = int_and(k->b, int_shl(k->b, q, k->wide ? 62 : 30), sign_bit(k->type)),
+        bits = kir_binary(k->b, KIR_XOR, bits_of(k->b, x), sign);
+    if (with) bits = kir_binary(k->b, KIR_XOR, bits, int_and(k->b, bits_of(k->b, with), sign_bit(k->type)));
+    return real_of(k->b, bits);
+}
 
-/* Infinite and NaN arguments give NaN. */
-static num finite_or_nan(const real *k, num x, num r) {
-    num finite = lt(k, magnitude(k, x), cst(k, (double)INFINITY));
+/* Tiny arguments are their own sine and tangent; infinite and NaN ones give NaN. */
+static num ends(const real *k, num x, num r, bool odd) {
+    num a = magnitude(k, x), finite = lt(k, a, cst(k, (double)INFINITY));
+    if (odd) r = sel(k, lt(k, a, cst(k, k->wide ? 0x1p-28 : 0x1p-13)), x, r);
     return sel(k, finite, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
 }
 
@@ -151,12 +167,8 @@ kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
     reduced x = reduce(&k, arg[0]);
     dw s, c;
     sin_cos(&k, x.r, &s, &c);
-    num odd = has_bit(b, x.q, 1);
-    num r = sel(&k, odd, add(&k, c.h, c.l), add(&k, s.h, s.l));
-    num flip = kir_binary(b, KIR_XOR, has_bit(b, x.q, 2), is_negative(&k, arg[0]));
-    r = sel(&k, flip, neg(&k, r), r);
-    r = sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
-    return finite_or_nan(&k, arg[0], r);
+    num cosine = add(&k, c.h, c.l), r = blend(&k, odd_mask(&k, x.q), cosine, add(&k, s.h, s.l));
+    return ends(&k, arg[0], turn(&k, r, x.q, arg[0]), true);
 }
 
 kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
@@ -164,9 +176,8 @@ kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
     reduced x = reduce(&k, arg[0]);
     dw s, c;
     sin_cos(&k, x.r, &s, &c);
-    num r = sel(&k, has_bit(b, x.q, 1), add(&k, s.h, s.l), add(&k, c.h, c.l));
-    r = sel(&k, has_bit(b, int_add(b, x.q, 1), 2), neg(&k, r), r);
-    return finite_or_nan(&k, arg[0], r);
+    num sine = add(&k, s.h, s.l), r = blend(&k, odd_mask(&k, x.q), sine, add(&k, c.h, c.l));
+    return ends(&k, arg[0], turn(&k, r, int_add(b, x.q, 1), NULL), false);
 }
 
 kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
@@ -174,12 +185,9 @@ kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
     reduced x = reduce(&k, arg[0]);
     dw s, c;
     sin_cos(&k, x.r, &s, &c);
-    num odd = has_bit(b, x.q, 1);
-    dw top = {sel(&k, odd, c.h, s.h), sel(&k, odd, c.l, s.l)}, bottom = {sel(&k, odd, s.h, c.h), sel(&k, odd, s.l, c.l)};
-    dw q = dw_div(&k, top, fast_two_sum(&k, bottom.h, bottom.l));
-    num r = add(&k, q.h, q.l);
-    num flip = kir_binary(b, KIR_XOR, odd, is_negative(&k, arg[0]));
-    r = sel(&k, flip, neg(&k, r), r);
-    r = sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-28 : 0x1p-13)), arg[0], r);
-    return finite_or_nan(&k, arg[0], r);
+    num odd = odd_mask(&k, x.q), top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
+    dw bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
+    dw q = dw_div(&k, (dw){blend(&k, odd, c.h, s.h), top_l}, bottom);
+    num r = turn(&k, add(&k, q.h, q.l), int_shl(b, x.q, 1), arg[0]);
+    return ends(&k, arg[0], r, true);
 }
