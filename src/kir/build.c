@@ -20,9 +20,20 @@ kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
     return *var;
 }
 
-kir_value *build_get(build *x, uint8_t reg, uint8_t type) { return kir_get(&x->b, build_var(x, reg, type)); }
+static void hold(build *x, uint8_t reg, kir_value *value) {
+    x->held[reg][value->type] = value;
+    x->held_at[reg][value->type] = x->block_number;
+}
 
-void build_set(build *x, uint8_t reg, kir_value *value) { kir_set(&x->b, build_var(x, reg, value->type), value); }
+kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
+    if (x->held_at[reg][type] != x->block_number) hold(x, reg, kir_get(&x->b, build_var(x, reg, type)));
+    return x->held[reg][type];
+}
+
+void build_set(build *x, uint8_t reg, kir_value *value) {
+    kir_set(&x->b, build_var(x, reg, value->type), value);
+    hold(x, reg, value);
+}
 
 static kir_var *pred_var(build *x, uint8_t pred) {
     kir_var **var = &x->preds[pred];
@@ -34,9 +45,20 @@ static kir_var *pred_var(build *x, uint8_t pred) {
     return *var;
 }
 
-kir_value *build_pred(build *x, uint8_t pred) { return kir_get(&x->b, pred_var(x, pred)); }
+static void hold_pred(build *x, uint8_t pred, kir_value *value) {
+    x->held_pred[pred] = value;
+    x->held_pred_at[pred] = x->block_number;
+}
 
-void build_set_pred(build *x, uint8_t pred, kir_value *value) { kir_set(&x->b, pred_var(x, pred), value); }
+kir_value *build_pred(build *x, uint8_t pred) {
+    if (x->held_pred_at[pred] != x->block_number) hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
+    return x->held_pred[pred];
+}
+
+void build_set_pred(build *x, uint8_t pred, kir_value *value) {
+    kir_set(&x->b, pred_var(x, pred), value);
+    hold_pred(x, pred, value);
+}
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
     if (x->wide[operand]) return build_get(x, reg, HG_TYPE_U64);

@@ -17,6 +17,9 @@ typedef struct build {
     kir_function **functions;    /* by number of the cfg */
     kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
     kir_var *preds[HG_MAX_PREDICATES];
+    /* What a variable is known to hold in the block at work: valid where held_at is the block's number. Half of all gets end here. */
+    kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
+    uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
     kir_var *steps;              /* counts steps, with max_steps */
     uint8_t *wide;               /* operand of the program -> its u32-or-u64 register holds u64 (in the function at work) */
 } build;

@@ -1,4 +1,4 @@
-/* Removes sets of variables that no get follows (liveness over the tree of regions, backwards), then operations without use.
+/* Removes sets of variables that no get follows and operations without use, in one walk backwards (liveness over the tree of regions).
  * Loops need no iteration: what a loop reads anywhere, or what is live after it, is live at its start.
  * Requires: verified module. Provides: the same meaning. */
 #include "kir/passes/simplify_internal.h"
@@ -10,7 +10,9 @@ typedef struct frame { kir_value *owner; uint64_t sets; /* first of two sets in 
 typedef struct liveness {
     kir_function *f;
     bool is_kernel;
+    bool blind;            /* too much to keep sets: every variable that is read at all is live */
     uint32_t vars, words;  /* a set is `words` long */
+    uint64_t count, owners, depth, loops; /* operations, IFs and LOOPs, nesting of regions, LOOPs */
     uint64_t *live, *module_set, *elsewhere; /* live here; all module variables; those that other functions read */
     uint64_t *loop_reads;  /* by number of the loop */
     uint64_t *pool;
@@ -22,6 +24,12 @@ typedef struct liveness {
 /* Number of a variable in the sets, + 1; 0: nobody reads it. */
 static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch; }
 
+/* Unlinks an operation that nobody uses. */
+static void discard(kir_value *v) {
+    for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses--;
+    kir_remove(v);
+}
+
 static bool has(const uint64_t *set, uint32_t i) { return set[(i - 1) / 64] >> (i - 1) % 64 & 1; }
 static void add(uint64_t *set, uint32_t i) { set[(i - 1) / 64] |= UINT64_C(1) << (i - 1) % 64; }
 static void drop(uint64_t *set, uint32_t i) { set[(i - 1) / 64] &= ~(UINT64_C(1) << (i - 1) % 64); }
@@ -31,33 +39,30 @@ static void merge(const liveness *x, uint64_t *to, const uint64_t *from) {
 static void copy(const liveness *x, uint64_t *to, const uint64_t *from) { memcpy(to, from, x->words * sizeof *to); }
 static bool calls_out(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
 
-static void number_variables(liveness *x, const kir_module *m) {
+/* One walk: numbers variables and loops (in their scratch), counts uses, measures. */
+static void prepare(liveness *x, const kir_module *m) {
     for (kir_var *var = m->vars; var; var = var->next) var->scratch = NULL;
+    const kir_region *region = x->f->body;
+    uint64_t now = 1;
     for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) {
+        x->count++;
+        v->uses = 0;
+        for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
+        while (region != v->parent) { /* either one deeper or somewhere outside */
+            bool deeper = v->parent->owner && v->parent->owner->parent == region;
+            now += deeper ? 1 : UINT64_MAX;
+            region = deeper ? v->parent : region->owner->parent;
+        }
+        if (now > x->depth) x->depth = now;
+        if (v->op == KIR_IF || v->op == KIR_LOOP) x->owners++;
+        if (v->op == KIR_LOOP) v->scratch = (void *)(uintptr_t)x->loops++;
         bool counts = v->op == KIR_VAR_GET || (v->op == KIR_VAR_SET && !v->u.var->function);
         if (counts && !v->u.var->scratch) v->u.var->scratch = (void *)(uintptr_t)++x->vars;
     }
     x->words = (x->vars + 63) / 64;
-}
-
-/* Depth of regions and number of loops; numbers the loops in their scratch. */
-static void measure(const liveness *x, uint64_t *depth, uint64_t *loops) {
-    uint64_t now = 0;
-    *depth = *loops = 0;
-    const kir_region *region = x->f->body;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) {
-        while (region != v->parent) { /* either one deeper or somewhere outside */
-            if (v->parent->owner && v->parent->owner->parent == region) {
-                now++;
-                region = v->parent;
-            } else {
-                now--;
-                region = region->owner->parent;
-            }
-        }
-        if (now + 1 > *depth) *depth = now + 1;
-        if (v->op == KIR_LOOP) v->scratch = (void *)(uintptr_t)(*loops)++;
-    }
+    /* 64 MiB of sets, and 32 words of them copied an operation: beyond that rather keep dead sets. */
+    x->blind = (2 * x->depth + x->loops) * x->words > UINT64_C(1) << 23 || x->owners * x->words > 32 * x->count + 65536;
+    if (x->blind) x->words = 0;
 }
 
 /* ---- what each loop reads ---- */
@@ -144,7 +149,26 @@ static kir_value *leave(liveness *x) {
     }
     if (owner->op == KIR_IF) merge(x, x->live, frame_set(x, n, 1));
     x->frames.count--;
-    return owner->prev;
+    kir_value *before = owner->prev;
+    if (owner->op == KIR_IF && !owner->body[0]->first && !owner->body[1]->first) discard(owner);
+    return before;
+}
+
+static void visit(liveness *x, kir_value *v) {
+    if (v->op == KIR_VAR_SET) {
+        uint32_t i = number_of(v->u.var);
+        if (i == 0 || !(x->blind || has(x->live, i))) discard(v);
+        else if (!x->blind) drop(x->live, i);
+        return;
+    }
+    if (v->uses == 0 && !kir_has_side_effect(v)) {
+        discard(v);
+        return;
+    }
+    if (x->blind) return;
+    if (v->op == KIR_VAR_GET) add(x->live, number_of(v->u.var));
+    if (calls_out(v)) merge(x, x->live, x->elsewhere);
+    if (simplify_ends(v)) jump(x, v);
 }
 
 static void walk_back(liveness *x) {
@@ -161,82 +185,30 @@ static void walk_back(liveness *x) {
             continue;
         }
         kir_value *before = v->prev;
-        if (v->op == KIR_VAR_GET) add(x->live, number_of(v->u.var));
-        if (calls_out(v)) merge(x, x->live, x->elsewhere);
-        if (simplify_ends(v)) jump(x, v);
-        if (v->op == KIR_VAR_SET) {
-            uint32_t i = number_of(v->u.var);
-            if (i == 0 || !has(x->live, i)) kir_remove(v);
-            else drop(x->live, i);
-        }
+        visit(x, v);
         v = before;
     }
 }
 
-static void remove_unread(liveness *x) {
-    for (kir_value *v = kir_walk(NULL, x->f->body), *next; v; v = next) {
-        next = kir_walk(v, x->f->body);
-        if (v->op == KIR_VAR_SET && number_of(v->u.var) == 0) kir_remove(v);
-    }
-}
-
-static bool remove_sets(kir_module *m, kir_function *f, const uint32_t *readers) {
+hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers) {
     liveness x = {.f = f, .is_kernel = f == m->functions};
-    number_variables(&x, m);
-    remove_unread(&x);
-    uint64_t depth, loops;
-    measure(&x, &depth, &loops);
-    if (x.words == 0 || (2 * depth + loops) * x.words > UINT64_C(1) << 23) return true; /* 64 MiB of sets: rather keep dead sets */
-    uint64_t *memory = hg_calloc((size_t)((3 + loops + 2 * depth) * x.words), sizeof *memory);
-    if (!memory) return false;
+    prepare(&x, m);
+    uint64_t *memory = hg_calloc((size_t)((3 + x.loops + 2 * x.depth) * x.words) + 1, sizeof *memory);
+    if (!memory) return hg_fail_memory();
     x.live = memory;
     x.module_set = memory + x.words;
     x.elsewhere = memory + 2 * (uint64_t)x.words;
     x.loop_reads = memory + 3 * (uint64_t)x.words;
-    x.pool = x.loop_reads + loops * x.words;
-    for (kir_var *var = m->vars; var; var = var->next) {
+    x.pool = x.loop_reads + x.loops * x.words;
+    for (kir_var *var = m->vars; var && !x.blind; var = var->next) {
         if (var->function || !number_of(var)) continue;
         add(x.module_set, number_of(var));
         if (simplify_elsewhere(readers, var, f)) add(x.elsewhere, number_of(var));
     }
-    find_loop_reads(&x);
+    if (x.loops && !x.blind) find_loop_reads(&x);
     if (!x.failed) walk_back(&x);
     hg_free(memory);
     hg_vec_free(&x.frames);
     hg_vec_free(&x.open);
-    return !x.failed;
-}
-
-/* ---- operations without use ---- */
-
-static bool is_dead(const kir_value *v) {
-    if (v->op == KIR_IF) return !v->body[0]->first && !v->body[1]->first;
-    return v->uses == 0 && !kir_has_side_effect(v);
-}
-
-static bool remove_unused(kir_function *f) {
-    uint64_t count = 0;
-    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        v->uses = 0;
-        count++;
-    }
-    kir_value **all = hg_alloc((size_t)(count + 1) * sizeof(kir_value *));
-    if (!all) return false;
-    count = 0;
-    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        all[count++] = v;
-        for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
-    }
-    while (count-- > 0) {
-        kir_value *v = all[count];
-        if (!is_dead(v)) continue;
-        for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses--;
-        kir_remove(v);
-    }
-    hg_free(all);
-    return true;
-}
-
-hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers) {
-    return remove_unused(f) && remove_sets(m, f, readers) && remove_unused(f) ? HG_OK : hg_fail_memory();
+    return x.failed ? hg_fail_memory() : HG_OK;
 }

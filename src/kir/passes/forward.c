@@ -49,31 +49,34 @@ static const kir_var *set_by(const kir_value *v) {
 }
 static bool may_set_module(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
 
+/* One walk; places are first in text order, then sorted by variable. */
 static bool find_sets(forward *x) {
-    uint32_t count = x->m->var_count, total = 0;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) {
+    HG_VEC(position) places = {0};
+    bool ok = true;
+    for (kir_value *v = kir_walk(NULL, x->f->body); v && ok; v = kir_walk(v, x->f->body)) {
         v->scratch = NULL;
         if (may_set_module(v)) {
             uint32_t *at = hg_vec_push(&x->calls_at);
-            if (!at) return false;
-            *at = v->id;
+            if (at) *at = v->id;
+            else ok = false;
         }
         if (!set_by(v)) continue;
+        position *p = hg_vec_push(&places);
+        if (p) *p = (position){set_by(v)->id, v->id};
+        else ok = false;
         x->sets_first[set_by(v)->id + 1]++;
-        total++;
     }
-    x->sets_at = hg_calloc((size_t)total + 1, sizeof *x->sets_at);
-    uint32_t *next = hg_calloc((size_t)count + 1, sizeof *next);
-    if (x->sets_at && next) {
-        for (uint32_t i = 0; i < count; i++) {
-            x->sets_first[i + 1] += x->sets_first[i];
-            next[i] = x->sets_first[i];
-        }
-        for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
-            if (set_by(v)) x->sets_at[next[set_by(v)->id]++] = v->id;
+    uint32_t *next = hg_calloc((size_t)x->m->var_count + 1, sizeof *next);
+    x->sets_at = hg_calloc((size_t)places.count + 1, sizeof *x->sets_at);
+    ok = ok && next && x->sets_at;
+    for (uint32_t i = 0; i < x->m->var_count && ok; i++) {
+        x->sets_first[i + 1] += x->sets_first[i];
+        next[i] = x->sets_first[i];
     }
+    for (uint64_t i = 0; i < places.count && ok; i++) x->sets_at[next[places.data[i].var]++] = places.data[i].at;
     hg_free(next);
-    return x->sets_at && next;
+    hg_vec_free(&places);
+    return ok;
 }
 
 static bool any_within(const uint32_t *ids, uint64_t count, span s) {
