@@ -18,7 +18,7 @@ void emit_c_leave(c_printer *p) { hg_text_addf(p->out, p->kernel || p->function-
 
 static void function_name(const c_printer *p, hg_text *out, const kir_function *f) {
     if (p->prefix && f == p->root) hg_text_addf(out, "%s", p->prefix);
-    else hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->module->name, (unsigned)f->id);
+    else hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->name, (unsigned)f->id);
 }
 
 static void var_name(hg_text *out, const kir_var *v) {
@@ -237,7 +237,7 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     const char *comma = "";
     hg_text_addf(p->out, "(");
     if (!f->pure) {
-        hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->module->name);
+        hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name);
         comma = ", ";
     }
     for (uint8_t i = 0; i < f->param_count; i++, comma = ", ") hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
@@ -259,7 +259,7 @@ static void print_function(c_printer *p, const kir_function *f) {
     p->inst = 0;
     if (p->kernel) {
         hg_text_addf(p->out, "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
-                             "    (void)lane;\n    env->stopped = false;\n", p->module->name, p->module->name);
+                             "    (void)lane;\n    env->stopped = false;\n", p->name, p->name);
     } else {
         hg_text_addf(p->out, "static inline %s ", emit_c_type(f->result));
         function_name(p, p->out, f);
@@ -368,10 +368,23 @@ static void renumber(const kir_module *m) { /* ids and uses are caches */
         }
 }
 
+/* NAME_kernel: no keyword and no function of math.h. */
+static void name_kernel(c_printer *p) {
+    const char *from = p->module->name;
+    size_t n = 0;
+    if (*from >= '0' && *from <= '9') p->name[n++] = '_';
+    for (; *from && n < sizeof p->name - 16; from++) {
+        bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') || (*from >= '0' && *from <= '9');
+        p->name[n++] = plain ? *from : '_';
+    }
+    memcpy(p->name + n, "_kernel", 8);
+}
+
 /* One kernel: its lane variables and prototype into heads, its functions into body. Tables go to heads too. */
 static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_text *body) {
     reach r = {0};
     p->module = m;
+    name_kernel(p);
     p->out = body;
     p->inst = 0;
     renumber(m);
@@ -379,9 +392,9 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
     for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
     p->out = heads;
     p->indent = 1;
-    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n", m->name, m->name);
+    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n", m->name, p->name);
     declare_vars(p, NULL);
-    hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", m->name, m->name);
+    hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", p->name, p->name);
     print_tables(p, heads, &r);
     p->indent = 0;
     hg_vec_free(&r.order);

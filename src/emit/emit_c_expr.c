@@ -148,14 +148,12 @@ static void use(c_printer *p, helper h, int k, int from) {
 }
 
 static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int from) {
-    hg_text name = {0};
     if (p->prefix) { /* several functions share a file: each helper once */
         hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
     }
     const char *text = h == H_CLZ ? CLZ_TEXT[k] : HELPERS[h].text;
     expand(out, text, k, from);
     if (p->prefix) hg_text_addf(out, "#endif\n");
-    hg_text_free(&name);
 }
 
 void emit_c_helpers(const c_printer *p, hg_text *out) {
@@ -198,27 +196,16 @@ void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits) {
     else hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }
 
-/* A name of the source as a C name; registers and parameters are already. */
-static bool is_name(const char *s) {
-    if (!s || !*s) return false;
-    for (const char *c = s; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (c != s && *c >= '0' && *c <= '9'))) return false;
-    return true;
-}
-
 void emit_c_name(c_printer *p, const kir_value *v) {
     if (v->op == KIR_CONST && v->type == HG_TYPE_U8) hg_text_addf(p->out, "(uint8_t)%uu", (unsigned)v->u.imm);
     else if (v->op == KIR_CONST && v->type == HG_TYPE_U16) hg_text_addf(p->out, "(uint16_t)%uu", (unsigned)v->u.imm);
     else if (v->op == KIR_CONST) emit_c_literal(p->out, v->type, v->u.imm);
     else if (v->op == KIR_PARAM) hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
     else hg_text_addf(p->out, "v%u", (unsigned)v->id);
-    (void)is_name;
 }
 
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t) {
-    if (p->prefix) hg_text_addf(out, "%s_t%u", p->prefix, (unsigned)t->id);
-    else if (is_name(t->name)) hg_text_addf(out, "%s_%u", t->name, (unsigned)t->id);
-    else hg_text_addf(out, "table_%u", (unsigned)t->id);
+    hg_text_addf(out, "%s_t%u", p->prefix ? p->prefix : p->name, (unsigned)t->id);
 }
 
 /* ---- expressions ---- */
@@ -264,7 +251,12 @@ static void shift(c_printer *p, const kir_value *v) {
     if (v->op == KIR_ASHR) hg_text_addf(p->out, "(%s)", SIGNED[k]);
     else text(p, wide);
     arg(p, v, 0);
-    text(p, v->op == KIR_SHL ? " << (" : " >> (");
+    text(p, v->op == KIR_SHL ? " << " : " >> ");
+    if (v->args[1]->op == KIR_CONST) {
+        hg_text_addf(p->out, "%u)", (unsigned)(v->args[1]->u.imm & ((8u << k) - 1)));
+        return;
+    }
+    text(p, "(");
     arg(p, v, 1);
     hg_text_addf(p->out, " & %du))", (8 << k) - 1);
 }

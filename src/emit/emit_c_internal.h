@@ -9,6 +9,7 @@ enum { EMIT_C_HELPER_COUNT = 64, EMIT_C_KIND_COUNT = 6 };
 typedef struct c_printer {
     hg_text *out;
     const kir_module *module;
+    char name[96];                /* the module's as a C name */
     const kir_function *function; /* being printed */
     const char *prefix;           /* function mode: name of the root, before every other name; NULL: a whole translation unit */
     const kir_function *root;

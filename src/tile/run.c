@@ -58,11 +58,14 @@ static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
 
 /* ---- tiles and blocks ---- */
 
+/* Of all launches: faults are rare, and a launch without one sets nothing up. */
+static hg_mutex merge_lock = HG_MUTEX_INIT;
+
 static void merge_fault(tile_run_state *s, const tile_fault *fault) {
     if (!fault->happened) return;
-    hg_mutex_lock(&s->lock);
-    if (tile_faults_before(fault->phase, fault->lane, &s->fault)) s->fault = *fault;
-    hg_mutex_unlock(&s->lock);
+    hg_mutex_lock(&merge_lock);
+    if (tile_faults_before(fault->phase, fault->lane, s->fault)) *s->fault = *fault;
+    hg_mutex_unlock(&merge_lock);
 }
 
 static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t n) {
@@ -82,7 +85,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     f->state = s;
     f->fault.happened = false;
     f->fuel = TILE_FUEL;
-    memset(f->resolved, 0, sizeof f->resolved);
+    for (size_t i = 0; i < HG_COUNT_OF(f->resolved); i++) f->resolved[i].used = 0;
     bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
     fill_cells(f, s);
     fp_state fp = fp_enter(s->kernel->options.poor);
@@ -110,8 +113,8 @@ static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker
 
 static void finish(tile_run_state *s, tile_fault *fault) {
     int stop = atomic_load(&s->stop);
-    *fault = s->fault;
-    if (s->fault.happened || stop == 0 || stop == 3) return;
+    if (fault->happened || stop == 0 || stop == 3) return;
+    memset(fault, 0, sizeof *fault);
     fault->happened = true;
     fault->code = 8;
     if (stop == 1) tile_fault_message(fault, "timeout after %llu ms", (unsigned long long)s->launch->timeout_ms);
@@ -125,8 +128,8 @@ static bool is_large(const tile_kernel *k, uint64_t lanes) {
 }
 
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) {
-    tile_run_state s = {.kernel = kernel, .launch = launch, .best_lane = UINT64_MAX};
-    memset(fault, 0, sizeof *fault);
+    tile_run_state s = {.kernel = kernel, .launch = launch, .best_lane = UINT64_MAX, .fault = fault};
+    fault->happened = false;
     if (launch->lanes == 0) return HG_OK;
     s.block_lanes = 1;
     for (int i = 0; i < 3; i++) {
@@ -143,7 +146,6 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     }
     uint64_t count = (launch->lanes - 1) / each + 1;
     if (kernel->options.check_races && !(s.races = tile_races_create())) return hg_fail_memory();
-    hg_mutex_init(&s.lock);
     bool ok = true;
     if (count == 1 || launch->max_threads == 1 || s.races || !is_large(kernel, launch->lanes)) {
         ok = run_range(&s, 0, count, each, width);
@@ -153,7 +155,6 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         hg_pool_run(hg_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
         ok = atomic_load(&s.stop) != 3;
     }
-    hg_mutex_destroy(&s.lock);
     tile_races_destroy(s.races);
     finish(&s, fault);
     return ok ? HG_OK : hg_fail_memory();

@@ -134,8 +134,7 @@ typedef struct tile_run_state {
     uint64_t dims[6];             /* bx by bz gx gy gz */
     _Atomic uint64_t best_lane;   /* lowest lane with a fault in phase 0 */
     _Atomic int stop;             /* 1: timeout, 2: cancelled, 3: out of memory */
-    hg_mutex lock;
-    tile_fault fault;             /* under lock */
+    tile_fault *fault;            /* the launch's */
     struct tile_races *races;
 } tile_run_state;
 
