@@ -145,7 +145,8 @@ static void uniform_block(generator *g, int statements) {
             exchange(g);
         } else if (kind < 30 && g->has_collectives) {
             collective(g);
-        } else if (kind < 38 && g->depth < 2 && affordable(g)) {
+        } else if (kind < 38 && g->depth < 2 && affordable(g) && !(g->wants_fault && g->has_collectives)) {
+            /* (a plan ends a step at such a loop, which decides which of two faults comes first) */
             int counter = new_counter(g), head = new_label(g);
             if (counter < 0) continue;
             line(g, "mov_imm.u32 r%d, %u", counter, pick(g, 4));

@@ -54,7 +54,8 @@ static const hg_param *find_param(const hg_program *program, const char *name) {
     return NULL;
 }
 
-/* Handles 1, 2, 3, … for buffers and for pools, in the order of the case. */
+/* Indices 1, 2, 3, … for buffers and for pools, in the order of the case, in a generation that no program guesses. */
+enum { GENERATION = 6 << 23 };
 static bool bind(ref_machine *m, const hg_program *program, const run_case *c, run_result *result) {
     uint64_t next[2] = {1, 1};
     for (uint32_t i = 0; i < program->param_count; i++)
@@ -62,7 +63,7 @@ static bool bind(ref_machine *m, const hg_program *program, const run_case *c, r
     for (uint32_t i = 0; i < c->array_count; i++) {
         const case_array *a = &c->arrays[i];
         const hg_param *p = find_param(program, a->name);
-        uint64_t handle = next[a->pool]++;
+        uint64_t handle = GENERATION + next[a->pool]++;
         if (!p) continue; /* a reduced program may have lost it */
         if (!ref_bind(m, a->pool ? REF_POOL : REF_BUFFER, handle, a->bytes, a->size)) return false;
         ref_set_register(m, p->reg, HG_TYPE_U64, &handle);

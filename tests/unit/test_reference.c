@@ -264,7 +264,7 @@ static void test_faults(void) {
     expect_fault(" pool.load.u64 r4, r3, 60\n", 1, "F01", "pool access out of bounds: offset 60 + size 8 > pool size 64", 0, 0);
     expect_fault(" mov_imm.u64 r4, 99\n ldg.u8 r5, [buf(r4) + 0]\n", 1, "F03", "invalid buffer handle: 99", 0, 1);
     expect_fault(" pool.free pool9\n", 1, "F03", "invalid pool handle: 9", HG_NONE, 0);
-    expect_fault(" pool.alloc pool1, 8\n", 1, "F05", "execution error: pool handle already in use", HG_NONE, 0);
+    expect_fault(" pool.alloc pool1, 8\n pool.alloc pool1, 8\n", 1, "F05", "execution error: pool handle already in use", HG_NONE, 1);
     expect_fault(" mov_imm.u32 r4, 1\n atom.add.u32 r5, [buf(r1) + 2], r4\n", 1, "F04", "misaligned atomic: offset 2", 0, 1);
     /* lane 5 faults in an earlier instruction, lane 2 in a later one: the lane comes first */
     expect_fault(" mov_imm.u64 r4, 5\n mov_imm.u64 r5, 2\n mov_imm.u64 r6, 0\n setne.u64 p0, r255, r4\n bra.p0 @a\n div.u64 r7, r6, r6\n"
