@@ -57,7 +57,7 @@ static hg_status expand(const hg_cfg *cfg, const bool *wanted, blocks *list) {
 
 /* Drops the blocks behind calls that never come back. */
 static hg_status drop_unreached(blocks *list) {
-    uint32_t *number = hg_calloc(list->count, sizeof *number), *todo = hg_calloc(list->count, sizeof *todo);
+    uint32_t *number = hg_calloc((size_t)list->count, sizeof *number), *todo = hg_calloc((size_t)list->count, sizeof *todo);
     uint32_t pending = 1, kept = 0;
     bool ok = number && todo;
     if (ok) number[0] = 1;
