@@ -6,7 +6,10 @@
 #include <stdint.h>
 
 enum { BENCH_MAX_SAMPLES = 64 };
-typedef struct bench_samples { double value[BENCH_MAX_SAMPLES]; int count; } bench_samples; /* seconds, lower is better */
+typedef struct bench_samples {
+    double value[BENCH_MAX_SAMPLES];
+    int count;
+} bench_samples; /* seconds, lower is better */
 
 double bench_now(void);
 void bench_add(bench_samples *s, double seconds);

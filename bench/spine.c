@@ -41,14 +41,14 @@ static void die(const char *what) {
 
 static void line(const char *what, const bench_samples *s, double per, const char *unit, double goal, int at_most) {
     double value = bench_median(s) / per;
-    printf("%-46s %9.3f %-18s (%.3f … %.3f)  goal %s %.3g %s\n", what, value, unit, bench_low(s) / per, bench_high(s) / per, at_most ? "<=" : ">=", goal,
-           (at_most ? value <= goal : value >= goal) ? "met" : "NOT MET");
+    printf("%-46s %9.3f %-18s (%.3f … %.3f)  goal %s %.3g %s\n", what, value, unit, bench_low(s) / per, bench_high(s) / per,
+           at_most ? "<=" : ">=", goal, (at_most ? value <= goal : value >= goal) ? "met" : "NOT MET");
 }
 
 static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer, const char *peer_name, double goal) {
-    printf("%-46s %9.3f x %-16s (%.3f … %.3f)  goal >= %.3g %s   [ours %.3f ms, peer %.3f ms]\n", what, bench_median(peer) / bench_median(ours), peer_name,
-           bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours), goal, bench_median(peer) / bench_median(ours) >= goal ? "met" : "NOT MET", bench_median(ours) * 1e3,
-           bench_median(peer) * 1e3);
+    printf("%-46s %9.3f x %-16s (%.3f … %.3f)  goal >= %.3g %s   [ours %.3f ms, peer %.3f ms]\n", what,
+           bench_median(peer) / bench_median(ours), peer_name, bench_low(peer) / bench_high(ours), bench_high(peer) / bench_low(ours), goal,
+           bench_median(peer) / bench_median(ours) >= goal ? "met" : "NOT MET", bench_median(ours) * 1e3, bench_median(peer) * 1e3);
 }
 
 static hg_program *assemble(const char *text) {
@@ -85,9 +85,12 @@ static float *floats(size_t n) {
 }
 
 /* x = x*a + b in a loop of 8 multiply-adds, 1,000 rounds. */
-static const char CHAIN[] = ".atlas 1\n.program chain\n.param r1 x buffer f32 inout [n]\n.param r2 a buffer f32 in [n]\n.param r3 b buffer f32 in [n]\n.param r4 n u64\n.lanes n\n"
-                            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n ldg.f32 r12, [r3 + r0]\n loop r20, 1000\n"
-                            " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n"
+static const char CHAIN[] = ".atlas 1\n.program chain\n.param r1 x buffer f32 inout [n]\n.param r2 a buffer f32 in [n]\n.param r3 b buffer "
+                            "f32 in [n]\n.param r4 n u64\n.lanes n\n"
+                            " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n ldg.f32 "
+                            "r12, [r3 + r0]\n loop r20, 1000\n"
+                            " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n mul.f32 r10, "
+                            "r10, r11\n add.f32 r10, r10, r12\n"
                             " mul.f32 r10, r10, r11\n add.f32 r10, r10, r12\n endloop\n stg.f32 [r1 + r0], r10\n";
 
 static void bench_chain(const char *level) {
@@ -126,7 +129,9 @@ static void bench_chain(const char *level) {
 
 static void bench_one_lane(hg_backend *b) {
     char text[4096];
-    int n = snprintf(text, sizeof text, ".atlas 1\n.program one\n.param r1 x buffer u64 inout [1]\n ldg.u64 r10, [buf(r1) + 0]\n mov_imm.u64 r11, 3\n loop r20, 100000\n");
+    int n = snprintf(
+        text, sizeof text,
+        ".atlas 1\n.program one\n.param r1 x buffer u64 inout [1]\n ldg.u64 r10, [buf(r1) + 0]\n mov_imm.u64 r11, 3\n loop r20, 100000\n");
     for (int i = 0; i < 16; i++) n += snprintf(text + n, sizeof text - (size_t)n, " add.u64 r10, r10, r11\n xor.u64 r10, r10, r11\n");
     snprintf(text + n, sizeof text - (size_t)n, " endloop\n stg.u64 [buf(r1) + 0], r10\n");
     float zero[2] = {0, 0};
@@ -146,9 +151,14 @@ static void bench_one_lane(hg_backend *b) {
 static char *long_program(int groups, int *instructions) {
     size_t size = (size_t)groups * 400 + 1000, n = 0;
     char *text = malloc(size);
-    n += (size_t)snprintf(text + n, size - n, ".atlas 1\n.program long\n.param r1 x buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 7\n");
+    n += (size_t)snprintf(text + n, size - n,
+                          ".atlas 1\n.program long\n.param r1 x buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n "
+                          "shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 7\n");
     for (int i = 0; i < groups; i++)
-        n += (size_t)snprintf(text + n, size - n, " add.u32 r12, r10, r11\n mul.u32 r13, r12, r11\n setlt.u32 p1, r13, r12\n bra.p1 @skip%d\n xor.u32 r10, r10, r13\n sub.u32 r10, r10, r11\nskip%d:\n and.u32 r14, r10, r13\n add.u32 r10, r14, r12\n", i, i);
+        n += (size_t)snprintf(text + n, size - n,
+                              " add.u32 r12, r10, r11\n mul.u32 r13, r12, r11\n setlt.u32 p1, r13, r12\n bra.p1 @skip%d\n xor.u32 r10, "
+                              "r10, r13\n sub.u32 r10, r10, r11\nskip%d:\n and.u32 r14, r10, r13\n add.u32 r10, r14, r12\n",
+                              i, i);
     snprintf(text + n, size - n, " stg.u32 [r1 + r0], r10\n");
     *instructions = groups * 8 + 5;
     return text;
@@ -183,14 +193,20 @@ static void bench_compile(void) {
     free(text);
 }
 
-static const char ADD[] = ".atlas 1\n.program add\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 out [n]\n.param r4 n u64\n.lanes n\n"
-                          " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n add.f32 r12, r10, r11\n stg.f32 [r3 + r0], r12\n";
-static const char MAP[] = ".atlas 1\n.program map\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 out [n]\n.param r4 n u64\n"
+static const char ADD[] = ".atlas 1\n.program add\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
+                          "out [n]\n.param r4 n u64\n.lanes n\n"
+                          " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n add.f32 r12, "
+                          "r10, r11\n stg.f32 [r3 + r0], r12\n";
+static const char MAP[] = ".atlas 1\n.program map\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
+                          "out [n]\n.param r4 n u64\n"
                           " parallel_map_binary.f32 r3, r1, r2, add, r4\n";
-static const char SUM[] = ".atlas 1\n.program sum\n.param r1 a buffer f32 in [n]\n.param r3 c buffer f32 out []\n.param r4 n u64\n parallel_reduce.f32 r10, r1, sum, r4\n stg.f32 [buf(r3) + 0], r10\n";
+static const char SUM[] = ".atlas 1\n.program sum\n.param r1 a buffer f32 in [n]\n.param r3 c buffer f32 out []\n.param r4 n u64\n "
+                          "parallel_reduce.f32 r10, r1, sum, r4\n stg.f32 [buf(r3) + 0], r10\n";
 
 /* NumPy in a process of its own, asked over a pipe. */
-typedef struct numpy { FILE *in, *out; } numpy;
+typedef struct numpy {
+    FILE *in, *out;
+} numpy;
 
 static int numpy_start(numpy *p) {
     int to[2], from[2];
@@ -232,9 +248,12 @@ static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *sou
         double theirs = numpy_add(np, n);
         if (theirs > 0) bench_add(&peer, theirs);
     }
-    if (small) line(what, &ours, 1e-9, "ns", 200, 1);
-    else if (peer.count) ratio(what, &ours, &peer, "np.add(out=)", 1.0);
-    else printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what, bench_median(&ours) * 1e3);
+    if (small)
+        line(what, &ours, 1e-9, "ns", 200, 1);
+    else if (peer.count)
+        ratio(what, &ours, &peer, "np.add(out=)", 1.0);
+    else
+        printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what, bench_median(&ours) * 1e3);
     hg_binding_destroy(binding);
     for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(b, buffers[i]));
     free(x);
@@ -318,7 +337,8 @@ static void library_size(const char *build) {
     snprintf(command, sizeof command, "cp -L %s/libhologram.so /tmp/hologram_bench.so && strip /tmp/hologram_bench.so", build);
     struct stat st;
     if (system(command) != 0 || stat("/tmp/hologram_bench.so", &st) != 0) return;
-    printf("%-46s %9.3f MB                                      goal <= 4 %s\n", "core library, stripped", (double)st.st_size * 1e-6, st.st_size <= 4000000 ? "met" : "NOT MET");
+    printf("%-46s %9.3f MB                                      goal <= 4 %s\n", "core library, stripped", (double)st.st_size * 1e-6,
+           st.st_size <= 4000000 ? "met" : "NOT MET");
     unlink("/tmp/hologram_bench.so");
 }
 

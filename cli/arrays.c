@@ -13,8 +13,10 @@ cli_value *cli_values_find(cli_values *values, const char *name) {
 
 void cli_values_free(cli_values *values) {
     for (uint32_t i = 0; i < values->count && values->data; i++) {
-        if (values->data[i].file.memory.data) hg_array_free(&values->data[i].file);
-        else hg_free(values->data[i].data);
+        if (values->data[i].file.memory.data)
+            hg_array_free(&values->data[i].file);
+        else
+            hg_free(values->data[i].data);
     }
     hg_free(values->data);
     values->data = NULL;
@@ -90,7 +92,8 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
         return false;
     }
     if (type != (hg_type)v->param->type) {
-        cli_error(c, "P03", "--shape %s: the parameter is %s, given %s", v->param->name, hg_type_name((hg_type)v->param->type), hg_type_name(type));
+        cli_error(c, "P03", "--shape %s: the parameter is %s, given %s", v->param->name, hg_type_name((hg_type)v->param->type),
+                  hg_type_name(type));
         return false;
     }
     uint32_t rank = 0;
@@ -132,8 +135,10 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
         return v->from_file ? true : read_shape(c, v, pair->value);
     }
-    if (buffer) cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
-    else cli_usage(c, "%s %s: the parameter is no array", pair->option, pair->name);
+    if (buffer)
+        cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
+    else
+        cli_usage(c, "%s %s: the parameter is no array", pair->option, pair->name);
     return false;
 }
 
@@ -151,7 +156,8 @@ bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value) {
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent) {
     uint64_t size = size_of(scalar);
     if (size < 8 && extent >> (8 * size)) {
-        cli_error(c, "P05", "extent %llu does not fit '%s' of type %s", (unsigned long long)extent, scalar->param->name, hg_type_name((hg_type)scalar->param->type));
+        cli_error(c, "P05", "extent %llu does not fit '%s' of type %s", (unsigned long long)extent, scalar->param->name,
+                  hg_type_name((hg_type)scalar->param->type));
         return false;
     }
     for (uint64_t i = 0; i < size; i++) scalar->scalar[i] = (uint8_t)(extent >> (8 * i));
@@ -173,7 +179,8 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
     uint64_t known = 1, value, size = size_of(v);
     const hg_extent *unknown = NULL;
     if (v->bytes % size) {
-        cli_error(c, "P04", "array '%s': %llu bytes are no multiple of %llu, the size of %s", p->name, (unsigned long long)v->bytes, (unsigned long long)size, hg_type_name((hg_type)p->type));
+        cli_error(c, "P04", "array '%s': %llu bytes are no multiple of %llu, the size of %s", p->name, (unsigned long long)v->bytes,
+                  (unsigned long long)size, hg_type_name((hg_type)p->type));
         return false;
     }
     v->shaped = true;
@@ -184,16 +191,21 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
     }
     v->rank = p->rank;
     for (uint32_t i = 0; i < p->rank; i++) {
-        if (cli_extent(values, &p->dims[i], &value)) v->extent[i] = value;
+        if (cli_extent(values, &p->dims[i], &value))
+            v->extent[i] = value;
         else if (unknown) {
-            cli_error(c, "P07", "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name, p->name, hg_type_name((hg_type)p->type));
+            cli_error(c, "P07", "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name, p->name,
+                      hg_type_name((hg_type)p->type));
             return false;
-        } else unknown = &p->dims[i];
+        } else
+            unknown = &p->dims[i];
         if (&p->dims[i] != unknown && !hg_mul_u64(known, value, &known)) known = 0;
     }
-    if (unknown && known && v->elements % known == 0) v->extent[unknown - p->dims] = v->elements / known;
+    if (unknown && known && v->elements % known == 0)
+        v->extent[unknown - p->dims] = v->elements / known;
     else if (unknown) {
-        cli_error(c, "P05", "array '%s': %llu elements are no multiple of %llu", p->name, (unsigned long long)v->elements, (unsigned long long)known);
+        cli_error(c, "P05", "array '%s': %llu elements are no multiple of %llu", p->name, (unsigned long long)v->elements,
+                  (unsigned long long)known);
         return false;
     }
     return true;
@@ -205,7 +217,8 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
     if (!v->shaped && !shape_raw(c, values, v)) return false;
     if (!product(c, v)) return false;
     if (v->bound && given != v->elements) {
-        cli_error(c, "P04", "array '%s': its shape has %llu elements, the data %llu", p->name, (unsigned long long)v->elements, (unsigned long long)given);
+        cli_error(c, "P04", "array '%s': its shape has %llu elements, the data %llu", p->name, (unsigned long long)v->elements,
+                  (unsigned long long)given);
         return false;
     }
     if (p->rank == 255) return true;
@@ -218,8 +231,8 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
         if (!cli_extent(values, e, &value)) {
             if (!cli_bind_extent(c, &values->data[e->param], v->extent[i])) return false;
         } else if (value != v->extent[i]) {
-            cli_error(c, "P05", "array '%s': dimension %u is %llu, expected %llu%s%s", p->name, i + 1, (unsigned long long)v->extent[i], (unsigned long long)value, e->is_param ? " of " : "",
-                      e->is_param ? values->data[e->param].param->name : "");
+            cli_error(c, "P05", "array '%s': dimension %u is %llu, expected %llu%s%s", p->name, i + 1, (unsigned long long)v->extent[i],
+                      (unsigned long long)value, e->is_param ? " of " : "", e->is_param ? values->data[e->param].param->name : "");
             return false;
         }
     }
@@ -245,7 +258,8 @@ static bool shape_output(cli *c, cli_values *values, cli_value *v) {
 static bool resolve(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
-        if (v->param->kind == HG_PARAM_BUFFER && (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v)) return false;
+        if (v->param->kind == HG_PARAM_BUFFER && (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v))
+            return false;
     }
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
@@ -254,7 +268,8 @@ static bool resolve(cli *c, cli_values *values) {
             v->bound = true;
         }
         if (v->param->kind == HG_PARAM_SCALAR && !v->bound) {
-            cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)", hg_type_name((hg_type)v->param->type), v->param->name, v->param->name);
+            cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)", hg_type_name((hg_type)v->param->type), v->param->name,
+                      v->param->name);
             return false;
         }
     }
@@ -262,7 +277,8 @@ static bool resolve(cli *c, cli_values *values) {
         cli_value *v = &values->data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->bound) continue;
         if (v->param->dir == HG_DIR_IN) {
-            cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)", v->param->name, v->param->name, v->param->name);
+            cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)", v->param->name, v->param->name,
+                      v->param->name);
             return false;
         }
         if (!shape_output(c, values, v)) return false;
@@ -300,7 +316,8 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
     for (uint32_t i = 0; i < v->rank; i++) hg_json_u64(&json, v->extent[i]);
     hg_json_end_array(&json);
     hg_json_key(&json, file ? "file" : "values");
-    if (file) hg_json_text(&json, file);
+    if (file)
+        hg_json_text(&json, file);
     else {
         hg_json_begin_array(&json);
         for (uint64_t i = 0; i < v->elements; i++) {

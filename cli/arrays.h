@@ -7,22 +7,25 @@
 /* What the command line says of one parameter, and what it resolves to. */
 typedef struct cli_value {
     const hg_param *param;
-    bool bound;              /* scalar has a value, array has data */
+    bool bound; /* scalar has a value, array has data */
     bool explicit_scalar;
     uint8_t scalar[512];
-    uint8_t *data;           /* array bytes; owned through file or memory */
+    uint8_t *data; /* array bytes; owned through file or memory */
     hg_array file;
-    bool shaped;             /* extents are known */
-    bool from_file;          /* data has a shape of its own */
+    bool shaped;    /* extents are known */
+    bool from_file; /* data has a shape of its own */
     uint32_t rank;
     uint64_t extent[HG_MAX_EXTENTS];
     uint64_t elements, bytes;
-    const char *out;         /* --out FILE */
+    const char *out; /* --out FILE */
     hg_buffer buffer;
     hg_pool pool;
 } cli_value;
 
-typedef struct cli_values { cli_value *data; uint32_t count; } cli_values;
+typedef struct cli_values {
+    cli_value *data;
+    uint32_t count;
+} cli_values;
 
 /* False after reporting. */
 bool cli_values_read(cli *c, cli_values *values);

@@ -12,12 +12,16 @@
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNAVAILABLE = 3 };
 
 /* NAME=VALUE of a repeatable option. */
-typedef struct cli_pair { const char *option; char *name; const char *value; } cli_pair;
+typedef struct cli_pair {
+    const char *option;
+    char *name;
+    const char *value;
+} cli_pair;
 
 /* One option a command takes. value NULL: a flag. */
 typedef struct cli_option {
-    const char *name;        /* "--lanes" */
-    const char **value;      /* where its argument goes; NULL with pairs: a NAME=VALUE option */
+    const char *name;   /* "--lanes" */
+    const char **value; /* where its argument goes; NULL with pairs: a NAME=VALUE option */
     bool *flag;
     bool pair;
 } cli_option;
@@ -27,13 +31,13 @@ typedef struct cli {
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     const char *max_errors;
     hg_diagnostics *diagnostics;
-    const char *file;        /* as messages name it */
-    hg_bytes source;         /* of a text program; empty for binaries */
+    const char *file; /* as messages name it */
+    hg_bytes source;  /* of a text program; empty for binaries */
     hg_program *program;
-    hg_text outputs;         /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
+    hg_text outputs; /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
-    uint64_t block_lanes;    /* of the launch, for the place of a fault */
+    uint64_t block_lanes; /* of the launch, for the place of a fault */
     int status;
 } cli;
 
@@ -43,14 +47,14 @@ bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uin
 bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3]);
 
 /* report.c */
-void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3);   /* exit status 2 */
+void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3);                   /* exit status 2 */
 void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4); /* a diagnostic without a place */
-void cli_last_error(cli *c);                                       /* the library's last error as a diagnostic */
-int cli_finish(cli *c);                                            /* prints everything and frees; returns the exit status */
-void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3);     /* text for standard output at the end */
+void cli_last_error(cli *c);                                                       /* the library's last error as a diagnostic */
+int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
+void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
 
 /* load.c */
-bool cli_load(cli *c, const char *path);   /* program from a file or "-", by name or first bytes */
+bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes */
 bool cli_verify(cli *c);
 
 /* commands */

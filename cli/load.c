@@ -17,7 +17,10 @@ bool cli_load(cli *c, const char *path) {
         cli_last_error(c);
         return false;
     }
-    bool binary = bytes.length >= 4 && memcmp(bytes.data, "\x89" "ATL", 4) == 0;
+    bool binary = bytes.length >= 4 && memcmp(bytes.data,
+                                              "\x89"
+                                              "ATL",
+                                              4) == 0;
     if (!from_input && (hg_path_ends(path, ".json") || hg_path_ends(path, ".circuit"))) {
         cli_usage(c, "'%s': this build reads .atlas and .atlasb programs only", path);
         hg_bytes_free(&bytes);

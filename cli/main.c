@@ -3,7 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *name; int (*run)(int, char **); const char *what; } COMMANDS[] = {
+static const struct {
+    const char *name;
+    int (*run)(int, char **);
+    const char *what;
+} COMMANDS[] = {
     {"run", command_run, "PROGRAM [--in N=FILE] [--out N=FILE] [--set N=VALUE] …   run a program over arrays"},
     {"stream", command_stream, "PROGRAM [--pool BYTES] [--set N=VALUE] … < in > out     run a program over a stream"},
     {"asm", command_asm, "FILE [-g] [-o OUT]                                      assemble to a container"},

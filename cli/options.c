@@ -47,7 +47,8 @@ static bool take(cli *c, const cli_option *o, const char *value) {
 
 static bool add_argument(cli *c, const char *text) {
     const char **slot = hg_vec_push(&c->arguments);
-    if (slot) *slot = text;
+    if (slot)
+        *slot = text;
     else {
         (void)hg_fail_memory();
         cli_last_error(c);
@@ -112,8 +113,10 @@ bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uin
         if (good) good = n < most / 10 || (n == most / 10 && digit <= most % 10);
         if (good) n = n * 10 + digit;
     }
-    if (!good) cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most, text);
-    else *value = n;
+    if (!good)
+        cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most, text);
+    else
+        *value = n;
     return good;
 }
 

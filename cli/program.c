@@ -30,13 +30,17 @@ int command_asm(int argc, char **argv) {
     const cli_option options[] = {{"-o", &out, NULL, false}, {"-g", NULL, &debug, false}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !one_file(&c)) return cli_finish(&c);
     bool to_output = !out || strcmp(out, "-") == 0;
-    if (to_output && c.json) cli_usage(&c, "--json needs -o FILE");
-    else if (to_output && isatty(STDOUT_FILENO)) cli_usage(&c, "a container is not for a terminal: use -o FILE");
+    if (to_output && c.json)
+        cli_usage(&c, "--json needs -o FILE");
+    else if (to_output && isatty(STDOUT_FILENO))
+        cli_usage(&c, "a container is not for a terminal: use -o FILE");
     else if (cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
         uint8_t *bytes = NULL;
         size_t length = 0;
-        if (hg_program_encode(c.program, debug ? HG_PROGRAM_DEBUG : 0, &bytes, &length) != HG_OK) cli_last_error(&c);
-        else write_out(&c, out, bytes, length);
+        if (hg_program_encode(c.program, debug ? HG_PROGRAM_DEBUG : 0, &bytes, &length) != HG_OK)
+            cli_last_error(&c);
+        else
+            write_out(&c, out, bytes, length);
         hg_string_free((char *)bytes);
     }
     return cli_finish(&c);
@@ -50,8 +54,10 @@ int command_disasm(int argc, char **argv) {
     if (cli_load(&c, c.arguments.data[0])) {
         char *text = NULL;
         size_t length = 0;
-        if (hg_program_print(c.program, &text, &length) != HG_OK) cli_last_error(&c);
-        else write_out(&c, out, text, length);
+        if (hg_program_print(c.program, &text, &length) != HG_OK)
+            cli_last_error(&c);
+        else
+            write_out(&c, out, text, length);
         hg_string_free(text);
     }
     return cli_finish(&c);
@@ -88,11 +94,19 @@ static void tell_plan(const hg_plan *plan, hg_text *about) {
     for (uint64_t i = 0; i < plan->code.count; i++) {
         const plan_inst *inst = &plan->code.data[i];
         hg_text_addf(about, "  %llu: ", (unsigned long long)i);
-        if (inst->op == PLAN_KERNEL) hg_text_addf(about, "%s%s\n", plan->kernels.data[inst->index].module->name, plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
-        else if (inst->op == PLAN_STEP) hg_text_addf(about, "step %s.%s\n", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text, hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
-        else if (inst->op == PLAN_JUMP) hg_text_addf(about, "go to %u\n", (unsigned)inst->target);
-        else if (inst->op == PLAN_JUMP_UNLESS) hg_text_addf(about, "unless environment byte %u go to %u\n", (unsigned)plan->env.data[inst->index].offset, (unsigned)inst->target);
-        else hg_text_addf(about, "end\n");
+        if (inst->op == PLAN_KERNEL)
+            hg_text_addf(about, "%s%s\n", plan->kernels.data[inst->index].module->name,
+                         plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
+        else if (inst->op == PLAN_STEP)
+            hg_text_addf(about, "step %s.%s\n", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text,
+                         hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
+        else if (inst->op == PLAN_JUMP)
+            hg_text_addf(about, "go to %u\n", (unsigned)inst->target);
+        else if (inst->op == PLAN_JUMP_UNLESS)
+            hg_text_addf(about, "unless environment byte %u go to %u\n", (unsigned)plan->env.data[inst->index].offset,
+                         (unsigned)inst->target);
+        else
+            hg_text_addf(about, "end\n");
     }
 }
 
@@ -100,10 +114,15 @@ static void tell_slots(const kir_module *m, hg_text *about) {
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *s = &m->slots.data[i];
         hg_text_addf(about, "%s, slot %llu: ", m->name, (unsigned long long)i);
-        if (!s->constant) hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, m->inputs.data[s->input].name ? ", " : "", m->inputs.data[s->input].name ? m->inputs.data[s->input].name : "");
-        else if (s->handle == PLAN_ENV_HANDLE) hg_text_addf(about, "the plan's environment\n");
-        else if (s->handle == PLAN_SCRATCH_HANDLE) hg_text_addf(about, "scratch memory\n");
-        else hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);
+        if (!s->constant)
+            hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, m->inputs.data[s->input].name ? ", " : "",
+                         m->inputs.data[s->input].name ? m->inputs.data[s->input].name : "");
+        else if (s->handle == PLAN_ENV_HANDLE)
+            hg_text_addf(about, "the plan's environment\n");
+        else if (s->handle == PLAN_SCRATCH_HANDLE)
+            hg_text_addf(about, "scratch memory\n");
+        else
+            hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);
     }
 }
 
@@ -166,8 +185,10 @@ int command_emit(int argc, char **argv) {
     }
     if (cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
         hg_text text = {0};
-        if (lower(c.program, target, &text) != HG_OK) cli_last_error(&c);
-        else write_out(&c, out, text.data ? text.data : "", text.length);
+        if (lower(c.program, target, &text) != HG_OK)
+            cli_last_error(&c);
+        else
+            write_out(&c, out, text.data ? text.data : "", text.length);
         hg_text_free(&text);
     }
     return cli_finish(&c);

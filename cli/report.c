@@ -28,8 +28,10 @@ void cli_usage(cli *c, const char *format, ...) {
     va_end(list);
     c->status = CLI_USAGE;
     if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
-    if (c->json) hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, "", NOWHERE, NULL, "%s", message);
-    else fprintf(stderr, "hologram %s: error: %s\n", c->command, message);
+    if (c->json)
+        hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, "", NOWHERE, NULL, "%s", message);
+    else
+        fprintf(stderr, "hologram %s: error: %s\n", c->command, message);
 }
 
 void cli_error(cli *c, const char *code, const char *format, ...) {
@@ -46,7 +48,8 @@ void cli_error(cli *c, const char *code, const char *format, ...) {
 static const char *code_of(const hg_error *e) {
     if (e->code[0]) return e->code;
     switch (e->status) {
-    case HG_ERROR_OUT_OF_MEMORY: case HG_ERROR_ALLOCATION_FAILED: return "X01";
+    case HG_ERROR_OUT_OF_MEMORY:
+    case HG_ERROR_ALLOCATION_FAILED: return "X01";
     case HG_ERROR_BACKEND_UNAVAILABLE: return "X03";
     case HG_ERROR_INTERNAL: return "X04";
     case HG_ERROR_INVALID_BUFFER: return "F03";
@@ -67,7 +70,8 @@ static void report_fault(cli *c, const hg_error *e) {
     }
     if (e->lane != HG_NONE && where.data) {
         uint64_t block = c->block_lanes ? c->block_lanes : 1;
-        hg_text_addf(&where, ", lane %llu (block %llu, lane %llu of it)", (unsigned long long)e->lane, (unsigned long long)(e->lane / block), (unsigned long long)(e->lane % block));
+        hg_text_addf(&where, ", lane %llu (block %llu, lane %llu of it)", (unsigned long long)e->lane,
+                     (unsigned long long)(e->lane / block), (unsigned long long)(e->lane % block));
     }
     if (e->operand != HG_NONE && where.data) hg_text_addf(&where, ", operand %llu", (unsigned long long)e->operand);
     hg_diagnose_fault(c->diagnostics, e->code, place, e->lane, where.data ? where.data : "", "%s", hg_last_error_text());
@@ -78,9 +82,12 @@ static void report_fault(cli *c, const hg_error *e) {
 void cli_last_error(cli *c) {
     const hg_error *e = hg_last_error();
     if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
-    if (e->code[0] == 'F') report_fault(c, e);
-    else if (e->code[0] || e->status == HG_ERROR_OUT_OF_MEMORY) cli_error(c, code_of(e), "%s", e->message);
-    else cli_error(c, code_of(e), "%s", hg_last_error_text());
+    if (e->code[0] == 'F')
+        report_fault(c, e);
+    else if (e->code[0] || e->status == HG_ERROR_OUT_OF_MEMORY)
+        cli_error(c, code_of(e), "%s", e->message);
+    else
+        cli_error(c, code_of(e), "%s", hg_last_error_text());
 }
 
 static bool instruction_text(void *user, uint64_t index, hg_text *out) {
@@ -92,7 +99,8 @@ static bool instruction_text(void *user, uint64_t index, hg_text *out) {
 
 static void print_text(cli *c) {
     if (hg_diagnostics_count(c->diagnostics)) {
-        char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data, (size_t)c->source.length, instruction_text, c);
+        char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data,
+                                               (size_t)c->source.length, instruction_text, c);
         fputs(text ? text : "hologram: out of memory\n", stderr);
         hg_string_free(text);
     }
@@ -132,8 +140,10 @@ int cli_finish(cli *c) {
         (void)hg_fail_memory();
         cli_last_error(c);
     }
-    if (c->json) print_json(c);
-    else print_text(c);
+    if (c->json)
+        print_json(c);
+    else
+        print_text(c);
     hg_diagnostics_destroy(c->diagnostics);
     hg_program_release(c->program);
     hg_bytes_free(&c->source);

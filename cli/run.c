@@ -154,14 +154,24 @@ int command_run(int argc, char **argv) {
     cli c = {0};
     run_options o = {0};
     const cli_option options[] = {
-        {"--in", NULL, NULL, true},           {"--out", NULL, NULL, true},           {"--set", NULL, NULL, true},
-        {"--shape", NULL, NULL, true},        {"--lanes", &o.lanes, NULL, false},     {"--grid", &o.grid, NULL, false},
-        {"--block", &o.block, NULL, false},   {"--shared", &o.shared, NULL, false},   {"--timeout", &o.timeout, NULL, false},
-        {"--max-steps", &o.max_steps, NULL, false}, {"--backend", &o.backend, NULL, false}, {"--device", &o.device, NULL, false},
+        {"--in", NULL, NULL, true},
+        {"--out", NULL, NULL, true},
+        {"--set", NULL, NULL, true},
+        {"--shape", NULL, NULL, true},
+        {"--lanes", &o.lanes, NULL, false},
+        {"--grid", &o.grid, NULL, false},
+        {"--block", &o.block, NULL, false},
+        {"--shared", &o.shared, NULL, false},
+        {"--timeout", &o.timeout, NULL, false},
+        {"--max-steps", &o.max_steps, NULL, false},
+        {"--backend", &o.backend, NULL, false},
+        {"--device", &o.device, NULL, false},
         {"--check-races", NULL, &o.check_races, false},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1) cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (!json_to_output(&c) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) execute(&c, &o);
+    if (c.arguments.count != 1)
+        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
+    else if (!json_to_output(&c) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c))
+        execute(&c, &o);
     return cli_finish(&c);
 }

@@ -18,10 +18,10 @@ typedef struct stream {
     uint64_t pool_bytes;
     hg_backend *backend;
     hg_executable *executable;
-    hg_binding *binding;        /* for bound_rows rows */
+    hg_binding *binding; /* for bound_rows rows */
     uint64_t bound_rows;
     uint64_t total_in, total_out;
-    bool closed;                /* the reader of our output is gone */
+    bool closed; /* the reader of our output is gone */
 } stream;
 
 static bool fail_last(stream *s) {
@@ -113,7 +113,8 @@ static bool size_state(stream *s, cli_value *v) {
     v->rank = p->rank == 255 ? 0 : p->rank;
     for (uint32_t i = 0; i < v->rank; i++) {
         if (&s->values.data[p->dims[i].param] == s->rows && p->dims[i].is_param) {
-            cli_usage(s->c, "array '%s' depends on '%s', the number of rows of a chunk, but is not streamed", p->name, s->rows->param->name);
+            cli_usage(s->c, "array '%s' depends on '%s', the number of rows of a chunk, but is not streamed", p->name,
+                      s->rows->param->name);
             return false;
         }
         if (!cli_extent(&s->values, &p->dims[i], &v->extent[i]) || !hg_mul_u64(v->elements, v->extent[i], &v->elements)) {
@@ -155,12 +156,15 @@ static bool cut_pool(stream *s) {
     uint64_t low = 0, high = s->pool_bytes / (s->in_row + s->out_row) + 1;
     while (low + 1 < high) { /* low fits, high does not */
         uint64_t middle = low + (high - low) / 2;
-        if (bytes_for(s, fixed, middle) <= s->pool_bytes) low = middle;
-        else high = middle;
+        if (bytes_for(s, fixed, middle) <= s->pool_bytes)
+            low = middle;
+        else
+            high = middle;
     }
     s->chunk = low;
     if (low == 0) {
-        cli_usage(s->c, "one row needs %llu bytes, --pool has %llu", (unsigned long long)bytes_for(s, fixed, 1), (unsigned long long)s->pool_bytes);
+        cli_usage(s->c, "one row needs %llu bytes, --pool has %llu", (unsigned long long)bytes_for(s, fixed, 1),
+                  (unsigned long long)s->pool_bytes);
         return false;
     }
     s->pool = hg_alloc_aligned((size_t)s->pool_bytes, SLICE_ALIGNMENT);
@@ -196,13 +200,15 @@ static bool fill_state(stream *s) {
             const char *hint;
             size_t length = strcspn(text, ",");
             if (count >= v->elements || hg_parse_literal(text, length, (hg_type)v->param->type, v->data + count * size, message, &hint)) {
-                cli_usage(s->c, "--set %s: expected %llu values of %s, got '%s'", pair->name, (unsigned long long)v->elements, hg_type_name((hg_type)v->param->type), pair->value);
+                cli_usage(s->c, "--set %s: expected %llu values of %s, got '%s'", pair->name, (unsigned long long)v->elements,
+                          hg_type_name((hg_type)v->param->type), pair->value);
                 return false;
             }
             text += length + (text[length] == ',');
         }
         if (count != v->elements) {
-            cli_error(s->c, "P05", "--set %s: expected %llu values, got %llu", pair->name, (unsigned long long)v->elements, (unsigned long long)count);
+            cli_error(s->c, "P05", "--set %s: expected %llu values, got %llu", pair->name, (unsigned long long)v->elements,
+                      (unsigned long long)count);
             return false;
         }
     }
@@ -221,8 +227,10 @@ static hg_status import(stream *s, cli_value *v, uint64_t bytes, hg_params *para
 static hg_status bind_values(stream *s, uint64_t rows, hg_params *params) {
     for (uint32_t i = 0; i < s->values.count; i++) {
         cli_value *v = &s->values.data[i];
-        if (v->param->kind == HG_PARAM_SCALAR && (v->bound || v == s->rows)) HG_TRY(hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, v->scalar));
-        if (v->param->kind == HG_PARAM_BUFFER) HG_TRY(import(s, v, v == s->in ? rows * s->in_row : v == s->out ? rows * s->out_row : v->bytes, params));
+        if (v->param->kind == HG_PARAM_SCALAR && (v->bound || v == s->rows))
+            HG_TRY(hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, v->scalar));
+        if (v->param->kind == HG_PARAM_BUFFER)
+            HG_TRY(import(s, v, v == s->in ? rows * s->in_row : v == s->out ? rows * s->out_row : v->bytes, params));
         if (v->param->kind == HG_PARAM_POOL) {
             if (!v->pool.handle) HG_TRY(hg_backend_allocate_pool(s->backend, v->param->pool_bytes, &v->pool));
             HG_TRY(hg_params_set_pool(params, v->param->name, v->pool));
@@ -265,8 +273,10 @@ static bool write_all(stream *s, const uint8_t *from, uint64_t length) {
         ssize_t n = write(STDOUT_FILENO, from, (size_t)length);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
-            if (errno == EPIPE) s->closed = true;
-            else cli_error(s->c, "X02", "standard output: %s", strerror(errno));
+            if (errno == EPIPE)
+                s->closed = true;
+            else
+                cli_error(s->c, "X02", "standard output: %s", strerror(errno));
             return false;
         }
         from += n;
@@ -290,7 +300,8 @@ static bool run_all(stream *s) {
         s->total_in += got;
         if (got / s->in_row && !run_chunk(s, got / s->in_row)) return false;
         if (got % s->in_row) {
-            cli_error(s->c, "P05", "input ends inside a row: %llu bytes of %llu", (unsigned long long)(got % s->in_row), (unsigned long long)s->in_row);
+            cli_error(s->c, "P05", "input ends inside a row: %llu bytes of %llu", (unsigned long long)(got % s->in_row),
+                      (unsigned long long)s->in_row);
             return false;
         }
         if (got < want) return true;
@@ -301,7 +312,8 @@ static void print_state(stream *s) {
     hg_text text = {0};
     for (uint32_t i = 0; i < s->values.count; i++) {
         const cli_value *v = &s->values.data[i];
-        if (v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT) cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
+        if (v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT)
+            cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
     }
     if (text.data) fputs(text.data, stderr);
     hg_text_free(&text);
@@ -313,8 +325,10 @@ static void execute(stream *s, const char *backend) {
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
-    if (status != HG_OK) (void)fail_last(s);
-    else if (run_all(s)) print_state(s);
+    if (status != HG_OK)
+        (void)fail_last(s);
+    else if (run_all(s))
+        print_state(s);
 }
 
 static void release(stream *s) {
@@ -342,14 +356,19 @@ int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
     const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL;
-    const cli_option options[] = {{"--pool", &pool, NULL, false}, {"--in", &in, NULL, false}, {"--out", &out, NULL, false},
-                                  {"--set", NULL, NULL, true},    {"--backend", &backend, NULL, false}};
+    const cli_option options[] = {{"--pool", &pool, NULL, false},
+                                  {"--in", &in, NULL, false},
+                                  {"--out", &out, NULL, false},
+                                  {"--set", NULL, NULL, true},
+                                  {"--backend", &backend, NULL, false}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1) cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (strcmp(c.arguments.data[0], "-") == 0) cli_usage(&c, "standard input is the stream: name the program's file");
-    else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) &&
-             bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
+    if (c.arguments.count != 1)
+        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
+    else if (strcmp(c.arguments.data[0], "-") == 0)
+        cli_usage(&c, "standard input is the stream: name the program's file");
+    else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) &&
+             begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
         execute(&s, backend);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;

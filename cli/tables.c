@@ -74,8 +74,9 @@ int command_ops(int argc, char **argv) {
 static void add_device(cli *c, const hg_device_info *d) {
     if (!c->json) {
         if (d->available)
-            cli_out(c, "%-8s %u  %s  %s  %u units, blocks up to %u lanes, %llu bytes shared  %s\n", d->backend, d->device, d->name, d->exact ? "exact" : "bounded",
-                    d->compute_units, d->max_block_lanes, (unsigned long long)d->max_shared_bytes, d->capabilities);
+            cli_out(c, "%-8s %u  %s  %s  %u units, blocks up to %u lanes, %llu bytes shared  %s\n", d->backend, d->device, d->name,
+                    d->exact ? "exact" : "bounded", d->compute_units, d->max_block_lanes, (unsigned long long)d->max_shared_bytes,
+                    d->capabilities);
         else
             cli_out(c, "%-8s -  not available: %s\n", d->backend, d->reason);
         return;
@@ -102,8 +103,10 @@ int command_devices(int argc, char **argv) {
     hg_device_info devices[64];
     size_t count = 0;
     if (!cli_parse(&c, argc, argv, NULL, 0)) return cli_finish(&c);
-    if (c.arguments.count) cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
-    else if (hg_devices(devices, HG_COUNT_OF(devices), &count) != HG_OK) cli_last_error(&c);
+    if (c.arguments.count)
+        cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
+    else if (hg_devices(devices, HG_COUNT_OF(devices), &count) != HG_OK)
+        cli_last_error(&c);
     for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++) add_device(&c, &devices[i]);
     return cli_finish(&c);
 }
@@ -113,7 +116,8 @@ int command_version(int argc, char **argv) {
     if (!cli_parse(&c, argc, argv, NULL, 0)) return cli_finish(&c);
     const char *level = tile_level_name(tile_level_best());
     if (!c.json) {
-        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", HG_TEXT(HG_VERSION), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT, level);
+        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", HG_TEXT(HG_VERSION), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT,
+                level);
         return cli_finish(&c);
     }
     hg_json json = {0};

@@ -19,7 +19,10 @@ static void place_variables(plan_splitter *s) {
     for (kir_var *var = s->module->vars; var && !s->failed; var = var->next) {
         plan_variable *info = &s->variables.data[var->id];
         if (!info->crosses && !info->forced) continue;
-        info->in_env = info->forced || (!info->varying && !info->set_at_exit);
+        /* Entries up to 64 bits reach a kernel as inputs, fixed before it starts. Wider ones are loaded while it runs, when lane 0 of
+         * another block may already have written the next value. */
+        bool wide = kir_type_bytes(var->type) > 8;
+        info->in_env = info->forced || (!info->varying && !info->set_at_exit && !wide);
         if (info->in_env) {
             (void)new_env(s, var->type, &info->env);
         } else {
@@ -36,8 +39,10 @@ static uint32_t argument(plan_splitter *s, const kir_value *v) {
         plan_env *entry = new_env(s, v->type, &index);
         if (!entry) return 0;
         entry->init = v->op == KIR_CONST ? PLAN_INIT_CONST : PLAN_INIT_PARAM;
-        if (v->op == KIR_CONST) entry->value = v->u.imm;
-        else entry->reg = s->module->inputs.data[v->u.imm].reg;
+        if (v->op == KIR_CONST)
+            entry->value = v->u.imm;
+        else
+            entry->reg = s->module->inputs.data[v->u.imm].reg;
         return index;
     }
     return s->variables.data[((const kir_var *)v->scratch)->id].env;
@@ -71,7 +76,12 @@ static void emit_step(plan_splitter *s, const kir_value *v) {
 }
 
 /* One open IF or LOOP. chain: last jump to its end, jumps linked through their targets. */
-typedef struct frame { const kir_value *owner; uint32_t start; uint32_t chain; bool in_else; } frame;
+typedef struct frame {
+    const kir_value *owner;
+    uint32_t start;
+    uint32_t chain;
+    bool in_else;
+} frame;
 #define NO_JUMP UINT32_MAX
 
 static void patch_chain(plan_splitter *s, uint32_t chain) {
@@ -113,8 +123,10 @@ static void emit_leave(plan_splitter *s, frames *open, const kir_value *v) {
     for (uint64_t i = open->count; i-- > 0;) {
         frame *f = &open->data[i];
         if (f->owner->op != KIR_LOOP) continue;
-        if (v->op == KIR_CONTINUE) emit(s, PLAN_JUMP, 0, f->start);
-        else f->chain = emit(s, PLAN_JUMP, 0, f->chain);
+        if (v->op == KIR_CONTINUE)
+            emit(s, PLAN_JUMP, 0, f->start);
+        else
+            f->chain = emit(s, PLAN_JUMP, 0, f->chain);
         return;
     }
 }

@@ -98,7 +98,8 @@ static bool only_uniform_work(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
-            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->args[0]->op == KIR_CONST && v->args[0]->u.imm == PLAN_ENV_HANDLE;
+            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->args[0]->op == KIR_CONST &&
+                               v->args[0]->u.imm == PLAN_ENV_HANDLE;
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
             if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
         }
@@ -139,7 +140,8 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     snprintf(name, sizeof name, "%s_%u", s->module->name, (unsigned)(s->plan->kernels.count - 1));
     kir_module *m = kir_module_create(name);
     kir_cloner c;
-    if (!kernel || !touched || !m || !kir_function_create(m, s->main->name, KIR_VOID) || kir_cloner_init(&c, s->module, m, m->functions) != HG_OK) {
+    if (!kernel || !touched || !m || !kir_function_create(m, s->main->name, KIR_VOID) ||
+        kir_cloner_init(&c, s->module, m, m->functions) != HG_OK) {
         hg_free(touched);
         kir_module_destroy(m);
         s->failed = true;

@@ -14,35 +14,39 @@ typedef enum plan_op {
     PLAN_END
 } plan_op;
 
-typedef struct plan_inst { uint8_t op; uint32_t index; uint32_t target; } plan_inst;
+typedef struct plan_inst {
+    uint8_t op;
+    uint32_t index;
+    uint32_t target;
+} plan_inst;
 
 /* Where an environment entry's value comes from before the first instruction. */
 typedef enum plan_init { PLAN_INIT_ZERO, PLAN_INIT_CONST, PLAN_INIT_PARAM } plan_init;
 /* One uniform value that lives across steps. Offsets are multiples of 8. */
 typedef struct plan_env {
-    uint8_t type;     /* of the kernel IR; bool is one byte */
-    uint8_t init;     /* plan_init */
-    uint8_t reg;      /* PLAN_INIT_PARAM: register of the signature */
-    uint32_t offset;  /* bytes into the environment */
-    uint64_t value;   /* PLAN_INIT_CONST */
+    uint8_t type;    /* of the kernel IR; bool is one byte */
+    uint8_t init;    /* plan_init */
+    uint8_t reg;     /* PLAN_INIT_PARAM: register of the signature */
+    uint32_t offset; /* bytes into the environment */
+    uint64_t value;  /* PLAN_INIT_CONST */
 } plan_env;
 
 typedef struct plan_kernel {
-    kir_module *module;   /* owned; not legalised; inputs of kind KIR_INPUT_ENV read the environment */
-    bool single_lane;     /* only uniform work: one lane is enough */
+    kir_module *module; /* owned; not legalised; inputs of kind KIR_INPUT_ENV read the environment */
+    bool single_lane;   /* only uniform work: one lane is enough */
     bool writes_env;
 } plan_kernel;
 
 /* A whole-array step or pool instruction. Arguments are environment entries. */
 typedef struct plan_step {
-    uint16_t op;          /* hg_op */
-    uint8_t opname;       /* maps and reductions */
+    uint16_t op;    /* hg_op */
+    uint8_t opname; /* maps and reductions */
     uint8_t atlas_type;
-    uint32_t inst;        /* source instruction */
+    uint32_t inst; /* source instruction */
     kir_step info;
     uint32_t arg_count;
-    uint32_t args[12];    /* environment entries */
-    uint32_t result;      /* environment entry; HG_PLAN_NO_ENV: none */
+    uint32_t args[12]; /* environment entries */
+    uint32_t result;   /* environment entry; HG_PLAN_NO_ENV: none */
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 

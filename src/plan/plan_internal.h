@@ -7,31 +7,34 @@
 /* A run of sibling operations between two plan nodes: becomes one lane kernel. */
 typedef struct plan_segment {
     kir_value *first, *last;
-    bool in_loop;   /* inside a plan-level loop: its variables may cross to its own next run */
-    bool has_exit;  /* a lane may stop inside */
+    bool in_loop;  /* inside a plan-level loop: its variables may cross to its own next run */
+    bool has_exit; /* a lane may stop inside */
     bool has_call;
 } plan_segment;
 
 /* What the split needs to know of a variable. */
 typedef struct plan_variable {
-    uint32_t segment;  /* the only segment that touches it so far; 0: none */
-    bool crosses;      /* its value must survive from segment to segment */
-    bool varying;      /* some read of it is not uniform */
-    bool forced;       /* a plan node reads it: must be in the environment */
-    bool set_at_exit;  /* set where a lane may stop: lane 0 cannot vouch for it */
+    uint32_t segment; /* the only segment that touches it so far; 0: none */
+    bool crosses;     /* its value must survive from segment to segment */
+    bool varying;     /* some read of it is not uniform */
+    bool forced;      /* a plan node reads it: must be in the environment */
+    bool set_at_exit; /* set where a lane may stop: lane 0 cannot vouch for it */
     bool in_env;
-    uint32_t env;      /* entry */
-    uint64_t scratch;  /* offset of its array in scratch memory, in bytes a lane */
+    uint32_t env;     /* entry */
+    uint64_t scratch; /* offset of its array in scratch memory, in bytes a lane */
 } plan_variable;
 
 /* The variable that carries a value across segments (also in value->scratch between passes). */
-typedef struct plan_carrier { kir_value *value; kir_var *var; } plan_carrier;
+typedef struct plan_carrier {
+    kir_value *value;
+    kir_var *var;
+} plan_carrier;
 
 typedef struct plan_splitter {
     hg_plan *plan;
     kir_module *module;
     kir_function *main;
-    kir_var *stopped;  /* set before a lane exits in a segment that others follow; NULL when not needed */
+    kir_var *stopped;              /* set before a lane exits in a segment that others follow; NULL when not needed */
     HG_VEC(plan_segment) segments; /* 0 is not used */
     HG_VEC(plan_carrier) carriers;
     HG_VEC(plan_variable) variables; /* by kir_var.id */

@@ -43,7 +43,8 @@ static void mark(plan_splitter *s) {
     }
     /* an exit all lanes take together ends the plan; one that lanes take alone has no step after it (verified) */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
-        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(v->parent)) && owners_are_uniform(v))
+        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(v->parent)) &&
+            owners_are_uniform(v))
             mark_owners(v, NULL);
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
@@ -95,10 +96,14 @@ static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op,
     v->parent = at->parent;
     v->prev = after ? at : at->prev;
     v->next = after ? at->next : at;
-    if (v->prev) v->prev->next = v;
-    else v->parent->first = v;
-    if (v->next) v->next->prev = v;
-    else v->parent->last = v;
+    if (v->prev)
+        v->prev->next = v;
+    else
+        v->parent->first = v;
+    if (v->next)
+        v->next->prev = v;
+    else
+        v->parent->last = v;
     v->uses = plan_segment_of(at) << 1;
     return v;
 }

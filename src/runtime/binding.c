@@ -28,16 +28,21 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
 }
 
 /* Finds the memory of a slot now if it cannot be another one later. */
-static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range, bool *fixed) {
+static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range,
+                              bool *fixed) {
     const hg_executable *e = binding->executable;
     if (!slot->constant && kernel->inputs[slot->input].kind != KIR_INPUT_PARAM) return HG_OK;
     uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
     bool pool = slot->space == KIR_POOL;
     *fixed = true;
-    if (slot->constant && handle == PLAN_ENV_HANDLE) *range = (hg_range){binding->env_arena, 0, e->plan->env_bytes};
-    else if (slot->constant && handle == PLAN_SCRATCH_HANDLE) *range = (hg_range){binding->scratch_arena, 0, e->plan->scratch_lane_bytes * binding->launch.lanes};
-    else if (pool ? e->moves_pools : hg_handle_is_class(handle)) *fixed = false;
-    else HG_TRY(hg_binding_hold(binding, pool, handle, range));
+    if (slot->constant && handle == PLAN_ENV_HANDLE)
+        *range = (hg_range){binding->env_arena, 0, e->plan->env_bytes};
+    else if (slot->constant && handle == PLAN_SCRATCH_HANDLE)
+        *range = (hg_range){binding->scratch_arena, 0, e->plan->scratch_lane_bytes * binding->launch.lanes};
+    else if (pool ? e->moves_pools : hg_handle_is_class(handle))
+        *fixed = false;
+    else
+        HG_TRY(hg_binding_hold(binding, pool, handle, range));
     if (!range->arena) *fixed = false;
     return HG_OK;
 }
@@ -79,7 +84,8 @@ static hg_status lay_out(hg_binding *binding) {
     }
     uint64_t scratch;
     if (!hg_mul_u64(e->plan->scratch_lane_bytes, binding->launch.lanes, &scratch))
-        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes", (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes",
+                       (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
     if (scratch) HG_TRY(b->driver->arena_alloc(b->device, scratch, &binding->scratch_arena));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     binding->guarded |= e->plan->steps.count != 0;
@@ -94,9 +100,11 @@ static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
-    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !e->backend->caps->host_memory || binding->own_pools.count) return;
+    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !e->backend->caps->host_memory || binding->own_pools.count)
+        return;
     binding->simple = true;
-    binding->timed = binding->launch.timeout_ms && (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
+    binding->timed = binding->launch.timeout_ms &&
+                     (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
 }
@@ -180,6 +188,7 @@ hg_status hg_binding_launch(hg_binding *binding) {
 hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     if (!binding) return hg_null_argument("binding");
     if (!context) return hg_null_argument("context");
-    if (context->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (context->backend != binding->executable->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     return hg_run_binding(binding, context);
 }

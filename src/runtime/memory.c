@@ -14,6 +14,7 @@ hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
         return status;
     }
     m->size = size;
+    m->host = b->caps->host_memory ? b->driver->arena_map(m->arena) : NULL;
     *memory = m;
     return HG_OK;
 }
@@ -106,7 +107,11 @@ hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
 /* ---- copies ---- */
 
 /* A buffer or pool kept alive during a copy. */
-typedef struct held { hg_range range; hg_handles *table; uint64_t handle; } held;
+typedef struct held {
+    hg_range range;
+    hg_handles *table;
+    uint64_t handle;
+} held;
 
 static hg_status hold(hg_context *context, bool pool, uint64_t handle, held *h) {
     hg_backend *b = context->backend;
@@ -142,17 +147,39 @@ static hg_status transfer_host(hg_context *context, const hg_range *part, void *
     uint8_t *host = b->caps->host_memory ? b->driver->arena_map(part->arena) : NULL;
     hg_driver_command command = {.kind = kind, .to = *part, .from = *part, .host = data};
     if (!host) return hg_transfer(context, &command);
-    if (kind == HG_CMD_COPY_IN) memcpy(host + part->offset, data, (size_t)part->size);
-    else memcpy(data, host + part->offset, (size_t)part->size);
+    if (kind == HG_CMD_COPY_IN)
+        memcpy(host + part->offset, data, (size_t)part->size);
+    else
+        memcpy(data, host + part->offset, (size_t)part->size);
     return HG_OK;
 }
 
-hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length, hg_driver_command_kind kind) {
+/* The usual copy, without a lock: host memory of a live handle, inside its bounds. */
+static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
+                         hg_driver_command_kind kind) {
+    hg_reader *reader;
+    if (!b->caps->host_memory) return false;
+    const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, handle, &reader);
+    if (!m) return false;
+    bool fits = data && offset <= m->size && length <= m->size - offset;
+    uint8_t *at = fits ? (uint8_t *)m->host + offset : NULL;
+    if (fits && kind == HG_CMD_COPY_IN)
+        memcpy(at, data, (size_t)length);
+    else if (fits)
+        memcpy(data, at, (size_t)length);
+    hg_reader_leave(reader);
+    return fits;
+}
+
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
+                  hg_driver_command_kind kind) {
     held h;
+    if (length && copy_at_once(context->backend, pool, handle, offset, data, length, kind)) return HG_OK;
     HG_TRY(hold(context, pool, handle, &h));
     hg_range part = {h.range.arena, h.range.offset + offset, length};
     hg_status status = check_bounds(pool, offset, length, h.range.size);
-    if (status == HG_OK && length && !data) status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)length);
+    if (status == HG_OK && length && !data)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)length);
     if (status == HG_OK && length) status = transfer_host(context, &part, data, kind);
     let_go(&h);
     return status;
@@ -195,7 +222,9 @@ static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint6
     return status;
 }
 
-hg_status hg_backend_allocate_buffer(hg_backend *b, uint64_t size, hg_buffer *buffer) { return allocate(b, &b->buffers, size, &buffer->handle); }
+hg_status hg_backend_allocate_buffer(hg_backend *b, uint64_t size, hg_buffer *buffer) {
+    return allocate(b, &b->buffers, size, &buffer->handle);
+}
 hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) { return allocate(b, &b->pools, size, &pool->handle); }
 
 hg_status hg_backend_free_buffer(hg_backend *b, hg_buffer buffer) {
@@ -208,7 +237,8 @@ hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
 
 static hg_status whole_class(hg_buffer buffer, uint64_t length) {
     if (buffer.handle == 0 || !hg_handle_is_class(buffer.handle) || length == HG_MAX_CLASS_BYTES) return HG_OK;
-    return hg_fail(HG_ERROR_EXECUTION_FAILED, "a class is copied whole: expected %d bytes, got %llu", HG_MAX_CLASS_BYTES, (unsigned long long)length);
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "a class is copied whole: expected %d bytes, got %llu", HG_MAX_CLASS_BYTES,
+                   (unsigned long long)length);
 }
 
 hg_status hg_backend_copy_to_buffer(hg_backend *b, hg_buffer buffer, const void *data, uint64_t length) {
@@ -272,6 +302,7 @@ hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer
         return status;
     }
     m->size = size;
+    m->host = b->caps->host_memory ? b->driver->arena_map(m->arena) : NULL;
     status = hg_handles_add(&b->buffers, m, &buffer->handle);
     if (status != HG_OK) hg_memory_destroy(b, m);
     return status;

@@ -108,8 +108,12 @@ static hg_status put_handle(hg_params *params, const char *name, hg_param_kind k
     return HG_OK;
 }
 
-hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer buffer) { return put_handle(params, name, HG_PARAM_BUFFER, buffer.handle); }
-hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) { return put_handle(params, name, HG_PARAM_POOL, pool.handle); }
+hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer buffer) {
+    return put_handle(params, name, HG_PARAM_BUFFER, buffer.handle);
+}
+hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) {
+    return put_handle(params, name, HG_PARAM_POOL, pool.handle);
+}
 
 static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg_type type, const void *value) {
     hg_param_value *v = NULL;
@@ -259,7 +263,8 @@ static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint6
     const hg_extent *unknown = NULL;
     for (uint8_t i = 0; i < buffer->rank; i++) {
         if (extent_value(binding, &buffer->dims[i], &value)) {
-            if (!hg_mul_u64(known, value, &known)) return hg_binding_error("P05", "buffer '%s': the extents' product is too large", buffer->name);
+            if (!hg_mul_u64(known, value, &known))
+                return hg_binding_error("P05", "buffer '%s': the extents' product is too large", buffer->name);
         } else if (unknown && unknown->param != buffer->dims[i].param) {
             return hg_binding_error("P07", "buffer '%s': more than one extent is unknown ('%s' and '%s'): set one of them", buffer->name,
                                     p->params[unknown->param].name, p->params[buffer->dims[i].param].name);
@@ -270,14 +275,22 @@ static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint6
         }
     }
     if (!unknown) {
-        if (known > bytes) return hg_binding_error("P05", "buffer '%s': its extents need %llu bytes, it has %llu", buffer->name, (unsigned long long)known, (unsigned long long)bytes);
+        if (known > bytes)
+            return hg_binding_error("P05", "buffer '%s': its extents need %llu bytes, it has %llu", buffer->name, (unsigned long long)known,
+                                    (unsigned long long)bytes);
         return HG_OK;
     }
-    if (known == 0) return hg_binding_error("P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it", buffer->name, p->params[unknown->param].name);
-    if (bytes % known) return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu", buffer->name, (unsigned long long)bytes, (unsigned long long)known);
+    if (known == 0)
+        return hg_binding_error("P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it", buffer->name,
+                                p->params[unknown->param].name);
+    if (bytes % known)
+        return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu", buffer->name, (unsigned long long)bytes,
+                                (unsigned long long)known);
     const hg_param *scalar = &p->params[unknown->param];
     uint64_t extent = bytes / known, size = hg_type_size_bytes((hg_type)scalar->type);
-    if (size < 8 && extent >> (8 * size)) return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent, scalar->name, hg_type_name((hg_type)scalar->type));
+    if (size < 8 && extent >> (8 * size))
+        return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent,
+                                scalar->name, hg_type_name((hg_type)scalar->type));
     uint8_t le[8];
     store_u64(le, extent);
     return set_value(binding, scalar->reg, le, (size_t)size);
@@ -305,7 +318,8 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     if (v) {
         HG_TRY(hold_handle(binding, true, v->handle, &bytes));
         if (bytes < param->pool_bytes)
-            return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu", param->name, (unsigned long long)param->pool_bytes, (unsigned long long)bytes);
+            return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu", param->name,
+                                    (unsigned long long)param->pool_bytes, (unsigned long long)bytes);
         return set_value(binding, param->reg, v->bytes, 8);
     }
     hg_pool pool;
@@ -330,8 +344,10 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *param = &p->params[i];
         size_t size = (size_t)hg_type_size_bytes((hg_type)param->type);
-        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg] && param->has_default) HG_TRY(set_value(binding, param->reg, param->default_bytes, size));
-        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg]) return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
+        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg] && param->has_default)
+            HG_TRY(set_value(binding, param->reg, param->default_bytes, size));
+        if (param->kind == HG_PARAM_SCALAR && !binding->values[param->reg])
+            return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
         if (param->kind == HG_PARAM_POOL) HG_TRY(bind_pool(binding, param, given(params, param->name)));
     }
     return HG_OK;
@@ -363,7 +379,8 @@ static void linear(const hg_program *p, uint64_t n, hg_resolved *r) {
 
 hg_status hg_launch_check(const hg_launch *launch) {
     if (launch->size == sizeof *launch) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size, sizeof *launch);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size,
+                   sizeof *launch);
 }
 
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
@@ -379,18 +396,25 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
             if (!extent_value(binding, &p->lanes[i], &value)) return hg_binding_error("P07", "the number of lanes is unknown");
             if (!hg_mul_u64(lanes, value, &lanes)) lanes = UINT64_MAX;
         }
-        if (lanes <= HG_MAX_LANES) linear(p, lanes, r);
-        else r->lanes = lanes;
+        if (lanes <= HG_MAX_LANES)
+            linear(p, lanes, r);
+        else
+            r->lanes = lanes;
     }
     if (r->lanes > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "at least " : "", (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
+        return hg_binding_error("P08", "launch too large: %s%llu lanes, at most %llu", r->lanes == UINT64_MAX ? "at least " : "",
+                                (unsigned long long)r->lanes, (unsigned long long)HG_MAX_LANES);
     r->shared_bytes = launch && launch->shared_memory > p->shared ? launch->shared_memory : p->shared;
-    if (r->shared_bytes > HG_MAX_SHARED_BYTES) return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d", (unsigned long long)r->shared_bytes, HG_MAX_SHARED_BYTES);
+    if (r->shared_bytes > HG_MAX_SHARED_BYTES)
+        return hg_binding_error("P08", "launch too large: %llu bytes of shared memory, at most %d", (unsigned long long)r->shared_bytes,
+                                HG_MAX_SHARED_BYTES);
     uint64_t most = binding->executable->uses_barrier || binding->executable->uses_shared ? HG_MAX_BLOCK_LANES : HG_MAX_LANES;
     if (block_lanes(r->block) > HG_MAX_LANES)
-        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes, at most %llu", r->block[0], r->block[1], r->block[2], (unsigned long long)HG_MAX_LANES);
+        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes, at most %llu", r->block[0], r->block[1],
+                                r->block[2], (unsigned long long)HG_MAX_LANES);
     if (block_lanes(r->block) > most)
-        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes", r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
+        return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes",
+                                r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
     uint64_t timeout = launch ? launch->timeout_ms : 0;
     r->timeout_ms = timeout == UINT64_MAX ? 0 : timeout ? timeout : binding->executable->backend->config.timeout_ms;
     return HG_OK;

@@ -14,10 +14,15 @@
 typedef struct hg_memory {
     hg_driver_arena *arena;
     uint64_t size;
+    void *host;             /* where the host sees it; NULL where it does not */
     struct hg_memory *next; /* freed, waiting for launches that may have found it */
 } hg_memory;
 
-typedef struct hg_cache_entry { uint8_t key[32]; hg_executable *executable; uint64_t used; } hg_cache_entry;
+typedef struct hg_cache_entry {
+    uint8_t key[32];
+    hg_executable *executable;
+    uint64_t used;
+} hg_cache_entry;
 
 struct hg_backend {
     const hg_driver *driver;
@@ -36,7 +41,7 @@ struct hg_backend {
 
 struct hg_context {
     hg_backend *backend;
-    hg_mutex lock;               /* one launch at a time */
+    hg_mutex lock; /* one launch at a time */
     hg_mutex class_lock;
     hg_driver_arena *class_arena; /* allocated at first touch */
     hg_driver_queue *queue;
@@ -49,21 +54,21 @@ typedef struct hg_kernel {
     kir_input *inputs;
     kir_slot *slots;
     bool has_open, uses_class;
-    bool unbounded;      /* a loop or a call whose length nobody knows */
-    uint64_t work;       /* operations of one lane without loops */
+    bool unbounded; /* a loop or a call whose length nobody knows */
+    uint64_t work;  /* operations of one lane without loops */
 } hg_kernel;
 
 struct hg_executable {
     hg_backend *backend;
     hg_program *program;
-    hg_plan *plan;           /* its kernels' modules are gone: code, steps, env stay */
+    hg_plan *plan; /* its kernels' modules are gone: code, steps, env stay */
     hg_kernel *kernels;
     uint32_t kernel_count;
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
-    bool moves_pools;        /* allocates under ids of its own or frees: pools are looked up at each use */
-    hg_signature signature;  /* registers set at launch */
-    uint32_t references;     /* atomic: creator, bindings, cache */
+    bool moves_pools;       /* allocates under ids of its own or frees: pools are looked up at each use */
+    hg_signature signature; /* registers set at launch */
+    uint32_t references;    /* atomic: creator, bindings, cache */
 };
 
 /* Everything a launch needs, resolved. */
@@ -77,32 +82,35 @@ typedef struct hg_bound_kernel {
     uint64_t *inputs;
     const uint8_t **wide; /* inputs wider than 64 bits; NULL: there are none */
     hg_range *slots;
-    bool *fixed;          /* slots found at binding; the others are found at each launch */
+    bool *fixed; /* slots found at binding; the others are found at each launch */
 } hg_bound_kernel;
 
 /* A buffer or pool that a binding keeps alive. */
-typedef struct hg_held { uint64_t handle; hg_range range; } hg_held;
+typedef struct hg_held {
+    uint64_t handle;
+    hg_range range;
+} hg_held;
 
 struct hg_binding {
     hg_executable *executable;
     hg_arena arena;
     hg_resolved launch;
-    uint8_t *values[256];      /* initial bytes of each parameter register, NULL: none */
+    uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
     HG_VEC(hg_held) held_buffers;
     HG_VEC(hg_held) held_pools;
     HG_VEC(uint64_t) own_pools; /* made for .param pool without a value; freed with the binding */
     hg_bound_kernel *kernels;
-    uint8_t *env;              /* image of the environment */
+    uint8_t *env;                               /* image of the environment */
     hg_driver_arena *env_arena, *scratch_arena; /* device copies; NULL when not needed */
-    hg_mutex lock;             /* one launch at a time; taken after the context's */
-    bool guarded;              /* looks up handles while it runs */
+    hg_mutex lock;                              /* one launch at a time; taken after the context's */
+    bool guarded;                               /* looks up handles while it runs */
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
     bool timed;                /* simple: long enough to need a deadline */
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
-    uint8_t result[512];       /* of a reduction on its way to memory */
+    uint8_t result[512]; /* of a reduction on its way to memory */
 };
 
 /* ---- memory.c ---- */
@@ -120,19 +128,23 @@ hg_status hg_invalid_handle(bool pool, uint64_t handle);
 /* Blocking transfers through the context's queue. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
 /* One copy or fill of a public command; class handles mean the context's. */
-hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length, hg_driver_command_kind kind) HG_NODISCARD;
-hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) HG_NODISCARD;
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
+                  hg_driver_command_kind kind) HG_NODISCARD;
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset,
+                          uint64_t length) HG_NODISCARD;
 hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
 hg_status hg_null_argument(const char *what);
 
 /* ---- params.c ---- */
 typedef struct hg_param_value {
-    char *name;           /* NULL: a raw register */
+    char *name;              /* NULL: a raw register */
     uint8_t reg, kind, type; /* hg_param_kind */
-    uint64_t handle;      /* buffers, pools */
+    uint64_t handle;         /* buffers, pools */
     uint8_t bytes[512];
 } hg_param_value;
-struct hg_params { HG_VEC(hg_param_value) values; };
+struct hg_params {
+    HG_VEC(hg_param_value) values;
+};
 /* Checks and resolves everything of assembly.md 5.1 into the binding. */
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) HG_NODISCARD;
 hg_status hg_launch_check(const hg_launch *launch) HG_NODISCARD; /* its size field */
@@ -146,21 +158,24 @@ hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(
 
 /* ---- executable.c ---- */
 /* From the cache, or made and put there. Retained. */
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable **executable) HG_NODISCARD;
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                            hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
 
 /* ---- execute.c: the plan machine ---- */
-typedef struct hg_pool_alias { uint64_t id, handle; } hg_pool_alias;
+typedef struct hg_pool_alias {
+    uint64_t id, handle;
+} hg_pool_alias;
 typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_state;
 typedef struct hg_run {
     hg_binding *binding;
     hg_context *context;
     uint32_t pc;
-    uint64_t step;            /* steps done so far, for faults */
+    uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    hg_driver_event *event;   /* what it waits for */
+    hg_driver_event *event; /* what it waits for */
     hg_status status;
-    HG_VEC(uint64_t) pools;   /* allocated by the program in this run */
+    HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
 } hg_run;
 hg_status hg_run_binding(hg_binding *binding, hg_context *context) HG_NODISCARD; /* blocking */

@@ -7,16 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-struct hg_device { hg_device_caps caps; tile_options options; };
-struct hg_driver_arena { uint8_t *bytes; uint64_t size; bool imported; };
-struct hg_driver_queue { hg_device *device; };
-struct hg_driver_event { int done; hg_status status; };
-struct hg_driver_kernel { tile_kernel *code; };
+struct hg_device {
+    hg_device_caps caps;
+    tile_options options;
+};
+struct hg_driver_arena {
+    uint8_t *bytes;
+    uint64_t size;
+    bool imported;
+};
+struct hg_driver_queue {
+    hg_device *device;
+};
+struct hg_driver_event {
+    int done;
+    hg_status status;
+};
+struct hg_driver_kernel {
+    tile_kernel *code;
+};
 
 /* ---- device ---- */
 
 static void describe(const kir_caps *k, char *text, size_t size) {
-    snprintf(text, size, "%s%s%s%s%s", k->i64 ? "i64 " : "", k->f64 ? "f64 " : "", k->i8 ? "i8 " : "", k->i16 ? "i16 " : "", k->fma32 ? "fma" : "");
+    snprintf(text, size, "%s%s%s%s%s", k->i64 ? "i64 " : "", k->f64 ? "f64 " : "", k->i8 ? "i8 " : "", k->i16 ? "i16 " : "",
+             k->fma32 ? "fma" : "");
 }
 
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
@@ -42,7 +57,8 @@ static hg_status choose_level(const char *name, tile_level *level) {
     for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
         if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
         *level = (tile_level)i;
-        return tile_level_available(*level) ? HG_OK : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
+        return tile_level_available(*level) ? HG_OK
+                                            : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
     }
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
 }
@@ -51,7 +67,8 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     tile_level level;
     if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
     bool poor = strcmp(options->pretend, "poor") == 0;
-    if (*options->pretend && !poor) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%s' is unknown, expected poor", options->pretend);
+    if (*options->pretend && !poor)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%s' is unknown, expected poor", options->pretend);
     HG_TRY(choose_level(options->cpu_level, &level));
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
@@ -71,6 +88,8 @@ static void *device_native(hg_device *device) { return &device->options; }
 
 /* ---- memory ---- */
 
+enum { ARENA_ALIGN = 64 }; /* a cache line and the widest vector */
+
 static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driver_arena **arena) {
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
@@ -81,10 +100,11 @@ static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driv
 
 static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
     (void)device;
-    uint8_t *bytes = size <= PTRDIFF_MAX - 64 ? hg_calloc(1, size ? (size_t)size : 1) : NULL;
+    uint8_t *bytes = size <= PTRDIFF_MAX - 4096 ? hg_alloc_aligned(size ? (size_t)size : 1, ARENA_ALIGN) : NULL;
     if (!bytes) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    memset(bytes, 0, (size_t)size);
     hg_status status = new_arena(bytes, size, false, arena);
-    if (status != HG_OK) hg_free(bytes);
+    if (status != HG_OK) hg_free_aligned(bytes);
     return status;
 }
 
@@ -96,7 +116,7 @@ static hg_status arena_import(hg_device *device, void *host, uint64_t size, hg_d
 static void arena_free(hg_device *device, hg_driver_arena *arena) {
     (void)device;
     if (!arena) return;
-    if (!arena->imported) hg_free(arena->bytes);
+    if (!arena->imported) hg_free_aligned(arena->bytes);
     hg_free(arena);
 }
 
@@ -137,9 +157,18 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
         if (!slots) return hg_fail_memory();
     }
     for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
-    tile_launch launch = {.lanes = l->lanes, .shared_bytes = l->shared_bytes, .inputs = l->inputs, .wide_inputs = l->wide_inputs, .slots = slots,
-                          .class_memory = memory_of(&l->class_memory), .resolve = resolve, .resolve_user = (void *)(uintptr_t)l,
-                          .deadline_ns = l->deadline_ns, .timeout_ms = l->timeout_ms, .cancel = l->cancel, .max_threads = l->max_threads};
+    tile_launch launch = {.lanes = l->lanes,
+                          .shared_bytes = l->shared_bytes,
+                          .inputs = l->inputs,
+                          .wide_inputs = l->wide_inputs,
+                          .slots = slots,
+                          .class_memory = memory_of(&l->class_memory),
+                          .resolve = resolve,
+                          .resolve_user = (void *)(uintptr_t)l,
+                          .deadline_ns = l->deadline_ns,
+                          .timeout_ms = l->timeout_ms,
+                          .cancel = l->cancel,
+                          .max_threads = l->max_threads};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     hg_status status = tile_run(l->kernel->code, &launch, &found);
@@ -149,7 +178,9 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
 }
 
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
-    if (s->reduce) return tile_reduce(&device->options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]), s->host_result ? s->host_result : address(&s->out));
+    if (s->reduce)
+        return tile_reduce(&device->options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]),
+                           s->host_result ? s->host_result : address(&s->out));
     tile_fault found;
     found.happened = false;
     const uint8_t *in[2] = {address(&s->in[0]), s->nin > 1 ? address(&s->in[1]) : NULL};
@@ -188,7 +219,8 @@ static hg_status queue_create(hg_device *device, hg_driver_queue **queue) {
 
 static void queue_destroy(hg_driver_queue *queue) { hg_free(queue); }
 
-static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
+                              uint32_t wait_count, hg_driver_event *signal) {
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < wait_count && status == HG_OK; i++) status = waits[i]->status;
     for (uint32_t i = 0; i < count && status == HG_OK; i++) status = run_command(queue->device, &commands[i]);
@@ -223,8 +255,10 @@ static hg_status kernel_create(hg_device *device, const kir_module *module, hg_d
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, &device->options, &k->code);
-    if (status != HG_OK) hg_free(k);
-    else *kernel = k;
+    if (status != HG_OK)
+        hg_free(k);
+    else
+        *kernel = k;
     return status;
 }
 

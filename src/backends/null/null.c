@@ -4,11 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-struct hg_device { hg_device_caps caps; };
-struct hg_driver_arena { uint8_t *bytes; bool imported; };
-struct hg_driver_queue { hg_device *device; };
-struct hg_driver_event { bool done; hg_status status; };
-struct hg_driver_kernel { int unused; };
+struct hg_device {
+    hg_device_caps caps;
+};
+struct hg_driver_arena {
+    uint8_t *bytes;
+    bool imported;
+};
+struct hg_driver_queue {
+    hg_device *device;
+};
+struct hg_driver_event {
+    bool done;
+    hg_status status;
+};
+struct hg_driver_kernel {
+    int unused;
+};
 
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
     (void)reason; /* a real backend says here what is missing and what to install, and returns 0 */
@@ -89,11 +101,13 @@ static void run_command(const hg_driver_command *c) {
     case HG_CMD_COPY: memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset, (size_t)c->to.size); break;
     case HG_CMD_FILL: memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size); break;
     case HG_CMD_HOST_CALL: c->call(c->user); break;
-    case HG_CMD_LAUNCH: case HG_CMD_STEP: break;
+    case HG_CMD_LAUNCH:
+    case HG_CMD_STEP: break;
     }
 }
 
-static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
+                              uint32_t wait_count, hg_driver_event *signal) {
     (void)queue;
     (void)waits;
     (void)wait_count;
