@@ -44,6 +44,9 @@ void build_step(build *x, uint32_t inst);
 /* Fills wide for the function at work. */
 hg_status build_widths(build *x);
 
+/* build_webs.c: a variable of its own for every independent use of a register. */
+hg_status build_webs(kir_module *m, kir_function *f) HG_NODISCARD;
+
 /* ---- structure.c, structure_emit.c ----
  * Requires: blocks of the function at work. Provides: its body in structured form. */
 hg_status build_structure(build *x);

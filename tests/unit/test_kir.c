@@ -400,6 +400,18 @@ static void example_shapes(void) {
     done(m, program);
 }
 
+/* One register counts a loop that all lanes leave together, and later one that they do not. */
+static void reused_register(void) {
+    hg_program *program;
+    kir_module *m = lower(HEAD "    mov_imm.u32 r7, 3\n    mov_imm.u32 r5, 1\ntop:\n" SHOW "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW
+                          "    loop r7, @again\n    exit\n", 0, &program);
+    if (!m || !simplify(m)) return;
+    kir_shapes(m, false);
+    CHECK(find_op(m, KIR_LOOP, 0)->shape == KIR_UNIFORM);
+    CHECK(find_op(m, KIR_LOOP, 1)->shape == KIR_VARYING);
+    done(m, program);
+}
+
 static void handles(void) {
     hg_program *program;
     kir_module *m = lower(HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
@@ -606,6 +618,7 @@ int main(int count, char **words) {
     examples();
     common_forms();
     example_shapes();
+    reused_register();
     handles();
     index_widths();
     doubling_calls();
