@@ -4,15 +4,28 @@
 /* Bit 63 of a handle stays 0. A slot whose generations are used up is never used again. */
 #define GENERATION_END (UINT64_C(1) << (63 - HG_HANDLE_INDEX_BITS))
 
+/* Of an index that was given out. */
+static hg_handle_slot *slot_at(hg_handles *table, uint64_t index) {
+    uint64_t place;
+    int piece = hg_handles_piece(index, &place);
+    return table->pieces[piece] + place;
+}
+
 void hg_handles_init(hg_handles *table, void (*destroy)(void *user, void *object), void *user) {
     *table = (hg_handles){.destroy = destroy, .user = user};
     hg_mutex_init(&table->mutex);
 }
 
 void hg_handles_free(hg_handles *table) {
-    for (uint64_t i = 1; i < table->slots.count; i++)
-        if (table->slots.data[i].object && table->destroy) table->destroy(table->user, table->slots.data[i].object);
-    hg_vec_free(&table->slots);
+    for (uint64_t i = 1; i < table->end; i++) {
+        void *object = slot_at(table, i)->object;
+        if (object && table->destroy) table->destroy(table->user, object);
+    }
+    for (int i = 0; i < HG_HANDLE_PIECES; i++) {
+        hg_free(table->pieces[i]);
+        table->pieces[i] = NULL;
+    }
+    table->end = 0;
     hg_mutex_destroy(&table->mutex);
     table->live = 0;
     table->first_free = table->last_free = 0;
@@ -21,24 +34,34 @@ void hg_handles_free(hg_handles *table) {
 /* The slot of a handle whose object still exists. */
 static hg_handle_slot *find(hg_handles *table, uint64_t handle) {
     uint64_t index = hg_handle_index(handle);
-    if (!index || index >= table->slots.count) return NULL;
-    hg_handle_slot *slot = &table->slots.data[index];
+    if (!index || index >= table->end) return NULL;
+    hg_handle_slot *slot = slot_at(table, index);
     return slot->object && slot->generation == hg_handle_generation(handle) ? slot : NULL;
+}
+
+static bool add_piece(hg_handles *table) {
+    int at = 0;
+    while (table->pieces[at]) at++;
+    hg_handle_slot *slots = hg_calloc((size_t)1 << (at + HG_HANDLE_FIRST_BITS), sizeof *slots);
+    if (slots) __atomic_store_n(&table->pieces[at], slots, __ATOMIC_RELEASE);
+    return slots != NULL;
 }
 
 /* Oldest free slot first: a stale handle's index comes back as late as possible. */
 static hg_status find_free(hg_handles *table, uint64_t *index) {
     if (table->first_free) {
         *index = table->first_free;
-        table->first_free = table->slots.data[*index].next_free;
+        table->first_free = slot_at(table, *index)->next_free;
         if (!table->first_free) table->last_free = 0;
         return HG_OK;
     }
-    if (!table->slots.count && !hg_vec_push(&table->slots)) return hg_fail_memory();
-    if (table->slots.count > HG_MAX_HANDLE_INDEX)
+    uint64_t next = table->end ? table->end : 1;
+    if (next > HG_MAX_HANDLE_INDEX)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use", (int)HG_MAX_HANDLE_INDEX);
-    if (!hg_vec_push(&table->slots)) return hg_fail_memory();
-    *index = table->slots.count - 1;
+    uint64_t place;
+    if (!table->pieces[hg_handles_piece(next, &place)] && !add_piece(table)) return hg_fail_memory();
+    table->end = next + 1;
+    *index = next;
     return HG_OK;
 }
 
@@ -47,12 +70,13 @@ hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
     hg_mutex_lock(&table->mutex);
     hg_status status = find_free(table, &index);
     if (status == HG_OK) {
-        hg_handle_slot *slot = &table->slots.data[index];
-        slot->object = object;
+        hg_handle_slot *slot = slot_at(table, index);
+        __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
         slot->users = 0;
         slot->removed = false;
         table->live++;
         *handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
+        __atomic_store_n(&slot->key, *handle, __ATOMIC_SEQ_CST);
     }
     hg_mutex_unlock(&table->mutex);
     return status;
@@ -76,14 +100,14 @@ void *hg_handles_retain(hg_handles *table, uint64_t handle) {
 }
 
 /* Frees the slot; the object goes to the caller, to be destroyed outside the lock. */
-static void *vacate(hg_handles *table, hg_handle_slot *slot) {
+static void *vacate(hg_handles *table, hg_handle_slot *slot, uint64_t index64) {
     void *object = slot->object;
-    uint32_t index = (uint32_t)(slot - table->slots.data);
-    slot->object = NULL;
+    uint32_t index = (uint32_t)index64;
+    __atomic_store_n(&slot->object, NULL, __ATOMIC_RELAXED);
     slot->next_free = 0;
     if (++slot->generation == GENERATION_END) return object;
     if (table->last_free)
-        table->slots.data[table->last_free].next_free = index;
+        slot_at(table, table->last_free)->next_free = index;
     else
         table->first_free = index;
     table->last_free = index;
@@ -91,14 +115,16 @@ static void *vacate(hg_handles *table, hg_handle_slot *slot) {
 }
 
 static void destroy(hg_handles *table, void *object) {
-    if (object && table->destroy) table->destroy(table->user, object);
+    if (!object) return;
+    hg_readers_wait();
+    if (table->destroy) table->destroy(table->user, object);
 }
 
 void hg_handles_release(hg_handles *table, uint64_t handle) {
     void *object = NULL;
     hg_mutex_lock(&table->mutex);
     hg_handle_slot *slot = find(table, handle);
-    if (slot && slot->users && --slot->users == 0 && slot->removed) object = vacate(table, slot);
+    if (slot && slot->users && --slot->users == 0 && slot->removed) object = vacate(table, slot, hg_handle_index(handle));
     hg_mutex_unlock(&table->mutex);
     destroy(table, object);
 }
@@ -111,7 +137,8 @@ bool hg_handles_remove(hg_handles *table, uint64_t handle) {
     if (known) {
         table->live--;
         slot->removed = true;
-        if (!slot->users) object = vacate(table, slot);
+        __atomic_store_n(&slot->key, 0, __ATOMIC_SEQ_CST);
+        if (!slot->users) object = vacate(table, slot, hg_handle_index(handle));
     }
     hg_mutex_unlock(&table->mutex);
     destroy(table, object);
@@ -121,8 +148,8 @@ bool hg_handles_remove(hg_handles *table, uint64_t handle) {
 uint64_t hg_handles_at(hg_handles *table, uint64_t index) {
     uint64_t handle = 0;
     hg_mutex_lock(&table->mutex);
-    if (index && index < table->slots.count) {
-        const hg_handle_slot *slot = &table->slots.data[index];
+    if (index && index < table->end) {
+        const hg_handle_slot *slot = slot_at(table, index);
         if (slot->object && !slot->removed) handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
     }
     hg_mutex_unlock(&table->mutex);
@@ -131,7 +158,7 @@ uint64_t hg_handles_at(hg_handles *table, uint64_t index) {
 
 uint64_t hg_handles_end(hg_handles *table) {
     hg_mutex_lock(&table->mutex);
-    uint64_t end = table->slots.count ? table->slots.count : 1;
+    uint64_t end = table->end ? table->end : 1;
     hg_mutex_unlock(&table->mutex);
     return end;
 }

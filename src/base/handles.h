@@ -4,11 +4,12 @@
 #define HG_BASE_HANDLES_H
 
 #include "base/base.h"
-#include "base/thread.h"
+#include "base/readers.h"
 
-enum { HG_HANDLE_INDEX_BITS = 23 };
+enum { HG_HANDLE_INDEX_BITS = 23, HG_HANDLE_FIRST_BITS = 6, HG_HANDLE_PIECES = HG_HANDLE_INDEX_BITS - HG_HANDLE_FIRST_BITS + 1 };
 
 typedef struct hg_handle_slot {
+    uint64_t key;                /* the handle while it is alive, else 0; read without the lock */
     void *object;                /* NULL: slot is free */
     uint64_t generation;         /* of the present object, or of the next one */
     uint32_t users;              /* retains */
@@ -18,7 +19,8 @@ typedef struct hg_handle_slot {
 
 typedef struct hg_handles {
     hg_mutex mutex;
-    HG_VEC(hg_handle_slot) slots; /* slot 0 is never used */
+    hg_handle_slot *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … slots, which never move; slot 0 is never used */
+    uint64_t end;        /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
     void (*destroy)(void *user, void *object);
@@ -37,6 +39,9 @@ void *hg_handles_get(hg_handles *table, uint64_t handle);
 /* The same, and keeps the object until hg_handles_release, even if the handle is removed meanwhile. */
 void *hg_handles_retain(hg_handles *table, uint64_t handle);
 void hg_handles_release(hg_handles *table, uint64_t handle);
+/* For work that is short and calls nothing: the object stays until hg_reader_leave(*reader), without a lock. NULL when the handle is
+ * dead or *reader could not be had (then it is NULL too): ask hg_handles_retain. */
+static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_reader **reader);
 /* The handle is dead from now on. False when it was none (a double free). The object is destroyed now or at the last release. */
 bool hg_handles_remove(hg_handles *table, uint64_t handle);
 
@@ -47,7 +52,28 @@ uint64_t hg_handles_end(hg_handles *table);
 /* Live handles. */
 uint64_t hg_handles_count(hg_handles *table);
 
+/* Where the slot of an index is: piece and place in it. */
+static inline int hg_handles_piece(uint64_t index, uint64_t *place) {
+    uint64_t shifted = index + (UINT64_C(1) << HG_HANDLE_FIRST_BITS);
+    int top = 63 - __builtin_clzll(shifted);
+    *place = shifted - (UINT64_C(1) << top);
+    return top - HG_HANDLE_FIRST_BITS;
+}
+
 static inline uint64_t hg_handle_index(uint64_t handle) { return handle & ((UINT64_C(1) << HG_HANDLE_INDEX_BITS) - 1); }
 static inline uint64_t hg_handle_generation(uint64_t handle) { return handle >> HG_HANDLE_INDEX_BITS; }
+
+static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_reader **reader) {
+    *reader = hg_reader_enter();
+    if (!*reader) return NULL;
+    uint64_t place;
+    int piece = hg_handles_piece(hg_handle_index(handle), &place);
+    const hg_handle_slot *slots = __atomic_load_n(&table->pieces[piece], __ATOMIC_ACQUIRE);
+    void *object = slots ? __atomic_load_n(&slots[place].object, __ATOMIC_ACQUIRE) : NULL; /* first: the key tells that it was alive then */
+    if (object && __atomic_load_n(&slots[place].key, __ATOMIC_SEQ_CST) == handle) return object;
+    hg_reader_leave(*reader);
+    *reader = NULL;
+    return NULL;
+}
 
 #endif

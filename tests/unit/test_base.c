@@ -475,7 +475,7 @@ static void test_handle_order(void) {
     /* the last generation of a slot: bit 63 stays 0 and the slot retires */
     hg_handles_init(&table, NULL, NULL);
     CHECK(hg_handles_add(&table, &object, &next) == HG_OK && hg_handles_remove(&table, next));
-    table.slots.data[1].generation = (UINT64_C(1) << 40) - 1;
+    table.pieces[0][1].generation = (UINT64_C(1) << 40) - 1;
     CHECK(hg_handles_add(&table, &object, &next) == HG_OK);
     CHECK_U64(next, (((UINT64_C(1) << 40) - 1) << 23) + 1);
     CHECK(hg_handles_remove(&table, next));

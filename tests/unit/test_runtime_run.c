@@ -232,6 +232,79 @@ static void test_free_while_running(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, f.handles));
 }
 
+/* Copies of a pool that another thread frees: done whole or refused. */
+typedef struct copier { hg_backend *backend; uint64_t pool, offset, done, refused, wrong; bool stop; } copier;
+
+static void *copy_often(void *user) {
+    copier *c = user;
+    static __thread uint8_t bytes[5000];
+    while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) {
+        hg_pool pool = {__atomic_load_n(&c->pool, __ATOMIC_ACQUIRE)};
+        hg_status in = hg_backend_copy_to_pool(c->backend, pool, c->offset, bytes, sizeof bytes);
+        hg_status out = hg_backend_copy_from_pool(c->backend, pool, c->offset, bytes, sizeof bytes);
+        c->done += out == HG_OK;
+        c->refused += out == HG_ERROR_INVALID_BUFFER;
+        c->wrong += (in != HG_OK && in != HG_ERROR_INVALID_BUFFER) || (out != HG_OK && out != HG_ERROR_INVALID_BUFFER);
+    }
+    return NULL;
+}
+
+static void test_free_while_copying(hg_backend *b) {
+    enum { COPIERS = 3, SIZE = COPIERS * 5000 };
+    pthread_t threads[COPIERS];
+    copier c[COPIERS];
+    hg_pool pool, next;
+    CHECK_OK(hg_backend_allocate_pool(b, SIZE, &pool));
+    for (int i = 0; i < COPIERS; i++) {
+        c[i] = (copier){.backend = b, .pool = pool.handle, .offset = (uint64_t)i * 5000};
+        if (pthread_create(&threads[i], NULL, copy_often, &c[i]) != 0) exit(1);
+    }
+    for (int round = 0; round < 2000; round++) {
+        CHECK_OK(hg_backend_allocate_pool(b, SIZE, &next));
+        if (round & 1)
+            for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
+        CHECK_OK(hg_backend_free_pool(b, pool));
+        pool = next;
+        if (!(round & 1))
+            for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].pool, next.handle, __ATOMIC_RELEASE);
+    }
+    for (int i = 0; i < COPIERS; i++) __atomic_store_n(&c[i].stop, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < COPIERS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_U64(c[i].wrong, 0);
+        CHECK(c[i].done > 0);
+    }
+    CHECK_OK(hg_backend_free_pool(b, pool));
+}
+
+/* More threads than there are places for readers without a lock. */
+static void *copy_once(void *user) {
+    copier *c = user;
+    uint8_t byte = 7;
+    for (int i = 0; i < 20; i++) c->wrong += hg_backend_copy_to_pool(c->backend, (hg_pool){c->pool}, c->offset, &byte, 1) != HG_OK;
+    while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) usleep(1000);
+    return NULL;
+}
+
+static void test_many_readers(hg_backend *b) {
+    enum { MANY = 150 };
+    static pthread_t threads[MANY];
+    static copier c[MANY];
+    hg_pool pool;
+    int started = 0;
+    CHECK_OK(hg_backend_allocate_pool(b, MANY, &pool));
+    for (; started < MANY; started++) {
+        c[started] = (copier){.backend = b, .pool = pool.handle, .offset = (uint64_t)started};
+        if (pthread_create(&threads[started], NULL, copy_once, &c[started]) != 0) break;
+    }
+    for (int i = 0; i < started; i++) __atomic_store_n(&c[i].stop, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_U64(c[i].wrong, 0);
+    }
+    CHECK_OK(hg_backend_free_pool(b, pool));
+}
+
 /* ---- fork ---- */
 
 static void test_fork(hg_backend *b) {
@@ -292,6 +365,8 @@ int main(void) {
     test_contexts(b);
     test_threads(b);
     test_free_while_running(b);
+    test_free_while_copying(b);
+    test_many_readers(b);
     test_fork(b);
     hg_backend_destroy(b);
     test_null();

@@ -1,0 +1,52 @@
+/* Short sections during which nothing they look at is freed, for the price of two plain stores: who frees waits for those inside.
+ * A section calls nothing that frees. Must not know: what is looked at. */
+#ifndef HG_BASE_READERS_H
+#define HG_BASE_READERS_H
+
+#include "base/thread.h"
+
+enum { HG_READERS = 128 };
+
+/* One a thread, given back when the thread ends. Alone on its cache line. */
+typedef struct hg_reader {
+    uint64_t turns; /* odd: inside */
+    uint32_t taken;
+    uint8_t apart[52];
+} hg_reader;
+
+#if HG_HAS_THREADS
+#if defined(__ELF__)
+#define HG_READER_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define HG_READER_TLS
+#endif
+extern _Thread_local hg_reader *hg_reader_mine HG_READER_TLS;
+extern bool hg_readers_asymmetric;
+hg_reader *hg_reader_claim(void);
+
+/* NULL when more than HG_READERS threads want one: then hold what you look at in another way. What is read inside must be found
+ * through a sequentially consistent load; who removes it stores so, then calls hg_readers_wait. */
+static inline hg_reader *hg_reader_enter(void) {
+    hg_reader *r = hg_reader_mine;
+    if (!r && !(r = hg_reader_claim())) return NULL;
+    if (hg_readers_asymmetric) {
+        __atomic_store_n(&r->turns, r->turns + 1, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the waiter's barrier runs on this CPU too */
+    } else {
+        __atomic_exchange_n(&r->turns, r->turns + 1, __ATOMIC_SEQ_CST);
+    }
+    return r;
+}
+
+static inline void hg_reader_leave(hg_reader *r) { __atomic_store_n(&r->turns, r->turns + 1, __ATOMIC_RELEASE); }
+
+/* Returns when all who were inside have left. Not from inside. */
+void hg_readers_wait(void);
+#else
+extern hg_reader hg_reader_only;
+static inline hg_reader *hg_reader_enter(void) { return &hg_reader_only; }
+static inline void hg_reader_leave(hg_reader *r) { (void)r; }
+static inline void hg_readers_wait(void) {}
+#endif
+
+#endif
