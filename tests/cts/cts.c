@@ -166,6 +166,7 @@ int main(int argc, char **argv) {
     check_coverage(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
     if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
-    printf("cts: %" PRIu64 " values checked on %d targets\n", s.values, s.target_count);
+    if (record) printf("cts: %" PRIu64 " cases recorded\n", s.recorded);
+    else printf("cts: %" PRIu64 " values checked on %d targets\n", s.values, s.target_count);
     return test_done();
 }

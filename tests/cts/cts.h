@@ -19,6 +19,7 @@ typedef struct cts {
     cts_target targets[CTS_TARGETS];
     int target_count;
     FILE *record;                     /* not NULL: cases go here and nothing runs */
+    uint64_t recorded;                /* cases so far */
     uint64_t state;                   /* of the random numbers */
     uint64_t values;                  /* compared so far, all targets together */
     bool covered[HG_OP_COUNT];

@@ -18,7 +18,9 @@ static void put_number(FILE *f, uint64_t value, int bytes) {
 
 static void put_bytes(FILE *f, const void *bytes, uint64_t n) { fwrite(bytes, 1, n, f); }
 
-static void put_case(FILE *f, const char *name, const run_case *c) {
+static void put_case(cts *s, const char *name, const run_case *c) {
+    FILE *f = s->record;
+    s->recorded++;
     put_number(f, strlen(name), 4);
     put_bytes(f, name, strlen(name));
     put_number(f, c->length, 4);
@@ -48,7 +50,7 @@ static void put_case(FILE *f, const char *name, const run_case *c) {
 
 void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_t *expected, const uint32_t *tolerance) {
     uint64_t n = c->arrays[0].size / oracle_size(c->arrays[0].type);
-    put_case(s->record, name, c);
+    put_case(s, name, c);
     put_number(s->record, 0, 4);
     put_bytes(s->record, expected, c->arrays[0].size);
     put_number(s->record, tolerance ? n : 0, 4);
@@ -56,7 +58,7 @@ void cts_record_values(cts *s, const char *name, const run_case *c, const uint8_
 }
 
 void cts_record_run(cts *s, const char *name, const run_case *c, const run_case *after, const run_result *result) {
-    put_case(s->record, name, c);
+    put_case(s, name, c);
     if (result->outcome == RUN_FAULT) {
         put_number(s->record, 2, 4);
         put_bytes(s->record, result->code, 4);

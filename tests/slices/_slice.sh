@@ -50,9 +50,13 @@ passed=0
 failed=0
 skipped=0
 tally() {
+    name=$1
+    for word in "$@"; do # the program that an emulator runs
+        case $word in */tests/*) name=${word##*/} ;; esac
+    done
     output=$("$@" 2>&1)
     status=$?
-    printf '%s\n' "$output" | sed "s/^\([0-9]* passed, \)/${1##*/}: \1/"
+    printf '%s\n' "$output" | sed "s|^\([0-9]* passed, \)|$name: \1|"
     counts=$(printf '%s\n' "$output" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' | tail -n 1)
     if [ -z "$counts" ]; then
         echo "no closing line, status $status: $*"

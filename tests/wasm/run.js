@@ -24,4 +24,4 @@ for (const mode of ['', ...modes]) { // a fresh machine each
     failed += counts[1];
 }
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed > 0n ? 1 : 0);
+process.exit(failed > 0n || passed === 0n ? 1 : 0);
