@@ -1,8 +1,13 @@
 /* Tile interpreter on hand-built kernels: every expectation is computed here in plain C, lane by lane. */
 #include "kir/kir.h"
 #include "test.h"
+#include "tile/handlers.h"
 #include "tile/tile.h"
+#include <math.h>
 #include <stdlib.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 typedef struct kernel {
     kir_module *m;
@@ -430,6 +435,238 @@ static void test_timeout(void) {
     kir_module_destroy(k.m);
 }
 
+/* ---- every handler gives the same bits on every level ---- */
+
+#if defined(__x86_64__)
+static uint64_t random_state = 88172645463325252u;
+static uint64_t next_random(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+enum { SAMPLE = 700 };
+static const uint8_t KIND_SIZE[] = {1, 2, 4, 8, 4, 8};
+
+/* Edge values first, then bits of every magnitude; boolean: 0 and 1. */
+static void fill_sample(uint8_t *at, int kind, bool boolean) {
+    static const uint64_t F32[] = {0, 0x80000000, 1, 0x80000001, 0x7fffff, 0x800000, 0x3f800000, 0xbf800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x4b000000, 0x4f000000, 0xcf000000, 0x3f000000, 0x42b17218, 0xc2cff1b5};
+    static const uint64_t F64[] = {0, UINT64_C(1) << 63, 1, UINT64_C(0xfffffffffffff), UINT64_C(1) << 52, UINT64_C(0x3ff0000000000000), UINT64_C(0xbff0000000000000), UINT64_C(0x7fefffffffffffff),
+                                   UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0x41efffffffe00000), UINT64_C(0x43e0000000000000), UINT64_C(0xc3e0000000000000)};
+    static const uint64_t INT[] = {0, 1, 2, UINT64_MAX, UINT64_MAX - 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x7fffffffffffffff), UINT64_C(1) << 63};
+    for (int i = 0; i < SAMPLE; i++) {
+        uint64_t x = next_random() >> (next_random() % 64), pick = next_random();
+        if (kind == 4) {
+            x = pick % 8 == 0 ? F32[pick / 8 % HG_COUNT_OF(F32)] : pick % 3 ? (x & 0x807fffff) | (100 + pick / 8 % 50) << 23 : next_random();
+        } else if (kind == 5) {
+            x = pick % 8 == 0 ? F64[pick / 8 % HG_COUNT_OF(F64)] : pick % 3 ? (next_random() & UINT64_C(0x800fffffffffffff)) | (1000 + pick / 8 % 50) << 52 : next_random();
+        } else if (pick % 4 == 0) {
+            x = INT[pick / 4 % HG_COUNT_OF(INT)];
+        }
+        if (boolean) x = pick & 1;
+        memcpy(at + (size_t)i * KIND_SIZE[kind], &x, KIND_SIZE[kind]);
+    }
+}
+
+static bool is_nan_at(const uint8_t *at, int kind) {
+    float f;
+    double d;
+    memcpy(&f, at, 4);
+    if (kind == 4) return isnan(f);
+    memcpy(&d, at, 8);
+    return isnan(d);
+}
+
+static bool same_results(const uint8_t *a, const uint8_t *b, int kind) {
+    for (size_t i = 0; i < SAMPLE; i++) {
+        const uint8_t *x = a + i * KIND_SIZE[kind], *y = b + i * KIND_SIZE[kind];
+        if (memcmp(x, y, KIND_SIZE[kind]) == 0) continue;
+        if (kind < 4 || !is_nan_at(x, kind) || !is_nan_at(y, kind)) return false;
+    }
+    return true;
+}
+
+static uint8_t operands[3][SAMPLE * 8], results[2][SAMPLE * 8];
+
+/* In place too: the result lies where the first operand of equal size lies. */
+static void compare_handlers(tile_fn *one, tile_fn *two, const int kinds[3], int result, bool boolean, const char *what, const char *level) {
+    for (int i = 0; i < 3; i++) fill_sample(operands[i], kinds[i], boolean && i == 0);
+    one(results[0], operands[0], operands[1], operands[2], SAMPLE);
+    two(results[1], operands[0], operands[1], operands[2], SAMPLE);
+    CHECK_MESSAGE(same_results(results[0], results[1], result), "%s differs on %s", what, level);
+    if (KIND_SIZE[result] != KIND_SIZE[kinds[0]]) return;
+    memcpy(results[1], operands[0], sizeof operands[0]);
+    two(results[1], results[1], operands[1], operands[2], SAMPLE);
+    CHECK_MESSAGE(same_results(results[0], results[1], result), "%s in place differs on %s", what, level);
+}
+
+static void test_levels(void) {
+    const tile_handlers *base = &tile_handlers_baseline, *levels[] = {&tile_handlers_baseline, &tile_handlers_v3, &tile_handlers_v4};
+    for (int l = 0; l < 3; l++) {
+        if (!tile_level_available((tile_level)l)) continue;
+        const tile_handlers *other = levels[l];
+        for (int op = 0; op < KIR_CONST; op++)
+            for (int k = 0; k < TILE_KIND_COUNT; k++)
+                for (int v = 0; v < TILE_VARIANT_COUNT; v++) {
+                    CHECK((base->op[op][k][v] == NULL) == (other->op[op][k][v] == NULL));
+                    if (!base->op[op][k][v]) continue;
+                    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR, compare = op >= KIR_CMP_EQ && op <= KIR_FCMP_LE, select = op == KIR_SELECT;
+                    int kinds[3] = {select ? 0 : k, shift ? 2 : k, k};
+                    compare_handlers(base->op[op][k][v], other->op[op][k][v], kinds, compare ? 0 : k, select, kir_op_name((kir_op)op), other->name);
+                }
+        for (int op = 0; op < KIR_CONST; op++)
+            for (int from = 0; from < TILE_KIND_COUNT; from++)
+                for (int to = 0; to < TILE_KIND_COUNT; to++)
+                    if (base->convert[op][from][to])
+                        compare_handlers(base->convert[op][from][to], other->convert[op][from][to], (int[3]){from, from, from}, to, false, kir_op_name((kir_op)op), other->name);
+        for (uint32_t i = 0; i < base->derived_count; i++) {
+            const tile_derived *d = &base->derived[i];
+            uint64_t size = hg_type_size_bytes((hg_type)d->type);
+            int k = d->type == HG_TYPE_F32 ? 4 : d->type == HG_TYPE_F64 ? 5 : size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+            compare_handlers(d->run, other->derived[i].run, (int[3]){k, k, k}, k, false, d->fn < HG_OP_COUNT ? hg_op_get((hg_op)d->fn)->text : "function", other->name);
+        }
+    }
+}
+
+/* The host's flush-to-zero must not reach lanes, and must be back afterwards. */
+static void test_environment(void) {
+    float in[2] = {0x1p-130f, 0x1p-140f}, out[2] = {0}, want[2] = {0x1p-131f, 0x1p-141f};
+    kernel k = begin("subnormal");
+    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *at = scaled(&k, id(&k, HG_ID_GLOBAL_LANE_ID), 4);
+    store(&k, ho, at, kir_mul(&k.b, load(&k, HG_TYPE_F32, hi, at), kir_f32(&k.b, 0.5f)));
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040);
+    run(&k, 1, 2, 2, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
+    CHECK((_mm_getcsr() & 0x8040) == 0x8040);
+    _mm_setcsr(before);
+}
+#endif
+
+/* ---- whole arrays ---- */
+
+static float tree_f32(const float *x, size_t n, float (*op)(float, float)) {
+    static float level[64], acc[128];
+    size_t chunks = (n + 4095) / 4096;
+    for (size_t c = 0; c < chunks; c++) {
+        size_t count = n - c * 4096 < 4096 ? n - c * 4096 : 4096, first = count < 128 ? count : 128;
+        for (size_t i = 0; i < count; i++) acc[i % 128] = i < 128 ? x[c * 4096 + i] : op(acc[i % 128], x[c * 4096 + i]);
+        for (size_t s = 64; s >= 1; s /= 2)
+            for (size_t i = 0; i < s; i++)
+                if (i + s < first) acc[i] = op(acc[i], acc[i + s]);
+        level[c] = acc[0];
+    }
+    if (chunks == 1) return level[0];
+    float top[64];
+    memcpy(top, level, sizeof top);
+    return tree_f32(top, chunks, op);
+}
+
+static float add_f32(float a, float b) { return a + b; }
+static float min_f32(float a, float b) { return isnan(a) ? b : isnan(b) ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b; }
+
+static void test_reduce(void) {
+    enum { MOST = 200000 };
+    static float x[MOST];
+    static int16_t small[MOST];
+    for (int i = 0; i < MOST; i++) {
+        x[i] = (float)(((uint32_t)i * 2654435761u) % 1000003u) * 1.7e-3f - 800.0f;
+        small[i] = (int16_t)(i * 31 + 7);
+    }
+    x[3] = NAN;
+    static const size_t SIZES[] = {1, 2, 127, 128, 129, 255, 4095, 4096, 4097, 8192, 70001, MOST};
+    for (tile_level level = TILE_LEVEL_BASELINE; level < TILE_LEVEL_COUNT; level++) {
+        if (!tile_level_available(level)) continue;
+        tile_options options = {.level = level};
+        for (size_t i = 0; i < HG_COUNT_OF(SIZES); i++) {
+            size_t n = SIZES[i];
+            float sum, least, want_sum = tree_f32(x + 4, n - (n > 4 ? 4 : 0), add_f32), want_least = tree_f32(x, n, min_f32);
+            CHECK(tile_reduce(&options, HG_OP_ADD, HG_TYPE_F32, n - (n > 4 ? 4 : 0), (const uint8_t *)(x + 4), (uint8_t *)&sum) == HG_OK);
+            CHECK(tile_reduce(&options, HG_OP_MIN, HG_TYPE_F32, n, (const uint8_t *)x, (uint8_t *)&least) == HG_OK);
+            CHECK_MESSAGE(memcmp(&sum, &want_sum, 4) == 0, "sum of %zu: expected %a, got %a", n, (double)want_sum, (double)sum);
+            CHECK_MESSAGE(memcmp(&least, &want_least, 4) == 0, "least of %zu: expected %a, got %a", n, (double)want_least, (double)least);
+            int16_t total, product, want_total = 0, want_product = 1;
+            for (size_t j = 0; j < n; j++) {
+                want_total = (int16_t)(want_total + small[j]);
+                want_product = (int16_t)((uint32_t)(uint16_t)want_product * (uint16_t)small[j]);
+            }
+            CHECK(tile_reduce(&options, HG_OP_ADD, HG_TYPE_I16, n, (const uint8_t *)small, (uint8_t *)&total) == HG_OK);
+            CHECK(tile_reduce(&options, HG_OP_MUL, HG_TYPE_I16, n, (const uint8_t *)small, (uint8_t *)&product) == HG_OK);
+            CHECK(total == want_total && product == want_product);
+        }
+    }
+    uint16_t bits = 1;
+    tile_options options = {.level = TILE_LEVEL_BEST};
+    CHECK(tile_reduce(&options, HG_OP_MAX, HG_TYPE_F16, 0, NULL, (uint8_t *)&bits) == HG_OK);
+    CHECK_U64(bits, 0xFC00);
+    uint16_t ones[3000]; /* 3,000 in f16 one by one would stop at 2,048 */
+    for (int i = 0; i < 3000; i++) ones[i] = 0x3C00;
+    CHECK(tile_reduce(&options, HG_OP_ADD, HG_TYPE_F16, 3000, (const uint8_t *)ones, (uint8_t *)&bits) == HG_OK);
+    CHECK_U64(bits, 0x69DC);
+}
+
+static void test_map(void) {
+    enum { N = 100001 };
+    static uint8_t raw[N * 4 + 1];
+    static float a[N], b[N];
+    for (int i = 0; i < N; i++) {
+        a[i] = (float)i * 0.5f;
+        b[i] = (float)(N - i) * 0.125f;
+    }
+    tile_fault fault;
+    for (int poor = 0; poor < 2; poor++) {
+        tile_options options = {.level = TILE_LEVEL_BEST, .poor = poor};
+        uint8_t *odd = raw + 1; /* an unaligned result */
+        CHECK(tile_map(&options, HG_OP_MUL, HG_TYPE_F32, N, odd, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)b}, 2, &fault) == HG_OK);
+        bool same = true;
+        for (int i = 0; i < N; i++) {
+            float want = a[i] * b[i];
+            same = same && memcmp(odd + 4 * i, &want, 4) == 0;
+        }
+        CHECK(same);
+    }
+    tile_options options = {.level = TILE_LEVEL_BEST};
+    static float c[N];
+    memcpy(c, a, sizeof a);
+    CHECK(tile_map(&options, HG_OP_SUB, HG_TYPE_F32, N, (uint8_t *)c, (const uint8_t *const[]){(const uint8_t *)c, (const uint8_t *)b}, 2, &fault) == HG_OK);
+    bool same = true;
+    for (int i = 0; i < N; i++) same = same && c[i] == a[i] - b[i];
+    CHECK(same);
+    int32_t x[100], y[100];
+    for (int i = 0; i < 100; i++) {
+        x[i] = i;
+        y[i] = 60 - i;
+    }
+    CHECK(tile_map(&options, HG_OP_DIV, HG_TYPE_I32, 100, (uint8_t *)x, (const uint8_t *const[]){(const uint8_t *)x, (const uint8_t *)y}, 2, &fault) == HG_OK);
+    CHECK(fault.happened && fault.lane == 60);
+    CHECK_TEXT(fault.message, "division by zero");
+    CHECK(tile_map(&options, HG_OP_SQRT, HG_TYPE_I32, 1, (uint8_t *)x, (const uint8_t *const[]){(const uint8_t *)x}, 1, &fault) != HG_OK);
+}
+
+/* ---- races ---- */
+
+static tile_fault check_races(bool own_slots) {
+    kernel k = begin("races");
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID);
+    store(&k, h, scaled(&k, lane, own_slots ? 4 : 2), u32(&k, 1));
+    static uint32_t out[64];
+    tile_kernel *code;
+    tile_fault fault = {0};
+    CHECK(tile_compile(k.m, &(tile_options){.level = TILE_LEVEL_BEST, .check_races = true}, &code) == HG_OK);
+    tile_memory slot = memory_of(out, sizeof out);
+    tile_launch launch = {.grid = {1, 1, 1}, .block = {8, 1, 1}, .lanes = 8, .inputs = (uint64_t[]){1}, .slots = &slot};
+    CHECK(tile_run(code, &launch, &fault) == HG_OK);
+    tile_kernel_destroy(code);
+    kir_module_destroy(k.m);
+    return fault;
+}
+
+static void test_races(void) {
+    CHECK(!check_races(true).happened);
+    tile_fault fault = check_races(false);
+    CHECK(fault.happened && fault.code == 0);
+    CHECK_TEXT(fault.message, "race: lanes 0 and 1 touch byte 2");
+}
+
 int main(void) {
     test_add();
     test_collatz();
@@ -443,5 +680,12 @@ int main(void) {
     test_exact_offset();
     test_division();
     test_timeout();
+#if defined(__x86_64__)
+    test_levels();
+    test_environment();
+#endif
+    test_reduce();
+    test_map();
+    test_races();
     return test_done();
 }
