@@ -34,17 +34,19 @@ static inline bool hg_test_close(double actual, double expected) {
 }
 
 /** The call succeeds. */
-#define ASSERT_OK(call)                                                                        \
-    do {                                                                                       \
-        if ((call) != HG_OK) hg_test_report(__FILE__, __LINE__, hg_last_error_text());         \
+#define ASSERT_OK(call)                                                                \
+    do {                                                                               \
+        if ((call) != HG_OK) hg_test_report(__FILE__, __LINE__, hg_last_error_text()); \
     } while (0)
 
-static inline void hg_test_compare(const char *file, int line, const char *what, hg_type type, const void *actual, const void *expected, uint64_t count) {
+static inline void hg_test_compare(const char *file, int line, const char *what, hg_type type, const void *actual, const void *expected,
+                                   uint64_t count) {
     uint64_t size = hg_type_size_bytes(type);
     for (uint64_t i = 0; i < count; i++) {
         double a = 0, e = 0;
         char text[160];
-        if (hg_type_to_f64(type, (const char *)actual + i * size, &a) != HG_OK || hg_type_to_f64(type, (const char *)expected + i * size, &e) != HG_OK) {
+        if (hg_type_to_f64(type, (const char *)actual + i * size, &a) != HG_OK ||
+            hg_type_to_f64(type, (const char *)expected + i * size, &e) != HG_OK) {
             hg_test_report(file, line, hg_last_error_text());
             return;
         }
@@ -55,7 +57,8 @@ static inline void hg_test_compare(const char *file, int line, const char *what,
     }
 }
 
-static inline void hg_test_buffer(const char *file, int line, hg_backend *backend, hg_buffer buffer, const float *expected, uint64_t count) {
+static inline void hg_test_buffer(const char *file, int line, hg_backend *backend, hg_buffer buffer, const float *expected,
+                                  uint64_t count) {
     float *actual = (float *)malloc(count ? (size_t)count * sizeof *actual : 1);
     if (!actual || hg_backend_copy_from_buffer(backend, buffer, actual, count * sizeof *actual) != HG_OK)
         hg_test_report(file, line, actual ? hg_last_error_text() : "out of memory");
@@ -64,7 +67,8 @@ static inline void hg_test_buffer(const char *file, int line, hg_backend *backen
     free(actual);
 }
 
-static inline void hg_test_typed_buffer(const char *file, int line, hg_backend *backend, hg_typed_buffer buffer, hg_type type, const void *expected, uint64_t count) {
+static inline void hg_test_typed_buffer(const char *file, int line, hg_backend *backend, hg_typed_buffer buffer, hg_type type,
+                                        const void *expected, uint64_t count) {
     void *actual = malloc(count ? (size_t)(count * hg_type_size_bytes(type)) : 1);
     if (!actual || hg_copy_typed_from(backend, buffer, type, actual, count) != HG_OK)
         hg_test_report(file, line, actual ? hg_last_error_text() : "out of memory");
@@ -89,23 +93,23 @@ static inline void hg_test_run(const char *file, int line, hg_backend *backend, 
 }
 
 /** Builds a program of the instructions given, calls of hg_build_… on `builder`, and runs it on 256 lanes. */
-#define TEST_PROGRAM(backend, ...)                                     \
-    do {                                                               \
-        hg_builder *builder = hg_builder_create("test_program");       \
-        __VA_ARGS__;                                                   \
-        hg_test_run(__FILE__, __LINE__, (backend), builder);           \
+#define TEST_PROGRAM(backend, ...)                               \
+    do {                                                         \
+        hg_builder *builder = hg_builder_create("test_program"); \
+        __VA_ARGS__;                                             \
+        hg_test_run(__FILE__, __LINE__, (backend), builder);     \
     } while (0)
 
 /** A test on a fresh backend of that name, which the body finds as `backend`. */
-#define BACKEND_TEST(name, backend_name, ...)                                  \
-    static void name(void) {                                                   \
-        hg_backend *backend = NULL;                                            \
-        if (hg_backend_create((backend_name), 0, &backend) != HG_OK) {         \
-            hg_test_report(__FILE__, __LINE__, hg_last_error_text());          \
-            return;                                                            \
-        }                                                                      \
-        __VA_ARGS__                                                            \
-        hg_backend_destroy(backend);                                           \
+#define BACKEND_TEST(name, backend_name, ...)                          \
+    static void name(void) {                                           \
+        hg_backend *backend = NULL;                                    \
+        if (hg_backend_create((backend_name), 0, &backend) != HG_OK) { \
+            hg_test_report(__FILE__, __LINE__, hg_last_error_text());  \
+            return;                                                    \
+        }                                                              \
+        __VA_ARGS__                                                    \
+        hg_backend_destroy(backend);                                   \
     }
 #define RUN_BACKEND_TEST(name) name()
 

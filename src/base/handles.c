@@ -56,8 +56,7 @@ static hg_status find_free(hg_handles *table, uint64_t *index) {
         return HG_OK;
     }
     uint64_t next = table->end ? table->end : 1;
-    if (next > HG_MAX_HANDLE_INDEX)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use", (int)HG_MAX_HANDLE_INDEX);
+    if (next > HG_MAX_HANDLE_INDEX) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "all %d handles are in use", (int)HG_MAX_HANDLE_INDEX);
     uint64_t place;
     if (!table->pieces[hg_handles_piece(next, &place)] && !add_piece(table)) return hg_fail_memory();
     table->end = next + 1;

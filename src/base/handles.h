@@ -9,18 +9,18 @@
 enum { HG_HANDLE_INDEX_BITS = 23, HG_HANDLE_FIRST_BITS = 6, HG_HANDLE_PIECES = HG_HANDLE_INDEX_BITS - HG_HANDLE_FIRST_BITS + 1 };
 
 typedef struct hg_handle_slot {
-    uint64_t key;                /* the handle while it is alive, else 0; read without the lock */
-    void *object;                /* NULL: slot is free */
-    uint64_t generation;         /* of the present object, or of the next one */
-    uint32_t users;              /* retains */
-    uint32_t next_free;          /* 0 ends the list */
-    bool removed;                /* the handle is dead; the object waits for its users */
+    uint64_t key;        /* the handle while it is alive, else 0; read without the lock */
+    void *object;        /* NULL: slot is free */
+    uint64_t generation; /* of the present object, or of the next one */
+    uint32_t users;      /* retains */
+    uint32_t next_free;  /* 0 ends the list */
+    bool removed;        /* the handle is dead; the object waits for its users */
 } hg_handle_slot;
 
 typedef struct hg_handles {
     hg_mutex mutex;
     hg_handle_slot *pieces[HG_HANDLE_PIECES]; /* of 64, 128, 256 … slots, which never move; slot 0 is never used */
-    uint64_t end;        /* one more than the largest index ever used; 0: nothing yet */
+    uint64_t end;                             /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
     void (*destroy)(void *user, void *object);

@@ -81,7 +81,9 @@ static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
     const hg_driver *driver = NULL;
     if (!config) return hg_null_argument("config");
-    if (config->size != sizeof *config) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_config.size is %zu, expected %zu: fill it with hg_config_default", config->size, sizeof *config);
+    if (config->size != sizeof *config)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_config.size is %zu, expected %zu: fill it with hg_config_default", config->size,
+                       sizeof *config);
     HG_TRY(find_driver(config->backend[0] ? config->backend : "auto", &driver));
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
@@ -135,7 +137,8 @@ hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program, c
     return hg_backend_execute_program_with_params(b, program, launch, NULL);
 }
 
-hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params) {
+hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program, const hg_launch *launch,
+                                                 const hg_params *params) {
     hg_executable *e;
     hg_binding *binding;
     HG_TRY(hg_executable_create_for(b, program, launch, params, &e));

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name, *preset; } VARIABLES[] = {
+static const struct {
+    const char *name, *preset;
+} VARIABLES[] = {
 #define HG_ENV(name, preset, what) {#name, preset},
 #include "runtime/env.def"
 #undef HG_ENV

@@ -11,17 +11,17 @@
 #include <hologram/backend.h>
 
 typedef struct hg_device hg_device;
-typedef struct hg_driver_arena hg_driver_arena;   /* one range of device memory */
+typedef struct hg_driver_arena hg_driver_arena; /* one range of device memory */
 typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 
 /* Capabilities after the numeric probe. */
 typedef struct hg_device_caps {
-    kir_caps kir;                /* what kernels may contain */
-    bool host_memory;            /* arenas are host memory: map is free and copies are memcpy */
+    kir_caps kir;     /* what kernels may contain */
+    bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
     bool can_import, can_wait;
-    uint32_t max_slots;          /* direct buffers of a kernel */
+    uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
     uint64_t max_shared_bytes;
     uint64_t memory_bytes;
@@ -35,16 +35,19 @@ typedef struct hg_driver_options {
 } hg_driver_options;
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
-typedef struct hg_range { hg_driver_arena *arena; uint64_t offset, size; } hg_range;
+typedef struct hg_range {
+    hg_driver_arena *arena;
+    uint64_t offset, size;
+} hg_range;
 
 /* Everything a kernel launch needs. All pointers are borrowed until the launch is over. */
 typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
-    const uint64_t *inputs;              /* module->inputs order */
+    const uint64_t *inputs; /* module->inputs order */
     const uint8_t *const *wide_inputs;
-    const hg_range *slots;               /* module->slots order */
+    const hg_range *slots; /* module->slots order */
     uint32_t slot_count;
     hg_range class_memory;
     hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
@@ -66,26 +69,34 @@ typedef struct hg_driver_fault {
 
 /* A whole-array step the driver can do natively: element-wise maps and the fixed-tree reductions. */
 typedef struct hg_driver_step {
-    uint16_t fn;             /* hg_op or KIR_FN_* of a map; for a reduction HG_OP_ADD, MUL, MIN, MAX */
+    uint16_t fn; /* hg_op or KIR_FN_* of a map; for a reduction HG_OP_ADD, MUL, MIN, MAX */
     bool reduce;
     uint8_t atlas_type;
     uint64_t count;
-    hg_range out, in[2];     /* already bounds-checked; out of a reduction: size(type) bytes */
+    hg_range out, in[2]; /* already bounds-checked; out of a reduction: size(type) bytes */
     uint8_t nin;
-    uint8_t *host_result;    /* reduction to a register: host memory instead of out */
+    uint8_t *host_result; /* reduction to a register: host memory instead of out */
 } hg_driver_step;
 
-typedef enum hg_driver_command_kind { HG_CMD_COPY_IN, HG_CMD_COPY_OUT, HG_CMD_COPY, HG_CMD_FILL, HG_CMD_LAUNCH, HG_CMD_STEP, HG_CMD_HOST_CALL } hg_driver_command_kind;
+typedef enum hg_driver_command_kind {
+    HG_CMD_COPY_IN,
+    HG_CMD_COPY_OUT,
+    HG_CMD_COPY,
+    HG_CMD_FILL,
+    HG_CMD_LAUNCH,
+    HG_CMD_STEP,
+    HG_CMD_HOST_CALL
+} hg_driver_command_kind;
 typedef struct hg_driver_command {
     hg_driver_command_kind kind;
-    hg_range to, from;               /* copies, fill */
-    void *host;                      /* copy in, out */
-    uint8_t value;                   /* fill */
+    hg_range to, from; /* copies, fill */
+    void *host;        /* copy in, out */
+    uint8_t value;     /* fill */
     const hg_driver_launch *launch;
     const hg_driver_step *step;
     void (*call)(void *user);
     void *user;
-    hg_driver_fault *fault;          /* launch, step */
+    hg_driver_fault *fault; /* launch, step */
 } hg_driver_command;
 
 typedef struct hg_driver {
@@ -115,7 +126,7 @@ typedef struct hg_driver {
     void (*device_poll)(hg_device *device);          /* optional */
     /* code: the module is legalised for caps.kir by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
-    hg_status (*kernel_save)(hg_driver_kernel *kernel, hg_text *bytes);                                   /* optional */
+    hg_status (*kernel_save)(hg_driver_kernel *kernel, hg_text *bytes);                                       /* optional */
     hg_status (*kernel_load)(hg_device *device, const void *bytes, size_t length, hg_driver_kernel **kernel); /* optional */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* native steps: HG_CMD_STEP is submitted only when supported */

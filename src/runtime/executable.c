@@ -102,7 +102,8 @@ static void keep_specials(const hg_program *program, hg_signature *signature) {
     if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
 }
 
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps, hg_executable **executable) {
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                            hg_executable **executable) {
     uint8_t key[32];
     hg_signature kept = *signature;
     keep_specials(program, &kept);
@@ -130,7 +131,8 @@ hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_exec
     return hg_executable_create_for(b, program, NULL, NULL, executable);
 }
 
-hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_executable **executable) {
+hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
+                                   hg_executable **executable) {
     hg_signature signature;
     if (!b) return hg_null_argument("backend");
     if (!program) return hg_null_argument("program");

@@ -112,9 +112,7 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
 
 static hg_status execute(hg_run *run, const plan_inst *inst) {
     switch ((plan_op)inst->op) {
-    case PLAN_KERNEL:
-        run->pc++;
-        return run_kernel(run, inst->index);
+    case PLAN_KERNEL: run->pc++; return run_kernel(run, inst->index);
     case PLAN_STEP:
         run->pc++;
         run->step++;
@@ -159,8 +157,10 @@ static hg_run_state advance(hg_run *run) {
         }
         const plan_inst *inst = &plan->code.data[run->pc];
         if (inst->op == PLAN_END) return HG_RUN_DONE;
-        if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) run->status = timed_out(run);
-        else run->status = execute(run, inst);
+        if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run))
+            run->status = timed_out(run);
+        else
+            run->status = execute(run, inst);
         if (run->status != HG_OK) return HG_RUN_FAILED;
     }
 }

@@ -25,13 +25,13 @@ struct hg_queue {
     hg_backend *backend;
     hg_context *context;
     bool own_context, has_thread, stop;
-    bool draining;       /* without a thread: somebody runs the submissions */
+    bool draining; /* without a thread: somebody runs the submissions */
     hg_thread thread;
     hg_mutex lock;
     hg_cond changed;
     submission *first, *last;
-    uint64_t running;    /* submissions not finished */
-    hg_status failed;    /* first error since the last synchronize */
+    uint64_t running; /* submissions not finished */
+    hg_status failed; /* first error since the last synchronize */
     hg_error error;
 };
 
@@ -207,16 +207,20 @@ static submission *new_submission(const hg_command *commands, size_t count, hg_e
 }
 
 static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
-    if (c->size != sizeof *c) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.size of command %zu is %zu, expected %zu", i, c->size, sizeof *c);
-    if ((unsigned)c->kind > HG_COMMAND_HOST_CALL) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i, (int)c->kind);
+    if (c->size != sizeof *c)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.size of command %zu is %zu, expected %zu", i, c->size, sizeof *c);
+    if ((unsigned)c->kind > HG_COMMAND_HOST_CALL)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i, (int)c->kind);
     if (c->kind == HG_COMMAND_HOST_CALL && !c->call) return hg_null_argument("hg_command.call");
     if (c->kind != HG_COMMAND_LAUNCH) return HG_OK;
     if (!c->binding) return hg_null_argument("hg_command.binding");
-    if (c->binding->executable->backend != q->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the binding of command %zu belongs to another backend", i);
+    if (c->binding->executable->backend != q->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the binding of command %zu belongs to another backend", i);
     return HG_OK;
 }
 
-hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count, hg_event **signal) {
+hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
+                          hg_event **signal) {
     if (!q) return hg_null_argument("queue");
     for (size_t i = 0; i < count; i++) HG_TRY(check_command(q, &commands[i], i));
     for (size_t i = 0; i < wait_count; i++)
@@ -225,8 +229,10 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     if (!s) return hg_fail_memory();
     if (signal) *signal = s->signal;
     hg_mutex_lock(&q->lock);
-    if (q->last) q->last->next = s;
-    else q->first = s;
+    if (q->last)
+        q->last->next = s;
+    else
+        q->first = s;
     q->last = s;
     q->running++;
     hg_cond_broadcast(&q->changed);

@@ -47,7 +47,8 @@ hg_status hg_ring_write(hg_ring *r, const void *data, uint64_t length) {
 
 hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t length) {
     if (offset > r->length || length > r->length - offset)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ring read of %llu bytes at %llu, it holds %llu", (unsigned long long)length, (unsigned long long)offset, (unsigned long long)r->length);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ring read of %llu bytes at %llu, it holds %llu", (unsigned long long)length,
+                       (unsigned long long)offset, (unsigned long long)r->length);
     if (length == 0) return HG_OK;
     uint64_t at = (r->start + offset) % r->capacity;
     uint64_t first = length < r->capacity - at ? length : r->capacity - at;

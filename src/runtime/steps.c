@@ -55,7 +55,8 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     uint64_t size = argument(run, step, step->info.count_arg);
     bool chosen = step->op == HG_OP_POOL_ALLOC_CONST;
     uint64_t id = chosen ? argument(run, step, step->info.handle_arg) : 0;
-    if (chosen && hg_run_pool(run, id).arena) return step_fault(run, step, KIR_FAULT_DOMAIN, 1, "execution error: pool handle already in use");
+    if (chosen && hg_run_pool(run, id).arena)
+        return step_fault(run, step, KIR_FAULT_DOMAIN, 1, "execution error: pool handle already in use");
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
     if (chosen) {
@@ -118,19 +119,22 @@ static hg_status find_array(hg_run *run, const plan_step *step, const kir_step_a
     uint64_t args[2] = {0, 0}, base, shown;
     uint8_t at = a->first_arg;
     bool pool;
-    if (a->space == KIR_SHARED) return step_fault(run, step, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
+    if (a->space == KIR_SHARED)
+        return step_fault(run, step, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
     if (a->space != KIR_CLASS) args[0] = argument(run, step, at++);
     if (a->has_index) args[1] = argument(run, step, at);
     hg_range memory = array_memory(run, a, args, &base, &pool, &shown);
     const char *what = pool ? "pool" : "buffer";
-    if (!memory.arena) return step_fault(run, step, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)shown);
+    if (!memory.arena)
+        return step_fault(run, step, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)shown);
     __extension__ typedef __int128 wide;
     wide offset = (wide)base + args[1] + a->disp;
     if (offset < 0 || offset > memory.size || bytes > memory.size - (uint64_t)offset) {
         bool negative = offset < 0;
         unsigned long long magnitude = (unsigned long long)(negative ? -offset : offset);
-        hg_status status = step_fault(run, step, KIR_FAULT_BOUNDS, a->operand, "%s access out of bounds: offset %s%llu + size %llu > %s size %llu", what,
-                                      negative ? "-" : "", magnitude, (unsigned long long)bytes, what, (unsigned long long)memory.size);
+        hg_status status = step_fault(run, step, KIR_FAULT_BOUNDS, a->operand,
+                                      "%s access out of bounds: offset %s%llu + size %llu > %s size %llu", what, negative ? "-" : "",
+                                      magnitude, (unsigned long long)bytes, what, (unsigned long long)memory.size);
         hg_error_record()->offset = (uint64_t)offset;
         hg_error_record()->limit = memory.size;
         return status;
@@ -185,11 +189,13 @@ static uint16_t function_of(hg_opname name) {
 static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count, uint64_t *bytes) {
     *count = argument(run, step, step->info.count_arg);
     if (hg_mul_u64(*count, hg_type_size_bytes((hg_type)step->atlas_type), bytes)) return HG_OK;
-    return step_fault(run, step, KIR_FAULT_BOUNDS, 0, "buffer access out of bounds: %llu elements of %s", (unsigned long long)*count, hg_type_name((hg_type)step->atlas_type));
+    return step_fault(run, step, KIR_FAULT_BOUNDS, 0, "buffer access out of bounds: %llu elements of %s", (unsigned long long)*count,
+                      hg_type_name((hg_type)step->atlas_type));
 }
 
 static hg_status run_map(hg_run *run, const plan_step *step) {
-    hg_driver_step work = {.fn = function_of((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
+    hg_driver_step work = {
+        .fn = function_of((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
     hg_driver_arena *aside[2] = {NULL, NULL};
     uint64_t bytes;
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
@@ -230,11 +236,18 @@ static hg_status run_reduction(hg_run *run, const plan_step *step) {
 
 hg_status hg_run_step(hg_run *run, const plan_step *step) {
     switch ((hg_op)step->op) {
-    case HG_OP_POOL_ALLOC: case HG_OP_POOL_ALLOC_CONST: return allocate_pool(run, step);
-    case HG_OP_POOL_FREE: case HG_OP_POOL_FREE_CONST: return free_pool(run, step);
-    case HG_OP_PARALLEL_MAP: case HG_OP_PARALLEL_MAP_BINARY: return run_map(run, step);
-    case HG_OP_PARALLEL_REDUCE: case HG_OP_PARALLEL_REDUCE_MEM: case HG_OP_REDUCE_ADD_MEM: case HG_OP_REDUCE_MIN_MEM:
-    case HG_OP_REDUCE_MAX_MEM: case HG_OP_REDUCE_MUL_MEM: return run_reduction(run, step);
+    case HG_OP_POOL_ALLOC:
+    case HG_OP_POOL_ALLOC_CONST: return allocate_pool(run, step);
+    case HG_OP_POOL_FREE:
+    case HG_OP_POOL_FREE_CONST: return free_pool(run, step);
+    case HG_OP_PARALLEL_MAP:
+    case HG_OP_PARALLEL_MAP_BINARY: return run_map(run, step);
+    case HG_OP_PARALLEL_REDUCE:
+    case HG_OP_PARALLEL_REDUCE_MEM:
+    case HG_OP_REDUCE_ADD_MEM:
+    case HG_OP_REDUCE_MIN_MEM:
+    case HG_OP_REDUCE_MAX_MEM:
+    case HG_OP_REDUCE_MUL_MEM: return run_reduction(run, step);
     default: return hg_fail(HG_ERROR_INTERNAL, "'%s' is no step", hg_op_get((hg_op)step->op)->text);
     }
 }

@@ -9,13 +9,14 @@ static hg_status run(hg_backend *b, const char *text, const hg_launch *launch, c
     return status;
 }
 
-static hg_status set_u64(hg_params *params, const char *name, uint64_t value) { return hg_params_set_scalar(params, name, HG_TYPE_U64, &value); }
+static hg_status set_u64(hg_params *params, const char *name, uint64_t value) {
+    return hg_params_set_scalar(params, name, HG_TYPE_U64, &value);
+}
 
 /* ---- rules of assembly.md 5.1 ---- */
 
 /* Writes n, the lane count, and k for every lane's id into o. */
-#define SHOW                                                                                                    \
-    " mov_imm.u64 r20, 0\n stg.u64 [r1 + r20], r4\n mov_imm.u64 r20, 8\n rdid r21, lane_count\n stg.u64 [r1 + r20], r21\n"
+#define SHOW " mov_imm.u64 r20, 0\n stg.u64 [r1 + r20], r4\n mov_imm.u64 r20, 8\n rdid r21, lane_count\n stg.u64 [r1 + r20], r21\n"
 
 static void check_shown(hg_backend *b, hg_buffer o, uint64_t n, uint64_t lanes) {
     uint64_t out[2] = {0, 0};
@@ -28,11 +29,15 @@ static void test_inference(hg_backend *b) {
     hg_params *params = hg_params_create();
     hg_buffer o = make_buffer(b, NULL, 16), x = make_buffer(b, NULL, 40), y = make_buffer(b, NULL, 48), odd = make_buffer(b, NULL, 42);
     static const char ONE[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n" SHOW);
-    static const char WITH_DEFAULT[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n]\n.param r4 n u64 = 3\n.lanes n\n" SHOW);
-    static const char TWICE[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n]\n.param r3 y buffer f32 in [n]\n.param r4 n u64\n.lanes n\n" SHOW);
-    static const char MATRIX[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n, m, 2]\n.param r4 n u64\n.param r5 m u32\n.lanes n * m\n" SHOW);
+    static const char WITH_DEFAULT[] = PROGRAM(
+        ".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n]\n.param r4 n u64 = 3\n.lanes n\n" SHOW);
+    static const char TWICE[] = PROGRAM(
+        ".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n]\n.param r3 y buffer f32 in [n]\n.param r4 n u64\n.lanes n\n" SHOW);
+    static const char MATRIX[] = PROGRAM(
+        ".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n, m, 2]\n.param r4 n u64\n.param r5 m u32\n.lanes n * m\n" SHOW);
     static const char SQUARE[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer f32 in [n, n]\n.param r4 n u64\n.lanes n\n" SHOW);
-    static const char SMALL[] = PROGRAM(".param r1 o buffer u64 out\n.param r2 x buffer u8 in [n]\n.param r5 n u32\n.param r4 k u64 = 7\n.lanes n\n" SHOW);
+    static const char SMALL[] = PROGRAM(
+        ".param r1 o buffer u64 out\n.param r2 x buffer u8 in [n]\n.param r5 n u32\n.param r4 k u64 = 7\n.lanes n\n" SHOW);
     CHECK_OK(hg_params_set_buffer(params, "o", o));
     CHECK_OK(hg_params_set_buffer(params, "x", x));
     CHECK_OK(run(b, ONE, NULL, params)); /* the array says how many */
@@ -63,7 +68,8 @@ static void test_inference(hg_backend *b) {
     hg_params_clear(params);
     CHECK_OK(hg_params_set_buffer(params, "o", o));
     CHECK_OK(hg_params_set_buffer(params, "x", x));
-    CHECK_FAILS(run(b, MATRIX, NULL, params), HG_ERROR_ISA, "P07", "buffer 'x': more than one extent is unknown ('n' and 'm'): set one of them");
+    CHECK_FAILS(run(b, MATRIX, NULL, params), HG_ERROR_ISA, "P07",
+                "buffer 'x': more than one extent is unknown ('n' and 'm'): set one of them");
     uint32_t m = 5;
     CHECK_OK(hg_params_set_scalar(params, "m", HG_TYPE_U32, &m));
     CHECK_OK(run(b, MATRIX, NULL, params));
@@ -166,7 +172,8 @@ static void test_raw_registers(hg_backend *b) {
     CHECK_U64(out[0], 42);
     /* one program, other types: verified and cached by signature */
     CHECK_OK(hg_params_set_register(params, 5, HG_TYPE_F32, &half));
-    CHECK_FAILS(run(b, PROGRAM(" mov_imm.u64 r20, 0\n stg.u64 [r1 + r20], r5\n"), NULL, params), HG_ERROR_ISA, "V03", "type mismatch: expected u64, got f32");
+    CHECK_FAILS(run(b, PROGRAM(" mov_imm.u64 r20, 0\n stg.u64 [r1 + r20], r5\n"), NULL, params), HG_ERROR_ISA, "V03",
+                "type mismatch: expected u64, got f32");
     for (int i = 0; i < 32; i++) wide[i] = (uint8_t)(i * 9 + 1);
     CHECK_OK(hg_params_set_register(params, 5, HG_TYPE_U256, wide));
     CHECK_OK(run(b, PROGRAM(" mov_imm.u64 r20, 8\n stg.u256 [r1 + r20], r5\n"), NULL, params));
@@ -276,8 +283,9 @@ static void test_deferred_free(hg_backend *b) {
 
 /* A pool that nobody bound is zeros at every launch. */
 static void test_own_pools(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 o buffer u32 inout [1]\n.param r6 tmp pool 64\n mov_imm.u64 r20, 0\n"
-                                     " pool.load.u32 r2, r6, 4\n mov_imm.u32 r3, 1\n add.u32 r2, r2, r3\n pool.store.u32 r6, 4, r2\n stg.u32 [r1 + r20], r2\n"));
+    hg_program *p = assemble(
+        PROGRAM(".param r1 o buffer u32 inout [1]\n.param r6 tmp pool 64\n mov_imm.u64 r20, 0\n"
+                " pool.load.u32 r2, r6, 4\n mov_imm.u32 r3, 1\n add.u32 r2, r2, r3\n pool.store.u32 r6, 4, r2\n stg.u32 [r1 + r20], r2\n"));
     hg_buffer o = make_buffer(b, NULL, 4);
     hg_params *params = hg_params_create();
     hg_executable *e = NULL;
@@ -312,7 +320,10 @@ static void test_own_pools(hg_backend *b) {
 /* ---- launches ---- */
 
 static void test_launch_helpers(void) {
-    static const struct { uint64_t n; uint32_t grid, block; } linear[] = {{0, 0, 1}, {1, 1, 1}, {255, 1, 255}, {256, 1, 256}, {257, 2, 256}, {1000, 4, 256}, {(uint64_t)1 << 32, 1 << 24, 256}};
+    static const struct {
+        uint64_t n;
+        uint32_t grid, block;
+    } linear[] = {{0, 0, 1}, {1, 1, 1}, {255, 1, 255}, {256, 1, 256}, {257, 2, 256}, {1000, 4, 256}, {(uint64_t)1 << 32, 1 << 24, 256}};
     for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
         hg_launch l = hg_launch_linear(linear[i].n);
         CHECK_U64(l.grid[0], linear[i].grid);
@@ -320,7 +331,8 @@ static void test_launch_helpers(void) {
         CHECK(l.grid[1] == 1 && l.grid[2] == 1 && l.block[1] == 1 && l.block[2] == 1 && l.size == sizeof l);
         CHECK_U64(hg_launch_total_threads(&l), linear[i].n);
     }
-    hg_launch l = hg_launch_linear(((uint64_t)1 << 40) + 1), g = hg_launch_grid_2d(17, 32), none = hg_launch_grid_2d(0, 5), d = hg_launch_default();
+    hg_launch l = hg_launch_linear(((uint64_t)1 << 40) + 1), g = hg_launch_grid_2d(17, 32), none = hg_launch_grid_2d(0, 5),
+              d = hg_launch_default();
     CHECK_U64(hg_launch_total_threads(&l), ((uint64_t)1 << 40) + 1);
     CHECK(g.grid[0] == 2 && g.grid[1] == 2 && g.grid[2] == 1 && g.block[0] == 16 && g.block[1] == 16 && g.block[2] == 1);
     CHECK_U64(hg_launch_total_threads(&g), 1024);
@@ -334,7 +346,7 @@ static void test_launch_helpers(void) {
 }
 
 /* Adds 1 to element global_lane_id of o and notes the block's shape in the first three of s. */
-#define COUNT_LANES                                                                                                    \
+#define COUNT_LANES                                                                                                     \
     PROGRAM(".param r1 o buffer u32 inout\n.param r2 s buffer u32 out\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n" \
             " ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n"           \
             " mov_imm.u64 r20, 0\n rdid r12, block_dim_x\n stg.u32 [r2 + r20], r12\n mov_imm.u64 r20, 4\n"              \
@@ -349,9 +361,13 @@ static void test_lanes(hg_backend *b) {
     uint32_t shape[3];
     CHECK_OK(hg_params_set_buffer(params, "o", o));
     CHECK_OK(hg_params_set_buffer(params, "s", s));
-    struct { hg_launch launch; uint64_t lanes; uint32_t block, grid_x, grid_y; } cases[] = {
-        {hg_launch_linear(1), 1, 1, 1, 1},     {hg_launch_linear(1000), 1000, 256, 4, 1}, {hg_launch_linear(257), 257, 256, 2, 1},
-        {hg_launch_grid_2d(17, 3), 512, 16, 2, 1}, {hg_launch_default(), 1, 1, 1, 1},     {hg_launch_grid_2d(16, 33), 768, 16, 1, 3}};
+    struct {
+        hg_launch launch;
+        uint64_t lanes;
+        uint32_t block, grid_x, grid_y;
+    } cases[] = {{hg_launch_linear(1), 1, 1, 1, 1},       {hg_launch_linear(1000), 1000, 256, 4, 1},
+                 {hg_launch_linear(257), 257, 256, 2, 1}, {hg_launch_grid_2d(17, 3), 512, 16, 2, 1},
+                 {hg_launch_default(), 1, 1, 1, 1},       {hg_launch_grid_2d(16, 33), 768, 16, 1, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         memset(counts, 0, sizeof counts);
         CHECK_OK(hg_backend_copy_to_buffer(b, o, counts, sizeof counts));
@@ -378,11 +394,14 @@ static void test_lanes(hg_backend *b) {
 }
 
 static void test_limits(hg_backend *b) {
-    hg_program *plain = assemble(PROGRAM(" exit\n")), *barrier = assemble(PROGRAM(" bar.sync 0\n")), *shared = assemble(PROGRAM(".shared 64\n exit\n"));
+    hg_program *plain = assemble(PROGRAM(" exit\n")), *barrier = assemble(PROGRAM(" bar.sync 0\n")),
+               *shared = assemble(PROGRAM(".shared 64\n exit\n"));
     hg_program *blocks = assemble(PROGRAM(".lanes 1099511627776\n exit\n"));
     hg_launch l = hg_launch_linear((uint64_t)1 << 40);
-    CHECK_FAILS(hg_backend_execute_program(b, plain, &l), HG_ERROR_ISA, "P08", "launch too large: 1099511627776 lanes, at most 1099511627775");
-    CHECK_FAILS(hg_backend_execute_program(b, blocks, NULL), HG_ERROR_ISA, "P08", "launch too large: 1099511627776 lanes, at most 1099511627775");
+    CHECK_FAILS(hg_backend_execute_program(b, plain, &l), HG_ERROR_ISA, "P08",
+                "launch too large: 1099511627776 lanes, at most 1099511627775");
+    CHECK_FAILS(hg_backend_execute_program(b, blocks, NULL), HG_ERROR_ISA, "P08",
+                "launch too large: 1099511627776 lanes, at most 1099511627775");
     l = hg_launch_default();
     for (int i = 0; i < 3; i++) l.grid[i] = UINT32_MAX;
     CHECK_STATUS(hg_backend_execute_program(b, plain, &l), HG_ERROR_ISA);
@@ -408,7 +427,8 @@ static void test_limits(hg_backend *b) {
     l.shared_memory = 65536;
     CHECK_OK(hg_backend_execute_program(b, shared, &l));
     l.shared_memory = 65537;
-    CHECK_FAILS(hg_backend_execute_program(b, shared, &l), HG_ERROR_ISA, "P08", "launch too large: 65537 bytes of shared memory, at most 65536");
+    CHECK_FAILS(hg_backend_execute_program(b, shared, &l), HG_ERROR_ISA, "P08",
+                "launch too large: 65537 bytes of shared memory, at most 65536");
     hg_program_release(plain);
     hg_program_release(barrier);
     hg_program_release(shared);
@@ -417,8 +437,10 @@ static void test_limits(hg_backend *b) {
 
 /* .lanes with .block: exact lanes, blocks of that shape. */
 static void test_declared_blocks(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 o buffer u32 out [n]\n.param r4 n u64\n.block 4, 2\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"
-                                     " rdid r10, lane_idx_y\n rdid r11, block_idx_x\n mov_imm.u32 r12, 100\n mul.u32 r11, r11, r12\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n"));
+    hg_program *p = assemble(
+        PROGRAM(".param r1 o buffer u32 out [n]\n.param r4 n u64\n.block 4, 2\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"
+                " rdid r10, lane_idx_y\n rdid r11, block_idx_x\n mov_imm.u32 r12, 100\n mul.u32 r11, r11, r12\n add.u32 r10, r10, r11\n "
+                "stg.u32 [r1 + r0], r10\n"));
     hg_params *params = hg_params_create();
     uint32_t out[11];
     hg_buffer o = make_buffer(b, NULL, sizeof out);

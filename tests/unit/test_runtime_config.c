@@ -2,8 +2,9 @@
 #include "runtime_support.h"
 
 static void clear(void) {
-    static const char *const names[] = {"HOLOGRAM_BACKEND",   "HOLOGRAM_DEVICE_ID", "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE",
-                                        "HOLOGRAM_CPU_LEVEL", "HOLOGRAM_PRETEND",   "HOLOGRAM_ENABLE_PROFILING"};
+    static const char *const names[] = {"HOLOGRAM_BACKEND",    "HOLOGRAM_DEVICE_ID",       "HOLOGRAM_NUM_THREADS",
+                                        "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE", "HOLOGRAM_CPU_LEVEL",
+                                        "HOLOGRAM_PRETEND",    "HOLOGRAM_ENABLE_PROFILING"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -12,7 +13,8 @@ static void test_defaults(void) {
     CHECK_TEXT(c.backend, "auto");
     CHECK_TEXT(c.cpu_level, "");
     CHECK_TEXT(c.pretend, "");
-    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.max_buffer_size == 0 && !c.profiling && !c.check_races);
+    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.max_buffer_size == 0 && !c.profiling &&
+          !c.check_races);
     CHECK(c.cache_programs > 0);
     clear();
     CHECK_OK(hg_config_from_env(&e));
@@ -37,7 +39,10 @@ static void test_environment(void) {
     CHECK_TEXT(c.cpu_level, "baseline");
     CHECK_TEXT(c.pretend, "poor");
     CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX);
-    static const struct { const char *text; bool value; } words[] = {{"true", true}, {"1", true}, {"yes", true}, {"on", true}, {"false", false}, {"0", false}, {"no", false}, {"off", false}};
+    static const struct {
+        const char *text;
+        bool value;
+    } words[] = {{"true", true}, {"1", true}, {"yes", true}, {"on", true}, {"false", false}, {"0", false}, {"no", false}, {"off", false}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         setenv("HOLOGRAM_ENABLE_PROFILING", words[i].text, 1);
         CHECK_OK(hg_config_from_env(&c));
@@ -49,11 +54,21 @@ static void test_environment(void) {
 }
 
 static void test_malformed(void) {
-    static const struct { const char *name, *value; } cases[] = {
-        {"HOLOGRAM_DEVICE_ID", "4294967296"}, {"HOLOGRAM_DEVICE_ID", "-1"},   {"HOLOGRAM_DEVICE_ID", "one"},  {"HOLOGRAM_NUM_THREADS", "257"},
-        {"HOLOGRAM_NUM_THREADS", " 1"},       {"HOLOGRAM_NUM_THREADS", "1 "}, {"HOLOGRAM_TIMEOUT_MS", "1.5"}, {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
-        {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"}, {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},    {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
-        {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"}, {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
+    static const struct {
+        const char *name, *value;
+    } cases[] = {{"HOLOGRAM_DEVICE_ID", "4294967296"},
+                 {"HOLOGRAM_DEVICE_ID", "-1"},
+                 {"HOLOGRAM_DEVICE_ID", "one"},
+                 {"HOLOGRAM_NUM_THREADS", "257"},
+                 {"HOLOGRAM_NUM_THREADS", " 1"},
+                 {"HOLOGRAM_NUM_THREADS", "1 "},
+                 {"HOLOGRAM_TIMEOUT_MS", "1.5"},
+                 {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
+                 {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"},
+                 {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
+                 {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
+                 {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"},
+                 {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
     hg_config c;
     hg_backend *b = NULL;
     char start[128];
@@ -82,7 +97,8 @@ static void test_choice(void) {
     CHECK(hg_backend_native(b) == NULL);
     hg_backend_destroy(b);
     setenv("HOLOGRAM_BACKEND", "cray", 1);
-    CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", "Invalid backend type: cray (expected one of: auto cpu null)");
+    CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "",
+                "Invalid backend type: cray (expected one of: auto cpu null)");
     clear();
     CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
     hg_backend_destroy(b);

@@ -49,7 +49,8 @@ static void test_macros_notice(hg_backend *b) {
     CHECK(strstr(text, ": Buffer mismatch at index 1: expected 2.5, got 2\n") != NULL);
     CHECK(strstr(text, "Invalid buffer handle: BufferHandle(4711)\n") != NULL);
     CHECK(strstr(text, "uninitialized register: r2\n") != NULL);
-    CHECK(hg_test_close(INFINITY, INFINITY) && hg_test_close(NAN, NAN) && !hg_test_close(1, NAN) && !hg_test_close(NAN, 1) && !hg_test_close(INFINITY, -INFINITY));
+    CHECK(hg_test_close(INFINITY, INFINITY) && hg_test_close(NAN, NAN) && !hg_test_close(1, NAN) && !hg_test_close(NAN, 1) &&
+          !hg_test_close(INFINITY, -INFINITY));
     hg_test_failed_count = failed;
     CHECK_OK(hg_free_typed(b, buffer));
 }
@@ -82,7 +83,8 @@ static void test_typed(hg_backend *b) {
 
 /* A half by its definition, in another way than the library: sum of powers of two. */
 static double half_value(uint16_t bits, int exponent_bits) {
-    int fraction = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, e = (bits & 0x7fff) >> fraction, m = bits & ((1 << fraction) - 1);
+    int fraction = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, e = (bits & 0x7fff) >> fraction,
+        m = bits & ((1 << fraction) - 1);
     double v = e ? 1 + m / (double)(1 << fraction) : m / (double)(1 << fraction);
     return (bits >> 15 ? -1 : 1) * v * pow(2, e ? e - bias : 1 - bias);
 }
@@ -99,7 +101,8 @@ static void test_half(hg_type type, int exponent_bits) {
             wrong += !isnan(v) || hg_type_from_f64(type, v, &back) != HG_OK || (back & 0x7fff) <= infinity;
             continue;
         }
-        wrong += magnitude == infinity ? !isinf(v) || (uint32_t)(signbit(v) != 0) != bits >> 15 : v != half_value(h, exponent_bits) || (uint32_t)(signbit(v) != 0) != bits >> 15;
+        wrong += magnitude == infinity ? !isinf(v) || (uint32_t)(signbit(v) != 0) != bits >> 15
+                                       : v != half_value(h, exponent_bits) || (uint32_t)(signbit(v) != 0) != bits >> 15;
         wrong += hg_type_from_f64(type, v, &back) != HG_OK || back != h;
         if (magnitude + 1 >= infinity) continue;
         double next = half_value((uint16_t)(h + 1), exponent_bits), middle = (v + next) / 2;
@@ -122,21 +125,38 @@ static void test_half(hg_type type, int exponent_bits) {
 }
 
 static void test_conversions(void) {
-    static const struct { hg_type type; double in; uint64_t bits; } cases[] = {
-        {HG_TYPE_I8, 127.9, 127},       {HG_TYPE_I8, 128, 127},         {HG_TYPE_I8, -128.9, 0x80},      {HG_TYPE_I8, -1e9, 0x80},
-        {HG_TYPE_U8, -0.5, 0},          {HG_TYPE_U8, 255.99, 255},      {HG_TYPE_U8, 1e300, 255},        {HG_TYPE_I16, -2.7, 0xFFFE},
-        {HG_TYPE_I32, 2147483648.0, 0x7FFFFFFF},                        {HG_TYPE_I32, -2147483649.0, 0x80000000},
-        {HG_TYPE_U32, 4294967296.0, 0xFFFFFFFF},                        {HG_TYPE_I64, 9223372036854775808.0, INT64_MAX},
-        {HG_TYPE_I64, -9223372036854775808.0, (uint64_t)1 << 63},       {HG_TYPE_U64, 18446744073709551616.0, UINT64_MAX},
-        {HG_TYPE_U64, 9223372036854775808.0, (uint64_t)1 << 63},        {HG_TYPE_I64, (double)NAN, 0},
-        {HG_TYPE_U8, (double)NAN, 0},   {HG_TYPE_I32, (double)INFINITY, 0x7FFFFFFF}, {HG_TYPE_U64, -(double)INFINITY, 0},
-        {HG_TYPE_F32, 0.1, 0x3dcccccd}, {HG_TYPE_F64, 0.1, 0x3fb999999999999a}};
+    static const struct {
+        hg_type type;
+        double in;
+        uint64_t bits;
+    } cases[] = {{HG_TYPE_I8, 127.9, 127},
+                 {HG_TYPE_I8, 128, 127},
+                 {HG_TYPE_I8, -128.9, 0x80},
+                 {HG_TYPE_I8, -1e9, 0x80},
+                 {HG_TYPE_U8, -0.5, 0},
+                 {HG_TYPE_U8, 255.99, 255},
+                 {HG_TYPE_U8, 1e300, 255},
+                 {HG_TYPE_I16, -2.7, 0xFFFE},
+                 {HG_TYPE_I32, 2147483648.0, 0x7FFFFFFF},
+                 {HG_TYPE_I32, -2147483649.0, 0x80000000},
+                 {HG_TYPE_U32, 4294967296.0, 0xFFFFFFFF},
+                 {HG_TYPE_I64, 9223372036854775808.0, INT64_MAX},
+                 {HG_TYPE_I64, -9223372036854775808.0, (uint64_t)1 << 63},
+                 {HG_TYPE_U64, 18446744073709551616.0, UINT64_MAX},
+                 {HG_TYPE_U64, 9223372036854775808.0, (uint64_t)1 << 63},
+                 {HG_TYPE_I64, (double)NAN, 0},
+                 {HG_TYPE_U8, (double)NAN, 0},
+                 {HG_TYPE_I32, (double)INFINITY, 0x7FFFFFFF},
+                 {HG_TYPE_U64, -(double)INFINITY, 0},
+                 {HG_TYPE_F32, 0.1, 0x3dcccccd},
+                 {HG_TYPE_F64, 0.1, 0x3fb999999999999a}};
     double v;
     uint64_t bits;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bits = 0;
         CHECK_OK(hg_type_from_f64(cases[i].type, cases[i].in, &bits));
-        CHECK_MESSAGE(bits == cases[i].bits, "%s of %g: expected %" PRIx64 ", got %" PRIx64, hg_type_name(cases[i].type), cases[i].in, cases[i].bits, bits);
+        CHECK_MESSAGE(bits == cases[i].bits, "%s of %g: expected %" PRIx64 ", got %" PRIx64, hg_type_name(cases[i].type), cases[i].in,
+                      cases[i].bits, bits);
     }
     for (int x = -128; x < 128; x++) {
         int8_t small = (int8_t)x;

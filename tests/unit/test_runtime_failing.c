@@ -4,7 +4,13 @@
 
 static failing_allocator memory;
 
-typedef struct scene { hg_backend *backend; hg_program *program; hg_params *params; hg_executable *executable; hg_binding *binding; } scene;
+typedef struct scene {
+    hg_backend *backend;
+    hg_program *program;
+    hg_params *params;
+    hg_executable *executable;
+    hg_binding *binding;
+} scene;
 typedef hg_status (*attempt)(scene *s);
 
 static bool acceptable(hg_status status) { return status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED; }
@@ -24,7 +30,8 @@ static void fail_everywhere(const char *what, scene *s, attempt try_it, void (*c
             if (status == HG_OK) cleanup(s);
             CHECK_MESSAGE(status == HG_OK || acceptable(status), "%s, allocation %" PRIu64 ": %s", what, n, hg_last_error_text());
             CHECK_MESSAGE(status == HG_OK || hit, "%s fails without a failing allocation: %s", what, hg_last_error_text());
-            CHECK_MESSAGE(memory.live == before, "%s, allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", what, n, before, memory.live);
+            CHECK_MESSAGE(memory.live == before, "%s, allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", what, n,
+                          before, memory.live);
             done = !hit;
             if (test_failed > 20) return;
         }
@@ -98,9 +105,12 @@ static hg_status with_executor(scene *s) {
 
 /* Steps, a loop around them, values across, pools, wide types, a class. */
 static const char STEPS[] = PROGRAM(
-    ".param r1 x buffer f32 inout [n]\n.param r6 tmp pool 64\n.param r7 w i256 = 5\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 r13, 1\n"
-    " ldg.f32 r10, [r1 + r0]\n mul.i256 r8, r7, r7\nagain:\n parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n parallel_reduce.f32 r11, r1, sum, r4\n mul.i256 r8, r8, r7\n loop r13, @again\n"
-    " pool.alloc r12, 64\n pool.alloc pool99, 64\n add.f32 r11, r10, r11\n ldg.f32 r14, [class3 + 8]\n stg.f32 [r1 + r0], r11\n pool.store.f32 r6, 0, r14\n");
+    ".param r1 x buffer f32 inout [n]\n.param r6 tmp pool 64\n.param r7 w i256 = 5\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n "
+    "shl.u64 r0, r255, r250\n mov_imm.u64 r20, 0\n mov_imm.u32 r13, 1\n"
+    " ldg.f32 r10, [r1 + r0]\n mul.i256 r8, r7, r7\nagain:\n parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n parallel_reduce.f32 "
+    "r11, r1, sum, r4\n mul.i256 r8, r8, r7\n loop r13, @again\n"
+    " pool.alloc r12, 64\n pool.alloc pool99, 64\n add.f32 r11, r10, r11\n ldg.f32 r14, [class3 + 8]\n stg.f32 [r1 + r0], r11\n "
+    "pool.store.f32 r6, 0, r14\n");
 
 static void run_scene(const char *name, const char *text, const char *pretend) {
     hg_config config = hg_config_default();
@@ -142,8 +152,9 @@ static void run_launch(void) {
     float data[4] = {1, 2, 3, 4};
     CHECK_OK(hg_backend_create("cpu", 0, &s.backend));
     hg_buffer x = make_buffer(s.backend, data, sizeof data);
-    s.program = assemble(PROGRAM(".param r1 x buffer f32 inout [n]\n.param r4 n u64\n mov_imm.u64 r20, 0\n pool.alloc pool99, 64\n pool.alloc r12, 64\n"
-                                 " parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n pool.free r12\n pool.alloc r13, 8\n pool.free r13\n"));
+    s.program = assemble(
+        PROGRAM(".param r1 x buffer f32 inout [n]\n.param r4 n u64\n mov_imm.u64 r20, 0\n pool.alloc pool99, 64\n pool.alloc r12, 64\n"
+                " parallel_map.f32 [r1 + r20 + 4], [r1 + r20], abs, 3\n pool.free r12\n pool.alloc r13, 8\n pool.free r13\n"));
     s.params = hg_params_create();
     CHECK_OK(hg_params_set_buffer(s.params, "x", x));
     CHECK_OK(create_executable(&s));

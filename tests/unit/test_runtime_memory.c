@@ -115,7 +115,8 @@ static void test_class_memory(hg_backend *b) {
     CHECK_OK(hg_backend_copy_to_buffer(b, five, page, CLASS_BYTES));
     CHECK_OK(hg_backend_copy_from_buffer(b, five, out, CLASS_BYTES));
     CHECK(memcmp(page, out, CLASS_BYTES) == 0);
-    CHECK_FAILS(hg_backend_copy_to_buffer(b, five, page, 4), HG_ERROR_EXECUTION_FAILED, "", "a class is copied whole: expected 12288 bytes, got 4");
+    CHECK_FAILS(hg_backend_copy_to_buffer(b, five, page, 4), HG_ERROR_EXECUTION_FAILED, "",
+                "a class is copied whole: expected 12288 bytes, got 4");
     CHECK_STATUS(hg_backend_copy_from_buffer(b, five, out, CLASS_BYTES + 1), HG_ERROR_EXECUTION_FAILED);
     CHECK_OK(hg_buffer_read(b, all, 5 * CLASS_BYTES + 10, out, 20)); /* the same bytes by the other handle */
     CHECK(memcmp(page + 10, out, 20) == 0);
@@ -157,7 +158,8 @@ static void test_limit(const char *name) {
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) return;
     CHECK_OK(hg_backend_allocate_buffer(b, 100, &buffer));
-    CHECK_FAILS(hg_backend_allocate_buffer(b, 101, &buffer), HG_ERROR_ALLOCATION_FAILED, "", "101 bytes asked for, the configured limit is 100");
+    CHECK_FAILS(hg_backend_allocate_buffer(b, 101, &buffer), HG_ERROR_ALLOCATION_FAILED, "",
+                "101 bytes asked for, the configured limit is 100");
     CHECK_STATUS(hg_backend_allocate_pool(b, 101, &pool), HG_ERROR_ALLOCATION_FAILED);
     hg_backend_destroy(b); /* frees what is left */
 }

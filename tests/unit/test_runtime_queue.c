@@ -7,8 +7,15 @@
 
 #define COMMAND(...) ((hg_command){.size = sizeof(hg_command), __VA_ARGS__})
 
-typedef struct trace { atomic_int next; int order[16]; } trace;
-typedef struct note { trace *to; int value; atomic_bool *gate; } note;
+typedef struct trace {
+    atomic_int next;
+    int order[16];
+} trace;
+typedef struct note {
+    trace *to;
+    int value;
+    atomic_bool *gate;
+} note;
 
 /* Waits for its gate, if it has one, and writes its number. */
 static void write_note(void *user) {
@@ -58,7 +65,8 @@ static void test_commands(hg_backend *b) {
     /* overlapping copy inside one buffer */
     for (int i = 0; i < 32; i++) bytes[i] = (uint8_t)i;
     CHECK_OK(hg_backend_copy_to_buffer(b, bz, bytes, 32));
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 4, .source = bz, .length = 20), 1, NULL, 0, NULL));
+    CHECK_OK(
+        hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = bz, .offset = 4, .source = bz, .length = 20), 1, NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(q));
     CHECK_OK(hg_backend_copy_from_buffer(b, bz, bytes, 32));
     for (int i = 4; i < 24; i++) CHECK_U64(bytes[i], i - 4);
@@ -87,10 +95,10 @@ static void test_order(hg_backend *b) {
     for (int i = 0; i < 5; i++) commands[i] = call(&notes[i]);
     CHECK_OK(hg_queue_create(b, NULL, &q1));
     CHECK_OK(hg_queue_create(b, NULL, &q2));
-    CHECK_OK(hg_queue_submit(q1, &commands[0], 1, NULL, 0, &first));   /* held back by its gate */
+    CHECK_OK(hg_queue_submit(q1, &commands[0], 1, NULL, 0, &first)); /* held back by its gate */
     CHECK_OK(hg_queue_submit(q1, &commands[1], 1, NULL, 0, &second));
     CHECK_OK(hg_queue_submit(q2, &commands[2], 1, &second, 1, NULL)); /* the other queue waits */
-    CHECK_OK(hg_queue_submit(q2, &commands[3], 1, NULL, 0, &last));    /* behind the one that waits */
+    CHECK_OK(hg_queue_submit(q2, &commands[3], 1, NULL, 0, &last));   /* behind the one that waits */
     CHECK_OK(hg_queue_submit(q1, &commands[4], 1, (hg_event *[]){last, first}, 2, NULL));
     bool done = true;
     CHECK_OK(hg_event_query(first, &done));
@@ -116,7 +124,8 @@ static void test_failures(hg_backend *b) {
     note notes[] = {{&t, 1, NULL}, {&t, 2, NULL}, {&t, 3, NULL}, {&t, 4, NULL}};
     hg_buffer buffer = make_buffer(b, NULL, 8);
     uint8_t host[16] = {0};
-    hg_command bad[] = {call(&notes[0]), COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = buffer, .host = host, .offset = 4, .length = 5), call(&notes[1])};
+    hg_command bad[] = {call(&notes[0]), COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = buffer, .host = host, .offset = 4, .length = 5),
+                        call(&notes[1])};
     hg_command good = call(&notes[2]), dependent = call(&notes[3]);
     CHECK_OK(hg_queue_create(b, NULL, &q));
     CHECK_OK(hg_queue_create(b, NULL, &q2));
@@ -125,7 +134,7 @@ static void test_failures(hg_backend *b) {
     CHECK_OK(hg_queue_submit(q2, &dependent, 1, &failed, 1, &waiting));
     CHECK_FAILS(hg_event_wait(failed), HG_ERROR_EXECUTION_FAILED, "", "buffer access out of bounds: offset 4 + size 5 > buffer size 8");
     CHECK_U64(hg_last_error()->limit, 8);
-    CHECK_OK(hg_event_wait(later)); /* later submissions run */
+    CHECK_OK(hg_event_wait(later));                                  /* later submissions run */
     CHECK_STATUS(hg_event_wait(waiting), HG_ERROR_EXECUTION_FAILED); /* what waits for a failure fails with it */
     CHECK_U64(atomic_load(&t.next), 2);
     CHECK_U64(t.order[0], 1); /* before the failure */
@@ -137,7 +146,8 @@ static void test_failures(hg_backend *b) {
     CHECK_OK(hg_queue_synchronize(q)); /* reported once */
     CHECK_STATUS(hg_queue_synchronize(q2), HG_ERROR_EXECUTION_FAILED);
     /* the first of several errors */
-    hg_command unknown = COMMAND(.kind = HG_COMMAND_FILL, .buffer = {99}, .length = 1), source = COMMAND(.kind = HG_COMMAND_COPY, .buffer = buffer, .source = {98}, .length = 1);
+    hg_command unknown = COMMAND(.kind = HG_COMMAND_FILL, .buffer = {99}, .length = 1),
+               source = COMMAND(.kind = HG_COMMAND_COPY, .buffer = buffer, .source = {98}, .length = 1);
     CHECK_OK(hg_queue_submit(q, &unknown, 1, NULL, 0, NULL));
     CHECK_OK(hg_queue_submit(q, &source, 1, NULL, 0, NULL));
     CHECK_FAILS(hg_queue_synchronize(q), HG_ERROR_INVALID_BUFFER, "", "BufferHandle(99)");
@@ -187,12 +197,15 @@ static void test_faults_and_contexts(hg_backend *b) {
     CHECK_U64(hg_last_error()->instruction, 1);
     hg_event_destroy(event);
     CHECK_STATUS(hg_queue_synchronize(q), HG_ERROR_EXECUTION_FAILED);
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = class_one, .host = &value, .offset = 4, .length = 4), 1, NULL, 0, NULL));
-    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = x, .source = class_one, .source_offset = 4, .length = 4), 1, NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = class_one, .host = &value, .offset = 4, .length = 4), 1,
+                             NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_COPY, .buffer = x, .source = class_one, .source_offset = 4, .length = 4), 1,
+                             NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(q));
     CHECK_OK(hg_buffer_read(b, x, 0, &out, 4));
     CHECK_U64(out, 5);
-    CHECK_OK(hg_queue_submit(own, &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = class_one, .host = &out, .offset = 4, .length = 4), 1, NULL, 0, NULL));
+    CHECK_OK(hg_queue_submit(own, &COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = class_one, .host = &out, .offset = 4, .length = 4), 1,
+                             NULL, 0, NULL));
     CHECK_OK(hg_queue_synchronize(own));
     CHECK_U64(out, 0); /* a context of its own */
     out = 1;
@@ -203,7 +216,8 @@ static void test_faults_and_contexts(hg_backend *b) {
     hg_queue *wrong = NULL;
     CHECK_STATUS(hg_queue_create(b, theirs, &wrong), HG_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hg_queue_create(foreign, theirs, &wrong));
-    CHECK_STATUS(hg_queue_submit(wrong, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_queue_submit(wrong, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, NULL),
+                 HG_ERROR_INVALID_ARGUMENT);
     hg_queue_destroy(wrong);
     hg_context_destroy(theirs);
     hg_backend_destroy(foreign);
@@ -242,8 +256,15 @@ static void test_destroy_while_busy(hg_backend *b) {
 
 /* Several threads feed one queue; each one's submissions keep their order. */
 enum { FEEDERS = 3, EACH = 100 };
-typedef struct feeder { hg_queue *queue; atomic_uint seen; atomic_uint wrong; } feeder;
-typedef struct numbered { feeder *from; unsigned value; } numbered;
+typedef struct feeder {
+    hg_queue *queue;
+    atomic_uint seen;
+    atomic_uint wrong;
+} feeder;
+typedef struct numbered {
+    feeder *from;
+    unsigned value;
+} numbered;
 
 static void see(void *user) {
     numbered *n = user;
@@ -256,7 +277,8 @@ static void *feed(void *user) {
     hg_event *last = NULL;
     for (unsigned i = 0; i < EACH; i++) {
         numbers[i] = (numbered){f, i};
-        if (hg_queue_submit(f->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = see, .user = &numbers[i]), 1, NULL, 0, i == EACH - 1 ? &last : NULL) != HG_OK)
+        if (hg_queue_submit(f->queue, &COMMAND(.kind = HG_COMMAND_HOST_CALL, .call = see, .user = &numbers[i]), 1, NULL, 0,
+                            i == EACH - 1 ? &last : NULL) != HG_OK)
             atomic_fetch_add(&f->wrong, 1);
     }
     if (hg_event_wait(last) != HG_OK) atomic_fetch_add(&f->wrong, 1);

@@ -11,7 +11,8 @@ const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
 static void test_fault_record(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0 + 8]\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, "
+                                     "r250\n ldg.f32 r10, [r1 + r0 + 8]\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 400);
     CHECK_OK(hg_params_set_buffer(params, "x", x));
@@ -80,7 +81,8 @@ static void test_timeouts(hg_backend *b) {
 /* ---- contexts ---- */
 
 static void test_contexts(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [class7 + 16], r10\n stg.u32 [r1 + r0], r10\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n mov_imm.u32 r11, 1\n "
+                                     "add.u32 r10, r10, r11\n stg.u32 [class7 + 16], r10\n stg.u32 [r1 + r0], r10\n"));
     hg_params *params = hg_params_create();
     hg_buffer o = make_buffer(b, NULL, 4), seven = {(uint64_t)-96 + 7};
     hg_context *other = NULL;
@@ -122,7 +124,13 @@ static void test_contexts(hg_backend *b) {
 /* ---- threads ---- */
 
 enum { THREADS = 4, ROUNDS = 200, ELEMENTS = 3000 };
-typedef struct worker { hg_backend *backend; hg_executable *executable; hg_binding *shared; uint64_t failures; int number; } worker;
+typedef struct worker {
+    hg_backend *backend;
+    hg_executable *executable;
+    hg_binding *shared;
+    uint64_t failures;
+    int number;
+} worker;
 
 /* Each thread: its own context and binding, and one binding they all share. */
 static void *launch_often(void *user) {
@@ -158,7 +166,9 @@ static void *launch_often(void *user) {
 }
 
 static void test_threads(hg_backend *b) {
-    hg_program *axpy = assemble(AXPY), *count = assemble(PROGRAM(".param r1 o buffer u32 inout\n mov_imm.u64 r0, 0\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n"));
+    hg_program *axpy = assemble(AXPY),
+               *count = assemble(PROGRAM(".param r1 o buffer u32 inout\n mov_imm.u64 r0, 0\n ldg.u32 r10, [r1 + r0]\n mov_imm.u32 r11, 1\n "
+                                         "add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n"));
     hg_executable *ea = NULL, *ec = NULL;
     hg_binding *shared = NULL;
     hg_params *params = hg_params_create();
@@ -190,7 +200,11 @@ static void test_threads(hg_backend *b) {
 }
 
 /* A program that finds its buffer through memory, while another thread frees and allocates it. */
-typedef struct freer { hg_backend *backend; hg_buffer handles; uint64_t failures; } freer;
+typedef struct freer {
+    hg_backend *backend;
+    hg_buffer handles;
+    uint64_t failures;
+} freer;
 
 static void *free_often(void *user) {
     freer *f = user;
@@ -206,7 +220,8 @@ static void *free_often(void *user) {
 }
 
 static void test_free_while_running(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 in\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u64 r3, [r1 + r0]\n mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
+    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 in\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u64 r3, [r1 + r0]\n "
+                                     "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
     hg_params *params = hg_params_create();
     freer f = {b, make_buffer(b, NULL, 8), 0};
     hg_buffer o = make_buffer(b, NULL, 1024);
@@ -218,9 +233,12 @@ static void test_free_while_running(hg_backend *b) {
     if (pthread_create(&thread, NULL, free_often, &f) != 0) exit(1);
     for (int i = 0; i < 300; i++) {
         hg_status status = hg_backend_execute_program_with_params(b, p, &launch, params);
-        if (status == HG_OK) fine++;
-        else if (status == HG_ERROR_EXECUTION_FAILED && strcmp(hg_last_error()->code, "F03") == 0) gone++;
-        else other++;
+        if (status == HG_OK)
+            fine++;
+        else if (status == HG_ERROR_EXECUTION_FAILED && strcmp(hg_last_error()->code, "F03") == 0)
+            gone++;
+        else
+            other++;
     }
     pthread_join(thread, NULL);
     CHECK_U64(f.failures, 0);
@@ -233,7 +251,11 @@ static void test_free_while_running(hg_backend *b) {
 }
 
 /* Copies of a pool that another thread frees: done whole or refused. */
-typedef struct copier { hg_backend *backend; uint64_t pool, offset, done, refused, wrong; bool stop; } copier;
+typedef struct copier {
+    hg_backend *backend;
+    uint64_t pool, offset, done, refused, wrong;
+    bool stop;
+} copier;
 
 static void *copy_often(void *user) {
     copier *c = user;
@@ -342,7 +364,8 @@ static void test_fork(hg_backend *b) {
 /* The spine of the null backend: everything but the values. */
 static void test_null(void) {
     hg_backend *b = open_backend("null");
-    hg_program *p = assemble(AXPY), *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 8\n parallel_reduce.f32 r10, r1, sum, 8\n stg.f32 [class3 + 0], r10\n"));
+    hg_program *p = assemble(AXPY), *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\n parallel_map.f32 r1, r1, neg, 8\n "
+                                                              "parallel_reduce.f32 r10, r1, sum, 8\n stg.f32 [class3 + 0], r10\n"));
     hg_params *params = hg_params_create();
     hg_buffer x = make_buffer(b, NULL, 64), y = make_buffer(b, NULL, 64);
     float alpha = 1;
