@@ -42,7 +42,7 @@ HG_API hg_status hg_backend_execute_program_with_params(hg_backend *backend, con
 
 /** A zeroed buffer of size bytes; size 0 is allowed (every access is out of bounds). HG_ERROR_ALLOCATION_FAILED. */
 HG_API hg_status hg_backend_allocate_buffer(hg_backend *backend, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
-/** Later use is HG_ERROR_INVALID_BUFFER. A launch that runs keeps the memory until it ends. */
+/** Later use is HG_ERROR_INVALID_BUFFER. A launch that runs and a binding keep the memory until they end; copies that run are waited for. */
 HG_API hg_status hg_backend_free_buffer(hg_backend *backend, hg_buffer buffer) HG_NODISCARD;
 /** Writes the first length bytes. Longer than the buffer: HG_ERROR_EXECUTION_FAILED (bounds). A class handle takes exactly 12,288 bytes. */
 HG_API hg_status hg_backend_copy_to_buffer(hg_backend *backend, hg_buffer buffer, const void *data, uint64_t length) HG_NODISCARD;
@@ -70,7 +70,7 @@ typedef struct hg_context hg_context;
 HG_API hg_status hg_context_create(hg_backend *backend, hg_context **context) HG_NODISCARD;
 HG_API void hg_context_destroy(hg_context *context);
 
-/** A program verified and lowered for one backend. Immutable, thread-safe, keeps the program. */
+/** A program verified and lowered for one backend, shared through the backend's cache. Immutable, thread-safe, keeps the program. */
 typedef struct hg_executable hg_executable;
 HG_API hg_status hg_executable_create(hg_backend *backend, const hg_program *program, hg_executable **executable) HG_NODISCARD;
 /** With the types of params' registers for a program without .param lines, and instrumented for launch->max_steps. */
@@ -78,18 +78,22 @@ HG_API hg_status hg_executable_create_for(hg_backend *backend, const hg_program 
                                           hg_executable **executable) HG_NODISCARD;
 HG_API void hg_executable_destroy(hg_executable *executable);
 
-/** A launch with its parameters, checked once. Holds its buffers: freeing one is deferred until the binding is gone. */
+/**
+ * A launch with its parameters, checked once. Holds its buffers: freeing one is deferred until the binding is gone. A pool of a
+ * .param line that nobody set is the binding's own, zeroed at every launch. The executable may have been made for other registers or
+ * another max_steps: then the right one comes from the cache or is made.
+ */
 typedef struct hg_binding hg_binding;
 HG_API hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params, hg_binding **binding) HG_NODISCARD;
 HG_API void hg_binding_destroy(hg_binding *binding);
-/** Runs it and waits, in the backend's default context. A binding runs one launch at a time. */
+/** Runs it and waits, in the backend's default context. Launches of one binding run one after another, in whatever context. */
 HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
 /** In another context of the same backend. */
 HG_API hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) HG_NODISCARD;
 
-/** An ordered stream of work that runs beside the caller; queues are independent of each other. */
+/** An ordered stream of work that runs beside the caller; queues are independent of each other. A forked child must make its own. */
 typedef struct hg_queue hg_queue;
-/** A point in a queue's work. Reference counted by its creator only; may be waited for from any thread. */
+/** A point in a queue's work. May be waited for from any thread, and by submissions even after it is destroyed. */
 typedef struct hg_event hg_event;
 /** context NULL: a context of its own. */
 HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context, hg_queue **queue) HG_NODISCARD;
@@ -97,7 +101,8 @@ HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context, hg_qu
 HG_API void hg_queue_destroy(hg_queue *queue);
 
 typedef enum hg_command_kind { HG_COMMAND_LAUNCH, HG_COMMAND_COPY_IN, HG_COMMAND_COPY_OUT, HG_COMMAND_COPY, HG_COMMAND_FILL, HG_COMMAND_HOST_CALL } hg_command_kind;
-/** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. */
+/** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. Class handles mean the
+ * queue's context. */
 typedef struct hg_command {
     size_t size;              /**< sizeof(hg_command) */
     hg_command_kind kind;
@@ -111,7 +116,7 @@ typedef struct hg_command {
 } hg_command;
 /**
  * Appends commands; they start when all events of waits are done. After a failed command the rest of the submission is skipped and
- * the event carries the error; later submissions run.
+ * the event carries the error; so do submissions that wait for it; later submissions run.
  * @param signal  receives a new event that the caller destroys; may be NULL
  */
 HG_API hg_status hg_queue_submit(hg_queue *queue, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
@@ -120,7 +125,7 @@ HG_API hg_status hg_queue_submit(hg_queue *queue, const hg_command *commands, si
 HG_API hg_status hg_queue_synchronize(hg_queue *queue) HG_NODISCARD;
 /** *done tells whether the work is over; when it is, returns its status and sets hg_last_error. */
 HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
-/** Waits and returns the work's status. */
+/** Waits and returns the work's status; HG_ERROR_WOULD_BLOCK where waiting is impossible. */
 HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
 HG_API void hg_event_destroy(hg_event *event);
 

@@ -49,7 +49,7 @@ HG_API hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_bu
 HG_API hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) HG_NODISCARD;
 /** value points to size(type) bytes in the host's (little-endian) form; type must be the parameter's. */
 HG_API hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type, const void *value) HG_NODISCARD;
-/** Initial value of a register, for programs without .param lines and to overwrite the specials r252 … r255. */
+/** Initial value of a register, for programs without .param lines; in all programs to overwrite the specials r252 … r255. */
 HG_API hg_status hg_params_set_register(hg_params *params, uint8_t reg, hg_type type, const void *value) HG_NODISCARD;
 /** The same with type u64. */
 HG_API hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t value) HG_NODISCARD;

@@ -78,7 +78,9 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         const kir_slot *slot = &kernel->slots[i];
         uint64_t handle = slot->constant ? slot->handle : bound->inputs[slot->input];
-        if (!bound->fixed[i]) bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
+        if (bound->fixed[i]) continue;
+        if (slot->space != KIR_POOL && hg_handle_is_class(handle)) HG_TRY(hg_context_class_memory(run->context, &bound->slots[i]));
+        bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
     }
     hg_binding_fill_launch(binding, index, launch);
     launch->resolve = resolve_open;

@@ -125,6 +125,8 @@ static hg_status find_array(hg_run *run, const plan_step *step, const kir_step_a
     if (a->has_index) args[1] = argument(run, step, at);
     hg_range memory = array_memory(run, a, args, &base, &pool, &shown);
     const char *what = pool ? "pool" : "buffer";
+    if (!memory.arena && !pool && (a->space == KIR_CLASS || hg_handle_is_class(shown)))
+        return hg_fail_memory(); /* no room for the classes */
     if (!memory.arena)
         return step_fault(run, step, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)shown);
     __extension__ typedef __int128 wide;

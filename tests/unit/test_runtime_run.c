@@ -78,6 +78,57 @@ static void test_timeouts(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
+/* Pools of a program: kept after success, gone after a fault; ids of its own choice are gone in any case. */
+static void test_program_pools(hg_backend *b) {
+    static const char TEXT[] = PROGRAM(
+        ".param r1 o buffer u64 out\n.param r2 d u64\n mov_imm.u64 r0, 0\n pool.alloc r10, 32\n pool.alloc pool500, 32\n"
+        " pool.store.u64 r10, 8, r2\n pool.store.u64 pool500, 0, r2\n stg.u64 [r1 + r0], r10\n"
+        " parallel_map.u64 r1, r1, abs, 1\n div.u64 r11, r2, r2\n stg.u64 [r1 + r0], r10\n");
+    hg_program *p = assemble(TEXT);
+    hg_params *params = hg_params_create();
+    hg_buffer o = make_buffer(b, NULL, 8);
+    uint64_t five = 5, zero = 0, size = 0, value = 0;
+    hg_pool made;
+    CHECK_OK(hg_params_set_buffer(params, "o", o));
+    CHECK_OK(hg_params_set_scalar(params, "d", HG_TYPE_U64, &five));
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+        CHECK_OK(hg_backend_copy_from_buffer(b, o, &made.handle, 8));
+        CHECK_OK(hg_backend_pool_size(b, made, &size));
+        CHECK_U64(size, 32);
+        CHECK_OK(hg_backend_copy_from_pool(b, made, 8, &value, 8));
+        CHECK_U64(value, 5);
+        CHECK_OK(hg_backend_free_pool(b, made));
+        CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){500}, &size), HG_ERROR_INVALID_BUFFER);
+    }
+    CHECK_OK(hg_params_set_scalar(params, "d", HG_TYPE_U64, &zero));
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED, "F02", "division by zero");
+    CHECK_U64(hg_last_error()->instruction, 7);
+    CHECK_OK(hg_backend_copy_from_buffer(b, o, &made.handle, 8));
+    CHECK_STATUS(hg_backend_pool_size(b, made, &size), HG_ERROR_INVALID_BUFFER);
+    hg_program_release(p);
+    /* a pool of the host that the program frees is gone */
+    p = assemble(PROGRAM(".param r7 h pool 16\n pool.free r7\n pool.load.u32 r8, r7, 0\n"));
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    hg_params_clear(params);
+    CHECK_OK(hg_backend_allocate_pool(b, 16, &made));
+    CHECK_OK(hg_params_set_pool(params, "h", made));
+    CHECK_OK(hg_executable_create(b, p, &e));
+    CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+    CHECK_STATUS(hg_binding_launch(binding), HG_ERROR_EXECUTION_FAILED);
+    CHECK_TEXT(hg_last_error()->code, "F03");
+    CHECK_U64(hg_last_error()->instruction, 1);
+    CHECK_STATUS(hg_backend_pool_size(b, made, &size), HG_ERROR_INVALID_BUFFER);
+    CHECK_STATUS(hg_binding_launch(binding), HG_ERROR_EXECUTION_FAILED);
+    CHECK_U64(hg_last_error()->instruction, 0);
+    hg_binding_destroy(binding);
+    hg_executable_destroy(e);
+    hg_params_destroy(params);
+    hg_program_release(p);
+    CHECK_OK(hg_backend_free_buffer(b, o));
+}
+
 /* ---- contexts ---- */
 
 static void test_contexts(hg_backend *b) {
@@ -264,7 +315,7 @@ static void *copy_often(void *user) {
         hg_pool pool = {__atomic_load_n(&c->pool, __ATOMIC_ACQUIRE)};
         hg_status in = hg_backend_copy_to_pool(c->backend, pool, c->offset, bytes, sizeof bytes);
         hg_status out = hg_backend_copy_from_pool(c->backend, pool, c->offset, bytes, sizeof bytes);
-        c->done += out == HG_OK;
+        if (out == HG_OK) __atomic_fetch_add(&c->done, 1, __ATOMIC_RELEASE);
         c->refused += out == HG_ERROR_INVALID_BUFFER;
         c->wrong += (in != HG_OK && in != HG_ERROR_INVALID_BUFFER) || (out != HG_OK && out != HG_ERROR_INVALID_BUFFER);
     }
@@ -281,6 +332,8 @@ static void test_free_while_copying(hg_backend *b) {
         c[i] = (copier){.backend = b, .pool = pool.handle, .offset = (uint64_t)i * 5000};
         if (pthread_create(&threads[i], NULL, copy_often, &c[i]) != 0) exit(1);
     }
+    for (int i = 0; i < COPIERS; i++) /* all are at work before the first is freed */
+        while (!__atomic_load_n(&c[i].done, __ATOMIC_ACQUIRE)) usleep(100);
     for (int round = 0; round < 2000; round++) {
         CHECK_OK(hg_backend_allocate_pool(b, SIZE, &next));
         if (round & 1)
@@ -294,7 +347,6 @@ static void test_free_while_copying(hg_backend *b) {
     for (int i = 0; i < COPIERS; i++) {
         pthread_join(threads[i], NULL);
         CHECK_U64(c[i].wrong, 0);
-        CHECK(c[i].done > 0);
     }
     CHECK_OK(hg_backend_free_pool(b, pool));
 }
@@ -385,6 +437,7 @@ int main(void) {
     test_fork(b);
     test_fault_record(b);
     test_timeouts(b);
+    test_program_pools(b);
     test_contexts(b);
     test_threads(b);
     test_free_while_running(b);
