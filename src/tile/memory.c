@@ -44,7 +44,7 @@ typedef struct place { tile_memory memory; uint64_t handle; bool pool; } place;
 
 static tile_memory resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     const tile_launch *launch = f->state->launch;
-    if (flat && handle == 0) return launch->class_memory;
+    if (flat && handle == 0 && !pool) return launch->class_memory;
     for (uint32_t i = 0; i < HG_COUNT_OF(f->resolved); i++) {
         const tile_resolved *r = &f->resolved[i];
         if (r->used && r->handle == handle && r->pool == pool && r->flat == flat) return r->memory;
@@ -88,7 +88,7 @@ static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint
     if (a->space == KIR_FLAT) {
         *index = handle & UINT64_C(0xffffffffff);
         p.handle = handle >> 40 & 0x7fffff;
-        p.pool = handle >> 63 != 0 && p.handle != 0;
+        p.pool = handle >> 63 != 0;
     }
     p.memory = resolve(f, p.handle, p.pool, a->space == KIR_FLAT);
     return p;

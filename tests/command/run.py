@@ -161,6 +161,8 @@ def mistakes():
     expect(run("run", spin, "--timeout", 100), 1, r"fault\[F08\]: Execution failed: timeout after 100 ms", what="timeout")
     expect(run("run", spin, "--max-steps", 10), 1, r"fault\[F07\]: Execution failed: step limit exceeded", what="step limit")
     expect(run("run", spin, env={"HOLOGRAM_TIMEOUT_MS": "50"}), 1, r"timeout after 50 ms", what="timeout from the environment")
+    no_pool = write("nopool.atlas", ".atlas 1\n.program nopool\n.param r2 y buffer u32 out []\n    mov_imm.u64 r10, 0x8000000000000000\n    ldg.u32 r11, [r10]\n    stg.u32 [buf(r2) + 0], r11\n")
+    expect(run("run", no_pool), 1, r"fault\[F03\]: Execution failed: invalid pool handle: 0", what="a flat address of pool 0, which does not exist")
     empty = write("empty.atlas", ".atlas 1\n.program empty\n    exit\n")
     expect(run("run", empty, "--lanes", 0), 0, out="", what="zero lanes")
     expect(run("run", empty, "--lanes", 2**40), 2, r"error\[P08\]", what="2^40 lanes")
