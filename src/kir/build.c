@@ -20,19 +20,20 @@ kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
     return *var;
 }
 
-static void hold(build *x, uint8_t reg, kir_value *value) {
-    x->held[reg][value->type] = value;
-    x->held_at[reg][value->type] = x->block_number;
+static void hold(build *x, uint8_t reg, uint8_t type, kir_value *value) {
+    x->held[reg][type] = value;
+    x->held_at[reg][type] = x->block_number;
 }
 
 kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
-    if (x->held_at[reg][type] != x->block_number) hold(x, reg, kir_get(&x->b, build_var(x, reg, type)));
+    if (x->held_at[reg][type] != x->block_number) hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
     return x->held[reg][type];
 }
 
 void build_set(build *x, uint8_t reg, kir_value *value) {
-    kir_set(&x->b, build_var(x, reg, value->type), value);
-    hold(x, reg, value);
+    uint8_t type = value->type; /* the builder's value for failure changes its type */
+    kir_set(&x->b, build_var(x, reg, type), value);
+    hold(x, reg, type, value);
 }
 
 static kir_var *pred_var(build *x, uint8_t pred) {

@@ -67,7 +67,7 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
     while (pc < p->inst_count) {
         const hg_inst *in = &p->insts[pc];
         const hg_operand *o = hg_inst_operands(p, pc);
-        uint32_t next = pc + 1, target = (uint32_t)o[1].value;
+        uint32_t next = pc + 1, target = in->op == HG_OP_BRA || in->op == HG_OP_LOOP ? (uint32_t)o[1].value : 0;
         bool counts = false;
         switch ((hg_op)in->op) {
         case HG_OP_MOV_IMM: r[o[0].reg] = literal(p, &o[1], hg_type_size_bytes((hg_type)in->type)); break;
@@ -613,6 +613,48 @@ static void random_step_graphs(uint64_t count) {
     CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count, "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted, steps_seen);
 }
 
+/* ---- out of memory ---- */
+
+static uint64_t allocations_left;
+static void *scarce(void *user, void *memory, size_t bytes) {
+    (void)user;
+    if (allocations_left == 0) return NULL;
+    allocations_left--;
+    return realloc(memory, bytes);
+}
+static void give_back(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static hg_status lower_and_simplify(const hg_cfg *cfg) {
+    kir_module *m = NULL;
+    hg_status status = kir_build(cfg, NULL, &m);
+    if (status == HG_OK) status = kir_simplify(m);
+    if (status == HG_OK) kir_shapes(m, false);
+    if (status == HG_OK) status = kir_provenance(m);
+    kir_module_destroy(m);
+    return status;
+}
+
+/* Every allocation fails once: the error comes back and nothing is lost (the address sanitizer looks for leaks). */
+static void out_of_memory(const char *text) {
+    hg_program *program = NULL;
+    hg_cfg *cfg = NULL;
+    hg_allocator hooks = {.size = sizeof hooks, .reallocate = scarce, .release = give_back};
+    CHECK(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK && hg_verify(program, NULL, NULL, &cfg) == HG_OK);
+    CHECK(hg_set_allocator(&hooks) == HG_OK);
+    hg_status status = HG_ERROR_OUT_OF_MEMORY;
+    for (uint64_t n = 0; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
+        allocations_left = n;
+        status = lower_and_simplify(cfg);
+    }
+    CHECK(status == HG_OK);
+    CHECK(hg_set_allocator(NULL) == HG_OK);
+    hg_cfg_destroy(cfg);
+    hg_program_release(program);
+}
+
 int main(int count, char **words) {
     uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : 3000;
     examples();
@@ -628,6 +670,13 @@ int main(int count, char **words) {
     large("    bra.p0 @done\n", 20000);
     large("    bra.p0 @e%u\n    add.u32 r40, r40, r41\ne%u:\n", 20000);
     large("l%u:\n    add.u32 r40, r40, r41\n    bra.p1 @l%u\n", 20000);
+    out_of_memory(example("gcd3"));
+    random_state = 5;
+    char *random = random_program(40), *steps = random_steps();
+    out_of_memory(random);
+    out_of_memory(steps);
+    hg_free(random);
+    hg_free(steps);
     random_step_graphs(graphs);
     random_graphs(first, graphs);
     return test_done();
