@@ -33,7 +33,7 @@ const char *emit_c_type(uint8_t type) {
 
 /* ---- helpers: $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed, $F and $f: source's type and name ---- */
 
-typedef enum helper { H_MULHI, H_UDIV, H_UREM, H_SDIV, H_SREM, H_CLZ, H_F2U, H_F2S, H_BITS, H_H2F, H_F2H, H_B2F, H_F2B, H_COUNT } helper;
+typedef enum helper { H_MULHI, H_UDIV, H_UREM, H_SDIV, H_SREM, H_CLZ, H_F2U, H_F2S, H_BITS, H_H2F, H_F2H, H_B2F, H_F2B, H_BIT, H_COUNT } helper;
 
 typedef struct helper_text { const char *name, *text; } helper_text;
 static const helper_text HELPERS[H_COUNT] = {
@@ -101,6 +101,9 @@ static const helper_text HELPERS[H_COUNT] = {
                "    memcpy(&value, &bits, 4);\n"
                "    return value;\n"
                "}\n"},
+    [H_BIT] = {"hg_bit_$N",
+               "/* Whether the last bit is set; gcc vectorises no `a & 1` as a truth value. */\n"
+               "static inline bool hg_bit_$N($U a) { return ($U)(a << ($B - 1)) > 1; }\n"},
     [H_F2B] = {"hg_f32_to_bfloat",
                "static inline uint16_t hg_f32_to_bfloat(float a) { /* to nearest even */\n"
                "    uint32_t bits;\n"
@@ -266,8 +269,17 @@ static void compare(c_printer *p, const kir_value *v) {
     bool same = v->args[0] == v->args[1];
     const kir_value *right = v->args[1], *left = v->args[0];
     if (v->op == KIR_CMP_EQ) {
-        if (same) text(p, "true");
-        else infix(p, v, "==");
+        bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST && right->u.imm == 1;
+        if (p->prefix && bit && k >= 2 && k < 4) {
+            use(p, H_BIT, k, -1);
+            text(p, "(");
+            arg(p, v, 0);
+            text(p, ")");
+        } else if (same) {
+            text(p, "true");
+        } else {
+            infix(p, v, "==");
+        }
     } else if (v->op == KIR_CMP_ULT) { /* compilers warn about x < 0 */
         if (same || (right->op == KIR_CONST && right->u.imm == 0)) text(p, "false");
         else infix(p, v, "<");
