@@ -35,7 +35,8 @@ int main(int argc, char **argv) {
     long size = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     uint8_t *file = size >= 0 ? malloc((size_t)size + 1) : NULL;
     replay_count count = {0};
-    if (!file || fseek(f, 0, SEEK_SET) != 0 || fread(file, 1, (size_t)size, f) != (size_t)size) return fprintf(stderr, "usage: replay FILE [poor]\n"), 2;
+    if (!file || fseek(f, 0, SEEK_SET) != 0 || fread(file, 1, (size_t)size, f) != (size_t)size)
+        return fprintf(stderr, "usage: replay FILE [poor]\n"), 2;
     fclose(f);
     replay_run(file, (uint64_t)size, argc > 2 ? argv[2] : "", print, &count);
     printf("replay: %llu values checked\n", (unsigned long long)count.values);
