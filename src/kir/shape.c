@@ -247,7 +247,6 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
         return;
     case KIR_RETURN:
         for (loop = loop_around(v->parent); loop; loop = loop_around(loop->parent)) { /* the lanes that stay go on without those */
-            if (loop->shape <= control) break;
             worsen(x, &loop->shape, control);
         }
         if (v->nargs) join(x, &x->functions[f->id].result, under(x, fact_of(v->args[0]), control), v->args[0]->type);
