@@ -117,9 +117,9 @@ static void tell_slots(const kir_module *m, hg_text *about) {
         if (!s->constant)
             hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, m->inputs.data[s->input].name ? ", " : "",
                          m->inputs.data[s->input].name ? m->inputs.data[s->input].name : "");
-        else if (s->handle == PLAN_ENV_HANDLE)
+        else if (s->plan == KIR_PLAN_ENV)
             hg_text_addf(about, "the plan's environment\n");
-        else if (s->handle == PLAN_SCRATCH_HANDLE)
+        else if (s->plan == KIR_PLAN_SCRATCH)
             hg_text_addf(about, "scratch memory\n");
         else
             hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);

@@ -32,6 +32,7 @@ enum { KIR_BOOL = HG_TYPE_COUNT, KIR_VOID = HG_TYPE_COUNT + 1, KIR_TYPE_COUNT };
 typedef struct kir_value kir_value;
 typedef struct kir_region { kir_value *first, *last; kir_value *owner; /* IF or LOOP; NULL: function body */ } kir_region;
 
+typedef enum kir_plan_memory { KIR_PLAN_NONE, KIR_PLAN_ENV, KIR_PLAN_SCRATCH } kir_plan_memory;
 typedef enum kir_space { KIR_BUFFER, KIR_POOL, KIR_SHARED, KIR_CLASS, KIR_FLAT } kir_space;
 typedef enum kir_atomic { KIR_ATOMIC_ADD, KIR_ATOMIC_UMIN, KIR_ATOMIC_SMIN, KIR_ATOMIC_UMAX, KIR_ATOMIC_SMAX, KIR_ATOMIC_AND,
                           KIR_ATOMIC_OR, KIR_ATOMIC_XOR, KIR_ATOMIC_EXCH, KIR_ATOMIC_CAS } kir_atomic;
@@ -84,7 +85,7 @@ struct kir_value {
             uint8_t split;       /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
             uint8_t unchecked;   /* a CHECK or range analysis proved it */
             uint8_t atomic;      /* kir_atomic */
-            uint8_t class_id;    /* CLASS: base = class·12288, limit 12288 */
+            uint8_t class_id;    /* CLASS: base = class·12288, limit 12288; BUFFER: kir_plan_memory, memory no program can name */
             uint8_t operand;     /* of the instruction, for faults, from 1 */
             uint16_t bytes_wide; /* size of the access as written, for fault texts and CHECK */
             int16_t slot;        /* provenance: index in module->slots, KIR_OPEN */
@@ -135,7 +136,7 @@ typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, K
  * that start at byte limb · limb_bytes of the little-endian source value (wide types, and halves of u64 on targets without it). */
 typedef struct kir_input { uint8_t kind, type, reg, limb_bytes; uint16_t limb; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
 /* A buffer or pool that memory operations name directly: through an input (handle parameter) or a constant handle. */
-typedef struct kir_slot { uint8_t space; bool constant; uint32_t input; uint64_t handle; bool read, written; } kir_slot;
+typedef struct kir_slot { uint8_t space, plan; /* kir_plan_memory */ bool constant; uint32_t input; uint64_t handle; bool read, written; } kir_slot;
 
 typedef struct kir_module {
     hg_arena arena;

@@ -39,20 +39,20 @@ static void follow_variables(const kir_module *m, origin *vars) {
 }
 
 /* The slot of an origin, made when new. False: out of memory. */
-static bool slot_of(kir_module *m, uint8_t space, origin o, int16_t *slot) {
+static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, int16_t *slot) {
     *slot = KIR_OPEN;
     if (o.kind != ORIGIN_INPUT && o.kind != ORIGIN_CONST) return true;
     bool constant = o.kind == ORIGIN_CONST;
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *s = &m->slots.data[i];
-        if (s->space != space || s->constant != constant || (constant ? s->handle != o.value : s->input != o.value)) continue;
+        if (s->space != space || s->plan != plan || s->constant != constant || (constant ? s->handle != o.value : s->input != o.value)) continue;
         *slot = (int16_t)i;
         return true;
     }
-    if (m->slots.count == MAX_SLOTS) return true;
+    if (m->slots.count >= MAX_SLOTS && !plan) return true;
     kir_slot *s = hg_vec_push(&m->slots);
     if (!s) return false;
-    *s = (kir_slot){.space = space, .constant = constant, .input = constant ? 0 : (uint32_t)o.value, .handle = constant ? o.value : 0};
+    *s = (kir_slot){.space = space, .plan = plan, .constant = constant, .input = constant ? 0 : (uint32_t)o.value, .handle = constant ? o.value : 0};
     *slot = (int16_t)(m->slots.count - 1);
     return true;
 }
@@ -60,7 +60,7 @@ static bool slot_of(kir_module *m, uint8_t space, origin o, int16_t *slot) {
 static bool place_access(kir_module *m, kir_value *v, const origin *vars) {
     v->u.mem.slot = KIR_OPEN;
     if (v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS) return true;
-    if (v->u.mem.space != KIR_FLAT && !v->u.mem.split && !slot_of(m, v->u.mem.space, origin_of(v->args[0], vars), &v->u.mem.slot)) return false;
+    if (v->u.mem.space != KIR_FLAT && !v->u.mem.split && !slot_of(m, v->u.mem.space, v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0, origin_of(v->args[0], vars), &v->u.mem.slot)) return false;
     if (v->u.mem.slot == KIR_OPEN) {
         m->has_open = true;
         return true;

@@ -5,14 +5,16 @@
 #include "plan/plan_internal.h"
 #include <stdio.h>
 
-static kir_value *address(kir_builder *b, kir_op op, uint64_t handle, kir_value *index, kir_value *value, uint8_t type, int64_t disp) {
-    kir_value *args[3] = {kir_const(b, HG_TYPE_U64, handle)};
+static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_value *index, kir_value *value, uint8_t type,
+                          int64_t disp) {
+    kir_value *args[3] = {kir_const(b, HG_TYPE_U64, 0)};
     uint8_t count = 1;
     if (index) args[count++] = index;
     if (value) args[count++] = value;
     kir_value *v = kir_emit(b, op, op == KIR_LOAD ? type : KIR_VOID, count, args);
     uint64_t bytes = kir_type_bytes(type);
     v->u.mem.space = KIR_BUFFER;
+    v->u.mem.class_id = (uint8_t)which;
     v->u.mem.bytes = bytes <= 8 ? (uint8_t)bytes : 0;
     v->u.mem.bytes_wide = (uint16_t)bytes;
     v->u.mem.has_index = index != NULL;
@@ -57,9 +59,9 @@ static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan
     if (info->in_env && kir_type_bytes(type) <= 8) {
         v = env_input(b, &s->plan->env.data[info->env]);
     } else if (info->in_env) {
-        v = address(b, KIR_LOAD, PLAN_ENV_HANDLE, NULL, NULL, type, s->plan->env.data[info->env].offset);
+        v = address(b, KIR_LOAD, KIR_PLAN_ENV, NULL, NULL, type, s->plan->env.data[info->env].offset);
     } else {
-        v = address(b, KIR_LOAD, PLAN_SCRATCH_HANDLE, scratch_index(b, info, type), NULL, memory, 0);
+        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, type), NULL, memory, 0);
         if (type == KIR_BOOL) v = bool_from_byte(b, v);
     }
     kir_set(b, copy, v);
@@ -71,13 +73,13 @@ static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_
     kir_value *v = kir_get(b, copy);
     if (copy->type == KIR_BOOL) v = byte_from_bool(b, v);
     if (!info->in_env) {
-        address(b, KIR_STORE, PLAN_SCRATCH_HANDLE, scratch_index(b, info, copy->type), v, memory, 0);
+        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), v, memory, 0);
         return;
     }
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, kir_const(b, HG_TYPE_U64, 0)));
-    address(b, KIR_STORE, PLAN_ENV_HANDLE, NULL, v, memory, s->plan->env.data[info->env].offset);
+    address(b, KIR_STORE, KIR_PLAN_ENV, NULL, v, memory, s->plan->env.data[info->env].offset);
     kir_if_end(b, first);
 }
 
@@ -98,8 +100,7 @@ static bool only_uniform_work(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
-            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->args[0]->op == KIR_CONST &&
-                               v->args[0]->u.imm == PLAN_ENV_HANDLE;
+            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_ENV;
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
             if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
         }

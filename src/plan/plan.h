@@ -50,10 +50,6 @@ typedef struct plan_step {
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 
-/* Handles under which kernels address the environment and the scratch memory; resolved by the executor, never visible to programs. */
-#define PLAN_ENV_HANDLE (UINT64_C(0x7FFFFFFFFFFFFF00))
-#define PLAN_SCRATCH_HANDLE (UINT64_C(0x7FFFFFFFFFFFFF01))
-
 typedef struct hg_plan {
     hg_arena arena;
     HG_VEC(plan_inst) code;

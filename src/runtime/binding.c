@@ -35,9 +35,9 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
     uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
     bool pool = slot->space == KIR_POOL;
     *fixed = true;
-    if (slot->constant && handle == PLAN_ENV_HANDLE)
+    if (slot->plan == KIR_PLAN_ENV)
         *range = (hg_range){binding->env_arena, 0, e->plan->env_bytes};
-    else if (slot->constant && handle == PLAN_SCRATCH_HANDLE)
+    else if (slot->plan == KIR_PLAN_SCRATCH)
         *range = (hg_range){binding->scratch_arena, 0, e->plan->scratch_lane_bytes * binding->launch.lanes};
     else if (pool ? e->moves_pools : hg_handle_is_class(handle))
         *fixed = false;
