@@ -72,6 +72,19 @@ void hg_binding_reset_env(hg_binding *binding) {
     }
 }
 
+/* Shared memory belongs to a block for the whole program: with steps in between it needs a place of its own. */
+static hg_status lay_out_shared(hg_binding *binding) {
+    const hg_executable *e = binding->executable;
+    const hg_resolved *l = &binding->launch;
+    uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (!e->uses_shared || e->plan->steps.count == 0 || !block || !l->lanes || !l->shared_bytes) return HG_OK;
+    uint64_t blocks = (l->lanes - 1) / block + 1;
+    if (!hg_mul_u64(blocks, l->shared_bytes, &binding->shared_all))
+        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory that lives across steps needs %llu bytes for each of %llu blocks",
+                       (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
+    return e->backend->driver->arena_alloc(e->backend->device, binding->shared_all, &binding->shared_arena);
+}
+
 static hg_status lay_out(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     hg_backend *b = e->backend;
@@ -87,6 +100,7 @@ static hg_status lay_out(hg_binding *binding) {
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes",
                        (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
     if (scratch) HG_TRY(b->driver->arena_alloc(b->device, scratch, &binding->scratch_arena));
+    HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     binding->guarded |= e->plan->steps.count != 0;
     return HG_OK;
@@ -117,6 +131,7 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     memcpy(launch->block, binding->launch.block, sizeof launch->block);
     launch->lanes = binding->launch.lanes;
     launch->shared_bytes = binding->launch.shared_bytes;
+    launch->shared_memory = (hg_range){binding->shared_arena, 0, binding->shared_all};
     launch->inputs = binding->kernels[index].inputs;
     launch->wide_inputs = binding->kernels[index].wide;
     launch->slots = binding->kernels[index].slots;
@@ -170,6 +185,7 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->own_pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]});
     if (binding->env_arena) b->driver->arena_free(b->device, binding->env_arena);
     if (binding->scratch_arena) b->driver->arena_free(b->device, binding->scratch_arena);
+    if (binding->shared_arena) b->driver->arena_free(b->device, binding->shared_arena);
     hg_vec_free(&binding->held_buffers);
     hg_vec_free(&binding->held_pools);
     hg_vec_free(&binding->own_pools);

@@ -45,6 +45,7 @@ typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
+    hg_range shared_memory;              /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
     const uint64_t *inputs; /* module->inputs order */
     const uint8_t *const *wide_inputs;
     const hg_range *slots; /* module->slots order */

@@ -192,13 +192,14 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
 }
 
 /* Pools of .param lines that nobody bound are zeros at every launch. */
-static hg_status clear_own_pools(hg_run *run) {
+static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {
         hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
         if (fill.to.arena && fill.to.size) HG_TRY(submit(run, &fill, 1));
     }
-    return HG_OK;
+    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = {binding->shared_arena, 0, binding->shared_all}};
+    return binding->shared_arena ? submit(run, &shared, 1) : HG_OK;
 }
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
@@ -206,7 +207,7 @@ static hg_status run_plan(hg_binding *binding, hg_context *context) {
     run.deadline_ns = deadline(binding->launch.timeout_ms);
     if (binding->guarded) hg_guard_begin(context->backend);
     if (binding->executable->plan->env_bytes) hg_binding_reset_env(binding);
-    hg_status status = binding->launched ? clear_own_pools(&run) : HG_OK;
+    hg_status status = binding->launched ? clear_memory(&run) : HG_OK;
     binding->launched = true;
     if (status == HG_OK) status = hg_run_write_env(&run);
     if (status == HG_OK) status = drive(&run);

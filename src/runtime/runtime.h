@@ -102,6 +102,8 @@ struct hg_binding {
     hg_bound_kernel *kernels;
     uint8_t *env;                               /* image of the environment */
     hg_driver_arena *env_arena, *scratch_arena; /* device copies; NULL when not needed */
+    hg_driver_arena *shared_arena; /* shared memory of all blocks, where it must live across steps */
+    uint64_t shared_all;           /* its bytes */
     hg_mutex lock;                              /* one launch at a time; taken after the context's */
     bool guarded;                               /* looks up handles while it runs */
     bool launched;

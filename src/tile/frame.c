@@ -24,7 +24,8 @@ static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uin
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
         switch ((tile_slot_kind)slot->kind) {
-        case TILE_SLOT_VECTOR: case TILE_SLOT_SPLAT:
+        case TILE_SLOT_VECTOR:
+        case TILE_SLOT_SPLAT:
             f->slot[i] = vectors;
             vectors += slot_bytes(slot, f->width);
             if (slot->kind == TILE_SLOT_SPLAT) fill_splat(f->slot[i], slot, f->width);
@@ -43,8 +44,10 @@ static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uin
 static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
     uint64_t vectors = 0, cells = 0;
     for (uint32_t i = 0; i < k->slot_count; i++) {
-        if (is_vector(&k->slots[i])) vectors += slot_bytes(&k->slots[i], width);
-        else cells += TILE_CELL;
+        if (is_vector(&k->slots[i]))
+            vectors += slot_bytes(&k->slots[i], width);
+        else
+            cells += TILE_CELL;
     }
     uint64_t lanes = round_up(width), head = round_up(sizeof(tile_frame)), pointers = round_up((uint64_t)k->slot_count * sizeof(uint8_t *));
     uint64_t masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)), returns = round_up((uint64_t)k->function_count * 4);
@@ -81,7 +84,7 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
 
 void tile_frame_free(tile_frame *frame) {
     if (!frame) return;
-    hg_free(frame->shared);
+    hg_free(frame->own_shared);
     hg_free_aligned(frame);
 }
 
@@ -95,7 +98,8 @@ tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width) {
             tile_frame_free(frame);
         } else if (frame) { /* another width: back, unless somebody took the place */
             tile_frame *none = NULL;
-            if (!atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed)) tile_frame_free(frame);
+            if (!atomic_compare_exchange_strong_explicit(&k->cache[i], &none, frame, memory_order_release, memory_order_relaxed))
+                tile_frame_free(frame);
         }
     }
     return frame_create(kernel, width);
@@ -113,11 +117,13 @@ void tile_frame_give(tile_frame *frame) {
 
 bool tile_frame_shared(tile_frame *frame, uint64_t bytes) {
     frame->shared_size = bytes;
-    if (bytes <= frame->shared_capacity) return true;
-    hg_free(frame->shared);
-    frame->shared_capacity = 0;
-    frame->shared = bytes <= SIZE_MAX ? hg_alloc((size_t)bytes) : NULL;
-    if (!frame->shared) return false;
-    frame->shared_capacity = bytes;
+    if (bytes > frame->shared_capacity) {
+        hg_free(frame->own_shared);
+        frame->shared_capacity = 0;
+        frame->own_shared = bytes <= SIZE_MAX ? hg_alloc((size_t)bytes) : NULL;
+        if (!frame->own_shared) return false;
+        frame->shared_capacity = bytes;
+    }
+    frame->shared = frame->own_shared;
     return true;
 }

@@ -15,8 +15,10 @@ static void fill_input(const tile_launch *launch, const tile_slot *slot, uint8_t
     uint64_t value = launch->inputs ? launch->inputs[index] : 0;
     if (part || (launch->wide_inputs && launch->wide_inputs[index])) {
         value = 0;
-        if (launch->wide_inputs && launch->wide_inputs[index]) memcpy(&value, launch->wide_inputs[index] + (size_t)part * slot->size, slot->size);
-        else value = launch->inputs[index] >> (8u * slot->size * part & 63);
+        if (launch->wide_inputs && launch->wide_inputs[index])
+            memcpy(&value, launch->wide_inputs[index] + (size_t)part * slot->size, slot->size);
+        else
+            value = launch->inputs[index] >> (8u * slot->size * part & 63);
     }
     memcpy(cell, &value, 8);
 }
@@ -74,7 +76,10 @@ static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t 
     f->phase = 0;
     f->block_fault = false;
     if (f->kernel->tile_cell_count) fill_tile_cells(f, s);
-    if (f->shared_size) memset(f->shared, 0, (size_t)f->shared_size);
+    if (f->shared_size && s->launch->shared_memory)
+        f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
+    else if (f->shared_size)
+        memset(f->shared, 0, (size_t)f->shared_size);
     tile_execute(f);
 }
 
@@ -102,7 +107,10 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     return ok;
 }
 
-typedef struct shared_run { tile_run_state *state; uint32_t each, width; } shared_run;
+typedef struct shared_run {
+    tile_run_state *state;
+    uint32_t each, width;
+} shared_run;
 
 static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     shared_run *run = user;
@@ -117,8 +125,10 @@ static void finish(tile_run_state *s, tile_fault *fault) {
     memset(fault, 0, sizeof *fault);
     fault->happened = true;
     fault->code = 8;
-    if (stop == 1) tile_fault_message(fault, "timeout after %llu ms", (unsigned long long)s->launch->timeout_ms);
-    else tile_fault_message(fault, "cancelled");
+    if (stop == 1)
+        tile_fault_message(fault, "timeout after %llu ms", (unsigned long long)s->launch->timeout_ms);
+    else
+        tile_fault_message(fault, "cancelled");
 }
 
 /* Worth waking other threads for: about 20 microseconds of work. */
@@ -140,7 +150,9 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
-        if (lanes > UINT32_MAX / 2) return hg_fail(HG_ERROR_ISA, "a block with barriers or shared memory has at most 1024 lanes, got %llu", (unsigned long long)lanes);
+        if (lanes > UINT32_MAX / 2)
+            return hg_fail(HG_ERROR_ISA, "a block with barriers or shared memory has at most 1024 lanes, got %llu",
+                           (unsigned long long)lanes);
         each = (uint32_t)lanes;
         width = lanes == 1 ? 1 : (each + 7) / 8 * 8;
     }

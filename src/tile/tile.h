@@ -45,6 +45,8 @@ typedef struct tile_launch {
     uint32_t grid[3], block[3];
     uint64_t lanes;              /* exact number of lanes that start, <= grid · block */
     uint64_t shared_bytes;       /* a block's */
+    uint8_t *shared_memory;      /* NULL: zeroed for each block; else shared_bytes a block, block after block, used as they are: what a
+                                    program of several kernels left there */
     const uint64_t *inputs;      /* one an input of the module (module->inputs order): low 64 bits; wide ones through wide_inputs */
     const uint8_t *const *wide_inputs; /* for inputs wider than 64 bits, else NULL; may be NULL when there are none */
     const tile_memory *slots;    /* one a slot of the module (module->slots order) */

@@ -151,7 +151,8 @@ typedef struct tile_frame {
     tile_mask *mask;
     uint32_t *returns;     /* program counters, one a function */
     uint8_t *ones, *zeros; /* width bytes of 1, of 0 */
-    uint8_t *shared;
+    uint8_t *shared;       /* of the block at work: own_shared, or the launch's */
+    uint8_t *own_shared;
     uint64_t shared_size, shared_capacity;
     int64_t fuel;
     tile_fault fault;      /* best of this frame since it was taken */

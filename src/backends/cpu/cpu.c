@@ -159,6 +159,7 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
     for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
     tile_launch launch = {.lanes = l->lanes,
                           .shared_bytes = l->shared_bytes,
+                          .shared_memory = address(&l->shared_memory),
                           .inputs = l->inputs,
                           .wide_inputs = l->wide_inputs,
                           .slots = slots,
