@@ -1,8 +1,10 @@
 /* Tile interpreter on hand-built kernels: every expectation is computed here in plain C, lane by lane. */
+#include "emit/emit.h"
 #include "kir/kir.h"
 #include "test.h"
 #include "tile/handlers.h"
 #include "tile/tile.h"
+#include <hologram/diagnostics.h>
 #include <math.h>
 #include <stdlib.h>
 #if defined(__x86_64__)
@@ -667,6 +669,83 @@ static void test_races(void) {
     CHECK_TEXT(fault.message, "race: lanes 0 and 1 touch byte 2");
 }
 
+/* ---- failing allocations: an error each time, nothing lost ---- */
+
+static uint64_t allocations_left, live;
+static void *failing_reallocate(void *user, void *memory, size_t bytes) {
+    (void)user;
+    if (allocations_left == 0) return NULL;
+    allocations_left--;
+    if (!memory) live++;
+    return realloc(memory, bytes);
+}
+static void counting_release(void *user, void *memory) {
+    (void)user;
+    live--;
+    free(memory);
+}
+
+static hg_status try_all(const kir_module *m) {
+    static uint32_t out[300];
+    static uint8_t wide[3][32 * 40];
+    tile_kernel *code = NULL;
+    tile_fault fault = {0};
+    hg_text text = {0};
+    tile_options options = {.level = TILE_LEVEL_BEST};
+    hg_status status = tile_compile(m, &options, &code);
+    CHECK((status == HG_OK) == (code != NULL));
+    tile_memory slot = memory_of(out, sizeof out);
+    tile_launch launch = {.grid = {1, 1, 1}, .block = {300, 1, 1}, .lanes = 300, .inputs = (uint64_t[]){1}, .slots = &slot};
+    if (status == HG_OK) status = tile_run(code, &launch, &fault);
+    tile_kernel_destroy(code);
+    if (status == HG_OK) status = emit_c((const kir_module *const[]){m}, 1, "", EMIT_C, &text);
+    hg_text_free(&text);
+    if (status == HG_OK) status = tile_map(&options, HG_OP_ADD, HG_TYPE_I256, 40, wide[2], (const uint8_t *const[]){wide[0], wide[1]}, 2, &fault);
+    if (status == HG_OK) status = tile_reduce(&options, HG_OP_MAX, HG_TYPE_U256, 40, wide[0], wide[1]);
+    if (status == HG_OK) status = tile_reduce(&options, HG_OP_ADD, HG_TYPE_U32, 300, (const uint8_t *)out, wide[2]);
+    return status;
+}
+
+static void test_memory(void) {
+    kernel k = begin("memory");
+    kir_builder *b = &k.b;
+    static const uint32_t numbers[] = {3, 1, 4, 1, 5, 9, 2, 6};
+    kir_table *table = kir_table_create(k.m, HG_TYPE_U32, 8, numbers, "numbers");
+    kir_function *f = kir_function_create(k.m, "f", HG_TYPE_U32);
+    f->param_count = 1;
+    f->param_types[0] = HG_TYPE_U32;
+    kir_builder fb;
+    kir_builder_init(&fb, k.m, f);
+    kir_return(&fb, kir_add(&fb, kir_param(&fb, 0), kir_const(&fb, HG_TYPE_U32, 7)));
+    kir_value *h = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    kir_var *x = kir_var_create(k.m, b->function, HG_TYPE_U32, 0, "x"), *array = kir_var_create(k.m, b->function, HG_TYPE_U32, 8, "a");
+    kir_set(b, x, i);
+    kir_value *loop = kir_loop_begin(b, false), *now = kir_get(b, x);
+    kir_value *done = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, now, u32(&k, 10)));
+    kir_break(b);
+    kir_if_end(b, done);
+    kir_value *at = kir_binary(b, KIR_AND, now, u32(&k, 7));
+    kir_array_set(b, array, at, kir_table_get(b, table, at));
+    kir_set(b, x, kir_sub(b, now, u32(&k, 10)));
+    kir_loop_end(b, loop);
+    kir_value *last = kir_array_get(b, array, kir_binary(b, KIR_AND, kir_get(b, x), u32(&k, 7)));
+    store(&k, h, scaled(&k, lane, 4), kir_call(b, f, 1, &last, NULL));
+    CHECK(!b->failed && !fb.failed && kir_verify(k.m) == HG_OK);
+    hg_allocator allocator = {.size = sizeof allocator, .reallocate = failing_reallocate, .release = counting_release};
+    hg_status status = HG_ERROR_OUT_OF_MEMORY;
+    uint64_t n = 0;
+    for (; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
+        CHECK(hg_set_allocator(&allocator) == HG_OK);
+        allocations_left = n;
+        live = 0;
+        status = try_all(k.m);
+        CHECK_U64(live, 0);
+        CHECK(hg_set_allocator(NULL) == HG_OK);
+    }
+    CHECK_MESSAGE(status == HG_OK && n > 20, "%s after %" PRIu64 " allocations", hg_last_error_text(), n);
+    kir_module_destroy(k.m);
+}
+
 int main(void) {
     test_add();
     test_collatz();
@@ -687,5 +766,6 @@ int main(void) {
     test_reduce();
     test_map();
     test_races();
+    test_memory();
     return test_done();
 }
