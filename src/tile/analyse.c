@@ -21,6 +21,13 @@ int tile_kind_of(uint8_t type) {
 
 bool tile_is_pure(const kir_value *v) { return v->op < KIR_CONST || v->op == KIR_DERIVED; }
 
+bool tile_is_border(const kir_value *v) {
+    if (v->op != KIR_CMP_ULT || plan_of(v)->form != TILE_VECTOR) return false;
+    const kir_value *a = v->args[0], *b = v->args[1];
+    if (plan_of(a)->form == TILE_SCALAR && plan_of(b)->form == TILE_AFFINE) a = v->args[1], b = v->args[0];
+    return plan_of(a)->form == TILE_AFFINE && plan_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
+}
+
 bool tile_walk_next(tile_walk *w) {
     if (w->v) {
         if (w->v->body[0]) {
@@ -228,7 +235,7 @@ static void widen_affine(const kir_value *v) {
 static void widen_arguments(tile_plan *plan, const kir_value *v) {
     const value_plan *p = plan_of(v);
     if (tile_is_pure(v)) {
-        if (p->form != TILE_VECTOR) return;
+        if (p->form != TILE_VECTOR || tile_is_border(v)) return;
         uint8_t scalars = 0;
         for (uint8_t i = 0; i < v->nargs; i++)
             if (plan_of(v->args[i])->form == TILE_SCALAR) scalars |= (uint8_t)(1u << i);

@@ -104,6 +104,17 @@ static void code_pure(coder *c, const kir_value *v) {
     insn->c = slots[2];
 }
 
+static void code_border(coder *c, const kir_value *v) {
+    bool less = plan_of(v->args[0])->form == TILE_AFFINE;
+    const kir_value *moving = v->args[less ? 0 : 1], *fixed = v->args[less ? 1 : 0];
+    tile_insn *insn = add(c, less ? TILE_LESS : TILE_MORE, 0);
+    insn->d = vector_of(v);
+    insn->a = cell_of(moving);
+    insn->b = cell_of(fixed);
+    insn->size = size_of(moving->type);
+    insn->u.imm = (uint64_t)(moving->op == KIR_ID ? 1 : moving->stride);
+}
+
 static void code_get(coder *c, const kir_value *v, uint32_t mask) {
     const value_plan *p = plan_of(v);
     const var_plan *var = plan_of_var(v->u.var);
@@ -272,6 +283,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
         access->one = plan_of(v)->form == TILE_SCALAR;
         access->result = access->one ? cell_of(v) : vector_of(v);
+        access->direct = plan_of(v)->direct;
         if (!pairs) access->value_size = size_of(v->type);
     }
     tile_kind kind = v->op == KIR_LOAD ? TILE_LOAD : v->op == KIR_STORE ? TILE_STORE : v->op == KIR_CHECK ? TILE_CHECK : TILE_ATOMIC;
@@ -500,7 +512,8 @@ static void code_value(coder *c, kir_value *v) {
     case KIR_CALL: code_call(c, v, mask); break;
     case KIR_FAULT_IF: code_fault_if(c, v, mask); return;
     default:
-        if (tile_is_pure(v)) code_pure(c, v);
+        if (tile_is_pure(v) && tile_is_border(v)) code_border(c, v);
+        else if (tile_is_pure(v)) code_pure(c, v);
         else c->plan->unsupported = kir_op_name((kir_op)v->op);
         break;
     }

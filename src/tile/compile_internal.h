@@ -9,6 +9,7 @@ typedef struct value_plan {
     uint8_t form;         /* tile_form */
     bool widened;         /* a scalar or affine value that somebody needs as a vector too */
     bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool direct;          /* LOAD whose result may stay in the user's memory */
     bool alias;           /* VAR_GET that reads the variable's slot directly */
     uint32_t cell;        /* slot of a scalar or affine value */
     uint32_t vector;      /* slot of a vector, or of the widened form; a colour before slots are final */
@@ -57,6 +58,8 @@ static inline function_plan *plan_of_function(const kir_function *f) { return f-
 
 int tile_kind_of(uint8_t type);     /* u8 u16 u32 u64 f32 f64; -1 */
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
+/* An affine value compared with a scalar: the first or the last lanes are true. */
+bool tile_is_border(const kir_value *v);
 
 /* The handler of a vector operation, given which arguments could be scalars. swap: arguments 0 and 1 change places;
  * variant: the arguments (after the swap) that are passed as scalars. run NULL: a copy of argument 0. */

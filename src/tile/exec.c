@@ -21,6 +21,27 @@ static void iota(void *d_, const void *a_, uint64_t step, uint8_t size, uint32_t
             for (uint32_t i = 0; i < n; i++) d[i] = (element)(a + (element)((element)i * s));)
 }
 
+static uint64_t cell_of_size(const uint8_t *cell, uint8_t size) {
+    uint64_t value = 0;
+    memcpy(&value, cell, size);
+    return value;
+}
+
+/* How many lanes from the first one have a + i * step < b. */
+static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *slot, bool or_equal, uint32_t n) {
+    uint64_t a = cell_of_size(slot[insn->a], insn->size), b = cell_of_size(slot[insn->b], insn->size);
+    if (or_equal ? b < a : b <= a) return 0;
+    uint64_t room = or_equal ? b - a : b - a - 1, step = insn->u.imm, count = step == 1 ? room : room / step;
+    return count >= n ? n : (uint32_t)count + 1;
+}
+
+static void border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) {
+    uint32_t first = lanes_below(insn, slot, insn->kind == TILE_MORE, n);
+    uint8_t *d = slot[insn->d], head = insn->kind == TILE_LESS;
+    memset(d, head, first);
+    memset(d + first, 1 - head, n - first);
+}
+
 static int size_class(uint8_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
 
 static void masked_copy(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
@@ -174,6 +195,7 @@ void tile_execute(tile_frame *f) {
         case TILE_RUN_ONE: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], 1); break;
         case TILE_SPLAT: splat(slot[i->d], slot[i->a], i->size, n); break;
         case TILE_IOTA: iota(slot[i->d], slot[i->a], i->u.imm, i->size, n); break;
+        case TILE_LESS: case TILE_MORE: border(i, slot, n); break;
         case TILE_COPY: masked_copy(f, i, slot[i->d], slot[i->a]); break;
         case TILE_COPY_ONE: memcpy(slot[i->d], slot[i->a], 8); break;
         case TILE_COPY_SPLAT: masked_splat(f, i, slot[i->d], slot[i->a]); break;

@@ -13,7 +13,7 @@ static uint64_t slot_bytes(const tile_slot *slot, uint32_t width) {
     return width >= TILE_MIN_WIDTH ? round_up(bytes) : (bytes + 7) / 8 * 8;
 }
 
-static bool is_vector(const tile_slot *slot) { return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT; }
+static bool is_vector(const tile_slot *slot) { return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT || slot->kind == TILE_SLOT_SPARE; }
 
 static void fill_splat(uint8_t *d, const tile_slot *slot, uint32_t width) {
     for (uint32_t i = 0; i < width; i++)
@@ -26,12 +26,14 @@ static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uin
         switch ((tile_slot_kind)slot->kind) {
         case TILE_SLOT_VECTOR:
         case TILE_SLOT_SPLAT:
+        case TILE_SLOT_SPARE:
             f->slot[i] = vectors;
             vectors += slot_bytes(slot, f->width);
             if (slot->kind == TILE_SLOT_SPLAT) fill_splat(f->slot[i], slot, f->width);
             break;
         case TILE_SLOT_ARRAY: f->slot[i] = arrays + slot->offset * f->width; break;
-        case TILE_SLOT_BOUND: f->slot[i] = NULL; break;
+        case TILE_SLOT_BOUND:
+        case TILE_SLOT_DIRECT: f->slot[i] = NULL; break;
         default:
             f->slot[i] = cells;
             if (slot->kind == TILE_SLOT_CONST) memcpy(cells, &slot->imm, 8);

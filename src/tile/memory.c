@@ -329,14 +329,16 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     uint8_t *base;
     if (!affine_base(f, a, p, &base)) return false;
     bool contiguous = a->stride == a->bytes && !active;
-    if (a->op == KIR_LOAD) {
+    if (a->direct && contiguous && (uintptr_t)base % a->bytes == 0) {
+        f->slot[a->result] = base;
+    } else if (a->op == KIR_LOAD) {
         uint8_t *d = load_target(f, a);
         if (contiguous) memcpy(d, base, (size_t)f->n * a->bytes);
         else gather_strided(d, base, a->stride, active, f->n, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
         const uint8_t *v = store_source(f, a);
-        if (contiguous) memcpy(base, v, (size_t)f->n * a->bytes);
+        if (contiguous) memmove(base, v, (size_t)f->n * a->bytes); /* v may lie in the user's memory */
         else scatter_strided(v, base, a->stride, active, f->n, a->bytes);
     }
     return true;
@@ -395,6 +397,8 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
 
 void tile_access_run(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
+    const tile_access *a = insn->u.access;
+    if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
     if (!mask->count) return;
-    if (!run_tile(f, insn->u.access, mask)) run_lanes(f, insn);
+    if (!run_tile(f, a, mask)) run_lanes(f, insn);
 }

@@ -82,6 +82,30 @@ static bool may_alias(const kir_value *get) {
     return true;
 }
 
+/* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region only, before
+ * anything could write to memory. */
+static bool may_stay(const kir_value *load) {
+    const value_plan *p = plan_of(load);
+    if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || load->u.mem.slot < 0) return false;
+    if (load->u.mem.space != KIR_BUFFER && load->u.mem.space != KIR_POOL) return false;
+    const kir_value *index = load->args[1];
+    if (load->u.mem.bytes != kir_type_bytes(load->type) || plan_of(index)->form != TILE_AFFINE) return false;
+    if ((index->op == KIR_ID ? 1 : index->stride) != load->u.mem.bytes) return false;
+    uint32_t uses = 0;
+    int budget = 64;
+    for (const kir_value *v = load->next; v && uses < load->uses; v = v->next) {
+        bool pure = tile_is_pure(v) || v->op == KIR_CONST, store = v->op == KIR_STORE, get = v->op == KIR_VAR_GET || v->op == KIR_LOAD;
+        if (--budget < 0 || !(pure || store || get)) return false;
+        for (uint8_t i = 0; i < v->nargs; i++) {
+            if (v->args[i] != load) continue;
+            if (get || (store && i + 1 != v->nargs)) return false;
+            uses++;
+        }
+        if (store) break;
+    }
+    return uses == load->uses && uses > 0;
+}
+
 /* ---- allocation ---- */
 
 static void place_scalar(tile_plan *plan, kir_value *v) {
@@ -140,6 +164,12 @@ static void place_vector(scan *s, kir_value *v) {
     if (wanted && v->op == KIR_CONST) {
         p->vector = splat_slot(s->plan, v);
         p->alias = true; /* final already */
+        wanted = false;
+    }
+    if (wanted && may_stay(v)) {
+        p->vector = new_slot(s->plan, TILE_SLOT_DIRECT, (uint8_t)kir_type_bytes(v->type), 0);
+        new_slot(s->plan, TILE_SLOT_SPARE, (uint8_t)kir_type_bytes(v->type), 0);
+        p->direct = true;
         wanted = false;
     }
     bool early = wanted && p->form == TILE_VECTOR && s->dying[position] != NULL;
@@ -240,7 +270,7 @@ static void finish_function(const tile_plan *plan, kir_function *f, const uint32
         }
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         value_plan *value = plan_of(v);
-        if (value->vector != TILE_NONE && !value->alias) value->vector = final_slot(first, value->vector);
+        if (value->vector != TILE_NONE && !value->alias && !value->direct) value->vector = final_slot(first, value->vector);
         for (int i = 0; i < 4; i++)
             if (value->joined[i] != TILE_NONE) value->joined[i] = final_slot(first, value->joined[i]);
         if (v->op == KIR_PARAM && p->param_form[v->u.imm] == TILE_VECTOR) value->vector = p->param_slot[v->u.imm];

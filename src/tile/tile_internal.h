@@ -34,6 +34,8 @@ typedef enum tile_kind {
     TILE_SPLAT,      /* vector d = scalar a; size bytes */
     TILE_IOTA,       /* vector d[i] = a + i * imm; size bytes */
     TILE_ID,         /* vector d of coordinate imm; size bytes */
+    TILE_LESS,       /* bools d[i] = a + i * imm < b, imm > 0, without wrap; size bytes */
+    TILE_MORE,       /* bools d[i] = b < a + i * imm */
     TILE_COPY,       /* d = a where active */
     TILE_COPY_ONE,   /* cell d = cell a */
     TILE_COPY_SPLAT, /* d = scalar a where active */
@@ -86,6 +88,7 @@ struct tile_access {
     uint16_t size;         /* checked and named in faults */
     int16_t slot;          /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
+    bool direct;           /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
     uint32_t high;         /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
     int64_t disp, stride;
@@ -93,7 +96,18 @@ struct tile_access {
     uint32_t handle_input; /* of a direct slot, for the text of an invalid handle; TILE_NONE: constant_handle */
 };
 
-typedef enum tile_slot_kind { TILE_SLOT_CELL, TILE_SLOT_CONST, TILE_SLOT_INPUT, TILE_SLOT_ID, TILE_SLOT_VECTOR, TILE_SLOT_SPLAT, TILE_SLOT_ARRAY, TILE_SLOT_BOUND } tile_slot_kind;
+typedef enum tile_slot_kind {
+    TILE_SLOT_CELL,   /* a scalar */
+    TILE_SLOT_CONST,
+    TILE_SLOT_INPUT,
+    TILE_SLOT_ID,
+    TILE_SLOT_VECTOR,
+    TILE_SLOT_SPLAT,  /* a constant in every lane */
+    TILE_SLOT_ARRAY,
+    TILE_SLOT_BOUND,  /* an array of a caller */
+    TILE_SLOT_DIRECT, /* a pointer to loaded elements; the next slot is their place when they had to be copied */
+    TILE_SLOT_SPARE
+} tile_slot_kind;
 
 typedef struct tile_slot {
     uint8_t kind, size; /* element bytes */
