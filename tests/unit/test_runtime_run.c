@@ -250,10 +250,10 @@ static void test_threads(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, o));
 }
 
-/* A program that finds its buffer through memory, while another thread frees and allocates it. */
+/* A program that finds its buffer through memory, while another thread frees and allocates it. The handle is passed by atomics. */
 typedef struct freer {
     hg_backend *backend;
-    hg_buffer handles;
+    uint64_t handle;
     uint64_t failures;
 } freer;
 
@@ -261,25 +261,24 @@ static void *free_often(void *user) {
     freer *f = user;
     for (int i = 0; i < 300; i++) {
         hg_buffer buffer;
-        static const uint32_t ones[256] = {1, 1, 1, 1};
-        f->failures += hg_backend_allocate_buffer(f->backend, sizeof ones, &buffer) != HG_OK;
-        f->failures += hg_backend_copy_to_buffer(f->backend, buffer, ones, sizeof ones) != HG_OK;
-        f->failures += hg_backend_copy_to_buffer(f->backend, f->handles, &buffer.handle, 8) != HG_OK;
+        f->failures += hg_backend_allocate_buffer(f->backend, 1024, &buffer) != HG_OK;
+        __atomic_store_n(&f->handle, buffer.handle, __ATOMIC_RELEASE);
         f->failures += hg_backend_free_buffer(f->backend, buffer) != HG_OK;
     }
     return NULL;
 }
 
 static void test_free_while_running(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 in\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u64 r3, [r1 + r0]\n "
+    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 inout\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n atom.add.u64 r3, [r1 + r0], r0\n "
                                      "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
     hg_params *params = hg_params_create();
-    freer f = {b, make_buffer(b, NULL, 8), 0};
-    hg_buffer o = make_buffer(b, NULL, 1024);
+    freer f = {b, 0, 0};
+    hg_buffer o = make_buffer(b, NULL, 1024), handles;
     pthread_t thread;
     hg_launch launch = hg_launch_linear(256);
     uint64_t fine = 0, gone = 0, other = 0;
-    CHECK_OK(hg_params_set_buffer(params, "h", f.handles));
+    CHECK_OK(hg_buffer_import(b, &f.handle, sizeof f.handle, &handles));
+    CHECK_OK(hg_params_set_buffer(params, "h", handles));
     CHECK_OK(hg_params_set_buffer(params, "o", o));
     if (pthread_create(&thread, NULL, free_often, &f) != 0) exit(1);
     for (int i = 0; i < 300; i++) {
@@ -298,7 +297,7 @@ static void test_free_while_running(hg_backend *b) {
     hg_params_destroy(params);
     hg_program_release(p);
     CHECK_OK(hg_backend_free_buffer(b, o));
-    CHECK_OK(hg_backend_free_buffer(b, f.handles));
+    CHECK_OK(hg_backend_free_buffer(b, handles));
 }
 
 /* Copies of a pool that another thread frees: done whole or refused. */
