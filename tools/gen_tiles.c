@@ -11,7 +11,7 @@ static const char *const C_TYPES[] = {"uint8_t", "uint16_t", "uint32_t", "uint64
 static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const ARGS[] = {"a", "b", "c"};
 
-static hg_text functions, loops, rows, derived_rows;
+static hg_text functions, loops, rows, derived_rows, fold_rows;
 static unsigned handler_count;
 static bool failed;
 
@@ -194,6 +194,37 @@ static void all_definitions(void) {
     }
 }
 
+/* ---- folds ---- */
+
+static void fold(uint16_t fn, hg_type type, const char *f) {
+    const char *c = C_TYPES[kind_of(kir_type_of(type))];
+    char name[80];
+    snprintf(name, sizeof name, "r_%d_%s", (int)fn, hg_type_name(type));
+    hg_text_addf(&loops, "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    const %s *x = x_;\n    memcpy(s, acc_, sizeof s);\n", name, c,
+                 TILE_FOLD, c);
+    hg_text_addf(&loops, "    for (; rows; rows--, x += %d)\n        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    memcpy(acc_, s, sizeof s);\n}\n",
+                 TILE_FOLD, TILE_FOLD, f);
+    hg_text_addf(&fold_rows, "    {%d, %d, %s},\n", (int)fn, (int)type, name);
+    handler_count++;
+}
+
+static void all_folds(void) {
+    static const hg_type ALL[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
+    char f[64];
+    for (size_t i = 0; i < HG_COUNT_OF(ALL); i++) {
+        bool real = hg_type_is_float(ALL[i]);
+        const char *kind = KIND_NAMES[kind_of(kir_type_of(ALL[i]))];
+        snprintf(f, sizeof f, "f_%s_%s", kir_op_name(real ? KIR_FADD : KIR_ADD), kind);
+        fold(HG_OP_ADD, ALL[i], f);
+        snprintf(f, sizeof f, "f_%s_%s", kir_op_name(real ? KIR_FMUL : KIR_MUL), kind);
+        fold(HG_OP_MUL, ALL[i], f);
+        snprintf(f, sizeof f, "f_min_%s", hg_type_name(ALL[i]));
+        fold(HG_OP_MIN, ALL[i], f);
+        snprintf(f, sizeof f, "f_max_%s", hg_type_name(ALL[i]));
+        fold(HG_OP_MAX, ALL[i], f);
+    }
+}
+
 static const char HEAD[] =
     "/* Written by tools/gen_tiles. Compiled once for each CPU level; TILE_LEVEL is its name. */\n"
     "#include \"tile/handlers.h\"\n"
@@ -241,8 +272,10 @@ static bool write_file(const char *path) {
     fputs(functions.data ? functions.data : "", out);
     fputs(loops.data ? loops.data : "", out);
     fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n", derived_rows.data ? derived_rows.data : "");
+    fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n", fold_rows.data ? fold_rows.data : "");
     fprintf(out, "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
-                 "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n%s};\n", rows.data ? rows.data : "");
+                 "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
+                 "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n%s};\n", rows.data ? rows.data : "");
     return fclose(out) == 0;
 }
 
@@ -254,7 +287,8 @@ int main(int argc, char **argv) {
     all_primitives();
     all_conversions();
     all_definitions();
-    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed) {
+    all_folds();
+    if (failed || functions.failed || loops.failed || rows.failed || derived_rows.failed || fold_rows.failed) {
         fprintf(stderr, "gen_tiles: %s\n", hg_last_error_text());
         return 1;
     }

@@ -77,6 +77,7 @@ typedef struct hg_driver_step {
     hg_range out, in[2]; /* already bounds-checked; out of a reduction: size(type) bytes */
     uint8_t nin;
     uint8_t *host_result; /* reduction to a register: host memory instead of out */
+    uint32_t max_threads; /* as of a launch */
 } hg_driver_step;
 
 typedef enum hg_driver_command_kind {

@@ -154,11 +154,12 @@ static bool overlaps_partly(const hg_backend *b, const hg_range *x, const hg_ran
     return at != other && (at < other ? other - at < x->size : at - other < y->size);
 }
 
-static hg_status submit_step(hg_run *run, const plan_step *step, const hg_driver_step *work) {
+static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step *work) {
     const hg_backend *b = run->context->backend;
     if (!b->driver->step_supported || !b->driver->step_supported(b->device, work))
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s does not run '%s' yet", b->driver->name, hg_op_get((hg_op)step->op)->text);
     run->binding->fault.happened = false;
+    work->max_threads = b->config.num_threads;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
     hg_driver_event *event = NULL;
     if (!b->caps->host_memory) HG_TRY(b->driver->event_create(b->device, &event));

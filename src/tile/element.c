@@ -134,6 +134,15 @@ static hg_status compile(const tile_options *options, uint16_t fn, hg_type type,
     return status;
 }
 
+static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
+    e->kernel = options->cache ? tile_cache_find(options->cache, fn, type) : NULL;
+    e->cached = e->kernel != NULL;
+    if (e->kernel) return HG_OK;
+    HG_TRY(compile(options, fn, type, e->nin, &e->kernel));
+    e->cached = options->cache && tile_cache_keep(options->cache, fn, type, &e->kernel);
+    return HG_OK;
+}
+
 /* ---- handlers ---- */
 
 static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type) {
@@ -168,21 +177,21 @@ hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type ty
     e->nin = argument_count(fn);
     e->size = hg_type_size_bytes(type);
     if (!options->poor) e->run = native_handler(tile_handlers_of(options->level), fn, type);
-    return e->run ? HG_OK : compile(options, fn, type, e->nin, &e->kernel);
+    return e->run ? HG_OK : find_kernel(options, fn, type, e);
 }
 
 hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
     e->run = NULL;
-    return compile(options, fn, type, e->nin, &e->kernel);
+    return find_kernel(options, fn, type, e);
 }
 
 void tile_element_close(tile_element *e) {
-    tile_kernel_destroy(e->kernel);
+    if (!e->cached) tile_kernel_destroy(e->kernel);
     e->kernel = NULL;
 }
 
 hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, tile_fault *fault) {
-    memset(fault, 0, sizeof *fault);
+    fault->happened = false;
     if (n == 0) return HG_OK;
     if (e->run) {
         e->run(out, in[0], e->nin > 1 ? in[1] : NULL, e->nin > 2 ? in[2] : NULL, n);

@@ -6,6 +6,7 @@
 
 typedef struct tile_element {
     tile_fn *run;         /* NULL: kernel */
+    bool cached;          /* the cache owns the kernel */
     tile_kernel *kernel;  /* slots: inputs, then the output */
     uint8_t nin;
     uint64_t size;        /* bytes of an element */
@@ -18,5 +19,10 @@ hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type
 void tile_element_close(tile_element *e);
 /* out[i] = fn(in[0][i], …) on the thread at hand (kernels: max_threads 0 uses all). Within fp_enter for handlers. */
 hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, tile_fault *fault) HG_NODISCARD;
+
+/* cache.c */
+tile_kernel *tile_cache_find(tile_cache *cache, uint16_t fn, hg_type type); /* NULL: not yet */
+/* The cache owns the kernel from now on, or an equal one instead, which *kernel becomes. False: out of memory, nothing changed. */
+bool tile_cache_keep(tile_cache *cache, uint16_t fn, hg_type type, tile_kernel **kernel);
 
 #endif

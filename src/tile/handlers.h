@@ -15,6 +15,11 @@ enum { TILE_KIND_COUNT = 6, TILE_VARIANT_COUNT = 8 };
 
 typedef struct tile_derived { uint16_t fn; uint8_t type, variant; tile_fn *run; } tile_derived;
 
+/* acc[i] = f(acc[i], x[r * TILE_FOLD + i]) for i < TILE_FOLD, row after row: the inside of a reduction. */
+typedef void tile_fold_fn(void *acc, const void *x, uint64_t rows);
+enum { TILE_FOLD = 128 };
+typedef struct tile_fold { uint16_t fn; uint8_t type; tile_fold_fn *run; } tile_fold; /* HG_OP_ADD MUL MIN MAX */
+
 typedef struct tile_handlers {
     const char *name;
     /* [operation][kind of its first value argument][variant]; bit i of the variant: argument i is a scalar. NULL: no such
@@ -23,6 +28,8 @@ typedef struct tile_handlers {
     tile_fn *convert[KIR_CONST][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
     const tile_derived *derived;
     uint32_t derived_count;
+    const tile_fold *folds;
+    uint32_t fold_count;
 } tile_handlers;
 
 extern const tile_handlers tile_handlers_baseline;

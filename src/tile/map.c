@@ -2,20 +2,37 @@
 #include "base/pool.h"
 #include "tile/element.h"
 #include "tile/fp.h"
+#include "tile/stream.h"
 #include <string.h>
 
-enum { CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */, PARALLEL = 65536 /* elements worth waking threads for */ };
+enum { CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */, PARALLEL = 65536 /* elements worth waking threads for */, STREAM_BYTES = 4096 /* computed in the first-level cache, then sent on */ };
 
-typedef struct map_run { const tile_element *e; uint8_t *out; const uint8_t *const *in; bool poor; } map_run;
+typedef struct map_run { const tile_element *e; uint8_t *out; const uint8_t *const *in; bool poor, stream; } map_run;
+
+static void run_handler(const map_run *run, uint8_t *out, uint64_t begin, uint64_t n) {
+    const tile_element *e = run->e;
+    const uint8_t *in[3] = {0};
+    for (uint8_t i = 0; i < e->nin; i++) in[i] = run->in[i] + begin * e->size;
+    e->run(out, in[0], in[1], in[2], n);
+}
+
+static void run_streaming(const map_run *run, uint64_t begin, uint64_t end) {
+    _Alignas(64) uint8_t block[STREAM_BYTES];
+    const uint64_t size = run->e->size, most = STREAM_BYTES / size;
+    for (uint64_t i = begin; i < end; i += most) {
+        uint64_t n = end - i < most ? end - i : most;
+        run_handler(run, block, i, n);
+        tile_stream(run->out + i * size, block, (size_t)(n * size));
+    }
+    tile_stream_end();
+}
 
 static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     const map_run *run = user;
-    const tile_element *e = run->e;
-    const uint8_t *in[3] = {0};
     (void)worker;
-    for (uint8_t i = 0; i < e->nin; i++) in[i] = run->in[i] + begin * e->size;
     fp_state fp = fp_enter(run->poor);
-    e->run(run->out + begin * e->size, in[0], in[1], in[2], end - begin);
+    if (run->stream) run_streaming(run, begin, end);
+    else run_handler(run, run->out + begin * run->e->size, begin, end - begin);
     fp_leave(fp);
 }
 
@@ -23,7 +40,7 @@ static bool aligned(const void *p, uint64_t size) { return (uintptr_t)p % size =
 
 hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin, tile_fault *fault) {
     tile_element e;
-    memset(fault, 0, sizeof *fault);
+    fault->happened = false;
     HG_TRY(tile_element_open(options, fn, type, &e));
     bool direct = e.run != NULL && aligned(out, e.size);
     for (uint8_t i = 0; i < e.nin; i++) direct = direct && aligned(in[i], e.size);
@@ -31,12 +48,12 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
     if (nin != e.nin) {
         status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
     } else if (direct) {
-        map_run run = {&e, out, in, options->poor};
-        if (n >= PARALLEL) hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
+        map_run run = {&e, out, in, options->poor, tile_stream_wanted(n * e.size)};
+        if (n >= PARALLEL && options->max_threads != 1) hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
         else if (n) run_range(&run, 0, n, 0);
     } else {
         if (e.run) status = tile_element_compile(options, fn, type, &e);
-        if (status == HG_OK) status = tile_element_run(&e, n, out, in, 0, fault);
+        if (status == HG_OK) status = tile_element_run(&e, n, out, in, options->max_threads, fault);
     }
     tile_element_close(&e);
     return status;

@@ -6,15 +6,17 @@
 #include "tile/fp.h"
 #include <string.h>
 
-enum { CHUNK = 4096, ACCUMULATORS = 128, PARALLEL_CHUNKS = 16 };
+enum { CHUNK = 4096, ACCUMULATORS = TILE_FOLD, PARALLEL_CHUNKS = 16 };
 
 typedef struct reduction {
     const tile_element *e;
+    tile_fold_fn *fold;    /* NULL: row by row through e */
     const uint8_t *in;
     uint8_t *out;          /* a result a chunk */
     uint64_t n, size;      /* of an element of the tree */
     tile_fn *widen;        /* f16, bf16 input */
     bool poor;
+    uint32_t max_threads;
     _Atomic int failed;
 } reduction;
 
@@ -28,7 +30,13 @@ static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *ac
     uint64_t first = n < ACCUMULATORS ? n : ACCUMULATORS;
     bool ok = true;
     memcpy(acc, x, (size_t)(first * r->size));
-    for (uint64_t i = ACCUMULATORS; i < n && ok; i += ACCUMULATORS) ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
+    uint64_t at = ACCUMULATORS;
+    if (r->fold && n >= 2 * ACCUMULATORS) {
+        uint64_t rows = n / ACCUMULATORS - 1;
+        r->fold(acc, x + at * r->size, rows);
+        at += rows * ACCUMULATORS;
+    }
+    for (uint64_t i = at; i < n && ok; i += ACCUMULATORS) ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
     for (uint64_t s = ACCUMULATORS / 2; s >= 1 && ok; s /= 2)
         if (first > s) ok = combine(r, acc, acc + s * r->size, first - s < s ? first - s : s);
     memcpy(result, acc, (size_t)r->size);
@@ -80,6 +88,12 @@ static void identity(hg_op op, hg_type type, uint8_t *result) {
     if (bottom && hg_type_is_signed(type)) result[size - 1] = 0x80;
 }
 
+static tile_fold_fn *find_fold(const tile_handlers *h, hg_op op, hg_type type) {
+    for (uint32_t i = 0; i < h->fold_count; i++)
+        if (h->folds[i].fn == op && h->folds[i].type == type) return h->folds[i].run;
+    return NULL;
+}
+
 /* One level of the tree after another; the results of a level are the input of the next. */
 static hg_status reduce_levels(reduction *r, uint8_t *result) {
     uint8_t *previous = NULL;
@@ -90,7 +104,7 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
             status = hg_fail_memory();
             break;
         }
-        if (chunks >= PARALLEL_CHUNKS) hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
+        if (chunks >= PARALLEL_CHUNKS && r->max_threads != 1) hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
         else reduce_range(r, 0, r->n, 0);
         hg_free_aligned(previous);
         previous = r->out;
@@ -126,7 +140,8 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
     tile_element e;
     hg_status status = tile_element_open(options, (uint16_t)op, half ? HG_TYPE_F32 : type, &e);
     if (status == HG_OK) {
-        reduction r = {.e = &e, .in = in, .n = n, .size = half ? 4 : size, .poor = options->poor};
+        reduction r = {.e = &e, .in = in, .n = n, .size = half ? 4 : size, .poor = options->poor, .max_threads = options->max_threads};
+        if (e.run) r.fold = find_fold(h, op, half ? HG_TYPE_F32 : type);
         if (half) r.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
         status = reduce_levels(&r, half ? wide : result);
         if (status == HG_OK && half) {

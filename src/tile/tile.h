@@ -17,10 +17,17 @@ void tile_caps(bool poor, kir_caps *caps);
 
 typedef struct tile_kernel tile_kernel; /* immutable code; shared by threads */
 
+/* Kernels of whole-array operations that have no handler, for tile_map and tile_reduce with the same level and poor. Thread-safe. */
+typedef struct tile_cache tile_cache;
+tile_cache *tile_cache_create(void); /* NULL: out of memory */
+void tile_cache_destroy(tile_cache *cache);
+
 typedef struct tile_options {
     tile_level level;
     bool poor;          /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
     bool check_races;   /* record accesses and report races as faults: --check-races */
+    uint32_t max_threads; /* of tile_map and tile_reduce, as of a launch; kernels do not look */
+    tile_cache *cache;  /* of tile_map and tile_reduce; NULL: compile every time */
 } tile_options;
 
 /* Compiles functions[0] of a legalised module. The module is not kept. */

@@ -6,6 +6,9 @@
 #include "tile/tile.h"
 #include <stdio.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 struct hg_device {
     hg_device_caps caps;
@@ -78,17 +81,38 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->caps.max_slots = UINT32_MAX;
     d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;
+    d->options.cache = tile_cache_create();
+    if (!d->options.cache) {
+        hg_free(d);
+        return hg_fail_memory();
+    }
     *device = d;
     return HG_OK;
 }
 
-static void device_close(hg_device *device) { hg_free(device); }
+static void device_close(hg_device *device) {
+    tile_cache_destroy(device->options.cache);
+    hg_free(device);
+}
 static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
 static void *device_native(hg_device *device) { return &device->options; }
 
 /* ---- memory ---- */
 
-enum { ARENA_ALIGN = 64 }; /* a cache line and the widest vector */
+/* A cache line and the widest vector; a page, so that copies between page-aligned arrays do not meet loads behind stores that share the
+ * low twelve bits of their address; a huge page, because large arrays are bound by address translation too. */
+enum { ALIGN_LINE = 64, ALIGN_PAGE = 4096, ALIGN_HUGE = 2 << 20, HUGE_FROM = 4 << 20 };
+
+static size_t alignment_for(uint64_t size) { return size >= HUGE_FROM ? ALIGN_HUGE : size >= ALIGN_PAGE ? ALIGN_PAGE : ALIGN_LINE; }
+
+static void ask_for_huge_pages(uint8_t *bytes, uint64_t size) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (size >= HUGE_FROM) (void)madvise(bytes, (size_t)(size / ALIGN_HUGE * ALIGN_HUGE), MADV_HUGEPAGE); /* advice: refusal changes nothing */
+#else
+    (void)bytes;
+    (void)size;
+#endif
+}
 
 static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driver_arena **arena) {
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
@@ -100,8 +124,9 @@ static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driv
 
 static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
     (void)device;
-    uint8_t *bytes = size <= PTRDIFF_MAX - 4096 ? hg_alloc_aligned(size ? (size_t)size : 1, ARENA_ALIGN) : NULL;
+    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE ? hg_alloc_aligned(size ? (size_t)size : 1, alignment_for(size)) : NULL;
     if (!bytes) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
+    ask_for_huge_pages(bytes, size);
     memset(bytes, 0, (size_t)size);
     hg_status status = new_arena(bytes, size, false, arena);
     if (status != HG_OK) hg_free_aligned(bytes);
@@ -179,13 +204,15 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
 }
 
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
+    tile_options options = device->options;
+    options.max_threads = s->max_threads;
     if (s->reduce)
-        return tile_reduce(&device->options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]),
+        return tile_reduce(&options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]),
                            s->host_result ? s->host_result : address(&s->out));
     tile_fault found;
     found.happened = false;
     const uint8_t *in[2] = {address(&s->in[0]), s->nin > 1 ? address(&s->in[1]) : NULL};
-    hg_status status = tile_map(&device->options, s->fn, (hg_type)s->atlas_type, s->count, address(&s->out), in, s->nin, &found);
+    hg_status status = tile_map(&options, s->fn, (hg_type)s->atlas_type, s->count, address(&s->out), in, s->nin, &found);
     copy_fault(&found, fault);
     return status;
 }
