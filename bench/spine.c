@@ -241,9 +241,14 @@ static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *sou
     int inner = small ? 2000 : 1;
     OK(hg_binding_launch(binding));
     for (int i = 0; i < (small ? 31 : 9); i++) {
-        double t = bench_now();
-        for (int k = 0; k < inner; k++) OK(hg_binding_launch(binding));
-        bench_add(&ours, (bench_now() - t) / inner);
+        double best = 1e9;
+        for (int turn = 0; turn < (small ? 1 : 9); turn++) { /* the best of nine, as the NumPy side does */
+            double t = bench_now();
+            for (int k = 0; k < inner; k++) OK(hg_binding_launch(binding));
+            t = (bench_now() - t) / inner;
+            if (t < best) best = t;
+        }
+        bench_add(&ours, best);
         if (small || !np) continue;
         double theirs = numpy_add(np, n);
         if (theirs > 0) bench_add(&peer, theirs);
@@ -280,7 +285,9 @@ static void bench_sum(hg_backend *b) {
 }
 
 static void bench_copy(hg_backend *b) {
-    static uint8_t from[1 << 20], to[1 << 20];
+    static _Alignas(4096) uint8_t from[1 << 20], to[1 << 20]; /* pages, as the pools have: the same kinds of addresses for both */
+    memset(from, 1, sizeof from); /* else all of it is the one zero page, and the peer reads from the first-level cache */
+    memset(to, 1, sizeof to);
     for (size_t size = 4096; size <= sizeof from; size *= 16) {
         hg_pool pool;
         bench_samples in = {.count = 0}, out = {.count = 0}, peer = {.count = 0};
