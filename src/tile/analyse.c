@@ -102,6 +102,8 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
 
 /* ---- forms ---- */
 
+enum { ROUNDS = 24 };
+
 typedef struct analysis { tile_plan *plan; kir_function *f; bool changed; } analysis;
 
 static bool id_is_uniform(uint64_t id, bool block_mode) {
@@ -114,10 +116,17 @@ static bool id_is_uniform(uint64_t id, bool block_mode) {
 }
 
 /* Whether all lanes that are active at the start of the function are active in this region (or stopped). */
-static bool everybody_here(const kir_region *r) {
-    for (; r->owner; r = r->owner->parent)
-        if (plan_of(r->owner)->divergent) return false;
-    return true;
+static bool everybody_here(const kir_region *r) { return !r->owner || !plan_of(r->owner)->apart; }
+
+/* Nesting is as deep as a program makes it: what is asked of all regions around a place is kept at the innermost. */
+static void visit_owner(analysis *a, kir_value *v) {
+    value_plan *p = plan_of(v);
+    const value_plan *outside = v->parent->owner ? plan_of(v->parent->owner) : NULL;
+    bool apart = p->divergent || (outside && outside->apart), in_loop = v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop));
+    if (apart != p->apart || in_loop != p->apart_in_loop) a->changed = true;
+    p->apart = apart;
+    p->apart_in_loop = in_loop;
+    p->loop = v->op == KIR_LOOP ? v : outside ? outside->loop : NULL;
 }
 
 static void demote(analysis *a, kir_var *var) {
@@ -166,11 +175,9 @@ static uint8_t form_of(analysis *a, const kir_value *v) {
 }
 
 static void visit_jump(analysis *a, const kir_value *v) {
-    const kir_region *r = v->parent;
-    bool divergent = false;
-    for (; r->owner->op != KIR_LOOP; r = r->owner->parent) divergent = divergent || plan_of(r->owner)->divergent;
-    value_plan *loop = plan_of(r->owner);
-    if (divergent && !loop->divergent) loop->divergent = a->changed = true;
+    const value_plan *here = plan_of(v->parent->owner);
+    value_plan *loop = plan_of(here->loop);
+    if (here->apart_in_loop && !loop->divergent) loop->divergent = a->changed = true;
 }
 
 static void visit_return(analysis *a, const kir_value *v) {
@@ -205,7 +212,9 @@ static void visit(analysis *a, kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_IF:
         if (plan_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
+        visit_owner(a, v);
         break;
+    case KIR_LOOP: visit_owner(a, v); break;
     case KIR_ATOMIC:
         if (v->u.mem.high) demote(a, v->u.mem.high);
         break;
@@ -344,8 +353,9 @@ hg_status tile_plan_forms(tile_plan *plan) {
     if (!make_plans(plan)) return hg_fail_memory();
     kir_count_uses(plan->module);
     analysis a = {.plan = plan, .changed = true};
-    while (a.changed) {
+    for (int round = 0; a.changed; round++) {
         a.changed = false;
+        for (kir_var *x = plan->module->vars; x && round == ROUNDS; x = x->next) demote(&a, x); /* a long chain of variables: enough */
         for (uint64_t i = 0; i < plan->order.count; i++) {
             a.f = plan->order.data[i];
             for (kir_value *v = kir_walk(NULL, a.f->body); v; v = kir_walk(v, a.f->body)) visit(&a, v);

@@ -469,9 +469,7 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
         link_jump(c, insn, pending_of(c, v->parent));
         return;
     }
-    const kir_region *r = v->parent;
-    while (r->owner->op != KIR_LOOP) r = r->owner->parent;
-    value_plan *loop = plan_of(r->owner);
+    value_plan *loop = plan_of(plan_of(v->parent->owner)->loop);
     if (loop->divergent) {
         tile_insn *insn = add(c, TILE_BREAK, mask);
         insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;

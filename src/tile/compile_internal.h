@@ -9,6 +9,9 @@ typedef struct value_plan {
     uint8_t form;         /* tile_form */
     bool widened;         /* a scalar or affine value that somebody needs as a vector too */
     bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool apart;           /* IF, LOOP: only some of the function's lanes may be inside */
+    bool apart_in_loop;   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
+    kir_value *loop;      /* IF, LOOP: the innermost loop around what is inside */
     bool direct;          /* LOAD whose result may stay in the user's memory */
     bool alias;           /* VAR_GET that reads the variable's slot directly */
     uint32_t cell;        /* slot of a scalar or affine value */

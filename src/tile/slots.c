@@ -54,13 +54,15 @@ static void number_positions(kir_function *f, uint32_t *count) {
     *count = position + 1;
 }
 
+/* The innermost loop that v stands in. */
+static const kir_value *loop_around(const kir_value *v) { return v->parent->owner ? plan_of(v->parent->owner)->loop : NULL; }
+
 static void extend_lives(kir_function *f) {
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
         for (uint8_t i = 0; i < v->nargs; i++) {
             value_plan *p = plan_of(v->args[i]);
             uint32_t until = plan_of(v)->position;
-            for (const kir_region *r = v->parent; r != v->args[i]->parent && r->owner; r = r->owner->parent)
-                if (r->owner->op == KIR_LOOP) until = plan_of(r->owner)->end;
+            for (const kir_value *loop = loop_around(v); loop && plan_of(loop)->position > p->position; loop = loop_around(loop)) until = plan_of(loop)->end;
             if (until > p->last) p->last = until;
         }
 }
