@@ -17,14 +17,18 @@ void emit_c_line(c_printer *p) { hg_text_addf(p->out, "%*s", p->indent * 4, "");
 void emit_c_leave(c_printer *p) { hg_text_addf(p->out, p->kernel || p->function->result == KIR_VOID ? "return;" : "return 0;"); }
 
 static void function_name(const c_printer *p, hg_text *out, const kir_function *f) {
-    if (p->prefix && f == p->root) hg_text_addf(out, "%s", p->prefix);
-    else hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->name, (unsigned)f->id);
+    if (p->prefix && f == p->root)
+        hg_text_addf(out, "%s", p->prefix);
+    else
+        hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->name, (unsigned)f->id);
 }
 
 static void var_name(hg_text *out, const kir_var *v) {
     if (!v->function) hg_text_addf(out, "lane->");
-    if (v->by_reference) hg_text_addf(out, "array_%u", (unsigned)v->id);
-    else hg_text_addf(out, v->length ? "array_%u" : "x%u", (unsigned)v->id);
+    if (v->by_reference)
+        hg_text_addf(out, "array_%u", (unsigned)v->id);
+    else
+        hg_text_addf(out, v->length ? "array_%u" : "x%u", (unsigned)v->id);
 }
 
 /* "/\* add.f32 r3, r1, r2 *\/" whenever the source instruction changes. */
@@ -65,15 +69,20 @@ static void print_call(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, "\n");
 }
 
-static const char *const ID_FIELDS[] = {"lane_idx[0]", "lane_idx[1]", "lane_idx[2]", "block_idx[0]", "block_idx[1]", "block_idx[2]", "block_dim[0]",
-                                        "block_dim[1]", "block_dim[2]", "grid_dim[0]", "grid_dim[1]", "grid_dim[2]", "global_lane_id", "lane_count"};
+static const char *const ID_FIELDS[] = {"lane_idx[0]",  "lane_idx[1]",  "lane_idx[2]",    "block_idx[0]", "block_idx[1]",
+                                        "block_idx[2]", "block_dim[0]", "block_dim[1]",   "block_dim[2]", "grid_dim[0]",
+                                        "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
 
 static void print_input(c_printer *p, const kir_value *v) {
     unsigned index = (unsigned)v->u.imm;
-    if (v->type == HG_TYPE_F32) hg_text_addf(p->out, "hg_input_f32(env, %u);\n", index);
-    else if (v->type == HG_TYPE_F64) hg_text_addf(p->out, "hg_input_f64(env, %u);\n", index);
-    else if (v->type == KIR_BOOL) hg_text_addf(p->out, "(env->inputs[%u] & 1) != 0;\n", index);
-    else hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(v->type), index);
+    if (v->type == HG_TYPE_F32)
+        hg_text_addf(p->out, "hg_input_f32(env, %u);\n", index);
+    else if (v->type == HG_TYPE_F64)
+        hg_text_addf(p->out, "hg_input_f64(env, %u);\n", index);
+    else if (v->type == KIR_BOOL)
+        hg_text_addf(p->out, "(env->inputs[%u] & 1) != 0;\n", index);
+    else
+        hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(v->type), index);
 }
 
 /* "const float v12 = " unless nobody reads it. */
@@ -84,8 +93,10 @@ static void declare(c_printer *p, const kir_value *v) {
 
 static void print_access(c_printer *p, const kir_value *v) {
     bool set = v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET, array = v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET;
-    if (set) emit_c_line(p);
-    else declare(p, v);
+    if (set)
+        emit_c_line(p);
+    else
+        declare(p, v);
     var_name(p->out, v->u.var);
     if (array) {
         hg_text_addf(p->out, "[");
@@ -122,14 +133,19 @@ static void print_jump(c_printer *p, const kir_value *v) {
 
 static void print_operation(c_printer *p, const kir_value *v) {
     switch ((kir_op)v->op) {
-    case KIR_CONST: case KIR_PARAM: return; /* used by literal and by name */
-    case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: case KIR_RETURN: print_jump(p, v); return;
+    case KIR_CONST:
+    case KIR_PARAM: return; /* used by literal and by name */
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_EXIT:
+    case KIR_RETURN: print_jump(p, v); return;
     case KIR_CALL:
         if (!v->uses && !kir_has_side_effect(v)) return;
         declare(p, v);
         print_call(p, v);
         return;
-    case KIR_VAR_SET: case KIR_ARRAY_SET: print_access(p, v); return;
+    case KIR_VAR_SET:
+    case KIR_ARRAY_SET: print_access(p, v); return;
     case KIR_DERIVED: p->unsupported = "a derived operation is left"; return;
     case KIR_STEP: p->unsupported = "whole-array steps are not part of a lane kernel"; return;
     default: break;
@@ -140,10 +156,14 @@ static void print_operation(c_printer *p, const kir_value *v) {
         return;
     }
     declare(p, v);
-    if (v->op == KIR_ID) hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(v->type), ID_FIELDS[v->u.imm]);
-    else if (v->op == KIR_INPUT) print_input(p, v);
-    else if (emit_c_expression(p, v)) hg_text_addf(p->out, ";\n");
-    else p->unsupported = "an operation or type was not lowered";
+    if (v->op == KIR_ID)
+        hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(v->type), ID_FIELDS[v->u.imm]);
+    else if (v->op == KIR_INPUT)
+        print_input(p, v);
+    else if (emit_c_expression(p, v))
+        hg_text_addf(p->out, ";\n");
+    else
+        p->unsupported = "an operation or type was not lowered";
 }
 
 static void open_if(c_printer *p, const kir_value *v, const kir_region **region) {
@@ -224,8 +244,10 @@ static void declare_vars(c_printer *p, const kir_function *f) {
         if (x->function != f || x->by_reference || !x->scratch) continue;
         emit_c_line(p);
         hg_text_addf(p->out, "%s ", emit_c_type(x->type));
-        if (f) var_name(p->out, x);
-        else hg_text_addf(p->out, x->length ? "array_%u" : "x%u", (unsigned)x->id);
+        if (f)
+            var_name(p->out, x);
+        else
+            hg_text_addf(p->out, x->length ? "array_%u" : "x%u", (unsigned)x->id);
         if (x->length) hg_text_addf(p->out, "[%u]", (unsigned)x->length);
         hg_text_addf(p->out, !f ? ";" : x->length ? " = {0};" : " = 0;");
         if (x->name) hg_text_addf(p->out, " /* %s */", x->name);
@@ -240,7 +262,8 @@ static void print_parameters(c_printer *p, const kir_function *f) {
         hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name);
         comma = ", ";
     }
-    for (uint8_t i = 0; i < f->param_count; i++, comma = ", ") hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
+    for (uint8_t i = 0; i < f->param_count; i++, comma = ", ")
+        hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
         hg_text_addf(p->out, "%s%s *", comma, emit_c_type(f->array_params[i]->type));
         var_name(p->out, f->array_params[i]);
@@ -258,8 +281,10 @@ static void print_function(c_printer *p, const kir_function *f) {
     p->kernel = !p->prefix && f == p->module->functions;
     p->inst = 0;
     if (p->kernel) {
-        hg_text_addf(p->out, "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
-                             "    (void)lane;\n    env->stopped = false;\n", p->name, p->name);
+        hg_text_addf(p->out,
+                     "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
+                     "    (void)lane;\n    env->stopped = false;\n",
+                     p->name, p->name);
     } else {
         hg_text_addf(p->out, "static inline %s ", emit_c_type(f->result));
         function_name(p, p->out, f);
@@ -277,7 +302,10 @@ static void print_function(c_printer *p, const kir_function *f) {
 
 /* ---- what a root reaches: functions (callees first), variables, tables ---- */
 
-typedef struct reach { HG_VEC(const kir_function *) order; HG_VEC(const kir_value *) stack; } reach;
+typedef struct reach {
+    HG_VEC(const kir_function *) order;
+    HG_VEC(const kir_value *) stack;
+} reach;
 
 enum { SEEN = 1, OPEN = 2 };
 
@@ -285,7 +313,11 @@ enum { SEEN = 1, OPEN = 2 };
 static bool list_functions(const kir_module *m, const kir_function *root, reach *r) {
     for (kir_function *f = m->functions; f; f = f->next) f->scratch = NULL;
     for (kir_var *x = m->vars; x; x = x->next) x->scratch = NULL;
-    HG_VEC(struct { const kir_function *f; const kir_value *at; }) todo = {0};
+    HG_VEC(struct {
+        const kir_function *f;
+        const kir_value *at;
+    })
+    todo = {0};
     bool ok = hg_vec_push(&todo) != NULL;
     if (ok) {
         todo.data[0].f = root;
@@ -348,9 +380,12 @@ static void print_tables(c_printer *p, hg_text *out, const reach *r) {
 
 static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, bool ok) {
     hg_status status = HG_OK;
-    if (p->unsupported) status = hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
-    else if (!ok || body->failed || out->failed) status = hg_fail_memory();
-    else hg_text_add(out, body->data ? body->data : "", body->length);
+    if (p->unsupported)
+        status = hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
+    else if (!ok || body->failed || out->failed)
+        status = hg_fail_memory();
+    else
+        hg_text_add(out, body->data ? body->data : "", body->length);
     if (status == HG_OK && out->failed) status = hg_fail_memory();
     hg_text_free(body);
     hg_vec_free(&r->order);
@@ -392,7 +427,8 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
     for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
     p->out = heads;
     p->indent = 1;
-    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n", m->name, p->name);
+    hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n",
+                 m->name, p->name);
     declare_vars(p, NULL);
     hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", p->name, p->name);
     print_tables(p, heads, &r);
@@ -407,8 +443,10 @@ hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *a
     c_printer printer = {0}, *p = &printer;
     bool ok = true;
     for (uint32_t i = 0; i < count && ok && !p->unsupported; i++) ok = print_kernel(p, kernels[i], &heads, &body);
-    hg_text_addf(out, "/* Written by hologram. The caller fills an hg_env and calls a kernel once for every lane.\n%s */\n"
-                      "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n", about);
+    hg_text_addf(out,
+                 "/* Written by hologram. The caller fills an hg_env and calls a kernel once for every lane.\n%s */\n"
+                 "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n",
+                 about);
     emit_c_environment(out);
     emit_c_helpers(p, out);
     hg_text_addf(out, "\n");

@@ -14,7 +14,8 @@ static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
 
 int emit_c_kind(uint8_t type) {
     switch (type) {
-    case KIR_BOOL: case HG_TYPE_U8: return 0;
+    case KIR_BOOL:
+    case HG_TYPE_U8: return 0;
     case HG_TYPE_U16: return 1;
     case HG_TYPE_U32: return 2;
     case HG_TYPE_U64: return 3;
@@ -33,8 +34,25 @@ const char *emit_c_type(uint8_t type) {
 
 /* ---- helpers: $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed, $F and $f: source's type and name ---- */
 
-typedef enum helper { H_MULHI, H_UDIV, H_UREM, H_SDIV, H_SREM, H_CLZ, H_F2U, H_F2S, H_BITS, H_H2F, H_F2H, H_B2F, H_F2B, H_BIT, H_COUNT } helper;
+typedef enum helper {
+    H_MULHI,
+    H_UDIV,
+    H_UREM,
+    H_SDIV,
+    H_SREM,
+    H_CLZ,
+    H_F2U,
+    H_F2S,
+    H_BITS,
+    H_H2F,
+    H_F2H,
+    H_B2F,
+    H_F2B,
+    H_BIT,
+    H_COUNT
+} helper;
 
+/* clang-format off */
 typedef struct helper_text { const char *name, *text; } helper_text;
 static const helper_text HELPERS[H_COUNT] = {
     [H_MULHI] = {"hg_mulhi_$N",
@@ -118,6 +136,7 @@ static const char *const CLZ_TEXT[] = {
     "static inline uint32_t hg_clz_u32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }\n",
     "static inline uint64_t hg_clz_u64(uint64_t a) { return a ? (uint64_t)__builtin_clzll(a) : 64; }\n",
 };
+/* clang-format on */
 
 /* 2^bits, or 2^(bits - 1), of integer kind k as a literal of float kind f. */
 static void add_power(hg_text *out, int k, int f, int less) { hg_text_addf(out, "0x1p%d%s", (8 << k) - less, SUFFIX[f]); }
@@ -193,18 +212,27 @@ static void float_literal(hg_text *out, uint8_t type, uint64_t bits) {
 }
 
 void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits) {
-    if (type == KIR_BOOL) hg_text_addf(out, bits ? "true" : "false");
-    else if (kir_type_is_float(type)) float_literal(out, type, bits);
-    else if (type == HG_TYPE_U64) hg_text_addf(out, bits > 0xffff ? "UINT64_C(0x%llx)" : "UINT64_C(%llu)", (unsigned long long)bits);
-    else hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
+    if (type == KIR_BOOL)
+        hg_text_addf(out, bits ? "true" : "false");
+    else if (kir_type_is_float(type))
+        float_literal(out, type, bits);
+    else if (type == HG_TYPE_U64)
+        hg_text_addf(out, bits > 0xffff ? "UINT64_C(0x%llx)" : "UINT64_C(%llu)", (unsigned long long)bits);
+    else
+        hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }
 
 void emit_c_name(c_printer *p, const kir_value *v) {
-    if (v->op == KIR_CONST && v->type == HG_TYPE_U8) hg_text_addf(p->out, "(uint8_t)%uu", (unsigned)v->u.imm);
-    else if (v->op == KIR_CONST && v->type == HG_TYPE_U16) hg_text_addf(p->out, "(uint16_t)%uu", (unsigned)v->u.imm);
-    else if (v->op == KIR_CONST) emit_c_literal(p->out, v->type, v->u.imm);
-    else if (v->op == KIR_PARAM) hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
-    else hg_text_addf(p->out, "v%u", (unsigned)v->id);
+    if (v->op == KIR_CONST && v->type == HG_TYPE_U8)
+        hg_text_addf(p->out, "(uint8_t)%uu", (unsigned)v->u.imm);
+    else if (v->op == KIR_CONST && v->type == HG_TYPE_U16)
+        hg_text_addf(p->out, "(uint16_t)%uu", (unsigned)v->u.imm);
+    else if (v->op == KIR_CONST)
+        emit_c_literal(p->out, v->type, v->u.imm);
+    else if (v->op == KIR_PARAM)
+        hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
+    else
+        hg_text_addf(p->out, "v%u", (unsigned)v->id);
 }
 
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t) {
@@ -251,8 +279,10 @@ static void shift(c_printer *p, const kir_value *v) {
     int k = emit_c_kind(v->type);
     const char *wide = k < 2 ? "(uint32_t)" : "";
     hg_text_addf(p->out, "(%s)(", UNSIGNED[k]);
-    if (v->op == KIR_ASHR) hg_text_addf(p->out, "(%s)", SIGNED[k]);
-    else text(p, wide);
+    if (v->op == KIR_ASHR)
+        hg_text_addf(p->out, "(%s)", SIGNED[k]);
+    else
+        text(p, wide);
     arg(p, v, 0);
     text(p, v->op == KIR_SHL ? " << " : " >> ");
     if (v->args[1]->op == KIR_CONST) {
@@ -269,7 +299,8 @@ static void compare(c_printer *p, const kir_value *v) {
     bool same = v->args[0] == v->args[1];
     const kir_value *right = v->args[1], *left = v->args[0];
     if (v->op == KIR_CMP_EQ) {
-        bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST && right->u.imm == 1;
+        bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST &&
+                   right->u.imm == 1;
         if (p->prefix && bit && k >= 2 && k < 4) {
             use(p, H_BIT, k, -1);
             text(p, "(");
@@ -281,8 +312,10 @@ static void compare(c_printer *p, const kir_value *v) {
             infix(p, v, "==");
         }
     } else if (v->op == KIR_CMP_ULT) { /* compilers warn about x < 0 */
-        if (same || (right->op == KIR_CONST && right->u.imm == 0)) text(p, "false");
-        else infix(p, v, "<");
+        if (same || (right->op == KIR_CONST && right->u.imm == 0))
+            text(p, "false");
+        else
+            infix(p, v, "<");
     } else if (same || (left->op == KIR_CONST && right->op == KIR_CONST)) {
         uint64_t sign = UINT64_C(1) << ((8 << k) - 1);
         text(p, !same && (left->u.imm ^ sign) < (right->u.imm ^ sign) ? "true" : "false");
@@ -324,7 +357,9 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     case KIR_AND: infix(p, v, "&"); return true;
     case KIR_OR: infix(p, v, "|"); return true;
     case KIR_XOR: infix(p, v, "^"); return true;
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR: shift(p, v); return true;
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR: shift(p, v); return true;
     case KIR_UDIV: call(p, v, H_UDIV, k, -1); return true;
     case KIR_UREM: call(p, v, H_UREM, k, -1); return true;
     case KIR_SDIV: call(p, v, H_SDIV, k, -1); return true;
@@ -341,7 +376,9 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
         arg(p, v, 1);
         hg_text_addf(p->out, " >> %s)", BITS[k]);
         return true;
-    case KIR_CMP_EQ: case KIR_CMP_ULT: case KIR_CMP_SLT: compare(p, v); return true;
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: compare(p, v); return true;
     default: return false;
     }
 }
@@ -368,11 +405,16 @@ static bool conversion(c_printer *p, const kir_value *v) {
     int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
     switch ((kir_op)v->op) {
     case KIR_BITCAST:
-        if (to == from) arg(p, v, 0);
-        else call(p, v, H_BITS, to, from);
+        if (to == from)
+            arg(p, v, 0);
+        else
+            call(p, v, H_BITS, to, from);
         return true;
-    case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC: extend(p, v); return true;
-    case KIR_U2F: case KIR_S2F: int_to_float(p, v); return true;
+    case KIR_ZEXT:
+    case KIR_SEXT:
+    case KIR_TRUNC: extend(p, v); return true;
+    case KIR_U2F:
+    case KIR_S2F: int_to_float(p, v); return true;
     case KIR_F2U: call(p, v, H_F2U, to, from); return true;
     case KIR_F2S: call(p, v, H_F2S, to, from); return true;
     case KIR_F2F:
@@ -398,7 +440,9 @@ bool emit_c_expression(c_printer *p, const kir_value *v) {
     }
     if (v->op == KIR_TABLE_GET) {
         emit_c_table_name(p, p->out, v->u.table);
-        text(p, !p->prefix ? "[" : kir_type_bytes(v->type) == 8 ? "[(int64_t)" : "[(int32_t)"); /* in range; vector gathers take signed indexes */
+        text(p, !p->prefix                     ? "["
+                : kir_type_bytes(v->type) == 8 ? "[(int64_t)"
+                                               : "[(int32_t)"); /* in range; vector gathers take signed indexes */
         arg(p, v, 0);
         text(p, "]");
         return true;

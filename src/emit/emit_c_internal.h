@@ -14,10 +14,10 @@ typedef struct c_printer {
     const char *prefix;           /* function mode: name of the root, before every other name; NULL: a whole translation unit */
     const kir_function *root;
     int indent;
-    uint32_t inst;                /* last source instruction named in a comment, plus 1 */
-    bool kernel;                  /* inside functions[0] */
-    bool common;                  /* leave out branches, note them in *rare */
-    const char *unsupported;      /* why this module has no C text */
+    uint32_t inst;                                            /* last source instruction named in a comment, plus 1 */
+    bool kernel;                                              /* inside functions[0] */
+    bool common;                                              /* leave out branches, note them in *rare */
+    const char *unsupported;                                  /* why this module has no C text */
     uint64_t helpers[EMIT_C_HELPER_COUNT][EMIT_C_KIND_COUNT]; /* non-zero: used; bit k + 1: with source kind k */
 } c_printer;
 
@@ -35,9 +35,9 @@ void emit_c_helpers(const c_printer *p, hg_text *out);
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 
 /* Parts of emit_c.c used by emit_c_memory.c. */
-void emit_c_line(c_printer *p);                              /* indentation of a new line */
-void emit_c_leave(c_printer *p);                             /* "return;" or "return 0;" */
-bool emit_c_memory(c_printer *p, const kir_value *v);        /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
-void emit_c_environment(hg_text *out);                       /* struct hg_env and what memory operations call */
+void emit_c_line(c_printer *p);                       /* indentation of a new line */
+void emit_c_leave(c_printer *p);                      /* "return;" or "return 0;" */
+bool emit_c_memory(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
+void emit_c_environment(hg_text *out);                /* struct hg_env and what memory operations call */
 
 #endif

@@ -3,6 +3,7 @@
 #include "emit/emit_c_internal.h"
 #include <string.h>
 
+/* clang-format off */
 static const char ENVIRONMENT[] =
     "typedef struct hg_memory {\n"
     "    uint8_t *base;\n"
@@ -89,6 +90,7 @@ static const char ENVIRONMENT[] =
     "    return memory;\n"
     "}\n"
     "\n";
+/* clang-format on */
 
 /* Not every kernel calls every helper: compilers that warn about it are told so in one place. */
 void emit_c_environment(hg_text *out) {
@@ -118,8 +120,10 @@ static uint8_t print_address(c_printer *p, const kir_value *v) {
     bool pool = space == KIR_POOL, handle = space == KIR_BUFFER || pool;
     bool result = v->op != KIR_CHECK;
     emit_c_line(p);
-    if (result) hg_text_addf(p->out, "uint8_t *m%u = ", (unsigned)v->id);
-    else text(p, "if (!");
+    if (result)
+        hg_text_addf(p->out, "uint8_t *m%u = ", (unsigned)v->id);
+    else
+        text(p, "if (!");
     if (space == KIR_FLAT) {
         text(p, "hg_flat_address(env, ");
         wide_argument(p, v, &next);
@@ -135,11 +139,15 @@ static uint8_t print_address(c_printer *p, const kir_value *v) {
     } else {
         hg_text_addf(p->out, "hg_address(env, hg_class(env, %u), ", (unsigned)v->u.mem.class_id);
     }
-    if (v->u.mem.has_index) wide_argument(p, v, &next);
-    else if (space != KIR_FLAT) text(p, "0");
+    if (v->u.mem.has_index)
+        wide_argument(p, v, &next);
+    else if (space != KIR_FLAT)
+        text(p, "0");
     uint64_t disp = (uint64_t)v->u.mem.disp;
-    if (v->u.mem.disp == INT64_MIN) text(p, ", INT64_MIN");
-    else hg_text_addf(p->out, ", %s%llu", v->u.mem.disp < 0 ? "-" : "", (unsigned long long)(v->u.mem.disp < 0 ? 0 - disp : disp));
+    if (v->u.mem.disp == INT64_MIN)
+        text(p, ", INT64_MIN");
+    else
+        hg_text_addf(p->out, ", %s%llu", v->u.mem.disp < 0 ? "-" : "", (unsigned long long)(v->u.mem.disp < 0 ? 0 - disp : disp));
     unsigned size = v->op == KIR_CHECK || !v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes;
     hg_text_addf(p->out, ", %u, %u, %u)", size, (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand);
     if (result) {
@@ -181,8 +189,10 @@ static void print_store(c_printer *p, const kir_value *v) {
     const kir_value *value = v->args[print_address(p, v)];
     uint64_t size = kir_type_bytes(value->type);
     emit_c_line(p);
-    if (size == v->u.mem.bytes) hg_text_addf(p->out, "const %s n%u = ", emit_c_type(value->type), id);
-    else hg_text_addf(p->out, "const %s n%u = (%s)", MEMORY_TYPES[v->u.mem.bytes], id, MEMORY_TYPES[v->u.mem.bytes]);
+    if (size == v->u.mem.bytes)
+        hg_text_addf(p->out, "const %s n%u = ", emit_c_type(value->type), id);
+    else
+        hg_text_addf(p->out, "const %s n%u = (%s)", MEMORY_TYPES[v->u.mem.bytes], id, MEMORY_TYPES[v->u.mem.bytes]);
     emit_c_name(p, value);
     text(p, ";\n");
     emit_c_line(p);
@@ -190,15 +200,18 @@ static void print_store(c_printer *p, const kir_value *v) {
 }
 
 static void print_atomic(c_printer *p, const kir_value *v) {
-    static const char *const FETCH[] = {[KIR_ATOMIC_ADD] = "__atomic_fetch_add", [KIR_ATOMIC_AND] = "__atomic_fetch_and", [KIR_ATOMIC_OR] = "__atomic_fetch_or",
-                                        [KIR_ATOMIC_XOR] = "__atomic_fetch_xor", [KIR_ATOMIC_EXCH] = "__atomic_exchange_n"};
+    static const char *const FETCH[] = {[KIR_ATOMIC_ADD] = "__atomic_fetch_add",
+                                        [KIR_ATOMIC_AND] = "__atomic_fetch_and",
+                                        [KIR_ATOMIC_OR] = "__atomic_fetch_or",
+                                        [KIR_ATOMIC_XOR] = "__atomic_fetch_xor",
+                                        [KIR_ATOMIC_EXCH] = "__atomic_exchange_n"};
     unsigned id = (unsigned)v->id, bytes = v->u.mem.bytes;
     const char *type = MEMORY_TYPES[bytes], *as_signed = bytes == 4 ? "(int32_t)" : "(int64_t)";
     uint8_t next = print_address(p, v);
     emit_c_line(p);
     hg_text_addf(p->out, "if ((uintptr_t)m%u %% %u) {\n", id, bytes);
-    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s", (p->indent + 1) * 4, "", (unsigned)(v->inst ? v->inst - 1 : 0),
-                 (unsigned)v->u.mem.operand, (p->indent + 1) * 4, "");
+    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s", (p->indent + 1) * 4, "",
+                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand, (p->indent + 1) * 4, "");
     emit_c_leave(p);
     hg_text_addf(p->out, "\n%*s}\n", p->indent * 4, "");
     emit_c_line(p);
@@ -212,8 +225,10 @@ static void print_atomic(c_printer *p, const kir_value *v) {
         bool cas = v->u.mem.atomic == KIR_ATOMIC_CAS, sign = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
         bool smaller = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_UMIN;
         hg_text_addf(p->out, "while (%s", cas ? "" : sign ? as_signed : "");
-        if (cas) hg_text_addf(p->out, "v%u == ", id);
-        else hg_text_addf(p->out, smaller ? "v%u > %s" : "v%u < %s", id, sign ? as_signed : "");
+        if (cas)
+            hg_text_addf(p->out, "v%u == ", id);
+        else
+            hg_text_addf(p->out, smaller ? "v%u > %s" : "v%u < %s", id, sign ? as_signed : "");
         emit_c_name(p, v->args[next]);
         hg_text_addf(p->out, " && !__atomic_compare_exchange_n((%s *)(void *)m%u, &v%u, ", type, id, id);
         emit_c_name(p, v->args[cas ? next + 1 : next]);
@@ -227,14 +242,16 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     text(p, "if (");
     emit_c_name(p, v->args[0]);
-    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", (p->indent + 1) * 4, "", (unsigned)v->u.fault.code, (unsigned)(v->inst ? v->inst - 1 : 0),
-                 (unsigned)v->u.fault.operand);
+    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", (p->indent + 1) * 4, "", (unsigned)v->u.fault.code,
+                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.fault.operand);
     const char *message = v->u.fault.message ? v->u.fault.message : v->u.fault.code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
     text(p, "\"");
     for (; *message; message++) {
         unsigned char c = (unsigned char)*message;
-        if (c == '"' || c == '\\' || c < 32 || c == '?') hg_text_addf(p->out, "\\%03o", (unsigned)c);
-        else hg_text_add(p->out, message, 1);
+        if (c == '"' || c == '\\' || c < 32 || c == '?')
+            hg_text_addf(p->out, "\\%03o", (unsigned)c);
+        else
+            hg_text_add(p->out, message, 1);
     }
     hg_text_addf(p->out, "\");\n%*s", (p->indent + 1) * 4, "");
     emit_c_leave(p);

@@ -9,7 +9,8 @@
 
 int tile_kind_of(uint8_t type) {
     switch (type) {
-    case KIR_BOOL: case HG_TYPE_U8: return 0;
+    case KIR_BOOL:
+    case HG_TYPE_U8: return 0;
     case HG_TYPE_U16: return 1;
     case HG_TYPE_U32: return 2;
     case HG_TYPE_U64: return 3;
@@ -54,7 +55,8 @@ bool tile_walk_next(tile_walk *w) {
 
 static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsigned variant) {
     for (uint32_t i = 0; i < h->derived_count; i++)
-        if (h->derived[i].fn == v->u.derived.fn && h->derived[i].type == v->u.derived.atlas_type && h->derived[i].variant == variant) return h->derived[i].run;
+        if (h->derived[i].fn == v->u.derived.fn && h->derived[i].type == v->u.derived.atlas_type && h->derived[i].variant == variant)
+            return h->derived[i].run;
     return NULL;
 }
 
@@ -82,8 +84,9 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
         choice.found = true;
         return choice;
     }
-    bool swaps = (v->nargs == 2 && (v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_MULHI_U || v->op == KIR_AND || v->op == KIR_OR || v->op == KIR_XOR ||
-                                    v->op == KIR_CMP_EQ || v->op == KIR_FADD || v->op == KIR_FMUL || v->op == KIR_FCMP_EQ)) ||
+    bool swaps = (v->nargs == 2 &&
+                  (v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_MULHI_U || v->op == KIR_AND || v->op == KIR_OR ||
+                   v->op == KIR_XOR || v->op == KIR_CMP_EQ || v->op == KIR_FADD || v->op == KIR_FMUL || v->op == KIR_FCMP_EQ)) ||
                  v->op == KIR_FFMA;
     int best = -1;
     for (unsigned bits = 0; bits < 8; bits++) {
@@ -104,13 +107,24 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
 
 enum { ROUNDS = 24 };
 
-typedef struct analysis { tile_plan *plan; kir_function *f; bool changed; } analysis;
+typedef struct analysis {
+    tile_plan *plan;
+    kir_function *f;
+    bool changed;
+} analysis;
 
 static bool id_is_uniform(uint64_t id, bool block_mode) {
     switch ((hg_idname)(id & ~(uint64_t)KIR_ID_HIGH)) {
-    case HG_ID_BLOCK_DIM_X: case HG_ID_BLOCK_DIM_Y: case HG_ID_BLOCK_DIM_Z: case HG_ID_GRID_DIM_X: case HG_ID_GRID_DIM_Y: case HG_ID_GRID_DIM_Z:
+    case HG_ID_BLOCK_DIM_X:
+    case HG_ID_BLOCK_DIM_Y:
+    case HG_ID_BLOCK_DIM_Z:
+    case HG_ID_GRID_DIM_X:
+    case HG_ID_GRID_DIM_Y:
+    case HG_ID_GRID_DIM_Z:
     case HG_ID_LANE_COUNT: return true;
-    case HG_ID_BLOCK_IDX_X: case HG_ID_BLOCK_IDX_Y: case HG_ID_BLOCK_IDX_Z: return block_mode;
+    case HG_ID_BLOCK_IDX_X:
+    case HG_ID_BLOCK_IDX_Y:
+    case HG_ID_BLOCK_IDX_Z: return block_mode;
     default: return false;
     }
 }
@@ -122,7 +136,8 @@ static bool everybody_here(const kir_region *r) { return !r->owner || !plan_of(r
 static void visit_owner(analysis *a, kir_value *v) {
     value_plan *p = plan_of(v);
     const value_plan *outside = v->parent->owner ? plan_of(v->parent->owner) : NULL;
-    bool apart = p->divergent || (outside && outside->apart), in_loop = v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop));
+    bool apart = p->divergent || (outside && outside->apart),
+         in_loop = v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop));
     if (apart != p->apart || in_loop != p->apart_in_loop) a->changed = true;
     p->apart = apart;
     p->apart_in_loop = in_loop;
@@ -159,7 +174,8 @@ static uint8_t address_form(const kir_value *v) {
 static uint8_t form_of(analysis *a, const kir_value *v) {
     bool block_mode = a->plan->kernel->block_mode;
     switch ((kir_op)v->op) {
-    case KIR_CONST: case KIR_INPUT: return TILE_SCALAR;
+    case KIR_CONST:
+    case KIR_INPUT: return TILE_SCALAR;
     case KIR_ID:
         if (id_is_uniform(v->u.imm, block_mode)) return TILE_SCALAR;
         return v->u.imm == HG_ID_GLOBAL_LANE_ID && v->type == HG_TYPE_U64 ? TILE_AFFINE : TILE_VECTOR;
@@ -218,7 +234,8 @@ static void visit(analysis *a, kir_value *v) {
     case KIR_ATOMIC:
         if (v->u.mem.high) demote(a, v->u.mem.high);
         break;
-    case KIR_BREAK: case KIR_CONTINUE: visit_jump(a, v); break;
+    case KIR_BREAK:
+    case KIR_CONTINUE: visit_jump(a, v); break;
     case KIR_RETURN: visit_return(a, v); break;
     case KIR_CALL: visit_call(a, v); break;
     case KIR_VAR_SET: {
@@ -257,16 +274,25 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
         return;
     }
     switch ((kir_op)v->op) {
-    case KIR_VAR_SET: case KIR_RETURN: case KIR_TABLE_GET: case KIR_FAULT_IF: case KIR_IF: case KIR_ARRAY_GET:
+    case KIR_VAR_SET:
+    case KIR_RETURN:
+    case KIR_TABLE_GET:
+    case KIR_FAULT_IF:
+    case KIR_IF:
+    case KIR_ARRAY_GET:
         if (v->nargs) widen_affine(v->args[0]);
         break;
     case KIR_ARRAY_SET:
         widen_affine(v->args[0]);
         widen(v->args[1]);
         break;
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: {
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: {
         bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0), value = (uint8_t)(index + (v->u.mem.has_index ? each : 0));
+        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0),
+                value = (uint8_t)(index + (v->u.mem.has_index ? each : 0));
         for (uint8_t i = 0; i < v->nargs; i++) {
             bool is_index = v->u.mem.has_index && i >= index && i < value;
             if (v->u.mem.split && (i < value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
@@ -340,7 +366,8 @@ static bool make_plans(tile_plan *plan) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             v->scratch = &plans[v->id];
             plans[v->id].cell = plans[v->id].vector = TILE_NONE;
-            if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) plan_of_var(v->u.var)->used = true;
+            if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+                plan_of_var(v->u.var)->used = true;
             if (v->op == KIR_ATOMIC && v->u.mem.high) plan_of_var(v->u.mem.high)->used = true;
             if (v->op == KIR_CALL)
                 for (uint8_t k = 0; k < v->u.call.function->array_count; k++) plan_of_var(v->u.call.arrays[k])->used = true;

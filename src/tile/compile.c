@@ -195,7 +195,11 @@ static void code_table(coder *c, const kir_value *v) {
 
 /* ---- memory ---- */
 
-typedef struct operand { uint8_t form; uint32_t slot; int64_t stride; } operand;
+typedef struct operand {
+    uint8_t form;
+    uint32_t slot;
+    int64_t stride;
+} operand;
 
 static operand plain_operand(const kir_value *v) {
     const value_plan *p = plan_of(v);
@@ -226,8 +230,10 @@ static void name_direct_slot(const kir_module *m, tile_access *access) {
     access->handle_input = TILE_NONE;
     if (access->slot < 0 || (uint64_t)access->slot >= m->slots.count) return;
     const kir_slot *slot = &m->slots.data[access->slot];
-    if (slot->constant) access->constant_handle = slot->handle;
-    else access->handle_input = slot->input;
+    if (slot->constant)
+        access->constant_handle = slot->handle;
+    else
+        access->handle_input = slot->input;
     access->pool = slot->space == KIR_POOL;
 }
 
@@ -487,7 +493,8 @@ static void code_value(coder *c, kir_value *v) {
     c->inst = v->inst;
     switch ((kir_op)v->op) {
     case KIR_CONST: return; /* cells and splats are filled when a frame is made */
-    case KIR_INPUT: case KIR_PARAM: break;
+    case KIR_INPUT:
+    case KIR_PARAM: break;
     case KIR_ID:
         if (p->form == TILE_VECTOR) {
             tile_insn *insn = add(c, TILE_ID, 0);
@@ -498,21 +505,30 @@ static void code_value(coder *c, kir_value *v) {
         break;
     case KIR_VAR_GET: code_get(c, v, mask); break;
     case KIR_VAR_SET: code_set(c, v, mask); return;
-    case KIR_ARRAY_GET: case KIR_ARRAY_SET: code_array(c, v, mask); return;
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: code_array(c, v, mask); return;
     case KIR_TABLE_GET: code_table(c, v); break;
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: code_memory(c, v, mask); break;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: code_memory(c, v, mask); break;
     case KIR_FENCE: add(c, TILE_FENCE, mask)->u.imm = v->u.imm; return;
     case KIR_BARRIER: add(c, TILE_BARRIER, mask)->u.imm = v->u.imm; return;
     case KIR_IF: begin_if(c, v); return;
     case KIR_LOOP: begin_loop(c, v); return;
-    case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: code_jump(c, v, mask); return;
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_EXIT: code_jump(c, v, mask); return;
     case KIR_RETURN: code_return(c, v, mask); return;
     case KIR_CALL: code_call(c, v, mask); break;
     case KIR_FAULT_IF: code_fault_if(c, v, mask); return;
     default:
-        if (tile_is_pure(v) && tile_is_border(v)) code_border(c, v);
-        else if (tile_is_pure(v)) code_pure(c, v);
-        else c->plan->unsupported = kir_op_name((kir_op)v->op);
+        if (tile_is_pure(v) && tile_is_border(v))
+            code_border(c, v);
+        else if (tile_is_pure(v))
+            code_pure(c, v);
+        else
+            c->plan->unsupported = kir_op_name((kir_op)v->op);
         break;
     }
     if (p->form != TILE_VECTOR && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
@@ -539,9 +555,12 @@ static void code_function(coder *c, kir_function *f) {
         } else if (w.region->owner) {
             kir_value *owner = w.region->owner;
             c->inst = owner->inst;
-            if (owner->op == KIR_LOOP) end_loop(c, owner);
-            else if (w.region == owner->body[0]) middle_if(c, owner);
-            else end_if(c, owner);
+            if (owner->op == KIR_LOOP)
+                end_loop(c, owner);
+            else if (w.region == owner->body[0])
+                middle_if(c, owner);
+            else
+                end_if(c, owner);
         }
     } while (!c->plan->out_of_memory && !c->plan->unsupported && tile_walk_next(&w));
     patch(c, &c->p->pending, here(c));
@@ -560,8 +579,10 @@ static uint32_t mask_need(kir_function *f) {
         const kir_value *open = w.v ? w.v : w.region->owner;
         if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !plan_of(open)->divergent) continue;
         uint32_t count = open->op == KIR_LOOP ? 3 : 2;
-        if (w.v) depth += count;
-        else if (open->op == KIR_LOOP || w.region == open->body[1]) depth -= count;
+        if (w.v)
+            depth += count;
+        else if (open->op == KIR_LOOP || w.region == open->body[1])
+            depth -= count;
         if (depth > most) most = depth;
     } while (tile_walk_next(&w));
     return most;
@@ -578,7 +599,8 @@ static void place_masks(tile_plan *plan) {
         p->pending = TILE_NONE;
         if (plan->kernel->mask_count < p->mask_base + 2) plan->kernel->mask_count = p->mask_base + 2;
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_CALL && plan_of_function(v->u.call.function)->mask_base < above) plan_of_function(v->u.call.function)->mask_base = above;
+            if (v->op == KIR_CALL && plan_of_function(v->u.call.function)->mask_base < above)
+                plan_of_function(v->u.call.function)->mask_base = above;
     }
 }
 
@@ -592,7 +614,8 @@ hg_status tile_plan_code(tile_plan *plan) {
     place_masks(plan);
     for (uint64_t i = 0; i < plan->order.count; i++) code_function(&c, plan->order.data[i]);
     plan->kernel->body_mask = plan_of_function(plan->module->functions)->body_mask;
-    if (plan->unsupported) return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", plan->module->name, plan->unsupported);
+    if (plan->unsupported)
+        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", plan->module->name, plan->unsupported);
     return plan->out_of_memory ? hg_fail_memory() : HG_OK;
 }
 
@@ -612,9 +635,12 @@ static hg_status keep(tile_plan *plan) {
     if (k->slot_count) memcpy(k->slots, plan->slots.data, k->slot_count * sizeof *k->slots);
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
-        bool tile = slot->kind == TILE_SLOT_ID && (slot->imm == HG_ID_GLOBAL_LANE_ID || (slot->imm >= HG_ID_BLOCK_IDX_X && slot->imm <= HG_ID_BLOCK_IDX_Z));
-        if (tile) k->tile_cells[k->tile_cell_count++] = i;
-        else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT) k->launch_cells[k->launch_cell_count++] = i;
+        bool tile = slot->kind == TILE_SLOT_ID &&
+                    (slot->imm == HG_ID_GLOBAL_LANE_ID || (slot->imm >= HG_ID_BLOCK_IDX_X && slot->imm <= HG_ID_BLOCK_IDX_Z));
+        if (tile)
+            k->tile_cells[k->tile_cell_count++] = i;
+        else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT)
+            k->launch_cells[k->launch_cell_count++] = i;
     }
     return HG_OK;
 }
@@ -635,8 +661,10 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     hg_vec_free(&plan.order);
     hg_vec_free(&plan.slots);
     hg_vec_free(&plan.code);
-    if (status == HG_OK) *kernel = k;
-    else tile_kernel_destroy(k);
+    if (status == HG_OK)
+        *kernel = k;
+    else
+        tile_kernel_destroy(k);
     return status;
 }
 

@@ -6,17 +6,17 @@
 #include "tile/tile_internal.h"
 
 typedef struct value_plan {
-    uint8_t form;         /* tile_form */
-    bool widened;         /* a scalar or affine value that somebody needs as a vector too */
-    bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
-    bool apart;           /* IF, LOOP: only some of the function's lanes may be inside */
-    bool apart_in_loop;   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
-    kir_value *loop;      /* IF, LOOP: the innermost loop around what is inside */
-    bool direct;          /* LOAD whose result may stay in the user's memory */
-    bool alias;           /* VAR_GET that reads the variable's slot directly */
-    uint32_t cell;        /* slot of a scalar or affine value */
-    uint32_t vector;      /* slot of a vector, or of the widened form; a colour before slots are final */
-    uint32_t joined[4];   /* split memory operations: slots of the whole handle, index, operands */
+    uint8_t form;                 /* tile_form */
+    bool widened;                 /* a scalar or affine value that somebody needs as a vector too */
+    bool divergent;               /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool apart;                   /* IF, LOOP: only some of the function's lanes may be inside */
+    bool apart_in_loop;           /* IF, LOOP: only some of the innermost loop's lanes may be inside */
+    kir_value *loop;              /* IF, LOOP: the innermost loop around what is inside */
+    bool direct;                  /* LOAD whose result may stay in the user's memory */
+    bool alias;                   /* VAR_GET that reads the variable's slot directly */
+    uint32_t cell;                /* slot of a scalar or affine value */
+    uint32_t vector;              /* slot of a vector, or of the widened form; a colour before slots are final */
+    uint32_t joined[4];           /* split memory operations: slots of the whole handle, index, operands */
     uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
     kir_value *next_dying;
     uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke out, continue */
@@ -45,11 +45,11 @@ typedef struct function_plan {
 typedef struct tile_plan {
     kir_module *module;
     tile_kernel *kernel;
-    hg_arena arena; /* of this compilation */
+    hg_arena arena;               /* of this compilation */
     HG_VEC(kir_function *) order; /* callers before callees */
     HG_VEC(tile_slot) slots;
     HG_VEC(tile_insn) code;
-    uint8_t **tables;    /* the kernel's copies, by id */
+    uint8_t **tables; /* the kernel's copies, by id */
     uint32_t table_count;
     bool out_of_memory;
     const char *unsupported;
@@ -59,14 +59,18 @@ static inline value_plan *plan_of(const kir_value *v) { return v->scratch; }
 static inline var_plan *plan_of_var(const kir_var *v) { return v->scratch; }
 static inline function_plan *plan_of_function(const kir_function *f) { return f->scratch; }
 
-int tile_kind_of(uint8_t type);     /* u8 u16 u32 u64 f32 f64; -1 */
+int tile_kind_of(uint8_t type);        /* u8 u16 u32 u64 f32 f64; -1 */
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
 /* An affine value compared with a scalar: the first or the last lanes are true. */
 bool tile_is_border(const kir_value *v);
 
 /* The handler of a vector operation, given which arguments could be scalars. swap: arguments 0 and 1 change places;
  * variant: the arguments (after the swap) that are passed as scalars. run NULL: a copy of argument 0. */
-typedef struct tile_choice { tile_fn *run; uint8_t variant; bool swap, found; } tile_choice;
+typedef struct tile_choice {
+    tile_fn *run;
+    uint8_t variant;
+    bool swap, found;
+} tile_choice;
 tile_choice tile_choose(const tile_handlers *handlers, const kir_value *v, uint8_t scalars);
 
 hg_status tile_plan_forms(tile_plan *plan);
@@ -74,7 +78,10 @@ hg_status tile_plan_slots(tile_plan *plan);
 hg_status tile_plan_code(tile_plan *plan);
 
 /* A walk of a function's operations with region ends: v the next operation, or NULL at the end of `region`. */
-typedef struct tile_walk { const kir_region *root, *region; kir_value *v; } tile_walk;
+typedef struct tile_walk {
+    const kir_region *root, *region;
+    kir_value *v;
+} tile_walk;
 static inline tile_walk tile_walk_start(const kir_function *f) { return (tile_walk){f->body, f->body, f->body->first}; }
 /* After an operation: into its first region, or to the next one. After a region's end: out of it. False at the end of the root. */
 bool tile_walk_next(tile_walk *walk);

@@ -4,12 +4,24 @@
 #include <string.h>
 
 /* A loop over n elements of the size that an instruction names. */
-#define BY_SIZE(size, code)                                  \
-    switch (size) {                                          \
-    case 1: { typedef uint8_t element; code } break;         \
-    case 2: { typedef uint16_t element; code } break;        \
-    case 4: { typedef uint32_t element; code } break;        \
-    default: { typedef uint64_t element; code } break;       \
+#define BY_SIZE(size, code)       \
+    switch (size) {               \
+    case 1: {                     \
+        typedef uint8_t element;  \
+        code                      \
+    } break;                      \
+    case 2: {                     \
+        typedef uint16_t element; \
+        code                      \
+    } break;                      \
+    case 4: {                     \
+        typedef uint32_t element; \
+        code                      \
+    } break;                      \
+    default: {                    \
+        typedef uint64_t element; \
+        code                      \
+    } break;                      \
     }
 
 static void splat(void *d_, const void *a_, uint8_t size, uint32_t n) {
@@ -46,14 +58,18 @@ static int size_class(uint8_t size) { return size == 1 ? 0 : size == 2 ? 1 : siz
 
 static void masked_copy(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
     const tile_mask *mask = &f->mask[insn->mask];
-    if (mask->count == f->n) memcpy(d, a, (size_t)f->n * insn->size);
-    else if (mask->count) f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][0](d, mask->bytes, a, d, f->n);
+    if (mask->count == f->n)
+        memcpy(d, a, (size_t)f->n * insn->size);
+    else if (mask->count)
+        f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][0](d, mask->bytes, a, d, f->n);
 }
 
 static void masked_splat(const tile_frame *f, const tile_insn *insn, uint8_t *d, const uint8_t *a) {
     const tile_mask *mask = &f->mask[insn->mask];
-    if (mask->count == f->n) splat(d, a, insn->size, f->n);
-    else if (mask->count) f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][2](d, mask->bytes, a, d, f->n);
+    if (mask->count == f->n)
+        splat(d, a, insn->size, f->n);
+    else if (mask->count)
+        f->kernel->handlers->op[KIR_SELECT][size_class(insn->size)][2](d, mask->bytes, a, d, f->n);
 }
 
 static void first_active(const tile_frame *f, const tile_insn *insn) {
@@ -116,10 +132,15 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
         fault->code = insn->size;
         fault->operand = (uint8_t)insn->c;
         fault->inst = insn->inst ? insn->inst - 1 : 0;
-        tile_fault_message(fault, "%s", insn->u.message ? insn->u.message : insn->size == KIR_FAULT_DIVISION ? "division by zero" : "fault");
+        tile_fault_message(fault, "%s",
+                           insn->u.message                    ? insn->u.message
+                           : insn->size == KIR_FAULT_DIVISION ? "division by zero"
+                                                              : "fault");
     }
-    if (insn->b) mask->count = 0;
-    else tile_mask_remove(f, mask, cond);
+    if (insn->b)
+        mask->count = 0;
+    else
+        tile_mask_remove(f, mask, cond);
 }
 
 /* ---- control ---- */
@@ -153,8 +174,10 @@ static void leave_region(const tile_frame *f, const tile_insn *insn) {
 }
 
 static void fence(uint64_t scope) {
-    if (scope == HG_SCOPE_SYSTEM) atomic_thread_fence(memory_order_seq_cst);
-    else if (scope != HG_SCOPE_THREAD) atomic_thread_fence(memory_order_acq_rel);
+    if (scope == HG_SCOPE_SYSTEM)
+        atomic_thread_fence(memory_order_seq_cst);
+    else if (scope != HG_SCOPE_THREAD)
+        atomic_thread_fence(memory_order_acq_rel);
 }
 
 /* What does not concern the program counter. */
@@ -164,7 +187,9 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
     case TILE_ID: tile_id_vector(f, slot[insn->d], (uint32_t)insn->u.imm, insn->size); break;
     case TILE_FIRST: first_active(f, insn); break;
     case TILE_ARRAY_GET: array_get(f, insn); break;
-    case TILE_ARRAY_GET_ONE: memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), (size_t)f->n * insn->size); break;
+    case TILE_ARRAY_GET_ONE:
+        memcpy(slot[insn->d], row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), (size_t)f->n * insn->size);
+        break;
     case TILE_ARRAY_SET: array_set(f, insn); break;
     case TILE_ARRAY_SET_ONE: masked_copy(f, insn, row(f, insn, *(const uint32_t *)(void *)slot[insn->b]), slot[insn->c]); break;
     case TILE_ARRAY_ZERO:
@@ -175,7 +200,10 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
     case TILE_TABLE_ONE: table_get(f, insn, 1); break;
     case TILE_JOIN: join_halves(f, insn, f->n); break;
     case TILE_JOIN_ONE: join_halves(f, insn, 1); break;
-    case TILE_LOAD: case TILE_STORE: case TILE_CHECK: case TILE_ATOMIC: tile_access_run(f, insn); break;
+    case TILE_LOAD:
+    case TILE_STORE:
+    case TILE_CHECK:
+    case TILE_ATOMIC: tile_access_run(f, insn); break;
     case TILE_FENCE: fence(insn->u.imm); break;
     case TILE_FAULT_IF: fault_if(f, insn); break;
     default: break;
@@ -195,7 +223,8 @@ void tile_execute(tile_frame *f) {
         case TILE_RUN_ONE: i->run(slot[i->d], slot[i->a], slot[i->b], slot[i->c], 1); break;
         case TILE_SPLAT: splat(slot[i->d], slot[i->a], i->size, n); break;
         case TILE_IOTA: iota(slot[i->d], slot[i->a], i->u.imm, i->size, n); break;
-        case TILE_LESS: case TILE_MORE: border(i, slot, n); break;
+        case TILE_LESS:
+        case TILE_MORE: border(i, slot, n); break;
         case TILE_COPY: masked_copy(f, i, slot[i->d], slot[i->a]); break;
         case TILE_COPY_ONE: memcpy(slot[i->d], slot[i->a], 8); break;
         case TILE_COPY_SPLAT: masked_splat(f, i, slot[i->d], slot[i->a]); break;

@@ -20,7 +20,8 @@ tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane) {
     frame->fault.lane = id;
     if (frame->phase == 0) { /* only lanes above can lose: theirs are not worth running */
         uint64_t best = atomic_load_explicit(&frame->state->best_lane, memory_order_relaxed);
-        while (id < best && !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best, id, memory_order_relaxed, memory_order_relaxed)) {}
+        while (id < best &&
+               !atomic_compare_exchange_weak_explicit(&frame->state->best_lane, &best, id, memory_order_relaxed, memory_order_relaxed)) {}
     }
     return &frame->fault;
 }
@@ -34,7 +35,8 @@ void tile_fault_message(tile_fault *fault, const char *format, ...) {
 
 /* Decimal text of an exact signed offset; text has room for 48 bytes. */
 static const char *print_wide(tile_i128 value, char *text) {
-    __extension__ unsigned __int128 rest = value < 0 ? 0 - (__extension__ (unsigned __int128)value) : (__extension__ (unsigned __int128)value);
+    __extension__ unsigned __int128 rest = value < 0 ? 0 - (__extension__(unsigned __int128) value)
+                                                     : (__extension__(unsigned __int128) value);
     char *p = text + 47;
     *p = 0;
     do *--p = (char)('0' + (int)(rest % 10));
@@ -49,8 +51,8 @@ void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t 
     fault->code = KIR_FAULT_BOUNDS;
     fault->offset = (uint64_t)offset;
     fault->limit = limit;
-    tile_fault_message(fault, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, text), (unsigned long long)size, what,
-                       (unsigned long long)limit);
+    tile_fault_message(fault, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, text),
+                       (unsigned long long)size, what, (unsigned long long)limit);
 }
 
 bool tile_out_of_time(tile_frame *frame) {
@@ -59,8 +61,10 @@ bool tile_out_of_time(tile_frame *frame) {
     frame->fuel = TILE_FUEL;
     int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
     if (stop) return true;
-    if (launch->cancel && *launch->cancel) stop = 2;
-    else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns) stop = 1;
+    if (launch->cancel && *launch->cancel)
+        stop = 2;
+    else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns)
+        stop = 1;
     if (stop) atomic_store_explicit(&state->stop, stop, memory_order_relaxed);
     return stop != 0;
 }

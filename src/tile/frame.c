@@ -13,7 +13,9 @@ static uint64_t slot_bytes(const tile_slot *slot, uint32_t width) {
     return width >= TILE_MIN_WIDTH ? round_up(bytes) : (bytes + 7) / 8 * 8;
 }
 
-static bool is_vector(const tile_slot *slot) { return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT || slot->kind == TILE_SLOT_SPARE; }
+static bool is_vector(const tile_slot *slot) {
+    return slot->kind == TILE_SLOT_VECTOR || slot->kind == TILE_SLOT_SPLAT || slot->kind == TILE_SLOT_SPARE;
+}
 
 static void fill_splat(uint8_t *d, const tile_slot *slot, uint32_t width) {
     for (uint32_t i = 0; i < width; i++)

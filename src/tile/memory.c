@@ -40,7 +40,11 @@ void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t si
 
 /* ---- which memory ---- */
 
-typedef struct place { tile_memory memory; uint64_t handle; bool pool; } place;
+typedef struct place {
+    tile_memory memory;
+    uint64_t handle;
+    bool pool;
+} place;
 
 static tile_memory resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     const tile_launch *launch = f->state->launch;
@@ -79,7 +83,9 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
     return p;
 }
 
-static bool is_open(const tile_access *a) { return a->space == KIR_FLAT || ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0); }
+static bool is_open(const tile_access *a) {
+    return a->space == KIR_FLAT || ((a->space == KIR_BUFFER || a->space == KIR_POOL) && a->slot < 0);
+}
 
 /* The memory of one lane; a flat address also gives the index. */
 static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t *index) {
@@ -154,27 +160,29 @@ static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, u
     return value;
 }
 
-#define ATOMIC_ON(type, stype)                                                                                                        \
-    static type atomic_##type(uint8_t op, type *p, type x, type y) {                                                                  \
-        type old;                                                                                                                     \
-        switch ((kir_atomic)op) {                                                                                                     \
-        case KIR_ATOMIC_ADD: return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);                                                       \
-        case KIR_ATOMIC_AND: return __atomic_fetch_and(p, x, __ATOMIC_RELAXED);                                                       \
-        case KIR_ATOMIC_OR: return __atomic_fetch_or(p, x, __ATOMIC_RELAXED);                                                         \
-        case KIR_ATOMIC_XOR: return __atomic_fetch_xor(p, x, __ATOMIC_RELAXED);                                                       \
-        case KIR_ATOMIC_EXCH: return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                                     \
-        case KIR_ATOMIC_CAS:                                                                                                          \
-            old = x;                                                                                                                  \
-            __atomic_compare_exchange_n(p, &old, y, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                                           \
-            return old;                                                                                                               \
-        default: break;                                                                                                               \
-        }                                                                                                                             \
-        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                                                   \
-        for (;;) {                                                                                                                    \
-            bool take = op == KIR_ATOMIC_UMIN ? x < old : op == KIR_ATOMIC_UMAX ? x > old : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old \
-                                                                                                                  : (stype)x > (stype)old; \
-            if (!take || __atomic_compare_exchange_n(p, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;                  \
-        }                                                                                                                             \
+#define ATOMIC_ON(type, stype)                                                                                       \
+    static type atomic_##type(uint8_t op, type *p, type x, type y) {                                                 \
+        type old;                                                                                                    \
+        switch ((kir_atomic)op) {                                                                                    \
+        case KIR_ATOMIC_ADD: return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);                                      \
+        case KIR_ATOMIC_AND: return __atomic_fetch_and(p, x, __ATOMIC_RELAXED);                                      \
+        case KIR_ATOMIC_OR: return __atomic_fetch_or(p, x, __ATOMIC_RELAXED);                                        \
+        case KIR_ATOMIC_XOR: return __atomic_fetch_xor(p, x, __ATOMIC_RELAXED);                                      \
+        case KIR_ATOMIC_EXCH: return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                    \
+        case KIR_ATOMIC_CAS:                                                                                         \
+            old = x;                                                                                                 \
+            __atomic_compare_exchange_n(p, &old, y, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                          \
+            return old;                                                                                              \
+        default: break;                                                                                              \
+        }                                                                                                            \
+        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                                  \
+        for (;;) {                                                                                                   \
+            bool take = op == KIR_ATOMIC_UMIN   ? x < old                                                            \
+                        : op == KIR_ATOMIC_UMAX ? x > old                                                            \
+                        : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old                                              \
+                                                : (stype)x > (stype)old;                                             \
+            if (!take || __atomic_compare_exchange_n(p, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old; \
+        }                                                                                                            \
     }
 ATOMIC_ON(uint32_t, int32_t)
 ATOMIC_ON(uint64_t, int64_t)
@@ -192,8 +200,10 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
     } else {
         uint64_t x = lane_operand(f, a->value_form, a->value, a->value_size, lane);
         uint64_t y = a->atomic == KIR_ATOMIC_CAS ? lane_operand(f, a->second_form, a->second, a->value_size, lane) : 0;
-        if (a->bytes == 4) value = atomic_uint32_t(a->atomic, (uint32_t *)(void *)address, (uint32_t)x, (uint32_t)y);
-        else value = atomic_uint64_t(a->atomic, (uint64_t *)(void *)address, x, y);
+        if (a->bytes == 4)
+            value = atomic_uint32_t(a->atomic, (uint32_t *)(void *)address, (uint32_t)x, (uint32_t)y);
+        else
+            value = atomic_uint64_t(a->atomic, (uint64_t *)(void *)address, x, y);
     }
     if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
         uint32_t low = (uint32_t)value, high = (uint32_t)(value >> 32);
@@ -201,8 +211,10 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
         memcpy(f->slot[a->high] + (size_t)lane * 4, &high, 4);
         return;
     }
-    if (a->one) memcpy(f->slot[a->result], &value, 8);
-    else memcpy(f->slot[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
+    if (a->one)
+        memcpy(f->slot[a->result], &value, 8);
+    else
+        memcpy(f->slot[a->result] + (size_t)lane * a->value_size, &value, a->value_size);
 }
 
 static void run_lanes(tile_frame *f, const tile_insn *insn) {
@@ -225,33 +237,50 @@ static void run_lanes(tile_frame *f, const tile_insn *insn) {
 /* ---- whole tiles ---- */
 
 /* Element copies. Addresses need no alignment. */
-#define BY_BYTES(bytes, code)                             \
-    switch (bytes) {                                      \
-    case 1: { typedef uint8_t element; code } break;      \
-    case 2: { typedef uint16_t element; code } break;     \
-    case 4: { typedef uint32_t element; code } break;     \
-    default: { typedef uint64_t element; code } break;    \
+#define BY_BYTES(bytes, code)     \
+    switch (bytes) {              \
+    case 1: {                     \
+        typedef uint8_t element;  \
+        code                      \
+    } break;                      \
+    case 2: {                     \
+        typedef uint16_t element; \
+        code                      \
+    } break;                      \
+    case 4: {                     \
+        typedef uint32_t element; \
+        code                      \
+    } break;                      \
+    default: {                    \
+        typedef uint64_t element; \
+        code                      \
+    } break;                      \
     }
 
 /* base may lie outside of the memory: only base + index does not. */
 static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
     if (active) {
-        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (active[i]) memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (active[i])
+                            memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
     } else {
-        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++)
+                            memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
     }
 }
 
 static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                        memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
 }
 
 static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                        memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
 static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i]) memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
+    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                        memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
 /* Whether all active lanes name the same memory; then which, and their offsets within it (flat addresses: in f->scratch). */
@@ -306,18 +335,22 @@ static bool all_within(const tile_frame *f, const tile_access *a, const place *p
 static int kind_of_bytes(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
 
 /* Where loaded elements go: the result, or scratch when they still have to grow. */
-static uint8_t *load_target(const tile_frame *f, const tile_access *a) { return a->value_size == a->bytes ? f->slot[a->result] : f->scratch; }
+static uint8_t *load_target(const tile_frame *f, const tile_access *a) {
+    return a->value_size == a->bytes ? f->slot[a->result] : f->scratch;
+}
 
 static void finish_load(const tile_frame *f, const tile_access *a) {
     if (a->value_size == a->bytes) return;
-    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](f->slot[a->result], f->scratch, NULL, NULL, f->n);
+    f->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)](f->slot[a->result], f->scratch, NULL,
+                                                                                                  NULL, f->n);
 }
 
 /* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane when they need it. */
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     const uint8_t *value = f->slot[a->value];
     if (a->value_form != TILE_VECTOR) {
-        BY_BYTES(a->bytes, element one; memcpy(&one, value, sizeof one); for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
+        BY_BYTES(a->bytes, element one; memcpy(&one, value, sizeof one);
+                 for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
         return f->scratch;
     }
     if (a->value_size == a->bytes) return value;
@@ -333,13 +366,17 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
         f->slot[a->result] = base;
     } else if (a->op == KIR_LOAD) {
         uint8_t *d = load_target(f, a);
-        if (contiguous) memcpy(d, base, (size_t)f->n * a->bytes);
-        else gather_strided(d, base, a->stride, active, f->n, a->bytes);
+        if (contiguous)
+            memcpy(d, base, (size_t)f->n * a->bytes);
+        else
+            gather_strided(d, base, a->stride, active, f->n, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
         const uint8_t *v = store_source(f, a);
-        if (contiguous) memmove(base, v, (size_t)f->n * a->bytes); /* v may lie in the user's memory */
-        else scatter_strided(v, base, a->stride, active, f->n, a->bytes);
+        if (contiguous)
+            memmove(base, v, (size_t)f->n * a->bytes); /* v may lie in the user's memory */
+        else
+            scatter_strided(v, base, a->stride, active, f->n, a->bytes);
     }
     return true;
 }
@@ -371,7 +408,8 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
         if (a->one) {
             memcpy(f->slot[a->result], &value, 8);
         } else {
-            BY_BYTES(a->value_size, element one = (element)value; for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
+            BY_BYTES(a->value_size, element one = (element)value;
+                     for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
         const uint8_t *active = tile_mask_bytes(f, mask);

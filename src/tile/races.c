@@ -6,15 +6,20 @@
 #include <string.h>
 
 typedef struct shadow {
-    uint64_t key;              /* address, or 0 */
-    uint64_t writer, reader;   /* global lane + 1; 0: nobody */
+    uint64_t key;            /* address, or 0 */
+    uint64_t writer, reader; /* global lane + 1; 0: nobody */
     uint64_t write_phase, read_phase;
     bool write_atomic, read_atomic;
 } shadow;
 
-struct tile_races { shadow *table; uint64_t capacity, count; };
+struct tile_races {
+    shadow *table;
+    uint64_t capacity, count;
+};
 
-struct tile_races *tile_races_create(void) { return hg_calloc(1, sizeof(struct tile_races)); }
+struct tile_races *tile_races_create(void) {
+    return hg_calloc(1, sizeof(struct tile_races));
+}
 
 void tile_races_destroy(struct tile_races *races) {
     if (!races) return;
@@ -67,7 +72,8 @@ static void report(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t 
                        (unsigned long long)(other < now ? now : other), (unsigned long long)offset);
 }
 
-bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool shared, uint64_t handle, uint64_t offset) {
+bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool shared, uint64_t handle,
+                     uint64_t offset) {
     (void)handle;
     if (a->op == KIR_CHECK) return false;
     uint64_t now = f->lane0 + lane;

@@ -8,7 +8,7 @@
 static int size_class(uint64_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
 
 /* A place before slots are final: colour and size class. */
-static uint32_t colour_code(uint32_t colour, int class) { return colour << 2 | (uint32_t)class; }
+static uint32_t colour_code(uint32_t colour, int class) { return colour << 2 | (uint32_t) class; }
 
 typedef struct scan {
     tile_plan *plan;
@@ -38,8 +38,10 @@ static uint32_t take_colour(scan *s, uint8_t type) {
 
 static void give_colour(scan *s, uint32_t code) {
     uint32_t *slot = hg_vec_push(&s->free[code & 3]);
-    if (slot) *slot = code >> 2;
-    else s->plan->out_of_memory = true;
+    if (slot)
+        *slot = code >> 2;
+    else
+        s->plan->out_of_memory = true;
 }
 
 /* ---- positions and last uses ---- */
@@ -48,8 +50,10 @@ static void number_positions(kir_function *f, uint32_t *count) {
     uint32_t position = 0;
     tile_walk w = tile_walk_start(f);
     do {
-        if (w.v) plan_of(w.v)->position = plan_of(w.v)->last = ++position;
-        else if (w.region->owner && w.region->owner->op == KIR_LOOP) plan_of(w.region->owner)->end = ++position;
+        if (w.v)
+            plan_of(w.v)->position = plan_of(w.v)->last = ++position;
+        else if (w.region->owner && w.region->owner->op == KIR_LOOP)
+            plan_of(w.region->owner)->end = ++position;
     } while (tile_walk_next(&w));
     *count = position + 1;
 }
@@ -62,7 +66,8 @@ static void extend_lives(kir_function *f) {
         for (uint8_t i = 0; i < v->nargs; i++) {
             value_plan *p = plan_of(v->args[i]);
             uint32_t until = plan_of(v)->position;
-            for (const kir_value *loop = loop_around(v); loop && plan_of(loop)->position > p->position; loop = loop_around(loop)) until = plan_of(loop)->end;
+            for (const kir_value *loop = loop_around(v); loop && plan_of(loop)->position > p->position; loop = loop_around(loop))
+                until = plan_of(loop)->end;
             if (until > p->last) p->last = until;
         }
 }
@@ -126,7 +131,8 @@ static uint32_t splat_slot(tile_plan *plan, const kir_value *v) {
     uint8_t size = (uint8_t)kir_type_bytes(v->type);
     uint64_t start = plan->slots.count > 4096 ? plan->slots.count - 4096 : 0; /* sharing is not worth a long search */
     for (uint64_t i = start; i < plan->slots.count; i++)
-        if (plan->slots.data[i].kind == TILE_SLOT_SPLAT && plan->slots.data[i].imm == v->u.imm && plan->slots.data[i].size == size) return (uint32_t)i;
+        if (plan->slots.data[i].kind == TILE_SLOT_SPLAT && plan->slots.data[i].imm == v->u.imm && plan->slots.data[i].size == size)
+            return (uint32_t)i;
     return new_slot(plan, TILE_SLOT_SPLAT, size, v->u.imm);
 }
 
@@ -215,7 +221,8 @@ static void place_variables(scan *s, const kir_function *owner) {
 
 static void place_interface(scan *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++)
-        s->f->param_slot[i] = s->f->param_form[i] == TILE_VECTOR ? take_colour(s, f->param_types[i]) : new_slot(s->plan, TILE_SLOT_CELL, 8, 0);
+        s->f->param_slot[i] = s->f->param_form[i] == TILE_VECTOR ? take_colour(s, f->param_types[i])
+                                                                 : new_slot(s->plan, TILE_SLOT_CELL, 8, 0);
     if (f->result != KIR_VOID)
         s->f->result_slot = s->f->result_form == TILE_VECTOR ? take_colour(s, f->result) : new_slot(s->plan, TILE_SLOT_CELL, 8, 0);
 }
@@ -308,7 +315,8 @@ hg_status tile_plan_slots(tile_plan *plan) {
     for (uint64_t i = 0; i < plan->order.count; i++) finish_function(plan, plan->order.data[i], first);
     k->lane_bytes = k->array_bytes;
     for (uint64_t i = 0; i < plan->slots.count; i++)
-        if (plan->slots.data[i].kind == TILE_SLOT_VECTOR || plan->slots.data[i].kind == TILE_SLOT_SPLAT) k->lane_bytes += plan->slots.data[i].size;
+        if (plan->slots.data[i].kind == TILE_SLOT_VECTOR || plan->slots.data[i].kind == TILE_SLOT_SPLAT)
+            k->lane_bytes += plan->slots.data[i].size;
     set_width(k);
     return HG_OK;
 }

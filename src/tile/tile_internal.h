@@ -10,13 +10,13 @@
 __extension__ typedef __int128 tile_i128;
 
 enum {
-    TILE_NONE = 0x7FFFFFFF,      /* no slot, no target */
-    TILE_MAX_WIDTH = 512,        /* lanes of a tile */
+    TILE_NONE = 0x7FFFFFFF, /* no slot, no target */
+    TILE_MAX_WIDTH = 512,   /* lanes of a tile */
     TILE_MIN_WIDTH = 8,
-    TILE_BUDGET = 24 * 1024,     /* bytes of live values in a tile: half of a small first-level cache */
-    TILE_CELL = 8,               /* bytes of a scalar */
-    TILE_FRAME_CACHE = 64,       /* frames kept by a kernel */
-    TILE_FUEL = 1 << 16          /* lane rounds of loops between looks at the clock */
+    TILE_BUDGET = 24 * 1024, /* bytes of live values in a tile: half of a small first-level cache */
+    TILE_CELL = 8,           /* bytes of a scalar */
+    TILE_FRAME_CACHE = 64,   /* frames kept by a kernel */
+    TILE_FUEL = 1 << 16      /* lane rounds of loops between looks at the clock */
 };
 
 /* How a value lives in a tile. */
@@ -42,24 +42,35 @@ typedef enum tile_kind {
     TILE_COPY_ALL,   /* d = a in all lanes */
     TILE_SWAP,       /* d = a where active, a is not needed any more */
     TILE_FIRST,      /* cell d = vector a in the first active lane */
-    TILE_ARRAY_GET, TILE_ARRAY_GET_ONE, /* d = array a [ b ]: b a vector, a scalar */
-    TILE_ARRAY_SET, TILE_ARRAY_SET_ONE, /* array a [ b ] = c where active */
-    TILE_ARRAY_ZERO, /* array a, imm elements */
-    TILE_ARRAY_BIND, /* array slot d names a's */
-    TILE_TABLE, TILE_TABLE_ONE, /* d = table[b] */
-    TILE_JOIN, TILE_JOIN_ONE, /* u64 d = u32 a | u32 b << 32 */
-    TILE_LOAD, TILE_STORE, TILE_CHECK, TILE_ATOMIC, TILE_FENCE, TILE_BARRIER, TILE_FAULT_IF,
-    TILE_IF,         /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
-    TILE_ELSE,       /* none in mask c: jump */
-    TILE_END_IF,     /* mask = b | c */
-    TILE_JUMP, TILE_JUMP_UNLESS /* scalar a */,
-    TILE_LOOP,       /* mask enters a loop with masks b (body), c (broken out), d (continuing) */
-    TILE_END_LOOP,   /* b |= d; any: jump back; else mask = c */
-    TILE_BACK,       /* jump back while mask has lanes */
-    TILE_BREAK,      /* mask moves into mask b (of break, continue, return), or ends (b none); jump */
-    TILE_CALL,       /* mask enters function imm with masks b (body), c (returned) */
-    TILE_END_CALL,   /* mask = c */
-    TILE_RETURN,     /* end of a function: masks b joins c; back to the caller */
+    TILE_ARRAY_GET,
+    TILE_ARRAY_GET_ONE, /* d = array a [ b ]: b a vector, a scalar */
+    TILE_ARRAY_SET,
+    TILE_ARRAY_SET_ONE, /* array a [ b ] = c where active */
+    TILE_ARRAY_ZERO,    /* array a, imm elements */
+    TILE_ARRAY_BIND,    /* array slot d names a's */
+    TILE_TABLE,
+    TILE_TABLE_ONE, /* d = table[b] */
+    TILE_JOIN,
+    TILE_JOIN_ONE, /* u64 d = u32 a | u32 b << 32 */
+    TILE_LOAD,
+    TILE_STORE,
+    TILE_CHECK,
+    TILE_ATOMIC,
+    TILE_FENCE,
+    TILE_BARRIER,
+    TILE_FAULT_IF,
+    TILE_IF,     /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
+    TILE_ELSE,   /* none in mask c: jump */
+    TILE_END_IF, /* mask = b | c */
+    TILE_JUMP,
+    TILE_JUMP_UNLESS /* scalar a */,
+    TILE_LOOP,     /* mask enters a loop with masks b (body), c (broken out), d (continuing) */
+    TILE_END_LOOP, /* b |= d; any: jump back; else mask = c */
+    TILE_BACK,     /* jump back while mask has lanes */
+    TILE_BREAK,    /* mask moves into mask b (of break, continue, return), or ends (b none); jump */
+    TILE_CALL,     /* mask enters function imm with masks b (body), c (returned) */
+    TILE_END_CALL, /* mask = c */
+    TILE_RETURN,   /* end of a function: masks b joins c; back to the caller */
     TILE_END
 } tile_kind;
 
@@ -73,23 +84,29 @@ typedef struct tile_insn {
     uint32_t target;
     uint32_t inst; /* source instruction + 1 */
     tile_fn *run;
-    union { uint64_t imm; const kir_value *unused; const uint8_t *table; tile_access *access; const char *message; } u;
+    union {
+        uint64_t imm;
+        const kir_value *unused;
+        const uint8_t *table;
+        tile_access *access;
+        const char *message;
+    } u;
 } tile_insn;
 
 /* A memory operation. */
 struct tile_access {
-    uint8_t op;            /* kir_op: LOAD STORE CHECK ATOMIC */
+    uint8_t op; /* kir_op: LOAD STORE CHECK ATOMIC */
     uint8_t space, pool, operand, unchecked, atomic, class_id;
-    uint8_t bytes;         /* moved */
-    uint8_t value_size;    /* of the value's type */
+    uint8_t bytes;                                            /* moved */
+    uint8_t value_size;                                       /* of the value's type */
     uint8_t handle_form, index_form, value_form, second_form; /* tile_form; handle: only when open */
     uint8_t has_index;
-    uint8_t one;           /* LOAD whose result is a scalar */
-    uint16_t size;         /* checked and named in faults */
-    int16_t slot;          /* KIR_OPEN: through handle */
+    uint8_t one;                                   /* LOAD whose result is a scalar */
+    uint16_t size;                                 /* checked and named in faults */
+    int16_t slot;                                  /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
-    bool direct;           /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
-    uint32_t high;         /* ATOMIC: variable of the old value's high half, or none */
+    bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
+    uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
     int64_t disp, stride;
     uint64_t constant_handle;
@@ -97,12 +114,12 @@ struct tile_access {
 };
 
 typedef enum tile_slot_kind {
-    TILE_SLOT_CELL,   /* a scalar */
+    TILE_SLOT_CELL, /* a scalar */
     TILE_SLOT_CONST,
     TILE_SLOT_INPUT,
     TILE_SLOT_ID,
     TILE_SLOT_VECTOR,
-    TILE_SLOT_SPLAT,  /* a constant in every lane */
+    TILE_SLOT_SPLAT, /* a constant in every lane */
     TILE_SLOT_ARRAY,
     TILE_SLOT_BOUND,  /* an array of a caller */
     TILE_SLOT_DIRECT, /* a pointer to loaded elements; the next slot is their place when they had to be copied */
@@ -120,17 +137,17 @@ struct tile_kernel {
     hg_arena arena;
     const tile_handlers *handlers;
     tile_options options;
-    bool block_mode;       /* tile = whole block: barriers, shared memory */
+    bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
-    uint32_t width;        /* lanes of a tile when not block_mode */
+    uint32_t width; /* lanes of a tile when not block_mode */
     uint32_t insn_count;
     tile_insn *insns;
     uint32_t slot_count, mask_count, function_count, input_count;
     tile_slot *slots;
-    uint64_t lane_bytes;   /* of vectors and arrays, for one lane */
+    uint64_t lane_bytes; /* of vectors and arrays, for one lane */
     uint64_t array_bytes;
-    uint32_t *entries;     /* of functions */
-    uint32_t body_mask;    /* of the kernel */
+    uint32_t *entries;                   /* of functions */
+    uint32_t body_mask;                  /* of the kernel */
     uint32_t *launch_cells, *tile_cells; /* slots that a launch, a tile fills in */
     uint32_t launch_cell_count, tile_cell_count;
     _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
@@ -139,7 +156,10 @@ struct tile_kernel {
 /* ---- running ---- */
 
 /* bytes are only valid while 0 < count < n; count n: all lanes, 0: none. */
-typedef struct tile_mask { uint32_t count; uint8_t *bytes; } tile_mask;
+typedef struct tile_mask {
+    uint32_t count;
+    uint8_t *bytes;
+} tile_mask;
 
 typedef struct tile_run_state {
     const tile_kernel *kernel;
@@ -152,14 +172,18 @@ typedef struct tile_run_state {
     struct tile_races *races;
 } tile_run_state;
 
-typedef struct tile_resolved { uint64_t handle; uint8_t pool, flat, used; tile_memory memory; } tile_resolved;
+typedef struct tile_resolved {
+    uint64_t handle;
+    uint8_t pool, flat, used;
+    tile_memory memory;
+} tile_resolved;
 
 typedef struct tile_frame {
     const tile_kernel *kernel;
     tile_run_state *state;
-    uint32_t width;        /* lanes it has room for */
-    uint32_t n;            /* lanes of this tile */
-    uint64_t lane0;        /* global id of lane 0 */
+    uint32_t width; /* lanes it has room for */
+    uint32_t n;     /* lanes of this tile */
+    uint64_t lane0; /* global id of lane 0 */
     uint64_t phase;
     uint8_t **slot;
     tile_mask *mask;
@@ -169,8 +193,8 @@ typedef struct tile_frame {
     uint8_t *own_shared;
     uint64_t shared_size, shared_capacity;
     int64_t fuel;
-    tile_fault fault;      /* best of this frame since it was taken */
-    bool block_fault;      /* a lane of this block faulted */
+    tile_fault fault; /* best of this frame since it was taken */
+    bool block_fault; /* a lane of this block faulted */
     tile_resolved resolved[4];
     uint32_t next_resolved;
     uint8_t *scratch, *bad; /* width * 8 bytes, width bytes */
@@ -202,7 +226,7 @@ void tile_fault_message(tile_fault *fault, const char *format, ...) HG_PRINTF(2,
 void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit);
 bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than);
 tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earlier one is known; marks the block */
-bool tile_out_of_time(tile_frame *frame); /* sets state->stop */
+bool tile_out_of_time(tile_frame *frame);                      /* sets state->stop */
 const tile_handlers *tile_handlers_of(tile_level level);
 
 #endif

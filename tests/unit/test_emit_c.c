@@ -11,7 +11,11 @@
 enum { LANES = 200, MAX_PARAMS = 8, BYTES = 1 << 16 };
 
 /* As the emitted file defines them. */
-typedef struct env_memory { uint8_t *base; uint64_t size; bool valid, pool; } env_memory;
+typedef struct env_memory {
+    uint8_t *base;
+    uint64_t size;
+    bool valid, pool;
+} env_memory;
 typedef struct env {
     uint32_t lane_idx[3], block_idx[3], block_dim[3], grid_dim[3];
     uint64_t global_lane_id, lane_count;
@@ -107,7 +111,8 @@ static kernel_fn *compile(const char *text, const char *name, void **library) {
     fputs(text, out);
     fclose(out);
     snprintf(command, sizeof command,
-             "cc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -ffp-contract=off -fno-math-errno -shared -fPIC %s -o %s.so -lm", path, path);
+             "cc -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O1 -ffp-contract=off -fno-math-errno -shared -fPIC %s -o %s.so -lm",
+             path, path);
     CHECK_MESSAGE(system(command) == 0, "%s", command);
     snprintf(command, sizeof command, "%s.so", path);
     *library = dlopen(command, RTLD_NOW | RTLD_LOCAL);
@@ -139,10 +144,17 @@ static void run_emitted(const setup *s, tile_fault *fault) {
         uint64_t inputs[32] = {0};
         env_memory slots[16] = {{0}};
         for (uint64_t i = 0; i < m->inputs.count; i++) inputs[i] = input_value(s, &m->inputs.data[i]);
-        for (uint64_t i = 0; i < m->slots.count; i++) slots[i] = (env_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true, false};
+        for (uint64_t i = 0; i < m->slots.count; i++)
+            slots[i] = (env_memory){s->memory[inputs[m->slots.data[i].input] - 1], BYTES, true, false};
         for (uint32_t lane = 0; lane < LANES; lane++) {
-            env e = {.lane_idx = {lane % (LANES / 2)}, .block_idx = {lane / (LANES / 2)}, .block_dim = {LANES / 2, 1, 1}, .grid_dim = {2, 1, 1}, .global_lane_id = lane,
-                     .lane_count = LANES, .inputs = inputs, .slots = slots};
+            env e = {.lane_idx = {lane % (LANES / 2)},
+                     .block_idx = {lane / (LANES / 2)},
+                     .block_dim = {LANES / 2, 1, 1},
+                     .grid_dim = {2, 1, 1},
+                     .global_lane_id = lane,
+                     .lane_count = LANES,
+                     .inputs = inputs,
+                     .slots = slots};
             run(&e);
             if (!e.fault || fault->happened) continue;
             fault->happened = true;
@@ -244,33 +256,40 @@ static void test_file(const char *name) {
     test_program(text);
 }
 
-static const char FUNCTIONS[] = ".atlas 1\n.program functions\n.param r1 x buffer f32 in\n.param r2 y buffer f32 inout\n.param r4 n u64\n"
-                                "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f32 r10, [r1 + r0]\nldg.f32 r11, [r2 + r0]\n"
-                                "exp.f32 r12, r10\nsin.f32 r13, r11\nadd.f32 r12, r12, r13\ntanh.f32 r13, r10\nmul.f32 r12, r12, r13\n"
-                                "abs.f32 r14, r10\nlog.f32 r14, r14\npow.f32 r15, r14, r11\nmax.f32 r12, r12, r14\nfma.f32 r12, r12, r15, r11\n"
-                                "round.f32 r13, r11\nrem.f32 r13, r13, r10\nsub.f32 r12, r12, r13\nstg.f32 [r2 + r0], r12\nexit\n";
-static const char HALVES[] = ".atlas 1\n.program halves\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
-                             "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f16 r10, [r1 + r0]\nldg.f16 r11, [r1 + r0 + 2]\nadd.f16 r12, r10, r11\n"
-                             "setlt.f16 p0, r10, r11\nsel.f16 r12, p0, r12, r10\ncvt.f32.f16 r13, r12\ncvt.bf16.f32 r14, r13\nstg.bf16 [r2 + r0], r14\n"
-                             "cvt.i32.f32 r15, r13\ncvt.i8.f32 r16, r13\nstg.i8 [r2 + r0 + 2], r16\nexit\n";
-static const char INTEGERS[] = ".atlas 1\n.program integers\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
-                               "mov_imm.u64 r5, 8\nmul.u64 r0, r255, r5\nldg.i64 r10, [r1 + r0]\nldg.i32 r11, [r1 + r0 + 4]\ncvt.i64.i32 r12, r11\n"
-                               "mov_imm.i64 r20, 0\nsetne.i64 p1, r12, r20\nmov_imm.i64 r21, 1\nsel.i64 r12, p1, r12, r21\ndiv.i64 r13, r10, r12\nrem.i64 r14, r10, r12\n"
-                               "xor.i64 r13, r13, r14\ncvt.u32.i32 r15, r11\nshl.i64 r13, r13, r15\nshr.i64 r14, r10, r15\nadd.i64 r13, r13, r14\nabs.i64 r14, r13\n"
-                               "min.i64 r13, r13, r14\nstg.i64 [r2 + r0], r13\nexit\n";
-static const char DIVISION[] = ".atlas 1\n.program division\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-                               "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u32.u64 r11, r255\nmov_imm.u32 r12, 77\nxor.u32 r11, r11, r12\n"
-                               "div.u32 r10, r10, r11\nstg.u32 [r2 + r0], r10\nexit\n";
+static const char FUNCTIONS[] =
+    ".atlas 1\n.program functions\n.param r1 x buffer f32 in\n.param r2 y buffer f32 inout\n.param r4 n u64\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f32 r10, [r1 + r0]\nldg.f32 r11, [r2 + r0]\n"
+    "exp.f32 r12, r10\nsin.f32 r13, r11\nadd.f32 r12, r12, r13\ntanh.f32 r13, r10\nmul.f32 r12, r12, r13\n"
+    "abs.f32 r14, r10\nlog.f32 r14, r14\npow.f32 r15, r14, r11\nmax.f32 r12, r12, r14\nfma.f32 r12, r12, r15, r11\n"
+    "round.f32 r13, r11\nrem.f32 r13, r13, r10\nsub.f32 r12, r12, r13\nstg.f32 [r2 + r0], r12\nexit\n";
+static const char HALVES[] =
+    ".atlas 1\n.program halves\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.f16 r10, [r1 + r0]\nldg.f16 r11, [r1 + r0 + 2]\nadd.f16 r12, r10, r11\n"
+    "setlt.f16 p0, r10, r11\nsel.f16 r12, p0, r12, r10\ncvt.f32.f16 r13, r12\ncvt.bf16.f32 r14, r13\nstg.bf16 [r2 + r0], r14\n"
+    "cvt.i32.f32 r15, r13\ncvt.i8.f32 r16, r13\nstg.i8 [r2 + r0 + 2], r16\nexit\n";
+static const char INTEGERS[] =
+    ".atlas 1\n.program integers\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n.param r4 n u64\n"
+    "mov_imm.u64 r5, 8\nmul.u64 r0, r255, r5\nldg.i64 r10, [r1 + r0]\nldg.i32 r11, [r1 + r0 + 4]\ncvt.i64.i32 r12, r11\n"
+    "mov_imm.i64 r20, 0\nsetne.i64 p1, r12, r20\nmov_imm.i64 r21, 1\nsel.i64 r12, p1, r12, r21\ndiv.i64 r13, r10, r12\nrem.i64 r14, r10, "
+    "r12\n"
+    "xor.i64 r13, r13, r14\ncvt.u32.i32 r15, r11\nshl.i64 r13, r13, r15\nshr.i64 r14, r10, r15\nadd.i64 r13, r13, r14\nabs.i64 r14, r13\n"
+    "min.i64 r13, r13, r14\nstg.i64 [r2 + r0], r13\nexit\n";
+static const char DIVISION[] =
+    ".atlas 1\n.program division\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u32.u64 r11, r255\nmov_imm.u32 r12, 77\nxor.u32 r11, r11, r12\n"
+    "div.u32 r10, r10, r11\nstg.u32 [r2 + r0], r10\nexit\n";
 static const char BOUNDS[] = ".atlas 1\n.program bounds\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
                              "mov_imm.u64 r5, 500\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\nstg.u32 [r2 + r0 + 4], r10\nexit\n";
 static const char ATOMICS[] = ".atlas 1\n.program atomics\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
-                              "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\natom.add.u32 r11, [buf(r2) + 0], r10\natom.max.u32 r11, [buf(r2) + 4], r10\n"
+                              "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\natom.add.u32 r11, [buf(r2) + 0], "
+                              "r10\natom.max.u32 r11, [buf(r2) + 4], r10\n"
                               "cvt.i32.u32 r12, r10\natom.min.i32 r13, [buf(r2) + 8], r12\natom.xor.u32 r11, [buf(r2) + 12], r10\nexit\n";
 
 /* Emitted text of a kernel with barriers compiles too; it needs one thread a lane to run. */
 static void test_barriers(void) {
     static const char TEXT[] = ".atlas 1\n.program barriers\n.param r1 x buffer u32 inout\n.shared 1024\n"
-                               "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u64.u32 r6, r252\nmul.u64 r6, r6, r5\nsts.u32 [shared + r6], r10\nbar.sync 0\n"
+                               "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u64.u32 r6, r252\nmul.u64 r6, r6, "
+                               "r5\nsts.u32 [shared + r6], r10\nbar.sync 0\n"
                                "lds.u32 r11, [shared + 0]\nadd.u32 r10, r10, r11\nstg.u32 [r1 + r0], r10\nexit\n";
     hg_program *program = NULL;
     CHECK_MESSAGE(hg_program_assemble(TEXT, strlen(TEXT), NULL, &program) == HG_OK, "%s", hg_last_error_text());

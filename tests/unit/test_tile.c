@@ -57,7 +57,8 @@ static kir_value *scaled(kernel *k, kir_value *lane, uint64_t scale) {
     return v;
 }
 
-static kir_value *memory_op(kernel *k, kir_op op, uint8_t type, uint8_t space, kir_value *handle, kir_value *index, kir_value *value, uint8_t bytes) {
+static kir_value *memory_op(kernel *k, kir_op op, uint8_t type, uint8_t space, kir_value *handle, kir_value *index, kir_value *value,
+                            uint8_t bytes) {
     kir_value *args[4];
     uint8_t n = 0;
     if (handle) args[n++] = handle;
@@ -86,10 +87,13 @@ static kir_value *u32(kernel *k, uint64_t value) { return kir_const(&k->b, HG_TY
 static kir_value *u64(kernel *k, uint64_t value) { return kir_const(&k->b, HG_TYPE_U64, value); }
 
 /* Runs on every level with slots 0 … count-1, expecting `message` as the fault (NULL: none). Memory is put back before each level. */
-typedef struct expectation { const char *message; uint64_t lane, phase, inst; } expectation;
+typedef struct expectation {
+    const char *message;
+    uint64_t lane, phase, inst;
+} expectation;
 
-static void run(kernel *k, uint32_t grid, uint32_t block, uint64_t lanes, uint32_t shared, tile_memory *slots, size_t count, const tile_memory *expected,
-                expectation fault) {
+static void run(kernel *k, uint32_t grid, uint32_t block, uint64_t lanes, uint32_t shared, tile_memory *slots, size_t count,
+                const tile_memory *expected, expectation fault) {
     CHECK(!k->b.failed);
     hg_status status = kir_verify(k->m);
     CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error_text());
@@ -108,7 +112,13 @@ static void run(kernel *k, uint32_t grid, uint32_t block, uint64_t lanes, uint32
         if (status != HG_OK) continue;
         for (uint32_t threads = 0; threads < 2; threads++) {
             for (size_t i = 0; i < count; i++) memcpy(slots[i].base, saved[i], slots[i].size);
-            tile_launch launch = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .lanes = lanes, .shared_bytes = shared, .inputs = inputs, .slots = slots, .max_threads = threads};
+            tile_launch launch = {.grid = {grid, 1, 1},
+                                  .block = {block, 1, 1},
+                                  .lanes = lanes,
+                                  .shared_bytes = shared,
+                                  .inputs = inputs,
+                                  .slots = slots,
+                                  .max_threads = threads};
             tile_fault got;
             status = tile_run(code, &launch, &got);
             CHECK(status == HG_OK);
@@ -294,12 +304,14 @@ static void test_gather(void) {
     kernel k = begin("gather");
     kir_builder *b = &k.b;
     kir_table *t = kir_table_create(k.m, HG_TYPE_U8, 4, shift, "shift");
-    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID), *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
+    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *lane = id(&k, HG_ID_GLOBAL_LANE_ID),
+              *i = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
     kir_value *from = kir_binary(b, KIR_UREM, kir_mul(b, lane, u64(&k, 13)), u64(&k, N));
     kir_value *x = kir_add(b, load(&k, HG_TYPE_U8, hi, from), kir_convert(b, KIR_TRUNC, HG_TYPE_U8, id(&k, HG_ID_LANE_IDX_X)));
     kir_value *s = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, kir_table_get(b, t, kir_binary(b, KIR_AND, i, u32(&k, 3))));
     store(&k, ho, lane, kir_binary(b, KIR_SHL, x, s));
-    run(&k, 10, 50, N, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
+    run(&k, 10, 50, N, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2,
+        (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
 }
 
 /* Shared memory, barriers in a loop: every block reverses its lanes and sums by halves. */
@@ -324,7 +336,8 @@ static void test_barrier(void) {
     kir_if_end(b, end);
     kir_value *low = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, x, h));
     kir_value *other = kir_mul(b, kir_add(b, x, h), u64(&k, 4));
-    kir_value *sum = kir_add(b, memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, mine, NULL, 4), memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, other, NULL, 4));
+    kir_value *sum = kir_add(b, memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, mine, NULL, 4),
+                             memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, other, NULL, 4));
     memory_op(&k, KIR_STORE, KIR_VOID, KIR_SHARED, NULL, mine, sum, 4);
     kir_if_end(b, low);
     kir_set(b, half, kir_binary(b, KIR_LSHR, h, u32(&k, 1)));
@@ -333,8 +346,8 @@ static void test_barrier(void) {
     kir_value *to = kir_mul(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, id(&k, HG_ID_BLOCK_IDX_X)), u64(&k, 4));
     store(&k, ho, to, memory_op(&k, KIR_LOAD, HG_TYPE_U32, KIR_SHARED, NULL, mine, NULL, 4));
     kir_if_end(b, leader);
-    run(&k, GRID, BLOCK, N, 4 * BLOCK, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)},
-        (expectation){0});
+    run(&k, GRID, BLOCK, N, 4 * BLOCK, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2,
+        (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
 }
 
 static void test_atomics(void) {
@@ -452,16 +465,48 @@ static const uint8_t KIND_SIZE[] = {1, 2, 4, 8, 4, 8};
 
 /* Edge values first, then bits of every magnitude; boolean: 0 and 1. */
 static void fill_sample(uint8_t *at, int kind, bool boolean) {
-    static const uint64_t F32[] = {0, 0x80000000, 1, 0x80000001, 0x7fffff, 0x800000, 0x3f800000, 0xbf800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x4b000000, 0x4f000000, 0xcf000000, 0x3f000000, 0x42b17218, 0xc2cff1b5};
-    static const uint64_t F64[] = {0, UINT64_C(1) << 63, 1, UINT64_C(0xfffffffffffff), UINT64_C(1) << 52, UINT64_C(0x3ff0000000000000), UINT64_C(0xbff0000000000000), UINT64_C(0x7fefffffffffffff),
-                                   UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0x41efffffffe00000), UINT64_C(0x43e0000000000000), UINT64_C(0xc3e0000000000000)};
-    static const uint64_t INT[] = {0, 1, 2, UINT64_MAX, UINT64_MAX - 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x7fffffffffffffff), UINT64_C(1) << 63};
+    static const uint64_t F32[] = {0,          0x80000000, 1,          0x80000001, 0x7fffff,   0x800000,
+                                   0x3f800000, 0xbf800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+                                   0x4b000000, 0x4f000000, 0xcf000000, 0x3f000000, 0x42b17218, 0xc2cff1b5};
+    static const uint64_t F64[] = {0,
+                                   UINT64_C(1) << 63,
+                                   1,
+                                   UINT64_C(0xfffffffffffff),
+                                   UINT64_C(1) << 52,
+                                   UINT64_C(0x3ff0000000000000),
+                                   UINT64_C(0xbff0000000000000),
+                                   UINT64_C(0x7fefffffffffffff),
+                                   UINT64_C(0x7ff0000000000000),
+                                   UINT64_C(0xfff0000000000000),
+                                   UINT64_C(0x7ff8000000000000),
+                                   UINT64_C(0x41efffffffe00000),
+                                   UINT64_C(0x43e0000000000000),
+                                   UINT64_C(0xc3e0000000000000)};
+    static const uint64_t INT[] = {0,
+                                   1,
+                                   2,
+                                   UINT64_MAX,
+                                   UINT64_MAX - 1,
+                                   0x7f,
+                                   0x80,
+                                   0xff,
+                                   0x7fff,
+                                   0x8000,
+                                   0x7fffffff,
+                                   0x80000000,
+                                   0xffffffff,
+                                   UINT64_C(0x7fffffffffffffff),
+                                   UINT64_C(1) << 63};
     for (int i = 0; i < SAMPLE; i++) {
         uint64_t x = next_random() >> (next_random() % 64), pick = next_random();
         if (kind == 4) {
-            x = pick % 8 == 0 ? F32[pick / 8 % HG_COUNT_OF(F32)] : pick % 3 ? (x & 0x807fffff) | (100 + pick / 8 % 50) << 23 : next_random();
+            x = pick % 8 == 0 ? F32[pick / 8 % HG_COUNT_OF(F32)]
+                : pick % 3    ? (x & 0x807fffff) | (100 + pick / 8 % 50) << 23
+                              : next_random();
         } else if (kind == 5) {
-            x = pick % 8 == 0 ? F64[pick / 8 % HG_COUNT_OF(F64)] : pick % 3 ? (next_random() & UINT64_C(0x800fffffffffffff)) | (1000 + pick / 8 % 50) << 52 : next_random();
+            x = pick % 8 == 0 ? F64[pick / 8 % HG_COUNT_OF(F64)]
+                : pick % 3    ? (next_random() & UINT64_C(0x800fffffffffffff)) | (1000 + pick / 8 % 50) << 52
+                              : next_random();
         } else if (pick % 4 == 0) {
             x = INT[pick / 4 % HG_COUNT_OF(INT)];
         }
@@ -491,7 +536,8 @@ static bool same_results(const uint8_t *a, const uint8_t *b, int kind) {
 static uint8_t operands[3][SAMPLE * 8], results[2][SAMPLE * 8];
 
 /* In place too: the result lies where the first operand of equal size lies. */
-static void compare_handlers(tile_fn *one, tile_fn *two, const int kinds[3], int result, bool boolean, const char *what, const char *level) {
+static void compare_handlers(tile_fn *one, tile_fn *two, const int kinds[3], int result, bool boolean, const char *what,
+                             const char *level) {
     for (int i = 0; i < 3; i++) fill_sample(operands[i], kinds[i], boolean && i == 0);
     one(results[0], operands[0], operands[1], operands[2], SAMPLE);
     two(results[1], operands[0], operands[1], operands[2], SAMPLE);
@@ -512,20 +558,24 @@ static void test_levels(void) {
                 for (int v = 0; v < TILE_VARIANT_COUNT; v++) {
                     CHECK((base->op[op][k][v] == NULL) == (other->op[op][k][v] == NULL));
                     if (!base->op[op][k][v]) continue;
-                    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR, compare = op >= KIR_CMP_EQ && op <= KIR_FCMP_LE, select = op == KIR_SELECT;
+                    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR, compare = op >= KIR_CMP_EQ && op <= KIR_FCMP_LE,
+                         select = op == KIR_SELECT;
                     int kinds[3] = {select ? 0 : k, shift ? 2 : k, k};
-                    compare_handlers(base->op[op][k][v], other->op[op][k][v], kinds, compare ? 0 : k, select, kir_op_name((kir_op)op), other->name);
+                    compare_handlers(base->op[op][k][v], other->op[op][k][v], kinds, compare ? 0 : k, select, kir_op_name((kir_op)op),
+                                     other->name);
                 }
         for (int op = 0; op < KIR_CONST; op++)
             for (int from = 0; from < TILE_KIND_COUNT; from++)
                 for (int to = 0; to < TILE_KIND_COUNT; to++)
                     if (base->convert[op][from][to])
-                        compare_handlers(base->convert[op][from][to], other->convert[op][from][to], (int[3]){from, from, from}, to, false, kir_op_name((kir_op)op), other->name);
+                        compare_handlers(base->convert[op][from][to], other->convert[op][from][to], (int[3]){from, from, from}, to, false,
+                                         kir_op_name((kir_op)op), other->name);
         for (uint32_t i = 0; i < base->derived_count; i++) {
             const tile_derived *d = &base->derived[i];
             uint64_t size = hg_type_size_bytes((hg_type)d->type);
             int k = d->type == HG_TYPE_F32 ? 4 : d->type == HG_TYPE_F64 ? 5 : size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-            compare_handlers(d->run, other->derived[i].run, (int[3]){k, k, k}, k, false, d->fn < HG_OP_COUNT ? hg_op_get((hg_op)d->fn)->text : "function", other->name);
+            compare_handlers(d->run, other->derived[i].run, (int[3]){k, k, k}, k, false,
+                             d->fn < HG_OP_COUNT ? hg_op_get((hg_op)d->fn)->text : "function", other->name);
         }
     }
 }
@@ -538,7 +588,8 @@ static void test_environment(void) {
     store(&k, ho, at, kir_mul(&k.b, load(&k, HG_TYPE_F32, hi, at), kir_f32(&k.b, 0.5f)));
     unsigned before = _mm_getcsr();
     _mm_setcsr(before | 0x8040);
-    run(&k, 1, 2, 2, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2, (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
+    run(&k, 1, 2, 2, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2,
+        (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
     CHECK((_mm_getcsr() & 0x8040) == 0x8040);
     _mm_setcsr(before);
 }
@@ -618,7 +669,8 @@ static void test_map(void) {
     for (int poor = 0; poor < 2; poor++) {
         tile_options options = {.level = TILE_LEVEL_BEST, .poor = poor};
         uint8_t *odd = raw + 1; /* an unaligned result */
-        CHECK(tile_map(&options, HG_OP_MUL, HG_TYPE_F32, N, odd, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)b}, 2, &fault) == HG_OK);
+        CHECK(tile_map(&options, HG_OP_MUL, HG_TYPE_F32, N, odd, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)b}, 2,
+                       &fault) == HG_OK);
         bool same = true;
         for (int i = 0; i < N; i++) {
             float want = a[i] * b[i];
@@ -629,7 +681,8 @@ static void test_map(void) {
     tile_options options = {.level = TILE_LEVEL_BEST};
     static float c[N];
     memcpy(c, a, sizeof a);
-    CHECK(tile_map(&options, HG_OP_SUB, HG_TYPE_F32, N, (uint8_t *)c, (const uint8_t *const[]){(const uint8_t *)c, (const uint8_t *)b}, 2, &fault) == HG_OK);
+    CHECK(tile_map(&options, HG_OP_SUB, HG_TYPE_F32, N, (uint8_t *)c, (const uint8_t *const[]){(const uint8_t *)c, (const uint8_t *)b}, 2,
+                   &fault) == HG_OK);
     bool same = true;
     for (int i = 0; i < N; i++) same = same && c[i] == a[i] - b[i];
     CHECK(same);
@@ -638,7 +691,8 @@ static void test_map(void) {
         x[i] = i;
         y[i] = 60 - i;
     }
-    CHECK(tile_map(&options, HG_OP_DIV, HG_TYPE_I32, 100, (uint8_t *)x, (const uint8_t *const[]){(const uint8_t *)x, (const uint8_t *)y}, 2, &fault) == HG_OK);
+    CHECK(tile_map(&options, HG_OP_DIV, HG_TYPE_I32, 100, (uint8_t *)x, (const uint8_t *const[]){(const uint8_t *)x, (const uint8_t *)y}, 2,
+                   &fault) == HG_OK);
     CHECK(fault.happened && fault.lane == 60);
     CHECK_TEXT(fault.message, "division by zero");
     CHECK(tile_map(&options, HG_OP_SQRT, HG_TYPE_I32, 1, (uint8_t *)x, (const uint8_t *const[]){(const uint8_t *)x}, 1, &fault) != HG_OK);
@@ -700,7 +754,8 @@ static hg_status try_all(const kir_module *m) {
     tile_kernel_destroy(code);
     if (status == HG_OK) status = emit_c((const kir_module *const[]){m}, 1, "", EMIT_C, &text);
     hg_text_free(&text);
-    if (status == HG_OK) status = tile_map(&options, HG_OP_ADD, HG_TYPE_I256, 40, wide[2], (const uint8_t *const[]){wide[0], wide[1]}, 2, &fault);
+    if (status == HG_OK)
+        status = tile_map(&options, HG_OP_ADD, HG_TYPE_I256, 40, wide[2], (const uint8_t *const[]){wide[0], wide[1]}, 2, &fault);
     if (status == HG_OK) status = tile_reduce(&options, HG_OP_MAX, HG_TYPE_U256, 40, wide[0], wide[1]);
     if (status == HG_OK) status = tile_reduce(&options, HG_OP_ADD, HG_TYPE_U32, 300, (const uint8_t *)out, wide[2]);
     return status;
