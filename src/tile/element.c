@@ -147,8 +147,6 @@ static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type t
 
 static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type) {
     if (is_half(type)) return NULL;
-    for (uint32_t i = 0; i < h->derived_count; i++)
-        if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0) return h->derived[i].run;
     uint64_t size = hg_type_size_bytes(type);
     bool real = hg_type_is_float(type);
     if (size > 8) return NULL;
@@ -168,7 +166,10 @@ static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type
     if (real && fn == HG_OP_FLOOR) op = KIR_FFLOOR;
     if (real && fn == HG_OP_TRUNC) op = KIR_FTRUNC;
     if (real && fn == HG_OP_FMA) op = KIR_FFMA;
-    return op == KIR_CONST ? NULL : h->op[op][kind][0];
+    if (op != KIR_CONST) return h->op[op][kind][0];
+    for (uint32_t i = 0; i < h->derived_count; i++)
+        if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0) return h->derived[i].run;
+    return NULL;
 }
 
 hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {

@@ -1,5 +1,6 @@
 /* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in memory.c and in mask.c.
  * Must not know: launches, threads, kernel IR. */
+#include "tile/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
 
@@ -174,6 +175,7 @@ static void leave_region(const tile_frame *f, const tile_insn *insn) {
 }
 
 static void fence(uint64_t scope) {
+    tile_stream_end();
     if (scope == HG_SCOPE_SYSTEM)
         atomic_thread_fence(memory_order_seq_cst);
     else if (scope != HG_SCOPE_THREAD)
@@ -273,8 +275,11 @@ void tile_execute(tile_frame *f) {
         case TILE_CALL:
             tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
             mask[i->c].count = 0;
+            if (!mask[i->mask].count) break; /* nobody calls */
             f->returns[i->u.imm] = (uint32_t)(pc - insns);
             pc = insns + f->kernel->entries[i->u.imm];
+            f->fuel -= n; /* calls alone can take for ever: a tree of them doubles with each level */
+            if (f->fuel < 0 && tile_out_of_time(f)) return;
             break;
         case TILE_RETURN:
             tile_mask_join(f, &mask[i->c], &mask[i->b]);

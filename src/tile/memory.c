@@ -2,6 +2,7 @@
  * to one memory that are all within bounds, and step aside for everything else.
  * Must not know: control flow, kernel IR. */
 #include "tile/races.h"
+#include "tile/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
 
@@ -358,6 +359,18 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     return f->scratch;
 }
 
+/* A store of a whole tile. Results of one pass over a large array need no place in the caches; in a loop they may be overwritten.
+ * from may lie in the user's memory too. */
+static void store_all(const tile_frame *f, uint8_t *to, const uint8_t *from, uint64_t each) {
+    size_t bytes = (size_t)(f->n * each);
+    bool once = !f->kernel->has_loop && tile_stream_wanted(f->state->launch->lanes * each);
+    bool apart = (uintptr_t)from + bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)from;
+    if (once && apart)
+        tile_stream(to, from, bytes);
+    else
+        memmove(to, from, bytes);
+}
+
 static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const uint8_t *active) {
     uint8_t *base;
     if (!affine_base(f, a, p, &base)) return false;
@@ -374,7 +387,7 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     } else if (a->op == KIR_STORE) {
         const uint8_t *v = store_source(f, a);
         if (contiguous)
-            memmove(base, v, (size_t)f->n * a->bytes); /* v may lie in the user's memory */
+            store_all(f, base, v, a->bytes);
         else
             scatter_strided(v, base, a->stride, active, f->n, a->bytes);
     }
