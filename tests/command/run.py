@@ -161,6 +161,11 @@ def mistakes():
     expect(run("run", spin, "--timeout", 100), 1, r"fault\[F08\]: Execution failed: timeout after 100 ms", what="timeout")
     expect(run("run", spin, "--max-steps", 10), 1, r"fault\[F07\]: Execution failed: step limit exceeded", what="step limit")
     expect(run("run", spin, env={"HOLOGRAM_TIMEOUT_MS": "50"}), 1, r"timeout after 50 ms", what="timeout from the environment")
+    tree = ".atlas 1\n.program tree\n.param r1 x buffer u32 inout []\n    mov_imm.u32 r10, 1\n    call @level0\n    stg.u32 [buf(r1) + 0], r10\n    exit\n"
+    tree += "".join(f"level{i}:\n    add.u32 r10, r10, r10\n" + (f"    call @level{i + 1}\n" * 2 if i < 96 else "") + "    ret\n" for i in range(97))
+    write("tree.atlas", tree)
+    expect(run("run", "tree.atlas", "--timeout", 200), 1, r"timeout after 200 ms", what="2^97 calls without a loop")
+    expect(run("run", "tree.atlas", "--max-steps", 1000), 1, r"fault\[F07\]", what="2^97 calls and a step limit")
     no_pool = write("nopool.atlas", ".atlas 1\n.program nopool\n.param r2 y buffer u32 out []\n    mov_imm.u64 r10, 0x8000000000000000\n    ldg.u32 r11, [r10]\n    stg.u32 [buf(r2) + 0], r11\n")
     expect(run("run", no_pool), 1, r"fault\[F03\]: Execution failed: invalid pool handle: 0", what="a flat address of pool 0, which does not exist")
     empty = write("empty.atlas", ".atlas 1\n.program empty\n    exit\n")
