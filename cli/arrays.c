@@ -97,18 +97,24 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
         return false;
     }
     uint32_t rank = 0;
+    uint64_t extent[HG_MAX_EXTENTS];
     const char *p = open + 1;
     while (*p != ']') {
         char *end;
         if (rank == HG_MAX_EXTENTS || *p < '0' || *p > '9') break;
-        v->extent[rank++] = strtoull(p, &end, 10);
-        p = *end == ',' ? end + 1 : end;
-        if (*end != ',' && *end != ']') break;
+        extent[rank++] = strtoull(p, &end, 10);
+        p = *end == ',' && end[1] != ']' ? end + 1 : end;
+        if (end == p && *end != ']') break;
     }
     if (*p != ']' || p[1]) {
         cli_usage(c, "--shape %s expects TYPE[D,…] with at most %d numbers, got '%s'", v->param->name, HG_MAX_EXTENTS, text);
         return false;
     }
+    if (v->from_file && (v->rank != rank || memcmp(v->extent, extent, rank * sizeof *extent) != 0)) {
+        cli_error(c, "P04", "array '%s': its data has a shape of its own, which is not %s", v->param->name, text);
+        return false;
+    }
+    memcpy(v->extent, extent, rank * sizeof *extent);
     v->rank = rank;
     return v->shaped = true;
 }
@@ -133,7 +139,7 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
         v->out = pair->value;
         return true;
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
-        return v->from_file ? true : read_shape(c, v, pair->value);
+        return read_shape(c, v, pair->value);
     }
     if (buffer)
         cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
@@ -319,11 +325,13 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
     if (file)
         hg_json_text(&json, file);
     else {
+        bool wide = size_of(v) > 8; /* strings, whatever their value */
         hg_json_begin_array(&json);
         for (uint64_t i = 0; i < v->elements; i++) {
             hg_text one = {0};
             hg_print_value(&one, (hg_type)v->param->type, bytes + i * size_of(v));
-            hg_json_literal(&json, one.data ? one.data : "", one.length);
+            if (wide) hg_json_text(&json, one.data ? one.data : "");
+            else hg_json_literal(&json, one.data ? one.data : "", one.length);
             hg_text_free(&one);
         }
         hg_json_end_array(&json);

@@ -71,18 +71,14 @@ int command_verify(int argc, char **argv) {
         cli_usage(&c, "expects at least one FILE");
         return cli_finish(&c);
     }
-    int worst = CLI_OK;
+    uint64_t most = 20;
+    (void)cli_number(&c, "--max-errors", c.max_errors, UINT32_MAX, &most);
     for (uint64_t i = 0; i < c.arguments.count; i++) {
-        bool last = i + 1 == c.arguments.count;
-        cli one = {.command = c.command, .json = c.json, .diagnostics = hg_diagnostics_create(0)};
+        cli one = {.command = c.command, .json = c.json, .diagnostics = hg_diagnostics_create((uint32_t)most)};
         if (cli_load(&one, c.arguments.data[i]) && cli_verify(&one) && !c.json)
             cli_out(&one, "%s: ok, %zu instructions\n", one.file, hg_program_len(one.program));
-        int status = cli_finish(&one);
-        if (status > worst) worst = status;
-        if (last) break;
+        cli_join(&c, &one);
     }
-    c.json = false;
-    c.status = worst;
     return cli_finish(&c);
 }
 

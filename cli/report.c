@@ -111,6 +111,15 @@ static void print_text(cli *c) {
     }
 }
 
+/* Appends the diagnostics of one to c->earlier. */
+static void add_diagnostics(cli *c, const cli *one) {
+    hg_text list = {0};
+    hg_json json = {.out = &list};
+    hg_json_diagnostics(&json, one->diagnostics, one->file ? one->file : "");
+    if (list.length > 2) hg_text_addf(&c->earlier, "%s%.*s", c->earlier.length ? "," : "", (int)(list.length - 2), list.data + 1);
+    hg_text_free(&list);
+}
+
 static void print_json(cli *c) {
     hg_text text = {0};
     hg_json json = {.out = &text};
@@ -124,7 +133,8 @@ static void print_json(cli *c) {
     hg_json_key(&json, "exit");
     hg_json_u64(&json, (uint64_t)c->status);
     hg_json_key(&json, "diagnostics");
-    hg_json_diagnostics(&json, c->diagnostics, c->file ? c->file : "");
+    add_diagnostics(c, c);
+    hg_text_addf(&text, "[%s],", c->earlier.data ? c->earlier.data : "");
     hg_json_key(&json, "outputs");
     hg_text_addf(&text, "[");
     if (c->outputs.data && c->status == CLI_OK) hg_text_add(&text, c->outputs.data, c->outputs.length);
@@ -133,6 +143,17 @@ static void print_json(cli *c) {
     if (!text.data || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
         if (c->status == CLI_OK) c->status = CLI_FAILED;
     hg_text_free(&text);
+}
+
+static void release(cli *c) {
+    hg_diagnostics_destroy(c->diagnostics);
+    hg_program_release(c->program);
+    hg_bytes_free(&c->source);
+    hg_text_free(&c->outputs);
+    hg_text_free(&c->earlier);
+    for (uint64_t i = 0; i < c->pairs.count; i++) hg_free(c->pairs.data[i].name);
+    hg_vec_free(&c->pairs);
+    hg_vec_free(&c->arguments);
 }
 
 int cli_finish(cli *c) {
@@ -144,12 +165,16 @@ int cli_finish(cli *c) {
         print_json(c);
     else
         print_text(c);
-    hg_diagnostics_destroy(c->diagnostics);
-    hg_program_release(c->program);
-    hg_bytes_free(&c->source);
-    hg_text_free(&c->outputs);
-    for (uint64_t i = 0; i < c->pairs.count; i++) hg_free(c->pairs.data[i].name);
-    hg_vec_free(&c->pairs);
-    hg_vec_free(&c->arguments);
+    release(c);
     return c->status;
+}
+
+void cli_join(cli *c, cli *one) {
+    if (one->status > c->status) c->status = one->status;
+    if (c->json) {
+        add_diagnostics(c, one);
+        release(one);
+    } else if (cli_finish(one) > c->status) {
+        c->status = one->status;
+    }
 }

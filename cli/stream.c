@@ -75,8 +75,13 @@ static bool choose(stream *s, const char *in, const char *out) {
     if (!s->in) return false;
     s->out = pick(s, "--out", out, HG_DIR_OUT, true);
     if (!s->out && s->c->status != CLI_OK) return false;
+    const hg_param *p = s->in->param;
+    if (p->rank && p->rank != 255 && p->dims[0].is_param) { /* a default is no obstacle: arrays are before defaults */
+        cli_value *rows = &s->values.data[p->dims[0].param];
+        rows->bound = rows->explicit_scalar;
+    }
     if (!row_bytes(s, s->in, &s->in_row) || (s->out && !row_bytes(s, s->out, &s->out_row))) return false;
-    s->rows = &s->values.data[s->in->param->dims[0].param];
+    s->rows = &s->values.data[p->dims[0].param];
     if (s->out && &s->values.data[s->out->param->dims[0].param] != s->rows) {
         cli_usage(s->c, "streamed arrays '%s' and '%s' have different first extents", s->in->param->name, s->out->param->name);
         return false;

@@ -114,6 +114,10 @@ int command_devices(int argc, char **argv) {
 int command_version(int argc, char **argv) {
     cli c = {0};
     if (!cli_parse(&c, argc, argv, NULL, 0)) return cli_finish(&c);
+    if (c.arguments.count) {
+        cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
+        return cli_finish(&c);
+    }
     const char *level = tile_level_name(tile_level_best());
     if (!c.json) {
         cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", HG_TEXT(HG_VERSION), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT,

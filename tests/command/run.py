@@ -144,6 +144,15 @@ def arrays():
         with open("/dev/full", "wb") as full:
             process = subprocess.run([COMMAND, *axpy[:-1], "y=-", "--in", "x=x.npy"], stdout=full, stderr=subprocess.PIPE)
             check(process.returncode == 1 and b"X02" in process.stderr, f"full disk: {process.returncode} {process.stderr}")
+    good = ["run", program("axpy"), "--set", "alpha=1", "--in", "x=short.npy", "--shape"]
+    expect(run(*good, "x=f32[10]"), 0, what="a shape that the file has")
+    for shape, status, err in (("x=f32[11]", 2, r"P04"), ("x=f32[]", 2, r"P04"), ("x=f64[10]", 2, r"P03"), ("x=f32[10", 2, r"expects TYPE"), ("x=f32[10,]", 2, r"expects TYPE"),
+                               ("x=f32[1]x", 2, r"expects TYPE"), ("y=f32[11]", 2, r"P05"), ("y=f32[2,5]", 2, r"P04"), (f"y=f32[{2**62}]", 2, r"P04"), ("alpha=f32[1]", 2, r"no array")):
+        expect(run(*good, shape), status, err, what=f"--shape {shape}")
+    free = write("free.atlas", ".atlas 1\n.program free\n.param r1 x buffer u8 in\n.param r2 y buffer u16 out\n exit\n")
+    expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,3]", "--shape", "y=u16[3]", stdin=b"abcdef"), 0, out="y u16[3] = 0 0 0\n", what="shapes without dims")
+    expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,4]", "--shape", "y=u16[3]", stdin=b"abcdef"), 2, r"P04", what="a shape that raw data does not have")
+    expect(run("run", free, "--set", "x=1"), 2, r"P07", what="unknown shape")
     check(not [f for f in os.listdir(".") if ".tmp" in f or f.startswith(".")], f"temporary files left: {os.listdir('.')}")
 
 
@@ -211,7 +220,12 @@ def machine_readable():
         check(document["status"] == "ok" and document["outputs"], f"{command} --json")
         expect(run(command), 0, what=command)
     wide = json.loads(run("run", program("wide"), "--set", "a=9007199254740993", "--set", "b=1", "--json").out)
-    check(wide["outputs"][1]["values"] == ["9007199254740993"], f"wide integers are strings: {wide['outputs']}")
+    check([o["values"] for o in wide["outputs"]] == [["0"], ["9007199254740993"]], f"wide integers are strings: {wide['outputs']}")
+    several = run("verify", program("axpy"), "no-such-file", wrong, write("many.atlas", ".atlas 1\n.program t\n" + " frob\n" * 5), "--max-errors", "2", "--json")
+    document = json.loads(several.out)
+    check(several.status == document["exit"] == 2 and several.err == "", f"verify of several files is one object: {several}")
+    codes = [(d["code"], os.path.basename(d["file"])) for d in document["diagnostics"] if d["severity"] == "error"]
+    check(codes == [("P06", "no-such-file"), ("V03", "wrong.atlas"), ("N01", "many.atlas"), ("N01", "many.atlas")], f"verify of several files: {codes}")
 
 
 # ---- stream
@@ -245,6 +259,9 @@ def streaming():
     check(cut.status == 2 and "input ends inside a row: 3 bytes of 4" in cut.err and cut.raw == (~data[:-1]).tobytes(), f"input ends inside a row: {cut.err}")
     expect(run("stream", count, "--pool", 100, stdin=b""), 2, r"one row needs 192 bytes, --pool has 100", what="pool too small")
     expect(run("stream", program("gcd3"), stdin=b""), 2, r"more than one in array", what="two inputs")
+    default = run("stream", write("default.atlas", COUNT.replace(".param r4 n u64", ".param r4 n u64 = 3")), stdin=data[:5].tobytes())
+    check(default.status == 0 and default.raw == (~data[:5]).tobytes(), f"rows of a chunk are no default: {default.err}")
+    expect(run("stream", count, "--set", "n=3", stdin=b""), 2, r"cannot be set", what="rows of a chunk")
     process = subprocess.Popen([COMMAND, "stream", count], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     try:
@@ -257,6 +274,18 @@ def streaming():
     summary = run("stream", count, "--json", stdin=data[:4].tobytes())
     document = json.loads(summary.err)
     check(document["status"] == "ok" and document["outputs"][0]["name"] == "total" and summary.raw == (~data[:4]).tobytes(), f"stream --json: {summary.err}")
+
+
+# ---- time
+
+def endless():
+    """Work without end that is not one small loop: the deadline and the limit on steps hold all the same."""
+    calls = "".join(f"fn{i}:\n call @fn{i + 1}\n call @fn{i + 1}\n ret\n" for i in range(97))
+    doubling = write("doubling.atlas", f".atlas 1\n.program t\n call @fn0\n exit\n{calls}fn97:\n ret\n")
+    expect(run("run", doubling, "--timeout", "300"), 1, r"fault\[F08\]: Execution failed: timeout after 300 ms", what="2^97 calls")
+    expect(run("run", doubling, "--timeout", "0", "--max-steps", "1000"), 1, r"fault\[F07\]: Execution failed: step limit exceeded", what="2^97 calls, limited steps")
+    long = write("body.atlas", ".atlas 1\n.program t\n mov_imm.u32 r1, 1\nl:\n" + " mul.u32 r1, r1, r1\n" * 20000 + " bra @l\n")
+    expect(run("run", long, "--timeout", "300", limit=20), 1, r"fault\[F08\]", what="a long body")
 
 
 # ---- races
@@ -272,7 +301,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, races):
+        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, endless, races):
             part()
     finally:
         os.chdir("/")
