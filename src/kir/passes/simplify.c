@@ -20,8 +20,9 @@ static void find_users(const kir_module *m, uint32_t *setters, uint32_t *readers
 }
 
 hg_status kir_simplify(kir_module *m) {
-    uint32_t *setters = hg_calloc(2 * ((size_t)m->var_count + 1), sizeof *setters), *readers = setters + m->var_count + 1;
+    uint32_t *setters = hg_calloc(2 * ((size_t)m->var_count + 1), sizeof *setters);
     if (!setters) return hg_fail_memory();
+    uint32_t *readers = setters + m->var_count + 1;
     hg_status status = HG_OK;
     for (int round = 0; round < ROUNDS && status == HG_OK; round++) {
         find_users(m, setters, readers);
