@@ -99,7 +99,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         uint64_t lane0 = i * each, left = s->launch->lanes - lane0;
         if (lane0 > atomic_load_explicit(&s->best_lane, memory_order_relaxed)) break; /* could only lose */
         run_tile(f, s, lane0, left < each ? (uint32_t)left : each);
-        f->fuel -= each;
+        f->fuel -= (int64_t)each + s->kernel->insn_count;
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
     fp_leave(fp);

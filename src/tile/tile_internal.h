@@ -16,7 +16,7 @@ enum {
     TILE_BUDGET = 24 * 1024, /* bytes of live values in a tile: half of a small first-level cache */
     TILE_CELL = 8,           /* bytes of a scalar */
     TILE_FRAME_CACHE = 64,   /* frames kept by a kernel */
-    TILE_FUEL = 1 << 16      /* lane rounds of loops between looks at the clock */
+    TILE_FUEL = 1 << 16      /* lanes and instructions of loops and calls between looks at the clock */
 };
 
 /* How a value lives in a tile. */
