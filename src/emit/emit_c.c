@@ -239,6 +239,8 @@ static void print_body(c_printer *p, const kir_region *root) {
     }
 }
 
+enum { SEEN = 1, READ = 4 }; /* scratch of variables */
+
 static void declare_vars(c_printer *p, const kir_function *f) {
     for (const kir_var *x = p->module->vars; x; x = x->next) {
         if (x->function != f || x->by_reference || !x->scratch) continue;
@@ -250,6 +252,11 @@ static void declare_vars(c_printer *p, const kir_function *f) {
             hg_text_addf(p->out, x->length ? "array_%u" : "x%u", (unsigned)x->id);
         if (x->length) hg_text_addf(p->out, "[%u]", (unsigned)x->length);
         hg_text_addf(p->out, !f ? ";" : x->length ? " = {0};" : " = 0;");
+        if (f && !((uintptr_t)x->scratch & READ)) {
+            hg_text_addf(p->out, " (void)");
+            var_name(p->out, x);
+            hg_text_addf(p->out, ";");
+        }
         if (x->name) hg_text_addf(p->out, " /* %s */", x->name);
         hg_text_addf(p->out, "\n");
     }
@@ -307,7 +314,9 @@ typedef struct reach {
     HG_VEC(const kir_value *) stack;
 } reach;
 
-enum { SEEN = 1, OPEN = 2 };
+enum { OPEN = 2 };
+
+static void mark(kir_var *x, uintptr_t how) { x->scratch = (void *)((uintptr_t)x->scratch | how); }
 
 /* Marks everything that f's operations name. Function marks are in f->scratch: OPEN while its callees are being listed. */
 static bool list_functions(const kir_module *m, const kir_function *root, reach *r) {
@@ -335,10 +344,11 @@ static bool list_functions(const kir_module *m, const kir_function *root, reach 
             todo.count--;
             continue;
         }
-        if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
-            if (v->op != KIR_VAR_GET || v->uses) v->u.var->scratch = (void *)(uintptr_t)SEEN;
+        if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) mark(v->u.var, SEEN);
+        if ((v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) && v->uses) mark(v->u.var, SEEN | READ);
+        if (v->op == KIR_ATOMIC && v->u.mem.high) mark(v->u.mem.high, SEEN);
         if (v->op != KIR_CALL) continue;
-        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) v->u.call.arrays[i]->scratch = (void *)(uintptr_t)SEEN;
+        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) mark(v->u.call.arrays[i], SEEN | READ);
         kir_function *callee = v->u.call.function;
         if (callee->scratch) continue;
         callee->scratch = (void *)(uintptr_t)OPEN;
@@ -392,15 +402,33 @@ static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, boo
     return status;
 }
 
-static void renumber(const kir_module *m) { /* ids and uses are caches */
-    for (kir_function *f = m->functions; f; f = f->next) kir_number(f);
-    kir_count_uses((kir_module *)(uintptr_t)m);
-    for (kir_function *f = m->functions; f; f = f->next) /* an access to a slot does not read its handle */
+/* Whether the text of v reads its i-th argument: an access to a slot does not read the handle, an empty branch no condition. */
+static bool reads(const kir_value *v, uint8_t i) {
+    bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+    bool slot = memory && v->u.mem.slot >= 0 && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+    if (slot && i <= v->u.mem.split) return false;
+    if (v->op == KIR_IF) return v->body[0]->first || v->body[1]->first;
+    return !emit_c_is_constant(v);
+}
+
+static bool is_printed(const kir_value *v) { return v->uses || kir_has_side_effect(v) || v->op == KIR_LOAD || v->op == KIR_ATOMIC; }
+
+/* Ids in order of text, and how often the text reads each value: uses start at nothing and are counted from the end backwards. */
+static bool renumber(const kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next) {
+        uint32_t count = kir_number(f);
+        kir_value **values = hg_calloc((size_t)count + 1, sizeof *values);
+        if (!values) return false;
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
-            if (!memory || v->u.mem.slot < 0 || (v->u.mem.space != KIR_BUFFER && v->u.mem.space != KIR_POOL)) continue;
-            for (int i = 0; i <= v->u.mem.split; i++) v->args[i]->uses--;
+            values[v->id] = v;
+            v->uses = 0;
         }
+        while (count--)
+            for (uint8_t i = 0; i < values[count]->nargs; i++)
+                if (is_printed(values[count]) && reads(values[count], i)) values[count]->args[i]->uses++;
+        hg_free(values);
+    }
+    return true;
 }
 
 /* NAME_kernel: no keyword and no function of math.h. */
@@ -422,8 +450,7 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
     name_kernel(p);
     p->out = body;
     p->inst = 0;
-    renumber(m);
-    bool ok = list_functions(m, m->functions, &r);
+    bool ok = renumber(m) && list_functions(m, m->functions, &r);
     for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
     p->out = heads;
     p->indent = 1;
@@ -463,8 +490,7 @@ static hg_status print_alone(const kir_function *f, const char *name, bool commo
     hg_text body = {0};
     c_printer printer = {.out = &body, .module = f->module, .prefix = name, .root = f, .common = common}, *p = &printer;
     reach r = {0};
-    renumber(f->module);
-    bool ok = list_functions(f->module, f, &r);
+    bool ok = renumber(f->module) && list_functions(f->module, f, &r);
     for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
     p->out = out;
     emit_c_helpers(p, out);

@@ -294,31 +294,40 @@ static void shift(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, " & %du))", (8 << k) - 1);
 }
 
+/* Compilers warn about x < 0, 255 < x and x == x. */
+bool emit_c_is_constant(const kir_value *v) {
+    if (v->op != KIR_CMP_EQ && v->op != KIR_CMP_ULT && v->op != KIR_CMP_SLT) return false;
+    const kir_value *left = v->args[0], *right = v->args[1];
+    uint64_t top = UINT64_MAX >> (64 - kir_type_bits(left->type));
+    if (left == right) return true;
+    uint64_t least = top - top / 2; /* of the signed numbers */
+    if (v->op == KIR_CMP_SLT && left->op == KIR_CONST && (right->op == KIR_CONST || left->u.imm == least - 1)) return true;
+    if (v->op == KIR_CMP_SLT) return right->op == KIR_CONST && right->u.imm == least;
+    return v->op == KIR_CMP_ULT && ((right->op == KIR_CONST && right->u.imm == 0) || (left->op == KIR_CONST && left->u.imm == top));
+}
+
+static bool constant_value(const kir_value *v) {
+    const kir_value *left = v->args[0], *right = v->args[1];
+    uint64_t sign = UINT64_C(1) << (kir_type_bits(left->type) - 1);
+    if (v->op == KIR_CMP_EQ) return true;
+    if (v->op == KIR_CMP_ULT || left->op != KIR_CONST || right->op != KIR_CONST) return false;
+    return left != right && (left->u.imm ^ sign) < (right->u.imm ^ sign);
+}
+
 static void compare(c_printer *p, const kir_value *v) {
     int k = emit_c_kind(v->args[0]->type);
-    bool same = v->args[0] == v->args[1];
     const kir_value *right = v->args[1], *left = v->args[0];
-    if (v->op == KIR_CMP_EQ) {
-        bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST &&
-                   right->u.imm == 1;
-        if (p->prefix && bit && k >= 2 && k < 4) {
-            use(p, H_BIT, k, -1);
-            text(p, "(");
-            arg(p, v, 0);
-            text(p, ")");
-        } else if (same) {
-            text(p, "true");
-        } else {
-            infix(p, v, "==");
-        }
-    } else if (v->op == KIR_CMP_ULT) { /* compilers warn about x < 0 */
-        if (same || (right->op == KIR_CONST && right->u.imm == 0))
-            text(p, "false");
-        else
-            infix(p, v, "<");
-    } else if (same || (left->op == KIR_CONST && right->op == KIR_CONST)) {
-        uint64_t sign = UINT64_C(1) << ((8 << k) - 1);
-        text(p, !same && (left->u.imm ^ sign) < (right->u.imm ^ sign) ? "true" : "false");
+    bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST &&
+               right->u.imm == 1;
+    if (emit_c_is_constant(v)) {
+        text(p, constant_value(v) ? "true" : "false");
+    } else if (v->op == KIR_CMP_EQ && p->prefix && bit && k >= 2 && k < 4) {
+        use(p, H_BIT, k, -1);
+        text(p, "(");
+        arg(p, v, 0);
+        text(p, ")");
+    } else if (v->op != KIR_CMP_SLT) {
+        infix(p, v, v->op == KIR_CMP_EQ ? "==" : "<");
     } else {
         hg_text_addf(p->out, "(%s)", SIGNED[k]);
         arg(p, v, 0);

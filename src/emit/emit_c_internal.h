@@ -29,6 +29,8 @@ void emit_c_name(c_printer *p, const kir_value *v);
 void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits);
 /* The right-hand side of a pure operation; false when this operation is none. */
 bool emit_c_expression(c_printer *p, const kir_value *v);
+/* A comparison whose text is true or false. */
+bool emit_c_is_constant(const kir_value *v);
 /* Definitions of the helpers that were used. */
 void emit_c_helpers(const c_printer *p, hg_text *out);
 /* "name_suffix" of tables and functions, unique in the file. */

@@ -274,6 +274,12 @@ static const char INTEGERS[] =
     "r12\n"
     "xor.i64 r13, r13, r14\ncvt.u32.i32 r15, r11\nshl.i64 r13, r13, r15\nshr.i64 r14, r10, r15\nadd.i64 r13, r13, r14\nabs.i64 r14, r13\n"
     "min.i64 r13, r13, r14\nstg.i64 [r2 + r0], r13\nexit\n";
+/* Comparisons that never hold, values that nobody reads: no warnings. */
+static const char CORNERS[] =
+    ".atlas 1\n.program corners\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
+    "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.i8 r10, [r1 + r0]\nldg.u32 r11, [r1 + r0]\nmov_imm.i8 r12, -128\nmov_imm.u32 r13, 0\n"
+    "setlt.i8 p0, r10, r12\nsetltu.u32 p1, r11, r13\nsetgt.i8 p2, r10, r10\nsel.u32 r14, p0, r13, r11\nsel.u32 r14, p1, r13, r14\n"
+    "sel.u32 r14, p2, r13, r14\nmul.u32 r15, r14, r14\nldg.u32 r16, [r1 + r0 + 8]\nstg.u32 [r2 + r0], r14\nexit\n";
 static const char DIVISION[] =
     ".atlas 1\n.program division\n.param r1 x buffer u32 in\n.param r2 y buffer u32 inout\n"
     "mov_imm.u64 r5, 4\nmul.u64 r0, r255, r5\nldg.u32 r10, [r1 + r0]\ncvt.u32.u64 r11, r255\nmov_imm.u32 r12, 77\nxor.u32 r11, r11, r12\n"
@@ -318,6 +324,7 @@ int main(void) {
     test_program(FUNCTIONS);
     test_program(HALVES);
     test_program(INTEGERS);
+    test_program(CORNERS);
     test_program(DIVISION);
     test_program(BOUNDS);
     test_program(ATOMICS);
