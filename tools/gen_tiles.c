@@ -21,8 +21,15 @@ static int kind_of(uint8_t type) {
     return 0; /* bool */
 }
 
+/* A few instructions a vector: counting is a large part of the loop. */
+static bool is_cheap(kir_op op) {
+    return op == KIR_ADD || op == KIR_SUB || op == KIR_MUL || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ || op == KIR_CMP_ULT ||
+           op == KIR_CMP_SLT || op == KIR_SELECT || op == KIR_FADD || op == KIR_FSUB || op == KIR_FMUL || op == KIR_FFMA || op == KIR_FCMP_EQ ||
+           op == KIR_FCMP_LT || op == KIR_FCMP_LE;
+}
+
 /* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
-static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types, unsigned variant) {
+static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types, unsigned variant, bool cheap) {
     hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_;\n", name,
                  C_TYPES[kind_of(result)]);
     for (uint8_t i = 0; i < 3; i++) {
@@ -30,7 +37,7 @@ static void print_loop(const char *name, const char *f, uint8_t result, uint8_t 
         else if (variant >> i & 1) hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], C_TYPES[kind_of(types[i])], ARGS[i]);
         else hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
     }
-    hg_text_addf(&loops, "    TILE_LOOP for (uint64_t i = 0; i < n; i++) d[i] = %s(", f);
+    hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(", cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
     hg_text_addf(&loops, ");\n}\n");
     handler_count++;
@@ -62,7 +69,7 @@ static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const 
     print_primitive(f, op, result, nargs, types);
     for (uint8_t i = 0; i < variant_count; i++) {
         snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind], (unsigned)variants[i]);
-        print_loop(name, f, result, nargs, types, variants[i]);
+        print_loop(name, f, result, nargs, types, variants[i], is_cheap(op));
         hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i], name);
     }
 }
@@ -72,7 +79,7 @@ static void conversion(kir_op op, uint8_t from, uint8_t to) {
     snprintf(f, sizeof f, "f_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
     snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
     print_primitive(f, op, to, 1, &from);
-    print_loop(name, f, to, 1, &from, 0);
+    print_loop(name, f, to, 1, &from, 0, false);
     hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kind_of(from), kind_of(to), name);
 }
 
@@ -178,7 +185,7 @@ static void definition(const native *row, hg_type type) {
         hg_text_add(&functions, fast.data, fast.length);
         print_rare_loop(name, f, function->result, function->param_count, function->param_types);
     } else {
-        print_loop(name, f, function->result, function->param_count, function->param_types, 0);
+        print_loop(name, f, function->result, function->param_count, function->param_types, 0, false);
     }
     if (!failed) hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
     hg_text_free(&fast);
@@ -236,8 +243,12 @@ static const char HEAD[] =
     "#define TILE_LOOP _Pragma(\"clang loop vectorize(assume_safety) interleave(enable)\")\n"
     "#elif defined(__GNUC__)\n"
     "#define TILE_LOOP _Pragma(\"GCC ivdep\")\n"
+    "#define TILE_CHEAP_LOOP _Pragma(\"GCC unroll 2\") TILE_LOOP\n"
     "#else\n"
     "#define TILE_LOOP\n"
+    "#endif\n"
+    "#if !defined(TILE_CHEAP_LOOP)\n"
+    "#define TILE_CHEAP_LOOP TILE_LOOP\n"
     "#endif\n"
     "/* SSE2 has no rounding instructions and gcc calls the C library then: the same by adding and subtracting 2^23, 2^52. */\n"
     "#if defined(__x86_64__) && !defined(__SSE4_1__)\n"

@@ -237,6 +237,14 @@ static void name_direct_slot(const kir_module *m, tile_access *access) {
     access->pool = slot->space == KIR_POOL;
 }
 
+/* In place, or in a loop, what is stored is in the caches already, or is stored again. */
+static void note_direction(tile_plan *plan, tile_access *access) {
+    if (access->slot < 0 || (uint64_t)access->slot >= plan->module->slots.count) return;
+    bool *loaded = &plan->loaded[access->slot];
+    if (access->op == KIR_STORE) access->once = !*loaded && !plan->kernel->has_loop;
+    if (access->op != KIR_CHECK) *loaded = true;
+}
+
 static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     tile_access *access = hg_arena_alloc(&c->kernel->arena, sizeof *access);
     if (!access) {
@@ -259,6 +267,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     access->disp = v->u.mem.disp;
     access->has_index = v->u.mem.has_index;
     name_direct_slot(c->plan->module, access);
+    note_direction(c->plan, access);
     if (handle && access->slot >= 0) {
         next = v->u.mem.split ? 2 : 1;
     } else if (handle) {
@@ -605,6 +614,8 @@ static void place_masks(tile_plan *plan) {
 }
 
 hg_status tile_plan_code(tile_plan *plan) {
+    plan->loaded = hg_arena_alloc(&plan->arena, (size_t)(plan->module->slots.count + 1) * sizeof *plan->loaded);
+    if (!plan->loaded) return hg_fail_memory();
     coder c = {.plan = plan, .kernel = plan->kernel};
     plan->kernel->function_count = plan->module->function_count;
     plan->kernel->entries = hg_arena_alloc(&plan->kernel->arena, plan->module->function_count * sizeof *plan->kernel->entries);

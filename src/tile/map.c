@@ -49,6 +49,7 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
         status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
     } else if (direct) {
         map_run run = {&e, out, in, options->poor, tile_stream_wanted(n * e.size)};
+        for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
         if (n >= PARALLEL && options->max_threads != 1) hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
         else if (n) run_range(&run, 0, n, 0);
     } else {

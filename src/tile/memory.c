@@ -359,11 +359,10 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     return f->scratch;
 }
 
-/* A store of a whole tile. Results of one pass over a large array need no place in the caches; in a loop they may be overwritten.
- * from may lie in the user's memory too. */
-static void store_all(const tile_frame *f, uint8_t *to, const uint8_t *from, uint64_t each) {
-    size_t bytes = (size_t)(f->n * each);
-    bool once = !f->kernel->has_loop && tile_stream_wanted(f->state->launch->lanes * each);
+/* A store of a whole tile. Results of one pass over a large array need no place in the caches. from may lie in the user's memory too. */
+static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from) {
+    size_t bytes = (size_t)f->n * a->bytes;
+    bool once = a->once && tile_stream_wanted(f->state->launch->lanes * a->bytes);
     bool apart = (uintptr_t)from + bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)from;
     if (once && apart)
         tile_stream(to, from, bytes);
@@ -387,7 +386,7 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     } else if (a->op == KIR_STORE) {
         const uint8_t *v = store_source(f, a);
         if (contiguous)
-            store_all(f, base, v, a->bytes);
+            store_all(f, a, base, v);
         else
             scatter_strided(v, base, a->stride, active, f->n, a->bytes);
     }
