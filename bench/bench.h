@@ -11,7 +11,8 @@ typedef struct bench_samples {
     int count;
 } bench_samples; /* seconds, lower is better */
 
-double bench_now(void);
+double bench_now(void); /* wall clock */
+double bench_cpu(void); /* of this thread */
 void bench_add(bench_samples *s, double seconds);
 double bench_median(const bench_samples *s);
 double bench_low(const bench_samples *s);  /* tenth percentile */
