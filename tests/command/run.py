@@ -276,6 +276,41 @@ def streaming():
     check(document["status"] == "ok" and document["outputs"][0]["name"] == "total" and summary.raw == (~data[:4]).tobytes(), f"stream --json: {summary.err}")
 
 
+# ---- the numbers that the specification computed itself
+
+def vectors():
+    def values(name, body, *arguments):
+        result = run("run", write(name + ".atlas", f".atlas 1\n.program {name}\n{body}"), *arguments)
+        return result.out.split(" = ")[-1].split() if result.status == 0 else [str(result)]
+
+    for to, source, given, expected in (
+            ("i32", "f32", "3.9", "3"), ("i32", "f32", "-3.9", "-3"), ("i32", "f32", "1e20", "2147483647"), ("i32", "f32", "nan", "0"), ("u8", "f32", "-1.0", "0"),
+            ("u8", "f32", "300.0", "255"), ("u32", "i32", "-1", "4294967295"), ("i32", "i64", "0x100000002", "2"), ("i16", "i8", "-1", "-1"), ("i8", "u8", "255", "-1"),
+            ("f32", "f64", "0.1", 0x3DCCCCCD), ("bf16", "f32", "1.0", 0x3F80), ("f16", "f32", "1.0", 0x3C00), ("f16", "f32", "65520.0", 0x7C00), ("f16", "f32", "65519.0", 0x7BFF),
+            ("bf16", "u32", "16842753", 0x4B81), ("f16", "f64", "0x1.0020000001p0", 0x3C01)):
+        seen = to if to[0] != "f" and to != "bf16" else "u32" if to == "f32" else "u16"  # floats by their bits
+        body = f".param r1 y buffer {seen} out []\n mov_imm.{source} r2, {given}\n cvt.{to}.{source} r3, r2\n stg.{to} [buf(r1) + 0], r3\n"
+        got = values("cvt", body)
+        check(got == [str(expected)], f"cvt.{to}.{source} {given}: {got}, expected {expected}")
+    loop = ".param r1 y buffer u32 out []\n mov_imm.u32 r2, 0\n mov_imm.u32 r3, 2\n loop r4, {}\n add.u32 r2, r2, r3\n endloop\n stg.u32 [buf(r1) + 0], r2\n"
+    check(values("five", loop.format(5)) == ["10"] and values("none", loop.format(0)) == ["0"], "counted loops")
+    primitive = ".param r1 y buffer u32 out [2]\n mov_imm.u32 r2, 0\n mov_imm.u32 r3, 2\n mov_imm.u32 r4, 4\nl:\n add.u32 r2, r2, r3\n loop r4, @l\n stg.u32 [buf(r1) + 0], r2\n stg.u32 [buf(r1) + 4], r4\n"
+    check(values("primitive", primitive) == ["10", "0"], "the loop primitive runs its body once more than the count")
+    for at, place in (((42, 10, 200), 518_856), ((95, 47, 255), 1_179_647), ((0, 0, 0), 0), ((1, 0, 0), 12_288), ((3, 5, 7), 38_151)):
+        body = f".param r1 y buffer u8 out [2]\n mov_imm.u8 r2, 77\n stg.u8 [phi{at}], r2\n ldg.u8 r3, [buf0 + {place}]\n ldg.u8 r4, [class{at[0]} + {at[1] * 256 + at[2]}]\n"
+        got = values("phi", body + " stg.u8 [buf(r1) + 0], r3\n stg.u8 [buf(r1) + 1], r4\n")
+        check(got == ["77", "77"], f"phi{at} is byte {place} of class memory: {got}")
+    total = ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out []\n.param r4 n u64\n parallel_reduce.f32 r3, r1, sum, r4\n stg.f32 [buf(r2) + 0], r3\n"
+    check(values("total", total, "--set", "x=" + ",".join(map(str, range(1, 1001)))) == ["500500.0"], "the sum of 1 to 1000")
+    pair = ".param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 out [n]\n.param r4 n u64\n parallel_map_binary.f32 r3, r1, r2, add, r4\n"
+    both = ["--set", "a=" + ",".join(map(str, range(256))), "--set", "b=" + ",".join(str(2 * i) for i in range(256)), "--out", "c=c256.npy"]
+    expect(run("run", write("pair.atlas", ".atlas 1\n.program pair\n" + pair), *both), 0, what="256 sums")
+    check(numpy.array_equal(numpy.load("c256.npy"), numpy.arange(256) * numpy.float32(3)), "256 sums")
+    for name, given, expected in (("sigmoid", "0.0", 0.5), ("tanh", "1.0", 0.7615942), ("gelu", "1.0", 0.8413447)):
+        got = values(name, f".param r1 y buffer f32 out []\n mov_imm.f32 r2, {given}\n {name}.f32 r3, r2\n stg.f32 [buf(r1) + 0], r3\n")
+        check(abs(float(got[0]) - expected) < 1e-7, f"{name}({given}) = {got}, expected {expected}")
+
+
 # ---- time
 
 def endless():
@@ -297,7 +332,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, endless, races):
+        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, vectors, endless, races):
             part()
     finally:
         os.chdir("/")
