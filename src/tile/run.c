@@ -11,19 +11,6 @@
 
 /* ---- inputs ---- */
 
-static void fill_input(const tile_launch *launch, const tile_slot *slot, uint8_t *cell) {
-    uint32_t index = (uint32_t)slot->imm, part = (uint32_t)(slot->imm >> 32);
-    uint64_t value = launch->inputs ? launch->inputs[index] : 0;
-    if (part || (launch->wide_inputs && launch->wide_inputs[index])) {
-        value = 0;
-        if (launch->wide_inputs && launch->wide_inputs[index])
-            memcpy(&value, launch->wide_inputs[index] + (size_t)part * slot->size, slot->size);
-        else
-            value = launch->inputs[index] >> (8u * slot->size * part & 63);
-    }
-    memcpy(cell, &value, 8);
-}
-
 static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
     if (id == (HG_ID_LANE_COUNT | KIR_ID_HIGH)) return s->launch->lanes >> 32;
     if (id >= HG_ID_BLOCK_DIM_X && id <= HG_ID_GRID_DIM_Z) return s->dims[id - HG_ID_BLOCK_DIM_X];
@@ -36,7 +23,7 @@ static void fill_cells(tile_frame *f, const tile_run_state *s) {
     for (uint32_t i = 0; i < k->launch_cell_count; i++) {
         const tile_slot *slot = &k->slots[k->launch_cells[i]];
         if (slot->kind == TILE_SLOT_INPUT) {
-            fill_input(s->launch, slot, f->slot[k->launch_cells[i]]);
+            memcpy(f->slot[k->launch_cells[i]], &s->launch->inputs[slot->imm], 8);
         } else {
             uint64_t value = launch_id(s, slot->imm);
             memcpy(f->slot[k->launch_cells[i]], &value, 8);

@@ -89,6 +89,12 @@ static bool may_alias(const kir_value *get) {
     return true;
 }
 
+/* Operations whose result is harmless even if another lane changes an operand while they run. Divisions look at their divisor twice,
+ * definitions may index tables: those read a copy. */
+static bool takes_racing_operands(const kir_value *v) {
+    return v->op < KIR_CONST && v->op != KIR_UDIV && v->op != KIR_UREM && v->op != KIR_SDIV && v->op != KIR_SREM;
+}
+
 /* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region only, before
  * anything could write to memory. */
 static bool may_stay(const kir_value *load) {
@@ -105,7 +111,7 @@ static bool may_stay(const kir_value *load) {
         if (--budget < 0 || !(pure || store || get)) return false;
         for (uint8_t i = 0; i < v->nargs; i++) {
             if (v->args[i] != load) continue;
-            if (get || (store && i + 1 != v->nargs)) return false;
+            if (get || (pure && !takes_racing_operands(v)) || (store && i + 1 != v->nargs)) return false;
             uses++;
         }
         if (store) break;

@@ -30,7 +30,9 @@ typedef struct tile_options {
     tile_cache *cache;  /* of tile_map and tile_reduce; NULL: compile every time */
 } tile_options;
 
-/* Compiles functions[0] of a legalised module. The module is not kept. */
+/* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_shapes of the module for speed,
+ * and slots for direct accesses. The module is not kept; its ids, counts of uses and scratch pointers are written: one compilation
+ * of a module at a time. HG_ERROR_OUT_OF_MEMORY, HG_ERROR_INTERNAL (something was not lowered). */
 hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) HG_NODISCARD;
 void tile_kernel_destroy(tile_kernel *kernel);
 
@@ -54,8 +56,7 @@ typedef struct tile_launch {
     uint64_t shared_bytes;       /* a block's */
     uint8_t *shared_memory;      /* NULL: zeroed for each block; else shared_bytes a block, block after block, used as they are: what a
                                     program of several kernels left there */
-    const uint64_t *inputs;      /* one an input of the module (module->inputs order): low 64 bits; wide ones through wide_inputs */
-    const uint8_t *const *wide_inputs; /* for inputs wider than 64 bits, else NULL; may be NULL when there are none */
+    const uint64_t *inputs;      /* one an input of the module (module->inputs order), zero-extended; wide values have an input a limb */
     const tile_memory *slots;    /* one a slot of the module (module->slots order) */
     tile_memory class_memory;    /* 1,179,648 bytes, or valid = false when untouched so far (the runtime allocates before a launch that uses it) */
     /* open accesses: finds buffer (pool false) or pool (pool true) by its full handle; flat: by index only. Thread-safe, returns valid = false when unknown. May be NULL when !has_open. */

@@ -186,7 +186,6 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
                           .shared_bytes = l->shared_bytes,
                           .shared_memory = address(&l->shared_memory),
                           .inputs = l->inputs,
-                          .wide_inputs = l->wide_inputs,
                           .slots = slots,
                           .class_memory = memory_of(&l->class_memory),
                           .resolve = resolve,
