@@ -57,6 +57,10 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
         if (!bound->fixed[i]) binding->guarded = true;
     }
     binding->guarded |= kernel->has_open;
+    if (kernel->slot_count < 2) return HG_OK;
+    bound->aliases = list(binding, (uint32_t)hg_alias_pair(0, kernel->slot_count), 1);
+    if (!bound->aliases) return hg_fail_memory();
+    hg_alias_signature(binding->executable->backend, bound->slots, kernel->slot_count, bound->aliases);
     return HG_OK;
 }
 
@@ -135,6 +139,7 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     launch->inputs = binding->kernels[index].inputs;
     launch->wide_inputs = binding->kernels[index].wide;
     launch->slots = binding->kernels[index].slots;
+    launch->aliases = binding->kernels[index].aliases;
     launch->slot_count = kernel->slot_count;
     launch->timeout_ms = binding->launch.timeout_ms;
     launch->max_threads = binding->executable->backend->config.num_threads;

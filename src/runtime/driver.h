@@ -40,6 +40,11 @@ typedef struct hg_range {
     uint64_t offset, size;
 } hg_range;
 
+/* How two slots' memories lie to each other. */
+typedef enum hg_alias { HG_ALIAS_DISTINCT, HG_ALIAS_IDENTICAL, HG_ALIAS_OVERLAPPING } hg_alias;
+/* Place of the pair i < j in an alias signature. */
+static inline uint64_t hg_alias_pair(uint32_t i, uint32_t j) { return (uint64_t)j * (j - 1) / 2 + i; }
+
 /* Everything a kernel launch needs. All pointers are borrowed until the launch is over. */
 typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
@@ -50,6 +55,8 @@ typedef struct hg_driver_launch {
     const uint8_t *const *wide_inputs;
     const hg_range *slots; /* module->slots order */
     uint32_t slot_count;
+    const uint8_t *aliases;              /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots. Part of the
+                                            key of whatever a driver specialises */
     hg_range class_memory;
     hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
     void *resolve_user;

@@ -73,15 +73,18 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     hg_binding *binding = run->binding;
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
+    bool found = false;
     for (uint32_t i = 0; i < kernel->input_count; i++)
         if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         const kir_slot *slot = &kernel->slots[i];
         uint64_t handle = slot->constant ? slot->handle : bound->inputs[slot->input];
         if (bound->fixed[i]) continue;
+        found = true;
         if (slot->space != KIR_POOL && hg_handle_is_class(handle)) HG_TRY(hg_context_class_memory(run->context, &bound->slots[i]));
         bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
     }
+    if (found && bound->aliases) hg_alias_signature(run->context->backend, bound->slots, kernel->slot_count, bound->aliases);
     hg_binding_fill_launch(binding, index, launch);
     launch->resolve = resolve_open;
     launch->resolve_user = run;

@@ -83,6 +83,7 @@ typedef struct hg_bound_kernel {
     const uint8_t **wide; /* inputs wider than 64 bits; NULL: there are none */
     hg_range *slots;
     bool *fixed; /* slots found at binding; the others are found at each launch */
+    uint8_t *aliases;     /* alias signature; NULL below two slots */
 } hg_bound_kernel;
 
 /* A buffer or pool that a binding keeps alive. */
@@ -136,6 +137,9 @@ hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uin
                           uint64_t length) HG_NODISCARD;
 hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
 hg_status hg_null_argument(const char *what);
+
+/* ---- alias.c ---- */
+void hg_alias_signature(const hg_backend *b, const hg_range *slots, uint32_t count, uint8_t *pairs);
 
 /* ---- params.c ---- */
 typedef struct hg_param_value {

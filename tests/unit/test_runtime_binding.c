@@ -507,6 +507,43 @@ static void test_cache(void) {
     hg_backend_destroy(b);
 }
 
+/* ---- alias signatures ---- */
+
+static void test_aliases(hg_backend *b) {
+    static const char SOURCE[] = PROGRAM(
+        ".param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z buffer f32 inout\n"
+        " ldg.f32 r10, [buf(r1) + 0]\n ldg.f32 r11, [buf(r2) + 0]\n add.f32 r12, r10, r11\n stg.f32 [buf(r3) + 0], r12\n");
+    static float memory[64];
+    hg_buffer whole, same, half, other = make_buffer(b, NULL, 64);
+    CHECK_OK(hg_buffer_import(b, memory, 64, &whole));
+    CHECK_OK(hg_buffer_import(b, memory, 64, &same));
+    CHECK_OK(hg_buffer_import(b, memory + 8, 64, &half));
+    const hg_buffer given[][3] = {{whole, same, half}, {whole, other, whole}, {half, other, same}};
+    static const uint8_t expected[][3] = {/* x y, x z, y z */
+                                          {HG_ALIAS_IDENTICAL, HG_ALIAS_OVERLAPPING, HG_ALIAS_OVERLAPPING},
+                                          {HG_ALIAS_DISTINCT, HG_ALIAS_IDENTICAL, HG_ALIAS_DISTINCT},
+                                          {HG_ALIAS_DISTINCT, HG_ALIAS_OVERLAPPING, HG_ALIAS_DISTINCT}};
+    for (size_t i = 0; i < HG_COUNT_OF(given); i++) {
+        hg_params *params = hg_params_create();
+        hg_program *p = NULL;
+        hg_executable *e = NULL;
+        hg_binding *binding = NULL;
+        CHECK_OK(hg_program_assemble(SOURCE, strlen(SOURCE), NULL, &p));
+        CHECK_OK(hg_params_set_buffer(params, "x", given[i][0]));
+        CHECK_OK(hg_params_set_buffer(params, "y", given[i][1]));
+        CHECK_OK(hg_params_set_buffer(params, "z", given[i][2]));
+        CHECK_OK(hg_executable_create(b, p, &e));
+        CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+        CHECK(binding && binding->executable->kernels[0].slot_count == 3);
+        if (binding && binding->kernels[0].aliases) CHECK(memcmp(binding->ready.aliases, expected[i], 3) == 0);
+        CHECK_OK(hg_binding_launch(binding));
+        hg_binding_destroy(binding);
+        hg_executable_destroy(e);
+        hg_program_release(p);
+        hg_params_destroy(params);
+    }
+}
+
 int main(void) {
     hg_backend *b = open_backend("cpu");
     test_inference(b);
@@ -515,6 +552,7 @@ int main(void) {
     test_executables(b);
     test_deferred_free(b);
     test_own_pools(b);
+    test_aliases(b);
     test_launch_helpers();
     test_lanes(b);
     test_limits(b);
