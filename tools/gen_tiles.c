@@ -23,9 +23,9 @@ static int kind_of(uint8_t type) {
 
 /* A few instructions a vector: counting is a large part of the loop. */
 static bool is_cheap(kir_op op) {
-    return op == KIR_ADD || op == KIR_SUB || op == KIR_MUL || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ || op == KIR_CMP_ULT ||
-           op == KIR_CMP_SLT || op == KIR_SELECT || op == KIR_FADD || op == KIR_FSUB || op == KIR_FMUL || op == KIR_FFMA || op == KIR_FCMP_EQ ||
-           op == KIR_FCMP_LT || op == KIR_FCMP_LE;
+    return op == KIR_ADD || op == KIR_SUB || op == KIR_MUL || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ ||
+           op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_SELECT || op == KIR_FADD || op == KIR_FSUB || op == KIR_FMUL ||
+           op == KIR_FFMA || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
 }
 
 /* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
@@ -33,9 +33,13 @@ static void print_loop(const char *name, const char *f, uint8_t result, uint8_t 
     hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_;\n", name,
                  C_TYPES[kind_of(result)]);
     for (uint8_t i = 0; i < 3; i++) {
-        if (i >= nargs) hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
-        else if (variant >> i & 1) hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], C_TYPES[kind_of(types[i])], ARGS[i]);
-        else hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+        if (i >= nargs)
+            hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
+        else if (variant >> i & 1)
+            hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], C_TYPES[kind_of(types[i])],
+                         ARGS[i]);
+        else
+            hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
     }
     hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(", cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
@@ -63,7 +67,8 @@ static void print_primitive(const char *name, kir_op op, uint8_t result, uint8_t
     kir_module_destroy(m);
 }
 
-static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const uint8_t *types, const uint8_t *variants, uint8_t variant_count) {
+static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const uint8_t *types, const uint8_t *variants,
+                      uint8_t variant_count) {
     char f[64], name[80];
     snprintf(f, sizeof f, "f_%s_%s", kir_op_name(op), KIND_NAMES[kind]);
     print_primitive(f, op, result, nargs, types);
@@ -84,21 +89,22 @@ static void conversion(kir_op op, uint8_t from, uint8_t to) {
 }
 
 static bool commutes(kir_op op) {
-    return op == KIR_ADD || op == KIR_MUL || op == KIR_MULHI_U || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ || op == KIR_FADD ||
-           op == KIR_FMUL || op == KIR_FCMP_EQ;
+    return op == KIR_ADD || op == KIR_MUL || op == KIR_MULHI_U || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ ||
+           op == KIR_FADD || op == KIR_FMUL || op == KIR_FCMP_EQ;
 }
 
 static void binary(kir_op op, int kind) {
     static const uint8_t both[] = {0, 2, 1};
-    bool compare = op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
+    bool compare = op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT ||
+                   op == KIR_FCMP_LE;
     bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR;
     uint8_t types[] = {TYPES[kind], shift ? (uint8_t)HG_TYPE_U32 : TYPES[kind]};
     primitive(op, kind, compare ? (uint8_t)KIR_BOOL : TYPES[kind], 2, types, both, commutes(op) ? 2 : 3);
 }
 
 static void all_primitives(void) {
-    static const kir_op INT2[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_MULHI_U, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_AND, KIR_OR, KIR_XOR,
-                                  KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
+    static const kir_op INT2[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_MULHI_U, KIR_UDIV, KIR_UREM,   KIR_SDIV,    KIR_SREM,   KIR_AND,
+                                  KIR_OR,  KIR_XOR, KIR_SHL, KIR_LSHR,    KIR_ASHR, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
     static const kir_op FLOAT2[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
     static const kir_op FLOAT1[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT};
     static const uint8_t one[] = {0}, fma[] = {0, 4, 2, 6}, select[] = {0, 2, 4, 6};
@@ -138,29 +144,38 @@ static void all_conversions(void) {
 
 /* ---- definitions ---- */
 
-typedef struct native { uint16_t fn; const char *name; bool f32, f64, integers; } native;
+typedef struct native {
+    uint16_t fn;
+    const char *name;
+    bool f32, f64, integers;
+} native;
 static const native NATIVE[] = {
-    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},         {HG_OP_LOG2, "log2", true, true, false},
-    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false},     {HG_OP_SIN, "sin", true, true, false},
-    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},         {HG_OP_TANH, "tanh", true, true, false},
-    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},       {HG_OP_SWISH, "swish", true, true, false},
-    {HG_OP_POW, "pow", true, true, false},         {KIR_FN_ERF, "erf", true, true, false},        {KIR_FN_ATAN2, "atan2", true, true, false},
-    {HG_OP_REM, "rem", true, true, false},         {HG_OP_MIN, "min", true, true, true},          {HG_OP_MAX, "max", true, true, true},
-    {HG_OP_ABS, "abs", true, true, false},         {HG_OP_NEG, "neg", true, true, false},         {HG_OP_SIGN, "sign", true, true, false},
-    {HG_OP_CEIL, "ceil", true, true, false},       {HG_OP_ROUND, "round", true, true, false},     {HG_OP_RCP, "rcp", true, true, false},
-    {KIR_FN_RELU, "relu", true, true, true},       {HG_OP_CLAMP, "clamp", true, false, false},    {HG_OP_LERP, "lerp", true, false, false},
+    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},      {HG_OP_LOG2, "log2", true, true, false},
+    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false},  {HG_OP_SIN, "sin", true, true, false},
+    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},      {HG_OP_TANH, "tanh", true, true, false},
+    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},    {HG_OP_SWISH, "swish", true, true, false},
+    {HG_OP_POW, "pow", true, true, false},         {KIR_FN_ERF, "erf", true, true, false},     {KIR_FN_ATAN2, "atan2", true, true, false},
+    {HG_OP_REM, "rem", true, true, false},         {HG_OP_MIN, "min", true, true, true},       {HG_OP_MAX, "max", true, true, true},
+    {HG_OP_ABS, "abs", true, true, false},         {HG_OP_NEG, "neg", true, true, false},      {HG_OP_SIGN, "sign", true, true, false},
+    {HG_OP_CEIL, "ceil", true, true, false},       {HG_OP_ROUND, "round", true, true, false},  {HG_OP_RCP, "rcp", true, true, false},
+    {KIR_FN_RELU, "relu", true, true, true},       {HG_OP_CLAMP, "clamp", true, false, false}, {HG_OP_LERP, "lerp", true, false, false},
     {HG_OP_MAD, "mad", true, true, false},         {HG_OP_FMS, "fms", true, true, false},
 };
 
 /* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */
 static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types) {
     const char *type = C_TYPES[kind_of(result)];
-    hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_, block[256];\n", name, type);
+    hg_text_addf(&loops,
+                 "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_, block[256];\n",
+                 name, type);
     for (uint8_t i = 0; i < 3; i++) {
-        if (i >= nargs) hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
-        else hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+        if (i >= nargs)
+            hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
+        else
+            hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
     }
-    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m = n - at < 256 ? n - at : 256;\n        uint32_t rare = 0;\n");
+    hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m = n - at < 256 ? n - at : 256;\n        "
+                         "uint32_t rare = 0;\n");
     hg_text_addf(&loops, "        TILE_LOOP for (uint64_t i = 0; i < m; i++) block[i] = %s_common(", f);
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s[at + i], ", ARGS[i]);
     hg_text_addf(&loops, "&rare);\n        if (rare)\n            for (uint64_t i = 0; i < m; i++) block[i] = %s(", f);
@@ -193,7 +208,8 @@ static void definition(const native *row, hg_type type) {
 }
 
 static void all_definitions(void) {
-    static const hg_type INTEGERS[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
+    static const hg_type INTEGERS[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64,
+                                       HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
     for (size_t i = 0; i < HG_COUNT_OF(NATIVE); i++) {
         if (NATIVE[i].f32) definition(&NATIVE[i], HG_TYPE_F32);
         if (NATIVE[i].f64) definition(&NATIVE[i], HG_TYPE_F64);
@@ -203,20 +219,31 @@ static void all_definitions(void) {
 
 /* ---- folds ---- */
 
+/* Bytes that are asked for ahead: the hardware stops at every page, and a chunk is four of them. A fifth of the time of 64 MiB. */
+enum { FOLD_AHEAD = 2048 };
+
 static void fold(uint16_t fn, hg_type type, const char *f) {
     const char *c = C_TYPES[kind_of(kir_type_of(type))];
     char name[80];
     snprintf(name, sizeof name, "r_%d_%s", (int)fn, hg_type_name(type));
-    hg_text_addf(&loops, "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    const %s *x = x_;\n    memcpy(s, acc_, sizeof s);\n", name, c,
-                 TILE_FOLD, c);
-    hg_text_addf(&loops, "    for (; rows; rows--, x += %d)\n        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    memcpy(acc_, s, sizeof s);\n}\n",
-                 TILE_FOLD, TILE_FOLD, f);
+    hg_text_addf(&loops,
+                 "static void %s(void *acc_, const void *x_, uint64_t rows) {\n    %s s[%d];\n    const %s *x = x_;\n    memcpy(s, acc_, "
+                 "sizeof s);\n",
+                 name, c, TILE_FOLD, c);
+    hg_text_addf(&loops, "    for (; rows; rows--, x += %d) {\n", TILE_FOLD);
+    hg_text_addf(&loops,
+                 "        for (uintptr_t p = 0; p < sizeof s; p += 64) __builtin_prefetch((const void *)((uintptr_t)x + %d + p));\n",
+                 FOLD_AHEAD);
+    hg_text_addf(&loops,
+                 "        TILE_LOOP for (int i = 0; i < %d; i++) s[i] = %s(s[i], x[i]);\n    }\n    memcpy(acc_, s, sizeof s);\n}\n",
+                 TILE_FOLD, f);
     hg_text_addf(&fold_rows, "    {%d, %d, %s},\n", (int)fn, (int)type, name);
     handler_count++;
 }
 
 static void all_folds(void) {
-    static const hg_type ALL[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
+    static const hg_type ALL[] = {HG_TYPE_I8,  HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_U8,
+                                  HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
     char f[64];
     for (size_t i = 0; i < HG_COUNT_OF(ALL); i++) {
         bool real = hg_type_is_float(ALL[i]);
@@ -284,9 +311,11 @@ static bool write_file(const char *path) {
     fputs(loops.data ? loops.data : "", out);
     fprintf(out, "\nstatic const tile_derived DERIVED[] = {\n%s    {0},\n};\n\n", derived_rows.data ? derived_rows.data : "");
     fprintf(out, "static const tile_fold FOLDS[] = {\n%s};\n\n", fold_rows.data ? fold_rows.data : "");
-    fprintf(out, "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
-                 "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
-                 "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n%s};\n", rows.data ? rows.data : "");
+    fprintf(out,
+            "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
+            "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
+            "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n%s};\n",
+            rows.data ? rows.data : "");
     return fclose(out) == 0;
 }
 

@@ -51,7 +51,7 @@ typedef struct tile_plan {
     HG_VEC(tile_insn) code;
     uint8_t **tables; /* the kernel's copies, by id */
     uint32_t table_count;
-    bool *loaded;        /* by slot of the module: code so far loads from it */
+    bool *loaded; /* by slot of the module: code so far loads from it */
     bool out_of_memory;
     const char *unsupported;
 } tile_plan;

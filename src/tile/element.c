@@ -51,9 +51,18 @@ static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_va
 
 static uint8_t argument_count(uint16_t fn) {
     switch (fn) {
-    case HG_OP_ADD: case HG_OP_SUB: case HG_OP_MUL: case HG_OP_DIV: case HG_OP_REM: case HG_OP_AND: case HG_OP_OR: case HG_OP_XOR: return 2;
+    case HG_OP_ADD:
+    case HG_OP_SUB:
+    case HG_OP_MUL:
+    case HG_OP_DIV:
+    case HG_OP_REM:
+    case HG_OP_AND:
+    case HG_OP_OR:
+    case HG_OP_XOR: return 2;
     case HG_OP_FMA: return 3;
-    case HG_OP_SQRT: case HG_OP_FLOOR: case HG_OP_TRUNC: return 1;
+    case HG_OP_SQRT:
+    case HG_OP_FLOOR:
+    case HG_OP_TRUNC: return 1;
     default: return kir_define_args(fn);
     }
 }
@@ -62,9 +71,17 @@ static bool exists(uint16_t fn, hg_type type) {
     if (is_half(type)) type = HG_TYPE_F32;
     bool real = hg_type_is_float(type);
     switch (fn) {
-    case HG_OP_ADD: case HG_OP_SUB: case HG_OP_MUL: case HG_OP_DIV: case HG_OP_FMA: case HG_OP_FLOOR: case HG_OP_TRUNC: return true;
+    case HG_OP_ADD:
+    case HG_OP_SUB:
+    case HG_OP_MUL:
+    case HG_OP_DIV:
+    case HG_OP_FMA:
+    case HG_OP_FLOOR:
+    case HG_OP_TRUNC: return true;
     case HG_OP_REM: return !real || kir_define_exists(fn, type);
-    case HG_OP_AND: case HG_OP_OR: case HG_OP_XOR: return !real;
+    case HG_OP_AND:
+    case HG_OP_OR:
+    case HG_OP_XOR: return !real;
     case HG_OP_SQRT: return real;
     default: return kir_define_exists(fn, type);
     }
@@ -174,7 +191,9 @@ static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type
 
 hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
     memset(e, 0, sizeof *e);
-    if (!exists(fn, type)) return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : "map", hg_type_name(type));
+    if (!exists(fn, type))
+        return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : "map",
+                       hg_type_name(type));
     e->nin = argument_count(fn);
     e->size = hg_type_size_bytes(type);
     if (!options->poor) e->run = native_handler(tile_handlers_of(options->level), fn, type);
@@ -191,7 +210,8 @@ void tile_element_close(tile_element *e) {
     e->kernel = NULL;
 }
 
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, tile_fault *fault) {
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
+                           tile_fault *fault) {
     fault->happened = false;
     if (n == 0) return HG_OK;
     if (e->run) {

@@ -5,11 +5,11 @@
 #include "tile/tile_internal.h"
 
 typedef struct tile_element {
-    tile_fn *run;         /* NULL: kernel */
-    bool cached;          /* the cache owns the kernel */
-    tile_kernel *kernel;  /* slots: inputs, then the output */
+    tile_fn *run;        /* NULL: kernel */
+    bool cached;         /* the cache owns the kernel */
+    tile_kernel *kernel; /* slots: inputs, then the output */
     uint8_t nin;
-    uint64_t size;        /* bytes of an element */
+    uint64_t size; /* bytes of an element */
 } tile_element;
 
 /* fn: hg_op or KIR_FN_*. HG_ERROR_ISA when the operation does not exist for the type. */
@@ -18,7 +18,8 @@ hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type ty
 hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) HG_NODISCARD;
 void tile_element_close(tile_element *e);
 /* out[i] = fn(in[0][i], …) on the thread at hand (kernels: max_threads 0 uses all). Within fp_enter for handlers. */
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, tile_fault *fault) HG_NODISCARD;
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
+                           tile_fault *fault) HG_NODISCARD;
 
 /* cache.c */
 tile_kernel *tile_cache_find(tile_cache *cache, uint16_t fn, hg_type type); /* NULL: not yet */

@@ -13,12 +13,20 @@ typedef void tile_fn(void *d, const void *a, const void *b, const void *c, uint6
 /* u8 (and bool) u16 u32 u64 f32 f64 */
 enum { TILE_KIND_COUNT = 6, TILE_VARIANT_COUNT = 8 };
 
-typedef struct tile_derived { uint16_t fn; uint8_t type, variant; tile_fn *run; } tile_derived;
+typedef struct tile_derived {
+    uint16_t fn;
+    uint8_t type, variant;
+    tile_fn *run;
+} tile_derived;
 
 /* acc[i] = f(acc[i], x[r * TILE_FOLD + i]) for i < TILE_FOLD, row after row: the inside of a reduction. */
 typedef void tile_fold_fn(void *acc, const void *x, uint64_t rows);
 enum { TILE_FOLD = 128 };
-typedef struct tile_fold { uint16_t fn; uint8_t type; tile_fold_fn *run; } tile_fold; /* HG_OP_ADD MUL MIN MAX */
+typedef struct tile_fold {
+    uint16_t fn;
+    uint8_t type;
+    tile_fold_fn *run;
+} tile_fold; /* HG_OP_ADD MUL MIN MAX */
 
 typedef struct tile_handlers {
     const char *name;

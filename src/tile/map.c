@@ -5,9 +5,18 @@
 #include "tile/stream.h"
 #include <string.h>
 
-enum { CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */, PARALLEL = 65536 /* elements worth waking threads for */, STREAM_BYTES = 4096 /* computed in the first-level cache, then sent on */ };
+enum {
+    CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */,
+    PARALLEL = 65536 /* elements worth waking threads for */,
+    STREAM_BYTES = 4096 /* computed in the first-level cache, then sent on */
+};
 
-typedef struct map_run { const tile_element *e; uint8_t *out; const uint8_t *const *in; bool poor, stream; } map_run;
+typedef struct map_run {
+    const tile_element *e;
+    uint8_t *out;
+    const uint8_t *const *in;
+    bool poor, stream;
+} map_run;
 
 static void run_handler(const map_run *run, uint8_t *out, uint64_t begin, uint64_t n) {
     const tile_element *e = run->e;
@@ -31,14 +40,17 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     const map_run *run = user;
     (void)worker;
     fp_state fp = fp_enter(run->poor);
-    if (run->stream) run_streaming(run, begin, end);
-    else run_handler(run, run->out + begin * run->e->size, begin, end - begin);
+    if (run->stream)
+        run_streaming(run, begin, end);
+    else
+        run_handler(run, run->out + begin * run->e->size, begin, end - begin);
     fp_leave(fp);
 }
 
 static bool aligned(const void *p, uint64_t size) { return (uintptr_t)p % size == 0; }
 
-hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin, tile_fault *fault) {
+hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin,
+                   tile_fault *fault) {
     tile_element e;
     fault->happened = false;
     HG_TRY(tile_element_open(options, fn, type, &e));
@@ -50,8 +62,10 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
     } else if (direct) {
         map_run run = {&e, out, in, options->poor, tile_stream_wanted(n * e.size)};
         for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
-        if (n >= PARALLEL && options->max_threads != 1) hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
-        else if (n) run_range(&run, 0, n, 0);
+        if (n >= PARALLEL && options->max_threads != 1)
+            hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
+        else if (n)
+            run_range(&run, 0, n, 0);
     } else {
         if (e.run) status = tile_element_compile(options, fn, type, &e);
         if (status == HG_OK) status = tile_element_run(&e, n, out, in, options->max_threads, fault);

@@ -10,11 +10,11 @@ enum { CHUNK = 4096, ACCUMULATORS = TILE_FOLD, PARALLEL_CHUNKS = 16 };
 
 typedef struct reduction {
     const tile_element *e;
-    tile_fold_fn *fold;    /* NULL: row by row through e */
+    tile_fold_fn *fold; /* NULL: row by row through e */
     const uint8_t *in;
-    uint8_t *out;          /* a result a chunk */
-    uint64_t n, size;      /* of an element of the tree */
-    tile_fn *widen;        /* f16, bf16 input */
+    uint8_t *out;     /* a result a chunk */
+    uint64_t n, size; /* of an element of the tree */
+    tile_fn *widen;   /* f16, bf16 input */
     bool poor;
     uint32_t max_threads;
     _Atomic int failed;
@@ -36,7 +36,8 @@ static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *ac
         r->fold(acc, x + at * r->size, rows);
         at += rows * ACCUMULATORS;
     }
-    for (uint64_t i = at; i < n && ok; i += ACCUMULATORS) ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
+    for (uint64_t i = at; i < n && ok; i += ACCUMULATORS)
+        ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
     for (uint64_t s = ACCUMULATORS / 2; s >= 1 && ok; s /= 2)
         if (first > s) ok = combine(r, acc, acc + s * r->size, first - s < s ? first - s : s);
     memcpy(result, acc, (size_t)r->size);
@@ -74,8 +75,10 @@ static void identity(hg_op op, hg_type type, uint8_t *result) {
     memset(result, 0, (size_t)size);
     uint64_t bits = 0;
     if (hg_type_is_float(type)) {
-        static const uint64_t ONE[] = {[HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
-        static const uint64_t INFINITE[] = {[HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
+        static const uint64_t ONE[] = {
+            [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
+        static const uint64_t INFINITE[] = {
+            [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
         if (op == HG_OP_MUL) bits = ONE[type];
         if (top || bottom) bits = INFINITE[type];
         if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
@@ -104,8 +107,10 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
             status = hg_fail_memory();
             break;
         }
-        if (chunks >= PARALLEL_CHUNKS && r->max_threads != 1) hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
-        else reduce_range(r, 0, r->n, 0);
+        if (chunks >= PARALLEL_CHUNKS && r->max_threads != 1)
+            hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
+        else
+            reduce_range(r, 0, r->n, 0);
         hg_free_aligned(previous);
         previous = r->out;
         r->in = r->out;
@@ -119,11 +124,14 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
 }
 
 hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) {
-    if (op != HG_OP_ADD && op != HG_OP_MUL && op != HG_OP_MIN && op != HG_OP_MAX) return hg_fail(HG_ERROR_INTERNAL, "no reduction by %s", hg_op_get(op)->text);
+    if (op != HG_OP_ADD && op != HG_OP_MUL && op != HG_OP_MIN && op != HG_OP_MAX)
+        return hg_fail(HG_ERROR_INTERNAL, "no reduction by %s", hg_op_get(op)->text);
     uint64_t size = hg_type_size_bytes(type);
     if (n <= 1) {
-        if (n) memcpy(result, in, (size_t)size);
-        else identity(op, type, result);
+        if (n)
+            memcpy(result, in, (size_t)size);
+        else
+            identity(op, type, result);
         return HG_OK;
     }
     bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;

@@ -6,7 +6,13 @@
 #include "kir/kir.h"
 
 /* A CPU level's handlers; chosen at run time (HOLOGRAM_CPU_LEVEL through the runtime's configuration). */
-typedef enum tile_level { TILE_LEVEL_BASELINE, TILE_LEVEL_V3, TILE_LEVEL_V4, TILE_LEVEL_COUNT, TILE_LEVEL_BEST = TILE_LEVEL_COUNT } tile_level;
+typedef enum tile_level {
+    TILE_LEVEL_BASELINE,
+    TILE_LEVEL_V3,
+    TILE_LEVEL_V4,
+    TILE_LEVEL_COUNT,
+    TILE_LEVEL_BEST = TILE_LEVEL_COUNT
+} tile_level;
 bool tile_level_available(tile_level level); /* this machine can run it; baseline (SSE2, NEON, simd128 or scalar) always */
 tile_level tile_level_best(void);
 const char *tile_level_name(tile_level level); /* "baseline" (on AArch64 "neon", on wasm "simd128"), "v3", "v4" */
@@ -24,10 +30,10 @@ void tile_cache_destroy(tile_cache *cache);
 
 typedef struct tile_options {
     tile_level level;
-    bool poor;          /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
-    bool check_races;   /* record accesses and report races as faults: --check-races */
+    bool poor;            /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
+    bool check_races;     /* record accesses and report races as faults: --check-races */
     uint32_t max_threads; /* of tile_map and tile_reduce, as of a launch; kernels do not look */
-    tile_cache *cache;  /* of tile_map and tile_reduce; NULL: compile every time */
+    tile_cache *cache;    /* of tile_map and tile_reduce; NULL: compile every time */
 } tile_options;
 
 /* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_shapes of the module for speed,
@@ -37,35 +43,40 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
 void tile_kernel_destroy(tile_kernel *kernel);
 
 /* A buffer or pool as the kernel sees it during one launch. base NULL and size 0 with valid: an empty buffer. */
-typedef struct tile_memory { uint8_t *base; uint64_t size; bool valid; } tile_memory;
+typedef struct tile_memory {
+    uint8_t *base;
+    uint64_t size;
+    bool valid;
+} tile_memory;
 
 /* The first fault in the order (phase, lane, instruction) of this kernel. */
 typedef struct tile_fault {
     bool happened;
-    uint8_t code;          /* kir_fault; 8: timeout */
+    uint8_t code; /* kir_fault; 8: timeout */
     uint8_t operand;
-    uint32_t inst;         /* source instruction */
+    uint32_t inst; /* source instruction */
     uint64_t phase, lane;
-    char message[160];     /* as semantics 8.6, without "Execution failed: " */
+    char message[160];      /* as semantics 8.6, without "Execution failed: " */
     uint64_t offset, limit; /* bounds faults */
 } tile_fault;
 
 typedef struct tile_launch {
     uint32_t grid[3], block[3];
-    uint64_t lanes;              /* exact number of lanes that start, <= grid · block */
-    uint64_t shared_bytes;       /* a block's */
-    uint8_t *shared_memory;      /* NULL: zeroed for each block; else shared_bytes a block, block after block, used as they are: what a
+    uint64_t lanes;           /* exact number of lanes that start, <= grid · block */
+    uint64_t shared_bytes;    /* a block's */
+    uint8_t *shared_memory;   /* NULL: zeroed for each block; else shared_bytes a block, block after block, used as they are: what a
                                     program of several kernels left there */
-    const uint64_t *inputs;      /* one an input of the module (module->inputs order), zero-extended; wide values have an input a limb */
-    const tile_memory *slots;    /* one a slot of the module (module->slots order) */
-    tile_memory class_memory;    /* 1,179,648 bytes, or valid = false when untouched so far (the runtime allocates before a launch that uses it) */
+    const uint64_t *inputs;   /* one an input of the module (module->inputs order), zero-extended; wide values have an input a limb */
+    const tile_memory *slots; /* one a slot of the module (module->slots order) */
+    tile_memory
+        class_memory; /* 1,179,648 bytes, or valid = false when untouched so far (the runtime allocates before a launch that uses it) */
     /* open accesses: finds buffer (pool false) or pool (pool true) by its full handle; flat: by index only. Thread-safe, returns valid = false when unknown. May be NULL when !has_open. */
     tile_memory (*resolve)(void *user, uint64_t handle, bool pool, bool flat);
     void *resolve_user;
-    uint64_t deadline_ns;        /* monotonic clock of base/thread.h; 0: none */
-    uint64_t timeout_ms;         /* for the message "timeout after N ms" */
-    const volatile int *cancel;  /* non-zero: stop soon; may be NULL */
-    uint32_t max_threads;        /* 0: all of the pool, 1: only the caller */
+    uint64_t deadline_ns;       /* monotonic clock of base/thread.h; 0: none */
+    uint64_t timeout_ms;        /* for the message "timeout after N ms" */
+    const volatile int *cancel; /* non-zero: stop soon; may be NULL */
+    uint32_t max_threads;       /* 0: all of the pool, 1: only the caller */
 } tile_launch;
 
 /* Runs all lanes. HG_OK even when a fault happened (see *fault); HG_ERROR_OUT_OF_MEMORY. Thread-safe for one kernel. */
@@ -74,7 +85,8 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
 /* Whole-array steps straight on memory, the same handlers (bits equal to lane programs). fn: hg_op or KIR_FN_*; type: hg_type.
  * n elements; out may equal an input exactly (in place), other overlap is handled by the caller. Uses the thread pool.
  * Types and functions without a native handler (wide integers, poor mode) run as a small compiled kernel inside. */
-hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin, tile_fault *fault) HG_NODISCARD;
+hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin,
+                   tile_fault *fault) HG_NODISCARD;
 /* The fixed tree of semantics 0.3. op: HG_OP_ADD, MIN, MAX, MUL. result: size(type) bytes. */
 hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint64_t n, const uint8_t *in, uint8_t *result) HG_NODISCARD;
 

@@ -105,7 +105,7 @@ struct tile_access {
     uint16_t size;                                 /* checked and named in faults */
     int16_t slot;                                  /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
-    bool once;             /* STORE: of one pass, to memory that is not read before */
+    bool once;                                     /* STORE: of one pass, to memory that is not read before */
     bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
