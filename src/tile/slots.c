@@ -58,18 +58,33 @@ static void number_positions(kir_function *f, uint32_t *count) {
     *count = position + 1;
 }
 
-/* The innermost loop that v stands in. */
-static const kir_value *loop_around(const kir_value *v) { return v->parent->owner ? plan_of(v->parent->owner)->loop : NULL; }
-
-static void extend_lives(kir_function *f) {
-    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+/* What a loop reads from outside lives to the end of the outermost such loop. The loops around v are kept on a stack, so that
+ * programs of very many nested loops take no longer. */
+static void extend_lives(tile_plan *plan, kir_function *f) {
+    HG_VEC(const kir_value *) loops = {0};
+    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        uint32_t position = plan_of(v)->position;
+        while (loops.count && plan_of(loops.data[loops.count - 1])->end < position) loops.count--;
         for (uint8_t i = 0; i < v->nargs; i++) {
             value_plan *p = plan_of(v->args[i]);
-            uint32_t until = plan_of(v)->position;
-            for (const kir_value *loop = loop_around(v); loop && plan_of(loop)->position > p->position; loop = loop_around(loop))
-                until = plan_of(loop)->end;
+            uint64_t low = 0, high = loops.count; /* the first loop that begins after the operand */
+            while (low < high) {
+                uint64_t middle = low + (high - low) / 2;
+                if (plan_of(loops.data[middle])->position > p->position) high = middle;
+                else low = middle + 1;
+            }
+            uint32_t until = low < loops.count ? plan_of(loops.data[low])->end : position;
             if (until > p->last) p->last = until;
         }
+        if (v->op != KIR_LOOP) continue;
+        const kir_value **top = hg_vec_push(&loops);
+        if (!top) {
+            plan->out_of_memory = true;
+            break;
+        }
+        *top = v;
+    }
+    hg_vec_free(&loops);
 }
 
 /* Whether a read variable keeps its value until the last use of what was read: then no copy is needed. Looks a little way only. */
@@ -240,7 +255,7 @@ static void place_function(tile_plan *plan, kir_function *f) {
     place_variables(&s, f);
     place_interface(&s, f);
     number_positions(f, &positions);
-    extend_lives(f);
+    extend_lives(plan, f);
     s.dying = hg_arena_alloc(&plan->arena, (positions + 1) * sizeof *s.dying);
     plan->out_of_memory = plan->out_of_memory || !s.dying;
     if (plan->out_of_memory) return;

@@ -314,9 +314,13 @@ def vectors():
 # ---- time
 
 def endless():
-    """A loop whose body takes long looks at the clock often enough."""
+    """Programs that could take for ever: a loop whose body takes long looks at the clock often enough; lowering is no slower for deep nesting."""
     long = write("body.atlas", ".atlas 1\n.program t\n mov_imm.u32 r1, 1\nl:\n" + " mul.u32 r1, r1, r1\n" * 200_000 + " bra @l\n")
     expect(run("run", long, "--timeout", "300", limit=20), 1, r"fault\[F08\]", what="a long body")
+    depth, head = 30_000, HEAD.replace("i32", "u32") + " mov_imm.u32 r3, 1\n mov_imm.u32 r6, 0\n"
+    nest = "".join(f"l{i}:\n add.u32 r10, r10, r3\n" for i in range(depth))
+    nest += "".join(f" setltu.u32 p0, r10, r6\n bra.p0 @l{i}\n" for i in reversed(range(depth))) + " stg.u32 [r1 + r0], r10\n"
+    expect(run("run", write("nest.atlas", head + nest), "--set", "x=0,5,9", limit=30), 0, out="x u32[3] = 30000 30005 30009\n", what="loops 30,000 deep")
 
 
 # ---- races
