@@ -801,6 +801,81 @@ static void test_memory(void) {
     kir_module_destroy(k.m);
 }
 
+/* A result far larger than the caches, at an address that is no multiple of a cache line, and in place. */
+static void test_large_map(void) {
+    const uint64_t n = (UINT64_C(8) << 20) + 5;
+    float *a = malloc((n + 1) * 4), *out = malloc((n + 1) * 4);
+    tile_options options = {.level = TILE_LEVEL_BEST};
+    tile_fault fault;
+    for (uint64_t i = 0; a && i < n; i++) a[i] = (float)(i % 1000003);
+    for (int in_place = 0; a && out && in_place < 2; in_place++) {
+        uint8_t *to = (uint8_t *)(in_place ? a : out + 1);
+        CHECK(tile_map(&options, HG_OP_ADD, HG_TYPE_F32, n, to, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)a}, 2, &fault) == HG_OK);
+        uint64_t wrong = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            float want = (float)(i % 1000003) * 2, got;
+            memcpy(&got, to + i * 4, 4);
+            wrong += got != want;
+        }
+        CHECK_U64(wrong, 0);
+    }
+    free(a);
+    free(out);
+}
+
+/* The rows of a chunk in one call: against plain loops over bytes, where order does not matter. */
+static void test_folds(void) {
+    enum { N = 9001 };
+    static uint8_t u[N];
+    for (int i = 0; i < N; i++) u[i] = (uint8_t)(i * 37 + i / 128 * 11 + 1);
+    for (int level = 0; level < TILE_LEVEL_COUNT; level++) {
+        tile_options options = {.level = (tile_level)level, .max_threads = 1};
+        if (!tile_level_available(options.level)) continue;
+        for (uint64_t n = 1; n < N; n += n < 600 ? 1 : 997) {
+            uint8_t sum = 0, product = 1, least = 255, most = 0, got = 0;
+            int8_t low = 127, high = -128;
+            for (uint64_t i = 0; i < n; i++) {
+                sum = (uint8_t)(sum + u[i]);
+                product = (uint8_t)(product * (u[i] | 1));
+                if (u[i] < least) least = u[i];
+                if (u[i] > most) most = u[i];
+                if ((int8_t)u[i] < low) low = (int8_t)u[i];
+                if ((int8_t)u[i] > high) high = (int8_t)u[i];
+            }
+            const struct { hg_op op; hg_type type; uint8_t want; } rows[] = {{HG_OP_ADD, HG_TYPE_U8, sum},          {HG_OP_ADD, HG_TYPE_I8, sum},
+                                                                             {HG_OP_MIN, HG_TYPE_U8, least},        {HG_OP_MAX, HG_TYPE_U8, most},
+                                                                             {HG_OP_MIN, HG_TYPE_I8, (uint8_t)low}, {HG_OP_MAX, HG_TYPE_I8, (uint8_t)high}};
+            for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+                CHECK(tile_reduce(&options, rows[k].op, rows[k].type, n, u, &got) == HG_OK);
+                CHECK_U64(got, rows[k].want);
+            }
+            uint8_t odd[N];
+            for (uint64_t i = 0; i < n; i++) odd[i] = u[i] | 1;
+            CHECK(tile_reduce(&options, HG_OP_MUL, HG_TYPE_U8, n, odd, &got) == HG_OK);
+            CHECK_U64(got, product);
+        }
+    }
+}
+
+/* The second map of a kind finds the kernel of the first; results stay the same. */
+static void test_cache(void) {
+    uint16_t a[64], first[64], second[64];
+    for (int i = 0; i < 64; i++) a[i] = (uint16_t)(0x3C00 + i * 13);
+    tile_cache *cache = tile_cache_create();
+    tile_options plain = {.level = TILE_LEVEL_BEST}, cached = {.level = TILE_LEVEL_BEST, .cache = cache};
+    const uint8_t *const in[] = {(const uint8_t *)a, (const uint8_t *)a};
+    tile_fault fault;
+    CHECK(cache && tile_map(&plain, HG_OP_MUL, HG_TYPE_F16, 64, (uint8_t *)first, in, 2, &fault) == HG_OK);
+    for (int round = 0; cache && round < 2; round++) {
+        memset(second, 0, sizeof second);
+        CHECK(tile_map(&cached, HG_OP_MUL, HG_TYPE_F16, 64, (uint8_t *)second, in, 2, &fault) == HG_OK);
+        CHECK(memcmp(first, second, sizeof first) == 0);
+        CHECK(tile_map(&cached, HG_OP_ADD, HG_TYPE_BF16, 64, (uint8_t *)second, in, 2, &fault) == HG_OK);
+        CHECK(memcmp(first, second, sizeof first) != 0);
+    }
+    tile_cache_destroy(cache);
+}
+
 int main(void) {
     test_add();
     test_collatz();
@@ -820,6 +895,9 @@ int main(void) {
 #endif
     test_reduce();
     test_map();
+    test_large_map();
+    test_folds();
+    test_cache();
     test_races();
     test_memory();
     return test_done();
