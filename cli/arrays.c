@@ -330,8 +330,10 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
         for (uint64_t i = 0; i < v->elements; i++) {
             hg_text one = {0};
             hg_print_value(&one, (hg_type)v->param->type, bytes + i * size_of(v));
-            if (wide) hg_json_text(&json, one.data ? one.data : "");
-            else hg_json_literal(&json, one.data ? one.data : "", one.length);
+            if (wide)
+                hg_json_text(&json, one.data ? one.data : "");
+            else
+                hg_json_literal(&json, one.data ? one.data : "", one.length);
             hg_text_free(&one);
         }
         hg_json_end_array(&json);

@@ -31,7 +31,7 @@ typedef struct cli {
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     const char *max_errors;
     hg_diagnostics *diagnostics;
-    hg_text earlier; /* JSON: diagnostics of files before this one, comma separated */
+    hg_text earlier;  /* JSON: diagnostics of files before this one, comma separated */
     const char *file; /* as messages name it */
     hg_bytes source;  /* of a text program; empty for binaries */
     hg_program *program;
@@ -54,7 +54,8 @@ void cli_last_error(cli *c);                                                    
 int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
 
-void cli_join(cli *c, cli *one); /* reports what happened to one file: at once as text, with c's in JSON; frees one, c gets the worse status */
+void cli_join(cli *c,
+              cli *one); /* reports what happened to one file: at once as text, with c's in JSON; frees one, c gets the worse status */
 
 /* load.c */
 bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes */

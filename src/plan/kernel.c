@@ -83,17 +83,33 @@ static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_
     kir_if_end(b, first);
 }
 
-/* Whether a segment touches a variable: 1 reads or sets, 2 sets. */
-static void find_touched(plan_splitter *s, const plan_segment *segment, uint8_t *touched) {
+/* The variables that a segment touches, in the order of the first touch: there may be far more that it does not. */
+typedef struct touched_list {
+    uint8_t *how; /* by id: 1 reads or sets, 2 sets */
+    HG_VEC(kir_var *) vars;
+    bool failed;
+} touched_list;
+
+static void touch(touched_list *t, kir_var *var, uint8_t how) {
+    if (!t->how[var->id]) {
+        kir_var **slot = hg_vec_push(&t->vars);
+        if (slot)
+            *slot = var;
+        else
+            t->failed = true;
+    }
+    t->how[var->id] |= how;
+}
+
+static void find_touched(plan_splitter *s, const plan_segment *segment, touched_list *t) {
     const kir_region *root = segment->first->parent;
     const kir_value *stop = segment->last->next;
-    for (kir_value *v = segment->first; v && v != stop; v = kir_walk(v, root)) {
-        if (v->op == KIR_VAR_GET) touched[v->u.var->id] |= 1;
-        if (v->op == KIR_VAR_SET) touched[v->u.var->id] |= 3;
-    }
+    for (kir_value *v = segment->first; v && v != stop; v = kir_walk(v, root))
+        if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) touch(t, v->u.var, v->op == KIR_VAR_SET ? 3 : 1);
+    if (s->stopped) touch(t, s->stopped, 1);
     if (!segment->has_call) return;
     for (kir_var *var = s->module->vars; var; var = var->next)
-        if (!var->function) touched[var->id] |= 3;
+        if (!var->function) touch(t, var, 3);
 }
 
 static bool only_uniform_work(const kir_module *m) {
@@ -136,38 +152,40 @@ static void store_stopped(plan_splitter *s, kir_module *m, kir_var *copy, const 
 static void make_kernel(plan_splitter *s, uint32_t index) {
     const plan_segment *segment = &s->segments.data[index];
     plan_kernel *kernel = hg_vec_push(&s->plan->kernels);
-    uint8_t *touched = hg_calloc(s->module->var_count + 1, 1);
+    touched_list touched = {.how = hg_calloc(s->module->var_count + 1, 1)};
     char name[300];
     snprintf(name, sizeof name, "%s_%u", s->module->name, (unsigned)(s->plan->kernels.count - 1));
     kir_module *m = kir_module_create(name);
     kir_cloner c;
-    if (!kernel || !touched || !m || !kir_function_create(m, s->main->name, KIR_VOID) ||
+    if (!kernel || !touched.how || !m || !kir_function_create(m, s->main->name, KIR_VOID) ||
         kir_cloner_init(&c, s->module, m, m->functions) != HG_OK) {
-        hg_free(touched);
+        hg_free(touched.how);
         kir_module_destroy(m);
         s->failed = true;
         return;
     }
     kernel->module = m;
-    find_touched(s, segment, touched);
-    if (s->stopped) touched[s->stopped->id] |= 1;
-    for (kir_var *var = s->module->vars; var; var = var->next)
-        if (touched[var->id] && (s->variables.data[var->id].crosses || s->variables.data[var->id].forced))
-            bring_in(s, &c.to, kir_clone_var(&c, var), &s->variables.data[var->id]);
+    find_touched(s, segment, &touched);
+    for (uint64_t i = 0; i < touched.vars.count; i++) {
+        const plan_variable *info = &s->variables.data[touched.vars.data[i]->id];
+        if (info->crosses || info->forced) bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
+    }
     stop_stopped_lanes(s, &c);
     kir_clone_run(&c, segment->first, segment->last);
     const kir_value *last = m->functions->body->last;
     bool ends = last && (last->op == KIR_EXIT || last->op == KIR_RETURN);
-    for (kir_var *var = s->module->vars; var && !ends; var = var->next) {
+    for (uint64_t i = 0; i < touched.vars.count && !ends; i++) {
+        const kir_var *var = touched.vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
-        if (!(touched[var->id] & 2) || !(info->crosses || info->forced) || var == s->stopped) continue;
+        if (!(touched.how[var->id] & 2) || !(info->crosses || info->forced) || var == s->stopped) continue;
         hand_on(s, &c.to, kir_clone_var(&c, var), info);
         kernel->writes_env |= info->in_env;
     }
     kir_var *stopped = s->stopped ? kir_clone_var(&c, s->stopped) : NULL;
-    if (kir_cloner_finish(&c) != HG_OK) s->failed = true;
+    if (kir_cloner_finish(&c) != HG_OK || touched.failed) s->failed = true;
     if (stopped && !s->failed) store_stopped(s, m, stopped, &s->variables.data[s->stopped->id]);
-    hg_free(touched);
+    hg_vec_free(&touched.vars);
+    hg_free(touched.how);
     if (!s->failed) kernel->single_lane = only_uniform_work(m);
 }
 

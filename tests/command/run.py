@@ -321,6 +321,12 @@ def endless():
     nest = "".join(f"l{i}:\n add.u32 r10, r10, r3\n" for i in range(depth))
     nest += "".join(f" setltu.u32 p0, r10, r6\n bra.p0 @l{i}\n" for i in reversed(range(depth))) + " stg.u32 [r1 + r0], r10\n"
     expect(run("run", write("nest.atlas", head + nest), "--set", "x=0,5,9", limit=30), 0, out="x u32[3] = 30000 30005 30009\n", what="loops 30,000 deep")
+    steps = ".atlas 1\n.program steps\n.param r1 x buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"
+    steps += " parallel_reduce.u32 r10, r1, max, r4\n ldg.u32 r11, [r1 + r0]\n add.u32 r11, r11, r10\n stg.u32 [r1 + r0], r11\n" * 30_000
+    x = [1, 0]
+    for _ in range(30_000):
+        x = [(value + max(x)) % 2**32 for value in x]
+    expect(run("run", write("steps.atlas", steps), "--set", "x=1,0", limit=30), 0, out=f"x u32[2] = {x[0]} {x[1]}\n", what="30,000 whole-array steps")
 
 
 # ---- races
