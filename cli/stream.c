@@ -209,7 +209,7 @@ static bool fill_state(stream *s) {
                           hg_type_name((hg_type)v->param->type), pair->value);
                 return false;
             }
-            text += length + (text[length] == ',');
+            text += length + (text[length] == ',' && text[length + 1] != '\0'); /* a comma at the end is no literal */
         }
         if (count != v->elements) {
             cli_error(s->c, "P05", "--set %s: expected %llu values, got %llu", pair->name, (unsigned long long)v->elements,

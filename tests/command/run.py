@@ -262,6 +262,7 @@ def streaming():
     default = run("stream", write("default.atlas", COUNT.replace(".param r4 n u64", ".param r4 n u64 = 3")), stdin=data[:5].tobytes())
     check(default.status == 0 and default.raw == (~data[:5]).tobytes(), f"rows of a chunk are no default: {default.err}")
     expect(run("stream", count, "--set", "n=3", stdin=b""), 2, r"cannot be set", what="rows of a chunk")
+    expect(run("stream", count, "--set", "total=5,", stdin=b""), 2, r"expected 1 values", what="a comma too many")
     process = subprocess.Popen([COMMAND, "stream", count], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     try:
