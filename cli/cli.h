@@ -51,6 +51,7 @@ bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3])
 void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3);                   /* exit status 2 */
 void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4); /* a diagnostic without a place */
 void cli_last_error(cli *c);                                                       /* the library's last error as a diagnostic */
+hg_status cli_print_now(const char *text, size_t length);                          /* to standard output; X02 when it cannot be written */
 int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
 

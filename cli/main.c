@@ -35,6 +35,10 @@ int main(int argc, char **argv) {
         return CLI_OK;
     }
     if (strcmp(argv[1], "--version") == 0) return command_version(1, argv + 1);
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+        help(stdout);
+        return CLI_OK;
+    }
     for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
         if (strcmp(argv[1], COMMANDS[i].name) == 0) return COMMANDS[i].run(argc - 1, argv + 1);
     fprintf(stderr, "hologram: error: unknown command '%s'\n", argv[1]);

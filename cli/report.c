@@ -97,6 +97,13 @@ static bool instruction_text(void *user, uint64_t index, hg_text *out) {
     return true;
 }
 
+hg_status cli_print_now(const char *text, size_t length) {
+    if (length == 0 || (fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0)) return HG_OK;
+    hg_status status = hg_fail(HG_ERROR_IO, "standard output: write failed");
+    memcpy(hg_error_record()->code, "X02", 4);
+    return status;
+}
+
 static void print_text(cli *c) {
     if (hg_diagnostics_count(c->diagnostics)) {
         char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data,

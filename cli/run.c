@@ -118,8 +118,10 @@ static hg_status collect(cli *c, hg_backend *b, const cli_values *values) {
         if (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_IN) status = collect_one(c, b, &values->data[i], outputs, &printed);
     }
     if (status == HG_OK && printed.failed) status = hg_fail_memory();
+    /* what goes to standard output goes first: if nobody takes it, no file is touched */
+    if (status == HG_OK && !c->json) status = cli_print_now(printed.data, printed.length);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
-    if (status == HG_OK) hg_text_add(&c->outputs, printed.data ? printed.data : "", printed.length);
+    if (status == HG_OK && c->json && printed.data) hg_text_add(&c->outputs, printed.data, printed.length);
     hg_text_free(&printed);
     hg_outputs_destroy(outputs);
     return status;

@@ -141,12 +141,20 @@ static void open_region(plan_splitter *s, frames *open, const kir_value *v) {
     if (v->op == KIR_IF) f->start = emit(s, PLAN_JUMP_UNLESS, argument(s, v->args[0]), 0);
 }
 
+/* Constants and inputs in front of a step are no work: the step's arguments name them. */
+static bool has_effect(const plan_segment *segment) {
+    for (const kir_value *v = segment->first;; v = v->next) {
+        if (kir_has_side_effect(v)) return true;
+        if (v == segment->last) return false;
+    }
+}
+
 /* Emits one operation of a plan region and returns the next one to look at in the same region or inside it. */
 static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v, bool *entered) {
     *entered = false;
     if (!plan_is_node(s, v)) {
         uint32_t segment = plan_segment_of(v);
-        emit(s, PLAN_KERNEL, segment, 0);
+        if (has_effect(&s->segments.data[segment])) emit(s, PLAN_KERNEL, segment, 0);
         return s->segments.data[segment].last->next;
     }
     if (v->op == KIR_STEP) {

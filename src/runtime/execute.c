@@ -95,7 +95,7 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
 hg_status hg_run_write_env(hg_run *run) {
     hg_binding *binding = run->binding;
     uint64_t size = binding->executable->plan->env_bytes;
-    if (!size) return HG_OK;
+    if (!size || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
     hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = {binding->env_arena, 0, size}, .host = binding->env};
     return submit(run, &copy, 1);
 }
@@ -207,7 +207,8 @@ static hg_status clear_memory(hg_run *run) {
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
     hg_run run = {.binding = binding, .context = context, .status = HG_OK};
-    run.deadline_ns = deadline(binding->launch.timeout_ms);
+    const hg_executable *e = binding->executable;
+    if (e->kernel_count || !e->plan->is_static) run.deadline_ns = deadline(binding->launch.timeout_ms); /* steps alone end by themselves */
     if (binding->guarded) hg_guard_begin(context->backend);
     if (binding->executable->plan->env_bytes) hg_binding_reset_env(binding);
     hg_status status = binding->launched ? clear_memory(&run) : HG_OK;

@@ -153,6 +153,11 @@ def arrays():
     expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,3]", "--shape", "y=u16[3]", stdin=b"abcdef"), 0, out="y u16[3] = 0 0 0\n", what="shapes without dims")
     expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,4]", "--shape", "y=u16[3]", stdin=b"abcdef"), 2, r"P04", what="a shape that raw data does not have")
     expect(run("run", free, "--set", "x=1"), 2, r"P07", what="unknown shape")
+    if os.path.exists("/dev/full"):
+        pair = write("pair.atlas", ".atlas 1\n.program pair\n.param r1 x buffer u32 out [2]\n.param r2 y buffer u32 out [2]\n    exit\n")
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([COMMAND, "run", pair, "--out", "x=untouched.npy"], stdout=full, stderr=subprocess.PIPE)
+        check(process.returncode == 1 and b"X02" in process.stderr and not os.path.exists("untouched.npy"), f"a file was written although standard output failed: {process.stderr}")
     check(not [f for f in os.listdir(".") if ".tmp" in f or f.startswith(".")], f"temporary files left: {os.listdir('.')}")
 
 
