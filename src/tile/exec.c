@@ -258,13 +258,13 @@ void tile_execute(tile_frame *f) {
             break;
         case TILE_END_LOOP:
             if (!leave_loop(f, i)) break;
-            f->fuel -= n + (pc - insns - i->target); /* a long body takes time with one lane too */
+            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
             pc = insns + i->target;
             if (f->fuel < 0 && tile_out_of_time(f)) return;
             break;
         case TILE_BACK:
             if (!mask[i->mask].count) break;
-            f->fuel -= n + (pc - insns - i->target); /* a long body takes time with one lane too */
+            f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
             pc = insns + i->target;
             if (f->fuel < 0 && tile_out_of_time(f)) return;
             break;
@@ -283,7 +283,7 @@ void tile_execute(tile_frame *f) {
             break;
         case TILE_RETURN:
             tile_mask_join(f, &mask[i->c], &mask[i->b]);
-            f->fuel -= pc - insns - f->kernel->entries[i->u.imm]; /* looked at by the next call or loop */
+            f->fuel -= pc - (insns + f->kernel->entries[i->u.imm]); /* looked at by the next call or loop */
             pc = insns + f->returns[i->u.imm];
             break;
         case TILE_END_CALL:
