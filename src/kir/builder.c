@@ -172,13 +172,8 @@ kir_value *kir_param(kir_builder *b, uint8_t index) {
     return v;
 }
 
-static uint8_t derived_type(uint16_t fn, hg_type atlas_type) {
-    (void)fn;
-    return kir_type_of(atlas_type);
-}
-
 kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs, kir_value *const *args) {
-    kir_value *v = kir_emit(b, KIR_DERIVED, derived_type(fn, atlas_type), nargs, args);
+    kir_value *v = kir_emit(b, KIR_DERIVED, kir_type_of(atlas_type), nargs, args);
     v->u.derived.fn = fn;
     v->u.derived.atlas_type = (uint8_t)atlas_type;
     return v;

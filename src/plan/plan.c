@@ -55,6 +55,5 @@ void plan_destroy(hg_plan *plan) {
     hg_vec_free(&plan->kernels);
     hg_vec_free(&plan->steps);
     hg_vec_free(&plan->env);
-    hg_arena_free(&plan->arena);
     hg_free(plan);
 }

@@ -51,7 +51,6 @@ typedef struct plan_step {
 #define HG_PLAN_NO_ENV UINT32_MAX
 
 typedef struct hg_plan {
-    hg_arena arena;
     HG_VEC(plan_inst) code;
     HG_VEC(plan_kernel) kernels;
     HG_VEC(plan_step) steps;

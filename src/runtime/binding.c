@@ -17,12 +17,7 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
     if (!bound->inputs) return hg_fail_memory();
     for (uint32_t i = 0; i < kernel->input_count; i++) {
         const kir_input *input = &kernel->inputs[i];
-        if (input->kind != KIR_INPUT_PARAM) continue;
-        bound->inputs[i] = param_input(binding, input);
-        if (input->limb_bytes || kir_type_bytes(input->type) <= 8) continue;
-        if (!bound->wide) bound->wide = list(binding, kernel->input_count, sizeof *bound->wide);
-        if (!bound->wide) return hg_fail_memory();
-        bound->wide[i] = binding->values[input->reg];
+        if (input->kind == KIR_INPUT_PARAM) bound->inputs[i] = param_input(binding, input);
     }
     return HG_OK;
 }
@@ -137,7 +132,6 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     launch->shared_bytes = binding->launch.shared_bytes;
     launch->shared_memory = (hg_range){binding->shared_arena, 0, binding->shared_all};
     launch->inputs = binding->kernels[index].inputs;
-    launch->wide_inputs = binding->kernels[index].wide;
     launch->slots = binding->kernels[index].slots;
     launch->aliases = binding->kernels[index].aliases;
     launch->slot_count = kernel->slot_count;

@@ -52,7 +52,6 @@ typedef struct hg_driver_launch {
     uint64_t lanes, shared_bytes;
     hg_range shared_memory;              /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
     const uint64_t *inputs; /* module->inputs order */
-    const uint8_t *const *wide_inputs;
     const hg_range *slots; /* module->slots order */
     uint32_t slot_count;
     const uint8_t *aliases;              /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots. Part of the

@@ -80,7 +80,6 @@ typedef struct hg_resolved {
 /* One kernel's arguments in a binding. */
 typedef struct hg_bound_kernel {
     uint64_t *inputs;
-    const uint8_t **wide; /* inputs wider than 64 bits; NULL: there are none */
     hg_range *slots;
     bool *fixed; /* slots found at binding; the others are found at each launch */
     uint8_t *aliases;     /* alias signature; NULL below two slots */

@@ -4,34 +4,13 @@
 #include "tile/tile_internal.h"
 #include <string.h>
 
-/* A loop over n elements of the size that an instruction names. */
-#define BY_SIZE(size, code)       \
-    switch (size) {               \
-    case 1: {                     \
-        typedef uint8_t element;  \
-        code                      \
-    } break;                      \
-    case 2: {                     \
-        typedef uint16_t element; \
-        code                      \
-    } break;                      \
-    case 4: {                     \
-        typedef uint32_t element; \
-        code                      \
-    } break;                      \
-    default: {                    \
-        typedef uint64_t element; \
-        code                      \
-    } break;                      \
-    }
-
 static void splat(void *d_, const void *a_, uint8_t size, uint32_t n) {
-    BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; for (uint32_t i = 0; i < n; i++) d[i] = a;)
+    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; for (uint32_t i = 0; i < n; i++) d[i] = a;)
 }
 
 static void iota(void *d_, const void *a_, uint64_t step, uint8_t size, uint32_t n) {
-    BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; const element s = (element)step;
-            for (uint32_t i = 0; i < n; i++) d[i] = (element)(a + (element)((element)i * s));)
+    TILE_BY_SIZE(size, element *d = d_; const element a = *(const element *)a_; const element s = (element)step;
+                 for (uint32_t i = 0; i < n; i++) d[i] = (element)(a + (element)((element)i * s));)
 }
 
 static uint64_t cell_of_size(const uint8_t *cell, uint8_t size) {
@@ -89,23 +68,24 @@ static uint8_t *row(const tile_frame *f, const tile_insn *insn, uint32_t index) 
 static void array_get(const tile_frame *f, const tile_insn *insn) {
     const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
     const uint64_t length = insn->u.imm, width = f->width;
-    BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *a = (const element *)(void *)f->slot[insn->a];
-            for (uint32_t i = 0; i < f->n; i++) d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
+    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *a = (const element *)(void *)f->slot[insn->a];
+                 for (uint32_t i = 0; i < f->n; i++) d[i] = a[(index[i] < length ? index[i] : 0) * width + i];)
 }
 
 static void array_set(const tile_frame *f, const tile_insn *insn) {
     const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
     const uint8_t *active = tile_mask_bytes(f, &f->mask[insn->mask]);
     const uint64_t length = insn->u.imm, width = f->width;
-    BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a]; const element *c = (const element *)(void *)f->slot[insn->c];
-            for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length) a[index[i] * width + i] = c[i];)
+    TILE_BY_SIZE(insn->size, element *a = (element *)(void *)f->slot[insn->a]; const element *c = (const element *)(void *)f->slot[insn->c];
+                 for (uint32_t i = 0; i < f->n; i++) if (active[i] && index[i] < length) a[index[i] * width + i] = c[i];)
 }
 
 static void table_get(const tile_frame *f, const tile_insn *insn, uint32_t n) {
     const uint32_t *index = (const uint32_t *)(void *)f->slot[insn->b];
     const uint32_t length = insn->c;
-    BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d]; const element *t = (const element *)(const void *)insn->u.table;
-            for (uint32_t i = 0; i < n; i++) d[i] = t[index[i] < length ? index[i] : 0];)
+    TILE_BY_SIZE(insn->size, element *d = (element *)(void *)f->slot[insn->d];
+                 const element *t = (const element *)(const void *)insn->u.table;
+                 for (uint32_t i = 0; i < n; i++) d[i] = t[index[i] < length ? index[i] : 0];)
 }
 
 static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) {

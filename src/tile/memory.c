@@ -237,51 +237,30 @@ static void run_lanes(tile_frame *f, const tile_insn *insn) {
 
 /* ---- whole tiles ---- */
 
-/* Element copies. Addresses need no alignment. */
-#define BY_BYTES(bytes, code)     \
-    switch (bytes) {              \
-    case 1: {                     \
-        typedef uint8_t element;  \
-        code                      \
-    } break;                      \
-    case 2: {                     \
-        typedef uint16_t element; \
-        code                      \
-    } break;                      \
-    case 4: {                     \
-        typedef uint32_t element; \
-        code                      \
-    } break;                      \
-    default: {                    \
-        typedef uint64_t element; \
-        code                      \
-    } break;                      \
-    }
-
 /* base may lie outside of the memory: only base + index does not. */
 static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
     if (active) {
-        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (active[i])
-                            memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i])
+                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
     } else {
-        BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++)
-                            memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
+                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
     }
 }
 
 static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
-                        memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                            memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
 }
 
 static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
-                        memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                            memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
 static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    BY_BYTES(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
-                        memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+                            memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
 /* Whether all active lanes name the same memory; then which, and their offsets within it (flat addresses: in f->scratch). */
@@ -350,8 +329,8 @@ static void finish_load(const tile_frame *f, const tile_access *a) {
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     const uint8_t *value = f->slot[a->value];
     if (a->value_form != TILE_VECTOR) {
-        BY_BYTES(a->bytes, element one; memcpy(&one, value, sizeof one);
-                 for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
+        TILE_BY_SIZE(a->bytes, element one; memcpy(&one, value, sizeof one);
+                     for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
         return f->scratch;
     }
     if (a->value_size == a->bytes) return value;
@@ -420,8 +399,8 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
         if (a->one) {
             memcpy(f->slot[a->result], &value, 8);
         } else {
-            BY_BYTES(a->value_size, element one = (element)value;
-                     for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
+            TILE_BY_SIZE(a->value_size, element one = (element)value;
+                         for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
         const uint8_t *active = tile_mask_bytes(f, mask);

@@ -230,4 +230,25 @@ tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earli
 bool tile_out_of_time(tile_frame *frame);                      /* sets state->stop */
 const tile_handlers *tile_handlers_of(tile_level level);
 
+/* Code over an unsigned `element` of 1, 2, 4 or 8 bytes. */
+#define TILE_BY_SIZE(size, code)  \
+    switch (size) {               \
+    case 1: {                     \
+        typedef uint8_t element;  \
+        code                      \
+    } break;                      \
+    case 2: {                     \
+        typedef uint16_t element; \
+        code                      \
+    } break;                      \
+    case 4: {                     \
+        typedef uint32_t element; \
+        code                      \
+    } break;                      \
+    default: {                    \
+        typedef uint64_t element; \
+        code                      \
+    } break;                      \
+    }
+
 #endif
