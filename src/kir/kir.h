@@ -84,6 +84,7 @@ struct kir_value {
             uint8_t has_index;
             uint8_t split;       /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
             uint8_t unchecked;   /* a CHECK or range analysis proved it */
+            uint8_t volatile_access; /* device form: the fault record and locks; must really happen */
             uint8_t atomic;      /* kir_atomic */
             uint8_t class_id;    /* CLASS: base = class·12288, limit 12288; BUFFER: kir_plan_memory, memory no program can name */
             uint8_t operand;     /* of the instruction, for faults, from 1 */
@@ -103,7 +104,7 @@ struct kir_value {
     uint64_t umin, umax; /* unsigned range, set by kir_shapes */
     void *scratch;     /* free for the pass that runs */
 };
-enum { KIR_OPEN = -1, KIR_ID_HIGH = 256 };
+enum { KIR_OPEN = -1, KIR_ADDRESS = -2 /* device form: args begin with an address */, KIR_ID_HIGH = 256 };
 
 /* One memory operand of a STEP: as the mem fields, its args are the STEP's args [first, first + count). */
 typedef struct kir_step_array { uint8_t space, has_index, class_id, operand; uint8_t first_arg; int64_t disp; uint8_t access; } kir_step_array;
@@ -131,12 +132,23 @@ typedef struct kir_function {
     void *scratch;
 } kir_function;
 
-typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, KIR_INPUT_ENV /* plan environment */ } kir_input_kind;
+typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, KIR_INPUT_ENV /* plan environment */,
+                              KIR_INPUT_FIELD /* device form: a field of the launch record at byte index */ } kir_input_kind;
 /* index: ENV: byte offset in the environment. limb_bytes 0: the whole value (at most 64 bits); else the value is the limb_bytes bytes
  * that start at byte limb · limb_bytes of the little-endian source value (wide types, and halves of u64 on targets without it). */
 typedef struct kir_input { uint8_t kind, type, reg, limb_bytes; uint16_t limb; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
+/* What a slot is: a buffer or pool of the program, or (device form only) memory that the form itself needs. */
+typedef enum kir_slot_kind { KIR_SLOT_MEMORY, KIR_SLOT_CLASS, KIR_SLOT_FAULT, KIR_SLOT_TABLE, KIR_SLOT_LOCKS, KIR_SLOT_SHARED,
+                             KIR_SLOT_ARENA /* handle: which */ } kir_slot_kind;
 /* A buffer or pool that memory operations name directly: through an input (handle parameter) or a constant handle. */
-typedef struct kir_slot { uint8_t space, plan; /* kir_plan_memory */ bool constant; uint32_t input; uint64_t handle; bool read, written; } kir_slot;
+typedef struct kir_slot {
+    uint8_t space, plan; /* kir_plan_memory */
+    uint8_t kind;        /* kir_slot_kind */
+    bool constant, read, written;
+    uint32_t input;
+    uint64_t handle;
+    int32_t base;        /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */
+} kir_slot;
 
 typedef struct kir_module {
     hg_arena arena;
@@ -162,6 +174,8 @@ typedef struct kir_caps {
     bool subnormals;        /* f32 (and f64) keep subnormals */
     bool half;              /* H2F F2H B2F F2B */
     bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */
+    bool inexact[KIR_OP_COUNT][2]; /* [op][1: of or to f64] the target's own result differs from prim.def (division that is not correctly
+                                      rounded, a conversion that does not saturate, …): integer code instead */
     const char *name;
 } kir_caps;
 

@@ -71,7 +71,10 @@ void hg_context_destroy(hg_context *c) {
 }
 
 static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
-    hg_driver_options options = {b->config.cpu_level, b->config.pretend, b->config.check_races, b->config.num_threads};
+    hg_driver_options options = {.cpu_level = b->config.cpu_level,
+                                 .pretend = b->config.pretend,
+                                 .check_races = b->config.check_races,
+                                 .num_threads = b->config.num_threads};
     b->driver = driver;
     HG_TRY(driver->device_open(b->config.device_id, &options, &b->device));
     b->caps = driver->device_caps(b->device);

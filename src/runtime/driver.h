@@ -7,7 +7,7 @@
 #ifndef HG_RUNTIME_DRIVER_H
 #define HG_RUNTIME_DRIVER_H
 
-#include "kir/kir.h"
+#include "kir/device.h"
 #include <hologram/backend.h>
 
 typedef struct hg_device hg_device;
@@ -26,12 +26,25 @@ typedef struct hg_device_caps {
     uint64_t max_shared_bytes;
     uint64_t memory_bytes;
     bool exact;
+    /* Devices that run kernels in device form (kir/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
+    bool device_form;
+    bool asynchronous;           /* submit may return before the work is done: wait for the signal */
+    bool static_groups;          /* group size and group memory are part of the code */
+    kir_device_target target;
+    uint32_t max_groups[3];      /* of one dispatch */
+    uint32_t max_group[3];       /* lanes of a group in each direction; max_block_lanes in all */
+    uint32_t flat_group;         /* good size of a group for FLAT kernels */
+    uint64_t arena_bytes;        /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
+    uint64_t max_arena_bytes;    /* largest single allocation */
+    char identity[192];          /* driver, device and versions: part of every cache key; "" when unknown */
 } hg_device_caps;
 
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset */
     bool check_races;
     uint32_t num_threads;
+    const char *cache_dir;               /* "" or NULL: no cache on disk */
+    uint64_t cache_bytes;                /* its limit */
 } hg_driver_options;
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
@@ -86,6 +99,25 @@ typedef struct hg_driver_step {
     uint32_t max_threads; /* as of a launch */
 } hg_driver_step;
 
+/* Code for code_create. The module and the layout are not kept. */
+typedef struct hg_driver_code {
+    const kir_module *module; /* in device form */
+    const kir_device_layout *layout;
+    uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
+    uint64_t group_memory;    /* bytes, reserved ones included */
+} hg_driver_code;
+
+/* One dispatch of code in device form. Pointers are borrowed until submit returns. */
+typedef struct hg_driver_dispatch {
+    hg_driver_kernel *kernel;
+    uint32_t groups[3], group[3];
+    uint64_t group_memory;
+    const void *record;       /* layout->record_bytes */
+    uint32_t record_bytes;
+    const hg_range *slots;    /* module->slots order of the device form; arena NULL: no memory, the kernel never touches it */
+    uint32_t slot_count;
+} hg_driver_dispatch;
+
 typedef enum hg_driver_command_kind {
     HG_CMD_COPY_IN,
     HG_CMD_COPY_OUT,
@@ -93,6 +125,7 @@ typedef enum hg_driver_command_kind {
     HG_CMD_FILL,
     HG_CMD_LAUNCH,
     HG_CMD_STEP,
+    HG_CMD_DISPATCH,
     HG_CMD_HOST_CALL
 } hg_driver_command_kind;
 typedef struct hg_driver_command {
@@ -102,6 +135,7 @@ typedef struct hg_driver_command {
     uint8_t value;     /* fill */
     const hg_driver_launch *launch;
     const hg_driver_step *step;
+    const hg_driver_dispatch *dispatch;
     void (*call)(void *user);
     void *user;
     hg_driver_fault *fault; /* launch, step */
@@ -118,6 +152,9 @@ typedef struct hg_driver {
     /* memory: alloc gives zeroed bytes */
     hg_status (*arena_alloc)(hg_device *device, uint64_t size, hg_driver_arena **arena);
     hg_status (*arena_import)(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena); /* optional */
+    /* Small memory that host and device see at the same time, while kernels run; arena_map gives its address. Optional. */
+    hg_status (*arena_alloc_visible)(hg_device *device, uint64_t size, hg_driver_arena **arena);
+    uint64_t (*arena_address)(hg_driver_arena *arena); /* target.addressed: where kernels see it */
     void (*arena_free)(hg_device *device, hg_driver_arena *arena);
     void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
     void (*arena_unmap)(hg_driver_arena *arena);
@@ -134,8 +171,7 @@ typedef struct hg_driver {
     void (*device_poll)(hg_device *device);          /* optional */
     /* code: the module is legalised for caps.kir by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
-    hg_status (*kernel_save)(hg_driver_kernel *kernel, hg_text *bytes);                                       /* optional */
-    hg_status (*kernel_load)(hg_device *device, const void *bytes, size_t length, hg_driver_kernel **kernel); /* optional */
+    hg_status (*code_create)(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel); /* caps.device_form: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* native steps: HG_CMD_STEP is submitted only when supported */
     bool (*step_supported)(const hg_device *device, const hg_driver_step *step);

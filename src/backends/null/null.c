@@ -102,7 +102,8 @@ static void run_command(const hg_driver_command *c) {
     case HG_CMD_FILL: memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size); break;
     case HG_CMD_HOST_CALL: c->call(c->user); break;
     case HG_CMD_LAUNCH:
-    case HG_CMD_STEP: break;
+    case HG_CMD_STEP:
+    case HG_CMD_DISPATCH: break;
     }
 }
 
