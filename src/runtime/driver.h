@@ -158,12 +158,14 @@ typedef struct hg_driver {
     void (*arena_free)(hg_device *device, hg_driver_arena *arena);
     void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
     void (*arena_unmap)(hg_driver_arena *arena);
-    /* queue: in_order commands of one submission run in order; the signal is done after the last. An inline queue may finish before submit returns. */
+    /* queue: the commands of one submission run in order, and so do the submissions of one queue: each sees what those before it wrote.
+     * The signal is done after the last command. An inline queue may finish before submit returns. Host memory of copies is borrowed
+     * until the submission is done. */
     hg_status (*queue_create)(hg_device *device, hg_driver_queue **queue);
     void (*queue_destroy)(hg_driver_queue *queue);
     hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                               uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */
-    /* event */
+    /* event: one submission at a time; after it was done it may signal another one */
     hg_status (*event_create)(hg_device *device, hg_driver_event **event);
     void (*event_destroy)(hg_driver_event *event);
     hg_status (*event_query)(hg_driver_event *event, bool *done);
