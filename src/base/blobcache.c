@@ -307,7 +307,7 @@ static bool make_room(hg_blob_cache *cache, uint64_t bytes) {
     if (good && total > cache->limit - bytes) {
         uint64_t goal = cache->limit - cache->limit / 8;
         goal = goal > bytes ? goal - bytes : 0;
-        qsort(list.data, (size_t)list.count, sizeof *list.data, older);
+        if (list.count) qsort(list.data, (size_t)list.count, sizeof *list.data, older);
         for (uint64_t i = 0; i < list.count && total > goal; i++) {
             if (unlinkat(cache->folder, list.data[i].name, 0) != 0 && errno != ENOENT) continue;
             total -= list.data[i].bytes;
