@@ -1,0 +1,48 @@
+/* Shared libraries on dlopen; a host without it has none. */
+#include "base/library.h"
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <dlfcn.h>
+
+hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
+    if (reason && reason_size) reason[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (handle) return handle;
+        const char *said = dlerror();
+        if (i == 0 && reason && reason_size) snprintf(reason, reason_size, "%s", said ? said : names[i]);
+    }
+    return NULL;
+}
+
+void hg_library_close(hg_library *library) {
+    if (library) dlclose(library);
+}
+
+bool hg_library_function(hg_library *library, const char *name, void *function) {
+    void *address = library ? dlsym(library, name) : NULL;
+    memcpy(function, &address, sizeof address); /* ISO C has no conversion from object to function pointers; POSIX says they are alike */
+    return address != NULL;
+}
+
+#else
+
+hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
+    (void)names;
+    (void)count;
+    if (reason && reason_size) snprintf(reason, reason_size, "%s", "this host opens no libraries at run time");
+    return NULL;
+}
+
+void hg_library_close(hg_library *library) { (void)library; }
+
+bool hg_library_function(hg_library *library, const char *name, void *function) {
+    (void)library;
+    (void)name;
+    memset(function, 0, sizeof(void *));
+    return false;
+}
+
+#endif

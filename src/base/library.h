@@ -1,0 +1,17 @@
+/* Shared libraries that are opened at run time: a driver's library may be missing, and then the program runs without it.
+ * Must not know: which libraries. */
+#ifndef HG_BASE_LIBRARY_H
+#define HG_BASE_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct hg_library hg_library;
+
+/* The first of count names that opens. NULL: none, with the system's words about the first one in reason (may be NULL). */
+hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size);
+void hg_library_close(hg_library *library); /* NULL is fine. Only when nothing of it is used any more */
+/* Stores the address of a function in *function, a pointer to any function pointer; NULL and false when there is none. */
+bool hg_library_function(hg_library *library, const char *name, void *function);
+
+#endif
