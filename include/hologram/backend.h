@@ -27,6 +27,14 @@ HG_API const char *hg_backend_name(const hg_backend *backend);
 /** Backend-specific access; NULL for backends that have none. */
 HG_API void *hg_backend_native(hg_backend *backend);
 
+/**
+ * Writes what the backend recorded so far (hg_config.profiling or profile_file) as a Chrome trace to path and as a table to path.txt;
+ * path NULL: to hg_config.profile_file, which hg_backend_destroy does too but cannot report. Backends alive at the same time with one
+ * profile_file share a trace.
+ * @return HG_OK, HG_ERROR_INVALID_ARGUMENT (nothing is recorded, or no path), HG_ERROR_IO
+ */
+HG_API hg_status hg_backend_write_profile(hg_backend *backend, const char *path) HG_NODISCARD;
+
 /** Runs a program with the default launch values of its own (.lanes, .block) or of launch, without parameters. launch may be NULL. */
 HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_program *program, const hg_launch *launch) HG_NODISCARD;
 /**

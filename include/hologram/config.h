@@ -21,12 +21,13 @@ typedef struct hg_config {
     char cpu_level[16];       /**< "", "baseline", "v3", "v4" */
     char pretend[16];         /**< "", "poor" */
     bool check_races;
-    bool profiling;
+    bool profiling;           /**< record where time goes: hg_backend_write_profile */
+    const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
 } hg_config;
 
 HG_API hg_config hg_config_default(void);
 /** Reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
- * HOLOGRAM_PRETEND, HOLOGRAM_ENABLE_PROFILING. A malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
+ * HOLOGRAM_PRETEND, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE. A malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
 HG_API hg_status hg_config_from_env(hg_config *config) HG_NODISCARD;
 /** Value of a variable of env.def for this process, as set or its default; NULL for an unknown name. For `hologram devices`. */
 HG_API const char *hg_config_env(const char *name);

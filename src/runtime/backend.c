@@ -70,6 +70,17 @@ void hg_context_destroy(hg_context *c) {
     hg_free(c);
 }
 
+/* The device as traces name it: "cpu 0: …". */
+static hg_status start_profile(hg_backend *b) {
+    char label[192], reason[256];
+    hg_device_info devices[16];
+    uint32_t count = b->driver->enumerate(devices, HG_COUNT_OF(devices), reason), at = b->config.device_id;
+    snprintf(label, sizeof label, "%s %u: %s", b->driver->name, (unsigned)at, at < count && at < HG_COUNT_OF(devices) ? devices[at].name : "");
+    hg_status status = hg_profile_create(b->config.profile_file, label, &b->profile);
+    b->config.profile_file = NULL; /* was borrowed */
+    return status;
+}
+
 static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
     hg_driver_options options = {.cpu_level = b->config.cpu_level,
                                  .pretend = b->config.pretend,
@@ -78,6 +89,7 @@ static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
     b->driver = driver;
     HG_TRY(driver->device_open(b->config.device_id, &options, &b->device));
     b->caps = driver->device_caps(b->device);
+    if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     return hg_context_create(b, &b->context);
 }
 
@@ -127,10 +139,17 @@ void hg_backend_destroy(hg_backend *b) {
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
     if (b->device) b->driver->device_close(b->device);
+    hg_profile_destroy(b->profile);
     hg_mutex_destroy(&b->cache_lock);
     hg_mutex_destroy(&b->guard);
     hg_free(b);
     *hg_error_record() = kept;
+}
+
+hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
+    if (!b) return hg_null_argument("backend");
+    if (!b->profile) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend records no profile");
+    return hg_profile_write(b->profile, path);
 }
 
 const char *hg_backend_name(const hg_backend *b) { return b->driver->name; }

@@ -80,5 +80,8 @@ hg_status hg_config_from_env(hg_config *config) {
     HG_TRY(read_number("HOLOGRAM_MAX_BUFFER_SIZE", UINT64_MAX, &config->max_buffer_size));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
-    return read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling);
+    HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
+    config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
+    if (config->profiling && !*config->profile_file) config->profile_file = "hologram-profile.json";
+    return HG_OK;
 }

@@ -1,6 +1,12 @@
 /* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
 #include "runtime/runtime.h"
+#include <stdio.h>
 #include <string.h>
+
+/* A part of a compilation that ends now. */
+static void record(const hg_backend *b, const char *what, const char *of, uint64_t start) {
+    if (b->profile) hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = of, .start_ns = start});
+}
 
 static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     kernel->input_count = (uint32_t)m->inputs.count;
@@ -12,9 +18,11 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     if (kernel->slot_count) memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
     kernel->has_open = m->has_open;
     kernel->uses_class = m->uses_class;
+    snprintf(kernel->name, sizeof kernel->name, "%s", m->name);
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             kernel->work++;
+            if (v->inst && (!kernel->first_inst || v->inst < kernel->first_inst)) kernel->first_inst = v->inst;
             kernel->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
         }
     return HG_OK;
@@ -23,6 +31,7 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
 /* Requires: simplified module. Lowers it for the device and compiles it. */
 static hg_status compile_kernel(hg_backend *b, kir_module *high, hg_kernel *kernel) {
     kir_module *low = NULL;
+    uint64_t start = hg_profile_start(b->profile);
     HG_TRY(kir_provenance(high));
     HG_TRY(kir_legalise(high, &b->caps->kir, &low));
     hg_status status = kir_simplify(low);
@@ -30,7 +39,10 @@ static hg_status compile_kernel(hg_backend *b, kir_module *high, hg_kernel *kern
         kir_shapes(low, low->uses_barrier || low->uses_shared);
         status = keep_tables(kernel, low);
     }
+    record(b, "legalise", high->name, start);
+    start = hg_profile_start(b->profile);
     if (status == HG_OK) status = b->driver->kernel_create(b->device, low, &kernel->code);
+    record(b, "driver", high->name, start);
     kir_module_destroy(low);
     return status;
 }
@@ -69,11 +81,15 @@ static bool moves_pools(const hg_plan *plan) {
 
 static hg_status build(hg_backend *b, hg_executable *e) {
     hg_cfg *cfg = NULL;
+    uint64_t start = hg_profile_start(b->profile);
     HG_TRY(hg_verify(e->program, &e->signature, NULL, &cfg));
+    record(b, "verify", e->program->name, start);
     e->uses_barrier = cfg->uses_barrier;
     e->uses_shared = cfg->uses_shared;
+    start = hg_profile_start(b->profile);
     hg_status status = lower(cfg, e->max_steps, &e->plan);
     hg_cfg_destroy(cfg);
+    record(b, "lower", e->program->name, start);
     HG_TRY(status);
     e->moves_pools = moves_pools(e->plan);
     return compile_plan(b, e);
@@ -117,7 +133,9 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
     e->max_steps = max_steps;
     e->signature = kept;
     e->program = hg_program_retain((hg_program *)(uintptr_t)program);
+    uint64_t start = hg_profile_start(b->profile);
     hg_status status = build(b, e);
+    record(b, program->name, NULL, start);
     if (status != HG_OK) {
         hg_executable_destroy(e);
         return status;

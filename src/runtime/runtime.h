@@ -8,6 +8,7 @@
 #include "isa/program.h"
 #include "plan/plan.h"
 #include "runtime/driver.h"
+#include "runtime/profile.h"
 #include <hologram/backend.h>
 
 /* A buffer or a pool. */
@@ -29,6 +30,7 @@ struct hg_backend {
     hg_device *device;
     const hg_device_caps *caps;
     hg_config config;
+    hg_profile *profile; /* NULL: off */
     hg_handles buffers, pools; /* of hg_memory */
     hg_context *context;       /* default */
     hg_mutex cache_lock;
@@ -56,6 +58,8 @@ typedef struct hg_kernel {
     bool has_open, uses_class;
     bool unbounded; /* a loop or a call whose length nobody knows */
     uint64_t work;  /* operations of one lane without loops */
+    char name[64];  /* for profiles; cut */
+    uint32_t first_inst; /* of the source, + 1; 0: none */
 } hg_kernel;
 
 struct hg_executable {
@@ -179,6 +183,8 @@ typedef struct hg_run {
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
     hg_driver_event *event; /* what it waits for */
+    hg_profile_span span;   /* recorded when the event is done */
+    uint64_t step_bytes;    /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
