@@ -2,11 +2,13 @@
  * again as an array until one is left. Missing elements are skipped. f16 and bf16 run the tree in f32 and round once.
  * The order of operations does not depend on threads or CPU level. */
 #include "base/pool.h"
+#include "plan/expand.h"
 #include "tile/element.h"
 #include "tile/fp.h"
 #include <string.h>
 
-enum { CHUNK = 4096, ACCUMULATORS = TILE_FOLD, PARALLEL_CHUNKS = 16 };
+enum { CHUNK = PLAN_CHUNK, ACCUMULATORS = PLAN_ACCUMULATORS, PARALLEL_CHUNKS = 16 };
+_Static_assert((int)TILE_FOLD == (int)PLAN_ACCUMULATORS, "handlers fold as many accumulators as the tree has");
 
 typedef struct reduction {
     const tile_element *e;
@@ -69,28 +71,6 @@ static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t work
     if (!ok) atomic_store(&r->failed, 1);
 }
 
-static void identity(hg_op op, hg_type type, uint8_t *result) {
-    uint64_t size = hg_type_size_bytes(type);
-    bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
-    memset(result, 0, (size_t)size);
-    uint64_t bits = 0;
-    if (hg_type_is_float(type)) {
-        static const uint64_t ONE[] = {
-            [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
-        static const uint64_t INFINITE[] = {
-            [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
-        if (op == HG_OP_MUL) bits = ONE[type];
-        if (top || bottom) bits = INFINITE[type];
-        if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
-        memcpy(result, &bits, (size_t)size);
-        return;
-    }
-    if (op == HG_OP_MUL) result[0] = 1;
-    if (top) memset(result, 0xFF, (size_t)size);
-    if (top && hg_type_is_signed(type)) result[size - 1] = 0x7F;
-    if (bottom && hg_type_is_signed(type)) result[size - 1] = 0x80;
-}
-
 static tile_fold_fn *find_fold(const tile_handlers *h, hg_op op, hg_type type) {
     for (uint32_t i = 0; i < h->fold_count; i++)
         if (h->folds[i].fn == op && h->folds[i].type == type) return h->folds[i].run;
@@ -131,7 +111,7 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
         if (n)
             memcpy(result, in, (size_t)size);
         else
-            identity(op, type, result);
+            plan_reduce_identity(op, type, result);
         return HG_OK;
     }
     bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;

@@ -1,0 +1,20 @@
+/* What the builders of expansions share. */
+#ifndef HG_PLAN_EXPAND_INTERNAL_H
+#define HG_PLAN_EXPAND_INTERNAL_H
+
+#include "plan/expand.h"
+
+static inline bool expand_is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
+/* fn on values of a type that is not half, as the kernel builder does for the instruction of the same name. */
+kir_value *expand_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a);
+/* A module with an empty kernel function; b is failed when memory is out, and m may be NULL then. */
+kir_module *expand_begin(kir_builder *b, const char *name);
+/* The module, or NULL after failure. */
+kir_module *expand_end(kir_builder *b, kir_module *m);
+/* Input number i, declared at its first use: handles first, then values. */
+kir_value *expand_input(kir_builder *b, uint32_t i, bool buffer);
+kir_value *expand_id(kir_builder *b, hg_idname which, uint8_t type);
+kir_value *expand_load(kir_builder *b, uint8_t type, uint32_t handle, kir_value *index);
+void expand_store(kir_builder *b, uint32_t handle, kir_value *index, kir_value *value);
+
+#endif

@@ -1,0 +1,173 @@
+/* The reduction tree of semantics 0.3 as kernels, a level each: a block reduces a chunk of 4,096 elements with 128 accumulators, missing
+ * elements are skipped, and the accumulators are halved between barriers. No faults, no exits: all lanes reach every barrier.
+ * Accumulators lie in shared memory (at least four bytes each, which every device can access), those of wide integers in a buffer. */
+#include "plan/expand_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { X, OUT, WORK }; /* handles */
+
+typedef struct reducer {
+    const plan_reduce *r;
+    kir_builder b;
+    hg_type tree;       /* type of the tree's operations */
+    uint8_t type, cell; /* of a value, of an accumulator in shared memory */
+    bool in_memory;
+    kir_value *block; /* u64 */
+} reducer;
+
+static hg_type tree_type(hg_type type) { return expand_is_half(type) ? HG_TYPE_F32 : type; }
+
+bool plan_reduce_in_memory(hg_type type) { return hg_type_size_bytes(type) > 8; }
+uint64_t plan_reduce_element(hg_type type) { return hg_type_size_bytes(tree_type(type)); }
+uint64_t plan_reduce_shared(hg_type type) {
+    uint64_t size = plan_reduce_element(type);
+    return plan_reduce_in_memory(type) ? 0 : PLAN_ACCUMULATORS * (size < 4 ? 4 : size);
+}
+
+static kir_value *u32(reducer *d, uint32_t n) { return kir_const(&d->b, HG_TYPE_U32, n); }
+static kir_value *u64(reducer *d, uint64_t n) { return kir_const(&d->b, HG_TYPE_U64, n); }
+static kir_value *widen(reducer *d, kir_value *n) { return kir_convert(&d->b, KIR_ZEXT, HG_TYPE_U64, n); }
+static kir_value *below(reducer *d, kir_value *x, kir_value *y) { return kir_binary(&d->b, KIR_CMP_ULT, x, y); }
+
+static kir_value *combine(reducer *d, kir_value *x, kir_value *y) {
+    return expand_operate(&d->b, (uint16_t)d->r->op, d->tree, (kir_value *[]){x, y});
+}
+
+/* ---- accumulators ---- */
+
+static kir_value *shared_access(reducer *d, kir_op op, kir_value *index, kir_value *value) {
+    uint8_t size = (uint8_t)kir_type_bytes(d->cell);
+    kir_value *offset = kir_mul(&d->b, widen(d, index), u64(d, size));
+    kir_value *v = kir_emit(&d->b, op, op == KIR_LOAD ? d->cell : (uint8_t)KIR_VOID, value ? 2 : 1, (kir_value *[]){offset, value});
+    v->u.mem.space = KIR_SHARED;
+    v->u.mem.bytes = size;
+    v->u.mem.bytes_wide = size;
+    v->u.mem.has_index = v->u.mem.unchecked = 1;
+    v->u.mem.slot = KIR_OPEN;
+    return v;
+}
+
+static kir_value *work_index(reducer *d, kir_value *index) {
+    kir_value *first = kir_mul(&d->b, d->block, u64(d, PLAN_ACCUMULATORS));
+    return kir_mul(&d->b, kir_add(&d->b, first, widen(d, index)), u64(d, kir_type_bytes(d->type)));
+}
+
+static kir_value *get(reducer *d, kir_value *index) {
+    if (d->in_memory) return expand_load(&d->b, d->type, WORK, work_index(d, index));
+    kir_value *v = shared_access(d, KIR_LOAD, index, NULL);
+    return d->cell == d->type ? v : kir_convert(&d->b, KIR_TRUNC, d->type, v);
+}
+
+static void put(reducer *d, kir_value *index, kir_value *value) {
+    if (d->in_memory)
+        expand_store(&d->b, WORK, work_index(d, index), value);
+    else
+        shared_access(d, KIR_STORE, index, d->cell == d->type ? value : kir_convert(&d->b, KIR_ZEXT, d->cell, value));
+}
+
+/* ---- elements ---- */
+
+static kir_value *element(reducer *d, kir_value *offset) {
+    hg_type type = d->r->type;
+    if (!expand_is_half(type) || !d->r->first) return expand_load(&d->b, d->type, X, offset);
+    return kir_convert(&d->b, type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_F32, expand_load(&d->b, HG_TYPE_U16, X, offset));
+}
+
+static void finish(reducer *d, kir_value *value, kir_value *shift) {
+    hg_type type = d->r->type;
+    if (expand_is_half(type) && d->r->last) value = kir_convert(&d->b, type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_U16, value);
+    kir_value *offset = kir_mul(&d->b, d->block, u64(d, kir_type_bytes(value->type)));
+    expand_store(&d->b, OUT, shift ? kir_add(&d->b, offset, shift) : offset, value);
+}
+
+/* The lane's own elements: lane, lane + 128, … below count, in order. */
+static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value *shift) {
+    kir_builder *b = &d->b;
+    uint64_t size = expand_is_half(d->r->type) && d->r->first ? 2 : kir_type_bytes(d->type);
+    kir_function *main = b->function;
+    kir_var *sum = kir_var_create(b->module, main, d->type, 0, "sum"), *at = kir_var_create(b->module, main, HG_TYPE_U32, 0, "at");
+    kir_value *first = kir_mul(b, kir_add(b, kir_mul(b, d->block, u64(d, PLAN_CHUNK)), widen(d, lane)), u64(d, size));
+    if (shift) first = kir_add(b, first, shift);
+    kir_set(b, sum, element(d, first));
+    kir_set(b, at, kir_add(b, lane, u32(d, PLAN_ACCUMULATORS)));
+    kir_value *loop = kir_loop_begin(b, true);
+    kir_value *i = kir_get(b, at), *done = kir_if_begin(b, kir_not(b, below(d, i, count)));
+    kir_break(b);
+    kir_if_end(b, done);
+    kir_value *offset = kir_mul(b, widen(d, kir_sub(b, i, lane)), u64(d, size));
+    kir_set(b, sum, combine(d, kir_get(b, sum), element(d, kir_add(b, first, offset))));
+    kir_set(b, at, kir_add(b, i, u32(d, PLAN_ACCUMULATORS)));
+    kir_loop_end(b, loop);
+    put(d, lane, kir_get(b, sum));
+}
+
+static void barrier(reducer *d) {
+    kir_emit(&d->b, KIR_BARRIER, KIR_VOID, 0, NULL);
+}
+
+/* acc[lane] op= acc[lane + s] where both exist. */
+static void halve(reducer *d, kir_value *lane, kir_value *count, uint32_t s) {
+    kir_builder *b = &d->b;
+    kir_value *other = kir_add(b, lane, u32(d, s));
+    kir_value *branch = kir_if_begin(b, kir_binary(b, KIR_AND, below(d, lane, u32(d, s)), below(d, other, count)));
+    put(d, lane, combine(d, get(d, lane), get(d, other)));
+    kir_if_end(b, branch);
+}
+
+kir_module *plan_expand_reduce(const plan_reduce *r) {
+    char name[64];
+    snprintf(name, sizeof name, "reduce_%s_%s%s%s", hg_op_get(r->op)->text, hg_type_name(r->type), r->first ? "_first" : "",
+             r->last ? "_last" : "");
+    reducer d_ = {.r = r, .tree = tree_type(r->type), .in_memory = plan_reduce_in_memory(r->type)}, *d = &d_;
+    d->type = d->cell = kir_type_of(d->tree);
+    if (kir_type_bytes(d->type) < 4) d->cell = HG_TYPE_U32;
+    kir_builder *b = &d->b;
+    kir_module *m = expand_begin(b, name);
+    uint32_t handles = d->in_memory ? 3 : 2;
+    for (uint32_t i = 0; i < handles; i++) expand_input(b, i, true);
+    if (m) {
+        m->uses_barrier = true;
+        m->uses_shared = !d->in_memory;
+    }
+    kir_value *lane = expand_id(b, HG_ID_LANE_IDX_X, HG_TYPE_U32), *count = expand_input(b, handles, false);
+    kir_value *shift_x = r->shifted ? expand_input(b, handles + 1, false) : NULL;
+    kir_value *shift_out = r->shifted ? expand_input(b, handles + 2, false) : NULL;
+    d->block = widen(d, expand_id(b, HG_ID_BLOCK_IDX_X, HG_TYPE_U32));
+    kir_value *left = kir_sub(b, count, kir_mul(b, d->block, u64(d, PLAN_CHUNK)));
+    left = kir_select(b, below(d, left, u64(d, PLAN_CHUNK)), left, u64(d, PLAN_CHUNK));
+    kir_value *mine = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, left); /* elements of this chunk */
+    kir_value *branch = kir_if_begin(b, below(d, lane, mine));
+    accumulate(d, lane, mine, shift_x);
+    kir_if_end(b, branch);
+    barrier(d);
+    for (uint32_t s = PLAN_ACCUMULATORS / 2; s >= 1; s /= 2) {
+        halve(d, lane, mine, s);
+        barrier(d);
+    }
+    branch = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, u32(d, 0)));
+    finish(d, get(d, lane), shift_out);
+    kir_if_end(b, branch);
+    return expand_end(b, m);
+}
+
+void plan_reduce_identity(hg_op op, hg_type type, uint8_t *result) {
+    static const uint64_t ONE[] = {
+        [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
+    static const uint64_t INFINITE[] = {
+        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
+    uint64_t size = hg_type_size_bytes(type), bits = 0;
+    bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
+    memset(result, 0, (size_t)size);
+    if (hg_type_is_float(type)) {
+        if (op == HG_OP_MUL) bits = ONE[type];
+        if (top || bottom) bits = INFINITE[type];
+        if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
+        for (uint64_t i = 0; i < size; i++) result[i] = (uint8_t)(bits >> (8 * i));
+        return;
+    }
+    if (op == HG_OP_MUL) result[0] = 1;
+    if (top) memset(result, 0xFF, (size_t)size);
+    if (top && hg_type_is_signed(type)) result[size - 1] = 0x7F;
+    if (bottom && hg_type_is_signed(type)) result[size - 1] = 0x80;
+}
