@@ -14,6 +14,9 @@ typedef struct cts_target { library *library; const char *level, *pretend; } cts
 
 typedef struct cts {
     const char *backend;
+    const char *device;               /* its name in expected.txt; NULL: none */
+    uint32_t part, parts;             /* every parts-th case from part; 0: all */
+    uint64_t numbered;                /* cases so far */
     const char *only_row, *only_type; /* NULL: all */
     bool quick;                       /* fewer values: emulated machines */
     cts_target targets[CTS_TARGETS];

@@ -1,6 +1,6 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B] [--level L] [--pretend poor] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--print] [--reference-only]
  *
  * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
@@ -9,6 +9,7 @@
 #include "test.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SLICE = 2000, MAX_TARGETS = 8, MAX_FAILURES = 20, REDUCTION_RUNS = 3000 };
@@ -151,7 +152,7 @@ int main(int argc, char **argv) {
     signal(SIGFPE, crashed);
     signal(SIGILL, crashed);
     if (!o.reference_only) {
-        if (o.level || o.pretend) {
+        if (o.level || o.pretend || strcmp(o.backend, "cpu") != 0) {
             add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", true);
         } else {
             add_target(&o, "baseline", "", true);

@@ -1,6 +1,7 @@
 /* One case on one backend: buffers and pools in, launch, buffers and pools out. */
 #include "library.h"
 #include <hologram/backend.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@ struct library { hg_backend *backend; };
 
 library *library_open(const char *backend, const char *level, const char *pretend, char reason[256]) {
     hg_config config = hg_config_default();
-    snprintf(config.backend, sizeof config.backend, "%s", backend);
+    const char *colon = strchr(backend, ':');
+    snprintf(config.backend, sizeof config.backend, "%.*s", (int)(colon ? colon - backend : (ptrdiff_t)strlen(backend)), backend);
+    if (colon) config.device_id = (uint32_t)strtoul(colon + 1, NULL, 10);
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     config.timeout_ms = 20000;

@@ -6,7 +6,7 @@
 
 typedef struct library library;
 
-/* A backend by name, with a CPU level ("" for the best) and "" or "poor". NULL with the reason when it cannot be had. */
+/* A backend by name ("opencl:1" for its device 1), with a CPU level ("" for the best) and "" or "poor". NULL with the reason when it cannot be had. */
 library *library_open(const char *backend, const char *level, const char *pretend, char reason[256]);
 void library_close(library *l);
 /* Runs once; arrays hold the results, of a launch that faulted too. */
