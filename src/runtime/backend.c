@@ -64,7 +64,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
     if (c->queue) c->backend->driver->queue_destroy(c->queue);
-    if (c->class_arena) c->backend->driver->arena_free(c->backend->device, c->class_arena);
+    hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_mutex_destroy(&c->lock);
     hg_mutex_destroy(&c->class_lock);
     hg_free(c);
@@ -89,6 +89,7 @@ static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
     b->driver = driver;
     HG_TRY(driver->device_open(b->config.device_id, &options, &b->device));
     b->caps = driver->device_caps(b->device);
+    hg_suballocator_init(&b->memory, driver, b->device);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     return hg_context_create(b, &b->context);
 }
@@ -138,6 +139,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_context_destroy(b->context);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
+    hg_suballocator_destroy(&b->memory);
     if (b->device) b->driver->device_close(b->device);
     hg_profile_destroy(b->profile);
     hg_mutex_destroy(&b->cache_lock);

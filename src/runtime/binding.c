@@ -31,9 +31,9 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
     bool pool = slot->space == KIR_POOL;
     *fixed = true;
     if (slot->plan == KIR_PLAN_ENV)
-        *range = (hg_range){binding->env_arena, 0, e->plan->env_bytes};
+        *range = binding->env_copy.range;
     else if (slot->plan == KIR_PLAN_SCRATCH)
-        *range = (hg_range){binding->scratch_arena, 0, e->plan->scratch_lane_bytes * binding->launch.lanes};
+        *range = binding->scratch.range;
     else if (pool ? e->moves_pools : hg_handle_is_class(handle))
         *fixed = false;
     else
@@ -78,10 +78,11 @@ static hg_status lay_out_shared(hg_binding *binding) {
     uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     if (!e->uses_shared || e->plan->steps.count == 0 || !block || !l->lanes || !l->shared_bytes) return HG_OK;
     uint64_t blocks = (l->lanes - 1) / block + 1;
-    if (!hg_mul_u64(blocks, l->shared_bytes, &binding->shared_all))
+    uint64_t all;
+    if (!hg_mul_u64(blocks, l->shared_bytes, &all))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory that lives across steps needs %llu bytes for each of %llu blocks",
                        (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
-    return e->backend->driver->arena_alloc(e->backend->device, binding->shared_all, &binding->shared_arena);
+    return hg_piece_alloc(&e->backend->memory, all, &binding->shared);
 }
 
 static hg_status lay_out(hg_binding *binding) {
@@ -92,13 +93,13 @@ static hg_status lay_out(hg_binding *binding) {
     if (e->plan->env_bytes) {
         binding->env = hg_arena_alloc(&binding->arena, (size_t)e->plan->env_bytes);
         if (!binding->env) return hg_fail_memory();
-        HG_TRY(b->driver->arena_alloc(b->device, e->plan->env_bytes, &binding->env_arena));
+        HG_TRY(hg_piece_alloc(&b->memory, e->plan->env_bytes, &binding->env_copy));
     }
     uint64_t scratch;
     if (!hg_mul_u64(e->plan->scratch_lane_bytes, binding->launch.lanes, &scratch))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes",
                        (unsigned long long)e->plan->scratch_lane_bytes, (unsigned long long)binding->launch.lanes);
-    if (scratch) HG_TRY(b->driver->arena_alloc(b->device, scratch, &binding->scratch_arena));
+    if (scratch) HG_TRY(hg_piece_alloc(&b->memory, scratch, &binding->scratch));
     HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     binding->guarded |= e->plan->steps.count != 0;
@@ -130,7 +131,7 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     memcpy(launch->block, binding->launch.block, sizeof launch->block);
     launch->lanes = binding->launch.lanes;
     launch->shared_bytes = binding->launch.shared_bytes;
-    launch->shared_memory = (hg_range){binding->shared_arena, 0, binding->shared_all};
+    launch->shared_memory = binding->shared.range;
     launch->inputs = binding->kernels[index].inputs;
     launch->slots = binding->kernels[index].slots;
     launch->aliases = binding->kernels[index].aliases;
@@ -182,9 +183,9 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]});
-    if (binding->env_arena) b->driver->arena_free(b->device, binding->env_arena);
-    if (binding->scratch_arena) b->driver->arena_free(b->device, binding->scratch_arena);
-    if (binding->shared_arena) b->driver->arena_free(b->device, binding->shared_arena);
+    hg_piece_free(&b->memory, &binding->env_copy);
+    hg_piece_free(&b->memory, &binding->scratch);
+    hg_piece_free(&b->memory, &binding->shared);
     hg_vec_free(&binding->held_buffers);
     hg_vec_free(&binding->held_pools);
     hg_vec_free(&binding->own_pools);

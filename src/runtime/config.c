@@ -1,6 +1,6 @@
 /* Configuration: defaults and environment (env.def). The only file that reads the environment. */
 #include "base/base.h"
-#include <hologram/config.h>
+#include "runtime/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,8 @@ const char *hg_config_env(const char *name) {
     return NULL;
 }
 
+static const char AUTO_DIR[] = "auto";
+
 hg_config hg_config_default(void) {
     hg_config config;
     memset(&config, 0, sizeof config);
@@ -29,6 +31,8 @@ hg_config hg_config_default(void) {
     memcpy(config.backend, "auto", 5);
     config.timeout_ms = 30000;
     config.cache_programs = 256;
+    config.cache_dir = AUTO_DIR;
+    config.cache_bytes = 268435456;
     return config;
 }
 
@@ -80,8 +84,67 @@ hg_status hg_config_from_env(hg_config *config) {
     HG_TRY(read_number("HOLOGRAM_MAX_BUFFER_SIZE", UINT64_MAX, &config->max_buffer_size));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
+    HG_TRY(read_number("HOLOGRAM_CACHE_BYTES", UINT64_MAX, &config->cache_bytes));
+    const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");
+    config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
     HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
     if (config->profiling && !*config->profile_file) config->profile_file = "hologram-profile.json";
+    return HG_OK;
+}
+
+/* The directory that config.cache_dir means, to be freed; "" for none. A relative $XDG_CACHE_HOME does not count (its specification). */
+hg_status hg_config_cache_path(const hg_config *config, char **path) {
+    hg_text text = {0};
+    const char *dir = config->cache_dir ? config->cache_dir : "", *base;
+    if (strcmp(dir, "off") == 0 || config->cache_bytes == 0)
+        dir = "";
+    else if (strcmp(dir, AUTO_DIR) == 0) {
+        dir = "";
+        if ((base = getenv("XDG_CACHE_HOME")) && *base == '/')
+            hg_text_addf(&text, "%s/hologram", base);
+        else if ((base = getenv("HOME")) && *base == '/')
+            hg_text_addf(&text, "%s/.cache/hologram", base);
+    }
+    if (!text.length) hg_text_add(&text, dir, strlen(dir));
+    if (text.failed) {
+        hg_text_free(&text);
+        return hg_fail_memory();
+    }
+    *path = text.data;
+    return HG_OK;
+}
+
+/* ---- what devices pretend ---- */
+
+/* The length of the first word of a list; *word moves to it. 0: no more. */
+static size_t next_word(const char **word) {
+    *word += strspn(*word, ", ");
+    return strcspn(*word, ", ");
+}
+
+bool hg_pretends(const char *pretend, const char *word) {
+    size_t length;
+    for (; pretend && (length = next_word(&pretend)) > 0; pretend += length)
+        if (strlen(word) == length && memcmp(pretend, word, length) == 0) return true;
+    return false;
+}
+
+hg_status hg_pretend_check(const char *pretend) {
+    static const char *const words[] = {
+#define HG_PRETEND(word, what) word,
+#include "runtime/pretend.def"
+#undef HG_PRETEND
+    };
+    char known[256] = "";
+    size_t length, used = 0;
+    for (size_t i = 0; i < HG_COUNT_OF(words) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", words[i]);
+    for (; (length = next_word(&pretend)) > 0; pretend += length) {
+        bool good = false;
+        for (size_t i = 0; i < HG_COUNT_OF(words); i++) good = good || (strlen(words[i]) == length && memcmp(words[i], pretend, length) == 0);
+        if (!good)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend, known);
+    }
     return HG_OK;
 }

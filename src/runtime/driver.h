@@ -40,12 +40,15 @@ typedef struct hg_device_caps {
 } hg_device_caps;
 
 typedef struct hg_driver_options {
-    const char *cpu_level, *pretend; /* configuration; "" when unset */
+    const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
     bool check_races;
     uint32_t num_threads;
-    const char *cache_dir;               /* "" or NULL: no cache on disk */
+    const char *cache_dir;               /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
     uint64_t cache_bytes;                /* its limit */
 } hg_driver_options;
+
+/* Whether a word is in the list of options->pretend. A new word needs a line in pretend.def. */
+bool hg_pretends(const char *pretend, const char *word);
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
 typedef struct hg_range {
@@ -143,7 +146,8 @@ typedef struct hg_driver_command {
 
 typedef struct hg_driver {
     const char *name;
-    /* Fills at most capacity entries and returns the number of devices; 0 with the reason (and what to install) in reason. Disturbs no other driver. */
+    /* Fills at most capacity entries (all bytes of them; devices NULL: none) and returns the number of devices; 0 with the reason (and
+     * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
     hg_status (*device_open)(uint32_t index, const hg_driver_options *options, hg_device **device);
     void (*device_close)(hg_device *device);

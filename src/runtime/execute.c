@@ -1,6 +1,7 @@
 /* The plan machine: a resumable state machine over plan code (done | waiting | failed). The blocking calls drive it by waiting for
  * its event; a host that cannot block polls it.
  * Must not know: which driver it runs on. */
+#include "kir/fault_text.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,10 +33,18 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 
 /* ---- one submission ---- */
 
+/* An event for the next submission. One that is still there signals a submission that was not the instruction's last: the queue runs
+ * in order, but host memory of copies may change only after them. */
+static hg_status new_event(hg_run *run) {
+    const hg_driver *driver = run->context->backend->driver;
+    if (!run->event) return driver->event_create(run->context->backend->device, &run->event);
+    return driver->event_wait ? driver->event_wait(run->event) : hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait", driver->name);
+}
+
 /* Hands commands to the driver. With an event the machine waits for it before the next instruction. */
-static hg_status submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
+hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
     const hg_backend *b = run->context->backend;
-    if (!b->caps->host_memory && !run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
+    if (b->caps->asynchronous) HG_TRY(new_event(run));
     return b->driver->queue_submit(run->context->queue, commands, count, NULL, 0, run->event);
 }
 
@@ -94,10 +103,9 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
 
 hg_status hg_run_write_env(hg_run *run) {
     hg_binding *binding = run->binding;
-    uint64_t size = binding->executable->plan->env_bytes;
-    if (!size || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
-    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = {binding->env_arena, 0, size}, .host = binding->env};
-    return submit(run, &copy, 1);
+    if (!binding->executable->plan->env_bytes || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
+    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = binding->env_copy.range, .host = binding->env};
+    return hg_run_submit(run, &copy, 1);
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
@@ -107,10 +115,21 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     launch->deadline_ns = run->deadline_ns;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
-    hg_range env = {binding->env_arena, 0, binding->executable->plan->env_bytes};
     hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
-                                     {.kind = HG_CMD_COPY_OUT, .from = env, .host = binding->env}};
-    return submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+                                     {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
+    uint64_t start = hg_profile_start(run->context->backend->profile);
+    hg_status status = hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+    if (start) hg_record_kernel(run, index, start);
+    return status;
+}
+
+static hg_status run_step(hg_run *run, const plan_step *step) {
+    hg_profile *profile = run->context->backend->profile;
+    uint64_t start = hg_profile_start(profile);
+    run->step_bytes = 0;
+    hg_status status = hg_run_step(run, step);
+    if (start) hg_record_step(run, step, start);
+    return status;
 }
 
 /* ---- the machine ---- */
@@ -121,7 +140,7 @@ static hg_status execute(hg_run *run, const plan_inst *inst) {
     case PLAN_STEP:
         run->pc++;
         run->step++;
-        HG_TRY(hg_run_step(run, &run->binding->executable->plan->steps.data[inst->index]));
+        HG_TRY(run_step(run, &run->binding->executable->plan->steps.data[inst->index]));
         run->step++;
         return HG_OK;
     case PLAN_JUMP: run->pc = inst->target; break;
@@ -139,7 +158,7 @@ static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_n
 
 static hg_status timed_out(const hg_run *run) {
     hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT};
-    snprintf(fault.message, sizeof fault.message, "timeout after %llu ms", (unsigned long long)run->binding->launch.timeout_ms);
+    kir_fault_text_timeout(fault.message, sizeof fault.message, run->binding->launch.timeout_ms);
     return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
@@ -155,6 +174,8 @@ static hg_run_state advance(hg_run *run) {
             if (!done) return HG_RUN_WAITING;
             b->driver->event_destroy(run->event);
             run->event = NULL;
+            if (run->span.start_ns) hg_profile_end(b->profile, &run->span);
+            run->span.start_ns = 0;
         }
         if (run->binding->fault.happened) {
             run->status = hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
@@ -175,7 +196,9 @@ static hg_status drive(hg_run *run) {
     hg_run_state state;
     while ((state = advance(run)) == HG_RUN_WAITING) {
         if (!driver->event_wait) return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", driver->name);
+        uint64_t start = hg_profile_start(run->context->backend->profile);
         HG_TRY(driver->event_wait(run->event));
+        if (start) hg_record_wait(run->context->backend, "device", start);
     }
     return state == HG_RUN_DONE ? HG_OK : run->status;
 }
@@ -199,10 +222,10 @@ static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {
         hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
-        if (fill.to.arena && fill.to.size) HG_TRY(submit(run, &fill, 1));
+        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_submit(run, &fill, 1));
     }
-    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = {binding->shared_arena, 0, binding->shared_all}};
-    return binding->shared_arena ? submit(run, &shared, 1) : HG_OK;
+    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
+    return binding->shared.range.arena ? hg_run_submit(run, &shared, 1) : HG_OK;
 }
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
@@ -223,10 +246,13 @@ static hg_status run_plan(hg_binding *binding, hg_context *context) {
 
 hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
     if (binding->launch.lanes == 0) return HG_OK;
+    uint64_t start = hg_profile_start(context->backend->profile);
     hg_mutex_lock(&context->lock);
     hg_mutex_lock(&binding->lock);
+    if (start) hg_record_wait(context->backend, "context", start);
     binding->fault.happened = false;
     hg_status status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
+    if (start) hg_record_program(binding, start);
     hg_mutex_unlock(&binding->lock);
     hg_mutex_unlock(&context->lock);
     return status;

@@ -13,7 +13,9 @@ hg_range hg_run_pool(hg_run *run, uint64_t id);
 /* Pools the program allocated: ids of its own choice are local to the launch; all go after a failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 
-/* execute.c: the environment's host image to the device. */
+/* execute.c: hands commands to the driver; the machine goes on when they are done. */
+hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+/* The environment's host image to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
 /* The ranges of a buffer and of a flat address's buffer or pool. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle);
@@ -22,5 +24,11 @@ hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index);
 /* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch);
+
+/* record.c: spans of profiles, called only while one records. A kernel's ends with the run's event, or now. */
+void hg_record_program(const hg_binding *binding, uint64_t start);
+void hg_record_kernel(hg_run *run, uint32_t index, uint64_t start);
+void hg_record_step(const hg_run *run, const plan_step *step, uint64_t start);
+void hg_record_wait(const hg_backend *b, const char *what, uint64_t start); /* below a microsecond nobody waited */
 
 #endif

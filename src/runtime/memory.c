@@ -2,25 +2,28 @@
 #include "runtime/runtime.h"
 #include <string.h>
 
+static void *host_address(const hg_backend *b, const hg_range *range) {
+    return b->caps->host_memory ? (uint8_t *)b->driver->arena_map(range->arena) + range->offset : NULL;
+}
+
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
     if (b->config.max_buffer_size && size > b->config.max_buffer_size)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the configured limit is %llu", (unsigned long long)size,
                        (unsigned long long)b->config.max_buffer_size);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
-    hg_status status = b->driver->arena_alloc(b->device, size, &m->arena);
+    hg_status status = hg_piece_alloc(&b->memory, size, &m->place);
     if (status != HG_OK) {
         hg_free(m);
         return status;
     }
-    m->size = size;
-    m->host = b->caps->host_memory ? b->driver->arena_map(m->arena) : NULL;
+    m->host = host_address(b, &m->place.range);
     *memory = m;
     return HG_OK;
 }
 
 static void give_back(hg_backend *b, hg_memory *m) {
-    b->driver->arena_free(b->device, m->arena);
+    hg_piece_free(&b->memory, &m->place);
     hg_free(m);
 }
 
@@ -69,9 +72,9 @@ hg_status hg_invalid_handle(bool pool, uint64_t handle) {
 hg_status hg_context_class_memory(hg_context *context, hg_range *range) {
     hg_status status = HG_OK;
     hg_mutex_lock(&context->class_lock);
-    if (!context->class_arena)
-        status = context->backend->driver->arena_alloc(context->backend->device, HG_MAX_CLASS_MEMORY_BYTES, &context->class_arena);
-    *range = (hg_range){context->class_arena, 0, HG_MAX_CLASS_MEMORY_BYTES};
+    if (!context->class_memory.range.arena)
+        status = hg_piece_alloc(&context->backend->memory, HG_MAX_CLASS_MEMORY_BYTES, &context->class_memory);
+    *range = context->class_memory.range;
     hg_mutex_unlock(&context->class_lock);
     return status;
 }
@@ -81,22 +84,23 @@ hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle) {
         hg_range range;
         if (!context || hg_context_class_memory(context, &range) != HG_OK) return (hg_range){NULL, 0, 0};
         if (handle == 0) return range;
-        return (hg_range){range.arena, (handle - (UINT64_MAX - (HG_MAX_CLASSES - 1))) * HG_MAX_CLASS_BYTES, HG_MAX_CLASS_BYTES};
+        return (hg_range){range.arena, range.offset + (handle - (UINT64_MAX - (HG_MAX_CLASSES - 1))) * HG_MAX_CLASS_BYTES, HG_MAX_CLASS_BYTES};
     }
     const hg_memory *m = hg_handles_get(&b->buffers, handle);
-    return m ? (hg_range){m->arena, 0, m->size} : (hg_range){NULL, 0, 0};
+    return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
 hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
     const hg_memory *m = hg_handles_get(&b->pools, handle);
-    return m ? (hg_range){m->arena, 0, m->size} : (hg_range){NULL, 0, 0};
+    return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
     const hg_driver *driver = context->backend->driver;
     hg_driver_event *event = NULL;
     hg_mutex_lock(&context->lock);
-    hg_status status = driver->event_wait ? driver->event_create(context->backend->device, &event) : HG_OK;
+    bool waits = context->backend->caps->asynchronous && driver->event_wait;
+    hg_status status = waits ? driver->event_create(context->backend->device, &event) : HG_OK;
     if (status == HG_OK) status = driver->queue_submit(context->queue, command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = driver->event_wait(event);
     if (event) driver->event_destroy(event);
@@ -124,7 +128,7 @@ static hg_status hold(hg_context *context, bool pool, uint64_t handle, held *h) 
     const hg_memory *m = hg_handles_retain(table, handle);
     if (!m) return hg_invalid_handle(pool, handle);
     h->table = table;
-    h->range = (hg_range){m->arena, 0, m->size};
+    h->range = m->place.range;
     return HG_OK;
 }
 
@@ -144,13 +148,13 @@ static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint6
 
 static hg_status transfer_host(hg_context *context, const hg_range *part, void *data, hg_driver_command_kind kind) {
     const hg_backend *b = context->backend;
-    uint8_t *host = b->caps->host_memory ? b->driver->arena_map(part->arena) : NULL;
+    void *host = host_address(b, part);
     hg_driver_command command = {.kind = kind, .to = *part, .from = *part, .host = data};
     if (!host) return hg_transfer(context, &command);
     if (kind == HG_CMD_COPY_IN)
-        memcpy(host + part->offset, data, (size_t)part->size);
+        memcpy(host, data, (size_t)part->size);
     else
-        memcpy(data, host + part->offset, (size_t)part->size);
+        memcpy(data, host, (size_t)part->size);
     return HG_OK;
 }
 
@@ -161,7 +165,8 @@ static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t off
     if (!b->caps->host_memory) return false;
     const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, handle, &reader);
     if (!m) return false;
-    bool fits = data && offset <= m->size && length <= m->size - offset;
+    uint64_t size = m->place.range.size;
+    bool fits = data && offset <= size && length <= size - offset;
     uint8_t *at = fits ? (uint8_t *)m->host + offset : NULL;
     if (fits && kind == HG_CMD_COPY_IN)
         memcpy(at, data, (size_t)length);
@@ -171,8 +176,8 @@ static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t off
     return fits;
 }
 
-hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
-                  hg_driver_command_kind kind) {
+static hg_status copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
+                      hg_driver_command_kind kind) {
     held h;
     if (length && copy_at_once(context->backend, pool, handle, offset, data, length, kind)) return HG_OK;
     HG_TRY(hold(context, pool, handle, &h));
@@ -185,7 +190,19 @@ hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offs
     return status;
 }
 
-hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
+static void record(const hg_context *context, hg_profile_kind kind, const char *name, uint64_t start, uint64_t bytes) {
+    hg_profile_end(context->backend->profile, &(hg_profile_span){.kind = kind, .name = name, .start_ns = start, .bytes = bytes});
+}
+
+hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
+                  hg_driver_command_kind kind) {
+    uint64_t start = hg_profile_start(context->backend->profile);
+    hg_status status = copy(context, pool, handle, offset, data, length, kind);
+    if (start) record(context, kind == HG_CMD_COPY_IN ? HG_PROFILE_COPY_IN : HG_PROFILE_COPY_OUT, pool ? "pool" : "buffer", start, length);
+    return status;
+}
+
+static hg_status copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
     held target, source;
     HG_TRY(hold(context, false, to, &target));
     hg_status status = hold(context, false, from, &source);
@@ -200,13 +217,27 @@ hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uin
     return status;
 }
 
-hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
+    uint64_t start = hg_profile_start(context->backend->profile);
+    hg_status status = copy_between(context, to, offset, from, from_offset, length);
+    if (start) record(context, HG_PROFILE_COPY, "buffer", start, length);
+    return status;
+}
+
+static hg_status fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
     held h;
     HG_TRY(hold(context, false, handle, &h));
     hg_status status = check_bounds(false, offset, length, h.range.size);
     hg_driver_command command = {.kind = HG_CMD_FILL, .to = {h.range.arena, h.range.offset + offset, length}, .value = value};
     if (status == HG_OK && length) status = hg_transfer(context, &command);
     let_go(&h);
+    return status;
+}
+
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
+    uint64_t start = hg_profile_start(context->backend->profile);
+    hg_status status = fill(context, handle, offset, length, value);
+    if (start) record(context, HG_PROFILE_FILL, "buffer", start, length);
     return status;
 }
 
@@ -296,13 +327,13 @@ hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
-    hg_status status = b->driver->arena_import(b->device, memory, size, &m->arena);
+    hg_status status = b->driver->arena_import(b->device, memory, size, &m->place.range.arena);
     if (status != HG_OK) {
         hg_free(m);
         return status;
     }
-    m->size = size;
-    m->host = b->caps->host_memory ? b->driver->arena_map(m->arena) : NULL;
+    m->place.range.size = m->place.arena_bytes = size;
+    m->host = host_address(b, &m->place.range);
     status = hg_handles_add(&b->buffers, m, &buffer->handle);
     if (status != HG_OK) hg_memory_destroy(b, m);
     return status;

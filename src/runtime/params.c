@@ -230,7 +230,7 @@ hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_ra
         hg_handles_release(pool ? &b->pools : &b->buffers, handle);
         return hg_fail_memory();
     }
-    *range = (hg_range){m->arena, 0, m->size};
+    *range = m->place.range;
     *entry = (hg_held){handle, *range};
     return HG_OK;
 }

@@ -1,7 +1,8 @@
 /* Queues and events of the public interface: one thread a queue takes submissions in order and drives them with the blocking calls.
  * Without threads (wasm32, or when the system refuses one) a submission runs at once on the caller.
  * Must not know: drivers. */
-#include "runtime/runtime.h"
+#include "runtime/execute_internal.h"
+#include <stdio.h>
 #include <string.h>
 
 struct hg_event {
@@ -24,6 +25,7 @@ typedef struct submission {
 struct hg_queue {
     hg_backend *backend;
     hg_context *context;
+    uint32_t number; /* in the backend, from 1; for profiles */
     bool own_context, has_thread, stop;
     bool draining; /* without a thread: somebody runs the submissions */
     hg_thread thread;
@@ -92,7 +94,9 @@ static hg_status run_command(hg_queue *q, const hg_command *c) {
 
 static void run_submission(hg_queue *q, submission *s) {
     hg_status status = HG_OK;
+    uint64_t start = s->wait_count ? hg_profile_start(q->backend->profile) : 0;
     for (size_t i = 0; i < s->wait_count && status == HG_OK; i++) status = hg_event_wait(s->waits[i]);
+    if (start) hg_record_wait(q->backend, "events", start);
     for (size_t i = 0; i < s->count && status == HG_OK; i++) status = run_command(q, &s->commands[i]);
     hg_mutex_lock(&q->lock);
     if (status != HG_OK && q->failed == HG_OK) {
@@ -129,8 +133,15 @@ static void drain(hg_queue *q) {
     }
 }
 
+static void name_thread(const hg_queue *q) {
+    char name[32];
+    snprintf(name, sizeof name, "queue %u", (unsigned)q->number);
+    hg_profile_name_thread(name);
+}
+
 static void *serve(void *user) {
     hg_queue *q = user;
+    if (q->backend->profile) name_thread(q);
     hg_mutex_lock(&q->lock);
     for (;;) {
         drain(q);
@@ -158,6 +169,7 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     }
     hg_mutex_init(&q->lock);
     hg_cond_init(&q->changed);
+    q->number = __atomic_add_fetch(&b->queues, 1, __ATOMIC_RELAXED);
     q->has_thread = hg_thread_start(&q->thread, serve, q);
     *queue = q;
     return HG_OK;
@@ -246,8 +258,10 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
 }
 
 hg_status hg_queue_synchronize(hg_queue *q) {
+    uint64_t start = hg_profile_start(q->backend->profile);
     hg_mutex_lock(&q->lock);
     while (q->running && HG_HAS_THREADS) hg_cond_wait(&q->changed, &q->lock);
+    if (start) hg_record_wait(q->backend, "synchronize", start);
     if (q->running) {
         hg_mutex_unlock(&q->lock);
         return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");

@@ -7,14 +7,13 @@
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "plan/plan.h"
-#include "runtime/driver.h"
+#include "runtime/suballoc.h"
 #include "runtime/profile.h"
 #include <hologram/backend.h>
 
 /* A buffer or a pool. */
 typedef struct hg_memory {
-    hg_driver_arena *arena;
-    uint64_t size;
+    hg_piece place;
     void *host;             /* where the host sees it; NULL where it does not */
     struct hg_memory *next; /* freed, waiting for launches that may have found it */
 } hg_memory;
@@ -27,10 +26,13 @@ typedef struct hg_cache_entry {
 
 struct hg_backend {
     const hg_driver *driver;
+    char *cache_path; /* of blobs on disk; "": none */
     hg_device *device;
     const hg_device_caps *caps;
     hg_config config;
     hg_profile *profile; /* NULL: off */
+    uint32_t queues;     /* made so far; atomic */
+    hg_suballocator memory;
     hg_handles buffers, pools; /* of hg_memory */
     hg_context *context;       /* default */
     hg_mutex cache_lock;
@@ -45,7 +47,7 @@ struct hg_context {
     hg_backend *backend;
     hg_mutex lock; /* one launch at a time */
     hg_mutex class_lock;
-    hg_driver_arena *class_arena; /* allocated at first touch */
+    hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
 };
 
@@ -105,9 +107,8 @@ struct hg_binding {
     HG_VEC(uint64_t) own_pools; /* made for .param pool without a value; freed with the binding */
     hg_bound_kernel *kernels;
     uint8_t *env;                               /* image of the environment */
-    hg_driver_arena *env_arena, *scratch_arena; /* device copies; NULL when not needed */
-    hg_driver_arena *shared_arena; /* shared memory of all blocks, where it must live across steps */
-    uint64_t shared_all;           /* its bytes */
+    hg_piece env_copy, scratch; /* on the device; arena NULL when not needed */
+    hg_piece shared;            /* shared memory of all blocks, where it must live across steps */
     hg_mutex lock;                              /* one launch at a time; taken after the context's */
     bool guarded;                               /* looks up handles while it runs */
     bool launched;

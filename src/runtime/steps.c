@@ -162,7 +162,7 @@ static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step 
     work->max_threads = b->config.num_threads;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
     hg_driver_event *event = NULL;
-    if (!b->caps->host_memory) HG_TRY(b->driver->event_create(b->device, &event));
+    if (b->caps->asynchronous) HG_TRY(b->driver->event_create(b->device, &event));
     hg_status status = b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = b->driver->event_wait ? b->driver->event_wait(event) : HG_OK;
     if (event) b->driver->event_destroy(event);
@@ -173,10 +173,10 @@ static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step 
 }
 
 /* An input that overlaps the output without being it is read first: copied aside. */
-static hg_status set_aside(hg_run *run, hg_range *input, hg_driver_arena **copy) {
-    const hg_backend *b = run->context->backend;
-    HG_TRY(b->driver->arena_alloc(b->device, input->size, copy));
-    hg_driver_command command = {.kind = HG_CMD_COPY, .to = {*copy, 0, input->size}, .from = *input};
+static hg_status set_aside(hg_run *run, hg_range *input, hg_piece *copy) {
+    hg_backend *b = run->context->backend;
+    HG_TRY(hg_piece_alloc(&b->memory, input->size, copy));
+    hg_driver_command command = {.kind = HG_CMD_COPY, .to = copy->range, .from = *input};
     HG_TRY(b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, NULL));
     *input = command.to;
     return HG_OK;
@@ -199,7 +199,7 @@ static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count
 static hg_status run_map(hg_run *run, const plan_step *step) {
     hg_driver_step work = {
         .fn = function_of((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
-    hg_driver_arena *aside[2] = {NULL, NULL};
+    hg_piece aside[2] = {0};
     uint64_t bytes;
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
     HG_TRY(find_array(run, step, &step->info.arrays[0], bytes, &work.out));
@@ -207,9 +207,9 @@ static hg_status run_map(hg_run *run, const plan_step *step) {
     hg_status status = HG_OK;
     for (uint8_t i = 0; i < work.nin && status == HG_OK; i++)
         if (overlaps_partly(run->context->backend, &work.out, &work.in[i])) status = set_aside(run, &work.in[i], &aside[i]);
+    run->step_bytes = bytes * (work.nin + 1u);
     if (status == HG_OK) status = submit_step(run, step, &work);
-    for (int i = 0; i < 2; i++)
-        if (aside[i]) run->context->backend->driver->arena_free(run->context->backend->device, aside[i]);
+    for (int i = 0; i < 2; i++) hg_piece_free(&run->context->backend->memory, &aside[i]);
     return status;
 }
 
@@ -231,10 +231,11 @@ static hg_status run_reduction(hg_run *run, const plan_step *step) {
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
     if (to_memory) HG_TRY(find_array(run, step, &step->info.arrays[0], size, &work.out));
     HG_TRY(find_array(run, step, &step->info.arrays[to_memory], bytes, &work.in[0]));
+    run->step_bytes = bytes + size;
     HG_TRY(submit_step(run, step, &work));
     if (!to_memory) return put_result(run, step, result, (size_t)size);
     hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = work.out, .host = result};
-    return run->context->backend->driver->queue_submit(run->context->queue, &copy, 1, NULL, 0, NULL);
+    return hg_run_submit(run, &copy, 1);
 }
 
 hg_status hg_run_step(hg_run *run, const plan_step *step) {

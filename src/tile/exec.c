@@ -1,5 +1,6 @@
 /* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in memory.c and in mask.c.
  * Must not know: launches, threads, kernel IR. */
+#include "kir/fault_text.h"
 #include "tile/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
@@ -113,10 +114,7 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
         fault->code = insn->size;
         fault->operand = (uint8_t)insn->c;
         fault->inst = insn->inst ? insn->inst - 1 : 0;
-        tile_fault_message(fault, "%s",
-                           insn->u.message                    ? insn->u.message
-                           : insn->size == KIR_FAULT_DIVISION ? "division by zero"
-                                                              : "fault");
+        tile_fault_message(fault, "%s", kir_fault_text(insn->size, insn->u.message));
     }
     if (insn->b)
         mask->count = 0;

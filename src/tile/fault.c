@@ -1,5 +1,6 @@
 /* The first fault in the order (phase, lane, instruction), and the clock. A lane has one fault at most, so that lanes decide.
  * Must not know: code. */
+#include "kir/fault_text.h"
 #include "tile/tile_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,26 +34,11 @@ void tile_fault_message(tile_fault *fault, const char *format, ...) {
     va_end(args);
 }
 
-/* Decimal text of an exact signed offset; text has room for 48 bytes. */
-static const char *print_wide(tile_i128 value, char *text) {
-    __extension__ unsigned __int128 rest = value < 0 ? 0 - (__extension__(unsigned __int128) value)
-                                                     : (__extension__(unsigned __int128) value);
-    char *p = text + 47;
-    *p = 0;
-    do *--p = (char)('0' + (int)(rest % 10));
-    while ((rest /= 10) != 0);
-    if (value < 0) *--p = '-';
-    return p;
-}
-
 void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit) {
-    char text[48];
-    const char *what = pool ? "pool" : "buffer";
     fault->code = KIR_FAULT_BOUNDS;
     fault->offset = (uint64_t)offset;
     fault->limit = limit;
-    tile_fault_message(fault, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, text),
-                       (unsigned long long)size, what, (unsigned long long)limit);
+    kir_fault_text_bounds(fault->message, sizeof fault->message, pool, offset, size, limit);
 }
 
 bool tile_out_of_time(tile_frame *frame) {

@@ -1,6 +1,7 @@
 /* Memory operations of a tile. The path lane by lane defines what happens, faults included; the paths for whole tiles serve accesses
  * to one memory that are all within bounds, and step aside for everything else.
  * Must not know: control flow, kernel IR. */
+#include "kir/fault_text.h"
 #include "tile/races.h"
 #include "tile/stream.h"
 #include "tile/tile_internal.h"
@@ -109,7 +110,7 @@ static void handle_fault(tile_frame *f, const tile_access *a, uint32_t lane, con
     fault->code = KIR_FAULT_HANDLE;
     fault->operand = a->operand;
     fault->inst = a->inst ? a->inst - 1 : 0;
-    tile_fault_message(fault, "invalid %s handle: %llu", p->pool ? "pool" : "buffer", (unsigned long long)p->handle);
+    kir_fault_text_handle(fault->message, sizeof fault->message, p->pool, p->handle);
 }
 
 static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p, tile_i128 offset) {
@@ -127,7 +128,7 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
     fault->operand = a->operand;
     fault->inst = a->inst ? a->inst - 1 : 0;
     fault->offset = offset;
-    tile_fault_message(fault, "misaligned atomic: offset %llu", (unsigned long long)offset);
+    kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
 
 /* NULL after a fault. */

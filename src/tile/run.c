@@ -3,6 +3,7 @@
  * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
  * Must not know: kernel IR, how instructions run. */
 #include "base/pool.h"
+#include "kir/fault_text.h"
 #include "tile/fp.h"
 #include "tile/races.h"
 #include "tile/stream.h"
@@ -115,7 +116,7 @@ static void finish(tile_run_state *s, tile_fault *fault) {
     fault->happened = true;
     fault->code = 8;
     if (stop == 1)
-        tile_fault_message(fault, "timeout after %llu ms", (unsigned long long)s->launch->timeout_ms);
+        kir_fault_text_timeout(fault->message, sizeof fault->message, s->launch->timeout_ms);
     else
         tile_fault_message(fault, "cancelled");
 }

@@ -1,0 +1,38 @@
+#include "kir/fault_text.h"
+#include <stdio.h>
+
+/* Decimal text of an exact signed offset; text has room for 48 bytes. */
+static const char *print_wide(kir_i128 value, char *text) {
+    __extension__ typedef unsigned __int128 wide;
+    wide rest = value < 0 ? 0 - (wide)value : (wide)value;
+    char *p = text + 47;
+    *p = 0;
+    do *--p = (char)('0' + (int)(rest % 10));
+    while ((rest /= 10) != 0);
+    if (value < 0) *--p = '-';
+    return p;
+}
+
+void kir_fault_text_bounds(char *text, size_t size, bool pool, kir_i128 offset, uint64_t bytes, uint64_t limit) {
+    char number[48];
+    const char *what = pool ? "pool" : "buffer";
+    (void)snprintf(text, size, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, number),
+                   (unsigned long long)bytes, what, (unsigned long long)limit);
+}
+
+void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle) {
+    (void)snprintf(text, size, "invalid %s handle: %llu", pool ? "pool" : "buffer", (unsigned long long)handle);
+}
+
+void kir_fault_text_align(char *text, size_t size, uint64_t offset) {
+    (void)snprintf(text, size, "misaligned atomic: offset %llu", (unsigned long long)offset);
+}
+
+const char *kir_fault_text(uint8_t code, const char *message) {
+    if (message) return message;
+    return code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
+}
+
+void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms) {
+    (void)snprintf(text, size, "timeout after %llu ms", (unsigned long long)timeout_ms);
+}

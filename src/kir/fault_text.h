@@ -1,0 +1,18 @@
+/* Texts of the faults that a lane can have (semantics 8.6): the same words from every device.
+ * Must not know: how a fault is found. */
+#ifndef HG_KIR_FAULT_TEXT_H
+#define HG_KIR_FAULT_TEXT_H
+
+#include "kir/kir.h"
+
+__extension__ typedef __int128 kir_i128; /* offsets are exact: an index of 64 bits and a displacement */
+
+/* offset: first byte of the access, which may be negative; bytes: its size; limit: the memory's. */
+void kir_fault_text_bounds(char *text, size_t size, bool pool, kir_i128 offset, uint64_t bytes, uint64_t limit);
+void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
+void kir_fault_text_align(char *text, size_t size, uint64_t offset);
+/* Of a FAULT_IF: its own message, else what the code says. */
+const char *kir_fault_text(uint8_t code, const char *message);
+void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms);
+
+#endif

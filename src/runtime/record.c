@@ -1,0 +1,66 @@
+/* What the plan machine and queues tell a profile. Only called while one records.
+ * Must not know: how profiles are kept or written. */
+#include "runtime/execute_internal.h"
+#include <stdio.h>
+
+enum { NO_WAIT_NS = 1000 };
+
+static uint32_t line_of(const hg_program *p, uint32_t inst) { return p->lines && inst < p->inst_count ? p->lines[inst] : 0; }
+
+void hg_record_wait(const hg_backend *b, const char *what, uint64_t start) {
+    if (hg_clock_ns() - start < NO_WAIT_NS) return;
+    hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_WAIT, .name = what, .start_ns = start});
+}
+
+/* Every buffer a kernel reads once plus every buffer it writes once. */
+static uint64_t kernel_bytes(const hg_binding *binding, uint32_t index) {
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < kernel->slot_count; i++)
+        bytes += binding->kernels[index].slots[i].size * ((uint64_t)kernel->slots[i].read + kernel->slots[i].written);
+    return bytes;
+}
+
+static void kernel_span(const hg_binding *binding, uint32_t index, uint64_t start, hg_profile_span *span) {
+    const hg_executable *e = binding->executable;
+    const hg_kernel *kernel = &e->kernels[index];
+    *span = (hg_profile_span){.kind = HG_PROFILE_KERNEL,
+                              .name = kernel->name,
+                              .start_ns = start,
+                              .bytes = kernel_bytes(binding, index),
+                              .lanes = e->plan->kernels.data[index].single_lane ? 1 : binding->launch.lanes,
+                              .line = kernel->first_inst ? line_of(e->program, kernel->first_inst - 1) : 0};
+}
+
+void hg_record_kernel(hg_run *run, uint32_t index, uint64_t start) {
+    kernel_span(run->binding, index, start, &run->span);
+    if (run->event) return;
+    hg_profile_end(run->context->backend->profile, &run->span);
+    run->span.start_ns = 0;
+}
+
+void hg_record_step(const hg_run *run, const plan_step *step, uint64_t start) {
+    char name[64], detail[96];
+    const hg_op_info *op = hg_op_get((hg_op)step->op);
+    bool typed = op->type_count != 0, named = op->flags & HG_F_COLLECTIVE && step->opname < HG_OPNAME_COUNT;
+    snprintf(name, sizeof name, "%s%s%s", op->text, typed ? "." : "", typed ? hg_type_name((hg_type)step->atlas_type) : "");
+    snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "",
+             named ? hg_opname_name((hg_opname)step->opname) : "");
+    hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
+                                                                      .name = name,
+                                                                      .detail = detail,
+                                                                      .start_ns = start,
+                                                                      .bytes = run->step_bytes,
+                                                                      .line = line_of(run->binding->executable->program, step->inst)});
+}
+
+void hg_record_program(const hg_binding *binding, uint64_t start) {
+    const hg_executable *e = binding->executable;
+    hg_profile *profile = e->backend->profile;
+    if (binding->simple) { /* its one kernel took as long */
+        hg_profile_span span;
+        kernel_span(binding, 0, start, &span);
+        hg_profile_end(profile, &span);
+    }
+    hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_PROGRAM, .name = e->program->name, .start_ns = start, .lanes = binding->launch.lanes});
+}

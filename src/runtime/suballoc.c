@@ -1,0 +1,220 @@
+/* Arenas divided among buffers: first fit from a list of free pieces, neighbours join when freed. The driver's arenas are zero; bytes
+ * below a chunk's high-water mark were used before and are zeroed again when they are given out.
+ * Must not know: handles, programs. */
+#include "runtime/suballoc.h"
+#include <string.h>
+
+struct hg_span {
+    hg_chunk *chunk;
+    uint64_t offset, size;
+    hg_span *before, *after;           /* by address */
+    hg_span *free_before, *free_after; /* free pieces of the chunk, the last freed first */
+    bool taken;
+};
+
+struct hg_chunk {
+    hg_chunk *next;
+    hg_driver_arena *arena;
+    uint64_t size, used;
+    uint64_t touched; /* bytes from here on are as the driver gave them */
+    hg_span *first, *free;
+};
+
+void hg_suballocator_init(hg_suballocator *s, const hg_driver *driver, hg_device *device) {
+    memset(s, 0, sizeof *s);
+    s->driver = driver;
+    s->device = device;
+    s->caps = driver->device_caps(device);
+    hg_mutex_init(&s->lock);
+}
+
+/* ---- pieces ---- */
+
+static void list_free(hg_span *p) {
+    hg_chunk *c = p->chunk;
+    p->taken = false;
+    p->free_before = NULL;
+    p->free_after = c->free;
+    if (c->free) c->free->free_before = p;
+    c->free = p;
+}
+
+static void unlist_free(hg_span *p) {
+    if (p->free_before)
+        p->free_before->free_after = p->free_after;
+    else
+        p->chunk->free = p->free_after;
+    if (p->free_after) p->free_after->free_before = p->free_before;
+}
+
+/* p swallows the piece behind it. */
+static void swallow_next(hg_span *p) {
+    hg_span *next = p->after;
+    unlist_free(next);
+    p->size += next->size;
+    p->after = next->after;
+    if (p->after) p->after->before = p;
+    hg_free(next);
+}
+
+static void release(hg_span *p) {
+    hg_chunk *c = p->chunk;
+    c->used -= p->size;
+    list_free(p);
+    if (p->after && !p->after->taken) swallow_next(p);
+    if (p->before && !p->before->taken) swallow_next(p->before);
+}
+
+/* Takes the first `size` bytes of a free piece; rest becomes the piece behind, and is NULL when it fits exactly. */
+static void take(hg_span *p, uint64_t size, hg_span *rest) {
+    unlist_free(p);
+    p->taken = true;
+    p->chunk->used += size;
+    if (!rest) return;
+    *rest = (hg_span){.chunk = p->chunk, .offset = p->offset + size, .size = p->size - size, .before = p, .after = p->after};
+    if (rest->after) rest->after->before = rest;
+    p->after = rest;
+    p->size = size;
+    list_free(rest);
+}
+
+/* ---- chunks ---- */
+
+static void free_chunk(hg_suballocator *s, hg_chunk *c) {
+    s->driver->arena_free(s->device, c->arena);
+    hg_free(c->first);
+    hg_free(c);
+}
+
+static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
+    hg_chunk *c = hg_calloc(1, sizeof *c);
+    hg_span *all = hg_calloc(1, sizeof *all);
+    hg_status status = c && all ? s->driver->arena_alloc(s->device, s->caps->arena_bytes, &c->arena) : hg_fail_memory();
+    if (status != HG_OK) {
+        hg_free(c);
+        hg_free(all);
+        return status;
+    }
+    c->size = s->caps->arena_bytes;
+    *all = (hg_span){.chunk = c, .size = c->size};
+    c->first = all;
+    list_free(all);
+    c->next = s->chunks;
+    s->chunks = c;
+    *chunk = c;
+    return HG_OK;
+}
+
+/* Keeps one empty chunk for what comes next. */
+static void drop_empty(hg_suballocator *s) {
+    bool kept = false;
+    for (hg_chunk **at = &s->chunks; *at;) {
+        hg_chunk *c = *at;
+        if (c->used || !kept) {
+            kept |= c->used == 0;
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        free_chunk(s, c);
+    }
+}
+
+void hg_suballocator_destroy(hg_suballocator *s) {
+    if (!s->driver) return;
+    if (s->queue) s->driver->queue_destroy(s->queue);
+    while (s->chunks) {
+        hg_chunk *next = s->chunks->next;
+        while (s->chunks->first->after) swallow_next(s->chunks->first);
+        free_chunk(s, s->chunks);
+        s->chunks = next;
+    }
+    hg_mutex_destroy(&s->lock);
+}
+
+/* ---- places ---- */
+
+static hg_status zero_with_queue(hg_suballocator *s, hg_range range) {
+    const hg_driver *d = s->driver;
+    hg_driver_event *event = NULL;
+    hg_driver_command fill = {.kind = HG_CMD_FILL, .to = range};
+    if (!s->queue) HG_TRY(d->queue_create(s->device, &s->queue));
+    if (s->caps->asynchronous && d->event_wait) HG_TRY(d->event_create(s->device, &event));
+    hg_status status = d->queue_submit(s->queue, &fill, 1, NULL, 0, event);
+    if (status == HG_OK && event) status = d->event_wait(event);
+    if (event) d->event_destroy(event);
+    return status;
+}
+
+static hg_status zero_again(hg_suballocator *s, hg_span *p) {
+    hg_chunk *c = p->chunk;
+    uint64_t end = p->offset + p->size, dirty = c->touched < end ? c->touched : end;
+    uint64_t bytes = dirty > p->offset ? dirty - p->offset : 0;
+    if (c->touched < end) c->touched = end;
+    if (!bytes) return HG_OK;
+    if (!s->caps->host_memory) return zero_with_queue(s, (hg_range){c->arena, p->offset, bytes});
+    memset((uint8_t *)s->driver->arena_map(c->arena) + p->offset, 0, (size_t)bytes);
+    return HG_OK;
+}
+
+static hg_span *find(const hg_suballocator *s, uint64_t size) {
+    for (hg_chunk *c = s->chunks; c; c = c->next)
+        for (hg_span *p = c->size - c->used >= size ? c->free : NULL; p; p = p->free_after)
+            if (p->size >= size) return p;
+    return NULL;
+}
+
+/* A piece of a chunk, zeroed. The lock is held. */
+static hg_status divide(hg_suballocator *s, uint64_t size, hg_span **span) {
+    hg_span *p = find(s, size), *rest = NULL;
+    if (!p) {
+        hg_chunk *c = NULL;
+        HG_TRY(add_chunk(s, &c));
+        p = c->first;
+    }
+    if (p->size > size && !(rest = hg_calloc(1, sizeof *rest))) return hg_fail_memory();
+    take(p, size, rest);
+    hg_status status = zero_again(s, p);
+    if (status == HG_OK)
+        *span = p;
+    else
+        release(p);
+    return status;
+}
+
+static hg_status own_arena(hg_suballocator *s, uint64_t size, hg_piece *place) {
+    HG_TRY(s->driver->arena_alloc(s->device, size, &place->range.arena));
+    place->range.size = place->arena_bytes = size;
+    return HG_OK;
+}
+
+hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
+    uint64_t most = s->caps->max_arena_bytes, each = s->caps->arena_bytes;
+    memset(place, 0, sizeof *place);
+    if (most && size > most)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu", (unsigned long long)size,
+                       (unsigned long long)most);
+    if (size > each / 2 || each < HG_PIECE_ALIGN) return own_arena(s, size, place);
+    uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : HG_PIECE_ALIGN;
+    hg_span *span = NULL;
+    hg_mutex_lock(&s->lock);
+    hg_status status = divide(s, rounded, &span);
+    hg_mutex_unlock(&s->lock);
+    if (status == HG_ERROR_ALLOCATION_FAILED) return own_arena(s, size, place); /* no room for a whole arena: perhaps for this */
+    HG_TRY(status);
+    *place = (hg_piece){{span->chunk->arena, span->offset, size}, span->chunk->size, span};
+    return HG_OK;
+}
+
+void hg_piece_free(hg_suballocator *s, hg_piece *place) {
+    if (place->span) {
+        hg_mutex_lock(&s->lock);
+        hg_chunk *c = place->span->chunk;
+        release(place->span);
+        if (c->used == 0) drop_empty(s);
+        hg_mutex_unlock(&s->lock);
+    } else if (place->range.arena) {
+        s->driver->arena_free(s->device, place->range.arena);
+    }
+    memset(place, 0, sizeof *place);
+}
