@@ -1,0 +1,50 @@
+#!/bin/sh
+# on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own. DEVICE is pocl,
+# lavapipe or swiftshader (the Vulkan driver in Chromium). In the arguments @ stands for the backend's name. Prints
+# "skipped: REASON" and counts one skipped test where the driver's files are missing.
+set -u
+device=$1
+shift
+first() {
+    for file in "$@"; do
+        [ -f "$file" ] && { echo "$file"; return; }
+    done
+}
+case $device in
+    pocl)
+        backend=opencl
+        driver=$(first /etc/OpenCL/vendors/pocl.icd)
+        package=pocl-opencl-icd
+        export OCL_ICD_VENDORS="$driver" ;;
+    lavapipe)
+        backend=vulkan
+        driver=$(first /usr/share/vulkan/icd.d/lvp_icd.*.json)
+        package=mesa-vulkan-drivers
+        export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
+    swiftshader)
+        backend=vulkan
+        driver=$(first /usr/lib/chromium/vk_swiftshader_icd.json)
+        package=chromium
+        export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
+    *) echo "unknown device $device" >&2; exit 2 ;;
+esac
+if [ -z "$driver" ]; then
+    echo "skipped: $device is not installed (Debian package $package)"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+caches=$(mktemp -d)
+trap 'rm -rf "$caches"' EXIT
+mkdir -p "$caches/pocl" "$caches/mesa" "$caches/hologram"
+export POCL_CACHE_DIR="$caches/pocl" MESA_SHADER_CACHE_DIR="$caches/mesa" MESA_GLSL_CACHE_DIR="$caches/mesa" HOLOGRAM_CACHE_DIR="$caches/hologram"
+program=$1
+shift
+count=$#
+while [ "$count" -gt 0 ]; do # @ becomes the backend
+    argument=$1
+    shift
+    [ "$argument" = @ ] && argument=$backend
+    set -- "$@" "$argument"
+    count=$((count - 1))
+done
+"$program" "$@"
