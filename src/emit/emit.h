@@ -20,7 +20,11 @@ hg_status emit_c_function_common(const kir_function *f, const char *name, hg_tex
 
 /* A kernel in device form as OpenCL C 1.2, self-contained, readable, structured, compiled without warnings. The kernel function is
  * named after the module (emit_kernel_name); its parameters are `__global uchar *` one for each slot of the module, in order, then (when
- * the layout needs group memory) `__local uint *`, then the record by value as a struct of ulong words. about: as for emit_c. */
+ * the layout needs group memory) `__local ulong *`, then the record. about: as for emit_c. The group of a folded kernel and the whole
+ * dispatch of a FLAT one must be numbered in the first dimension alone. */
+typedef enum emit_record { EMIT_RECORD_NONE /* nothing in it: no parameter */, EMIT_RECORD_VALUE /* a struct by value */,
+                           EMIT_RECORD_BUFFER /* `__global const` pointer: too large for the parameters of a device */ } emit_record;
+emit_record emit_opencl_record(const kir_module *kernel, const kir_device_layout *layout);
 hg_status emit_opencl(const kir_module *kernel, const kir_device_layout *layout, const char *about, hg_text *out) HG_NODISCARD;
 /* The module's name as an identifier of the target language. */
 void emit_kernel_name(const kir_module *module, char name[96]);

@@ -23,8 +23,13 @@ static void function_name(const c_printer *p, hg_text *out, const kir_function *
         hg_text_addf(out, "%s_f%u", p->prefix ? p->prefix : p->name, (unsigned)f->id);
 }
 
-static void var_name(hg_text *out, const kir_var *v) {
-    if (!v->function) hg_text_addf(out, "lane->");
+/* Whether a variable of the module is a plain local of the kernel: no other function names it. */
+static bool is_local(const c_printer *p, const kir_var *v) {
+    return !p->dialect->lane_at_a_time && !v->function && !((uintptr_t)v->scratch & EMIT_C_OUTER);
+}
+
+static void var_name(const c_printer *p, hg_text *out, const kir_var *v) {
+    if (!v->function && !is_local(p, v)) hg_text_addf(out, "%s", p->dialect->lane);
     if (v->by_reference)
         hg_text_addf(out, "array_%u", (unsigned)v->id);
     else
@@ -50,7 +55,7 @@ static void print_call(c_printer *p, const kir_value *v) {
     const char *comma = "";
     hg_text_addf(p->out, "(");
     if (!f->pure) {
-        hg_text_addf(p->out, "env, lane");
+        hg_text_addf(p->out, "%s", p->dialect->arguments);
         comma = ", ";
     }
     for (uint8_t i = 0; i < v->nargs; i++, comma = ", ") {
@@ -59,36 +64,20 @@ static void print_call(c_printer *p, const kir_value *v) {
     }
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
         hg_text_addf(p->out, "%s", comma);
-        var_name(p->out, v->u.call.arrays[i]);
+        var_name(p, p->out, v->u.call.arrays[i]);
     }
     hg_text_addf(p->out, ");\n");
-    if (f->pure) return;
+    if (f->pure || !p->dialect->lane_at_a_time) return;
     emit_c_line(p);
     hg_text_addf(p->out, "if (env->stopped) ");
     emit_c_leave(p);
     hg_text_addf(p->out, "\n");
 }
 
-static const char *const ID_FIELDS[] = {"lane_idx[0]",  "lane_idx[1]",  "lane_idx[2]",    "block_idx[0]", "block_idx[1]",
-                                        "block_idx[2]", "block_dim[0]", "block_dim[1]",   "block_dim[2]", "grid_dim[0]",
-                                        "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
-
-static void print_input(c_printer *p, const kir_value *v) {
-    unsigned index = (unsigned)v->u.imm;
-    if (v->type == HG_TYPE_F32)
-        hg_text_addf(p->out, "hg_input_f32(env, %u);\n", index);
-    else if (v->type == HG_TYPE_F64)
-        hg_text_addf(p->out, "hg_input_f64(env, %u);\n", index);
-    else if (v->type == KIR_BOOL)
-        hg_text_addf(p->out, "(env->inputs[%u] & 1) != 0;\n", index);
-    else
-        hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(v->type), index);
-}
-
 /* "const float v12 = " unless nobody reads it. */
 static void declare(c_printer *p, const kir_value *v) {
     emit_c_line(p);
-    if (v->type != KIR_VOID && v->uses) hg_text_addf(p->out, "const %s v%u = ", emit_c_type(v->type), (unsigned)v->id);
+    if (v->type != KIR_VOID && v->uses) hg_text_addf(p->out, "const %s v%u = ", emit_c_type(p, v->type), (unsigned)v->id);
 }
 
 static void print_access(c_printer *p, const kir_value *v) {
@@ -97,7 +86,7 @@ static void print_access(c_printer *p, const kir_value *v) {
         emit_c_line(p);
     else
         declare(p, v);
-    var_name(p->out, v->u.var);
+    var_name(p, p->out, v->u.var);
     if (array) {
         hg_text_addf(p->out, "[");
         emit_c_name(p, v->args[0]);
@@ -116,6 +105,7 @@ static void print_jump(c_printer *p, const kir_value *v) {
     case KIR_BREAK: hg_text_addf(p->out, "break;\n"); break;
     case KIR_CONTINUE: hg_text_addf(p->out, "continue;\n"); break;
     case KIR_EXIT:
+        if (!p->kernel && !p->dialect->lane_at_a_time) p->unsupported = "an exit inside a function";
         if (!p->kernel) hg_text_addf(p->out, "env->stopped = true;\n%*s", p->indent * 4, "");
         emit_c_leave(p);
         hg_text_addf(p->out, "\n");
@@ -150,16 +140,16 @@ static void print_operation(c_printer *p, const kir_value *v) {
     case KIR_STEP: p->unsupported = "whole-array steps are not part of a lane kernel"; return;
     default: break;
     }
-    if (emit_c_memory(p, v) || !v->uses) return;
+    if (p->dialect->memory(p, v) || !v->uses) return;
     if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) {
         print_access(p, v);
         return;
     }
     declare(p, v);
     if (v->op == KIR_ID)
-        hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(v->type), ID_FIELDS[v->u.imm]);
+        p->dialect->id(p, v);
     else if (v->op == KIR_INPUT)
-        print_input(p, v);
+        p->dialect->input(p, v);
     else if (emit_c_expression(p, v))
         hg_text_addf(p->out, ";\n");
     else
@@ -229,7 +219,7 @@ static void print_body(c_printer *p, const kir_region *root) {
             region = v->body[0];
         }
         p->indent++;
-        if (v->op == KIR_LOOP && !v->u.loop.bounded && !p->function->pure) {
+        if (v->op == KIR_LOOP && !v->u.loop.bounded && !p->function->pure && p->dialect->lane_at_a_time) {
             emit_c_line(p);
             hg_text_addf(p->out, "if (hg_out_of_fuel(env)) ");
             emit_c_leave(p);
@@ -239,22 +229,26 @@ static void print_body(c_printer *p, const kir_region *root) {
     }
 }
 
-enum { SEEN = 1, READ = 4 }; /* scratch of variables */
+/* Whether x is declared where f's variables are; f NULL: where those are that functions share. */
+static bool belongs(const c_printer *p, const kir_var *x, const kir_function *f) {
+    if (x->by_reference || !x->scratch) return false;
+    return is_local(p, x) ? f == p->module->functions : x->function == f;
+}
 
-static void declare_vars(c_printer *p, const kir_function *f) {
+void emit_c_declare_vars(c_printer *p, const kir_function *f) {
     for (const kir_var *x = p->module->vars; x; x = x->next) {
-        if (x->function != f || x->by_reference || !x->scratch) continue;
+        if (!belongs(p, x, f)) continue;
         emit_c_line(p);
-        hg_text_addf(p->out, "%s ", emit_c_type(x->type));
+        hg_text_addf(p->out, "%s ", emit_c_type(p, x->type));
         if (f)
-            var_name(p->out, x);
+            var_name(p, p->out, x);
         else
             hg_text_addf(p->out, x->length ? "array_%u" : "x%u", (unsigned)x->id);
         if (x->length) hg_text_addf(p->out, "[%u]", (unsigned)x->length);
         hg_text_addf(p->out, !f ? ";" : x->length ? " = {0};" : " = 0;");
-        if (f && !((uintptr_t)x->scratch & READ)) {
+        if (f && !((uintptr_t)x->scratch & EMIT_C_READ)) {
             hg_text_addf(p->out, " (void)");
-            var_name(p->out, x);
+            var_name(p, p->out, x);
             hg_text_addf(p->out, ";");
         }
         if (x->name) hg_text_addf(p->out, " /* %s */", x->name);
@@ -266,14 +260,14 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     const char *comma = "";
     hg_text_addf(p->out, "(");
     if (!f->pure) {
-        hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name);
+        hg_text_addf(p->out, p->dialect->parameters, p->name);
         comma = ", ";
     }
     for (uint8_t i = 0; i < f->param_count; i++, comma = ", ")
-        hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(f->param_types[i]), (unsigned)i);
+        hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(p, f->param_types[i]), (unsigned)i);
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
-        hg_text_addf(p->out, "%s%s *", comma, emit_c_type(f->array_params[i]->type));
-        var_name(p->out, f->array_params[i]);
+        hg_text_addf(p->out, "%s%s *", comma, emit_c_type(p, f->array_params[i]->type));
+        var_name(p, p->out, f->array_params[i]);
     }
     if (p->common && f == p->root) {
         hg_text_addf(p->out, "%suint32_t *rare", comma);
@@ -283,25 +277,22 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     hg_text_addf(p->out, ") {\n");
 }
 
-static void print_function(c_printer *p, const kir_function *f) {
+void emit_c_print_function(c_printer *p, const kir_function *f) {
     p->function = f;
     p->kernel = !p->prefix && f == p->module->functions;
     p->inst = 0;
     if (p->kernel) {
-        hg_text_addf(p->out,
-                     "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
-                     "    (void)lane;\n    env->stopped = false;\n",
-                     p->name, p->name);
+        p->dialect->kernel_head(p);
     } else {
-        hg_text_addf(p->out, "static inline %s ", emit_c_type(f->result));
+        hg_text_addf(p->out, "static inline %s ", emit_c_type(p, f->result));
         function_name(p, p->out, f);
         print_parameters(p, f);
     }
     p->indent = 1;
-    if (!p->kernel && !f->pure) hg_text_addf(p->out, "    (void)env;\n    (void)lane;\n");
+    if (!p->kernel && !f->pure) hg_text_addf(p->out, "%s", p->dialect->unused);
     for (uint8_t i = 0; i < f->param_count && !p->kernel; i++) hg_text_addf(p->out, "    (void)a%u;\n", (unsigned)i);
     for (uint8_t i = 0; i < f->array_count; i++) hg_text_addf(p->out, "    (void)array_%u;\n", (unsigned)f->array_params[i]->id);
-    declare_vars(p, f);
+    emit_c_declare_vars(p, f);
     print_body(p, f->body);
     if (!p->kernel && f->result != KIR_VOID && (!f->body->last || f->body->last->op != KIR_RETURN)) hg_text_addf(p->out, "    return 0;\n");
     hg_text_addf(p->out, "}\n\n");
@@ -309,17 +300,14 @@ static void print_function(c_printer *p, const kir_function *f) {
 
 /* ---- what a root reaches: functions (callees first), variables, tables ---- */
 
-typedef struct reach {
-    HG_VEC(const kir_function *) order;
-    HG_VEC(const kir_value *) stack;
-} reach;
-
 enum { OPEN = 2 };
 
-static void mark(kir_var *x, uintptr_t how) { x->scratch = (void *)((uintptr_t)x->scratch | how); }
+static void mark(kir_var *x, uintptr_t how, bool outer) {
+    x->scratch = (void *)((uintptr_t)x->scratch | how | (outer ? (uintptr_t)EMIT_C_OUTER : 0));
+}
 
 /* Marks everything that f's operations name. Function marks are in f->scratch: OPEN while its callees are being listed. */
-static bool list_functions(const kir_module *m, const kir_function *root, reach *r) {
+static bool list_functions(const kir_module *m, const kir_function *root, c_reach *r) {
     for (kir_function *f = m->functions; f; f = f->next) f->scratch = NULL;
     for (kir_var *x = m->vars; x; x = x->next) x->scratch = NULL;
     HG_VEC(struct {
@@ -344,11 +332,11 @@ static bool list_functions(const kir_module *m, const kir_function *root, reach 
             todo.count--;
             continue;
         }
-        if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) mark(v->u.var, SEEN);
-        if ((v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) && v->uses) mark(v->u.var, SEEN | READ);
-        if (v->op == KIR_ATOMIC && v->u.mem.high) mark(v->u.mem.high, SEEN);
+        if (v->op == KIR_VAR_SET || v->op == KIR_ARRAY_SET) mark(v->u.var, EMIT_C_SEEN, f != root);
+        if ((v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) && v->uses) mark(v->u.var, EMIT_C_SEEN | EMIT_C_READ, f != root);
+        if (v->op == KIR_ATOMIC && v->u.mem.high) mark(v->u.mem.high, EMIT_C_SEEN, f != root);
         if (v->op != KIR_CALL) continue;
-        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) mark(v->u.call.arrays[i], SEEN | READ);
+        for (uint8_t i = 0; i < v->u.call.function->array_count; i++) mark(v->u.call.arrays[i], EMIT_C_SEEN | EMIT_C_READ, f != root);
         kir_function *callee = v->u.call.function;
         if (callee->scratch) continue;
         callee->scratch = (void *)(uintptr_t)OPEN;
@@ -365,20 +353,20 @@ static bool list_functions(const kir_module *m, const kir_function *root, reach 
 static void print_table(c_printer *p, hg_text *out, const kir_table *t) {
     uint64_t size = kir_type_bytes(t->type);
     const uint8_t *data = t->data;
-    hg_text_addf(out, "static const %s ", emit_c_type(t->type));
+    hg_text_addf(out, "%s%s ", p->dialect->table, emit_c_type(p, t->type));
     emit_c_table_name(p, out, t);
     hg_text_addf(out, "[%u] = {", (unsigned)t->length);
     for (uint32_t i = 0; i < t->length; i++) {
         uint64_t bits = 0;
         for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
         hg_text_addf(out, i % 6 == 0 ? "\n    " : " ");
-        emit_c_literal(out, t->type, bits);
+        emit_c_literal(p, out, t->type, bits);
         hg_text_addf(out, ",");
     }
     hg_text_addf(out, "\n};\n");
 }
 
-static void print_tables(c_printer *p, hg_text *out, const reach *r) {
+void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r) {
     for (const kir_table *t = p->module->tables; t; t = t->next) {
         bool used = false;
         for (uint64_t i = 0; i < r->order.count && !used; i++)
@@ -388,7 +376,7 @@ static void print_tables(c_printer *p, hg_text *out, const reach *r) {
     }
 }
 
-static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, bool ok) {
+static hg_status finish(c_printer *p, hg_text *body, c_reach *r, hg_text *out, bool ok) {
     hg_status status = HG_OK;
     if (p->unsupported)
         status = hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", p->module->name, p->unsupported);
@@ -402,19 +390,23 @@ static hg_status finish(c_printer *p, hg_text *body, reach *r, hg_text *out, boo
     return status;
 }
 
-/* Whether the text of v reads its i-th argument: an access to a slot does not read the handle, an empty branch no condition. */
-static bool reads(const kir_value *v, uint8_t i) {
-    bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+/* Whether the text of v reads its i-th argument: an access to a slot does not read the handle (in device form there is none), an empty
+ * branch no condition. */
+static bool reads(const kir_value *v, uint8_t i, bool device) {
+    bool memory = !device && (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC);
     bool slot = memory && v->u.mem.slot >= 0 && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
     if (slot && i <= v->u.mem.split) return false;
     if (v->op == KIR_IF) return v->body[0]->first || v->body[1]->first;
     return !emit_c_is_constant(v);
 }
 
-static bool is_printed(const kir_value *v) { return v->uses || kir_has_side_effect(v) || v->op == KIR_LOAD || v->op == KIR_ATOMIC; }
+static bool is_printed(const kir_value *v, bool device) {
+    if (v->uses || kir_has_side_effect(v) || v->op == KIR_ATOMIC) return true;
+    return v->op == KIR_LOAD && (!device || v->u.mem.volatile_access);
+}
 
 /* Ids in order of text, and how often the text reads each value: uses start at nothing and are counted from the end backwards. */
-static bool renumber(const kir_module *m) {
+static bool renumber(const kir_module *m, bool device) {
     for (kir_function *f = m->functions; f; f = f->next) {
         uint32_t count = kir_number(f);
         kir_value **values = hg_calloc((size_t)count + 1, sizeof *values);
@@ -425,40 +417,44 @@ static bool renumber(const kir_module *m) {
         }
         while (count--)
             for (uint8_t i = 0; i < values[count]->nargs; i++)
-                if (is_printed(values[count]) && reads(values[count], i)) values[count]->args[i]->uses++;
+                if (is_printed(values[count], device) && reads(values[count], i, device)) values[count]->args[i]->uses++;
         hg_free(values);
     }
     return true;
 }
 
+bool emit_c_reach(const kir_module *m, const kir_function *root, bool device, c_reach *r) {
+    return renumber(m, device) && list_functions(m, root, r);
+}
+
 /* NAME_kernel: no keyword and no function of math.h. */
-static void name_kernel(c_printer *p) {
-    const char *from = p->module->name;
+void emit_kernel_name(const kir_module *module, char name[96]) {
+    const char *from = module->name;
     size_t n = 0;
-    if (*from >= '0' && *from <= '9') p->name[n++] = '_';
-    for (; *from && n < sizeof p->name - 16; from++) {
+    if (*from >= '0' && *from <= '9') name[n++] = '_';
+    for (; *from && n < 96 - 16; from++) {
         bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') || (*from >= '0' && *from <= '9');
-        p->name[n++] = plain ? *from : '_';
+        name[n++] = plain ? *from : '_';
     }
-    memcpy(p->name + n, "_kernel", 8);
+    memcpy(name + n, "_kernel", 8);
 }
 
 /* One kernel: its lane variables and prototype into heads, its functions into body. Tables go to heads too. */
 static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_text *body) {
-    reach r = {0};
+    c_reach r = {0};
     p->module = m;
-    name_kernel(p);
+    emit_kernel_name(m, p->name);
     p->out = body;
     p->inst = 0;
-    bool ok = renumber(m) && list_functions(m, m->functions, &r);
-    for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
+    bool ok = emit_c_reach(m, m->functions, false, &r);
+    for (uint64_t i = 0; i < r.order.count; i++) emit_c_print_function(p, r.order.data[i]);
     p->out = heads;
     p->indent = 1;
     hg_text_addf(heads, "/* Variables of a lane that the functions of %s share. */\ntypedef struct %s_lane {\n    uint8_t unused;\n",
                  m->name, p->name);
-    declare_vars(p, NULL);
+    emit_c_declare_vars(p, NULL);
     hg_text_addf(heads, "} %s_lane;\n\nvoid %s(hg_env *env);\n\n", p->name, p->name);
-    print_tables(p, heads, &r);
+    emit_c_print_tables(p, heads, &r);
     p->indent = 0;
     hg_vec_free(&r.order);
     return ok;
@@ -467,7 +463,7 @@ static bool print_kernel(c_printer *p, const kir_module *m, hg_text *heads, hg_t
 hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about, emit_dialect dialect, hg_text *out) {
     if (dialect != EMIT_C) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "unknown dialect %d", (int)dialect);
     hg_text heads = {0}, body = {0};
-    c_printer printer = {0}, *p = &printer;
+    c_printer printer = {.dialect = &emit_c_dialect}, *p = &printer;
     bool ok = true;
     for (uint32_t i = 0; i < count && ok && !p->unsupported; i++) ok = print_kernel(p, kernels[i], &heads, &body);
     hg_text_addf(out,
@@ -488,13 +484,14 @@ hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *a
 
 static hg_status print_alone(const kir_function *f, const char *name, bool common, hg_text *out) {
     hg_text body = {0};
-    c_printer printer = {.out = &body, .module = f->module, .prefix = name, .root = f, .common = common}, *p = &printer;
-    reach r = {0};
-    bool ok = renumber(f->module) && list_functions(f->module, f, &r);
-    for (uint64_t i = 0; i < r.order.count; i++) print_function(p, r.order.data[i]);
+    c_printer printer = {.dialect = &emit_c_dialect, .out = &body, .module = f->module, .prefix = name, .root = f, .common = common},
+              *p = &printer;
+    c_reach r = {0};
+    bool ok = emit_c_reach(f->module, f, false, &r);
+    for (uint64_t i = 0; i < r.order.count; i++) emit_c_print_function(p, r.order.data[i]);
     p->out = out;
     emit_c_helpers(p, out);
-    print_tables(p, out, &r);
+    emit_c_print_tables(p, out, &r);
     return finish(p, &body, &r, out, ok);
 }
 

@@ -5,11 +5,9 @@
 #include "isa/program.h"
 #include <string.h>
 
-static const char *const UNSIGNED[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
-static const char *const SIGNED[] = {"int8_t", "int16_t", "int32_t", "int64_t", "float", "double"};
 static const char *const BITS[] = {"8", "16", "32", "64", "32", "64"};
 static const char *const SHORT[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
-static const char *const TOP[] = {"127", "32767", "2147483647", "INT64_MAX", "", ""}; /* largest signed */
+static const char *const TOP[] = {"127", "32767", "2147483647", NULL, "", ""}; /* largest signed; NULL: the dialect's */
 static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
 
 int emit_c_kind(uint8_t type) {
@@ -25,11 +23,11 @@ int emit_c_kind(uint8_t type) {
     }
 }
 
-const char *emit_c_type(uint8_t type) {
+const char *emit_c_type(const c_printer *p, uint8_t type) {
     if (type == KIR_BOOL) return "bool";
     if (type == KIR_VOID) return "void";
     int kind = emit_c_kind(type);
-    return kind < 0 ? "?" : UNSIGNED[kind];
+    return kind < 0 ? "?" : p->dialect->types[kind];
 }
 
 /* ---- helpers: $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed, $F and $f: source's type and name ---- */
@@ -141,7 +139,7 @@ static const char *const CLZ_TEXT[] = {
 /* 2^bits, or 2^(bits - 1), of integer kind k as a literal of float kind f. */
 static void add_power(hg_text *out, int k, int f, int less) { hg_text_addf(out, "0x1p%d%s", (8 << k) - less, SUFFIX[f]); }
 
-static void expand(hg_text *out, const char *text, int k, int from) {
+static void expand(const c_printer *p, hg_text *out, const char *text, int k, int from) {
     for (; *text; text++) {
         if (*text != '$') {
             hg_text_add(out, text, 1);
@@ -149,12 +147,12 @@ static void expand(hg_text *out, const char *text, int k, int from) {
         }
         const char *with = "";
         switch (*++text) {
-        case 'U': with = UNSIGNED[k]; break;
-        case 'S': with = SIGNED[k]; break;
+        case 'U': with = p->dialect->types[k]; break;
+        case 'S': with = p->dialect->signed_types[k]; break;
         case 'B': with = BITS[k]; break;
         case 'N': with = SHORT[k]; break;
-        case 'M': with = TOP[k]; break;
-        case 'F': with = UNSIGNED[from]; break;
+        case 'M': with = TOP[k] ? TOP[k] : p->dialect->top_i64; break;
+        case 'F': with = p->dialect->types[from]; break;
         case 'f': with = SHORT[from]; break;
         case 's': with = SUFFIX[from]; break;
         case 'P': add_power(out, k, from, 0); break;
@@ -166,7 +164,7 @@ static void expand(hg_text *out, const char *text, int k, int from) {
 
 static void use(c_printer *p, helper h, int k, int from) {
     p->helpers[h][k] |= from < 0 ? 1u : UINT64_C(2) << from;
-    expand(p->out, HELPERS[h].name, k, from < 0 ? 0 : from);
+    expand(p, p->out, HELPERS[h].name, k, from < 0 ? 0 : from);
 }
 
 static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int from) {
@@ -174,7 +172,7 @@ static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int 
         hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
     }
     const char *text = h == H_CLZ ? CLZ_TEXT[k] : HELPERS[h].text;
-    expand(out, text, k, from);
+    expand(p, out, text, k, from);
     if (p->prefix) hg_text_addf(out, "#endif\n");
 }
 
@@ -211,24 +209,24 @@ static void float_literal(hg_text *out, uint8_t type, uint64_t bits) {
     hg_text_free(&text);
 }
 
-void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits) {
+void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
     if (type == KIR_BOOL)
         hg_text_addf(out, bits ? "true" : "false");
     else if (kir_type_is_float(type))
         float_literal(out, type, bits);
     else if (type == HG_TYPE_U64)
-        hg_text_addf(out, bits > 0xffff ? "UINT64_C(0x%llx)" : "UINT64_C(%llu)", (unsigned long long)bits);
+        hg_text_addf(out, bits > 0xffff ? p->dialect->u64_large : p->dialect->u64_small, (unsigned long long)bits);
     else
         hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }
 
 void emit_c_name(c_printer *p, const kir_value *v) {
     if (v->op == KIR_CONST && v->type == HG_TYPE_U8)
-        hg_text_addf(p->out, "(uint8_t)%uu", (unsigned)v->u.imm);
+        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[0], (unsigned)v->u.imm);
     else if (v->op == KIR_CONST && v->type == HG_TYPE_U16)
-        hg_text_addf(p->out, "(uint16_t)%uu", (unsigned)v->u.imm);
+        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[1], (unsigned)v->u.imm);
     else if (v->op == KIR_CONST)
-        emit_c_literal(p->out, v->type, v->u.imm);
+        emit_c_literal(p, p->out, v->type, v->u.imm);
     else if (v->op == KIR_PARAM)
         hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
     else
@@ -248,8 +246,8 @@ static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)
 static void infix(c_printer *p, const kir_value *v, const char *op) {
     int k = emit_c_kind(v->args[0]->type);
     bool cut = v->type != KIR_BOOL && k < 2;
-    if (cut) hg_text_addf(p->out, "(%s)(", UNSIGNED[k]);
-    if (cut && v->op == KIR_MUL) text(p, "(uint32_t)");
+    if (cut) hg_text_addf(p->out, "(%s)(", p->dialect->types[k]);
+    if (cut && v->op == KIR_MUL) hg_text_addf(p->out, "(%s)", p->dialect->types[2]);
     arg(p, v, 0);
     hg_text_addf(p->out, " %s ", op);
     arg(p, v, 1);
@@ -266,8 +264,9 @@ static void call(c_printer *p, const kir_value *v, helper h, int k, int from) {
     text(p, ")");
 }
 
+/* A function of math.h, or a built-in one, that takes all arguments. */
 static void math(c_printer *p, const kir_value *v, const char *name) {
-    hg_text_addf(p->out, "%s%s(", name, v->type == HG_TYPE_F32 ? "f" : "");
+    hg_text_addf(p->out, "%s%s(", name, v->type == HG_TYPE_F32 && !p->dialect->builtins ? "f" : "");
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (i) text(p, ", ");
         arg(p, v, i);
@@ -277,12 +276,11 @@ static void math(c_printer *p, const kir_value *v, const char *name) {
 
 static void shift(c_printer *p, const kir_value *v) {
     int k = emit_c_kind(v->type);
-    const char *wide = k < 2 ? "(uint32_t)" : "";
-    hg_text_addf(p->out, "(%s)(", UNSIGNED[k]);
+    hg_text_addf(p->out, "(%s)(", p->dialect->types[k]);
     if (v->op == KIR_ASHR)
-        hg_text_addf(p->out, "(%s)", SIGNED[k]);
-    else
-        text(p, wide);
+        hg_text_addf(p->out, "(%s)", p->dialect->signed_types[k]);
+    else if (k < 2)
+        hg_text_addf(p->out, "(%s)", p->dialect->types[2]);
     arg(p, v, 0);
     text(p, v->op == KIR_SHL ? " << " : " >> ");
     if (v->args[1]->op == KIR_CONST) {
@@ -329,9 +327,9 @@ static void compare(c_printer *p, const kir_value *v) {
     } else if (v->op != KIR_CMP_SLT) {
         infix(p, v, v->op == KIR_CMP_EQ ? "==" : "<");
     } else {
-        hg_text_addf(p->out, "(%s)", SIGNED[k]);
+        hg_text_addf(p->out, "(%s)", p->dialect->signed_types[k]);
         arg(p, v, 0);
-        hg_text_addf(p->out, " < (%s)", SIGNED[k]);
+        hg_text_addf(p->out, " < (%s)", p->dialect->signed_types[k]);
         arg(p, v, 1);
     }
 }
@@ -339,22 +337,37 @@ static void compare(c_printer *p, const kir_value *v) {
 static void extend(c_printer *p, const kir_value *v) {
     int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
     if (v->args[0]->type == KIR_BOOL && v->op == KIR_SEXT) {
-        hg_text_addf(p->out, "(%s)(0u - (%s)", UNSIGNED[to], UNSIGNED[to]);
+        hg_text_addf(p->out, "(%s)(0u - (%s)", p->dialect->types[to], p->dialect->types[to]);
         arg(p, v, 0);
         text(p, ")");
         return;
     }
-    hg_text_addf(p->out, "(%s)", v->type == KIR_BOOL ? "bool" : UNSIGNED[to]);
-    if (v->op == KIR_SEXT) hg_text_addf(p->out, "(%s)(%s)", SIGNED[to], SIGNED[from]);
+    hg_text_addf(p->out, "(%s)", v->type == KIR_BOOL ? "bool" : p->dialect->types[to]);
+    if (v->op == KIR_SEXT) hg_text_addf(p->out, "(%s)(%s)", p->dialect->signed_types[to], p->dialect->signed_types[from]);
     if (v->type == KIR_BOOL) text(p, "(1u & ");
     arg(p, v, 0);
     if (v->type == KIR_BOOL) text(p, ")");
 }
 
 static void int_to_float(c_printer *p, const kir_value *v) {
-    hg_text_addf(p->out, "(%s)", UNSIGNED[emit_c_kind(v->type)]);
-    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", SIGNED[emit_c_kind(v->args[0]->type)]);
+    hg_text_addf(p->out, "(%s)", p->dialect->types[emit_c_kind(v->type)]);
+    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", p->dialect->signed_types[emit_c_kind(v->args[0]->type)]);
     arg(p, v, 0);
+}
+
+/* clz and mulhi, which most languages have under some name. */
+static void clz_or_mulhi(c_printer *p, const kir_value *v, int k) {
+    if (p->dialect->builtins) {
+        math(p, v, v->op == KIR_CLZ ? "clz" : "mul_hi");
+    } else if (v->op == KIR_CLZ || k == 3) {
+        call(p, v, v->op == KIR_CLZ ? H_CLZ : H_MULHI, k, -1);
+    } else {
+        hg_text_addf(p->out, "(%s)((uint%d_t)", p->dialect->types[k], k == 2 ? 64 : 32);
+        arg(p, v, 0);
+        text(p, " * ");
+        arg(p, v, 1);
+        hg_text_addf(p->out, " >> %s)", BITS[k]);
+    }
 }
 
 static bool integer_expression(c_printer *p, const kir_value *v) {
@@ -373,18 +386,8 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     case KIR_UREM: call(p, v, H_UREM, k, -1); return true;
     case KIR_SDIV: call(p, v, H_SDIV, k, -1); return true;
     case KIR_SREM: call(p, v, H_SREM, k, -1); return true;
-    case KIR_CLZ: call(p, v, H_CLZ, k, -1); return true;
-    case KIR_MULHI_U:
-        if (k == 3) {
-            call(p, v, H_MULHI, k, -1);
-            return true;
-        }
-        hg_text_addf(p->out, "(%s)((uint%d_t)", UNSIGNED[k], k == 2 ? 64 : 32);
-        arg(p, v, 0);
-        text(p, " * ");
-        arg(p, v, 1);
-        hg_text_addf(p->out, " >> %s)", BITS[k]);
-        return true;
+    case KIR_CLZ:
+    case KIR_MULHI_U: clz_or_mulhi(p, v, k); return true;
     case KIR_CMP_EQ:
     case KIR_CMP_ULT:
     case KIR_CMP_SLT: compare(p, v); return true;
@@ -416,6 +419,8 @@ static bool conversion(c_printer *p, const kir_value *v) {
     case KIR_BITCAST:
         if (to == from)
             arg(p, v, 0);
+        else if (p->dialect->builtins)
+            hg_text_addf(p->out, "as_%s(", p->dialect->types[to]), arg(p, v, 0), text(p, ")");
         else
             call(p, v, H_BITS, to, from);
         return true;
@@ -427,7 +432,7 @@ static bool conversion(c_printer *p, const kir_value *v) {
     case KIR_F2U: call(p, v, H_F2U, to, from); return true;
     case KIR_F2S: call(p, v, H_F2S, to, from); return true;
     case KIR_F2F:
-        hg_text_addf(p->out, "(%s)", UNSIGNED[to]);
+        hg_text_addf(p->out, "(%s)", p->dialect->types[to]);
         arg(p, v, 0);
         return true;
     case KIR_H2F: call(p, v, H_H2F, 0, -1); return true;

@@ -6,7 +6,28 @@
 
 enum { EMIT_C_HELPER_COUNT = 64, EMIT_C_KIND_COUNT = 6 };
 
-typedef struct c_printer {
+typedef struct c_printer c_printer;
+
+/* What differs between C and languages like it. Types are indexed by emit_c_kind. */
+typedef struct c_dialect {
+    const char *types[EMIT_C_KIND_COUNT], *signed_types[EMIT_C_KIND_COUNT];
+    const char *top_i64;                             /* largest signed number of 64 bits */
+    const char *u64_small, *u64_large;               /* printf formats of literals */
+    const char *table;                               /* in front of the type of a table */
+    const char *lane;                                /* in front of a variable that functions share */
+    const char *arguments, *parameters;              /* what functions that are not pure get; parameters: a format with the kernel's name */
+    const char *unused;                              /* the first lines of such a function */
+    bool lane_at_a_time;                             /* one call a lane: faults and fuel end it, its variables lie in a struct */
+    bool builtins;                                   /* mul_hi, clz, as_TYPE; math functions of any type */
+    void (*kernel_head)(c_printer *p);               /* from the signature to the first declaration */
+    void (*id)(c_printer *p, const kir_value *v);    /* the right-hand side of an ID, semicolon included */
+    void (*input)(c_printer *p, const kir_value *v); /* of an INPUT */
+    bool (*memory)(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
+} c_dialect;
+extern const c_dialect emit_c_dialect, emit_opencl_dialect;
+
+struct c_printer {
+    const c_dialect *dialect;
     hg_text *out;
     const kir_module *module;
     char name[96];                /* the module's as a C name */
@@ -19,14 +40,18 @@ typedef struct c_printer {
     bool common;                                              /* leave out branches, note them in *rare */
     const char *unsupported;                                  /* why this module has no C text */
     uint64_t helpers[EMIT_C_HELPER_COUNT][EMIT_C_KIND_COUNT]; /* non-zero: used; bit k + 1: with source kind k */
-} c_printer;
+    /* OpenCL */
+    const kir_device_layout *layout;
+    uint8_t *marks;   /* what is done with each slot, group memory and the record */
+    bool environment; /* functions get one */
+};
 
 /* u8 u16 u32 u64 f32 f64 as 0 … 5 (bool counts as u8); -1 for others. */
 int emit_c_kind(uint8_t type);
-const char *emit_c_type(uint8_t type);
+const char *emit_c_type(const c_printer *p, uint8_t type);
 /* The name or literal by which a value is used. */
 void emit_c_name(c_printer *p, const kir_value *v);
-void emit_c_literal(hg_text *out, uint8_t type, uint64_t bits);
+void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits);
 /* The right-hand side of a pure operation; false when this operation is none. */
 bool emit_c_expression(c_printer *p, const kir_value *v);
 /* A comparison whose text is true or false. */
@@ -36,10 +61,21 @@ void emit_c_helpers(const c_printer *p, hg_text *out);
 /* "name_suffix" of tables and functions, unique in the file. */
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 
-/* Parts of emit_c.c used by emit_c_memory.c. */
-void emit_c_line(c_printer *p);                       /* indentation of a new line */
-void emit_c_leave(c_printer *p);                      /* "return;" or "return 0;" */
-bool emit_c_memory(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
-void emit_c_environment(hg_text *out);                /* struct hg_env and what memory operations call */
+/* ---- emit_c.c ---- */
+/* What a function reaches: functions, callees first. */
+typedef struct c_reach {
+    HG_VEC(const kir_function *) order;
+} c_reach;
+/* Marks of variables in their scratch, set by emit_c_reach. OUTER: some function but the root names it. */
+enum { EMIT_C_SEEN = 1, EMIT_C_READ = 4, EMIT_C_OUTER = 8 };
+/* Numbers values and counts those that the text reads, too. device: the module is in device form. False: out of memory. */
+bool emit_c_reach(const kir_module *m, const kir_function *root, bool device, c_reach *r);
+void emit_c_print_function(c_printer *p, const kir_function *f);
+void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r);
+void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share */
+void emit_c_line(c_printer *p);                                /* indentation of a new line */
+void emit_c_leave(c_printer *p);                               /* "return;" or "return 0;" */
+/* ---- emit_c_memory.c ---- */
+void emit_c_environment(hg_text *out); /* struct hg_env and what memory operations call */
 
 #endif

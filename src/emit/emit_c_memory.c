@@ -171,7 +171,7 @@ static void print_load(c_printer *p, const kir_value *v) {
     uint64_t size = kir_type_bytes(v->type);
     emit_c_line(p);
     if (size == v->u.mem.bytes && v->type != KIR_BOOL) {
-        hg_text_addf(p->out, "%s v%u;\n", emit_c_type(v->type), id);
+        hg_text_addf(p->out, "%s v%u;\n", emit_c_type(p, v->type), id);
         emit_c_line(p);
         hg_text_addf(p->out, "memcpy(&v%u, m%u, %u);\n", id, id, (unsigned)size);
         return;
@@ -181,7 +181,7 @@ static void print_load(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     hg_text_addf(p->out, "memcpy(&n%u, m%u, %u);\n", id, id, (unsigned)v->u.mem.bytes);
     emit_c_line(p);
-    hg_text_addf(p->out, "const %s v%u = %sn%u;\n", emit_c_type(v->type), id, v->type == KIR_BOOL ? "0 != " : "", id);
+    hg_text_addf(p->out, "const %s v%u = %sn%u;\n", emit_c_type(p, v->type), id, v->type == KIR_BOOL ? "0 != " : "", id);
 }
 
 static void print_store(c_printer *p, const kir_value *v) {
@@ -190,7 +190,7 @@ static void print_store(c_printer *p, const kir_value *v) {
     uint64_t size = kir_type_bytes(value->type);
     emit_c_line(p);
     if (size == v->u.mem.bytes)
-        hg_text_addf(p->out, "const %s n%u = ", emit_c_type(value->type), id);
+        hg_text_addf(p->out, "const %s n%u = ", emit_c_type(p, value->type), id);
     else
         hg_text_addf(p->out, "const %s n%u = (%s)", MEMORY_TYPES[v->u.mem.bytes], id, MEMORY_TYPES[v->u.mem.bytes]);
     emit_c_name(p, value);
@@ -258,7 +258,7 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, "\n%*s}\n", p->indent * 4, "");
 }
 
-bool emit_c_memory(c_printer *p, const kir_value *v) {
+static bool print_memory(c_printer *p, const kir_value *v) {
     static const char *const ORDER[] = {NULL, "__ATOMIC_ACQ_REL", "__ATOMIC_ACQ_REL", "__ATOMIC_SEQ_CST"};
     switch ((kir_op)v->op) {
     case KIR_LOAD: print_load(p, v); return true;
@@ -279,3 +279,48 @@ bool emit_c_memory(c_printer *p, const kir_value *v) {
     default: return false;
     }
 }
+
+static void print_kernel_head(c_printer *p) {
+    hg_text_addf(p->out,
+                 "/* One lane of the kernel. */\nvoid %s(hg_env *env) {\n    %s_lane lane_variables = {0}, *lane = &lane_variables;\n"
+                 "    (void)lane;\n    env->stopped = false;\n",
+                 p->name, p->name);
+}
+
+static const char *const ID_FIELDS[] = {"lane_idx[0]",  "lane_idx[1]",  "lane_idx[2]",    "block_idx[0]", "block_idx[1]",
+                                        "block_idx[2]", "block_dim[0]", "block_dim[1]",   "block_dim[2]", "grid_dim[0]",
+                                        "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
+
+static void print_id(c_printer *p, const kir_value *v) {
+    hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(p, v->type), ID_FIELDS[v->u.imm]);
+}
+
+static void print_input(c_printer *p, const kir_value *v) {
+    unsigned index = (unsigned)v->u.imm;
+    if (v->type == HG_TYPE_F32)
+        hg_text_addf(p->out, "hg_input_f32(env, %u);\n", index);
+    else if (v->type == HG_TYPE_F64)
+        hg_text_addf(p->out, "hg_input_f64(env, %u);\n", index);
+    else if (v->type == KIR_BOOL)
+        hg_text_addf(p->out, "(env->inputs[%u] & 1) != 0;\n", index);
+    else
+        hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(p, v->type), index);
+}
+
+const c_dialect emit_c_dialect = {
+    .types = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"},
+    .signed_types = {"int8_t", "int16_t", "int32_t", "int64_t", "float", "double"},
+    .top_i64 = "INT64_MAX",
+    .u64_small = "UINT64_C(%llu)",
+    .u64_large = "UINT64_C(0x%llx)",
+    .table = "static const ",
+    .lane = "lane->",
+    .arguments = "env, lane",
+    .parameters = "hg_env *env, %s_lane *lane",
+    .unused = "    (void)env;\n    (void)lane;\n",
+    .lane_at_a_time = true,
+    .kernel_head = print_kernel_head,
+    .id = print_id,
+    .input = print_input,
+    .memory = print_memory,
+};
