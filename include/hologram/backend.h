@@ -16,7 +16,7 @@ typedef struct hg_backend hg_backend;
 
 /** The first available of the automatic order (semantics 0.3); never fails on a machine with a CPU. device: 0 is the first. */
 HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
-/** A named backend: "cpu", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. */
+/** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. */
 HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
 /** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
 HG_API hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) HG_NODISCARD;
@@ -154,14 +154,19 @@ typedef struct hg_device_info {
     uint32_t device;       /**< index in the backend */
     bool available;
     char reason[256];      /**< why not, and what to install */
-    bool exact;            /**< bits equal to the reference; else bounded */
+    bool exact;            /**< bits equal to the reference; else bounded. Only of an open device is it more than the driver's promise */
+    bool software;         /**< a GPU interface on the host's CPU (PoCL, lavapipe, SwiftShader): used only when asked for */
     uint64_t memory_bytes; /**< 0: unknown */
     uint32_t compute_units, max_block_lanes;
     uint64_t max_shared_bytes;
+    uint64_t max_buffer_bytes; /**< largest buffer; 0: unknown */
     char capabilities[256]; /**< words: "i64 f64 fma …" */
+    char driver[128];       /**< whose driver, and its version; may be "" */
 } hg_device_info;
 /** All backends of this build, each with its devices or one entry with the reason; *count receives the number (also beyond capacity). */
 HG_API hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) HG_NODISCARD;
+/** The device of a backend, as the numeric probe found it when it was opened. */
+HG_API hg_status hg_backend_device(const hg_backend *backend, hg_device_info *device) HG_NODISCARD;
 
 #ifdef __cplusplus
 }

@@ -12,14 +12,17 @@ extern "C" {
 /** Settings of a backend. hg_config_default or hg_config_from_env fills it; then fields may be changed. */
 typedef struct hg_config {
     size_t size;              /**< sizeof(hg_config) */
-    char backend[16];         /**< "auto", "cpu", "null", … */
-    uint32_t device_id;
+    char backend[16];         /**< "auto", "cpu", "opencl", "vulkan", "null", … */
+    uint32_t device_id;       /**< device of the backend; with "auto" 0 is its first that is no software device */
     uint32_t num_threads;     /**< 0: all CPUs */
     uint64_t timeout_ms;      /**< 0: none */
     uint64_t max_buffer_size; /**< bytes; 0: no limit */
     uint32_t cache_programs;  /**< entries of the program cache */
     char cpu_level[16];       /**< "", "baseline", "v3", "v4" */
-    char pretend[16];         /**< "", "poor" */
+    char pretend[64];         /**< words, comma separated, of what devices shall pretend not to have: "", "poor", "descriptors,staging", … */
+    const char *cache_dir;    /**< compiled kernels are kept here between processes; "auto": $XDG_CACHE_HOME/hologram, else
+                                   $HOME/.cache/hologram; "off", "" or NULL: not kept. Borrowed until the backend is made */
+    uint64_t cache_bytes;     /**< largest size of that directory; 0: nothing is kept */
     bool check_races;
     bool profiling;           /**< record where time goes: hg_backend_write_profile */
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
@@ -27,7 +30,8 @@ typedef struct hg_config {
 
 HG_API hg_config hg_config_default(void);
 /** Reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
- * HOLOGRAM_PRETEND, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE. A malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
+ * HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE. Set to nothing is unset. A
+ * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
 HG_API hg_status hg_config_from_env(hg_config *config) HG_NODISCARD;
 /** Value of a variable of env.def for this process, as set or its default; NULL for an unknown name. For `hologram devices`. */
 HG_API const char *hg_config_env(const char *name);

@@ -119,8 +119,10 @@ hg_status hg_config_cache_path(const hg_config *config, char **path) {
 
 /* The length of the first word of a list; *word moves to it. 0: no more. */
 static size_t next_word(const char **word) {
-    *word += strspn(*word, ", ");
-    return strcspn(*word, ", ");
+    size_t length = 0;
+    while (**word == ',' || **word == ' ') ++*word;
+    while ((*word)[length] && (*word)[length] != ',' && (*word)[length] != ' ') length++;
+    return length;
 }
 
 bool hg_pretends(const char *pretend, const char *word) {
