@@ -5,6 +5,9 @@ cd "$(dirname "$0")/../.."
 build=${1:-build/release}
 out=out
 mkdir -p "$out"
+# The Vulkan driver that Chromium brings is no system driver: show it too.
+swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
+[ -f "$swiftshader" ] && export VK_ADD_DRIVER_FILES="${VK_ADD_DRIVER_FILES:+$VK_ADD_DRIVER_FILES:}$swiftshader"
 
 echo "== 1,797 handwritten digits, a 64-64-10 network, every layer an Atlas program (examples/digits/programs)"
 "$build/examples/digits" examples/digits "$out/digits.png" "$out/digits.u8"

@@ -8,6 +8,7 @@
 #include "sheet.h"
 #include <hologram/backend.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,60 @@ static void print_confusion(const uint8_t *wanted, const uint8_t *found) {
     }
 }
 
+/* ---- the same on every device ---- */
+
+enum { DEVICES = 16 };
+
+/* One line a device: whether its outputs have the CPU's bits. Returns whether they do; a device that cannot be opened is said and passed over. */
+static bool compare_device(const hg_device_info *info, uint32_t number, const char *folder, const data_set *d, const float *y, const uint8_t *digits) {
+    static float device_y[IMAGES * DIGITS];
+    static uint8_t device_digits[IMAGES];
+    hg_config config;
+    hg_backend *backend = NULL;
+    check(hg_config_from_env(&config), "configuration");
+    snprintf(config.backend, sizeof config.backend, "%s", info->backend);
+    config.device_id = number;
+    double start = seconds_now();
+    if (hg_backend_create_with_config(&config, &backend) != HG_OK) {
+        printf("  %-8s %-48.48s not run: %s\n", info->backend, info->name, hg_last_error_text());
+        return true;
+    }
+    network net = make_network(backend, folder, d, IMAGES);
+    run_network(&net);
+    double first = seconds_now() - start;
+    check(hg_backend_copy_from_buffer(backend, net.y, device_y, sizeof device_y), "read");
+    check(hg_backend_copy_from_buffer(backend, net.digit, device_digits, sizeof device_digits), "read");
+    bool same = memcmp(device_y, y, sizeof device_y) == 0 && memcmp(device_digits, digits, sizeof device_digits) == 0;
+    printf("  %-8s %-48.48s %s, %.2f us an image, first result after %.0f ms\n", info->backend, info->name,
+           same ? "every bit as on the CPU" : "DIFFERS FROM THE CPU", 1e6 * time_network(&net) / IMAGES, 1e3 * first);
+    free_network(&net);
+    hg_backend_destroy(backend);
+    return same;
+}
+
+static bool compare_devices(const char *folder, const data_set *d, network *cpu) {
+    static float y[IMAGES * DIGITS];
+    static uint8_t digits[IMAGES];
+    hg_device_info devices[DEVICES];
+    size_t count = 0;
+    bool same = true;
+    check(hg_backend_copy_from_buffer(cpu->backend, cpu->y, y, sizeof y), "read");
+    check(hg_backend_copy_from_buffer(cpu->backend, cpu->digit, digits, sizeof digits), "read");
+    check(hg_devices(devices, DEVICES, &count), "devices");
+    if (count > DEVICES) count = DEVICES;
+    printf("\nall %d images on every other device of this machine:\n", IMAGES);
+    uint32_t number = 0;
+    for (size_t i = 0; i < count; i++) {
+        number = i && strcmp(devices[i].backend, devices[i - 1].backend) == 0 ? number + 1 : 0;
+        if (strcmp(devices[i].backend, "null") == 0 || strcmp(devices[i].backend, "cpu") == 0) continue;
+        if (devices[i].available)
+            same &= compare_device(&devices[i], number, folder, d, y, digits);
+        else
+            printf("  %-8s none: %s\n", devices[i].backend, devices[i].reason);
+    }
+    return same;
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) fail("usage: digits FOLDER SHEET.png DIGITS.u8");
     data_set d = load_data(argv[1]);
@@ -218,10 +273,11 @@ int main(int argc, char **argv) {
     if (!file || fwrite(found, 1, IMAGES, file) != IMAGES || fclose(file) != 0) fail("%s cannot be written", argv[3]);
     printf("contact sheet with the wrong ones in red: %s\n", argv[2]);
 
+    bool same = compare_devices(argv[1], &d, &all);
     free_network(&all);
     free_network(&one);
     hg_backend_destroy(backend);
     void *const loaded[] = {d.images, d.labels, d.w1, d.b1, d.w2, d.b2};
     for (size_t i = 0; i < sizeof loaded / sizeof *loaded; i++) free(loaded[i]);
-    return 0;
+    return same ? 0 : 1;
 }
