@@ -1,49 +1,7 @@
-/* Backends and contexts: opening devices, the automatic choice, the blocking execute calls. */
+/* Backends and contexts: opening devices, the blocking execute calls. */
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
-
-#define HG_BACKEND(name, automatic) extern const hg_driver hg_driver_##name;
-#include "backends/backends.def"
-#undef HG_BACKEND
-
-const hg_driver *const hg_drivers[] = {
-#define HG_BACKEND(name, automatic) &hg_driver_##name,
-#include "backends/backends.def"
-#undef HG_BACKEND
-};
-const uint32_t hg_driver_count = HG_COUNT_OF(hg_drivers);
-static const bool AUTOMATIC[] = {
-#define HG_BACKEND(name, automatic) automatic,
-#include "backends/backends.def"
-#undef HG_BACKEND
-};
-
-static bool same_name(const char *a, const char *b) {
-    for (; *a && *b; a++, b++)
-        if ((*a | 32) != (*b | 32)) return false;
-    return *a == *b;
-}
-
-static hg_status unavailable(const char *name, const char *reason) { return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", name, reason); }
-
-static hg_status find_driver(const char *name, const hg_driver **driver) {
-    char reason[256] = "", known[256] = "auto";
-    hg_device_info info;
-    for (uint32_t i = 0; i < hg_driver_count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
-        bool wanted = same_name(name, "auto") ? AUTOMATIC[i] : same_name(name, hg_drivers[i]->name);
-        if (!wanted) continue;
-        if (hg_drivers[i]->enumerate(&info, 1, reason)) {
-            *driver = hg_drivers[i];
-            return HG_OK;
-        }
-        if (!same_name(name, "auto")) return unavailable(hg_drivers[i]->name, reason);
-    }
-    if (same_name(name, "auto")) return unavailable("auto", "no backend has a device");
-    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
-}
 
 hg_status hg_context_create(hg_backend *b, hg_context **context) {
     if (!b) return hg_null_argument("backend");
@@ -81,26 +39,37 @@ static hg_status start_profile(hg_backend *b) {
     return status;
 }
 
-static hg_status open_backend(hg_backend *b, const hg_driver *driver) {
+static hg_status open_device(void *user, const hg_driver *driver, uint32_t index) {
+    hg_backend *b = user;
     hg_driver_options options = {.cpu_level = b->config.cpu_level,
                                  .pretend = b->config.pretend,
                                  .check_races = b->config.check_races,
-                                 .num_threads = b->config.num_threads};
+                                 .num_threads = b->config.num_threads,
+                                 .cache_dir = b->cache_path,
+                                 .cache_bytes = b->config.cache_bytes};
     b->driver = driver;
-    HG_TRY(driver->device_open(b->config.device_id, &options, &b->device));
+    b->device = NULL; /* after one that did not open */
+    HG_TRY(driver->device_open(index, &options, &b->device));
+    b->config.device_id = index;
     b->caps = driver->device_caps(b->device);
-    hg_suballocator_init(&b->memory, driver, b->device);
+    return HG_OK;
+}
+
+static hg_status open_backend(hg_backend *b) {
+    HG_TRY(hg_pretend_check(b->config.pretend));
+    HG_TRY(hg_config_cache_path(&b->config, &b->cache_path));
+    b->config.cache_dir = NULL; /* was borrowed */
+    HG_TRY(hg_select(b->config.backend, b->config.device_id, open_device, b));
+    hg_suballocator_init(&b->memory, b->driver, b->device);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     return hg_context_create(b, &b->context);
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
-    const hg_driver *driver = NULL;
     if (!config) return hg_null_argument("config");
     if (config->size != sizeof *config)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_config.size is %zu, expected %zu: fill it with hg_config_default", config->size,
                        sizeof *config);
-    HG_TRY(find_driver(config->backend[0] ? config->backend : "auto", &driver));
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
     b->config = *config;
@@ -108,7 +77,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_mutex_init(&b->guard);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
-    hg_status status = open_backend(b, driver);
+    hg_status status = open_backend(b);
     if (status != HG_OK) {
         hg_backend_destroy(b);
         return status;
@@ -141,6 +110,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_handles_free(&b->pools);
     hg_suballocator_destroy(&b->memory);
     if (b->device) b->driver->device_close(b->device);
+    hg_free(b->cache_path);
     hg_profile_destroy(b->profile);
     hg_mutex_destroy(&b->cache_lock);
     hg_mutex_destroy(&b->guard);
@@ -173,23 +143,4 @@ hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program
     }
     hg_executable_destroy(e);
     return status;
-}
-
-hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) {
-    *count = 0;
-    for (uint32_t i = 0; i < hg_driver_count; i++) {
-        char reason[256] = "";
-        hg_device_info none;
-        memset(&none, 0, sizeof none);
-        size_t room = capacity > *count ? capacity - *count : 0;
-        uint32_t found = hg_drivers[i]->enumerate(room ? devices + *count : NULL, (uint32_t)room, reason);
-        if (found == 0 && room) {
-            none.size = sizeof none;
-            snprintf(none.backend, sizeof none.backend, "%s", hg_drivers[i]->name);
-            snprintf(none.reason, sizeof none.reason, "%s", reason);
-            devices[*count] = none;
-        }
-        *count += found ? found : 1;
-    }
-    return HG_OK;
 }

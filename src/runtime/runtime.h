@@ -120,6 +120,16 @@ struct hg_binding {
     uint8_t result[512]; /* of a reduction on its way to memory */
 };
 
+/* ---- config.c ---- */
+/* The directory that cache_dir means, to be freed; "" for none. */
+hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
+hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
+
+/* ---- select.c ---- */
+/* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
+hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
+                    void *user) HG_NODISCARD;
+
 /* ---- memory.c ---- */
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
 void hg_memory_destroy(void *backend, void *memory);

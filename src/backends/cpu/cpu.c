@@ -69,9 +69,7 @@ static hg_status choose_level(const char *name, tile_level *level) {
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     tile_level level;
     if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
-    bool poor = strcmp(options->pretend, "poor") == 0;
-    if (*options->pretend && !poor)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%s' is unknown, expected poor", options->pretend);
+    bool poor = hg_pretends(options->pretend, "poor");
     HG_TRY(choose_level(options->cpu_level, &level));
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();

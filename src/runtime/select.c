@@ -1,0 +1,178 @@
+/* Which driver and which of its devices: by name, or the automatic order (semantics 0.3); listing what there is.
+ * Must not know: any backend by name. */
+#include "runtime/runtime.h"
+#include <stdio.h>
+#include <string.h>
+
+#define HG_BACKEND(name, automatic) extern const hg_driver hg_driver_##name;
+#include "backends/backends.def"
+#undef HG_BACKEND
+
+const hg_driver *const hg_drivers[] = {
+#define HG_BACKEND(name, automatic) &hg_driver_##name,
+#include "backends/backends.def"
+#undef HG_BACKEND
+};
+const uint32_t hg_driver_count = HG_COUNT_OF(hg_drivers);
+static const bool AUTOMATIC[] = {
+#define HG_BACKEND(name, automatic) automatic,
+#include "backends/backends.def"
+#undef HG_BACKEND
+};
+
+static bool same_name(const char *a, const char *b) {
+    for (; *a && *b; a++, b++)
+        if ((*a | 32) != (*b | 32)) return false;
+    return *a == *b;
+}
+
+typedef struct device_list {
+    hg_device_info *devices;
+    uint32_t count;
+    char reason[256];
+} device_list;
+
+/* All devices of a driver, to be freed; none with the reason. */
+static hg_status list_devices(const hg_driver *driver, device_list *list) {
+    memset(list, 0, sizeof *list);
+    uint32_t room = driver->enumerate(NULL, 0, list->reason);
+    list->devices = hg_calloc((size_t)room + 1, sizeof *list->devices);
+    if (!list->devices) return hg_fail_memory();
+    list->count = room ? driver->enumerate(list->devices, room, list->reason) : 0;
+    if (list->count > room) list->count = room; /* one more since a moment ago */
+    if (!list->count && !list->reason[0]) snprintf(list->reason, sizeof list->reason, "no device found");
+    return HG_OK;
+}
+
+static hg_status out_of_range(const char *name, uint32_t count, uint32_t index) {
+    if (count == 1) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has one device, number 0; asked for %u", name, (unsigned)index);
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has %u devices, numbers 0 to %u; asked for %u", name, (unsigned)count,
+                   (unsigned)(count - 1), (unsigned)index);
+}
+
+typedef hg_status (*open_device)(void *user, const hg_driver *driver, uint32_t index);
+
+static hg_status select_named(const hg_driver *driver, uint32_t index, open_device open, void *user) {
+    device_list list;
+    HG_TRY(list_devices(driver, &list));
+    uint32_t count = list.count;
+    hg_free(list.devices);
+    if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, list.reason);
+    return index < count ? open(user, driver, index) : out_of_range(driver->name, count, index);
+}
+
+/* The devices of one driver that are no software. *opened tells that status is the answer. A device that does not open is passed over
+ * like one that is missing, but any other mistake is the caller's. */
+static hg_status select_from(const hg_driver *driver, uint32_t index, open_device open, void *user, bool *opened) {
+    device_list list;
+    hg_status status = HG_OK;
+    bool found = false;
+    *opened = true;
+    HG_TRY(list_devices(driver, &list));
+    for (uint32_t i = 0; i < list.count && !found; i++) found = list.devices[i].available && !list.devices[i].software;
+    if (found && index) {
+        status = index < list.count ? open(user, driver, index) : out_of_range(driver->name, list.count, index);
+        hg_free(list.devices);
+        return status;
+    }
+    *opened = false;
+    for (uint32_t i = 0; i < list.count && !*opened; i++) {
+        if (!list.devices[i].available || list.devices[i].software) continue;
+        status = open(user, driver, i);
+        *opened = status != HG_ERROR_BACKEND_UNAVAILABLE;
+    }
+    hg_free(list.devices);
+    return status;
+}
+
+static hg_status select_auto(uint32_t index, open_device open, void *user) {
+    hg_status status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: no backend has a device");
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        bool opened = false;
+        if (!AUTOMATIC[i]) continue;
+        hg_status here = select_from(hg_drivers[i], index, open, user, &opened);
+        if (opened) return here;
+        if (here != HG_OK) status = here; /* the reason of the last one that did not open */
+    }
+    return status;
+}
+
+hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
+    char known[256] = "auto";
+    if (!*name || same_name(name, "auto")) return select_auto(index, open, user);
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
+        if (same_name(name, hg_drivers[i]->name)) return select_named(hg_drivers[i], index, open, user);
+    }
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
+}
+
+/* ---- listing ---- */
+
+hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) {
+    *count = 0;
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        device_list list;
+        HG_TRY(list_devices(hg_drivers[i], &list));
+        hg_device_info none = {.size = sizeof none};
+        snprintf(none.backend, sizeof none.backend, "%s", hg_drivers[i]->name);
+        memcpy(none.reason, list.reason, sizeof none.reason);
+        uint32_t found = list.count ? list.count : 1;
+        for (uint32_t k = 0; k < found; k++, ++*count)
+            if (*count < capacity) devices[*count] = list.count ? list.devices[k] : none;
+        hg_free(list.devices);
+    }
+    return HG_OK;
+}
+
+static void add_word(hg_device_info *device, bool has, const char *word) {
+    size_t used = strlen(device->capabilities);
+    if (has) snprintf(device->capabilities + used, sizeof device->capabilities - used, "%s%s", used ? " " : "", word);
+}
+
+/* What programs gain from, in words of one list for all devices. */
+static void describe(const hg_device_caps *caps, hg_device_info *device) {
+    const kir_caps *k = &caps->kir;
+    const kir_device_target *t = &caps->target;
+    device->capabilities[0] = 0;
+    add_word(device, k->i8, "i8");
+    add_word(device, k->i16, "i16");
+    add_word(device, k->i64, "i64");
+    add_word(device, k->f64, "f64");
+    add_word(device, k->half, "f16-conversions");
+    add_word(device, k->fma32, "fma");
+    add_word(device, k->fma64, "fma64");
+    add_word(device, k->subnormals, "subnormals");
+    if (caps->device_form) {
+        add_word(device, t->memory8, "memory8");
+        add_word(device, t->memory16, "memory16");
+        add_word(device, t->memory64, "memory64");
+        add_word(device, t->atomic64, "atomic64");
+        add_word(device, t->addressed, "addresses");
+        add_word(device, caps->asynchronous, "asynchronous");
+    }
+    add_word(device, caps->host_memory, "host-memory");
+    add_word(device, caps->can_import, "import");
+    device->exact = caps->exact;
+    device->max_block_lanes = caps->max_block_lanes;
+    device->max_shared_bytes = caps->max_shared_bytes;
+    if (caps->memory_bytes) device->memory_bytes = caps->memory_bytes;
+    if (caps->max_arena_bytes) device->max_buffer_bytes = caps->max_arena_bytes;
+}
+
+hg_status hg_backend_device(const hg_backend *b, hg_device_info *device) {
+    device_list list;
+    if (!b || !device) return hg_null_argument(b ? "device" : "backend");
+    HG_TRY(list_devices(b->driver, &list));
+    memset(device, 0, sizeof *device);
+    if (b->config.device_id < list.count) *device = list.devices[b->config.device_id];
+    hg_free(list.devices);
+    device->size = sizeof *device;
+    device->device = b->config.device_id;
+    device->available = true;
+    snprintf(device->backend, sizeof device->backend, "%s", b->driver->name);
+    describe(b->caps, device);
+    if (!device->driver[0]) snprintf(device->driver, sizeof device->driver, "%.127s", b->caps->identity);
+    return HG_OK;
+}
