@@ -23,6 +23,7 @@ void hg_context_destroy(hg_context *c) {
     if (!c) return;
     if (c->queue) c->backend->driver->queue_destroy(c->queue);
     hg_piece_free(&c->backend->memory, &c->class_memory);
+    hg_piece_free(&c->backend->memory, &c->step_memory);
     hg_mutex_destroy(&c->lock);
     hg_mutex_destroy(&c->class_lock);
     hg_free(c);
@@ -75,6 +76,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     b->config = *config;
     hg_mutex_init(&b->cache_lock);
     hg_mutex_init(&b->guard);
+    hg_mutex_init(&b->expansion_lock);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
     hg_status status = open_backend(b);
@@ -105,6 +107,7 @@ void hg_backend_destroy(hg_backend *b) {
     if (!b) return;
     hg_error kept = *hg_error_record();
     hg_cache_clear(b);
+    hg_expansions_free(b);
     hg_context_destroy(b->context);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
@@ -114,6 +117,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_profile_destroy(b->profile);
     hg_mutex_destroy(&b->cache_lock);
     hg_mutex_destroy(&b->guard);
+    hg_mutex_destroy(&b->expansion_lock);
     hg_free(b);
     *hg_error_record() = kept;
 }

@@ -28,8 +28,7 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     return HG_OK;
 }
 
-/* Requires: simplified module. Lowers it for the device and compiles it. */
-static hg_status compile_kernel(hg_backend *b, kir_module *high, hg_kernel *kernel) {
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) {
     kir_module *low = NULL;
     uint64_t start = hg_profile_start(b->profile);
     HG_TRY(kir_provenance(high));
@@ -47,6 +46,12 @@ static hg_status compile_kernel(hg_backend *b, kir_module *high, hg_kernel *kern
     return status;
 }
 
+void hg_kernel_free(hg_backend *b, hg_kernel *kernel) {
+    if (kernel->code) b->driver->kernel_destroy(kernel->code);
+    hg_free(kernel->inputs);
+    hg_free(kernel->slots);
+}
+
 static hg_status compile_plan(hg_backend *b, hg_executable *e) {
     e->kernel_count = (uint32_t)e->plan->kernels.count;
     e->kernels = hg_calloc(e->kernel_count + 1, sizeof *e->kernels);
@@ -54,7 +59,7 @@ static hg_status compile_plan(hg_backend *b, hg_executable *e) {
     for (uint32_t i = 0; i < e->kernel_count; i++) {
         plan_kernel *k = &e->plan->kernels.data[i];
         if (e->plan->steps.count) HG_TRY(kir_simplify(k->module));
-        HG_TRY(compile_kernel(b, k->module, &e->kernels[i]));
+        HG_TRY(hg_kernel_compile(b, k->module, &e->kernels[i]));
         kir_module_destroy(k->module);
         k->module = NULL;
     }
@@ -102,11 +107,7 @@ hg_executable *hg_executable_retain(hg_executable *e) {
 
 void hg_executable_destroy(hg_executable *e) {
     if (!e || __atomic_sub_fetch(&e->references, 1, __ATOMIC_ACQ_REL) != 0) return;
-    for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) {
-        if (e->kernels[i].code) e->backend->driver->kernel_destroy(e->kernels[i].code);
-        hg_free(e->kernels[i].inputs);
-        hg_free(e->kernels[i].slots);
-    }
+    for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(e->backend, &e->kernels[i]);
     hg_free(e->kernels);
     plan_destroy(e->plan);
     hg_program_release(e->program);

@@ -154,19 +154,27 @@ static bool overlaps_partly(const hg_backend *b, const hg_range *x, const hg_ran
     return at != other && (at < other ? other - at < x->size : at - other < y->size);
 }
 
-static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step *work) {
+static bool is_native(const hg_backend *b, const hg_driver_step *work) {
+    return b->driver->step_supported && b->driver->step_supported(b->device, work);
+}
+
+static hg_status submit_native(hg_run *run, const hg_driver_step *work) {
     const hg_backend *b = run->context->backend;
-    if (!b->driver->step_supported || !b->driver->step_supported(b->device, work))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s does not run '%s' yet", b->driver->name, hg_op_get((hg_op)step->op)->text);
-    run->binding->fault.happened = false;
-    work->max_threads = b->config.num_threads;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
     hg_driver_event *event = NULL;
     if (b->caps->asynchronous) HG_TRY(b->driver->event_create(b->device, &event));
     hg_status status = b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = b->driver->event_wait ? b->driver->event_wait(event) : HG_OK;
     if (event) b->driver->event_destroy(event);
-    if (status != HG_OK || !run->binding->fault.happened) return status;
+    return status;
+}
+
+static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step *work) {
+    const hg_backend *b = run->context->backend;
+    run->binding->fault.happened = false;
+    work->max_threads = b->config.num_threads;
+    HG_TRY(is_native(b, work) ? submit_native(run, work) : hg_expand_step(run->context, work, &run->binding->fault));
+    if (!run->binding->fault.happened) return HG_OK;
     run->binding->fault.inst = step->inst;
     run->binding->fault.phase = run->binding->fault.lane = HG_NONE;
     return hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
@@ -232,7 +240,10 @@ static hg_status run_reduction(hg_run *run, const plan_step *step) {
     if (to_memory) HG_TRY(find_array(run, step, &step->info.arrays[0], size, &work.out));
     HG_TRY(find_array(run, step, &step->info.arrays[to_memory], bytes, &work.in[0]));
     run->step_bytes = bytes + size;
+    bool direct = to_memory && !is_native(run->context->backend, &work);
+    if (direct) work.host_result = NULL;
     HG_TRY(submit_step(run, step, &work));
+    if (direct) return HG_OK;
     if (!to_memory) return put_result(run, step, result, (size_t)size);
     hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = work.out, .host = result};
     return hg_run_submit(run, &copy, 1);

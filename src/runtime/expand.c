@@ -1,0 +1,272 @@
+/* Whole-array steps that a driver does not do itself, as kernels of plan/expand.h: compiled once a backend, launched on the context's
+ * queue. Nothing of them runs on the host.
+ * Must not know: programs, how arrays were named. */
+#include "plan/expand.h"
+#include "runtime/execute_internal.h"
+#include <string.h>
+
+/* Memory that a slot names starts at a multiple of this; what is left over goes into the kernel as a shift. */
+enum { SLOT_ALIGN = 256, MAP_BLOCK = 256, MAX_LEVELS = 6 /* 4096^6 > 2^64 */, MAX_INPUTS = 24 };
+
+/* ---- kernels ---- */
+
+typedef struct expansion_key {
+    uint16_t fn;
+    uint8_t type, reduce, first, last, shifted;
+} expansion_key;
+
+struct hg_expansion {
+    hg_expansion *next;
+    expansion_key key;
+    hg_kernel kernel;
+};
+
+static bool same_key(const expansion_key *x, const expansion_key *y) {
+    return x->fn == y->fn && x->type == y->type && x->reduce == y->reduce && x->first == y->first && x->last == y->last &&
+           x->shifted == y->shifted;
+}
+
+static hg_status compile(hg_backend *b, const expansion_key *key, hg_kernel *kernel) {
+    kir_module *m;
+    if (key->reduce) {
+        plan_reduce r = {.op = (hg_op)key->fn, .type = (hg_type)key->type, .first = key->first, .last = key->last, .shifted = key->shifted};
+        m = plan_expand_reduce(&r);
+    } else {
+        m = plan_expand_map(key->fn, (hg_type)key->type, key->shifted);
+    }
+    if (!m) return hg_fail_memory();
+    hg_status status = kir_simplify(m);
+    if (status == HG_OK) status = hg_kernel_compile(b, m, kernel);
+    kir_module_destroy(m);
+    return status;
+}
+
+static hg_status find_locked(hg_backend *b, const expansion_key *key, const hg_kernel **kernel) {
+    for (hg_expansion *e = b->expansions; e; e = e->next) {
+        if (!same_key(&e->key, key)) continue;
+        *kernel = &e->kernel;
+        return HG_OK;
+    }
+    hg_expansion *made = hg_calloc(1, sizeof *made);
+    if (!made) return hg_fail_memory();
+    made->key = *key;
+    hg_status status = compile(b, key, &made->kernel);
+    if (status != HG_OK) {
+        hg_kernel_free(b, &made->kernel);
+        hg_free(made);
+        return status;
+    }
+    made->next = b->expansions;
+    b->expansions = made;
+    *kernel = &made->kernel;
+    return HG_OK;
+}
+
+static hg_status find_kernel(hg_backend *b, const expansion_key *key, const hg_kernel **kernel) {
+    hg_mutex_lock(&b->expansion_lock);
+    hg_status status = find_locked(b, key, kernel);
+    hg_mutex_unlock(&b->expansion_lock);
+    return status;
+}
+
+void hg_expansions_free(hg_backend *b) {
+    while (b->expansions) {
+        hg_expansion *e = b->expansions;
+        b->expansions = e->next;
+        hg_kernel_free(b, &e->kernel);
+        hg_free(e);
+    }
+}
+
+/* ---- launches ---- */
+
+/* A launch with the memory its pointers lead to. */
+typedef struct prepared {
+    hg_driver_launch launch;
+    uint64_t inputs[MAX_INPUTS];
+    hg_range slots[4];
+    uint8_t aliases[8];
+} prepared;
+
+static uint64_t shift_of(const hg_range *r) { return r->offset % SLOT_ALIGN; }
+static hg_range aligned(hg_range r) {
+    uint64_t shift = shift_of(&r);
+    return (hg_range){r.arena, r.offset - shift, r.size + shift};
+}
+
+/* ranges, values: by input of the unlegalised module. */
+static hg_status prepare(const hg_backend *b, const hg_kernel *kernel, const hg_range *ranges, const uint64_t *values, prepared *p) {
+    if (kernel->input_count > MAX_INPUTS || kernel->slot_count > HG_COUNT_OF(p->slots))
+        return hg_fail(HG_ERROR_INTERNAL, "an expanded step has %u inputs and %u slots", (unsigned)kernel->input_count,
+                       (unsigned)kernel->slot_count);
+    for (uint32_t i = 0; i < kernel->input_count; i++) {
+        const kir_input *input = &kernel->inputs[i];
+        p->inputs[i] = input->limb_bytes ? values[input->reg] >> (8 * input->limb * input->limb_bytes) : values[input->reg];
+        if (input->limb_bytes == 4) p->inputs[i] &= UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < kernel->slot_count; i++) p->slots[i] = aligned(ranges[kernel->slots[i].input]);
+    hg_alias_signature(b, p->slots, kernel->slot_count, p->aliases);
+    p->launch.kernel = kernel->code;
+    p->launch.inputs = p->inputs;
+    p->launch.slots = p->slots;
+    p->launch.slot_count = kernel->slot_count;
+    p->launch.aliases = p->aliases;
+    p->launch.max_threads = b->config.num_threads;
+    return HG_OK;
+}
+
+static hg_status submit(hg_context *context, const hg_driver_command *commands, uint32_t count) {
+    return context->backend->driver->queue_submit(context->queue, commands, count, NULL, 0, NULL);
+}
+
+static hg_status wait_for_queue(hg_context *context) {
+    const hg_backend *b = context->backend;
+    hg_driver_event *event = NULL;
+    if (!b->caps->asynchronous) return HG_OK;
+    HG_TRY(b->driver->event_create(b->device, &event));
+    hg_status status = b->driver->queue_submit(context->queue, NULL, 0, NULL, 0, event);
+    if (status == HG_OK && b->driver->event_wait) status = b->driver->event_wait(event);
+    b->driver->event_destroy(event);
+    return status;
+}
+
+static hg_status launch(hg_context *context, prepared *p, hg_driver_fault *fault) {
+    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = &p->launch, .fault = fault};
+    return submit(context, &command, 1);
+}
+
+/* ---- maps ---- */
+
+static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
+    prepared p = {.launch = {.grid = {1, 1, 1}, .block = {MAP_BLOCK, 1, 1}, .lanes = step->count}};
+    uint8_t nin = step->nin;
+    hg_range ranges[3] = {step->in[0], step->in[1], step->out};
+    uint64_t values[2 * HG_COUNT_OF(ranges)] = {0};
+    const hg_kernel *kernel;
+    if (step->count == 0) return HG_OK;
+    ranges[nin] = step->out;
+    expansion_key key = {.fn = step->fn, .type = step->atlas_type};
+    for (uint8_t i = 0; i <= nin; i++) {
+        values[nin + 1 + i] = shift_of(&ranges[i]);
+        key.shifted |= values[nin + 1 + i] != 0;
+    }
+    HG_TRY(find_kernel(context->backend, &key, &kernel));
+    HG_TRY(prepare(context->backend, kernel, ranges, values, &p));
+    uint64_t blocks = (step->count - 1) / MAP_BLOCK + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
+    p.launch.grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
+    p.launch.grid[1] = (uint32_t)rows;
+    HG_TRY(launch(context, &p, fault));
+    return wait_for_queue(context);
+}
+
+/* ---- reductions ---- */
+
+/* Where the results of the levels lie in the context's arena. */
+typedef struct reduction {
+    uint32_t levels;
+    uint64_t counts[MAX_LEVELS + 1];  /* elements that go into a level */
+    uint64_t offsets[MAX_LEVELS + 1]; /* of its results */
+    uint64_t work, bytes;             /* accumulators of wide types; all */
+} reduction;
+
+static bool reserve(uint64_t *end, uint64_t count, uint64_t size, uint64_t *offset) {
+    uint64_t bytes;
+    if (!hg_mul_u64(count, size, &bytes) || bytes > (UINT64_MAX >> 1) - *end - SLOT_ALIGN) return false;
+    *offset = *end;
+    *end += (bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+    return true;
+}
+
+static bool plan_levels(hg_type type, uint64_t n, reduction *r) {
+    bool ok = true;
+    for (; n > 1 || r->levels == 0; r->levels++) {
+        r->counts[r->levels] = n;
+        n = (n - 1) / PLAN_CHUNK + 1;
+        ok = ok && reserve(&r->bytes, n, plan_reduce_element(type), &r->offsets[r->levels]);
+    }
+    uint64_t chunks = (r->counts[0] - 1) / PLAN_CHUNK + 1;
+    if (plan_reduce_in_memory(type)) ok = ok && reserve(&r->bytes, chunks, PLAN_ACCUMULATORS * plan_reduce_element(type), &r->work);
+    return ok && chunks <= UINT32_MAX;
+}
+
+/* The arena that expanded steps of this context use; one step at a time, and each is waited for. */
+static hg_status step_memory(hg_context *context, uint64_t bytes) {
+    hg_backend *b = context->backend;
+    if (context->step_memory.range.size >= bytes) return HG_OK;
+    hg_piece_free(&b->memory, &context->step_memory);
+    return hg_piece_alloc(&b->memory, bytes, &context->step_memory);
+}
+
+static hg_range part(const hg_context *context, uint64_t offset, uint64_t size) {
+    return (hg_range){context->step_memory.range.arena, context->step_memory.range.offset + offset, size};
+}
+
+static hg_status expand_level(hg_context *context, const hg_driver_step *step, const reduction *r, uint32_t level, hg_range x, hg_range out,
+                              prepared *p, hg_driver_fault *fault) {
+    hg_type type = (hg_type)step->atlas_type;
+    bool wide = plan_reduce_in_memory(type);
+    uint64_t n = r->counts[level], chunks = (n - 1) / PLAN_CHUNK + 1;
+    hg_range ranges[3] = {x, out, part(context, r->work, wide ? chunks * PLAN_ACCUMULATORS * plan_reduce_element(type) : 0)};
+    uint64_t values[6] = {0};
+    uint32_t count = wide ? 3 : 2;
+    values[count] = n;
+    values[count + 1] = shift_of(&x);
+    values[count + 2] = shift_of(&out);
+    expansion_key key = {.fn = step->fn, .type = step->atlas_type, .reduce = true, .shifted = shift_of(&x) || shift_of(&out)};
+    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) {
+        key.first = level == 0;
+        key.last = level + 1 == r->levels;
+    }
+    const hg_kernel *kernel;
+    HG_TRY(find_kernel(context->backend, &key, &kernel));
+    HG_TRY(prepare(context->backend, kernel, ranges, values, p));
+    p->launch.grid[0] = (uint32_t)chunks;
+    p->launch.grid[1] = p->launch.grid[2] = 1;
+    p->launch.block[0] = PLAN_ACCUMULATORS;
+    p->launch.block[1] = p->launch.block[2] = 1;
+    p->launch.lanes = chunks * PLAN_ACCUMULATORS;
+    p->launch.shared_bytes = plan_reduce_shared(type);
+    return launch(context, p, fault);
+}
+
+static hg_status expand_levels(hg_context *context, const hg_driver_step *step, const reduction *r, hg_driver_fault *fault) {
+    prepared levels[MAX_LEVELS];
+    hg_range x = step->in[0], out = step->out;
+    uint64_t size = hg_type_size_bytes((hg_type)step->atlas_type), element = plan_reduce_element((hg_type)step->atlas_type);
+    hg_status status = HG_OK;
+    memset(levels, 0, sizeof levels);
+    for (uint32_t i = 0; i < r->levels && status == HG_OK; i++) {
+        bool last = i + 1 == r->levels;
+        if (!last) out = part(context, r->offsets[i], ((r->counts[i] - 1) / PLAN_CHUNK + 1) * element);
+        else if (step->host_result) out = part(context, r->offsets[i], size);
+        else out = step->out;
+        status = expand_level(context, step, r, i, x, out, &levels[i], fault);
+        x = out;
+    }
+    if (status == HG_OK && step->host_result)
+        status = submit(context, &(hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = out, .host = step->host_result}, 1);
+    hg_status waited = wait_for_queue(context); /* what was submitted before a failure still reads levels */
+    return status != HG_OK ? status : waited;
+}
+
+static hg_status expand_reduction(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
+    reduction r = {.levels = 0};
+    hg_type type = (hg_type)step->atlas_type;
+    if (step->count == 0) {
+        uint8_t identity[512];
+        plan_reduce_identity((hg_op)step->fn, type, identity);
+        if (step->host_result) {
+            memcpy(step->host_result, identity, (size_t)hg_type_size_bytes(type));
+            return HG_OK;
+        }
+        HG_TRY(submit(context, &(hg_driver_command){.kind = HG_CMD_COPY_IN, .to = step->out, .host = identity}, 1));
+        return wait_for_queue(context);
+    }
+    if (!plan_levels(type, step->count, &r)) return hg_fail_memory();
+    HG_TRY(step_memory(context, r.bytes));
+    return expand_levels(context, step, &r, fault);
+}
+
+hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
+    return step->reduce ? expand_reduction(context, step, fault) : expand_map(context, step, fault);
+}
