@@ -324,16 +324,18 @@ static void print_state(stream *s) {
     hg_text_free(&text);
 }
 
-static void execute(stream *s, const char *backend) {
+static void execute(stream *s, const char *backend, const char *profile) {
     hg_config config;
     hg_status status = hg_config_from_env(&config);
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
+    if (profile) config.profile_file = profile;
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
     if (status != HG_OK)
         (void)fail_last(s);
     else if (run_all(s))
         print_state(s);
+    if (s->backend && profile && hg_backend_write_profile(s->backend, NULL) != HG_OK) (void)fail_last(s);
 }
 
 static void release(stream *s) {
@@ -360,12 +362,10 @@ static bool begin(stream *s) {
 int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
-    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL;
-    const cli_option options[] = {{"--pool", &pool, NULL, false},
-                                  {"--in", &in, NULL, false},
-                                  {"--out", &out, NULL, false},
-                                  {"--set", NULL, NULL, true},
-                                  {"--backend", &backend, NULL, false}};
+    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *profile = NULL;
+    const cli_option options[] = {{"--pool", &pool, NULL, false},       {"--in", &in, NULL, false},
+                                  {"--out", &out, NULL, false},         {"--set", NULL, NULL, true},
+                                  {"--backend", &backend, NULL, false}, {"--profile", &profile, NULL, false}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
@@ -374,7 +374,7 @@ int command_stream(int argc, char **argv) {
         cli_usage(&c, "standard input is the stream: name the program's file");
     else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) &&
              begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
-        execute(&s, backend);
+        execute(&s, backend, profile);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;
     return cli_finish(&c);

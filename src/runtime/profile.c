@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #endif
 
-static const char *const KINDS[HG_PROFILE_KINDS] = {"program", "kernel", "step", "dispatch", "copy in", "copy out", "copy", "fill", "compile", "wait"};
+static const char *const KINDS[HG_PROFILE_KINDS] = {"program",  "kernel", "step", "dispatch", "copy in",
+                                                    "copy out", "copy",   "fill", "compile",  "wait"};
 
 typedef struct event {
     uint64_t start_ns, length_ns, bytes, lanes;
@@ -46,7 +47,7 @@ typedef struct recorder {
     HG_VEC(track) tracks;
     HG_VEC(const char *) processes;
     uint32_t name_slots[NAME_SLOTS], total_slots[TOTAL_SLOTS]; /* indices + 1 */
-    uint64_t track_count;
+    bool changed; /* since it was written */
 } recorder;
 
 struct hg_profile {
@@ -133,14 +134,20 @@ void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
     if (!profile || !span->start_ns) return;
     recorder *r = profile->to;
     uint64_t now = hg_clock_ns();
-    event e = {.start_ns = span->start_ns, .length_ns = now - span->start_ns, .bytes = span->bytes, .lanes = span->lanes,
-               .line = span->line, .process = profile->process, .kind = (uint8_t)span->kind};
+    event e = {.start_ns = span->start_ns,
+               .length_ns = now - span->start_ns,
+               .bytes = span->bytes,
+               .lanes = span->lanes,
+               .line = span->line,
+               .process = profile->process,
+               .kind = (uint8_t)span->kind};
     hg_mutex_lock(&r->lock);
     int where = find_track(r, profile->process);
     e.name = intern(r, span->name);
     e.detail = intern(r, span->detail);
     e.track = (uint16_t)(where < 0 ? 0 : where);
     add_total(r, &e);
+    r->changed = true;
     event *kept = where >= 0 && r->events.count < HG_PROFILE_EVENTS ? hg_vec_push(&r->events) : NULL;
     if (kept)
         *kept = e;
@@ -208,8 +215,9 @@ static void add_event(const recorder *r, hg_text *out, const event *e) {
 void hg_profile_trace(hg_profile *profile, hg_text *out) {
     recorder *r = profile->to;
     hg_mutex_lock(&r->lock);
-    hg_text_addf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"recorder\":\"hologram\",\"events\":%llu,\"dropped\":%llu},\n\"traceEvents\":[",
-                 (unsigned long long)r->events.count, (unsigned long long)r->dropped);
+    hg_text_addf(
+        out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"recorder\":\"hologram\",\"events\":%llu,\"dropped\":%llu},\n\"traceEvents\":[",
+        (unsigned long long)r->events.count, (unsigned long long)r->dropped);
     for (uint64_t i = 0; i < r->processes.count; i++) {
         hg_text_addf(out, i ? ",\n" : "\n");
         add_metadata(out, "process_name", i, -1, r->processes.data[i]);
@@ -292,6 +300,7 @@ hg_status hg_profile_write(hg_profile *profile, const char *path) {
     hg_profile_trace(profile, &trace);
     hg_profile_table(profile, &table);
     hg_status status = write_files(path, &trace, &table);
+    if (status == HG_OK && path == profile->to->path) profile->to->changed = false; /* spans that end meanwhile are lost at worst */
     hg_text_free(&trace);
     hg_text_free(&table);
     return status;
@@ -399,7 +408,7 @@ void hg_profile_destroy(hg_profile *profile) {
     bool last = leave_recorder(profile->to);
     hg_mutex_unlock(&list_lock);
     if (last) {
-        if (profile->to->path) (void)!hg_profile_write(profile, NULL);
+        if (profile->to->path && profile->to->changed) (void)!hg_profile_write(profile, NULL);
         free_recorder(profile->to);
     }
     hg_free(profile);

@@ -62,5 +62,6 @@ void hg_record_program(const hg_binding *binding, uint64_t start) {
         kernel_span(binding, 0, start, &span);
         hg_profile_end(profile, &span);
     }
-    hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_PROGRAM, .name = e->program->name, .start_ns = start, .lanes = binding->launch.lanes});
+    hg_profile_end(profile, &(hg_profile_span){
+                                .kind = HG_PROFILE_PROGRAM, .name = e->program->name, .start_ns = start, .lanes = binding->launch.lanes});
 }

@@ -1,0 +1,27 @@
+/* What commands that run a program share: options of the launch, the backend, buffers with their contents. */
+#ifndef HG_CLI_LAUNCH_H
+#define HG_CLI_LAUNCH_H
+
+#include "arrays.h"
+
+typedef struct cli_launch {
+    const char *lanes, *grid, *block, *shared, *timeout, *max_steps, *backend, *device, *profile;
+    bool check_races;
+} cli_launch;
+
+/* The options themselves, for the table of a command. o: a cli_launch. */
+#define CLI_LAUNCH_OPTIONS(o)                                                                                       \
+    {"--lanes", &(o).lanes, NULL, false}, {"--grid", &(o).grid, NULL, false}, {"--block", &(o).block, NULL, false}, \
+        {"--shared", &(o).shared, NULL, false}, {"--timeout", &(o).timeout, NULL, false}, {                         \
+        "--max-steps", &(o).max_steps, NULL, false                                                                  \
+    }
+
+/* False after reporting. */
+bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend);
+/* Writes the profile that was asked for, and closes. backend may be NULL. */
+void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend);
+bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, hg_launch *launch);
+/* A buffer or pool for every parameter, with the data of those that have any. */
+hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NODISCARD;
+
+#endif
