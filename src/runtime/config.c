@@ -89,7 +89,7 @@ hg_status hg_config_from_env(hg_config *config) {
     config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
     HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
-    if (config->profiling && !*config->profile_file) config->profile_file = "hologram-profile.json";
+    if (!*config->profile_file) config->profile_file = config->profiling ? "hologram-profile.json" : NULL;
     return HG_OK;
 }
 

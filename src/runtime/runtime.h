@@ -24,8 +24,6 @@ typedef struct hg_cache_entry {
     uint64_t used;
 } hg_cache_entry;
 
-typedef struct hg_expansion hg_expansion; /* a compiled kernel of a whole-array step; expand.c */
-
 struct hg_backend {
     const hg_driver *driver;
     char *cache_path; /* of blobs on disk; "": none */
@@ -43,8 +41,6 @@ struct hg_backend {
     hg_mutex guard;      /* protects the two below */
     uint64_t guarded;    /* launches that look up handles while they run */
     hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
-    hg_mutex expansion_lock;
-    hg_expansion *expansions;
 };
 
 struct hg_context {
@@ -53,7 +49,6 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
-    hg_piece step_memory; /* what expanded steps need between their kernels; grows */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
@@ -134,6 +129,13 @@ hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words *
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
                     void *user) HG_NODISCARD;
+typedef struct hg_driver_list {
+    const hg_driver *const *drivers;
+    const bool *automatic;
+    uint32_t count;
+} hg_driver_list;
+hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
+                       hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
 
 /* ---- memory.c ---- */
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
@@ -186,14 +188,6 @@ hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
-/* Lowers a simplified module for the device and compiles it. The caller frees *kernel (zero before) also after failure. */
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) HG_NODISCARD;
-void hg_kernel_free(hg_backend *b, hg_kernel *kernel);
-
-/* ---- expand.c: whole-array steps as kernels ---- */
-/* Performs a step that the driver does not do itself, and waits for it. */
-hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
-void hg_expansions_free(hg_backend *b);
 
 /* ---- execute.c: the plan machine ---- */
 typedef struct hg_pool_alias {

@@ -85,27 +85,32 @@ static hg_status select_from(const hg_driver *driver, uint32_t index, open_devic
     return status;
 }
 
-static hg_status select_auto(uint32_t index, open_device open, void *user) {
+static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_device open, void *user) {
     hg_status status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: no backend has a device");
-    for (uint32_t i = 0; i < hg_driver_count; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
         bool opened = false;
-        if (!AUTOMATIC[i]) continue;
-        hg_status here = select_from(hg_drivers[i], index, open, user, &opened);
+        if (!list->automatic[i]) continue;
+        hg_status here = select_from(list->drivers[i], index, open, user, &opened);
         if (opened) return here;
         if (here != HG_OK) status = here; /* the reason of the last one that did not open */
     }
     return status;
 }
 
-hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
+hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
     char known[256] = "auto";
-    if (!*name || same_name(name, "auto")) return select_auto(index, open, user);
-    for (uint32_t i = 0; i < hg_driver_count; i++) {
+    if (!*name || same_name(name, "auto")) return select_auto(list, index, open, user);
+    for (uint32_t i = 0; i < list->count; i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
-        if (same_name(name, hg_drivers[i]->name)) return select_named(hg_drivers[i], index, open, user);
+        snprintf(known + used, sizeof known - used, " %s", list->drivers[i]->name);
+        if (same_name(name, list->drivers[i]->name)) return select_named(list->drivers[i], index, open, user);
     }
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
+}
+
+hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
+    const hg_driver_list all = {hg_drivers, AUTOMATIC, hg_driver_count};
+    return hg_select_in(&all, name, index, open, user);
 }
 
 /* ---- listing ---- */
