@@ -24,6 +24,8 @@ typedef struct hg_cache_entry {
     uint64_t used;
 } hg_cache_entry;
 
+typedef struct hg_expansion hg_expansion; /* a compiled kernel of a whole-array step; expand.c */
+
 struct hg_backend {
     const hg_driver *driver;
     char *cache_path; /* of blobs on disk; "": none */
@@ -41,6 +43,8 @@ struct hg_backend {
     hg_mutex guard;      /* protects the two below */
     uint64_t guarded;    /* launches that look up handles while they run */
     hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
+    hg_mutex expansion_lock;
+    hg_expansion *expansions;
 };
 
 struct hg_context {
@@ -49,6 +53,7 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
+    hg_piece step_memory; /* what expanded steps need between their kernels; grows */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
@@ -188,6 +193,14 @@ hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
+/* Lowers a simplified module for the device and compiles it. The caller frees *kernel (zero before) also after failure. */
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) HG_NODISCARD;
+void hg_kernel_free(hg_backend *b, hg_kernel *kernel);
+
+/* ---- expand.c: whole-array steps as kernels ---- */
+/* Performs a step that the driver does not do itself, and waits for it. */
+hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
+void hg_expansions_free(hg_backend *b);
 
 /* ---- execute.c: the plan machine ---- */
 typedef struct hg_pool_alias {
