@@ -344,11 +344,76 @@ def races():
     expect(run("run", program("block_reverse"), "--check-races", "--set", "x=0,1,2,3,4,5,6,7"), 0, what="no race across a barrier")
 
 
+# ---- profiles
+
+def spans(document):
+    return [e for e in document["traceEvents"] if e["ph"] == "X"]
+
+
+def check_trace(path, what):
+    """Valid JSON; every span's thread and process have a name; spans of a thread nest."""
+    document = json.load(open(path))
+    named = {(e["name"], e["pid"], e.get("tid")) for e in document["traceEvents"] if e["ph"] == "M"}
+    open_spans = {}
+    nested = True
+    for e in sorted(spans(document), key=lambda e: (e["ts"], -e["dur"])):
+        if ("process_name", e["pid"], None) not in named or ("thread_name", e["pid"], e["tid"]) not in named:
+            check(False, f"{what}: {e} has no process or thread")
+        stack = open_spans.setdefault((e["pid"], e["tid"]), [])
+        while stack and stack[-1] <= e["ts"] + 1e-9:
+            stack.pop()
+        nested = nested and (not stack or e["ts"] + e["dur"] <= stack[-1] + 2e-3)  # times are cut to nanoseconds
+        stack.append(e["ts"] + e["dur"])
+    check(nested, f"{what}: spans of one thread overlap without nesting")
+    return document
+
+
+def inside(document, inner, outer):
+    """Every span of category `inner` lies in one of `outer`."""
+    frames = [(e["pid"], e["tid"], e["ts"], e["ts"] + e["dur"]) for e in spans(document) if e["cat"] == outer]
+    return all(any(f[0] == e["pid"] and f[1] == e["tid"] and f[2] <= e["ts"] + 2e-3 and e["ts"] + e["dur"] <= f[3] + 2e-3 for f in frames)
+               for e in spans(document) if e["cat"] == inner)
+
+
+def profiles():
+    for backend in ("cpu", "null"):
+        expect(run("run", program("center"), "--set", "x=1,2,3,4,10", "--backend", backend, "--profile", "t.json"), 0, err="^$", what="--profile")
+        document = check_trace("t.json", backend)
+        found = {(e["cat"], e["name"]): e for e in spans(document)}
+        check({("program", "center"), ("step", "parallel_reduce.f32"), ("copy in", "buffer"), ("copy out", "buffer"), ("compile", "center"), ("compile", "verify"),
+               ("compile", "lower"), ("compile", "legalise"), ("compile", "driver")} <= set(found), f"what a profile has: {sorted(found)}")
+        kernels = [e for e in spans(document) if e["cat"] == "kernel"]
+        check(len(kernels) == 1 and kernels[0]["args"]["bytes"] == 2 * 20 and kernels[0]["args"]["lanes"] == 5, f"kernel: {kernels}")
+        line = 1 + next(i for i, text in enumerate(open(program("center"))) if "parallel_reduce" in text and not text.startswith(";"))
+        step = found["step", "parallel_reduce.f32"]["args"]
+        check(step["line"] == line and step["bytes"] == 24 and "sum" in step["detail"], f"step: {step}, expected line {line}")
+        check(found["copy in", "buffer"]["args"]["bytes"] == found["copy out", "buffer"]["args"]["bytes"] == 20, "bytes of copies")
+        check(inside(document, "kernel", "program") and inside(document, "step", "program"), "kernels and steps lie in their program")
+        names = [e["args"]["name"] for e in document["traceEvents"] if e["name"] == "process_name"]
+        check(len(names) == 1 and names[0].startswith(backend + " 0"), f"device: {names}")
+        table = open("t.json.txt").read()
+        check(re.search(r"^step +parallel_reduce\.f32 +1 +\d+\.\d{6} +\d+\.\d{6} +24 +\d+\.\d{3}$", table, re.M) is not None, f"table: {table}")
+    zero = write("zero.atlas", HEAD + "    mov_imm.i32 r11, 0\n    div.i32 r12, r10, r11\n    stg.i32 [r1 + r0], r12\n")
+    expect(run("run", zero, "--set", "x=1,2", "--profile", "fault.json"), 1, r"fault\[F02\]", what="profile of a fault")
+    check(any(e["cat"] == "kernel" for e in spans(check_trace("fault.json", "fault"))), "a launch that faults is recorded")
+    expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", "--profile", "/nonexistent/t.json"), 1, r"error\[X02\].*/nonexistent/t.json", out="",
+           what="profile that cannot be written")
+    expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", "--profile", "-"), 2, r"profile", what="profile on standard output")
+    environment = {"HOLOGRAM_PROFILE_FILE": "e.json"}
+    expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", env=environment), 0, out="y f32[1] = 2.0\n", what="profile by environment")
+    check(len(spans(check_trace("e.json", "environment"))) > 5, "profile by environment")
+    data = numpy.arange(3000, dtype="<u4")
+    result = run("stream", write("count.atlas", COUNT), "--pool", 4096, "--profile", "s.json", stdin=data.tobytes())
+    document = check_trace("s.json", "stream")
+    check(result.raw == (~data).tobytes() and sum(e["cat"] == "program" for e in spans(document)) == sum(e["cat"] == "kernel" for e in spans(document)) > 3, "profile of a stream")
+    check(not [f for f in os.listdir(".") if ".tmp" in f or f.startswith(".")], f"temporary files left: {os.listdir('.')}")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, vectors, endless, races):
+        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, vectors, endless, races, profiles):
             part()
     finally:
         os.chdir("/")
