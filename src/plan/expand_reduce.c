@@ -85,6 +85,7 @@ static void finish(reducer *d, kir_value *value, kir_value *shift) {
 static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value *shift) {
     kir_builder *b = &d->b;
     uint64_t size = expand_is_half(d->r->type) && d->r->first ? 2 : kir_type_bytes(d->type);
+    if (b->failed) return;
     kir_function *main = b->function;
     kir_var *sum = kir_var_create(b->module, main, d->type, 0, "sum"), *at = kir_var_create(b->module, main, HG_TYPE_U32, 0, "at");
     kir_value *first = kir_mul(b, kir_add(b, kir_mul(b, d->block, u64(d, PLAN_CHUNK)), widen(d, lane)), u64(d, size));

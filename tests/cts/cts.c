@@ -208,6 +208,10 @@ int main(int argc, char **argv) {
     }
     cts_rows(&s);
     cts_literals(&s);
+    if (s.target_count > 1) { /* nothing else has whole-array steps */
+        add_target(&s, "", "expand", true);
+        add_target(&s, "", "expand,poor", true);
+    }
     cts_maps(&s);
     cts_forms(&s);
     cts_examples(&s);

@@ -159,6 +159,7 @@ int main(int argc, char **argv) {
             add_target(&o, "v3", "", false);
             add_target(&o, "v4", "", false);
             add_target(&o, "", "poor", true);
+            add_target(&o, "", "expand", true);
         }
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);

@@ -146,6 +146,23 @@ static void run_scene(const char *name, const char *text, const char *pretend) {
     hg_backend_destroy(s.backend);
 }
 
+/* The first use of a step that a driver does not do itself compiles its kernels. */
+static hg_status with_expansions(scene *s) {
+    hg_config config = hg_config_default();
+    hg_typed_buffer in = {{0}, HG_TYPE_U8, 5000}, out = {{0}, HG_TYPE_U8, 1};
+    (void)s;
+    hg_backend *b = NULL;
+    memcpy(config.backend, "cpu", 4);
+    memcpy(config.pretend, "expand", 7);
+    hg_status status = hg_backend_create_with_config(&config, &b);
+    if (status == HG_OK) status = hg_allocate_typed(b, HG_TYPE_U8, 5000, &in);
+    if (status == HG_OK) status = hg_allocate_typed(b, HG_TYPE_U8, 1, &out);
+    if (status == HG_OK) status = hg_execute_reduce(b, "sum", in, out);
+    if (status == HG_OK) status = hg_execute_unary(b, "abs", in, in);
+    hg_backend_destroy(b);
+    return status;
+}
+
 /* Launching steps allocates (pools, copies of overlapping inputs): pools of a failed launch are gone. */
 static void run_launch(void) {
     scene s = {0};
@@ -187,6 +204,7 @@ int main(void) {
     CHECK_OK(with_executor(&s));
     fail_everywhere("executor", &s, with_executor, nothing);
     hg_backend_destroy(s.backend);
+    fail_everywhere("expansions", &s, with_expansions, nothing);
     run_scene("axpy", AXPY, "");
     run_scene("axpy", AXPY, "poor");
     run_scene("steps", STEPS, "");

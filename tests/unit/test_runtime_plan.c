@@ -1,5 +1,6 @@
 /* Programs of several steps: whole-array instructions, pools, uniform loops around them, values that live across, exits, faults.
- * Every program runs on the independent reference and on the library, at normal and poor capabilities: same bytes or same fault. */
+ * Every program runs on the independent reference and on the library, at normal and poor capabilities, with whole-array steps done
+ * natively and as kernels: same bytes or same fault. */
 #include "reference/case.h"
 #include "support/library.h"
 #include "test.h"
@@ -249,12 +250,17 @@ static void check_case(const program_case *pc, library *const *targets, int targ
 }
 
 int main(int argc, char **argv) {
+    static const char *const PRETEND[] = {"", "poor", "expand", "expand,poor"};
+    enum { COUNT = sizeof PRETEND / sizeof *PRETEND };
     char reason[256] = "";
-    library *targets[2] = {library_open("cpu", "", "", reason), library_open("cpu", "", "poor", reason)};
-    CHECK_MESSAGE(targets[0] && targets[1], "%s", reason);
-    if (!targets[0] || !targets[1]) return test_done();
+    library *targets[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        targets[i] = library_open("cpu", "", PRETEND[i], reason);
+        CHECK_MESSAGE(targets[i], "%s", reason);
+        if (!targets[i]) return test_done();
+    }
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-        if (argc < 2 || strstr(CASES[i].name, argv[1])) check_case(&CASES[i], targets, 2);
-    for (int i = 0; i < 2; i++) library_close(targets[i]);
+        if (argc < 2 || strstr(CASES[i].name, argv[1])) check_case(&CASES[i], targets, COUNT);
+    for (int i = 0; i < COUNT; i++) library_close(targets[i]);
     return test_done();
 }
