@@ -66,8 +66,19 @@ static hg_status step(kir_module **m, const kir_caps *caps, hg_status (*pass)(co
 static kir_caps usable(const kir_caps *caps) {
     kir_caps c = *caps;
     c.half = c.half && c.subnormals;
+    c.fma32 = c.fma32 && !c.inexact[KIR_FFMA][0];
+    c.fma64 = c.fma64 && !c.inexact[KIR_FFMA][1];
     c.f64 = c.f64 && c.i64 && c.subnormals;
     return c;
+}
+
+/* Whether a table names an operation of these passes. */
+static bool any_inexact(const kir_caps *caps, bool half) {
+    for (int op = 0; op < KIR_OP_COUNT; op++) {
+        bool is_half = op == KIR_H2F || op == KIR_F2H || op == KIR_B2F || op == KIR_F2B;
+        if (is_half == half && (caps->inexact[op][0] || caps->inexact[op][1])) return true;
+    }
+    return false;
 }
 
 hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module **out) {
@@ -80,11 +91,12 @@ hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module 
         HG_TRY(step(&m, caps, legal_wide));
         u = find_uses(m);
     }
-    if ((u.half && !caps->half) || (u.fma32 && !caps->fma32) || (u.fma64 && !caps->fma64)) {
+    if ((u.half && (!caps->half || any_inexact(caps, true))) || (u.fma32 && !caps->fma32) || (u.fma64 && !caps->fma64)) {
         HG_TRY(step(&m, caps, half_pass));
         u = find_uses(m);
     }
-    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64))) {
+    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64)) ||
+        ((u.f32 || u.f64) && any_inexact(caps, false))) {
         HG_TRY(step(&m, caps, float_pass));
         u = find_uses(m);
     }

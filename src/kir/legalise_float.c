@@ -1,15 +1,23 @@
 /* F64 in 64-bit integers where a target has no F64; exact F32 subnormals where it flushes them; F32 <-> 64-bit integers where it has
- * no 64-bit integers.
+ * no 64-bit integers; single operations that the target does, but not exactly (caps.inexact).
  * Requires: no FFMA that the target lacks. Provides: no F64 unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
 #include "kir/legalise_soft.h"
 #include <stdio.h>
 
 static bool soft_f64(const legal_pass *p) { return !p->caps->f64; }
+static bool is_inexact(const legal_pass *p, uint8_t op, uint8_t real) { return p->caps->inexact[op][real == HG_TYPE_F64]; }
 
 static uint8_t type(const legal_pass *p, uint8_t t) { return t == HG_TYPE_F64 && soft_f64(p) ? HG_TYPE_U64 : t; }
 
 static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
-static kir_value *bits(kir_builder *b, kir_value *x) { return x->type == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x) : x; }
+static kir_value *bits(kir_builder *b, kir_value *x) {
+    if (x->type == HG_TYPE_F64) return kir_convert(b, KIR_BITCAST, HG_TYPE_U64, x); /* the target has it, but this operation is not exact */
+    return x->type == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x) : x;
+}
+/* The result of a soft function, bits, as what values of type t are here. */
+static kir_value *as_value(const legal_pass *p, kir_builder *b, uint8_t t, kir_value *r) {
+    return t == HG_TYPE_F32 || (t == HG_TYPE_F64 && !soft_f64(p)) ? kir_convert(b, KIR_BITCAST, t, r) : r;
+}
 static kir_value *exponent(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_AND, x, u32(b, 0x7F800000)); }
 static kir_value *is_zero(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_CMP_EQ, x, u32(b, 0)); }
 static kir_value *both(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_AND, x, y); }
@@ -51,55 +59,60 @@ static kir_function *guarded(legal_pass *p, kir_op op, uint8_t nargs) {
     return h.function;
 }
 
+/* A quotient or root of F32 rounded to F64 and then to F32 is rounded correctly: 53 >= 2 · 24 + 2 (Figueroa 1995), and no quotient of
+ * 24-bit numbers is nearer to the middle between two subnormal F32 than F64 can tell. */
+static bool through_f64(legal_pass *p, const kir_value *v, kir_value *const *args) {
+    kir_builder *b = &p->b;
+    kir_value *wide[3];
+    if ((v->op != KIR_FDIV && v->op != KIR_FSQRT) || soft_f64(p) || is_inexact(p, v->op, HG_TYPE_F64) || is_inexact(p, KIR_F2F, HG_TYPE_F64))
+        return false;
+    for (uint8_t i = 0; i < v->nargs; i++) wide[i] = kir_convert(b, KIR_F2F, HG_TYPE_F64, args[i]);
+    legal_set(p, v, kir_convert(b, KIR_F2F, HG_TYPE_F32, kir_emit(b, (kir_op)v->op, HG_TYPE_F64, v->nargs, wide)));
+    return true;
+}
+
 static bool arithmetic(legal_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     kir_value *args[3];
+    bool inexact = is_inexact(p, v->op, v->type), f64 = v->type == HG_TYPE_F64;
+    if (f64 && !soft_f64(p) && !inexact) return false;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = legal_arg(p, v, i);
-    if (v->type == HG_TYPE_F64) {
-        if (!soft_f64(p)) return false;
-        legal_set(p, v, kir_call(b, soft_arithmetic(p, (kir_op)v->op, HG_TYPE_F64), v->nargs, args, NULL));
+    if (!f64 && inexact && through_f64(p, v, args)) return true;
+    if (!f64 && !inexact && (p->caps->subnormals || v->op == KIR_FTRUNC || v->op == KIR_FRINT)) return false; /* a subnormal becomes 0 there anyway */
+    if (!f64 && !inexact && v->op != KIR_FFLOOR) {
+        legal_set(p, v, kir_call(b, guarded(p, (kir_op)v->op, v->nargs), v->nargs, args, NULL));
         return true;
     }
-    if (p->caps->subnormals || v->op == KIR_FTRUNC || v->op == KIR_FRINT) return false; /* a subnormal becomes 0 there anyway */
-    if (v->op == KIR_FFLOOR) {
-        kir_value *x = bits(b, args[0]);
-        legal_set(p, v, kir_convert(b, KIR_BITCAST, HG_TYPE_F32, kir_call(b, soft_arithmetic(p, KIR_FFLOOR, HG_TYPE_F32), 1, &x, NULL)));
-        return true;
-    }
-    legal_set(p, v, kir_call(b, guarded(p, (kir_op)v->op, v->nargs), v->nargs, args, NULL));
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = bits(b, args[i]);
+    legal_set(p, v, as_value(p, b, v->type, kir_call(b, soft_arithmetic(p, (kir_op)v->op, v->type), v->nargs, args, NULL)));
     return true;
 }
 
 static bool compare(legal_pass *p, const kir_value *v) {
     uint8_t t = v->args[0]->type;
-    if (t == HG_TYPE_F64 ? !soft_f64(p) : p->caps->subnormals) return false;
+    if ((t == HG_TYPE_F64 ? !soft_f64(p) : p->caps->subnormals) && !is_inexact(p, v->op, t)) return false;
     kir_builder *b = &p->b;
     kir_value *x = bits(b, legal_arg(p, v, 0)), *y = bits(b, legal_arg(p, v, 1));
     legal_set(p, v, soft_compare(b, (kir_op)v->op, t, x, y));
     return true;
 }
 
-/* F32 results of soft functions are bits. */
-static kir_value *as_value(kir_builder *b, uint8_t t, kir_value *r) {
-    return t == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_F32, r) : r;
-}
-
 static bool from_integer(legal_pass *p, const kir_value *v) {
     uint8_t from = v->args[0]->type;
     bool soft = v->type == HG_TYPE_F64 ? soft_f64(p) : from == HG_TYPE_U64 && !p->caps->i64;
-    if (!soft) return false;
+    if (!soft && !is_inexact(p, v->op, v->type)) return false;
     kir_builder *b = &p->b;
     bool is_signed = v->op == KIR_S2F;
     kir_value *x = legal_arg(p, v, 0);
     if (from != HG_TYPE_U64) x = kir_convert(b, is_signed ? KIR_SEXT : KIR_ZEXT, HG_TYPE_U64, x);
-    legal_set(p, v, as_value(b, v->type, kir_call(b, soft_from_integer(p, v->type, is_signed), 1, &x, NULL)));
+    legal_set(p, v, as_value(p, b, v->type, kir_call(b, soft_from_integer(p, v->type, is_signed), 1, &x, NULL)));
     return true;
 }
 
 static bool to_integer(legal_pass *p, const kir_value *v) {
     uint8_t from = v->args[0]->type;
     bool soft = from == HG_TYPE_F64 ? soft_f64(p) : v->type == HG_TYPE_U64 && !p->caps->i64;
-    if (!soft) return false;
+    if (!soft && !is_inexact(p, v->op, from)) return false;
     kir_builder *b = &p->b;
     kir_value *x = bits(b, legal_arg(p, v, 0));
     kir_value *r = kir_call(b, soft_to_integer(p, from, v->op == KIR_F2S, kir_type_bits(v->type)), 1, &x, NULL);
@@ -127,9 +140,9 @@ static bool lower(legal_pass *p, const kir_value *v) {
     case KIR_F2U:
     case KIR_F2S: return to_integer(p, v);
     case KIR_F2F: {
-        if (!soft_f64(p)) return false;
+        if (!soft_f64(p) && !is_inexact(p, v->op, HG_TYPE_F64)) return false;
         kir_value *x = bits(b, legal_arg(p, v, 0));
-        legal_set(p, v, as_value(b, v->type, kir_call(b, soft_convert(p, v->type, v->args[0]->type), 1, &x, NULL)));
+        legal_set(p, v, as_value(p, b, v->type, kir_call(b, soft_convert(p, v->type, v->args[0]->type), 1, &x, NULL)));
         return true;
     }
     case KIR_BITCAST:

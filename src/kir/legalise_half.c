@@ -95,7 +95,7 @@ static bool lower(legal_pass *p, const kir_value *v) {
         lower_fma(p, v);
         return true;
     }
-    if (p->caps->half) return false;
+    if (p->caps->half && !p->caps->inexact[v->op][0]) return false;
     for (size_t i = 0; i < HG_COUNT_OF(HALF); i++) {
         if (v->op != HALF[i].op) continue;
         legal_helper h = legal_helper_begin(p, HALF[i].name, HALF[i].result, 1, &HALF[i].param);

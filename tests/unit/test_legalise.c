@@ -114,6 +114,8 @@ static void check_legal(const kir_module *m, const kir_caps *caps, const char *w
             bad = bad || (v->op == KIR_DERIVED && !caps->derived[v->u.derived.fn][v->u.derived.atlas_type]);
             bad = bad || (v->op == KIR_FFMA && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32));
             bad = bad || ((v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) && !caps->half);
+            bool f64 = v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
+            bad = bad || caps->inexact[v->op][f64];
             if (bad) CHECK_MESSAGE(false, "%s: %s of %s is left in %s", what, kir_op_name((kir_op)v->op), kir_type_name(v->type), f->name);
             if (bad) return;
         }
@@ -228,6 +230,52 @@ static void float_operations(const kir_caps *caps, int count) {
     one_operation(KIR_B2F, f32, &u16, 1, caps, count);
     one_operation(KIR_F2H, u16, &f32, 1, caps, count * 4);
     one_operation(KIR_F2B, u16, &f32, 1, caps, count * 4);
+}
+
+/* Each float operation alone, on targets that have it but not exactly: the integer code gives the same bits as the operation. */
+static void inexact_operations(kir_caps caps, int count) {
+    static const struct {
+        kir_op op;
+        uint8_t nargs;
+        char kind; /* a: to the same type, c: comparison, u: from, i: to integers, f: between floats */
+    } ROWS[] = {{KIR_FADD, 2, 'a'}, {KIR_FSUB, 2, 'a'}, {KIR_FMUL, 2, 'a'}, {KIR_FDIV, 2, 'a'}, {KIR_FSQRT, 1, 'a'}, {KIR_FFMA, 3, 'a'}, {KIR_FFLOOR, 1, 'a'}, {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'},
+                {KIR_FCMP_EQ, 2, 'c'}, {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'}, {KIR_S2F, 1, 'u'}, {KIR_F2U, 1, 'i'}, {KIR_F2S, 1, 'i'}, {KIR_F2F, 1, 'f'}};
+    static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
+    char name[96];
+    const char *of = caps.name;
+    for (size_t r = 0; r < HG_COUNT_OF(ROWS); r++)
+        for (int t = 0; t < 2; t++) {
+            kir_op op = ROWS[r].op;
+            uint8_t type = REALS[t], args[3] = {type, type, type};
+            if (!caps.f64 && t) continue;
+            caps.inexact[op][t] = true;
+            if (op == KIR_F2F) caps.inexact[op][1] = true;
+            snprintf(name, sizeof name, "%s, inexact %s.%s", of, kir_op_name(op), kir_type_name(type));
+            caps.name = name;
+            if (op == KIR_FFMA) *(t ? &caps.fma64 : &caps.fma32) = false; /* for check_legal */
+            if (ROWS[r].kind == 'a') one_operation(op, type, args, ROWS[r].nargs, &caps, count);
+            if (ROWS[r].kind == 'c') one_operation(op, KIR_BOOL, args, 2, &caps, count);
+            if (ROWS[r].kind == 'f') one_operation(op, REALS[1 - t], args, 1, &caps, count);
+            for (size_t i = 0; i < 4; i++) {
+                if (ROWS[r].kind == 'u') one_operation(op, type, &INTEGERS[i], 1, &caps, count);
+                if (ROWS[r].kind == 'i') one_operation(op, INTEGERS[i], args, 1, &caps, count);
+            }
+            if (op == KIR_FFMA) *(t ? &caps.fma64 : &caps.fma32) = true;
+            memset(caps.inexact, 0, sizeof caps.inexact);
+        }
+    uint8_t f32 = HG_TYPE_F32, u16 = HG_TYPE_U16;
+    caps.name = "inexact half conversions";
+    caps.inexact[KIR_H2F][0] = caps.inexact[KIR_F2H][0] = caps.inexact[KIR_B2F][0] = caps.inexact[KIR_F2B][0] = true;
+    one_operation(KIR_H2F, f32, &u16, 1, &caps, count);
+    one_operation(KIR_B2F, f32, &u16, 1, &caps, count);
+    one_operation(KIR_F2H, u16, &f32, 1, &caps, count);
+    one_operation(KIR_F2B, u16, &f32, 1, &caps, count);
+    for (int op = 0; op < KIR_OP_COUNT; op++) caps.inexact[op][0] = caps.inexact[op][1] = op >= KIR_FADD && op <= KIR_F2B && (op <= KIR_FRINT || op >= KIR_FCMP_EQ);
+    caps.inexact[KIR_SELECT][0] = caps.inexact[KIR_SELECT][1] = caps.inexact[KIR_BITCAST][0] = caps.inexact[KIR_BITCAST][1] = false;
+    caps.inexact[KIR_ZEXT][0] = caps.inexact[KIR_SEXT][0] = caps.inexact[KIR_TRUNC][0] = false;
+    caps.fma32 = caps.fma64 = false;
+    caps.name = "nothing exact";
+    float_operations(&caps, count);
 }
 
 static void everything(const kir_caps *caps, int count) {
@@ -524,6 +572,11 @@ int main(int argc, char **argv) {
     const kir_caps *all[] = {&full, &plain, &poor, &small, &ints};
     for (size_t i = 0; i < HG_COUNT_OF(all); i++)
         if (argc < 3 || (size_t)atoi(argv[1]) == i) everything(all[i], count);
+    if (argc < 3) {
+        inexact_operations(full, 40);
+        ints.name = "32 bits";
+        inexact_operations(ints, 40);
+    }
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, programs = argc > 4 ? strtoull(argv[4], NULL, 10) : 30;
     for (uint64_t i = first; i < first + programs; i++) random_program(i, all, HG_COUNT_OF(all));
     return test_done();
