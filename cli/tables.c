@@ -1,4 +1,4 @@
-/* ops, devices, version: tables from the library. */
+/* devices, version: tables from the library. */
 #include "cli.h"
 #include "kir/kir.h"
 #include "tile/tile.h"
@@ -11,9 +11,6 @@
 #define HG_VERSION 0.1.0
 #endif
 
-static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64"};
-static const char *const NUMBERS[] = {"exact", "1 ulp", "2 ulp", "bounded"};
-
 static void json_item(cli *c, hg_json *json) {
     if (c->outputs.length) hg_text_addf(&c->outputs, ",");
     json->out = &c->outputs;
@@ -25,89 +22,137 @@ static void add_text(hg_json *json, const char *key, const char *text) {
     hg_json_text(json, text);
 }
 
-static void add_op(cli *c, const hg_op_info *op, const char *how) {
-    if (!c->json) {
-        cli_out(c, "%04x  %-20s  %-15s  %-7s  %-8s  %s\n", op->opcode, op->text, TYPE_SETS[op->types], NUMBERS[op->numbers], how, op->doc);
+static void add_number(hg_json *json, const char *key, uint64_t number) {
+    hg_json_key(json, key);
+    hg_json_u64(json, number);
+}
+
+static void add_bool(hg_json *json, const char *key, bool value) {
+    hg_json_key(json, key);
+    hg_json_bool(json, value);
+}
+
+/* "64 KiB": bytes as people say them, exact where it is a whole number of the unit. */
+static const char *size_text(uint64_t bytes, char text[32]) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    double value = (double)bytes;
+    for (; value >= 1024 && unit < 4; unit++) value /= 1024;
+    snprintf(text, 32, value < 10 && unit && value != (double)(int)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+static void print_device(cli *c, const hg_device_info *d) {
+    char shared[32], memory[32], buffer[32], number[16] = "-";
+    if (d->name[0]) snprintf(number, sizeof number, "%u", (unsigned)d->device);
+    if (!d->available) {
+        cli_out(c, "%-8s %-2s %s%snot available: %s\n", d->backend, number, d->name, d->name[0] ? ": " : "", d->reason);
         return;
     }
-    hg_json json = {0};
-    json_item(c, &json);
-    hg_json_key(&json, "opcode");
-    hg_json_u64(&json, op->opcode);
-    add_text(&json, "id", op->id);
-    add_text(&json, "mnemonic", op->text);
-    add_text(&json, "types", TYPE_SETS[op->types]);
-    add_text(&json, "numbers", NUMBERS[op->numbers]);
-    add_text(&json, "how", how);
-    add_text(&json, "does", op->doc);
-    hg_json_end_object(&json);
+    cli_out(c, "%-8s %-2s %s%s\n", d->backend, number, d->name, d->software ? " (software: only when asked for)" : "");
+    cli_out(c, "            %s", d->exact ? "exact" : "bounded");
+    if (d->compute_units) cli_out(c, ", %u units", (unsigned)d->compute_units);
+    cli_out(c, ", blocks up to %u lanes, %s shared", (unsigned)d->max_block_lanes, size_text(d->max_shared_bytes, shared));
+    if (d->memory_bytes) cli_out(c, ", %s memory", size_text(d->memory_bytes, memory));
+    if (d->max_buffer_bytes) cli_out(c, ", buffers up to %s", size_text(d->max_buffer_bytes, buffer));
+    cli_out(c, "\n");
+    if (d->capabilities[0]) cli_out(c, "            %s\n", d->capabilities);
+    if (d->driver[0]) cli_out(c, "            driver: %s\n", d->driver);
 }
 
-/* Whether the device has the operation itself or through a definition; from the same table that the legaliser reads. */
-static const char *how_it_runs(const kir_caps *caps, int op) {
-    if (!(hg_op_get((hg_op)op)->flags & HG_F_DERIVED)) return "native";
-    return caps->derived[op][HG_TYPE_F32] || caps->derived[op][HG_TYPE_I32] ? "native" : "lowered";
-}
-
-int command_ops(int argc, char **argv) {
-    cli c = {0};
-    const char *backend = NULL;
-    const cli_option options[] = {{"--backend", &backend, NULL, false}};
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count) {
-        cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
-        return cli_finish(&c);
-    }
-    hg_backend *b = NULL;
-    if (hg_backend_create(backend ? backend : "cpu", 0, &b) != HG_OK) {
-        cli_last_error(&c);
-        return cli_finish(&c);
-    }
-    kir_caps caps;
-    tile_caps(false, &caps);
-    if (!c.json) cli_out(&c, "code  mnemonic              types            numbers  %-8s  what it does\n", hg_backend_name(b));
-    for (int i = 0; i < HG_OP_COUNT; i++) add_op(&c, hg_op_get((hg_op)i), how_it_runs(&caps, i));
-    hg_backend_destroy(b);
-    return cli_finish(&c);
-}
-
-static void add_device(cli *c, const hg_device_info *d) {
-    if (!c->json) {
-        if (d->available)
-            cli_out(c, "%-8s %u  %s  %s  %u units, blocks up to %u lanes, %llu bytes shared  %s\n", d->backend, d->device, d->name,
-                    d->exact ? "exact" : "bounded", d->compute_units, d->max_block_lanes, (unsigned long long)d->max_shared_bytes,
-                    d->capabilities);
-        else
-            cli_out(c, "%-8s -  not available: %s\n", d->backend, d->reason);
-        return;
-    }
+static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json json = {0};
     json_item(c, &json);
     add_text(&json, "backend", d->backend);
-    hg_json_key(&json, "available");
-    hg_json_bool(&json, d->available);
-    hg_json_key(&json, "device");
-    hg_json_u64(&json, d->device);
+    add_bool(&json, "available", d->available);
+    add_number(&json, "device", d->device);
     add_text(&json, "name", d->name);
     add_text(&json, "reason", d->reason);
-    hg_json_key(&json, "exact");
-    hg_json_bool(&json, d->exact);
-    hg_json_key(&json, "compute_units");
-    hg_json_u64(&json, d->compute_units);
+    add_bool(&json, "exact", d->exact);
+    add_text(&json, "class", d->exact ? "exact" : "bounded");
+    add_bool(&json, "software", d->software);
+    add_bool(&json, "automatic", automatic);
+    add_number(&json, "memory_bytes", d->memory_bytes);
+    add_number(&json, "max_buffer_bytes", d->max_buffer_bytes);
+    add_number(&json, "compute_units", d->compute_units);
+    add_number(&json, "max_block_lanes", d->max_block_lanes);
+    add_number(&json, "max_shared_bytes", d->max_shared_bytes);
     add_text(&json, "capabilities", d->capabilities);
+    add_text(&json, "driver", d->driver);
     hg_json_end_object(&json);
+}
+
+/* Opens the device, so that what is told of it is what its probe found. One that does not open is not available. */
+static void probe(const hg_config *environment, hg_device_info *d) {
+    hg_backend *b = NULL;
+    hg_config config = *environment;
+    hg_device_info found;
+    if (!d->available) return;
+    memcpy(config.backend, d->backend, sizeof config.backend);
+    config.device_id = d->device;
+    config.profile_file = NULL;
+    config.profiling = false;
+    if (hg_backend_create_with_config(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK) {
+        *d = found;
+    } else {
+        d->available = false;
+        snprintf(d->reason, sizeof d->reason, "%.255s", hg_last_error()->message);
+    }
+    hg_backend_destroy(b);
+}
+
+/* The device that "auto" means, as "cpu 0"; "" for none. */
+static void find_automatic(const hg_config *environment, char text[32]) {
+    hg_backend *b = NULL;
+    hg_config config = *environment;
+    hg_device_info found;
+    memcpy(config.backend, "auto", 5);
+    config.device_id = 0;
+    config.profile_file = NULL;
+    config.profiling = false;
+    text[0] = 0;
+    if (hg_backend_create_with_config(&config, &b) == HG_OK && hg_backend_device(b, &found) == HG_OK)
+        snprintf(text, 32, "%s %u", found.backend, (unsigned)found.device);
+    hg_backend_destroy(b);
+}
+
+static void list_devices(cli *c, const hg_config *environment, hg_device_info *devices, size_t count) {
+    char automatic[32], name[32];
+    find_automatic(environment, automatic);
+    for (size_t i = 0; i < count; i++) {
+        probe(environment, &devices[i]);
+        snprintf(name, sizeof name, "%s %u", devices[i].backend, (unsigned)devices[i].device);
+        if (c->json)
+            add_device(c, &devices[i], strcmp(name, automatic) == 0);
+        else
+            print_device(c, &devices[i]);
+    }
+    if (c->json) return;
+    cli_out(c, "auto means %s", *automatic ? automatic : "no device");
+    if (strcmp(environment->backend, "auto") != 0)
+        cli_out(c, "; HOLOGRAM_BACKEND asks for %s %u", environment->backend, (unsigned)environment->device_id);
+    cli_out(c, "\n");
 }
 
 int command_devices(int argc, char **argv) {
     cli c = {0};
-    hg_device_info devices[64];
-    size_t count = 0;
+    hg_device_info *devices = NULL;
+    hg_config environment;
+    size_t room = 0, count = 0;
     if (!cli_parse(&c, argc, argv, NULL, 0)) return cli_finish(&c);
-    if (c.arguments.count)
+    if (c.arguments.count) {
         cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
-    else if (hg_devices(devices, HG_COUNT_OF(devices), &count) != HG_OK)
+        return cli_finish(&c);
+    }
+    hg_status status = hg_config_from_env(&environment);
+    if (status == HG_OK) status = hg_devices(NULL, 0, &room);
+    if (status == HG_OK && !(devices = hg_calloc(room, sizeof *devices))) status = hg_fail_memory();
+    if (status == HG_OK) status = hg_devices(devices, room, &count);
+    if (status == HG_OK)
+        list_devices(&c, &environment, devices, count < room ? count : room);
+    else
         cli_last_error(&c);
-    for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++) add_device(&c, &devices[i]);
+    hg_free(devices);
     return cli_finish(&c);
 }
 

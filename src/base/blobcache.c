@@ -9,7 +9,9 @@
 
 #if defined(__wasm__)
 
-struct hg_blob_cache { int unused; };
+struct hg_blob_cache {
+    int unused;
+};
 
 hg_status hg_blob_cache_open(const char *dir, uint64_t limit, hg_blob_cache **cache) {
     (void)dir, (void)limit;

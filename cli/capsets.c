@@ -1,0 +1,58 @@
+/* Capabilities of devices by name. Must not know: devices of this machine. */
+#include "capsets.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct row {
+    const char *name, *title;
+    bool i8, i16, i64, f64, fma32, fma64, subnormals, half, addressed, memory8, memory16, memory64, shared8, shared16, shared64, atomic64,
+        shared_atomic64;
+} row;
+static const row ROWS[] = {
+#define CAPSET(...) {__VA_ARGS__},
+#include "capsets.def"
+#undef CAPSET
+};
+
+uint32_t cli_capset_count(void) { return HG_COUNT_OF(ROWS); }
+
+void cli_capset_get(uint32_t index, cli_capset *set) {
+    const row *r = &ROWS[index];
+    memset(set, 0, sizeof *set);
+    set->name = r->name;
+    set->title = r->title;
+    set->kir.name = r->name;
+    set->kir.i8 = r->i8;
+    set->kir.i16 = r->i16;
+    set->kir.i64 = r->i64;
+    set->kir.f64 = r->f64;
+    set->kir.fma32 = r->fma32;
+    set->kir.fma64 = r->fma64;
+    set->kir.subnormals = r->subnormals;
+    set->kir.half = r->half;
+    set->target = (kir_device_target){.addressed = r->addressed,
+                                      .i64 = r->i64,
+                                      .memory8 = r->memory8,
+                                      .memory16 = r->memory16,
+                                      .memory64 = r->memory64,
+                                      .shared8 = r->shared8,
+                                      .shared16 = r->shared16,
+                                      .shared64 = r->shared64,
+                                      .atomic64 = r->atomic64,
+                                      .shared_atomic64 = r->shared_atomic64,
+                                      .max_arenas = 8};
+}
+
+bool cli_capset_find(cli *c, const char *option, const char *name, cli_capset *set) {
+    char known[256] = "";
+    const char *wanted = strcmp(name, "poor") == 0 ? "swiftshader" : name;
+    for (uint32_t i = 0; i < cli_capset_count(); i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", ROWS[i].name);
+        if (strcmp(ROWS[i].name, wanted) != 0) continue;
+        cli_capset_get(i, set);
+        return true;
+    }
+    cli_usage(c, "%s expects one of %s, got '%s'", option, known, name);
+    return false;
+}
