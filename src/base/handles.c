@@ -74,6 +74,7 @@ hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
         slot->users = 0;
         slot->removed = false;
         table->live++;
+        table->version++;
         *handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
         __atomic_store_n(&slot->key, *handle, __ATOMIC_SEQ_CST);
     }
@@ -135,6 +136,7 @@ bool hg_handles_remove(hg_handles *table, uint64_t handle) {
     bool known = slot && !slot->removed;
     if (known) {
         table->live--;
+        table->version++;
         slot->removed = true;
         __atomic_store_n(&slot->key, 0, __ATOMIC_SEQ_CST);
         if (!slot->users) object = vacate(table, slot, hg_handle_index(handle));
@@ -160,6 +162,13 @@ uint64_t hg_handles_end(hg_handles *table) {
     uint64_t end = table->end ? table->end : 1;
     hg_mutex_unlock(&table->mutex);
     return end;
+}
+
+uint64_t hg_handles_version(hg_handles *table) {
+    hg_mutex_lock(&table->mutex);
+    uint64_t version = table->version;
+    hg_mutex_unlock(&table->mutex);
+    return version;
 }
 
 uint64_t hg_handles_count(hg_handles *table) {

@@ -23,6 +23,7 @@ typedef struct hg_handles {
     uint64_t end;                             /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
+    uint64_t version; /* changes with every handle that comes or goes */
     void (*destroy)(void *user, void *object);
     void *user;
 } hg_handles;
@@ -49,6 +50,8 @@ bool hg_handles_remove(hg_handles *table, uint64_t handle);
 uint64_t hg_handles_at(hg_handles *table, uint64_t index);
 /* One more than the largest index ever used. */
 uint64_t hg_handles_end(hg_handles *table);
+/* Changes with every handle that comes or goes. */
+uint64_t hg_handles_version(hg_handles *table);
 /* Live handles. */
 uint64_t hg_handles_count(hg_handles *table);
 

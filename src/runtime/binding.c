@@ -110,11 +110,13 @@ static hg_status lay_out(hg_binding *binding) {
  * in some milliseconds. */
 #define SHORT_WORK (UINT64_C(1) << 24)
 
+static bool can_dispatch(const hg_backend *b) { return b->caps->device_form && (!b->caps->asynchronous || b->driver->event_wait); }
+
 static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
-    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !e->backend->caps->host_memory || binding->own_pools.count)
+    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !(e->backend->caps->host_memory || can_dispatch(e->backend)) || binding->own_pools.count)
         return;
     binding->simple = true;
     binding->timed = binding->launch.timeout_ms &&
@@ -183,6 +185,7 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]});
+    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) hg_dispatch_free(&binding->kernels[i].dispatch);
     hg_piece_free(&b->memory, &binding->env_copy);
     hg_piece_free(&b->memory, &binding->scratch);
     hg_piece_free(&b->memory, &binding->shared);

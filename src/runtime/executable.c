@@ -40,14 +40,18 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
     }
     record(b, "legalise", high->name, start);
     start = hg_profile_start(b->profile);
-    if (status == HG_OK) status = b->driver->kernel_create(b->device, low, &kernel->code);
+    if (status == HG_OK && b->caps->device_form)
+        status = hg_variants_create(b->driver, b->device, low, &kernel->variants); /* compiled when a launch needs it */
+    else if (status == HG_OK)
+        status = b->driver->kernel_create(b->device, low, &kernel->code);
     record(b, "driver", high->name, start);
-    kir_module_destroy(low);
+    if (!kernel->variants) kir_module_destroy(low);
     return status;
 }
 
 void hg_kernel_free(hg_backend *b, hg_kernel *kernel) {
     if (kernel->code) b->driver->kernel_destroy(kernel->code);
+    hg_variants_destroy(kernel->variants);
     hg_free(kernel->inputs);
     hg_free(kernel->slots);
 }

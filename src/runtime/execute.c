@@ -98,7 +98,7 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     launch->resolve = resolve_open;
     launch->resolve_user = run;
     if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
-    return HG_OK;
+    return kernel->has_open && kernel->variants ? hg_table_update(run) : HG_OK;
 }
 
 hg_status hg_run_write_env(hg_run *run) {
@@ -108,6 +108,35 @@ hg_status hg_run_write_env(hg_run *run) {
     return hg_run_submit(run, &copy, 1);
 }
 
+/* Device forms: the next window of the launch. */
+static hg_status next_window(hg_run *run) {
+    const hg_binding *binding = run->binding;
+    hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
+    bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes_env;
+    hg_status status = run->context->backend->caps->asynchronous ? new_event(run) : HG_OK;
+    if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->context->queue, &copy, writes_env, run->event);
+    if (status == HG_OK) return HG_OK;
+    hg_dispatch_abandon(run->dispatch);
+    run->dispatch = NULL;
+    return status;
+}
+
+static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
+    hg_dispatch *d = &run->binding->kernels[index].dispatch;
+    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, false, false));
+    run->dispatch = d;
+    run->kernel = index;
+    return next_window(run);
+}
+
+static hg_status submit_launch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
+    hg_binding *binding = run->binding;
+    if (binding->executable->kernels[index].variants) return start_dispatch(run, index, launch);
+    hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
+                                     {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
+    return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+}
+
 static hg_status run_kernel(hg_run *run, uint32_t index) {
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->ready;
@@ -115,10 +144,8 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     launch->deadline_ns = run->deadline_ns;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
-    hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
-                                     {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
     uint64_t start = hg_profile_start(run->context->backend->profile);
-    hg_status status = hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+    hg_status status = submit_launch(run, index, launch);
     if (start) hg_record_kernel(run, index, start);
     return status;
 }
@@ -174,9 +201,15 @@ static hg_run_state advance(hg_run *run) {
             if (!done) return HG_RUN_WAITING;
             b->driver->event_destroy(run->event);
             run->event = NULL;
-            if (run->span.start_ns) hg_profile_end(b->profile, &run->span);
-            run->span.start_ns = 0;
         }
+        if (run->dispatch && hg_dispatch_done(run->dispatch, &run->binding->fault)) {
+            run->status = next_window(run);
+            if (run->status != HG_OK) return HG_RUN_FAILED;
+            continue;
+        }
+        run->dispatch = NULL;
+        if (run->span.start_ns) hg_profile_end(b->profile, &run->span);
+        run->span.start_ns = 0;
         if (run->binding->fault.happened) {
             run->status = hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
             return HG_RUN_FAILED;
@@ -212,8 +245,12 @@ static uint64_t deadline(uint64_t timeout_ms) {
 }
 
 static hg_status run_simple(hg_binding *binding, hg_context *context) {
+    const hg_kernel *kernel = &binding->executable->kernels[0];
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
-    HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));
+    if (kernel->variants)
+        HG_TRY(hg_launch_wait(context, &binding->kernels[0].dispatch, kernel, &binding->ready, true, &binding->fault));
+    else
+        HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 
@@ -228,6 +265,17 @@ static hg_status clear_memory(hg_run *run) {
     return binding->shared.range.arena ? hg_run_submit(run, &shared, 1) : HG_OK;
 }
 
+/* What a failure left under way. */
+static void end_work(hg_run *run) {
+    const hg_driver *driver = run->context->backend->driver;
+    if (!run->event && !run->dispatch) return;
+    hg_error kept = *hg_error_record();
+    if (run->event && driver->event_wait) (void)!driver->event_wait(run->event); /* copies still use host memory */
+    if (run->event) driver->event_destroy(run->event);
+    if (run->dispatch) hg_dispatch_abandon(run->dispatch);
+    *hg_error_record() = kept;
+}
+
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
     hg_run run = {.binding = binding, .context = context, .status = HG_OK};
     const hg_executable *e = binding->executable;
@@ -238,7 +286,7 @@ static hg_status run_plan(hg_binding *binding, hg_context *context) {
     binding->launched = true;
     if (status == HG_OK) status = hg_run_write_env(&run);
     if (status == HG_OK) status = drive(&run);
-    if (run.event) context->backend->driver->event_destroy(run.event);
+    end_work(&run);
     hg_run_end_pools(&run, status != HG_OK);
     if (binding->guarded) hg_guard_end(context->backend);
     return status;

@@ -4,8 +4,6 @@
 
 #include "runtime/runtime.h"
 
-enum { HG_FAULT_TIMEOUT = 8 };
-
 /* steps.c: performs a whole-array step or pool instruction; arguments come from the environment, a result goes there. */
 hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
 /* The range of a pool by the number the program uses: its own choice, or a handle. */
@@ -15,6 +13,13 @@ void hg_run_end_pools(hg_run *run, bool failed);
 
 /* execute.c: hands commands to the driver; the machine goes on when they are done. */
 hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+/* table.c: the handle table of open accesses as it is now, on the device. */
+hg_status hg_table_update(hg_run *run) HG_NODISCARD;
+/* launch.c: a kernel in device form, to its end. deadline, class memory and the like are in the launch. */
+hg_status hg_launch_wait(hg_context *context, hg_dispatch *dispatch, const hg_kernel *kernel, const hg_driver_launch *launch,
+                         bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
+/* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */
+hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 /* The environment's host image to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
 /* The ranges of a buffer and of a flat address's buffer or pool. */

@@ -231,7 +231,7 @@ hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_ra
         return hg_fail_memory();
     }
     *range = m->place.range;
-    *entry = (hg_held){handle, *range};
+    *entry = (hg_held){handle, *range, m->place.arena_bytes};
     return HG_OK;
 }
 

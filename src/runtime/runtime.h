@@ -7,7 +7,7 @@
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "plan/plan.h"
-#include "runtime/suballoc.h"
+#include "runtime/dispatch.h"
 #include "runtime/profile.h"
 #include <hologram/backend.h>
 
@@ -35,6 +35,7 @@ struct hg_backend {
     hg_profile *profile; /* NULL: off */
     uint32_t queues;     /* made so far; atomic */
     hg_suballocator memory;
+    hg_dispatch_hall dispatches;
     hg_handles buffers, pools; /* of hg_memory */
     hg_context *context;       /* default */
     hg_mutex cache_lock;
@@ -53,12 +54,15 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
+    hg_dispatch_room room;   /* dispatches of the queue */
+    hg_driver_event *event;  /* of the fast path; made at its first use */
     hg_piece step_memory; /* what expanded steps need between their kernels; grows */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
 typedef struct hg_kernel {
-    hg_driver_kernel *code;
+    hg_driver_kernel *code; /* NULL on devices that run device forms: */
+    hg_variants *variants;  /* NULL on all others */
     uint32_t input_count, slot_count;
     kir_input *inputs;
     kir_slot *slots;
@@ -94,12 +98,14 @@ typedef struct hg_bound_kernel {
     hg_range *slots;
     bool *fixed; /* slots found at binding; the others are found at each launch */
     uint8_t *aliases;     /* alias signature; NULL below two slots */
+    hg_dispatch dispatch; /* device forms: what launches have in common */
 } hg_bound_kernel;
 
 /* A buffer or pool that a binding keeps alive. */
 typedef struct hg_held {
     uint64_t handle;
     hg_range range;
+    uint64_t arena_bytes; /* of the whole arena */
 } hg_held;
 
 struct hg_binding {
@@ -214,6 +220,8 @@ typedef struct hg_run {
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
     hg_driver_event *event; /* what it waits for */
+    hg_dispatch *dispatch;  /* a launch with windows to come; NULL: none */
+    uint32_t kernel;        /* its kernel */
     hg_profile_span span;   /* recorded when the event is done */
     uint64_t step_bytes;    /* moved by the last whole-array step, for profiles */
     hg_status status;

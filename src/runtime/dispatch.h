@@ -1,0 +1,155 @@
+/* Kernels in device form (kir/device.h): variants of a kernel made when a launch needs them, launch records, windows, fault records.
+ * Between a launch and HG_CMD_DISPATCH. Must not know: programs, plans, handles. */
+#ifndef HG_RUNTIME_DISPATCH_H
+#define HG_RUNTIME_DISPATCH_H
+
+#include "runtime/suballoc.h"
+
+/* ---- watchdog.c: one thread a backend tells launches on the device that their time is over ---- */
+typedef struct hg_watch {
+    struct hg_watch *next;
+    uint64_t deadline_ns;
+    volatile uint32_t *word; /* becomes 1 */
+    bool active;
+} hg_watch;
+typedef struct hg_watchdog {
+    hg_mutex lock;
+    hg_cond changed;
+    hg_thread thread;
+    bool started, stop;
+    uint64_t wakes_at; /* when it looks next by itself; UINT64_MAX: never */
+    hg_watch *first;
+} hg_watchdog;
+void hg_watchdog_init(hg_watchdog *dog);
+void hg_watchdog_destroy(hg_watchdog *dog);
+/* Without threads nothing watches: fuel ends a launch then. */
+void hg_watchdog_add(hg_watchdog *dog, hg_watch *watch);
+/* Afterwards nobody writes the word. */
+void hg_watchdog_remove(hg_watchdog *dog, hg_watch *watch);
+
+/* ---- variant.c ---- */
+/* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
+typedef struct hg_variant_key {
+    uint64_t group_memory; /* static groups only, as group */
+    uint32_t fold, group[3];
+    uint8_t form, small, whole_blocks, proven, shared_is_slot, zero[3];
+} hg_variant_key;
+
+typedef struct hg_variant_field {
+    kir_field field;
+    uint32_t offset; /* in the record */
+    uint8_t bytes;   /* 4 or 8 */
+    bool paired;     /* 4 bytes of a value whose other half is a field too */
+} hg_variant_field;
+
+typedef struct hg_variant {
+    struct hg_variant *next;
+    hg_variant_key key;
+    uint32_t references; /* atomic: the kernel's list, dispatches */
+    hg_driver_kernel *code;
+    kir_device_layout layout;
+    hg_variant_field *fields;
+    uint32_t field_count;
+    kir_slot *slots; /* of the device form */
+    uint32_t slot_count;
+    hg_arena messages; /* texts of the layout's sites */
+} hg_variant;
+
+/* The variants of one kernel. */
+typedef struct hg_variants {
+    const hg_driver *driver;
+    hg_device *device;
+    const hg_device_caps *caps;
+    kir_module *module; /* legalised and simplified; owned */
+    bool wants_blocks, needs_blocks;
+    hg_mutex lock;
+    hg_variant *first; /* the last used first */
+    uint32_t count;
+    uint64_t work;     /* operations of one lane without loops */
+    bool unbounded;
+    uint64_t lane_ps;  /* measured: picoseconds a lane; 0: unknown. Atomic */
+} hg_variants;
+/* Takes the module over on success. */
+hg_status hg_variants_create(const hg_driver *driver, hg_device *device, kir_module *module, hg_variants **variants) HG_NODISCARD;
+void hg_variants_destroy(hg_variants *variants);
+/* Found or made; retained. */
+hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const uint32_t group[3], uint64_t group_memory,
+                         hg_variant **variant) HG_NODISCARD;
+void hg_variant_release(hg_variants *variants, hg_variant *variant);
+
+/* ---- what all dispatches of a backend share ---- */
+typedef struct hg_dispatch_hall {
+    const hg_driver *driver; /* NULL: the device does not run device forms */
+    hg_device *device;
+    hg_suballocator *memory;
+    hg_watchdog watchdog;
+    hg_mutex lock;
+    hg_piece locks; /* KIR_LOCK_WORDS words, made when first needed */
+} hg_dispatch_hall;
+void hg_dispatch_hall_open(hg_dispatch_hall *hall, const hg_driver *driver, hg_device *device, hg_suballocator *memory);
+void hg_dispatch_hall_close(hg_dispatch_hall *hall);
+
+/* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
+typedef struct hg_dispatch_room {
+    hg_dispatch_hall *hall;
+    hg_driver_arena *visible;        /* the fault record where host and device see it at the same time, */
+    volatile uint32_t *fault_words;  /* and its words; */
+    hg_piece fault_memory;           /* else it is copied in and out */
+    uint32_t fault_copy[KIR_FAULT_WORDS];
+    bool fault_ready, fault_dirty;
+    /* The handle table of open accesses, filled before begin by whoever knows handles (table.c). */
+    hg_piece table_memory;
+    uint32_t *table;                 /* its words */
+    uint64_t table_words;            /* room for them */
+    uint32_t table_counts[2];
+    hg_range *arenas;                /* not addressed: the arenas that its entries name */
+    uint32_t arena_count, arena_room;
+    uint64_t table_version;          /* of what it was made from; 0: make it again */
+} hg_dispatch_room;
+void hg_dispatch_room_close(hg_dispatch_room *room);
+
+/* ---- dispatch.c ---- */
+/* A kernel's launch on its way, and what the next one like it can use again. Zero-initialise. */
+typedef struct hg_dispatch {
+    hg_variants *variants;
+    hg_variant *variant;
+    hg_dispatch_room *room; /* of the record's contents */
+    const hg_driver_launch *launch;
+    bool prepared, one_window;
+    uint64_t *record;
+    hg_range *slots;
+    hg_piece shared; /* group memory that the device has too little of */
+    hg_driver_dispatch command;
+    uint32_t extent[3]; /* blocks that have lanes */
+    uint64_t block_lanes;
+    uint64_t first, end; /* FLAT: lanes not dispatched yet */
+    uint32_t box[3];     /* BLOCK: the first block not dispatched yet */
+    bool blocks_left;
+    uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had */
+    uint64_t started_ns;
+    hg_watch watch;
+    hg_driver_fault fault;
+} hg_dispatch;
+void hg_dispatch_free(hg_dispatch *dispatch);
+/* Makes ready a launch of a kernel: variant, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
+ * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
+hg_status hg_dispatch_begin(hg_dispatch *dispatch, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch,
+                            bool proven, bool unchanged) HG_NODISCARD;
+/* Submits the next window, and more commands behind it. */
+hg_status hg_dispatch_submit(hg_dispatch *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
+                             hg_driver_event *signal) HG_NODISCARD;
+/* After a window is done: whether there are more. When there are none *fault tells the least fault; it stays as it is without one. */
+bool hg_dispatch_done(hg_dispatch *dispatch, hg_driver_fault *fault);
+/* Instead, when the submission or the wait failed. */
+void hg_dispatch_abandon(hg_dispatch *dispatch);
+/* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
+bool hg_dispatch_needs_wait(const hg_dispatch *dispatch);
+
+/* ---- decode.c ---- */
+/* A fault record's words as a fault. */
+void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const kir_device_layout *layout, const hg_driver_launch *launch,
+                     hg_driver_fault *fault);
+
+enum { HG_FAULT_TIMEOUT = 8 };
+
+#endif

@@ -1,0 +1,165 @@
+/* Variants of a kernel: device forms of its module for what a launch asks, compiled once each and kept while the executable lives.
+ * Must not know: launches' memory, queues. */
+#include "runtime/dispatch.h"
+#include <string.h>
+
+__typeof__(kir_device) kir_device __attribute__((weak)); /* TEMP until it exists */
+__typeof__(kir_device_wants_blocks) kir_device_wants_blocks __attribute__((weak));
+__typeof__(kir_device_layout_free) kir_device_layout_free __attribute__((weak));
+enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
+
+hg_status hg_variants_create(const hg_driver *driver, hg_device *device, kir_module *module, hg_variants **variants) {
+    hg_variants *v = hg_calloc(1, sizeof *v);
+    if (!v) return hg_fail_memory();
+    v->driver = driver;
+    v->device = device;
+    v->caps = driver->device_caps(device);
+    v->module = module;
+    v->needs_blocks = module->uses_barrier || module->uses_shared;
+    v->wants_blocks = v->needs_blocks || kir_device_wants_blocks(module);
+    hg_mutex_init(&v->lock);
+    for (kir_function *f = module->functions; f; f = f->next)
+        for (kir_value *o = kir_walk(NULL, f->body); o; o = kir_walk(o, f->body)) {
+            v->work++;
+            v->unbounded |= o->op == KIR_LOOP || o->op == KIR_CALL;
+        }
+    *variants = v;
+    return HG_OK;
+}
+
+static void destroy(hg_variants *variants, hg_variant *v) {
+    if (v->code) variants->driver->kernel_destroy(v->code);
+    kir_device_layout_free(&v->layout);
+    hg_arena_free(&v->messages);
+    hg_free(v->fields);
+    hg_free(v->slots);
+    hg_free(v);
+}
+
+void hg_variant_release(hg_variants *variants, hg_variant *v) {
+    if (v && __atomic_sub_fetch(&v->references, 1, __ATOMIC_ACQ_REL) == 0) destroy(variants, v);
+}
+
+void hg_variants_destroy(hg_variants *variants) {
+    if (!variants) return;
+    while (variants->first) {
+        hg_variant *next = variants->first->next;
+        hg_variant_release(variants, variants->first);
+        variants->first = next;
+    }
+    kir_module_destroy(variants->module);
+    hg_mutex_destroy(&variants->lock);
+    hg_free(variants);
+}
+
+/* ---- making one ---- */
+
+/* Field i is half of a value whose other half is a field too. */
+static bool is_paired(const kir_device_layout *layout, uint64_t i) {
+    const kir_field *f = &layout->fields.data[i];
+    for (uint64_t k = 0; k < layout->fields.count; k++) {
+        const kir_field *g = &layout->fields.data[k];
+        if (g->kind == f->kind && g->index == f->index && g->reach == f->reach && g->high != f->high) return true;
+    }
+    return false;
+}
+
+static hg_status keep_fields(hg_variant *v, const kir_module *m) {
+    v->field_count = (uint32_t)v->layout.fields.count;
+    v->fields = hg_calloc(v->field_count + (size_t)1, sizeof *v->fields);
+    if (!v->fields) return hg_fail_memory();
+    if (m->inputs.count != v->field_count) return hg_fail(HG_ERROR_INTERNAL, "device form: fields and inputs differ in number");
+    for (uint32_t i = 0; i < v->field_count; i++)
+        v->fields[i] = (hg_variant_field){.field = v->layout.fields.data[i],
+                                          .offset = m->inputs.data[i].index,
+                                          .bytes = m->inputs.data[i].type == HG_TYPE_U64 ? 8 : 4,
+                                          .paired = is_paired(&v->layout, i)};
+    return HG_OK;
+}
+
+static hg_status keep_slots(hg_variant *v, const kir_module *m) {
+    v->slot_count = (uint32_t)m->slots.count;
+    v->slots = hg_calloc(v->slot_count + (size_t)1, sizeof *v->slots);
+    if (!v->slots) return hg_fail_memory();
+    if (v->slot_count) memcpy(v->slots, m->slots.data, v->slot_count * sizeof *v->slots);
+    return HG_OK;
+}
+
+/* The layout's messages live in the module, which goes. */
+static hg_status keep_messages(hg_variant *v) {
+    for (uint64_t i = 0; i < v->layout.sites.count; i++) {
+        kir_fault_site *site = &v->layout.sites.data[i];
+        if (!site->message) continue;
+        site->message = hg_arena_text(&v->messages, site->message, strlen(site->message));
+        if (!site->message) return hg_fail_memory();
+    }
+    return HG_OK;
+}
+
+static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t group[3], uint64_t group_memory) {
+    const hg_variant_key *key = &v->key;
+    kir_device_options options = {.target = variants->caps->target,
+                                  .form = key->form,
+                                  .small = key->small,
+                                  .whole_blocks = key->whole_blocks,
+                                  .proven = key->proven,
+                                  .shared_is_slot = key->shared_is_slot,
+                                  .fold = key->fold};
+    kir_module *m = NULL;
+    HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
+    hg_status status = kir_simplify(m);
+    if (status == HG_OK) status = keep_fields(v, m);
+    if (status == HG_OK) status = keep_slots(v, m);
+    hg_driver_code code = {.module = m, .layout = &v->layout, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
+    if (status == HG_OK) status = variants->driver->code_create(variants->device, &code, &v->code);
+    if (status == HG_OK) status = keep_messages(v);
+    kir_module_destroy(m);
+    return status;
+}
+
+/* Takes one out of the list; NULL: there is none of this key. */
+static hg_variant *unlink_found(hg_variants *variants, const hg_variant_key *key) {
+    for (hg_variant **at = &variants->first; *at; at = &(*at)->next) {
+        hg_variant *v = *at;
+        if (memcmp(&v->key, key, sizeof *key) != 0) continue;
+        *at = v->next;
+        return v;
+    }
+    return NULL;
+}
+
+static void drop_last(hg_variants *variants) {
+    hg_variant **at = &variants->first;
+    while ((*at)->next) at = &(*at)->next;
+    hg_variant *last = *at;
+    *at = NULL;
+    variants->count--;
+    hg_variant_release(variants, last);
+}
+
+hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const uint32_t group[3], uint64_t group_memory,
+                         hg_variant **variant) {
+    hg_status status = HG_OK;
+    hg_mutex_lock(&variants->lock); /* also while compiling: device forms use scratch of the one module */
+    hg_variant *v = unlink_found(variants, key);
+    if (!v) {
+        v = hg_calloc(1, sizeof *v);
+        status = v ? HG_OK : hg_fail_memory();
+        if (v) {
+            v->references = 1;
+            v->key = *key;
+            status = compile(variants, v, group, group_memory);
+        }
+        if (status != HG_OK && v) destroy(variants, v);
+        if (status == HG_OK && variants->count >= MAX_VARIANTS) drop_last(variants);
+        if (status == HG_OK) variants->count++;
+    }
+    if (status == HG_OK) {
+        v->next = variants->first;
+        variants->first = v;
+        __atomic_fetch_add(&v->references, 1, __ATOMIC_RELAXED);
+        *variant = v;
+    }
+    hg_mutex_unlock(&variants->lock);
+    return status;
+}
