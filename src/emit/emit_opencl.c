@@ -115,6 +115,21 @@ static void print_parameter(c_printer *p, uint64_t slot) {
     if (p->module->slots.data[slot].base >= 0) text(p, "_arena");
 }
 
+/* The offset in a field, or in two halves. */
+static void print_offset(c_printer *p, uint64_t field) {
+    const kir_field *low = &p->layout->fields.data[field];
+    text(p, "record.");
+    field_name(p, p->out, field);
+    for (uint64_t i = 0; i < p->layout->fields.count; i++) {
+        const kir_field *high = &p->layout->fields.data[i];
+        if (!high->high || high->kind != low->kind || high->index != low->index || high->reach != low->reach) continue;
+        text(p, " + ((ulong)record.");
+        field_name(p, p->out, i);
+        text(p, " << 32)");
+        return;
+    }
+}
+
 /* "    __global uchar *const s0 = s0_arena + record.base_0;" */
 static void print_base(c_printer *p, uint64_t slot) {
     int32_t base = p->module->slots.data[slot].base;
@@ -127,8 +142,8 @@ static void print_base(c_printer *p, uint64_t slot) {
         slot_name(p->module, p->out, slot);
         text(p, " = ");
         slot_name(p->module, p->out, slot);
-        text(p, "_arena + record.");
-        field_name(p, p->out, (uint64_t)base);
+        text(p, "_arena + ");
+        print_offset(p, (uint64_t)base);
         text(p, ";\n");
     }
 }

@@ -1,0 +1,224 @@
+/* Devices of all OpenCL platforms: listing, opening, what they can do.
+ * Must not know: memory, kernels. */
+#include "backends/opencl/opencl_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+#if defined(HG_OPENCL_HEADERS)
+
+enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64 }; /* more are not listed */
+
+typedef struct found_device {
+    cl_platform_id platform;
+    cl_device_id id;
+} found_device;
+
+static uint32_t find_devices(found_device *found, char reason[256]) {
+    cl_platform_id platforms[MOST_PLATFORMS];
+    cl_uint platform_count = 0;
+    uint32_t count = 0;
+    if (!opencl_load(reason)) return 0;
+    cl_int error = CL_CALL(GetPlatformIDs, MOST_PLATFORMS, platforms, &platform_count);
+    if (error != CL_SUCCESS) platform_count = 0;
+    if (platform_count > MOST_PLATFORMS) platform_count = MOST_PLATFORMS;
+    for (cl_uint i = 0; i < platform_count && count < MOST_DEVICES; i++) {
+        cl_device_id ids[MOST_DEVICES];
+        cl_uint more = 0;
+        error = CL_CALL(GetDeviceIDs, platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, ids, &more);
+        if (error != CL_SUCCESS) continue;
+        for (cl_uint k = 0; k < more && count < MOST_DEVICES; k++) found[count++] = (found_device){platforms[i], ids[k]};
+    }
+    if (!count && platform_count)
+        snprintf(reason, 256, "the OpenCL drivers have no device (%s)", opencl_error_name(error) ? opencl_error_name(error) : "?");
+    else if (!count)
+        snprintf(reason, 256, "no OpenCL driver is installed: apt-get install pocl-opencl-icd, or a vendor driver");
+    return count;
+}
+
+/* ---- questions: 0 or "" where the device does not know ---- */
+
+static uint64_t number(cl_device_id id, cl_device_info what) {
+    union {
+        cl_ulong wide;
+        cl_uint narrow;
+        uint8_t bytes[16];
+    } value = {0};
+    size_t size = 0;
+    if (CL_CALL(GetDeviceInfo, id, what, sizeof value, &value, &size) != CL_SUCCESS) return 0;
+    return size == sizeof(cl_uint) ? value.narrow : value.wide;
+}
+
+/* To be freed; NULL when out of memory or unknown. */
+static char *whole_text(cl_device_id id, cl_device_info what) {
+    size_t size = 0;
+    if (CL_CALL(GetDeviceInfo, id, what, 0, NULL, &size) != CL_SUCCESS || size == 0) return NULL;
+    char *text = hg_calloc(size + 1, 1);
+    if (text && CL_CALL(GetDeviceInfo, id, what, size, text, NULL) != CL_SUCCESS) text[0] = 0;
+    return text;
+}
+
+static void short_text(cl_device_id id, cl_device_info what, char *text, size_t size) {
+    char *all = whole_text(id, what);
+    snprintf(text, size, "%s", all ? all : "");
+    hg_free(all);
+}
+
+static bool has_extension(const char *all, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = all; at && (at = strstr(at, name)) != NULL; at += length)
+        if ((at == all || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
+
+static void platform_text(cl_platform_id platform, char *text, size_t size) {
+    char all[256] = "";
+    if (CL_CALL(GetPlatformInfo, platform, CL_PLATFORM_VERSION, sizeof all, all, NULL) != CL_SUCCESS) all[0] = 0;
+    snprintf(text, size, "%s", all);
+}
+
+/* ---- capabilities ---- */
+
+static void numeric_caps(cl_device_id id, const char *extensions, const char *pretend, kir_caps *kir) {
+    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG), wide = number(id, CL_DEVICE_DOUBLE_FP_CONFIG);
+    kir->i8 = kir->i16 = true;
+    kir->i64 = !hg_pretends(pretend, "no-int64");
+    kir->f64 = wide && has_extension(extensions, "cl_khr_fp64") && !hg_pretends(pretend, "no-fp64");
+    kir->fma32 = (single & CL_FP_FMA) != 0;
+    kir->fma64 = kir->f64 && (wide & CL_FP_FMA);
+    kir->subnormals = (single & CL_FP_DENORM) && (!kir->f64 || (wide & CL_FP_DENORM));
+    kir->inexact[KIR_FDIV][0] = kir->inexact[KIR_FSQRT][0] = !(single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
+    kir->name = "opencl";
+}
+
+static void memory_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
+    bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
+    kir_device_target *t = &caps->target;
+    t->i64 = t->memory64 = t->shared64 = caps->kir.i64;
+    t->memory8 = t->memory16 = t->shared8 = t->shared16 = true;
+    t->atomic64 = t->shared_atomic64 = atomics && caps->kir.i64 && !hg_pretends(pretend, "no-atomic64");
+    caps->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    caps->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    caps->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    caps->max_shared_bytes -= caps->max_shared_bytes < KIR_SHARED_RESERVED ? caps->max_shared_bytes : KIR_SHARED_RESERVED;
+    if (caps->max_shared_bytes > HG_MAX_SHARED_BYTES) caps->max_shared_bytes = HG_MAX_SHARED_BYTES;
+}
+
+/* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_opencl_record). */
+enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
+
+static void group_caps(cl_device_id id, hg_device_caps *caps) {
+    size_t sizes[8] = {0};
+    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL) != CL_SUCCESS)
+        sizes[0] = sizes[1] = sizes[2] = 1;
+    uint64_t most = number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    caps->max_block_lanes = most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most ? (uint32_t)most : 1;
+    for (int i = 0; i < 3; i++) {
+        caps->max_group[i] = sizes[i] > caps->max_block_lanes ? caps->max_block_lanes : sizes[i] ? (uint32_t)sizes[i] : 1;
+        caps->max_groups[i] = i ? UINT16_MAX : INT32_MAX; /* OpenCL has no limit of its own, the devices' grids have these */
+    }
+    caps->flat_group = caps->max_group[0] < 256 ? caps->max_group[0] : 256;
+}
+
+static void fill_caps(const found_device *found, const char *extensions, const char *pretend, hg_device *d) {
+    hg_device_caps *caps = &d->caps;
+    numeric_caps(found->id, extensions, pretend, &caps->kir);
+    memory_caps(found->id, extensions, pretend, caps);
+    group_caps(found->id, caps);
+    d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+    d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
+                 opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
+    caps->device_form = caps->asynchronous = caps->can_wait = caps->exact = true;
+    caps->can_import = d->host_memory;
+    caps->max_slots = MOST_SLOTS;
+    caps->target.max_arenas = MOST_ARENAS;
+    caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
+    snprintf(d->options, sizeof d->options, "-cl-std=CL1.2%s",
+             caps->kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
+    char platform[80], name[64], driver[32];
+    platform_text(found->platform, platform, sizeof platform);
+    short_text(found->id, CL_DEVICE_NAME, name, sizeof name);
+    short_text(found->id, CL_DRIVER_VERSION, driver, sizeof driver);
+    snprintf(caps->identity, sizeof caps->identity, "%s | %s | %s", platform, name, driver);
+}
+
+/* ---- listing ---- */
+
+static void describe(const found_device *found, uint32_t index, hg_device_info *info) {
+    cl_device_id id = found->id;
+    char *extensions = whole_text(id, CL_DEVICE_EXTENSIONS);
+    uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG), shared = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    uint64_t lanes = number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
+    info->device = index;
+    memcpy(info->backend, "opencl", 7);
+    short_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    info->available = number(id, CL_DEVICE_AVAILABLE) != 0 && number(id, CL_DEVICE_COMPILER_AVAILABLE) != 0;
+    if (!info->available) snprintf(info->reason, sizeof info->reason, "the driver says that the device or its compiler is not available");
+    info->exact = true;
+    info->software = (number(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+    info->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->max_buffer_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->compute_units = (uint32_t)number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->max_block_lanes = lanes > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : (uint32_t)lanes;
+    info->max_shared_bytes = shared > HG_MAX_SHARED_BYTES ? HG_MAX_SHARED_BYTES : shared;
+    snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64%s%s%s", has_extension(extensions, "cl_khr_fp64") ? " f64" : "",
+             single & CL_FP_FMA ? " fma" : "", single & CL_FP_DENORM ? " subnormals" : "");
+    char platform[64], driver[48];
+    platform_text(found->platform, platform, sizeof platform);
+    short_text(id, CL_DRIVER_VERSION, driver, sizeof driver);
+    snprintf(info->driver, sizeof info->driver, "%s, driver %s", platform, driver);
+    hg_free(extensions);
+}
+
+uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    found_device found[MOST_DEVICES];
+    uint32_t count = find_devices(found, reason);
+    for (uint32_t i = 0; i < count && i < capacity && devices; i++) describe(&found[i], i, &devices[i]);
+    return count;
+}
+
+/* ---- opening ---- */
+
+static hg_status open_context(hg_device *d, const found_device *found) {
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)found->platform, 0};
+    cl_int error;
+    d->context = CL_MAKE(error, CreateContext, properties, 1, &d->id, NULL, NULL);
+    HG_TRY(opencl_check("clCreateContext", error));
+    d->setup = CL_MAKE(error, CreateCommandQueue, d->context, d->id, 0);
+    return opencl_check("clCreateCommandQueue", error);
+}
+
+hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    found_device found[MOST_DEVICES];
+    char reason[256] = "";
+    uint32_t count = find_devices(found, reason);
+    if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: %s", reason);
+    if (index >= count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    hg_mutex_init(&d->lock);
+    d->id = found[index].id;
+    char *extensions = whole_text(d->id, CL_DEVICE_EXTENSIONS);
+    fill_caps(&found[index], extensions, options->pretend, d);
+    hg_free(extensions);
+    hg_status status = open_context(d, &found[index]);
+    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+    if (status != HG_OK)
+        opencl_device_close(d);
+    else
+        *device = d;
+    return status;
+}
+
+void opencl_device_close(hg_device *d) {
+    if (!d) return;
+    if (d->setup) opencl.ReleaseCommandQueue(d->setup);
+    if (d->context) opencl.ReleaseContext(d->context);
+    hg_blob_cache_close(d->cache);
+    hg_mutex_destroy(&d->lock);
+    hg_free(d);
+}
+
+#endif

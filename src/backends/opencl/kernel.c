@@ -1,0 +1,200 @@
+/* Programs: text, the driver's compiler, binaries kept on disk, kernels and their arguments.
+ * Must not know: submissions. */
+#include "backends/opencl/opencl_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+#if defined(HG_OPENCL_HEADERS)
+
+struct hg_driver_kernel {
+    cl_program program;
+    cl_kernel kernel;
+    hg_mutex lock;      /* arguments belong to the kernel, not to a dispatch */
+    emit_record record; /* how it takes the record */
+    bool group_memory;
+    bool flat; /* numbers invocations in one direction */
+};
+
+/* ---- binaries on disk ---- */
+
+static void hash_text(hg_blake3 *hash, const char *text) { hg_blake3_update(hash, text, strlen(text) + 1); }
+
+static void make_key(const hg_device *d, const hg_text *source, uint8_t key[HG_BLOB_KEY_BYTES]) {
+    hg_blake3 hash;
+    hg_blake3_init(&hash);
+    hash_text(&hash, "opencl program 1");
+    hash_text(&hash, d->caps.identity);
+    hash_text(&hash, d->options);
+    hg_blake3_update(&hash, source->data, source->length);
+    hg_blake3_final(&hash, key);
+}
+
+static void keep_binary(hg_device *d, cl_program program, const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    size_t size = 0;
+    if (!hg_blob_cache_usable(d->cache)) return;
+    if (CL_CALL(GetProgramInfo, program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
+    unsigned char *binary = hg_alloc(size), *binaries[] = {binary};
+    if (binary && CL_CALL(GetProgramInfo, program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
+        (void)hg_blob_cache_put(d->cache, key, binary, size);
+    hg_free(binary);
+}
+
+/* NULL: there is none, or the driver does not take it. */
+static cl_program from_disk(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    uint8_t *data;
+    uint64_t bytes;
+    cl_int error, of_binary = CL_SUCCESS;
+    if (!hg_blob_cache_get(d->cache, key, &data, &bytes)) return NULL;
+    size_t size = (size_t)bytes;
+    const unsigned char *binary = data;
+    cl_program program = CL_MAKE(error, CreateProgramWithBinary, d->context, 1, &d->id, &size, &binary, &of_binary);
+    if (program && (error || of_binary || CL_CALL(BuildProgram, program, 1, &d->id, d->options, NULL, NULL) != CL_SUCCESS)) {
+        opencl.ReleaseProgram(program);
+        program = NULL;
+    }
+    if (!program) hg_blob_cache_remove(d->cache, key);
+    hg_free(data);
+    return program;
+}
+
+/* ---- the compiler ---- */
+
+static hg_status build_failed(hg_device *d, cl_program program, const char *name, cl_int error) {
+    size_t size = 0;
+    if (error != CL_BUILD_PROGRAM_FAILURE) return opencl_check("clBuildProgram", error);
+    (void)CL_CALL(GetProgramBuildInfo, program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = hg_calloc(size + 1, 1);
+    if (log && size) (void)CL_CALL(GetProgramBuildInfo, program, d->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    hg_status status = hg_fail(HG_ERROR_INTERNAL, "opencl: the driver's compiler refuses %s: %.600s", name, log ? log : "");
+    hg_free(log);
+    return status;
+}
+
+static hg_status from_source(hg_device *d, const hg_text *source, const char *name, cl_program *program) {
+    cl_int error;
+    const char *text = source->data;
+    *program = CL_MAKE(error, CreateProgramWithSource, d->context, 1, &text, &source->length);
+    HG_TRY(opencl_check("clCreateProgramWithSource", error));
+    error = CL_CALL(BuildProgram, *program, 1, &d->id, d->options, NULL, NULL);
+    if (error == CL_SUCCESS) return HG_OK;
+    hg_status status = build_failed(d, *program, name, error);
+    opencl.ReleaseProgram(*program);
+    *program = NULL;
+    return status;
+}
+
+static hg_status make_program(hg_device *d, const hg_driver_code *code, const char *name, cl_program *program) {
+    hg_text source = {0};
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    hg_status status = emit_opencl(code->module, code->layout, "", &source);
+    if (status == HG_OK) {
+        make_key(d, &source, key);
+        *program = from_disk(d, key);
+        if (!*program) {
+            status = from_source(d, &source, name, program);
+            if (status == HG_OK) keep_binary(d, *program, key);
+        }
+    }
+    hg_text_free(&source);
+    return status;
+}
+
+static bool is_flat(const kir_module *m) {
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_ID && v->u.imm == KIR_ID_THREAD) return true;
+    return false;
+}
+
+hg_status opencl_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
+    char name[96];
+    cl_int error;
+    hg_driver_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    hg_mutex_init(&k->lock);
+    k->record = emit_opencl_record(code->module, code->layout);
+    k->group_memory = code->layout->uses_group_memory;
+    k->flat = is_flat(code->module);
+    emit_kernel_name(code->module, name);
+    hg_status status = make_program(d, code, name, &k->program);
+    if (status == HG_OK) {
+        k->kernel = CL_MAKE(error, CreateKernel, k->program, name);
+        status = opencl_check("clCreateKernel", error);
+    }
+    if (status != HG_OK)
+        opencl_kernel_destroy(k);
+    else
+        *kernel = k;
+    return status;
+}
+
+void opencl_kernel_destroy(hg_driver_kernel *k) {
+    if (!k) return;
+    if (k->kernel) opencl.ReleaseKernel(k->kernel);
+    if (k->program) opencl.ReleaseProgram(k->program);
+    hg_mutex_destroy(&k->lock);
+    hg_free(k);
+}
+
+/* ---- dispatches ---- */
+
+static hg_status set_slot(cl_kernel kernel, cl_uint index, const hg_range *slot) {
+    cl_mem none = NULL;
+    if (slot->arena && slot->arena->svm)
+        CL_TRY(SetKernelArgSVMPointer, kernel, index, slot->arena->svm);
+    else
+        CL_TRY(SetKernelArg, kernel, index, sizeof(cl_mem), slot->arena ? &slot->arena->memory : &none);
+    return HG_OK;
+}
+
+/* The record of a kernel that has too many parameters for one by value. The caller releases it when the dispatch is enqueued. */
+static hg_status set_record_buffer(hg_device *d, cl_kernel kernel, cl_uint index, const hg_driver_dispatch *x, cl_mem *buffer) {
+    cl_int error;
+    void *record = (void *)(uintptr_t)x->record; /* only read */
+    *buffer = CL_MAKE(error, CreateBuffer, d->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, x->record_bytes, record);
+    HG_TRY(opencl_check("clCreateBuffer", error));
+    CL_TRY(SetKernelArg, kernel, index, sizeof(cl_mem), buffer);
+    return HG_OK;
+}
+
+static hg_status set_arguments(hg_device *d, const hg_driver_dispatch *x, cl_mem *buffer) {
+    const hg_driver_kernel *k = x->kernel;
+    cl_uint index = 0;
+    for (; index < x->slot_count; index++) HG_TRY(set_slot(k->kernel, index, &x->slots[index]));
+    if (k->group_memory) {
+        size_t bytes = x->group_memory ? (size_t)(x->group_memory + 7) / 8 * 8 : 8;
+        CL_TRY(SetKernelArg, k->kernel, index, bytes, NULL);
+        index++;
+    }
+    if (k->record == EMIT_RECORD_VALUE) CL_TRY(SetKernelArg, k->kernel, index, x->record_bytes, x->record);
+    if (k->record == EMIT_RECORD_BUFFER) HG_TRY(set_record_buffer(d, k->kernel, index, x, buffer));
+    return HG_OK;
+}
+
+hg_status opencl_enqueue(hg_device *d, cl_command_queue queue, const hg_driver_dispatch *x, cl_event *event) {
+    hg_driver_kernel *k = x->kernel;
+    cl_mem buffer = NULL;
+    size_t global[3], local[3];
+    cl_uint dimensions = 1;
+    for (int i = 0; i < 3; i++) {
+        local[i] = x->group[i];
+        global[i] = (size_t)x->groups[i] * x->group[i];
+        if (global[i] == 0) return HG_OK;
+        if (global[i] > 1) dimensions = (cl_uint)i + 1;
+    }
+    if (k->flat) {
+        local[0] *= local[1] * local[2];
+        global[0] *= global[1] * global[2];
+        dimensions = 1;
+    }
+    hg_mutex_lock(&k->lock);
+    hg_status status = set_arguments(d, x, &buffer);
+    if (status == HG_OK)
+        status = opencl_check("clEnqueueNDRangeKernel",
+                              CL_CALL(EnqueueNDRangeKernel, queue, k->kernel, dimensions, NULL, global, local, 0, NULL, event));
+    hg_mutex_unlock(&k->lock);
+    if (buffer) opencl.ReleaseMemObject(buffer);
+    return status;
+}
+
+#endif
