@@ -1,0 +1,359 @@
+/* A kernel in device form to the words of a SPIR-V 1.5 module for Vulkan 1.2: one function a function, structured control flow, values
+ * in single assignment. The entry point is named "main".
+ * The walk over regions keeps no stack: regions know their owners.
+ * Must not know: devices by name, drivers. */
+#include "emit/emit_spirv_internal.h"
+#include "isa/program.h"
+#include <string.h>
+
+/* Labels of an IF: after it, its else part. Of a LOOP: after it, the next round, its head, its body. */
+enum { AFTER, ELSE = 1, NEXT_ROUND = 1, HEAD = 2, BODY = 3 };
+
+uint32_t spv_use(spirv *s, const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_CONST: return spv_constant(s, v->type, v->u.imm);
+    case KIR_PARAM: return s->params[v->u.imm];
+    case KIR_INPUT: {
+        uint8_t type = s->module->inputs.data[v->u.imm].type;
+        uint32_t id = spv_input(s, (uint32_t)v->u.imm);
+        if (v->type == type) return id;
+        if (kir_type_bits(v->type) == kir_type_bits(type)) return spv_bitcast(s, v->type, type, id);
+        if (kir_type_is_float(v->type) || v->type == KIR_BOOL) spv_unsupported(s, "a field of another type");
+        return spv_convert_uint(s, v->type, type, id);
+    }
+    case KIR_ID: return spv_device_id(s, (uint32_t)v->u.imm);
+    default: return s->ids[v->id];
+    }
+}
+
+/* ---- functions ---- */
+
+static uint32_t function_id(spirv *s, const kir_function *f) {
+    uint32_t *id = &s->function_ids[f->id];
+    if (!*id) {
+        *id = s->next_id++;
+        spv_words(s, &s->todo, &f->id, 1);
+    }
+    return *id;
+}
+
+static uint32_t function_type(spirv *s, const kir_function *f) {
+    uint32_t types[1 + HG_COUNT_OF(f->param_types) + HG_COUNT_OF(f->array_params)], count = 0;
+    types[count++] = spv_type(s, f->result);
+    for (uint8_t i = 0; i < f->param_count; i++) types[count++] = spv_type(s, f->param_types[i]);
+    for (uint8_t i = 0; i < f->array_count; i++)
+        types[count++] = spv_pointer(s, Spv_S_Private, spv_array(s, f->array_params[i]->type, f->array_params[i]->length));
+    return spv_global(s, OpTypeFunction, 0, types, count);
+}
+
+static void call(spirv *s, const kir_value *v) {
+    const kir_function *f = v->u.call.function;
+    uint32_t operands[2 + HG_COUNT_OF(f->param_types) + HG_COUNT_OF(f->array_params)], count = 0;
+    operands[count++] = spv_type(s, f->result);
+    operands[count++] = function_id(s, f);
+    for (uint8_t i = 0; i < v->nargs; i++) operands[count++] = spv_use(s, v->args[i]);
+    for (uint8_t i = 0; i < f->array_count; i++) {
+        if (v->u.call.arrays[i]->length != f->array_params[i]->length) spv_unsupported(s, "an array of another length than the parameter");
+        operands[count++] = spv_var(s, v->u.call.arrays[i]);
+    }
+    s->ids[v->id] = spv_result(s, OpFunctionCall, operands, count);
+}
+
+static void leave(spirv *s, const kir_value *value) {
+    uint32_t none = 0;
+    if (s->function->result == KIR_VOID)
+        spv_write(s, s->at, OpReturn, &none, 0);
+    else
+        SPV(s, s->at, OpReturnValue, value ? spv_use(s, value) : spv_null(s, spv_type(s, s->function->result)));
+}
+
+/* ---- control flow ---- */
+
+static const kir_value *loop_around(const kir_value *v) {
+    const kir_value *owner = v->parent->owner;
+    while (owner && owner->op != KIR_LOOP) owner = owner->parent->owner;
+    return owner;
+}
+
+static void jump(spirv *s, const kir_value *v) {
+    const kir_value *loop;
+    switch ((kir_op)v->op) {
+    case KIR_BREAK:
+        loop = loop_around(v);
+        s->reached[loop->id] = true;
+        SPV(s, s->at, OpBranch, s->ids[loop->id] + AFTER);
+        break;
+    case KIR_CONTINUE: SPV(s, s->at, OpBranch, s->ids[loop_around(v)->id] + NEXT_ROUND); break;
+    case KIR_EXIT:
+        if (s->function != s->module->functions) spv_unsupported(s, "an exit outside of the kernel function");
+        leave(s, NULL);
+        break;
+    default: leave(s, v->nargs ? v->args[0] : NULL); break;
+    }
+}
+
+static void open_if(spirv *s, const kir_value *v) {
+    uint32_t labels = s->ids[v->id] = s->next_id, then = labels + 2, cond = spv_use(s, v->args[0]);
+    s->next_id += 3;
+    bool has_then = v->body[0]->first != NULL, has_else = v->body[1]->first != NULL;
+    s->reached[v->id] = !has_then || !has_else;
+    SPV(s, s->at, OpSelectionMerge, labels + AFTER, 0);
+    SPV(s, s->at, OpBranchConditional, cond, has_then ? then : labels + AFTER, has_else ? labels + ELSE : labels + AFTER);
+    SPV(s, s->at, OpLabel, has_then ? then : labels + ELSE);
+}
+
+static void open_loop(spirv *s, const kir_value *v) {
+    uint32_t labels = s->ids[v->id] = s->next_id;
+    s->next_id += 4;
+    s->reached[v->id] = false;
+    SPV(s, s->at, OpBranch, labels + HEAD);
+    SPV(s, s->at, OpLabel, labels + HEAD);
+    SPV(s, s->at, OpLoopMerge, labels + AFTER, labels + NEXT_ROUND, 0);
+    SPV(s, s->at, OpBranch, labels + BODY);
+    SPV(s, s->at, OpLabel, labels + BODY);
+}
+
+/* The label after a construct; false when nothing reaches it. */
+static bool after(spirv *s, const kir_value *owner) {
+    uint32_t none = 0;
+    SPV(s, s->at, OpLabel, s->ids[owner->id] + AFTER);
+    if (!s->reached[owner->id]) spv_write(s, s->at, OpUnreachable, &none, 0);
+    return s->reached[owner->id];
+}
+
+/* The end of a nested region: the next region of its owner, or NULL when the owner is done. open: the end is reached. */
+static const kir_region *close_region(spirv *s, const kir_region *region, bool *open) {
+    const kir_value *owner = region->owner;
+    uint32_t labels = s->ids[owner->id];
+    if (owner->op == KIR_LOOP) {
+        if (*open) SPV(s, s->at, OpBranch, labels + NEXT_ROUND);
+        SPV(s, s->at, OpLabel, labels + NEXT_ROUND);
+        SPV(s, s->at, OpBranch, labels + HEAD);
+    } else {
+        if (*open) {
+            SPV(s, s->at, OpBranch, labels + AFTER);
+            s->reached[owner->id] = true;
+        }
+        if (region == owner->body[0] && owner->body[1]->first) {
+            SPV(s, s->at, OpLabel, labels + ELSE);
+            *open = true;
+            return owner->body[1];
+        }
+    }
+    *open = after(s, owner);
+    return NULL;
+}
+
+static void source_line(spirv *s, const kir_value *v) {
+    if (!s->file || !v->inst || v->inst == s->line) return;
+    s->line = v->inst;
+    SPV(s, s->at, OpLine, s->file, v->inst, 0);
+}
+
+static void operation(spirv *s, const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_CONST:
+    case KIR_PARAM:
+    case KIR_INPUT:
+    case KIR_ID: return; /* written where they are used */
+    default: break;
+    }
+    if (!v->uses && !kir_has_side_effect(v) && v->op != KIR_LOAD) return;
+    source_line(s, v);
+    if (v->op == KIR_CALL)
+        call(s, v);
+    else if (!spv_memory(s, v) && !(s->ids[v->id] = spv_primitive(s, v)))
+        spv_unsupported(s, "an operation or type was not lowered");
+}
+
+static void write_body(spirv *s, const kir_region *root) {
+    const kir_region *region = root;
+    const kir_value *v = root->first;
+    bool open = true; /* the place that is being written can be reached */
+    while (!s->unsupported && !s->failed && ((v && open) || region != root)) {
+        if (!v || !open) {
+            const kir_region *other = close_region(s, region, &open);
+            v = other ? other->first : region->owner->next;
+            region = other ? other : region->owner->parent;
+        } else if (v->op == KIR_IF && (v->body[0]->first || v->body[1]->first)) {
+            source_line(s, v);
+            open_if(s, v);
+            region = v->body[v->body[0]->first ? 0 : 1];
+            v = region->first;
+        } else if (v->op == KIR_LOOP) {
+            open_loop(s, v);
+            region = v->body[0];
+            v = region->first;
+        } else if (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN) {
+            source_line(s, v);
+            jump(s, v);
+            open = false;
+        } else {
+            if (v->op != KIR_IF) operation(s, v);
+            v = v->next;
+        }
+    }
+    if (open) leave(s, NULL);
+}
+
+static bool begin_function(spirv *s, const kir_function *f) {
+    s->function = f;
+    s->at = &s->body;
+    s->line = 0;
+    s->vars.count = s->prologue.count = s->body.count = 0;
+    s->record_pointer = 0;
+    memset(s->inputs, 0, ((size_t)s->module->inputs.count + 1) * sizeof *s->inputs);
+    memset(s->device_ids, 0, sizeof s->device_ids);
+    for (uint64_t i = 0; i < s->module->slots.count; i++) s->slots[i].pointer = 0;
+    s->ids = hg_calloc((size_t)f->value_count + 1, sizeof *s->ids);
+    s->reached = hg_calloc((size_t)f->value_count + 1, sizeof *s->reached);
+    return s->ids && s->reached;
+}
+
+static void write_function(spirv *s, const kir_function *f) {
+    if (!begin_function(s, f)) s->failed = true;
+    if (f->param_count > HG_COUNT_OF(s->params)) spv_unsupported(s, "a function of too many parameters");
+    if (s->failed || s->unsupported) return;
+    uint32_t id = s->function_ids[f->id], none = 0, result = spv_type(s, f->result), type = function_type(s, f);
+    emit_words *out = &s->functions;
+    spv_name(s, id, f->name);
+    SPV(s, out, OpFunction, result, id, 0, type);
+    for (uint8_t i = 0; i < f->param_count; i++) {
+        s->params[i] = s->next_id++;
+        SPV(s, out, OpFunctionParameter, spv_type(s, f->param_types[i]), s->params[i]);
+    }
+    for (uint8_t i = 0; i < f->array_count; i++) {
+        const kir_var *x = f->array_params[i];
+        s->vars_by_id[x->id] = s->next_id++;
+        SPV(s, out, OpFunctionParameter, spv_pointer(s, Spv_S_Private, spv_array(s, x->type, x->length)), s->vars_by_id[x->id]);
+        spv_name(s, s->vars_by_id[x->id], x->name);
+    }
+    SPV(s, out, OpLabel, s->next_id++);
+    write_body(s, f->body);
+    spv_words(s, out, s->vars.data, s->vars.count);
+    spv_words(s, out, s->prologue.data, s->prologue.count);
+    spv_words(s, out, s->body.data, s->body.count);
+    spv_write(s, out, OpFunctionEnd, &none, 0);
+    hg_free(s->ids);
+    hg_free(s->reached);
+    s->ids = NULL;
+    s->reached = NULL;
+}
+
+/* ---- the module ---- */
+
+/* The program's text, one instruction a line, for OpLine to refer to. A string of more than 65,535 words continues. */
+static void write_source(spirv *s) {
+    enum { CHUNK = 240000 };
+    const hg_program *program = s->module->program;
+    if (!s->options->debug || !program) return;
+    hg_text text = {0};
+    for (uint32_t i = 0; i < program->inst_count; i++) {
+        hg_print_instruction(&text, program, i);
+        hg_text_add(&text, "\n", 1);
+    }
+    s->file = s->next_id++;
+    const char *name = s->module->name ? s->module->name : "program";
+    spv_write_text(s, &s->debug, OpString, &s->file, 1, name, strlen(name));
+    size_t first = text.length < CHUNK ? text.length : CHUNK;
+    spv_write_text(s, &s->debug, OpSource, (const uint32_t[]){Spv_U_Unknown, 0, s->file}, 3, text.data ? text.data : "", first);
+    for (size_t at = first; at < text.length; at += CHUNK) {
+        size_t length = text.length - at < CHUNK ? text.length - at : CHUNK;
+        spv_write_text(s, &s->debug, OpSourceContinued, NULL, 0, text.data + at, length);
+    }
+    s->failed |= text.failed;
+    hg_text_free(&text);
+}
+
+static void execution_modes(spirv *s, emit_words *out, uint32_t entry) {
+    static const struct { uint32_t mode, capability; } CONTROLS[] = {{Spv_X_RoundingModeRTE, Spv_C_RoundingModeRTE},
+                                                                     {Spv_X_DenormPreserve, Spv_C_DenormPreserve},
+                                                                     {Spv_X_SignedZeroInfNanPreserve, Spv_C_SignedZeroInfNanPreserve}};
+    const emit_spirv_options *o = s->options;
+    const bool *wanted[] = {o->float_controls_rte, o->float_controls_preserve, o->float_controls_inf_nan};
+    SPV(s, out, OpExecutionMode, entry, Spv_X_LocalSize, o->group[0], o->group[1], o->group[2]);
+    for (int control = 0; control < 3; control++)
+        for (uint32_t wide = 0; wide < 2; wide++) {
+            if (!wanted[control][wide] || !s->types[wide ? HG_TYPE_F64 : HG_TYPE_F32]) continue;
+            spv_capability(s, CONTROLS[control].capability);
+            SPV(s, out, OpExecutionMode, entry, CONTROLS[control].mode, wide ? 64 : 32);
+        }
+}
+
+/* Sections in the order of the specification, 2.4. */
+static void assemble(spirv *s, emit_words *out) {
+    bool by_address = s->options->target.addressed;
+    uint32_t entry = s->function_ids[s->module->functions->id], at = (uint32_t)out->count;
+    emit_words modes = {0}, entry_point = {0};
+    execution_modes(s, &modes, entry);
+    if (by_address) spv_capability(s, Spv_C_PhysicalStorageBufferAddresses);
+    spv_words(s, out, (const uint32_t[]){0x07230203, 0x00010500, 0, s->next_id, 0}, 5);
+    SPV(s, out, OpCapability, Spv_C_Shader);
+    for (uint64_t i = 0; i < s->capabilities.count; i++) SPV(s, out, OpCapability, s->capabilities.data[i]);
+    spv_write_text(s, out, OpExtInstImport, &s->glsl, 1, "GLSL.std.450", 12);
+    SPV(s, out, OpMemoryModel, by_address ? Spv_A_PhysicalStorageBuffer64 : Spv_A_Logical, Spv_M_GLSL450);
+    spv_write_text(s, &entry_point, OpEntryPoint, (const uint32_t[]){Spv_E_GLCompute, entry}, 2, "main", 4);
+    spv_words(s, &entry_point, s->interface.data, s->interface.count);
+    if (entry_point.count > 65535) spv_unsupported(s, "more variables than an entry point can name");
+    if (entry_point.data) entry_point.data[0] = (uint32_t)entry_point.count << 16 | OpEntryPoint;
+    const emit_words *sections[] = {&entry_point, &modes, &s->debug, &s->names, &s->decorations, &s->globals, &s->functions};
+    for (size_t i = 0; i < HG_COUNT_OF(sections); i++) spv_words(s, out, sections[i]->data, sections[i]->count);
+    uint32_t *map = hg_calloc(s->next_id, sizeof *map);
+    if (!map) s->failed = true;
+    if (map && !s->failed && !s->unsupported) spv_renumber(out->data + at, out->count - at, map, &out->data[at + 3]);
+    hg_free(map);
+    hg_vec_free(&modes);
+    hg_vec_free(&entry_point);
+}
+
+/* Side tables: one block of memory each, by id. */
+static bool allocate(spirv *s) {
+    const kir_module *m = s->module;
+    s->slots = hg_calloc((size_t)m->slots.count + 1, sizeof *s->slots);
+    s->members = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->members);
+    s->inputs = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->inputs);
+    s->all_functions = hg_calloc((size_t)m->function_count + 1, sizeof *s->all_functions);
+    s->function_ids = hg_calloc((size_t)m->function_count + 1, sizeof *s->function_ids);
+    s->vars_by_id = hg_calloc((size_t)m->var_count + 1, sizeof *s->vars_by_id);
+    s->tables_by_id = hg_calloc((size_t)m->table_count + 1, sizeof *s->tables_by_id);
+    s->passed = hg_calloc((size_t)m->var_count + 1, sizeof *s->passed);
+    return s->slots && s->members && s->inputs && s->all_functions && s->function_ids && s->vars_by_id && s->tables_by_id && s->passed;
+}
+
+static void release(spirv *s) {
+    emit_words *sections[] = {&s->debug, &s->names, &s->decorations, &s->globals, &s->functions, &s->vars, &s->prologue, &s->body, &s->interface,
+                              &s->todo, &s->capabilities};
+    void *tables[] = {s->table, s->slots, s->members, s->inputs, (void *)s->all_functions, s->function_ids, s->vars_by_id, s->tables_by_id,
+                      s->passed, s->ids, s->reached};
+    for (size_t i = 0; i < HG_COUNT_OF(sections); i++) hg_vec_free(sections[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(tables); i++) hg_free(tables[i]);
+}
+
+static void write_module(spirv *s, emit_words *out) {
+    for (kir_function *f = s->module->functions; f; f = f->next) {
+        kir_number(f);
+        s->all_functions[f->id] = f;
+    }
+    spv_prepare_memory(s);
+    s->glsl = s->next_id++;
+    write_source(s);
+    spv_type(s, HG_TYPE_U32);
+    function_id(s, s->module->functions);
+    for (uint64_t i = 0; i < s->todo.count && !s->failed && !s->unsupported; i++) write_function(s, s->all_functions[s->todo.data[i]]);
+    if (!s->failed && !s->unsupported) assemble(s, out);
+}
+
+hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, const emit_spirv_options *options, emit_words *out) {
+    (void)layout; /* module->inputs and slots say the same */
+    spirv writer = {.module = kernel, .options = options, .next_id = 1}, *s = &writer;
+    if (kernel->functions->result != KIR_VOID || kernel->functions->param_count || kernel->functions->array_count)
+        return hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': the kernel function has parameters or a result", kernel->name);
+    kir_count_uses((kir_module *)(uintptr_t)kernel);
+    if (allocate(s))
+        write_module(s, out);
+    else
+        s->failed = true;
+    release(s);
+    if (s->failed) return hg_fail_memory();
+    return s->unsupported ? hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': %s", kernel->name, s->unsupported) : HG_OK;
+}

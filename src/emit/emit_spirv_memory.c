@@ -1,0 +1,543 @@
+/* Memory in SPIR-V: the record, slots by address or by binding, group memory, variables, arrays, tables, ids.
+ * Must not know: control flow, devices by name. */
+#include "emit/emit_spirv_internal.h"
+#include <string.h>
+
+static uint32_t log2_bytes(uint64_t bytes) { return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0; }
+static uint8_t uint_of(uint32_t log2) {
+    static const uint8_t TYPES[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
+    return TYPES[log2];
+}
+
+/* ---- what the module does with its memory ---- */
+
+static void note_access(spirv *s, const kir_value *v, bool *atomics) {
+    bool read = v->op != KIR_STORE, write = v->op != KIR_LOAD;
+    if (v->op == KIR_ATOMIC) *atomics = true;
+    if (v->u.mem.slot < 0) return;
+    spv_slot *slot = &s->slots[v->u.mem.slot];
+    slot->read |= read;
+    slot->written |= write;
+}
+
+/* Coherent is what makes a store visible to other invocations by a fence or barrier alone; caches of a device are free elsewhere. */
+bool spv_prepare_memory(spirv *s) {
+    bool fence = false, barrier = false, atomics = false;
+    for (const kir_function *f = s->module->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC) note_access(s, v, &atomics);
+            fence |= v->op == KIR_FENCE;
+            barrier |= v->op == KIR_BARRIER;
+            if (v->op != KIR_CALL) continue;
+            for (uint8_t i = 0; i < v->u.call.function->array_count; i++) s->passed[v->u.call.arrays[i]->id] = true;
+        }
+    for (uint64_t i = 0; i < s->module->slots.count; i++)
+        s->slots[i].coherent = fence || ((barrier || atomics) && s->slots[i].read && s->slots[i].written);
+    s->open_coherent = fence || barrier || atomics;
+    return true;
+}
+
+/* ---- types of memory ---- */
+
+static void memory_capability(spirv *s, uint8_t type) {
+    if (type == HG_TYPE_U8) spv_capability(s, Spv_C_StorageBuffer8BitAccess);
+    if (type == HG_TYPE_U16) spv_capability(s, Spv_C_StorageBuffer16BitAccess);
+}
+
+static void decorate_block(spirv *s, uint32_t id, bool coherent) {
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Block);
+    SPV(s, &s->decorations, OpMemberDecorate, id, 0, Spv_D_Offset, 0);
+    if (coherent) SPV(s, &s->decorations, OpMemberDecorate, id, 0, Spv_D_Coherent);
+}
+
+/* struct { uN elements[]; } */
+static uint32_t block_type(spirv *s, uint32_t log2, bool coherent) {
+    uint32_t *block = &s->blocks[log2][coherent];
+    if (*block) return *block;
+    uint32_t *array = &s->runtime_arrays[log2];
+    memory_capability(s, uint_of(log2));
+    if (!*array) {
+        *array = SPV_GLOBAL(s, OpTypeRuntimeArray, 0, spv_type(s, uint_of(log2)));
+        SPV(s, &s->decorations, OpDecorate, *array, Spv_D_ArrayStride, 1u << log2);
+    }
+    *block = spv_struct(s, array, 1);
+    decorate_block(s, *block, coherent);
+    return *block;
+}
+
+/* struct { coherent T cell; }: decorations need a member. */
+static uint32_t cell_type(spirv *s, uint8_t type) {
+    uint32_t *cell = &s->cell_struct[type];
+    if (*cell) return *cell;
+    uint32_t inside = spv_type(s, type);
+    *cell = spv_struct(s, &inside, 1);
+    decorate_block(s, *cell, true);
+    return *cell;
+}
+
+static uint32_t bound_variable(spirv *s, uint32_t type, uint32_t binding, bool written, bool coherent, const char *name) {
+    uint32_t id = spv_variable(s, Spv_S_StorageBuffer, type, 0, name);
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_DescriptorSet, 0);
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Binding, binding);
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Aliased);
+    if (!written) SPV(s, &s->decorations, OpDecorate, id, Spv_D_NonWritable);
+    if (coherent) SPV(s, &s->decorations, OpDecorate, id, Spv_D_Coherent);
+    return id;
+}
+
+/* ---- the record ---- */
+
+static uint32_t member_of(spirv *s, uint32_t index) {
+    for (uint32_t i = 0; i < index; i++)
+        if (s->module->inputs.data[i].index == s->module->inputs.data[index].index) return s->members[i];
+    return UINT32_MAX;
+}
+
+/* Members are the record's fields by input; inputs of the same place share one. */
+static void make_record_type(spirv *s) {
+    uint32_t count = (uint32_t)s->module->inputs.count, used = 0;
+    uint32_t *types = hg_alloc((size_t)count * sizeof *types);
+    if (!types) {
+        s->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        s->members[i] = member_of(s, i);
+        if (s->members[i] != UINT32_MAX) continue;
+        types[used] = spv_type(s, s->module->inputs.data[i].type);
+        s->members[i] = used++;
+    }
+    uint32_t id = s->record_type = spv_struct(s, types, used);
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Block);
+    spv_name(s, id, "Record");
+    for (uint32_t i = 0, done = 0; i < count; i++) {
+        const kir_input *input = &s->module->inputs.data[i];
+        if (s->members[i] != done) continue;
+        SPV(s, &s->decorations, OpMemberDecorate, id, done, Spv_D_Offset, input->index);
+        if (s->options->debug && input->name)
+            spv_write_text(s, &s->names, OpMemberName, (const uint32_t[]){id, done}, 2, input->name, strlen(input->name));
+        done++;
+    }
+    hg_free(types);
+}
+
+/* An address out of two words or one 64-bit number. */
+static uint32_t address_type(spirv *s) { return s->options->target.i64 ? spv_type(s, HG_TYPE_U64) : spv_vector(s, 2); }
+static uint32_t to_pointer(spirv *s, uint32_t type, uint32_t address) {
+    return SPV_RESULT(s, s->options->target.i64 ? OpConvertUToPtr : OpBitcast, type, address);
+}
+
+static void make_record(spirv *s) {
+    const emit_spirv_options *o = s->options;
+    make_record_type(s);
+    if (o->record_is_pushed) {
+        s->record = spv_variable(s, Spv_S_PushConstant, s->record_type, 0, "record");
+    } else if (o->target.addressed) {
+        uint32_t address = address_type(s), block = spv_struct(s, &address, 1);
+        decorate_block(s, block, false);
+        s->record = spv_variable(s, Spv_S_PushConstant, block, 0, "record");
+    } else {
+        s->record = bound_variable(s, s->record_type, (uint32_t)s->module->slots.count, false, false, "record");
+    }
+}
+
+/* Written at the function's top. */
+static uint32_t read_record(spirv *s, uint32_t index) {
+    const emit_spirv_options *o = s->options;
+    if (!s->record) make_record(s);
+    uint8_t type = s->module->inputs.data[index].type;
+    bool by_address = !o->record_is_pushed && o->target.addressed;
+    uint32_t storage = o->record_is_pushed ? Spv_S_PushConstant : by_address ? Spv_S_PhysicalStorageBuffer : Spv_S_StorageBuffer;
+    uint32_t block = s->record, zero = spv_u32(s, 0), word = spv_type(s, type);
+    if (by_address && !s->record_pointer) {
+        uint32_t address = address_type(s);
+        uint32_t field = SPV_RESULT(s, OpAccessChain, spv_pointer(s, Spv_S_PushConstant, address), s->record, zero);
+        uint32_t value = SPV_RESULT(s, OpLoad, address, field);
+        s->record_pointer = to_pointer(s, spv_pointer(s, storage, s->record_type), value);
+    }
+    if (by_address) block = s->record_pointer;
+    uint32_t place = SPV_RESULT(s, OpAccessChain, spv_pointer(s, storage, word), block, spv_u32(s, s->members[index]));
+    if (!by_address) return SPV_RESULT(s, OpLoad, word, place);
+    return SPV_RESULT(s, OpLoad, word, place, Spv_m_Aligned, (uint32_t)kir_type_bytes(type));
+}
+
+uint32_t spv_input(spirv *s, uint32_t index) {
+    if (s->inputs[index]) return s->inputs[index];
+    emit_words *at = s->at;
+    s->at = &s->prologue;
+    uint32_t id = s->inputs[index] = read_record(s, index);
+    s->at = at;
+    return id;
+}
+
+/* ---- ids ---- */
+
+static uint32_t builtin(spirv *s, uint32_t which) {
+    static const uint32_t BUILTINS[] = {Spv_b_NumWorkgroups, Spv_b_WorkgroupId, Spv_b_LocalInvocationId, Spv_b_LocalInvocationIndex};
+    uint32_t type = which == 3 ? spv_type(s, HG_TYPE_U32) : spv_vector(s, 3), *id = &s->builtins[which];
+    if (!*id) {
+        *id = spv_variable(s, Spv_S_Input, type, 0, spv_enumerant('b', BUILTINS[which]));
+        SPV(s, &s->decorations, OpDecorate, *id, Spv_D_BuiltIn, BUILTINS[which]);
+    }
+    return SPV_RESULT(s, OpLoad, type, *id);
+}
+
+/* (group.z · groups.y + group.y) · groups.x + group.x, times the group's size, plus the index in it. */
+static uint32_t thread_id(spirv *s) {
+    const uint32_t *group = s->options->group;
+    uint32_t word = spv_type(s, HG_TYPE_U32), counts = builtin(s, 0), which = builtin(s, 1);
+    uint32_t index = SPV_RESULT(s, OpCompositeExtract, word, which, 2);
+    for (uint32_t i = 2; i-- > 0;) {
+        index = SPV_RESULT(s, OpIMul, word, index, SPV_RESULT(s, OpCompositeExtract, word, counts, i));
+        index = SPV_RESULT(s, OpIAdd, word, index, SPV_RESULT(s, OpCompositeExtract, word, which, i));
+    }
+    index = SPV_RESULT(s, OpIMul, word, index, spv_u32(s, group[0] * group[1] * group[2]));
+    return SPV_RESULT(s, OpIAdd, word, index, builtin(s, 3));
+}
+
+uint32_t spv_device_id(spirv *s, uint32_t which) {
+    if (which >= KIR_DEVICE_ID_COUNT) {
+        spv_unsupported(s, "an unknown id");
+        return 1;
+    }
+    uint32_t *id = &s->device_ids[which];
+    if (*id) return *id;
+    emit_words *at = s->at;
+    s->at = &s->prologue;
+    if (which == KIR_ID_THREAD) {
+        *id = thread_id(s);
+    } else {
+        uint32_t all = builtin(s, which >= KIR_ID_GROUP_X ? 1 : 2);
+        *id = SPV_RESULT(s, OpCompositeExtract, spv_type(s, HG_TYPE_U32), all, (which - KIR_ID_LOCAL_X) % 3);
+    }
+    s->at = at;
+    return *id;
+}
+
+/* ---- variables, arrays, tables ---- */
+
+static bool is_private(const spirv *s, const kir_var *x) { return !x->function || x->by_reference || s->passed[x->id]; }
+
+static uint32_t var_type(spirv *s, const kir_var *x) { return x->length ? spv_array(s, x->type, x->length) : spv_type(s, x->type); }
+
+/* An array that goes to functions lives outside of them, so that their parameters are of one storage class; it is cleared where its
+ * function begins. */
+uint32_t spv_var(spirv *s, const kir_var *x) {
+    uint32_t *id = &s->vars_by_id[x->id];
+    if (*id) return *id;
+    uint32_t type = var_type(s, x), zero = spv_null(s, type);
+    if (is_private(s, x)) {
+        *id = spv_variable(s, Spv_S_Private, type, zero, x->name);
+        if (x->function && x->function != s->module->functions) SPV(s, &s->prologue, OpStore, *id, zero);
+        return *id;
+    }
+    *id = s->next_id++;
+    SPV(s, &s->vars, OpVariable, spv_pointer(s, Spv_S_Function, type), *id, Spv_S_Function, zero);
+    spv_name(s, *id, x->name);
+    return *id;
+}
+
+static uint32_t element(spirv *s, const kir_var *x, const kir_value *at) {
+    uint32_t array = spv_var(s, x), index = spv_use(s, at), type = spv_pointer(s, is_private(s, x) ? Spv_S_Private : Spv_S_Function, spv_type(s, x->type));
+    return SPV_RESULT(s, OpAccessChain, type, array, index);
+}
+
+static uint32_t make_table(spirv *s, const kir_table *t) {
+    uint64_t size = kir_type_bytes(t->type);
+    const uint8_t *data = t->data;
+    uint32_t *elements = hg_alloc((size_t)t->length * sizeof *elements);
+    if (!elements) {
+        s->failed = true;
+        return 1;
+    }
+    for (uint32_t i = 0; i < t->length; i++) {
+        uint64_t bits = 0;
+        for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
+        elements[i] = spv_constant(s, t->type, bits);
+    }
+    uint32_t type = spv_array(s, t->type, t->length);
+    uint32_t id = spv_variable(s, Spv_S_Private, type, spv_global(s, OpConstantComposite, type, elements, t->length), t->name);
+    hg_free(elements);
+    return id;
+}
+
+static uint32_t table_get(spirv *s, const kir_value *v) {
+    const kir_table *t = v->u.table;
+    uint32_t *id = &s->tables_by_id[t->id], type = spv_type(s, t->type), index = spv_use(s, v->args[0]);
+    if (!*id) *id = make_table(s, t);
+    return SPV_RESULT(s, OpLoad, type, SPV_RESULT(s, OpAccessChain, spv_pointer(s, Spv_S_Private, type), *id, index));
+}
+
+static uint32_t variable_access(spirv *s, const kir_value *v) {
+    const kir_var *x = v->u.var;
+    switch ((kir_op)v->op) {
+    case KIR_VAR_GET: return SPV_RESULT(s, OpLoad, spv_type(s, x->type), spv_var(s, x));
+    case KIR_ARRAY_GET: return SPV_RESULT(s, OpLoad, spv_type(s, x->type), element(s, x, v->args[0]));
+    case KIR_VAR_SET: SPV(s, s->at, OpStore, spv_var(s, x), spv_use(s, v->args[0])); return 0;
+    default: SPV(s, s->at, OpStore, element(s, x, v->args[0]), spv_use(s, v->args[1])); return 0;
+    }
+}
+
+/* ---- places in memory ---- */
+
+typedef struct place {
+    uint32_t pointer, second; /* of cells; second: the next one, when the value takes two */
+    uint32_t storage;
+    uint8_t cell;             /* kir type */
+    uint32_t shift;           /* value is narrower than the cell: bits to its right; 0: it is not */
+    uint32_t aligned;         /* 0: no operand */
+    uint8_t operands;         /* first argument after the place */
+    bool is_volatile;
+} place;
+
+/* Offset in elements of 2^log2 bytes, u32. add: another offset of the same type, 0: none. */
+static uint32_t element_index(spirv *s, const kir_value *offset, uint32_t base, uint32_t log2) {
+    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)(offset->u.imm >> log2));
+    uint32_t type = spv_type(s, offset->type), id = spv_use(s, offset);
+    if (base) id = SPV_RESULT(s, OpIAdd, type, id, base);
+    if (log2) id = SPV_RESULT(s, OpShiftRightLogical, type, id, spv_u32(s, log2));
+    return spv_convert_uint(s, HG_TYPE_U32, offset->type, id);
+}
+
+/* Elements of a block or array of cells: the second cell of wide values, the shift of narrow ones. prefix: 0, or the block's member. */
+static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object, bool member, uint32_t index, uint8_t type, uint32_t low) {
+    uint32_t pointer = spv_pointer(s, p->storage, spv_type(s, p->cell)), zero = spv_u32(s, 0);
+    uint64_t cell = kir_type_bytes(p->cell), bytes = kir_type_bytes(type);
+    p->pointer = member ? SPV_RESULT(s, OpAccessChain, pointer, object, zero, index) : SPV_RESULT(s, OpAccessChain, pointer, object, index);
+    if (bytes > cell) {
+        uint32_t next = SPV_RESULT(s, OpIAdd, spv_type(s, HG_TYPE_U32), index, spv_u32(s, 1));
+        p->second = member ? SPV_RESULT(s, OpAccessChain, pointer, object, zero, next) : SPV_RESULT(s, OpAccessChain, pointer, object, next);
+    } else if (bytes < cell) {
+        if (v->op != KIR_LOAD) spv_unsupported(s, "a narrow store to word memory");
+        uint32_t word = spv_type(s, HG_TYPE_U32);
+        uint32_t byte = SPV_RESULT(s, OpBitwiseAnd, word, low, spv_u32(s, 3));
+        p->shift = SPV_RESULT(s, OpShiftLeftLogical, word, byte, spv_u32(s, 3));
+    }
+}
+
+/* The low half of an offset plus base, for the place of a narrow value in its word. */
+static uint32_t low_offset(spirv *s, const kir_value *offset, uint32_t base) {
+    uint32_t id = spv_use(s, offset);
+    if (base) id = SPV_RESULT(s, OpIAdd, spv_type(s, offset->type), id, base);
+    return spv_convert_uint(s, HG_TYPE_U32, offset->type, id);
+}
+
+static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type) {
+    const kir_value *offset = v->args[0];
+    if (!s->group_memory) {
+        uint64_t words = (s->options->group_memory + 3) / 4;
+        uint32_t array = spv_array(s, HG_TYPE_U32, words ? (uint32_t)words : 1);
+        s->group_memory = spv_variable(s, Spv_S_Workgroup, array, 0, "group_memory");
+    }
+    p->storage = Spv_S_Workgroup;
+    p->cell = HG_TYPE_U32;
+    p->operands = 1;
+    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset, 0) : 0;
+    in_elements(s, v, p, s->group_memory, false, element_index(s, offset, 0, 2), type, low);
+}
+
+static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
+    const kir_device_target *target = &s->options->target;
+    const kir_value *offset = v->args[0];
+    uint64_t bytes = kir_type_bytes(type);
+    bool own = bytes == 4 || (bytes == 1 && target->memory8) || (bytes == 2 && target->memory16) || (bytes == 8 && target->memory64);
+    uint32_t log2 = own ? log2_bytes(bytes) : 2;
+    spv_slot *slot = &s->slots[v->u.mem.slot];
+    if (!slot->variable[log2]) {
+        char name[16] = "slot0";
+        name[4] = (char)('0' + v->u.mem.slot % 10);
+        slot->variable[log2] = bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent, name);
+    }
+    int32_t input = s->module->slots.data[v->u.mem.slot].base;
+    uint32_t base = 0;
+    if (input >= 0) base = spv_convert_uint(s, offset->type, s->module->inputs.data[input].type, spv_input(s, (uint32_t)input));
+    p->storage = Spv_S_StorageBuffer;
+    p->cell = uint_of(log2);
+    p->operands = 1;
+    uint32_t low = own ? 0 : low_offset(s, offset, base);
+    in_elements(s, v, p, slot->variable[log2], true, element_index(s, offset, base, log2), type, low);
+}
+
+/* The input with the high half of a slot's address. */
+static uint32_t high_half(spirv *s, int32_t low) {
+    const kir_input *inputs = s->module->inputs.data;
+    for (uint64_t i = 0; i < s->module->inputs.count; i++)
+        if (inputs[i].index == inputs[low].index + 4) return spv_input(s, (uint32_t)i);
+    spv_unsupported(s, "half an address");
+    return 1;
+}
+
+static uint32_t pointer_of_halves(spirv *s, uint32_t low, uint32_t high, bool coherent) {
+    uint32_t type = spv_pointer(s, Spv_S_PhysicalStorageBuffer, block_type(s, 2, coherent));
+    uint32_t pair = SPV_RESULT(s, OpCompositeConstruct, spv_vector(s, 2), low, high);
+    return to_pointer(s, type, pair);
+}
+
+/* Addresses without 64-bit integers: words behind a pointer that is made of two halves. */
+static void in_halves(spirv *s, const kir_value *v, place *p, uint8_t type) {
+    bool open = v->u.mem.slot < 0;
+    uint32_t block;
+    if (open) {
+        uint32_t low = spv_use(s, v->args[0]), high = spv_use(s, v->args[1]);
+        block = pointer_of_halves(s, low, high, s->open_coherent);
+    } else {
+        spv_slot *slot = &s->slots[v->u.mem.slot];
+        int32_t base = s->module->slots.data[v->u.mem.slot].base;
+        if (!slot->pointer && base < 0) spv_unsupported(s, "a slot without an address");
+        if (!slot->pointer && base >= 0) {
+            uint32_t low = spv_input(s, (uint32_t)base), high = high_half(s, base);
+            emit_words *at = s->at;
+            s->at = &s->prologue;
+            slot->pointer = pointer_of_halves(s, low, high, slot->coherent);
+            s->at = at;
+        }
+        block = slot->pointer;
+    }
+    const kir_value *offset = v->args[open ? 2 : 0];
+    p->storage = Spv_S_PhysicalStorageBuffer;
+    p->cell = HG_TYPE_U32;
+    p->aligned = 4;
+    p->operands = open ? 3 : 1;
+    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset, 0) : 0;
+    in_elements(s, v, p, block, true, element_index(s, offset, 0, 2), type, low);
+}
+
+static void at_address(spirv *s, const kir_value *v, place *p, uint8_t type) {
+    bool open = v->u.mem.slot < 0, coherent = open ? s->open_coherent : s->slots[v->u.mem.slot].coherent;
+    const kir_value *offset = v->args[open ? 1 : 0];
+    uint32_t address, wide = spv_type(s, HG_TYPE_U64);
+    if (open) {
+        address = spv_use(s, v->args[0]);
+    } else {
+        int32_t base = s->module->slots.data[v->u.mem.slot].base;
+        if (base < 0) {
+            spv_unsupported(s, "a slot without an address");
+            return;
+        }
+        address = spv_input(s, (uint32_t)base);
+    }
+    if (offset->op != KIR_CONST || offset->u.imm)
+        address = SPV_RESULT(s, OpIAdd, wide, address, spv_convert_uint(s, HG_TYPE_U64, offset->type, spv_use(s, offset)));
+    p->storage = Spv_S_PhysicalStorageBuffer;
+    p->cell = type;
+    p->aligned = (uint32_t)kir_type_bytes(type);
+    p->operands = open ? 2 : 1;
+    memory_capability(s, type);
+    uint32_t cell = spv_pointer(s, p->storage, spv_type(s, type));
+    if (!coherent) {
+        p->pointer = to_pointer(s, cell, address);
+        return;
+    }
+    uint32_t block = to_pointer(s, spv_pointer(s, p->storage, cell_type(s, type)), address);
+    p->pointer = SPV_RESULT(s, OpAccessChain, cell, block, spv_u32(s, 0));
+}
+
+/* Where a value of type lies that v reads or writes. */
+static place locate(spirv *s, const kir_value *v, uint8_t type) {
+    place p = {.is_volatile = v->u.mem.volatile_access != 0};
+    bool open = v->u.mem.slot < 0;
+    if (v->u.mem.space == KIR_SHARED && open)
+        in_group_memory(s, v, &p, type);
+    else if (open && (v->u.mem.slot != KIR_ADDRESS || !s->options->target.addressed))
+        spv_unsupported(s, "an access that the device form does not have");
+    else if (!s->options->target.addressed)
+        in_binding(s, v, &p, type);
+    else if (s->options->target.i64)
+        at_address(s, v, &p, type);
+    else
+        in_halves(s, v, &p, type);
+    return p;
+}
+
+static uint32_t memory_operands(const place *p, uint32_t *to) {
+    uint32_t count = 0;
+    if (p->is_volatile || p->aligned) to[count++] = (p->is_volatile ? Spv_m_Volatile : 0u) | (p->aligned ? Spv_m_Aligned : 0u);
+    if (p->aligned) to[count++] = p->aligned;
+    return count;
+}
+
+static uint32_t load_cell(spirv *s, const place *p, uint32_t pointer) {
+    uint32_t operands[4] = {spv_type(s, p->cell), pointer};
+    return spv_result(s, OpLoad, operands, 2 + memory_operands(p, operands + 2));
+}
+
+static void store_cell(spirv *s, const place *p, uint32_t pointer, uint32_t value) {
+    uint32_t operands[4] = {pointer, value};
+    spv_write(s, s->at, OpStore, operands, 2 + memory_operands(p, operands + 2));
+}
+
+static uint32_t load(spirv *s, const kir_value *v) {
+    place p = locate(s, v, v->type);
+    if (s->unsupported) return 1;
+    uint32_t id = load_cell(s, &p, p.pointer);
+    if (p.second) {
+        uint32_t pair = SPV_RESULT(s, OpCompositeConstruct, spv_vector(s, 2), id, load_cell(s, &p, p.second));
+        return SPV_RESULT(s, OpBitcast, spv_type(s, v->type), pair);
+    }
+    if (!p.shift) return spv_bitcast(s, v->type, p.cell, id);
+    id = SPV_RESULT(s, OpShiftRightLogical, spv_type(s, HG_TYPE_U32), id, p.shift);
+    return spv_convert_uint(s, v->type, HG_TYPE_U32, id);
+}
+
+static void store(spirv *s, const kir_value *v) {
+    const kir_value *value = v->args[v->nargs - 1];
+    place p = locate(s, v, value->type);
+    if (s->unsupported) return;
+    uint32_t id = spv_use(s, value), word = spv_type(s, HG_TYPE_U32);
+    if (!p.second) {
+        store_cell(s, &p, p.pointer, spv_bitcast(s, p.cell, value->type, id));
+        return;
+    }
+    uint32_t pair = SPV_RESULT(s, OpBitcast, spv_vector(s, 2), id);
+    store_cell(s, &p, p.pointer, SPV_RESULT(s, OpCompositeExtract, word, pair, 0));
+    store_cell(s, &p, p.second, SPV_RESULT(s, OpCompositeExtract, word, pair, 1));
+}
+
+/* Relaxed: order is made by FENCE and BARRIER. */
+static uint32_t atomic(spirv *s, const kir_value *v) {
+    static const uint16_t OPCODES[] = {OpAtomicIAdd, OpAtomicUMin, OpAtomicSMin, OpAtomicUMax,     OpAtomicSMax,
+                                       OpAtomicAnd,  OpAtomicOr,   OpAtomicXor,  OpAtomicExchange, OpAtomicCompareExchange};
+    uint8_t type = v->args[v->nargs - 1]->type;
+    place p = locate(s, v, type);
+    if (s->unsupported) return 1;
+    if (p.second || p.shift || (type != HG_TYPE_U32 && type != HG_TYPE_U64)) {
+        spv_unsupported(s, "an atomic operation of a width that the memory does not have");
+        return 1;
+    }
+    if (type == HG_TYPE_U64) spv_capability(s, Spv_C_Int64Atomics);
+    uint32_t scope = spv_u32(s, Spv_o_DeviceScope), relaxed = spv_u32(s, 0), id = spv_type(s, type);
+    uint32_t first = spv_use(s, v->args[p.operands]);
+    if (v->u.mem.atomic == KIR_ATOMIC_CAS) {
+        uint32_t desired = spv_use(s, v->args[p.operands + 1]);
+        return SPV_RESULT(s, OpAtomicCompareExchange, id, p.pointer, scope, relaxed, relaxed, desired, first);
+    }
+    return SPV_RESULT(s, OPCODES[v->u.mem.atomic], id, p.pointer, scope, relaxed, first);
+}
+
+static void order(spirv *s, const kir_value *v) {
+    uint32_t semantics = spv_u32(s, Spv_q_AcquireRelease | Spv_q_UniformMemory | Spv_q_WorkgroupMemory);
+    uint32_t group = spv_u32(s, Spv_o_WorkgroupScope);
+    if (v->op == KIR_BARRIER)
+        SPV(s, s->at, OpControlBarrier, group, group, semantics);
+    else
+        SPV(s, s->at, OpMemoryBarrier, v->u.imm == HG_SCOPE_BLOCK ? group : spv_u32(s, Spv_o_DeviceScope), semantics);
+}
+
+bool spv_memory(spirv *s, const kir_value *v) {
+    uint32_t id = 0;
+    switch ((kir_op)v->op) {
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: id = variable_access(s, v); break;
+    case KIR_TABLE_GET: id = table_get(s, v); break;
+    case KIR_LOAD: id = load(s, v); break;
+    case KIR_STORE: store(s, v); break;
+    case KIR_ATOMIC: id = atomic(s, v); break;
+    case KIR_FENCE:
+    case KIR_BARRIER: order(s, v); break;
+    default: return false;
+    }
+    s->ids[v->id] = id;
+    return true;
+}
