@@ -19,6 +19,7 @@ typedef struct cli_value {
     uint64_t elements, bytes;
     const char *out; /* --out FILE */
     hg_buffer buffer;
+    bool copied; /* stream: the buffer is not the host's memory itself */
     hg_pool pool;
 } cli_value;
 

@@ -222,10 +222,20 @@ static bool fill_state(stream *s) {
 
 /* ---- chunks ---- */
 
-static hg_status import(stream *s, cli_value *v, uint64_t bytes, hg_params *params) {
+/* The slice itself as a buffer, or on a device that cannot have it, a buffer that is copied from and to. */
+static hg_status place(stream *s, cli_value *v, uint64_t bytes) {
+    if (v->copied && !streamed(s, v)) return HG_OK; /* state lives there */
     if (v->buffer.handle) HG_TRY(hg_backend_free_buffer(s->backend, v->buffer));
     v->buffer.handle = 0;
-    HG_TRY(hg_buffer_import(s->backend, v->data, bytes, &v->buffer));
+    hg_status status = v->copied ? HG_ERROR_BACKEND_UNAVAILABLE : hg_buffer_import(s->backend, v->data, bytes, &v->buffer);
+    if (status != HG_ERROR_BACKEND_UNAVAILABLE) return status;
+    v->copied = true;
+    HG_TRY(hg_backend_allocate_buffer(s->backend, bytes, &v->buffer));
+    return hg_buffer_write(s->backend, v->buffer, 0, v->data, bytes);
+}
+
+static hg_status place_and_bind(stream *s, cli_value *v, uint64_t bytes, hg_params *params) {
+    HG_TRY(place(s, v, bytes));
     return hg_params_set_buffer(params, v->param->name, v->buffer);
 }
 
@@ -235,7 +245,7 @@ static hg_status bind_values(stream *s, uint64_t rows, hg_params *params) {
         if (v->param->kind == HG_PARAM_SCALAR && (v->bound || v == s->rows))
             HG_TRY(hg_params_set_scalar(params, v->param->name, (hg_type)v->param->type, v->scalar));
         if (v->param->kind == HG_PARAM_BUFFER)
-            HG_TRY(import(s, v, v == s->in ? rows * s->in_row : v == s->out ? rows * s->out_row : v->bytes, params));
+            HG_TRY(place_and_bind(s, v, v == s->in ? rows * s->in_row : v == s->out ? rows * s->out_row : v->bytes, params));
         if (v->param->kind == HG_PARAM_POOL) {
             if (!v->pool.handle) HG_TRY(hg_backend_allocate_pool(s->backend, v->param->pool_bytes, &v->pool));
             HG_TRY(hg_params_set_pool(params, v->param->name, v->pool));
@@ -292,9 +302,16 @@ static bool write_all(stream *s, const uint8_t *from, uint64_t length) {
 }
 
 static bool run_chunk(stream *s, uint64_t rows) {
+    hg_status status = HG_OK;
     if (s->out) memset(s->out->data, 0, (size_t)(rows * s->out_row));
     if (!bind(s, rows)) return false;
-    if (hg_binding_launch(s->binding) != HG_OK) return fail_last(s);
+    if (s->in->copied) status = hg_buffer_write(s->backend, s->in->buffer, 0, s->in->data, rows * s->in_row);
+    if (status == HG_OK && s->out && s->out->copied)
+        status = hg_buffer_write(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
+    if (status == HG_OK) status = hg_binding_launch(s->binding);
+    if (status == HG_OK && s->out && s->out->copied)
+        status = hg_buffer_read(s->backend, s->out->buffer, 0, s->out->data, rows * s->out_row);
+    if (status != HG_OK) return fail_last(s);
     return !s->out || write_all(s, s->out->data, rows * s->out_row);
 }
 
@@ -317,17 +334,19 @@ static void print_state(stream *s) {
     hg_text text = {0};
     for (uint32_t i = 0; i < s->values.count; i++) {
         const cli_value *v = &s->values.data[i];
-        if (v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT)
-            cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
+        if (v->param->kind != HG_PARAM_BUFFER || v->param->dir != HG_DIR_INOUT) continue;
+        if (v->copied && hg_buffer_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK) (void)fail_last(s);
+        cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
     }
     if (text.data) fputs(text.data, stderr);
     hg_text_free(&text);
 }
 
-static void execute(stream *s, const char *backend, const char *profile) {
+static void execute(stream *s, const char *backend, uint64_t device, const char *profile) {
     hg_config config;
     hg_status status = hg_config_from_env(&config);
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
+    if (device != HG_NONE) config.device_id = (uint32_t)device;
     if (profile) config.profile_file = profile;
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
@@ -362,19 +381,22 @@ static bool begin(stream *s) {
 int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
-    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *profile = NULL;
+    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL;
+    uint64_t device = HG_NONE;
     const cli_option options[] = {{"--pool", &pool, NULL, false},       {"--in", &in, NULL, false},
                                   {"--out", &out, NULL, false},         {"--set", NULL, NULL, true},
-                                  {"--backend", &backend, NULL, false}, {"--profile", &profile, NULL, false}};
+                                  {"--backend", &backend, NULL, false}, {"--device", &number, NULL, false},
+                                  {"--profile", &profile, NULL, false}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
     else if (strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input is the stream: name the program's file");
-    else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) &&
-             begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
-        execute(&s, backend, profile);
+    else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
+             cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) &&
+             fill_state(&s))
+        execute(&s, backend, device, profile);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;
     return cli_finish(&c);
