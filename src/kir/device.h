@@ -38,7 +38,8 @@ typedef enum kir_field_kind {
     KIR_FIELD_BASE,         /* slot index: its address (addressed), or its offset in the arena that is bound */
     KIR_FIELD_LIMIT,        /* slot index, reach: size >= reach ? size - reach + 1 : 0, cut to the field; 0 without memory */
     KIR_FIELD_SHARED_LIMIT, /* the same of the block's shared memory */
-    KIR_FIELD_SHARED_BYTES, /* of a block, without the reserved ones */
+    KIR_FIELD_SHARED_BYTES, /* of a block, without the reserved ones, rounded up to a multiple of 16: the distance between blocks in the
+                               shared slot, and what a group sets to zero */
     KIR_FIELD_SIZE,         /* slot index: its size in bytes (fault texts) */
     KIR_FIELD_COUNT,        /* FLAT: lanes of this dispatch */
     KIR_FIELD_FIRST,        /* FLAT: global id of the dispatch's first lane */
@@ -61,7 +62,9 @@ typedef struct kir_field {
     uint64_t reach;
 } kir_field;
 
-/* Words of the fault record (slot KIR_SLOT_FAULT). All zero before the first launch, but BEST is ~0. */
+/* Words of the fault record (slot KIR_SLOT_FAULT). All zero before the first launch, but BEST is ~0. NAME, LIMIT and VALID are written
+ * for open accesses alone (site slot KIR_OPEN and space BUFFER, POOL or FLAT); the host knows them for all others: a slot without memory
+ * is a bad handle. FUEL is at most 2^22 - 1. */
 typedef enum kir_fault_word {
     KIR_FAULT_LOCK,    /* 1: somebody writes */
     KIR_FAULT_BEST,    /* low half of the least lane, in this dispatch's order, that faulted in phase 0; ~0: none */
@@ -121,7 +124,8 @@ typedef struct kir_device_layout {
  *     The place is in bounds and aligned to mem.bytes. volatile_access: the device must really read or write it now.
  *   FENCE, BARRIER   as they are. A BARRIER is reached by all invocations of the group; it makes memory of group and buffers visible
  *   EXIT             only in the kernel function: return
- * Nothing else: no CHECK, FAULT_IF, DERIVED, STEP; no call returns with a stopped lane unnoticed.
+ * Functions may call functions that stand behind them in the module. Variables of the module start as zero.
+ * Nothing else: no CHECK, FAULT_IF, STEP (DERIVED where the caps keep it); no call returns with a stopped lane unnoticed.
  * Slots: module->slots of the legalised module come first, in their order, then those that the form needs (kir_slot.kind). */
 typedef enum kir_device_id {
     KIR_ID_THREAD,  /* FLAT: linear index in the dispatch, below the product of groups and group size, which may exceed COUNT */

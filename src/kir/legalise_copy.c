@@ -120,10 +120,13 @@ static void copy(legal_pass *p, const kir_value *v) {
 }
 
 static void open_region(legal_pass *p, const kir_value *v) {
-    if (v->op == KIR_IF)
+    if (p->rules->before) p->rules->before(p, v);
+    if (v->op == KIR_IF) {
         legal_set(p, v, kir_if_begin(&p->b, legal_arg(p, v, 0)));
-    else
-        legal_set(p, v, kir_loop_begin(&p->b, v->u.loop.bounded));
+        return;
+    }
+    legal_set(p, v, kir_loop_begin(&p->b, v->u.loop.bounded));
+    if (p->rules->enter) p->rules->enter(p, v);
 }
 
 /* After the last operation of region: the operation to go on with, NULL at the end of the function. */
@@ -165,6 +168,7 @@ static void copy_function(legal_pass *p, const kir_function *f) {
         if (p->rules->after) p->rules->after(p, v);
         v = v->next ? v->next : close_regions(p, v->parent);
     }
+    if (p->rules->end_function) p->rules->end_function(p);
 }
 
 hg_status legal_run(const kir_module *in, const kir_caps *caps, const legal_rules *rules, void *state, kir_module **out) {

@@ -26,7 +26,10 @@ typedef struct legal_rules {
     void (*declare_params)(legal_pass *p, const kir_function *from, kir_function *to);
     kir_table *(*declare_table)(legal_pass *p, const kir_table *table); /* NULL result: as usual */
     void (*begin_function)(legal_pass *p);                              /* may be NULL */
+    void (*before)(legal_pass *p, const kir_value *v);                  /* in front of an IF or LOOP; may be NULL */
+    void (*enter)(legal_pass *p, const kir_value *v);                   /* at the start of a LOOP's region; may be NULL */
     void (*after)(legal_pass *p, const kir_value *v);                   /* v and its regions are done; may be NULL */
+    void (*end_function)(legal_pass *p);                                /* may be NULL */
 } legal_rules;
 
 struct legal_pass {

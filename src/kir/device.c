@@ -1,0 +1,271 @@
+/* The device form of a kernel: one copying pass over a legalised module. What stops lanes and what ghosts must still do is found first;
+ * ids, accesses, faults, the clock and barriers have files of their own.
+ * Requires and provides: see kir/device.h. */
+#include "kir/device_internal.h"
+#include <string.h>
+
+/* ---- what the functions do ---- */
+
+static bool access_stops(const device *d, const kir_value *v) {
+    uint8_t space = v->u.mem.space;
+    bool named = space == KIR_BUFFER || space == KIR_POOL || space == KIR_FLAT, open = named && (space == KIR_FLAT || v->u.mem.slot < 0);
+    return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !open));
+}
+
+static bool note_operation(device *d, device_function *f, const kir_value *v) {
+    device_function before = *f;
+    switch ((kir_op)v->op) {
+    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: f->faults = f->faults || access_stops(d, v); break;
+    case KIR_FAULT_IF: f->faults = true; break;
+    case KIR_LOOP: f->faults = f->faults || !v->u.loop.bounded; break;
+    case KIR_EXIT:
+        f->stops = true;
+        d->can_exit = true;
+        break;
+    case KIR_BARRIER: f->barrier = true; break;
+    case KIR_CALL: {
+        const device_function *g = &d->functions[v->u.call.function->id];
+        f->stops = f->stops || g->stops;
+        f->faults = f->faults || g->faults;
+        f->barrier = f->barrier || g->barrier;
+        break;
+    }
+    default: break;
+    }
+    f->stops = f->stops || f->faults;
+    return memcmp(&before, f, sizeof before) != 0;
+}
+
+static void note_functions(device *d) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (kir_function *f = d->in->functions; f; f = f->next)
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) changed = note_operation(d, &d->functions[f->id], v) || changed;
+    }
+}
+
+static void note_memory(device *d, bool *shared) {
+    for (kir_function *f = d->in->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_LOAD && v->op != KIR_STORE && v->op != KIR_CHECK && v->op != KIR_ATOMIC) continue;
+            uint8_t space = v->u.mem.space;
+            if (space == KIR_SHARED) *shared = true;
+            else if (space == KIR_FLAT || (space != KIR_CLASS && v->u.mem.slot < 0)) d->any_open = true;
+        }
+}
+
+/* ---- variables and helper functions of the form ---- */
+
+kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name) {
+    if (!*var) *var = kir_var_create(d->out, NULL, type, 0, name);
+    if (!*var) d->failed = true;
+    return *var;
+}
+
+/* Found by name among the functions that the form added: a program may use the same name. */
+legal_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
+    legal_helper h = {0};
+    for (kir_function *f = d->out->functions; f; f = f->next)
+        if (f->id >= d->in->function_count && strcmp(f->name, name) == 0) h.function = f;
+    if (h.function || d->p->b.failed) return h;
+    h.function = kir_function_create(d->out, name, result);
+    kir_builder_init(&h.b, d->out, h.function);
+    if (!h.function) {
+        d->failed = true;
+        return h;
+    }
+    h.fresh = true;
+    h.function->param_count = params;
+    for (uint8_t i = 0; i < params; i++) h.function->param_types[i] = types[i];
+    return h;
+}
+
+void device_helper_end(device *d, legal_helper *h) {
+    if (h->b.failed) d->failed = true;
+}
+
+/* ---- the copying ---- */
+
+/* Lanes that the dispatch has too many of. */
+static void stop_surplus(device *d, kir_builder *b) {
+    kir_value *inside;
+    if (!d->block) {
+        inside = dop(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
+    } else if (!d->options->whole_blocks) {
+        device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0)) : device_field64(d, b, KIR_FIELD_LANES, 0);
+        inside = dwide_below(d, b, device_lane(d, b), lanes);
+    } else {
+        return;
+    }
+    kir_value *surplus = kir_if_begin(b, kir_not(b, inside));
+    device_stop_lane(d, b);
+    kir_if_end(b, surplus);
+}
+
+static void begin_function(legal_pass *p) {
+    device *d = p->state;
+    d->p = p;
+    d->out = p->out;
+    d->function = p->function;
+    d->loops = 0;
+    d->tail = false;
+    d->maybe_stopped = p->function != d->in->functions;
+    if (p->function == d->in->functions) {
+        p->out->inputs.count = 0; /* fields of the record take their place */
+        for (uint64_t i = 0; i < p->out->slots.count; i++) {
+            kir_slot *slot = &p->out->slots.data[i];
+            slot->base = -1;
+            slot->read = slot->written = false;
+        }
+        device_begin_group(d, &p->b);
+        stop_surplus(d, &p->b);
+    }
+    device_prepare_ids(d, &p->b, p->function);
+}
+
+static void lower_call(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    const kir_function *callee = v->u.call.function;
+    const device_function *f = &d->functions[callee->id];
+    device_stop how = device_stop_here(d);
+    kir_value *args[255];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = legal_arg(d->p, v, i);
+    kir_var *result = NULL;
+    if (!callee->pure && !f->ghosts) {
+        if (v->type != KIR_VOID && how == DEVICE_FALL && d->maybe_stopped) {
+            result = kir_var_create(d->out, b->function, v->type, 0, NULL);
+            kir_set(b, result, kir_const(b, v->type, 0));
+        }
+        device_mask(d, b);
+    }
+    kir_value *x = legal_copy_with(d->p, v, v->type, v->nargs, args);
+    if (result) kir_set(b, result, x);
+    device_close_ifs(d, b);
+    legal_set(d->p, v, result ? kir_get(b, result) : x);
+    if (!f->stops) return;
+    if (how == DEVICE_FALL) {
+        d->maybe_stopped = true;
+        return;
+    }
+    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d)));
+    device_stop_lane(d, b);
+    kir_if_end(b, left);
+}
+
+static void lower_fault_if(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    device_wide none = {NULL, NULL};
+    uint32_t site = device_site(d, v, v->u.fault.code, v->u.fault.operand, 0);
+    device_guard(d, b, legal_arg(d->p, v, 0), site, dwide(d, b, 0), none);
+    device_close_ifs(d, b);
+}
+
+static bool lower(legal_pass *p, const kir_value *v) {
+    device *d = p->state;
+    switch ((kir_op)v->op) {
+    case KIR_INPUT: return device_lower_input(d, v);
+    case KIR_ID: device_lower_id(d, v); return true;
+    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: device_lower_access(d, v); return true;
+    case KIR_FAULT_IF: lower_fault_if(d, v); return true;
+    case KIR_EXIT: device_stop_lane(d, &p->b); return true;
+    case KIR_CALL: lower_call(d, v); return true;
+    case KIR_BARRIER: device_lower_barrier(d, v); return true;
+    default: return false;
+    }
+}
+
+/* A loop that ghosts leave is not entered by them either. */
+static void before(legal_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (v->op != KIR_LOOP) return;
+    kir_value **wrap = hg_vec_push(&d->wraps);
+    if (!wrap) d->failed = true;
+    else if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v)) *wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+}
+
+static void enter(legal_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (d->ghosts && device_kept(v)) {
+        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        device_enter_kept(d, &p->b, v);
+        return;
+    }
+    d->loops++;
+    if (!v->u.loop.bounded) device_poll(d, &p->b);
+}
+
+static void after_loop(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    kir_value *wrap = d->wraps.count ? d->wraps.data[--d->wraps.count] : NULL;
+    if (wrap) kir_if_end(b, wrap);
+    if (d->ghosts && device_kept(v)) return;
+    d->loops--;
+    if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->maybe_stopped) return;
+    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too */
+    kir_break(b);
+    kir_if_end(b, left);
+}
+
+static void after(legal_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (v->op == KIR_LOOP) after_loop(d, v);
+    if (v != d->last_kept) return;
+    d->tail = true;
+    if (!d->maybe_stopped || !v->next) return;
+    kir_value *left = kir_if_begin(&p->b, kir_get(&p->b, device_stopped(d)));
+    kir_exit(&p->b);
+    kir_if_end(&p->b, left);
+    d->maybe_stopped = false;
+}
+
+static const legal_rules DEVICE_RULES = {.lower = lower, .begin_function = begin_function, .before = before, .enter = enter, .after = after};
+
+/* ---- ---- */
+
+static hg_status prepare(device *d) {
+    bool shared = false;
+    d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
+    if (!d->functions) return hg_fail_memory();
+    note_functions(d);
+    note_memory(d, &shared);
+    d->group_memory = shared && !d->options->shared_is_slot;
+    bool barrier = d->functions[d->in->functions->id].barrier;
+    if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
+    if (d->options->fold > 1 && d->block) return hg_fail(HG_ERROR_ISA, "blocks larger than the device's groups are not possible yet");
+    HG_TRY(device_find_zeros(d->in));
+    const device_function *kernel = &d->functions[d->in->functions->id];
+    d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks);
+    return d->ghosts ? device_find_kept(d) : HG_OK;
+}
+
+static hg_status finish(device *d, kir_module *m) {
+    HG_TRY(device_lay_out(d));
+    m->uses_shared = d->group_memory;
+    d->layout->uses_group_memory = d->group_memory || d->layout->shared_reserved;
+    return kir_verify(m);
+}
+
+hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) {
+    *out = NULL;
+    memset(layout, 0, sizeof *layout);
+    layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot = layout->shared_slot = layout->first_arena_slot = -1;
+    device d = {.in = in, .options = options, .layout = layout, .i64 = options->target.i64, .small = options->small, .block = options->form == KIR_FORM_BLOCK};
+    hg_status status = prepare(&d);
+    kir_module *m = NULL;
+    if (status == HG_OK) status = legal_run(in, NULL, &DEVICE_RULES, &d, &m);
+    if (status == HG_OK) status = d.failed ? hg_fail_memory() : finish(&d, m);
+    hg_vec_free(&d.wraps);
+    hg_free(d.functions);
+    if (status != HG_OK) {
+        kir_module_destroy(m);
+        kir_device_layout_free(layout);
+        return status;
+    }
+    *out = m;
+    return HG_OK;
+}
+
+void kir_device_layout_free(kir_device_layout *layout) {
+    hg_vec_free(&layout->fields);
+    hg_vec_free(&layout->sites);
+}

@@ -1,0 +1,159 @@
+/* Inside the device form: what the parts of kir_device share. One copying pass (legalise_internal.h) writes the new module; fields of the
+ * launch record, slots, fault sites and helper functions are made when something first needs them.
+ * Must not know: devices by name, languages. */
+#ifndef HG_KIR_DEVICE_INTERNAL_H
+#define HG_KIR_DEVICE_INTERNAL_H
+
+#include "kir/device.h"
+#include "kir/legalise_internal.h"
+
+/* 64 bits: a u64, or two u32 where there is none (h not NULL). */
+typedef struct device_wide {
+    kir_value *l, *h;
+} device_wide;
+
+/* Where an access goes once it is checked: a slot, group memory, a computed address, or an arena chosen by number. */
+typedef enum device_place_kind { DEVICE_SLOT, DEVICE_GROUP, DEVICE_ADDRESS, DEVICE_ARENA } device_place_kind;
+typedef struct device_place {
+    uint8_t kind; /* device_place_kind */
+    int16_t slot;
+    device_wide base;   /* ADDRESS */
+    kir_value *arena;   /* ARENA: its number, u32 */
+} device_place;
+
+/* How a stopped lane goes on at the place that is being written. */
+typedef enum device_stop {
+    DEVICE_EXIT,   /* leaves the kernel */
+    DEVICE_RETURN, /* leaves the function, its caller looks at `stopped` */
+    DEVICE_BREAK,  /* leaves the innermost loop */
+    DEVICE_FALL    /* runs along as a ghost */
+} device_stop;
+
+/* What is known of a function of the input, by its id. */
+typedef struct device_function {
+    bool stops;   /* a lane may stop in it */
+    bool ghosts;  /* it holds something that stopped lanes must still do (a barrier, a value that decides about one) */
+    bool barrier; /* it reaches a barrier */
+    bool faults;  /* … because of a fault or the clock */
+} device_function;
+
+/* Facts about values and variables of the input are packed in their scratch: low bits known to be zero, and: */
+enum { DEVICE_ZEROS = 0xFF, DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */ };
+
+typedef struct device {
+    legal_pass *p; /* NULL until the copying runs */
+    const kir_module *in;
+    kir_module *out;
+    const kir_device_options *options;
+    kir_device_layout *layout;
+    bool i64, small, block, failed, ghosts;
+    bool group_memory; /* the program's shared memory is in the group */
+    bool any_open;
+    bool can_exit;     /* an EXIT somewhere */
+    device_function *functions;
+    /* variables of the form; NULL until needed */
+    kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
+    kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
+    const kir_function *function; /* being written */
+    device_wide ids[HG_ID_COUNT]; /* of the function being written */
+    uint32_t loops;               /* loops around that ghosts leave */
+    bool tail;                    /* of the kernel: nothing here must still be done by ghosts */
+    bool maybe_stopped;           /* a lane here may be a ghost */
+    bool stops_pending;           /* … once the access being written is done */
+    const kir_value *last_kept;   /* of the operations of the kernel's body the last that holds something ghosts must do */
+    HG_VEC(kir_value *) wraps;    /* for each loop around the IF that keeps ghosts out, or NULL */
+    uint32_t open_ifs;            /* of the access being written */
+    kir_value *ifs[8];
+} device;
+
+/* ---- small builders ---- */
+static inline kir_value *du32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
+static inline kir_value *dop(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return kir_binary(b, op, x, y); }
+static inline kir_value *dby(kir_builder *b, kir_op op, kir_value *x, uint64_t n) { return kir_binary(b, op, x, kir_const(b, x->type, n)); }
+static inline kir_value *dshift(kir_builder *b, kir_op op, kir_value *x, uint32_t n) { return kir_binary(b, op, x, du32(b, n)); }
+static inline kir_value *dzero(kir_builder *b, kir_value *x) { return dby(b, KIR_CMP_EQ, x, 0); }
+static inline uint32_t device_zeros(const kir_value *v) { return (uint32_t)(uintptr_t)v->scratch & DEVICE_ZEROS; }
+static inline bool device_kept(const kir_value *v) { return ((uintptr_t)v->scratch & DEVICE_KEPT) != 0; }
+
+/* ---- device_wide.c: 64 bits either way ---- */
+device_wide dwide(const device *d, kir_builder *b, uint64_t n);
+device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x);
+kir_value *dwide_low(const device *d, kir_builder *b, device_wide x);  /* u32 */
+kir_value *dwide_high(const device *d, kir_builder *b, device_wide x); /* u32 */
+device_wide dwide_add(const device *d, kir_builder *b, device_wide x, device_wide y);
+kir_value *dwide_below(const device *d, kir_builder *b, device_wide x, device_wide y);
+kir_value *dwide_equal(const device *d, kir_builder *b, device_wide x, device_wide y);
+device_wide dwide_mul32(const device *d, kir_builder *b, device_wide x, kir_value *y); /* y: u32 */
+uint8_t dwide_types(const device *d, uint8_t *types);                                  /* parameters that carry one: 1 or 2 */
+uint8_t dwide_args(device_wide x, kir_value **args);
+device_wide dwide_param(const device *d, kir_builder *b, uint8_t *next);
+/* An offset of the memory's type (u64 or u32) from 64 bits whose value is in bounds. */
+kir_value *doffset(const device *d, device_wide x);
+kir_value *doffset_const(const device *d, kir_builder *b, uint64_t n);
+kir_value *doffset_of_u32(const device *d, kir_builder *b, kir_value *x);
+
+/* ---- device_fields.c: the launch record, slots, ids ---- */
+kir_value *device_field32(device *d, kir_builder *b, kir_field_kind kind, uint32_t index);
+device_wide device_field64(device *d, kir_builder *b, kir_field_kind kind, uint32_t index);
+kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t index, uint64_t reach); /* of the offsets' type */
+bool device_lower_input(device *d, const kir_value *v);
+hg_status device_lay_out(device *d); /* byte offsets in the record, at the end */
+/* The slot of a kind that the form adds, made when new. */
+int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number);
+void device_touch(device *d, int16_t slot, bool write); /* the slot's base is needed */
+device_wide device_lane(device *d, kir_builder *b);     /* global lane id */
+kir_value *device_order(device *d, kir_builder *b);     /* u32 that grows with it in the dispatch, NULL when there is none */
+kir_value *device_linear(device *d, kir_builder *b);    /* index of the lane in its block */
+device_wide device_block_number(device *d, kir_builder *b);
+void device_prepare_ids(device *d, kir_builder *b, const kir_function *f); /* what the function reads, at its start */
+void device_lower_id(device *d, const kir_value *v);
+
+/* ---- device_fault.c: sites, records, stopping, the clock ---- */
+uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operand, uint16_t bytes);
+device_stop device_stop_here(const device *d);
+void device_stop_lane(device *d, kir_builder *b); /* the end of its region, but for FALL */
+/* The lane faults where bad. name: NULL l for accesses to fixed memory. Where ghosts run along an IF stays open for the good case, to be
+ * closed by device_close_ifs. */
+void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name);
+void device_mask(device *d, kir_builder *b); /* what follows is for lanes that have not stopped; closed as above */
+void device_close_ifs(device *d, kir_builder *b);
+void device_poll(device *d, kir_builder *b);  /* at the start of a loop */
+kir_var *device_stopped(device *d);
+kir_value *device_is_live(device *d, kir_builder *b);
+kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds); /* bool: time is over */
+kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name); /* a variable of the form, made when new */
+
+/* ---- device_access.c: LOAD, STORE, CHECK, ATOMIC ---- */
+void device_lower_access(device *d, const kir_value *v);
+
+/* ---- device_memory.c: widths, alignment; zeros: low bits of the offset known to be zero ---- */
+kir_value *device_load(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, uint8_t type, uint8_t bytes);
+void device_store(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value, uint8_t bytes);
+kir_value *device_raw_load(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t type, bool now);
+void device_raw_store(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, bool now);
+kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, kir_value *x, kir_value *y);
+bool device_is_native(const device *d, const device_place *at, uint8_t bytes);
+uint8_t device_place_types(const device *d, const device_place *at, uint8_t *types);
+uint8_t device_place_args(const device_place *at, kir_value **args);
+device_place device_place_params(const device *d, kir_builder *b, const device_place *at, uint8_t *next);
+void device_place_name(const device_place *at, char *name, size_t size, const char *prefix, uint32_t number);
+device_place device_slot_place(device *d, int16_t slot, bool write);
+
+/* ---- device_atomic.c ---- */
+device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y);
+
+/* ---- device_align.c, device_ghost.c: analyses of the input ---- */
+hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
+hg_status device_find_kept(device *d) HG_NODISCARD;
+
+/* ---- device_ghost.c: barriers that all lanes reach ---- */
+void device_begin_group(device *d, kir_builder *b); /* at the start of the kernel */
+void device_lower_barrier(device *d, const kir_value *v);
+void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at the start of a loop that ghosts stay in */
+void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
+
+/* Helper functions of the output; see legalise_internal.h. */
+legal_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types);
+void device_helper_end(device *d, legal_helper *h);
+
+#endif
