@@ -62,6 +62,10 @@ void cli_join(cli *c,
 bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes */
 bool cli_verify(cli *c);
 
+/* program.c: what commands on one file share */
+bool cli_one_file(cli *c);                                                     /* its argument */
+void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */
+
 /* commands */
 int command_run(int argc, char **argv);
 int command_stream(int argc, char **argv);

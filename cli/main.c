@@ -13,8 +13,8 @@ static const struct {
     {"asm", command_asm, "FILE [-g] [-o OUT]                                      assemble to a container"},
     {"disasm", command_disasm, "FILE [-o OUT]                                           write canonical text"},
     {"verify", command_verify, "FILE…                                                   check programs"},
-    {"emit", command_emit, "FILE --target kir|c [-o OUT]                            show what a program is lowered to"},
-    {"ops", command_ops, "[--backend B]                                           list the instructions"},
+    {"emit", command_emit, "FILE --target kir|c|opencl|spirv|spirv-asm [-o OUT]     show what a program is lowered to"},
+    {"ops", command_ops, "[--backend B] [--device N]                              list the instructions: native or lowered"},
     {"devices", command_devices, "                                                        list backends and devices"},
     {"version", command_version, "                                                        print the version"},
 };

@@ -1,0 +1,352 @@
+/* hologram emit: what a program becomes for a target, on the road that a device would take it (DESIGN of kernels: docs/design), but
+ * without any device. */
+#include "capsets.h"
+#include "emit/emit.h"
+#include "isa/cfg.h"
+#include "plan/plan.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum target { TARGET_KIR, TARGET_C, TARGET_OPENCL, TARGET_SPIRV, TARGET_SPIRV_TEXT, TARGET_COUNT } target;
+static const char *const TARGETS[] = {"kir", "c", "opencl", "spirv", "spirv-asm"};
+
+typedef struct emit_options {
+    target target;
+    const char *caps_name, *form_name;
+    cli_capset caps; /* name NULL: the target's own */
+    kir_device_options device;
+    bool device_form; /* kir: show that form */
+    bool form_given;
+    uint32_t group[3];
+    uint64_t kernel; /* HG_NONE: all */
+    bool debug;
+} emit_options;
+
+/* ---- comments ---- */
+
+static void tell_plan(const hg_plan *plan, hg_text *about) {
+    if (plan->steps.count == 0) return;
+    hg_text_addf(about, "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
+    for (uint64_t i = 0; i < plan->code.count; i++) {
+        const plan_inst *inst = &plan->code.data[i];
+        hg_text_addf(about, "  %llu: ", (unsigned long long)i);
+        if (inst->op == PLAN_KERNEL)
+            hg_text_addf(about, "%s%s\n", plan->kernels.data[inst->index].module->name,
+                         plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
+        else if (inst->op == PLAN_STEP)
+            hg_text_addf(about, "step %s.%s\n", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text,
+                         hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
+        else if (inst->op == PLAN_JUMP)
+            hg_text_addf(about, "go to %u\n", (unsigned)inst->target);
+        else if (inst->op == PLAN_JUMP_UNLESS)
+            hg_text_addf(about, "unless environment byte %u go to %u\n", (unsigned)plan->env.data[inst->index].offset,
+                         (unsigned)inst->target);
+        else
+            hg_text_addf(about, "end\n");
+    }
+}
+
+/* names: the legalised module, whose inputs the slots' numbers mean. */
+static void tell_slot(const kir_module *names, const kir_slot *s, hg_text *about) {
+    static const char *const own[] = {"", "class memory", "the fault record", "the handle table", "locks", "shared memory", "arena "};
+    if (s->kind == KIR_SLOT_ARENA)
+        hg_text_addf(about, "%s%llu\n", own[s->kind], (unsigned long long)s->handle);
+    else if (s->kind != KIR_SLOT_MEMORY)
+        hg_text_addf(about, "%s\n", own[s->kind]);
+    else if (!s->constant && s->input < names->inputs.count)
+        hg_text_addf(about, "input %u%s%s\n", (unsigned)s->input, names->inputs.data[s->input].name ? ", " : "",
+                     names->inputs.data[s->input].name ? names->inputs.data[s->input].name : "");
+    else if (s->plan == KIR_PLAN_ENV)
+        hg_text_addf(about, "the plan's environment\n");
+    else if (s->plan == KIR_PLAN_SCRATCH)
+        hg_text_addf(about, "scratch memory\n");
+    else
+        hg_text_addf(about, "handle %llu\n", (unsigned long long)s->handle);
+}
+
+static void tell_slots(const kir_module *names, const kir_module *m, hg_text *about) {
+    for (uint64_t i = 0; i < m->slots.count; i++) {
+        hg_text_addf(about, "%s, slot %llu: ", m->name, (unsigned long long)i);
+        tell_slot(names, &m->slots.data[i], about);
+    }
+}
+
+/* ---- one kernel in device form ---- */
+
+typedef struct device_kernel {
+    kir_module *low, *module;
+    kir_device_layout layout;
+    uint32_t group[3];
+    uint64_t group_memory;
+} device_kernel;
+
+static void device_kernel_free(device_kernel *k) {
+    kir_device_layout_free(&k->layout);
+    kir_module_destroy(k->module);
+    kir_module_destroy(k->low);
+}
+
+/* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the program's block, else the usual one. */
+static kir_device_options choose_form(const emit_options *o, const hg_program *program, const kir_module *low, uint32_t group[3]) {
+    kir_device_options device = o->device;
+    device.target = o->caps.target;
+    if (!o->form_given)
+        device.form = low->uses_barrier || low->uses_shared || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
+    memcpy(group, o->group, 3 * sizeof *group);
+    if (group[0]) return device;
+    group[0] = device.form == KIR_FORM_FLAT ? 64 : 256;
+    group[1] = group[2] = 1;
+    if (device.form == KIR_FORM_BLOCK && program->block[0]) memcpy(group, program->block, 3 * sizeof *group);
+    return device;
+}
+
+static hg_status make_device_kernel(const emit_options *o, const hg_program *program, kir_module *high, device_kernel *k) {
+    HG_TRY(kir_provenance(high));
+    HG_TRY(kir_legalise(high, &o->caps.kir, &k->low));
+    HG_TRY(kir_simplify(k->low));
+    kir_shapes(k->low, k->low->uses_barrier || k->low->uses_shared);
+    kir_device_options device = choose_form(o, program, k->low, k->group);
+    HG_TRY(kir_device(k->low, &device, &k->module, &k->layout));
+    HG_TRY(kir_simplify(k->module));
+    if (k->layout.uses_group_memory)
+        k->group_memory = k->layout.shared_reserved + (program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON);
+    return HG_OK;
+}
+
+static hg_status print_words(const emit_options *o, const emit_words *words, const char *about, hg_text *out) {
+    if (o->target == TARGET_SPIRV_TEXT) return emit_spirv_text(words->data, words->count, about, out);
+    for (uint64_t i = 0; i < words->count; i++) {
+        uint32_t w = words->data[i];
+        const char bytes[4] = {(char)(w & 255), (char)(w >> 8 & 255), (char)(w >> 16 & 255), (char)(w >> 24)};
+        hg_text_add(out, bytes, sizeof bytes);
+    }
+    return HG_OK;
+}
+
+static hg_status print_spirv(const emit_options *o, const device_kernel *k, const char *about, hg_text *out) {
+    emit_words words = {0};
+    emit_spirv_options s = {.caps = o->caps.kir,
+                            .target = o->caps.target,
+                            .record_is_pushed = k->layout.record_bytes <= 128,
+                            .group = {k->group[0], k->group[1], k->group[2]},
+                            .group_memory = k->group_memory,
+                            .debug = o->debug || o->target == TARGET_SPIRV_TEXT};
+    hg_status status = emit_spirv(k->module, &k->layout, &s, &words);
+    if (status == HG_OK) status = print_words(o, &words, about, out);
+    hg_vec_free(&words);
+    return status;
+}
+
+static hg_status print_device_kernel(const emit_options *o, const hg_program *program, kir_module *high, const char *plan, hg_text *out) {
+    device_kernel k = {0};
+    hg_text about = {0};
+    hg_status status = make_device_kernel(o, program, high, &k);
+    if (status == HG_OK) {
+        hg_text_addf(&about, "%s", plan);
+        tell_slots(k.low, k.module, &about);
+        const char *text = about.data ? about.data : "";
+        if (o->target == TARGET_KIR)
+            kir_print(out, k.module);
+        else
+            status = o->target == TARGET_OPENCL ? emit_opencl(k.module, &k.layout, text, out) : print_spirv(o, &k, text, out);
+    }
+    hg_text_free(&about);
+    device_kernel_free(&k);
+    return status;
+}
+
+/* Each kernel on its own, one after another. */
+static hg_status print_device(const emit_options *o, const hg_program *program, hg_plan *plan, hg_text *out) {
+    hg_text about = {0};
+    hg_status status = HG_OK;
+    if (o->target == TARGET_SPIRV && plan->kernels.count > 1 && o->kernel == HG_NONE)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with --kernel 0 … %llu",
+                       (unsigned long long)plan->kernels.count, (unsigned long long)plan->kernels.count - 1);
+    if (o->kernel != HG_NONE && o->kernel >= plan->kernels.count)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "--kernel %llu: the program has %llu kernels, from 0", (unsigned long long)o->kernel,
+                       (unsigned long long)plan->kernels.count);
+    tell_plan(plan, &about);
+    for (uint64_t i = 0; i < plan->kernels.count && status == HG_OK; i++) {
+        kir_module *m = plan->kernels.data[i].module;
+        if (o->kernel != HG_NONE && o->kernel != i) continue;
+        if (plan->steps.count) status = kir_simplify(m);
+        if (status == HG_OK) status = print_device_kernel(o, program, m, about.data && out->length == 0 ? about.data : "", out);
+    }
+    if (about.failed && status == HG_OK) status = hg_fail_memory();
+    hg_text_free(&about);
+    return status;
+}
+
+/* ---- C: every kernel in one text ---- */
+
+static hg_status print_c(const emit_options *o, hg_plan *plan, hg_text *text) {
+    uint32_t count = (uint32_t)plan->kernels.count;
+    hg_text about = {0};
+    kir_module **low = hg_calloc(count + 1, sizeof *low);
+    hg_status status = low ? HG_OK : hg_fail_memory();
+    tell_plan(plan, &about);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) {
+        kir_module *m = plan->kernels.data[i].module;
+        if (plan->steps.count) status = kir_simplify(m);
+        if (status == HG_OK) status = kir_provenance(m);
+        if (status == HG_OK) status = kir_legalise(m, &o->caps.kir, &low[i]);
+        if (status == HG_OK) status = kir_simplify(low[i]);
+        if (status == HG_OK) tell_slots(low[i], low[i], &about);
+    }
+    if (status == HG_OK) status = emit_c((const kir_module *const *)low, count, about.data ? about.data : "", EMIT_C, text);
+    for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
+    hg_free(low);
+    hg_text_free(&about);
+    return status;
+}
+
+/* ---- the whole program ---- */
+
+static hg_status print_kir(const emit_options *o, kir_module *module, hg_text *text) {
+    kir_module *low = NULL, *shown = module;
+    HG_TRY(kir_provenance(module));
+    hg_status status = HG_OK;
+    if (o->caps.name) {
+        status = kir_legalise(module, &o->caps.kir, &low);
+        if (status == HG_OK) status = kir_simplify(low);
+        shown = low;
+    }
+    if (status == HG_OK) {
+        kir_shapes(shown, shown->uses_barrier || shown->uses_shared);
+        kir_print(text, shown);
+    }
+    kir_module_destroy(low);
+    return status;
+}
+
+static hg_status lower(const hg_program *program, const emit_options *o, hg_text *text) {
+    hg_cfg *cfg = NULL;
+    kir_module *module = NULL;
+    hg_plan *plan = NULL;
+    kir_build_options options = {0};
+    HG_TRY(hg_verify(program, NULL, NULL, &cfg));
+    hg_status status = kir_build(cfg, &options, &module);
+    if (status == HG_OK) status = kir_simplify(module);
+    bool whole = o->target == TARGET_KIR && !o->device_form; /* steps and all */
+    if (status == HG_OK && whole && module->has_step && o->caps.name)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                         "--caps with --target kir: the program has whole-array steps; --form shows its kernels");
+    if (status == HG_OK && whole) status = print_kir(o, module, text);
+    if (status == HG_OK && !whole) {
+        status = plan_build(module, &plan);
+        if (status == HG_OK) module = NULL; /* the plan's now */
+        if (status == HG_OK) status = o->target == TARGET_C ? print_c(o, plan, text) : print_device(o, program, plan, text);
+    }
+    plan_destroy(plan);
+    kir_module_destroy(module);
+    hg_cfg_destroy(cfg);
+    return status == HG_OK && text->failed ? hg_fail_memory() : status;
+}
+
+/* ---- options ---- */
+
+static bool read_target(cli *c, const char *name, emit_options *o) {
+    char known[96] = "";
+    for (int i = 0; i < TARGET_COUNT; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", !i ? "" : i + 1 == TARGET_COUNT ? " or " : ", ", TARGETS[i]);
+        if (name && strcmp(name, TARGETS[i]) == 0) {
+            o->target = (target)i;
+            return true;
+        }
+    }
+    cli_usage(c, "--target expects %s, got '%s'", known, name ? name : "nothing");
+    return false;
+}
+
+/* What a target takes without --caps: a device that has what its language has. */
+static bool read_caps(cli *c, const char *caps, const char *pretend, emit_options *o) {
+    if (caps && pretend) {
+        cli_usage(c, "--caps and --pretend exclude each other");
+        return false;
+    }
+    if (pretend && strcmp(pretend, "poor") != 0) {
+        cli_usage(c, "--pretend expects poor, got '%s'", pretend);
+        return false;
+    }
+    if (pretend) caps = "swiftshader";
+    if (!caps && o->target == TARGET_OPENCL) caps = "pocl";
+    if (!caps && (o->target == TARGET_SPIRV || o->target == TARGET_SPIRV_TEXT || o->device_form)) caps = "lavapipe";
+    if (caps) return cli_capset_find(c, "--caps", caps, &o->caps);
+    if (o->target == TARGET_C) emit_c_caps(&o->caps.kir);
+    return true;
+}
+
+static bool read_form(cli *c, const char *form, const char *group, const char *fold, const char *kernel, emit_options *o) {
+    uint64_t lanes = 1;
+    o->device.small = true;
+    o->kernel = HG_NONE;
+    if (form && strcmp(form, "flat") != 0 && strcmp(form, "block") != 0) {
+        cli_usage(c, "--form expects flat or block, got '%s'", form);
+        return false;
+    }
+    o->form_given = form != NULL;
+    o->device_form = form || group || fold;
+    if (form && form[0] == 'b') o->device.form = KIR_FORM_BLOCK;
+    if (!cli_number(c, "--fold", fold, HG_MAX_BLOCK_LANES, &lanes) || !cli_number(c, "--kernel", kernel, UINT32_MAX, &o->kernel))
+        return false;
+    o->device.fold = (uint32_t)lanes;
+    if (group && (!cli_triple(c, "--group", group, o->group) || !o->group[0] || !o->group[1] || !o->group[2])) {
+        if (c->status == CLI_OK) cli_usage(c, "--group: no extent can be 0");
+        return false;
+    }
+    if (o->device_form && o->target == TARGET_C) {
+        cli_usage(c, "--form, --group and --fold are for devices, not for --target c");
+        return false;
+    }
+    return true;
+}
+
+static bool may_write(cli *c, const emit_options *o, const char *out) {
+    if (o->target != TARGET_SPIRV || (out && strcmp(out, "-") != 0)) return true;
+    if (c->json)
+        cli_usage(c, "--json needs -o FILE");
+    else if (isatty(STDOUT_FILENO))
+        cli_usage(c, "SPIR-V is not for a terminal: use -o FILE, or --target spirv-asm");
+    return c->status == CLI_OK;
+}
+
+int command_emit(int argc, char **argv) {
+    cli c = {0};
+    emit_options o = {0};
+    const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL, *form = NULL, *group = NULL, *fold = NULL,
+               *kernel = NULL;
+    bool large = false, no_addresses = false;
+    const cli_option options[] = {
+        {"-o", &out, NULL, false},
+        {"--output", &output, NULL, false},
+        {"--target", &name, NULL, false},
+        {"--caps", &caps, NULL, false},
+        {"--pretend", &pretend, NULL, false},
+        {"--form", &form, NULL, false},
+        {"--group", &group, NULL, false},
+        {"--fold", &fold, NULL, false},
+        {"--kernel", &kernel, NULL, false},
+        {"--large", NULL, &large, false},
+        {"--proven", NULL, &o.device.proven, false},
+        {"--whole-blocks", NULL, &o.device.whole_blocks, false},
+        {"--descriptors", NULL, &no_addresses, false},
+        {"-g", NULL, &o.debug, false},
+    };
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
+    if (!out) out = output;
+    if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
+        return cli_finish(&c);
+    o.device.small = !large;
+    if (no_addresses) o.caps.target.addressed = false;
+    if (may_write(&c, &o, out) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
+        hg_text text = {0};
+        if (lower(c.program, &o, &text) != HG_OK)
+            cli_last_error(&c);
+        else
+            cli_write(&c, out, text.data ? text.data : "", text.length);
+        hg_text_free(&text);
+    }
+    return cli_finish(&c);
+}
