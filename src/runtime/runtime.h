@@ -31,6 +31,7 @@ struct hg_backend {
     char *cache_path; /* of blobs on disk; "": none */
     hg_device *device;
     const hg_device_caps *caps;
+    hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
     hg_config config;
     hg_profile *profile; /* NULL: off */
     uint32_t queues;     /* made so far; atomic */
@@ -140,10 +141,12 @@ hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words *
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
                     void *user) HG_NODISCARD;
+enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
 typedef struct hg_driver_list {
     const hg_driver *const *drivers;
-    const bool *automatic;
+    const uint8_t *automatic;
     uint32_t count;
+    bool accelerator; /* this machine may have one */
 } hg_driver_list;
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;

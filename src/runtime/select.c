@@ -3,6 +3,9 @@
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
+#if defined(__linux__)
+#include <unistd.h>
+#endif
 
 #define HG_BACKEND(name, automatic) extern const hg_driver hg_driver_##name;
 #include "backends/backends.def"
@@ -14,11 +17,25 @@ const hg_driver *const hg_drivers[] = {
 #undef HG_BACKEND
 };
 const uint32_t hg_driver_count = HG_COUNT_OF(hg_drivers);
-static const bool AUTOMATIC[] = {
+static const uint8_t AUTOMATIC[] = {
 #define HG_BACKEND(name, automatic) automatic,
 #include "backends/backends.def"
 #undef HG_BACKEND
 };
+
+/* Whether this machine may have a device beside its CPU. Looking through vendors' libraries costs 30 to 50 ms a process (PoCL, lavapipe),
+ * which programs on the CPU need not pay where no kernel driver has a device file; where nobody knows, they look. */
+static bool may_have_accelerator(void) {
+#if defined(__linux__)
+    static const char *const files[] = {"/dev/dri",   "/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd",     "/dev/dxg",
+                                        "/dev/mali0", "/dev/kgsl-3d0",  "/dev/accel",   "/dev/pvr_sync"};
+    for (size_t i = 0; i < HG_COUNT_OF(files); i++)
+        if (access(files[i], F_OK) == 0) return true;
+    return false;
+#else
+    return true;
+#endif
+}
 
 static bool same_name(const char *a, const char *b) {
     for (; *a && *b; a++, b++)
@@ -89,7 +106,7 @@ static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_de
     hg_status status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "auto: no backend has a device");
     for (uint32_t i = 0; i < list->count; i++) {
         bool opened = false;
-        if (!list->automatic[i]) continue;
+        if (list->automatic[i] == HG_NOT_AUTOMATIC || (list->automatic[i] == HG_IF_ACCELERATOR && !list->accelerator)) continue;
         hg_status here = select_from(list->drivers[i], index, open, user, &opened);
         if (opened) return here;
         if (here != HG_OK) status = here; /* the reason of the last one that did not open */
@@ -109,7 +126,7 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
 }
 
 hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
-    const hg_driver_list all = {hg_drivers, AUTOMATIC, hg_driver_count};
+    const hg_driver_list all = {hg_drivers, AUTOMATIC, hg_driver_count, may_have_accelerator()};
     return hg_select_in(&all, name, index, open, user);
 }
 

@@ -26,7 +26,8 @@ static uint32_t list_d(hg_device_info *d, uint32_t n, char reason[256]) { return
 static const hg_driver a = {.name = "a", .enumerate = list_a}, b = {.name = "b", .enumerate = list_b}, c = {.name = "c", .enumerate = list_c},
                        d = {.name = "d", .enumerate = list_d};
 static const hg_driver *const drivers[] = {&a, &b, &c, &d};
-static const bool automatic[] = {true, true, true, false};
+static const uint8_t automatic[] = {HG_IF_ACCELERATOR, HG_IF_ACCELERATOR, HG_AUTOMATIC, HG_NOT_AUTOMATIC};
+static bool accelerator = true;
 
 static hg_status open_it(void *user, const hg_driver *driver, uint32_t index) {
     char *text = user;
@@ -42,7 +43,7 @@ static hg_status open_it(void *user, const hg_driver *driver, uint32_t index) {
 static void check_select(const char *all, const char *name, uint32_t index, const char *opened, hg_status status, const char *message) {
     static char kinds[4][8];
     char text[64] = "";
-    const hg_driver_list table = {drivers, automatic, 4};
+    const hg_driver_list table = {drivers, automatic, 4, accelerator};
     memset(kinds, 0, sizeof kinds);
     for (int i = 0, n = 0; *all; all++) {
         if (*all == '/') {
@@ -76,5 +77,8 @@ int main(void) {
     check_select("h/x/h/h", "b", 0, "b0", HG_ERROR_BACKEND_UNAVAILABLE, "b 0 is broken"); /* named: no other instead */
     check_select("h/h/h/h", "d", 0, "d0", HG_OK, NULL);
     check_select("h/h/h/h", "e", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: e (expected one of: auto a b c d)");
+    accelerator = false; /* nobody looks for one */
+    check_select("h/h/h/h", "auto", 0, "c0", HG_OK, NULL);
+    check_select("h/h/h/h", "b", 0, "b0", HG_OK, NULL);
     return test_done();
 }
