@@ -1,0 +1,317 @@
+/* Devices: listing, opening, and what they can do as they say it themselves (the runtime's probe corrects that).
+ * Must not know: commands, kernels. */
+#include "vulkan_internal.h"
+#if HG_HAS_VULKAN
+#include <stdio.h>
+#include <string.h>
+
+/* Everything that is asked of a physical device, chained. */
+typedef struct vk_facts {
+    VkPhysicalDeviceProperties2 properties;
+    VkPhysicalDeviceVulkan11Properties v11;
+    VkPhysicalDeviceVulkan12Properties v12;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT import;
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceVulkan11Features f11;
+    VkPhysicalDeviceVulkan12Features f12;
+    VkPhysicalDeviceMemoryProperties memory;
+    bool usable, has_import, has_portability_subset;
+} vk_facts;
+
+static void look_at_extensions(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) {
+    uint32_t count = 0;
+    if (VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, NULL) != VK_SUCCESS) return;
+    VkExtensionProperties *all = hg_calloc(count ? count : 1, sizeof *all);
+    if (all && VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, all) >= VK_SUCCESS)
+        for (uint32_t e = 0; e < count; e++) {
+            f->has_import = f->has_import || strcmp(all[e].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+            f->has_portability_subset = f->has_portability_subset || strcmp(all[e].extensionName, "VK_KHR_portability_subset") == 0;
+        }
+    hg_free(all);
+}
+
+static void look_at(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) {
+    memset(f, 0, sizeof *f);
+    f->properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    i->vk.GetPhysicalDeviceProperties2(device, &f->properties);
+    i->vk.GetPhysicalDeviceMemoryProperties(device, &f->memory);
+    f->usable = f->properties.properties.apiVersion >= VK_API_VERSION_1_2;
+    if (!f->usable) return;
+    look_at_extensions(i, device, f);
+    f->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    f->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    f->import.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
+    f->properties.pNext = &f->v11;
+    f->v11.pNext = &f->v12;
+    if (f->has_import) f->v12.pNext = &f->import;
+    i->vk.GetPhysicalDeviceProperties2(device, &f->properties);
+    f->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    f->f11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    f->f12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    f->features.pNext = &f->f11;
+    f->f11.pNext = &f->f12;
+    i->vk.GetPhysicalDeviceFeatures2(device, &f->features);
+}
+
+static uint64_t device_memory(const VkPhysicalDeviceMemoryProperties *m) {
+    uint64_t bytes = 0;
+    for (uint32_t h = 0; h < m->memoryHeapCount; h++)
+        if (m->memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) bytes += m->memoryHeaps[h].size;
+    return bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* ---- listing ---- */
+
+static void describe(const vk_facts *f, hg_device_info *info, uint32_t index) {
+    const VkPhysicalDeviceProperties *p = &f->properties.properties;
+    const VkPhysicalDeviceFeatures *v10 = &f->features.features;
+    memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
+    snprintf(info->backend, sizeof info->backend, "%s", "vulkan");
+    snprintf(info->name, sizeof info->name, "%.127s", p->deviceName);
+    info->device = index;
+    info->available = f->usable;
+    if (!f->usable)
+        snprintf(info->reason, sizeof info->reason, "Vulkan 1.2 is needed, the driver has %u.%u: install a newer driver",
+                 (unsigned)VK_API_VERSION_MAJOR(p->apiVersion), (unsigned)VK_API_VERSION_MINOR(p->apiVersion));
+    info->exact = f->usable;
+    info->software = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    info->memory_bytes = device_memory(&f->memory);
+    info->max_buffer_bytes = least(f->v11.maxMemoryAllocationSize, info->memory_bytes);
+    snprintf(info->driver, sizeof info->driver, "%.40s %.80s", f->v12.driverName, f->v12.driverInfo);
+    info->max_block_lanes = p->limits.maxComputeWorkGroupInvocations;
+    info->max_shared_bytes = p->limits.maxComputeSharedMemorySize;
+    snprintf(info->capabilities, sizeof info->capabilities, "%s%s%s%s", v10->shaderInt64 ? "i64 " : "", v10->shaderFloat64 ? "f64 " : "",
+             f->f12.shaderInt8 ? "i8 " : "", v10->shaderInt16 ? "i16 " : "");
+}
+
+uint32_t vk_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    const vk_instance *i = vk_instance_get(reason);
+    if (!i) return 0;
+    for (uint32_t d = 0; devices && d < i->count && d < capacity; d++) {
+        vk_facts facts;
+        look_at(i, i->devices[d], &facts);
+        describe(&facts, &devices[d], d);
+    }
+    return i->count;
+}
+
+/* ---- capabilities ---- */
+
+static bool is_unified(const vk_facts *f) {
+    VkPhysicalDeviceType type = f->properties.properties.deviceType;
+    return type == VK_PHYSICAL_DEVICE_TYPE_CPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+}
+
+/* Bindings of a kernel without addresses: what is left after the record, the fault record, the handle table, the locks, class memory,
+ * shared memory and the arenas of open accesses. */
+static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
+    enum { OWN = 6 };
+    const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
+    uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
+    if (bindings > limits->maxDescriptorSetStorageBuffers) bindings = limits->maxDescriptorSetStorageBuffers;
+    d->max_bindings = bindings = bindings < 256 ? bindings : 256;
+    caps->target.max_arenas = bindings >= 24 ? 8 : 2;
+    caps->max_slots = bindings > OWN + caps->target.max_arenas ? bindings - OWN - caps->target.max_arenas : 1;
+    caps->max_arena_bytes = least(caps->max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
+}
+
+static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
+    caps->host_memory = is_unified(f) && !d->pretend_staging;
+    caps->can_import = f->has_import && caps->host_memory;
+    caps->memory_bytes = device_memory(&f->memory);
+    caps->max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory_bytes) & ~UINT64_C(255);
+    caps->max_slots = UINT32_MAX;
+    if (!caps->target.addressed) fill_bindings(f, d, caps);
+    caps->arena_bytes = least(UINT64_C(64) << 20, caps->max_arena_bytes);
+}
+
+static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
+    const VkPhysicalDeviceFeatures *v10 = &f->features.features;
+    kir_caps *k = &caps->kir;
+    k->name = "vulkan";
+    k->i8 = f->f12.shaderInt8;
+    k->i16 = v10->shaderInt16;
+    k->i64 = v10->shaderInt64;
+    k->f64 = v10->shaderFloat64;
+    k->subnormals = f->v12.shaderDenormPreserveFloat32 && (!k->f64 || f->v12.shaderDenormPreserveFloat64);
+    caps->target.i64 = k->i64;
+    caps->target.memory8 = k->i8 && f->f12.storageBuffer8BitAccess;
+    caps->target.memory16 = k->i16 && f->f11.storageBuffer16BitAccess;
+    caps->target.memory64 = k->i64;
+    caps->target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
+}
+
+static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
+    const VkPhysicalDeviceProperties *p = &f->properties.properties;
+    char uuid[2 * VK_UUID_SIZE + 1];
+    for (uint32_t i = 0; i < VK_UUID_SIZE; i++) snprintf(uuid + 2 * i, 3, "%02x", (unsigned)p->pipelineCacheUUID[i]);
+    snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s", (unsigned)p->vendorID, (unsigned)p->deviceID,
+             (unsigned)p->driverVersion, uuid, (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
+}
+
+static void fill_caps(const vk_facts *f, hg_device *d) {
+    hg_device_caps *caps = &d->caps;
+    const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
+    caps->device_form = caps->asynchronous = caps->static_groups = caps->can_wait = caps->exact = true;
+    caps->target.addressed = f->f12.bufferDeviceAddress;
+    fill_kernel_caps(f, caps);
+    fill_memory(f, d, caps);
+    caps->max_block_lanes = limits->maxComputeWorkGroupInvocations;
+    caps->max_shared_bytes = limits->maxComputeSharedMemorySize;
+    memcpy(caps->max_groups, limits->maxComputeWorkGroupCount, sizeof caps->max_groups);
+    memcpy(caps->max_group, limits->maxComputeWorkGroupSize, sizeof caps->max_group);
+    caps->flat_group = (uint32_t)least(64, caps->max_block_lanes);
+    fill_identity(f, caps);
+}
+
+static void fill_float_controls(const vk_facts *f, hg_device *d) {
+    const VkPhysicalDeviceVulkan12Properties *v = &f->v12;
+    bool apart = v->roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+    d->rte[0] = v->shaderRoundingModeRTEFloat32;
+    d->rte[1] = v->shaderRoundingModeRTEFloat64 && (apart || d->rte[0]);
+    d->preserve[0] = v->shaderDenormPreserveFloat32;
+    d->preserve[1] = v->shaderDenormPreserveFloat64;
+    d->inf_nan[0] = v->shaderSignedZeroInfNanPreserveFloat32;
+    d->inf_nan[1] = v->shaderSignedZeroInfNanPreserveFloat64;
+}
+
+/* ---- opening ---- */
+
+/* A family that computes; one without graphics runs beside whatever draws. */
+static uint32_t choose_family(const hg_device *d, uint32_t *queues) {
+    VkQueueFamilyProperties families[32];
+    uint32_t count = HG_COUNT_OF(families), best = 0, best_score = 0;
+    d->instance->vk.GetPhysicalDeviceQueueFamilyProperties(d->physical, &count, families);
+    for (uint32_t f = 0; f < count; f++) {
+        if (!(families[f].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+        uint32_t score = families[f].queueFlags & VK_QUEUE_GRAPHICS_BIT ? 1 : 2;
+        if (score <= best_score) continue;
+        best = f;
+        best_score = score;
+        *queues = families[f].queueCount;
+    }
+    return best;
+}
+
+/* Only what kernels use, and only where it is reported. */
+static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *features, VkPhysicalDeviceVulkan11Features *f11,
+                            VkPhysicalDeviceVulkan12Features *f12) {
+    *features = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = f11};
+    features->features.shaderInt64 = f->features.features.shaderInt64;
+    features->features.shaderFloat64 = f->features.features.shaderFloat64;
+    features->features.shaderInt16 = f->features.features.shaderInt16;
+    *f11 = (VkPhysicalDeviceVulkan11Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = f12};
+    f11->storageBuffer16BitAccess = f->f11.storageBuffer16BitAccess;
+    *f12 = (VkPhysicalDeviceVulkan12Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    f12->shaderInt8 = f->f12.shaderInt8;
+    f12->storageBuffer8BitAccess = f->f12.storageBuffer8BitAccess;
+    f12->shaderBufferInt64Atomics = f->f12.shaderBufferInt64Atomics;
+    f12->bufferDeviceAddress = f->f12.bufferDeviceAddress;
+    f12->timelineSemaphore = f->f12.timelineSemaphore;
+    f12->vulkanMemoryModel = f->f12.vulkanMemoryModel;
+    f12->vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope;
+}
+
+static hg_status create_device(hg_device *d, const vk_facts *f) {
+    static const float priorities[VK_LANES] = {1, 1, 1, 1};
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceVulkan11Features f11;
+    VkPhysicalDeviceVulkan12Features f12;
+    const char *extensions[2];
+    uint32_t queues = 1, extension_count = 0;
+    d->family = choose_family(d, &queues);
+    d->lane_count = queues < VK_LANES ? queues : VK_LANES;
+    choose_features(f, &features, &f11, &f12);
+    if (f->has_import) extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (f->has_portability_subset) extensions[extension_count++] = "VK_KHR_portability_subset"; /* must be enabled where it is there */
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = d->family,
+                                     .queueCount = d->lane_count,
+                                     .pQueuePriorities = priorities};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &features,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = extension_count,
+                               .ppEnabledExtensionNames = extensions};
+    HG_TRY(vk_check(NULL, "vkCreateDevice", VK_CALL(&d->instance->vk, CreateDevice, d->physical, &info, NULL, &d->handle)));
+    if (!vk_device_load(d->instance, d->handle, &d->vk)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
+    return HG_OK;
+}
+
+static hg_status create_lanes(hg_device *d) {
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        d->vk.GetDeviceQueue(d->handle, d->family, i, &d->lanes[i].handle);
+        VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->lanes[i].timeline);
+    }
+    return HG_OK;
+}
+
+/* What the configuration says the device should seem to lack. */
+static void pretend(const char *words, vk_facts *f, hg_device *d) {
+    d->pretend_staging = hg_pretends(words, "staging");
+    if (hg_pretends(words, "descriptors")) f->f12.bufferDeviceAddress = VK_FALSE;
+    if (hg_pretends(words, "no-fp64")) f->features.features.shaderFloat64 = VK_FALSE;
+    if (hg_pretends(words, "no-int64")) f->features.features.shaderInt64 = VK_FALSE;
+    if (hg_pretends(words, "no-atomic64")) f->f12.shaderBufferInt64Atomics = VK_FALSE;
+}
+
+static hg_status open_device(hg_device *d, const hg_driver_options *options) {
+    vk_facts facts;
+    look_at(d->instance, d->physical, &facts);
+    if (!facts.usable)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s has no Vulkan 1.2: install a newer driver", facts.properties.properties.deviceName);
+    pretend(options->pretend, &facts, d);
+    d->memory = facts.memory;
+    d->limits = facts.properties.properties.limits;
+    fill_caps(&facts, d);
+    fill_float_controls(&facts, d);
+    HG_TRY(create_device(d, &facts));
+    if (facts.has_import && d->vk.GetMemoryHostPointerPropertiesEXT) d->import_alignment = facts.import.minImportedHostPointerAlignment;
+    d->caps.can_import = d->caps.can_import && d->import_alignment != 0;
+    HG_TRY(create_lanes(d));
+    HG_TRY(vk_buffer_create(d, 256, VK_MEMORY_ARENA, &d->nothing));
+    return hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+}
+
+hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    char reason[256] = "";
+    const vk_instance *i = vk_instance_get(reason);
+    if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
+    if (index >= i->count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count, (unsigned)index);
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    d->instance = i;
+    d->physical = i->devices[index];
+    hg_mutex_init(&d->service_lock);
+    for (uint32_t l = 0; l < VK_LANES; l++) hg_mutex_init(&d->lanes[l].lock);
+    hg_status status = open_device(d, options);
+    if (status != HG_OK)
+        vk_device_close(d);
+    else
+        *device = d;
+    return status;
+}
+
+void vk_device_close(hg_device *d) {
+    hg_error kept = *hg_error_record();
+    if (d->handle && d->vk.DestroyDevice) {
+        if (d->service) vk_queue_destroy(d->service);
+        (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait for */
+        vk_buffer_destroy(d, &d->nothing);
+        for (uint32_t l = 0; l < d->lane_count; l++) d->vk.DestroySemaphore(d->handle, d->lanes[l].timeline, NULL);
+        d->vk.DestroyDevice(d->handle, NULL);
+    }
+    hg_blob_cache_close(d->cache);
+    hg_mutex_destroy(&d->service_lock);
+    for (uint32_t l = 0; l < VK_LANES; l++) hg_mutex_destroy(&d->lanes[l].lock);
+    hg_free(d);
+    *hg_error_record() = kept;
+}
+#endif
