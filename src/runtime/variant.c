@@ -3,9 +3,6 @@
 #include "runtime/dispatch.h"
 #include <string.h>
 
-__typeof__(kir_device) kir_device __attribute__((weak)); /* TEMP until it exists */
-__typeof__(kir_device_wants_blocks) kir_device_wants_blocks __attribute__((weak));
-__typeof__(kir_device_layout_free) kir_device_layout_free __attribute__((weak));
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
 
 hg_status hg_variants_create(const hg_driver *driver, hg_device *device, kir_module *module, hg_variants **variants) {
