@@ -1,4 +1,5 @@
 /* Backends and contexts: opening devices, the blocking execute calls. */
+#include "runtime/probe.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     b->device = NULL; /* after one that did not open */
     HG_TRY(driver->device_open(index, &options, &b->device));
     b->config.device_id = index;
-    b->caps = driver->device_caps(b->device);
+    b->own_caps = *driver->device_caps(b->device);
+    b->caps = &b->own_caps;
     return HG_OK;
 }
 
@@ -67,7 +69,8 @@ static hg_status open_backend(hg_backend *b) {
     hg_suballocator_init(&b->memory, b->driver, b->device);
     if (b->caps->device_form) hg_dispatch_hall_open(&b->dispatches, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
-    return hg_context_create(b, &b->context);
+    HG_TRY(hg_context_create(b, &b->context));
+    return b->caps->device_form ? hg_probe_device(b) : HG_OK;
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {

@@ -20,6 +20,8 @@ hg_status hg_launch_wait(hg_context *context, hg_dispatch *dispatch, const hg_ke
                          bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
 /* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */
 hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
+/* The same on any device. */
+hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 /* The environment's host image to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
 /* The ranges of a buffer and of a flat address's buffer or pool. */

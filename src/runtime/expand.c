@@ -130,12 +130,6 @@ static hg_status wait_for_queue(hg_context *context) {
     return status;
 }
 
-static hg_status launch(hg_context *context, const hg_kernel *kernel, prepared *p, hg_driver_fault *fault) {
-    if (kernel->variants) return hg_launch_only(context, kernel, &p->launch, fault);
-    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = &p->launch, .fault = fault};
-    return submit(context, &command, 1);
-}
-
 /* ---- maps ---- */
 
 static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
@@ -156,7 +150,7 @@ static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_
     uint64_t blocks = (step->count - 1) / MAP_BLOCK + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
     p.launch.grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
     p.launch.grid[1] = (uint32_t)rows;
-    HG_TRY(launch(context, kernel, &p, fault));
+    HG_TRY(hg_launch_kernel(context, kernel, &p.launch, fault));
     return wait_for_queue(context);
 }
 
@@ -227,7 +221,7 @@ static hg_status expand_level(hg_context *context, const hg_driver_step *step, c
     p->launch.block[1] = p->launch.block[2] = 1;
     p->launch.lanes = chunks * PLAN_ACCUMULATORS;
     p->launch.shared_bytes = plan_reduce_shared(type);
-    return launch(context, kernel, p, fault);
+    return hg_launch_kernel(context, kernel, &p->launch, fault);
 }
 
 static hg_status expand_levels(hg_context *context, const hg_driver_step *step, const reduction *r, hg_driver_fault *fault) {

@@ -36,3 +36,9 @@ hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_
     hg_dispatch_free(&d);
     return status;
 }
+
+hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
+    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
+    if (kernel->variants) return hg_launch_only(context, kernel, launch, fault);
+    return context->backend->driver->queue_submit(context->queue, &command, 1, NULL, 0, NULL);
+}
