@@ -16,7 +16,7 @@ typedef struct device_kernel {
     kir_device_layout layout;
 } device_kernel;
 
-static inline kir_value *device_field(device_kernel *k, kir_builder *b, kir_field_kind kind, uint32_t index, uint8_t type) {
+static inline kir_value *build_field(device_kernel *k, kir_builder *b, kir_field_kind kind, uint32_t index, uint8_t type) {
     uint32_t size = (uint32_t)kir_type_bytes(type), offset = (k->layout.record_bytes + size - 1) / size * size;
     kir_field *field = hg_vec_push(&k->layout.fields);
     kir_input *input = hg_vec_push(&k->module->inputs);
@@ -30,7 +30,7 @@ static inline kir_value *device_field(device_kernel *k, kir_builder *b, kir_fiel
 }
 
 /* The same field in another function. */
-static inline kir_value *device_field_again(kir_builder *b, const kir_value *field) {
+static inline kir_value *build_field_again(kir_builder *b, const kir_value *field) {
     kir_value *v = kir_emit(b, KIR_INPUT, field->type, 0, NULL);
     v->u.imm = field->u.imm;
     return v;
@@ -49,7 +49,7 @@ static inline void device_kernel_begin(device_kernel *k, kir_builder *b, const c
         if (!slot) return;
         *slot = (kir_slot){.base = -1};
         if (i % 2 == 0) continue;
-        slot->base = (int32_t)device_field(k, b, KIR_FIELD_BASE, i, HG_TYPE_U64)->u.imm;
+        slot->base = (int32_t)build_field(k, b, KIR_FIELD_BASE, i, HG_TYPE_U64)->u.imm;
     }
 }
 
@@ -65,17 +65,17 @@ static inline void device_kernel_free(device_kernel *k) {
     kir_module_destroy(k->module);
 }
 
-static inline kir_value *device_id(kir_builder *b, kir_device_id id) {
+static inline kir_value *build_id(kir_builder *b, kir_device_id id) {
     kir_value *v = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
     v->u.imm = (uint64_t)id;
     return v;
 }
 
-static inline void device_barrier(kir_builder *b) { (void)kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL); }
+static inline void build_barrier(kir_builder *b) { (void)kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL); }
 
 /* An access; slot KIR_OPEN: group memory. */
-static inline kir_value *device_access(kir_builder *b, kir_op op, int16_t slot, uint8_t type, uint8_t nargs, kir_value *const *args,
-                                       uint8_t of) {
+static inline kir_value *build_access(kir_builder *b, kir_op op, int16_t slot, uint8_t type, uint8_t nargs, kir_value *const *args,
+                                      uint8_t of) {
     kir_value *v = kir_emit(b, op, type, nargs, args);
     v->u.mem.slot = slot;
     v->u.mem.space = slot == KIR_OPEN ? KIR_SHARED : KIR_BUFFER;
@@ -83,22 +83,22 @@ static inline kir_value *device_access(kir_builder *b, kir_op op, int16_t slot, 
     v->u.mem.has_index = v->u.mem.unchecked = 1;
     return v;
 }
-static inline kir_value *device_load(kir_builder *b, int16_t slot, kir_value *at, uint8_t type) {
-    return device_access(b, KIR_LOAD, slot, type, 1, &at, type);
+static inline kir_value *build_load(kir_builder *b, int16_t slot, kir_value *at, uint8_t type) {
+    return build_access(b, KIR_LOAD, slot, type, 1, &at, type);
 }
-static inline void device_store(kir_builder *b, int16_t slot, kir_value *at, kir_value *value) {
+static inline void build_store(kir_builder *b, int16_t slot, kir_value *at, kir_value *value) {
     kir_value *args[] = {at, value};
-    (void)device_access(b, KIR_STORE, slot, KIR_VOID, 2, args, value->type);
+    (void)build_access(b, KIR_STORE, slot, KIR_VOID, 2, args, value->type);
 }
-static inline kir_value *device_atomic(kir_builder *b, int16_t slot, kir_atomic atomic, uint8_t count, kir_value *at,
-                                       kir_value *const *operands) {
+static inline kir_value *build_atomic(kir_builder *b, int16_t slot, kir_atomic atomic, uint8_t count, kir_value *at,
+                                      kir_value *const *operands) {
     kir_value *args[] = {at, operands[0], count > 1 ? operands[1] : NULL};
-    kir_value *v = device_access(b, KIR_ATOMIC, slot, operands[0]->type, (uint8_t)(count + 1), args, operands[0]->type);
+    kir_value *v = build_access(b, KIR_ATOMIC, slot, operands[0]->type, (uint8_t)(count + 1), args, operands[0]->type);
     v->u.mem.atomic = (uint8_t)atomic;
     return v;
 }
-static inline kir_value *device_group_load(kir_builder *b, kir_value *at, uint8_t type) { return device_load(b, KIR_OPEN, at, type); }
-static inline void device_group_store(kir_builder *b, kir_value *at, kir_value *value) { device_store(b, KIR_OPEN, at, value); }
+static inline kir_value *build_group_load(kir_builder *b, kir_value *at, uint8_t type) { return build_load(b, KIR_OPEN, at, type); }
+static inline void build_group_store(kir_builder *b, kir_value *at, kir_value *value) { build_store(b, KIR_OPEN, at, value); }
 
 /* ---- running them ---- */
 

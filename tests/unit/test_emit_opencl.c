@@ -112,7 +112,7 @@ static void keep(operations *o, kir_value *v) {
     kir_builder *b = &o->b;
     kir_value *stored = v->type == KIR_BOOL ? kir_convert(b, KIR_ZEXT, HG_TYPE_U8, v) : v;
     kir_value *place = kir_add(b, kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, MOST_OPS * 8)), kir_const(b, HG_TYPE_U64, 8 * o->count));
-    device_store(b, 1, place, stored);
+    build_store(b, 1, place, stored);
     CHECK(o->count < MOST_OPS);
     if (o->count < MOST_OPS) o->results[o->count++] = v;
 }
@@ -184,12 +184,12 @@ static void build_operations(operations *o, uint8_t type, const char *name) {
     device_kernel_begin(&o->kernel, &o->b, name, 2);
     kir_builder *b = &o->b;
     bool real = kir_type_is_float(type);
-    o->lane = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, device_id(b, KIR_ID_THREAD));
+    o->lane = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, build_id(b, KIR_ID_THREAD));
     kir_value *inside = kir_binary(b, KIR_CMP_ULT, o->lane, kir_const(b, HG_TYPE_U64, LANES));
     kir_value *branch = kir_if_begin(b, inside), *base = kir_mul(b, o->lane, kir_const(b, HG_TYPE_U64, OPERAND_BYTES));
-    o->args[0] = device_load(b, 0, base, type);
-    o->args[1] = device_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 8)), type);
-    o->args[2] = device_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 16)), real ? type : HG_TYPE_U32);
+    o->args[0] = build_load(b, 0, base, type);
+    o->args[1] = build_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 8)), type);
+    o->args[2] = build_load(b, 0, kir_add(b, base, kir_const(b, HG_TYPE_U64, 16)), real ? type : HG_TYPE_U32);
     if (real)
         float_operations(o);
     else
@@ -270,20 +270,20 @@ static void test_groups(device_fixture *d) {
     kir_builder builder, *b = &builder;
     device_kernel_begin(&k, b, "reverse groups?", 2); /* the name is made an identifier */
     k.layout.uses_group_memory = true;
-    kir_value *four = kir_const(b, HG_TYPE_U32, 4), *local = device_id(b, KIR_ID_LOCAL_X), *group = device_id(b, KIR_ID_GROUP_X);
+    kir_value *four = kir_const(b, HG_TYPE_U32, 4), *local = build_id(b, KIR_ID_LOCAL_X), *group = build_id(b, KIR_ID_GROUP_X);
     kir_value *lane = kir_add(b, kir_mul(b, group, kir_const(b, HG_TYPE_U32, GROUP)), local);
     kir_value *at = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, four));
     kir_value *counter = kir_const(b, HG_TYPE_U32, 0), *here = kir_add(b, kir_const(b, HG_TYPE_U32, 16), kir_mul(b, local, four));
     kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, local, counter));
-    device_group_store(b, counter, kir_const(b, HG_TYPE_U32, 0));
+    build_group_store(b, counter, kir_const(b, HG_TYPE_U32, 0));
     kir_if_end(b, first);
-    device_barrier(b);
-    device_group_store(b, here, device_load(b, 0, at, HG_TYPE_U32));
-    device_atomic(b, KIR_OPEN, KIR_ATOMIC_ADD, 1, counter, (kir_value *[]){local});
-    device_barrier(b);
+    build_barrier(b);
+    build_group_store(b, here, build_load(b, 0, at, HG_TYPE_U32));
+    build_atomic(b, KIR_OPEN, KIR_ATOMIC_ADD, 1, counter, (kir_value *[]){local});
+    build_barrier(b);
     kir_value *there = kir_sub(b, kir_const(b, HG_TYPE_U32, 16 + 4 * (GROUP - 1)), kir_mul(b, local, four));
-    kir_value *sum = device_group_load(b, counter, HG_TYPE_U32);
-    device_store(b, 1, at, kir_add(b, device_group_load(b, there, HG_TYPE_U32), sum));
+    kir_value *sum = build_group_load(b, counter, HG_TYPE_U32);
+    build_store(b, 1, at, kir_add(b, build_group_load(b, there, HG_TYPE_U32), sum));
     device_kernel_end(&k, b);
     check_module(&k);
     uint32_t in[COUNT], out[COUNT] = {0};
@@ -303,19 +303,19 @@ static void test_atomics(device_fixture *d, uint8_t type) {
     device_kernel k;
     kir_builder builder, *b = &builder;
     device_kernel_begin(&k, b, type == HG_TYPE_U32 ? "atomics_32" : "atomics_64", 2);
-    kir_value *lane = device_id(b, KIR_ID_THREAD);
+    kir_value *lane = build_id(b, KIR_ID_THREAD);
     kir_value *inside = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, lane, kir_const(b, HG_TYPE_U32, COUNT)));
     kir_value *wide = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, lane), *mixed = kir_mul(b, wide, kir_const(b, HG_TYPE_U64, 0x9e3779b97f4a7c15));
     kir_value *x = type == HG_TYPE_U32 ? kir_convert(b, KIR_TRUNC, type, mixed) : mixed;
-    for (int i = 0; i < KINDS; i++) device_atomic(b, 0, (kir_atomic)i, 1, kir_const(b, HG_TYPE_U64, (uint64_t)i * 8), (kir_value *[]){x});
+    for (int i = 0; i < KINDS; i++) build_atomic(b, 0, (kir_atomic)i, 1, kir_const(b, HG_TYPE_U64, (uint64_t)i * 8), (kir_value *[]){x});
     /* a ticket from a loop of compare and exchange, and who took it */
     kir_value *place = kir_const(b, HG_TYPE_U64, KINDS * 8), *loop = kir_loop_begin(b, false);
-    kir_value *seen = device_load(b, 0, place, type);
+    kir_value *seen = build_load(b, 0, place, type);
     seen->u.mem.volatile_access = 1;
-    kir_value *taken = device_atomic(b, 0, KIR_ATOMIC_CAS, 2, place, (kir_value *[]){seen, kir_add(b, seen, kir_const(b, type, 1))});
+    kir_value *taken = build_atomic(b, 0, KIR_ATOMIC_CAS, 2, place, (kir_value *[]){seen, kir_add(b, seen, kir_const(b, type, 1))});
     kir_value *mine = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, taken, seen));
     kir_value *slot = type == HG_TYPE_U32 ? kir_convert(b, KIR_ZEXT, HG_TYPE_U64, seen) : seen;
-    device_store(b, 1, kir_mul(b, slot, kir_const(b, HG_TYPE_U64, 8)), wide);
+    build_store(b, 1, kir_mul(b, slot, kir_const(b, HG_TYPE_U64, 8)), wide);
     kir_break(b);
     kir_if_end(b, mine);
     kir_loop_end(b, loop);
@@ -365,8 +365,8 @@ static void test_functions(device_fixture *d, const char *name, uint32_t more) {
     device_kernel k;
     kir_builder kernel, inner, *b = &kernel;
     device_kernel_begin(&k, b, name, 2);
-    kir_value *first = device_field(&k, b, KIR_FIELD_FIRST, 0, HG_TYPE_U64), *count = device_field(&k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
-    for (uint32_t i = 0; i < more; i++) (void)device_field(&k, b, KIR_FIELD_INPUT, 100 + i, HG_TYPE_U64);
+    kir_value *first = build_field(&k, b, KIR_FIELD_FIRST, 0, HG_TYPE_U64), *count = build_field(&k, b, KIR_FIELD_COUNT, 0, HG_TYPE_U32);
+    for (uint32_t i = 0; i < more; i++) (void)build_field(&k, b, KIR_FIELD_INPUT, 100 + i, HG_TYPE_U64);
     kir_table *table = kir_table_create(k.module, HG_TYPE_U32, 5, TABLE, NULL);
     kir_var *shared = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, "total"), *own = kir_var_create(k.module, NULL, HG_TYPE_U32, 0, NULL);
     kir_function *f = kir_function_create(k.module, "sum", HG_TYPE_U32);
@@ -374,13 +374,13 @@ static void test_functions(device_fixture *d, const char *name, uint32_t more) {
     f->param_count = 1;
     f->param_types[0] = HG_TYPE_U64;
     kir_builder_init(&inner, k.module, f);
-    kir_value *loaded = device_load(&inner, 0, kir_param(&inner, 0), HG_TYPE_U32);
+    kir_value *loaded = build_load(&inner, 0, kir_param(&inner, 0), HG_TYPE_U32);
     kir_set(&inner, shared,
-            kir_add(&inner, kir_get(&inner, shared), kir_convert(&inner, KIR_TRUNC, HG_TYPE_U32, device_field_again(&inner, first))));
+            kir_add(&inner, kir_get(&inner, shared), kir_convert(&inner, KIR_TRUNC, HG_TYPE_U32, build_field_again(&inner, first))));
     kir_array_set(&inner, array, kir_const(&inner, HG_TYPE_U32, 2), kir_const(&inner, HG_TYPE_U32, 1000));
     kir_return(&inner, kir_add(&inner, loaded, kir_array_get(&inner, array, kir_const(&inner, HG_TYPE_U32, 1))));
 
-    kir_value *lane = device_id(b, KIR_ID_THREAD), *zero = kir_const(b, HG_TYPE_U32, 0);
+    kir_value *lane = build_id(b, KIR_ID_THREAD), *zero = kir_const(b, HG_TYPE_U32, 0);
     kir_value *outside = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, lane, count)));
     kir_exit(b);
     kir_if_end(b, outside);
@@ -398,7 +398,7 @@ static void test_functions(device_fixture *d, const char *name, uint32_t more) {
     kir_value *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, lane, kir_const(b, HG_TYPE_U32, 4)));
     kir_value *called = kir_call(b, f, 1, (kir_value *[]){offset}, (kir_var *[]){local});
     kir_set(b, own, kir_add(b, called, kir_array_get(b, local, kir_const(b, HG_TYPE_U32, 2))));
-    device_store(b, 1, offset, kir_add(b, kir_get(b, own), kir_get(b, shared)));
+    build_store(b, 1, offset, kir_add(b, kir_get(b, own), kir_get(b, shared)));
     CHECK(!inner.failed);
     device_kernel_end(&k, b);
     CHECK_U64(emit_opencl_record(k.module, &k.layout), more > 100 ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
