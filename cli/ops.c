@@ -278,9 +278,10 @@ static void print_markdown_row(cli *c, const op_row *rows, int first) {
     const char *before = "";
     for (int i = first; i < HG_OP_COUNT; i++) {
         if (memcmp(rows[i].cells, rows[first].cells, sizeof rows[i].cells) != 0) continue;
-        if (i > first && strcmp(rows[i].op->text, rows[i - 1].op->text) == 0 &&
-            memcmp(rows[i - 1].cells, rows[first].cells, sizeof rows[i].cells) == 0)
-            continue; /* another form of the same mnemonic */
+        bool seen = false; /* another form of the same mnemonic */
+        for (int k = first; k < i && !seen; k++)
+            seen = strcmp(rows[i].op->text, rows[k].op->text) == 0 && memcmp(rows[i].cells, rows[k].cells, sizeof rows[i].cells) == 0;
+        if (seen) continue;
         cli_out(c, "%s`%s`", before, rows[i].op->text);
         before = " ";
     }

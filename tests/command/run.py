@@ -220,6 +220,10 @@ def machine_readable():
     document = json.loads(run("verify", wrong, "--json").out)["diagnostics"][0]
     check((document["code"], document["line"], document["column"], document["length"]) == ("V03", 11, 27, 2), f"--json place: {document}")
     check(run("run", program("axpy"), "--out", "y=-", "--json").status == 2, "--json with an output on standard output")
+    listed = json.loads(run("devices", "--json").out)["outputs"]
+    check([d for d in listed if d["backend"] == "cpu" and d["available"] and d["class"] == "exact" and not d["software"]], f"devices --json: {listed}")
+    check(all(d["capabilities"] if d["available"] else d["reason"] for d in listed), f"a device without capabilities or reason: {listed}")
+    check(sum(d["automatic"] for d in listed) == 1 and not [d for d in listed if d["automatic"] and d["software"]], f"what auto means: {listed}")
     for command in ("ops", "devices", "version"):
         document = json.loads(run(command, "--json").out)
         check(document["status"] == "ok" and document["outputs"], f"{command} --json")
@@ -231,6 +235,96 @@ def machine_readable():
     check(several.status == document["exit"] == 2 and several.err == "", f"verify of several files is one object: {several}")
     codes = [(d["code"], os.path.basename(d["file"])) for d in document["diagnostics"] if d["severity"] == "error"]
     check(codes == [("P06", "no-such-file"), ("V03", "wrong.atlas"), ("N01", "many.atlas"), ("N01", "many.atlas")], f"verify of several files: {codes}")
+
+
+# ---- devices: choosing, listing, what is native
+
+def devices():
+    axpy = [program("axpy"), "--set", "alpha=2", "--set", "x=1,2,3", "--set", "y=10,20,30"]
+    expect(run("run", *axpy, "--backend", "AUTO"), 0, out="y f32[3] = 12.0 24.0 36.0\n", what="auto")
+    expect(run("run", *axpy, "--backend", "cpu", "--device", 1), 3, r"error\[X03\].*cpu has one device, number 0; asked for 1", what="device out of range")
+    expect(run("run", *axpy, "--backend", "cpu", "--device", "x"), 2, r"--device expects a number", what="device that is no number")
+    expect(run("run", *axpy, "--device", 0, env={"HOLOGRAM_BACKEND": "cpu", "HOLOGRAM_DEVICE_ID": "5"}), 0, what="the option stands above the environment")
+    expect(run("run", *axpy, env={"HOLOGRAM_BACKEND": "cpu", "HOLOGRAM_DEVICE_ID": "5"}), 3, r"asked for 5", what="device from the environment")
+    expect(run("run", *axpy, env={"HOLOGRAM_BACKEND": "abacus"}), 3, r"Invalid backend type: abacus \(expected one of: auto .*cpu.*null", what="backend from the environment")
+    expect(run("run", *axpy, env={"HOLOGRAM_PRETEND": "rich"}), 2, r"HOLOGRAM_PRETEND 'rich' is unknown, expected some of: poor", what="what nobody pretends")
+    expect(run("run", *axpy, env={"HOLOGRAM_CACHE_BYTES": "much"}), 2, r"Environment variable error: HOLOGRAM_CACHE_BYTES='much'", what="malformed size")
+    expect(run("stream", program("gcd3"), "--device", "9", "--backend", "null", stdin=b""), 2, r"more than one in array", what="stream: options are taken")
+    expect(run("devices"), 0, what="devices", out=None)
+    # a vendor's library that is broken, or a list of drivers that names nothing, is a reason and no crash
+    os.makedirs("broken/empty", exist_ok=True)
+    for name in ("libOpenCL.so.1", "libvulkan.so.1"):
+        write("broken/" + name, "this is no library")
+    write("broken/bad.icd", "/nonexistent/libvendor.so\n")
+    write("broken/bad.json", '{"file_format_version":"1.0.0","ICD":{"library_path":"/nonexistent/libvendor.so","api_version":"1.3.0"}}')
+    for what, env in (("no library", {"LD_LIBRARY_PATH": os.path.abspath("broken")}),
+                      ("no driver", {"OCL_ICD_VENDORS": os.path.abspath("broken/empty"), "VK_DRIVER_FILES": os.path.abspath("broken/none.json"), "VK_ICD_FILENAMES": os.path.abspath("broken/none.json")}),
+                      ("bad driver", {"OCL_ICD_VENDORS": os.path.abspath("broken"), "VK_DRIVER_FILES": os.path.abspath("broken/bad.json"), "VK_ICD_FILENAMES": os.path.abspath("broken/bad.json")})):
+        result = run("devices", "--json", env=env)
+        listed = json.loads(result.out)["outputs"] if result.status == 0 else []
+        check([d for d in listed if d["backend"] == "cpu" and d["available"]] and all(d["available"] or len(d["reason"]) > 20 for d in listed), f"{what}: {result}")
+        for d in listed:
+            if d["backend"] in ("opencl", "vulkan"):
+                check(not d["available"], f"{what}: {d}")
+                expect(run("run", *axpy, "--backend", d["backend"], env=env), 3, r"error\[X03\]: Backend not available: " + d["backend"] + ": ", what=f"{d['backend']} with {what}")
+        expect(run("run", *axpy, env=env), 0, out="y f32[3] = 12.0 24.0 36.0\n", what=f"auto with {what}")
+
+
+def operations():
+    def table(*arguments):
+        result = run("ops", "--json", *arguments)
+        return {o["id"]: o for o in json.loads(result.out)["outputs"]} if result.status == 0 else {}
+
+    everything, poor = table("--backend", "cpu"), table("--caps", "swiftshader")
+    check(len(everything) > 80 and everything.keys() == poor.keys(), f"ops: {len(everything)} and {len(poor)} rows")
+    check(all(o["native"] or o["lowered"] or o["types"] == "-" for o in [*everything.values(), *poor.values()]), "ops: an empty row")
+    check(everything["ADD"]["native"] == ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"] and everything["ADD"]["lowered"] == ["i128+"], f"add on the CPU: {everything.get('ADD')}")
+    check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
+    check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
+    check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
+    expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, got 'cray'", what="unknown capabilities")
+    expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
+    page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
+    check(run("ops", "--page").raw == page, "docs/reference/devices.md is stale: hologram ops --page > docs/reference/devices.md")
+
+
+# ---- emit for devices, without one
+
+def emission():
+    global skipped
+    for name in sorted(os.listdir(PROGRAMS)):
+        path = os.path.join(PROGRAMS, name)
+        for options in ((), ("--pretend", "poor"), ("--descriptors", "--large"), ("--caps", "swiftshader", "--proven")):
+            what = f"{name} {' '.join(options)}"
+            if "not possible yet" in run("emit", path, "--target", "opencl", *options).err:
+                skipped += 1
+                continue
+            expect(run("emit", path, "--target", "opencl", *options, "-o", "kernel.cl"), 0, out="", what=f"emit opencl {what}")
+            check("__kernel void" in open("kernel.cl").read(), f"no kernel: {what}")
+            if shutil.which("clang-14"):
+                built = subprocess.run(["clang-14", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-target", "spir64-unknown-unknown", "-Wall", "-Wextra", "-Werror",
+                                        "-fsyntax-only", "kernel.cl"], capture_output=True)
+                check(built.returncode == 0, f"OpenCL text of {what}: {built.stderr.decode()[:1000]}")
+            expect(run("emit", path, "--target", "spirv-asm", *options, "-o", "kernel.spvasm"), 0, out="", what=f"emit spirv-asm {what}")
+            if run("emit", path, "--target", "spirv", *options, "--kernel", 0, "--output", "kernel.spv").status == 0 and shutil.which("spirv-val"):
+                built = subprocess.run(["spirv-val", "--target-env", "vulkan1.2", "kernel.spv"], capture_output=True)
+                check(built.returncode == 0, f"SPIR-V of {what}: {built.stdout.decode()[:1000]}{built.stderr.decode()[:500]}")
+            else:
+                check(not shutil.which("spirv-val"), f"emit spirv {what}")
+    axpy = program("axpy")
+    poor = run("emit", axpy, "--target", "opencl", "--pretend", "poor").out
+    check(poor and all("_arena + " in line for line in poor.split("\n") if "ulong" in line), "a device without 64-bit integers is given some beside its pointers")
+    expect(run("emit", axpy, "--target", "opencl", "--kernel", 3), 2, r"--kernel 3: the program has 1 kernels", what="kernel out of range")
+    two = write("two.atlas", HEAD + "    stg.i32 [r1 + r0], r10\n    parallel_reduce.i32 r11, r1, sum, r4\n    stg.i32 [r1 + r0], r11\n")
+    expect(run("emit", two, "--target", "spirv", "-o", "x.spv"), 2, r"choose it with --kernel 0 … 1", what="several kernels")
+    check(run("emit", two, "--target", "opencl").out.count("__kernel void") == 2, "each kernel of a program with whole-array steps")
+    check(run("emit", two, "--target", "opencl", "--kernel", "1").out.count("__kernel void p_1") == 1, "one kernel of several")
+    expect(run("emit", axpy, "--target", "cobol"), 2, r"--target expects kir, c, opencl, spirv or spirv-asm, got 'cobol'", what="unknown target")
+    expect(run("emit", axpy, "--target", "opencl", "--form", "round"), 2, r"--form expects flat or block", what="unknown form")
+    expect(run("emit", axpy, "--target", "c", "--group", "8"), 2, r"not for --target c", what="a group for C")
+    expect(run("emit", axpy, "--target", "opencl", "--group", "0"), 2, r"no extent can be 0", what="an empty group")
+    expect(run("emit", axpy, "--target", "kir", "--caps", "swiftshader"), 0, what="lowered kernel IR")
+    expect(run("emit", axpy, "--target", "kir", "--form", "flat"), 0, what="kernel IR in device form")
 
 
 # ---- stream
@@ -413,7 +507,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, streaming, vectors, endless, races, profiles):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles):
             part()
     finally:
         os.chdir("/")
