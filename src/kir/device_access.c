@@ -101,7 +101,7 @@ static void fixed(device *d, kir_builder *b, access *a) {
 enum { OPEN_GOOD, OPEN_BAD_HANDLE, OPEN_OUTSIDE };
 enum { OPEN_BUFFER, OPEN_POOL, OPEN_FLAT };
 
-static void open_vars(device *d) {
+void device_open_vars(device *d) {
     if (d->open_state) return;
     for (int i = 0; i < 2; i++) {
         uint8_t type = d->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
@@ -220,7 +220,7 @@ static void split_flat(device *d, kir_builder *b, access *a) {
 
 static void open(device *d, kir_builder *b, access *a) {
     const kir_value *v = a->v;
-    open_vars(d);
+    device_open_vars(d);
     if (v->u.mem.space == KIR_FLAT) split_flat(d, b, a);
     device_wide offset = exact(d, b, a->index, v->u.mem.disp);
     kir_value *args[8] = {du32(b, v->u.mem.space == KIR_FLAT ? OPEN_FLAT : v->u.mem.space == KIR_POOL ? OPEN_POOL : OPEN_BUFFER)};

@@ -84,6 +84,7 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
     write_wide(d, b, KIR_FAULT_LANE, a->lane);
     write_wide(d, b, KIR_FAULT_INDEX, a->index);
     if (a->name.l) {
+        device_open_vars(d);
         device_wide size = {kir_get(b, d->open_size[0]), d->i64 ? NULL : kir_get(b, d->open_size[1])};
         write_wide(d, b, KIR_FAULT_NAME, a->name);
         write_wide(d, b, KIR_FAULT_LIMIT, size);

@@ -124,6 +124,7 @@ kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds); /* bo
 kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name); /* a variable of the form, made when new */
 
 /* ---- device_access.c: LOAD, STORE, CHECK, ATOMIC ---- */
+void device_open_vars(device *d); /* what open_place leaves behind; made when first needed */
 void device_lower_access(device *d, const kir_value *v);
 
 /* ---- device_memory.c: widths, alignment; zeros: low bits of the offset known to be zero ---- */
