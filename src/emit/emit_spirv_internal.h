@@ -20,7 +20,7 @@ uint32_t spv_string_words(const uint32_t *words, uint32_t limit);
 
 /* How the memory of a slot is reached from the function that is being written. */
 typedef struct spv_slot {
-    bool read, written, coherent;
+    bool read, written, atomic, coherent;
     uint32_t variable[4]; /* descriptors: by log2 of the element's size */
     uint32_t pointer;     /* addressed without 64-bit integers: of the block, in this function */
 } spv_slot;
@@ -47,7 +47,7 @@ typedef struct spirv {
     uint32_t blocks[4][2];           /* struct { uN[] } by log2 of the element's size, plain and coherent */
     uint32_t runtime_arrays[4];
     uint32_t cell_struct[KIR_TYPE_COUNT]; /* addressed: struct { coherent T } */
-    bool open_coherent, has_barrier;
+    bool open_coherent;
     uint32_t builtins[4];
     uint32_t file;
     uint32_t line;
@@ -103,7 +103,7 @@ uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value);
 uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value); /* zero-extends or cuts */
 
 /* ---- emit_spirv_memory.c ---- */
-bool spv_prepare_memory(spirv *s);               /* what is read, written, shared; false: out of memory */
+void spv_prepare_memory(spirv *s);               /* what is read, written, shared with functions */
 bool spv_memory(spirv *s, const kir_value *v);   /* LOAD STORE ATOMIC FENCE BARRIER, variables, arrays, tables; false: another */
 uint32_t spv_input(spirv *s, uint32_t index);    /* a field of the record as module->inputs types it, read at the function's top */
 uint32_t spv_device_id(spirv *s, uint32_t id);

@@ -11,30 +11,34 @@ static uint8_t uint_of(uint32_t log2) {
 
 /* ---- what the module does with its memory ---- */
 
-static void note_access(spirv *s, const kir_value *v, bool *atomics) {
-    bool read = v->op != KIR_STORE, write = v->op != KIR_LOAD;
-    if (v->op == KIR_ATOMIC) *atomics = true;
-    if (v->u.mem.slot < 0) return;
-    spv_slot *slot = &s->slots[v->u.mem.slot];
-    slot->read |= read;
-    slot->written |= write;
+typedef struct memory_use { bool fence, barrier; spv_slot open; } memory_use;
+
+static void note_access(spirv *s, const kir_value *v, memory_use *use) {
+    spv_slot *slot = v->u.mem.slot < 0 ? &use->open : &s->slots[v->u.mem.slot];
+    if (v->u.mem.slot < 0 && v->u.mem.space == KIR_SHARED) return;
+    slot->read |= v->op != KIR_STORE;
+    slot->written |= v->op != KIR_LOAD;
+    slot->atomic |= v->op == KIR_ATOMIC;
 }
 
-/* Coherent is what makes a store visible to other invocations by a fence or barrier alone; caches of a device are free elsewhere. */
-bool spv_prepare_memory(spirv *s) {
-    bool fence = false, barrier = false, atomics = false;
+/* Coherent is what makes a store visible to other invocations by a fence, a barrier or an atomic operation alone; it costs a device its
+ * caches, so only memory gets it that one invocation writes and another may read meanwhile. Open accesses may go anywhere. */
+void spv_prepare_memory(spirv *s) {
+    memory_use use = {.fence = false};
     for (const kir_function *f = s->module->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC) note_access(s, v, &atomics);
-            fence |= v->op == KIR_FENCE;
-            barrier |= v->op == KIR_BARRIER;
+            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC) note_access(s, v, &use);
+            use.fence |= v->op == KIR_FENCE;
+            use.barrier |= v->op == KIR_BARRIER;
             if (v->op != KIR_CALL) continue;
             for (uint8_t i = 0; i < v->u.call.function->array_count; i++) s->passed[v->u.call.arrays[i]->id] = true;
         }
-    for (uint64_t i = 0; i < s->module->slots.count; i++)
-        s->slots[i].coherent = fence || ((barrier || atomics) && s->slots[i].read && s->slots[i].written);
-    s->open_coherent = fence || barrier || atomics;
-    return true;
+    for (uint64_t i = 0; i < s->module->slots.count; i++) {
+        spv_slot *slot = &s->slots[i];
+        bool exchanged = (slot->written && (slot->read || use.open.read)) || (slot->read && use.open.written);
+        slot->coherent = use.fence || slot->atomic || (use.barrier && exchanged);
+    }
+    s->open_coherent = use.fence || use.open.atomic || use.barrier;
 }
 
 /* ---- types of memory ---- */
