@@ -245,7 +245,7 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
     return true;
 }
 
-static bool shape_output(cli *c, cli_values *values, cli_value *v) {
+bool cli_shape(cli *c, cli_values *values, cli_value *v) {
     const hg_param *p = v->param;
     if (!v->shaped && p->rank == 255) {
         cli_error(c, "P07", "array '%s': its shape is unknown: give --shape %s=%s[…]", p->name, p->name, hg_type_name((hg_type)p->type));
@@ -261,12 +261,16 @@ static bool shape_output(cli *c, cli_values *values, cli_value *v) {
     return product(c, v);
 }
 
-static bool resolve(cli *c, cli_values *values) {
+bool cli_values_shapes(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
         if (v->param->kind == HG_PARAM_BUFFER && (v->bound || (v->shaped && v->param->rank != 255)) && !check_dims(c, values, v))
             return false;
     }
+    return true;
+}
+
+bool cli_values_scalars(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
         if (v->param->kind == HG_PARAM_SCALAR && !v->bound && v->param->has_default) {
@@ -279,6 +283,10 @@ static bool resolve(cli *c, cli_values *values) {
             return false;
         }
     }
+    return true;
+}
+
+static bool shape_outputs(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->bound) continue;
@@ -287,12 +295,12 @@ static bool resolve(cli *c, cli_values *values) {
                       v->param->name);
             return false;
         }
-        if (!shape_output(c, values, v)) return false;
+        if (!cli_shape(c, values, v)) return false;
     }
     return true;
 }
 
-bool cli_values_read(cli *c, cli_values *values) {
+bool cli_values_options(cli *c, cli_values *values) {
     const hg_program *p = c->program;
     values->count = p->param_count;
     values->data = hg_calloc(p->param_count + 1, sizeof *values->data);
@@ -302,7 +310,11 @@ bool cli_values_read(cli *c, cli_values *values) {
     for (size_t k = 0; k < HG_COUNT_OF(order); k++)
         for (uint64_t i = 0; i < c->pairs.count; i++)
             if (strcmp(c->pairs.data[i].option, order[k]) == 0 && !apply(c, values, &c->pairs.data[i])) return false;
-    return resolve(c, values);
+    return true;
+}
+
+bool cli_values_read(cli *c, cli_values *values) {
+    return cli_values_options(c, values) && cli_values_shapes(c, values) && cli_values_scalars(c, values) && shape_outputs(c, values);
 }
 
 /* ---- printing ---- */

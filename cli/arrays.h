@@ -30,6 +30,12 @@ typedef struct cli_values {
 
 /* False after reporting. */
 bool cli_values_read(cli *c, cli_values *values);
+/* Its parts, for those who put something in between: the options of the command line; shapes of what has data, and the scalars they
+ * tell; the other scalars; the shape of an array without data. */
+bool cli_values_options(cli *c, cli_values *values);
+bool cli_values_shapes(cli *c, cli_values *values);
+bool cli_values_scalars(cli *c, cli_values *values);
+bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
 cli_value *cli_values_find(cli_values *values, const char *name);
 /* Value of a scalar parameter or constant extent; false while unknown. */

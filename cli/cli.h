@@ -28,6 +28,7 @@ typedef struct cli_option {
 
 typedef struct cli {
     const char *command;
+    bool keep_outputs; /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     const char *max_errors;
     hg_diagnostics *diagnostics;
@@ -69,6 +70,7 @@ void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* p
 /* commands */
 int command_run(int argc, char **argv);
 int command_stream(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_asm(int argc, char **argv);
 int command_disasm(int argc, char **argv);
 int command_verify(int argc, char **argv);

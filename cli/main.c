@@ -10,6 +10,7 @@ static const struct {
 } COMMANDS[] = {
     {"run", command_run, "PROGRAM [--in N=FILE] [--out N=FILE] [--set N=VALUE] …   run a program over arrays"},
     {"stream", command_stream, "PROGRAM [--pool BYTES] [--set N=VALUE] … < in > out     run a program over a stream"},
+    {"diff", command_diff, "PROGRAM --backend A --against B [--in N=FILE] [--seed N] …  find the first difference"},
     {"asm", command_asm, "FILE [-g] [-o OUT]                                      assemble to a container"},
     {"disasm", command_disasm, "FILE [-o OUT]                                           write canonical text"},
     {"verify", command_verify, "FILE…                                                   check programs"},

@@ -144,7 +144,7 @@ static void print_json(cli *c) {
     hg_text_addf(&text, "[%s],", c->earlier.data ? c->earlier.data : "");
     hg_json_key(&json, "outputs");
     hg_text_addf(&text, "[");
-    if (c->outputs.data && c->status == CLI_OK) hg_text_add(&text, c->outputs.data, c->outputs.length);
+    if (c->outputs.data && (c->status == CLI_OK || c->keep_outputs)) hg_text_add(&text, c->outputs.data, c->outputs.length);
     hg_text_addf(&text, "]}\n");
     FILE *out = c->errors_to_stderr ? stderr : stdout;
     if (!text.data || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
