@@ -58,7 +58,7 @@ typedef struct spirv {
     bool *passed;                    /* arrays that go to functions by reference live outside of functions, by id */
     uint32_t *ids;                   /* of the function's values: results; first label of IF and LOOP */
     bool *reached;                   /* IF, LOOP: something comes to the place after it */
-    uint32_t *inputs;                /* read in this function */
+    uint32_t *inputs, *low_inputs;   /* read in this function; their low halves */
     uint32_t params[16];
     uint32_t device_ids[KIR_DEVICE_ID_COUNT];
     const char *unsupported;

@@ -294,13 +294,19 @@ typedef struct place {
     bool is_volatile;
 } place;
 
-/* Offset in elements of 2^log2 bytes, u32. add: another offset of the same type, 0: none. */
+/* Offset of a place, u32: groups, blocks behind two halves of an address and bindings are all below 4 GiB (maxStorageBufferRange has 32
+ * bits), so only the low half of an offset in bounds counts; a device does 32-bit numbers faster. base: u32, added; 0: none. */
+static uint32_t low_offset(spirv *s, const kir_value *offset, uint32_t base) {
+    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)offset->u.imm);
+    uint32_t id = spv_convert_uint(s, HG_TYPE_U32, offset->type, spv_use(s, offset));
+    return base ? SPV_VALUE(s, OpIAdd, HG_TYPE_U32, id, base) : id;
+}
+
+/* The same in elements of 2^log2 bytes. */
 static uint32_t element_index(spirv *s, const kir_value *offset, uint32_t base, uint32_t log2) {
-    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)(offset->u.imm >> log2));
-    uint32_t type = spv_type(s, offset->type), id = spv_use(s, offset);
-    if (base) id = SPV_RESULT(s, OpIAdd, type, id, base);
-    if (log2) id = SPV_RESULT(s, OpShiftRightLogical, type, id, spv_u32(s, log2));
-    return spv_convert_uint(s, HG_TYPE_U32, offset->type, id);
+    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)offset->u.imm >> log2);
+    uint32_t id = low_offset(s, offset, base);
+    return log2 ? SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, id, spv_u32(s, log2)) : id;
 }
 
 /* Elements of a block or array of cells: the second cell of wide values, the shift of narrow ones. prefix: 0, or the block's member. */
@@ -319,13 +325,6 @@ static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object,
     }
 }
 
-/* The low half of an offset plus base, for the place of a narrow value in its word. */
-static uint32_t low_offset(spirv *s, const kir_value *offset, uint32_t base) {
-    uint32_t id = spv_use(s, offset);
-    if (base) id = SPV_RESULT(s, OpIAdd, spv_type(s, offset->type), id, base);
-    return spv_convert_uint(s, HG_TYPE_U32, offset->type, id);
-}
-
 static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type) {
     const kir_value *offset = v->args[0];
     if (!s->group_memory) {
@@ -338,6 +337,18 @@ static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type
     p->operands = 1;
     uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset, 0) : 0;
     in_elements(s, v, p, s->group_memory, false, element_index(s, offset, 0, 2), type, low);
+}
+
+/* The low half of a field, once a function. */
+static uint32_t low_input(spirv *s, uint32_t index) {
+    uint8_t type = s->module->inputs.data[index].type;
+    uint32_t id = spv_input(s, index), *low = &s->low_inputs[index];
+    if (type == HG_TYPE_U32 || *low) return *low ? *low : id;
+    emit_words *at = s->at;
+    s->at = &s->prologue;
+    *low = spv_convert_uint(s, HG_TYPE_U32, type, id);
+    s->at = at;
+    return *low;
 }
 
 static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
@@ -354,7 +365,7 @@ static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
     }
     int32_t input = s->module->slots.data[v->u.mem.slot].base;
     uint32_t base = 0;
-    if (input >= 0) base = spv_convert_uint(s, offset->type, s->module->inputs.data[input].type, spv_input(s, (uint32_t)input));
+    if (input >= 0) base = low_input(s, (uint32_t)input);
     p->storage = Spv_S_StorageBuffer;
     p->cell = uint_of(log2);
     p->operands = 1;
