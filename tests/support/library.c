@@ -12,7 +12,7 @@ library *library_open(const char *backend, const char *level, const char *preten
     hg_config config = hg_config_default();
     const char *colon = strchr(backend, ':');
     snprintf(config.backend, sizeof config.backend, "%.*s", (int)(colon ? colon - backend : (ptrdiff_t)strlen(backend)), backend);
-    if (colon) config.device_id = (uint32_t)strtoul(colon + 1, NULL, 10);
+    for (const char *c = colon ? colon + 1 : ""; *c >= '0' && *c <= '9'; c++) config.device_id = config.device_id * 10 + (uint32_t)(*c - '0');
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     config.timeout_ms = 20000;
