@@ -36,7 +36,7 @@ static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
                                         [KIR_FIELD_BOX] = "box",
                                         [KIR_FIELD_TABLE] = "entries",
                                         [KIR_FIELD_FUEL] = "fuel",
-                                        [KIR_FIELD_ARENAS] = "arenas"};
+                                        [KIR_FIELD_ARENAS] = "arenas", [KIR_FIELD_ZERO] = "zero"};
     const kir_field *f = &p->layout->fields.data[i];
     hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field", (unsigned)f->index);
     if (f->reach) hg_text_addf(out, "_reach_%llu", (unsigned long long)f->reach);

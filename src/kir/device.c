@@ -164,6 +164,7 @@ static bool lower(legal_pass *p, const kir_value *v) {
     device *d = p->state;
     switch ((kir_op)v->op) {
     case KIR_INPUT: return device_lower_input(d, v);
+    case KIR_CONST: case KIR_FSUB: return d->options->hide_zeros && device_hide_zero(d, v);
     case KIR_ID: device_lower_id(d, v); return true;
     case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: device_lower_access(d, v); return true;
     case KIR_FAULT_IF: lower_fault_if(d, v); return true;
@@ -240,6 +241,7 @@ static hg_status prepare(device *d) {
 
 static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
+    for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
     m->uses_shared = d->group_memory;
     d->layout->uses_group_memory = d->group_memory || d->layout->shared_reserved;
     return kir_verify(m);

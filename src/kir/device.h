@@ -29,6 +29,7 @@ typedef struct kir_device_options {
     bool whole_blocks;    /* BLOCK: every lane of every block starts */
     bool proven;          /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
     bool shared_is_slot;  /* shared memory is in a slot (it lives across steps), not in the group */
+    bool hide_zeros;      /* kir_caps.folds_zeros */
     uint32_t fold;        /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
 } kir_device_options;
 
@@ -51,7 +52,8 @@ typedef enum kir_field_kind {
     KIR_FIELD_BOX,          /* BLOCK: block_idx of group (0, 0, 0), index 0 … 2 */
     KIR_FIELD_TABLE,        /* handle table entries: index 0 buffers, 1 pools */
     KIR_FIELD_FUEL,         /* looks at the clock that a lane may take before it stops by itself */
-    KIR_FIELD_ARENAS        /* arenas bound */
+    KIR_FIELD_ARENAS,       /* arenas bound */
+    KIR_FIELD_ZERO          /* 0, which the device's compiler cannot know */
 } kir_field_kind;
 /* Fields and module->inputs of the device form are parallel. kir_input there: kind KIR_INPUT_FIELD, type u32 or u64, index = byte
  * offset in the record; u64 at multiples of 8. Without target.i64 a u64 is two u32 fields, `high` telling the second. */

@@ -7,7 +7,7 @@
 
 static const char *name_of(device *d, const kir_field *f, uint32_t number) {
     static const char *const NAMES[] = {"in", "base", "limit", "shared_limit", "shared_bytes", "size", "count", "first", "lanes",
-                                        "block_dim", "grid_dim", "digit", "box", "table", "fuel", "arenas"};
+                                        "block_dim", "grid_dim", "digit", "box", "table", "fuel", "arenas", "zero"};
     char text[96];
     const char *own = f->kind == KIR_FIELD_INPUT && d->in->inputs.data[f->index].name ? d->in->inputs.data[f->index].name : NULL;
     int n = own ? snprintf(text, sizeof text, "%.60s%s", own, f->high ? "_high" : "")
@@ -69,6 +69,22 @@ bool device_lower_input(device *d, const kir_value *v) {
     else if (kir_type_is_float(v->type)) x = kir_convert(b, KIR_BITCAST, v->type, x);
     else if (v->type != word) x = kir_convert(b, KIR_TRUNC, v->type, x);
     legal_set(d->p, v, x);
+    return true;
+}
+
+bool device_hide_zero(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    bool wide = v->type == HG_TYPE_F64;
+    if (!kir_type_is_float(v->type) || (v->op == KIR_CONST ? v->u.imm != 0 : v->args[0] != v->args[1])) return false;
+    kir_value *zero = device_field32(d, b, KIR_FIELD_ZERO, 0);
+    if (wide) zero = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, zero);
+    if (v->op == KIR_FSUB) {
+        kir_value *x = legal_arg(d->p, v, 0);
+        zero = kir_binary(b, KIR_XOR, kir_convert(b, KIR_BITCAST, zero->type, x), zero);
+        legal_set(d->p, v, kir_sub(b, x, kir_convert(b, KIR_BITCAST, v->type, zero)));
+    } else {
+        legal_set(d->p, v, kir_convert(b, KIR_BITCAST, v->type, zero));
+    }
     return true;
 }
 

@@ -251,6 +251,7 @@ static uint64_t field_value(const hg_dispatch *d, const hg_variant_field *f, uin
     case KIR_FIELD_TABLE: return d->room->table_counts[index];
     case KIR_FIELD_FUEL: return fuel(l);
     case KIR_FIELD_ARENAS: return d->room->arena_count;
+    case KIR_FIELD_ZERO: break;
     }
     return 0;
 }

@@ -70,7 +70,8 @@ typedef struct hg_variants {
     uint64_t lane_ps;  /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_variants;
 /* Takes the module over on success. */
-hg_status hg_variants_create(const hg_driver *driver, hg_device *device, kir_module *module, hg_variants **variants) HG_NODISCARD;
+hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
+                             hg_variants **variants) HG_NODISCARD;
 void hg_variants_destroy(hg_variants *variants);
 /* Found or made; retained. */
 hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const uint32_t group[3], uint64_t group_memory,

@@ -41,7 +41,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
     record(b, "legalise", high->name, start);
     start = hg_profile_start(b->profile);
     if (status == HG_OK && b->caps->device_form)
-        status = hg_variants_create(b->driver, b->device, low, &kernel->variants); /* compiled when a launch needs it */
+        status = hg_variants_create(b->driver, b->device, b->caps, low, &kernel->variants); /* compiled when a launch needs it */
     else if (status == HG_OK)
         status = b->driver->kernel_create(b->device, low, &kernel->code);
     record(b, "driver", high->name, start);

@@ -7,7 +7,7 @@
 #include "tile/tile.h"
 #include <string.h>
 
-enum { VERSION = 1, /* of the table and of what results mean: part of the cache key */
+enum { VERSION = 2, /* of the table and of what results mean: part of the cache key */
        LANES = 4096, LANE_BYTES = 40 /* three u64 or f64, three u32 or f32, four unused */, GROUP = 64 };
 
 /* ---- the table ---- */
@@ -17,9 +17,11 @@ typedef enum test_id {
     T_FROM_U32, T_FROM_S32, T_TO_U32, T_TO_S32, T_FROM_U64, T_FROM_S64, T_TO_U64, T_TO_S64, T_CONVERT,
     T_HALF_WIDEN, T_HALF_NARROW, T_BRAIN_WIDEN, T_BRAIN_NARROW,
     /* several operations: each must round by itself and in the order written */
-    T_MUL_ADD, T_MUL_SUB, T_SUB_MUL, T_SUM, T_CANCEL, T_PRODUCT, T_SELF_SUB, T_TIMES_ZERO, T_PLUS_ZERO, T_ZERO_MINUS,
-    T_DIV_CONSTANT, T_RECIPROCAL, T_RECIPROCAL_ROOT, T_DIV_MUL, T_COMMON_DIVISOR,
-    TEST_COUNT, FIRST_COMBINED = T_MUL_ADD
+    T_MUL_ADD, T_MUL_SUB, T_SUB_MUL, T_SUM, T_CANCEL, T_PRODUCT, T_DIV_CONSTANT, T_RECIPROCAL, T_RECIPROCAL_ROOT, T_DIV_MUL,
+    T_COMMON_DIVISOR, T_SELF_EQUAL, T_SELF_DIV,
+    /* zeros that a compiler can see, and a number less itself */
+    T_SELF_SUB, T_TIMES_ZERO, T_PLUS_ZERO, T_ZERO_MINUS, T_ZERO_DIV, T_DIV_ZERO,
+    TEST_COUNT, FIRST_COMBINED = T_MUL_ADD, FIRST_ZERO = T_SELF_SUB
 } test_id;
 
 enum { NONE = KIR_OP_COUNT };
@@ -60,15 +62,19 @@ static const struct {
     [T_SUM] = {{KIR_FADD, KIR_FSUB}, NONE},
     [T_CANCEL] = {{KIR_FADD, KIR_FSUB}, NONE},
     [T_PRODUCT] = {{KIR_FMUL, NONE}, NONE},
-    [T_SELF_SUB] = {{KIR_FADD, KIR_FSUB}, NONE},
-    [T_TIMES_ZERO] = {{KIR_FMUL, NONE}, NONE},
-    [T_PLUS_ZERO] = {{KIR_FADD, KIR_FSUB}, NONE},
-    [T_ZERO_MINUS] = {{KIR_FADD, KIR_FSUB}, NONE},
     [T_DIV_CONSTANT] = {{KIR_FDIV, NONE}, NONE},
     [T_RECIPROCAL] = {{KIR_FDIV, NONE}, NONE},
     [T_RECIPROCAL_ROOT] = {{KIR_FDIV, KIR_FSQRT}, NONE},
     [T_DIV_MUL] = {{KIR_FDIV, NONE}, KIR_FMUL},
     [T_COMMON_DIVISOR] = {{KIR_FDIV, NONE}, NONE},
+    [T_SELF_EQUAL] = {{KIR_FCMP_EQ, NONE}, NONE},
+    [T_SELF_DIV] = {{KIR_FDIV, NONE}, NONE},
+    [T_SELF_SUB] = {{KIR_FADD, KIR_FSUB}, NONE},
+    [T_TIMES_ZERO] = {{KIR_FMUL, NONE}, NONE},
+    [T_PLUS_ZERO] = {{KIR_FADD, KIR_FSUB}, NONE},
+    [T_ZERO_MINUS] = {{KIR_FADD, KIR_FSUB}, NONE},
+    [T_ZERO_DIV] = {{KIR_FDIV, NONE}, NONE},
+    [T_DIV_ZERO] = {{KIR_FDIV, NONE}, NONE},
 };
 
 /* What the device has at all; the rest is integer code already. */
@@ -150,6 +156,10 @@ static kir_value *combined(writer *w, test_id id, uint8_t t, kir_value *x, kir_v
     case T_TIMES_ZERO: return kir_mul(b, x, number(w, t, 0));
     case T_PLUS_ZERO: return kir_add(b, x, number(w, t, 0));
     case T_ZERO_MINUS: return kir_sub(b, number(w, t, 0), x);
+    case T_ZERO_DIV: return kir_binary(b, KIR_FDIV, number(w, t, 0), x);
+    case T_DIV_ZERO: return kir_binary(b, KIR_FDIV, x, number(w, t, 0));
+    case T_SELF_EQUAL: return kir_binary(b, KIR_FCMP_EQ, x, x);
+    case T_SELF_DIV: return kir_binary(b, KIR_FDIV, x, x);
     case T_DIV_CONSTANT: return kir_binary(b, KIR_FDIV, x, number(w, t, 3));
     case T_RECIPROCAL: return kir_binary(b, KIR_FDIV, number(w, t, 1), x);
     case T_RECIPROCAL_ROOT: return kir_binary(b, KIR_FDIV, number(w, t, 1), kir_unary(b, KIR_FSQRT, x));
@@ -384,6 +394,7 @@ static uint8_t result_format(test_id id, bool f64) {
     case T_EQ:
     case T_LT:
     case T_LE:
+    case T_SELF_EQUAL:
     case T_TO_U32:
     case T_TO_S32:
     case T_TO_U64:
@@ -423,6 +434,8 @@ static void mark(const comparison *c, test_id id, bool f64) {
     hg_probe_result *r = c->result;
     if (id == T_FMA) {
         r->fma[f64] = true;
+    } else if (id >= FIRST_ZERO) {
+        r->folds_zeros = true;
     } else if (id >= T_HALF_WIDEN && id <= T_BRAIN_NARROW) {
         r->half = true;
     } else {
@@ -493,6 +506,7 @@ hg_status hg_probe_run(hg_backend *b, hg_probe_result *result) {
 void hg_probe_apply(const hg_probe_result *r, kir_caps *caps) {
     caps->subnormals = caps->subnormals && !r->flushes;
     caps->half = caps->half && !r->half;
+    caps->folds_zeros = caps->folds_zeros || r->folds_zeros;
     caps->fma32 = caps->fma32 && !r->fma[0];
     caps->fma64 = caps->fma64 && !r->fma[1];
     for (int op = 0; op < KIR_OP_COUNT; op++)
@@ -505,7 +519,7 @@ static void cache_key(const hg_backend *b, uint8_t key[HG_BLOB_KEY_BYTES]) {
     static const char WHAT[] = "hologram numeric probe";
     const uint32_t version[] = {VERSION, KIR_OP_COUNT, LANES, TEST_COUNT};
     const kir_caps *k = &b->caps->kir;
-    const uint8_t promises[] = {k->i8, k->i16, k->i64, k->f64, k->fma32, k->fma64, k->subnormals, k->half};
+    const uint8_t promises[] = {k->i8, k->i16, k->i64, k->f64, k->fma32, k->fma64, k->subnormals, k->half, k->folds_zeros};
     hg_blake3 h;
     hg_blake3_init(&h);
     hg_blake3_update(&h, WHAT, sizeof WHAT);
@@ -517,10 +531,10 @@ static void cache_key(const hg_backend *b, uint8_t key[HG_BLOB_KEY_BYTES]) {
 }
 
 /* As bytes: flags, then the table, then the count. */
-enum { BLOB_FLAGS = 4, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 4 };
+enum { BLOB_FLAGS = 5, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 4 };
 
 static void pack(const hg_probe_result *r, uint8_t blob[BLOB_BYTES]) {
-    const uint8_t flags[BLOB_FLAGS] = {r->flushes, r->half, r->fma[0], r->fma[1]};
+    const uint8_t flags[BLOB_FLAGS] = {r->flushes, r->half, r->fma[0], r->fma[1], r->folds_zeros};
     memcpy(blob, flags, sizeof flags);
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++) blob[BLOB_FLAGS + 2 * op + f64] = r->inexact[op][f64];
@@ -534,6 +548,7 @@ static bool unpack(const uint8_t *blob, uint64_t size, hg_probe_result *r) {
     r->half = blob[1] != 0;
     r->fma[0] = blob[2] != 0;
     r->fma[1] = blob[3] != 0;
+    r->folds_zeros = blob[4] != 0;
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++) r->inexact[op][f64] = blob[BLOB_FLAGS + 2 * op + f64] != 0;
     for (int i = 0; i < 4; i++) r->differences |= (uint32_t)blob[BLOB_BYTES - 4 + i] << (8 * i);
@@ -550,7 +565,11 @@ static hg_status probe_cached(hg_backend *b, hg_blob_cache *cache, hg_probe_resu
         hg_free(data);
         if (good) return HG_OK;
     }
-    HG_TRY(hg_probe_run(b, result));
+    bool promised = b->caps->kir.subnormals; /* code for a device that flushes would be long and prove less */
+    b->own_caps.kir.subnormals = true;
+    hg_status status = hg_probe_run(b, result);
+    b->own_caps.kir.subnormals = promised;
+    HG_TRY(status);
     pack(result, blob);
     if (known) (void)hg_blob_cache_put(cache, key, blob, sizeof blob);
     return HG_OK;

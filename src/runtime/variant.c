@@ -5,12 +5,13 @@
 
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
 
-hg_status hg_variants_create(const hg_driver *driver, hg_device *device, kir_module *module, hg_variants **variants) {
+hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
+                             hg_variants **variants) {
     hg_variants *v = hg_calloc(1, sizeof *v);
     if (!v) return hg_fail_memory();
     v->driver = driver;
     v->device = device;
-    v->caps = driver->device_caps(device);
+    v->caps = caps;
     v->module = module;
     v->needs_blocks = module->uses_barrier || module->uses_shared;
     v->wants_blocks = v->needs_blocks || kir_device_wants_blocks(module);
@@ -101,6 +102,7 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .whole_blocks = key->whole_blocks,
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
+                                  .hide_zeros = variants->caps->kir.folds_zeros,
                                   .fold = key->fold};
     kir_module *m = NULL;
     HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
