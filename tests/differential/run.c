@@ -45,8 +45,8 @@ static void reproduce(const options *o, const target *t, uint64_t seed, char *te
     if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
 }
 
-static void fail(const options *o, const target *t, uint64_t seed, run_case *c) {
-    char reason[512] = "", command[160], path[64] = "";
+static void fail(const options *o, const target *t, uint64_t seed, run_case *c, const char *first) {
+    char reason[640] = "", command[160], path[64] = "";
     reproduce(o, t, seed, command, sizeof command);
     int kind = case_fails(t->library, c, 0, reason);
     if (kind) {
@@ -55,7 +55,7 @@ static void fail(const options *o, const target *t, uint64_t seed, run_case *c) 
         FILE *file = fopen(path, "w");
         if (file) fwrite(c->text, 1, c->length, file), fclose(file);
     } else {
-        snprintf(reason, sizeof reason, "differs from run to run");
+        snprintf(reason, sizeof reason, "differs from run to run; the first time: %s", first);
     }
     test_failed++;
     fprintf(stderr, "%s: %s%s%s\n", command, reason, path[0] ? "; reduced to " : "", path);
@@ -97,7 +97,7 @@ static void compare(const options *o, uint64_t seed, run_case *c, const hg_progr
         if (!case_copy(&actual, c)) break;
         library_run(o->targets[i].library, program, &actual, &ar);
         if (case_same(&expected, &er, &actual, &ar, reason)) test_passed++;
-        else fail(o, &o->targets[i], seed, c);
+        else fail(o, &o->targets[i], seed, c, reason);
         case_free(&actual);
     }
     case_free(&expected);
