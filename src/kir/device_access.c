@@ -94,6 +94,7 @@ static void fixed(device *d, kir_builder *b, access *a) {
         a->place = device_slot_place(d, v->u.mem.slot, write);
         a->offset = doffset(d, offset);
     }
+    if (v->op == KIR_ATOMIC && a->place.kind == DEVICE_SLOT) device_touch(d, a->place.slot, false);
 }
 
 /* ---- memory found through the handle table ---- */

@@ -82,6 +82,7 @@ static kir_value *by_arena(device *d, kir_builder *b, const device_place *at, ki
         kir_value *arena = kir_param(fb, next++), *where = kir_param(fb, next++), *px = x ? kir_param(fb, next++) : NULL, *py = y ? kir_param(fb, next) : NULL;
         for (uint32_t i = 0; i < d->options->target.max_arenas; i++) {
             device_place one = device_slot_place(d, device_slot(d, KIR_SLOT_ARENA, i), op != KIR_LOAD);
+            if (op == KIR_ATOMIC) device_touch(d, one.slot, false);
             kir_value *here = kir_if_begin(fb, dby(fb, KIR_CMP_EQ, arena, i));
             kir_value *v = raw(d, fb, &one, op, op == KIR_STORE ? (uint8_t)KIR_VOID : result, where, px, py);
             v->u.mem.atomic = atomic;

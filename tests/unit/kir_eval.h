@@ -23,7 +23,12 @@ typedef struct eval {
     uint32_t fault_inst;
     uint64_t fault_offset;
     eval_value **vars;             /* by variable id: the elements */
+    struct device_lane *lane;      /* device form: accesses, fields, ids and barriers are device_eval.h's */
 } eval;
+
+static eval_value device_access(eval *e, const kir_value *v, eval_value *const *x);
+static eval_value device_leaf(eval *e, const kir_value *v);
+static void device_barrier(eval *e, const kir_value *v);
 
 typedef enum eval_flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_STOP } eval_flow;
 typedef struct eval_frame { eval_value *values; eval_value result; eval_value params[16]; } eval_frame;
@@ -444,9 +449,12 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         *out = ev_convert(e, v, x[0]);
         break;
     case KIR_CONST: *out = ev_constant(v); break;
-    case KIR_INPUT: *out = ev_input(e, v); break;
+    case KIR_INPUT: *out = e->lane ? device_leaf(e, v) : ev_input(e, v); break;
     case KIR_PARAM: *out = frame->params[v->u.imm]; break;
-    case KIR_ID: *out = ev_from(0); break;
+    case KIR_ID: *out = e->lane ? device_leaf(e, v) : ev_from(0); break;
+    case KIR_BARRIER:
+        if (e->lane) device_barrier(e, v);
+        break;
     case KIR_VAR_GET: *out = e->vars[v->u.var->id][0]; break;
     case KIR_VAR_SET: e->vars[v->u.var->id][0] = *x[0]; break;
     case KIR_ARRAY_GET: *out = ev_element(e, v, x[0], NULL); break;
@@ -462,7 +470,7 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         break;
     }
     case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: {
-        eval_value r = ev_memory(e, v, x);
+        eval_value r = e->lane ? device_access(e, v, x) : ev_memory(e, v, x);
         if (v->type != KIR_VOID) *out = r;
         break;
     }
@@ -561,5 +569,11 @@ static eval_value eval_derived(const kir_value *v, const eval_value *params) {
     kir_module_destroy(m);
     return r;
 }
+
+#ifndef HG_TESTS_DEVICE_EVAL
+static eval_value device_access(eval *e, const kir_value *v, eval_value *const *x) { return (void)e, (void)v, *x[0]; }
+static eval_value device_leaf(eval *e, const kir_value *v) { return (void)e, (void)v, ev_from(0); }
+static void device_barrier(eval *e, const kir_value *v) { (void)e, (void)v; }
+#endif
 
 #endif
