@@ -14,6 +14,9 @@
 #define LARGEST_WINDOW (UINT64_C(1) << 30)
 /* A lane's look at the clock comes after KIR_POLL_ROUNDS rounds; none takes less than this. */
 enum { LOOK_NS = 200 };
+/* Drivers may compile only when a kernel first runs. That must not count as the launch's time: the first deadline of a variant is later by
+ * this and by ten times what making the variant took. */
+#define FIRST_RUN_NS UINT64_C(2000000000)
 
 /* ---- the room ---- */
 
@@ -158,9 +161,11 @@ static hg_status prepare(hg_dispatch *d, const hg_driver_launch *l, bool proven)
     uint64_t memory = group_bytes(d->variants, l, key.shared_is_slot);
     if (!d->variant || memcmp(&d->variant->key, &key, sizeof key) != 0) {
         hg_variant *v = NULL;
+        uint64_t start = hg_clock_ns();
         HG_TRY(hg_variant_get(d->variants, &key, group, memory, &v));
         hg_variant_release(d->variants, d->variant);
         d->variant = v;
+        d->compile_ns = hg_clock_ns() - start;
         hg_free(d->record);
         hg_free(d->slots);
         d->record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
@@ -373,6 +378,7 @@ static void rewind_windows(hg_dispatch *d) {
 hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch, bool proven,
                             bool unchanged) {
     unchanged = unchanged && d->prepared && d->room == room;
+    d->compile_ns = 0;
     d->launch = launch;
     d->room = room;
     d->variants = variants;
@@ -388,8 +394,10 @@ hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_r
         d->prepared = true;
     }
     rewind_windows(d);
-    if (launch->deadline_ns && room->fault_words && d->variant->layout.fault_slot >= 0) {
-        d->watch.deadline_ns = launch->deadline_ns;
+    d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
+    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->deadline_ns += FIRST_RUN_NS + 10 * d->variant->compile_ns;
+    if (d->deadline_ns && room->fault_words && d->variant->layout.fault_slot >= 0) {
+        d->watch.deadline_ns = d->deadline_ns;
         d->watch.word = &room->fault_words[KIR_FAULT_CANCEL];
         hg_watchdog_add(&room->hall->watchdog, &d->watch);
     }
@@ -493,13 +501,14 @@ static bool step_window(hg_dispatch *d) {
 
 bool hg_dispatch_done(hg_dispatch *d, hg_driver_fault *fault) {
     bool stopped = read_faults(d), left = false;
+    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) __atomic_store_n(&d->variant->ran, 1, __ATOMIC_RELAXED);
     if (!d->one_window) {
         measure(d);
         left = step_window(d);
     }
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
     if (d->fault.happened && d->fault.phase == 0) left = false;
-    if (stopped || (left && d->launch->deadline_ns && hg_clock_ns() >= d->launch->deadline_ns)) {
+    if (stopped || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
         time_out(d);
         left = false;
     }

@@ -46,6 +46,8 @@ typedef struct hg_variant {
     struct hg_variant *next;
     hg_variant_key key;
     uint32_t references; /* atomic: the kernel's list, dispatches */
+    uint64_t compile_ns; /* what making it took */
+    int ran;             /* atomic: a dispatch of it is over */
     hg_driver_kernel *code;
     kir_device_layout layout;
     hg_variant_field *fields;
@@ -128,6 +130,8 @@ typedef struct hg_dispatch {
     bool blocks_left;
     uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had */
     uint64_t started_ns;
+    uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
+    uint64_t compile_ns;  /* that begin took for a new variant */
     hg_watch watch;
     hg_driver_fault fault;
 } hg_dispatch;

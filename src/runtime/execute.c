@@ -124,6 +124,7 @@ static hg_status next_window(hg_run *run) {
 static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
     hg_dispatch *d = &run->binding->kernels[index].dispatch;
     HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, false, false));
+    if (run->deadline_ns) run->deadline_ns += d->compile_ns;
     run->dispatch = d;
     run->kernel = index;
     return next_window(run);

@@ -146,8 +146,10 @@ hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const
         status = v ? HG_OK : hg_fail_memory();
         if (v) {
             v->references = 1;
+            uint64_t start = hg_clock_ns();
             v->key = *key;
             status = compile(variants, v, group, group_memory);
+            v->compile_ns = hg_clock_ns() - start;
         }
         if (status != HG_OK && v) destroy(variants, v);
         if (status == HG_OK && variants->count >= MAX_VARIANTS) drop_last(variants);
