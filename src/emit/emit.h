@@ -29,7 +29,9 @@ hg_status emit_opencl(const kir_module *kernel, const kir_device_layout *layout,
 /* The module's name as an identifier of the target language. */
 void emit_kernel_name(const kir_module *module, char name[96]);
 
-/* SPIR-V 1.5 (Vulkan 1.2) words. */
+/* SPIR-V 1.5 (Vulkan 1.2) words, added to out; on failure out is as before. The entry point is "main". Group memory may be reached by 1, 2
+ * (loads only), 4 and 8 bytes, atomically by 4; the group of a folded kernel is numbered in the first dimension, that of a FLAT one and
+ * its dispatch in all three. Words do not depend on the compiler of this library, only on the module. */
 typedef struct emit_spirv_options {
     kir_caps caps;            /* capabilities to declare: i8 i16 i64 f64 only where the device has them */
     kir_device_target target; /* addressed: slots by device address out of the record; else storage buffers, set 0, binding = slot */

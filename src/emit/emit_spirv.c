@@ -158,7 +158,8 @@ static void operation(spirv *s, const kir_value *v) {
     case KIR_ID: return; /* written where they are used */
     default: break;
     }
-    if (!v->uses && !kir_has_side_effect(v) && v->op != KIR_LOAD) return;
+    bool volatile_load = v->op == KIR_LOAD && v->u.mem.volatile_access;
+    if (!v->uses && !kir_has_side_effect(v) && !volatile_load) return;
     source_line(s, v);
     if (v->op == KIR_CALL)
         call(s, v);
@@ -267,9 +268,11 @@ static void write_source(spirv *s) {
 }
 
 static void execution_modes(spirv *s, emit_words *out, uint32_t entry) {
-    static const struct { uint32_t mode, capability; } CONTROLS[] = {{Spv_X_RoundingModeRTE, Spv_C_RoundingModeRTE},
-                                                                     {Spv_X_DenormPreserve, Spv_C_DenormPreserve},
-                                                                     {Spv_X_SignedZeroInfNanPreserve, Spv_C_SignedZeroInfNanPreserve}};
+    static const struct {
+        uint32_t mode, capability;
+    } CONTROLS[] = {{Spv_X_RoundingModeRTE, Spv_C_RoundingModeRTE},
+                    {Spv_X_DenormPreserve, Spv_C_DenormPreserve},
+                    {Spv_X_SignedZeroInfNanPreserve, Spv_C_SignedZeroInfNanPreserve}};
     const emit_spirv_options *o = s->options;
     const bool *wanted[] = {o->float_controls_rte, o->float_controls_preserve, o->float_controls_inf_nan};
     SPV(s, out, OpExecutionMode, entry, Spv_X_LocalSize, o->group[0], o->group[1], o->group[2]);
@@ -319,14 +322,15 @@ static bool allocate(spirv *s) {
     s->vars_by_id = hg_calloc((size_t)m->var_count + 1, sizeof *s->vars_by_id);
     s->tables_by_id = hg_calloc((size_t)m->table_count + 1, sizeof *s->tables_by_id);
     s->passed = hg_calloc((size_t)m->var_count + 1, sizeof *s->passed);
-    return s->slots && s->members && s->inputs && s->low_inputs && s->all_functions && s->function_ids && s->vars_by_id && s->tables_by_id && s->passed;
+    return s->slots && s->members && s->inputs && s->low_inputs && s->all_functions && s->function_ids && s->vars_by_id &&
+           s->tables_by_id && s->passed;
 }
 
 static void release(spirv *s) {
-    emit_words *sections[] = {&s->debug, &s->names, &s->decorations, &s->globals, &s->functions, &s->vars, &s->prologue, &s->body, &s->interface,
-                              &s->todo, &s->capabilities};
-    void *tables[] = {s->table, s->slots, s->members, s->inputs, s->low_inputs, (void *)s->all_functions, s->function_ids, s->vars_by_id, s->tables_by_id,
-                      s->passed, s->ids, s->reached};
+    emit_words *sections[] = {&s->debug,    &s->names, &s->decorations, &s->globals, &s->functions,   &s->vars,
+                              &s->prologue, &s->body,  &s->interface,   &s->todo,    &s->capabilities};
+    void *tables[] = {s->table,        s->slots,      s->members,      s->inputs, s->low_inputs, (void *)s->all_functions,
+                      s->function_ids, s->vars_by_id, s->tables_by_id, s->passed, s->ids,        s->reached};
     for (size_t i = 0; i < HG_COUNT_OF(sections); i++) hg_vec_free(sections[i]);
     for (size_t i = 0; i < HG_COUNT_OF(tables); i++) hg_free(tables[i]);
 }
@@ -351,11 +355,13 @@ hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, 
     if (kernel->functions->result != KIR_VOID || kernel->functions->param_count || kernel->functions->array_count)
         return hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': the kernel function has parameters or a result", kernel->name);
     kir_count_uses((kir_module *)(uintptr_t)kernel);
+    uint64_t before = out->count;
     if (allocate(s))
         write_module(s, out);
     else
         s->failed = true;
     release(s);
+    if (s->failed || s->unsupported) out->count = before;
     if (s->failed) return hg_fail_memory();
     return s->unsupported ? hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': %s", kernel->name, s->unsupported) : HG_OK;
 }

@@ -11,7 +11,9 @@ enum {
 #include "emit/spirv.def"
 };
 
-typedef struct spv_op_info { const char *name, *operands; } spv_op_info;
+typedef struct spv_op_info {
+    const char *name, *operands;
+} spv_op_info;
 /* NULL: an instruction that is never written. */
 const spv_op_info *spv_info(uint32_t opcode);
 const char *spv_enumerant(char kind, uint32_t value); /* NULL: none of ours */
@@ -33,18 +35,18 @@ typedef struct spirv {
     emit_words vars, prologue, body; /* of the function: variables, what is read once at its top, the rest */
     emit_words interface, todo;      /* global variables; functions still to be written, as indices in all_functions */
     emit_words capabilities;
-    emit_words *at;                  /* where operations are written: body or prologue */
+    emit_words *at; /* where operations are written: body or prologue */
     uint32_t next_id;
-    uint32_t *table;                 /* open hash table of places in globals, plus 1 */
+    uint32_t *table; /* open hash table of places in globals, plus 1 */
     uint32_t table_size, table_count;
     uint32_t types[KIR_TYPE_COUNT];
-    uint32_t glsl;                   /* the imported instruction set */
-    uint32_t extended_type;          /* struct { u32, u32 } of UMulExtended */
-    uint32_t record, record_type;    /* variable, struct */
-    uint32_t record_pointer;         /* addressed, not pushed: of the record, in this function */
-    uint32_t *members;               /* of the record, by input */
+    uint32_t glsl;                /* the imported instruction set */
+    uint32_t extended_type;       /* struct { u32, u32 } of UMulExtended */
+    uint32_t record, record_type; /* variable, struct */
+    uint32_t record_pointer;      /* addressed, not pushed: of the record, in this function */
+    uint32_t *members;            /* of the record, by input */
     uint32_t group_memory;
-    uint32_t blocks[4][2];           /* struct { uN[] } by log2 of the element's size, plain and coherent */
+    uint32_t blocks[4][2]; /* struct { uN[] } by log2 of the element's size, plain and coherent */
     uint32_t runtime_arrays[4];
     uint32_t cell_struct[KIR_TYPE_COUNT]; /* addressed: struct { coherent T } */
     bool open_coherent;
@@ -55,14 +57,14 @@ typedef struct spirv {
     const kir_function **all_functions; /* by id */
     uint32_t *function_ids;
     uint32_t *vars_by_id, *tables_by_id;
-    bool *passed;                    /* arrays that go to functions by reference live outside of functions, by id */
-    uint32_t *ids;                   /* of the function's values: results; first label of IF and LOOP */
-    bool *reached;                   /* IF, LOOP: something comes to the place after it */
-    uint32_t *inputs, *low_inputs;   /* read in this function; their low halves */
+    bool *passed;                  /* arrays that go to functions by reference live outside of functions, by id */
+    uint32_t *ids;                 /* of the function's values: results; first label of IF and LOOP */
+    bool *reached;                 /* IF, LOOP: something comes to the place after it */
+    uint32_t *inputs, *low_inputs; /* read in this function; their low halves */
     uint32_t params[16];
     uint32_t device_ids[KIR_DEVICE_ID_COUNT];
     const char *unsupported;
-    bool failed;                     /* out of memory */
+    bool failed; /* out of memory */
 } spirv;
 
 /* ---- emit_spirv_module.c ---- */
@@ -103,11 +105,11 @@ uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value);
 uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value); /* zero-extends or cuts */
 
 /* ---- emit_spirv_memory.c ---- */
-void spv_prepare_memory(spirv *s);               /* what is read, written, shared with functions */
-bool spv_memory(spirv *s, const kir_value *v);   /* LOAD STORE ATOMIC FENCE BARRIER, variables, arrays, tables; false: another */
-uint32_t spv_input(spirv *s, uint32_t index);    /* a field of the record as module->inputs types it, read at the function's top */
+void spv_prepare_memory(spirv *s);             /* what is read, written, shared with functions */
+bool spv_memory(spirv *s, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIER, variables, arrays, tables; false: another */
+uint32_t spv_input(spirv *s, uint32_t index);  /* a field of the record as module->inputs types it, read at the function's top */
 uint32_t spv_device_id(spirv *s, uint32_t id);
-uint32_t spv_var(spirv *s, const kir_var *x);    /* pointer */
+uint32_t spv_var(spirv *s, const kir_var *x); /* pointer */
 
 /* ---- emit_spirv.c ---- */
 uint32_t spv_use(spirv *s, const kir_value *v);

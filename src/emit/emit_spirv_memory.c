@@ -11,7 +11,10 @@ static uint8_t uint_of(uint32_t log2) {
 
 /* ---- what the module does with its memory ---- */
 
-typedef struct memory_use { bool fence, barrier; spv_slot open; } memory_use;
+typedef struct memory_use {
+    bool fence, barrier;
+    spv_slot open;
+} memory_use;
 
 static void note_access(spirv *s, const kir_value *v, memory_use *use) {
     spv_slot *slot = v->u.mem.slot < 0 ? &use->open : &s->slots[v->u.mem.slot];
@@ -242,7 +245,8 @@ uint32_t spv_var(spirv *s, const kir_var *x) {
 }
 
 static uint32_t element(spirv *s, const kir_var *x, const kir_value *at) {
-    uint32_t array = spv_var(s, x), index = spv_use(s, at), type = spv_pointer(s, is_private(s, x) ? Spv_S_Private : Spv_S_Function, spv_type(s, x->type));
+    uint32_t array = spv_var(s, x), index = spv_use(s, at),
+             type = spv_pointer(s, is_private(s, x) ? Spv_S_Private : Spv_S_Function, spv_type(s, x->type));
     return SPV_RESULT(s, OpAccessChain, type, array, index);
 }
 
@@ -287,10 +291,10 @@ static uint32_t variable_access(spirv *s, const kir_value *v) {
 typedef struct place {
     uint32_t pointer, second; /* of cells; second: the next one, when the value takes two */
     uint32_t storage;
-    uint8_t cell;             /* kir type */
-    uint32_t shift;           /* value is narrower than the cell: bits to its right; 0: it is not */
-    uint32_t aligned;         /* 0: no operand */
-    uint8_t operands;         /* first argument after the place */
+    uint8_t cell;     /* kir type */
+    uint32_t shift;   /* value is narrower than the cell: bits to its right; 0: it is not */
+    uint32_t aligned; /* 0: no operand */
+    uint8_t operands; /* first argument after the place */
     bool is_volatile;
 } place;
 
@@ -316,7 +320,8 @@ static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object,
     p->pointer = member ? SPV_RESULT(s, OpAccessChain, pointer, object, zero, index) : SPV_RESULT(s, OpAccessChain, pointer, object, index);
     if (bytes > cell) {
         uint32_t next = SPV_RESULT(s, OpIAdd, spv_type(s, HG_TYPE_U32), index, spv_u32(s, 1));
-        p->second = member ? SPV_RESULT(s, OpAccessChain, pointer, object, zero, next) : SPV_RESULT(s, OpAccessChain, pointer, object, next);
+        p->second = member ? SPV_RESULT(s, OpAccessChain, pointer, object, zero, next)
+                           : SPV_RESULT(s, OpAccessChain, pointer, object, next);
     } else if (bytes < cell) {
         if (v->op != KIR_LOAD) spv_unsupported(s, "a narrow store to word memory");
         uint32_t word = spv_type(s, HG_TYPE_U32);

@@ -10,7 +10,11 @@ static const spv_op_info OPS[OPCODES] = {
 #include "emit/spirv.def"
 };
 
-static const struct { const char *name; uint32_t value; char kind; } ENUMS[] = {
+static const struct {
+    const char *name;
+    uint32_t value;
+    char kind;
+} ENUMS[] = {
 #define SPV_ENUM(kind, name, value) {#name, value, #kind[0]},
 #include "emit/spirv.def"
 };
@@ -212,9 +216,7 @@ uint32_t spv_struct(spirv *s, const uint32_t *members, uint32_t count) {
     return id;
 }
 
-uint32_t spv_array(spirv *s, uint8_t type, uint32_t length) {
-    return SPV_GLOBAL(s, OpTypeArray, 0, spv_type(s, type), spv_u32(s, length));
-}
+uint32_t spv_array(spirv *s, uint8_t type, uint32_t length) { return SPV_GLOBAL(s, OpTypeArray, 0, spv_type(s, type), spv_u32(s, length)); }
 
 uint32_t spv_variable(spirv *s, uint32_t storage, uint32_t type, uint32_t initial, const char *name) {
     uint32_t pointer = spv_pointer(s, storage, type), id = s->next_id++;

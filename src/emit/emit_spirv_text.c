@@ -12,14 +12,14 @@ typedef struct listing {
     const uint32_t *words;
     uint64_t count;
     uint32_t bound;
-    hg_text pool;          /* names, each with a final NUL */
-    size_t *names;         /* by id: place in the pool plus 1; 0: the id is its name */
-    uint32_t *taken;       /* open hash table of named ids */
+    hg_text pool;    /* names, each with a final NUL */
+    size_t *names;   /* by id: place in the pool plus 1; 0: the id is its name */
+    uint32_t *taken; /* open hash table of named ids */
     uint32_t taken_size;
-    uint8_t *bits;         /* by id of a number type; 0: another */
+    uint8_t *bits; /* by id of a number type; 0: another */
     bool *is_float;
     hg_text source;
-    HG_VEC(size_t) lines;  /* where lines of the source begin */
+    HG_VEC(size_t) lines; /* where lines of the source begin */
     const char *bad;
 } listing;
 
@@ -107,12 +107,14 @@ static void find_names(listing *l, bool given) {
         const uint32_t *w = l->words + at, length = w[0] >> 16, opcode = w[0] & 0xffff;
         const char *text;
         if (given && opcode == OpName && length > 2 && (text = string_at(l, at + 2, length - 2))) name_id(l, w[1], text);
-        if (given && opcode == OpSource && length > 4 && (text = string_at(l, at + 4, length - 4))) hg_text_add(&l->source, text, strlen(text));
+        if (given && opcode == OpSource && length > 4 && (text = string_at(l, at + 4, length - 4)))
+            hg_text_add(&l->source, text, strlen(text));
         if (given && opcode == OpSourceContinued && length > 1 && (text = string_at(l, at + 1, length - 1)))
             hg_text_add(&l->source, text, strlen(text));
         if (given) continue;
         bool typed = length > 2 && is_id(l, w[1]);
-        if (opcode == OpTypeVoid || opcode == OpTypeBool || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat))) note_type(l, opcode, w);
+        if (opcode == OpTypeVoid || opcode == OpTypeBool || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat)))
+            note_type(l, opcode, w);
         if (opcode == OpConstant && typed && length >= (l->bits[w[1]] == 64 ? 5u : 4u)) note_constant(l, w);
     }
 }
@@ -121,8 +123,10 @@ static void find_lines(listing *l) {
     for (size_t i = 0; i < l->source.length; i++) {
         if (i && l->source.data[i - 1] != '\n') continue;
         size_t *line = hg_vec_push(&l->lines);
-        if (!line) l->source.failed = true;
-        else *line = i;
+        if (!line)
+            l->source.failed = true;
+        else
+            *line = i;
     }
 }
 
@@ -176,8 +180,10 @@ static void print_float(listing *l, uint64_t bits, uint32_t width) {
 
 static void print_enumerant(listing *l, char kind, uint32_t value) {
     const char *name = spv_enumerant(kind, value);
-    if (!name) l->bad = "a value without a name";
-    else hg_text_addf(l->out, "%s", name);
+    if (!name)
+        l->bad = "a value without a name";
+    else
+        hg_text_addf(l->out, "%s", name);
 }
 
 static void print_mask(listing *l, uint32_t mask) {
@@ -205,9 +211,12 @@ static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t
         print_string(l, w, used);
         return used;
     case 'l':
-        if (!is_id(l, type) || !l->bits[type] || count != (l->bits[type] == 64 ? 2u : 1u)) l->bad = "a number of an unknown type";
-        else if (l->is_float[type]) print_float(l, number_at(l, w, type), l->bits[type]);
-        else hg_text_addf(l->out, "%" PRIu64, number_at(l, w, type));
+        if (!is_id(l, type) || !l->bits[type] || count != (l->bits[type] == 64 ? 2u : 1u))
+            l->bad = "a number of an unknown type";
+        else if (l->is_float[type])
+            print_float(l, number_at(l, w, type), l->bits[type]);
+        else
+            hg_text_addf(l->out, "%" PRIu64, number_at(l, w, type));
         return count;
     case 'K':
     case 'F': hg_text_addf(l->out, "None"); return 1;
@@ -218,8 +227,10 @@ static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t
     }
     for (; used < count; used++) {
         hg_text_add(l->out, " ", 1);
-        if (kind == 'D' && w[0] == Spv_D_BuiltIn) print_enumerant(l, 'b', w[used]);
-        else hg_text_addf(l->out, "%" PRIu32, w[used]);
+        if (kind == 'D' && w[0] == Spv_D_BuiltIn)
+            print_enumerant(l, 'b', w[used]);
+        else
+            hg_text_addf(l->out, "%" PRIu32, w[used]);
     }
     return used;
 }
@@ -236,7 +247,7 @@ static void print_instruction(listing *l, const uint32_t *w, const spv_op_info *
     uint32_t length = w[0] >> 16, opcode = w[0] & 0xffff, k = 1, type = 0;
     const char *result = strchr(info->operands, 'r');
     if (opcode == OpLine && length > 2) print_source(l, w[2]);
-    if (opcode == OpFunction || opcode == OpLabel) hg_text_add(l->out, "\n", opcode == OpFunction);
+    if (opcode == OpFunction) hg_text_add(l->out, "\n", 1);
     if (result && length > (uint32_t)(result - info->operands) + 1) {
         size_t from = l->out->length;
         print_id(l, w[1 + (result - info->operands)]);
@@ -247,8 +258,10 @@ static void print_instruction(listing *l, const uint32_t *w, const spv_op_info *
     }
     for (const char *o = info->operands; *o && k < length && !l->bad;) {
         if (*o == 't') type = w[k];
-        if (*o == 'r') k++;
-        else k += print_operand(l, *o, w + k, length - k, type);
+        if (*o == 'r')
+            k++;
+        else
+            k += print_operand(l, *o, w + k, length - k, type);
         if (o[1] != '*') o++;
     }
     hg_text_add(l->out, "\n", 1);
@@ -293,8 +306,10 @@ hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *abo
             hg_text_addf(out, "%s%.*s\n", *line == ';' ? "" : "; ", (int)length, line);
             line += length + (line[length] == '\n');
         }
-        hg_text_addf(out, "; SPIR-V\n; Version: %u.%u\n; Bound: %" PRIu32 "\n", (unsigned)(words[1] >> 16), (unsigned)(words[1] >> 8 & 255), l->bound);
-        for (uint64_t at = HEADER; at < count && !l->bad; at += words[at] >> 16) print_instruction(l, words + at, spv_info(words[at] & 0xffff));
+        hg_text_addf(out, "; SPIR-V\n; Version: %u.%u\n; Bound: %" PRIu32 "\n", (unsigned)(words[1] >> 16), (unsigned)(words[1] >> 8 & 255),
+                     l->bound);
+        for (uint64_t at = HEADER; at < count && !l->bad; at += words[at] >> 16)
+            print_instruction(l, words + at, spv_info(words[at] & 0xffff));
     }
     bad = l->bad;
     hg_text_free(&l->pool);

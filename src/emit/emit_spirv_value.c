@@ -75,7 +75,8 @@ static uint32_t multiply_high(spirv *s, const kir_value *v, uint32_t a, uint32_t
     uint32_t bits = kir_type_bits(v->type);
     if (bits == 64) return high_64(s, a, b);
     if (bits == 32) return high_32(s, a, b);
-    uint32_t product = SPV_VALUE(s, OpIMul, HG_TYPE_U32, SPV_VALUE(s, OpUConvert, HG_TYPE_U32, a), SPV_VALUE(s, OpUConvert, HG_TYPE_U32, b));
+    uint32_t product = SPV_VALUE(s, OpIMul, HG_TYPE_U32, SPV_VALUE(s, OpUConvert, HG_TYPE_U32, a),
+                                 SPV_VALUE(s, OpUConvert, HG_TYPE_U32, b));
     return SPV_VALUE(s, OpUConvert, v->type, SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, product, spv_u32(s, bits)));
 }
 
@@ -159,7 +160,8 @@ static uint32_t float_to_int(spirv *s, const kir_value *v, uint32_t a) {
     uint8_t from = v->args[0]->type, to = v->type, wide = kir_type_bits(to) < 32 ? HG_TYPE_U32 : to;
     uint32_t bits = kir_type_bits(to);
     bool is_signed = v->op == KIR_F2S;
-    uint64_t top = UINT64_MAX >> (64 - bits), most = is_signed ? top >> 1 : top, sign = from == HG_TYPE_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
+    uint64_t top = UINT64_MAX >> (64 - bits), most = is_signed ? top >> 1 : top,
+             sign = from == HG_TYPE_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
     uint64_t limit = power(from, is_signed ? bits - 1 : bits);
     uint32_t high = SPV_VALUE(s, OpFOrdGreaterThanEqual, KIR_BOOL, a, spv_constant(s, from, limit));
     uint32_t above = SPV_VALUE(s, OpFOrdGreaterThan, KIR_BOOL, a, spv_constant(s, from, is_signed ? limit | sign : 0));
@@ -177,7 +179,8 @@ static uint32_t extend(spirv *s, const kir_value *v, uint32_t a) {
     uint8_t from = v->args[0]->type;
     if (v->type == from) return a;
     uint64_t top = v->type == KIR_BOOL ? 1 : UINT64_MAX >> (64 - kir_type_bits(v->type));
-    if (from == KIR_BOOL) return SPV_VALUE(s, OpSelect, v->type, a, spv_constant(s, v->type, v->op == KIR_SEXT ? top : 1), spv_constant(s, v->type, 0));
+    if (from == KIR_BOOL)
+        return SPV_VALUE(s, OpSelect, v->type, a, spv_constant(s, v->type, v->op == KIR_SEXT ? top : 1), spv_constant(s, v->type, 0));
     if (v->type == KIR_BOOL) {
         uint32_t bit = SPV_VALUE(s, OpBitwiseAnd, from, a, spv_constant(s, from, 1));
         return SPV_VALUE(s, OpINotEqual, KIR_BOOL, bit, spv_constant(s, from, 0));

@@ -2,174 +2,20 @@
  * The SPIR-V emitter: every primitive of every type, random structured programs, every kind of memory, by address and by binding, with
  * and without 64-bit integers. Modules pass spirv-val, go through their text and spirv-as unchanged, and run on the Vulkan drivers found
  * here, each in a process of its own, with the bits that the evaluator of kernel IR gives. */
-#include "emit/emit.h"
 #include "kir_eval.h"
-#include "test.h"
+#include "spirv_kit.h"
 #include "vulkan_run.h"
 #include <sys/wait.h>
-#include <unistd.h>
 
-enum { GROUP = 64, GROUPS = 4, LANES = GROUP * GROUPS, CELL = 8, MAX_SLOTS = 4, MAX_FUNCTIONS = 128 };
-
-/* One way to see memory and types. */
-typedef struct way { const char *name; bool addressed, i64, words /* memory has 32-bit elements only */, pushed, debug; } way;
-static const way WAYS[] = {
-    {"address, 64 bits", true, true, false, true, true},
-    {"address, 64 bits, record by address", true, true, false, false, false},
-    {"address, 32 bits", true, false, true, true, false},
-    {"address, 32 bits, record by address", true, false, true, false, true},
-    {"binding, 64 bits", false, true, false, true, false},
-    {"binding of words, record bound", false, true, true, false, false},
-    {"binding, 32 bits", false, false, true, true, false},
-    {"binding, 32 bits, record bound", false, false, true, false, false},
-};
-
-typedef struct kit {
-    const way *how;
-    kir_module *m;
-    kir_builder b;
-    kir_device_layout layout;
-    kir_value *thread;
-    uint32_t group_memory;
-} kit;
-
-static vulkan *device;      /* NULL: only words and text are tested */
+static vulkan *device; /* NULL: only words and text are tested */
 static const char *driver;
-static bool has_tools;
-static char folder[64];
-
-static uint64_t random_state = 0x9e3779b97f4a7c15u;
-static uint64_t next_random(void) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    return random_state ^= random_state << 17;
-}
-static uint32_t below(uint32_t n) { return (uint32_t)(next_random() >> 33) % n; }
-
-/* ---- building ---- */
-
-static void add_field(kit *k, uint8_t kind, uint32_t index, bool high) {
-    bool wide = k->how->i64;
-    kir_input *input = hg_vec_push(&k->m->inputs);
-    kir_field *field = hg_vec_push(&k->layout.fields);
-    *input = (kir_input){.kind = KIR_INPUT_FIELD, .type = wide ? HG_TYPE_U64 : HG_TYPE_U32, .index = k->layout.record_bytes, .name = "base"};
-    *field = (kir_field){.kind = kind, .index = index, .high = high};
-    k->layout.record_bytes += wide ? 8 : 4;
-}
-
-static void begin(kit *k, const way *how, const char *name, uint32_t slots) {
-    memset(k, 0, sizeof *k);
-    k->how = how;
-    k->m = kir_module_create(name);
-    kir_function *f = kir_function_create(k->m, name, KIR_VOID);
-    kir_builder_init(&k->b, k->m, f);
-    for (uint32_t i = 0; i < slots; i++) {
-        kir_slot *slot = hg_vec_push(&k->m->slots);
-        *slot = (kir_slot){.read = true, .written = true, .base = (int32_t)k->m->inputs.count};
-        add_field(k, KIR_FIELD_BASE, i, false);
-        if (!how->i64) add_field(k, KIR_FIELD_BASE, i, true);
-    }
-    k->thread = kir_emit(&k->b, KIR_ID, HG_TYPE_U32, 0, NULL);
-    k->thread->u.imm = KIR_ID_THREAD;
-}
-
-static kir_value *op2(kit *k, kir_op op, kir_value *a, kir_value *c) { return kir_binary(&k->b, op, a, c); }
-
-/* scale · index + disp as an offset of this way. */
-static kir_value *offset(kit *k, kir_value *index, uint32_t scale, uint32_t disp) {
-    uint8_t type = k->how->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
-    kir_value *wide = type == index->type ? index : kir_convert(&k->b, KIR_ZEXT, type, index);
-    wide = op2(k, KIR_MUL, wide, kir_const(&k->b, type, scale));
-    return op2(k, KIR_ADD, wide, kir_const(&k->b, type, disp));
-}
-
-static kir_value *access_memory(kit *k, kir_op op, uint8_t type, int16_t slot, kir_value *at, uint8_t count, kir_value *const *operands) {
-    kir_value *args[8] = {at};
-    for (uint8_t i = 0; i < count; i++) args[1 + i] = operands[i];
-    kir_value *v = kir_emit(&k->b, op, op == KIR_STORE ? KIR_VOID : type, (uint8_t)(1 + count), args);
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.bytes = (uint8_t)kir_type_bytes(type);
-    v->u.mem.has_index = v->u.mem.unchecked = 1;
-    v->u.mem.slot = slot;
-    return v;
-}
-static kir_value *load(kit *k, uint8_t type, int16_t slot, kir_value *at) { return access_memory(k, KIR_LOAD, type, slot, at, 0, NULL); }
-static kir_value *store(kit *k, int16_t slot, kir_value *at, kir_value *value) {
-    if (k->how->words && kir_type_bits(value->type) < 32) value = kir_convert(&k->b, KIR_ZEXT, HG_TYPE_U32, value);
-    return access_memory(k, KIR_STORE, value->type, slot, at, 1, &value);
-}
-static kir_value *atomic(kit *k, kir_atomic what, int16_t slot, kir_value *at, kir_value *a, kir_value *c) {
-    kir_value *operands[] = {a, c}, *v = access_memory(k, KIR_ATOMIC, a->type, slot, at, c ? 2 : 1, operands);
-    v->u.mem.atomic = (uint8_t)what;
-    return v;
-}
-
-/* ---- words and text ---- */
-
-static void set_options(const kit *k, emit_spirv_options *o) {
-    bool wide = k->how->i64;
-    memset(o, 0, sizeof *o);
-    o->caps.i8 = o->caps.i16 = o->caps.i64 = o->caps.f64 = wide;
-    o->target = (kir_device_target){.addressed = k->how->addressed, .i64 = wide, .atomic64 = wide};
-    o->target.memory8 = o->target.memory16 = o->target.memory64 = !k->how->words;
-    o->record_is_pushed = k->how->pushed;
-    o->group[0] = GROUP;
-    o->group[1] = o->group[2] = 1;
-    o->group_memory = k->group_memory;
-    o->debug = k->how->debug;
-    if (!device) return;
-    o->float_controls_rte[0] = device->floats.shaderRoundingModeRTEFloat32;
-    o->float_controls_rte[1] = device->floats.shaderRoundingModeRTEFloat64;
-    o->float_controls_preserve[0] = device->floats.shaderDenormPreserveFloat32;
-    o->float_controls_inf_nan[0] = device->floats.shaderSignedZeroInfNanPreserveFloat32;
-    o->float_controls_inf_nan[1] = device->floats.shaderSignedZeroInfNanPreserveFloat64;
-}
-
-static void write_file(const char *name, const void *data, size_t size) {
-    char path[160];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "wb");
-    if (!out || fwrite(data, 1, size, out) != size) CHECK_MESSAGE(false, "cannot write %s", path);
-    if (out) fclose(out);
-}
-
-/* The words that spirv-as makes of the text are the module's own, but for the word that names the tool. */
-static void check_text(const emit_words *words) {
-    hg_text text = {0};
-    CHECK_MESSAGE(emit_spirv_text(words->data, words->count, "; a test\n", &text) == HG_OK, "%s", hg_last_error_text());
-    write_file("m.spvasm", text.data ? text.data : "", text.length);
-    hg_text_free(&text);
-}
-
-static bool read_file(const char *name, uint32_t *words, uint64_t count) {
-    char path[160];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *in = fopen(path, "rb");
-    if (!in) return false;
-    bool same = fread(words, 4, (size_t)count, in) == count && fgetc(in) == EOF;
-    fclose(in);
-    return same;
-}
-
-static void check_words(const kit *k, const emit_words *words) {
-    if (!has_tools) return;
-    char command[512];
-    write_file("m.spv", words->data, (size_t)words->count * 4);
-    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s/m.spv", folder);
-    CHECK_MESSAGE(system(command) == 0, "%s (%s) is not valid", k->m->name, k->how->name);
-    check_text(words);
-    snprintf(command, sizeof command, "spirv-as --target-env vulkan1.2 %s/m.spvasm -o %s/back.spv", folder, folder);
-    CHECK_MESSAGE(system(command) == 0, "the text of %s (%s) is not read back", k->m->name, k->how->name);
-    uint32_t *back = malloc((size_t)words->count * 4);
-    bool same = back && read_file("back.spv", back, words->count);
-    for (uint64_t i = 0; i < words->count && same; i++) same = i == 2 || back[i] == words->data[i];
-    CHECK_MESSAGE(same, "%s (%s) differs after its text", k->m->name, k->how->name);
-    free(back);
-}
 
 /* ---- running ---- */
 
-typedef struct memory { uint64_t size[MAX_SLOTS]; uint8_t *data[MAX_SLOTS]; } memory;
+typedef struct memory {
+    uint64_t size[MAX_SLOTS];
+    uint8_t *data[MAX_SLOTS];
+} memory;
 
 static void fill_record(const kit *k, const vulkan_buffer *buffers, uint8_t *record) {
     for (uint64_t i = 0; i < k->layout.fields.count; i++) {
@@ -217,11 +63,6 @@ static bool finish(kit *k, memory *mem) {
     return can && mem;
 }
 
-static void end(kit *k) {
-    hg_vec_free(&k->layout.fields);
-    kir_module_destroy(k->m);
-}
-
 static uint64_t get(const uint8_t *from, uint64_t bytes) {
     uint64_t x = 0;
     memcpy(&x, from, bytes);
@@ -231,7 +72,11 @@ static uint64_t get(const uint8_t *from, uint64_t bytes) {
 /* ---- primitives ---- */
 
 /* A function of three numbers of one type, for each operation; the results are compared with the evaluator's. */
-typedef struct list { kir_function *f[MAX_FUNCTIONS]; uint8_t loose[MAX_FUNCTIONS]; uint32_t count; } list;
+typedef struct list {
+    kir_function *f[MAX_FUNCTIONS];
+    uint8_t loose[MAX_FUNCTIONS];
+    uint32_t count;
+} list;
 
 static void new_function(kit *k, list *fs, uint8_t type, const char *name, kir_builder *b, kir_value *args[3]) {
     kir_function *f = kir_function_create(k->m, name, KIR_VOID);
@@ -322,7 +167,9 @@ static void add_floats(kit *k, list *fs, uint8_t type) {
     for (int op = KIR_FADD; op <= KIR_FRINT; op++) {
         new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
         if (op == KIR_FFMA) fs->loose[fs->count - 1] = true;
-        kir_value *v = op == KIR_FFMA ? kir_ffma(&b, x[0], x[1], x[2]) : op <= KIR_FDIV ? kir_binary(&b, (kir_op)op, x[0], x[1]) : kir_unary(&b, (kir_op)op, x[0]);
+        kir_value *v = op == KIR_FFMA   ? kir_ffma(&b, x[0], x[1], x[2])
+                       : op <= KIR_FDIV ? kir_binary(&b, (kir_op)op, x[0], x[1])
+                                        : kir_unary(&b, (kir_op)op, x[0]);
         returns(&b, v);
     }
     new_function(k, fs, type, "not_contracted", &b, x);
@@ -364,15 +211,46 @@ static uint64_t integer_sample(uint32_t bits) {
 }
 
 static uint64_t float_sample(uint8_t type) {
-    static const double EDGES[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 0.5, 1.5, 2.5, -0.5, -2.5, 0.99999994, 127.5, 128, -128.5, 255.5,
-                                   256, 32767.5, -32769, 65535.5, 65536, 2147483520, 2147483648, -2147483648.0, 4294967040, 4294967296,
-                                   9223372036854775808.0, -9223372036854775808.0, 18446744073709551616.0, 1e30, -1e30, 1e-40, -1e-45};
+    static const double EDGES[] = {0.0,
+                                   -0.0,
+                                   INFINITY,
+                                   -INFINITY,
+                                   NAN,
+                                   0.5,
+                                   1.5,
+                                   2.5,
+                                   -0.5,
+                                   -2.5,
+                                   0.99999994,
+                                   127.5,
+                                   128,
+                                   -128.5,
+                                   255.5,
+                                   256,
+                                   32767.5,
+                                   -32769,
+                                   65535.5,
+                                   65536,
+                                   2147483520,
+                                   2147483648,
+                                   -2147483648.0,
+                                   4294967040,
+                                   4294967296,
+                                   9223372036854775808.0,
+                                   -9223372036854775808.0,
+                                   18446744073709551616.0,
+                                   1e30,
+                                   -1e30,
+                                   1e-40,
+                                   -1e-45};
     uint64_t bits = next_random();
     double d = below(2) ? EDGES[below(sizeof EDGES / sizeof *EDGES)] : (double)(int64_t)next_random() * ldexp(1, -(int)below(70));
     if (!below(4)) return type == HG_TYPE_F32 ? bits >> 32 : bits;
     float f = (float)d;
-    if (type == HG_TYPE_F32) memcpy(&bits, &f, 4);
-    else memcpy(&bits, &d, 8);
+    if (type == HG_TYPE_F32)
+        memcpy(&bits, &f, 4);
+    else
+        memcpy(&bits, &d, 8);
     return type == HG_TYPE_F32 ? (uint32_t)bits : bits;
 }
 
@@ -401,11 +279,14 @@ static void test_primitives(const way *how, uint8_t type) {
         end(k);
         return;
     }
-    if (kir_type_is_float(type)) add_floats(k, &fs, type);
-    else add_integers(k, &fs, type);
+    if (kir_type_is_float(type))
+        add_floats(k, &fs, type);
+    else
+        add_integers(k, &fs, type);
     kir_value *args[3];
     for (uint32_t i = 0; i < 3; i++) args[i] = load(k, type, 0, offset(k, k->thread, 3 * CELL, i * CELL));
-    for (uint32_t i = 0; i < fs.count; i++) store(k, 1, offset(k, k->thread, CELL, i * LANES * CELL), kir_call(&k->b, fs.f[i], 3, args, NULL));
+    for (uint32_t i = 0; i < fs.count; i++)
+        store(k, 1, offset(k, k->thread, CELL, i * LANES * CELL), kir_call(&k->b, fs.f[i], 3, args, NULL));
     memory mem = {.size = {3 * LANES * CELL, (uint64_t)fs.count * LANES * CELL}};
     for (int i = 0; i < 2; i++) mem.data[i] = calloc(1, mem.size[i]);
     for (uint32_t i = 0; i < 3 * LANES; i++) {
@@ -421,8 +302,8 @@ static void test_primitives(const way *how, uint8_t type) {
                 for (uint32_t n = 0; n < 3; n++) x[n] = ev_from(get(mem.data[0] + (lane * 3 + n) * CELL, bytes));
                 uint64_t got = get(mem.data[1] + (i * LANES + lane) * CELL, kir_type_bytes(fs.f[i]->result));
                 if (fs.loose[i]) continue; /* depends on the device: a capability says so */
-                CHECK_MESSAGE(agrees(&e, &fs, i, x, got), "%s.%s (%s, %s) of %" PRIx64 " %" PRIx64 " %" PRIx64 " gives %" PRIx64, fs.f[i]->name,
-                              kir_type_name(type), how->name, driver, ev_u64(&x[0]), ev_u64(&x[1]), ev_u64(&x[2]), got);
+                CHECK_MESSAGE(agrees(&e, &fs, i, x, got), "%s.%s (%s, %s) of %" PRIx64 " %" PRIx64 " %" PRIx64 " gives %" PRIx64,
+                              fs.f[i]->name, kir_type_name(type), how->name, driver, ev_u64(&x[0]), ev_u64(&x[1]), ev_u64(&x[2]), got);
             }
         eval_end(&e);
     }
@@ -474,8 +355,10 @@ static void grow_loop(growth *g, int depth) {
     kir_value *loop = kir_loop_begin(b, true);
     kir_value *now = kir_get(b, count), *last = kir_binary(b, KIR_CMP_EQ, now, kir_const(b, HG_TYPE_U32, 1 + below(4)));
     kir_value *branch = kir_if_begin(b, last);
-    if (below(5)) kir_break(b); /* else nothing leaves the loop but a return */
-    else kir_return(b, kir_get(b, g->vars[0]));
+    if (below(5))
+        kir_break(b); /* else nothing leaves the loop but a return */
+    else
+        kir_return(b, kir_get(b, g->vars[0]));
     kir_if_end(b, branch);
     kir_set(b, count, kir_binary(b, KIR_ADD, now, kir_const(b, HG_TYPE_U32, 1)));
     grow_region(g, depth - 1, true);
@@ -512,9 +395,12 @@ static void grow_statement(growth *g, int depth, bool in_loop) {
 static void grow_region(growth *g, int depth, bool in_loop) {
     for (uint32_t n = 1 + below(3); n-- && g->budget > 0;) grow_statement(g, depth, in_loop);
     uint32_t end_with = below(8);
-    if (in_loop && end_with == 0) kir_break(g->b);
-    else if (in_loop && end_with == 1) kir_continue(g->b);
-    else if (end_with == 2) kir_return(g->b, random_value(g));
+    if (in_loop && end_with == 0)
+        kir_break(g->b);
+    else if (in_loop && end_with == 1)
+        kir_continue(g->b);
+    else if (end_with == 2)
+        kir_return(g->b, random_value(g));
 }
 
 /* u32 f(u32, u32, array). root: the array is its own. */
@@ -555,10 +441,11 @@ static void test_control_flow(const way *how, uint64_t seed) {
             eval e;
             eval_begin(&e, k->m);
             eval_value x[2] = {ev_from(get(mem.data[0] + 8 * lane, 4)), ev_from(get(mem.data[0] + 8 * lane + 4, 4))};
-            uint64_t expected = lane == 17 ? 0 : ev_u64(&(eval_value[]){eval_function(&e, root, x, NULL)}[0]), got = get(mem.data[1] + 4 * lane, 4);
+            uint64_t expected = lane == 17 ? 0 : ev_u64(&(eval_value[]){eval_function(&e, root, x, NULL)}[0]),
+                     got = get(mem.data[1] + 4 * lane, 4);
             eval_end(&e);
-            CHECK_MESSAGE(got == expected, "program %u (%s, %s), lane %u: expected %u, got %u", (unsigned)seed, how->name, driver, (unsigned)lane,
-                          (unsigned)expected, (unsigned)got);
+            CHECK_MESSAGE(got == expected, "program %u (%s, %s), lane %u: expected %u, got %u", (unsigned)seed, how->name, driver,
+                          (unsigned)lane, (unsigned)expected, (unsigned)got);
         }
     for (int i = 0; i < 2; i++) free(mem.data[i]);
     end(k);
@@ -601,6 +488,12 @@ static void test_group_memory(const way *how) {
     end(k);
 }
 
+static kir_value *atomic(kit *k, kir_atomic what, int16_t slot, kir_value *at, kir_value *a, kir_value *c) {
+    kir_value *operands[] = {a, c}, *v = access_memory(k, KIR_ATOMIC, a->type, slot, at, c ? 2 : 1, operands);
+    v->u.mem.atomic = (uint8_t)what;
+    return v;
+}
+
 /* Every atomic operation of one width, all lanes on the same places: the results do not depend on their order. */
 static void test_atomics(const way *how, uint8_t type) {
     if (type == HG_TYPE_U64 && (!how->i64 || how->words || (device && !device->features12.shaderBufferInt64Atomics))) return;
@@ -610,8 +503,16 @@ static void test_atomics(const way *how, uint8_t type) {
     begin(k, how, "atomics", 1);
     kir_value *x = type == HG_TYPE_U64 ? kir_convert(b, KIR_ZEXT, type, k->thread) : k->thread, *zero = kir_const(b, HG_TYPE_U32, 0);
     kir_value *minus = op2(k, KIR_SUB, kir_const(b, type, 0), x), *bit = op2(k, KIR_SHL, kir_const(b, type, 1), k->thread);
-    kir_value *operands[] = {x, op2(k, KIR_ADD, x, kir_const(b, type, 5)), minus, x, minus, op2(k, KIR_XOR, bit, kir_const(b, type, UINT64_MAX)),
-                             bit, x, kir_const(b, type, 9), x};
+    kir_value *operands[] = {x,
+                             op2(k, KIR_ADD, x, kir_const(b, type, 5)),
+                             minus,
+                             x,
+                             minus,
+                             op2(k, KIR_XOR, bit, kir_const(b, type, UINT64_MAX)),
+                             bit,
+                             x,
+                             kir_const(b, type, 9),
+                             x};
     for (uint32_t what = KIR_ATOMIC_ADD; what <= KIR_ATOMIC_CAS; what++) {
         kir_value *desired = what == KIR_ATOMIC_CAS ? op2(k, KIR_ADD, x, kir_const(b, type, 1000)) : NULL;
         kir_value *expected = desired ? kir_const(b, type, 0) : operands[what];
@@ -646,7 +547,9 @@ static void test_places(const way *how) {
     kir_value *digit = kir_table_get(b, table, index);
     kir_set(b, flag, op2(k, KIR_CMP_ULT, digit, kir_const(b, HG_TYPE_U32, 4)));
     kir_array_set(b, array, index, kir_convert(b, KIR_U2F, HG_TYPE_F32, digit));
-    kir_value *zero = kir_const(b, HG_TYPE_U32, 0), *sum = op2(k, KIR_FADD, kir_array_get(b, array, index), kir_array_get(b, array, op2(k, KIR_XOR, index, kir_const(b, HG_TYPE_U32, 1))));
+    kir_value *zero = kir_const(b, HG_TYPE_U32, 0),
+              *sum = op2(k, KIR_FADD, kir_array_get(b, array, index),
+                         kir_array_get(b, array, op2(k, KIR_XOR, index, kir_const(b, HG_TYPE_U32, 1))));
     kir_value *number = kir_select(b, kir_get(b, flag), sum, kir_f32(b, -1));
     kir_value *written = store(k, 0, offset(k, k->thread, 4, 0), number);
     written->u.mem.volatile_access = 1;
@@ -724,8 +627,10 @@ static void test_driver(const char *name, const char *file) {
         static vulkan vk;
         driver = name;
         device = &vk;
-        if (vulkan_open(&vk)) test_all();
-        else SKIP("the Vulkan driver does not open");
+        if (vulkan_open(&vk))
+            test_all();
+        else
+            SKIP("the Vulkan driver does not open");
         vulkan_close(&vk);
         uint64_t sent[3] = {test_passed, test_failed, test_skipped};
         _exit(write(ends[1], sent, sizeof sent) == (ssize_t)sizeof sent ? 0 : 1);
@@ -741,17 +646,10 @@ static void test_driver(const char *name, const char *file) {
 }
 
 int main(void) {
-    has_tools = system("spirv-val --version >/dev/null 2>&1") == 0 && system("spirv-as --version >/dev/null 2>&1") == 0;
-    snprintf(folder, sizeof folder, "/tmp/hologram-spirv-XXXXXX");
-    if (!has_tools || !mkdtemp(folder)) {
-        has_tools = false;
-        SKIP("no spirv-val and spirv-as, or no place for their files");
-    }
+    open_folder();
     test_all();
     test_driver("lavapipe", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
     test_driver("swiftshader", "/usr/lib/chromium/vk_swiftshader_icd.json");
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (has_tools) CHECK(system(command) == 0);
+    close_folder();
     return test_done();
 }

@@ -11,14 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VULKAN_FUNCTIONS(F)                                                                                                            \
-    F(EnumeratePhysicalDevices) F(GetPhysicalDeviceProperties2) F(GetPhysicalDeviceFeatures2) F(GetPhysicalDeviceMemoryProperties)     \
-    F(CreateDevice) F(DestroyDevice) F(GetDeviceQueue) F(CreateBuffer) F(DestroyBuffer) F(GetBufferMemoryRequirements) F(AllocateMemory)      \
-    F(FreeMemory) F(BindBufferMemory) F(MapMemory) F(GetBufferDeviceAddress) F(CreateDescriptorSetLayout) F(DestroyDescriptorSetLayout) \
-    F(CreatePipelineLayout) F(DestroyPipelineLayout) F(CreateShaderModule) F(DestroyShaderModule) F(CreateComputePipelines)            \
-    F(DestroyPipeline) F(CreateDescriptorPool) F(DestroyDescriptorPool) F(AllocateDescriptorSets) F(UpdateDescriptorSets)              \
-    F(CreateCommandPool) F(DestroyCommandPool) F(AllocateCommandBuffers) F(BeginCommandBuffer) F(EndCommandBuffer) F(CmdBindPipeline)  \
-    F(CmdBindDescriptorSets) F(CmdPushConstants) F(CmdDispatch) F(QueueSubmit) F(QueueWaitIdle) F(DestroyInstance)
+#define VULKAN_FUNCTIONS(F)                                                                                                                \
+    F(EnumeratePhysicalDevices)                                                                                                            \
+    F(GetPhysicalDeviceProperties2) F(GetPhysicalDeviceFeatures2) F(GetPhysicalDeviceMemoryProperties) F(CreateDevice) F(DestroyDevice)    \
+        F(GetDeviceQueue) F(CreateBuffer) F(DestroyBuffer) F(GetBufferMemoryRequirements) F(AllocateMemory) F(FreeMemory)                  \
+            F(BindBufferMemory) F(MapMemory) F(GetBufferDeviceAddress) F(CreateDescriptorSetLayout) F(DestroyDescriptorSetLayout)          \
+                F(CreatePipelineLayout) F(DestroyPipelineLayout) F(CreateShaderModule) F(DestroyShaderModule) F(CreateComputePipelines)    \
+                    F(DestroyPipeline) F(CreateDescriptorPool) F(DestroyDescriptorPool) F(AllocateDescriptorSets) F(UpdateDescriptorSets)  \
+                        F(CreateCommandPool) F(DestroyCommandPool) F(AllocateCommandBuffers) F(BeginCommandBuffer) F(EndCommandBuffer)     \
+                            F(CmdBindPipeline) F(CmdBindDescriptorSets) F(CmdPushConstants) F(CmdDispatch) F(QueueSubmit) F(QueueWaitIdle) \
+                                F(DestroyInstance)
 
 typedef struct vulkan {
     void *library;
@@ -36,7 +38,13 @@ typedef struct vulkan {
 #undef F
 } vulkan;
 
-typedef struct vulkan_buffer { VkBuffer buffer; VkDeviceMemory memory; void *data; VkDeviceAddress address; uint64_t size; } vulkan_buffer;
+typedef struct vulkan_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    void *data;
+    VkDeviceAddress address;
+    uint64_t size;
+} vulkan_buffer;
 
 static bool vulkan_open(vulkan *vk) {
     vk->library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -56,7 +64,8 @@ static bool vulkan_open(vulkan *vk) {
     vk->properties = (VkPhysicalDeviceProperties2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &vk->floats};
     vk->GetPhysicalDeviceProperties2(vk->physical, &vk->properties);
     vk->features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-    vk->features11 = (VkPhysicalDeviceVulkan11Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &vk->features12};
+    vk->features11 = (VkPhysicalDeviceVulkan11Features){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+                                                        .pNext = &vk->features12};
     vk->features = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &vk->features11};
     vk->GetPhysicalDeviceFeatures2(vk->physical, &vk->features);
     vk->features.features.robustBufferAccess = 0;
@@ -89,7 +98,8 @@ static bool vulkan_buffer_create(vulkan *vk, uint64_t size, vulkan_buffer *b) {
     while (kind < kinds.memoryTypeCount &&
            !(needs.memoryTypeBits >> kind & 1 && (kinds.memoryTypes[kind].propertyFlags & wanted) == wanted))
         kind++;
-    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = needs.size, .memoryTypeIndex = kind};
     if (vk->AllocateMemory(vk->device, &allocate, NULL, &b->memory)) return false;
@@ -130,8 +140,10 @@ static bool vulkan_run(vulkan *vk, const uint32_t *words, uint64_t count, vulkan
     VkDescriptorPoolCreateInfo pool_info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
     ok = ok && !vk->CreateDescriptorPool(vk->device, &pool_info, NULL, &pool);
-    VkDescriptorSetAllocateInfo set_allocate = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, .descriptorPool = pool, .descriptorSetCount = 1, .pSetLayouts = &set_layout};
+    VkDescriptorSetAllocateInfo set_allocate = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                                .descriptorPool = pool,
+                                                .descriptorSetCount = 1,
+                                                .pSetLayouts = &set_layout};
     ok = ok && !vk->AllocateDescriptorSets(vk->device, &set_allocate, &set);
     for (uint32_t i = 0; i < buffer_count; i++) {
         infos[i] = (VkDescriptorBufferInfo){buffers[i].buffer, 0, VK_WHOLE_SIZE};
