@@ -5,14 +5,22 @@
 
 typedef struct row {
     const char *name, *title;
-    bool i8, i16, i64, f64, fma32, fma64, subnormals, half, addressed, memory8, memory16, memory64, shared8, shared16, shared64, atomic64,
-        shared_atomic64;
+    bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, addressed, memory8, memory16, memory64, shared8, shared16,
+        shared64, atomic64, shared_atomic64;
+    const char *inexact;
 } row;
 static const row ROWS[] = {
 #define CAPSET(...) {__VA_ARGS__},
 #include "capsets.def"
 #undef CAPSET
 };
+
+static bool has_word(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
 
 uint32_t cli_capset_count(void) { return HG_COUNT_OF(ROWS); }
 
@@ -30,6 +38,9 @@ void cli_capset_get(uint32_t index, cli_capset *set) {
     set->kir.fma64 = r->fma64;
     set->kir.subnormals = r->subnormals;
     set->kir.half = r->half;
+    set->kir.folds_zeros = r->folds_zeros;
+    for (int op = 0; op < KIR_OP_COUNT; op++)
+        set->kir.inexact[op][0] = set->kir.inexact[op][1] = has_word(r->inexact, kir_op_name((kir_op)op));
     set->target = (kir_device_target){.addressed = r->addressed,
                                       .i64 = r->i64,
                                       .memory8 = r->memory8,

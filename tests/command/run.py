@@ -271,6 +271,7 @@ def devices():
 
 
 def operations():
+    global skipped
     def table(*arguments):
         result = run("ops", "--json", *arguments)
         return {o["id"]: o for o in json.loads(result.out)["outputs"]} if result.status == 0 else {}
@@ -282,6 +283,19 @@ def operations():
     check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
     check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
+    # rows of capsets.def are what the devices here are found to be
+    swiftshader = "/usr/lib/chromium/vk_swiftshader_icd.json"
+    for backend, row, name, env in (("cpu", "cpu", "tile", {}), ("opencl", "pocl", "OpenCL 3.0 PoCL 3.1", {}), ("vulkan", "lavapipe", "llvmpipe Mesa 22.3", {}),
+                                    ("vulkan", "swiftshader", "SwiftShader", {"VK_DRIVER_FILES": swiftshader, "VK_ICD_FILENAMES": swiftshader})):
+        found = [d for d in json.loads(run("devices", "--json", env=env).out)["outputs"] if d["backend"] == backend and d["available"]]
+        if not found or name not in found[0]["name"] + found[0]["driver"]:
+            skipped += 1
+            continue
+        here = run("ops", "--json", "--backend", backend, env=env)
+        here = {o["id"]: o for o in json.loads(here.out)["outputs"]}
+        named = table("--caps", row)
+        differ = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named if here[key]["native"] != named[key]["native"]]
+        check(not differ, f"cli/capsets.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {differ[:3]}")
     expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, got 'cray'", what="unknown capabilities")
     expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
     page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
