@@ -266,7 +266,7 @@ static void print_parameters(c_printer *p, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++, comma = ", ")
         hg_text_addf(p->out, "%s%s a%u", comma, emit_c_type(p, f->param_types[i]), (unsigned)i);
     for (uint8_t i = 0; i < f->array_count; i++, comma = ", ") {
-        hg_text_addf(p->out, "%s%s *", comma, emit_c_type(p, f->array_params[i]->type));
+        hg_text_addf(p->out, "%s%s%s *", comma, p->dialect->pointer, emit_c_type(p, f->array_params[i]->type));
         var_name(p, p->out, f->array_params[i]);
     }
     if (p->common && f == p->root) {

@@ -14,6 +14,7 @@ typedef struct c_dialect {
     const char *top_i64;                             /* largest signed number of 64 bits */
     const char *u64_small, *u64_large;               /* printf formats of literals */
     const char *table;                               /* in front of the type of a table */
+    const char *pointer;                             /* in front of the type of a pointer to a variable */
     const char *lane;                                /* in front of a variable that functions share */
     const char *arguments, *parameters;              /* what functions that are not pure get; parameters: a format with the kernel's name */
     const char *unused;                              /* the first lines of such a function */
@@ -44,6 +45,7 @@ struct c_printer {
     const kir_device_layout *layout;
     uint8_t *marks;   /* what is done with each slot, group memory and the record */
     bool environment; /* functions get one */
+    bool fences[2];   /* used: acquire and release, sequentially consistent */
 };
 
 /* u8 u16 u32 u64 f32 f64 as 0 … 5 (bool counts as u8); -1 for others. */

@@ -314,6 +314,7 @@ const c_dialect emit_c_dialect = {
     .u64_small = "UINT64_C(%llu)",
     .u64_large = "UINT64_C(0x%llx)",
     .table = "static const ",
+    .pointer = "",
     .lane = "lane->",
     .arguments = "env, lane",
     .parameters = "hg_env *env, %s_lane *lane",

@@ -36,7 +36,8 @@ static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
                                         [KIR_FIELD_BOX] = "box",
                                         [KIR_FIELD_TABLE] = "entries",
                                         [KIR_FIELD_FUEL] = "fuel",
-                                        [KIR_FIELD_ARENAS] = "arenas", [KIR_FIELD_ZERO] = "zero"};
+                                        [KIR_FIELD_ARENAS] = "arenas",
+                                        [KIR_FIELD_ZERO] = "zero"};
     const kir_field *f = &p->layout->fields.data[i];
     hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field", (unsigned)f->index);
     if (f->reach) hg_text_addf(out, "_reach_%llu", (unsigned long long)f->reach);
@@ -179,7 +180,7 @@ static void print_environment_value(c_printer *p) {
         comma = ", ";
     }
     text(p, *comma ? "};\n" : "0};\n");
-    hg_text_addf(p->out, "    %s_env *const env = &environment;\n    (void)env;\n", p->name);
+    hg_text_addf(p->out, "    __private %s_env *const env = &environment;\n    (void)env;\n", p->name);
 }
 
 static void print_kernel_head(c_printer *p) {
@@ -306,6 +307,28 @@ static void print_atomic(c_printer *p, const kir_value *v) {
     text(p, ");\n");
 }
 
+static void print_fence(c_printer *p, const kir_value *v) {
+    if (v->u.imm == HG_SCOPE_THREAD) return;
+    bool consistent = v->u.imm == HG_SCOPE_SYSTEM;
+    p->fences[consistent] = true;
+    emit_c_line(p);
+    text(p, consistent ? "hg_fence_seq_cst();\n" : "hg_fence_acq_rel();\n");
+}
+
+/* OpenCL C 1.2 has mem_fence alone, which is nothing on some devices (PoCL 3.1 moves and removes stores across it). */
+static void print_fence_helper(c_printer *p, const char *order) {
+    hg_text_addf(p->out,
+                 "static inline void hg_fence_%s(void) {\n"
+                 "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_%s) && defined(__opencl_c_atomic_scope_device) : "
+                 "__OPENCL_C_VERSION__ >= 200\n"
+                 "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_%s, memory_scope_device);\n"
+                 "#else\n"
+                 "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+                 "#endif\n"
+                 "}\n",
+                 order, order, order);
+}
+
 static bool print_memory(c_printer *p, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_LOAD: print_load(p, v); return true;
@@ -313,11 +336,7 @@ static bool print_memory(c_printer *p, const kir_value *v) {
     case KIR_ATOMIC: print_atomic(p, v); return true;
     case KIR_CHECK:
     case KIR_FAULT_IF: p->unsupported = "a fault that is not in device form"; return true;
-    case KIR_FENCE:
-        if (v->u.imm == HG_SCOPE_THREAD) return true;
-        emit_c_line(p);
-        text(p, "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n");
-        return true;
+    case KIR_FENCE: print_fence(p, v); return true;
     case KIR_BARRIER:
         emit_c_line(p);
         hg_text_addf(p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier %u */\n", (unsigned)v->u.imm);
@@ -333,9 +352,10 @@ const c_dialect emit_opencl_dialect = {
     .u64_small = "%lluul",
     .u64_large = "0x%llxul",
     .table = "__constant ",
+    .pointer = "__private ",
     .lane = "env->",
     .arguments = "env",
-    .parameters = "%s_env *env",
+    .parameters = "__private %s_env *env",
     .unused = "    (void)env;\n",
     .builtins = true,
     .kernel_head = print_kernel_head,
@@ -374,13 +394,17 @@ static void print_file(c_printer *p, const char *about, const c_reach *r, hg_tex
     p->out = body;
     for (uint64_t i = 0; i < r->order.count; i++) emit_c_print_function(p, r->order.data[i]);
     p->out = out;
-    hg_text_addf(out, "/* Written by hologram: OpenCL C 1.2.\n%s */\n#pragma OPENCL FP_CONTRACT OFF\n", about);
+    hg_text_addf(out, "/* Written by hologram: OpenCL C 1.2; of later versions only fences.\n%s */\n#pragma OPENCL FP_CONTRACT OFF\n",
+                 about);
     if (f64) text(p, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     if (atomic64)
         text(p, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                 "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
     text(p, "\n");
     emit_c_helpers(p, out);
+    if (p->fences[0]) print_fence_helper(p, "acq_rel");
+    if (p->fences[1]) print_fence_helper(p, "seq_cst");
+    if (p->fences[0] || p->fences[1]) text(p, "\n");
     print_record(p, out);
     if (p->environment) print_environment(p, out);
     emit_c_print_tables(p, out, r);

@@ -22,9 +22,13 @@ static void check_text(const char *text, const char *name) {
     if (!out) return;
     fputs(text, out);
     fclose(out);
-    snprintf(command, sizeof command,
-             "clang-14 -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Wall -Wextra -Wshadow -Werror -fsyntax-only '%s'", path);
-    CHECK_MESSAGE(system(command) == 0, "%s", command);
+    static const char *const VERSIONS[] = {"CL1.2", "CL2.0", "CL3.0"};
+    for (size_t i = 0; i < HG_COUNT_OF(VERSIONS); i++) {
+        snprintf(command, sizeof command,
+                 "clang-14 -x cl -cl-std=%s -Xclang -finclude-default-header -Wall -Wextra -Wshadow -Werror -fsyntax-only '%s'",
+                 VERSIONS[i], path);
+        CHECK_MESSAGE(system(command) == 0, "%s", command);
+    }
 }
 
 static void check_module(const device_kernel *k) {
@@ -378,6 +382,8 @@ static void test_functions(device_fixture *d, const char *name, uint32_t more) {
     kir_set(&inner, shared,
             kir_add(&inner, kir_get(&inner, shared), kir_convert(&inner, KIR_TRUNC, HG_TYPE_U32, build_field_again(&inner, first))));
     kir_array_set(&inner, array, kir_const(&inner, HG_TYPE_U32, 2), kir_const(&inner, HG_TYPE_U32, 1000));
+    kir_emit(&inner, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE;
+    kir_emit(&inner, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_SYSTEM;
     kir_return(&inner, kir_add(&inner, loaded, kir_array_get(&inner, array, kir_const(&inner, HG_TYPE_U32, 1))));
 
     kir_value *lane = build_id(b, KIR_ID_THREAD), *zero = kir_const(b, HG_TYPE_U32, 0);

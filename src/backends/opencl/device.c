@@ -103,6 +103,21 @@ static void memory_caps(cl_device_id id, const char *extensions, const char *pre
     if (caps->max_shared_bytes > HG_MAX_SHARED_BYTES) caps->max_shared_bytes = HG_MAX_SHARED_BYTES;
 }
 
+/* The version of the language: 1.2, or a later one that has fences between the lanes of a device (emit_opencl). */
+static const char *language(cl_device_id id) {
+    static const char *const WANTED[] = {"__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
+                                         "__opencl_c_atomic_scope_device"};
+    cl_name_version features[64];
+    size_t size = 0, found = 0;
+    char version[64];
+    short_text(id, CL_DEVICE_OPENCL_C_VERSION, version, sizeof version);
+    if (strncmp(version, "OpenCL C 2.", 11) == 0) return "CL2.0";
+    if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &size) != CL_SUCCESS) return "CL1.2";
+    for (size_t i = 0; i < size / sizeof *features; i++)
+        for (size_t k = 0; k < HG_COUNT_OF(WANTED); k++) found += strcmp(features[i].name, WANTED[k]) == 0;
+    return found == HG_COUNT_OF(WANTED) ? "CL3.0" : "CL1.2";
+}
+
 /* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_opencl_record). */
 enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
 
@@ -132,7 +147,7 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;
     caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
-    snprintf(d->options, sizeof d->options, "-cl-std=CL1.2%s",
+    snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
              caps->kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
     char platform[80], name[64], driver[32];
     platform_text(found->platform, platform, sizeof platform);
