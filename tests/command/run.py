@@ -253,7 +253,7 @@ def devices():
     expect(run("devices"), 0, what="devices", out=None)
     # a vendor's library that is broken, or a list of drivers that names nothing, is a reason and no crash
     os.makedirs("broken/empty", exist_ok=True)
-    for name in ("libOpenCL.so.1", "libvulkan.so.1"):
+    for name in ("libOpenCL.so.1", "libOpenCL.so", "libvulkan.so.1", "libvulkan.so"):
         write("broken/" + name, "this is no library")
     write("broken/bad.icd", "/nonexistent/libvendor.so\n")
     write("broken/bad.json", '{"file_format_version":"1.0.0","ICD":{"library_path":"/nonexistent/libvendor.so","api_version":"1.3.0"}}')
