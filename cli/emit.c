@@ -3,6 +3,7 @@
 #include "capsets.h"
 #include "emit/emit.h"
 #include "isa/cfg.h"
+#include "plan/expand.h"
 #include "plan/plan.h"
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,81 @@ static void tell_slots(const kir_module *names, const kir_module *m, hg_text *ab
     }
 }
 
+/* ---- the kernels of a program on a device: the plan's, then those that do its whole-array steps ---- */
+
+typedef struct emit_kernel {
+    kir_module *module;
+    bool owned, simple; /* simple: simplified already */
+    uint32_t lanes;     /* of a block; 0: as the program says */
+    uint64_t shared;    /* bytes, where lanes is not 0 */
+} emit_kernel;
+typedef HG_VEC(emit_kernel) emit_kernels;
+
+static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
+    for (uint64_t i = 0; i < list->count && k.owned; i++) { /* one for all steps that are alike */
+        if (strcmp(list->data[i].module->name, k.module->name) != 0) continue;
+        kir_module_destroy(k.module);
+        return HG_OK;
+    }
+    emit_kernel *last = hg_vec_push(list);
+    if (last)
+        *last = k;
+    else if (k.owned)
+        kir_module_destroy(k.module);
+    return last ? HG_OK : hg_fail_memory();
+}
+
+static hg_status add_map(emit_kernels *list, const plan_step *step) {
+    hg_opname name = (hg_opname)step->opname;
+    uint16_t fn = name == HG_OPNAME_RELU    ? KIR_FN_RELU
+                  : name == HG_OPNAME_ERF   ? KIR_FN_ERF
+                  : name == HG_OPNAME_ATAN2 ? KIR_FN_ATAN2
+                                            : (uint16_t)hg_opname_op(name);
+    kir_module *m = plan_expand_map(fn, (hg_type)step->atlas_type, false);
+    return m ? add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = 256}) : hg_fail_memory();
+}
+
+/* The level that reads the array and, where elements of halves are f32 between levels, the last one too. */
+static hg_status add_reduction(emit_kernels *list, const plan_step *step, hg_op op) {
+    hg_type type = (hg_type)step->atlas_type;
+    bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;
+    for (int last = 0; last <= half; last++) {
+        plan_reduce r = {.op = op, .type = type, .first = half && !last, .last = last};
+        kir_module *m = plan_expand_reduce(&r);
+        if (!m) return hg_fail_memory();
+        uint64_t shared = plan_reduce_in_memory(type) ? 0 : plan_reduce_shared(type);
+        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = PLAN_ACCUMULATORS, .shared = shared}));
+    }
+    return HG_OK;
+}
+
+static hg_status add_step(emit_kernels *list, const plan_step *step) {
+    switch ((hg_op)step->op) {
+    case HG_OP_PARALLEL_MAP:
+    case HG_OP_PARALLEL_MAP_BINARY: return add_map(list, step);
+    case HG_OP_REDUCE_ADD_MEM: return add_reduction(list, step, HG_OP_ADD);
+    case HG_OP_REDUCE_MIN_MEM: return add_reduction(list, step, HG_OP_MIN);
+    case HG_OP_REDUCE_MAX_MEM: return add_reduction(list, step, HG_OP_MAX);
+    case HG_OP_REDUCE_MUL_MEM: return add_reduction(list, step, HG_OP_MUL);
+    case HG_OP_PARALLEL_REDUCE:
+    case HG_OP_PARALLEL_REDUCE_MEM: return add_reduction(list, step, hg_opname_op((hg_opname)step->opname));
+    default: return HG_OK; /* pools are the runtime's */
+    }
+}
+
+static hg_status collect_kernels(const hg_plan *plan, emit_kernels *list) {
+    for (uint64_t i = 0; i < plan->kernels.count; i++)
+        HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module, .simple = plan->steps.count == 0}));
+    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, &plan->steps.data[i]));
+    return HG_OK;
+}
+
+static void free_kernels(emit_kernels *list) {
+    for (uint64_t i = 0; i < list->count; i++)
+        if (list->data[i].owned) kir_module_destroy(list->data[i].module);
+    hg_vec_free(list);
+}
+
 /* ---- one kernel in device form ---- */
 
 typedef struct device_kernel {
@@ -88,7 +164,8 @@ static void device_kernel_free(device_kernel *k) {
 }
 
 /* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the program's block, else the usual one. */
-static kir_device_options choose_form(const emit_options *o, const hg_program *program, const kir_module *low, uint32_t group[3]) {
+static kir_device_options choose_form(const emit_options *o, const hg_program *program, const emit_kernel *kernel, const kir_module *low,
+                                      uint32_t group[3]) {
     kir_device_options device = o->device;
     device.target = o->caps.target;
     if (!o->form_given)
@@ -97,20 +174,24 @@ static kir_device_options choose_form(const emit_options *o, const hg_program *p
     if (group[0]) return device;
     group[0] = device.form == KIR_FORM_FLAT ? 64 : 256;
     group[1] = group[2] = 1;
-    if (device.form == KIR_FORM_BLOCK && program->block[0]) memcpy(group, program->block, 3 * sizeof *group);
+    if (device.form == KIR_FORM_BLOCK && kernel->lanes)
+        group[0] = kernel->lanes;
+    else if (device.form == KIR_FORM_BLOCK && program->block[0])
+        memcpy(group, program->block, 3 * sizeof *group);
     return device;
 }
 
-static hg_status make_device_kernel(const emit_options *o, const hg_program *program, kir_module *high, device_kernel *k) {
-    HG_TRY(kir_provenance(high));
-    HG_TRY(kir_legalise(high, &o->caps.kir, &k->low));
+static hg_status make_device_kernel(const emit_options *o, const hg_program *program, const emit_kernel *kernel, device_kernel *k) {
+    if (!kernel->simple) HG_TRY(kir_simplify(kernel->module));
+    HG_TRY(kir_provenance(kernel->module));
+    HG_TRY(kir_legalise(kernel->module, &o->caps.kir, &k->low));
     HG_TRY(kir_simplify(k->low));
     kir_shapes(k->low, k->low->uses_barrier || k->low->uses_shared);
-    kir_device_options device = choose_form(o, program, k->low, k->group);
+    kir_device_options device = choose_form(o, program, kernel, k->low, k->group);
     HG_TRY(kir_device(k->low, &device, &k->module, &k->layout));
     HG_TRY(kir_simplify(k->module));
-    if (k->layout.uses_group_memory)
-        k->group_memory = k->layout.shared_reserved + (program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON);
+    uint64_t shared = kernel->lanes ? kernel->shared : program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON;
+    if (k->layout.uses_group_memory) k->group_memory = k->layout.shared_reserved + shared;
     return HG_OK;
 }
 
@@ -138,10 +219,11 @@ static hg_status print_spirv(const emit_options *o, const device_kernel *k, cons
     return status;
 }
 
-static hg_status print_device_kernel(const emit_options *o, const hg_program *program, kir_module *high, const char *plan, hg_text *out) {
+static hg_status print_device_kernel(const emit_options *o, const hg_program *program, const emit_kernel *kernel, const char *plan,
+                                     hg_text *out) {
     device_kernel k = {0};
     hg_text about = {0};
-    hg_status status = make_device_kernel(o, program, high, &k);
+    hg_status status = make_device_kernel(o, program, kernel, &k);
     if (status == HG_OK) {
         hg_text_addf(&about, "%s", plan);
         tell_slots(k.low, k.module, &about);
@@ -157,24 +239,31 @@ static hg_status print_device_kernel(const emit_options *o, const hg_program *pr
 }
 
 /* Each kernel on its own, one after another. */
-static hg_status print_device(const emit_options *o, const hg_program *program, hg_plan *plan, hg_text *out) {
+static hg_status print_kernels(const emit_options *o, const hg_program *program, const hg_plan *plan, const emit_kernels *list,
+                               hg_text *out) {
     hg_text about = {0};
     hg_status status = HG_OK;
-    if (o->target == TARGET_SPIRV && plan->kernels.count > 1 && o->kernel == HG_NONE)
+    if (o->target == TARGET_SPIRV && list->count > 1 && o->kernel == HG_NONE)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with --kernel 0 … %llu",
-                       (unsigned long long)plan->kernels.count, (unsigned long long)plan->kernels.count - 1);
-    if (o->kernel != HG_NONE && o->kernel >= plan->kernels.count)
+                       (unsigned long long)list->count, (unsigned long long)list->count - 1);
+    if (o->kernel != HG_NONE && o->kernel >= list->count)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "--kernel %llu: the program has %llu kernels, from 0", (unsigned long long)o->kernel,
-                       (unsigned long long)plan->kernels.count);
+                       (unsigned long long)list->count);
     tell_plan(plan, &about);
-    for (uint64_t i = 0; i < plan->kernels.count && status == HG_OK; i++) {
-        kir_module *m = plan->kernels.data[i].module;
+    for (uint64_t i = 0; i < list->count && status == HG_OK; i++) {
         if (o->kernel != HG_NONE && o->kernel != i) continue;
-        if (plan->steps.count) status = kir_simplify(m);
-        if (status == HG_OK) status = print_device_kernel(o, program, m, about.data && out->length == 0 ? about.data : "", out);
+        status = print_device_kernel(o, program, &list->data[i], about.data && out->length == 0 ? about.data : "", out);
     }
     if (about.failed && status == HG_OK) status = hg_fail_memory();
     hg_text_free(&about);
+    return status;
+}
+
+static hg_status print_device(const emit_options *o, const hg_program *program, const hg_plan *plan, hg_text *out) {
+    emit_kernels list = {0};
+    hg_status status = collect_kernels(plan, &list);
+    if (status == HG_OK) status = print_kernels(o, program, plan, &list, out);
+    free_kernels(&list);
     return status;
 }
 

@@ -142,7 +142,8 @@ bool plan_map_exists(uint16_t fn, hg_type type) {
 
 kir_module *plan_expand_map(uint16_t fn, hg_type type, bool shifted) {
     char name[64];
-    snprintf(name, sizeof name, "map_%s_%s", fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : "fn", hg_type_name(type));
+    const char *what = fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : fn == KIR_FN_RELU ? "relu" : fn == KIR_FN_ERF ? "erf" : "atan2";
+    snprintf(name, sizeof name, "map_%s_%s", what, hg_type_name(type));
     kir_builder builder, *b = &builder;
     kir_module *m = expand_begin(b, name);
     uint8_t nin = plan_map_args(fn), kind = kir_type_of(type);
