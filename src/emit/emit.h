@@ -31,7 +31,7 @@ void emit_kernel_name(const kir_module *module, char name[96]);
 
 /* SPIR-V 1.5 (Vulkan 1.2) words, added to out; on failure out is as before. The entry point is "main". Group memory may be reached by 1, 2
  * (loads only), 4 and 8 bytes, atomically by 4; the group of a folded kernel is numbered in the first dimension, that of a FLAT one and
- * its dispatch in all three. Words do not depend on the compiler of this library, only on the module. */
+ * its dispatch in all three. BASE fields are multiples of 8. Words do not depend on the compiler of this library, only on the module. */
 typedef struct emit_spirv_options {
     kir_caps caps;            /* capabilities to declare: i8 i16 i64 f64 only where the device has them */
     kir_device_target target; /* addressed: slots by device address out of the record; else storage buffers, set 0, binding = slot */

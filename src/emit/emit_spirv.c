@@ -204,9 +204,11 @@ static bool begin_function(spirv *s, const kir_function *f) {
     s->vars.count = s->prologue.count = s->body.count = 0;
     s->record_pointer = 0;
     memset(s->inputs, 0, ((size_t)s->module->inputs.count + 1) * sizeof *s->inputs);
-    memset(s->low_inputs, 0, ((size_t)s->module->inputs.count + 1) * sizeof *s->low_inputs);
     memset(s->device_ids, 0, sizeof s->device_ids);
-    for (uint64_t i = 0; i < s->module->slots.count; i++) s->slots[i].pointer = 0;
+    for (uint64_t i = 0; i < s->module->slots.count; i++) {
+        s->slots[i].pointer = 0;
+        memset(s->slots[i].base, 0, sizeof s->slots[i].base);
+    }
     s->ids = hg_calloc((size_t)f->value_count + 1, sizeof *s->ids);
     s->reached = hg_calloc((size_t)f->value_count + 1, sizeof *s->reached);
     return s->ids && s->reached;
@@ -316,21 +318,19 @@ static bool allocate(spirv *s) {
     s->slots = hg_calloc((size_t)m->slots.count + 1, sizeof *s->slots);
     s->members = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->members);
     s->inputs = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->inputs);
-    s->low_inputs = hg_calloc((size_t)m->inputs.count + 1, sizeof *s->low_inputs);
     s->all_functions = hg_calloc((size_t)m->function_count + 1, sizeof *s->all_functions);
     s->function_ids = hg_calloc((size_t)m->function_count + 1, sizeof *s->function_ids);
     s->vars_by_id = hg_calloc((size_t)m->var_count + 1, sizeof *s->vars_by_id);
     s->tables_by_id = hg_calloc((size_t)m->table_count + 1, sizeof *s->tables_by_id);
     s->passed = hg_calloc((size_t)m->var_count + 1, sizeof *s->passed);
-    return s->slots && s->members && s->inputs && s->low_inputs && s->all_functions && s->function_ids && s->vars_by_id &&
-           s->tables_by_id && s->passed;
+    return s->slots && s->members && s->inputs && s->all_functions && s->function_ids && s->vars_by_id && s->tables_by_id && s->passed;
 }
 
 static void release(spirv *s) {
     emit_words *sections[] = {&s->debug,    &s->names, &s->decorations, &s->globals, &s->functions,   &s->vars,
                               &s->prologue, &s->body,  &s->interface,   &s->todo,    &s->capabilities};
-    void *tables[] = {s->table,        s->slots,      s->members,      s->inputs, s->low_inputs, (void *)s->all_functions,
-                      s->function_ids, s->vars_by_id, s->tables_by_id, s->passed, s->ids,        s->reached};
+    void *tables[] = {s->table,        s->slots,  s->members, s->inputs, (void *)s->all_functions, s->function_ids, s->vars_by_id,
+                      s->tables_by_id, s->passed, s->ids,     s->reached};
     for (size_t i = 0; i < HG_COUNT_OF(sections); i++) hg_vec_free(sections[i]);
     for (size_t i = 0; i < HG_COUNT_OF(tables); i++) hg_free(tables[i]);
 }

@@ -25,6 +25,7 @@ typedef struct spv_slot {
     bool read, written, atomic, coherent;
     uint32_t variable[4]; /* descriptors: by log2 of the element's size */
     uint32_t pointer;     /* addressed without 64-bit integers: of the block, in this function */
+    uint32_t base[4];     /* descriptors: where it begins, by log2 of the element's size, in this function */
 } spv_slot;
 
 typedef struct spirv {
@@ -57,10 +58,10 @@ typedef struct spirv {
     const kir_function **all_functions; /* by id */
     uint32_t *function_ids;
     uint32_t *vars_by_id, *tables_by_id;
-    bool *passed;                  /* arrays that go to functions by reference live outside of functions, by id */
-    uint32_t *ids;                 /* of the function's values: results; first label of IF and LOOP */
-    bool *reached;                 /* IF, LOOP: something comes to the place after it */
-    uint32_t *inputs, *low_inputs; /* read in this function; their low halves */
+    bool *passed;     /* arrays that go to functions by reference live outside of functions, by id */
+    uint32_t *ids;    /* of the function's values: results; first label of IF and LOOP */
+    bool *reached;    /* IF, LOOP: something comes to the place after it */
+    uint32_t *inputs; /* read in this function */
     uint32_t params[16];
     uint32_t device_ids[KIR_DEVICE_ID_COUNT];
     const char *unsupported;

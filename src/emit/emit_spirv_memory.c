@@ -299,18 +299,19 @@ typedef struct place {
 } place;
 
 /* Offset of a place, u32: groups, blocks behind two halves of an address and bindings are all below 4 GiB (maxStorageBufferRange has 32
- * bits), so only the low half of an offset in bounds counts; a device does 32-bit numbers faster. base: u32, added; 0: none. */
-static uint32_t low_offset(spirv *s, const kir_value *offset, uint32_t base) {
-    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)offset->u.imm);
-    uint32_t id = spv_convert_uint(s, HG_TYPE_U32, offset->type, spv_use(s, offset));
-    return base ? SPV_VALUE(s, OpIAdd, HG_TYPE_U32, id, base) : id;
+ * bits), so only the low half of an offset in bounds counts; a device does 32-bit numbers faster. */
+static uint32_t low_offset(spirv *s, const kir_value *offset) {
+    if (offset->op == KIR_CONST) return spv_u32(s, (uint32_t)offset->u.imm);
+    return spv_convert_uint(s, HG_TYPE_U32, offset->type, spv_use(s, offset));
 }
 
-/* The same in elements of 2^log2 bytes. */
+/* The same in elements of 2^log2 bytes, plus that of the slot's base, 0: none. The base is aligned, so the offset is. */
 static uint32_t element_index(spirv *s, const kir_value *offset, uint32_t base, uint32_t log2) {
-    if (offset->op == KIR_CONST && !base) return spv_u32(s, (uint32_t)offset->u.imm >> log2);
-    uint32_t id = low_offset(s, offset, base);
-    return log2 ? SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, id, spv_u32(s, log2)) : id;
+    bool constant = offset->op == KIR_CONST;
+    uint32_t id = constant ? spv_u32(s, (uint32_t)offset->u.imm >> log2) : low_offset(s, offset);
+    if (constant && base && !((uint32_t)offset->u.imm >> log2)) return base;
+    if (log2 && !constant) id = SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, id, spv_u32(s, log2));
+    return base ? SPV_VALUE(s, OpIAdd, HG_TYPE_U32, id, base) : id;
 }
 
 /* Elements of a block or array of cells: the second cell of wide values, the shift of narrow ones. prefix: 0, or the block's member. */
@@ -340,20 +341,22 @@ static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type
     p->storage = Spv_S_Workgroup;
     p->cell = HG_TYPE_U32;
     p->operands = 1;
-    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset, 0) : 0;
+    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset) : 0;
     in_elements(s, v, p, s->group_memory, false, element_index(s, offset, 0, 2), type, low);
 }
 
-/* The low half of a field, once a function. */
-static uint32_t low_input(spirv *s, uint32_t index) {
-    uint8_t type = s->module->inputs.data[index].type;
-    uint32_t id = spv_input(s, index), *low = &s->low_inputs[index];
-    if (type == HG_TYPE_U32 || *low) return *low ? *low : id;
+/* The base of a slot in elements of 2^log2 bytes, once a function; 0: it is bound at its beginning. */
+static uint32_t base_index(spirv *s, int16_t slot, uint32_t log2) {
+    int32_t input = s->module->slots.data[slot].base;
+    uint32_t *base = &s->slots[slot].base[log2];
+    if (input < 0 || *base) return *base;
+    uint32_t id = spv_input(s, (uint32_t)input);
     emit_words *at = s->at;
     s->at = &s->prologue;
-    *low = spv_convert_uint(s, HG_TYPE_U32, type, id);
+    id = spv_convert_uint(s, HG_TYPE_U32, s->module->inputs.data[input].type, id);
+    *base = log2 ? SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, id, spv_u32(s, log2)) : id;
     s->at = at;
-    return *low;
+    return *base;
 }
 
 static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
@@ -368,14 +371,11 @@ static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
         name[4] = (char)('0' + v->u.mem.slot % 10);
         slot->variable[log2] = bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent, name);
     }
-    int32_t input = s->module->slots.data[v->u.mem.slot].base;
-    uint32_t base = 0;
-    if (input >= 0) base = low_input(s, (uint32_t)input);
     p->storage = Spv_S_StorageBuffer;
     p->cell = uint_of(log2);
     p->operands = 1;
-    uint32_t low = own ? 0 : low_offset(s, offset, base);
-    in_elements(s, v, p, slot->variable[log2], true, element_index(s, offset, base, log2), type, low);
+    uint32_t low = own ? 0 : low_offset(s, offset), index = element_index(s, offset, base_index(s, v->u.mem.slot, log2), log2);
+    in_elements(s, v, p, slot->variable[log2], true, index, type, low);
 }
 
 /* The input with the high half of a slot's address. */
@@ -418,7 +418,7 @@ static void in_halves(spirv *s, const kir_value *v, place *p, uint8_t type) {
     p->cell = HG_TYPE_U32;
     p->aligned = 4;
     p->operands = open ? 3 : 1;
-    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset, 0) : 0;
+    uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset) : 0;
     in_elements(s, v, p, block, true, element_index(s, offset, 0, 2), type, low);
 }
 

@@ -17,10 +17,13 @@ typedef struct memory {
     uint8_t *data[MAX_SLOTS];
 } memory;
 
+/* Slots that are bound begin somewhere in their arena. */
+static uint64_t field_base(const kit *k, uint32_t slot) { return k->how->addressed ? 0 : 256 * (slot + 1); }
+
 static void fill_record(const kit *k, const vulkan_buffer *buffers, uint8_t *record) {
     for (uint64_t i = 0; i < k->layout.fields.count; i++) {
         const kir_field *field = &k->layout.fields.data[i];
-        uint64_t value = k->how->addressed ? buffers[field->index].address : 0;
+        uint64_t value = field_base(k, field->index) + (k->how->addressed ? buffers[field->index].address : 0);
         if (field->high) value >>= 32;
         memcpy(record + k->m->inputs.data[i].index, &value, k->how->i64 ? 8 : 4);
     }
@@ -42,8 +45,8 @@ static bool finish(kit *k, memory *mem) {
         uint32_t slots = (uint32_t)k->m->slots.count;
         uint8_t record[128] = {0}, push[8];
         for (uint32_t i = 0; i < slots; i++) {
-            CHECK(vulkan_buffer_create(device, mem->size[i], &buffers[i]));
-            memcpy(buffers[i].data, mem->data[i], mem->size[i]);
+            CHECK(vulkan_buffer_create(device, mem->size[i] + field_base(k, i), &buffers[i]));
+            memcpy((uint8_t *)buffers[i].data + field_base(k, i), mem->data[i], mem->size[i]);
         }
         CHECK(vulkan_buffer_create(device, sizeof record, &buffers[slots]));
         fill_record(k, buffers, record);
@@ -54,7 +57,7 @@ static bool finish(kit *k, memory *mem) {
         can = vulkan_run(device, words.data, words.count, buffers, slots + 1, k->how->pushed ? record : push, push_bytes, COUNTS);
         CHECK_MESSAGE(can, "%s (%s) does not run on %s", k->m->name, k->how->name, driver);
         for (uint32_t i = 0; i < slots; i++) {
-            memcpy(mem->data[i], buffers[i].data, mem->size[i]);
+            memcpy(mem->data[i], (uint8_t *)buffers[i].data + field_base(k, i), mem->size[i]);
             vulkan_buffer_destroy(device, &buffers[i]);
         }
         vulkan_buffer_destroy(device, &buffers[slots]);
