@@ -356,7 +356,9 @@ static void test_queues(hg_device *d) {
     CHECK(driver->event_query(last, &done) == HG_OK && !done);
     hg_driver_command finish[] = {end, {.kind = HG_CMD_HOST_CALL, .call = note_call, .user = &noted}, fill(a, 0, 8, 0)};
     CHECK(driver->queue_submit(queues[1], finish, 3, &events[STEPS], 1, last) == HG_OK);
-    while (!done) CHECK(driver->event_query(last, &done) == HG_OK);
+    hg_status asked = HG_OK;
+    while (!done && asked == HG_OK) asked = driver->event_query(last, &done);
+    CHECK(asked == HG_OK);
     CHECK_U64(noted, 1);
     for (uint32_t i = 0; i < N; i++) {
         uint32_t expected = i;
@@ -396,6 +398,62 @@ static void test_through_host(hg_device *d) {
     driver->arena_free(d, b);
     driver->queue_destroy(q[0]);
     driver->queue_destroy(q[1]);
+}
+
+/* Software has one queue. A second lane on it, with a timeline of its own, shows that lanes wait for each other. */
+static void test_lanes(hg_device *d) {
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    if (d->lane_count != 1) return;
+    CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->lanes[1].timeline) == VK_SUCCESS);
+    d->lanes[1].handle = d->lanes[0].handle;
+    d->lane_count = 2;
+    test_queues(d);
+    test_through_host(d);
+}
+
+typedef struct worker {
+    hg_thread thread;
+    hg_device *device;
+    hg_driver_kernel *kernel;
+    uint32_t number;
+    bool right;
+} worker;
+
+/* A queue, an arena and an event of its own, many times. */
+static void *work(void *user) {
+    enum { N = 700 };
+    worker *w = user;
+    hg_device *d = w->device;
+    hg_driver_queue *q = NULL;
+    hg_driver_arena *a = NULL;
+    uint32_t out[N];
+    call c;
+    w->right = driver->queue_create(d, &q) == HG_OK && driver->arena_alloc(d, sizeof out, &a) == HG_OK;
+    for (uint32_t round = 0; w->right && round < 100; round++) {
+        hg_driver_command commands[] = {fill(a, 0, sizeof out, (uint8_t)round), call_kernel(d, &c, w->kernel, PUSHED, a, 0, a, 0, N, 2, w->number),
+                                        copy_out(a, 0, out, sizeof out)};
+        w->right = run(d, q, commands, 3) == HG_OK;
+        for (uint32_t i = 0; i < N; i++) w->right = w->right && out[i] == round * 0x01010101u * 2 + w->number;
+    }
+    driver->queue_destroy(q);
+    driver->arena_free(d, a);
+    return NULL;
+}
+
+static void test_threads(hg_device *d) {
+    worker workers[4];
+    hg_driver_kernel *k;
+    CHECK(create_kernel(d, PUSHED, &k) == HG_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        workers[i] = (worker){.device = d, .kernel = k, .number = i};
+        CHECK(hg_thread_start(&workers[i].thread, work, &workers[i]));
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        hg_thread_join(workers[i].thread);
+        CHECK_MESSAGE(workers[i].right, "thread %u", (unsigned)i);
+    }
+    driver->kernel_destroy(k);
 }
 
 /* ---- failures ---- */
@@ -563,6 +621,8 @@ static void test_device(uint32_t index, const char *pretend, bool kernels) {
         test_kernel(d, q, PUSHED);
         test_kernel(d, q, LONG_RECORD);
         test_queues(d);
+        test_threads(d);
+        test_lanes(d);
     }
     driver->queue_destroy(q);
     driver->device_close(d);
@@ -578,19 +638,21 @@ static void test_validation(const char *program) {
         SKIP("the validation layer is not installed (Debian package vulkan-validationlayers)");
         return;
     }
-    snprintf(command, sizeof command, "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation '%.500s' --validated 2>&1", program);
+    snprintf(command, sizeof command,
+             "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT "
+             "'%.400s' --validated 2>&1", program);
     FILE *out = popen(command, "r");
     CHECK(out != NULL);
     while (out && fgets(line, sizeof line, out)) {
         closed = closed || strstr(line, " passed, 0 failed") != NULL;
-        if (strstr(line, "Validation") || strstr(line, "VUID")) CHECK_MESSAGE(said++ >= 5, "%.300s", line);
+        if (strstr(line, "Validation") || strstr(line, "VUID") || strstr(line, "SYNC-")) CHECK_MESSAGE(said++ >= 5, "%.300s", line);
     }
     CHECK(out && pclose(out) == 0 && closed);
     CHECK_U64(said, 0);
 }
 
 int main(int argc, char **argv) {
-    static const char *const pretends[] = {"", "descriptors", "staging", "descriptors,staging"};
+    static const char *const pretends[] = {"", "descriptors", "staging", "descriptors,staging,no-int64"};
     bool validated = argc > 1 && strcmp(argv[1], "--validated") == 0;
     uint32_t drivers = show_software();
     bool kernels = compile_all();
