@@ -121,7 +121,7 @@ static void add_value(hg_text *out, uint8_t type, const uint8_t *bytes) {
 static void value_text(uint8_t type, const uint8_t *bytes, char text[160]) {
     hg_text out = {0};
     add_value(&out, type, bytes);
-    snprintf(text, 160, "%s", out.data ? out.data : "?");
+    snprintf(text, 160, out.length < 160 ? "%s" : "%.150s…", out.data ? out.data : "?");
     hg_text_free(&out);
 }
 
@@ -249,43 +249,56 @@ static void add_instruction(const diff_case *d, hg_text *out, int side, uint64_t
 }
 
 static void add_row(hg_text *out, const char *name, const char *type, const char *const values[DIFF_SIDES], int columns, bool mark) {
-    hg_text_addf(out, "    %-6s %-6s", name, type);
+    hg_text_addf(out, "    %-9s %-6s", name, type);
     for (int i = 0; i < columns; i++) hg_text_addf(out, i + 1 < columns ? "  %-36s" : "  %s", values[i]);
     hg_text_addf(out, mark ? "   <- differs\n" : "\n");
 }
 
+static bool is_repeated(const diff_finding *f, int side, uint32_t k) {
+    for (uint32_t i = k + 1; i < f->operand_count[side]; i++)
+        if (!f->operands[side][i].is_result && strcmp(f->operands[side][i].name, f->operands[side][k].name) == 0) return true;
+    return false;
+}
+
+static bool has_value(const diff_finding *f, int side, const diff_operand *o) {
+    return side == 2 || !f->stopped[side] || (f->reached[side] && !o->is_result);
+}
+
+static bool same_value(const diff_operand *o, const uint8_t *a, const uint8_t *b) {
+    return o->type < HG_TYPE_COUNT ? diff_same_value((hg_type)o->type, a + o->offset, b + o->offset) : a[o->offset] == b[o->offset];
+}
+
+/* The side whose operands are shown: both have the same, unless they run two programs. */
+static int shown_side(const diff_finding *f) { return f->operand_count[0] ? 0 : 1; }
+
 static void add_operands(const diff_case *d, const diff_finding *f, hg_text *out) {
-    int columns = f->judged ? 3 : 2;
+    int columns = f->judged ? 3 : 2, shown = shown_side(f);
     const char *labels[DIFF_SIDES] = {d->sides[0].label, d->sides[1].label, "the tile interpreter"};
-    if (!f->operand_count) return;
-    add_row(out, "", "", labels, columns, false);
-    for (uint32_t k = f->operand_count; k-- > 0;) { /* the result was captured last and stands first */
-        const diff_operand *o = &f->operands[k];
-        char texts[DIFF_SIDES][160];
+    if (f->operand_count[shown]) add_row(out, "", "", labels, columns, false);
+    for (uint32_t k = f->operand_count[shown]; k-- > 0;) { /* the result was captured last and stands first */
+        const diff_operand *o = &f->operands[shown][k], *other = k < f->operand_count[1] ? &f->operands[1][k] : o;
+        char texts[DIFF_SIDES][160], name[20];
         const char *values[DIFF_SIDES];
-        bool here[2] = {!f->stopped[0], !f->stopped[1]};
+        bool renamed = strcmp(o->name, other->name) != 0;
+        if (is_repeated(f, shown, k) && !renamed) continue;
+        snprintf(name, sizeof name, renamed ? "%s/%s" : "%s", o->name, other->name);
         for (int i = 0; i < columns; i++) {
-            if (i < 2 && !here[i])
-                snprintf(texts[i], sizeof texts[i], "(the lane had stopped)");
-            else
-                value_text(o->type, f->values[i] + o->offset, texts[i]);
             values[i] = texts[i];
+            if (has_value(f, i, o))
+                value_text(i == 1 ? other->type : o->type, f->values[i] + o->offset, texts[i]);
+            else
+                snprintf(texts[i], sizeof texts[i], f->reached[i] ? "(a fault)" : "(the lane had stopped)");
         }
-        const uint8_t *a = f->values[0] + o->offset, *b = f->values[1] + o->offset;
-        bool same = o->type < HG_TYPE_COUNT ? diff_same_value((hg_type)o->type, a, b) : a[0] == b[0];
-        add_row(out, o->name, o->type < HG_TYPE_COUNT ? hg_type_name((hg_type)o->type) : "bool", values, columns,
-                here[0] && here[1] && !same);
+        bool differs = has_value(f, 0, o) && has_value(f, 1, o) && !same_value(o, f->values[0], f->values[1]);
+        add_row(out, name, o->type < HG_TYPE_COUNT ? hg_type_name((hg_type)o->type) : "bool", values, columns, differs);
     }
 }
 
 static void add_verdict(const diff_case *d, const diff_finding *f, hg_text *out) {
-    const diff_operand *o = f->operand_count ? &f->operands[f->operand_count - 1] : NULL;
+    uint32_t count = f->operand_count[shown_side(f)];
+    const diff_operand *o = count ? &f->operands[shown_side(f)][count - 1] : NULL;
     if (!f->judged || !o || !o->is_result || f->stopped[0] || f->stopped[1]) return;
-    const uint8_t *says = f->values[2] + o->offset;
-    bool right[2];
-    for (int i = 0; i < 2; i++)
-        right[i] = o->type < HG_TYPE_COUNT ? diff_same_value((hg_type)o->type, f->values[i] + o->offset, says)
-                                           : f->values[i][o->offset] == says[0];
+    bool right[2] = {same_value(o, f->values[0], f->values[2]), same_value(o, f->values[1], f->values[2])};
     if (right[0] != right[1])
         hg_text_addf(out, "  the tile interpreter agrees with %s\n", d->sides[right[0] ? 0 : 1].label);
     else
@@ -307,6 +320,7 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
         if (f->step != HG_NONE) hg_text_addf(out, ", after %llu whole-array instructions", (unsigned long long)f->step);
         hg_text_addf(out, "\n");
         bool same = f->instruction[0] == f->instruction[1] || f->stopped[0] || f->stopped[1];
+        bool two_programs = d->sides[0].program != d->sides[1].program;
         for (int i = 0; i < (same ? 1 : 2); i++) {
             int side = same && f->stopped[0] ? 1 : i;
             hg_text_addf(out, "    ");
@@ -315,6 +329,10 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
             if (f->execution != HG_NONE) hg_text_addf(out, ", time %llu of it", (unsigned long long)f->execution);
             hg_text_addf(out, ": ");
             add_instruction(d, out, side, f->instruction[side]);
+            if (same && two_programs) {
+                hg_text_addf(out, "\n    against ");
+                add_instruction(d, out, 1 - side, f->instruction[side]);
+            }
             hg_text_addf(out, "\n");
         }
         if (!same) hg_text_addf(out, "    all results before are equal: a branch went another way\n");
@@ -327,25 +345,26 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
     if (f->note[0]) hg_text_addf(out, "  not narrowed: %s\n", f->note);
 }
 
-static void json_operands(const diff_case *d, const diff_finding *f, hg_json *json) {
+static void json_operands(const diff_finding *f, hg_json *json) {
     static const char *const keys[] = {"backend_value", "against_value", "cpu_value"};
     hg_json_key(json, "operands");
     hg_json_begin_array(json);
-    for (uint32_t k = f->operand_count; k-- > 0;) {
+    int shown = shown_side(f);
+    for (uint32_t k = f->operand_count[shown]; k-- > 0;) {
+        const diff_operand *o = &f->operands[shown][k];
         hg_json_begin_object(json);
-        key_text(json, "register", f->operands[k].name);
-        key_text(json, "type", f->operands[k].type < HG_TYPE_COUNT ? hg_type_name((hg_type)f->operands[k].type) : "bool");
+        key_text(json, "register", o->name);
+        key_text(json, "type", o->type < HG_TYPE_COUNT ? hg_type_name((hg_type)o->type) : "bool");
         hg_json_key(json, "result");
-        hg_json_bool(json, f->operands[k].is_result);
+        hg_json_bool(json, o->is_result);
         for (int i = 0; i < (f->judged ? 3 : 2); i++) {
             char text[160];
-            value_text(f->operands[k].type, f->values[i] + f->operands[k].offset, text);
-            key_text(json, keys[i], i < 2 && f->stopped[i] ? NULL : text);
+            value_text(o->type, f->values[i] + o->offset, text);
+            key_text(json, keys[i], has_value(f, i, o) ? text : NULL);
         }
         hg_json_end_object(json);
     }
     hg_json_end_array(json);
-    (void)d;
 }
 
 static void json_difference(const diff_case *d, const diff_result results[2], int kind, const diff_place *p, const diff_finding *f,
@@ -381,7 +400,7 @@ static void json_difference(const diff_case *d, const diff_result results[2], in
     hg_json_key(&json, "ordered");
     hg_json_bool(&json, f->ordered);
     key_text(&json, "note", f->note[0] ? f->note : NULL);
-    json_operands(d, f, &json);
+    json_operands(f, &json);
     key_text(&json, "command", command);
     hg_json_end_object(&json);
 }
@@ -396,7 +415,7 @@ static void tell_difference(const diff_case *d, const diff_options *o, const dif
         cli_last_error(d->c);
         return;
     }
-    bool good = diff_narrow(d, f);
+    bool good = diff_narrow(d, results, f);
     if (good && !d->c->json) {
         tell_results(d, results, kind, place);
         tell_finding(d, f, &text);

@@ -46,6 +46,7 @@ hg_status diff_inputs_cut(const cli_values *from, uint32_t extent, uint64_t n, c
 hg_status diff_run(const diff_side *side, const hg_program *program, const cli_values *values, const hg_launch *launch, diff_extra *extras,
                    uint32_t extra_count, diff_result *result) HG_NODISCARD;
 void diff_result_free(diff_result *result);
+bool diff_is_endless(const diff_result *r); /* a step limit or a timeout */
 bool diff_same_fault(const diff_result *a, const diff_result *b);
 /* DIFF_SAME, DIFF_FAULT, or DIFF_DATA with the place. Two equal faults are the same, whatever memory holds. */
 int diff_compare(const cli_values *values, const diff_result *a, const diff_result *b, diff_place *place);
@@ -105,18 +106,19 @@ typedef struct diff_finding {
     uint64_t instruction[2];          /* on each side: control flow may have parted */
     uint64_t lane, result, execution; /* the result-th of the lane, the execution-th of the instruction, from 1 */
     bool stopped[2];                  /* a lane had ended before */
+    bool reached[2];                  /* stopped by a fault of this very instruction */
     bool ordered;                     /* it depends on the order of lanes */
     bool by_step;                     /* a whole-array instruction wrote memory wrongly */
     diff_place place;                 /* by_step: what */
-    uint32_t operand_count;
-    diff_operand operands[DIFF_MOST_OPERANDS];
+    uint32_t operand_count[DIFF_SIDES];
+    diff_operand operands[DIFF_SIDES][DIFF_MOST_OPERANDS];
     uint8_t values[DIFF_SIDES][DIFF_CAPTURE_BYTES];
     bool judged;
     char note[512]; /* why it was not narrowed; "" when it was */
 } diff_finding;
 
 /* False after reporting that a run was impossible. */
-bool diff_narrow(const diff_case *d, diff_finding *finding);
+bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding *finding);
 
 /* ---- diff_reduce.c ---- */
 /* Writes a smaller program and smaller inputs that still differ to a folder, and the command that compares them to *command.

@@ -6,6 +6,8 @@
 #include <string.h>
 
 enum { RECORDS, LIMIT, STEP_LIMIT, LANE, CAPTURE, EXTRAS };
+enum { PROBE_MS = 20000 };
+#define MOST_ROUNDS (UINT64_C(1) << 28)
 #define MOST_RECORD_BYTES (UINT64_C(1) << 30)
 
 /* One run of one side with recording on. */
@@ -16,6 +18,8 @@ typedef struct probe {
 
 typedef struct search {
     const diff_case *d;
+    const diff_result *results; /* of the two sides as they are */
+    hg_launch launch;
     diff_trace traces[2];
     uint64_t lanes;
     uint64_t suspects[2]; /* only these lanes, when a fault may have kept others from running; HG_NONE: all */
@@ -36,7 +40,7 @@ static hg_status run_probe(const search *s, const diff_side *side, const diff_tr
     p->extras[STEP_LIMIT] = (diff_extra){t->step_limit, step_limit, 0, NULL};
     p->extras[LANE] = (diff_extra){t->lane, lane, 0, NULL};
     p->extras[CAPTURE] = (diff_extra){t->capture, 0, 2 * DIFF_CAPTURE_BYTES, NULL};
-    return diff_run(side, t->program, s->d->values, &s->d->launch, p->extras, EXTRAS, &p->result);
+    return diff_run(side, t->program, s->d->values, &s->launch, p->extras, EXTRAS, &p->result);
 }
 
 static diff_event event_of(const search *s, const probe *p, uint64_t lane) {
@@ -147,10 +151,8 @@ static hg_status capture_side(const search *s, const diff_side *side, uint64_t i
     hg_status status = run_probe(s, side, &t, f->result, s->step_limit, f->lane, &p);
     if (status == HG_OK) {
         memcpy(f->values[index], p.extras[CAPTURE].data, DIFF_CAPTURE_BYTES);
-        if (f->operand_count == 0) {
-            f->operand_count = t.operand_count;
-            memcpy(f->operands, t.operands, sizeof f->operands);
-        }
+        f->operand_count[index] = t.operand_count;
+        memcpy(f->operands[index], t.operands, sizeof t.operands);
         memcpy(&f->execution, f->values[index] + DIFF_EXECUTIONS_AT, sizeof f->execution);
         probe_free(&p);
     }
@@ -161,8 +163,11 @@ static hg_status capture_side(const search *s, const diff_side *side, uint64_t i
 static hg_status capture(const search *s, diff_finding *f) {
     uint64_t at = f->instruction[f->stopped[0]];
     if (f->instruction[0] != f->instruction[1] && !f->stopped[0] && !f->stopped[1]) return HG_OK; /* nothing to compare */
-    for (int i = 0; i < 2; i++)
-        if (!f->stopped[i]) HG_TRY(capture_side(s, &s->d->sides[i], at, f, i));
+    for (int i = 0; i < 2; i++) {
+        const hg_error *e = &s->results[i].error;
+        f->reached[i] = f->stopped[i] && s->results[i].status != HG_OK && e->instruction == at && e->lane == f->lane;
+        if (!f->stopped[i] || f->reached[i]) HG_TRY(capture_side(s, &s->d->sides[i], at, f, i));
+    }
     if (!s->d->judge.backend) return HG_OK;
     f->judged = capture_side(s, &s->d->judge, at, f, 2) == HG_OK;
     return HG_OK;
@@ -219,10 +224,23 @@ static hg_status blame_memory(search *s, diff_finding *f) {
     return HG_OK;
 }
 
-static hg_status narrow(search *s, diff_finding *f) {
+/* Where a side does not end, as few rounds of its loops as show the difference. */
+static hg_status look_at_endless(search *s, diff_finding *f, uint64_t *results, uint64_t *steps, uint64_t *lane, int *kind) {
+    uint64_t most_steps = s->launch.max_steps ? s->launch.max_steps : MOST_ROUNDS;
+    s->launch.timeout_ms = PROBE_MS;
+    for (uint64_t rounds = 16; rounds < most_steps; rounds *= 16) {
+        s->launch.max_steps = rounds;
+        HG_TRY(look(s, f, results, steps, lane, kind));
+        if (*lane != HG_NONE) return HG_OK;
+    }
+    s->launch.max_steps = most_steps;
+    return look(s, f, results, steps, lane, kind);
+}
+
+static hg_status narrow(search *s, bool endless, diff_finding *f) {
     uint64_t results, steps, lane;
     int kind;
-    HG_TRY(look(s, f, &results, &steps, &lane, &kind));
+    HG_TRY(endless ? look_at_endless(s, f, &results, &steps, &lane, &kind) : look(s, f, &results, &steps, &lane, &kind));
     if (lane == HG_NONE) { /* perhaps only where the order of lanes matters */
         f->ordered = true;
         HG_TRY(look(s, f, &results, &steps, &lane, &kind));
@@ -249,8 +267,9 @@ static hg_status narrow(search *s, diff_finding *f) {
     return f->lane == HG_NONE ? HG_OK : capture(s, f);
 }
 
-bool diff_narrow(const diff_case *d, diff_finding *f) {
-    search s = {.d = d, .lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch)};
+bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding *f) {
+    search s = {
+        .d = d, .results = results, .launch = d->launch, .lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch)};
     memset(f, 0, sizeof *f);
     f->step = f->instruction[0] = f->instruction[1] = f->lane = f->result = f->execution = HG_NONE;
     if (d->sides[0].program->inst_count != d->sides[1].program->inst_count) {
@@ -261,7 +280,7 @@ bool diff_narrow(const diff_case *d, diff_finding *f) {
         snprintf(f->note, sizeof f->note, "too many lanes to record: try fewer");
         return true;
     }
-    hg_status status = narrow(&s, f);
+    hg_status status = narrow(&s, diff_is_endless(&results[0]) || diff_is_endless(&results[1]), f);
     hg_error kept = *hg_last_error();
     diff_trace_free(&s.traces[0]);
     diff_trace_free(&s.traces[1]);

@@ -176,6 +176,10 @@ static void compare_elements(hg_type type, uint64_t elements, const uint8_t *a, 
     }
 }
 
+bool diff_is_endless(const diff_result *r) {
+    return r->status != HG_OK && (memcmp(r->error.code, "F07", 3) == 0 || memcmp(r->error.code, "F08", 3) == 0);
+}
+
 bool diff_same_fault(const diff_result *a, const diff_result *b) {
     const hg_error *x = &a->error, *y = &b->error;
     if (a->status != b->status) return false;

@@ -244,9 +244,19 @@ static unsigned add_canonical(writer *w, hg_type type, unsigned reg) {
     return w->r[VALUE];
 }
 
+static bool is_store(uint16_t op) { return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE || op == HG_OP_POOL_STORE_CONST; }
+
+/* What an instruction is recorded by: its result, or what it stores (the last operand of every store). */
+static const hg_operand *recorded_of(const hg_program *p, uint32_t inst, const hg_operand_info **info) {
+    if (!is_store(p->insts[inst].op)) return result_of(p, inst, info);
+    uint32_t last = hg_op_get((hg_op)p->insts[inst].op)->operand_count - 1u;
+    *info = &hg_op_get((hg_op)p->insts[inst].op)->operands[last];
+    return &hg_inst_operands(p, inst)[last];
+}
+
 static void add_event(writer *w, uint32_t inst) {
     const hg_operand_info *info;
-    const hg_operand *o = result_of(w->p, inst, &info);
+    const hg_operand *o = recorded_of(w->p, inst, &info);
     const unsigned *r = w->r;
     if (!o || (w->unordered && w->unordered[inst])) return;
     hg_type type = info->kind == HG_K_PRED ? HG_TYPE_U64 : (hg_type)type_of(w->p, inst, info);
@@ -295,11 +305,6 @@ static void capture_register(writer *w, unsigned reg, uint8_t type, bool result)
     diff_trace *t = w->trace;
     if (t->operand_count == DIFF_MOST_OPERANDS) return;
     diff_operand *o = &t->operands[t->operand_count];
-    for (uint32_t i = 0; i < t->operand_count; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "r%u", reg);
-        if (!result && strcmp(t->operands[i].name, name) == 0 && !t->operands[i].is_result) return;
-    }
     snprintf(o->name, sizeof o->name, "r%u", reg);
     o->type = type;
     o->is_result = result;
@@ -413,7 +418,7 @@ static uint64_t widest_result(const hg_program *p) {
     uint64_t widest = 8;
     for (uint32_t i = 0; i < p->inst_count; i++) {
         const hg_operand_info *info;
-        const hg_operand *o = result_of(p, i, &info);
+        const hg_operand *o = recorded_of(p, i, &info);
         uint64_t size = o && info->kind == HG_K_REG ? hg_type_size_bytes((hg_type)type_of(p, i, info)) : 0;
         if (size > widest) widest = size;
     }
