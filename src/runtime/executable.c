@@ -52,8 +52,18 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
 void hg_kernel_free(hg_backend *b, hg_kernel *kernel) {
     if (kernel->code) b->driver->kernel_destroy(kernel->code);
     hg_variants_destroy(kernel->variants);
+    kir_prover_destroy(kernel->prover);
+    kir_module_destroy(kernel->high);
     hg_free(kernel->inputs);
     hg_free(kernel->slots);
+}
+
+/* Device forms without bounds checks are for launches that were checked; the module stays for that. */
+static hg_status keep_prover(hg_kernel *kernel, kir_module **module) {
+    if (!kernel->variants) return HG_OK;
+    kernel->high = *module;
+    *module = NULL;
+    return kir_prover_create(kernel->high, &kernel->prover);
 }
 
 static hg_status compile_plan(hg_backend *b, hg_executable *e) {
@@ -64,6 +74,7 @@ static hg_status compile_plan(hg_backend *b, hg_executable *e) {
         plan_kernel *k = &e->plan->kernels.data[i];
         if (e->plan->steps.count) HG_TRY(kir_simplify(k->module));
         HG_TRY(hg_kernel_compile(b, k->module, &e->kernels[i]));
+        HG_TRY(keep_prover(&e->kernels[i], &k->module));
         kir_module_destroy(k->module);
         k->module = NULL;
     }

@@ -123,7 +123,8 @@ static hg_status next_window(hg_run *run) {
 
 static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
     hg_dispatch *d = &run->binding->kernels[index].dispatch;
-    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, false, false));
+    bool proven = hg_launch_proven(run->binding, index, launch);
+    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, proven, false));
     if (run->deadline_ns) run->deadline_ns += d->compile_ns;
     run->dispatch = d;
     run->kernel = index;
@@ -249,7 +250,8 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     const hg_kernel *kernel = &binding->executable->kernels[0];
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
     if (kernel->variants)
-        HG_TRY(hg_launch_wait(context, &binding->kernels[0].dispatch, kernel, &binding->ready, true, &binding->fault));
+        HG_TRY(hg_launch_wait(context, &binding->kernels[0].dispatch, kernel, &binding->ready, binding->kernels[0].proven, true,
+                              &binding->fault));
     else
         HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;

@@ -2,6 +2,35 @@
  * windows by itself.
  * Must not know: plans, handles. */
 #include "runtime/execute_internal.h"
+#include <string.h>
+
+/* ---- launches that were checked ---- */
+
+static bool prove(const hg_kernel *kernel, const hg_driver_launch *l, const uint64_t *sizes) {
+    kir_prove_launch launch = {.lanes = l->lanes, .shared_bytes = l->shared_bytes, .inputs = l->inputs, .slot_bytes = sizes};
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
+    return kir_prove(kernel->prover, &launch);
+}
+
+/* A binding's lanes stay the same: only other inputs or memory of another size change the answer. */
+bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *l) {
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    hg_bound_kernel *bound = &binding->kernels[index];
+    if (!kernel->prover) return false;
+    uint32_t inputs = kernel->input_count, slots = kernel->slot_count;
+    bool known = bound->proved && (!inputs || memcmp(bound->proved, l->inputs, inputs * sizeof *l->inputs) == 0);
+    for (uint32_t i = 0; i < slots && known; i++) known = bound->proved[inputs + i] == (l->slots[i].arena ? l->slots[i].size : 0);
+    if (known) return bound->proven;
+    if (!bound->proved) bound->proved = hg_arena_alloc(&binding->arena, (inputs + slots + (size_t)1) * sizeof *bound->proved);
+    if (!bound->proved) return false;
+    if (inputs) memcpy(bound->proved, l->inputs, inputs * sizeof *l->inputs);
+    for (uint32_t i = 0; i < slots; i++) bound->proved[inputs + i] = l->slots[i].arena ? l->slots[i].size : 0;
+    bound->proven = prove(kernel, l, bound->proved + inputs);
+    return bound->proven;
+}
+
+/* ---- launches ---- */
 
 static hg_status run_window(hg_context *context, hg_dispatch *d) {
     const hg_backend *b = context->backend;
@@ -12,9 +41,9 @@ static hg_status run_window(hg_context *context, hg_dispatch *d) {
     return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", b->driver->name);
 }
 
-hg_status hg_launch_wait(hg_context *context, hg_dispatch *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool unchanged,
-                         hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->room, launch, false, unchanged));
+hg_status hg_launch_wait(hg_context *context, hg_dispatch *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                         bool unchanged, hg_driver_fault *fault) {
+    HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->room, launch, proven, unchanged));
     do {
         hg_status status = run_window(context, d);
         if (status == HG_OK) continue;
@@ -31,7 +60,7 @@ hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_
         status = hg_dispatch_submit(&d, context->queue, NULL, 0, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(context, &d, kernel, launch, true, fault);
+        status = hg_launch_wait(context, &d, kernel, launch, false, true, fault);
     }
     hg_dispatch_free(&d);
     return status;

@@ -7,6 +7,7 @@
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "plan/plan.h"
+#include "kir/prove.h"
 #include "runtime/dispatch.h"
 #include "runtime/profile.h"
 #include <hologram/backend.h>
@@ -64,6 +65,8 @@ struct hg_context {
 typedef struct hg_kernel {
     hg_driver_kernel *code; /* NULL on devices that run device forms: */
     hg_variants *variants;  /* NULL on all others */
+    kir_module *high;       /* before legalisation, */
+    kir_prover *prover;     /* which launches are checked with; NULL: they are not */
     uint32_t input_count, slot_count;
     kir_input *inputs;
     kir_slot *slots;
@@ -100,6 +103,8 @@ typedef struct hg_bound_kernel {
     bool *fixed; /* slots found at binding; the others are found at each launch */
     uint8_t *aliases;     /* alias signature; NULL below two slots */
     hg_dispatch dispatch; /* device forms: what launches have in common */
+    uint64_t *proved;     /* inputs and sizes of slots that `proven` is about; NULL: none so far */
+    bool proven;          /* no access can leave its bounds */
 } hg_bound_kernel;
 
 /* A buffer or pool that a binding keeps alive. */

@@ -1,0 +1,25 @@
+/* Whether a launch's memory accesses can leave their bounds, found on the host from its actual inputs, lanes and sizes: every value of
+ * the program gets the range it can have in this launch. Costs microseconds; a loop's variables are followed through it.
+ * Must not know: devices, handles. */
+#ifndef HG_KIR_PROVE_H
+#define HG_KIR_PROVE_H
+
+#include "kir/kir.h"
+
+typedef struct kir_prover kir_prover;
+/* Requires: a simplified module with slots (kir_provenance), before or after legalisation; it is numbered, borrowed, and must stay as it is.
+ * HG_ERROR_OUT_OF_MEMORY. */
+hg_status kir_prover_create(kir_module *m, kir_prover **prover) HG_NODISCARD;
+void kir_prover_destroy(kir_prover *prover);
+
+typedef struct kir_prove_launch {
+    uint64_t lanes, shared_bytes;
+    uint32_t grid[3], block[3];
+    const uint64_t *inputs;     /* module->inputs order */
+    const uint64_t *slot_bytes; /* module->slots order; 0: no memory */
+} kir_prove_launch;
+/* True: no lane's access through a slot, to shared or class memory is outside (open accesses are not looked at). False: unknown, or out
+ * of memory. Thread-safe. */
+bool kir_prove(const kir_prover *prover, const kir_prove_launch *launch);
+
+#endif
