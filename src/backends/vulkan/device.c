@@ -163,7 +163,7 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     caps->max_shared_bytes = limits->maxComputeSharedMemorySize;
     memcpy(caps->max_groups, limits->maxComputeWorkGroupCount, sizeof caps->max_groups);
     memcpy(caps->max_group, limits->maxComputeWorkGroupSize, sizeof caps->max_group);
-    caps->flat_group = (uint32_t)least(64, caps->max_block_lanes);
+    caps->flat_group = (uint32_t)least(128, caps->max_block_lanes);
     fill_identity(f, caps);
 }
 
