@@ -2,6 +2,7 @@
  * comment in front of what became of it.
  * Must not know: kernel operations. */
 #include "emit/emit_spirv_internal.h"
+#include <stdio.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -75,16 +76,18 @@ static const char *string_at(listing *l, uint64_t at, uint32_t words) {
 }
 
 static void note_type(listing *l, uint32_t opcode, const uint32_t *w) {
-    char name[24] = "bool";
-    if (opcode == OpTypeVoid) memcpy(name, "void", 5);
-    if (opcode == OpTypeInt || opcode == OpTypeFloat) {
-        bool is_float = opcode == OpTypeFloat;
-        l->bits[w[1]] = (uint8_t)w[2];
-        l->is_float[w[1]] = is_float;
-        name[0] = is_float ? 'f' : 'u';
-        memcpy(name + 1, w[2] == 8 ? "8" : w[2] == 16 ? "16" : w[2] == 32 ? "32" : "64", 3);
+    bool is_number = opcode == OpTypeInt || opcode == OpTypeFloat;
+    hg_text name = {0};
+    if (is_number) {
+        bool known = w[2] == 32 || w[2] == 64 || (opcode == OpTypeInt && (w[2] == 8 || w[2] == 16));
+        l->bits[w[1]] = known ? (uint8_t)w[2] : 0;
+        l->is_float[w[1]] = opcode == OpTypeFloat;
+        hg_text_addf(&name, "%c%" PRIu32, opcode == OpTypeFloat ? 'f' : 'u', w[2]);
     }
-    name_id(l, w[1], name);
+    if (is_number && name.data) name_id(l, w[1], name.data);
+    if (!is_number) name_id(l, w[1], opcode == OpTypeVoid ? "void" : "bool");
+    l->pool.failed |= name.failed;
+    hg_text_free(&name);
 }
 
 static uint64_t number_at(const listing *l, const uint32_t *w, uint32_t type) {
@@ -96,6 +99,7 @@ static void note_constant(listing *l, const uint32_t *w) {
     hg_text name = {0};
     hg_text_addf(&name, "%s_%" PRIu64, l->pool.data + l->names[w[1]] - 1, number_at(l, w + 3, w[1]));
     if (name.data) name_id(l, w[2], name.data);
+    l->pool.failed |= name.failed;
     hg_text_free(&name);
 }
 
@@ -113,8 +117,8 @@ static void find_names(listing *l, bool given) {
             hg_text_add(&l->source, text, strlen(text));
         if (given) continue;
         bool typed = length > 2 && is_id(l, w[1]);
-        if (opcode == OpTypeVoid || opcode == OpTypeBool || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat)))
-            note_type(l, opcode, w);
+        bool plain = (opcode == OpTypeVoid || opcode == OpTypeBool) && length > 1;
+        if (plain || (typed && (opcode == OpTypeInt || opcode == OpTypeFloat))) note_type(l, opcode, w);
         if (opcode == OpConstant && typed && length >= (l->bits[w[1]] == 64 ? 5u : 4u)) note_constant(l, w);
     }
 }

@@ -67,6 +67,8 @@ static void test_refusals(void) {
     begin(k, &WAYS[0], "wide", 1);
     kir_value *at = offset(k, k->thread, 8, 0);
     store(k, 0, at, load(k, HG_TYPE_U64, 0, at));
+    kir_value *number = load(k, HG_TYPE_F64, 0, at);
+    store(k, 0, at, kir_select(&k->b, kir_binary(&k->b, KIR_FCMP_LT, number, kir_f64(&k->b, 0.1)), kir_f64(&k->b, 1e-310), number));
     set_options(k, &o);
     o.caps.i64 = false;
     CHECK(emit_spirv(k->m, &k->layout, &o, &words) == HG_ERROR_ISA && words.count == 0);
