@@ -314,7 +314,7 @@ static uint32_t element_index(spirv *s, const kir_value *offset, uint32_t base, 
     return base ? SPV_VALUE(s, OpIAdd, HG_TYPE_U32, id, base) : id;
 }
 
-/* Elements of a block or array of cells: the second cell of wide values, the shift of narrow ones. prefix: 0, or the block's member. */
+/* Elements of an array of cells, or (member) of the block around one: the second cell of wide values, the shift of narrow ones. */
 static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object, bool member, uint32_t index, uint8_t type, uint32_t low) {
     uint32_t pointer = spv_pointer(s, p->storage, spv_type(s, p->cell)), zero = spv_u32(s, 0);
     uint64_t cell = kir_type_bytes(p->cell), bytes = kir_type_bytes(type);
@@ -367,8 +367,8 @@ static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
     uint32_t log2 = own ? log2_bytes(bytes) : 2;
     spv_slot *slot = &s->slots[v->u.mem.slot];
     if (!slot->variable[log2]) {
-        char name[16] = "slot0";
-        name[4] = (char)('0' + v->u.mem.slot % 10);
+        static const char *const NAMES[] = {"buffer", "class_memory", "fault", "table", "locks", "shared_memory", "arena"};
+        const char *name = NAMES[s->module->slots.data[v->u.mem.slot].kind];
         slot->variable[log2] = bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent, name);
     }
     p->storage = Spv_S_StorageBuffer;
