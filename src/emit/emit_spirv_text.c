@@ -2,7 +2,6 @@
  * comment in front of what became of it.
  * Must not know: kernel operations. */
 #include "emit/emit_spirv_internal.h"
-#include <stdio.h>
 #include <inttypes.h>
 #include <string.h>
 
