@@ -326,7 +326,7 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
             hg_text_addf(out, "    ");
             if (!same) hg_text_addf(out, "%s runs ", d->sides[i].label);
             hg_text_addf(out, "instruction %llu", (unsigned long long)f->instruction[side]);
-            if (f->execution != HG_NONE) hg_text_addf(out, ", time %llu of it", (unsigned long long)f->execution);
+            if (f->execution != HG_NONE) hg_text_addf(out, ", execution %llu", (unsigned long long)f->execution);
             hg_text_addf(out, ": ");
             add_instruction(d, out, side, f->instruction[side]);
             if (same && two_programs) {
