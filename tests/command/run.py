@@ -6,6 +6,7 @@ Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -456,6 +457,176 @@ def races():
     expect(run("run", program("block_reverse"), "--check-races", "--set", "x=0,1,2,3,4,5,6,7"), 0, what="no race across a barrier")
 
 
+# ---- diff: mutants of programs stand for devices that compute something else
+
+MAPS = """.atlas 1
+.program maps
+.param r1 x buffer f32 in [n]
+.param r2 y buffer f32 out [n]
+.param r3 z buffer f32 out [n]
+.param r4 n u64
+.lanes n
+    mov_imm.u32 r20, 0
+    mov_imm.u32 r21, 1
+    mov_imm.u32 r22, 3
+again:
+    parallel_map.f32 r2, r1, abs, r4
+    parallel_map.f32 r3, r2, sqrt, r4
+    add.u32 r20, r20, r21
+    setltu.u32 p0, r20, r22
+    bra.p0 @again
+    mov_imm.u32 r250, 2
+    shl.u64 r0, r255, r250
+    ldg.f32 r5, [r3 + r0]
+    add.f32 r5, r5, r5
+    stg.f32 [r3 + r0], r5
+"""
+FLOW = """.atlas 1
+.program flow
+.param r1 x buffer i32 inout [n]
+.param r4 n u64
+.lanes n
+    mov_imm.u32 r250, 2
+    shl.u64 r0, r255, r250
+    mov_imm.i32 r9, 0
+    ldg.i32 r10, [r1 + r0]
+    setlt.i32 p0, r10, r9
+    bra.p0 @neg
+    add.i32 r10, r10, r10
+    bra @end
+neg:
+    sub.i32 r10, r9, r10
+end:
+    stg.i32 [r1 + r0], r10
+"""
+TOTAL = """.atlas 1
+.program total
+.param r1 x buffer u32 in [n]
+.param r2 sum buffer u64 inout []
+.param r4 n u64
+.lanes n
+    mov_imm.u32 r250, 2
+    shl.u64 r0, r255, r250
+    ldg.u32 r10, [r1 + r0]
+    cvt.u64.u32 r12, r10
+    atom.add.u64 r13, [buf(r2) + 0], r12
+"""
+CLASS = """.atlas 1
+.program cls
+.param r6 pad pool 64
+.lanes 4
+    mov_imm.u32 r250, 2
+    shl.u64 r0, r255, r250
+    cvt.u32.u64 r2, r255
+    stg.u32 [class3 + r0], r2
+    mul.u32 r3, r2, r2
+    stg.u32 [pool(r6) + r0], r3
+"""
+
+
+def mutated(text, old, new):
+    check(old in text, f"the mutant '{new}' changes nothing")
+    return text.replace(old, new, 1)
+
+
+def compare(text, old, new, *arguments, status=1):
+    """The one object that diff prints for a program and its mutant."""
+    a, b = write("a.atlas", text), write("b.atlas", mutated(text, old, new))
+    result = run("diff", a, "--backend", "cpu", "--against", "cpu,poor", "--against-program", b, "--json", *arguments)
+    document = json.loads(result.out)
+    check(result.status == status and result.err == "" and document["exit"] == status and len(document["outputs"]) == 1, f"diff of {old!r} and {new!r}: {result}")
+    return document["outputs"][0] if document["outputs"] else {}
+
+
+def operand(found, register):
+    rows = [o for o in found.get("operands", []) if o["register"] == register]
+    return [(o["backend_value"] or "").split(" ")[0] for o in rows], [(o["against_value"] or "").split(" ")[0] for o in rows]
+
+
+def rerun(found, what):
+    """The reduced command finds a difference of the same kind; its files are small."""
+    words = shlex.split(found["command"])
+    check(words[:2] == ["hologram", "diff"], f"{what}: {words}")
+    again = run(*words[1:], "--json", "--no-reduce")
+    document = json.loads(again.out)
+    check(again.status == 1 and document["outputs"][0]["kind"] == found["kind"], f"{what}: the reproduction differs in another way: {again}")
+    text = open(words[2]).read()
+    return sum(line.startswith("    ") for line in text.split("\n")), document["outputs"][0]
+
+
+def differences():
+    examples = sorted(os.listdir(PROGRAMS))
+    for name in examples:
+        for side in ("cpu", "cpu,poor", "cpu,baseline", "cpu,expand"):
+            expect(run("diff", os.path.join(PROGRAMS, name), "--backend", "cpu", "--against", side), 0, err="^$", what=f"diff {name} cpu {side}")
+    equal = json.loads(run("diff", program("axpy"), "--against", "cpu", "--json").out)["outputs"][0]
+    check(equal["kind"] == "equal" and equal["lanes"] == 1024 and equal["compared"] == 2048 and equal["fault"] is None, f"equal: {equal}")
+    seeds = [run("diff", program("axpy"), "--backend", "cpu", "--against-program", program("axpy"), "--seed", s, "--json").status for s in range(3)]
+    check(seeds == [0, 0, 0], f"seeds: {seeds}")
+
+    axpy = open(program("axpy")).read()
+    found = compare(axpy, "fma.f32     r12", "fms.f32     r12")
+    line = 1 + next(i for i, text in enumerate(axpy.split("\n")) if "fma.f32" in text)
+    check((found["kind"], found["array"], found["element"], found["instruction"], found["lane"], found["line"]) == ("values", "y", 0, 6, 0, line), f"fma: {found}")
+    left, right = operand(found, "r10")
+    check(left == right and len(left) == 1 and operand(found, "r12")[0] != operand(found, "r12")[1], f"operands of fma: {found}")
+    size, _ = rerun(found, "fma")
+    check(size <= 6, f"reduced to {size} instructions")
+    check(numpy.load("axpy.diff/x.npy").size == 1, "reduced to one lane")
+
+    found = compare(open(program("collatz")).read(), "mad.u64     r10, r10, r12, r11", "mad.u64     r10, r10, r12, r12", "--set", "start=1,2,4,8,3,7", "--timeout", "500", "--to", "loop")
+    check((found["kind"], found["lane"], found["execution"], found["instruction"]) == ("fault", 4, 1, 16), f"a loop that does not end: {found}")
+    check(operand(found, "r10") == (["10", "3"], ["12", "3"]), f"operands of mad: {found}")
+    rerun(found, "a loop that does not end")
+    found = compare(open(program("collatz")).read(), "shr.u64     r10, r10, r14", "shr.u64     r10, r10, r20", "--set", "start=1,2,4,8", "--timeout", "500", "--no-reduce")
+    check((found["lane"], found["execution"], operand(found, "r10")) == (2, 2, (["1", "2"], ["0", "2"])), f"the second time round a loop: {found}")
+
+    found = compare(open(program("gcd3")).read(), "rem.u32     r23, r20, r21", "rem.u32     r23, r21, r20", "--set", "a=12,0", "--set", "b=18,5", "--set", "c=27,34")
+    check((found["kind"], found["instruction"]) == ("fault", 14) and "F02" in found["against_fault"] and found["backend_fault"] is None, f"a fault on one side: {found}")
+    rerun(found, "a fault on one side")
+    found = compare(open(program("center")).read(), "sum, r4", "max, r4", "--set", "x=1,2,3,4,10")
+    check((found["instruction"], found["step"], operand(found, "r10")) == (0, 0, (["20.0"], ["10.0"])), f"a reduction: {found}")
+    found = compare(MAPS, "sqrt, r4", "exp, r4")
+    check((found["array"], found["step"], found["instruction"], found["lane"]) == ("z", 1, 4, None), f"the second whole-array instruction: {found}")
+    rerun(found, "a map")
+    found = compare(MAPS, "add.f32 r5, r5, r5", "mul.f32 r5, r5, r5", "--set", "x=9,16,25")
+    check((found["step"], found["lane"], operand(found, "r5")) == (6, 0, (["6.0", "3.0", "3.0"], ["9.0", "3.0", "3.0"])), f"after all whole-array instructions: {found}")
+    found = compare(FLOW, "bra.p0 @neg", "bra @neg", "--set", "x=-1,2,3")
+    check(found["lane"] == 1 and found["instruction"] == 6, f"control flow: {found}")
+    found = compare(open(program("wide")).read(), "mul.i256    r12, r10, r11", "mul.i256    r12, r10, r10", "--set", "a=3,-5", "--set", "b=3,7")
+    check((found["lane"], operand(found, "r12")) == (1, (["-35"], ["25"])), f"wide integers: {found}")
+    found = compare(open(program("block_reverse")).read(), "sub.u32     r7, r7, r252", "sub.u32     r7, r7, r6")
+    check((found["lane"], found["instruction"]) == (0, 8), f"shared memory and a barrier: {found}")
+    found = compare(TOTAL, "cvt.u64.u32 r12, r10", "mov_imm.u64 r12, 5", "--set", "x=5,5,6")
+    check((found["array"], found["lane"], found["instruction"], found["ordered"]) == ("sum", 2, 3, False), f"atomics: {found}")
+    found = compare(TOTAL, "atom.add", "atom.max", "--set", "x=5,5,6")
+    check(found["ordered"] is True and found["instruction"] == 4, f"an atomic's old value: {found}")
+    found = compare(CLASS, "mul.u32 r3", "add.u32 r3")
+    check((found["array"], found["element"], found["lane"], found["instruction"]) == ("pad", 4, 1, 4), f"pools: {found}")
+    found = compare(CLASS, "stg.u32 [class3 + r0], r2", "stg.u32 [class4 + r0], r2")
+    check(found["array"] == "class memory" and found["differing"] > 0 and "store" in found["note"], f"class memory: {found}")
+    nan = ".atlas 1\n.program nan\n.param r1 y buffer f32 out [2]\n.param r2 a f32\n mov_imm.f32 r3, inf\n sub.f32 r4, r3, r3\n stg.f32 [buf(r1) + 0], r4\n stg.f32 [buf(r1) + 4], r2\n"
+    equal = compare(nan, "sub.f32 r4, r3, r3", "mov_imm.f32 r4, bits(0x7fc12345)", "--set", "a=1", status=0)
+    check(equal["kind"] == "equal", f"two NaNs are equal: {equal}")
+
+    far = HEAD + "    ldg.i32 r10, [r1 + r0 + 4]\n    stg.i32 [r1 + r0], r10\n"
+    both = compare(far, "r0 + 4]", "r0 + 4] ; the same", status=0)
+    check(both["kind"] == "equal" and "F01" in both["fault"], f"the same fault on both sides: {both}")
+    found = compare(far, "r0 + 4]", "r0 + 8]", "--set", "x=1,2,3,4", "--no-reduce")
+    check((found["kind"], found["lane"], found["instruction"], found["command"]) == ("fault", 2, 3, None), f"different faults: {found}")
+    text = run("diff", write("a.atlas", axpy), "--backend", "cpu", "--against", "cpu", "--against-program", write("b.atlas", mutated(axpy, "fma.f32", "fms.f32")))
+    check(text.status == 1 and re.search(r"a\.atlas:\d+: fma\.f32 r12, r5, r10, r11\n", text.out) is not None and "<- differs" in text.out and "reduced to axpy.diff:" in text.out, f"as text: {text}")
+
+    full = compare(".atlas 1\n.program full\n.param r1 y buffer u32 out []\n" + "".join(f" mov_imm.u32 r{i}, {i}\n" for i in range(2, 252)) + " stg.u32 [buf(r1) + 0], r9\n", "r9, 9", "r9, 8")
+    check("no registers" in full["note"] and full["array"] == "y", f"no free registers: {full}")
+
+    expect(run("diff", program("axpy"), "--against-program", program("center")), 2, r"different parameters", what="another program")
+    expect(run("diff", program("axpy"), "--backend", "abacus"), 3, r"X03", what="unknown backend")
+    expect(run("diff", program("axpy"), "--backend", "cpu,fast"), 2, r"'fast' is unknown", what="unknown word")
+    expect(run("diff"), 2, r"expects one PROGRAM", what="no program")
+    expect(run("diff", program("axpy"), "--against-program", write("b.atlas", mutated(axpy, "fma.f32", "fms.f32")), "--to", "/nonexistent/folder"), 1, r"X02", what="a folder that cannot be made")
+
+
 # ---- profiles
 
 def spans(document):
@@ -525,7 +696,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences):
             part()
     finally:
         os.chdir("/")
