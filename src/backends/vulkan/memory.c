@@ -5,8 +5,11 @@
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ROUND = 256 }; /* arenas end on words, whatever width a kernel reads */
+
+static uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
 
 /* The first memory type with all properties that are needed and the most of those liked. */
 static bool choose_type(const hg_device *d, uint32_t allowed, VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked, uint32_t *type) {
@@ -80,7 +83,7 @@ hg_status vk_buffer_create(hg_device *d, uint64_t size, vk_memory_kind kind, vk_
     if (size > limit)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: %llu bytes are not available, the device allocates at most %llu at once",
                        (unsigned long long)size, (unsigned long long)limit);
-    b->size = size ? (size + ROUND - 1) / ROUND * ROUND : ROUND;
+    b->size = size ? round_up(size, ROUND) : ROUND;
     hg_status status = fill_buffer(d, kind, b);
     if (status != HG_OK) vk_buffer_destroy(d, b);
     return status;
@@ -89,13 +92,13 @@ hg_status vk_buffer_create(hg_device *d, uint64_t size, vk_memory_kind kind, vk_
 void vk_buffer_destroy(hg_device *d, vk_buffer *b) {
     if (b->handle) d->vk.DestroyBuffer(d->handle, b->handle, NULL);
     if (b->memory) d->vk.FreeMemory(d->handle, b->memory, NULL); /* unmaps it */
-    hg_free(b->owned);
+    if (b->owned) (void)munmap(b->owned, (size_t)b->size);
     memset(b, 0, sizeof *b);
 }
 
 /* ---- the host's own pages ---- */
 
-/* HG_ERROR_NOT_SUPPORTED is not an error here: the device does not take this memory. */
+/* Not taken: the device does not want this memory, which is no error. */
 static hg_status import_pages(hg_device *d, void *host, uint64_t bytes, vk_buffer *b, bool *taken) {
     const VkExternalMemoryHandleTypeFlagBits kind = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     VkMemoryHostPointerPropertiesEXT can = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
@@ -113,23 +116,28 @@ static hg_status import_pages(hg_device *d, void *host, uint64_t bytes, vk_buffe
     return HG_OK;
 }
 
-/* An arena of memory that the host has zeroed lazily. False: not to be had this way. */
+enum { HUGE_FROM = 4 << 20 }; /* large arrays are bound by address translation too */
+
+/* An arena of pages that are zero without having been touched. False: not to be had this way. */
 static bool lend_pages(hg_device *d, uint64_t size, vk_buffer *b) {
-    uint64_t step = d->import_alignment, bytes = (size + step - 1) / step * step;
+    uint64_t step = d->import_alignment, bytes = round_up(size, step);
     hg_error kept = *hg_error_record();
     bool taken = false;
     memset(b, 0, sizeof *b);
-    uint8_t *block = bytes < SIZE_MAX / 2 ? hg_calloc(1, (size_t)(bytes + step)) : NULL;
-    if (!block) return false;
-    uint8_t *pages = block + (step - (uintptr_t)block % step) % step;
-    if (import_pages(d, pages, bytes, b, &taken) != HG_OK || !taken) {
-        vk_buffer_destroy(d, b);
-        hg_free(block);
-        *hg_error_record() = kept;
-        return false;
+    if (bytes > SIZE_MAX / 2) return false;
+    void *pages = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return false;
+#if defined(MADV_HUGEPAGE)
+    if (bytes >= HUGE_FROM) (void)madvise(pages, (size_t)bytes, MADV_HUGEPAGE); /* advice: refusal changes nothing */
+#endif
+    if ((uintptr_t)pages % step == 0 && import_pages(d, pages, bytes, b, &taken) == HG_OK && taken) {
+        b->owned = pages;
+        return true;
     }
-    b->owned = block;
-    return true;
+    vk_buffer_destroy(d, b);
+    (void)munmap(pages, (size_t)bytes);
+    *hg_error_record() = kept;
+    return false;
 }
 
 /* ---- arenas ---- */

@@ -73,7 +73,7 @@ typedef struct vk_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
     uint8_t *mapped; /* NULL: the host cannot see it */
-    void *owned;     /* host memory under it, to be freed */
+    void *owned;     /* the pages under it, to be given back */
     uint64_t size, address;
 } vk_buffer;
 
