@@ -359,6 +359,10 @@ static bool read_caps(cli *c, const char *caps, const char *pretend, emit_option
         cli_usage(c, "--pretend expects poor, got '%s'", pretend);
         return false;
     }
+    if ((caps || pretend) && o->target == TARGET_C) {
+        cli_usage(c, "%s is for devices, not for --target c", caps ? "--caps" : "--pretend");
+        return false;
+    }
     if (pretend) caps = "swiftshader";
     if (!caps && o->target == TARGET_OPENCL) caps = "pocl";
     if (!caps && (o->target == TARGET_SPIRV || o->target == TARGET_SPIRV_TEXT || o->device_form)) caps = "lavapipe";

@@ -1,6 +1,6 @@
 /* The kernel IR as text, for people (emit --target kir). One operation a line, regions indented. */
 #include "isa/program.h"
-#include "kir/kir.h"
+#include "kir/device.h"
 
 static void print_var(hg_text *out, const kir_var *v) {
     if (v->name) hg_text_addf(out, "%s%s.%s", v->function ? "" : "$", v->name, kir_type_name(v->type));
@@ -26,9 +26,21 @@ static void print_memory(hg_text *out, const kir_value *v) {
     hg_text_addf(out, " %s", SPACES[v->u.mem.space]);
     if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, "%u", (unsigned)v->u.mem.class_id);
     if (v->u.mem.slot >= 0 && v->parent) hg_text_addf(out, " slot %d", (int)v->u.mem.slot);
+    if (v->u.mem.slot == KIR_ADDRESS) hg_text_addf(out, " address");
+    if (v->u.mem.volatile_access) hg_text_addf(out, " volatile");
     hg_text_addf(out, " %u bytes", (unsigned)(v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes));
     if (v->u.mem.disp) hg_text_addf(out, " disp %lld", (long long)v->u.mem.disp);
     if (v->u.mem.unchecked) hg_text_addf(out, " unchecked");
+}
+
+static bool is_device_form(const kir_module *m) { return m->inputs.count && m->inputs.data[0].kind == KIR_INPUT_FIELD; }
+
+static void print_id(hg_text *out, const kir_module *m, const kir_value *v) {
+    static const char *const device[] = {"thread", "local_x", "local_y", "local_z", "group_x", "group_y", "group_z"};
+    uint64_t id = v->u.imm & (KIR_ID_HIGH - 1);
+    bool own = is_device_form(m);
+    hg_text_addf(out, " %s%s", own && id < KIR_DEVICE_ID_COUNT ? device[id] : !own && id < HG_ID_COUNT ? hg_idname_name((hg_idname)id) : "?",
+                 v->u.imm & KIR_ID_HIGH ? " high" : "");
 }
 
 static void print_detail(hg_text *out, const kir_module *m, const kir_value *v) {
@@ -39,7 +51,7 @@ static void print_detail(hg_text *out, const kir_module *m, const kir_value *v) 
         if (v->u.imm < m->inputs.count && m->inputs.data[v->u.imm].name) hg_text_addf(out, " '%s'", m->inputs.data[v->u.imm].name);
         break;
     case KIR_PARAM: hg_text_addf(out, " %u", (unsigned)v->u.imm); break;
-    case KIR_ID: hg_text_addf(out, " %s", hg_idname_name((hg_idname)v->u.imm)); break;
+    case KIR_ID: print_id(out, m, v); break;
     case KIR_FENCE: hg_text_addf(out, " %s", hg_scope_name((hg_scope)v->u.imm)); break;
     case KIR_BARRIER: hg_text_addf(out, " %u", (unsigned)v->u.imm); break;
     case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET:
@@ -127,14 +139,21 @@ static void print_body(hg_text *out, const kir_module *m, const kir_function *f)
     }
 }
 
+static void print_input(hg_text *out, const kir_input *input, uint64_t i) {
+    hg_text_addf(out, "input %u: %s ", (unsigned)i, kir_type_name(input->type));
+    if (input->kind == KIR_INPUT_FIELD) hg_text_addf(out, "at byte %u of the record", (unsigned)input->index);
+    else hg_text_addf(out, "r%u", (unsigned)input->reg);
+    hg_text_addf(out, " %s\n", input->name ? input->name : "");
+}
+
 void kir_print(hg_text *out, const kir_module *m) {
+    static const char *const kinds[] = {"", "class memory", "fault record", "handle table", "locks", "shared memory", "arena"};
     hg_text_addf(out, "module %s\n", m->name);
-    for (uint64_t i = 0; i < m->inputs.count; i++)
-        hg_text_addf(out, "input %u: %s r%u %s\n", (unsigned)i, kir_type_name(m->inputs.data[i].type), (unsigned)m->inputs.data[i].reg,
-                     m->inputs.data[i].name ? m->inputs.data[i].name : "");
+    for (uint64_t i = 0; i < m->inputs.count; i++) print_input(out, &m->inputs.data[i], i);
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *s = &m->slots.data[i];
-        if (s->constant) hg_text_addf(out, "slot %u: %s handle %llu\n", (unsigned)i, SPACES[s->space], (unsigned long long)s->handle);
+        if (s->kind != KIR_SLOT_MEMORY) hg_text_addf(out, "slot %u: %s\n", (unsigned)i, kinds[s->kind]);
+        else if (s->constant) hg_text_addf(out, "slot %u: %s handle %llu\n", (unsigned)i, SPACES[s->space], (unsigned long long)s->handle);
         else hg_text_addf(out, "slot %u: %s of input %u\n", (unsigned)i, SPACES[s->space], (unsigned)s->input);
     }
     for (kir_function *f = m->functions; f; f = f->next) {

@@ -342,6 +342,7 @@ def emission():
     expect(run("emit", axpy, "--target", "opencl", "--form", "round"), 2, r"--form expects flat or block", what="unknown form")
     expect(run("emit", axpy, "--target", "c", "--group", "8"), 2, r"not for --target c", what="a group for C")
     expect(run("emit", axpy, "--target", "opencl", "--group", "0"), 2, r"no extent can be 0", what="an empty group")
+    expect(run("emit", axpy, "--target", "c", "--pretend", "poor"), 2, r"not for --target c", what="C for a poor device")
     expect(run("emit", axpy, "--target", "kir", "--caps", "swiftshader"), 0, what="lowered kernel IR")
     expect(run("emit", axpy, "--target", "kir", "--form", "flat"), 0, what="kernel IR in device form")
 
