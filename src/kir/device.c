@@ -142,6 +142,7 @@ static void lower_call(device *d, const kir_value *v) {
     if (result) kir_set(b, result, x);
     device_close_ifs(d, b);
     legal_set(d->p, v, result ? kir_get(b, result) : x);
+    if (d->ghosts && f->barrier) device_follow_block(d, b);
     if (!f->stops) return;
     if (how == DEVICE_FALL) {
         d->maybe_stopped = true;
@@ -168,7 +169,10 @@ static bool lower(legal_pass *p, const kir_value *v) {
     case KIR_ID: device_lower_id(d, v); return true;
     case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: device_lower_access(d, v); return true;
     case KIR_FAULT_IF: lower_fault_if(d, v); return true;
-    case KIR_EXIT: device_stop_lane(d, &p->b); return true;
+    case KIR_EXIT:
+        if (d->ghosts && device_kept(v)) kir_exit(&p->b); /* all lanes of the group */
+        else device_stop_lane(d, &p->b);
+        return true;
     case KIR_CALL: lower_call(d, v); return true;
     case KIR_BARRIER: device_lower_barrier(d, v); return true;
     default: return false;
@@ -199,7 +203,10 @@ static void after_loop(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     kir_value *wrap = d->wraps.count ? d->wraps.data[--d->wraps.count] : NULL;
     if (wrap) kir_if_end(b, wrap);
-    if (d->ghosts && device_kept(v)) return;
+    if (d->ghosts && device_kept(v)) {
+        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        return;
+    }
     d->loops--;
     if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->maybe_stopped) return;
     kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too */
@@ -233,10 +240,15 @@ static hg_status prepare(device *d) {
     bool barrier = d->functions[d->in->functions->id].barrier;
     if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
     if (d->options->fold > 1 && d->block) return hg_fail(HG_ERROR_ISA, "blocks larger than the device's groups are not possible yet");
-    HG_TRY(device_find_zeros(d->in));
     const device_function *kernel = &d->functions[d->in->functions->id];
     d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks);
-    return d->ghosts ? device_find_kept(d) : HG_OK;
+    if (d->ghosts) kir_shapes((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
+    HG_TRY(device_find_zeros(d->in));
+    if (!d->ghosts) return HG_OK;
+    HG_TRY(device_find_kept(d));
+    d->tell_faults = kernel->faults;
+    d->tell_alive = d->has_kept_loop && d->can_exit;
+    return HG_OK;
 }
 
 static hg_status finish(device *d, kir_module *m) {

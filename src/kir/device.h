@@ -137,7 +137,7 @@ typedef enum kir_device_id {
 } kir_device_id;
 
 /* ---- device.c ----
- * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids and scratch.
+ * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, scratch and shapes.
  * Provides: a new module in device form, verified with kir_verify, and its layout. HG_ERROR_ISA: the form is not possible (FLAT with a
  * barrier). */
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) HG_NODISCARD;

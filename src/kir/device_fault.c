@@ -129,7 +129,7 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));
     if (d->any_open) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
-    if (d->ghosts) args[n++] = kir_get(b, d->phase);
+    if (d->ghosts) args[n++] = device_phase(d, b);
     kir_call(b, record_function(d), n, args, NULL);
     device_tell_group(d, b);
 }

@@ -49,7 +49,9 @@ typedef struct device {
     bool i64, small, block, failed, ghosts;
     bool group_memory; /* the program's shared memory is in the group */
     bool any_open;
-    bool can_exit;     /* an EXIT somewhere */
+    bool can_exit;         /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
+    bool has_kept_loop;    /* a loop that ghosts stay in */
+    bool tell_faults, tell_alive; /* words that the group shares at barriers */
     device_function *functions;
     /* variables of the form; NULL until needed */
     kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
@@ -145,13 +147,15 @@ device_place device_slot_place(device *d, int16_t slot, bool write);
 /* ---- device_atomic.c ---- */
 device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y);
 
-/* ---- device_align.c, device_ghost.c: analyses of the input ---- */
+/* ---- device_align.c, device_kept.c: analyses of the input ---- */
 hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
 hg_status device_find_kept(device *d) HG_NODISCARD;
 
 /* ---- device_ghost.c: barriers that all lanes reach ---- */
 void device_begin_group(device *d, kir_builder *b); /* at the start of the kernel */
 void device_lower_barrier(device *d, const kir_value *v);
+void device_follow_block(device *d, kir_builder *b); /* after a call that may have met a barrier: leaves with the group */
+kir_value *device_phase(device *d, kir_builder *b);  /* u32: barriers passed */
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at the start of a loop that ghosts stay in */
 void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
 

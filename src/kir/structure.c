@@ -96,6 +96,24 @@ static edge route(graph *g, const ways *w, uint32_t l, uint32_t to) {
 
 /* ---- items and edges ---- */
 
+/* A block that only leaves: exit, the end, or a jump straight there. */
+static bool stops_at_once(const hg_function *f, uint32_t b) {
+    for (int hops = 0; hops < 16; hops++) {
+        const hg_block *n = &f->blocks[b];
+        if (n->last - n->first > 1) return false;
+        if (n->exit == HG_EXIT_STOP) return true;
+        if (n->exit != HG_EXIT_JUMP) return false;
+        b = n->succ[0];
+    }
+    return false;
+}
+
+bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k) {
+    const hg_block *n = &f->blocks[block];
+    if (!f->has_barrier || (n->exit != HG_EXIT_BRANCH && n->exit != HG_EXIT_LOOP)) return false;
+    return stops_at_once(f, n->succ[k]) && !stops_at_once(f, n->succ[1 - k]);
+}
+
 static uint32_t edges_of(const graph *g, int32_t i) {
     if (is_dispatch_item(g, i)) return g->loops[loop_of_item(g, i)].entries + 1;
     if (is_loop_item(g, i)) return g->loops[loop_of_item(g, i)].exits;
@@ -107,7 +125,8 @@ static void block_edges(graph *g, const ways *w, uint32_t b) {
     if (g->blocks[b].exit == HG_EXIT_RET) e[0] = (edge){TO_RETURN, 0};
     else if (g->blocks[b].exit == HG_EXIT_STOP) e[0] = (edge){TO_STOP, 0};
     else
-        for (uint32_t k = 0; k < g->items[b].edge_count; k++) e[k] = route(g, w, g->loop_of[b], g->blocks[b].succ[k]);
+        for (uint32_t k = 0; k < g->items[b].edge_count; k++)
+            e[k] = structure_leaves(g->x->source, b, k) ? (edge){TO_LEAVE, 0} : route(g, w, g->loop_of[b], g->blocks[b].succ[k]);
 }
 
 static bool make_edges(graph *g, const ways *w) {
@@ -224,6 +243,7 @@ static void follow_ups(graph *g, const int32_t *list, uint32_t count) {
         int32_t v = list[i];
         for (uint32_t k = 0; k < n[v].edge_count; k++) {
             int32_t to = g->edges[n[v].edges + k].target;
+            if (to == TO_LEAVE) continue;
             if (to < 0) add_out(&n[v], to);
             else if (n[to].preds == 1) add_outs(g, v, to);
             else if (n[to].idom != v) add_out(&n[v], to);
@@ -263,7 +283,7 @@ static bool analyse(graph *g, bool split, int32_t *root) {
     bool ok = true;
     for (uint32_t b = 0; ok && b < g->block_count; b++)
         for (int k = 0; ok && k < 2; k++)
-            if (g->blocks[b].succ[k] != HG_NO_BLOCK) ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
+            if (g->blocks[b].succ[k] != HG_NO_BLOCK && !structure_leaves(g->x->source, b, (uint32_t)k)) ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
     ok = ok && make_edges(g, &w);
     if (ok) *root = route(g, &w, 0, 0).target;
     hg_vec_free(&w.list);

@@ -82,7 +82,7 @@ static void jump(emitter *e, int32_t target, int32_t to) {
     case TO_CONTINUE: kir_continue(e->b); return;
     case TO_BREAK: kir_break(e->b); return;
     case TO_RETURN: kir_return(e->b, NULL); return;
-    case TO_STOP: kir_exit(e->b); return;
+    case TO_STOP: case TO_LEAVE: kir_exit(e->b); return;
     default: break;
     }
     kir_set(e->b, skip_variable(e, target), kir_const(e->b, KIR_BOOL, 1));

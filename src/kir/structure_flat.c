@@ -17,6 +17,16 @@ static void two_ways(build *x, kir_var *at, uint32_t block) {
     kir_builder *b = &x->b;
     kir_value *counter = n->exit == HG_EXIT_LOOP ? build_get(x, o[0].reg, HG_TYPE_U32) : NULL;
     kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, HG_TYPE_U32, 0), counter) : build_pred(x, o[0].reg);
+    if (structure_leaves(x->source, block, 0) || structure_leaves(x->source, block, 1)) {
+        uint32_t stay = structure_leaves(x->source, block, 0) ? 1 : 0;
+        kir_value *left = kir_if_begin(b, stay ? taken : kir_not(b, taken));
+        if (stay && structure_jump_counts(x, block, 0)) structure_count_step(x, n->last - 1);
+        kir_exit(b);
+        kir_if_end(b, left);
+        if (counter && !stay) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, HG_TYPE_U32, 1)));
+        follow(x, at, block, stay);
+        return;
+    }
     kir_value *branch = kir_if_begin(b, taken);
     if (counter) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, HG_TYPE_U32, 1)));
     follow(x, at, block, 0);

@@ -8,7 +8,8 @@
 
 #include "kir/build_internal.h"
 
-enum { TO_CONTINUE = -1, TO_BREAK = -2, TO_RETURN = -3, TO_STOP = -4, NO_ITEM = -5 };
+enum { TO_CONTINUE = -1, TO_BREAK = -2, TO_RETURN = -3, TO_STOP = -4, NO_ITEM = -5,
+       TO_LEAVE = -6 /* an EXIT where it stands: see structure_leaves */ };
 enum { OUT_KNOWN = 3, OUT_MANY = OUT_KNOWN + 1 };
 
 typedef struct edge {
@@ -53,6 +54,10 @@ typedef struct graph {
     uint64_t work, work_limit;
     bool give_up;       /* too many ways in and out of loops: written as one loop over block numbers */
 } graph;
+
+/* In a function with a barrier a branch straight to the exit ends the lane there and then, and the lanes that stay go on under no
+ * condition: that is how the verifier sees barriers behind such branches. */
+bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k);
 
 static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
 static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }

@@ -25,7 +25,7 @@ static int32_t last_gate(graph *g, const int32_t *list, uint32_t count) {
         const item *n = &g->items[list[i]];
         for (uint32_t k = 0; k < n->edge_count; k++) {
             int32_t to = g->edges[n->edges + k].target;
-            if (to < 0 && to != TO_CONTINUE) gate = gate == NO_ITEM ? list[i] : structure_common_ancestor(g, gate, list[i]);
+            if (to < 0 && to != TO_CONTINUE && to != TO_LEAVE) gate = gate == NO_ITEM ? list[i] : structure_common_ancestor(g, gate, list[i]);
         }
     }
     return gate;
