@@ -249,18 +249,21 @@ static void check_case(const program_case *pc, library *const *targets, int targ
     hg_program_release(program);
 }
 
+/* test_runtime_plan [NAME [BACKEND]]: cases with a part of a name, on another device. */
 int main(int argc, char **argv) {
     static const char *const PRETEND[] = {"", "poor", "expand", "expand,poor"};
     enum { COUNT = sizeof PRETEND / sizeof *PRETEND };
     char reason[256] = "";
     library *targets[COUNT];
-    for (int i = 0; i < COUNT; i++) {
-        targets[i] = library_open("cpu", "", PRETEND[i], reason);
+    const char *backend = argc > 2 ? argv[2] : "cpu";
+    int count = argc > 2 ? 1 : COUNT;
+    for (int i = 0; i < count; i++) {
+        targets[i] = library_open(backend, "", PRETEND[i], reason);
         CHECK_MESSAGE(targets[i], "%s", reason);
         if (!targets[i]) return test_done();
     }
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-        if (argc < 2 || strstr(CASES[i].name, argv[1])) check_case(&CASES[i], targets, COUNT);
-    for (int i = 0; i < COUNT; i++) library_close(targets[i]);
+        if (argc < 2 || strstr(CASES[i].name, argv[1])) check_case(&CASES[i], targets, count);
+    for (int i = 0; i < count; i++) library_close(targets[i]);
     return test_done();
 }
