@@ -35,10 +35,9 @@ void hg_context_destroy(hg_context *c) {
 
 /* The device as traces name it: "cpu 0: …". */
 static hg_status start_profile(hg_backend *b) {
-    char label[192], reason[256];
-    hg_device_info devices[16];
-    uint32_t count = b->driver->enumerate(devices, HG_COUNT_OF(devices), reason), at = b->config.device_id;
-    snprintf(label, sizeof label, "%s %u: %s", b->driver->name, (unsigned)at, at < count && at < HG_COUNT_OF(devices) ? devices[at].name : "");
+    char label[192];
+    hg_device_info info;
+    snprintf(label, sizeof label, "%s %u: %s", b->driver->name, (unsigned)b->config.device_id, hg_backend_device(b, &info) == HG_OK ? info.name : "");
     hg_status status = hg_profile_create(b->config.profile_file, label, &b->profile);
     b->config.profile_file = NULL; /* was borrowed */
     return status;

@@ -433,6 +433,7 @@ hg_status hg_dispatch_submit(hg_dispatch *d, hg_driver_queue *queue, const hg_dr
     for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
     if (!d->one_window) d->started_ns = hg_clock_ns();
     room->fault_dirty = false;
+    d->recorded_ns = hg_profile_start(d->variants->profile);
     return d->variants->driver->queue_submit(queue, commands, count, NULL, 0, signal);
 }
 
@@ -499,7 +500,21 @@ static bool step_window(hg_dispatch *d) {
     return d->first < d->end;
 }
 
+static void record(const hg_dispatch *d) {
+    const uint32_t *groups = d->command.groups, *group = d->command.group;
+    char detail[128];
+    snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", is_flat(d) ? "flat" : "blocks", (unsigned)groups[0], (unsigned)groups[1],
+             (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
+    hg_profile_end(d->variants->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
+                                                            .name = d->variants->module->name,
+                                                            .detail = detail,
+                                                            .start_ns = d->recorded_ns,
+                                                            .lanes = d->window_lanes});
+}
+
 bool hg_dispatch_done(hg_dispatch *d, hg_driver_fault *fault) {
+    if (d->recorded_ns) record(d);
+    d->recorded_ns = 0;
     bool stopped = read_faults(d), left = false;
     if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) __atomic_store_n(&d->variant->ran, 1, __ATOMIC_RELAXED);
     if (!d->one_window) {

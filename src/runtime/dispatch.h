@@ -3,6 +3,7 @@
 #ifndef HG_RUNTIME_DISPATCH_H
 #define HG_RUNTIME_DISPATCH_H
 
+#include "runtime/profile.h"
 #include "runtime/suballoc.h"
 
 /* ---- watchdog.c: one thread a backend tells launches on the device that their time is over ---- */
@@ -69,6 +70,7 @@ typedef struct hg_variants {
     uint32_t count;
     uint64_t work;     /* operations of one lane without loops */
     bool unbounded;
+    hg_profile *profile; /* NULL: off */
     uint64_t lane_ps;  /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_variants;
 /* Takes the module over on success. */
@@ -132,6 +134,7 @@ typedef struct hg_dispatch {
     uint64_t started_ns;
     uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
     uint64_t compile_ns;  /* that begin took for a new variant */
+    uint64_t recorded_ns; /* start of the window, for a profile; 0: none */
     hg_watch watch;
     hg_driver_fault fault;
 } hg_dispatch;

@@ -44,7 +44,8 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
         status = hg_variants_create(b->driver, b->device, b->caps, low, &kernel->variants); /* compiled when a launch needs it */
     else if (status == HG_OK)
         status = b->driver->kernel_create(b->device, low, &kernel->code);
-    record(b, "driver", high->name, start);
+    if (!b->caps->device_form) record(b, "driver", high->name, start);
+    if (kernel->variants) kernel->variants->profile = b->profile;
     if (!kernel->variants) kir_module_destroy(low);
     return status;
 }

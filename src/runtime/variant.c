@@ -94,6 +94,17 @@ static hg_status keep_messages(hg_variant *v) {
     return HG_OK;
 }
 
+static void record(const hg_variants *variants, const char *what, uint64_t start) {
+    hg_profile_end(variants->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = variants->module->name, .start_ns = start});
+}
+
+static hg_status create_code(const hg_variants *variants, const hg_driver_code *code, hg_variant *v) {
+    uint64_t start = hg_profile_start(variants->profile);
+    hg_status status = variants->driver->code_create(variants->device, code, &v->code);
+    if (start) record(variants, "driver", start);
+    return status;
+}
+
 static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t group[3], uint64_t group_memory) {
     const hg_variant_key *key = &v->key;
     kir_device_options options = {.target = variants->caps->target,
@@ -105,12 +116,14 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .hide_zeros = variants->caps->kir.folds_zeros,
                                   .fold = key->fold};
     kir_module *m = NULL;
+    uint64_t start = hg_profile_start(variants->profile);
     HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
     hg_status status = kir_simplify(m);
     if (status == HG_OK) status = keep_fields(v, m);
     if (status == HG_OK) status = keep_slots(v, m);
+    if (start) record(variants, "device form", start);
     hg_driver_code code = {.module = m, .layout = &v->layout, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
-    if (status == HG_OK) status = variants->driver->code_create(variants->device, &code, &v->code);
+    if (status == HG_OK) status = create_code(variants, &code, v);
     if (status == HG_OK) status = keep_messages(v);
     kir_module_destroy(m);
     return status;
