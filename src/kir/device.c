@@ -6,10 +6,15 @@
 
 /* ---- what the functions do ---- */
 
+bool device_is_open(const kir_value *access) {
+    uint8_t space = access->u.mem.space;
+    return space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && access->u.mem.slot < 0);
+}
+
+static bool is_access(const kir_value *v) { return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC; }
+
 static bool access_stops(const device *d, const kir_value *v) {
-    uint8_t space = v->u.mem.space;
-    bool named = space == KIR_BUFFER || space == KIR_POOL || space == KIR_FLAT, open = named && (space == KIR_FLAT || v->u.mem.slot < 0);
-    return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !open));
+    return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
 }
 
 static bool note_operation(device *d, device_function *f, const kir_value *v) {
@@ -47,10 +52,18 @@ static void note_functions(device *d) {
 static void note_memory(device *d, bool *shared) {
     for (kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op != KIR_LOAD && v->op != KIR_STORE && v->op != KIR_CHECK && v->op != KIR_ATOMIC) continue;
-            uint8_t space = v->u.mem.space;
-            if (space == KIR_SHARED) *shared = true;
-            else if (space == KIR_FLAT || (space != KIR_CLASS && v->u.mem.slot < 0)) d->any_open = true;
+            if (!is_access(v)) continue;
+            if (v->u.mem.space == KIR_SHARED) *shared = true;
+            else if (device_is_open(v)) d->any_open = true;
+        }
+}
+
+/* Handles of slots are the host's business. */
+static void note_read_inputs(const kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool handle = is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+            for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++) v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
         }
 }
 
@@ -244,6 +257,7 @@ static hg_status prepare(device *d) {
     d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks);
     if (d->ghosts) kir_shapes((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
     HG_TRY(device_find_zeros(d->in));
+    note_read_inputs(d->in);
     if (!d->ghosts) return HG_OK;
     HG_TRY(device_find_kept(d));
     d->tell_faults = kernel->faults;

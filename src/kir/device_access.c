@@ -32,8 +32,10 @@ static access parse(device *d, const kir_value *v) {
     uint8_t next = 0, space = v->u.mem.space;
     bool handle = space == KIR_BUFFER || space == KIR_POOL || space == KIR_FLAT;
     uint32_t zeros = 64;
-    a.open = handle && (space == KIR_FLAT || v->u.mem.slot < 0);
-    if (handle) {
+    a.open = device_is_open(v);
+    if (handle && !a.open) {
+        next = v->u.mem.split ? 2 : 1;
+    } else if (handle) {
         if (space == KIR_FLAT) zeros = device_zeros(v->args[0]);
         a.handle = wide_arg(d, v, &next);
     }

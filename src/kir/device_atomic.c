@@ -90,6 +90,7 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
     device_place_name(at, name, sizeof name, "atomic64_", (uint32_t)op);
     legal_helper f = device_helper(d, name, d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, n, types);
     if (f.fresh) {
+        f.function->cold = true;
         device_place own = device_place_params(d, &f.b, at, &next);
         kir_value *where = kir_param(&f.b, next++);
         device_wide px = dwide_param(d, &f.b, &next), py = {NULL, NULL};

@@ -101,6 +101,7 @@ static kir_function *record_function(device *d) {
     if (d->ghosts) types[n++] = HG_TYPE_U32;
     legal_helper f = device_helper(d, "record_fault", KIR_VOID, n, types);
     if (!f.fresh) return f.function;
+    f.function->cold = true;
     kir_builder *b = &f.b;
     fault_args a = {.site = kir_param(b, 0)};
     a.index = dwide_param(d, b, &next);
@@ -195,6 +196,7 @@ static kir_function *out_of_time(device *d) {
     uint8_t types[] = {HG_TYPE_U32};
     legal_helper f = device_helper(d, "out_of_time", HG_TYPE_U32, 1, types);
     if (!f.fresh) return f.function;
+    f.function->cold = true;
     kir_builder *b = &f.b;
     kir_value *calm = kir_if_begin(b, dzero(b, read_word(d, b, KIR_FAULT_CANCEL)));
     kir_value *early = kir_if_begin(b, dop(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));

@@ -1,18 +1,23 @@
 /* The launch record of a device form: fields made when first read, slots that the form adds, lane and block ids. */
 #include "kir/device_internal.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- fields ---- */
 
-static const char *name_of(device *d, const kir_field *f, uint32_t number) {
+static const char *name_of(device *d, const kir_field *f) {
     static const char *const NAMES[] = {"in", "base", "limit", "shared_limit", "shared_bytes", "size", "count", "first", "lanes",
-                                        "block_dim", "grid_dim", "digit", "box", "table", "fuel", "arenas", "zero"};
-    char text[96];
-    const char *own = f->kind == KIR_FIELD_INPUT && d->in->inputs.data[f->index].name ? d->in->inputs.data[f->index].name : NULL;
-    int n = own ? snprintf(text, sizeof text, "%.60s%s", own, f->high ? "_high" : "")
-                : snprintf(text, sizeof text, "%s%u_%u", NAMES[f->kind], (unsigned)f->index, (unsigned)number);
-    return hg_arena_text(&d->out->arena, text, n > 0 ? (size_t)n : 0);
+                                        "block_dim", "grid_dim", "digit", "box", "table", "fuel", "arenas"};
+    static const bool INDEXED[] = {true, true, true, false, false, true, false, false, false, true, true, true, true, true, false, false};
+    hg_text text = {0};
+    const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL, *name = NULL;
+    if (own) hg_text_addf(&text, "%s", own);
+    else hg_text_addf(&text, "%s", NAMES[f->kind]);
+    if (!own && INDEXED[f->kind]) hg_text_addf(&text, "%u", (unsigned)f->index);
+    if (f->reach) hg_text_addf(&text, "_%llu", (unsigned long long)f->reach);
+    if (f->high) hg_text_addf(&text, "_high");
+    if (!text.failed) name = hg_arena_text(&d->out->arena, text.data, text.length);
+    hg_text_free(&text);
+    return name;
 }
 
 static uint32_t field(device *d, kir_field f, uint8_t type) {
@@ -29,7 +34,7 @@ static uint32_t field(device *d, kir_field f, uint8_t type) {
     }
     *field = f;
     uint32_t number = (uint32_t)d->out->inputs.count - 1;
-    *input = (kir_input){.kind = KIR_INPUT_FIELD, .type = type, .name = name_of(d, &f, number)};
+    *input = (kir_input){.kind = KIR_INPUT_FIELD, .type = type, .name = name_of(d, &f)};
     if (!input->name) d->failed = true;
     return number;
 }
@@ -62,6 +67,7 @@ kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t
 /* An input of the legalised module in the type that it is read as. */
 bool device_lower_input(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
+    if (!((uintptr_t)v->scratch & DEVICE_READ)) return true;
     kir_field f = {.kind = KIR_FIELD_INPUT, .index = (uint32_t)v->u.imm};
     uint8_t word = kir_type_bytes(v->type) == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
     kir_value *x = read_field(b, word, field(d, f, word));

@@ -38,7 +38,8 @@ typedef struct device_function {
 } device_function;
 
 /* Facts about values and variables of the input are packed in their scratch: low bits known to be zero, and: */
-enum { DEVICE_ZEROS = 0xFF, DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */ };
+enum { DEVICE_ZEROS = 0xFF, DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */,
+       DEVICE_READ = 0x400 /* an INPUT that is more than the handle of a slot */ };
 
 typedef struct device {
     legal_pass *p; /* NULL until the copying runs */
@@ -149,6 +150,7 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
 
 /* ---- device_align.c, device_kept.c: analyses of the input ---- */
 hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
+bool device_is_open(const kir_value *access); /* its memory is found at run time */
 hg_status device_find_kept(device *d) HG_NODISCARD;
 
 /* ---- device_ghost.c: barriers that all lanes reach ---- */

@@ -168,6 +168,7 @@ static kir_value *call_any_load(device *d, kir_builder *b, const device_place *a
     device_place_name(at, name, sizeof name, "load_any", bytes);
     legal_helper f = device_helper(d, name, HG_TYPE_U32, n, types);
     if (f.fresh) {
+        f.function->cold = true;
         device_place own = device_place_params(d, &f.b, at, &next);
         kir_value *where = kir_param(&f.b, next);
         kir_return(&f.b, device_is_native(d, at, 1) ? gather_bytes(d, &f.b, &own, where, bytes) : gather_words(d, &f.b, &own, where, bytes));
@@ -281,6 +282,7 @@ static void call_any_store(device *d, kir_builder *b, const device_place *at, ki
     device_place_name(at, name, sizeof name, "store_any", bytes);
     legal_helper f = device_helper(d, name, KIR_VOID, n, types);
     if (f.fresh) {
+        f.function->cold = true;
         device_place own = device_place_params(d, &f.b, at, &next);
         kir_value *where = kir_param(&f.b, next), *x = kir_param(&f.b, (uint8_t)(next + 1));
         if (device_is_native(d, at, 1)) scatter_bytes(d, &f.b, &own, where, x, bytes);

@@ -129,6 +129,7 @@ typedef struct kir_function {
     kir_region *body;
     uint32_t value_count;   /* after kir_number */
     bool pure;              /* a definition: no memory, no faults, no module variables */
+    bool cold;              /* device form: seldom called, not worth writing in place */
     void *scratch;
 } kir_function;
 
