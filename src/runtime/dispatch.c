@@ -112,6 +112,14 @@ static uint64_t group_bytes(const hg_variants *v, const hg_driver_launch *l, boo
 
 enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group's hardware idle */
 
+/* Whether all memory of a launch is near enough to the start of its arena. */
+static bool within_bindings(const hg_dispatch *d, const hg_driver_launch *l) {
+    uint64_t most = d->variants->caps->bound_bytes;
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
+    return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
+}
+
 static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_variant_key *key, uint32_t group[3]) {
     const hg_device_caps *caps = d->variants->caps;
     bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->variants->needs_blocks;
@@ -121,6 +129,7 @@ static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_va
     key->form = blocks ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
+    key->bound = d->variants->bindable && within_bindings(d, l);
     group[0] = caps->flat_group ? caps->flat_group : 64;
     group[1] = group[2] = 1;
     if (blocks) {
@@ -210,7 +219,7 @@ static hg_range slot_range(const hg_dispatch *d, uint32_t index) {
 
 static uint64_t base_of(const hg_dispatch *d, const hg_range *range) {
     if (!range->arena) return 0;
-    bool addressed = d->variants->caps->target.addressed && d->variants->driver->arena_address;
+    bool addressed = d->variants->caps->target.addressed && d->variants->driver->arena_address && !d->variant->key.bound;
     return addressed ? d->variants->driver->arena_address(range->arena) + range->offset : range->offset;
 }
 

@@ -33,7 +33,7 @@ void hg_watchdog_remove(hg_watchdog *dog, hg_watch *watch);
 typedef struct hg_variant_key {
     uint64_t group_memory; /* static groups only, as group */
     uint32_t fold, group[3];
-    uint8_t form, small, whole_blocks, proven, shared_is_slot, zero[3];
+    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, zero[2];
 } hg_variant_key;
 
 typedef struct hg_variant_field {
@@ -65,6 +65,7 @@ typedef struct hg_variants {
     const hg_device_caps *caps;
     kir_module *module; /* legalised and simplified; owned */
     bool wants_blocks, needs_blocks;
+    bool bindable; /* could be made for bindings: only 32-bit accesses to known slots */
     hg_mutex lock;
     hg_variant *first; /* the last used first */
     uint32_t count;

@@ -31,6 +31,9 @@ typedef struct hg_device_caps {
     bool asynchronous;           /* submit may return before the work is done: wait for the signal */
     bool static_groups;          /* group size and group memory are part of the code */
     kir_device_target target;
+    uint64_t bound_bytes;        /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
+                                    faster, when all their slots end within this many bytes of their arena; 0: no */
+    uint32_t bound_slots;        /* slots of such a kernel */
     uint32_t max_groups[3];      /* of one dispatch */
     uint32_t max_group[3];       /* lanes of a group in each direction; max_block_lanes in all */
     uint32_t flat_group;         /* good size of a group for FLAT kernels */
@@ -106,6 +109,7 @@ typedef struct hg_driver_step {
 typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
     const kir_device_layout *layout;
+    bool bound;               /* made for bindings though the device has addresses (caps.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;

@@ -5,6 +5,15 @@
 
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
 
+/* Bindings are read in words: narrow stores and 64-bit atomics would be dear, open accesses need addresses. */
+static bool suits_bindings(const kir_value *v) {
+    bool store = v->op == KIR_STORE, atomic = v->op == KIR_ATOMIC;
+    if (v->op != KIR_LOAD && !store && !atomic) return true;
+    bool slot = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+    if (slot && v->u.mem.slot < 0) return false;
+    return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) || (v->u.mem.space == KIR_SHARED && !atomic);
+}
+
 hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
                              hg_variants **variants) {
     hg_variants *v = hg_calloc(1, sizeof *v);
@@ -16,9 +25,11 @@ hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const h
     v->needs_blocks = module->uses_barrier || module->uses_shared;
     v->wants_blocks = v->needs_blocks || kir_device_wants_blocks(module);
     hg_mutex_init(&v->lock);
+    v->bindable = caps->bound_bytes && module->slots.count <= caps->bound_slots && !module->has_open;
     for (kir_function *f = module->functions; f; f = f->next)
         for (kir_value *o = kir_walk(NULL, f->body); o; o = kir_walk(o, f->body)) {
             v->work++;
+            v->bindable = v->bindable && suits_bindings(o);
             v->unbounded |= o->op == KIR_LOOP || o->op == KIR_CALL;
         }
     *variants = v;
@@ -115,6 +126,10 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = variants->caps->kir.folds_zeros,
                                   .fold = key->fold};
+    if (key->bound) {
+        kir_device_target *t = &options.target;
+        t->addressed = t->memory8 = t->memory16 = t->memory64 = t->atomic64 = false;
+    }
     kir_module *m = NULL;
     uint64_t start = hg_profile_start(variants->profile);
     HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
@@ -122,7 +137,7 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
     if (status == HG_OK) status = keep_fields(v, m);
     if (status == HG_OK) status = keep_slots(v, m);
     if (start) record(variants, "device form", start);
-    hg_driver_code code = {.module = m, .layout = &v->layout, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
+    hg_driver_code code = {.module = m, .layout = &v->layout, .bound = key->bound, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
     if (status == HG_OK) status = create_code(variants, &code, v);
     if (status == HG_OK) status = keep_messages(v);
     kir_module_destroy(m);

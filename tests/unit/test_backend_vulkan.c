@@ -127,7 +127,8 @@ static bool compile_all(void) {
 
 static hg_status create_kernel(hg_device *d, kernel_form form, hg_driver_kernel **k) {
     const shader *s = &shaders[!driver->device_caps(d)->target.addressed][form];
-    vk_code code = {.words = s->words, .count = s->count, .entry = "main", .slots = 2, .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4};
+    vk_code code = {.words = s->words, .count = s->count, .entry = "main", .slots = 2, .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4,
+                    .bound = !driver->device_caps(d)->target.addressed};
     return vk_kernel_create(d, &code, k);
 }
 

@@ -105,7 +105,7 @@ static bool is_unified(const vk_facts *f) {
     return type == VK_PHYSICAL_DEVICE_TYPE_CPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
 }
 
-/* Bindings of a kernel without addresses: what is left after the record, the fault record, the handle table, the locks, class memory,
+/* Bindings of a kernel: what is left after the record, the fault record, the handle table, the locks, class memory,
  * shared memory and the arenas of open accesses. */
 static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
     enum { OWN = 6 };
@@ -113,6 +113,11 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
     uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
     if (bindings > limits->maxDescriptorSetStorageBuffers) bindings = limits->maxDescriptorSetStorageBuffers;
     d->max_bindings = bindings = bindings < 256 ? bindings : 256;
+    if (caps->target.addressed) { /* kernels of words may have either */
+        caps->bound_bytes = limits->maxStorageBufferRange;
+        caps->bound_slots = bindings > OWN ? bindings - OWN : 0;
+        return;
+    }
     caps->target.max_arenas = bindings >= 24 ? 8 : 2;
     caps->max_slots = bindings > OWN + caps->target.max_arenas ? bindings - OWN - caps->target.max_arenas : 1;
     caps->max_arena_bytes = least(caps->max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
@@ -124,7 +129,7 @@ static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
     caps->memory_bytes = device_memory(&f->memory);
     caps->max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory_bytes) & ~UINT64_C(255);
     caps->max_slots = UINT32_MAX;
-    if (!caps->target.addressed) fill_bindings(f, d, caps);
+    fill_bindings(f, d, caps);
     caps->arena_bytes = least(UINT64_C(64) << 20, caps->max_arena_bytes);
 }
 

@@ -60,7 +60,7 @@ static hg_status create_set_layout(hg_device *d, hg_driver_kernel *k) {
 
 static hg_status create_layout(hg_device *d, hg_driver_kernel *k) {
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, k->pushed ? k->record_bytes : 8 /* the record's address */};
-    if (!d->caps.target.addressed) HG_TRY(create_set_layout(d, k));
+    if (k->bound) HG_TRY(create_set_layout(d, k));
     bool pushes = k->pushed ? k->record_bytes != 0 : !k->set_layout;
     VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                        .setLayoutCount = k->set_layout ? 1 : 0,
@@ -96,7 +96,7 @@ static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_ke
 hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel **kernel) {
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    *k = (hg_driver_kernel){.device = d, .slots = code->slots, .record_bytes = code->record_bytes, .pushed = vk_record_is_pushed(d, code->record_bytes)};
+    *k = (hg_driver_kernel){.device = d, .slots = code->slots, .record_bytes = code->record_bytes, .bound = code->bound, .pushed = vk_record_is_pushed(d, code->record_bytes)};
     hg_status status = create_layout(d, k);
     if (status == HG_OK) status = create_pipeline(d, code, k);
     if (status != HG_OK)
@@ -112,12 +112,14 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
                                   .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
                                   .group_memory = code->group_memory};
     emit_words words = {0};
+    if (code->bound) options.target.addressed = options.target.memory64 = options.target.memory16 = options.target.memory8 = options.target.atomic64 = false;
     memcpy(options.float_controls_rte, d->rte, sizeof d->rte);
     memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);
     memcpy(options.float_controls_inf_nan, d->inf_nan, sizeof d->inf_nan);
     memcpy(options.group, code->group, sizeof options.group);
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);
-    vk_code made = {words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes};
+    vk_code made = {words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes,
+                    code->bound || !d->caps.target.addressed};
     if (status == HG_OK) status = vk_kernel_create(d, &made, kernel);
     hg_vec_free(&words);
     return status;

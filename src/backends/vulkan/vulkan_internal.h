@@ -92,7 +92,7 @@ struct hg_device {
     uint32_t family, lane_count;
     uint32_t next_lane;         /* atomic */
     vk_lane lanes[VK_LANES];
-    uint32_t max_bindings;      /* of kernels without addresses */
+    uint32_t max_bindings;      /* of kernels of bindings */
     vk_buffer nothing;          /* bound where a kernel has no memory */
     hg_mutex service_lock;
     hg_driver_queue *service;   /* for zeroing memory that the host cannot see */
@@ -131,6 +131,7 @@ struct hg_driver_kernel {
     VkDescriptorSetLayout set_layout; /* kernels of bindings */
     uint32_t slots;                   /* bindings, without the record's */
     uint32_t record_bytes;
+    bool bound;
     bool pushed;                      /* the record is the push constants */
 };
 /* Code that was emitted, or written by hand in tests. */
@@ -139,6 +140,7 @@ typedef struct vk_code {
     uint64_t count;
     const char *entry;
     uint32_t slots, record_bytes;
+    bool bound; /* slots are bindings */
 } vk_code;
 bool vk_record_is_pushed(const hg_device *device, uint32_t record_bytes);
 hg_status vk_kernel_create(hg_device *device, const vk_code *code, hg_driver_kernel **kernel) HG_NODISCARD;
