@@ -2,6 +2,7 @@
 /* The cache of blobs: what is got is what was put, whatever happens to the files: writers killed in mid-write, flipped bits, a limit that
  * holds almost nothing, folders that cannot be used, files that are something else. */
 #include "base/blobcache.h"
+#include "base/thread.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -275,6 +276,44 @@ static void test_many_writers(uint64_t limit, const char *name) {
     hg_blob_cache_close(cache);
 }
 
+/* One cache object, many threads. */
+typedef struct worker {
+    hg_blob_cache *cache;
+    uint64_t seed, wrong;
+} worker;
+
+static void *work(void *user) {
+    worker *w = user;
+    for (uint64_t i = 0; i < 60; i++) {
+        w->seed = w->seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t n = (w->seed >> 33) % 16;
+        if (i % 4 == 0) (void)put(w->cache, n);
+        w->wrong += get(w->cache, n) < 0;
+    }
+    return NULL;
+}
+
+static void test_threads(void) {
+    enum { COUNT = 8 };
+    hg_thread threads[COUNT];
+    worker workers[COUNT];
+    bool started[COUNT];
+    hg_blob_cache *cache = open_cache("threads", 100000);
+    for (int i = 0; i < COUNT; i++) {
+        workers[i] = (worker){cache, (uint64_t)i, 0};
+        started[i] = hg_thread_start(&threads[i], work, &workers[i]);
+        CHECK(started[i]);
+    }
+    for (int i = 0; i < COUNT; i++)
+        if (started[i]) hg_thread_join(threads[i]);
+    for (int i = 0; i < COUNT; i++) CHECK_U64(workers[i].wrong, 0);
+    hg_blob_cache_stats stats;
+    hg_blob_cache_stats_get(cache, &stats);
+    CHECK(stats.hits + stats.misses == COUNT * 60 && stats.stored > COUNT && stats.rejected == 0);
+    CHECK(look("threads").bytes <= 2 * 100000 && look("threads").temporary == 0);
+    hg_blob_cache_close(cache);
+}
+
 static void test_kills(void) {
     uint64_t left = 0;
     for (int round = 0; round < 40; round++) {
@@ -309,6 +348,7 @@ int main(void) {
     test_many_writers(PLENTY, "many");
     test_many_writers(200000, "few");
     test_kills();
+    test_threads();
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     CHECK(system(command) == 0);
     return test_done();
