@@ -180,7 +180,19 @@ kir_value *device_linear(device *d, kir_builder *b) {
     return kir_add(b, kir_mul(b, y, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0)), raw_id(b, KIR_ID_LOCAL_X));
 }
 
+/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given, and what is added to them carries. */
+static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
+    kir_value *sum = raw_id(b, KIR_ID_THREAD);
+    for (uint32_t i = 0;; i++) {
+        kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM, i % 3);
+        sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
+        if (i == k) return k == 5 ? sum : dop(b, KIR_UREM, sum, size);
+        sum = dop(b, KIR_UDIV, sum, size);
+    }
+}
+
 static kir_value *block_index(device *d, kir_builder *b, uint32_t k) {
+    if (!d->block) return digit(d, b, 3 + k);
     return kir_add(b, device_field32(d, b, KIR_FIELD_BOX, k), raw_id(b, (kir_device_id)(KIR_ID_GROUP_X + k)));
 }
 
@@ -212,17 +224,6 @@ device_wide device_lane(device *d, kir_builder *b) {
     return dwide_add(d, b, dwide_mul32(d, b, block, block_lanes(d, b)), dwide_of_u32(d, b, inside));
 }
 
-/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given, and what is added to them carries. */
-static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
-    kir_value *sum = raw_id(b, KIR_ID_THREAD);
-    for (uint32_t i = 0;; i++) {
-        kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM, i % 3);
-        sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
-        if (i == k) return k == 5 ? sum : dop(b, KIR_UREM, sum, size);
-        sum = dop(b, KIR_UDIV, sum, size);
-    }
-}
-
 static device_wide make_id(device *d, kir_builder *b, uint32_t id) {
     device_wide x = {NULL, NULL};
     if (id == HG_ID_GLOBAL_LANE_ID) return device_lane(d, b);
@@ -232,8 +233,8 @@ static device_wide make_id(device *d, kir_builder *b, uint32_t id) {
     }
     if (id >= HG_ID_GRID_DIM_X) x.l = device_field32(d, b, KIR_FIELD_GRID_DIM, id - HG_ID_GRID_DIM_X);
     else if (id >= HG_ID_BLOCK_DIM_X) x.l = device_field32(d, b, KIR_FIELD_BLOCK_DIM, id - HG_ID_BLOCK_DIM_X);
-    else if (!d->block) x.l = digit(d, b, id);
-    else x.l = id >= HG_ID_BLOCK_IDX_X ? block_index(d, b, id - HG_ID_BLOCK_IDX_X) : block_coordinate(d, b, id);
+    else if (id >= HG_ID_BLOCK_IDX_X) x.l = block_index(d, b, id - HG_ID_BLOCK_IDX_X);
+    else x.l = d->block ? block_coordinate(d, b, id) : digit(d, b, id);
     return x;
 }
 

@@ -28,6 +28,7 @@ typedef struct device_launch {
     const device_memory *buffers, *pools; /* handle table: by index */
     uint32_t buffer_count, pool_count, fuel;
     uint32_t flat_group, window;       /* FLAT: lanes of a group and of a dispatch */
+    bool cancelled;                    /* the host has set CANCEL */
 } device_launch;
 
 struct device_run;
@@ -331,6 +332,7 @@ static void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR
     uint32_t box[3] = {0, 0, 0}, lanes = l->block[0] * l->block[1] * l->block[2], fold = r->options->fold > 1 ? r->options->fold : 1;
     memset(r->arena[0] + FAULT_AT, 0, KIR_FAULT_WORDS * 4);
     memset(r->arena[0] + FAULT_AT + KIR_FAULT_BEST * 4, 0xFF, 4);
+    r->arena[0][FAULT_AT + KIR_FAULT_CANCEL * 4] = l->cancelled;
     memset(r->arena[0] + LOCKS_AT, 0, KIR_LOCK_WORDS * 4);
     dev_write_table(r, l, r->arena[0] + TABLE_AT);
     for (uint64_t i = 0; i < r->m->slots.count; i++) {

@@ -85,6 +85,7 @@ typedef struct example {
     uint64_t regs[256];  /* parameters by register */
     bool proven;         /* no access leaves its memory */
     bool faults;         /* expected to */
+    bool endless;        /* stopped by the clock */
 } example;
 
 typedef struct program {
@@ -217,9 +218,14 @@ static const named_target TARGETS[] = {
     {"poor addressed", {.addressed = true, .memory8 = true, .shared8 = true, .max_arenas = DEVICE_ARENAS}},
 };
 
-static void run_one(const example *x, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from, const world *expected, const tile_fault *fault) {
+/* Nothing is recorded but that time is over. */
+static void check_end(const example *x, const char *target, const uint32_t *f) {
+    CHECK_MESSAGE(!f[KIR_FAULT_HAPPENED] && f[KIR_FAULT_CANCEL], "%s %s: a fault or no end", x->name, target);
+}
+
+static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from, const world *expected, const tile_fault *fault) {
     char name[96];
-    snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block", o->small ? " small" : "", o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
+    snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block", o->shared_is_slot ? " slot" : o->small ? " small" : "", o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
     kir_module *m;
     kir_device_layout layout;
     hg_status status = kir_device(legal, o, &m, &layout);
@@ -248,7 +254,7 @@ static void run_one(const example *x, const char *what, const kir_device_options
         slots[i] = device_memory_of(&w, handle, s->space == KIR_POOL);
     }
     device_launch l = {.lanes = x->lanes, .shared_bytes = x->shared, .inputs = inputs, .slots = slots, .class_memory = w.buffers[0], .buffers = w.buffers, .pools = w.pools, .buffer_count = BUFFERS,
-                       .pool_count = POOLS, .fuel = 1000, .flat_group = 8, .window = 40};
+                       .pool_count = POOLS, .fuel = x->endless && !cancelled ? 2 : 100000, .flat_group = 8, .window = 40, .cancelled = cancelled};
     uint64_t shared_bytes = (x->shared + 15) / 16 * 16 * x->grid[0] * x->grid[1] * x->grid[2];
     l.shared_memory = (device_memory){0, ARENA_BYTES - shared_bytes, shared_bytes, 0};
     memcpy(l.grid, x->grid, sizeof l.grid);
@@ -256,8 +262,9 @@ static void run_one(const example *x, const char *what, const kir_device_options
     dev_launch(&r, &l, record);
     uint64_t reg_inputs[64];
     for (uint64_t i = 0; i < legal->inputs.count; i++) reg_inputs[i] = x->regs[legal->inputs.data[i].reg];
-    check_fault(x, name, &r, &w, reg_inputs, record, fault);
-    if (!fault->happened) check_memory(x, name, &r, expected);
+    if (x->endless) check_end(x, name, record);
+    else check_fault(x, name, &r, &w, reg_inputs, record, fault);
+    if (!fault->happened && !x->endless) check_memory(x, name, &r, expected);
     if (test_failed && getenv("SHOW")) {
         hg_text text = {0};
         kir_print(&text, m);
@@ -285,7 +292,8 @@ static void run_example(const example *x) {
     uint64_t from = strlen(x->name) + x->lanes;
     dev_begin(&r, ARENA_BYTES, from);
     begin_world(&expected, &r, from);
-    run_oracle(x, &expected, &fault);
+    memset(&fault, 0, sizeof fault);
+    if (!x->endless) run_oracle(x, &expected, &fault);
     dev_end(&r);
     bool whole = x->lanes == (uint64_t)x->grid[0] * x->grid[1] * x->grid[2] * x->block[0] * x->block[1] * x->block[2];
     for (size_t t = 0; t < HG_COUNT_OF(TARGETS); t++) {
@@ -294,10 +302,12 @@ static void run_example(const example *x) {
         tile_caps(!TARGETS[t].t.i64, &caps);
         if (!compile(x, &caps, &p)) continue;
         bool flat_possible = !has_barrier(p.module);
-        for (uint32_t variant = 0; variant < 8; variant++) {
-            kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2};
-            if ((o.form == KIR_FORM_FLAT && !flat_possible) || (o.proven && !x->proven)) continue;
-            run_one(x, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+        for (uint32_t variant = 0; variant < 16; variant++) {
+            kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2, .shared_is_slot = (variant & 8) != 0};
+            if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven)) continue;
+            if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
+            run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+            if (x->endless) run_one(x, true, TARGETS[t].name, &o, p.module, from, &expected, &fault);
         }
         release(&p);
     }
@@ -309,6 +319,6 @@ static void run_example(const example *x) {
 
 int main(int argc, char **argv) {
     for (size_t i = 0; i < HG_COUNT_OF(EXAMPLES); i++)
-        if (argc < 2 || strcmp(argv[1], EXAMPLES[i].name) == 0) run_example(&EXAMPLES[i]);
+        if (argc < 2 || strstr(EXAMPLES[i].name, argv[1])) run_example(&EXAMPLES[i]);
     return test_done();
 }
