@@ -159,7 +159,7 @@ static inline void device_fill_record(const device_kernel *k, const uint64_t *va
 /* One dispatch of one dimension over copies of the slots' memories; false after a failure, which is counted. */
 static inline bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint32_t group, uint64_t group_memory,
                               const uint64_t *values, const device_memory *memories) {
-    hg_driver_code code = {k->module, &k->layout, {group, 1, 1}, group_memory};
+    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {group, 1, 1}, .group_memory = group_memory};
     hg_driver_dispatch dispatch = {.groups = {groups, 1, 1}, .group = {group, 1, 1}, .group_memory = group_memory};
     hg_driver_command commands[2 * DEVICE_SLOTS + 1] = {{.kind = HG_CMD_COPY_IN}};
     hg_range slots[DEVICE_SLOTS] = {{NULL, 0, 0}};

@@ -143,7 +143,7 @@ static void test_visible(device_fixture *d) {
     }
     volatile uint32_t *words = d->driver->arena_map(arena);
     build_waiter(&k);
-    hg_driver_code code = {k.module, &k.layout, {1, 1, 1}, 0};
+    hg_driver_code code = {.module = k.module, .layout = &k.layout, .group = {1, 1, 1}, .group_memory = 0};
     hg_range slot = {arena, 0, 128};
     hg_driver_dispatch dispatch = {.groups = {1, 1, 1}, .group = {1, 1, 1}, .slots = &slot, .slot_count = 1};
     CHECK(d->driver->code_create(d->device, &code, &dispatch.kernel) == HG_OK);
@@ -247,7 +247,7 @@ static void test_threads(device_fixture *d) {
     hg_thread threads[THREADS];
     hg_driver_kernel *kernel = NULL;
     build_scale(&k);
-    hg_driver_code code = {k.module, &k.layout, {64, 1, 1}, 0};
+    hg_driver_code code = {.module = k.module, .layout = &k.layout, .group = {64, 1, 1}, .group_memory = 0};
     CHECK(d->driver->code_create(d->device, &code, &kernel) == HG_OK);
     for (uint32_t i = 0; i < THREADS; i++) {
         workers[i] = (worker){.d = d, .kernel = kernel, .factor = i * 1000 + 3};
@@ -292,7 +292,7 @@ static hg_status session(const device_kernel *k, bool *right) {
     hg_driver_arena *arenas[3] = {NULL, NULL, NULL};
     hg_driver_kernel *kernel = NULL;
     uint32_t list[1] = {0};
-    hg_driver_code code = {k->module, &k->layout, {64, 1, 1}, 0};
+    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
     hg_status status = driver->device_open(0, &options, &d.device);
     if (status != HG_OK) return status;
     status = driver->queue_create(d.device, &d.queue);
@@ -365,7 +365,7 @@ static void make_with_cache(const char *folder, const device_kernel *k) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = folder, .cache_bytes = 16 << 20};
     hg_device *device = NULL;
     hg_driver_kernel *kernel = NULL;
-    hg_driver_code code = {k->module, &k->layout, {64, 1, 1}, 0};
+    hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
     sources = binaries = 0;
     CHECK(hg_driver_opencl.device_open(0, &options, &device) == HG_OK);
     CHECK_MESSAGE(hg_driver_opencl.code_create(device, &code, &kernel) == HG_OK, "%s", hg_last_error_text());
