@@ -196,9 +196,15 @@ static bool lower(legal_pass *p, const kir_value *v) {
 static void before(legal_pass *p, const kir_value *v) {
     device *d = p->state;
     if (v->op != KIR_LOOP) return;
-    kir_value **wrap = hg_vec_push(&d->wraps);
-    if (!wrap) d->failed = true;
-    else if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v)) *wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    bool kept = d->ghosts && device_kept(v);
+    device_loop *loop = hg_vec_push(&d->open_loops);
+    if (!loop) {
+        d->failed = true;
+        return;
+    }
+    *loop = (device_loop){NULL, NULL, NULL};
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v)) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
 }
 
 static void enter(legal_pass *p, const kir_value *v) {
@@ -209,13 +215,15 @@ static void enter(legal_pass *p, const kir_value *v) {
         return;
     }
     d->loops++;
-    if (!v->u.loop.bounded) device_poll(d, &p->b);
+    if (!v->u.loop.bounded && !d->failed) device_poll_round(d, &p->b, &d->open_loops.data[d->open_loops.count - 1]);
 }
 
 static void after_loop(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    kir_value *wrap = d->wraps.count ? d->wraps.data[--d->wraps.count] : NULL;
-    if (wrap) kir_if_end(b, wrap);
+    if (d->failed || !d->open_loops.count) return;
+    device_loop loop = d->open_loops.data[--d->open_loops.count];
+    if (loop.outer) device_poll_end(d, b, &loop);
+    if (loop.wrap) kir_if_end(b, loop.wrap);
     if (d->ghosts && device_kept(v)) {
         d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
         return;
@@ -282,7 +290,7 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
     kir_module *m = NULL;
     if (status == HG_OK) status = legal_run(in, NULL, &DEVICE_RULES, &d, &m);
     if (status == HG_OK) status = d.failed ? hg_fail_memory() : finish(&d, m);
-    hg_vec_free(&d.wraps);
+    hg_vec_free(&d.open_loops);
     hg_free(d.functions);
     if (status != HG_OK) {
         kir_module_destroy(m);

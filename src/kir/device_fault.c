@@ -216,14 +216,31 @@ kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds) {
 
 _Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
 
-void device_poll(device *d, kir_builder *b) {
-    kir_var *count = device_own_var(d, &d->rounds, HG_TYPE_U32, "rounds");
-    kir_value *n = kir_add(b, kir_get(b, count), du32(b, 1));
-    kir_set(b, count, n);
+static kir_var *rounds(device *d) { return device_own_var(d, &d->rounds, HG_TYPE_U32, "rounds"); }
+
+void device_poll_begin(device *d, kir_builder *b, device_loop *loop) {
+    loop->left = kir_var_create(d->out, b->function, KIR_BOOL, 0, "left");
+    if (!loop->left) d->failed = true;
+    loop->outer = kir_loop_begin(b, true);
+    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 1));
+}
+
+void device_poll_round(device *d, kir_builder *b, const device_loop *loop) {
+    kir_value *n = kir_add(b, kir_get(b, rounds(d)), du32(b, 1));
+    kir_set(b, rounds(d), n);
     kir_value *look = kir_if_begin(b, dzero(b, dby(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
-    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, n));
+    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 0));
+    kir_break(b);
+    kir_if_end(b, look);
+}
+
+void device_poll_end(device *d, kir_builder *b, device_loop *loop) {
+    kir_value *left = kir_if_begin(b, kir_get(b, loop->left));
+    kir_break(b);
+    kir_if_end(b, left);
+    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, kir_get(b, rounds(d))));
     device_tell_group(d, b);
     device_stop_lane(d, b);
     kir_if_end(b, over);
-    kir_if_end(b, look);
+    kir_loop_end(b, loop->outer);
 }

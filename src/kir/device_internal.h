@@ -41,6 +41,13 @@ typedef struct device_function {
 enum { DEVICE_ZEROS = 0xFF, DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */,
        DEVICE_READ = 0x400 /* an INPUT that is more than the handle of a slot */ };
 
+/* A loop being copied. */
+typedef struct device_loop {
+    kir_value *wrap;  /* the IF that keeps ghosts out, or NULL */
+    kir_value *outer; /* the loop around it that looks at the clock, or NULL */
+    kir_var *left;    /* with outer: the program's loop has ended, not just 1,024 rounds of it */
+} device_loop;
+
 typedef struct device {
     legal_pass *p; /* NULL until the copying runs */
     const kir_module *in;
@@ -64,7 +71,7 @@ typedef struct device {
     bool maybe_stopped;           /* a lane here may be a ghost */
     bool stops_pending;           /* … once the access being written is done */
     const kir_value *last_kept;   /* of the operations of the kernel's body the last that holds something ghosts must do */
-    HG_VEC(kir_value *) wraps;    /* for each loop around the IF that keeps ghosts out, or NULL */
+    HG_VEC(device_loop) open_loops; /* the innermost last */
     uint32_t open_ifs;            /* of the access being written */
     kir_value *ifs[8];
 } device;
@@ -122,7 +129,11 @@ void device_stop_lane(device *d, kir_builder *b); /* the end of its region, but 
 void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name);
 void device_mask(device *d, kir_builder *b); /* what follows is for lanes that have not stopped; closed as above */
 void device_close_ifs(device *d, kir_builder *b);
-void device_poll(device *d, kir_builder *b);  /* at the start of a loop */
+/* A loop that looks at the clock is two: the inner one is the program's and ends every KIR_POLL_ROUNDS rounds, the outer one looks and goes
+ * on with it. (Devices that run both sides of a branch under a mask would pay for a look in each round.) */
+void device_poll_begin(device *d, kir_builder *b, device_loop *loop); /* before the program's loop */
+void device_poll_round(device *d, kir_builder *b, const device_loop *loop); /* at its start */
+void device_poll_end(device *d, kir_builder *b, device_loop *loop); /* after it */
 kir_var *device_stopped(device *d);
 kir_value *device_is_live(device *d, kir_builder *b);
 kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds); /* bool: time is over */
@@ -160,6 +171,11 @@ void device_follow_block(device *d, kir_builder *b); /* after a call that may ha
 kir_value *device_phase(device *d, kir_builder *b);  /* u32: barriers passed */
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at the start of a loop that ghosts stay in */
 void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
+
+/* ---- device_inline.c, device_fold.c: an invocation that runs several lanes of a block ---- */
+enum { DEVICE_MOST_INLINED = 4096 };
+hg_status device_inline(const kir_module *in, kir_module **out) HG_NODISCARD;
+hg_status device_fold(device *d) HG_NODISCARD; /* the kernel of d->out, in place */
 
 /* Helper functions of the output; see legalise_internal.h. */
 legal_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types);

@@ -74,7 +74,8 @@ static const kir_value *loop_around(const kir_value *v) {
 /* Whether a jump leads past a point, or keeps one from being reached again. */
 static bool passes_points(const in_function *f, const kir_value *v) {
     const kir_value *loop = loop_around(v);
-    if (v->op == KIR_BREAK) return f->last[loop->id] != 0;
+    if (v->op == KIR_BREAK && !loop->u.loop.once) return f->last[loop->id] != 0;
+    if (v->op == KIR_BREAK) return f->last[loop->id] > v->id + 1;
     if (v->op == KIR_CONTINUE) return f->last[loop->id] > v->id + 1;
     if (f->last_point > v->id + 1) return true;
     for (; loop; loop = loop_around(loop))

@@ -98,7 +98,7 @@ struct kir_value {
         struct { uint16_t fn; uint8_t atlas_type; } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
         struct { uint8_t code; uint8_t operand; const char *message; } fault; /* FAULT_IF: kir_fault; message static or in the module's arena */
         struct { uint16_t op; uint8_t opname; uint8_t atlas_type; const struct kir_step *info; } step; /* STEP: hg_op; args in kir_step order */
-        struct { bool bounded; } loop; /* LOOP: proven short, needs no fuel */
+        struct { bool bounded, once; } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
     } u;
     int64_t stride;    /* AFFINE: difference between neighbouring lanes, set by kir_shapes */
     uint64_t umin, umax; /* unsigned range, set by kir_shapes */
