@@ -342,6 +342,7 @@ static void tell_finding(const diff_case *d, const diff_finding *f, hg_text *out
     if (f->ordered)
         hg_text_addf(out,
                      "  the result depends on the order in which lanes run (an atomic's old value): it may differ on a right device\n");
+    if (d->sides[0].program->flags & 1) hg_text_addf(out, "  the program is relaxed: devices may differ\n");
     if (f->note[0]) hg_text_addf(out, "  not narrowed: %s\n", f->note);
 }
 

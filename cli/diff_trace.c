@@ -234,14 +234,17 @@ static void add_store(writer *w, const char *type, spare at, unsigned from, uint
     hg_text_addf(&w->text, "    stg%s%s [r%u + r%u + %u], r%u\n", *type ? "." : "", type, w->r[buffer], w->r[at], (unsigned)offset, from);
 }
 
-/* A value as bits in a register that may be stored: NaNs become one. Returns the register. */
-static unsigned add_canonical(writer *w, hg_type type, unsigned reg) {
-    const char *name = hg_type_name(type);
-    if (!hg_type_is_float(type)) return reg;
-    LINE(w, "setne.%s p%u, r%u, r%u\n", name, w->pred, reg, reg);
-    LINE(w, "mov_imm.%s r%u, nan\n", name, w->r[VALUE]);
-    LINE(w, "sel.%s r%u, p%u, r%u, r%u\n", name, w->r[VALUE], w->pred, w->r[VALUE], reg);
-    return w->r[VALUE];
+/* Puts a value where the hash reads it; all NaNs become one, by integers: a device may have a NaN of its own. */
+static void add_value(writer *w, hg_type type, unsigned reg) {
+    const unsigned *r = w->r;
+    add_store(w, hg_type_name(type), BASE, reg, AT_VALUE, RECORDS);
+    if (!hg_type_is_float(type)) return;
+    const char *bits = hg_type_size_bytes(type) == 2 ? "u16" : hg_type_size_bytes(type) == 4 ? "u32" : "u64";
+    LINE(w, "setne.%s p%u, r%u, r%u\n", hg_type_name(type), w->pred, reg, reg);
+    LINE(w, "mov_imm.%s r%u, 0x%llx\n", bits, r[WORD], (unsigned long long)(UINT64_MAX >> (65 - 8 * hg_type_size_bytes(type))));
+    LINE(w, "ldg.%s r%u, [r%u + r%u + %d]\n", bits, r[VALUE], r[RECORDS], r[BASE], AT_VALUE);
+    LINE(w, "sel.%s r%u, p%u, r%u, r%u\n", bits, r[VALUE], w->pred, r[WORD], r[VALUE]);
+    add_store(w, bits, BASE, r[VALUE], AT_VALUE, RECORDS);
 }
 
 static bool is_store(uint16_t op) { return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE || op == HG_OP_POOL_STORE_CONST; }
@@ -265,8 +268,7 @@ static void add_event(writer *w, uint32_t inst) {
         value = r[VALUE];
         LINE(w, "sel.u64 r%u, p%u, r%u, r%u\n", value, o->reg, r[ONE], r[ZERO]);
     }
-    value = add_canonical(w, type, value);
-    add_store(w, hg_type_name(type), BASE, value, AT_VALUE, RECORDS);
+    add_value(w, type, value);
     LINE(w, "mov_imm.u64 r%u, %u\n", r[MIXED], (unsigned)inst + 1);
     LINE(w, "xor.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[HASH]);
     LINE(w, "mul.u64 r%u, r%u, r%u\n", r[MIXED], r[MIXED], r[FACTOR]);

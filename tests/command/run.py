@@ -523,10 +523,10 @@ def mutated(text, old, new):
     return text.replace(old, new, 1)
 
 
-def compare(text, old, new, *arguments, status=1):
+def compare(text, old, new, *arguments, status=1, against="cpu,poor"):
     """The one object that diff prints for a program and its mutant."""
     a, b = write("a.atlas", text), write("b.atlas", mutated(text, old, new))
-    result = run("diff", a, "--backend", "cpu", "--against", "cpu,poor", "--against-program", b, "--json", *arguments)
+    result = run("diff", a, "--backend", "cpu", "--against", against, "--against-program", b, "--json", *arguments)
     document = json.loads(result.out)
     check(result.status == status and result.err == "" and document["exit"] == status and len(document["outputs"]) == 1, f"diff of {old!r} and {new!r}: {result}")
     return document["outputs"][0] if document["outputs"] else {}
@@ -613,6 +613,17 @@ def differences():
 
     full = compare(".atlas 1\n.program full\n.param r1 y buffer u32 out []\n" + "".join(f" mov_imm.u32 r{i}, {i}\n" for i in range(2, 252)) + " stg.u32 [buf(r1) + 0], r9\n", "r9, 9", "r9, 8")
     check("no registers" in full["note"] and full["array"] == "y", f"no free registers: {full}")
+
+    for backend in sorted({d["backend"] for d in json.loads(run("devices", "--json").out)["outputs"] if d["available"]} - {"cpu", "null"}):
+        for name in examples:
+            expect(run("diff", os.path.join(PROGRAMS, name), "--backend", backend, limit=300), 0, err="^$", what=f"diff {name} {backend} cpu")
+        bits = HEAD.replace("i32", "f32") + "    mov_imm.f32 r11, bits(0x7fc12345)\n    setlt.f32 p0, r10, r10\n    sel.f32 r12, p0, r10, r11\n    stg.f32 [r1 + r0], r12\n    mov_imm.f64 r13, nan\n    stg.f64 [r1 + r0], r13\n"
+        expect(run("diff", write("bits.atlas", bits.replace("buffer f32", "buffer u64").replace(", 2\n", ", 3\n")), "--backend", backend, limit=300), 0, what=f"a NaN's bits on {backend}")
+        result = run("diff", program("axpy"), "--backend", "null", "--against", backend, "--json", "--no-reduce", limit=300)
+        found = json.loads(result.out)["outputs"][0]  # a device that computes nothing
+        check(result.status == 1 and all(o["cpu_value"] == o["against_value"] for o in found["operands"]) and found["operands"], f"cpu judges null and {backend}: {found}")
+        found = compare(axpy, "fma.f32     r12", "fms.f32     r12", "--no-reduce", against=backend)
+        check((found["instruction"], found["lane"]) == (6, 0), f"fma on {backend}: {found}")
 
     expect(run("diff", program("axpy"), "--against-program", program("center")), 2, r"different parameters", what="another program")
     expect(run("diff", program("axpy"), "--backend", "abacus"), 3, r"X03", what="unknown backend")
