@@ -187,11 +187,15 @@ void emit_c_helpers(const c_printer *p, hg_text *out) {
 
 /* ---- names and literals ---- */
 
-static void float_literal(hg_text *out, uint8_t type, uint64_t bits) {
+static void float_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
     bool single = type == HG_TYPE_F32;
     bool finite = single ? (bits & 0x7f800000) != 0x7f800000 : (bits & 0x7ff0000000000000) != 0x7ff0000000000000;
     bool negative = single ? bits >> 31 & 1 : bits >> 63 & 1;
     bool infinite = single ? (bits & 0x7fffff) == 0 : (bits & 0xfffffffffffff) == 0;
+    if (!finite && !infinite && p->dialect->builtins) { /* NAN is any NaN there: its bits are the program's */
+        hg_text_addf(out, single ? "as_float(0x%llxu)" : "as_double(0x%llxul)", (unsigned long long)bits);
+        return;
+    }
     if (!finite) {
         hg_text_addf(out, infinite ? "(%sINFINITY)" : "(%sNAN)", negative ? "-" : single ? "" : "(double)");
         return;
@@ -213,7 +217,7 @@ void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bit
     if (type == KIR_BOOL)
         hg_text_addf(out, bits ? "true" : "false");
     else if (kir_type_is_float(type))
-        float_literal(out, type, bits);
+        float_literal(p, out, type, bits);
     else if (type == HG_TYPE_U64)
         hg_text_addf(out, bits > 0xffff ? p->dialect->u64_large : p->dialect->u64_small, (unsigned long long)bits);
     else
