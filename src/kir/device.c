@@ -99,14 +99,20 @@ void device_helper_end(device *d, legal_helper *h) {
 
 /* ---- the copying ---- */
 
+static kir_value *in_launch(device *d, kir_builder *b) {
+    device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0)) : device_field64(d, b, KIR_FIELD_LANES, 0);
+    return dwide_below(d, b, device_lane(d, b), lanes);
+}
+
 /* Lanes that the dispatch has too many of. */
 static void stop_surplus(device *d, kir_builder *b) {
     kir_value *inside;
     if (!d->block) {
         inside = dop(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
-    } else if (!d->options->whole_blocks) {
-        device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0)) : device_field64(d, b, KIR_FIELD_LANES, 0);
-        inside = dwide_below(d, b, device_lane(d, b), lanes);
+    } else if (!d->options->whole_blocks || d->options->fold > 1) {
+        inside = d->options->whole_blocks ? NULL : in_launch(d, b);
+        kir_value *own = d->options->fold > 1 ? dop(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
+        inside = inside && own ? dop(b, KIR_AND, inside, own) : inside ? inside : own;
     } else {
         return;
     }
@@ -183,7 +189,7 @@ static bool lower(legal_pass *p, const kir_value *v) {
     case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: device_lower_access(d, v); return true;
     case KIR_FAULT_IF: lower_fault_if(d, v); return true;
     case KIR_EXIT:
-        if (d->ghosts && device_kept(v)) kir_exit(&p->b); /* all lanes of the group */
+        if (d->ghosts && device_kept(v)) kir_emit(&p->b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1; /* all lanes of the group */
         else device_stop_lane(d, &p->b);
         return true;
     case KIR_CALL: lower_call(d, v); return true;
@@ -260,9 +266,8 @@ static hg_status prepare(device *d) {
     d->group_memory = shared && !d->options->shared_is_slot;
     bool barrier = d->functions[d->in->functions->id].barrier;
     if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
-    if (d->options->fold > 1 && d->block) return hg_fail(HG_ERROR_ISA, "blocks larger than the device's groups are not possible yet");
     const device_function *kernel = &d->functions[d->in->functions->id];
-    d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks);
+    d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks || d->options->fold > 1);
     if (d->ghosts) kir_shapes((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
     HG_TRY(device_find_zeros(d->in));
     note_read_inputs(d->in);
@@ -281,17 +286,40 @@ static hg_status finish(device *d, kir_module *m) {
     return kir_verify(m);
 }
 
+/* A function that holds a barrier. */
+static bool calls_barrier(const kir_module *m) {
+    for (const kir_function *f = m->functions->next; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_BARRIER) return true;
+    return false;
+}
+
+static hg_status make(device *d, kir_module **m) {
+    HG_TRY(prepare(d));
+    HG_TRY(legal_run(d->in, NULL, &DEVICE_RULES, d, m));
+    if (d->failed) return hg_fail_memory();
+    if (d->block && d->options->fold > 1) {
+        HG_TRY(kir_simplify(*m)); /* less lives across barriers */
+        HG_TRY(device_fold(d));
+    }
+    return finish(d, *m);
+}
+
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) {
     *out = NULL;
     memset(layout, 0, sizeof *layout);
     layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot = layout->shared_slot = layout->first_arena_slot = -1;
     device d = {.in = in, .options = options, .layout = layout, .i64 = options->target.i64, .small = options->small, .block = options->form == KIR_FORM_BLOCK};
-    hg_status status = prepare(&d);
-    kir_module *m = NULL;
-    if (status == HG_OK) status = legal_run(in, NULL, &DEVICE_RULES, &d, &m);
-    if (status == HG_OK) status = d.failed ? hg_fail_memory() : finish(&d, m);
+    kir_module *m = NULL, *inlined = NULL;
+    hg_status status = HG_OK;
+    if (d.block && options->fold > 1 && calls_barrier(in)) {
+        status = device_inline(in, &inlined);
+        d.in = inlined;
+    }
+    if (status == HG_OK) status = make(&d, &m);
     hg_vec_free(&d.open_loops);
     hg_free(d.functions);
+    kir_module_destroy(inlined);
     if (status != HG_OK) {
         kir_module_destroy(m);
         kir_device_layout_free(layout);

@@ -208,7 +208,7 @@ device_wide device_block_number(device *d, kir_builder *b) {
     return d->small ? dwide_of_u32(d, b, n.l) : n;
 }
 
-static kir_value *block_lanes(device *d, kir_builder *b) {
+kir_value *device_block_lanes(device *d, kir_builder *b) {
     kir_value *n = kir_mul(b, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0), device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
     return kir_mul(b, n, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 2));
 }
@@ -220,8 +220,8 @@ device_wide device_lane(device *d, kir_builder *b) {
         return dwide_add(d, b, device_field64(d, b, KIR_FIELD_FIRST, 0), dwide_of_u32(d, b, inside));
     }
     device_wide block = device_block_number(d, b);
-    if (d->small) return dwide_of_u32(d, b, kir_add(b, kir_mul(b, dwide_low(d, b, block), block_lanes(d, b)), inside));
-    return dwide_add(d, b, dwide_mul32(d, b, block, block_lanes(d, b)), dwide_of_u32(d, b, inside));
+    if (d->small) return dwide_of_u32(d, b, kir_add(b, kir_mul(b, dwide_low(d, b, block), device_block_lanes(d, b)), inside));
+    return dwide_add(d, b, dwide_mul32(d, b, block, device_block_lanes(d, b)), dwide_of_u32(d, b, inside));
 }
 
 static device_wide make_id(device *d, kir_builder *b, uint32_t id) {

@@ -25,8 +25,7 @@ kir_value *device_phase(device *d, kir_builder *b) { return kir_get(b, phase(d))
 
 /* Zeroes reserved words and shared memory, each lane a part. */
 static void fill(device *d, kir_builder *b) {
-    kir_value *lanes = kir_mul(b, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0), device_field32(d, b, KIR_FIELD_BLOCK_DIM, 1));
-    lanes = dshift(b, KIR_SHL, kir_mul(b, lanes, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 2)), 2);
+    kir_value *lanes = dshift(b, KIR_SHL, device_block_lanes(d, b), 2);
     kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0), du32(b, d->layout->shared_reserved));
     kir_var *at = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, "at");
     kir_set(b, at, dshift(b, KIR_SHL, device_linear(d, b), 2));
@@ -60,7 +59,7 @@ void device_begin_group(device *d, kir_builder *b) {
 static void leave_together(device *d, kir_builder *b, kir_value *when) {
     kir_value *leave = kir_if_begin(b, when);
     if (d->function == d->in->functions) {
-        kir_exit(b);
+        kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
     } else {
         kir_set(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped"), kir_const(b, KIR_BOOL, 1));
         uint8_t type = b->function ? b->function->result : (uint8_t)KIR_VOID;
@@ -111,7 +110,7 @@ void device_lower_barrier(device *d, const kir_value *v) {
     synchronise(d, b, v->u.imm);
     kir_set(b, phase(d), kir_add(b, kir_get(b, phase(d)), du32(b, 1)));
     /* who faulted before has taken all others along */
-    if (in_sequence(v) && d->function == d->in->functions) d->maybe_stopped = d->can_exit || !d->options->whole_blocks;
+    if (in_sequence(v) && d->function == d->in->functions) d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
 }
 
 /* ---- the clock in loops that ghosts stay in: the group looks and leaves together ---- */

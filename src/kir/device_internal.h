@@ -116,6 +116,7 @@ void device_touch(device *d, int16_t slot, bool write); /* the slot's base is ne
 device_wide device_lane(device *d, kir_builder *b);     /* global lane id */
 kir_value *device_order(device *d, kir_builder *b);     /* u32 that grows with it in the dispatch, NULL when there is none */
 kir_value *device_linear(device *d, kir_builder *b);    /* index of the lane in its block */
+kir_value *device_block_lanes(device *d, kir_builder *b);
 device_wide device_block_number(device *d, kir_builder *b);
 void device_prepare_ids(device *d, kir_builder *b, const kir_function *f); /* what the function reads, at its start */
 void device_lower_id(device *d, const kir_value *v);

@@ -125,7 +125,9 @@ static void open_region(legal_pass *p, const kir_value *v) {
         legal_set(p, v, kir_if_begin(&p->b, legal_arg(p, v, 0)));
         return;
     }
-    legal_set(p, v, kir_loop_begin(&p->b, v->u.loop.bounded));
+    kir_value *loop = kir_loop_begin(&p->b, v->u.loop.bounded);
+    loop->u.loop.once = v->u.loop.once;
+    legal_set(p, v, loop);
     if (p->rules->enter) p->rules->enter(p, v);
 }
 

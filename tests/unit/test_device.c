@@ -308,6 +308,8 @@ static void run_example(const example *x) {
             if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
             run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
             if (x->endless) run_one(x, true, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+            if (o.form != KIR_FORM_BLOCK || t % 2 != (variant >> 1 & 1)) continue;
+            for (o.fold = 2; o.fold < 6; o.fold += 2 + (uint32_t)t % 2) run_one(x, x->endless && t > 2, TARGETS[t].name, &o, p.module, from, &expected, &fault);
         }
         release(&p);
     }
