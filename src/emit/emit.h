@@ -38,6 +38,7 @@ typedef struct emit_spirv_options {
     bool record_is_pushed;    /* the record is the push constant block; else the block is the record's address (addressed) or the record
                                  is storage buffer binding = number of slots */
     bool float_controls_rte[2], float_controls_preserve[2], float_controls_inf_nan[2]; /* f32, f64: execution modes the device offers */
+    bool no_fences;           /* the device's compiler takes a memory barrier for a control barrier, and keeps the order of atomics anyway */
     uint32_t group[3];        /* LocalSize */
     uint64_t group_memory;    /* bytes */
     bool debug;               /* OpName, OpLine with source instructions */

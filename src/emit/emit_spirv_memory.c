@@ -535,6 +535,7 @@ static uint32_t atomic(spirv *s, const kir_value *v) {
 }
 
 static void order(spirv *s, const kir_value *v) {
+    if (v->op == KIR_FENCE && s->options->no_fences) return;
     uint32_t semantics = spv_u32(s, Spv_q_AcquireRelease | Spv_q_UniformMemory | Spv_q_WorkgroupMemory);
     uint32_t group = spv_u32(s, Spv_o_WorkgroupScope);
     if (v->op == KIR_BARRIER)

@@ -229,8 +229,9 @@ static uint64_t limit(uint64_t size, const hg_variant_field *f) {
     return f->bytes == 4 && !f->paired && value > UINT32_MAX ? UINT32_MAX : value;
 }
 
-static uint64_t fuel(const hg_driver_launch *l) {
-    uint64_t looks;
+static uint64_t fuel(const hg_dispatch *d, const hg_driver_launch *l) {
+    uint64_t looks, rounds = d->variants->caps->max_rounds / KIR_POLL_ROUNDS;
+    if (rounds) return rounds > 4 ? rounds - 3 : 1; /* the loops around loops that look at the clock are counted too */
     if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) || looks > UINT32_MAX) return UINT32_MAX;
     return looks;
 }
@@ -263,7 +264,7 @@ static uint64_t field_value(const hg_dispatch *d, const hg_variant_field *f, uin
     case KIR_FIELD_DIGIT: return digit(d, d->first, index);
     case KIR_FIELD_BOX: return d->box[index];
     case KIR_FIELD_TABLE: return d->room->table_counts[index];
-    case KIR_FIELD_FUEL: return fuel(l);
+    case KIR_FIELD_FUEL: return fuel(d, l);
     case KIR_FIELD_ARENAS: return d->room->arena_count;
     case KIR_FIELD_ZERO: break;
     }
@@ -475,7 +476,11 @@ static void time_out(hg_dispatch *d) {
     memset(&d->fault, 0, sizeof d->fault);
     d->fault.happened = true;
     d->fault.code = HG_FAULT_TIMEOUT;
-    kir_fault_text_timeout(d->fault.message, sizeof d->fault.message, d->launch->timeout_ms);
+    uint32_t rounds = d->variants->caps->max_rounds;
+    if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
+        snprintf(d->fault.message, sizeof d->fault.message, "the device cannot run more than %u rounds of loops in a lane", (unsigned)rounds);
+    else
+        kir_fault_text_timeout(d->fault.message, sizeof d->fault.message, d->launch->timeout_ms);
 }
 
 static void finish(hg_dispatch *d) {

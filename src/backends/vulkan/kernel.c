@@ -117,6 +117,7 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
     memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);
     memcpy(options.float_controls_inf_nan, d->inf_nan, sizeof d->inf_nan);
     memcpy(options.group, code->group, sizeof options.group);
+    options.no_fences = d->no_fences;
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);
     vk_code made = {words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes,
                     code->bound || !d->caps.target.addressed};

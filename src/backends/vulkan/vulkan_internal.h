@@ -87,6 +87,7 @@ struct hg_device {
     VkPhysicalDeviceLimits limits;
     bool pretend_staging;
     int lost;                   /* atomic */
+    bool no_fences; /* llvmpipe leaves a branch or loop wrongly at a memory barrier inside; its atomics keep their order */
     bool rte[2], preserve[2], inf_nan[2]; /* float controls of f32, f64 */
     uint64_t import_alignment;  /* of host memory that the device can use in place; 0: none */
     uint32_t family, lane_count;
