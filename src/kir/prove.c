@@ -2,6 +2,7 @@
  * variables grow until nothing changes (the third round takes them to the end of their type) and are narrowed twice again, a call is walked
  * where it stands. The walk is bounded in steps and in depth; beyond, nothing is proven.
  * Must not know: devices, handles. */
+#include "kir/device_internal.h"
 #include "kir/prove.h"
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct kir_prover {
     const kir_module *m;
     uint32_t *base; /* first number of a function's values, by its id */
     uint32_t value_count;
+    uint8_t *zeros; /* low bits that are zero, by number of the value */
     bool trivial; /* nothing to prove */
 };
 
@@ -341,6 +343,8 @@ static void check_access(walk *w, const place *at, const kir_value *v) {
         }
         bool named = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
         index = deep(w, at, v->args[named], DEEP);
+        uint8_t zeros = w->p->zeros[number(w, at, v->args[named])]; /* the largest index is a multiple too */
+        index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
     __extension__ typedef __int128 wide;
     wide low = (wide)index.low + v->u.mem.disp, high = (wide)index.high + v->u.mem.disp + (wide)size;
@@ -524,6 +528,13 @@ hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
         p->value_count += kir_number(f);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->trivial &= !is_checked(v);
     }
+    p->zeros = hg_calloc(p->value_count + (size_t)1, 1);
+    if (!p->zeros || (!p->trivial && device_find_zeros(m) != HG_OK)) {
+        kir_prover_destroy(p);
+        return hg_fail_memory();
+    }
+    for (kir_function *f = m->functions; f && !p->trivial; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->zeros[p->base[f->id] + v->id] = (uint8_t)device_zeros(v);
     *prover = p;
     return HG_OK;
 }
@@ -531,6 +542,7 @@ hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
 void kir_prover_destroy(kir_prover *p) {
     if (!p) return;
     hg_free(p->base);
+    hg_free(p->zeros);
     hg_free(p);
 }
 
