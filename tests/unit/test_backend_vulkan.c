@@ -32,8 +32,10 @@ static uint64_t random_number(void) {
     return random_state;
 }
 
+static char cache_dir[] = "/tmp/hologram_vulkan_XXXXXX"; /* so that pipeline caches are asked for, too */
+
 static hg_status open_device(uint32_t index, const char *pretend, hg_device **d) {
-    hg_driver_options options = {.cpu_level = "", .pretend = pretend, .cache_dir = "", .cache_bytes = 0};
+    hg_driver_options options = {.cpu_level = "", .pretend = pretend, .cache_dir = cache_dir, .cache_bytes = 1 << 20};
     return driver->device_open(index, &options, d);
 }
 
@@ -656,6 +658,7 @@ int main(int argc, char **argv) {
     static const char *const pretends[] = {"", "descriptors", "staging", "descriptors,staging,no-int64"};
     bool validated = argc > 1 && strcmp(argv[1], "--validated") == 0;
     uint32_t drivers = show_software();
+    CHECK(mkdtemp(cache_dir) != NULL);
     bool kernels = compile_all();
     if (!kernels) SKIP("kernels: glslangValidator is not installed (Debian package glslang-tools)");
     test_missing_library();
@@ -671,6 +674,9 @@ int main(int argc, char **argv) {
         }
     if (devices && !validated) test_validation(argv[0]);
     for (int i = 0; i < 4; i++) free(shaders[i / 2][i % 2].words);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r '%s'", cache_dir);
+    CHECK(system(command) == 0);
     return test_done();
 }
 #else
