@@ -13,7 +13,7 @@ typedef struct var_use {
     bool shared;        /* another function touches it, or gets it as an array */
     kir_var *array;     /* its elements for each lane */
 } var_use;
-enum { NO_RUN = 0, MANY = UINT32_MAX };
+enum { NO_RUN = 0, MANY = INT32_MAX };
 
 typedef struct folder {
     device *d;
@@ -378,18 +378,18 @@ static void finish_exit(folder *x, kir_value *v, const run_loop *r) {
     v->op = KIR_BREAK;
 }
 
-static bool finish_run(folder *x, const run_loop *r, const kir_value *outer_loop, bool last_of_all) {
+/* ends: nothing follows the run in what jumps out of it leave. False: something does, and a jump is there. */
+static bool finish_run(folder *x, const run_loop *r, bool ends) {
     for (kir_value *v = r->first; v && !x->b.failed; v = kir_walk(v, r->loop->body[0])) {
         bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) && loop_around(v) == r->loop && v->scratch != r->loop;
         if (v->op == KIR_LOOP && holds_exit(v)) exit_again(x, v);
-        if ((leaves || v->op == KIR_EXIT) && !last_of_all) return false;
+        if ((leaves || v->op == KIR_EXIT) && !ends) return false;
         if (v->op == KIR_EXIT) finish_exit(x, v, r);
         else if (leaves) go_on(x, v, r->at);
         else if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) use_array(x, v, r->at);
         else if (v->op == KIR_ATOMIC && v->u.mem.high) use_high(x, v, r->at);
         if (v->op == KIR_CONTINUE) v->scratch = r->loop;
     }
-    (void)outer_loop;
     return true;
 }
 
@@ -402,49 +402,49 @@ static void append(kir_region *region, kir_value *v) {
     region->last = v;
 }
 
-/* An outer IF or LOOP around a region, the region's own end seen as the end of all. */
+/* Operations first … before next, all of one run, become the loop of a run at the region's end. */
+static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
+    run_loop r = begin_run(x);
+    if (x->b.failed) return true;
+    r.first = first;
+    for (kir_value *v = first, *after; v != next; v = after) {
+        after = v->next;
+        append(r.loop->body[0], v);
+    }
+    bool good = finish_run(x, &r, ends);
+    x->b.region = r.loop->body[0];
+    if (x->b.region->last->op != KIR_CONTINUE && x->b.region->last->op != KIR_BREAK) exchange(x, r.at, false);
+    kir_loop_end(&x->b, r.loop);
+    return good;
+}
+
+/* An outer operation; a condition reads what the first lane found, the same in all. */
+static void add_outer(folder *x, kir_region *region, kir_value *v) {
+    bool array = v->op == KIR_VAR_GET && v->u.var->id < x->old_vars && x->uses[v->u.var->id].array;
+    kir_value *zero = array ? du32(&x->b, 0) : NULL;
+    append(region, v);
+    if (array) use_array(x, v, zero);
+}
+
 static bool rebuild(folder *x, kir_region *region) {
-    kir_builder *b = &x->b;
-    kir_value *loop = region->owner && region->owner->op == KIR_LOOP ? region->owner : region->owner ? loop_around(region->owner) : NULL;
-    kir_value *v = region->first;
-    bool good = true;
+    kir_value *owner = region->owner, *loop = owner && owner->op == KIR_LOOP ? owner : owner ? loop_around(owner) : NULL;
+    kir_value *v = region->first, *next;
     region->first = region->last = NULL;
-    while (v && !b->failed && good) {
-        b->region = region;
-        b->inst = v->inst;
+    for (; v && !x->b.failed; v = next) {
+        x->b.region = region;
+        x->b.inst = v->inst;
+        kir_value *last = v;
+        while (v->scratch != x && last->next && last->next->scratch != x) last = last->next;
+        next = last->next;
         if (v->scratch == x) {
-            kir_value *next = v->next;
-            if (v->op == KIR_VAR_GET) { /* a condition: the same in all lanes */
-                kir_value *zero = du32(b, 0);
-                if (b->failed) break;
-                append(region, v);
-                if (v->u.var->id < x->old_vars && x->uses[v->u.var->id].array) use_array(x, v, zero);
-            } else {
-                append(region, v);
-            }
-            v = next;
+            add_outer(x, region, v);
             continue;
         }
-        kir_value *last = v;
-        while (last->next && last->next->scratch != x) last = last->next;
-        kir_value *next = last->next;
-        bool end = !next || (next->op == KIR_BREAK && !next->next);
-        if (end && region->owner && region->owner != loop) end = ends_with_run(region->owner, loop);
-        run_loop r = begin_run(x);
-        if (b->failed) break;
-        r.first = v;
-        for (kir_value *w = v, *after; w != next; w = after) {
-            after = w->next;
-            append(r.loop->body[0], w);
-        }
-        good = finish_run(x, &r, loop, end);
-        b->region = r.loop->body[0];
-        const kir_value *tail = b->region->last;
-        if (tail->op != KIR_CONTINUE && tail->op != KIR_BREAK) exchange(x, r.at, false);
-        kir_loop_end(b, r.loop);
-        v = next;
+        bool ends = !next || (next->op == KIR_BREAK && !next->next);
+        if (ends && owner && owner != loop) ends = ends_with_run(owner, loop);
+        if (!add_run(x, v, next, ends)) return false;
     }
-    return good;
+    return true;
 }
 
 /* ---- ---- */
