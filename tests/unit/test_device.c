@@ -223,6 +223,15 @@ static void check_end(const example *x, const char *target, const uint32_t *f) {
     CHECK_MESSAGE(!f[KIR_FAULT_HAPPENED] && f[KIR_FAULT_CANCEL], "%s %s: a fault or no end", x->name, target);
 }
 
+/* No zero of a float is left for a compiler to compute with, and no number less itself. */
+static void check_hidden(const example *x, const kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool zero = v->op == KIR_CONST && kir_type_is_float(v->type) && v->u.imm == 0, self = v->op == KIR_FSUB && v->args[0] == v->args[1];
+            CHECK_MESSAGE(!zero && !self, "%s: %s in %s is not hidden", x->name, zero ? "a zero" : "x - x", f->name);
+        }
+}
+
 static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from, const world *expected, const tile_fault *fault) {
     char name[96];
     snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block", o->shared_is_slot ? " slot" : o->small ? " small" : "", o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
@@ -242,6 +251,7 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     status = kir_simplify(m);
     if (status == HG_OK) status = kir_verify(m);
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
+    if (o->hide_zeros) check_hidden(x, m);
     r.m = m;
     r.layout = &layout;
     r.options = o;
@@ -303,7 +313,7 @@ static void run_example(const example *x) {
         if (!compile(x, &caps, &p)) continue;
         bool flat_possible = !has_barrier(p.module);
         for (uint32_t variant = 0; variant < 16; variant++) {
-            kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2, .shared_is_slot = (variant & 8) != 0};
+            kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2, .hide_zeros = (variant & 2) != 0, .shared_is_slot = (variant & 8) != 0};
             if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven)) continue;
             if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
             run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
@@ -319,7 +329,63 @@ static void run_example(const example *x) {
 #define H(i) ((uint64_t)(i) << 25 | (i))
 #include "device_examples.h"
 
+/* ---- running out of memory at every allocation ---- */
+
+static struct { uint64_t live, count, fail_at; } memory;
+static void *reallocate(void *user, void *block, size_t size) {
+    (void)user;
+    if (++memory.count == memory.fail_at) return NULL;
+    void *now = realloc(block, size);
+    if (now && !block) memory.live++;
+    return now;
+}
+static void give_back(void *user, void *block) {
+    (void)user;
+    if (block) memory.live--;
+    free(block);
+}
+
+static void run_out_of_memory(const char *name, size_t target, kir_device_options o) {
+    const example *x = EXAMPLES;
+    while (strcmp(x->name, name) != 0) x++;
+    kir_caps caps;
+    program p;
+    o.target = TARGETS[target].t;
+    tile_caps(!o.target.i64, &caps);
+    if (!compile(x, &caps, &p)) return;
+    bool done = false;
+    for (uint64_t n = 1; n < 5000 && !done; n++) {
+        kir_module *m;
+        kir_device_layout layout;
+        uint64_t before = memory.live;
+        memory.count = 0;
+        memory.fail_at = n;
+        hg_status status = kir_device(p.module, &o, &m, &layout);
+        done = memory.count < n;
+        memory.fail_at = 0;
+        /* shapes do without memory: less is known then */
+        CHECK_MESSAGE(status == HG_OK || (!done && status == HG_ERROR_OUT_OF_MEMORY), "%s, allocation %llu: %s", name, (unsigned long long)n, hg_last_error_text());
+        if (status == HG_OK) {
+            kir_module_destroy(m);
+            kir_device_layout_free(&layout);
+        }
+        CHECK_U64(memory.live, before);
+    }
+    CHECK(done);
+    release(&p);
+}
+
+static void test_memory(void) {
+    run_out_of_memory("open", 3, (kir_device_options){.form = KIR_FORM_FLAT});
+    run_out_of_memory("atomics", 4, (kir_device_options){.form = KIR_FORM_FLAT, .small = true});
+    run_out_of_memory("uniform branches around barriers", 0, (kir_device_options){.form = KIR_FORM_BLOCK});
+    run_out_of_memory("barrier in a function", 4, (kir_device_options){.form = KIR_FORM_BLOCK, .fold = 3});
+}
+
 int main(int argc, char **argv) {
+    hg_allocator hooks = {sizeof hooks, NULL, reallocate, give_back};
+    CHECK(hg_set_allocator(&hooks) == HG_OK);
+    if (argc < 2) test_memory();
     for (size_t i = 0; i < HG_COUNT_OF(EXAMPLES); i++)
         if (argc < 2 || strstr(EXAMPLES[i].name, argv[1])) run_example(&EXAMPLES[i]);
     return test_done();
