@@ -292,6 +292,7 @@ static uint64_t dev_field(const device_run *r, const device_launch *l, const kir
     case KIR_FIELD_BOX: return box[f->index];
     case KIR_FIELD_TABLE: return f->index ? l->pool_count : l->buffer_count;
     case KIR_FIELD_FUEL: return l->fuel;
+    case KIR_FIELD_ZERO: return 0;
     default: return DEVICE_ARENAS;
     }
 }

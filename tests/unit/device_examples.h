@@ -29,6 +29,11 @@ static const example EXAMPLES[] = {
              "    mul.u32 r31, r31, r30\n    add.u32 r31, r31, r14\n    mul.u32 r31, r31, r30\n    add.u32 r31, r31, r15\n    mul.u32 r31, r31, r30\n    add.u32 r31, r31, r16\n    mul.u32 r31, r31, r30\n"
              "    add.u32 r31, r31, r17\n    mul.u32 r31, r31, r30\n    add.u32 r31, r31, r18\n    add.u32 r31, r31, r19\n    mul.u32 r31, r31, r20\n    add.u32 r31, r31, r21\n    add.u32 r31, r31, r22\n"
              "    mov_imm.u32 r250, 2\n    shl.u64 r0, r255, r250\n    stg.u32 [r1 + r0], r31\n    exit\n"},
+    {.name = "zeros", .grid = {5, 1, 1}, .block = {8, 1, 1}, .lanes = 37, .proven = true, .regs = {[1] = H(3)},
+     .text = ".atlas 1\n.program zeros\n.param r1 x buffer f32 inout\n    cvt.f32.u64 r10, r255\n    neg.f32 r10, r10\n    mov_imm.f32 r11, 0\n"
+             "    add.f32 r12, r10, r11\n    mul.f32 r13, r10, r11\n    sub.f32 r14, r10, r10\n    sub.f32 r15, r11, r10\n    exp.f32 r16, r10\n    cvt.f64.f32 r17, r10\n    mov_imm.f64 r18, 0\n"
+             "    add.f64 r18, r17, r18\n    sub.f64 r17, r17, r17\n    mul.f64 r17, r17, r18\n    mov_imm.u32 r250, 5\n    shl.u64 r0, r255, r250\n    stg.f32 [r1 + r0], r12\n    stg.f32 [r1 + r0 + 4], r13\n"
+             "    stg.f32 [r1 + r0 + 8], r14\n    stg.f32 [r1 + r0 + 12], r15\n    stg.f32 [r1 + r0 + 16], r16\n    stg.f64 [r1 + r0 + 24], r17\n    exit\n"},
     {.name = "bytes", .grid = {5, 1, 1}, .block = {8, 1, 1}, .lanes = 40, .proven = true, .regs = {[1] = H(4), [2] = H(3)},
      .text = ".atlas 1\n.program bytes\n.param r1 x buffer u8 inout\n.param r2 y buffer u8 inout\n"
              "    ldg.u8 r10, [r1 + r255 + 3]\n    ldg.i8 r11, [r1 + r255 + 50]\n    add.u8 r10, r10, r10\n    stg.u8 [r2 + r255], r10\n    cvt.i32.i8 r12, r11\n"
