@@ -382,7 +382,12 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     case KIR_MUL: infix(p, v, "*"); return true;
     case KIR_AND: infix(p, v, "&"); return true;
     case KIR_OR: infix(p, v, "|"); return true;
-    case KIR_XOR: infix(p, v, "^"); return true;
+    case KIR_XOR:
+        if (p->dialect->logical_not && v->type == KIR_BOOL && v->args[1]->op == KIR_CONST && v->args[1]->u.imm)
+            text(p, "!"), arg(p, v, 0);
+        else
+            infix(p, v, "^");
+        return true;
     case KIR_SHL:
     case KIR_LSHR:
     case KIR_ASHR: shift(p, v); return true;

@@ -20,6 +20,7 @@ typedef struct c_dialect {
     const char *unused;                              /* the first lines of such a function */
     bool lane_at_a_time;                             /* one call a lane: faults and fuel end it, its variables lie in a struct */
     bool builtins;                                   /* mul_hi, clz, as_TYPE; math functions of any type */
+    bool logical_not;                                /* a ^ true is !a */
     void (*kernel_head)(c_printer *p);               /* from the signature to the first declaration */
     void (*id)(c_printer *p, const kir_value *v);    /* the right-hand side of an ID, semicolon included */
     void (*input)(c_printer *p, const kir_value *v); /* of an INPUT */

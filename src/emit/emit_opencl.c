@@ -358,6 +358,7 @@ const c_dialect emit_opencl_dialect = {
     .parameters = "__private %s_env *env",
     .unused = "    (void)env;\n",
     .builtins = true,
+    .logical_not = true,
     .kernel_head = print_kernel_head,
     .id = print_id,
     .input = print_input,
