@@ -271,6 +271,7 @@ hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **
 hg_status kir_simplify(kir_module *m);   /* forward variables, fold constants, common subexpressions, dead code */
 void kir_shapes(kir_module *m, bool tile_is_block); /* sets shape, stride, range */
 hg_status kir_provenance(kir_module *m); /* sets mem.slot, module->slots, has_open */
+hg_status kir_provenance_within(kir_module *m, uint32_t most); /* for a device of few slots: the other accesses are open */
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status kir_verify(const kir_module *m) HG_NODISCARD;
 void kir_print(hg_text *out, const kir_module *m);

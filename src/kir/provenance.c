@@ -39,7 +39,7 @@ static void follow_variables(const kir_module *m, origin *vars) {
 }
 
 /* The slot of an origin, made when new. False: out of memory. */
-static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, int16_t *slot) {
+static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, uint32_t most, int16_t *slot) {
     *slot = KIR_OPEN;
     if (o.kind != ORIGIN_INPUT && o.kind != ORIGIN_CONST) return true;
     bool constant = o.kind == ORIGIN_CONST;
@@ -49,7 +49,7 @@ static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, int16_
         *slot = (int16_t)i;
         return true;
     }
-    if (m->slots.count >= MAX_SLOTS && !plan) return true;
+    if (m->slots.count >= most && !plan) return true;
     kir_slot *s = hg_vec_push(&m->slots);
     if (!s) return false;
     *s = (kir_slot){.space = space, .plan = plan, .constant = constant, .input = constant ? 0 : (uint32_t)o.value, .handle = constant ? o.value : 0};
@@ -57,10 +57,10 @@ static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, int16_
     return true;
 }
 
-static bool place_access(kir_module *m, kir_value *v, const origin *vars) {
+static bool place_access(kir_module *m, kir_value *v, const origin *vars, uint32_t most) {
     v->u.mem.slot = KIR_OPEN;
     if (v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS) return true;
-    if (v->u.mem.space != KIR_FLAT && !v->u.mem.split && !slot_of(m, v->u.mem.space, v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0, origin_of(v->args[0], vars), &v->u.mem.slot)) return false;
+    if (v->u.mem.space != KIR_FLAT && !v->u.mem.split && !slot_of(m, v->u.mem.space, v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0, origin_of(v->args[0], vars), most, &v->u.mem.slot)) return false;
     if (v->u.mem.slot == KIR_OPEN) {
         m->has_open = true;
         return true;
@@ -71,7 +71,10 @@ static bool place_access(kir_module *m, kir_value *v, const origin *vars) {
     return true;
 }
 
-hg_status kir_provenance(kir_module *m) {
+hg_status kir_provenance(kir_module *m) { return kir_provenance_within(m, MAX_SLOTS); }
+
+hg_status kir_provenance_within(kir_module *m, uint32_t most) {
+    if (most > MAX_SLOTS) most = MAX_SLOTS;
     origin *vars = hg_calloc((size_t)m->var_count + 1, sizeof *vars);
     if (!vars) return hg_fail_memory();
     m->slots.count = 0;
@@ -80,7 +83,7 @@ hg_status kir_provenance(kir_module *m) {
     bool ok = true;
     for (kir_function *f = m->functions; f && ok; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v && ok; v = kir_walk(v, f->body))
-            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC) ok = place_access(m, v, vars);
+            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC) ok = place_access(m, v, vars, most);
     hg_free(vars);
     return ok ? HG_OK : hg_fail_memory();
 }

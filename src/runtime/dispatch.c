@@ -395,6 +395,7 @@ hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_r
     if (!unchanged) {
         d->prepared = d->one_window = false;
         HG_TRY(prepare(d, launch, proven));
+        room->compile_ns += d->compile_ns;
         HG_TRY(make_fault_record(room));
         HG_TRY(make_shared(d, launch));
         if (d->variant->layout.locks_slot >= 0) HG_TRY(make_locks(room->hall));
@@ -441,7 +442,7 @@ hg_status hg_dispatch_submit(hg_dispatch *d, hg_driver_queue *queue, const hg_dr
     if (faults && !room->fault_words)
         commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = room->fault_memory.range, .host = room->fault_copy};
     for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
-    if (!d->one_window) d->started_ns = hg_clock_ns();
+    if (!d->one_window || !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->started_ns = hg_clock_ns();
     room->fault_dirty = false;
     d->recorded_ns = hg_profile_start(d->variants->profile);
     return d->variants->driver->queue_submit(queue, commands, count, NULL, 0, signal);
@@ -501,6 +502,7 @@ void hg_dispatch_abandon(hg_dispatch *d) {
 
 bool hg_dispatch_needs_wait(const hg_dispatch *d) {
     if (d->variant->layout.fault_slot >= 0 || d->shared.range.arena) return true;
+    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) return true; /* how long its compiler takes */
     return first_window(d) < d->launch->lanes || d->launch->lanes > LARGEST_WINDOW;
 }
 
@@ -530,7 +532,10 @@ bool hg_dispatch_done(hg_dispatch *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record(d);
     d->recorded_ns = 0;
     bool stopped = read_faults(d), left = false;
-    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) __atomic_store_n(&d->variant->ran, 1, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) {
+        d->room->compile_ns += hg_clock_ns() - d->started_ns;
+        __atomic_store_n(&d->variant->ran, 1, __ATOMIC_RELAXED);
+    }
     if (!d->one_window) {
         measure(d);
         left = step_window(d);

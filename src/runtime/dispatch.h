@@ -103,6 +103,7 @@ typedef struct hg_dispatch_room {
     hg_piece fault_memory;           /* else it is copied in and out */
     uint32_t fault_copy[KIR_FAULT_WORDS];
     bool fault_ready, fault_dirty;
+    uint64_t compile_ns;             /* time that compilers took so far, of kernels' first runs too: no launch's */
     /* The handle table of open accesses, filled before begin by whoever knows handles (table.c). */
     hg_piece table_memory;
     uint32_t *table;                 /* its words */

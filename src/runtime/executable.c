@@ -31,7 +31,7 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
 hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) {
     kir_module *low = NULL;
     uint64_t start = hg_profile_start(b->profile);
-    HG_TRY(kir_provenance(high));
+    HG_TRY(kir_provenance_within(high, b->caps->max_slots));
     HG_TRY(kir_legalise(high, &b->caps->kir, &low));
     hg_status status = kir_simplify(low);
     if (status == HG_OK) {

@@ -125,7 +125,6 @@ static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_lau
     hg_dispatch *d = &run->binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(run->binding, index, launch);
     HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, proven, false));
-    if (run->deadline_ns) run->deadline_ns += d->compile_ns;
     run->dispatch = d;
     run->kernel = index;
     return next_window(run);
@@ -139,11 +138,15 @@ static hg_status submit_launch(hg_run *run, uint32_t index, const hg_driver_laun
     return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
 }
 
+static uint64_t deadline_of(const hg_run *run) {
+    return run->deadline_ns ? run->deadline_ns + (run->context->room.compile_ns - run->compile_ns) : 0;
+}
+
 static hg_status run_kernel(hg_run *run, uint32_t index) {
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->ready;
     HG_TRY(prepare_launch(run, index, launch));
-    launch->deadline_ns = run->deadline_ns;
+    launch->deadline_ns = deadline_of(run);
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
@@ -183,7 +186,7 @@ static hg_status execute(hg_run *run, const plan_inst *inst) {
     return HG_OK;
 }
 
-static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_ns() > run->deadline_ns; }
+static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_ns() > deadline_of(run); }
 
 static hg_status timed_out(const hg_run *run) {
     hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT};
@@ -280,7 +283,7 @@ static void end_work(hg_run *run) {
 }
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
-    hg_run run = {.binding = binding, .context = context, .status = HG_OK};
+    hg_run run = {.binding = binding, .context = context, .compile_ns = context->room.compile_ns, .status = HG_OK};
     const hg_executable *e = binding->executable;
     if (e->kernel_count || !e->plan->is_static) run.deadline_ns = deadline(binding->launch.timeout_ms); /* steps alone end by themselves */
     if (binding->guarded) hg_guard_begin(context->backend);

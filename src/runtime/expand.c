@@ -62,10 +62,13 @@ static hg_status find_locked(hg_backend *b, const expansion_key *key, const hg_k
     return HG_OK;
 }
 
-static hg_status find_kernel(hg_backend *b, const expansion_key *key, const hg_kernel **kernel) {
+static hg_status find_kernel(hg_context *context, const expansion_key *key, const hg_kernel **kernel) {
+    hg_backend *b = context->backend;
+    uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
     hg_status status = find_locked(b, key, kernel);
     hg_mutex_unlock(&b->expansion_lock);
+    context->room.compile_ns += hg_clock_ns() - start;
     return status;
 }
 
@@ -145,7 +148,7 @@ static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_
         values[nin + 1 + i] = shift_of(&ranges[i]);
         key.shifted |= values[nin + 1 + i] != 0;
     }
-    HG_TRY(find_kernel(context->backend, &key, &kernel));
+    HG_TRY(find_kernel(context, &key, &kernel));
     HG_TRY(prepare(context->backend, kernel, ranges, values, &p));
     uint64_t blocks = (step->count - 1) / MAP_BLOCK + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
     p.launch.grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
@@ -213,7 +216,7 @@ static hg_status expand_level(hg_context *context, const hg_driver_step *step, c
         key.last = level + 1 == r->levels;
     }
     const hg_kernel *kernel;
-    HG_TRY(find_kernel(context->backend, &key, &kernel));
+    HG_TRY(find_kernel(context, &key, &kernel));
     HG_TRY(prepare(context->backend, kernel, ranges, values, p));
     p->launch.grid[0] = (uint32_t)chunks;
     p->launch.grid[1] = p->launch.grid[2] = 1;

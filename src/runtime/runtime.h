@@ -227,6 +227,7 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
+    uint64_t compile_ns;    /* the context's when the run began: what came since moves the deadline */
     hg_driver_event *event; /* what it waits for */
     hg_dispatch *dispatch;  /* a launch with windows to come; NULL: none */
     uint32_t kernel;        /* its kernel */
