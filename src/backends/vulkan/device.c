@@ -143,8 +143,9 @@ static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     k->f64 = v10->shaderFloat64;
     k->subnormals = f->v12.shaderDenormPreserveFloat32 && (!k->f64 || f->v12.shaderDenormPreserveFloat64);
     caps->target.i64 = k->i64;
-    caps->target.memory8 = k->i8 && f->f12.storageBuffer8BitAccess;
-    caps->target.memory16 = k->i16 && f->f11.storageBuffer16BitAccess;
+    bool narrow = k->i64 || !caps->target.addressed; /* an address in two halves reaches words */
+    caps->target.memory8 = narrow && k->i8 && f->f12.storageBuffer8BitAccess;
+    caps->target.memory16 = narrow && k->i16 && f->f11.storageBuffer16BitAccess;
     caps->target.memory64 = k->i64;
     caps->target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
 }
