@@ -38,6 +38,8 @@ enum { DIFF_SAME, DIFF_DATA, DIFF_FAULT };
 /* ---- diff_inputs.c ---- */
 /* Reads --in, --set and --shape, and makes up what they leave open. False after reporting. */
 bool diff_inputs(cli *c, cli_values *values, uint64_t lanes, uint64_t seed);
+/* The number of lanes or the shape of an array depends on it. */
+bool diff_is_extent(const hg_program *p, uint32_t param);
 /* A copy with the scalar parameter `extent` set to n and every array that it shapes cut to its beginning; extent UINT32_MAX: as it is. */
 hg_status diff_inputs_cut(const cli_values *from, uint32_t extent, uint64_t n, cli_values *to);
 

@@ -50,7 +50,7 @@ static void make_value(hg_type type, uint64_t most, uint64_t *state, uint8_t *by
 
 /* ---- what is open ---- */
 
-static bool is_extent(const hg_program *p, uint32_t param) {
+bool diff_is_extent(const hg_program *p, uint32_t param) {
     for (uint32_t i = 0; i < p->lanes_count; i++)
         if (p->lanes[i].is_param && p->lanes[i].param == param) return true;
     for (uint32_t i = 0; i < p->param_count; i++)
@@ -64,13 +64,13 @@ static bool is_open(const cli_value *v, hg_param_kind kind) { return v->param->k
 static bool make_scalars(cli *c, cli_values *values, uint64_t lanes, uint64_t seed) {
     uint32_t open = 0;
     for (uint32_t i = 0; i < values->count; i++)
-        open += is_open(&values->data[i], HG_PARAM_SCALAR) && !values->data[i].param->has_default && is_extent(c->program, i);
+        open += is_open(&values->data[i], HG_PARAM_SCALAR) && !values->data[i].param->has_default && diff_is_extent(c->program, i);
     uint64_t extent = open > 1 ? MANY_EXTENTS : lanes ? lanes : ONE_EXTENT;
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
         uint64_t state = seed_of(seed, v->param->name);
         if (!is_open(v, HG_PARAM_SCALAR) || v->param->has_default) continue;
-        if (is_extent(c->program, i)) {
+        if (diff_is_extent(c->program, i)) {
             if (!cli_bind_extent(c, v, extent)) return false;
             continue;
         }

@@ -40,7 +40,12 @@ static hg_status run_probe(const search *s, const diff_side *side, const diff_tr
     p->extras[STEP_LIMIT] = (diff_extra){t->step_limit, step_limit, 0, NULL};
     p->extras[LANE] = (diff_extra){t->lane, lane, 0, NULL};
     p->extras[CAPTURE] = (diff_extra){t->capture, 0, 2 * DIFF_CAPTURE_BYTES, NULL};
-    return diff_run(side, t->program, s->d->values, &s->launch, p->extras, EXTRAS, &p->result);
+    hg_status status = diff_run(side, t->program, s->d->values, &s->launch, p->extras, EXTRAS, &p->result);
+    if (status == HG_OK) return HG_OK;
+    hg_error kept = *hg_last_error();
+    probe_free(p);
+    *hg_error_record() = kept;
+    return status;
 }
 
 static diff_event event_of(const search *s, const probe *p, uint64_t lane) {

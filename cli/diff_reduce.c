@@ -119,15 +119,6 @@ static uint64_t scalar_of(const cli_value *v) {
     return n;
 }
 
-static bool shapes_anything(const hg_program *p, uint32_t param) {
-    for (uint32_t i = 0; i < p->lanes_count; i++)
-        if (p->lanes[i].is_param && p->lanes[i].param == param) return true;
-    for (uint32_t i = 0; i < p->param_count; i++)
-        for (uint32_t k = 0; p->params[i].kind == HG_PARAM_BUFFER && p->params[i].rank != 255 && k < p->params[i].rank; k++)
-            if (p->params[i].dims[k].is_param && p->params[i].dims[k].param == param) return true;
-    return false;
-}
-
 static bool try_cut(reducer *r, uint32_t param, uint64_t n) {
     cli_values smaller = {0};
     bool good = diff_inputs_cut(&r->values, param, n, &smaller) == HG_OK && differs(r, r->programs, &smaller, true);
@@ -138,7 +129,7 @@ static bool try_cut(reducer *r, uint32_t param, uint64_t n) {
 
 static void cut_inputs(reducer *r) {
     for (uint32_t i = 0; i < r->values.count; i++) {
-        if (r->values.data[i].param->kind != HG_PARAM_SCALAR || !shapes_anything(r->d->sides[0].program, i)) continue;
+        if (r->values.data[i].param->kind != HG_PARAM_SCALAR || !diff_is_extent(r->d->sides[0].program, i)) continue;
         uint64_t now = scalar_of(&r->values.data[i]);
         for (uint64_t n = 1; n < now && in_budget(r); n *= 2)
             if (try_cut(r, i, n)) break;
