@@ -27,9 +27,10 @@ static char *read_text(const char *path) {
     return text;
 }
 
+/* Not with strstr: sanitizers measure the whole text at every call. */
 static uint64_t occurrences(const char *text, const char *of) {
-    uint64_t n = 0;
-    for (const char *at = text; text && (at = strstr(at, of)); at += strlen(of)) n++;
+    uint64_t n = 0, length = strlen(of), left = text ? strlen(text) : 0;
+    for (; left >= length; text++, left--) n += memcmp(text, of, length) == 0;
     return n;
 }
 
