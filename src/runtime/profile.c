@@ -47,7 +47,7 @@ typedef struct recorder {
     HG_VEC(track) tracks;
     HG_VEC(const char *) processes;
     uint32_t name_slots[NAME_SLOTS], total_slots[TOTAL_SLOTS]; /* indices + 1 */
-    bool changed; /* since it was written */
+    bool changed;                                              /* since it was written */
 } recorder;
 
 struct hg_profile {
@@ -293,14 +293,23 @@ static hg_status write_files(const char *path, const hg_text *trace, const hg_te
     return status;
 }
 
+/* changed false: what there is gets written now; true: it was not. */
+static void note_changed(recorder *r, bool changed) {
+    hg_mutex_lock(&r->lock);
+    r->changed = changed;
+    hg_mutex_unlock(&r->lock);
+}
+
 hg_status hg_profile_write(hg_profile *profile, const char *path) {
     hg_text trace = {0}, table = {0};
     if (!path) path = profile->to->path;
     if (!path) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the profile has no file");
+    bool own = path == profile->to->path;
+    if (own) note_changed(profile->to, false); /* spans that end from here on are written next time */
     hg_profile_trace(profile, &trace);
     hg_profile_table(profile, &table);
     hg_status status = write_files(path, &trace, &table);
-    if (status == HG_OK && path == profile->to->path) profile->to->changed = false; /* spans that end meanwhile are lost at worst */
+    if (own && status != HG_OK) note_changed(profile->to, true);
     hg_text_free(&trace);
     hg_text_free(&table);
     return status;
