@@ -268,11 +268,12 @@ static hg_status prepare(device *d) {
     if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
     const device_function *kernel = &d->functions[d->in->functions->id];
     d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks || d->options->fold > 1);
-    if (d->ghosts) kir_shapes((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
+    if (barrier) kir_shapes((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
     HG_TRY(device_find_zeros(d->in));
     note_read_inputs(d->in);
+    if (d->ghosts) HG_TRY(device_find_kept(d));
+    d->fills = d->group_memory && !device_writes_shared_first(d);
     if (!d->ghosts) return HG_OK;
-    HG_TRY(device_find_kept(d));
     d->tell_faults = kernel->faults;
     d->tell_alive = d->has_kept_loop && d->can_exit;
     return HG_OK;

@@ -31,6 +31,8 @@ typedef struct kir_device_options {
     bool shared_is_slot;  /* shared memory is in a slot (it lives across steps), not in the group */
     bool hide_zeros;      /* kir_caps.folds_zeros */
     uint32_t fold;        /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
+    uint32_t block[3];    /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
+    uint64_t shared_bytes; /* likewise; 0: unknown */
 } kir_device_options;
 
 /* ---- what a launch must fill in: the record, a small block of uniform data ---- */

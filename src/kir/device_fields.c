@@ -46,6 +46,7 @@ static kir_value *read_field(kir_builder *b, uint8_t type, uint32_t number) {
 }
 
 kir_value *device_field32(device *d, kir_builder *b, kir_field_kind kind, uint32_t index) {
+    if (kind == KIR_FIELD_BLOCK_DIM && d->block && d->options->block[0]) return du32(b, d->options->block[index]);
     return read_field(b, HG_TYPE_U32, field(d, (kir_field){.kind = (uint8_t)kind, .index = index}, HG_TYPE_U32));
 }
 

@@ -40,7 +40,7 @@ static void fill(device *d, kir_builder *b) {
 
 void device_begin_group(device *d, kir_builder *b) {
     d->layout->shared_reserved = d->ghosts && (d->tell_faults || d->tell_alive) ? KIR_SHARED_RESERVED : 0;
-    if (d->group_memory) {
+    if (d->fills) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
         kir_value *first = kir_if_begin(b, dzero(b, device_linear(d, b)));

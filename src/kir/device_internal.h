@@ -56,6 +56,7 @@ typedef struct device {
     kir_device_layout *layout;
     bool i64, small, block, failed, ghosts;
     bool group_memory; /* the program's shared memory is in the group */
+    bool fills;        /* … and begins as zeros */
     bool any_open;
     bool can_exit;         /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
     bool has_kept_loop;    /* a loop that ghosts stay in */
@@ -164,6 +165,9 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
 hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
 bool device_is_open(const kir_value *access); /* its memory is found at run time */
 hg_status device_find_kept(device *d) HG_NODISCARD;
+
+/* ---- device_shared.c ---- */
+bool device_writes_shared_first(device *d); /* the group's shared memory needs no zeros */
 
 /* ---- device_ghost.c: barriers that all lanes reach ---- */
 void device_begin_group(device *d, kir_builder *b); /* at the start of the kernel */

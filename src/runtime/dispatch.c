@@ -144,7 +144,7 @@ static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_va
             group[0] = ceil_div(d->block_lanes, key->fold);
         }
     }
-    if (!caps->static_groups) return;
+    if (!caps->static_groups && !(d->variants->needs_blocks && fits)) return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
     key->group_memory = group_bytes(d->variants, l, key->shared_is_slot);
 }

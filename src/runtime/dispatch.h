@@ -31,7 +31,7 @@ void hg_watchdog_remove(hg_watchdog *dog, hg_watch *watch);
 /* ---- variant.c ---- */
 /* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
 typedef struct hg_variant_key {
-    uint64_t group_memory; /* static groups only, as group */
+    uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
     uint32_t fold, group[3];
     uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, zero[2];
 } hg_variant_key;

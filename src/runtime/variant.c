@@ -126,6 +126,10 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = variants->caps->kir.folds_zeros,
                                   .fold = key->fold};
+    if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
+        memcpy(options.block, key->group, sizeof options.block);
+        options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;
+    }
     if (key->bound) {
         kir_device_target *t = &options.target;
         t->addressed = t->memory8 = t->memory16 = t->memory64 = t->atomic64 = false;

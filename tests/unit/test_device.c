@@ -316,6 +316,10 @@ static void run_example(const example *x) {
         bool flat_possible = !has_barrier(p.module);
         for (uint32_t variant = 0; variant < 16; variant++) {
             kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2, .hide_zeros = (variant & 2) != 0, .shared_is_slot = (variant & 8) != 0};
+            if (o.form == KIR_FORM_BLOCK && variant & 2) {
+                memcpy(o.block, x->block, sizeof o.block);
+                o.shared_bytes = x->shared;
+            }
             if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven)) continue;
             if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
             run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
@@ -384,10 +388,34 @@ static void test_memory(void) {
     run_out_of_memory("barrier in a function", 4, (kir_device_options){.form = KIR_FORM_BLOCK, .fold = 3});
 }
 
+/* A block of known size that writes its shared memory before it reads does not begin with zeros. */
+static void test_zeros(void) {
+    static const struct { const char *name; bool zeros; } EXPECTED[] = {{"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
+    for (size_t i = 0; i < HG_COUNT_OF(EXPECTED); i++) {
+        const example *x = EXAMPLES;
+        while (strcmp(x->name, EXPECTED[i].name) != 0) x++;
+        kir_caps caps;
+        program p;
+        kir_module *m;
+        kir_device_layout layout;
+        kir_device_options o = {.target = TARGETS[0].t, .form = KIR_FORM_BLOCK, .proven = true, .whole_blocks = true, .block = {x->block[0], x->block[1], x->block[2]}, .shared_bytes = x->shared};
+        tile_caps(false, &caps);
+        if (!compile(x, &caps, &p)) continue;
+        CHECK(kir_device(p.module, &o, &m, &layout) == HG_OK);
+        bool zeros = false;
+        for (const kir_var *v = m->vars; v; v = v->next) zeros = zeros || (v->name && strcmp(v->name, "at") == 0); /* the loop's offset */
+        CHECK_MESSAGE(zeros == EXPECTED[i].zeros, "%s", x->name);
+        kir_module_destroy(m);
+        kir_device_layout_free(&layout);
+        release(&p);
+    }
+}
+
 int main(int argc, char **argv) {
     hg_allocator hooks = {sizeof hooks, NULL, reallocate, give_back};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     if (argc < 2) test_memory();
+    test_zeros();
     for (size_t i = 0; i < HG_COUNT_OF(EXAMPLES); i++)
         if (argc < 2 || strstr(EXAMPLES[i].name, argv[1])) run_example(&EXAMPLES[i]);
     return test_done();
