@@ -185,47 +185,127 @@ static kir_function *count_zeros(legal_pass *p, uint8_t type) {
     return end(p, f);
 }
 
-/* (q, a, b, c = rest): shift and subtract from the highest set bit of a. By zero both are zero. */
+/* ---- division ----
+ * Knuth, The Art of Computer Programming 2, section 4.3.1, algorithm D, in digits of half a limb. */
+
+/* Digit i of an array of limbs. */
+static kir_value *digit_of(wf *f, kir_var *limbs, kir_value *i) {
+    kir_builder *b = &f->h.b;
+    kir_value *one = u32(b, 1), *place = kir_mul(b, kir_binary(b, KIR_AND, i, one), u32(b, f->bits / 2));
+    kir_value *word = at(f, limbs, kir_binary(b, KIR_LSHR, i, one));
+    return kir_binary(b, KIR_AND, kir_binary(b, KIR_LSHR, word, place), limb(f, (UINT64_C(1) << f->bits / 2) - 1));
+}
+
+/* digits[0 … 2n] = limbs · 2^by, a digit an element; by is less than a digit has bits. */
+static void unpack(wf *f, kir_var *digits, kir_var *limbs, kir_value *by) {
+    kir_builder *b = &f->h.b;
+    kir_var *carry = local(f, f->limb, "carry");
+    kir_set(b, carry, limb(f, 0));
+    legal_for i = legal_for_begin(b, u32(b, 2 * f->n));
+    kir_value *t = or_of(b, kir_binary(b, KIR_SHL, digit_of(f, limbs, i.i), by), kir_get(b, carry));
+    kir_array_set(b, digits, i.i, kir_binary(b, KIR_AND, t, limb(f, (UINT64_C(1) << f->bits / 2) - 1)));
+    kir_set(b, carry, kir_binary(b, KIR_LSHR, t, u32(b, f->bits / 2)));
+    legal_for_end(b, &i);
+    kir_array_set(b, digits, u32(b, 2 * f->n), kir_get(b, carry));
+}
+
+/* limbs = digits / 2^by. */
+static void pack(wf *f, kir_var *limbs, kir_var *digits, kir_value *by) {
+    kir_builder *b = &f->h.b;
+    uint32_t half = f->bits / 2;
+    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_value *place = kir_mul(b, i.i, u32(b, 2)), *d[3], *up = kir_sub(b, u32(b, half), by), *mask = limb(f, (UINT64_C(1) << half) - 1);
+    for (uint32_t k = 0; k < 3; k++) d[k] = at(f, digits, kir_add(b, place, u32(b, k)));
+    for (uint32_t k = 0; k < 2; k++)
+        d[k] = or_of(b, kir_binary(b, KIR_LSHR, d[k], by), kir_binary(b, KIR_AND, kir_binary(b, KIR_SHL, d[k + 1], up), mask));
+    kir_array_set(b, limbs, i.i, or_of(b, d[0], kir_binary(b, KIR_SHL, d[1], u32(b, half))));
+    legal_for_end(b, &i);
+}
+
+/* Step D3: a digit of the quotient, at most one too large, from the first three digits of the rest at j and two of the divisor. */
+static kir_value *guess_digit(wf *f, kir_var *u, kir_var *v, kir_value *j, kir_value *count) {
+    kir_builder *b = &f->h.b;
+    kir_value *half = u32(b, f->bits / 2), *base = limb(f, UINT64_C(1) << f->bits / 2), *end = kir_add(b, j, count), *none = limb(f, 0);
+    kir_value *more = kir_not(b, below(b, count, u32(b, 2))), *back = kir_select(b, more, u32(b, 2), u32(b, 1));
+    /* the highest bit of v's first digit is set; said again, so that lanes that are not here divide by something */
+    kir_value *first = or_of(b, at(f, v, kir_sub(b, count, u32(b, 1))), limb(f, UINT64_C(1) << (f->bits / 2 - 1)));
+    kir_value *second = kir_select(b, more, at(f, v, kir_sub(b, count, back)), none);
+    kir_value *third = kir_select(b, more, at(f, u, kir_sub(b, end, back)), none);
+    kir_value *top = or_of(b, kir_binary(b, KIR_SHL, at(f, u, end), half), at(f, u, kir_sub(b, end, u32(b, 1))));
+    kir_value *q = kir_binary(b, KIR_UDIV, top, first), *r = kir_sub(b, top, kir_mul(b, q, first));
+    for (int round = 0; round < 2; round++) {
+        kir_value *next = or_of(b, kir_binary(b, KIR_SHL, r, half), third);
+        kir_value *large = or_of(b, kir_not(b, below(b, q, base)), below(b, next, kir_mul(b, q, second)));
+        large = kir_binary(b, KIR_AND, large, below(b, r, base));
+        q = kir_sub(b, q, bit(f, large));
+        r = kir_add(b, r, kir_select(b, large, first, none));
+    }
+    return q;
+}
+
+/* Steps D4 to D6: u[j …] -= q · v, and once more v if q was too large; the right q. */
+static kir_value *subtract_product(wf *f, kir_var *u, kir_var *v, kir_value *j, kir_value *count, kir_value *guess) {
+    kir_builder *b = &f->h.b;
+    kir_value *half = u32(b, f->bits / 2), *mask = limb(f, (UINT64_C(1) << f->bits / 2) - 1), *sign = u32(b, f->bits - 1);
+    kir_var *carry = local(f, f->limb, "carry"), *borrow = local(f, f->limb, "borrow"), *q = local(f, f->limb, "digit");
+    kir_set(b, q, guess);
+    kir_set(b, carry, limb(f, 0));
+    kir_set(b, borrow, limb(f, 0));
+    legal_for i = legal_for_begin(b, count);
+    kir_value *place = kir_add(b, i.i, j), *p = kir_add(b, kir_mul(b, kir_get(b, q), at(f, v, i.i)), kir_get(b, carry));
+    kir_value *t = kir_sub(b, kir_sub(b, at(f, u, place), kir_binary(b, KIR_AND, p, mask)), kir_get(b, borrow));
+    kir_set(b, carry, kir_binary(b, KIR_LSHR, p, half));
+    kir_set(b, borrow, kir_binary(b, KIR_LSHR, t, sign));
+    kir_array_set(b, u, place, kir_binary(b, KIR_AND, t, mask));
+    legal_for_end(b, &i);
+    kir_value *end = kir_add(b, j, count);
+    kir_value *last = kir_sub(b, kir_sub(b, at(f, u, end), kir_get(b, carry)), kir_get(b, borrow));
+    kir_array_set(b, u, end, kir_binary(b, KIR_AND, last, mask));
+    kir_value *too_large = kir_if_begin(b, kir_not(b, equal(b, kir_binary(b, KIR_LSHR, last, sign), limb(f, 0))));
+    kir_set(b, q, kir_sub(b, kir_get(b, q), limb(f, 1)));
+    kir_set(b, carry, limb(f, 0));
+    i = legal_for_begin(b, count);
+    place = kir_add(b, i.i, j);
+    t = kir_add(b, kir_add(b, at(f, u, place), at(f, v, i.i)), kir_get(b, carry));
+    kir_set(b, carry, kir_binary(b, KIR_LSHR, t, half));
+    kir_array_set(b, u, place, kir_binary(b, KIR_AND, t, mask));
+    legal_for_end(b, &i);
+    kir_array_set(b, u, end, kir_binary(b, KIR_AND, kir_add(b, at(f, u, end), kir_get(b, carry)), mask));
+    kir_if_end(b, too_large);
+    return kir_get(b, q);
+}
+
+/* (q, a, b, c = rest). By zero both are zero. */
 static kir_function *divide(legal_pass *p, uint8_t type) {
     BEGIN("divide", KIR_VOID, 0, NULL, 4);
-    kir_var *quotient = f->a[0], *dividend = f->a[1], *divisor = f->a[2], *rest = f->a[3], *trial = local_array(f, "t");
+    kir_var *quotient = f->a[0], *dividend = f->a[1], *divisor = f->a[2], *rest = f->a[3];
+    kir_var *u = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "u"), *v = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "v");
     kir_var *left = local(f, HG_TYPE_U32, "left");
-    uint32_t width = kir_type_bits(type), log = f->bits == 64 ? 6 : 5;
-    kir_value *zero[] = {u32(b, 0), limb(f, 0)};
+    uint32_t width = kir_type_bits(type), half = f->bits / 2, log = half == 32 ? 5 : 4;
+    kir_value *zero[] = {u32(b, 0), limb(f, 0)}, *one = u32(b, 1), *round = u32(b, half - 1);
     kir_call(b, wide_fill(p, type), 2, zero, &quotient);
     kir_call(b, wide_fill(p, type), 2, zero, &rest);
     kir_value *zeros = kir_call(b, count_zeros(p, type), 0, NULL, &divisor);
     kir_value *valid = kir_if_begin(b, below(b, zeros, u32(b, width)));
-    kir_value *unused = kir_call(b, count_zeros(p, type), 0, NULL, &dividend);
-    kir_set(b, left, kir_sub(b, u32(b, width), unused));
+    kir_value *bits = kir_sub(b, u32(b, width), zeros), *count = kir_binary(b, KIR_LSHR, kir_add(b, bits, round), u32(b, log));
+    kir_value *by = kir_sub(b, kir_mul(b, count, u32(b, half)), bits);
+    kir_value *a_bits = kir_sub(b, u32(b, width), kir_call(b, count_zeros(p, type), 0, NULL, &dividend));
+    kir_value *a_count = kir_binary(b, KIR_LSHR, kir_add(b, a_bits, round), u32(b, log));
+    kir_value *shorter = below(b, a_count, count);
+    unpack(f, u, dividend, by);
+    unpack(f, v, divisor, by);
+    kir_set(b, left, kir_select(b, shorter, u32(b, 0), kir_add(b, kir_sub(b, a_count, count), one)));
     kir_value *loop = kir_loop_begin(b, true);
     kir_value *n = kir_get(b, left), *done = kir_if_begin(b, equal(b, n, u32(b, 0)));
     kir_break(b);
     kir_if_end(b, done);
-    kir_value *k = kir_sub(b, n, u32(b, 1)), *word = kir_binary(b, KIR_LSHR, k, u32(b, log)),
-              *place = kir_binary(b, KIR_AND, k, u32(b, f->bits - 1));
-    kir_set(b, left, k);
-    /* rest = 2·rest + next bit; trial = rest - divisor, its borrow in carry; the bit shifted out makes rest larger anyway */
-    kir_value *in = kir_binary(b, KIR_AND, kir_binary(b, KIR_LSHR, at(f, dividend, word), place), limb(f, 1));
-    kir_var *bits_in = local(f, f->limb, "in"), *borrow = local(f, f->limb, "borrow");
-    kir_set(b, bits_in, in);
-    kir_set(b, borrow, limb(f, 0));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
-    kir_value *x = at(f, rest, i.i), *y = at(f, divisor, i.i), *c = kir_get(b, borrow);
-    kir_value *doubled = or_of(b, kir_binary(b, KIR_SHL, x, u32(b, 1)), kir_get(b, bits_in));
-    kir_set(b, bits_in, kir_binary(b, KIR_LSHR, x, u32(b, f->bits - 1)));
-    kir_value *s = kir_sub(b, doubled, y), *t = kir_sub(b, s, c);
-    kir_set(b, borrow, bit(f, or_of(b, below(b, doubled, y), below(b, s, c))));
-    kir_array_set(b, rest, i.i, doubled);
-    kir_array_set(b, trial, i.i, t);
-    legal_for_end(b, &i);
-    kir_value *shifted_out = kir_get(b, bits_in), *lent = kir_get(b, borrow);
-    kir_value *fits = or_of(b, equal(b, lent, limb(f, 0)), equal(b, shifted_out, limb(f, 1)));
-    kir_value *take = kir_if_begin(b, fits);
-    kir_call(b, wide_copy(p, type), 0, NULL, (kir_var *[]){rest, trial});
-    kir_array_set(b, quotient, word, or_of(b, at(f, quotient, word), kir_binary(b, KIR_SHL, limb(f, 1), place)));
-    kir_if_end(b, take);
+    kir_value *j = kir_sub(b, n, one), *word = kir_binary(b, KIR_LSHR, j, one);
+    kir_set(b, left, j);
+    kir_value *digit = subtract_product(f, u, v, j, count, guess_digit(f, u, v, j, count));
+    digit = kir_binary(b, KIR_SHL, digit, kir_mul(b, kir_binary(b, KIR_AND, j, one), u32(b, half)));
+    kir_array_set(b, quotient, word, or_of(b, at(f, quotient, word), digit));
     kir_loop_end(b, loop);
+    pack(f, rest, u, by);
     kir_if_end(b, valid);
     return end(p, f);
 }
