@@ -15,7 +15,7 @@
 /* A lane's look at the clock comes after KIR_POLL_ROUNDS rounds; none takes less than this. */
 enum { LOOK_NS = 200 };
 /* Drivers may compile only when a kernel first runs. That must not count as the launch's time: the first deadline of a variant is later by
- * this and by ten times what making the variant took. */
+ * this, by ten times what making the variant took, and by four times the timeout (the compiler may have found its text on disk). */
 #define FIRST_RUN_NS UINT64_C(2000000000)
 
 /* ---- the room ---- */
@@ -135,7 +135,11 @@ static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_va
     if (blocks) {
         key->whole_blocks = whole;
         key->shared_is_slot = l->shared_memory.arena || group_bytes(d->variants, l, false) > caps->max_shared_bytes;
-        if (fits) {
+        if (caps->serial_groups && d->variants->needs_blocks) {
+            key->alone = 1;
+            key->fold = (uint32_t)d->block_lanes;
+            group[0] = 1;
+        } else if (fits) {
             memcpy(group, l->block, 3 * sizeof *group);
         } else { /* invocations in a row, each for `fold` lanes */
             uint32_t most = caps->max_group[0] < caps->max_block_lanes ? caps->max_group[0] : caps->max_block_lanes;
@@ -385,6 +389,11 @@ static void rewind_windows(hg_dispatch *d) {
     d->fault.happened = false;
 }
 
+static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
+    uint64_t more;
+    return hg_mul_u64(timeout_ms, 4000000, &more) && hg_add_u64(more, ns, &more) && hg_add_u64(more, deadline, &more) ? more : UINT64_MAX;
+}
+
 hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch, bool proven,
                             bool unchanged) {
     unchanged = unchanged && d->prepared && d->room == room;
@@ -406,7 +415,7 @@ hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_r
     }
     rewind_windows(d);
     d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->deadline_ns += FIRST_RUN_NS + 10 * d->variant->compile_ns;
+    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->variant->compile_ns, launch->timeout_ms);
     if (d->deadline_ns && room->fault_words && d->variant->layout.fault_slot >= 0) {
         d->watch.deadline_ns = d->deadline_ns;
         d->watch.word = &room->fault_words[KIR_FAULT_CANCEL];
