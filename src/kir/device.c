@@ -261,6 +261,7 @@ static hg_status prepare(device *d) {
     bool shared = false;
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
+    device_bound_loops(d->in);
     note_functions(d);
     note_memory(d, &shared);
     d->group_memory = shared && !d->options->shared_is_slot;
@@ -295,6 +296,15 @@ static bool calls_barrier(const kir_module *m) {
     return false;
 }
 
+/* Nobody to wait for. */
+static void drop_barriers(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body), *next; v; v = next) {
+            next = kir_walk(v, f->body);
+            if (v->op == KIR_BARRIER) kir_remove(v);
+        }
+}
+
 static hg_status make(device *d, kir_module **m) {
     HG_TRY(prepare(d));
     HG_TRY(legal_run(d->in, NULL, &DEVICE_RULES, d, m));
@@ -303,6 +313,7 @@ static hg_status make(device *d, kir_module **m) {
         HG_TRY(kir_simplify(*m)); /* less lives across barriers */
         HG_TRY(device_fold(d));
     }
+    if (d->options->alone) drop_barriers(*m);
     return finish(d, *m);
 }
 

@@ -31,6 +31,7 @@ typedef struct kir_device_options {
     bool shared_is_slot;  /* shared memory is in a slot (it lives across steps), not in the group */
     bool hide_zeros;      /* kir_caps.folds_zeros */
     uint32_t fold;        /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
+    bool alone;           /* BLOCK: a group is one invocation, so that no barrier is needed */
     uint32_t block[3];    /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
     uint64_t shared_bytes; /* likewise; 0: unknown */
 } kir_device_options;
@@ -139,7 +140,7 @@ typedef enum kir_device_id {
 } kir_device_id;
 
 /* ---- device.c ----
- * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, scratch and shapes.
+ * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, scratch, shapes and loop.bounded.
  * Provides: a new module in device form, verified with kir_verify, and its layout. HG_ERROR_ISA: the form is not possible (FLAT with a
  * barrier). */
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) HG_NODISCARD;

@@ -166,6 +166,9 @@ hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
 bool device_is_open(const kir_value *access); /* its memory is found at run time */
 hg_status device_find_kept(device *d) HG_NODISCARD;
 
+/* ---- device_rounds.c ---- */
+void device_bound_loops(const kir_module *m); /* sets loop.bounded where it is true */
+
 /* ---- device_shared.c ---- */
 bool device_writes_shared_first(device *d); /* the group's shared memory needs no zeros */
 

@@ -411,11 +411,51 @@ static void test_zeros(void) {
     }
 }
 
+/* Which loops look at the clock. */
+static void test_rounds(void) {
+    static const struct { const char *loop; bool looks; } LOOPS[] = {
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
+        {"mov.u32 r1, r4\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r4\nbra.p0 @again", true},
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nseteq.u32 p0, r1, r3\nbra.p0 @out\nbra @again\nout:", true},
+        {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r4\nsetltu.u32 p0, r1, r3\nbra.p0 @again", true},
+        {"mov_imm.u32 r1, 0\nagain:\nseteq.u32 p1, r4, r3\nbra.p1 @skip\nadd.u32 r1, r1, r2\nskip:\nsetltu.u32 p0, r1, r3\nbra.p0 @again", true},
+        {"mov_imm.i32 r6, -2000000000\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again", true},
+        {"mov_imm.i32 r6, 3\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again", false},
+        {"loop r1, 100\nadd.u32 r5, r5, r2\nendloop", false},
+        {"loop r1, 100\nloop r6, 100\nadd.u32 r5, r5, r2\nendloop\nendloop", true},
+        {"loop r1, 100\nloop r6, 30\nadd.u32 r5, r5, r2\nendloop\nendloop", false},
+        {"loop r1, 100000\nadd.u32 r5, r5, r2\nendloop", true},
+        {"mov_imm.u32 r1, 0\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, r6\nbra.p0 @out\nbra @again\nout:", true},
+        {"mov_imm.u32 r1, 7\nmov_imm.u32 r6, 0\nagain:\nsub.u32 r1, r1, r2\nseteq.u32 p0, r1, r6\nbra.p0 @out\nbra @again\nout:", false},
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(LOOPS); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, ".atlas 1\n.program rounds\n.param r9 x buffer u32 inout\n.param r4 n u32\n mov_imm.u32 r2, 1\n mov_imm.u32 r3, 50\n mov_imm.u32 r5, 0\n%s\n add.u32 r5, r5, r2\n stg.u32 [buf(r9) + 0], r5\n exit\n", LOOPS[i].loop);
+        example x = {.name = LOOPS[i].loop, .text = text};
+        kir_caps caps;
+        program p;
+        kir_module *m;
+        kir_device_layout layout;
+        kir_device_options o = {.target = TARGETS[0].t, .proven = true};
+        tile_caps(false, &caps);
+        if (!compile(&x, &caps, &p)) continue;
+        CHECK(kir_device(p.module, &o, &m, &layout) == HG_OK);
+        bool looks = false;
+        for (const kir_function *f = m->functions; f; f = f->next) looks = looks || strcmp(f->name, "out_of_time") == 0;
+        CHECK_MESSAGE(looks == LOOPS[i].looks, "%s: %s", LOOPS[i].loop, looks ? "looks" : "does not look");
+        kir_module_destroy(m);
+        kir_device_layout_free(&layout);
+        release(&p);
+    }
+}
+
 int main(int argc, char **argv) {
     hg_allocator hooks = {sizeof hooks, NULL, reallocate, give_back};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     if (argc < 2) test_memory();
     test_zeros();
+    test_rounds();
     for (size_t i = 0; i < HG_COUNT_OF(EXAMPLES); i++)
         if (argc < 2 || strstr(EXAMPLES[i].name, argv[1])) run_example(&EXAMPLES[i]);
     return test_done();
