@@ -33,7 +33,7 @@ void hg_watchdog_remove(hg_watchdog *dog, hg_watch *watch);
 typedef struct hg_variant_key {
     uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
     uint32_t fold, group[3];
-    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, zero[2];
+    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, alone, zero[1];
 } hg_variant_key;
 
 typedef struct hg_variant_field {

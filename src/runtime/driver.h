@@ -30,6 +30,7 @@ typedef struct hg_device_caps {
     bool device_form;
     bool asynchronous;           /* submit may return before the work is done: wait for the signal */
     bool static_groups;          /* group size and group memory are part of the code */
+    bool serial_groups;          /* invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes */
     kir_device_target target;
     uint32_t max_rounds;         /* rounds of loops after which the device leaves a loop by itself; 0: it does not. A launch that comes near
                                     ends as one that is out of time */

@@ -125,7 +125,8 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = variants->caps->kir.folds_zeros,
-                                  .fold = key->fold};
+                                  .fold = key->fold,
+                                  .alone = key->alone};
     if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
         memcpy(options.block, key->group, sizeof options.block);
         options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;

@@ -143,6 +143,7 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
                  opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
     caps->device_form = caps->asynchronous = caps->can_wait = caps->exact = true;
+    caps->serial_groups = d->host_memory;
     caps->can_import = d->host_memory;
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;
