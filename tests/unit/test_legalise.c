@@ -27,6 +27,15 @@ static eval_value hard_digits(uint32_t bits) {
     return v;
 }
 
+/* Operands whose quotient has a digit that the first three digits make one too large (Knuth 4.3.1, exercise 21), of 32 and of 16 bits. */
+static void too_large_digit(uint32_t bits, eval_value *a, eval_value *b) {
+    static const eval_value operands[2][2] = {{{{0, 0, 0x80000000, 0x7FFFFFFF}}, {{1, 0, 0x80000000}}}, {{{0, 0x7FFF8000}}, {{1, 0x8000}}}};
+    int narrow = next_random() % 2;
+    if (bits < 128) return;
+    *a = operands[narrow][0];
+    *b = operands[narrow][1];
+}
+
 static eval_value random_value(uint8_t type) {
     eval_value v = {{0}};
     uint32_t bits = kir_type_bits(type);
@@ -151,7 +160,10 @@ static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint
         uint8_t memory[2][MEMORY];
         int fault[2] = {0, 0};
         for (uint64_t k = 0; k < m->inputs.count; k++) in[k] = random_value(m->inputs.data[k].type);
-        if (m->inputs.count > 1 && next_random() % 8 == 0 && m->inputs.data[0].type == m->inputs.data[1].type) in[1] = in[0];
+        if (m->inputs.count > 1 && m->inputs.data[0].type == m->inputs.data[1].type) {
+            if (next_random() % 8 == 0) in[1] = in[0];
+            if (next_random() % 8 == 0) too_large_digit(kir_type_bits(m->inputs.data[0].type), &in[0], &in[1]);
+        }
         for (int k = 0; k < MEMORY; k++) memory[0][k] = memory[1][k] = (uint8_t)(k * 37 + 11);
         lower_inputs(low, m, in, in_low);
         run_module(m, false, in, memory[0], &fault[0]);
