@@ -141,6 +141,7 @@ static void print_operation(c_printer *p, const kir_value *v) {
     default: break;
     }
     if (p->dialect->memory(p, v) || !v->uses) return;
+    if (p->dialect->wide && p->dialect->wide(p, v)) return;
     if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) {
         print_access(p, v);
         return;

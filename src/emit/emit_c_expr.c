@@ -234,7 +234,7 @@ void emit_c_name(c_printer *p, const kir_value *v) {
     else if (v->op == KIR_PARAM)
         hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
     else
-        hg_text_addf(p->out, "v%u", (unsigned)v->id);
+        hg_text_addf(p->out, "%sv%u", p->dialect->is_wide && p->dialect->is_wide(v) ? "(uint)" : "", (unsigned)v->id);
 }
 
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t) {

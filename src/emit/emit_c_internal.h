@@ -21,6 +21,8 @@ typedef struct c_dialect {
     bool lane_at_a_time;                             /* one call a lane: faults and fuel end it, its variables lie in a struct */
     bool builtins;                                   /* mul_hi, clz, as_TYPE; math functions of any type */
     bool logical_not;                                /* a ^ true is !a */
+    bool (*is_wide)(const kir_value *v);             /* a u32 that is declared as u64; NULL: none is */
+    bool (*wide)(c_printer *p, const kir_value *v);  /* prints the statement of such a value; false: it is none */
     void (*kernel_head)(c_printer *p);               /* from the signature to the first declaration */
     void (*id)(c_printer *p, const kir_value *v);    /* the right-hand side of an ID, semicolon included */
     void (*input)(c_printer *p, const kir_value *v); /* of an INPUT */
@@ -80,5 +82,11 @@ void emit_c_line(c_printer *p);                                /* indentation of
 void emit_c_leave(c_printer *p);                               /* "return;" or "return 0;" */
 /* ---- emit_c_memory.c ---- */
 void emit_c_environment(hg_text *out); /* struct hg_env and what memory operations call */
+
+/* ---- emit_opencl_wide.c ---- */
+bool emit_opencl_widen(const kir_function *f); /* marks in scratch; false: out of memory. Requires kir_number */
+bool emit_opencl_is_wide(const kir_value *v);
+void emit_opencl_wide_name(c_printer *p, const kir_value *v); /* as an operand of 64 bits */
+bool emit_opencl_wide_statement(c_printer *p, const kir_value *v);
 
 #endif

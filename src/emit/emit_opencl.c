@@ -255,7 +255,10 @@ static void print_pointer(c_printer *p, const kir_value *v, const char *type) {
         slot_name(p->module, p->out, (uint64_t)v->u.mem.slot);
     if (v->args[0]->op != KIR_CONST || v->args[0]->u.imm) {
         text(p, " + ");
-        emit_c_name(p, v->args[0]);
+        if (emit_opencl_is_wide(v->args[0]))
+            emit_opencl_wide_name(p, v->args[0]);
+        else
+            emit_c_name(p, v->args[0]);
     }
     text(p, ")");
 }
@@ -358,6 +361,8 @@ const c_dialect emit_opencl_dialect = {
     .parameters = "__private %s_env *env",
     .unused = "    (void)env;\n",
     .builtins = true,
+    .is_wide = emit_opencl_is_wide,
+    .wide = emit_opencl_wide_statement,
     .logical_not = true,
     .kernel_head = print_kernel_head,
     .id = print_id,
@@ -419,6 +424,7 @@ hg_status emit_opencl(const kir_module *kernel, const kir_device_layout *layout,
     emit_kernel_name(kernel, p->name);
     p->marks = hg_calloc((size_t)kernel->slots.count + 2, 1);
     bool ok = p->marks && emit_c_reach(kernel, kernel->functions, true, &reach);
+    for (const kir_function *f = kernel->functions; f && ok; f = f->next) ok = emit_opencl_widen(f);
     if (ok) print_file(p, about, &reach, &body, out);
     ok = ok && !body.failed && !out->failed;
     hg_text_free(&body);

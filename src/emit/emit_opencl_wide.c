@@ -1,0 +1,93 @@
+/* Offsets into group memory, computed in 64 bits where 32 provably give the same: compilers then see that neighbouring lanes touch
+ * neighbouring words. (PoCL 3.1, transpose of 16 x 16 tiles: 12.7 ms instead of 19.4 ms.)
+ * The places of such values are marked in their scratch; they are declared as ulong and read as (uint).
+ * Must not know: memory, control flow. */
+#include "emit/emit_c_internal.h"
+#include <string.h>
+
+static const char WANTED, WIDE; /* marks: an offset is computed from it; and is declared as ulong */
+
+static bool arithmetic(const kir_value *v) {
+    if (v->type != HG_TYPE_U32) return false;
+    return v->op == KIR_ADD || v->op == KIR_MUL || (v->op == KIR_SHL && v->args[1]->op == KIR_CONST);
+}
+
+/* The largest value, by the most of each operand; UINT64_MAX where 32 bits may overflow. */
+static uint64_t exact(const kir_value *v, const uint64_t *most) {
+    uint64_t a = most[v->args[0]->id], b = v->op == KIR_SHL ? UINT64_C(1) << (v->args[1]->u.imm & 31) : most[v->args[1]->id];
+    uint64_t result = v->op == KIR_ADD ? a + b : a * b; /* both are below 2^32 */
+    return result <= UINT32_MAX ? result : UINT64_MAX;
+}
+
+static uint64_t largest(const kir_value *v, const uint64_t *most) {
+    uint64_t all = kir_type_bits(v->type) >= 32 ? UINT32_MAX : (UINT64_C(1) << kir_type_bits(v->type)) - 1, x;
+    bool by_constant = v->nargs == 2 && v->args[1]->op == KIR_CONST && v->type == HG_TYPE_U32;
+    uint64_t c = by_constant ? v->args[1]->u.imm : 0;
+    if (arithmetic(v)) return (x = exact(v, most)) == UINT64_MAX ? all : x;
+    switch ((kir_op)v->op) {
+    case KIR_CONST: return v->type == HG_TYPE_U32 ? v->u.imm : all;
+    case KIR_ID: return v->u.imm >= KIR_ID_LOCAL_X && v->u.imm <= KIR_ID_LOCAL_Z ? HG_MAX_BLOCK_LANES - 1 : all;
+    case KIR_ZEXT: return most[v->args[0]->id] < all ? most[v->args[0]->id] : all;
+    case KIR_AND: return by_constant && c < most[v->args[0]->id] ? c : all;
+    case KIR_LSHR: return by_constant ? most[v->args[0]->id] >> (c & 31) : all;
+    case KIR_UREM: return by_constant && c ? c - 1 : all;
+    case KIR_UDIV: return by_constant && c ? most[v->args[0]->id] / c : all;
+    default: return all;
+    }
+}
+
+static void want(kir_value *v) {
+    if (!v->scratch) v->scratch = (void *)(uintptr_t)&WANTED;
+}
+
+bool emit_opencl_widen(const kir_function *f) {
+    uint64_t *most = hg_calloc((size_t)f->value_count + 1, sizeof *most);
+    kir_value **values = hg_calloc((size_t)f->value_count + 1, sizeof *values);
+    for (kir_value *v = kir_walk(NULL, f->body); v && most && values; v = kir_walk(v, f->body)) {
+        v->scratch = NULL;
+        values[v->id] = v;
+        most[v->id] = v->type == KIR_VOID ? 0 : largest(v, most);
+        bool access = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC;
+        if (access && v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN) want(v->args[0]);
+    }
+    for (uint32_t i = f->value_count; i-- > 0 && most && values;) { /* users before what they use */
+        kir_value *v = values[i];
+        if (!v || v->scratch != &WANTED || !arithmetic(v) || exact(v, most) == UINT64_MAX) continue;
+        v->scratch = (void *)(uintptr_t)&WIDE;
+        want(v->args[0]);
+        if (v->op != KIR_SHL) want(v->args[1]);
+    }
+    bool ok = most && values;
+    hg_free(most);
+    hg_free(values);
+    return ok;
+}
+
+bool emit_opencl_is_wide(const kir_value *v) { return v->scratch == &WIDE; }
+
+void emit_opencl_wide_name(c_printer *p, const kir_value *v) {
+    if (v->op == KIR_CONST) {
+        emit_c_literal(p, p->out, HG_TYPE_U64, v->u.imm);
+    } else if (emit_opencl_is_wide(v)) {
+        hg_text_addf(p->out, "v%u", (unsigned)v->id);
+    } else {
+        hg_text_addf(p->out, "(ulong)");
+        emit_c_name(p, v);
+    }
+}
+
+/* "const ulong v48 = (ulong)v11 * 17ul;" */
+bool emit_opencl_wide_statement(c_printer *p, const kir_value *v) {
+    if (!emit_opencl_is_wide(v) || !v->uses) return false;
+    emit_c_line(p);
+    hg_text_addf(p->out, "const ulong v%u = ", (unsigned)v->id);
+    emit_opencl_wide_name(p, v->args[0]);
+    if (v->op == KIR_SHL) {
+        hg_text_addf(p->out, " << %u;\n", (unsigned)(v->args[1]->u.imm & 31));
+    } else {
+        hg_text_addf(p->out, v->op == KIR_ADD ? " + " : " * ");
+        emit_opencl_wide_name(p, v->args[1]);
+        hg_text_addf(p->out, ";\n");
+    }
+    return true;
+}
