@@ -135,7 +135,7 @@ static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_va
     if (blocks) {
         key->whole_blocks = whole;
         key->shared_is_slot = l->shared_memory.arena || group_bytes(d->variants, l, false) > caps->max_shared_bytes;
-        if (caps->serial_groups && d->variants->needs_blocks) {
+        if (caps->serial_groups && d->variants->needs_blocks && !(fits && d->variants->plain_barriers && proven && whole)) {
             key->alone = 1;
             key->fold = (uint32_t)d->block_lanes;
             group[0] = 1;

@@ -65,6 +65,7 @@ typedef struct hg_variants {
     const hg_device_caps *caps;
     kir_module *module; /* legalised and simplified; owned */
     bool wants_blocks, needs_blocks;
+    bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
     bool bindable; /* could be made for bindings: only 32-bit accesses to known slots */
     hg_mutex lock;
     hg_variant *first; /* the last used first */

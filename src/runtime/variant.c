@@ -14,6 +14,15 @@ static bool suits_bindings(const kir_value *v) {
     return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) || (v->u.mem.space == KIR_SHARED && !atomic);
 }
 
+/* What device compilers copy code for: a barrier behind a branch, and lanes that may not come. */
+static bool is_plain(const kir_module *m, const kir_function *f, const kir_value *v) {
+    if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC) return false;
+    if (v->op != KIR_BARRIER) return true;
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (r->owner->op != KIR_LOOP) return false;
+    return f == m->functions;
+}
+
 hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
                              hg_variants **variants) {
     hg_variants *v = hg_calloc(1, sizeof *v);
@@ -25,10 +34,12 @@ hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const h
     v->needs_blocks = module->uses_barrier || module->uses_shared;
     v->wants_blocks = v->needs_blocks || kir_device_wants_blocks(module);
     hg_mutex_init(&v->lock);
+    v->plain_barriers = !module->has_open;
     v->bindable = caps->bound_bytes && module->slots.count <= caps->bound_slots && !module->has_open;
     for (kir_function *f = module->functions; f; f = f->next)
         for (kir_value *o = kir_walk(NULL, f->body); o; o = kir_walk(o, f->body)) {
             v->work++;
+            v->plain_barriers = v->plain_barriers && is_plain(module, f, o);
             v->bindable = v->bindable && suits_bindings(o);
             v->unbounded |= o->op == KIR_LOOP || o->op == KIR_CALL;
         }
