@@ -58,6 +58,14 @@ static void write_both(device *d, kir_builder *b, const device_place *at, kir_va
 
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
 
+/* A branch of its own: devices that run lanes in step (SwiftShader) do what stands before a loop's exit only when every lane has left, and
+ * a lock given back there is never given back. */
+void device_leave_lock(kir_builder *b, kir_value *taken) {
+    kir_value *done = kir_if_begin(b, dzero(b, taken));
+    kir_break(b);
+    kir_if_end(b, done);
+}
+
 static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y) {
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
@@ -71,8 +79,8 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     write_both(d, b, at, offset, changed(d, b, op, old, x, y));
     fence(b);
     (void)device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_EXCH, du32(b, 0), NULL);
-    kir_break(b);
     kir_if_end(b, mine);
+    device_leave_lock(b, taken);
     kir_loop_end(b, loop);
     kir_return(b, kir_get(b, low));
 }

@@ -118,8 +118,8 @@ static kir_function *record_function(device *d) {
     kir_if_end(b, first);
     fence(b);
     (void)change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_EXCH, du32(b, 0), NULL);
-    kir_break(b);
     kir_if_end(b, mine);
+    device_leave_lock(b, taken);
     kir_loop_end(b, again);
     device_helper_end(d, &f);
     return f.function;

@@ -160,6 +160,7 @@ device_place device_slot_place(device *d, int16_t slot, bool write);
 
 /* ---- device_atomic.c ---- */
 device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y);
+void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loop that tries a lock: out of it where the lock was 0 */
 
 /* ---- device_align.c, device_kept.c: analyses of the input ---- */
 hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;

@@ -625,6 +625,14 @@ def differences():
         found = compare(axpy, "fma.f32     r12", "fms.f32     r12", "--no-reduce", against=backend)
         check((found["instruction"], found["lane"]) == (6, 0), f"fma on {backend}: {found}")
 
+    swiftshader = "/usr/lib/chromium/vk_swiftshader_icd.json"
+    if os.path.exists(swiftshader):  # its lanes run in step: a lock must be given back before the loop's exit
+        step = {"VK_DRIVER_FILES": swiftshader, "VK_ICD_FILENAMES": swiftshader}
+        count = write("count.atlas", TOTAL.replace("inout []", "out []"))
+        expect(run("run", count, "--backend", "vulkan", "--set", "x=" + ",".join(map(str, range(100))), env=step), 0, out="sum u64[] = 4950\n", what="64-bit atomics of lanes in step")
+        every = write("every.atlas", HEAD + "    ldg.i32 r11, [r1 + r0 + 40000]\n    stg.i32 [r1 + r0], r11\n")
+        expect(run("diff", every, "--backend", "vulkan", env=step), 0, what="faults of lanes in step")
+
     expect(run("diff", program("axpy"), "--against-program", program("center")), 2, r"different parameters", what="another program")
     expect(run("diff", program("axpy"), "--backend", "abacus"), 3, r"X03", what="unknown backend")
     expect(run("diff", program("axpy"), "--backend", "cpu,fast"), 2, r"'fast' is unknown", what="unknown word")
