@@ -1,9 +1,9 @@
 /* The conformance program.
  *
- *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--quick] [--part I/N] [--as NAME] [--record FILE]
+ *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
- * the I-th. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
+ * the I-th; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
  * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
@@ -11,8 +11,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool cts_wanted(const cts *s, const char *row, hg_type type) {
+    if (s->widest && oracle_size(type) * 8 > s->widest) return false;
     return (!s->only_row || strcmp(s->only_row, row) == 0) && (!s->only_type || strcmp(s->only_type, hg_type_name(type)) == 0);
 }
 
@@ -78,6 +80,15 @@ static void settle(cts *s, const cts_target *t, const char *name, bool same, con
     else test_passed++;
 }
 
+/* Runs a case; with --times says how long it took. */
+static void run(const cts *s, const cts_target *t, const char *name, const hg_program *program, run_case *c, run_result *result) {
+    struct timespec a, b;
+    timespec_get(&a, TIME_UTC);
+    library_run(t->library, program, c, result);
+    timespec_get(&b, TIME_UTC);
+    if (s->times) fprintf(stderr, "%8.1f ms %s\n", (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) * 1e-6, name);
+}
+
 /* Assembled and verified; the rows it uses count as covered. */
 static hg_program *prepare(cts *s, const char *name, const run_case *c) {
     hg_program *program = NULL;
@@ -123,7 +134,7 @@ void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_
         char reason[2048] = "";
         bool same = true;
         if (!case_copy(&actual, c)) break;
-        library_run(s->targets[t].library, program, &actual, &result);
+        run(s, &s->targets[t], name, program, &actual, &result);
         if (result.outcome != RUN_OK) {
             snprintf(reason, sizeof reason, "%s", result.message);
             same = false;
@@ -154,7 +165,7 @@ void cts_compare(cts *s, const char *name, run_case *c) {
             run_case actual = {0};
             char reason[512];
             if (!case_copy(&actual, c)) break;
-            library_run(s->targets[t].library, program, &actual, &ar);
+            run(s, &s->targets[t], name, program, &actual, &ar);
             bool same = case_same(&expected, &er, &actual, &ar, reason);
             settle(s, &s->targets[t], name, same, reason);
             for (uint32_t i = 0; i < c->array_count; i++) s->values += er.outcome == RUN_OK ? c->arrays[i].size / oracle_size(c->arrays[i].type) : 0;
@@ -175,7 +186,7 @@ static void add_target(cts *s, const char *level, const char *pretend, bool requ
 
 /* A row nobody made a program for is a failure, not an omission. */
 static void check_coverage(cts *s) {
-    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->parts; op++)
+    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->parts && !s->widest; op++)
         if (!s->covered[op]) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, "no conformance program");
 }
 
@@ -185,11 +196,13 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--quick") == 0) s.quick = true;
+        else if (strcmp(argv[i], "--times") == 0) s.times = true;
         else if (strcmp(argv[i], "--backend") == 0) s.backend = value, i++;
         else if (strcmp(argv[i], "--level") == 0) level = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0) pretend = value, i++;
         else if (strcmp(argv[i], "--row") == 0) s.only_row = value, i++;
         else if (strcmp(argv[i], "--type") == 0) s.only_type = value, i++;
+        else if (strcmp(argv[i], "--widest") == 0) s.widest = (uint32_t)strtoul(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--as") == 0) s.device = value, i++;
         else if (strcmp(argv[i], "--part") == 0) { if (sscanf(value, "%u/%u", &s.part, &s.parts) != 2) return 2; i++; }
         else if (strcmp(argv[i], "--record") == 0) record = value, i++;

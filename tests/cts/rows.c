@@ -144,7 +144,7 @@ static void run_row(cts *s, hg_op op, hg_type type, hg_type type2, int variant) 
     row_case r = {.op = op, .type = type, .type2 = type2, .variant = variant};
     const hg_op_info *row = hg_op_get(op);
     char name[96];
-    if (!plan(&r) || !cts_wanted(s, row->text, type)) return;
+    if (!plan(&r) || !cts_wanted(s, row->text, type) || (s->widest && oracle_size(type2) * 8 > s->widest)) return;
     int n = snprintf(name, sizeof name, "%s%s.%s", row->text, op == HG_OP_SET ? hg_condition_name((hg_condition)variant) : "", hg_type_name(type));
     if (op == HG_OP_CVT) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", hg_type_name(type2));
     if (is_register_fold(op)) snprintf(name + n, sizeof name - (size_t)n, " of %d", variant);
