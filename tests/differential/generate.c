@@ -177,9 +177,10 @@ static void choose_types(generator *g) {
     g->types[0] = HG_TYPE_U32;
     g->types[1] = HG_TYPE_U64;
     g->type_count = 2;
-    int wanted = 3 + (int)pick(g, 4);
+    bool is_short = (g->flags & GENERATE_SHORT) != 0;
+    int wanted = is_short ? 2 + (int)pick(g, 2) : 3 + (int)pick(g, 4);
     while (g->type_count < wanted) {
-        uint32_t kind = pick(g, 100);
+        uint32_t kind = is_short ? pick(g, 92) : pick(g, 100);
         hg_type t = kind < 80 ? COMMON[pick(g, 9)] : kind < 90 ? HALF[pick(g, 2)] : kind < 96 ? WIDE[pick(g, 4)]
                   : (g->flags & GENERATE_DEEP) || chance(g, 30) ? WIDEST[pick(g, 8)] : HG_TYPE_F64;
         bool present = false;
@@ -304,14 +305,15 @@ static void epilogue(generator *g) {
 /* Functions are made last to first, so that the cost of what they call is known. */
 static void make_functions(generator *g) {
     double budget = g->budget;
-    g->function_count = chance(g, 50) ? 1 + (int)pick(g, MAX_FUNCTIONS) : 0;
+    bool is_short = (g->flags & GENERATE_SHORT) != 0;
+    g->function_count = chance(g, is_short ? 25 : 50) ? 1 + (int)pick(g, is_short ? 2 : MAX_FUNCTIONS) : 0;
     g->budget = budget / 10;
     for (int f = g->function_count; f-- > 0;) {
         g->to = &g->functions[f];
         g->cost = 0;
         g->first_callable = f + 1;
         add_text(g->to, "f%d:\n", f);
-        block(g, 1 + (int)pick(g, 8));
+        block(g, 1 + (int)pick(g, is_short ? 3 : 8));
         line(g, "ret");
         g->function_cost[f] = g->cost;
     }
@@ -412,7 +414,10 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
     make_functions(&g);
     prologue(&g);
     g.cost = 0;
-    uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
+    if (flags & GENERATE_SHORT)
+        uniform_block(&g, 2 + (int)pick(&g, 6));
+    else
+        uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
     c->cleared_class = g.has_classes ? 5 : 96;
     if (g.wants_fault) fault(&g);
     epilogue(&g);

@@ -7,6 +7,7 @@
 enum {
     GENERATE_DEEP = 1,   /* widest types, longest programs */
     GENERATE_FAULTS = 2, /* programs that may fault */
+    GENERATE_SHORT = 8,  /* few types and instructions: devices whose compilers take seconds for the others */
     GENERATE_RACY = 4    /* lanes share their slots: results are not compared, but nothing else may break */
 };
 

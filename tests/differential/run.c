@@ -1,6 +1,6 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--print] [--reference-only]
  *
  * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
@@ -18,7 +18,7 @@ typedef struct target { library *library; const char *level, *pretend; } target;
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend;
-    bool one, print, reference_only;
+    bool one, is_short, print, reference_only;
     target targets[MAX_TARGETS];
     int target_count;
 } options;
@@ -34,13 +34,14 @@ static void crashed(int number) {
 }
 
 /* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races. */
-static uint32_t flags_of(uint64_t seed) {
-    return (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : 0) |
+static uint32_t flags_of(const options *o, uint64_t seed) {
+    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
            (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
     int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
+    if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --short");
     if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
     if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
 }
@@ -88,7 +89,7 @@ static void compare(const options *o, uint64_t seed, run_case *c, const hg_progr
     run_result er, ar;
     if (!case_copy(&expected, c)) return;
     case_run_reference(program, &expected, &er);
-    bool should_fault = (flags_of(seed) & GENERATE_FAULTS) != 0;
+    bool should_fault = (flags_of(o, seed) & GENERATE_FAULTS) != 0;
     if (er.outcome == RUN_ERROR || (er.outcome == RUN_FAULT && !should_fault)) refused(o, seed, "reference", er.message);
     else if (o->reference_only) check_order(o, seed, c, program, &expected, &er);
     for (int i = 0; i < o->target_count && er.outcome != RUN_ERROR; i++) {
@@ -109,7 +110,7 @@ static void run_seed(const options *o, uint64_t seed) {
     char command[160];
     reproduce(o, NULL, seed, command, sizeof command);
     snprintf(crash_line, sizeof crash_line, "%s: crashed\n", command);
-    if (!generate_case(seed, flags_of(seed), &c)) return;
+    if (!generate_case(seed, flags_of(o, seed), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
     if (hg_program_assemble(c.text, c.length, NULL, &program) != HG_OK) {
         refused(o, seed, "assemble", hg_last_error_text());
@@ -133,6 +134,7 @@ static bool parse(options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--print") == 0) o->print = true;
+        else if (strcmp(argv[i], "--short") == 0) o->is_short = true;
         else if (strcmp(argv[i], "--reference-only") == 0) o->reference_only = true;
         else if (strcmp(argv[i], "--count") == 0) o->count = strtoull(value, NULL, 0), i++;
         else if (strcmp(argv[i], "--seed") == 0) o->seed = strtoull(value, NULL, 0), o->one = true, i++;
