@@ -59,32 +59,80 @@ static uint32_t *words(size_t n) {
     return x;
 }
 
-#define LINEAR(n) {(uint32_t)((n) / 256), 1}, {256, 1}
+#define LINEAR(n) \
+    {(uint32_t)((n) / 256), 1}, { 256, 1 }
 
 static int make_workloads(workload *w, const float *x) {
     float a = 1.25f, b = -0.5f, step = 3.0f / IMAGE, eps = 0.01f;
     int k = 0;
     w[k++] = (workload){{"saxpy", 2, 2, 1, 2, {MANY * 4, MANY * 4}, {x, x + 7}, 1, {{{0, 1}, {f32(a), MANY}, LINEAR(MANY)}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"n", -1, HG_TYPE_U64, MANY}}, {0, 0}, {0, 0}, MANY * 12.0};
-    w[k++] = (workload){{"chain", 2, 3, 1, 2, {MANY * 4, MANY * 4}, {x, NULL}, 1, {{{0, 1}, {f32(a), f32(b), MANY}, LINEAR(MANY)}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"b", -1, HG_TYPE_F32, f32(b)}, {"n", -1, HG_TYPE_U64, MANY}},
-                        {0, 0}, {0, 0}, MANY * 8.0};
-    w[k++] = (workload){{"sum", 3, 1, 3, 2, {(size_t)SUM_N * 4, 4096 * 4, 4}, {x, NULL, NULL}, 2,
+                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"n", -1, HG_TYPE_U64, MANY}},
+                        {0, 0},
+                        {0, 0},
+                        MANY * 12.0};
+    w[k++] = (workload){
+        {"chain", 2, 3, 1, 2, {MANY * 4, MANY * 4}, {x, NULL}, 1, {{{0, 1}, {f32(a), f32(b), MANY}, LINEAR(MANY)}}},
+        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"b", -1, HG_TYPE_F32, f32(b)}, {"n", -1, HG_TYPE_U64, MANY}},
+        {0, 0},
+        {0, 0},
+        MANY * 8.0};
+    w[k++] = (workload){{"sum",
+                         3,
+                         1,
+                         3,
+                         2,
+                         {(size_t)SUM_N * 4, 4096 * 4, 4},
+                         {x, NULL, NULL},
+                         2,
                          {{{0, 1}, {SUM_N}, {4096, 1}, {128, 1}}, {{1, 2}, {4096}, {1, 1}, {128, 1}}, {{2, 2}, {1}, {1, 1}, {128, 1}}}},
-                        {{"x", 0, 0, 0}, {"y", 2, 0, 0}, {"n", -1, HG_TYPE_U64, SUM_N}}, {0, 0}, {0, 0}, SUM_N * 4.0};
+                        {{"x", 0, 0, 0}, {"y", 2, 0, 0}, {"n", -1, HG_TYPE_U64, SUM_N}},
+                        {0, 0},
+                        {0, 0},
+                        SUM_N * 4.0};
     w[k - 1].peer.pass_count = 2;
-    w[k++] = (workload){{"transpose", 2, 1, 1, 2, {(size_t)SIDE * SIDE * 4, (size_t)SIDE * SIDE * 4}, {x, NULL}, 1,
+    w[k++] = (workload){{"transpose",
+                         2,
+                         1,
+                         1,
+                         2,
+                         {(size_t)SIDE * SIDE * 4, (size_t)SIDE * SIDE * 4},
+                         {x, NULL},
+                         1,
                          {{{0, 1}, {SIDE}, {SIDE / TILE, SIDE / TILE}, {TILE, TILE}}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"w", -1, HG_TYPE_U32, SIDE}}, {SIDE / TILE, SIDE / TILE}, {TILE, TILE}, SIDE * 8.0 * SIDE};
-    w[k++] = (workload){{"mandelbrot", 1, 3, 1, 1, {IMAGE * IMAGE * 4}, {NULL}, 0, {{{0}, {f32(step), IMAGE, IMAGE * IMAGE}, LINEAR(IMAGE * IMAGE)}}},
-                        {{"y", 0, 0, 0}, {"step", -1, HG_TYPE_F32, f32(step)}, {"w", -1, HG_TYPE_U32, IMAGE}, {"n", -1, HG_TYPE_U64, IMAGE * IMAGE}},
-                        {0, 0}, {0, 0}, 0};
-    w[k++] = (workload){{"nbody", 5, 2, 1, 5, {BODIES * 4, BODIES * 4, BODIES * 4, BODIES * 4, BODIES * 12},
-                         {x, x + BODIES, x + 2 * BODIES, x + 3 * BODIES, NULL}, 4, {{{0, 1, 2, 3, 4}, {f32(eps), BODIES}, LINEAR(BODIES)}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"z", 2, 0, 0}, {"m", 3, 0, 0}, {"a", 4, 0, 0}, {"eps", -1, HG_TYPE_F32, f32(eps)},
-                         {"n", -1, HG_TYPE_U64, BODIES}}, {0, 0}, {0, 0}, 0};
+                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"w", -1, HG_TYPE_U32, SIDE}},
+                        {SIDE / TILE, SIDE / TILE},
+                        {TILE, TILE},
+                        SIDE * 8.0 * SIDE};
+    w[k++] = (workload){
+        {"mandelbrot", 1, 3, 1, 1, {IMAGE * IMAGE * 4}, {NULL}, 0, {{{0}, {f32(step), IMAGE, IMAGE * IMAGE}, LINEAR(IMAGE * IMAGE)}}},
+        {{"y", 0, 0, 0}, {"step", -1, HG_TYPE_F32, f32(step)}, {"w", -1, HG_TYPE_U32, IMAGE}, {"n", -1, HG_TYPE_U64, IMAGE * IMAGE}},
+        {0, 0},
+        {0, 0},
+        0};
+    w[k++] = (workload){{"nbody",
+                         5,
+                         2,
+                         1,
+                         5,
+                         {BODIES * 4, BODIES * 4, BODIES * 4, BODIES * 4, BODIES * 12},
+                         {x, x + BODIES, x + 2 * BODIES, x + 3 * BODIES, NULL},
+                         4,
+                         {{{0, 1, 2, 3, 4}, {f32(eps), BODIES}, LINEAR(BODIES)}}},
+                        {{"x", 0, 0, 0},
+                         {"y", 1, 0, 0},
+                         {"z", 2, 0, 0},
+                         {"m", 3, 0, 0},
+                         {"a", 4, 0, 0},
+                         {"eps", -1, HG_TYPE_F32, f32(eps)},
+                         {"n", -1, HG_TYPE_U64, BODIES}},
+                        {0, 0},
+                        {0, 0},
+                        0};
     w[k++] = (workload){{"histogram", 2, 1, 1, 2, {MANY * 4, 1024}, {words(MANY), NULL}, 1, {{{0, 1}, {MANY}, LINEAR(MANY)}}},
-                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"n", -1, HG_TYPE_U64, MANY}}, {0, 0}, {0, 0}, MANY * 4.0};
+                        {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"n", -1, HG_TYPE_U64, MANY}},
+                        {0, 0},
+                        {0, 0},
+                        MANY * 4.0};
     return k;
 }
 
@@ -178,7 +226,8 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
     }
     double ratio = bench_median(&theirs) / bench_median(&mine);
     printf("%-12s %6.3f x hand-written (%.3f … %.3f)  goal >= 0.95 %-7s [ours %9.3f ms, peer %9.3f ms", w->peer.name, ratio,
-           bench_low(&theirs) / bench_high(&mine), bench_high(&theirs) / bench_low(&mine), ratio >= 0.95 ? "met" : "NOT MET", bench_median(&mine) * 1e3, bench_median(&theirs) * 1e3);
+           bench_low(&theirs) / bench_high(&mine), bench_high(&theirs) / bench_low(&mine), ratio >= 0.95 ? "met" : "NOT MET",
+           bench_median(&mine) * 1e3, bench_median(&theirs) * 1e3);
     if (w->bytes > 0) printf(", %.1f and %.1f GB/s", w->bytes / bench_median(&mine) * 1e-9, w->bytes / bench_median(&theirs) * 1e-9);
     printf("] %s\n", equal ? "bits equal" : "BITS DIFFER");
     unbind(o, w);
@@ -190,7 +239,10 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
 static void launch_cost(ours *o, peer *p, const peer_api *api, const float *x, const char *folder) {
     enum { N = 256, INNER = 200 };
     workload w = {{"saxpy", 2, 2, 1, 2, {N * 4, N * 4}, {x, x}, 1, {{{0, 1}, {f32(1.0f), N}, LINEAR(N)}}},
-                  {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(1.0f)}, {"n", -1, HG_TYPE_U64, N}}, {0, 0}, {0, 0}, 0};
+                  {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(1.0f)}, {"n", -1, HG_TYPE_U64, N}},
+                  {0, 0},
+                  {0, 0},
+                  0};
     bench_samples mine = {.count = 0}, theirs = {.count = 0};
     if (!api->prepare(p, &w.peer, folder)) return;
     bind(o, &w, folder);
@@ -203,9 +255,9 @@ static void launch_cost(ours *o, peer *p, const peer_api *api, const float *x, c
         bench_add(&theirs, (bench_now() - t) / INNER);
     }
     double added = (bench_median(&mine) - bench_median(&theirs)) * 1e6;
-    printf("%-12s %6.2f us added to the raw call        goal <= 1 %s [ours %.2f us (%.2f … %.2f), peer %.2f us (%.2f … %.2f)]\n", "bound launch",
-           added, added <= 1 ? "met" : "NOT MET", bench_median(&mine) * 1e6, bench_low(&mine) * 1e6, bench_high(&mine) * 1e6, bench_median(&theirs) * 1e6,
-           bench_low(&theirs) * 1e6, bench_high(&theirs) * 1e6);
+    printf("%-12s %6.2f us added to the raw call        goal <= 1 %s [ours %.2f us (%.2f … %.2f), peer %.2f us (%.2f … %.2f)]\n",
+           "bound launch", added, added <= 1 ? "met" : "NOT MET", bench_median(&mine) * 1e6, bench_low(&mine) * 1e6,
+           bench_high(&mine) * 1e6, bench_median(&theirs) * 1e6, bench_low(&theirs) * 1e6, bench_high(&theirs) * 1e6);
     unbind(o, &w);
     api->release(p);
 }
@@ -240,8 +292,9 @@ static double cold_once(const char *self, const char *side, const char *backend,
     char command[2048], folder[] = "/tmp/hologram_cold_XXXXXX";
     if (!warm && !mkdtemp(folder)) return NAN;
     snprintf(command, sizeof command,
-             "POCL_CACHE_DIR=%s MESA_SHADER_CACHE_DIR=%s MESA_GLSL_CACHE_DIR=%s HOLOGRAM_CACHE_DIR=%s/hologram %s --cold %s %s %u", warm ? "/tmp/hologram_warm" : folder,
-             warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder, self, side, backend, (unsigned)device);
+             "POCL_CACHE_DIR=%s MESA_SHADER_CACHE_DIR=%s MESA_GLSL_CACHE_DIR=%s HOLOGRAM_CACHE_DIR=%s/hologram %s --cold %s %s %u",
+             warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder, warm ? "/tmp/hologram_warm" : folder,
+             warm ? "/tmp/hologram_warm" : folder, self, side, backend, (unsigned)device);
     double t = bench_now();
     int status = system(command);
     t = bench_now() - t;
@@ -268,8 +321,9 @@ static void cold_start(const char *self, const char *backend, uint32_t device, u
         }
         double ratio = bench_median(&mine) / bench_median(&theirs);
         printf("%-12s %6.3f x the hand-written program's time goal <= 1.3 %s [ours %.1f ms (%.1f … %.1f), peer %.1f ms (%.1f … %.1f)]\n",
-               warm ? "warm start" : "cold start", ratio, ratio <= 1.3 ? "met" : "NOT MET", bench_median(&mine) * 1e3, bench_low(&mine) * 1e3, bench_high(&mine) * 1e3,
-               bench_median(&theirs) * 1e3, bench_low(&theirs) * 1e3, bench_high(&theirs) * 1e3);
+               warm ? "warm start" : "cold start", ratio, ratio <= 1.3 ? "met" : "NOT MET", bench_median(&mine) * 1e3,
+               bench_low(&mine) * 1e3, bench_high(&mine) * 1e3, bench_median(&theirs) * 1e3, bench_low(&theirs) * 1e3,
+               bench_high(&theirs) * 1e3);
     }
 }
 

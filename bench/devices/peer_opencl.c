@@ -7,11 +7,11 @@
 #include <string.h>
 #include <dlfcn.h>
 
-#define SYMBOLS(X)                                                                                                                       \
-    X(clGetPlatformIDs) X(clGetDeviceIDs) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)         \
-    X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)      \
-    X(clCreateBuffer) X(clReleaseMemObject) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clEnqueueReadBuffer)                \
-    X(clEnqueueWriteBuffer)
+#define SYMBOLS(X)                                                                                                                         \
+    X(clGetPlatformIDs)                                                                                                                    \
+    X(clGetDeviceIDs) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateProgramWithSource) \
+        X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clCreateBuffer)              \
+            X(clReleaseMemObject) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer)
 #define DECLARE(name) static __typeof__(name) *p_##name;
 SYMBOLS(DECLARE)
 
@@ -31,8 +31,8 @@ static peer *open_device(uint32_t index, char reason[256]) {
         snprintf(reason, 256, "no libOpenCL.so.1");
         return NULL;
     }
-#define LOAD(name)                                                                                                                        \
-    *(void **)&p_##name = dlsym(library, #name);                                                                                          \
+#define LOAD(name)                               \
+    *(void **)&p_##name = dlsym(library, #name); \
     if (!p_##name) return NULL;
     SYMBOLS(LOAD)
     cl_platform_id platforms[8];
@@ -86,7 +86,8 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
     p->work = *w;
     p->program = p_clCreateProgramWithSource(p->context, 1, (const char **)&text, NULL, &error);
     free(text);
-    if (!p->program || p_clBuildProgram(p->program, 1, &p->device, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt", NULL, NULL) != CL_SUCCESS) {
+    if (!p->program ||
+        p_clBuildProgram(p->program, 1, &p->device, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt", NULL, NULL) != CL_SUCCESS) {
         char log[2000] = "";
         p_clGetProgramBuildInfo(p->program, p->device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
         fprintf(stderr, "%s: %s\n", w->name, log);

@@ -6,15 +6,17 @@
 #include <string.h>
 #include <vulkan/vulkan_core.h>
 
-#define SYMBOLS(X)                                                                                                                       \
-    X(vkCreateInstance) X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkGetPhysicalDeviceQueueFamilyProperties)                    \
-    X(vkGetPhysicalDeviceMemoryProperties) X(vkCreateDevice) X(vkDestroyDevice) X(vkGetDeviceQueue) X(vkCreateBuffer) X(vkDestroyBuffer)  \
-    X(vkGetBufferMemoryRequirements) X(vkAllocateMemory) X(vkFreeMemory) X(vkBindBufferMemory) X(vkMapMemory) X(vkCreateShaderModule)     \
-    X(vkDestroyShaderModule) X(vkCreateDescriptorSetLayout) X(vkDestroyDescriptorSetLayout) X(vkCreatePipelineLayout)                     \
-    X(vkDestroyPipelineLayout) X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool)      \
-    X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCreateCommandPool) X(vkDestroyCommandPool) X(vkAllocateCommandBuffers)      \
-    X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch)  \
-    X(vkCmdPipelineBarrier) X(vkCreateFence) X(vkDestroyFence) X(vkResetFences) X(vkWaitForFences) X(vkQueueSubmit)
+#define SYMBOLS(X)                                                                                                                         \
+    X(vkCreateInstance)                                                                                                                    \
+    X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceMemoryProperties)  \
+        X(vkCreateDevice) X(vkDestroyDevice) X(vkGetDeviceQueue) X(vkCreateBuffer) X(vkDestroyBuffer) X(vkGetBufferMemoryRequirements)     \
+            X(vkAllocateMemory) X(vkFreeMemory) X(vkBindBufferMemory) X(vkMapMemory) X(vkCreateShaderModule) X(vkDestroyShaderModule)      \
+                X(vkCreateDescriptorSetLayout) X(vkDestroyDescriptorSetLayout) X(vkCreatePipelineLayout) X(vkDestroyPipelineLayout)        \
+                    X(vkCreateComputePipelines) X(vkDestroyPipeline) X(vkCreateDescriptorPool) X(vkDestroyDescriptorPool)                  \
+                        X(vkAllocateDescriptorSets) X(vkUpdateDescriptorSets) X(vkCreateCommandPool) X(vkDestroyCommandPool)               \
+                            X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCmdBindPipeline)                 \
+                                X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) X(vkCmdPipelineBarrier) X(vkCreateFence) \
+                                    X(vkDestroyFence) X(vkResetFences) X(vkWaitForFences) X(vkQueueSubmit)
 #define DECLARE(name) static __typeof__(name) *p_##name;
 SYMBOLS(DECLARE)
 
@@ -45,8 +47,8 @@ static int load(char reason[256]) {
         snprintf(reason, 256, "no libvulkan.so.1");
         return 0;
     }
-#define LOAD(name)                                                                                                                        \
-    *(void **)&p_##name = dlsym(library, #name);                                                                                          \
+#define LOAD(name)                               \
+    *(void **)&p_##name = dlsym(library, #name); \
     if (!p_##name) return 0;
     SYMBOLS(LOAD)
     return 1;
@@ -125,9 +127,8 @@ static int make_pipeline(peer *p, const peer_workload *w, const char *folder) {
     VkDescriptorSetLayoutBinding bindings[PEER_BUFFERS];
     for (int i = 0; i < w->pass_buffers; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){(uint32_t)i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
-    VkDescriptorSetLayoutCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                            .bindingCount = (uint32_t)w->pass_buffers,
-                                            .pBindings = bindings};
+    VkDescriptorSetLayoutCreateInfo sets = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = (uint32_t)w->pass_buffers, .pBindings = bindings};
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 16};
     if (p_vkCreateShaderModule(p->device, &module, NULL, &p->module) != VK_SUCCESS) return 0;
     if (p_vkCreateDescriptorSetLayout(p->device, &sets, NULL, &p->sets) != VK_SUCCESS) return 0;
@@ -180,8 +181,8 @@ static int record(peer *p, const peer_workload *w) {
                                    .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                                    .dstAccessMask = VK_ACCESS_SHADER_READ_BIT};
         if (k)
-            p_vkCmdPipelineBarrier(p->recorded, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0,
-                                   NULL, 0, NULL);
+            p_vkCmdPipelineBarrier(p->recorded, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier,
+                                   0, NULL, 0, NULL);
         p_vkCmdBindDescriptorSets(p->recorded, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1, &chosen, 0, NULL);
         p_vkCmdPushConstants(p->recorded, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 16, w->passes[k].scalars);
         p_vkCmdDispatch(p->recorded, w->passes[k].groups[0], w->passes[k].groups[1], 1);

@@ -16,7 +16,10 @@
 
 enum { IMAGES = 1797, PIXELS = 64, HIDDEN = 64, DIGITS = 10, HELD_OUT = 449, STEPS = 4, RUNS = 51 };
 
-typedef struct { uint8_t *images, *labels; float *w1, *b1, *w2, *b2; } data_set;
+typedef struct {
+    uint8_t *images, *labels;
+    float *w1, *b1, *w2, *b2;
+} data_set;
 
 /* The network for a fixed number of images: buffers, and the four launches with their parameters checked once. */
 typedef struct {
@@ -196,7 +199,8 @@ static void print_confusion(const uint8_t *wanted, const uint8_t *found) {
 enum { DEVICES = 16 };
 
 /* One line a device: whether its outputs have the CPU's bits. Returns whether they do; a device that cannot be opened is said and passed over. */
-static bool compare_device(const hg_device_info *info, uint32_t number, const char *folder, const data_set *d, const float *y, const uint8_t *digits) {
+static bool compare_device(const hg_device_info *info, uint32_t number, const char *folder, const data_set *d, const float *y,
+                           const uint8_t *digits) {
     static float device_y[IMAGES * DIGITS];
     static uint8_t device_digits[IMAGES];
     hg_config config;

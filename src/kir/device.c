@@ -20,7 +20,10 @@ static bool access_stops(const device *d, const kir_value *v) {
 static bool note_operation(device *d, device_function *f, const kir_value *v) {
     device_function before = *f;
     switch ((kir_op)v->op) {
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: f->faults = f->faults || access_stops(d, v); break;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: f->faults = f->faults || access_stops(d, v); break;
     case KIR_FAULT_IF: f->faults = true; break;
     case KIR_LOOP: f->faults = f->faults || !v->u.loop.bounded; break;
     case KIR_EXIT:
@@ -45,7 +48,8 @@ static void note_functions(device *d) {
     for (bool changed = true; changed;) {
         changed = false;
         for (kir_function *f = d->in->functions; f; f = f->next)
-            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) changed = note_operation(d, &d->functions[f->id], v) || changed;
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+                changed = note_operation(d, &d->functions[f->id], v) || changed;
     }
 }
 
@@ -53,8 +57,10 @@ static void note_memory(device *d, bool *shared) {
     for (kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (!is_access(v)) continue;
-            if (v->u.mem.space == KIR_SHARED) *shared = true;
-            else if (device_is_open(v)) d->any_open = true;
+            if (v->u.mem.space == KIR_SHARED)
+                *shared = true;
+            else if (device_is_open(v))
+                d->any_open = true;
         }
 }
 
@@ -63,7 +69,8 @@ static void note_read_inputs(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool handle = is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
-            for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++) v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
+            for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++)
+                v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
         }
 }
 
@@ -184,13 +191,19 @@ static bool lower(legal_pass *p, const kir_value *v) {
     device *d = p->state;
     switch ((kir_op)v->op) {
     case KIR_INPUT: return device_lower_input(d, v);
-    case KIR_CONST: case KIR_FSUB: return d->options->hide_zeros && device_hide_zero(d, v);
+    case KIR_CONST:
+    case KIR_FSUB: return d->options->hide_zeros && device_hide_zero(d, v);
     case KIR_ID: device_lower_id(d, v); return true;
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: device_lower_access(d, v); return true;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: device_lower_access(d, v); return true;
     case KIR_FAULT_IF: lower_fault_if(d, v); return true;
     case KIR_EXIT:
-        if (d->ghosts && device_kept(v)) kir_emit(&p->b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1; /* all lanes of the group */
-        else device_stop_lane(d, &p->b);
+        if (d->ghosts && device_kept(v))
+            kir_emit(&p->b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1; /* all lanes of the group */
+        else
+            device_stop_lane(d, &p->b);
         return true;
     case KIR_CALL: lower_call(d, v); return true;
     case KIR_BARRIER: device_lower_barrier(d, v); return true;
@@ -209,7 +222,8 @@ static void before(legal_pass *p, const kir_value *v) {
         return;
     }
     *loop = (device_loop){NULL, NULL, NULL};
-    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v)) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v))
+        loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
     if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
 }
 
@@ -253,7 +267,8 @@ static void after(legal_pass *p, const kir_value *v) {
     d->maybe_stopped = false;
 }
 
-static const legal_rules DEVICE_RULES = {.lower = lower, .begin_function = begin_function, .before = before, .enter = enter, .after = after};
+static const legal_rules DEVICE_RULES = {
+    .lower = lower, .begin_function = begin_function, .before = before, .enter = enter, .after = after};
 
 /* ---- ---- */
 
@@ -321,7 +336,12 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
     *out = NULL;
     memset(layout, 0, sizeof *layout);
     layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot = layout->shared_slot = layout->first_arena_slot = -1;
-    device d = {.in = in, .options = options, .layout = layout, .i64 = options->target.i64, .small = options->small, .block = options->form == KIR_FORM_BLOCK};
+    device d = {.in = in,
+                .options = options,
+                .layout = layout,
+                .i64 = options->target.i64,
+                .small = options->small,
+                .block = options->form == KIR_FORM_BLOCK};
     kir_module *m = NULL, *inlined = NULL;
     hg_status status = HG_OK;
     if (d.block && options->fold > 1 && calls_barrier(in)) {

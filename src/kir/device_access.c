@@ -8,7 +8,7 @@ enum { FLAT_BITS = 40, CLASS_BYTES = HG_MAX_CLASS_BYTES, HANDLE_INDEX = 0x7FFFFF
 
 typedef struct access {
     const kir_value *v;
-    uint16_t size;             /* as written */
+    uint16_t size; /* as written */
     uint8_t zeros;
     bool open;
     device_wide handle, index; /* handle: of a flat address its index and bit 63 */
@@ -53,7 +53,9 @@ static access parse(device *d, const kir_value *v) {
 
 /* ---- memory that is known beforehand ---- */
 
-static device_wide plus(device *d, kir_builder *b, device_wide x, int64_t n) { return n ? dwide_add(d, b, x, dwide(d, b, (uint64_t)n)) : x; }
+static device_wide plus(device *d, kir_builder *b, device_wide x, int64_t n) {
+    return n ? dwide_add(d, b, x, dwide(d, b, (uint64_t)n)) : x;
+}
 
 static kir_value *limit_of(device *d, kir_builder *b, const kir_value *v, uint64_t reach) {
     switch ((kir_space)v->u.mem.space) {
@@ -118,7 +120,9 @@ void device_open_vars(device *d) {
     if (!d->open_arena || !d->open_state) d->failed = true;
 }
 
-static device_wide get_wide(device *d, kir_builder *b, kir_var *const v[2]) { return (device_wide){kir_get(b, v[0]), d->i64 ? NULL : kir_get(b, v[1])}; }
+static device_wide get_wide(device *d, kir_builder *b, kir_var *const v[2]) {
+    return (device_wide){kir_get(b, v[0]), d->i64 ? NULL : kir_get(b, v[1])};
+}
 static void set_wide(kir_builder *b, kir_var *const v[2], device_wide x) {
     kir_set(b, v[0], x.l);
     if (x.h) kir_set(b, v[1], x.h);
@@ -163,7 +167,8 @@ static void search(device *d, kir_builder *b, sought *s) {
     s->is_flat = dby(b, KIR_CMP_EQ, s->kind, OPEN_FLAT);
     kir_value *flat_pool = dop(b, KIR_AND, s->is_flat, dop(b, KIR_CMP_SLT, s->high, du32(b, 0)));
     kir_value *is_pool = dop(b, KIR_OR, dby(b, KIR_CMP_EQ, s->kind, OPEN_POOL), flat_pool);
-    kir_value *top = dop(b, KIR_AND, dby(b, KIR_CMP_EQ, s->high, UINT32_MAX), kir_not(b, dby(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
+    kir_value *top = dop(b, KIR_AND, dby(b, KIR_CMP_EQ, s->high, UINT32_MAX),
+                         kir_not(b, dby(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
     s->is_class = dop(b, KIR_AND, dby(b, KIR_CMP_EQ, s->kind, OPEN_BUFFER), top);
     kir_value *number = kir_select(b, s->is_class, du32(b, 0), dby(b, KIR_AND, s->low, HANDLE_INDEX));
     kir_value *buffers = device_field32(d, b, KIR_FIELD_TABLE, 0), *pools = device_field32(d, b, KIR_FIELD_TABLE, 1);
@@ -279,16 +284,20 @@ void device_lower_access(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     access a = parse(d, v);
     if (v->op == KIR_CHECK && (v->u.mem.unchecked || (d->options->proven && !a.open))) return;
-    if (a.open) open(d, b, &a);
-    else fixed(d, b, &a);
+    if (a.open)
+        open(d, b, &a);
+    else
+        fixed(d, b, &a);
     kir_var *result = NULL;
     bool fall = device_stop_here(d) == DEVICE_FALL;
     if (v->type != KIR_VOID && fall && (a.bad || d->maybe_stopped || v->op == KIR_ATOMIC)) {
         result = kir_var_create(d->out, b->function, v->type, 0, NULL);
         kir_set(b, result, kir_const(b, v->type, 0));
     }
-    if (a.bad) guard(d, b, &a, a.bad, KIR_FAULT_BOUNDS);
-    else if (v->op == KIR_LOAD) device_mask(d, b);
+    if (a.bad)
+        guard(d, b, &a, a.bad, KIR_FAULT_BOUNDS);
+    else if (v->op == KIR_LOAD)
+        device_mask(d, b);
     kir_value *x = NULL;
     if (v->op == KIR_LOAD) x = device_load(d, b, &a.place, a.offset, a.zeros, v->type, v->u.mem.bytes);
     if (v->op == KIR_STORE) store(d, b, &a);

@@ -5,7 +5,9 @@
 
 enum { ALL = 64, PATIENCE = 12 };
 
-typedef struct function_zeros { uint8_t params[16], result; } function_zeros;
+typedef struct function_zeros {
+    uint8_t params[16], result;
+} function_zeros;
 typedef struct finder {
     function_zeros *functions; /* by id */
     bool changed, hurry;
@@ -41,12 +43,20 @@ static uint32_t zeros_of(const finder *x, const kir_function *f, const kir_value
     if (v->nargs == 0 || v->type == KIR_BOOL) return 0;
     uint32_t a = device_zeros(v->args[0]), c = v->nargs > 1 ? device_zeros(v->args[1]) : 0;
     switch ((kir_op)v->op) {
-    case KIR_ADD: case KIR_SUB: case KIR_OR: case KIR_XOR: case KIR_UREM: return least(a, c);
+    case KIR_ADD:
+    case KIR_SUB:
+    case KIR_OR:
+    case KIR_XOR:
+    case KIR_UREM: return least(a, c);
     case KIR_AND: return a > c ? a : c;
     case KIR_MUL: return least(a + c, ALL);
-    case KIR_SHL: case KIR_LSHR: case KIR_ASHR: return shifted(v, a);
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR: return shifted(v, a);
     case KIR_SELECT: return least(c, device_zeros(v->args[2]));
-    case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC: return a;
+    case KIR_ZEXT:
+    case KIR_SEXT:
+    case KIR_TRUNC: return a;
     default: return 0;
     }
 }

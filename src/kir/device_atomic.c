@@ -3,7 +3,9 @@
 #include "kir/device_internal.h"
 
 static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return x ? dop(b, op, x, y) : NULL; }
-static device_wide both(kir_builder *b, kir_op op, device_wide x, device_wide y) { return (device_wide){each(b, op, x.l, y.l), each(b, op, x.h, y.h)}; }
+static device_wide both(kir_builder *b, kir_op op, device_wide x, device_wide y) {
+    return (device_wide){each(b, op, x.l, y.l), each(b, op, x.h, y.h)};
+}
 static device_wide choose(kir_builder *b, kir_value *c, device_wide x, device_wide y) {
     return (device_wide){kir_select(b, c, x.l, y.l), x.h ? kir_select(b, c, x.h, y.h) : NULL};
 }
@@ -66,7 +68,8 @@ void device_leave_lock(kir_builder *b, kir_value *taken) {
     kir_if_end(b, done);
 }
 
-static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y) {
+static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
+                         device_wide y) {
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
     kir_value *lock = lock_offset(d, b, at, offset), *loop = kir_loop_begin(b, true);
@@ -85,7 +88,8 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     kir_return(b, kir_get(b, low));
 }
 
-device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y) {
+device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
+                            device_wide y) {
     const kir_device_target *t = &d->options->target;
     if (d->i64 && (at->kind == DEVICE_GROUP ? t->shared_atomic64 : t->atomic64))
         return (device_wide){device_raw_atomic(d, b, at, offset, op, x.l, y.l), NULL};

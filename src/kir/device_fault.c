@@ -11,7 +11,8 @@ uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operan
         return 0;
     }
     bool memory = v->op != KIR_FAULT_IF;
-    *site = (kir_fault_site){.code = code, .operand = operand, .bytes = bytes, .inst = v->inst ? v->inst - 1 : UINT32_MAX, .slot = KIR_OPEN};
+    *site = (kir_fault_site){
+        .code = code, .operand = operand, .bytes = bytes, .inst = v->inst ? v->inst - 1 : UINT32_MAX, .slot = KIR_OPEN};
     if (memory) {
         site->space = v->u.mem.space;
         site->disp = v->u.mem.disp;
@@ -59,7 +60,8 @@ static void reject(device *d, kir_builder *b, kir_value *phase) {
 
 /* Whether this fault comes before the one recorded. */
 static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_value *phase) {
-    kir_value *happened = read_word(d, b, KIR_FAULT_HAPPENED), *low = read_word(d, b, KIR_FAULT_LANE), *high = read_word(d, b, KIR_FAULT_LANE_HIGH);
+    kir_value *happened = read_word(d, b, KIR_FAULT_HAPPENED), *low = read_word(d, b, KIR_FAULT_LANE),
+              *high = read_word(d, b, KIR_FAULT_LANE_HIGH);
     device_wide other = {low, high};
     if (d->i64) {
         kir_value *top = dshift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);

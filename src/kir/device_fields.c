@@ -5,13 +5,15 @@
 /* ---- fields ---- */
 
 static const char *name_of(device *d, const kir_field *f) {
-    static const char *const NAMES[] = {"in", "base", "limit", "shared_limit", "shared_bytes", "size", "count", "first", "lanes",
-                                        "block_dim", "grid_dim", "digit", "box", "table", "fuel", "arenas"};
+    static const char *const NAMES[] = {"in",    "base",      "limit",    "shared_limit", "shared_bytes", "size",  "count", "first",
+                                        "lanes", "block_dim", "grid_dim", "digit",        "box",          "table", "fuel",  "arenas"};
     static const bool INDEXED[] = {true, true, true, false, false, true, false, false, false, true, true, true, true, true, false, false};
     hg_text text = {0};
     const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL, *name = NULL;
-    if (own) hg_text_addf(&text, "%s", own);
-    else hg_text_addf(&text, "%s", NAMES[f->kind]);
+    if (own)
+        hg_text_addf(&text, "%s", own);
+    else
+        hg_text_addf(&text, "%s", NAMES[f->kind]);
     if (!own && INDEXED[f->kind]) hg_text_addf(&text, "%u", (unsigned)f->index);
     if (f->reach) hg_text_addf(&text, "_%llu", (unsigned long long)f->reach);
     if (f->high) hg_text_addf(&text, "_high");
@@ -23,7 +25,8 @@ static const char *name_of(device *d, const kir_field *f) {
 static uint32_t field(device *d, kir_field f, uint8_t type) {
     for (uint64_t i = 0; i < d->layout->fields.count; i++) {
         const kir_field *have = &d->layout->fields.data[i];
-        if (have->kind == f.kind && have->high == f.high && have->index == f.index && have->reach == f.reach && d->out->inputs.data[i].type == type)
+        if (have->kind == f.kind && have->high == f.high && have->index == f.index && have->reach == f.reach &&
+            d->out->inputs.data[i].type == type)
             return (uint32_t)i;
     }
     kir_field *field = hg_vec_push(&d->layout->fields);
@@ -72,9 +75,12 @@ bool device_lower_input(device *d, const kir_value *v) {
     kir_field f = {.kind = KIR_FIELD_INPUT, .index = (uint32_t)v->u.imm};
     uint8_t word = kir_type_bytes(v->type) == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
     kir_value *x = read_field(b, word, field(d, f, word));
-    if (v->type == KIR_BOOL) x = kir_not(b, dzero(b, x));
-    else if (kir_type_is_float(v->type)) x = kir_convert(b, KIR_BITCAST, v->type, x);
-    else if (v->type != word) x = kir_convert(b, KIR_TRUNC, v->type, x);
+    if (v->type == KIR_BOOL)
+        x = kir_not(b, dzero(b, x));
+    else if (kir_type_is_float(v->type))
+        x = kir_convert(b, KIR_BITCAST, v->type, x);
+    else if (v->type != word)
+        x = kir_convert(b, KIR_TRUNC, v->type, x);
     legal_set(d->p, v, x);
     return true;
 }
@@ -143,8 +149,10 @@ int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number) {
 
 void device_touch(device *d, int16_t slot, bool write) {
     kir_slot *s = &d->out->slots.data[slot];
-    if (write) s->written = true;
-    else s->read = true;
+    if (write)
+        s->written = true;
+    else
+        s->read = true;
     if (s->base >= 0 || s->kind == KIR_SLOT_ARENA) return;
     kir_field f = {.kind = KIR_FIELD_BASE, .index = (uint32_t)slot};
     int32_t base = (int32_t)field(d, f, d->i64 ? HG_TYPE_U64 : HG_TYPE_U32);
@@ -203,8 +211,10 @@ device_wide device_block_number(device *d, kir_builder *b) {
     if (!d->small) n = dwide_of_u32(d, b, n.l);
     for (uint32_t k = 2; k-- > 0;) {
         kir_value *size = device_field32(d, b, KIR_FIELD_GRID_DIM, k), *more = block_index(d, b, k);
-        if (d->small) n.l = kir_add(b, kir_mul(b, n.l, size), more);
-        else n = dwide_add(d, b, dwide_mul32(d, b, n, size), dwide_of_u32(d, b, more));
+        if (d->small)
+            n.l = kir_add(b, kir_mul(b, n.l, size), more);
+        else
+            n = dwide_add(d, b, dwide_mul32(d, b, n, size), dwide_of_u32(d, b, more));
     }
     return d->small ? dwide_of_u32(d, b, n.l) : n;
 }
@@ -232,10 +242,14 @@ static device_wide make_id(device *d, kir_builder *b, uint32_t id) {
         if (d->small) return dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0));
         return device_field64(d, b, KIR_FIELD_LANES, 0);
     }
-    if (id >= HG_ID_GRID_DIM_X) x.l = device_field32(d, b, KIR_FIELD_GRID_DIM, id - HG_ID_GRID_DIM_X);
-    else if (id >= HG_ID_BLOCK_DIM_X) x.l = device_field32(d, b, KIR_FIELD_BLOCK_DIM, id - HG_ID_BLOCK_DIM_X);
-    else if (id >= HG_ID_BLOCK_IDX_X) x.l = block_index(d, b, id - HG_ID_BLOCK_IDX_X);
-    else x.l = d->block ? block_coordinate(d, b, id) : digit(d, b, id);
+    if (id >= HG_ID_GRID_DIM_X)
+        x.l = device_field32(d, b, KIR_FIELD_GRID_DIM, id - HG_ID_GRID_DIM_X);
+    else if (id >= HG_ID_BLOCK_DIM_X)
+        x.l = device_field32(d, b, KIR_FIELD_BLOCK_DIM, id - HG_ID_BLOCK_DIM_X);
+    else if (id >= HG_ID_BLOCK_IDX_X)
+        x.l = block_index(d, b, id - HG_ID_BLOCK_IDX_X);
+    else
+        x.l = d->block ? block_coordinate(d, b, id) : digit(d, b, id);
     return x;
 }
 
@@ -254,9 +268,12 @@ void device_lower_id(device *d, const kir_value *v) {
     device_wide x = d->ids[id];
     bool is_wide = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
     kir_value *value;
-    if (!is_wide) value = v->u.imm & KIR_ID_HIGH ? du32(b, 0) : x.l;
-    else if (v->type == HG_TYPE_U64) value = x.l;
-    else value = v->u.imm & KIR_ID_HIGH ? dwide_high(d, b, x) : dwide_low(d, b, x);
+    if (!is_wide)
+        value = v->u.imm & KIR_ID_HIGH ? du32(b, 0) : x.l;
+    else if (v->type == HG_TYPE_U64)
+        value = x.l;
+    else
+        value = v->u.imm & KIR_ID_HIGH ? dwide_high(d, b, x) : dwide_low(d, b, x);
     if (value->type != v->type && !b->failed) value = kir_convert(b, KIR_ZEXT, v->type, value);
     legal_set(d->p, v, value);
 }

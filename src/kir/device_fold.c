@@ -7,11 +7,11 @@
 #include "kir/device_internal.h"
 
 typedef struct var_use {
-    uint32_t run;       /* the only run that touches it; MANY: more */
-    bool set_first;     /* … beginning with a set that every lane does */
-    bool repeated;      /* that run is in an outer loop */
-    bool shared;        /* another function touches it, or gets it as an array */
-    kir_var *array;     /* its elements for each lane */
+    uint32_t run;   /* the only run that touches it; MANY: more */
+    bool set_first; /* … beginning with a set that every lane does */
+    bool repeated;  /* that run is in an outer loop */
+    bool shared;    /* another function touches it, or gets it as an array */
+    kir_var *array; /* its elements for each lane */
 } var_use;
 enum { NO_RUN = 0, MANY = INT32_MAX };
 
@@ -20,13 +20,13 @@ typedef struct folder {
     kir_module *m;
     kir_function *f;
     kir_builder b;
-    kir_value **order;  /* by id, before anything moves; in scratch: the folder where outer, else NULL */
-    uint32_t *last;     /* of IFs and LOOPs: id + 1 of the last outer point inside */
-    uint32_t *run;      /* of operations; NO_RUN: outer */
+    kir_value **order; /* by id, before anything moves; in scratch: the folder where outer, else NULL */
+    uint32_t *last;    /* of IFs and LOOPs: id + 1 of the last outer point inside */
+    uint32_t *run;     /* of operations; NO_RUN: outer */
     uint32_t count, last_point, runs, fold, old_vars;
-    var_use *uses;      /* by variable id */
+    var_use *uses;                /* by variable id */
     kir_var *lane, *index, *gone; /* number of the lane in its block; of the invocation's lanes; the lane leaves the run's loops */
-    kir_value *group;   /* invocations of a group */
+    kir_value *group;             /* invocations of a group */
     HG_VEC(kir_region *) regions; /* that hold outer operations */
 } folder;
 
@@ -48,9 +48,7 @@ static bool is_point(const folder *x, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_BARRIER: return true;
     case KIR_EXIT: return v->u.imm != 0;
-    case KIR_BREAK:
-        loop = loop_around(v);
-        return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
+    case KIR_BREAK: loop = loop_around(v); return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
     case KIR_CONTINUE: return x->last[loop_around(v)->id] > v->id + 1;
     default: return false;
     }
@@ -74,7 +72,8 @@ static void find_points(folder *x) {
     }
     for (uint32_t i = 0; i < x->count; i++) {
         kir_value *v = x->order[i], *owner = v->parent->owner;
-        bool end = v->op == KIR_BREAK && owner && owner->op == KIR_LOOP && owner->u.loop.once && x->last[owner->id]; /* of a loop that is none */
+        bool end = v->op == KIR_BREAK && owner && owner->op == KIR_LOOP && owner->u.loop.once &&
+                   x->last[owner->id]; /* of a loop that is none */
         x->run[i] = seen[i] || x->last[i] || end ? NO_RUN : MANY;
         v->scratch = x->run[i] == NO_RUN ? x : NULL;
     }
@@ -116,8 +115,10 @@ static void insert_before(kir_value *at, kir_region *head) {
     for (kir_value *v = head->first; v; v = v->next) v->parent = at->parent;
     head->first->prev = at->prev;
     head->last->next = at;
-    if (at->prev) at->prev->next = head->first;
-    else at->parent->first = head->first;
+    if (at->prev)
+        at->prev->next = head->first;
+    else
+        at->parent->first = head->first;
     at->prev = head->last;
 }
 
@@ -148,8 +149,10 @@ static void link_after(kir_value *v, kir_value *set) {
     set->parent = v->parent;
     set->prev = v;
     set->next = v->next;
-    if (v->next) v->next->prev = set;
-    else v->parent->last = set;
+    if (v->next)
+        v->next->prev = set;
+    else
+        v->parent->last = set;
     v->next = set;
 }
 
@@ -184,7 +187,10 @@ static void carry_values(folder *x) {
 
 static kir_var *touched(const kir_value *v) {
     switch ((kir_op)v->op) {
-    case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET: return v->u.var;
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: return v->u.var;
     case KIR_ATOMIC: return v->u.mem.high;
     default: return NULL;
     }
@@ -265,14 +271,18 @@ static void exchange(folder *x, kir_value *at, bool load) {
         const var_use *u = &x->uses[var->id];
         if (!u->array || !u->shared) continue;
         if (!var->length) {
-            if (load) kir_set(b, var, kir_array_get(b, u->array, at));
-            else kir_array_set(b, u->array, at, kir_get(b, var));
+            if (load)
+                kir_set(b, var, kir_array_get(b, u->array, at));
+            else
+                kir_array_set(b, u->array, at, kir_get(b, var));
             continue;
         }
         legal_for k = legal_for_begin(b, du32(b, var->length));
         kir_value *place = kir_add(b, kir_mul(b, at, du32(b, var->length)), k.i);
-        if (load) kir_array_set(b, var, k.i, kir_array_get(b, u->array, place));
-        else kir_array_set(b, u->array, place, kir_array_get(b, var, k.i));
+        if (load)
+            kir_array_set(b, var, k.i, kir_array_get(b, u->array, place));
+        else
+            kir_array_set(b, u->array, place, kir_array_get(b, var, k.i));
         legal_for_end(b, &k);
     }
 }
@@ -384,10 +394,14 @@ static bool finish_run(folder *x, const run_loop *r, bool ends) {
         bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) && loop_around(v) == r->loop && v->scratch != r->loop;
         if (v->op == KIR_LOOP && holds_exit(v)) exit_again(x, v);
         if ((leaves || v->op == KIR_EXIT) && !ends) return false;
-        if (v->op == KIR_EXIT) finish_exit(x, v, r);
-        else if (leaves) go_on(x, v, r->at);
-        else if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) use_array(x, v, r->at);
-        else if (v->op == KIR_ATOMIC && v->u.mem.high) use_high(x, v, r->at);
+        if (v->op == KIR_EXIT)
+            finish_exit(x, v, r);
+        else if (leaves)
+            go_on(x, v, r->at);
+        else if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+            use_array(x, v, r->at);
+        else if (v->op == KIR_ATOMIC && v->u.mem.high)
+            use_high(x, v, r->at);
         if (v->op == KIR_CONTINUE) v->scratch = r->loop;
     }
     return true;
@@ -397,8 +411,10 @@ static void append(kir_region *region, kir_value *v) {
     v->parent = region;
     v->prev = region->last;
     v->next = NULL;
-    if (region->last) region->last->next = v;
-    else region->first = v;
+    if (region->last)
+        region->last->next = v;
+    else
+        region->first = v;
     region->last = v;
 }
 
@@ -497,7 +513,8 @@ static hg_status fold_kernel(folder *x) {
     make_arrays(x);
     count_group(x);
     for (uint64_t i = 0; i < x->regions.count && !x->b.failed; i++)
-        if (!rebuild(x, x->regions.data[i])) return hg_fail(HG_ERROR_ISA, "a jump between barriers is too far for blocks that are larger than the device's groups");
+        if (!rebuild(x, x->regions.data[i]))
+            return hg_fail(HG_ERROR_ISA, "a jump between barriers is too far for blocks that are larger than the device's groups");
     return x->b.failed || x->d->failed ? hg_fail_memory() : HG_OK;
 }
 

@@ -69,7 +69,8 @@ static void leave_together(device *d, kir_builder *b, kir_value *when) {
 }
 
 void device_follow_block(device *d, kir_builder *b) {
-    if (d->block_stopped || d->tell_faults || d->tell_alive) leave_together(d, b, kir_get(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped")));
+    if (d->block_stopped || d->tell_faults || d->tell_alive)
+        leave_together(d, b, kir_get(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped")));
 }
 
 static void synchronise(device *d, kir_builder *b, uint64_t id) {
@@ -110,7 +111,8 @@ void device_lower_barrier(device *d, const kir_value *v) {
     synchronise(d, b, v->u.imm);
     kir_set(b, phase(d), kir_add(b, kir_get(b, phase(d)), du32(b, 1)));
     /* who faulted before has taken all others along */
-    if (in_sequence(v) && d->function == d->in->functions) d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
+    if (in_sequence(v) && d->function == d->in->functions)
+        d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
 }
 
 /* ---- the clock in loops that ghosts stay in: the group looks and leaves together ---- */

@@ -89,7 +89,10 @@ static void copy_fields(inliner *x, const kir_value *v, kir_value *copy) {
     copy->shape = v->shape;
     copy->stride = v->stride;
     switch ((kir_op)v->op) {
-    case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET: copy->u.var = own_var(x, v->u.var); break;
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: copy->u.var = own_var(x, v->u.var); break;
     case KIR_ATOMIC:
         if (v->u.mem.high) copy->u.mem.high = own_var(x, v->u.mem.high);
         break;
@@ -97,7 +100,8 @@ static void copy_fields(inliner *x, const kir_value *v, kir_value *copy) {
         if (!v->u.call.arrays) break;
         copy->u.call.arrays = hg_arena_alloc(&x->m->arena, v->u.call.function->array_count * sizeof(kir_var *));
         if (!copy->u.call.arrays) x->b.failed = true;
-        for (uint8_t i = 0; i < v->u.call.function->array_count && !x->b.failed; i++) copy->u.call.arrays[i] = own_var(x, v->u.call.arrays[i]);
+        for (uint8_t i = 0; i < v->u.call.function->array_count && !x->b.failed; i++)
+            copy->u.call.arrays[i] = own_var(x, v->u.call.arrays[i]);
         break;
     default: break;
     }
@@ -147,8 +151,10 @@ static void insert(kir_region *head, kir_value *v) {
     for (kir_value *i = head->first; i; i = i->next) i->parent = v->parent;
     head->first->prev = v->prev;
     head->last->next = v;
-    if (v->prev) v->prev->next = head->first;
-    else v->parent->first = head->first;
+    if (v->prev)
+        v->prev->next = head->first;
+    else
+        v->parent->first = head->first;
     v->prev = head->last;
 }
 
@@ -192,7 +198,8 @@ hg_status device_inline(const kir_module *in, kir_module **out) {
     hg_free(x.barrier);
     hg_free(x.vars);
     hg_status status = x.b.failed ? hg_fail_memory() : HG_OK;
-    if (status == HG_OK && rounds == DEVICE_MOST_INLINED) status = hg_fail(HG_ERROR_ISA, "more than %d calls of functions with barriers", (int)DEVICE_MOST_INLINED);
+    if (status == HG_OK && rounds == DEVICE_MOST_INLINED)
+        status = hg_fail(HG_ERROR_ISA, "more than %d calls of functions with barriers", (int)DEVICE_MOST_INLINED);
     if (status == HG_OK) status = kir_verify(*out);
     if (status == HG_OK) return HG_OK;
     kir_module_destroy(*out);

@@ -10,8 +10,8 @@
 enum { POINT = DEVICE_KEPT, NEEDED = DEVICE_KEPT << 1 };
 
 typedef struct in_function {
-    kir_value **order;   /* by id */
-    uint32_t *last;      /* of IFs and LOOPs: id + 1 of the last point inside, 0: none */
+    kir_value **order; /* by id */
+    uint32_t *last;    /* of IFs and LOOPs: id + 1 of the last point inside, 0: none */
     uint32_t count, last_point;
     uint32_t needed_params;
     bool needed_result;
@@ -20,7 +20,7 @@ typedef struct in_function {
 typedef struct keeper {
     device *d;
     in_function *functions;
-    uint32_t *reach;     /* of variables: a set up to this id may reach a needed get; 0: none */
+    uint32_t *reach; /* of variables: a set up to this id may reach a needed get; 0: none */
     bool changed;
 } keeper;
 
@@ -94,8 +94,10 @@ static bool is_point(const keeper *k, const kir_function *owner, const in_functi
     switch ((kir_op)v->op) {
     case KIR_BARRIER: return true;
     case KIR_CALL: return k->d->functions[v->u.call.function->id].ghosts;
-    case KIR_VAR_SET: case KIR_ARRAY_SET: return k->reach[v->u.var->id] > v->id;
-    case KIR_BREAK: case KIR_CONTINUE: return passes_points(f, v);
+    case KIR_VAR_SET:
+    case KIR_ARRAY_SET: return k->reach[v->u.var->id] > v->id;
+    case KIR_BREAK:
+    case KIR_CONTINUE: return passes_points(f, v);
     case KIR_RETURN: return (v->nargs && f->needed_result) || passes_points(f, v);
     case KIR_EXIT: return owner == k->d->in->functions && is_uniform_place(v) && passes_points(f, v);
     default: return false;

@@ -11,7 +11,9 @@ device_place device_slot_place(device *d, int16_t slot, bool write) {
     return (device_place){.kind = DEVICE_SLOT, .slot = slot};
 }
 
-static uint8_t offset_type(const device *d, const device_place *at) { return d->i64 && at->kind != DEVICE_GROUP ? HG_TYPE_U64 : HG_TYPE_U32; }
+static uint8_t offset_type(const device *d, const device_place *at) {
+    return d->i64 && at->kind != DEVICE_GROUP ? HG_TYPE_U64 : HG_TYPE_U32;
+}
 
 /* Parameters of a helper function that gets a place and an offset in it. */
 uint8_t device_place_types(const device *d, const device_place *at, uint8_t *types) {
@@ -37,8 +39,10 @@ device_place device_place_params(const device *d, kir_builder *b, const device_p
 
 void device_place_name(const device_place *at, char *name, size_t size, const char *prefix, uint32_t number) {
     static const char *const KINDS[] = {"slot", "group", "address", "arena"};
-    if (at->kind == DEVICE_SLOT) (void)snprintf(name, size, "%s%u_slot%d", prefix, (unsigned)number, (int)at->slot);
-    else (void)snprintf(name, size, "%s%u_%s", prefix, (unsigned)number, KINDS[at->kind]);
+    if (at->kind == DEVICE_SLOT)
+        (void)snprintf(name, size, "%s%u_slot%d", prefix, (unsigned)number, (int)at->slot);
+    else
+        (void)snprintf(name, size, "%s%u_%s", prefix, (unsigned)number, KINDS[at->kind]);
 }
 
 bool device_is_native(const device *d, const device_place *at, uint8_t bytes) {
@@ -52,7 +56,8 @@ bool device_is_native(const device *d, const device_place *at, uint8_t bytes) {
 
 /* ---- the operations themselves ---- */
 
-static kir_value *raw(device *d, kir_builder *b, const device_place *at, kir_op op, uint8_t result, kir_value *offset, kir_value *x, kir_value *y) {
+static kir_value *raw(device *d, kir_builder *b, const device_place *at, kir_op op, uint8_t result, kir_value *offset, kir_value *x,
+                      kir_value *y) {
     kir_value *args[6];
     uint8_t n = device_place_args(at, args);
     args[n++] = offset;
@@ -60,7 +65,9 @@ static kir_value *raw(device *d, kir_builder *b, const device_place *at, kir_op 
     if (y) args[n++] = y;
     kir_value *v = kir_emit(b, op, result, n, args);
     v->u.mem.slot = at->kind == DEVICE_SLOT ? at->slot : at->kind == DEVICE_ADDRESS ? KIR_ADDRESS : KIR_OPEN;
-    v->u.mem.space = at->kind == DEVICE_GROUP ? KIR_SHARED : at->kind == DEVICE_SLOT ? d->out->slots.data[at->slot].space : (uint8_t)KIR_BUFFER;
+    v->u.mem.space = at->kind == DEVICE_GROUP  ? KIR_SHARED
+                     : at->kind == DEVICE_SLOT ? d->out->slots.data[at->slot].space
+                                               : (uint8_t)KIR_BUFFER;
     v->u.mem.bytes = (uint8_t)kir_type_bytes(op == KIR_LOAD ? result : x ? x->type : result);
     v->u.mem.has_index = v->u.mem.unchecked = 1;
     v->u.mem.split = at->kind == DEVICE_ADDRESS && !d->i64;
@@ -68,8 +75,8 @@ static kir_value *raw(device *d, kir_builder *b, const device_place *at, kir_op 
 }
 
 /* One function that chooses the arena's binding; x and y are types of operands (KIR_VOID: none). */
-static kir_value *by_arena(device *d, kir_builder *b, const device_place *at, kir_op op, uint8_t atomic, uint8_t result, kir_value *offset, kir_value *x,
-                           kir_value *y, bool now) {
+static kir_value *by_arena(device *d, kir_builder *b, const device_place *at, kir_op op, uint8_t atomic, uint8_t result, kir_value *offset,
+                           kir_value *x, kir_value *y, bool now) {
     char name[48];
     uint8_t types[6], n = device_place_types(d, at, types), next = 0;
     uint8_t type = op == KIR_LOAD ? result : x->type;
@@ -79,7 +86,8 @@ static kir_value *by_arena(device *d, kir_builder *b, const device_place *at, ki
     legal_helper f = device_helper(d, name, op == KIR_STORE ? (uint8_t)KIR_VOID : result, n, types);
     if (f.fresh) {
         kir_builder *fb = &f.b;
-        kir_value *arena = kir_param(fb, next++), *where = kir_param(fb, next++), *px = x ? kir_param(fb, next++) : NULL, *py = y ? kir_param(fb, next) : NULL;
+        kir_value *arena = kir_param(fb, next++), *where = kir_param(fb, next++), *px = x ? kir_param(fb, next++) : NULL,
+                  *py = y ? kir_param(fb, next) : NULL;
         for (uint32_t i = 0; i < d->options->target.max_arenas; i++) {
             device_place one = device_slot_place(d, device_slot(d, KIR_SLOT_ARENA, i), op != KIR_LOAD);
             if (op == KIR_ATOMIC) device_touch(d, one.slot, false);
@@ -105,11 +113,14 @@ kir_value *device_raw_load(device *d, kir_builder *b, const device_place *at, ki
 }
 
 void device_raw_store(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, bool now) {
-    if (at->kind == DEVICE_ARENA) (void)by_arena(d, b, at, KIR_STORE, 0, KIR_VOID, offset, value, NULL, now);
-    else raw(d, b, at, KIR_STORE, KIR_VOID, offset, value, NULL)->u.mem.volatile_access = now;
+    if (at->kind == DEVICE_ARENA)
+        (void)by_arena(d, b, at, KIR_STORE, 0, KIR_VOID, offset, value, NULL, now);
+    else
+        raw(d, b, at, KIR_STORE, KIR_VOID, offset, value, NULL)->u.mem.volatile_access = now;
 }
 
-kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, kir_value *x, kir_value *y) {
+kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, kir_value *x,
+                             kir_value *y) {
     if (at->kind == DEVICE_ARENA) return by_arena(d, b, at, KIR_ATOMIC, (uint8_t)op, x->type, offset, x, y, false);
     kir_value *v = raw(d, b, at, KIR_ATOMIC, x->type, offset, x, y);
     v->u.mem.atomic = (uint8_t)op;
@@ -118,15 +129,21 @@ kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, 
 
 /* ---- parts of words ---- */
 
-static uint8_t int_type(uint8_t bytes) { return bytes == 1 ? HG_TYPE_U8 : bytes == 2 ? HG_TYPE_U16 : bytes == 4 ? HG_TYPE_U32 : HG_TYPE_U64; }
+static uint8_t int_type(uint8_t bytes) {
+    return bytes == 1 ? HG_TYPE_U8 : bytes == 2 ? HG_TYPE_U16 : bytes == 4 ? HG_TYPE_U32 : HG_TYPE_U64;
+}
 static uint32_t zeros_of(uint8_t bytes) { return bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0; }
 static uint64_t mask_of(uint8_t bytes) { return bytes == 4 ? UINT32_MAX : (UINT64_C(1) << 8 * bytes) - 1; }
 
 static kir_value *word_offset(kir_builder *b, kir_value *offset) { return dby(b, KIR_AND, offset, ~UINT64_C(3)); }
-static kir_value *low32(kir_builder *b, kir_value *offset) { return offset->type == HG_TYPE_U64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, offset) : offset; }
+static kir_value *low32(kir_builder *b, kir_value *offset) {
+    return offset->type == HG_TYPE_U64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, offset) : offset;
+}
 /* Bits in front of the offset's byte in its word. */
 static kir_value *bit_offset(kir_builder *b, kir_value *offset) { return dshift(b, KIR_SHL, dby(b, KIR_AND, low32(b, offset), 3), 3); }
-static kir_value *is_aligned(kir_builder *b, kir_value *offset, uint8_t bytes) { return dzero(b, dby(b, KIR_AND, low32(b, offset), bytes - 1u)); }
+static kir_value *is_aligned(kir_builder *b, kir_value *offset, uint8_t bytes) {
+    return dzero(b, dby(b, KIR_AND, low32(b, offset), bytes - 1u));
+}
 static kir_value *byte_at(kir_builder *b, kir_value *offset, uint32_t i) { return i ? dby(b, KIR_ADD, offset, i) : offset; }
 
 /* Whether `bytes` at the bit offset run into the next word. */
@@ -136,7 +153,8 @@ static kir_value *crosses(kir_builder *b, kir_value *bits, uint8_t bytes) { retu
 
 static kir_value *aligned_small(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t bytes) {
     if (bytes == 4) return device_raw_load(d, b, at, offset, HG_TYPE_U32, false);
-    if (device_is_native(d, at, bytes)) return kir_convert(b, KIR_ZEXT, HG_TYPE_U32, device_raw_load(d, b, at, offset, int_type(bytes), false));
+    if (device_is_native(d, at, bytes))
+        return kir_convert(b, KIR_ZEXT, HG_TYPE_U32, device_raw_load(d, b, at, offset, int_type(bytes), false));
     kir_value *word = device_raw_load(d, b, at, word_offset(b, offset), HG_TYPE_U32, false);
     return dby(b, KIR_AND, dop(b, KIR_LSHR, word, bit_offset(b, offset)), mask_of(bytes));
 }
@@ -171,7 +189,8 @@ static kir_value *call_any_load(device *d, kir_builder *b, const device_place *a
         f.function->cold = true;
         device_place own = device_place_params(d, &f.b, at, &next);
         kir_value *where = kir_param(&f.b, next);
-        kir_return(&f.b, device_is_native(d, at, 1) ? gather_bytes(d, &f.b, &own, where, bytes) : gather_words(d, &f.b, &own, where, bytes));
+        kir_return(&f.b,
+                   device_is_native(d, at, 1) ? gather_bytes(d, &f.b, &own, where, bytes) : gather_words(d, &f.b, &own, where, bytes));
         device_helper_end(d, &f);
     }
     kir_value *args[6];
@@ -232,7 +251,8 @@ static void merge(device *d, kir_builder *b, const device_place *at, kir_value *
     if (f.fresh) {
         kir_builder *fb = &f.b;
         device_place own = device_place_params(d, fb, at, &next);
-        kir_value *where = kir_param(fb, next), *keep = dby(fb, KIR_XOR, kir_param(fb, (uint8_t)(next + 1)), UINT32_MAX), *set = kir_param(fb, (uint8_t)(next + 2));
+        kir_value *where = kir_param(fb, next), *keep = dby(fb, KIR_XOR, kir_param(fb, (uint8_t)(next + 1)), UINT32_MAX),
+                  *set = kir_param(fb, (uint8_t)(next + 2));
         if (at->kind == DEVICE_SLOT) device_touch(d, at->slot, false);
         kir_value *loop = kir_loop_begin(fb, true);
         kir_value *old = device_raw_load(d, fb, &own, where, HG_TYPE_U32, true);
@@ -264,11 +284,13 @@ static void aligned_store(device *d, kir_builder *b, const device_place *at, kir
 
 static void scatter_bytes(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
     for (uint32_t i = 0; i < bytes; i++)
-        device_raw_store(d, b, at, byte_at(b, offset, i), kir_convert(b, KIR_TRUNC, HG_TYPE_U8, i ? dshift(b, KIR_LSHR, value, 8 * i) : value), false);
+        device_raw_store(d, b, at, byte_at(b, offset, i),
+                         kir_convert(b, KIR_TRUNC, HG_TYPE_U8, i ? dshift(b, KIR_LSHR, value, 8 * i) : value), false);
 }
 
 static void scatter_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
-    kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset), *mask = du32(b, mask_of(bytes)), *low = dop(b, KIR_AND, value, mask);
+    kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset), *mask = du32(b, mask_of(bytes)),
+              *low = dop(b, KIR_AND, value, mask);
     merge(d, b, at, first, dop(b, KIR_SHL, mask, bits), dop(b, KIR_SHL, low, bits));
     kir_value *more = kir_if_begin(b, crosses(b, bits, bytes)), *back = kir_sub(b, du32(b, 32), bits);
     merge(d, b, at, dby(b, KIR_ADD, first, 4), dop(b, KIR_LSHR, mask, back), dop(b, KIR_LSHR, low, back));
@@ -285,8 +307,10 @@ static void call_any_store(device *d, kir_builder *b, const device_place *at, ki
         f.function->cold = true;
         device_place own = device_place_params(d, &f.b, at, &next);
         kir_value *where = kir_param(&f.b, next), *x = kir_param(&f.b, (uint8_t)(next + 1));
-        if (device_is_native(d, at, 1)) scatter_bytes(d, &f.b, &own, where, x, bytes);
-        else scatter_words(d, &f.b, &own, where, x, bytes);
+        if (device_is_native(d, at, 1))
+            scatter_bytes(d, &f.b, &own, where, x, bytes);
+        else
+            scatter_words(d, &f.b, &own, where, x, bytes);
         device_helper_end(d, &f);
     }
     kir_value *args[6];
@@ -296,7 +320,8 @@ static void call_any_store(device *d, kir_builder *b, const device_place *at, ki
     kir_call(b, f.function, n, args, NULL);
 }
 
-static void store_small(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value, uint8_t bytes) {
+static void store_small(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value,
+                        uint8_t bytes) {
     if (zeros >= zeros_of(bytes)) {
         aligned_store(d, b, at, offset, value, bytes);
         return;
@@ -333,8 +358,10 @@ void device_store(device *d, kir_builder *b, const device_place *at, kir_value *
     }
     if (kir_type_is_float(value->type)) value = kir_convert(b, KIR_BITCAST, bytes == 8 ? HG_TYPE_U64 : HG_TYPE_U32, value);
     if (bytes == 8) {
-        if (direct) device_raw_store(d, b, at, offset, value, false);
-        else store_double(d, b, at, offset, zeros, value);
+        if (direct)
+            device_raw_store(d, b, at, offset, value, false);
+        else
+            store_double(d, b, at, offset, zeros, value);
         return;
     }
     if (kir_type_bytes(value->type) < 4) value = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, value);

@@ -8,7 +8,7 @@ enum { MOST_ROUNDS = 4096 /* of a loop and all around it that end too */ };
 typedef struct counter {
     const kir_value *loop, *set;
     kir_var *var;
-    uint64_t step;      /* added in each round, or taken away */
+    uint64_t step; /* added in each round, or taken away */
     bool down;
     uint64_t low, high; /* of the values it has before the loop; low > high: unknown */
 } counter;
@@ -26,7 +26,8 @@ static bool is_inside(const kir_value *v, const kir_value *loop) {
 static counter counter_of(const kir_value *loop, const kir_value *set) {
     counter c = {.loop = loop, .set = set, .low = 1};
     const kir_value *sum = set->args[0];
-    if (!set->u.var->function || (sum->op != KIR_ADD && sum->op != KIR_SUB) || !is_const(sum->args[1]) || !reads(sum->args[0], set->u.var)) return c;
+    if (!set->u.var->function || (sum->op != KIR_ADD && sum->op != KIR_SUB) || !is_const(sum->args[1]) || !reads(sum->args[0], set->u.var))
+        return c;
     if (!is_inside(sum->args[0], loop) || sum->args[1]->u.imm == 0) return c;
     c.var = set->u.var;
     c.step = sum->args[1]->u.imm;

@@ -9,14 +9,14 @@ enum { MOST_LANES = 1024, MOST_BYTES = 65536 };
 
 typedef struct cover {
     const device *d;
-    kir_value **order;     /* the kernel's operations by id */
-    bool *wanted, *known;  /* an index needs it; it depends on the lane's coordinates alone */
-    uint64_t *value;       /* in the lane at work */
+    kir_value **order;    /* the kernel's operations by id */
+    bool *wanted, *known; /* an index needs it; it depends on the lane's coordinates alone */
+    uint64_t *value;      /* in the lane at work */
     uint8_t *written;
     uint32_t count;
-    uint64_t covered;      /* bytes written */
+    uint64_t covered; /* bytes written */
     const kir_value *barrier;
-    bool breaks;           /* a loop around the barrier may be left before it */
+    bool breaks; /* a loop around the barrier may be left before it */
 } cover;
 
 static bool is_shared(const kir_value *v, bool read) {
@@ -151,7 +151,8 @@ static bool kernel_alone(const kir_module *m) {
 bool device_writes_shared_first(device *d) {
     const uint32_t *block = d->options->block;
     uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
-    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 || d->can_exit || !kernel_alone(d->in)) return false;
+    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 || d->can_exit || !kernel_alone(d->in))
+        return false;
     cover c = {.d = d, .count = kir_number(d->in->functions)};
     c.order = hg_calloc((size_t)c.count + 1, sizeof *c.order);
     c.wanted = hg_calloc((size_t)c.count + 1, 1);

@@ -17,7 +17,7 @@ struct kir_prover {
     uint32_t *base; /* first number of a function's values, by its id */
     uint32_t value_count;
     uint8_t *zeros; /* low bits that are zero, by number of the value */
-    bool trivial; /* nothing to prove */
+    bool trivial;   /* nothing to prove */
 };
 
 /* What a variable holds at a place. holder: the value that was read from or stored to it last, when that is known. */
@@ -63,7 +63,9 @@ static range full(uint8_t type) {
 static range exactly(uint64_t n) { return (range){n, n}; }
 static range join(range a, range b) { return (range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; }
 static range meet(range a, range b) { return (range){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high}; }
-static bool is_plain(uint8_t type) { return type == KIR_BOOL || (!kir_type_is_float(type) && type != KIR_VOID && kir_type_bits(type) <= 64); }
+static bool is_plain(uint8_t type) {
+    return type == KIR_BOOL || (!kir_type_is_float(type) && type != KIR_VOID && kir_type_bits(type) <= 64);
+}
 
 /* ---- states ---- */
 
@@ -202,7 +204,8 @@ static range narrowed_arm(const kir_value *select, int arm, const range *r, cons
 static range deep(const walk *w, const place *at, const kir_value *v, int depth) {
     range r = of(w, at, v), args[3], condition[2];
     if (depth == 0 || !is_computed(v)) return r;
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = is_plain(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : full(v->args[i]->type);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        args[i] = is_plain(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : full(v->args[i]->type);
     if (v->op == KIR_SELECT && v->args[0]->op == KIR_CMP_ULT) {
         for (int i = 0; i < 2; i++) condition[i] = of(w, at, v->args[0]->args[i]);
         for (int i = 1; i < 3; i++) args[i] = narrowed_arm(v, i, args, condition);
@@ -216,12 +219,18 @@ static range id_range(const walk *w, uint64_t id) {
     const kir_prove_launch *l = w->l;
     uint64_t n = id & ~(uint64_t)KIR_ID_HIGH;
     range r = {0, UINT64_MAX};
-    if (n <= HG_ID_LANE_IDX_Z) r.high = l->block[n] ? l->block[n] - 1 : 0;
-    else if (n <= HG_ID_BLOCK_IDX_Z) r.high = w->blocks[n - HG_ID_BLOCK_IDX_X] - 1;
-    else if (n <= HG_ID_BLOCK_DIM_Z) r = exactly(l->block[n - HG_ID_BLOCK_DIM_X]);
-    else if (n <= HG_ID_GRID_DIM_Z) r = exactly(l->grid[n - HG_ID_GRID_DIM_X]);
-    else if (n == HG_ID_GLOBAL_LANE_ID) r.high = l->lanes - 1;
-    else if (n == HG_ID_LANE_COUNT) r = exactly(l->lanes);
+    if (n <= HG_ID_LANE_IDX_Z)
+        r.high = l->block[n] ? l->block[n] - 1 : 0;
+    else if (n <= HG_ID_BLOCK_IDX_Z)
+        r.high = w->blocks[n - HG_ID_BLOCK_IDX_X] - 1;
+    else if (n <= HG_ID_BLOCK_DIM_Z)
+        r = exactly(l->block[n - HG_ID_BLOCK_DIM_X]);
+    else if (n <= HG_ID_GRID_DIM_Z)
+        r = exactly(l->grid[n - HG_ID_GRID_DIM_X]);
+    else if (n == HG_ID_GLOBAL_LANE_ID)
+        r.high = l->lanes - 1;
+    else if (n == HG_ID_LANE_COUNT)
+        r = exactly(l->lanes);
     if (id & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
     return r;
 }
@@ -267,10 +276,14 @@ static bool narrow(walk *w, const place *at, const kir_value *v, range r, state 
             r = now;
         } else if ((v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_SHL) && v->args[1]->op == KIR_CONST) {
             uint64_t c = v->args[1]->u.imm, top = full(v->type).high;
-            if (v->op == KIR_ADD && is.high <= top - c) r = (range){now.low > c ? now.low - c : 0, now.high - c};
-            else if (v->op == KIR_MUL && c && is.high <= top / c) r = (range){(now.low + c - 1) / c, now.high / c};
-            else if (v->op == KIR_SHL && c < kir_type_bits(v->type) && is.high <= top >> c) r = (range){now.low >> c, now.high >> c};
-            else return true;
+            if (v->op == KIR_ADD && is.high <= top - c)
+                r = (range){now.low > c ? now.low - c : 0, now.high - c};
+            else if (v->op == KIR_MUL && c && is.high <= top / c)
+                r = (range){(now.low + c - 1) / c, now.high / c};
+            else if (v->op == KIR_SHL && c < kir_type_bits(v->type) && is.high <= top >> c)
+                r = (range){now.low >> c, now.high >> c};
+            else
+                return true;
         } else {
             return true;
         }
@@ -332,9 +345,12 @@ static bool is_checked(const kir_value *v) {
 
 static void check_access(walk *w, const place *at, const kir_value *v) {
     uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes, memory;
-    if (v->u.mem.space == KIR_SHARED) memory = w->l->shared_bytes;
-    else if (v->u.mem.space == KIR_CLASS) memory = HG_MAX_CLASS_BYTES;
-    else memory = w->l->slot_bytes[v->u.mem.slot];
+    if (v->u.mem.space == KIR_SHARED)
+        memory = w->l->shared_bytes;
+    else if (v->u.mem.space == KIR_CLASS)
+        memory = HG_MAX_CLASS_BYTES;
+    else
+        memory = w->l->slot_bytes[v->u.mem.slot];
     range index = {0, 0};
     if (v->u.mem.has_index) {
         if (v->u.mem.split) {
@@ -504,8 +520,10 @@ static void walk_region(walk *w, const place *at, const kir_region *r, state *s)
     uint64_t mark = w->undone.count;
     if (++w->depth > MAX_DEPTH) w->gave_up = true;
     for (const kir_value *v = r->first; v && !s->dead && !w->gave_up && !w->outside; v = v->next) {
-        if (++w->steps > MAX_STEPS) w->gave_up = true;
-        else walk_value(w, at, v, s);
+        if (++w->steps > MAX_STEPS)
+            w->gave_up = true;
+        else
+            walk_value(w, at, v, s);
     }
     restore(w, mark);
     w->depth--;
@@ -534,7 +552,8 @@ hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
         return hg_fail_memory();
     }
     for (kir_function *f = m->functions; f && !p->trivial; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->zeros[p->base[f->id] + v->id] = (uint8_t)device_zeros(v);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            p->zeros[p->base[f->id] + v->id] = (uint8_t)device_zeros(v);
     *prover = p;
     return HG_OK;
 }

@@ -60,7 +60,9 @@ static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, uint32
 static bool place_access(kir_module *m, kir_value *v, const origin *vars, uint32_t most) {
     v->u.mem.slot = KIR_OPEN;
     if (v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS) return true;
-    if (v->u.mem.space != KIR_FLAT && !v->u.mem.split && !slot_of(m, v->u.mem.space, v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0, origin_of(v->args[0], vars), most, &v->u.mem.slot)) return false;
+    uint8_t plan = v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0;
+    bool named = v->u.mem.space != KIR_FLAT && !v->u.mem.split;
+    if (named && !slot_of(m, v->u.mem.space, plan, origin_of(v->args[0], vars), most, &v->u.mem.slot)) return false;
     if (v->u.mem.slot == KIR_OPEN) {
         m->has_open = true;
         return true;

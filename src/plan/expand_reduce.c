@@ -106,9 +106,7 @@ static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value 
     put(d, lane, kir_get(b, sum));
 }
 
-static void barrier(reducer *d) {
-    kir_emit(&d->b, KIR_BARRIER, KIR_VOID, 0, NULL);
-}
+static void barrier(reducer *d) { kir_emit(&d->b, KIR_BARRIER, KIR_VOID, 0, NULL); }
 
 /* acc[lane] op= acc[lane + s] where both exist. */
 static void halve(reducer *d, kir_value *lane, kir_value *count, uint32_t s) {

@@ -37,7 +37,8 @@ void hg_context_destroy(hg_context *c) {
 static hg_status start_profile(hg_backend *b) {
     char label[192];
     hg_device_info info;
-    snprintf(label, sizeof label, "%s %u: %s", b->driver->name, (unsigned)b->config.device_id, hg_backend_device(b, &info) == HG_OK ? info.name : "");
+    snprintf(label, sizeof label, "%s %u: %s", b->driver->name, (unsigned)b->config.device_id,
+             hg_backend_device(b, &info) == HG_OK ? info.name : "");
     hg_status status = hg_profile_create(b->config.profile_file, label, &b->profile);
     b->config.profile_file = NULL; /* was borrowed */
     return status;

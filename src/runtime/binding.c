@@ -116,7 +116,8 @@ static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
-    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !(e->backend->caps->host_memory || can_dispatch(e->backend)) || binding->own_pools.count)
+    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
+        binding->own_pools.count)
         return;
     binding->simple = true;
     binding->timed = binding->launch.timeout_ms &&

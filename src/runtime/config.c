@@ -144,9 +144,11 @@ hg_status hg_pretend_check(const char *pretend) {
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", words[i]);
     for (; (length = next_word(&pretend)) > 0; pretend += length) {
         bool good = false;
-        for (size_t i = 0; i < HG_COUNT_OF(words); i++) good = good || (strlen(words[i]) == length && memcmp(words[i], pretend, length) == 0);
+        for (size_t i = 0; i < HG_COUNT_OF(words); i++)
+            good = good || (strlen(words[i]) == length && memcmp(words[i], pretend, length) == 0);
         if (!good)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend, known);
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend,
+                           known);
     }
     return HG_OK;
 }

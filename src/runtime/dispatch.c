@@ -305,7 +305,8 @@ static uint64_t first_window(const hg_dispatch *d) {
     const hg_variants *v = d->variants;
     uint64_t lanes = d->launch->lanes, ps = __atomic_load_n(&v->lane_ps, __ATOMIC_RELAXED), all;
     if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
-    if (!v->unbounded) return hg_mul_u64(lanes, v->work + 1, &all) && all <= ONE_DISPATCH_WORK ? LARGEST_WINDOW : ONE_DISPATCH_WORK / (v->work + 1) + 1;
+    if (!v->unbounded)
+        return hg_mul_u64(lanes, v->work + 1, &all) && all <= ONE_DISPATCH_WORK ? LARGEST_WINDOW : ONE_DISPATCH_WORK / (v->work + 1) + 1;
     return FIRST_WINDOW;
 }
 
@@ -415,7 +416,8 @@ hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_r
     }
     rewind_windows(d);
     d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->variant->compile_ns, launch->timeout_ms);
+    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED))
+        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->variant->compile_ns, launch->timeout_ms);
     if (d->deadline_ns && room->fault_words && d->variant->layout.fault_slot >= 0) {
         d->watch.deadline_ns = d->deadline_ns;
         d->watch.word = &room->fault_words[KIR_FAULT_CANCEL];
@@ -443,8 +445,7 @@ hg_status hg_dispatch_submit(hg_dispatch *d, hg_driver_queue *queue, const hg_dr
     bool faults = d->variant->layout.fault_slot >= 0;
     cut(d);
     if (faults && room->fault_dirty && !room->fault_words)
-        commands[count++] =
-            (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = room->fault_memory.range, .host = (void *)(uintptr_t)CLEAN};
+        commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = room->fault_memory.range, .host = (void *)(uintptr_t)CLEAN};
     if (d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
@@ -488,7 +489,8 @@ static void time_out(hg_dispatch *d) {
     d->fault.code = HG_FAULT_TIMEOUT;
     uint32_t rounds = d->variants->caps->max_rounds;
     if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
-        snprintf(d->fault.message, sizeof d->fault.message, "the device cannot run more than %u rounds of loops in a lane", (unsigned)rounds);
+        snprintf(d->fault.message, sizeof d->fault.message, "the device cannot run more than %u rounds of loops in a lane",
+                 (unsigned)rounds);
     else
         kir_fault_text_timeout(d->fault.message, sizeof d->fault.message, d->launch->timeout_ms);
 }
@@ -528,8 +530,8 @@ static bool step_window(hg_dispatch *d) {
 static void record(const hg_dispatch *d) {
     const uint32_t *groups = d->command.groups, *group = d->command.group;
     char detail[128];
-    snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", is_flat(d) ? "flat" : "blocks", (unsigned)groups[0], (unsigned)groups[1],
-             (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
+    snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", is_flat(d) ? "flat" : "blocks", (unsigned)groups[0],
+             (unsigned)groups[1], (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
     hg_profile_end(d->variants->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
                                                             .name = d->variants->module->name,
                                                             .detail = detail,

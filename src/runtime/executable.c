@@ -5,7 +5,8 @@
 
 /* A part of a compilation that ends now. */
 static void record(const hg_backend *b, const char *what, const char *of, uint64_t start) {
-    if (b->profile) hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = of, .start_ns = start});
+    if (b->profile)
+        hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = of, .start_ns = start});
 }
 
 static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {

@@ -235,9 +235,12 @@ static hg_status expand_levels(hg_context *context, const hg_driver_step *step, 
     memset(levels, 0, sizeof levels);
     for (uint32_t i = 0; i < r->levels && status == HG_OK; i++) {
         bool last = i + 1 == r->levels;
-        if (!last) out = part(context, r->offsets[i], ((r->counts[i] - 1) / PLAN_CHUNK + 1) * element);
-        else if (step->host_result) out = part(context, r->offsets[i], size);
-        else out = step->out;
+        if (!last)
+            out = part(context, r->offsets[i], ((r->counts[i] - 1) / PLAN_CHUNK + 1) * element);
+        else if (step->host_result)
+            out = part(context, r->offsets[i], size);
+        else
+            out = step->out;
         status = expand_level(context, step, r, i, x, out, &levels[i], fault);
         x = out;
     }

@@ -84,7 +84,8 @@ hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle) {
         hg_range range;
         if (!context || hg_context_class_memory(context, &range) != HG_OK) return (hg_range){NULL, 0, 0};
         if (handle == 0) return range;
-        return (hg_range){range.arena, range.offset + (handle - (UINT64_MAX - (HG_MAX_CLASSES - 1))) * HG_MAX_CLASS_BYTES, HG_MAX_CLASS_BYTES};
+        return (hg_range){range.arena, range.offset + (handle - (UINT64_MAX - (HG_MAX_CLASSES - 1))) * HG_MAX_CLASS_BYTES,
+                          HG_MAX_CLASS_BYTES};
     }
     const hg_memory *m = hg_handles_get(&b->buffers, handle);
     return m ? m->place.range : (hg_range){NULL, 0, 0};

@@ -7,21 +7,66 @@
 #include "tile/tile.h"
 #include <string.h>
 
-enum { VERSION = 5, /* of the table and of what results mean: part of the cache key */
-       LANES = 4096, OPERANDS = 6 /* three u64 or f64, three u32 or f32 */, GROUP = 64 };
+enum {
+    VERSION = 5, /* of the table and of what results mean: part of the cache key */
+    LANES = 4096,
+    OPERANDS = 6 /* three u64 or f64, three u32 or f32 */,
+    GROUP = 64
+};
 
 /* ---- the table ---- */
 
 typedef enum test_id {
-    T_ADD, T_SUB, T_MUL, T_DIV, T_SQRT, T_FMA, T_FLOOR, T_TRUNC, T_RINT, T_EQ, T_LT, T_LE, T_SELECT,
-    T_FROM_U32, T_FROM_S32, T_TO_U32, T_TO_S32, T_FROM_U64, T_FROM_S64, T_TO_U64, T_TO_S64, T_CONVERT,
-    T_HALF_WIDEN, T_HALF_NARROW, T_BRAIN_WIDEN, T_BRAIN_NARROW,
+    T_ADD,
+    T_SUB,
+    T_MUL,
+    T_DIV,
+    T_SQRT,
+    T_FMA,
+    T_FLOOR,
+    T_TRUNC,
+    T_RINT,
+    T_EQ,
+    T_LT,
+    T_LE,
+    T_SELECT,
+    T_FROM_U32,
+    T_FROM_S32,
+    T_TO_U32,
+    T_TO_S32,
+    T_FROM_U64,
+    T_FROM_S64,
+    T_TO_U64,
+    T_TO_S64,
+    T_CONVERT,
+    T_HALF_WIDEN,
+    T_HALF_NARROW,
+    T_BRAIN_WIDEN,
+    T_BRAIN_NARROW,
     /* several operations: each must round by itself and in the order written */
-    T_MUL_ADD, T_MUL_SUB, T_SUB_MUL, T_SUM, T_CANCEL, T_PRODUCT, T_DIV_CONSTANT, T_RECIPROCAL, T_RECIPROCAL_ROOT, T_DIV_MUL,
-    T_COMMON_DIVISOR, T_SELF_EQUAL, T_SELF_DIV,
+    T_MUL_ADD,
+    T_MUL_SUB,
+    T_SUB_MUL,
+    T_SUM,
+    T_CANCEL,
+    T_PRODUCT,
+    T_DIV_CONSTANT,
+    T_RECIPROCAL,
+    T_RECIPROCAL_ROOT,
+    T_DIV_MUL,
+    T_COMMON_DIVISOR,
+    T_SELF_EQUAL,
+    T_SELF_DIV,
     /* zeros that a compiler can see, and a number less itself */
-    T_SELF_SUB, T_TIMES_ZERO, T_PLUS_ZERO, T_ZERO_MINUS, T_ZERO_DIV, T_DIV_ZERO,
-    TEST_COUNT, FIRST_COMBINED = T_MUL_ADD, FIRST_ZERO = T_SELF_SUB
+    T_SELF_SUB,
+    T_TIMES_ZERO,
+    T_PLUS_ZERO,
+    T_ZERO_MINUS,
+    T_ZERO_DIV,
+    T_DIV_ZERO,
+    TEST_COUNT,
+    FIRST_COMBINED = T_MUL_ADD,
+    FIRST_ZERO = T_SELF_SUB
 } test_id;
 
 enum { NONE = KIR_OP_COUNT };
@@ -100,9 +145,9 @@ static bool wanted(const kir_caps *caps, test_id id, bool f64) {
 
 typedef struct writer {
     kir_builder b;
-    kir_value *lane;             /* u64 */
-    kir_value *raw[2][3];        /* bits of the operands: 0 u32, 1 u64 */
-    uint32_t column;             /* results so far */
+    kir_value *lane;      /* u64 */
+    kir_value *raw[2][3]; /* bits of the operands: 0 u32, 1 u64 */
+    uint32_t column;      /* results so far */
 } writer;
 
 static kir_value *access(writer *w, kir_op op, uint8_t type, uint32_t handle, kir_value *index, kir_value *value) {
@@ -213,8 +258,10 @@ static kir_module *build(const kir_caps *caps, int columns[2][TEST_COUNT], uint3
     kir_builder_init(&w->b, m, kir_function_create(m, "probe", KIR_VOID));
     for (uint8_t i = 0; i < 2; i++) {
         kir_input *input = hg_vec_push(&m->inputs);
-        if (input) *input = (kir_input){.type = HG_TYPE_U64, .reg = i, .is_buffer = true};
-        else w->b.failed = true;
+        if (input)
+            *input = (kir_input){.type = HG_TYPE_U64, .reg = i, .is_buffer = true};
+        else
+            w->b.failed = true;
     }
     w->lane = kir_emit(&w->b, KIR_ID, HG_TYPE_U64, 0, NULL);
     w->lane->u.imm = HG_ID_GLOBAL_LANE_ID;
@@ -235,30 +282,34 @@ static kir_module *build(const kir_caps *caps, int columns[2][TEST_COUNT], uint3
 /* ---- operands ---- */
 
 static const uint32_t SPECIAL32[] = {
-    0, 0x80000000, 1, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x00FFFFFF, /* around the smallest */
-    0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,                                           /* largest, infinity, NaN */
-    0x3F800000, 0xBF800000, 0x3F800001, 0x3F7FFFFF, 0x3F000000, 0xBF000000, 0x3EFFFFFF, 0x3FC00000, 0x40200000, 0xC0200000, 0x40600000,
-    0x4AFFFFFF, 0x4B000000, 0x4B000001, 0x4B7FFFFF, 0x4B800000,                                     /* 2^23 - 1/2 … 2^24 */
-    0x4EFFFFFF, 0x4F000000, 0xCF000000, 0xCF000001, 0x4F7FFFFF, 0x4F800000, 0x5EFFFFFF, 0x5F000000, 0xDF000000, 0x5F7FFFFF, 0x5F800000, /* 2^31, 2^32, 2^63, 2^64 */
-    0x40400000, 0x3EAAAAAB, 0x1E3CE508, 0x5F3CE508, 0x0D800000, 0x72000000,
-    0x477FE000, 0x477FEFFF, 0x477FF000, 0x38800000, 0x387FC000, 0x33800000, 0x33000000, 0x33000001, 0x7F7F7FFF, 0x7F7F8000 /* borders of halves */};
+    0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000,
+    0x00800001, 0x00FFFFFF,                                     /* around the smallest */
+    0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, /* largest, infinity, NaN */
+    0x3F800000, 0xBF800000, 0x3F800001, 0x3F7FFFFF, 0x3F000000, 0xBF000000, 0x3EFFFFFF, 0x3FC00000,
+    0x40200000, 0xC0200000, 0x40600000, 0x4AFFFFFF, 0x4B000000, 0x4B000001, 0x4B7FFFFF, 0x4B800000, /* 2^23 - 1/2 … 2^24 */
+    0x4EFFFFFF, 0x4F000000, 0xCF000000, 0xCF000001, 0x4F7FFFFF, 0x4F800000, 0x5EFFFFFF, 0x5F000000,
+    0xDF000000, 0x5F7FFFFF, 0x5F800000, /* 2^31, 2^32, 2^63, 2^64 */
+    0x40400000, 0x3EAAAAAB, 0x1E3CE508, 0x5F3CE508, 0x0D800000, 0x72000000, 0x477FE000, 0x477FEFFF,
+    0x477FF000, 0x38800000, 0x387FC000, 0x33800000, 0x33000000, 0x33000001, 0x7F7F7FFF, 0x7F7F8000 /* borders of halves */};
 static const uint64_t SPECIAL64[] = {
-    0, UINT64_C(1) << 63, 1, UINT64_C(0x8000000000000001), UINT64_C(0x000FFFFFFFFFFFFF), UINT64_C(0x0010000000000000), UINT64_C(0x8010000000000000),
-    UINT64_C(0x0010000000000001), UINT64_C(0x001FFFFFFFFFFFFF), UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x7FF0000000000000),
-    UINT64_C(0xFFF0000000000000), UINT64_C(0x7FF8000000000000), UINT64_C(0x3FF0000000000000), UINT64_C(0xBFF0000000000000),
-    UINT64_C(0x3FF0000000000001), UINT64_C(0x3FEFFFFFFFFFFFFF), UINT64_C(0x3FE0000000000000), UINT64_C(0xBFE0000000000000),
-    UINT64_C(0x3FDFFFFFFFFFFFFF), UINT64_C(0x3FF8000000000000), UINT64_C(0x4004000000000000), UINT64_C(0xC004000000000000),
-    UINT64_C(0x432FFFFFFFFFFFFF), UINT64_C(0x4330000000000000), UINT64_C(0x4330000000000001), UINT64_C(0x4340000000000000),
-    UINT64_C(0x41DFFFFFFFC00000), UINT64_C(0x41E0000000000000), UINT64_C(0xC1E0000000000000), UINT64_C(0xC1E0000000200000),
-    UINT64_C(0x41EFFFFFFFE00000), UINT64_C(0x41F0000000000000), UINT64_C(0x43DFFFFFFFFFFFFF), UINT64_C(0x43E0000000000000),
-    UINT64_C(0xC3E0000000000000), UINT64_C(0x43EFFFFFFFFFFFFF), UINT64_C(0x43F0000000000000), UINT64_C(0x4008000000000000),
+    0, UINT64_C(1) << 63, 1, UINT64_C(0x8000000000000001), UINT64_C(0x000FFFFFFFFFFFFF), UINT64_C(0x0010000000000000),
+    UINT64_C(0x8010000000000000), UINT64_C(0x0010000000000001), UINT64_C(0x001FFFFFFFFFFFFF), UINT64_C(0x7FEFFFFFFFFFFFFF),
+    UINT64_C(0x7FF0000000000000), UINT64_C(0xFFF0000000000000), UINT64_C(0x7FF8000000000000), UINT64_C(0x3FF0000000000000),
+    UINT64_C(0xBFF0000000000000), UINT64_C(0x3FF0000000000001), UINT64_C(0x3FEFFFFFFFFFFFFF), UINT64_C(0x3FE0000000000000),
+    UINT64_C(0xBFE0000000000000), UINT64_C(0x3FDFFFFFFFFFFFFF), UINT64_C(0x3FF8000000000000), UINT64_C(0x4004000000000000),
+    UINT64_C(0xC004000000000000), UINT64_C(0x432FFFFFFFFFFFFF), UINT64_C(0x4330000000000000), UINT64_C(0x4330000000000001),
+    UINT64_C(0x4340000000000000), UINT64_C(0x41DFFFFFFFC00000), UINT64_C(0x41E0000000000000), UINT64_C(0xC1E0000000000000),
+    UINT64_C(0xC1E0000000200000), UINT64_C(0x41EFFFFFFFE00000), UINT64_C(0x41F0000000000000), UINT64_C(0x43DFFFFFFFFFFFFF),
+    UINT64_C(0x43E0000000000000), UINT64_C(0xC3E0000000000000), UINT64_C(0x43EFFFFFFFFFFFFF), UINT64_C(0x43F0000000000000),
+    UINT64_C(0x4008000000000000),
     /* f64 to f32: largest, overflow, smallest normal and subnormal, ties */
     UINT64_C(0x47EFFFFFE0000000), UINT64_C(0x47EFFFFFEFFFFFFF), UINT64_C(0x47EFFFFFF0000000), UINT64_C(0x3810000000000000),
     UINT64_C(0x380FFFFFFFFFFFFF), UINT64_C(0x36A0000000000000), UINT64_C(0x3690000000000000), UINT64_C(0x3690000000000001),
     UINT64_C(0x3FF0000010000000), UINT64_C(0x3FF0000030000000), UINT64_C(0x3FF0000010000001),
     /* integers to floats: halves of the last place of f32 and f64 */
     UINT64_C(0x8000008000000000), UINT64_C(0x8000008000000001), UINT64_C(0x8000018000000000), UINT64_C(0x0020000000000001),
-    UINT64_C(0x8000000000000400), UINT64_C(0x8000000000000401), UINT64_C(0x8000000000000C00), UINT64_C(0xFFFFFFFFFFFFFC00), UINT64_MAX, UINT64_C(0x7FFFFFFFFFFFFFFF)};
+    UINT64_C(0x8000000000000400), UINT64_C(0x8000000000000401), UINT64_C(0x8000000000000C00), UINT64_C(0xFFFFFFFFFFFFFC00), UINT64_MAX,
+    UINT64_C(0x7FFFFFFFFFFFFFFF)};
 
 static uint64_t chance(uint64_t *state) {
     *state ^= *state << 13;
@@ -327,7 +378,8 @@ static hg_status run_expected(const kir_module *m, const uint8_t *operands, uint
     HG_TRY(status);
     uint64_t inputs[2] = {0, 0};
     tile_memory slots[2] = {{(uint8_t *)(uintptr_t)operands, (uint64_t)OPERANDS * LANES * 8, true}, {results, size, true}};
-    tile_launch launch = {.grid = {LANES / GROUP, 1, 1}, .block = {GROUP, 1, 1}, .lanes = LANES, .inputs = inputs, .slots = slots, .max_threads = 1};
+    tile_launch launch = {
+        .grid = {LANES / GROUP, 1, 1}, .block = {GROUP, 1, 1}, .lanes = LANES, .inputs = inputs, .slots = slots, .max_threads = 1};
     status = tile_run(kernel, &launch, &fault);
     tile_kernel_destroy(kernel);
     return status;
@@ -351,7 +403,14 @@ static hg_status run_device(hg_backend *b, kir_module *m, const uint8_t *operand
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_IN, in.range, (void *)(uintptr_t)operands);
     if (status == HG_OK) {
         hg_range slots[2] = {in.range, out.range};
-        hg_driver_launch launch = {.kernel = kernel.code, .grid = {LANES / GROUP, 1, 1}, .block = {GROUP, 1, 1}, .lanes = LANES, .inputs = inputs, .slots = slots, .slot_count = 2, .aliases = aliases};
+        hg_driver_launch launch = {.kernel = kernel.code,
+                                   .grid = {LANES / GROUP, 1, 1},
+                                   .block = {GROUP, 1, 1},
+                                   .lanes = LANES,
+                                   .inputs = inputs,
+                                   .slots = slots,
+                                   .slot_count = 2,
+                                   .aliases = aliases};
         status = hg_launch_kernel(b->context, &kernel, &launch, &fault);
     }
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_OUT, out.range, results);
@@ -472,8 +531,10 @@ static void compare(comparison *c) {
                 uint64_t e = cell(c->expected, c->columns[f64][id], lane), a = cell(c->actual, c->columns[f64][id], lane);
                 if (same_result(result_format(id, f64), e, a)) continue;
                 c->result->differences++;
-                if (touches_tiny(c, id, f64, lane)) tiny[f64][id] = true;
-                else plain = true;
+                if (touches_tiny(c, id, f64, lane))
+                    tiny[f64][id] = true;
+                else
+                    plain = true;
             }
             if (plain) mark(c, id, f64);
             if (tiny[f64][id] && !f64 && makes_flushing(id)) c->result->flushes = true;

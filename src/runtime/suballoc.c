@@ -192,8 +192,8 @@ hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
     uint64_t most = s->caps->max_arena_bytes, each = s->caps->arena_bytes;
     memset(place, 0, sizeof *place);
     if (most && size > most)
-        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu", (unsigned long long)size,
-                       (unsigned long long)most);
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu",
+                       (unsigned long long)size, (unsigned long long)most);
     if (size > each / 2 || each < HG_PIECE_ALIGN) return own_arena(s, size, place);
     uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : HG_PIECE_ALIGN;
     hg_span *span = NULL;

@@ -117,7 +117,8 @@ static hg_status keep_messages(hg_variant *v) {
 }
 
 static void record(const hg_variants *variants, const char *what, uint64_t start) {
-    hg_profile_end(variants->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = variants->module->name, .start_ns = start});
+    hg_profile_end(variants->profile,
+                   &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = variants->module->name, .start_ns = start});
 }
 
 static hg_status create_code(const hg_variants *variants, const hg_driver_code *code, hg_variant *v) {
@@ -153,7 +154,8 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
     if (status == HG_OK) status = keep_fields(v, m);
     if (status == HG_OK) status = keep_slots(v, m);
     if (start) record(variants, "device form", start);
-    hg_driver_code code = {.module = m, .layout = &v->layout, .bound = key->bound, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
+    hg_driver_code code = {
+        .module = m, .layout = &v->layout, .bound = key->bound, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
     if (status == HG_OK) status = create_code(variants, &code, v);
     if (status == HG_OK) status = keep_messages(v);
     kir_module_destroy(m);

@@ -107,7 +107,8 @@ static size_t alignment_for(uint64_t size) { return size >= HUGE_FROM ? ALIGN_HU
 
 static void ask_for_huge_pages(uint8_t *bytes, uint64_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (size >= HUGE_FROM) (void)madvise(bytes, (size_t)(size / ALIGN_HUGE * ALIGN_HUGE), MADV_HUGEPAGE); /* advice: refusal changes nothing */
+    if (size >= HUGE_FROM)
+        (void)madvise(bytes, (size_t)(size / ALIGN_HUGE * ALIGN_HUGE), MADV_HUGEPAGE); /* advice: refusal changes nothing */
 #else
     (void)bytes;
     (void)size;

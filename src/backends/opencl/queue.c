@@ -66,7 +66,8 @@ static hg_status enqueue_host_call(hg_driver_queue *q, const hg_driver_command *
         status = opencl_check("clEnqueueBarrierWithWaitList", CL_CALL(EnqueueBarrierWithWaitList, q->queue, 1, &c->returned, NULL));
     if (status == HG_OK) {
         status = opencl_check("clSetEventCallback", CL_CALL(SetEventCallback, reached, CL_COMPLETE, run_host_call, c));
-        if (status != HG_OK) opencl.SetUserEventStatus(c->returned, CL_COMPLETE); /* the barrier must not wait for ever; nothing follows it */
+        if (status != HG_OK)
+            opencl.SetUserEventStatus(c->returned, CL_COMPLETE); /* the barrier must not wait for ever; nothing follows it */
     }
     if (reached) opencl.ReleaseEvent(reached);
     if (status == HG_OK) return HG_OK;

@@ -154,8 +154,8 @@ static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
     const VkPhysicalDeviceProperties *p = &f->properties.properties;
     char uuid[2 * VK_UUID_SIZE + 1];
     for (uint32_t i = 0; i < VK_UUID_SIZE; i++) snprintf(uuid + 2 * i, 3, "%02x", (unsigned)p->pipelineCacheUUID[i]);
-    snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s", (unsigned)p->vendorID, (unsigned)p->deviceID,
-             (unsigned)p->driverVersion, uuid, (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
+    snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s", (unsigned)p->vendorID,
+             (unsigned)p->deviceID, (unsigned)p->driverVersion, uuid, (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
 }
 
 static void fill_caps(const vk_facts *f, hg_device *d) {
@@ -247,7 +247,8 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
                                .enabledExtensionCount = extension_count,
                                .ppEnabledExtensionNames = extensions};
     HG_TRY(vk_check(NULL, "vkCreateDevice", VK_CALL(&d->instance->vk, CreateDevice, d->physical, &info, NULL, &d->handle)));
-    if (!vk_device_load(d->instance, d->handle, &d->vk)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
+    if (!vk_device_load(d->instance, d->handle, &d->vk))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
     return HG_OK;
 }
 
@@ -274,7 +275,8 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     vk_facts facts;
     look_at(d->instance, d->physical, &facts);
     if (!facts.usable)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s has no Vulkan 1.2: install a newer driver", facts.properties.properties.deviceName);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s has no Vulkan 1.2: install a newer driver",
+                       facts.properties.properties.deviceName);
     pretend(options->pretend, &facts, d);
     d->memory = facts.memory;
     d->limits = facts.properties.properties.limits;
@@ -293,7 +295,8 @@ hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_de
     const vk_instance *i = vk_instance_get(reason);
     if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
     if (index >= i->count)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count, (unsigned)index);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count,
+                       (unsigned)index);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->instance = i;

@@ -25,7 +25,8 @@ static VkPipelineCache open_cache(hg_device *d, const uint8_t key[HG_BLOB_KEY_BY
     uint8_t *blob = NULL;
     uint64_t size = 0;
     *filled = hg_blob_cache_get(d->cache, key, &blob, &size);
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = (size_t)size, .pInitialData = blob};
+    VkPipelineCacheCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = (size_t)size, .pInitialData = blob};
     if (VK_CALL(&d->vk, CreatePipelineCache, d->handle, &info, NULL, &cache) != VK_SUCCESS) cache = VK_NULL_HANDLE;
     hg_free(blob);
     return cache;
@@ -34,8 +35,10 @@ static VkPipelineCache open_cache(hg_device *d, const uint8_t key[HG_BLOB_KEY_BY
 static void close_cache(hg_device *d, VkPipelineCache cache, const uint8_t key[HG_BLOB_KEY_BYTES], bool keep) {
     size_t size = 0;
     void *blob = NULL;
-    if (keep && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, NULL) == VK_SUCCESS && size > CACHE_HEADER) blob = hg_alloc(size);
-    if (blob && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, blob) == VK_SUCCESS) (void)hg_blob_cache_put(d->cache, key, blob, size);
+    if (keep && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, NULL) == VK_SUCCESS && size > CACHE_HEADER)
+        blob = hg_alloc(size);
+    if (blob && VK_CALL(&d->vk, GetPipelineCacheData, d->handle, cache, &size, blob) == VK_SUCCESS)
+        (void)hg_blob_cache_put(d->cache, key, blob, size);
     hg_free(blob);
     d->vk.DestroyPipelineCache(d->handle, cache, NULL);
 }
@@ -50,8 +53,10 @@ static hg_status create_set_layout(hg_device *d, hg_driver_kernel *k) {
         return hg_fail(HG_ERROR_EXECUTION_FAILED, "vulkan: a kernel uses %u buffers, the device binds at most %u at once", (unsigned)count,
                        (unsigned)d->max_bindings);
     for (uint32_t i = 0; i < count; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){
-            .binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+        bindings[i] = (VkDescriptorSetLayoutBinding){.binding = i,
+                                                     .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                     .descriptorCount = 1,
+                                                     .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
     VK_TRY(d, CreateDescriptorSetLayout, d->handle, &info, NULL, &k->set_layout);
@@ -74,11 +79,10 @@ static hg_status create_layout(hg_device *d, hg_driver_kernel *k) {
 static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_kernel *k) {
     VkShaderModuleCreateInfo module = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = (size_t)code->count * 4, .pCode = code->words};
-    VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                  .pName = code->entry},
-                                        .layout = k->layout};
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT, .pName = code->entry},
+        .layout = k->layout};
     uint8_t key[HG_BLOB_KEY_BYTES];
     bool filled = true, caches = hg_blob_cache_usable(d->cache);
     VkPipelineCache cache = VK_NULL_HANDLE;
@@ -96,7 +100,11 @@ static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_ke
 hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel **kernel) {
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    *k = (hg_driver_kernel){.device = d, .slots = code->slots, .record_bytes = code->record_bytes, .bound = code->bound, .pushed = vk_record_is_pushed(d, code->record_bytes)};
+    *k = (hg_driver_kernel){.device = d,
+                            .slots = code->slots,
+                            .record_bytes = code->record_bytes,
+                            .bound = code->bound,
+                            .pushed = vk_record_is_pushed(d, code->record_bytes)};
     hg_status status = create_layout(d, k);
     if (status == HG_OK) status = create_pipeline(d, code, k);
     if (status != HG_OK)
@@ -112,14 +120,20 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
                                   .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
                                   .group_memory = code->group_memory};
     emit_words words = {0};
-    if (code->bound) options.target.addressed = options.target.memory64 = options.target.memory16 = options.target.memory8 = options.target.atomic64 = false;
+    if (code->bound)
+        options.target.addressed = options.target.memory64 = options.target.memory16 = options.target.memory8 = options.target.atomic64 =
+            false;
     memcpy(options.float_controls_rte, d->rte, sizeof d->rte);
     memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);
     memcpy(options.float_controls_inf_nan, d->inf_nan, sizeof d->inf_nan);
     memcpy(options.group, code->group, sizeof options.group);
     options.no_fences = d->no_fences;
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);
-    vk_code made = {words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes,
+    vk_code made = {words.data,
+                    words.count,
+                    "main",
+                    (uint32_t)code->module->slots.count,
+                    code->layout->record_bytes,
                     code->bound || !d->caps.target.addressed};
     if (status == HG_OK) status = vk_kernel_create(d, &made, kernel);
     hg_vec_free(&words);

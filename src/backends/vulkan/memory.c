@@ -38,7 +38,8 @@ static hg_status create_handle(hg_device *d, vk_buffer *b, bool imported) {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .pNext = imported ? &external : NULL,
                                .size = b->size,
-                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     if (d->caps.target.addressed) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VK_TRY(d, CreateBuffer, d->handle, &info, NULL, &b->handle);
     return HG_OK;
@@ -52,7 +53,8 @@ static hg_status bind_memory(hg_device *d, vk_buffer *b, uint64_t bytes, uint32_
     VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                        .pNext = host ? &import : NULL,
                                        .flags = d->caps.target.addressed ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0};
-    VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes, .memoryTypeIndex = type};
+    VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes, .memoryTypeIndex = type};
     VK_TRY(d, AllocateMemory, d->handle, &info, NULL, &b->memory);
     VK_TRY(d, BindBufferMemory, d->handle, b->handle, b->memory, 0);
     if (d->caps.target.addressed) {
@@ -67,9 +69,11 @@ static hg_status fill_buffer(hg_device *d, vk_memory_kind kind, vk_buffer *b) {
     uint32_t type;
     HG_TRY(create_handle(d, b, false));
     d->vk.GetBufferMemoryRequirements(d->handle, b->handle, &needs);
-    if (!type_for(d, needs.memoryTypeBits, kind, &type)) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory of the kind needed");
+    if (!type_for(d, needs.memoryTypeBits, kind, &type))
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory of the kind needed");
     HG_TRY(bind_memory(d, b, needs.size, type, NULL));
-    if (d->memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT && (kind == VK_MEMORY_VISIBLE || d->caps.host_memory)) {
+    if (d->memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT &&
+        (kind == VK_MEMORY_VISIBLE || d->caps.host_memory)) {
         void *mapped;
         VK_TRY(d, MapMemory, d->handle, b->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
         b->mapped = mapped;
@@ -157,7 +161,8 @@ static hg_status zero_on_device(hg_device *d, hg_driver_arena *a) {
 
 static hg_status fill_arena(hg_device *d, uint64_t size, vk_memory_kind kind, hg_driver_arena *a) {
     *a = (hg_driver_arena){.size = size, .mappable = kind == VK_MEMORY_VISIBLE || d->caps.host_memory};
-    if (d->import_alignment && d->caps.host_memory && size >= 65536 && size <= d->caps.max_arena_bytes && lend_pages(d, size, &a->buffer)) return HG_OK;
+    if (d->import_alignment && d->caps.host_memory && size >= 65536 && size <= d->caps.max_arena_bytes && lend_pages(d, size, &a->buffer))
+        return HG_OK;
     HG_TRY(vk_buffer_create(d, size, kind, &a->buffer));
     if (!a->buffer.mapped) return zero_on_device(d, a);
     memset(a->buffer.mapped, 0, (size_t)a->buffer.size);
@@ -176,13 +181,16 @@ static hg_status new_arena(hg_device *d, uint64_t size, vk_memory_kind kind, hg_
 }
 
 hg_status vk_arena_alloc(hg_device *d, uint64_t size, hg_driver_arena **arena) { return new_arena(d, size, VK_MEMORY_ARENA, arena); }
-hg_status vk_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) { return new_arena(d, size, VK_MEMORY_VISIBLE, arena); }
+hg_status vk_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) {
+    return new_arena(d, size, VK_MEMORY_VISIBLE, arena);
+}
 
 hg_status vk_arena_import(hg_device *d, void *host, uint64_t size, hg_driver_arena **arena) {
     uint64_t step = d->import_alignment;
     bool taken = false;
     if (!step || !d->caps.host_memory || (uintptr_t)host % step || size % step || size == 0)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the device takes host memory at addresses and of sizes that are multiples of %llu",
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "vulkan: the device takes host memory at addresses and of sizes that are multiples of %llu",
                        (unsigned long long)(step ? step : 4096));
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();

@@ -24,7 +24,8 @@ static hg_status check_lost(const hg_device *d) {
 
 /* Fails only when the device is lost. */
 static hg_status wait_for(hg_device *d, const vk_lane *lane, uint64_t value) {
-    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &lane->timeline, .pValues = &value};
+    VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &lane->timeline, .pValues = &value};
     hg_status status = vk_check(d, "vkWaitSemaphores", VK_CALL(&d->vk, WaitSemaphores, d->handle, &info, UINT64_MAX));
     return status != HG_OK && wait_for_everything(d) && !is_lost(d) ? HG_OK : status;
 }
@@ -33,7 +34,8 @@ static hg_status wait_for(hg_device *d, const vk_lane *lane, uint64_t value) {
 static void retire(hg_driver_queue *q, uint64_t value) {
     while (q->count && q->slots[q->first].value <= value) {
         vk_slot *s = &q->slots[q->first];
-        for (uint64_t i = 0; i < s->read_backs.count; i++) memcpy(s->read_backs.data[i].host, s->read_backs.data[i].from, (size_t)s->read_backs.data[i].size);
+        for (uint64_t i = 0; i < s->read_backs.count; i++)
+            memcpy(s->read_backs.data[i].host, s->read_backs.data[i].from, (size_t)s->read_backs.data[i].size);
         s->read_backs.count = 0;
         q->first = (q->first + 1) % VK_SLOTS;
         q->count--;
@@ -91,13 +93,15 @@ static void edge(const hg_device *d, const vk_slot *s, bool end) {
                               .dstAccessMask = end ? VK_ACCESS_HOST_READ_BIT
                                                    : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
                                                          VK_ACCESS_TRANSFER_WRITE_BIT};
-    d->vk.CmdPipelineBarrier(s->commands, stages, end ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1, &memory, 0, NULL, 0, NULL);
+    d->vk.CmdPipelineBarrier(s->commands, stages, end ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_HOST_BIT : stages, 0, 1, &memory, 0, NULL,
+                             0, NULL);
 }
 
 hg_status vk_recorder_open(vk_recorder *r) {
     hg_device *d = r->queue->device;
     vk_slot *s;
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     HG_TRY(check_lost(d));
     HG_TRY(free_slot(r->queue, &s));
     HG_TRY(clear_slot(d, s));
@@ -157,7 +161,8 @@ static void release(hg_driver_queue *q) {
 static bool is_done(hg_driver_event *e) {
     uint64_t value = 0;
     if (!e->lane) return true;
-    return VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->lane->timeline, &value) == VK_SUCCESS && value >= e->value;
+    return VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->lane->timeline, &value) == VK_SUCCESS &&
+           value >= e->value;
 }
 
 /* Bytes that an event's submission brings to the host may be what this one takes from there. Before the queue's lock is taken. */
@@ -338,7 +343,8 @@ hg_status vk_event_query(hg_driver_event *e, bool *done) {
     uint64_t value = 0;
     *done = e->submitted;
     if (!e->lane) return e->status;
-    if (VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->lane->timeline, &value) != VK_SUCCESS) return vk_event_wait(e);
+    if (VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->lane->timeline, &value) != VK_SUCCESS)
+        return vk_event_wait(e);
     *done = value >= e->value;
     return *done ? fetch(e) : HG_OK;
 }

@@ -167,7 +167,8 @@ static hg_status fill(vk_recorder *r, const hg_range *to, uint8_t value) {
     barrier(r);
     if (words > to->offset) copy(r, &r->slot->staging.buffer, offset, b, to->offset, words - to->offset);
     if (end > words_end) copy(r, &r->slot->staging.buffer, offset, b, words_end, end - words_end);
-    if (words_end > words) functions(r)->CmdFillBuffer(r->slot->commands, b->handle, words, words_end - words, value * UINT32_C(0x01010101));
+    if (words_end > words)
+        functions(r)->CmdFillBuffer(r->slot->commands, b->handle, words, words_end - words, value * UINT32_C(0x01010101));
     r->clean = false;
     return HG_OK;
 }
@@ -241,7 +242,8 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     vk_device_functions *vk = functions(r);
     uint64_t record_offset;
     if (x->record_bytes != k->record_bytes)
-        return hg_fail(HG_ERROR_INTERNAL, "a record of %u bytes for a kernel with %u", (unsigned)x->record_bytes, (unsigned)k->record_bytes);
+        return hg_fail(HG_ERROR_INTERNAL, "a record of %u bytes for a kernel with %u", (unsigned)x->record_bytes,
+                       (unsigned)k->record_bytes);
     if (!x->groups[0] || !x->groups[1] || !x->groups[2]) return HG_OK;
     HG_TRY(make_room(r, x, &record_offset));
     barrier(r);

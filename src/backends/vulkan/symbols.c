@@ -10,7 +10,8 @@ VkResult (*vk_before_call)(const char *call);
 /* ---- errors ---- */
 
 const char *vk_result_name(VkResult result) {
-#define NAME(id) case id: return #id
+#define NAME(id) \
+    case id: return #id
     switch ((int)result) {
         NAME(VK_SUCCESS);
         NAME(VK_NOT_READY);
@@ -56,8 +57,7 @@ hg_status vk_check(hg_device *device, const char *call, VkResult result) {
     case VK_ERROR_INCOMPATIBLE_DRIVER:
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s: %s", call, vk_result_name(result));
+    case VK_ERROR_LAYER_NOT_PRESENT: return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s: %s", call, vk_result_name(result));
     }
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "vulkan: %s: %s (%d)", call, vk_result_name(result), (int)result);
 }
@@ -98,7 +98,8 @@ static bool has_portability(const vk_instance_functions *vk) {
     if (VK_CALL(vk, EnumerateInstanceExtensionProperties, NULL, &count, NULL) != VK_SUCCESS || count == 0) return false;
     all = hg_calloc(count, sizeof *all);
     if (all && VK_CALL(vk, EnumerateInstanceExtensionProperties, NULL, &count, all) >= VK_SUCCESS)
-        for (uint32_t i = 0; i < count; i++) found = found || strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+        for (uint32_t i = 0; i < count; i++)
+            found = found || strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
     hg_free(all);
     return found;
 }
