@@ -1,0 +1,142 @@
+/* Written by hologram: OpenCL C 1.2; of later versions only fences.
+axpy, slot 0: input 0, x
+axpy, slot 1: input 1, y
+axpy, slot 2: the fault record
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+static inline void hg_fence_acq_rel(void) {
+#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200
+    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+#else
+    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
+/* What a launch tells every lane. */
+typedef struct axpy_kernel_record {
+    ulong input_3;
+    ulong limit_0_reach_4;
+    ulong base_0;
+    ulong base_2;
+    ulong limit_1_reach_4;
+    ulong base_1;
+    uint count_0;
+    uint first_0;
+    uint input_2;
+    uint unused_60;
+} axpy_kernel_record;
+
+/* What the functions of axpy share. */
+typedef struct axpy_kernel_env {
+    __global uchar *fault;
+    axpy_kernel_record record;
+} axpy_kernel_env;
+
+static inline void axpy_kernel_f1(__private axpy_kernel_env *env, uint a0, ulong a1) {
+    (void)env;
+    (void)a0;
+    (void)a1;
+    const uint v2 = (uint)get_global_id(0);
+    const uint v4 = atomic_min((volatile __global uint *)(env->fault + 4ul), v2);
+    const bool v5 = v4 < v2;
+    if (v5) {
+        return;
+    }
+    const uint v8 = env->record.first_0;
+    const uint v9 = v8 + v2;
+    const ulong v10 = (ulong)v9;
+    for (;;) {
+        const uint v15 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
+            hg_fence_acq_rel();
+            const uint v20 = *(volatile __global uint *)(env->fault + 8ul);
+            const uint v22 = *(volatile __global uint *)(env->fault + 24ul);
+            const uint v24 = *(volatile __global uint *)(env->fault + 28ul);
+            const ulong v25 = (ulong)v24;
+            const ulong v27 = (ulong)(v25 << 32);
+            const ulong v28 = (ulong)v22;
+            const ulong v29 = v27 | v28;
+            const bool v30 = v10 < v29;
+            const bool v31 = v20 == 0u;
+            const bool v32 = v31 | v30;
+            if (v32) {
+                *(volatile __global uint *)(env->fault + 12ul) = a0;
+                *(volatile __global uint *)(env->fault + 24ul) = v9;
+                const ulong v37 = (ulong)(v10 >> 32);
+                const uint v38 = (uint)v37;
+                *(volatile __global uint *)(env->fault + 28ul) = v38;
+                const uint v40 = (uint)a1;
+                *(volatile __global uint *)(env->fault + 32ul) = v40;
+                const ulong v43 = (ulong)(a1 >> 32);
+                const uint v44 = (uint)v43;
+                *(volatile __global uint *)(env->fault + 36ul) = v44;
+                *(volatile __global uint *)(env->fault + 8ul) = 1u;
+            }
+            hg_fence_acq_rel();
+            atomic_xchg((volatile __global uint *)(env->fault), 0u);
+        }
+        if (v16) {
+            break;
+        }
+    }
+}
+
+/* One invocation. */
+__kernel void axpy_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __global uchar *fault_arena, axpy_kernel_record record) {
+    __global const uchar *const s0 = s0_arena + record.base_0;
+    __global uchar *const s1 = s1_arena + record.base_1;
+    __global uchar *const fault = fault_arena + record.base_2;
+    axpy_kernel_env environment = {.fault = fault, .record = record};
+    __private axpy_kernel_env *const env = &environment;
+    (void)env;
+    const uint v0 = record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const uint v10 = record.input_2;
+    const float v11 = as_float(v10);
+    const ulong v12 = record.input_3;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v13 = v9 < v12;
+    /* bra.p0 @done */
+    if (v13) {
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v16 = (ulong)(v9 << 2);
+        /* ldg.f32 r10, [r1 + r0] */
+        const ulong v17 = record.limit_0_reach_4;
+        const bool v18 = v16 < v17;
+        const bool v19 = !v18;
+        if (v19) {
+            axpy_kernel_f1(env, 0u, v16);
+            return;
+        }
+        const float v24 = *(__global const float *)(s0 + v16);
+        /* ldg.f32 r11, [r2 + r0] */
+        const ulong v25 = record.limit_1_reach_4;
+        const bool v26 = v16 < v25;
+        const bool v27 = !v26;
+        if (v27) {
+            axpy_kernel_f1(env, 1u, v16);
+            return;
+        }
+        const float v32 = *(__global float *)(s1 + v16);
+        /* fma.f32 r12, r5, r10, r11 */
+        const float v33 = fma(v11, v24, v32);
+        /* stg.f32 [r2 + r0], r12 */
+        if (v27) {
+            axpy_kernel_f1(env, 2u, v16);
+            return;
+        }
+        *(__global float *)(s1 + v16) = v33;
+    }
+}
+

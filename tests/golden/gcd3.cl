@@ -1,0 +1,247 @@
+/* Written by hologram: OpenCL C 1.2; of later versions only fences.
+gcd3, slot 0: input 0, a
+gcd3, slot 1: input 1, b
+gcd3, slot 2: input 2, c
+gcd3, slot 3: input 3, out
+gcd3, slot 4: the fault record
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+static inline uint hg_urem_u32(uint a, uint b) { return b ? (uint)(a % b) : 0; }
+static inline void hg_fence_acq_rel(void) {
+#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200
+    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+#else
+    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
+/* What a launch tells every lane. */
+typedef struct gcd3_kernel_record {
+    ulong input_4;
+    ulong limit_0_reach_4;
+    ulong base_0;
+    ulong base_4;
+    ulong limit_1_reach_4;
+    ulong base_1;
+    ulong limit_2_reach_4;
+    ulong base_2;
+    ulong limit_3_reach_4;
+    ulong base_3;
+    uint count_0;
+    uint first_0;
+    uint fuel_0;
+    uint unused_92;
+} gcd3_kernel_record;
+
+/* What the functions of gcd3 share. */
+typedef struct gcd3_kernel_env {
+    __global uchar *fault;
+    gcd3_kernel_record record;
+    uint x6; /* r20 */
+    uint x8; /* r21 */
+    bool x14; /* stopped */
+    uint x16; /* rounds */
+} gcd3_kernel_env;
+
+static inline void gcd3_kernel_f2(__private gcd3_kernel_env *env, uint a0, ulong a1) {
+    (void)env;
+    (void)a0;
+    (void)a1;
+    const uint v2 = (uint)get_global_id(0);
+    const uint v4 = atomic_min((volatile __global uint *)(env->fault + 4ul), v2);
+    const bool v5 = v4 < v2;
+    if (v5) {
+        return;
+    }
+    const uint v8 = env->record.first_0;
+    const uint v9 = v8 + v2;
+    const ulong v10 = (ulong)v9;
+    for (;;) {
+        const uint v15 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
+            hg_fence_acq_rel();
+            const uint v20 = *(volatile __global uint *)(env->fault + 8ul);
+            const uint v22 = *(volatile __global uint *)(env->fault + 24ul);
+            const uint v24 = *(volatile __global uint *)(env->fault + 28ul);
+            const ulong v25 = (ulong)v24;
+            const ulong v27 = (ulong)(v25 << 32);
+            const ulong v28 = (ulong)v22;
+            const ulong v29 = v27 | v28;
+            const bool v30 = v10 < v29;
+            const bool v31 = v20 == 0u;
+            const bool v32 = v31 | v30;
+            if (v32) {
+                *(volatile __global uint *)(env->fault + 12ul) = a0;
+                *(volatile __global uint *)(env->fault + 24ul) = v9;
+                const ulong v37 = (ulong)(v10 >> 32);
+                const uint v38 = (uint)v37;
+                *(volatile __global uint *)(env->fault + 28ul) = v38;
+                const uint v40 = (uint)a1;
+                *(volatile __global uint *)(env->fault + 32ul) = v40;
+                const ulong v43 = (ulong)(a1 >> 32);
+                const uint v44 = (uint)v43;
+                *(volatile __global uint *)(env->fault + 36ul) = v44;
+                *(volatile __global uint *)(env->fault + 8ul) = 1u;
+            }
+            hg_fence_acq_rel();
+            atomic_xchg((volatile __global uint *)(env->fault), 0u);
+        }
+        if (v16) {
+            break;
+        }
+    }
+}
+
+static inline uint gcd3_kernel_f3(__private gcd3_kernel_env *env, uint a0) {
+    (void)env;
+    (void)a0;
+    const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
+    const bool v3 = v1 == 0u;
+    if (v3) {
+        const uint v5 = env->record.fuel_0;
+        const bool v7 = a0 < v5;
+        if (v7) {
+            return 0u;
+        }
+        *(volatile __global uint *)(env->fault + 56ul) = 1u;
+    }
+    return 1u;
+}
+
+static inline void gcd3_kernel_f1(__private gcd3_kernel_env *env) {
+    (void)env;
+    bool x15 = 0; /* left */
+    /* mov_imm.u32 r22, 0 */
+    for (;;) {
+        x15 = true;
+        for (;;) {
+            const uint v6 = env->x16;
+            const uint v7 = v6 + 1u;
+            env->x16 = v7;
+            const uint v10 = v7 & 1023u;
+            const bool v11 = v10 == 0u;
+            if (v11) {
+                x15 = false;
+                break;
+            }
+            /* seteq.u32 p1, r21, r22 */
+            const uint v16 = env->x8;
+            const bool v17 = v16 == 0u;
+            /* bra.p1 @gcd_end */
+            if (v17) {
+                break;
+            }
+            /* rem.u32 r23, r20, r21 */
+            const uint v20 = env->x6;
+            if (v17) {
+                gcd3_kernel_f2(env, 4u, 0ul);
+                env->x14 = true;
+                return;
+            }
+            const uint v27 = hg_urem_u32(v20, v16);
+            /* mov.u32 r20, r21 */
+            env->x6 = v16;
+            /* mov.u32 r21, r23 */
+            env->x8 = v27;
+        }
+        const bool v30 = x15;
+        if (v30) {
+            break;
+        }
+        const uint v33 = env->x16;
+        const uint v35 = (uint)(v33 >> 10);
+        const uint v36 = gcd3_kernel_f3(env, v35);
+        const bool v37 = v36 == 0u;
+        const bool v38 = !v37;
+        if (v38) {
+            env->x14 = true;
+            return;
+        }
+    }
+}
+
+/* One invocation. */
+__kernel void gcd3_kernel(__global const uchar *s0_arena, __global const uchar *s1_arena, __global const uchar *s2_arena, __global uchar *s3_arena, __global uchar *fault_arena, gcd3_kernel_record record) {
+    __global const uchar *const s0 = s0_arena + record.base_0;
+    __global const uchar *const s1 = s1_arena + record.base_1;
+    __global const uchar *const s2 = s2_arena + record.base_2;
+    __global uchar *const s3 = s3_arena + record.base_3;
+    __global uchar *const fault = fault_arena + record.base_4;
+    gcd3_kernel_env environment = {.fault = fault, .record = record};
+    __private gcd3_kernel_env *const env = &environment;
+    (void)env;
+    const uint v0 = record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const ulong v10 = record.input_4;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v11 = v9 < v10;
+    /* bra.p0 @done */
+    if (v11) {
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v14 = (ulong)(v9 << 2);
+        /* ldg.u32 r20, [r1 + r0] */
+        const ulong v15 = record.limit_0_reach_4;
+        const bool v16 = v14 < v15;
+        const bool v17 = !v16;
+        if (v17) {
+            gcd3_kernel_f2(env, 0u, v14);
+            return;
+        }
+        const uint v22 = *(__global const uint *)(s0 + v14);
+        env->x6 = v22;
+        /* ldg.u32 r21, [r2 + r0] */
+        const ulong v24 = record.limit_1_reach_4;
+        const bool v25 = v14 < v24;
+        const bool v26 = !v25;
+        if (v26) {
+            gcd3_kernel_f2(env, 1u, v14);
+            return;
+        }
+        const uint v31 = *(__global const uint *)(s1 + v14);
+        env->x8 = v31;
+        /* call @gcd */
+        gcd3_kernel_f1(env);
+        const bool v34 = env->x14;
+        if (v34) {
+            return;
+        }
+        /* ldg.u32 r21, [r3 + r0] */
+        const ulong v37 = record.limit_2_reach_4;
+        const bool v38 = v14 < v37;
+        const bool v39 = !v38;
+        if (v39) {
+            gcd3_kernel_f2(env, 2u, v14);
+            return;
+        }
+        const uint v43 = *(__global const uint *)(s2 + v14);
+        env->x8 = v43;
+        /* call @gcd */
+        gcd3_kernel_f1(env);
+        const bool v46 = env->x14;
+        if (v46) {
+            return;
+        }
+        /* stg.u32 [r6 + r0], r20 */
+        const uint v49 = env->x6;
+        const ulong v50 = record.limit_3_reach_4;
+        const bool v51 = v14 < v50;
+        const bool v52 = !v51;
+        if (v52) {
+            gcd3_kernel_f2(env, 3u, v14);
+            return;
+        }
+        *(__global uint *)(s3 + v14) = v49;
+    }
+}
+
