@@ -323,6 +323,7 @@ static void drop_barriers(kir_module *m) {
 static hg_status make(device *d, kir_module **m) {
     HG_TRY(prepare(d));
     HG_TRY(legal_run(d->in, NULL, &DEVICE_RULES, d, m));
+    device_record_late(d, *m);
     if (d->failed) return hg_fail_memory();
     if (d->block && d->options->fold > 1) {
         HG_TRY(kir_simplify(*m)); /* less lives across barriers */

@@ -127,7 +127,54 @@ static kir_function *record_function(device *d) {
     return f.function;
 }
 
+static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const char *low, const char *high) {
+    kir_set(b, device_own_var(d, &vars[0], d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, low), x.l);
+    if (!d->i64) kir_set(b, device_own_var(d, &vars[1], HG_TYPE_U32, high), x.h);
+}
+
+/* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites: device compilers that inline
+ * everything had a copy of the record's code at each. */
+static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
+    if (!d->recorder) d->recorder = record_function(d);
+    kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), du32(b, site + 1));
+    keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
+    if (d->any_open) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
+}
+
+static device_wide kept(device *d, kir_builder *b, kir_var *const *vars) {
+    return (device_wide){kir_get(b, vars[0]), d->i64 ? NULL : kir_get(b, vars[1])};
+}
+
+void device_record_late(device *d, kir_module *m) {
+    kir_function *kernel = m->functions, *body = d->late_site ? kir_function_create(m, "lane", KIR_VOID) : NULL;
+    kir_region *region = body ? body->body : NULL;
+    if (d->late_site && !body) d->failed = true;
+    if (!body || d->failed) return;
+    body->body = kernel->body;
+    kernel->body = region;
+    for (kir_var *v = m->vars; v; v = v->next)
+        if (v->function == kernel) v->function = body;
+    for (kir_value *v = kir_walk(NULL, body->body); v; v = kir_walk(v, body->body))
+        if (v->op == KIR_EXIT) v->op = KIR_RETURN;
+    kir_builder b;
+    kir_builder_init(&b, m, kernel);
+    (void)kir_call(&b, body, 0, NULL, NULL);
+    kir_value *site = kir_get(&b, d->late_site);
+    kir_value *happened = kir_if_begin(&b, kir_not(&b, dzero(&b, site)));
+    kir_value *args[16] = {kir_sub(&b, site, du32(&b, 1))};
+    uint8_t n = 1;
+    n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_index), args + n));
+    if (d->any_open) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
+    kir_call(&b, d->recorder, n, args, NULL);
+    kir_if_end(&b, happened);
+    d->failed = d->failed || b.failed;
+}
+
 static void record(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
+    if (!d->ghosts) {
+        record_later(d, b, site, index, name);
+        return;
+    }
     kir_value *args[16] = {du32(b, site)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));

@@ -64,6 +64,8 @@ typedef struct device {
     device_function *functions;
     /* variables of the form; NULL until needed */
     kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
+    kir_function *recorder; /* without ghosts: called at the end of the kernel, with these: */
+    kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
     kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
     const kir_function *function; /* being written */
     device_wide ids[HG_ID_COUNT]; /* of the function being written */
@@ -166,6 +168,9 @@ void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loo
 hg_status device_find_zeros(const kir_module *m) HG_NODISCARD;
 bool device_is_open(const kir_value *access); /* its memory is found at run time */
 hg_status device_find_kept(device *d) HG_NODISCARD;
+
+/* The kernel's body becomes a function, and what its lanes left to record is recorded after it. */
+void device_record_late(device *d, kir_module *m);
 
 /* ---- device_rounds.c ---- */
 void device_bound_loops(const kir_module *m); /* sets loop.bounded where it is true */

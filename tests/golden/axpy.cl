@@ -29,9 +29,67 @@ typedef struct axpy_kernel_record {
 
 /* What the functions of axpy share. */
 typedef struct axpy_kernel_env {
+    __global const uchar *s0;
+    __global uchar *s1;
     __global uchar *fault;
     axpy_kernel_record record;
+    uint x11; /* fault_site */
+    ulong x12; /* fault_index */
 } axpy_kernel_env;
+
+static inline void axpy_kernel_f2(__private axpy_kernel_env *env) {
+    (void)env;
+    const uint v0 = env->record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = env->record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const uint v10 = env->record.input_2;
+    const float v11 = as_float(v10);
+    const ulong v12 = env->record.input_3;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v13 = v9 < v12;
+    /* bra.p0 @done */
+    if (v13) {
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v16 = (ulong)(v9 << 2);
+        /* ldg.f32 r10, [r1 + r0] */
+        const ulong v17 = env->record.limit_0_reach_4;
+        const bool v18 = v16 < v17;
+        const bool v19 = !v18;
+        if (v19) {
+            env->x11 = 1u;
+            env->x12 = v16;
+            return;
+        }
+        const float v25 = *(__global const float *)(env->s0 + v16);
+        /* ldg.f32 r11, [r2 + r0] */
+        const ulong v26 = env->record.limit_1_reach_4;
+        const bool v27 = v16 < v26;
+        const bool v28 = !v27;
+        if (v28) {
+            env->x11 = 2u;
+            env->x12 = v16;
+            return;
+        }
+        const float v33 = *(__global float *)(env->s1 + v16);
+        /* fma.f32 r12, r5, r10, r11 */
+        const float v34 = fma(v11, v25, v33);
+        /* stg.f32 [r2 + r0], r12 */
+        if (v28) {
+            env->x11 = 3u;
+            env->x12 = v16;
+            return;
+        }
+        *(__global float *)(env->s1 + v16) = v34;
+    }
+}
 
 static inline void axpy_kernel_f1(__private axpy_kernel_env *env, uint a0, ulong a1) {
     (void)env;
@@ -88,55 +146,17 @@ __kernel void axpy_kernel(__global const uchar *s0_arena, __global uchar *s1_are
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;
-    axpy_kernel_env environment = {.fault = fault, .record = record};
+    axpy_kernel_env environment = {.s0 = s0, .s1 = s1, .fault = fault, .record = record};
     __private axpy_kernel_env *const env = &environment;
     (void)env;
-    const uint v0 = record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
-    const bool v4 = !v2;
-    if (v4) {
-        return;
-    }
-    const uint v7 = record.first_0;
-    const uint v8 = v7 + v1;
-    const ulong v9 = (ulong)v8;
-    const uint v10 = record.input_2;
-    const float v11 = as_float(v10);
-    const ulong v12 = record.input_3;
-    /* setgeu.u64 p0, r255, r4 */
-    const bool v13 = v9 < v12;
-    /* bra.p0 @done */
-    if (v13) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v16 = (ulong)(v9 << 2);
-        /* ldg.f32 r10, [r1 + r0] */
-        const ulong v17 = record.limit_0_reach_4;
-        const bool v18 = v16 < v17;
-        const bool v19 = !v18;
-        if (v19) {
-            axpy_kernel_f1(env, 0u, v16);
-            return;
-        }
-        const float v24 = *(__global const float *)(s0 + v16);
-        /* ldg.f32 r11, [r2 + r0] */
-        const ulong v25 = record.limit_1_reach_4;
-        const bool v26 = v16 < v25;
-        const bool v27 = !v26;
-        if (v27) {
-            axpy_kernel_f1(env, 1u, v16);
-            return;
-        }
-        const float v32 = *(__global float *)(s1 + v16);
-        /* fma.f32 r12, r5, r10, r11 */
-        const float v33 = fma(v11, v24, v32);
-        /* stg.f32 [r2 + r0], r12 */
-        if (v27) {
-            axpy_kernel_f1(env, 2u, v16);
-            return;
-        }
-        *(__global float *)(s1 + v16) = v33;
+    axpy_kernel_f2(env);
+    const uint v1 = env->x11;
+    const bool v3 = v1 == 0u;
+    const bool v5 = !v3;
+    if (v5) {
+        const uint v8 = v1 - 1u;
+        const ulong v9 = env->x12;
+        axpy_kernel_f1(env, v8, v9);
     }
 }
 

@@ -33,9 +33,64 @@ typedef struct center_0_kernel_record {
 
 /* What the functions of center_0 share. */
 typedef struct center_0_kernel_env {
+    __global const uchar *s0;
+    __global uchar *s1;
     __global uchar *fault;
     center_0_kernel_record record;
+    uint x1; /* fault_site */
+    ulong x2; /* fault_index */
 } center_0_kernel_env;
+
+static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
+    (void)env;
+    const uint v0 = env->record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = env->record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const uint v10 = env->record.input_3;
+    const float v11 = as_float(v10);
+    /* cvt.f32.u64 r11, r4 */
+    const ulong v12 = env->record.input_2;
+    const float v13 = (float)v12;
+    /* div.f32 r12, r10, r11 */
+    const float v14 = v11 / v13;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v15 = v9 < v12;
+    /* bra.p0 @done */
+    if (v15) {
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v18 = (ulong)(v9 << 2);
+        /* ldg.f32 r13, [r1 + r0] */
+        const ulong v19 = env->record.limit_0_reach_4;
+        const bool v20 = v18 < v19;
+        const bool v21 = !v20;
+        if (v21) {
+            env->x1 = 1u;
+            env->x2 = v18;
+            return;
+        }
+        const float v27 = *(__global const float *)(env->s0 + v18);
+        /* sub.f32 r14, r13, r12 */
+        const float v28 = v27 - v14;
+        /* stg.f32 [r2 + r0], r14 */
+        const ulong v29 = env->record.limit_1_reach_4;
+        const bool v30 = v18 < v29;
+        const bool v31 = !v30;
+        if (v31) {
+            env->x1 = 2u;
+            env->x2 = v18;
+            return;
+        }
+        *(__global float *)(env->s1 + v18) = v28;
+    }
+}
 
 static inline void center_0_kernel_f1(__private center_0_kernel_env *env, uint a0, ulong a1) {
     (void)env;
@@ -92,53 +147,17 @@ __kernel void center_0_kernel(__global const uchar *s0_arena, __global uchar *s1
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;
-    center_0_kernel_env environment = {.fault = fault, .record = record};
+    center_0_kernel_env environment = {.s0 = s0, .s1 = s1, .fault = fault, .record = record};
     __private center_0_kernel_env *const env = &environment;
     (void)env;
-    const uint v0 = record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
-    const bool v4 = !v2;
-    if (v4) {
-        return;
-    }
-    const uint v7 = record.first_0;
-    const uint v8 = v7 + v1;
-    const ulong v9 = (ulong)v8;
-    const uint v10 = record.input_3;
-    const float v11 = as_float(v10);
-    /* cvt.f32.u64 r11, r4 */
-    const ulong v12 = record.input_2;
-    const float v13 = (float)v12;
-    /* div.f32 r12, r10, r11 */
-    const float v14 = v11 / v13;
-    /* setgeu.u64 p0, r255, r4 */
-    const bool v15 = v9 < v12;
-    /* bra.p0 @done */
-    if (v15) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v18 = (ulong)(v9 << 2);
-        /* ldg.f32 r13, [r1 + r0] */
-        const ulong v19 = record.limit_0_reach_4;
-        const bool v20 = v18 < v19;
-        const bool v21 = !v20;
-        if (v21) {
-            center_0_kernel_f1(env, 0u, v18);
-            return;
-        }
-        const float v26 = *(__global const float *)(s0 + v18);
-        /* sub.f32 r14, r13, r12 */
-        const float v27 = v26 - v14;
-        /* stg.f32 [r2 + r0], r14 */
-        const ulong v28 = record.limit_1_reach_4;
-        const bool v29 = v18 < v28;
-        const bool v30 = !v29;
-        if (v30) {
-            center_0_kernel_f1(env, 1u, v18);
-            return;
-        }
-        *(__global float *)(s1 + v18) = v27;
+    center_0_kernel_f2(env);
+    const uint v1 = env->x1;
+    const bool v3 = v1 == 0u;
+    const bool v5 = !v3;
+    if (v5) {
+        const uint v8 = v1 - 1u;
+        const ulong v9 = env->x2;
+        center_0_kernel_f1(env, v8, v9);
     }
 }
 

@@ -29,9 +29,140 @@ typedef struct collatz_kernel_record {
 
 /* What the functions of collatz share. */
 typedef struct collatz_kernel_env {
+    __global const uchar *s0;
+    __global uchar *s1;
     __global uchar *fault;
     collatz_kernel_record record;
+    uint x18; /* fault_site */
+    ulong x19; /* fault_index */
+    uint x21; /* rounds */
 } collatz_kernel_env;
+
+static inline uint collatz_kernel_f2(__private collatz_kernel_env *env, uint a0) {
+    (void)env;
+    (void)a0;
+    const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
+    const bool v3 = v1 == 0u;
+    if (v3) {
+        const uint v5 = env->record.fuel_0;
+        const bool v7 = a0 < v5;
+        if (v7) {
+            return 0u;
+        }
+        *(volatile __global uint *)(env->fault + 56ul) = 1u;
+    }
+    return 1u;
+}
+
+static inline void collatz_kernel_f3(__private collatz_kernel_env *env) {
+    (void)env;
+    ulong x6 = 0; /* r10 */
+    uint x11 = 0; /* r20 */
+    bool x20 = 0; /* left */
+    const uint v0 = env->record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = env->record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const ulong v10 = env->record.input_2;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v11 = v9 < v10;
+    /* bra.p0 @done */
+    if (v11) {
+        /* mov_imm.u32 r250, 3 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v14 = (ulong)(v9 << 3);
+        /* ldg.u64 r10, [r1 + r0] */
+        const ulong v15 = env->record.limit_0_reach_8;
+        const bool v16 = v14 < v15;
+        const bool v17 = !v16;
+        if (v17) {
+            env->x18 = 1u;
+            env->x19 = v14;
+            return;
+        }
+        const ulong v23 = *(__global const ulong *)(env->s0 + v14);
+        x6 = v23;
+        /* mov_imm.u64 r11, 1 */
+        /* mov_imm.u64 r12, 3 */
+        /* mov_imm.u64 r13, 0 */
+        /* mov_imm.u32 r14, 1 */
+        /* mov_imm.u32 r20, 0 */
+        x11 = 0u;
+        for (;;) {
+            x20 = true;
+            for (;;) {
+                const uint v34 = env->x21;
+                const uint v35 = v34 + 1u;
+                env->x21 = v35;
+                const uint v38 = v35 & 1023u;
+                const bool v39 = v38 == 0u;
+                if (v39) {
+                    x20 = false;
+                    break;
+                }
+                /* setleu.u64 p1, r10, r11 */
+                const ulong v44 = x6;
+                const bool v45 = 1ul < v44;
+                const bool v46 = !v45;
+                /* bra.p1 @store */
+                if (v46) {
+                    break;
+                }
+                /* add.u32 r20, r20, r14 */
+                const uint v49 = x11;
+                const uint v50 = v49 + 1u;
+                x11 = v50;
+                /* and.u64 r15, r10, r11 */
+                const ulong v52 = v44 & 1ul;
+                /* seteq.u64 p2, r15, r13 */
+                const bool v53 = v52 == 0ul;
+                /* bra.p2 @even */
+                if (v53) {
+                    /* shr.u64 r10, r10, r14 */
+                    const ulong v55 = (ulong)(v44 >> 1);
+                    x6 = v55;
+                } else {
+                    /* mad.u64 r10, r10, r12, r11 */
+                    const ulong v57 = v44 * 3ul;
+                    const ulong v58 = v57 + 1ul;
+                    x6 = v58;
+                }
+            }
+            const bool v60 = x20;
+            if (v60) {
+                break;
+            }
+            const uint v63 = env->x21;
+            const uint v65 = (uint)(v63 >> 10);
+            const uint v66 = collatz_kernel_f2(env, v65);
+            const bool v67 = v66 == 0u;
+            const bool v68 = !v67;
+            if (v68) {
+                return;
+            }
+        }
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v72 = (ulong)(v9 << 2);
+        /* stg.u32 [r2 + r0], r20 */
+        const uint v73 = x11;
+        const ulong v74 = env->record.limit_1_reach_4;
+        const bool v75 = v72 < v74;
+        const bool v76 = !v75;
+        if (v76) {
+            env->x18 = 2u;
+            env->x19 = v72;
+            return;
+        }
+        *(__global uint *)(env->s1 + v72) = v73;
+    }
+}
 
 static inline void collatz_kernel_f1(__private collatz_kernel_env *env, uint a0, ulong a1) {
     (void)env;
@@ -83,134 +214,22 @@ static inline void collatz_kernel_f1(__private collatz_kernel_env *env, uint a0,
     }
 }
 
-static inline uint collatz_kernel_f2(__private collatz_kernel_env *env, uint a0) {
-    (void)env;
-    (void)a0;
-    const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
-    const bool v3 = v1 == 0u;
-    if (v3) {
-        const uint v5 = env->record.fuel_0;
-        const bool v7 = a0 < v5;
-        if (v7) {
-            return 0u;
-        }
-        *(volatile __global uint *)(env->fault + 56ul) = 1u;
-    }
-    return 1u;
-}
-
 /* One invocation. */
 __kernel void collatz_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __global uchar *fault_arena, collatz_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;
-    collatz_kernel_env environment = {.fault = fault, .record = record};
+    collatz_kernel_env environment = {.s0 = s0, .s1 = s1, .fault = fault, .record = record};
     __private collatz_kernel_env *const env = &environment;
     (void)env;
-    ulong x6 = 0; /* r10 */
-    uint x11 = 0; /* r20 */
-    bool x18 = 0; /* left */
-    uint x19 = 0; /* rounds */
-    const uint v0 = record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
-    const bool v4 = !v2;
-    if (v4) {
-        return;
-    }
-    const uint v7 = record.first_0;
-    const uint v8 = v7 + v1;
-    const ulong v9 = (ulong)v8;
-    const ulong v10 = record.input_2;
-    /* setgeu.u64 p0, r255, r4 */
-    const bool v11 = v9 < v10;
-    /* bra.p0 @done */
-    if (v11) {
-        /* mov_imm.u32 r250, 3 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v14 = (ulong)(v9 << 3);
-        /* ldg.u64 r10, [r1 + r0] */
-        const ulong v15 = record.limit_0_reach_8;
-        const bool v16 = v14 < v15;
-        const bool v17 = !v16;
-        if (v17) {
-            collatz_kernel_f1(env, 0u, v14);
-            return;
-        }
-        const ulong v22 = *(__global const ulong *)(s0 + v14);
-        x6 = v22;
-        /* mov_imm.u64 r11, 1 */
-        /* mov_imm.u64 r12, 3 */
-        /* mov_imm.u64 r13, 0 */
-        /* mov_imm.u32 r14, 1 */
-        /* mov_imm.u32 r20, 0 */
-        x11 = 0u;
-        for (;;) {
-            x18 = true;
-            for (;;) {
-                const uint v33 = x19;
-                const uint v34 = v33 + 1u;
-                x19 = v34;
-                const uint v37 = v34 & 1023u;
-                const bool v38 = v37 == 0u;
-                if (v38) {
-                    x18 = false;
-                    break;
-                }
-                /* setleu.u64 p1, r10, r11 */
-                const ulong v43 = x6;
-                const bool v44 = 1ul < v43;
-                const bool v45 = !v44;
-                /* bra.p1 @store */
-                if (v45) {
-                    break;
-                }
-                /* add.u32 r20, r20, r14 */
-                const uint v48 = x11;
-                const uint v49 = v48 + 1u;
-                x11 = v49;
-                /* and.u64 r15, r10, r11 */
-                const ulong v51 = v43 & 1ul;
-                /* seteq.u64 p2, r15, r13 */
-                const bool v52 = v51 == 0ul;
-                /* bra.p2 @even */
-                if (v52) {
-                    /* shr.u64 r10, r10, r14 */
-                    const ulong v54 = (ulong)(v43 >> 1);
-                    x6 = v54;
-                } else {
-                    /* mad.u64 r10, r10, r12, r11 */
-                    const ulong v56 = v43 * 3ul;
-                    const ulong v57 = v56 + 1ul;
-                    x6 = v57;
-                }
-            }
-            const bool v59 = x18;
-            if (v59) {
-                break;
-            }
-            const uint v62 = x19;
-            const uint v64 = (uint)(v62 >> 10);
-            const uint v65 = collatz_kernel_f2(env, v64);
-            const bool v66 = v65 == 0u;
-            const bool v67 = !v66;
-            if (v67) {
-                return;
-            }
-        }
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v71 = (ulong)(v9 << 2);
-        /* stg.u32 [r2 + r0], r20 */
-        const uint v72 = x11;
-        const ulong v73 = record.limit_1_reach_4;
-        const bool v74 = v71 < v73;
-        const bool v75 = !v74;
-        if (v75) {
-            collatz_kernel_f1(env, 1u, v71);
-            return;
-        }
-        *(__global uint *)(s1 + v71) = v72;
+    collatz_kernel_f3(env);
+    const uint v1 = env->x18;
+    const bool v3 = v1 == 0u;
+    const bool v5 = !v3;
+    if (v5) {
+        const uint v8 = v1 - 1u;
+        const ulong v9 = env->x19;
+        collatz_kernel_f1(env, v8, v9);
     }
 }
 

@@ -36,13 +36,167 @@ typedef struct gcd3_kernel_record {
 
 /* What the functions of gcd3 share. */
 typedef struct gcd3_kernel_env {
+    __global const uchar *s0;
+    __global const uchar *s1;
+    __global const uchar *s2;
+    __global uchar *s3;
     __global uchar *fault;
     gcd3_kernel_record record;
     uint x6; /* r20 */
     uint x8; /* r21 */
-    bool x14; /* stopped */
-    uint x16; /* rounds */
+    uint x14; /* fault_site */
+    ulong x15; /* fault_index */
+    bool x16; /* stopped */
+    uint x18; /* rounds */
 } gcd3_kernel_env;
+
+static inline uint gcd3_kernel_f3(__private gcd3_kernel_env *env, uint a0) {
+    (void)env;
+    (void)a0;
+    const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
+    const bool v3 = v1 == 0u;
+    if (v3) {
+        const uint v5 = env->record.fuel_0;
+        const bool v7 = a0 < v5;
+        if (v7) {
+            return 0u;
+        }
+        *(volatile __global uint *)(env->fault + 56ul) = 1u;
+    }
+    return 1u;
+}
+
+static inline void gcd3_kernel_f1(__private gcd3_kernel_env *env) {
+    (void)env;
+    bool x17 = 0; /* left */
+    /* mov_imm.u32 r22, 0 */
+    for (;;) {
+        x17 = true;
+        for (;;) {
+            const uint v6 = env->x18;
+            const uint v7 = v6 + 1u;
+            env->x18 = v7;
+            const uint v10 = v7 & 1023u;
+            const bool v11 = v10 == 0u;
+            if (v11) {
+                x17 = false;
+                break;
+            }
+            /* seteq.u32 p1, r21, r22 */
+            const uint v16 = env->x8;
+            const bool v17 = v16 == 0u;
+            /* bra.p1 @gcd_end */
+            if (v17) {
+                break;
+            }
+            /* rem.u32 r23, r20, r21 */
+            const uint v20 = env->x6;
+            if (v17) {
+                env->x14 = 5u;
+                env->x15 = 0ul;
+                env->x16 = true;
+                return;
+            }
+            const uint v28 = hg_urem_u32(v20, v16);
+            /* mov.u32 r20, r21 */
+            env->x6 = v16;
+            /* mov.u32 r21, r23 */
+            env->x8 = v28;
+        }
+        const bool v31 = x17;
+        if (v31) {
+            break;
+        }
+        const uint v34 = env->x18;
+        const uint v36 = (uint)(v34 >> 10);
+        const uint v37 = gcd3_kernel_f3(env, v36);
+        const bool v38 = v37 == 0u;
+        const bool v39 = !v38;
+        if (v39) {
+            env->x16 = true;
+            return;
+        }
+    }
+}
+
+static inline void gcd3_kernel_f4(__private gcd3_kernel_env *env) {
+    (void)env;
+    const uint v0 = env->record.count_0;
+    const uint v1 = (uint)get_global_id(0);
+    const bool v2 = v1 < v0;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const uint v7 = env->record.first_0;
+    const uint v8 = v7 + v1;
+    const ulong v9 = (ulong)v8;
+    const ulong v10 = env->record.input_4;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v11 = v9 < v10;
+    /* bra.p0 @done */
+    if (v11) {
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const ulong v14 = (ulong)(v9 << 2);
+        /* ldg.u32 r20, [r1 + r0] */
+        const ulong v15 = env->record.limit_0_reach_4;
+        const bool v16 = v14 < v15;
+        const bool v17 = !v16;
+        if (v17) {
+            env->x14 = 1u;
+            env->x15 = v14;
+            return;
+        }
+        const uint v23 = *(__global const uint *)(env->s0 + v14);
+        env->x6 = v23;
+        /* ldg.u32 r21, [r2 + r0] */
+        const ulong v25 = env->record.limit_1_reach_4;
+        const bool v26 = v14 < v25;
+        const bool v27 = !v26;
+        if (v27) {
+            env->x14 = 2u;
+            env->x15 = v14;
+            return;
+        }
+        const uint v32 = *(__global const uint *)(env->s1 + v14);
+        env->x8 = v32;
+        /* call @gcd */
+        gcd3_kernel_f1(env);
+        const bool v35 = env->x16;
+        if (v35) {
+            return;
+        }
+        /* ldg.u32 r21, [r3 + r0] */
+        const ulong v38 = env->record.limit_2_reach_4;
+        const bool v39 = v14 < v38;
+        const bool v40 = !v39;
+        if (v40) {
+            env->x14 = 3u;
+            env->x15 = v14;
+            return;
+        }
+        const uint v46 = *(__global const uint *)(env->s2 + v14);
+        env->x8 = v46;
+        /* call @gcd */
+        gcd3_kernel_f1(env);
+        const bool v49 = env->x16;
+        if (v49) {
+            return;
+        }
+        /* stg.u32 [r6 + r0], r20 */
+        const uint v52 = env->x6;
+        const ulong v53 = env->record.limit_3_reach_4;
+        const bool v54 = v14 < v53;
+        const bool v55 = !v54;
+        if (v55) {
+            env->x14 = 4u;
+            env->x15 = v14;
+            return;
+        }
+        *(__global uint *)(env->s3 + v14) = v52;
+    }
+}
 
 static inline void gcd3_kernel_f2(__private gcd3_kernel_env *env, uint a0, ulong a1) {
     (void)env;
@@ -94,74 +248,6 @@ static inline void gcd3_kernel_f2(__private gcd3_kernel_env *env, uint a0, ulong
     }
 }
 
-static inline uint gcd3_kernel_f3(__private gcd3_kernel_env *env, uint a0) {
-    (void)env;
-    (void)a0;
-    const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
-    const bool v3 = v1 == 0u;
-    if (v3) {
-        const uint v5 = env->record.fuel_0;
-        const bool v7 = a0 < v5;
-        if (v7) {
-            return 0u;
-        }
-        *(volatile __global uint *)(env->fault + 56ul) = 1u;
-    }
-    return 1u;
-}
-
-static inline void gcd3_kernel_f1(__private gcd3_kernel_env *env) {
-    (void)env;
-    bool x15 = 0; /* left */
-    /* mov_imm.u32 r22, 0 */
-    for (;;) {
-        x15 = true;
-        for (;;) {
-            const uint v6 = env->x16;
-            const uint v7 = v6 + 1u;
-            env->x16 = v7;
-            const uint v10 = v7 & 1023u;
-            const bool v11 = v10 == 0u;
-            if (v11) {
-                x15 = false;
-                break;
-            }
-            /* seteq.u32 p1, r21, r22 */
-            const uint v16 = env->x8;
-            const bool v17 = v16 == 0u;
-            /* bra.p1 @gcd_end */
-            if (v17) {
-                break;
-            }
-            /* rem.u32 r23, r20, r21 */
-            const uint v20 = env->x6;
-            if (v17) {
-                gcd3_kernel_f2(env, 4u, 0ul);
-                env->x14 = true;
-                return;
-            }
-            const uint v27 = hg_urem_u32(v20, v16);
-            /* mov.u32 r20, r21 */
-            env->x6 = v16;
-            /* mov.u32 r21, r23 */
-            env->x8 = v27;
-        }
-        const bool v30 = x15;
-        if (v30) {
-            break;
-        }
-        const uint v33 = env->x16;
-        const uint v35 = (uint)(v33 >> 10);
-        const uint v36 = gcd3_kernel_f3(env, v35);
-        const bool v37 = v36 == 0u;
-        const bool v38 = !v37;
-        if (v38) {
-            env->x14 = true;
-            return;
-        }
-    }
-}
-
 /* One invocation. */
 __kernel void gcd3_kernel(__global const uchar *s0_arena, __global const uchar *s1_arena, __global const uchar *s2_arena, __global uchar *s3_arena, __global uchar *fault_arena, gcd3_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
@@ -169,79 +255,17 @@ __kernel void gcd3_kernel(__global const uchar *s0_arena, __global const uchar *
     __global const uchar *const s2 = s2_arena + record.base_2;
     __global uchar *const s3 = s3_arena + record.base_3;
     __global uchar *const fault = fault_arena + record.base_4;
-    gcd3_kernel_env environment = {.fault = fault, .record = record};
+    gcd3_kernel_env environment = {.s0 = s0, .s1 = s1, .s2 = s2, .s3 = s3, .fault = fault, .record = record};
     __private gcd3_kernel_env *const env = &environment;
     (void)env;
-    const uint v0 = record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
-    const bool v4 = !v2;
-    if (v4) {
-        return;
-    }
-    const uint v7 = record.first_0;
-    const uint v8 = v7 + v1;
-    const ulong v9 = (ulong)v8;
-    const ulong v10 = record.input_4;
-    /* setgeu.u64 p0, r255, r4 */
-    const bool v11 = v9 < v10;
-    /* bra.p0 @done */
-    if (v11) {
-        /* mov_imm.u32 r250, 2 */
-        /* shl.u64 r0, r255, r250 */
-        const ulong v14 = (ulong)(v9 << 2);
-        /* ldg.u32 r20, [r1 + r0] */
-        const ulong v15 = record.limit_0_reach_4;
-        const bool v16 = v14 < v15;
-        const bool v17 = !v16;
-        if (v17) {
-            gcd3_kernel_f2(env, 0u, v14);
-            return;
-        }
-        const uint v22 = *(__global const uint *)(s0 + v14);
-        env->x6 = v22;
-        /* ldg.u32 r21, [r2 + r0] */
-        const ulong v24 = record.limit_1_reach_4;
-        const bool v25 = v14 < v24;
-        const bool v26 = !v25;
-        if (v26) {
-            gcd3_kernel_f2(env, 1u, v14);
-            return;
-        }
-        const uint v31 = *(__global const uint *)(s1 + v14);
-        env->x8 = v31;
-        /* call @gcd */
-        gcd3_kernel_f1(env);
-        const bool v34 = env->x14;
-        if (v34) {
-            return;
-        }
-        /* ldg.u32 r21, [r3 + r0] */
-        const ulong v37 = record.limit_2_reach_4;
-        const bool v38 = v14 < v37;
-        const bool v39 = !v38;
-        if (v39) {
-            gcd3_kernel_f2(env, 2u, v14);
-            return;
-        }
-        const uint v43 = *(__global const uint *)(s2 + v14);
-        env->x8 = v43;
-        /* call @gcd */
-        gcd3_kernel_f1(env);
-        const bool v46 = env->x14;
-        if (v46) {
-            return;
-        }
-        /* stg.u32 [r6 + r0], r20 */
-        const uint v49 = env->x6;
-        const ulong v50 = record.limit_3_reach_4;
-        const bool v51 = v14 < v50;
-        const bool v52 = !v51;
-        if (v52) {
-            gcd3_kernel_f2(env, 3u, v14);
-            return;
-        }
-        *(__global uint *)(s3 + v14) = v49;
+    gcd3_kernel_f4(env);
+    const uint v1 = env->x14;
+    const bool v3 = v1 == 0u;
+    const bool v5 = !v3;
+    if (v5) {
+        const uint v8 = v1 - 1u;
+        const ulong v9 = env->x15;
+        gcd3_kernel_f2(env, v8, v9);
     }
 }
 
