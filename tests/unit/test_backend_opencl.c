@@ -388,6 +388,8 @@ static void test_cache(void) {
     opencl_before_call = count_programs;
     make_with_cache(folder, &k);
     CHECK(sources == 1 && binaries == 0);
+    make_with_cache(folder, &k); /* on a CPU the second process keeps the binary */
+    CHECK(sources <= 1 && sources + binaries == 1);
     make_with_cache(folder, &k);
     CHECK(sources == 0 && binaries == 1);
     opencl_before_call = refuse_binaries; /* a driver that does not take its own binary any more: the entry is made again */

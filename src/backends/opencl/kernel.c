@@ -11,7 +11,8 @@ struct hg_driver_kernel {
     cl_program program;
     cl_kernel kernel;
     uint8_t key[HG_BLOB_KEY_BYTES]; /* of the binary on disk */
-    bool new_code;                  /* made from text and run: worth keeping */
+    bool new_code;                  /* made from text and run */
+    bool worth_keeping;             /* its binary */
     bool compiled;                  /* made from text */
     hg_mutex lock;                  /* arguments belong to the kernel, not to a dispatch */
     emit_record record;             /* how it takes the record */
@@ -33,12 +34,27 @@ static void make_key(const hg_device *d, const hg_text *source, uint8_t key[HG_B
     hg_blake3_final(&hash, key);
 }
 
+/* On CPUs, where fetching a binary takes as long as compiling (PoCL compiles once more for it), only the second process that compiles a
+ * program keeps its binary: the first leaves a mark. */
+static bool is_worth_keeping(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    uint8_t mark[HG_BLOB_KEY_BYTES], *data;
+    uint64_t size;
+    if (!d->host_memory) return true;
+    memcpy(mark, key, sizeof mark);
+    mark[0] ^= 0xFF;
+    if (hg_blob_cache_get(d->cache, mark, &data, &size)) {
+        hg_free(data);
+        return true;
+    }
+    (void)hg_blob_cache_put(d->cache, mark, "seen", 4);
+    return false;
+}
+
 /* When the kernel goes: PoCL makes a group function for every size of groups when it first runs, and these are part of its binary, so
- * that a later process compiles nothing (`hologram run` of a small program: 0.01 s instead of 0.07 s on the CPU). And fetching it makes
- * PoCL compile once more, which nobody waits for then. */
+ * that a later process compiles nothing (`hologram run` of a small program: 0.01 s instead of 0.07 s on the CPU). */
 static void keep_binary(const hg_driver_kernel *k) {
     size_t size = 0;
-    if (!k->new_code || !hg_blob_cache_usable(k->device->cache)) return;
+    if (!k->new_code || !k->worth_keeping) return;
     if (CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
     unsigned char *binary = hg_alloc(size), *binaries[] = {binary};
     if (binary && CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
@@ -97,6 +113,7 @@ static hg_status make_program(hg_driver_kernel *k, const hg_driver_code *code, c
         make_key(k->device, &source, k->key);
         k->program = from_disk(k->device, k->key);
         k->compiled = !k->program;
+        if (k->compiled && hg_blob_cache_usable(k->device->cache)) k->worth_keeping = is_worth_keeping(k->device, k->key);
         if (!k->program) status = from_source(k->device, &source, name, &k->program);
     }
     hg_text_free(&source);
