@@ -81,9 +81,18 @@ static bool any_inexact(const kir_caps *caps, bool half) {
     return false;
 }
 
+/* A program that says `.flag relaxed` takes what the target's own f32 and f64 arithmetic gives: subnormals that are flushed, division and
+ * root that are a little off. Types, conversions, comparisons and fused operations stay as they are. */
+static void relax(kir_caps *c) {
+    static const kir_op OWN[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FSQRT};
+    c->subnormals = true;
+    for (size_t i = 0; i < HG_COUNT_OF(OWN); i++) c->inexact[OWN[i]][0] = c->inexact[OWN[i]][1] = false;
+}
+
 hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module **out) {
     *out = NULL;
     kir_caps own = usable(target), *caps = &own;
+    if (in->relaxed) relax(&own);
     kir_module *m;
     HG_TRY(legal_run(in, caps, &DERIVED_RULES, NULL, &m));
     uses u = find_uses(m);

@@ -136,7 +136,7 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
                                   .whole_blocks = key->whole_blocks,
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
-                                  .hide_zeros = variants->caps->kir.folds_zeros,
+                                  .hide_zeros = variants->caps->kir.folds_zeros && !variants->module->relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone};
     if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
