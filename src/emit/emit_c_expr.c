@@ -197,7 +197,7 @@ static void float_literal(const c_printer *p, hg_text *out, uint8_t type, uint64
         return;
     }
     if (!finite) {
-        hg_text_addf(out, infinite ? "(%sINFINITY)" : "(%sNAN)", negative ? "-" : single ? "" : "(double)");
+        hg_text_addf(out, infinite ? "(%sINFINITY)" : "(%sNAN)", single ? negative ? "-" : "" : negative ? "-(double)" : "(double)");
         return;
     }
     uint8_t bytes[8];
