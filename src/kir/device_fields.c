@@ -6,8 +6,9 @@
 
 static const char *name_of(device *d, const kir_field *f) {
     static const char *const NAMES[] = {"in",    "base",      "limit",    "shared_limit", "shared_bytes", "size",  "count", "first",
-                                        "lanes", "block_dim", "grid_dim", "digit",        "box",          "table", "fuel",  "arenas"};
-    static const bool INDEXED[] = {true, true, true, false, false, true, false, false, false, true, true, true, true, true, false, false};
+                                        "lanes", "block_dim", "grid_dim", "digit",        "box",          "table", "fuel",  "arenas", "zero"};
+    static const bool INDEXED[] = {true, true, true, false, false, true, false, false, false, true, true, true, true, true, false, false, false};
+    _Static_assert(HG_COUNT_OF(NAMES) == KIR_FIELD_ZERO + 1 && HG_COUNT_OF(INDEXED) == KIR_FIELD_ZERO + 1, "a name for each field");
     hg_text text = {0};
     const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL, *name = NULL;
     if (own)
@@ -32,6 +33,7 @@ static uint32_t field(device *d, kir_field f, uint8_t type) {
     kir_field *field = hg_vec_push(&d->layout->fields);
     kir_input *input = field ? hg_vec_push(&d->out->inputs) : NULL;
     if (!input) {
+        d->layout->fields.count -= field != NULL; /* both lists stay in step */
         d->failed = true;
         return 0;
     }

@@ -197,7 +197,7 @@ static hg_status prepare(hg_dispatch *d, const hg_driver_launch *l, bool proven)
 
 void hg_dispatch_free(hg_dispatch *d) {
     if (d->variants) hg_variant_release(d->variants, d->variant);
-    if (d->room) hg_piece_free(d->room->hall->memory, &d->shared);
+    if (d->hall) hg_piece_free(d->hall->memory, &d->shared);
     hg_free(d->record);
     hg_free(d->slots);
     memset(d, 0, sizeof *d);
@@ -397,10 +397,14 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
 
 hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch, bool proven,
                             bool unchanged) {
-    unchanged = unchanged && d->prepared && d->room == room;
+    static uint64_t rooms;
+    if (!room->number) room->number = __atomic_add_fetch(&rooms, 1, __ATOMIC_RELAXED);
+    unchanged = unchanged && d->prepared && d->room_number == room->number;
     d->compile_ns = 0;
     d->launch = launch;
     d->room = room;
+    d->room_number = room->number;
+    d->hall = room->hall;
     d->variants = variants;
     if (!unchanged) {
         d->prepared = d->one_window = false;

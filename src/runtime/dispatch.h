@@ -99,6 +99,7 @@ void hg_dispatch_hall_close(hg_dispatch_hall *hall);
 /* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
 typedef struct hg_dispatch_room {
     hg_dispatch_hall *hall;
+    uint64_t number;                 /* no other room of the process has had it; 0: not used yet */
     hg_driver_arena *visible;        /* the fault record where host and device see it at the same time, */
     volatile uint32_t *fault_words;  /* and its words; */
     hg_piece fault_memory;           /* else it is copied in and out */
@@ -121,7 +122,9 @@ void hg_dispatch_room_close(hg_dispatch_room *room);
 typedef struct hg_dispatch {
     hg_variants *variants;
     hg_variant *variant;
-    hg_dispatch_room *room; /* of the record's contents */
+    hg_dispatch_room *room; /* of the launch that runs: it may be gone afterwards */
+    uint64_t room_number;   /* of the record's contents */
+    hg_dispatch_hall *hall;
     const hg_driver_launch *launch;
     bool prepared, one_window;
     uint64_t *record;

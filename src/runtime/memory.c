@@ -3,7 +3,8 @@
 #include <string.h>
 
 static void *host_address(const hg_backend *b, const hg_range *range) {
-    return b->caps->host_memory ? (uint8_t *)b->driver->arena_map(range->arena) + range->offset : NULL;
+    uint8_t *base = b->caps->host_memory ? b->driver->arena_map(range->arena) : NULL;
+    return base ? base + range->offset : NULL;
 }
 
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
