@@ -394,7 +394,7 @@ static hg_status finish(c_printer *p, hg_text *body, c_reach *r, hg_text *out, b
 /* Whether the text of v reads its i-th argument: an access to a slot does not read the handle (in device form there is none), an empty
  * branch no condition. */
 static bool reads(const kir_value *v, uint8_t i, bool device) {
-    bool memory = !device && (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC);
+    bool memory = !device && kir_is_access(v);
     bool slot = memory && v->u.mem.slot >= 0 && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
     if (slot && i <= v->u.mem.split) return false;
     if (v->op == KIR_IF) return v->body[0]->first || v->body[1]->first;

@@ -11,8 +11,6 @@ bool device_is_open(const kir_value *access) {
     return space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && access->u.mem.slot < 0);
 }
 
-static bool is_access(const kir_value *v) { return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC; }
-
 static bool access_stops(const device *d, const kir_value *v) {
     return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
 }
@@ -56,7 +54,7 @@ static void note_functions(device *d) {
 static void note_memory(device *d, bool *shared) {
     for (kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (!is_access(v)) continue;
+            if (!kir_is_access(v)) continue;
             if (v->u.mem.space == KIR_SHARED)
                 *shared = true;
             else if (device_is_open(v))
@@ -68,7 +66,7 @@ static void note_memory(device *d, bool *shared) {
 static void note_read_inputs(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool handle = is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+            bool handle = kir_is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
             for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++)
                 v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
         }
@@ -222,7 +220,7 @@ static void before(legal_pass *p, const kir_value *v) {
         return;
     }
     *loop = (device_loop){NULL, NULL, NULL};
-    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !device_kept(v))
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept)
         loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
     if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
 }

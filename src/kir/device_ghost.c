@@ -95,13 +95,6 @@ static void synchronise(device *d, kir_builder *b, uint64_t id) {
     if (over) leave_together(d, b, over);
 }
 
-/* Nothing but loops around. */
-static bool in_sequence(const kir_value *v) {
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op != KIR_LOOP) return false;
-    return true;
-}
-
 void device_lower_barrier(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     if (!d->ghosts) {
@@ -111,7 +104,7 @@ void device_lower_barrier(device *d, const kir_value *v) {
     synchronise(d, b, v->u.imm);
     kir_set(b, phase(d), kir_add(b, kir_get(b, phase(d)), du32(b, 1)));
     /* who faulted before has taken all others along */
-    if (in_sequence(v) && d->function == d->in->functions)
+    if (kir_in_loops_only(v) && d->function == d->in->functions)
         d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
 }
 

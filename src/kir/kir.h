@@ -197,6 +197,8 @@ const char *kir_type_name(uint8_t type);
 uint32_t kir_number(kir_function *f);  /* ids in order of text; returns and stores the count */
 void kir_count_uses(kir_module *m);
 bool kir_has_side_effect(const kir_value *v); /* must stay even when unused */
+static inline bool kir_is_access(const kir_value *v) { return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC; }
+bool kir_in_loops_only(const kir_value *v);   /* no IF around it */
 void kir_remove(kir_value *v);         /* unlinks from its region */
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */
 kir_value *kir_walk(const kir_value *v, const kir_region *root);
@@ -257,6 +259,16 @@ bool kir_define_exists(uint16_t fn, hg_type atlas_type);
 bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
 /* The module's function of a definition, made on first use. NULL when out of memory. */
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
+/* ---- operate.c: what an arithmetic, logic or function instruction does ---- */
+static inline bool kir_is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
+kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
+kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded once */
+/* The result of an hg_op or KIR_FN_* on operands of one Atlas type. */
+kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args);
+uint8_t kir_operate_args(uint16_t fn);
+/* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
+void kir_identity(hg_op op, hg_type type, uint8_t *bytes);
+
 /* CVT: any of the 24 types to any other, semantics 3.3; v has type kir_type_of(src), the result kir_type_of(dst). Rounds once. */
 kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v);
 /* F32, F64 or any integer, rounded once to nearest even to F16 or BF16 bits. */

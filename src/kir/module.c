@@ -26,7 +26,7 @@ uint32_t kir_type_bits(uint8_t type) { return type == KIR_BOOL ? 1 : (uint32_t)(
 bool kir_type_is_float(uint8_t type) { return type == HG_TYPE_F32 || type == HG_TYPE_F64; }
 
 uint8_t kir_type_of(hg_type type) {
-    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) return HG_TYPE_U16;
+    if (kir_is_half(type)) return HG_TYPE_U16;
     if (type >= HG_TYPE_I8 && type <= HG_TYPE_I4096) return (uint8_t)(type - HG_TYPE_I8 + HG_TYPE_U8);
     return (uint8_t)type;
 }
@@ -134,6 +134,12 @@ void kir_count_uses(kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
+}
+
+bool kir_in_loops_only(const kir_value *v) {
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (r->owner->op != KIR_LOOP) return false;
+    return true;
 }
 
 bool kir_has_side_effect(const kir_value *v) {

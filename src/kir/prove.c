@@ -338,8 +338,7 @@ static bool assume(walk *w, const place *at, const kir_value *c, bool truth, sta
 /* ---- accesses ---- */
 
 static bool is_checked(const kir_value *v) {
-    bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC || v->op == KIR_CHECK;
-    if (!memory || v->u.mem.unchecked) return false;
+    if (!kir_is_access(v) || v->u.mem.unchecked) return false;
     return v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS || v->u.mem.slot >= 0;
 }
 

@@ -85,7 +85,7 @@ hg_status kir_provenance_within(kir_module *m, uint32_t most) {
     bool ok = true;
     for (kir_function *f = m->functions; f && ok; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v && ok; v = kir_walk(v, f->body))
-            if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC) ok = place_access(m, v, vars, most);
+            if (kir_is_access(v)) ok = place_access(m, v, vars, most);
     hg_free(vars);
     return ok ? HG_OK : hg_fail_memory();
 }

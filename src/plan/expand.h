@@ -10,7 +10,6 @@ enum { PLAN_CHUNK = 4096 /* elements */, PLAN_ACCUMULATORS = 128 /* of a chunk *
 
 /* fn: hg_op or KIR_FN_*. */
 bool plan_map_exists(uint16_t fn, hg_type type);
-uint8_t plan_map_args(uint16_t fn);
 
 /* out[i] = fn(in[0][i], …), a lane an element. Inputs: the handles of the arrays, then of the output; shifted: then, in the same order,
  * the bytes from each memory's start to its first element (arrays at offsets that no memory can start at). Provenance finds a
@@ -33,7 +32,5 @@ bool plan_reduce_in_memory(hg_type type);
 uint64_t plan_reduce_shared(hg_type type);
 /* Bytes of an element between levels. */
 uint64_t plan_reduce_element(hg_type type);
-/* The value of an empty reduction. */
-void plan_reduce_identity(hg_op op, hg_type type, uint8_t *result);
 
 #endif

@@ -4,9 +4,6 @@
 
 #include "plan/expand.h"
 
-static inline bool expand_is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
-/* fn on values of a type that is not half, as the kernel builder does for the instruction of the same name. */
-kir_value *expand_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a);
 /* A module with an empty kernel function; b is failed when memory is out, and m may be NULL then. */
 kir_module *expand_begin(kir_builder *b, const char *name);
 /* The module, or NULL after failure. */

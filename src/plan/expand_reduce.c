@@ -16,7 +16,7 @@ typedef struct reducer {
     kir_value *block; /* u64 */
 } reducer;
 
-static hg_type tree_type(hg_type type) { return expand_is_half(type) ? HG_TYPE_F32 : type; }
+static hg_type tree_type(hg_type type) { return kir_is_half(type) ? HG_TYPE_F32 : type; }
 
 bool plan_reduce_in_memory(hg_type type) { return hg_type_size_bytes(type) > 8; }
 uint64_t plan_reduce_element(hg_type type) { return hg_type_size_bytes(tree_type(type)); }
@@ -31,7 +31,7 @@ static kir_value *widen(reducer *d, kir_value *n) { return kir_convert(&d->b, KI
 static kir_value *below(reducer *d, kir_value *x, kir_value *y) { return kir_binary(&d->b, KIR_CMP_ULT, x, y); }
 
 static kir_value *combine(reducer *d, kir_value *x, kir_value *y) {
-    return expand_operate(&d->b, (uint16_t)d->r->op, d->tree, (kir_value *[]){x, y});
+    return kir_operate(&d->b, (uint16_t)d->r->op, d->tree, (kir_value *[]){x, y});
 }
 
 /* ---- accumulators ---- */
@@ -70,13 +70,13 @@ static void put(reducer *d, kir_value *index, kir_value *value) {
 
 static kir_value *element(reducer *d, kir_value *offset) {
     hg_type type = d->r->type;
-    if (!expand_is_half(type) || !d->r->first) return expand_load(&d->b, d->type, X, offset);
+    if (!kir_is_half(type) || !d->r->first) return expand_load(&d->b, d->type, X, offset);
     return kir_convert(&d->b, type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_F32, expand_load(&d->b, HG_TYPE_U16, X, offset));
 }
 
 static void finish(reducer *d, kir_value *value, kir_value *shift) {
     hg_type type = d->r->type;
-    if (expand_is_half(type) && d->r->last) value = kir_convert(&d->b, type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_U16, value);
+    if (kir_is_half(type) && d->r->last) value = kir_narrow_half(&d->b, type, value);
     kir_value *offset = kir_mul(&d->b, d->block, u64(d, kir_type_bytes(value->type)));
     expand_store(&d->b, OUT, shift ? kir_add(&d->b, offset, shift) : offset, value);
 }
@@ -84,7 +84,7 @@ static void finish(reducer *d, kir_value *value, kir_value *shift) {
 /* The lane's own elements: lane, lane + 128, … below count, in order. */
 static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value *shift) {
     kir_builder *b = &d->b;
-    uint64_t size = expand_is_half(d->r->type) && d->r->first ? 2 : kir_type_bytes(d->type);
+    uint64_t size = kir_is_half(d->r->type) && d->r->first ? 2 : kir_type_bytes(d->type);
     if (b->failed) return;
     kir_function *main = b->function;
     kir_var *sum = kir_var_create(b->module, main, d->type, 0, "sum"), *at = kir_var_create(b->module, main, HG_TYPE_U32, 0, "at");
@@ -151,25 +151,4 @@ kir_module *plan_expand_reduce(const plan_reduce *r) {
     finish(d, get(d, lane), shift_out);
     kir_if_end(b, branch);
     return expand_end(b, m);
-}
-
-void plan_reduce_identity(hg_op op, hg_type type, uint8_t *result) {
-    static const uint64_t ONE[] = {
-        [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
-    static const uint64_t INFINITE[] = {
-        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
-    uint64_t size = hg_type_size_bytes(type), bits = 0;
-    bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
-    memset(result, 0, (size_t)size);
-    if (hg_type_is_float(type)) {
-        if (op == HG_OP_MUL) bits = ONE[type];
-        if (top || bottom) bits = INFINITE[type];
-        if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
-        for (uint64_t i = 0; i < size; i++) result[i] = (uint8_t)(bits >> (8 * i));
-        return;
-    }
-    if (op == HG_OP_MUL) result[0] = 1;
-    if (top) memset(result, 0xFF, (size_t)size);
-    if (top && hg_type_is_signed(type)) result[size - 1] = 0x7F;
-    if (bottom && hg_type_is_signed(type)) result[size - 1] = 0x80;
 }

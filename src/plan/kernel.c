@@ -115,7 +115,7 @@ static void find_touched(plan_splitter *s, const plan_segment *segment, touched_
 static bool only_uniform_work(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool memory = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+            bool memory = kir_is_access(v);
             bool environment = memory && v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_ENV;
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
             if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */

@@ -37,7 +37,7 @@ static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type t
 /* ---- handlers ---- */
 
 static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type) {
-    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) return NULL;
+    if (kir_is_half(type)) return NULL;
     uint64_t size = hg_type_size_bytes(type);
     bool real = hg_type_is_float(type);
     if (size > 8) return NULL;
@@ -68,7 +68,7 @@ hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type ty
     if (!plan_map_exists(fn, type))
         return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : "map",
                        hg_type_name(type));
-    e->nin = plan_map_args(fn);
+    e->nin = kir_operate_args(fn);
     e->size = hg_type_size_bytes(type);
     if (!options->poor) e->run = native_handler(tile_handlers_of(options->level), fn, type);
     return e->run ? HG_OK : find_kernel(options, fn, type, e);

@@ -111,10 +111,10 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
         if (n)
             memcpy(result, in, (size_t)size);
         else
-            plan_reduce_identity(op, type, result);
+            kir_identity(op, type, result);
         return HG_OK;
     }
-    bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;
+    bool half = kir_is_half(type);
     const tile_handlers *h = tile_handlers_of(options->level);
     uint8_t *copy = NULL, wide[8] = {0};
     uint64_t bytes, natural = size < 8 ? size : 8;

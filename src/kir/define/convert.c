@@ -2,7 +2,6 @@
  * Must not know: targets. */
 #include "kir/define/define_internal.h"
 
-static bool is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
 
 /* An integer made as wide as type: low bits kept, or extended. */
 static kir_value *resize(kir_builder *b, uint8_t type, kir_value *v, bool is_signed) {
@@ -55,9 +54,9 @@ kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_si
 kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v) {
     if (dst == src) return v;
     bool from_signed = hg_type_is_signed(src);
-    if (is_half(src)) v = kir_convert(b, src == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_F32, v);
+    if (kir_is_half(src)) v = kir_widen_half(b, src, v);
     bool from_real = kir_type_is_float(v->type);
-    if (is_half(dst)) return kir_round_half(b, dst, v, from_signed);
+    if (kir_is_half(dst)) return kir_round_half(b, dst, v, from_signed);
     uint8_t type = kir_type_of(dst);
     if (kir_type_is_float(type)) {
         if (from_real) return v->type == type ? v : kir_convert(b, KIR_F2F, type, v);

@@ -31,7 +31,7 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
 static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
-    if (!in_range(fn, type) || type == HG_TYPE_F16 || type == HG_TYPE_BF16) return false;
+    if (!in_range(fn, type) || kir_is_half(type)) return false;
     return hg_type_is_float(type) ? fn != HG_OP_NOT : DEFINITIONS[fn].integers;
 }
 
