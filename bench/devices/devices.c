@@ -144,6 +144,16 @@ typedef struct ours {
     hg_binding *binding;
 } ours;
 
+static hg_backend *open_backend(const char *name, uint32_t device) {
+    hg_config config;
+    hg_backend *b = NULL;
+    OK(hg_config_from_env(&config));
+    snprintf(config.backend, sizeof config.backend, "%s", name);
+    config.device_id = device;
+    OK(hg_backend_create_with_config(&config, &b));
+    return b;
+}
+
 static hg_program *load(const char *folder, const char *name) {
     char path[1024], text[8192];
     snprintf(path, sizeof path, "%s/%s.atlas", folder, name);
@@ -265,12 +275,7 @@ static void launch_cost(ours *o, peer *p, const peer_api *api, const float *x, c
 /* ---- cold start: a process that gives its first result, with empty caches ---- */
 
 static int cold_ours(const char *backend, uint32_t device, const char *folder, const workload *w) {
-    hg_config config;
-    ours o;
-    OK(hg_config_from_env(&config));
-    snprintf(config.backend, sizeof config.backend, "%s", backend);
-    config.device_id = device;
-    OK(hg_backend_create_with_config(&config, &o.backend));
+    ours o = {.backend = open_backend(backend, device)};
     bind(&o, w, folder);
     OK(hg_binding_launch(o.binding));
     unbind(&o, w);
@@ -347,12 +352,7 @@ int main(int argc, char **argv) {
     uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0, peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
     char reason[256] = "";
     setvbuf(stdout, NULL, _IOLBF, 0);
-    hg_config config;
-    ours o;
-    OK(hg_config_from_env(&config));
-    snprintf(config.backend, sizeof config.backend, "%s", backend);
-    config.device_id = device;
-    OK(hg_backend_create_with_config(&config, &o.backend));
+    ours o = {.backend = open_backend(backend, device)};
     peer *p = api->open(peer_device, reason);
     if (!p) {
         fprintf(stderr, "peer: %s\n", reason);

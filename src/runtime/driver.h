@@ -112,7 +112,7 @@ typedef struct hg_driver_step {
 typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
     const kir_device_layout *layout;
-    bool bound;               /* made for bindings though the device has addresses (caps.bound_bytes) */
+    kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;

@@ -211,7 +211,7 @@ static hg_status expand_level(hg_context *context, const hg_driver_step *step, c
     values[count + 1] = shift_of(&x);
     values[count + 2] = shift_of(&out);
     expansion_key key = {.fn = step->fn, .type = step->atlas_type, .reduce = true, .shifted = shift_of(&x) || shift_of(&out)};
-    if (type == HG_TYPE_F16 || type == HG_TYPE_BF16) {
+    if (kir_is_half(type)) {
         key.first = level == 0;
         key.last = level + 1 == r->levels;
     }
@@ -255,7 +255,7 @@ static hg_status expand_reduction(hg_context *context, const hg_driver_step *ste
     hg_type type = (hg_type)step->atlas_type;
     if (step->count == 0) {
         uint8_t identity[512];
-        plan_reduce_identity((hg_op)step->fn, type, identity);
+        kir_identity((hg_op)step->fn, type, identity);
         if (step->host_result) {
             memcpy(step->host_result, identity, (size_t)hg_type_size_bytes(type));
             return HG_OK;

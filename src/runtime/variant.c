@@ -5,22 +5,23 @@
 
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
 
-/* Bindings are read in words: narrow stores and 64-bit atomics would be dear, open accesses need addresses. */
+/* Bindings are read in words: narrow accesses and 64-bit atomics would be dear. */
 static bool suits_bindings(const kir_value *v) {
-    bool store = v->op == KIR_STORE, atomic = v->op == KIR_ATOMIC;
-    if (v->op != KIR_LOAD && !store && !atomic) return true;
-    bool slot = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-    if (slot && v->u.mem.slot < 0) return false;
+    if (!kir_is_access(v) || v->op == KIR_CHECK) return true;
+    bool atomic = v->op == KIR_ATOMIC;
     return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) || (v->u.mem.space == KIR_SHARED && !atomic);
+}
+
+/* Memory as kernels of bindings see it. */
+static kir_device_target bound_target(kir_device_target t) {
+    t.addressed = t.memory8 = t.memory16 = t.memory64 = t.atomic64 = false;
+    return t;
 }
 
 /* What device compilers copy code for: a barrier behind a branch, and lanes that may not come. */
 static bool is_plain(const kir_module *m, const kir_function *f, const kir_value *v) {
     if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC) return false;
-    if (v->op != KIR_BARRIER) return true;
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op != KIR_LOOP) return false;
-    return f == m->functions;
+    return v->op != KIR_BARRIER || (f == m->functions && kir_in_loops_only(v));
 }
 
 hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
@@ -130,7 +131,8 @@ static hg_status create_code(const hg_variants *variants, const hg_driver_code *
 
 static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t group[3], uint64_t group_memory) {
     const hg_variant_key *key = &v->key;
-    kir_device_options options = {.target = variants->caps->target,
+    const kir_device_target *whole = &variants->caps->target;
+    kir_device_options options = {.target = key->bound ? bound_target(*whole) : *whole,
                                   .form = key->form,
                                   .small = key->small,
                                   .whole_blocks = key->whole_blocks,
@@ -143,10 +145,6 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
         memcpy(options.block, key->group, sizeof options.block);
         options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;
     }
-    if (key->bound) {
-        kir_device_target *t = &options.target;
-        t->addressed = t->memory8 = t->memory16 = t->memory64 = t->atomic64 = false;
-    }
     kir_module *m = NULL;
     uint64_t start = hg_profile_start(variants->profile);
     HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
@@ -155,7 +153,7 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
     if (status == HG_OK) status = keep_slots(v, m);
     if (start) record(variants, "device form", start);
     hg_driver_code code = {
-        .module = m, .layout = &v->layout, .bound = key->bound, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
+        .module = m, .layout = &v->layout, .target = options.target, .group = {group[0], group[1], group[2]}, .group_memory = group_memory};
     if (status == HG_OK) status = create_code(variants, &code, v);
     if (status == HG_OK) status = keep_messages(v);
     kir_module_destroy(m);

@@ -63,9 +63,9 @@ static hg_status create_set_layout(hg_device *d, hg_driver_kernel *k) {
     return HG_OK;
 }
 
-static hg_status create_layout(hg_device *d, hg_driver_kernel *k) {
+static hg_status create_layout(hg_device *d, bool bound, hg_driver_kernel *k) {
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, k->pushed ? k->record_bytes : 8 /* the record's address */};
-    if (k->bound) HG_TRY(create_set_layout(d, k));
+    if (bound) HG_TRY(create_set_layout(d, k));
     bool pushes = k->pushed ? k->record_bytes != 0 : !k->set_layout;
     VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                        .setLayoutCount = k->set_layout ? 1 : 0,
@@ -103,9 +103,8 @@ hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel *
     *k = (hg_driver_kernel){.device = d,
                             .slots = code->slots,
                             .record_bytes = code->record_bytes,
-                            .bound = code->bound,
                             .pushed = vk_record_is_pushed(d, code->record_bytes)};
-    hg_status status = create_layout(d, k);
+    hg_status status = create_layout(d, code->bound, k);
     if (status == HG_OK) status = create_pipeline(d, code, k);
     if (status != HG_OK)
         vk_kernel_destroy(k);
@@ -116,13 +115,10 @@ hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel *
 
 hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
     emit_spirv_options options = {.caps = d->caps.kir,
-                                  .target = d->caps.target,
+                                  .target = code->target,
                                   .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
                                   .group_memory = code->group_memory};
     emit_words words = {0};
-    if (code->bound)
-        options.target.addressed = options.target.memory64 = options.target.memory16 = options.target.memory8 = options.target.atomic64 =
-            false;
     memcpy(options.float_controls_rte, d->rte, sizeof d->rte);
     memcpy(options.float_controls_preserve, d->preserve, sizeof d->preserve);
     memcpy(options.float_controls_inf_nan, d->inf_nan, sizeof d->inf_nan);
@@ -134,7 +130,7 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
                     "main",
                     (uint32_t)code->module->slots.count,
                     code->layout->record_bytes,
-                    code->bound || !d->caps.target.addressed};
+                    !code->target.addressed};
     if (status == HG_OK) status = vk_kernel_create(d, &made, kernel);
     hg_vec_free(&words);
     return status;

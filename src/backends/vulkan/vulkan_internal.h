@@ -132,7 +132,6 @@ struct hg_driver_kernel {
     VkDescriptorSetLayout set_layout; /* kernels of bindings */
     uint32_t slots;                   /* bindings, without the record's */
     uint32_t record_bytes;
-    bool bound;
     bool pushed;                      /* the record is the push constants */
 };
 /* Code that was emitted, or written by hand in tests. */
