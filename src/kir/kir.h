@@ -32,7 +32,8 @@ enum { KIR_BOOL = HG_TYPE_COUNT, KIR_VOID = HG_TYPE_COUNT + 1, KIR_TYPE_COUNT };
 typedef struct kir_value kir_value;
 typedef struct kir_region { kir_value *first, *last; kir_value *owner; /* IF or LOOP; NULL: function body */ } kir_region;
 
-typedef enum kir_plan_memory { KIR_PLAN_NONE, KIR_PLAN_ENV, KIR_PLAN_SCRATCH } kir_plan_memory;
+typedef enum kir_plan_memory { KIR_PLAN_NONE, KIR_PLAN_ENV, KIR_PLAN_SCRATCH, KIR_PLAN_STATE /* atlas/state.h */,
+                               KIR_PLAN_CHARACTERS /* i128[194·194], then f64[194·194]: atlas/characters.h; read only */ } kir_plan_memory;
 typedef enum kir_space { KIR_BUFFER, KIR_POOL, KIR_SHARED, KIR_CLASS, KIR_FLAT } kir_space;
 typedef enum kir_atomic { KIR_ATOMIC_ADD, KIR_ATOMIC_UMIN, KIR_ATOMIC_SMIN, KIR_ATOMIC_UMAX, KIR_ATOMIC_SMAX, KIR_ATOMIC_AND,
                           KIR_ATOMIC_OR, KIR_ATOMIC_XOR, KIR_ATOMIC_EXCH, KIR_ATOMIC_CAS } kir_atomic;
