@@ -1,5 +1,6 @@
 /* JSON writer. Must not know: the command. */
 #include "base/json.h"
+#include "base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,23 +32,11 @@ void hg_json_end_object(hg_json *json) { end(json, "}"); }
 void hg_json_begin_array(hg_json *json) { begin(json, "["); }
 void hg_json_end_array(hg_json *json) { end(json, "]"); }
 
-/* Bytes of the well-formed UTF-8 sequence at s (Unicode standard, table 3-7); 0: none. */
-static size_t sequence_bytes(const unsigned char *s, size_t left) {
-    if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : s[0] >= 0xE0 && s[0] <= 0xEF ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
-    if (!n || n > left) return 0;
-    unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80, high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
-    if (s[1] < low || s[1] > high) return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    return n;
-}
-
 static void add_quoted(hg_json *json, const char *bytes, size_t length) {
     const unsigned char *s = (const unsigned char *)bytes;
     raw(json, "\"", 1);
     for (size_t i = 0; i < length;) {
-        size_t n = sequence_bytes(s + i, length - i);
+        size_t n = hg_utf8_length(bytes + i, length - i);
         unsigned char c = s[i];
         if (n == 0)
             raw(json, "\xEF\xBF\xBD", 3);

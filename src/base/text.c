@@ -1,5 +1,5 @@
-/* Growable byte strings. Must not know: what is written into them. */
-#include "base/base.h"
+/* Growable byte strings, and the characters in them. Must not know: what is written into them. */
+#include "base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,4 +52,16 @@ void hg_text_addf(hg_text *text, const char *format, ...) {
 void hg_text_free(hg_text *text) {
     hg_free(text->data);
     *text = (hg_text){0};
+}
+
+size_t hg_utf8_length(const char *text, size_t left) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) return 1;
+    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    if (!n || n > left) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] >= 0xA0, beyond = s[0] == 0xF4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : n;
 }

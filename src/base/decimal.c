@@ -2,8 +2,8 @@
  * Exact integers throughout; nothing here depends on the host's floating point.
  * Reading: the quotient of two integers, rounded to nearest even. Writing: free-format digit generation after Steele & White,
  * "How to Print Floating-Point Numbers Accurately" (1990).
- * Must not know: the lexer, programs. */
-#include "isa/text_internal.h"
+ * Must not know: which language the text is in. */
+#include "base/decimal.h"
 
 #include <string.h>
 
