@@ -2,6 +2,7 @@
 #ifndef HOLOGRAM_H
 #define HOLOGRAM_H
 
+#include <hologram/atlas.h>
 #include <hologram/backend.h>
 #include <hologram/builder.h>
 #include <hologram/config.h>
