@@ -24,32 +24,54 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
 
 /* Finds the memory of a slot now if it cannot be another one later. */
 static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range,
-                              bool *fixed) {
+                              uint8_t *when) {
     const hg_executable *e = binding->executable;
     if (!slot->constant && kernel->inputs[slot->input].kind != KIR_INPUT_PARAM) return HG_OK;
     uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
     bool pool = slot->space == KIR_POOL;
-    *fixed = true;
+    *when = HG_SLOT_BINDING;
     if (slot->plan == KIR_PLAN_ENV)
         *range = binding->env_copy.range;
     else if (slot->plan == KIR_PLAN_SCRATCH)
         *range = binding->scratch.range;
-    else if (pool ? e->moves_pools : hg_handle_is_class(handle))
-        *fixed = false;
-    else
+    else if (!pool && hg_handle_is_class(handle)) {
+        *when = HG_SLOT_CLASS;
+        return HG_OK;
+    } else if (!pool || !e->moves_pools)
         HG_TRY(hg_binding_hold(binding, pool, handle, range));
-    if (!range->arena) *fixed = false;
+    if (!range->arena) *when = HG_SLOT_LATE;
+    return HG_OK;
+}
+
+static uint64_t slot_handle(const kir_slot *slot, const uint64_t *inputs) { return slot->constant ? slot->handle : inputs[slot->input]; }
+
+hg_status hg_binding_use_classes(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) {
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    const hg_bound_kernel *bound = &binding->kernels[index];
+    hg_range all;
+    *changed = false;
+    HG_TRY(hg_context_class_memory(context, &all));
+    for (uint32_t i = 0; i < kernel->slot_count; i++) {
+        if (bound->when[i] != HG_SLOT_CLASS) continue;
+        hg_range range = hg_class_range(&all, slot_handle(&kernel->slots[i], bound->inputs)), *slot = &bound->slots[i];
+        if (slot->arena == range.arena && slot->offset == range.offset) continue;
+        *slot = range;
+        *changed = true;
+    }
+    if (*changed && bound->aliases) hg_alias_signature(context->backend, bound->slots, kernel->slot_count, bound->aliases);
     return HG_OK;
 }
 
 static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
     HG_TRY(lay_out_inputs(binding, kernel, bound));
     bound->slots = list(binding, kernel->slot_count, sizeof *bound->slots);
-    bound->fixed = list(binding, kernel->slot_count, sizeof *bound->fixed);
-    if (!bound->slots || !bound->fixed) return hg_fail_memory();
+    bound->when = list(binding, kernel->slot_count, sizeof *bound->when);
+    if (!bound->slots || !bound->when) return hg_fail_memory();
+    bound->has_classes = kernel->uses_class;
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
-        HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i], &bound->fixed[i]));
-        if (!bound->fixed[i]) binding->guarded = true;
+        HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i], &bound->when[i]));
+        bound->has_classes |= bound->when[i] == HG_SLOT_CLASS;
+        binding->guarded |= bound->when[i] == HG_SLOT_LATE;
     }
     binding->guarded |= kernel->has_open;
     if (kernel->slot_count < 2) return HG_OK;
@@ -116,14 +138,14 @@ static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
-    if (e->kernel_count != 1 || binding->guarded || kernel->uses_class || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
+    if (e->kernel_count != 1 || binding->guarded || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
         binding->own_pools.count)
         return;
     binding->simple = true;
     binding->timed = binding->launch.timeout_ms &&
                      (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
-    if (kernel->variants) (void)hg_launch_proven(binding, 0, &binding->ready);
+    if (kernel->variants && !binding->kernels[0].has_classes) (void)hg_launch_proven(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
 }
 

@@ -82,13 +82,14 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     hg_binding *binding = run->binding;
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
-    bool found = false;
+    bool found = false, changed = false;
+    if (bound->has_classes) HG_TRY(hg_binding_use_classes(binding, index, run->context, &changed));
     for (uint32_t i = 0; i < kernel->input_count; i++)
         if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         const kir_slot *slot = &kernel->slots[i];
         uint64_t handle = slot->constant ? slot->handle : bound->inputs[slot->input];
-        if (bound->fixed[i]) continue;
+        if (bound->when[i] != HG_SLOT_LATE) continue;
         found = true;
         if (slot->space != KIR_POOL && hg_handle_is_class(handle)) HG_TRY(hg_context_class_memory(run->context, &bound->slots[i]));
         bound->slots[i] = slot->space == KIR_POOL ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
@@ -251,9 +252,14 @@ static uint64_t deadline(uint64_t timeout_ms) {
 
 static hg_status run_simple(hg_binding *binding, hg_context *context) {
     const hg_kernel *kernel = &binding->executable->kernels[0];
+    hg_bound_kernel *bound = &binding->kernels[0];
+    bool changed = false;
+    if (bound->has_classes) HG_TRY(hg_binding_use_classes(binding, 0, context, &changed));
+    if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
+    if (changed && kernel->variants) (void)hg_launch_proven(binding, 0, &binding->ready);
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
     if (kernel->variants)
-        HG_TRY(hg_launch_wait(context, &binding->kernels[0].dispatch, kernel, &binding->ready, binding->kernels[0].proven, true,
+        HG_TRY(hg_launch_wait(context, &bound->dispatch, kernel, &binding->ready, bound->proven, !changed && !kernel->uses_class,
                               &binding->fault));
     else
         HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));

@@ -70,6 +70,12 @@ hg_status hg_invalid_handle(bool pool, uint64_t handle) {
     return hg_fail(HG_ERROR_INVALID_BUFFER, "%s(%llu)", pool ? "PoolHandle" : "BufferHandle", (unsigned long long)handle);
 }
 
+hg_range hg_class_range(const hg_range *memory, uint64_t handle) {
+    if (handle == 0) return *memory;
+    uint64_t id = handle - (UINT64_MAX - (HG_MAX_CLASSES - 1));
+    return (hg_range){memory->arena, memory->offset + id * HG_MAX_CLASS_BYTES, HG_MAX_CLASS_BYTES};
+}
+
 hg_status hg_context_class_memory(hg_context *context, hg_range *range) {
     hg_status status = HG_OK;
     hg_mutex_lock(&context->class_lock);
@@ -84,9 +90,7 @@ hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle) {
     if (hg_handle_is_class(handle)) {
         hg_range range;
         if (!context || hg_context_class_memory(context, &range) != HG_OK) return (hg_range){NULL, 0, 0};
-        if (handle == 0) return range;
-        return (hg_range){range.arena, range.offset + (handle - (UINT64_MAX - (HG_MAX_CLASSES - 1))) * HG_MAX_CLASS_BYTES,
-                          HG_MAX_CLASS_BYTES};
+        return hg_class_range(&range, handle);
     }
     const hg_memory *m = hg_handles_get(&b->buffers, handle);
     return m ? m->place.range : (hg_range){NULL, 0, 0};

@@ -96,11 +96,19 @@ typedef struct hg_resolved {
     uint64_t lanes, shared_bytes, timeout_ms;
 } hg_resolved;
 
+/* When the memory of a slot is known. */
+typedef enum hg_slot_when {
+    HG_SLOT_LATE,    /* at each launch */
+    HG_SLOT_CLASS,   /* class memory: with the context */
+    HG_SLOT_BINDING
+} hg_slot_when;
+
 /* One kernel's arguments in a binding. */
 typedef struct hg_bound_kernel {
     uint64_t *inputs;
     hg_range *slots;
-    bool *fixed; /* slots found at binding; the others are found at each launch */
+    uint8_t *when;        /* hg_slot_when of each slot */
+    bool has_classes;     /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
     uint8_t *aliases;     /* alias signature; NULL below two slots */
     hg_dispatch dispatch; /* device forms: what launches have in common */
     uint64_t *proved;     /* inputs and sizes of slots that `proven` is about; NULL: none so far */
@@ -167,6 +175,7 @@ void hg_guard_end(hg_backend *b);
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle);
 hg_range hg_pool_range(hg_backend *b, uint64_t handle);
 bool hg_handle_is_class(uint64_t handle); /* 0 or 2^64-96 … 2^64-1 */
+hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a handle in a context's class memory */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
 /* Blocking transfers through the context's queue. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;

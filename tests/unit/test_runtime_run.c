@@ -131,9 +131,20 @@ static void test_program_pools(hg_backend *b) {
 
 /* ---- contexts ---- */
 
-static void test_contexts(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n mov_imm.u32 r11, 1\n "
-                                     "add.u32 r10, r10, r11\n stg.u32 [class7 + 16], r10\n stg.u32 [r1 + r0], r10\n"));
+/* Class 7 by its name, by its handle, by its handle in a register nobody knows before the launch, and in the whole of class memory. */
+static const char *const CLASS_SEVEN[] = {
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 0\n ldg.u32 r10, [class7 + 16]\n mov_imm.u32 r11, 1\n "
+            "add.u32 r10, r10, r11\n stg.u32 [class7 + 16], r10\n stg.u32 [r1 + r0], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 16\n mov_imm.u64 r2, 0xFFFFFFFFFFFFFFA7\n mov_imm.u64 r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n.param r2 seven u64 = 0xFFFFFFFFFFFFFFA7\n mov_imm.u64 r0, 16\n mov_imm.u64 r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
+    PROGRAM(".param r1 o buffer u32 out\n mov_imm.u64 r0, 86032\n mov_imm.u64 r2, 0\n mov_imm.u64 r3, 0\n"
+            " ldg.u32 r10, [r2 + r0]\n mov_imm.u32 r11, 1\n add.u32 r10, r10, r11\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r3], r10\n"),
+};
+
+static void test_contexts(hg_backend *b, const char *text) {
+    hg_program *p = assemble(text);
     hg_params *params = hg_params_create();
     hg_buffer o = make_buffer(b, NULL, 4), seven = {(uint64_t)-96 + 7};
     hg_context *other = NULL;
@@ -156,6 +167,9 @@ static void test_contexts(hg_backend *b) {
     CHECK_U64(out, 2);
     CHECK_OK(hg_buffer_read(b, seven, 16, &out, 4));
     CHECK_U64(out, 42);
+    CHECK_OK(hg_binding_launch(binding));
+    CHECK_OK(hg_buffer_read(b, seven, 16, &out, 4));
+    CHECK_U64(out, 43);
     hg_backend *foreign = open_backend("cpu");
     hg_context *theirs = NULL;
     CHECK_OK(hg_context_create(foreign, &theirs));
@@ -269,8 +283,9 @@ static void *free_often(void *user) {
 }
 
 static void test_free_while_running(hg_backend *b) {
-    hg_program *p = assemble(PROGRAM(".param r1 h buffer u64 inout\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n atom.add.u64 r3, [r1 + r0], r0\n "
-                                     "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
+    hg_program *p = assemble(
+        PROGRAM(".param r1 h buffer u64 inout\n.param r2 o buffer u32 out\n mov_imm.u64 r0, 0\n atom.add.u64 r3, [r1 + r0], r0\n "
+                "mov_imm.u32 r250, 2\n shl.u64 r4, r255, r250\n ldg.u32 r10, [r3 + r4]\n stg.u32 [r2 + r4], r10\n"));
     hg_params *params = hg_params_create();
     freer f = {b, 0, 0};
     hg_buffer o = make_buffer(b, NULL, 1024), handles;
@@ -437,7 +452,7 @@ int main(void) {
     test_fault_record(b);
     test_timeouts(b);
     test_program_pools(b);
-    test_contexts(b);
+    for (size_t i = 0; i < sizeof CLASS_SEVEN / sizeof *CLASS_SEVEN; i++) test_contexts(b, CLASS_SEVEN[i]);
     test_threads(b);
     test_free_while_running(b);
     test_free_while_copying(b);
