@@ -54,13 +54,12 @@ uint8_t hg_class_from_vertex(uint8_t vertex) {
 
 /* ---- bytes ---- */
 
-/* Eight bytes of w at once: no field crosses into its neighbour, because every shift is masked to the bits that stay in the byte.
- * 24·h2 is 16·h2 + 8·h2; both bits of the modality set, 0x30, means modality 0. */
+/* The classes of eight bytes at once. Without b0 a byte is 32·h2 + 8·m + l, m = 2·b5 + b4; the class is that less 8·h2, and less 24
+ * where m is 3. No difference is negative, so none borrows from the next byte. */
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 static inline uint64_t classes_of(uint64_t w) {
-    uint64_t both = w & w >> 1 & EACH(0x10);
-    uint64_t modality = (w >> 1 & EACH(0x18)) & ~(both | both >> 1);
-    return (w >> 2 & EACH(0x30)) + (w >> 3 & EACH(0x18)) + (modality | (w >> 1 & EACH(0x07)));
+    uint64_t all = w >> 1, three = all & w >> 2 & EACH(8);
+    return (all & EACH(0x7F)) - (w >> 3 & EACH(0x18)) - (three + three + three);
 }
 
 uint8_t hg_class_of_byte(uint8_t byte) { return (uint8_t)classes_of(byte); }
