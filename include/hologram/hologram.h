@@ -5,6 +5,7 @@
 #include <hologram/atlas.h>
 #include <hologram/backend.h>
 #include <hologram/builder.h>
+#include <hologram/characters.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
 #include <hologram/executor.h>
