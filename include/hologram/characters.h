@@ -19,7 +19,7 @@ enum { HG_CHARACTER_COUNT = 194, HG_CONDUCTOR_MAX = 119 };
 typedef struct hg_character_value {
     uint32_t conductor;
     uint8_t rational[16];                   /* i128, little-endian; conductor 1 only */
-    int8_t coefficient[HG_CONDUCTOR_MAX];   /* conductor above 1 */
+    int8_t coefficient[HG_CONDUCTOR_MAX];   /* conductor above 1 only */
 } hg_character_value;
 HG_API hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *value) HG_NODISCARD;
 /** Real and imaginary part, each the exact value rounded once to nearest. imaginary may be NULL. */

@@ -47,10 +47,13 @@ typedef struct entry {
     int b;
 } entry;
 
+/* Up to 7 digits, all in one step: each byte becomes its digit + 128, and the 128s are taken off together. */
 static inline int64_t read_digits(const char *digit, uint32_t count) {
-    int64_t value = 0;
-    while (count--) value = value * 256 + (int8_t)(uint8_t)((uint8_t)digit[count] - CHARACTER_ZERO);
-    return value;
+    const uint64_t each = 0x0101010101010101, high = 0x80 * each;
+    uint64_t bytes, kept = ((uint64_t)1 << 8 * count) - 1;
+    memcpy(&bytes, digit, 8);
+    uint64_t raised = ((bytes & ~high) + (128 - CHARACTER_ZERO) * each) ^ (bytes & high);
+    return (int64_t)((raised & kept) - (high & kept));
 }
 
 static inline entry read_entry(uint64_t character, uint64_t cls) {
@@ -58,7 +61,7 @@ static inline entry read_entry(uint64_t character, uint64_t cls) {
     character_row row = rows[character];
     const char *digits = values[row.kept] + c->offset;
     entry e = {0, 0, 0};
-    if (c->width <= LOW_DIGITS) {
+    if (c->width <= 7) {
         e.low = read_digits(digits, c->width);
     } else {
         e.low = read_digits(digits, LOW_DIGITS);
@@ -76,7 +79,7 @@ static inline void store_integer(entry e, uint8_t bytes[16]) {
     memcpy(bytes, &value, 16);
 }
 
-/* One rounding: both terms are exact, |high| and |low| are at most 2^48. */
+/* One rounding: high·2^48 is exact, and where high is not 0 low is at most 2^48. */
 static inline double real_part(entry e) { return e.b ? (double)e.low * 0.5 : (double)e.high * 0x1p48 + (double)e.low; }
 
 /* b·√n/2: the square root of the integer b²·n is rounded once, the rest is exact. */
@@ -106,12 +109,12 @@ hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *val
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
-    memset(value, 0, sizeof *value);
     if (!e.b) {
         value->conductor = 1;
         store_integer(e, value->rational);
     } else {
         const character_field *field = &fields[classes[cls].field];
+        memset(value, 0, sizeof *value);
         value->conductor = field->conductor;
         store_coefficients(e, field, value->coefficient);
     }
