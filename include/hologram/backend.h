@@ -78,6 +78,29 @@ typedef struct hg_context hg_context;
 HG_API hg_status hg_context_create(hg_backend *backend, hg_context **context) HG_NODISCARD;
 HG_API void hg_context_destroy(hg_context *context);
 
+/**
+ * Phases and resonance of a context, 0 in a new one: what phase.write and res.accum left there, the same for every number of threads.
+ * A launch that runs in the context is waited for; one that failed keeps what its lanes had added. What a queue has not begun does not
+ * count yet.
+ * @param cls  class; from 96: HG_ERROR_ISA, `invalid class index: 96 (must be < 96)`
+ * @return HG_OK; HG_ERROR_WOULD_BLOCK where the host cannot wait for the device; errors of its memory
+ */
+HG_API hg_status hg_context_phase(hg_context *context, uint32_t cls, uint32_t *value) HG_NODISCARD;
+/** value is taken modulo 768. */
+HG_API hg_status hg_context_set_phase(hg_context *context, uint32_t cls, uint32_t value) HG_NODISCARD;
+/** The exact sum of all that was added to a class, rounded once: to nearest, ties to even, beyond the largest double infinity. Zero is +0. */
+HG_API hg_status hg_context_resonance(hg_context *context, uint32_t cls, double *value) HG_NODISCARD;
+/** The exact sum over all classes, rounded once. */
+HG_API hg_status hg_context_resonance_total(hg_context *context, double *value) HG_NODISCARD;
+/** All phases and sums are 0 again. */
+HG_API hg_status hg_context_reset_state(hg_context *context) HG_NODISCARD;
+/** Of the backend's default context. */
+HG_API hg_status hg_backend_phase(hg_backend *backend, uint32_t cls, uint32_t *value) HG_NODISCARD;
+HG_API hg_status hg_backend_set_phase(hg_backend *backend, uint32_t cls, uint32_t value) HG_NODISCARD;
+HG_API hg_status hg_backend_resonance(hg_backend *backend, uint32_t cls, double *value) HG_NODISCARD;
+HG_API hg_status hg_backend_resonance_total(hg_backend *backend, double *value) HG_NODISCARD;
+HG_API hg_status hg_backend_reset_state(hg_backend *backend) HG_NODISCARD;
+
 /** A program verified and lowered for one backend, shared through the backend's cache. Immutable, thread-safe, keeps the program. */
 typedef struct hg_executable hg_executable;
 HG_API hg_status hg_executable_create(hg_backend *backend, const hg_program *program, hg_executable **executable) HG_NODISCARD;

@@ -28,6 +28,7 @@ void hg_context_destroy(hg_context *c) {
     hg_dispatch_room_close(&c->room);
     hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_piece_free(&c->backend->memory, &c->step_memory);
+    hg_state_close(c);
     hg_mutex_destroy(&c->lock);
     hg_mutex_destroy(&c->class_lock);
     hg_free(c);

@@ -26,6 +26,10 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
 static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, const kir_slot *slot, const uint64_t *inputs, hg_range *range,
                               uint8_t *when) {
     const hg_executable *e = binding->executable;
+    if (slot->plan == KIR_PLAN_STATE) {
+        *when = HG_SLOT_STATE;
+        return HG_OK;
+    }
     if (!slot->constant && kernel->inputs[slot->input].kind != KIR_INPUT_PARAM) return HG_OK;
     uint64_t handle = slot->constant ? slot->handle : inputs[slot->input];
     bool pool = slot->space == KIR_POOL;
@@ -45,15 +49,17 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
 
 static uint64_t slot_handle(const kir_slot *slot, const uint64_t *inputs) { return slot->constant ? slot->handle : inputs[slot->input]; }
 
-hg_status hg_binding_use_classes(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) {
+hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     const hg_bound_kernel *bound = &binding->kernels[index];
-    hg_range all;
+    hg_range all = {NULL, 0, 0};
     *changed = false;
-    HG_TRY(hg_context_class_memory(context, &all));
+    if (bound->has_classes) HG_TRY(hg_context_class_memory(context, &all));
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
-        if (bound->when[i] != HG_SLOT_CLASS) continue;
-        hg_range range = hg_class_range(&all, slot_handle(&kernel->slots[i], bound->inputs)), *slot = &bound->slots[i];
+        if (bound->when[i] != HG_SLOT_CLASS && bound->when[i] != HG_SLOT_STATE) continue;
+        bool is_class = bound->when[i] == HG_SLOT_CLASS;
+        hg_range range = is_class ? hg_class_range(&all, slot_handle(&kernel->slots[i], bound->inputs)) : context->state.range;
+        hg_range *slot = &bound->slots[i];
         if (slot->arena == range.arena && slot->offset == range.offset) continue;
         *slot = range;
         *changed = true;
@@ -71,6 +77,7 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
         HG_TRY(lay_out_slot(binding, kernel, &kernel->slots[i], bound->inputs, &bound->slots[i], &bound->when[i]));
         bound->has_classes |= bound->when[i] == HG_SLOT_CLASS;
+        bound->has_state |= bound->when[i] == HG_SLOT_STATE;
         binding->guarded |= bound->when[i] == HG_SLOT_LATE;
     }
     binding->guarded |= kernel->has_open;
@@ -145,7 +152,7 @@ static void prepare_simple(hg_binding *binding) {
     binding->timed = binding->launch.timeout_ms &&
                      (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
-    if (kernel->variants && !binding->kernels[0].has_classes) (void)hg_launch_proven(binding, 0, &binding->ready);
+    if (kernel->variants && !binding->kernels[0].has_classes && !binding->kernels[0].has_state) (void)hg_launch_proven(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
 }
 

@@ -68,7 +68,15 @@ static hg_status keep_prover(hg_kernel *kernel, kir_module **module) {
     return kir_prover_create(kernel->high, &kernel->prover);
 }
 
-static hg_status compile_plan(hg_backend *b, hg_executable *e) {
+static void note_state(hg_executable *e, const hg_kernel *kernel) {
+    for (uint32_t i = 0; i < kernel->slot_count; i++) {
+        if (kernel->slots[i].plan != KIR_PLAN_STATE) continue;
+        e->uses_state = true;
+        e->writes_state |= kernel->slots[i].written;
+    }
+}
+
+hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
     e->kernel_count = (uint32_t)e->plan->kernels.count;
     e->kernels = hg_calloc(e->kernel_count + 1, sizeof *e->kernels);
     if (!e->kernels) return hg_fail_memory();
@@ -76,6 +84,7 @@ static hg_status compile_plan(hg_backend *b, hg_executable *e) {
         plan_kernel *k = &e->plan->kernels.data[i];
         if (e->plan->steps.count) HG_TRY(kir_simplify(k->module));
         HG_TRY(hg_kernel_compile(b, k->module, &e->kernels[i]));
+        note_state(e, &e->kernels[i]);
         HG_TRY(keep_prover(&e->kernels[i], &k->module));
         kir_module_destroy(k->module);
         k->module = NULL;
@@ -114,7 +123,7 @@ static hg_status build(hg_backend *b, hg_executable *e) {
     record(b, "lower", e->program->name, start);
     HG_TRY(status);
     e->moves_pools = moves_pools(e->plan);
-    return compile_plan(b, e);
+    return hg_executable_compile(b, e);
 }
 
 hg_executable *hg_executable_retain(hg_executable *e) {

@@ -83,7 +83,7 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
     bool found = false, changed = false;
-    if (bound->has_classes) HG_TRY(hg_binding_use_classes(binding, index, run->context, &changed));
+    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, index, run->context, &changed));
     for (uint32_t i = 0; i < kernel->input_count; i++)
         if (kernel->inputs[i].kind == KIR_INPUT_ENV) bound->inputs[i] = env_input(binding, &kernel->inputs[i]);
     for (uint32_t i = 0; i < kernel->slot_count; i++) {
@@ -254,7 +254,7 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     const hg_kernel *kernel = &binding->executable->kernels[0];
     hg_bound_kernel *bound = &binding->kernels[0];
     bool changed = false;
-    if (bound->has_classes) HG_TRY(hg_binding_use_classes(binding, 0, context, &changed));
+    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
     if (changed && kernel->variants) (void)hg_launch_proven(binding, 0, &binding->ready);
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
@@ -311,7 +311,9 @@ hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
     hg_mutex_lock(&binding->lock);
     if (start) hg_record_wait(context->backend, "context", start);
     binding->fault.happened = false;
-    hg_status status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
+    const hg_executable *e = binding->executable;
+    hg_status status = e->uses_state ? hg_state_begin(context, e->writes_state) : HG_OK;
+    if (status == HG_OK) status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
     if (start) hg_record_program(binding, start);
     hg_mutex_unlock(&binding->lock);
     hg_mutex_unlock(&context->lock);

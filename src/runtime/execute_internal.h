@@ -33,8 +33,8 @@ hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index);
 /* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch);
-/* Slots that are classes are the context's from now on. *changed: they were another one's, or none's. */
-hg_status hg_binding_use_classes(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) HG_NODISCARD;
+/* Slots that are classes or the state are the context's from now on. *changed: they were another one's, or none's. */
+hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) HG_NODISCARD;
 
 /* record.c: spans of profiles, called only while one records. A kernel's ends with the run's event, or now. */
 void hg_record_program(const hg_binding *binding, uint64_t start);

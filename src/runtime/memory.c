@@ -2,7 +2,7 @@
 #include "runtime/runtime.h"
 #include <string.h>
 
-static void *host_address(const hg_backend *b, const hg_range *range) {
+void *hg_host_address(const hg_backend *b, const hg_range *range) {
     uint8_t *base = b->caps->host_memory ? b->driver->arena_map(range->arena) : NULL;
     return base ? base + range->offset : NULL;
 }
@@ -18,7 +18,7 @@ hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
         hg_free(m);
         return status;
     }
-    m->host = host_address(b, &m->place.range);
+    m->host = hg_host_address(b, &m->place.range);
     *memory = m;
     return HG_OK;
 }
@@ -101,15 +101,20 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
     return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
-hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
+hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) {
     const hg_driver *driver = context->backend->driver;
     hg_driver_event *event = NULL;
-    hg_mutex_lock(&context->lock);
     bool waits = context->backend->caps->asynchronous && driver->event_wait;
     hg_status status = waits ? driver->event_create(context->backend->device, &event) : HG_OK;
     if (status == HG_OK) status = driver->queue_submit(context->queue, command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = driver->event_wait(event);
     if (event) driver->event_destroy(event);
+    return status;
+}
+
+hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
+    hg_mutex_lock(&context->lock);
+    hg_status status = hg_transfer_locked(context, command);
     hg_mutex_unlock(&context->lock);
     return status;
 }
@@ -154,7 +159,7 @@ static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint6
 
 static hg_status transfer_host(hg_context *context, const hg_range *part, void *data, hg_driver_command_kind kind) {
     const hg_backend *b = context->backend;
-    void *host = host_address(b, part);
+    void *host = hg_host_address(b, part);
     hg_driver_command command = {.kind = kind, .to = *part, .from = *part, .host = data};
     if (!host) return hg_transfer(context, &command);
     if (kind == HG_CMD_COPY_IN)
@@ -339,7 +344,7 @@ hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer
         return status;
     }
     m->place.range.size = m->place.arena_bytes = size;
-    m->host = host_address(b, &m->place.range);
+    m->host = hg_host_address(b, &m->place.range);
     status = hg_handles_add(&b->buffers, m, &buffer->handle);
     if (status != HG_OK) hg_memory_destroy(b, m);
     return status;

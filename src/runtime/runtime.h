@@ -59,6 +59,9 @@ struct hg_context {
     hg_dispatch_room room;   /* dispatches of the queue */
     hg_driver_event *event;  /* of the fast path; made at its first use */
     hg_piece step_memory; /* what expanded steps need between their kernels; grows */
+    hg_piece state;       /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
+    void *state_image;    /* where the host sees the state; a copy of its own where it does not see the device's memory */
+    bool state_pending;   /* a launch may have written the pending part */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
@@ -85,6 +88,7 @@ struct hg_executable {
     uint32_t kernel_count;
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
+    bool uses_state, writes_state; /* phases and accumulators of the context; their pending part */
     bool moves_pools;       /* allocates under ids of its own or frees: pools are looked up at each use */
     hg_signature signature; /* registers set at launch */
     uint32_t references;    /* atomic: creator, bindings, cache */
@@ -100,6 +104,7 @@ typedef struct hg_resolved {
 typedef enum hg_slot_when {
     HG_SLOT_LATE,    /* at each launch */
     HG_SLOT_CLASS,   /* class memory: with the context */
+    HG_SLOT_STATE,   /* phases and accumulators: with the context */
     HG_SLOT_BINDING
 } hg_slot_when;
 
@@ -109,6 +114,7 @@ typedef struct hg_bound_kernel {
     hg_range *slots;
     uint8_t *when;        /* hg_slot_when of each slot */
     bool has_classes;     /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
+    bool has_state;       /* one of them is HG_SLOT_STATE */
     uint8_t *aliases;     /* alias signature; NULL below two slots */
     hg_dispatch dispatch; /* device forms: what launches have in common */
     uint64_t *proved;     /* inputs and sizes of slots that `proven` is about; NULL: none so far */
@@ -179,6 +185,8 @@ hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a h
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
 /* Blocking transfers through the context's queue. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
+hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) HG_NODISCARD; /* by the holder of its lock */
+void *hg_host_address(const hg_backend *b, const hg_range *range); /* NULL where the host does not see it */
 /* One copy or fill of a public command; class handles mean the context's. */
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) HG_NODISCARD;
@@ -186,6 +194,12 @@ hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uin
                           uint64_t length) HG_NODISCARD;
 hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
 hg_status hg_null_argument(const char *what);
+
+/* ---- state.c ---- */
+/* The state of a context for a launch that begins: what earlier ones added is in the start part, writes: this one may add. The range is
+ * context->state's. By the holder of the context's lock. */
+hg_status hg_state_begin(hg_context *context, bool writes) HG_NODISCARD;
+void hg_state_close(hg_context *context);
 
 /* ---- alias.c ---- */
 void hg_alias_signature(const hg_backend *b, const hg_range *slots, uint32_t count, uint8_t *pairs);
@@ -216,6 +230,8 @@ hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
+/* The kernels of its plan, whose modules go. After a failure hg_executable_destroy frees what there is. */
+hg_status hg_executable_compile(hg_backend *b, hg_executable *e) HG_NODISCARD;
 /* Lowers a simplified module for the device and compiles it. The caller frees *kernel (zero before) also after failure. */
 hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) HG_NODISCARD;
 void hg_kernel_free(hg_backend *b, hg_kernel *kernel);

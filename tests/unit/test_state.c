@@ -43,9 +43,9 @@ static double some_double(void) {
     static const double corners[] = {0.0, -0.0, DBL_MAX, -DBL_MAX, DBL_MIN, -DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN, 1, -1, 0.5, DBL_EPSILON};
     uint64_t bits = next_random(), kind = next_random() % 8;
     if (kind == 0) return corners[bits % HG_COUNT_OF(corners)];
-    if (kind == 1) return from_bits(bits & ~(UINT64_C(0x7FF) << 52)); /* subnormal */
+    if (kind == 1) return from_bits(bits & ~(UINT64_C(0x7FF) << 52));                                        /* subnormal */
     if (kind == 2) return from_bits((bits & ~(UINT64_C(0x7FF) << 52)) | (UINT64_C(0x7FE) - bits % 3) << 52); /* near the end */
-    if (kind == 3) return from_bits((bits & UINT64_C(0x8000000000000000)) | (bits % 0x7FF) << 52); /* powers of two */
+    if (kind == 3) return from_bits((bits & UINT64_C(0x8000000000000000)) | (bits % 0x7FF) << 52);           /* powers of two */
     if (kind == 4) return (double)(int64_t)bits;
     return (bits >> 52 & 0x7FF) == 0x7FF ? 1.5 : from_bits(bits);
 }
@@ -210,7 +210,9 @@ typedef struct image {
     _Alignas(8) uint8_t bytes[HG_STATE_BYTES];
 } image;
 
-static uint32_t *words_at(image *s, int offset, int index, int each) { return (uint32_t *)(void *)(s->bytes + offset) + (size_t)index * (size_t)each; }
+static uint32_t *words_at(image *s, int offset, int index, int each) {
+    return (uint32_t *)(void *)(s->bytes + offset) + (size_t)index * (size_t)each;
+}
 static uint32_t *resonance(image *s, int cls) { return words_at(s, HG_STATE_RESONANCE, cls, WORDS); }
 static double resonance_of(image *s, int cls) { return hg_resonance_round(resonance(s, cls), *words_at(s, HG_STATE_FLAGS, cls, 1)); }
 

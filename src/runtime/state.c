@@ -1,0 +1,158 @@
+/* Phases and resonance accumulators of contexts (semantics 1.11): one piece of memory of a context, as atlas/state.h lays it out. Launches
+ * read its start part and add to its pending part; the host folds the one into the other before anybody looks: the next launch that uses
+ * the state, or a call of the interface. So all kernels of a launch see the same start part, and what a failed launch added is kept.
+ * Must not know: instructions. */
+#include "atlas/state.h"
+#include "runtime/runtime.h"
+#include <hologram/atlas.h>
+#include <string.h>
+
+/* ---- the memory; the context's lock is held ---- */
+
+static hg_status make_state(hg_context *c) {
+    if (c->state.range.arena) return HG_OK;
+    hg_backend *b = c->backend;
+    HG_TRY(hg_piece_alloc(&b->memory, HG_STATE_BYTES, &c->state));
+    c->state_image = hg_host_address(b, &c->state.range);
+    if (!c->state_image) c->state_image = hg_calloc(1, HG_STATE_BYTES);
+    if (c->state_image) return HG_OK;
+    hg_piece_free(&b->memory, &c->state);
+    return hg_fail_memory();
+}
+
+static bool is_copy(const hg_context *c) { return c->state_image && !hg_host_address(c->backend, &c->state.range); }
+
+void hg_state_close(hg_context *c) {
+    if (is_copy(c)) hg_free(c->state_image);
+    hg_piece_free(&c->backend->memory, &c->state);
+}
+
+/* Between the image and the device's memory, where they are two. A part of it or all. */
+static hg_status move_part(hg_context *c, hg_driver_command_kind kind, uint64_t offset, uint64_t length) {
+    if (!is_copy(c)) return HG_OK;
+    hg_range part = {c->state.range.arena, c->state.range.offset + offset, length};
+    hg_driver_command copy = {.kind = kind, .to = part, .from = part, .host = (uint8_t *)c->state_image + offset};
+    return hg_transfer_locked(c, &copy);
+}
+
+static hg_status can_wait(const hg_context *c) {
+    const hg_backend *b = c->backend;
+    if (!b->caps->asynchronous || b->driver->event_wait) return HG_OK;
+    return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait for the phases and resonances of its launches", b->driver->name);
+}
+
+/* When it fails the pending part is still there, or is folded and empty: it can be tried again. */
+static hg_status fold(hg_context *c) {
+    if (!c->state_pending) return HG_OK;
+    HG_TRY(can_wait(c));
+    HG_TRY(move_part(c, HG_CMD_COPY_OUT, 0, HG_STATE_BYTES));
+    hg_state_fold(c->state_image);
+    HG_TRY(move_part(c, HG_CMD_COPY_IN, 0, HG_STATE_BYTES));
+    c->state_pending = false;
+    return HG_OK;
+}
+
+hg_status hg_state_begin(hg_context *c, bool writes) {
+    HG_TRY(make_state(c));
+    HG_TRY(fold(c));
+    c->state_pending = writes;
+    return HG_OK;
+}
+
+/* ---- the interface ---- */
+
+static hg_status check_class(uint32_t cls) {
+    if (cls < HG_MAX_CLASSES) return HG_OK;
+    return hg_fail(HG_ERROR_ISA, "invalid class index: %u (must be < %d)", (unsigned)cls, HG_MAX_CLASSES);
+}
+
+/* Waits for the launch that runs. On HG_OK the context is locked until close. */
+static hg_status open_state(hg_context *c, bool make) {
+    HG_TRY(can_wait(c));
+    hg_mutex_lock(&c->lock);
+    hg_status status = make ? make_state(c) : HG_OK;
+    if (status == HG_OK) status = fold(c);
+    if (status != HG_OK) hg_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* A folded part of the state; zeros before its first use. */
+static hg_status read_part(hg_context *c, uint64_t offset, void *to, uint64_t length) {
+    memset(to, 0, (size_t)length);
+    if (!c->state.range.arena) return HG_OK;
+    HG_TRY(move_part(c, HG_CMD_COPY_OUT, offset, length));
+    memcpy(to, (uint8_t *)c->state_image + offset, (size_t)length);
+    return HG_OK;
+}
+
+static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
+    uint32_t words[HG_RESONANCE_WORDS], flags;
+    HG_TRY(open_state(c, false));
+    hg_status status = read_part(c, HG_STATE_RESONANCE + index * sizeof words, words, sizeof words);
+    if (status == HG_OK) status = read_part(c, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
+    hg_mutex_unlock(&c->lock);
+    if (status == HG_OK) *value = hg_resonance_round(words, flags);
+    return status;
+}
+
+hg_status hg_context_phase(hg_context *c, uint32_t cls, uint32_t *value) {
+    uint32_t phase;
+    if (!c) return hg_null_argument("context");
+    HG_TRY(check_class(cls));
+    HG_TRY(open_state(c, false));
+    hg_status status = read_part(c, HG_STATE_PHASE + cls * sizeof phase, &phase, sizeof phase);
+    hg_mutex_unlock(&c->lock);
+    if (status == HG_OK) *value = phase;
+    return status;
+}
+
+hg_status hg_context_set_phase(hg_context *c, uint32_t cls, uint32_t value) {
+    if (!c) return hg_null_argument("context");
+    HG_TRY(check_class(cls));
+    HG_TRY(open_state(c, true));
+    uint64_t offset = HG_STATE_PHASE + cls * sizeof value;
+    value %= HG_PHASE_MODULUS;
+    memcpy((uint8_t *)c->state_image + offset, &value, sizeof value);
+    hg_status status = move_part(c, HG_CMD_COPY_IN, offset, sizeof value);
+    hg_mutex_unlock(&c->lock);
+    return status;
+}
+
+hg_status hg_context_resonance(hg_context *c, uint32_t cls, double *value) {
+    if (!c) return hg_null_argument("context");
+    HG_TRY(check_class(cls));
+    return read_resonance(c, cls, value);
+}
+
+hg_status hg_context_resonance_total(hg_context *c, double *value) {
+    if (!c) return hg_null_argument("context");
+    return read_resonance(c, HG_RESONANCE_TOTAL, value);
+}
+
+hg_status hg_context_reset_state(hg_context *c) {
+    if (!c) return hg_null_argument("context");
+    HG_TRY(open_state(c, false));
+    hg_status status = HG_OK;
+    if (c->state.range.arena) {
+        memset(c->state_image, 0, HG_STATE_BYTES);
+        status = move_part(c, HG_CMD_COPY_IN, 0, HG_STATE_BYTES);
+    }
+    hg_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- of a backend: its default context's ---- */
+
+hg_status hg_backend_phase(hg_backend *b, uint32_t cls, uint32_t *value) {
+    return b ? hg_context_phase(b->context, cls, value) : hg_null_argument("backend");
+}
+hg_status hg_backend_set_phase(hg_backend *b, uint32_t cls, uint32_t value) {
+    return b ? hg_context_set_phase(b->context, cls, value) : hg_null_argument("backend");
+}
+hg_status hg_backend_resonance(hg_backend *b, uint32_t cls, double *value) {
+    return b ? hg_context_resonance(b->context, cls, value) : hg_null_argument("backend");
+}
+hg_status hg_backend_resonance_total(hg_backend *b, double *value) {
+    return b ? hg_context_resonance_total(b->context, value) : hg_null_argument("backend");
+}
+hg_status hg_backend_reset_state(hg_backend *b) { return b ? hg_context_reset_state(b->context) : hg_null_argument("backend"); }
