@@ -6,6 +6,7 @@
 #include <hologram/backend.h>
 #include <hologram/builder.h>
 #include <hologram/characters.h>
+#include <hologram/circuit.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
 #include <hologram/executor.h>
