@@ -85,6 +85,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_mutex_init(&b->cache_lock);
     hg_mutex_init(&b->guard);
     hg_mutex_init(&b->expansion_lock);
+    hg_mutex_init(&b->character_lock);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
     hg_status status = open_backend(b);
@@ -120,6 +121,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
     hg_dispatch_hall_close(&b->dispatches);
+    hg_piece_free(&b->memory, &b->characters);
     hg_suballocator_destroy(&b->memory);
     if (b->device) b->driver->device_close(b->device);
     hg_free(b->cache_path);
@@ -127,6 +129,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_mutex_destroy(&b->cache_lock);
     hg_mutex_destroy(&b->guard);
     hg_mutex_destroy(&b->expansion_lock);
+    hg_mutex_destroy(&b->character_lock);
     hg_free(b);
     *hg_error_record() = kept;
 }

@@ -38,6 +38,8 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
         *range = binding->env_copy.range;
     else if (slot->plan == KIR_PLAN_SCRATCH)
         *range = binding->scratch.range;
+    else if (slot->plan == KIR_PLAN_CHARACTERS)
+        HG_TRY(hg_backend_characters(e->backend, range));
     else if (!pool && hg_handle_is_class(handle)) {
         *when = HG_SLOT_CLASS;
         return HG_OK;

@@ -46,6 +46,8 @@ struct hg_backend {
     hg_mutex guard;      /* protects the two below */
     uint64_t guarded;    /* launches that look up handles while they run */
     hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
+    hg_mutex character_lock;
+    hg_piece characters; /* the character table for kernels, made when first needed */
     hg_mutex expansion_lock;
     hg_expansion *expansions;
 };
@@ -200,6 +202,10 @@ hg_status hg_null_argument(const char *what);
  * context->state's. By the holder of the context's lock. */
 hg_status hg_state_begin(hg_context *context, bool writes) HG_NODISCARD;
 void hg_state_close(hg_context *context);
+
+/* ---- characters.c ---- */
+/* i128[194·194], then f64[194·194]: atlas/characters.h. For reading, until the backend goes. */
+hg_status hg_backend_characters(hg_backend *b, hg_range *range) HG_NODISCARD;
 
 /* ---- alias.c ---- */
 void hg_alias_signature(const hg_backend *b, const hg_range *slots, uint32_t count, uint8_t *pairs);

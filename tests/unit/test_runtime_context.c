@@ -1,6 +1,7 @@
 /* The state of contexts between launches, without the instructions that use it: kernels written by hand touch the memory that
  * atlas/state.h lays out. What launches leave there is folded before anybody looks, belongs to one context, and survives faults. */
 /* test: labels=threads timeout=300 */
+#include "atlas/characters.h"
 #include "atlas/state.h"
 #include "runtime/runtime.h"
 #include "runtime_support.h"
@@ -31,6 +32,18 @@ static void atomic(kir_builder *b, kir_atomic op, uint8_t type, kir_value *index
     access_state(b, KIR_ATOMIC, type, index, disp, value)->u.mem.atomic = (uint8_t)op;
 }
 
+static void store(kir_builder *b, kir_value *buffer, kir_value *index, int64_t disp, kir_value *word) {
+    kir_value *args[3] = {buffer, index, word};
+    kir_value *v = kir_emit(b, KIR_STORE, KIR_VOID, 3, args);
+    v->u.mem.space = KIR_BUFFER;
+    v->u.mem.has_index = 1;
+    v->u.mem.bytes = 4;
+    v->u.mem.bytes_wide = 4;
+    v->u.mem.disp = disp;
+    v->u.mem.slot = KIR_OPEN;
+    v->u.mem.operand = 1;
+}
+
 /* Lane l of class l mod 96: adds 2^32 · 2^-1074 to its class and takes 2^-1074 away, writes phase l mod 768, and stores in out[l] what
  * the launch began with: the phase, word 1 of the class, word 1 of the sum of all. */
 static kir_module *write_kernel(int64_t fault_lane) {
@@ -52,12 +65,7 @@ static kir_module *write_kernel(int64_t fault_lane) {
     kir_value *number = kir_binary(&b, KIR_SHL, kir_add(&b, lane, constant(&b, 1)), kir_const(&b, HG_TYPE_U32, HG_PENDING_PHASE_BITS));
     number = kir_binary(&b, KIR_OR, number, kir_binary(&b, KIR_UREM, lane, constant(&b, 768)));
     atomic(&b, KIR_ATOMIC_UMAX, HG_TYPE_U64, kir_mul(&b, cls, constant(&b, 8)), HG_STATE_PENDING_PHASE, number);
-    for (int i = 0; i < 3; i++) {
-        kir_value *args[3] = {out, kir_mul(&b, lane, constant(&b, 4 * OUT_WORDS)), seen[i]};
-        kir_value *v = kir_emit(&b, KIR_STORE, KIR_VOID, 3, args);
-        v->u.mem = (__typeof__(v->u.mem)){
-            .space = KIR_BUFFER, .has_index = 1, .bytes = 4, .bytes_wide = 4, .disp = 4 * i, .slot = KIR_OPEN, .operand = 1};
-    }
+    for (int i = 0; i < 3; i++) store(&b, out, kir_mul(&b, lane, constant(&b, 4 * OUT_WORDS)), 4 * i, seen[i]);
     if (fault_lane != NO_FAULT)
         kir_fault_if(&b, kir_binary(&b, KIR_CMP_EQ, lane, constant(&b, (uint64_t)fault_lane)), KIR_FAULT_DOMAIN, 1,
                      "execution error: by hand");
@@ -65,9 +73,24 @@ static kir_module *write_kernel(int64_t fault_lane) {
     return m;
 }
 
-static hg_executable *make_executable(hg_backend *b, int64_t fault_lane) {
+/* Lane l copies word l of the character table to out[l]. */
+static kir_module *write_table_kernel(void) {
+    kir_module *m = kir_module_create("table");
+    kir_builder b;
+    kir_builder_init(&b, m, kir_function_create(m, "table", KIR_VOID));
+    kir_input *input = hg_vec_push(&m->inputs);
+    *input = (kir_input){.kind = KIR_INPUT_PARAM, .type = HG_TYPE_U64, .reg = 1, .name = "out", .is_buffer = true};
+    kir_value *out = kir_emit(&b, KIR_INPUT, HG_TYPE_U64, 0, NULL), *lane = kir_emit(&b, KIR_ID, HG_TYPE_U64, 0, NULL);
+    lane->u.imm = HG_ID_GLOBAL_LANE_ID;
+    kir_value *at = kir_mul(&b, lane, constant(&b, 4)), *word = access_state(&b, KIR_LOAD, HG_TYPE_U32, at, 0, NULL);
+    word->u.mem.class_id = KIR_PLAN_CHARACTERS;
+    store(&b, out, at, 0, word);
+    CHECK(!b.failed);
+    return m;
+}
+
+static hg_executable *compile(hg_backend *b, kir_module *m) {
     hg_executable *e = hg_calloc(1, sizeof *e);
-    kir_module *m = write_kernel(fault_lane);
     e->backend = b;
     e->references = 1;
     e->program = assemble(PROGRAM(".param r1 out buffer u32 inout\n exit\n"));
@@ -75,6 +98,11 @@ static hg_executable *make_executable(hg_backend *b, int64_t fault_lane) {
     CHECK_OK(kir_simplify(m));
     CHECK_OK(plan_build(m, &e->plan));
     CHECK_OK(hg_executable_compile(b, e));
+    return e;
+}
+
+static hg_executable *make_executable(hg_backend *b, int64_t fault_lane) {
+    hg_executable *e = compile(b, write_kernel(fault_lane));
     CHECK(e->uses_state && e->writes_state);
     return e;
 }
@@ -193,6 +221,33 @@ static void test_host(hg_backend *b) {
     CHECK_STATUS(hg_backend_resonance_total(NULL, &value), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_backend_reset_state(NULL), HG_ERROR_INVALID_ARGUMENT);
     hg_context_destroy(c);
+}
+
+/* The table is the same wherever it is read, and one for all bindings. */
+static void test_characters(const char *what, hg_backend *b) {
+    enum { TABLE = HG_CHARACTER_ENTRIES * 24 };
+    hg_executable *e = compile(b, write_table_kernel());
+    CHECK(!e->uses_state && !b->characters.range.arena);
+    bound x = bind_lanes(b, e, TABLE / 4), y = bind_lanes(b, e, 5);
+    hg_range table = b->characters.range;
+    uint8_t *bytes = malloc(TABLE);
+    CHECK_OK(hg_binding_launch(x.binding));
+    CHECK_OK(hg_binding_launch(y.binding));
+    CHECK((x.binding->simple || !b->caps->host_memory) && table.arena == b->characters.range.arena && table.size == TABLE);
+    CHECK_OK(hg_backend_copy_from_buffer(b, x.out, bytes, TABLE));
+    for (uint64_t i = 0; i < HG_CHARACTER_ENTRIES; i++) {
+        uint8_t exact[16] = {[15] = 0x80};
+        double real, seen;
+        memcpy(&seen, bytes + HG_CHARACTER_ENTRIES * 16 + i * 8, 8);
+        (void)!hg_character_i128(i / HG_CHARACTER_COUNT, i % HG_CHARACTER_COUNT, exact); /* stays where it is not rational */
+        CHECK_OK(hg_character_f64(i / HG_CHARACTER_COUNT, i % HG_CHARACTER_COUNT, &real, NULL));
+        bool same = memcmp(exact, bytes + i * 16, 16) == 0 && memcmp(&seen, &real, sizeof real) == 0;
+        CHECK_MESSAGE(same, "%s: entry %u: %a, expected %a", what, (unsigned)i, seen, real);
+    }
+    free(bytes);
+    unbind(b, &x);
+    unbind(b, &y);
+    hg_executable_destroy(e);
 }
 
 /* One binding, two contexts and the default one: each has its own. */
@@ -422,6 +477,48 @@ static void test_failures(const char *what, hg_backend *b, bool of_driver) {
     hg_executable_destroy(e);
 }
 
+static hg_backend *open_pretending(const char *name, uint32_t device, const char *pretend) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    snprintf(config.backend, sizeof config.backend, "%s", name);
+    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    config.device_id = device;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    return b;
+}
+
+static hg_status make_table(hg_backend *b) {
+    hg_range range;
+    return hg_backend_characters(b, &range);
+}
+
+/* The table that could not be made is made the next time. */
+static void test_table_failures(const char *what, const char *name, uint32_t device, const char *pretend, bool hide_memory) {
+    for (int of_driver = 0; of_driver < 2; of_driver++) {
+        uint64_t *calls = of_driver ? &failing.calls : &memory.allocations, *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
+        hg_backend *b = open_pretending(name, device, pretend);
+        bool hit = true;
+        if (hide_memory) b->own_caps.host_memory = false;
+        if (of_driver) intercept(b);
+        memory.only_once = true;
+        for (uint64_t n = 1; hit && n < 100 && test_failed < 20; n++) {
+            *calls = 0;
+            *fail_at = n;
+            hg_status status = make_table(b);
+            hit = *calls >= n;
+            *fail_at = 0;
+            CHECK_MESSAGE(hit || status == HG_OK, "%s: fails without a failing call", what);
+            CHECK((b->characters.range.arena != NULL) == (status == HG_OK));
+            CHECK_OK(make_table(b));
+            hg_piece_free(&b->memory, &b->characters);
+        }
+        CHECK(!hit);
+        memory.only_once = false;
+        if (of_driver) stop_intercepting(b);
+        hg_backend_destroy(b);
+    }
+}
+
 /* Where the host cannot wait it says so instead of showing half a launch. */
 static void test_would_block(hg_backend *b) {
     uint32_t phase = 0;
@@ -439,16 +536,6 @@ static void test_would_block(hg_backend *b) {
     b->own_caps = kept;
 }
 
-static hg_backend *open_pretending(const char *name, uint32_t device, const char *pretend) {
-    hg_config config = hg_config_default();
-    hg_backend *b = NULL;
-    snprintf(config.backend, sizeof config.backend, "%s", name);
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
-    config.device_id = device;
-    CHECK_OK(hg_backend_create_with_config(&config, &b));
-    return b;
-}
-
 static void test_backend(const char *name, uint32_t device, const char *pretend, bool hide_memory) {
     char what[80];
     uint64_t before = memory.live;
@@ -458,12 +545,14 @@ static void test_backend(const char *name, uint32_t device, const char *pretend,
     if (hide_memory) b->own_caps.host_memory = false;
     test_host(b);
     if (strcmp(name, "null") != 0) {
+        test_characters(what, b);
         test_contexts(what, b);
         test_fault(what, b);
         test_queue(b);
         test_threads(b);
         test_failures(what, b, false);
         test_failures(what, b, true);
+        test_table_failures(what, name, device, pretend, hide_memory);
     }
     if (strcmp(name, "cpu") == 0) test_would_block(b);
     hg_backend_destroy(b);

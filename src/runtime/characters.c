@@ -1,0 +1,48 @@
+/* The Monster's character table as kernels read it (kir_plan_memory CHARACTERS): one piece of memory a backend, made when a binding first
+ * needs it and never written again.
+ * Must not know: instructions. */
+#include "atlas/characters.h"
+#include "runtime/runtime.h"
+
+static const uint64_t EXACT_BYTES = (uint64_t)HG_CHARACTER_ENTRIES * 16, BYTES = (uint64_t)HG_CHARACTER_ENTRIES * (16 + sizeof(double));
+
+static void fill(uint8_t *table) {
+    hg_character_fill_i128((uint8_t(*)[16])(void *)table);
+    hg_character_fill_f64((double *)(void *)(table + EXACT_BYTES));
+}
+
+/* Through a queue of its own: whatever runs in a context goes on. */
+static hg_status copy_in(hg_backend *b, const hg_range *to, void *table) {
+    const hg_driver *driver = b->driver;
+    hg_driver_queue *queue = NULL;
+    hg_driver_event *event = NULL;
+    hg_driver_command command = {.kind = HG_CMD_COPY_IN, .to = *to, .host = table};
+    if (b->caps->asynchronous && !driver->event_wait)
+        return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait for the character table", driver->name);
+    HG_TRY(driver->queue_create(b->device, &queue));
+    hg_status status = b->caps->asynchronous ? driver->event_create(b->device, &event) : HG_OK;
+    if (status == HG_OK) status = driver->queue_submit(queue, &command, 1, NULL, 0, event);
+    if (status == HG_OK && event) status = driver->event_wait(event);
+    if (event) driver->event_destroy(event);
+    driver->queue_destroy(queue);
+    return status;
+}
+
+static hg_status make(hg_backend *b, hg_piece *piece) {
+    HG_TRY(hg_piece_alloc(&b->memory, BYTES, piece));
+    uint8_t *host = hg_host_address(b, &piece->range), *table = host ? host : hg_alloc((size_t)BYTES);
+    hg_status status = table ? HG_OK : hg_fail_memory();
+    if (table) fill(table);
+    if (table && !host) status = copy_in(b, &piece->range, table);
+    if (table != host) hg_free(table);
+    if (status != HG_OK) hg_piece_free(&b->memory, piece);
+    return status;
+}
+
+hg_status hg_backend_characters(hg_backend *b, hg_range *range) {
+    hg_mutex_lock(&b->character_lock);
+    hg_status status = b->characters.range.arena ? HG_OK : make(b, &b->characters);
+    *range = b->characters.range;
+    hg_mutex_unlock(&b->character_lock);
+    return status;
+}
