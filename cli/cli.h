@@ -77,6 +77,7 @@ int command_verify(int argc, char **argv);
 int command_emit(int argc, char **argv);
 int command_ops(int argc, char **argv);
 int command_devices(int argc, char **argv);
+int command_atlas(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif

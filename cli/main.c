@@ -17,6 +17,7 @@ static const struct {
     {"emit", command_emit, "FILE --target kir|c|opencl|spirv|spirv-asm [-o OUT]     show what a program is lowered to"},
     {"ops", command_ops, "[--backend B] [--device N]                              list the instructions: native or lowered"},
     {"devices", command_devices, "                                                        list backends and devices"},
+    {"atlas", command_atlas, "class|table|graph|orbit|torus|invert|character …        the 96 classes of bytes and their algebra"},
     {"version", command_version, "                                                        print the version"},
 };
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import numpy
 
@@ -705,11 +706,97 @@ def profiles():
     check(not [f for f in os.listdir(".") if ".tmp" in f or f.startswith(".")], f"temporary files left: {os.listdir('.')}")
 
 
+def answers(*arguments):
+    result = run("atlas", *arguments, "--json")
+    document = json.loads(result.out) if result.out else {}
+    check(document.get("command") == "atlas" and document.get("exit") == result.status and not result.err, f"atlas {arguments}: {result}")
+    return document.get("outputs", [])
+
+
+def algebra():
+    """`hologram atlas` against labels made here from the bits of bytes."""
+    def label(byte):  # e1 e2 e3 d45 e6 e7
+        bit = [byte >> k & 1 for k in range(8)]
+        return bit[1], bit[2], bit[3], bit[4] - bit[5], bit[6], bit[7]
+
+    def number(l):
+        return 24 * (2 * l[5] + l[4]) + 8 * (l[3] % 3) + 4 * l[2] + 2 * l[1] + l[0]
+
+    labels = {number(label(b)): label(b) for b in range(256)}
+    table = answers("table")
+    check([c["class"] for c in table] == list(range(96)) == sorted(labels), "96 classes")
+    for c in table:
+        l, cls = labels[c["class"]], c["class"]
+        near = [d for d, m in labels.items() if l[5] == m[5] and sum(abs(x - y) for x, y in zip(l, m)) == 1]
+        inside = [b for b in range(256) if number(label(b)) == cls]
+        inverse = [x for x in range(96) if x * cls % 96 == 1]
+        check(c["neighbours"] == sorted(near) and c["degree"] == len(near) and c["bytes"] == inside and c["byte"] == inside[0]
+              and c["label"] == dict(zip(("e1", "e2", "e3", "d45", "e6", "e7"), l)) and c["mirror"] == number((*l[:5], 1 - l[5]))
+              and c["circuit_mirror"] == number((*l[:3], -l[3], *l[4:])) and [c["inverse"]] == (inverse or [None]) and c["unit"] == bool(inverse)
+              and c["unity"] == (not any(l[:5])) and c["orbit"] == 8 * (cls // 24) + cls % 8, f"atlas table: {c}")
+    check(answers("class", *range(256)) == [table[number(label(b))] for b in range(256)], "atlas class of every byte")
+    check(answers("class", *(f"c{i}" for i in range(96)), "0xfF", "0x00") == table + [table[79], table[0]], "atlas class of every class")
+    check([(c["class"], c["neighbours"]) for c in answers("graph")] == [(c["class"], c["neighbours"]) for c in table], "atlas graph")
+    dot = run("atlas", "graph", "--dot")
+    edges = [tuple(map(int, e)) for e in re.findall(r"^  (\d+) -- (\d+);$", dot.out, re.M)]
+    check(dot.status == 0 and len(set(edges)) == len(edges) == 256 and all(b in table[a]["neighbours"] and a < b for a, b in edges)
+          and dot.out.startswith("graph atlas {") and dot.out.endswith("}\n"), f"atlas graph --dot: {dot}")
+    check(len(run("atlas", "table").out.split("\n")) == 98 and len(run("atlas", "graph").out.split("\n")) == 97, "atlas table and graph as text")
+    expect(run("atlas", "class", "0x2A"), 0, out="class 21\n  coordinates  scope 0, modality 2, context 5\n  label        e1=1 e2=0 e3=1 d45=-1 e6=0 e7=0\n"
+           "  bytes        2A 2B, canonical 2A\n  mirror       69\n  neighbours   5 17 20 23 45\n  orbit        5\n  unit         no\n", what="atlas class")
+    for coordinate, size, orbit, first in ((1000, 2304, 8, 24), (18431, 18432, 31, 79), (95, 96, 31, 79), (2**64 - 1, 301989888, 0, 0)):
+        found = answers("orbit", coordinate)[0]
+        check((int(found["coordinate"]), found["torus_size"], found["orbit"], found["representative"]) == (coordinate, size, orbit, first)
+              and found["residues"] == [first, first + 8, first + 16] and found["coordinates"] == size // 32, f"atlas orbit: {found}")
+    check(answers("orbit", 1000, 96)[0]["orbit"] == 0 and "outside" in run("atlas", "orbit", "1000", "96").out, "a coordinate outside its torus")
+    tori = answers("torus")
+    check(len(tori) == 24 and all(t["elements"] == t["page_mod"] * t["res_mod"] and t["total"] == 96 * t["elements"] for t in tori), "atlas torus")
+    check(answers("torus", "f32") == [{"type": "f32", "page_mod": 96, "res_mod": 192, "elements": 18432, "total": 1769472, "units": 6144}], "atlas torus f32")
+    expect(run("atlas", "invert", "5", "96"), 0, out="77\n", what="atlas invert")
+    for modulus in (97, 18432, 2**64 - 59):
+        found = answers("invert", 12347, modulus)[0]
+        check(int(found["inverse"]) == pow(12347, -1, modulus), f"atlas invert: {found}")
+    expect(run("atlas", "character", "1", "1A"), 0, out="1\n", what="the trivial character")
+    expect(run("atlas", "character", "2", "1A"), 0, out="196883\n", what="the smallest faithful character")
+    degrees = [int(answers("character", i, "1A")[0]["value"]) for i in (1, 2, 3, 4, 5, 194)]
+    check(degrees == [1, 196883, 21296876, 842609326, 18538750076, 258823477531055064045234375], f"degrees: {degrees}")
+    row = answers("character", 17)
+    order = sum(int(e["class_size"]) for e in row)
+    check(len(row) == 194 and order == 2**46 * 3**20 * 5**9 * 7**6 * 11**2 * 13**3 * 17 * 19 * 23 * 29 * 31 * 41 * 47 * 59 * 71, "the order of the Monster")
+    check(abs(sum(int(e["class_size"]) * (e["real"]**2 + e["imaginary"]**2) for e in row) / order - 1) < 1e-9, "the norm of a character")
+    for e in row:
+        n = e["conductor"]
+        value = sum(k * numpy.exp(2j * numpy.pi * i / n) for i, k in enumerate(e["coefficients"])) if n > 1 else int(e["value"])
+        check(abs(value - complex(e["real"], e["imaginary"])) <= 1e-12 * max(1, abs(value)), f"atlas character: {e}")
+    text = run("atlas", "character", "17", "23B").out
+    check(text.startswith("z + z^2 + z^3 + z^4 + z^6 + z^8 + z^9 + z^12 + z^13 + z^16 + z^18, z = e^(2πi/23), about -0.5 + 2.3979157616563"), f"irrational: {text}")
+    check(run("atlas", "character", "2").out.split("\n")[1] == "2A    4371", "a row of the character table")
+    for name in ("table", "graph"):  # the drawings of the guide are what the command draws today
+        with open(os.path.join(SOURCE, "docs", "guide", f"atlas-{name}.svg"), "rb") as file:
+            check(run("atlas", name, "--svg", "-").raw == file.read(), f"docs/guide/atlas-{name}.svg is old: hologram atlas {name} --svg docs/guide/atlas-{name}.svg")
+        check(answers(name, "--svg", f"{name}.svg") == [{"file": f"{name}.svg"}] and xml.etree.ElementTree.parse(f"{name}.svg").getroot().tag.endswith("svg"), "SVG is XML")
+    for status, pattern, *arguments in (
+            (2, r"expects a question; usage: hologram atlas class", ), (2, r"unknown question 'clas'", "clas"), (2, r"expects: hologram atlas class BYTE", "class"),
+            (2, r"class expects a byte, .* or a class, c0 to c95; got 'c96'", "class", "c96"), (2, r"got '256'", "class", "256"), (2, r"got '0x100'", "class", "0x100"),
+            (2, r"got 'c0x5'", "class", "c0x5"), (2, r"got ''", "class", ""), (2, r"got '0x'", "class", "0x"), (2, r"got '1:'", "class", "1:"), (2, r"got '0x1g'", "class", "0x1g"),
+            (2, r"torus expects a type such as f32, got 'f33'", "torus", "f33"), (2, r"expects: hologram atlas torus \[TYPE\]", "torus", "f32", "f64"),
+            (2, r"orbit expects a coordinate from 0 to 18446744073709551615, got '18446744073709551616'", "orbit", str(2**64)),
+            (1, r"error\[F05\]: unknown torus size: 97\n", "orbit", "5", "97"), (1, r"error\[F05\]: no multiplicative inverse: 2 mod 96\n", "invert", "2", "96"),
+            (1, r"no multiplicative inverse: 5 mod 0", "invert", "5", "0"), (2, r"expects: hologram atlas invert UNIT MODULUS", "invert", "5"),
+            (2, r"character expects a character from 1 to 194, got '0'", "character", "0", "1A"), (2, r"got '195'", "character", "195"),
+            (2, r"conjugacy class of the Monster such as 1A or 39B, got '1Z'", "character", "1", "1Z"), (2, r"class takes no --svg", "class", "c1", "--svg", "x.svg"),
+            (2, r"table takes no --dot", "table", "--dot"), (2, r"--dot goes alone", "graph", "--dot", "--svg", "x.svg"), (2, r"unknown option '--dots'", "graph", "--dots"),
+            (2, r"got .c96.", "class", "c1", "c96"), (1, r"error\[X02\]: cannot write /nonexistent/x.svg", "table", "--svg", "/nonexistent/x.svg")):
+        expect(run("atlas", *arguments), status, pattern, out="", what=f"atlas {arguments}")
+    check(json.loads(run("atlas", "graph", "--svg", "-", "--json").out)["exit"] == 2, "--json with a drawing on standard output")
+    check(json.loads(run("atlas", "invert", "2", "96", "--json").out)["diagnostics"][0]["code"] == "F05", "--json of what has no answer")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra):
             part()
     finally:
         os.chdir("/")
