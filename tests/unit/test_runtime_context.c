@@ -9,6 +9,15 @@
 #include <math.h>
 #include <pthread.h>
 
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define HG_TSAN 1
+#endif
+#endif
+#ifndef HG_TSAN
+#define HG_TSAN 0
+#endif
+
 enum { LANES = 500, OUT_WORDS = 4, NO_FAULT = -1 };
 
 /* ---- a program whose kernel is written by hand ---- */
@@ -301,13 +310,21 @@ static void test_fault(const char *what, hg_backend *b) {
     hg_context_destroy(c);
 }
 
+/* What other threads find: they count no checks. */
 typedef struct look {
     hg_context *context;
     double before, after;
+    hg_status status;
 } look;
 
-static void look_before(void *user) { CHECK_OK(hg_context_resonance_total(((look *)user)->context, &((look *)user)->before)); }
-static void look_after(void *user) { CHECK_OK(hg_context_resonance_total(((look *)user)->context, &((look *)user)->after)); }
+static void look_before(void *user) {
+    look *l = user;
+    l->status = hg_context_resonance_total(l->context, &l->before);
+}
+static void look_after(void *user) {
+    look *l = user;
+    if (l->status == HG_OK) l->status = hg_context_resonance_total(l->context, &l->after);
+}
 
 /* A host call of a queue sees what the launches before it left, and not what comes. */
 static void test_queue(hg_backend *b) {
@@ -319,7 +336,7 @@ static void test_queue(hg_backend *b) {
     double value = 0;
     CHECK_OK(hg_context_create(b, &c));
     CHECK_OK(hg_queue_create(b, c, &q));
-    look seen = {c, 0, 0};
+    look seen = {c, 0, 0, HG_OK};
     hg_command launch = {.size = sizeof launch, .kind = HG_COMMAND_LAUNCH, .binding = x.binding};
     hg_command before = {.size = sizeof before, .kind = HG_COMMAND_HOST_CALL, .call = look_before, .user = &seen}, after = before;
     after.call = look_after;
@@ -328,6 +345,7 @@ static void test_queue(hg_backend *b) {
     CHECK_OK(hg_event_wait(event));
     CHECK_OK(hg_context_resonance_total(c, &value)); /* nothing is left to do when the event is done */
     CHECK(value == expected_sum(LANES, 4));
+    CHECK_OK(seen.status);
     CHECK(seen.before == expected_sum(LANES, 2));
     CHECK(seen.after == expected_sum(LANES, 3));
     check_seen("a queue", b, &x, LANES, 3);
@@ -342,25 +360,21 @@ static void test_queue(hg_backend *b) {
 
 enum { ROUNDS = 20, WORKERS = 4 };
 typedef struct worker {
-    hg_backend *backend;
-    hg_executable *executable;
+    bound bound;
     hg_context *own, *shared;
+    bool wrong;
     pthread_t thread;
 } worker;
 
 static void *work(void *user) {
     worker *w = user;
-    bound x = bind_lanes(w->backend, w->executable, LANES);
-    double total = 0, last = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        CHECK_OK(hg_binding_launch_in(x.binding, w->own));
-        CHECK_OK(hg_binding_launch_in(x.binding, w->shared));
-        CHECK_OK(hg_context_resonance_total(w->shared, &total)); /* only whole launches */
-        double launches = total / expected_sum(LANES, 1);
-        CHECK_MESSAGE(total > last && launches == floor(launches), "%a after %a", total, last);
+    double total = 0, last = 0, each = expected_sum(LANES, 1);
+    for (int i = 0; i < ROUNDS && !w->wrong; i++) {
+        w->wrong = hg_binding_launch_in(w->bound.binding, w->own) != HG_OK || hg_binding_launch_in(w->bound.binding, w->shared) != HG_OK ||
+                   hg_context_resonance_total(w->shared, &total) != HG_OK;
+        w->wrong |= total <= last || total / each != floor(total / each); /* only whole launches */
         last = total;
     }
-    unbind(w->backend, &x);
     return NULL;
 }
 
@@ -370,12 +384,14 @@ static void test_threads(hg_backend *b) {
     hg_context *shared = NULL;
     CHECK_OK(hg_context_create(b, &shared));
     for (int i = 0; i < WORKERS; i++) {
-        workers[i] = (worker){.backend = b, .executable = e, .shared = shared};
+        workers[i] = (worker){.bound = bind_lanes(b, e, LANES), .shared = shared};
         CHECK_OK(hg_context_create(b, &workers[i].own));
     }
     for (int i = 0; i < WORKERS; i++) pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     for (int i = 0; i < WORKERS; i++) pthread_join(workers[i].thread, NULL);
     for (int i = 0; i < WORKERS; i++) {
+        CHECK(!workers[i].wrong);
+        unbind(b, &workers[i].bound);
         check_state("a thread's own", workers[i].own, LANES, ROUNDS);
         hg_context_destroy(workers[i].own);
     }
@@ -572,7 +588,7 @@ int main(int argc, char **argv) {
         test_backend("cpu", 0, "poor", false);
         test_backend("null", 0, "", false);
     }
-    CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count));
+    if (!HG_TSAN) CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count)); /* it does not see what drivers do */
     for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++) {
         const char *name = devices[i].backend;
         bool is_vulkan = strcmp(name, "vulkan") == 0;
