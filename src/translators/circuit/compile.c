@@ -159,10 +159,10 @@ static void print_calls(const hg_circuit *circuit, hg_text *out) {
 
 /* Canonical text and count; in a compiled circuit the calls become the sound form unless it is off. */
 static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
-    hg_text text = {0};
-    hg_text_add(&text, "", 0);
     circuit->canonical_ops = circuit->original_ops;
     if (circuit->compiled && mode != HG_CANONICALISE_OFF) HG_TRY(hg_circuit_simplify(circuit));
+    hg_text text = {0};
+    hg_text_add(&text, "", 0);
     hg_status status = HG_OK;
     if (mode == HG_CANONICALISE_GATES) {
         status = hg_circuit_gate_form(circuit, &text, &circuit->canonical_ops);
