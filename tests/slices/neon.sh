@@ -3,7 +3,7 @@
 # mode), some unit tests, and the example programs with the same output as on this machine.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need aarch64-linux-gnu-gcc clang++-14 qemu-aarch64 cmake ninja
-units='test_base test_literal test_assembler test_tile'
+units='test_base test_literal test_assembler test_tile test_atlas'
 # shellcheck disable=SC2086
 cross aarch64 . hologram hologram_static hologram_command cts differential $units
 arm="qemu-aarch64 -L /usr/aarch64-linux-gnu"
