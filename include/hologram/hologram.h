@@ -7,6 +7,7 @@
 #include <hologram/builder.h>
 #include <hologram/characters.h>
 #include <hologram/circuit.h>
+#include <hologram/circuit_run.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
 #include <hologram/executor.h>

@@ -113,7 +113,7 @@ static void use_call(const hg_circuit_call *call, uint8_t *use, bool *replaced) 
 
 void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLASSES]) {
     bool replaced[HG_CIRCUIT_CLASSES] = {false};
-    for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++) use[c] = 0;
+    for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++) use[c] = circuit ? circuit->use[c] : 0;
     for (uint64_t i = 0; circuit && i < circuit->calls.count; i++) {
         const hg_circuit_call *call = &circuit->calls.data[i];
         for (uint32_t m = 0; m < hg_call_count(call); m++) {

@@ -204,6 +204,7 @@ static bool extend(hg_circuit_call *last, const hg_circuit_call *call) {
 }
 
 hg_status hg_circuit_simplify(hg_circuit *circuit) {
+    hg_circuit_class_use(circuit, circuit->use);
     simplifier *s = hg_calloc(1, sizeof *s);
     bool good = s != NULL;
     for (uint64_t i = 0; good && i < circuit->calls.count; i++)

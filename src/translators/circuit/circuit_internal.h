@@ -79,6 +79,7 @@ struct hg_circuit {
     circuit_shift phrase; /* prefix of the whole */
     circuit_items items;
     HG_VEC(hg_circuit_call) calls;
+    uint8_t use[HG_CIRCUIT_CLASSES]; /* of calls that were simplified away: what a run takes and gives stays the same */
     bool parsed, compiled;
     char *original, *canonical;
     uint64_t original_ops, canonical_ops;

@@ -1,0 +1,234 @@
+/* Circuits over arrays: copies of a class's size go through class memory piece by piece.
+ * Must not know: the circuit language, which driver it runs on. */
+#include "base/pool.h"
+#include "runtime/runtime.h"
+#include "tile/stream.h"
+#include <hologram/circuit_run.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ELEMENT = 4, /* bytes */
+    PIECE = HG_MAX_CLASS_BYTES / ELEMENT,
+    PARALLEL_FROM = 128, /* pieces: below, another thread's class memory costs more than it brings */
+    PIECES_AT_ONCE = 16  /* a thread takes so many that follow each other */
+};
+
+/* Class memory and launches of one thread. */
+typedef struct runner {
+    hg_context *context; /* NULL: not made yet */
+    hg_binding *whole, *rest;
+    uint8_t *memory; /* class memory as the host sees it; NULL where it does not */
+} runner;
+
+typedef struct circuit_run {
+    hg_backend *backend;
+    hg_executable *executable;
+    const hg_class_array *arrays;
+    size_t count;
+    uint64_t elements, timeout_ms;
+    bool past_caches;               /* outputs are far larger than caches */
+    uint8_t zeroed[HG_MAX_CLASSES]; /* classes that a piece finds changed by the one before, and that have no input */
+    uint32_t zeroed_count;
+    runner *runners;
+    hg_mutex lock; /* for the rest */
+    uint64_t failed_piece;
+    hg_status status;
+    hg_error error;
+} circuit_run;
+
+/* ---- checks ---- */
+
+static hg_status unknown_class(const hg_translated_program *circuit, uint32_t cls) {
+    char names[HG_MAX_CLASSES * 5 + 1] = "";
+    size_t length = 0;
+    for (uint32_t c = 0; c < HG_MAX_CLASSES; c++)
+        if (circuit->class_use[c])
+            length += (size_t)snprintf(names + length, sizeof names - length, "%sc%02u", length ? ", " : "", (unsigned)c);
+    return hg_binding_error("P01", "unknown parameter: the circuit does not name class c%02u (it names %s)", (unsigned)cls,
+                            length ? names : "none");
+}
+
+static bool has_input(const hg_class_array *a) { return a->input || a->input_buffer.handle; }
+static bool has_output(const hg_class_array *a) { return a->output || a->output_buffer.handle; }
+
+static hg_status check_array(const circuit_run *run, size_t i) {
+    const hg_class_array *a = &run->arrays[i];
+    unsigned cls = a->cls;
+    for (size_t k = 0; k < i; k++)
+        if (run->arrays[k].cls == cls) return hg_binding_error("P04", "class c%02u is given twice", cls);
+    if (has_input(a) && a->input_count > run->elements)
+        return hg_binding_error("P04", "class c%02u: its input has %llu elements, the run %llu", cls, (unsigned long long)a->input_count,
+                                (unsigned long long)run->elements);
+    if (has_output(a) && a->output_count < run->elements)
+        return hg_binding_error("P04", "class c%02u: its output has room for %llu elements, the run has %llu", cls,
+                                (unsigned long long)a->output_count, (unsigned long long)run->elements);
+    if ((a->input && a->input_buffer.handle) || (a->output && a->output_buffer.handle))
+        return hg_binding_error("P04", "class c%02u is given as host memory and as a buffer", cls);
+    return HG_OK;
+}
+
+static hg_status check(circuit_run *run, const hg_translated_program *circuit, const hg_circuit_launch *launch) {
+    uint64_t longest = 0;
+    bool any = false;
+    for (size_t i = 0; i < run->count; i++) {
+        const hg_class_array *a = &run->arrays[i];
+        if (a->cls >= HG_MAX_CLASSES || !circuit->class_use[a->cls]) return unknown_class(circuit, a->cls);
+        if (!has_input(a)) continue;
+        any = true;
+        if (a->input_count > longest) longest = a->input_count;
+    }
+    run->elements = launch && launch->elements ? launch->elements : longest;
+    if (!any && !run->elements) return hg_binding_error("P07", "no class has an input and the number of elements is not given");
+    for (size_t i = 0; i < run->count; i++) HG_TRY(check_array(run, i));
+    if (run->elements > HG_MAX_LANES)
+        return hg_binding_error("P08", "launch too large: %llu lanes, at most %llu", (unsigned long long)run->elements,
+                                (unsigned long long)HG_MAX_LANES);
+    if (circuit->whole_array && run->elements > PIECE)
+        return hg_binding_error("P08",
+                                "launch too large: the circuit reduces over a class or takes its softmax, which is possible for at most "
+                                "%d elements, the size of a class; the arrays have %llu",
+                                (int)PIECE, (unsigned long long)run->elements);
+    return HG_OK;
+}
+
+static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) {
+    bool given[HG_MAX_CLASSES] = {false};
+    for (size_t i = 0; i < run->count; i++) given[run->arrays[i].cls] |= has_input(&run->arrays[i]);
+    for (uint32_t c = 0; c < HG_MAX_CLASSES; c++)
+        if (!given[c] && (circuit->class_use[c] & HG_CLASS_READ) && (circuit->class_use[c] & HG_CLASS_WRITTEN))
+            run->zeroed[run->zeroed_count++] = (uint8_t)c;
+}
+
+/* ---- copies ---- */
+
+static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
+    if (!count) return HG_OK;
+    if (!r->memory) return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * ELEMENT, count * ELEMENT, 0);
+    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * ELEMENT, 0, (size_t)count * ELEMENT);
+    return HG_OK;
+}
+
+static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
+    uint64_t given = a->input_count > first ? a->input_count - first : 0;
+    if (given > count) given = count;
+    HG_TRY(zero(r, a->cls, given, count - given));
+    if (!given) return HG_OK;
+    if (!a->input)
+        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * ELEMENT, given * ELEMENT);
+    if (!r->memory)
+        return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, (void *)(uintptr_t)(a->input + first), given * ELEMENT,
+                       HG_CMD_COPY_IN);
+    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, a->input + first, (size_t)given * ELEMENT);
+    return HG_OK;
+}
+
+static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
+    if (!a->output)
+        return hg_copy_between(r->context, a->output_buffer.handle, first * ELEMENT, HG_CIRCUIT_HANDLE(a->cls), 0, count * ELEMENT);
+    if (!r->memory) return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, a->output + first, count * ELEMENT, HG_CMD_COPY_OUT);
+    const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
+    if (run->past_caches)
+        tile_stream(a->output + first, from, (size_t)count * ELEMENT);
+    else
+        memcpy(a->output + first, from, (size_t)count * ELEMENT);
+    return HG_OK;
+}
+
+/* ---- pieces ---- */
+
+static hg_status open_runner(const circuit_run *run, runner *r) {
+    hg_range range;
+    HG_TRY(hg_context_create(run->backend, &r->context));
+    HG_TRY(hg_context_class_memory(r->context, &range));
+    if (run->backend->caps->host_memory) r->memory = (uint8_t *)run->backend->driver->arena_map(range.arena) + range.offset;
+    hg_launch launch = hg_launch_linear(PIECE);
+    launch.timeout_ms = run->timeout_ms;
+    if (run->elements >= PIECE) HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
+    if (run->elements % PIECE == 0) return HG_OK;
+    launch = hg_launch_linear(run->elements % PIECE);
+    launch.timeout_ms = run->timeout_ms;
+    return hg_binding_create(run->executable, &launch, NULL, &r->rest);
+}
+
+static hg_status run_piece(const circuit_run *run, runner *r, uint64_t piece) {
+    uint64_t first = piece * PIECE, count = run->elements - first < PIECE ? run->elements - first : PIECE;
+    for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(zero(r, run->zeroed[i], 0, count));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_input(&run->arrays[i])) HG_TRY(fill(r, &run->arrays[i], first, count));
+    HG_TRY(hg_run_binding(count == PIECE ? r->whole : r->rest, r->context));
+    for (size_t i = 0; i < run->count; i++)
+        if (has_output(&run->arrays[i])) HG_TRY(fetch(run, r, &run->arrays[i], first, count));
+    return HG_OK;
+}
+
+static void note_failure(circuit_run *run, uint64_t piece, hg_status status) {
+    hg_mutex_lock(&run->lock);
+    if (run->status == HG_OK || piece < run->failed_piece) {
+        run->status = status;
+        run->failed_piece = piece;
+        run->error = *hg_error_record();
+    }
+    hg_mutex_unlock(&run->lock);
+}
+
+static bool has_failed(circuit_run *run) {
+    hg_mutex_lock(&run->lock);
+    bool failed = run->status != HG_OK;
+    hg_mutex_unlock(&run->lock);
+    return failed;
+}
+
+static void run_pieces(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    circuit_run *run = user;
+    runner *r = &run->runners[worker];
+    uint64_t piece = begin;
+    if (has_failed(run)) return;
+    hg_status status = r->context ? HG_OK : open_runner(run, r);
+    for (; status == HG_OK && piece < end; piece++) status = run_piece(run, r, piece);
+    tile_stream_end();
+    if (status != HG_OK) note_failure(run, piece, status);
+}
+
+static void close_runner(runner *r) {
+    hg_binding_destroy(r->whole);
+    hg_binding_destroy(r->rest);
+    hg_context_destroy(r->context);
+}
+
+static hg_status run_all(circuit_run *run) {
+    const hg_backend *b = run->backend;
+    uint64_t pieces = run->elements / PIECE + (run->elements % PIECE != 0);
+    bool parallel = b->caps->host_memory && b->config.num_threads != 1 && pieces >= PARALLEL_FROM;
+    uint32_t most = parallel ? HG_POOL_MAX_THREADS : 1;
+    run->runners = hg_calloc(most, sizeof *run->runners);
+    if (!run->runners) return hg_fail_memory();
+    run->past_caches = tile_stream_wanted(run->elements * ELEMENT);
+    hg_mutex_init(&run->lock);
+    if (parallel)
+        hg_pool_run(hg_pool_global(), pieces, PIECES_AT_ONCE, run_pieces, run);
+    else if (pieces)
+        run_pieces(run, 0, pieces, 0);
+    for (uint32_t i = 0; i < most; i++) close_runner(&run->runners[i]);
+    hg_mutex_destroy(&run->lock);
+    hg_free(run->runners);
+    if (run->status != HG_OK) *hg_error_record() = run->error;
+    return run->status;
+}
+
+hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit, const hg_circuit_launch *launch,
+                         const hg_class_array *arrays, size_t count) {
+    if (!backend) return hg_null_argument("backend");
+    if (!circuit || !circuit->program) return hg_null_argument("circuit");
+    if (!arrays && count) return hg_null_argument("arrays");
+    if (launch && launch->size != sizeof *launch)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_launch.size is %zu, expected %zu: use HG_CIRCUIT_LAUNCH_INIT", launch->size,
+                       sizeof *launch);
+    circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = launch ? launch->timeout_ms : 0};
+    HG_TRY(check(&run, circuit, launch));
+    find_zeroed(&run, circuit);
+    HG_TRY(hg_executable_create(backend, circuit->program, &run.executable));
+    hg_status status = run_all(&run);
+    hg_executable_destroy(run.executable);
+    return status;
+}
