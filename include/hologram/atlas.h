@@ -1,7 +1,7 @@
 /* The algebra behind Atlas ISA: 96 classes of bytes, their transforms and graph, tori, orbits, unit groups.
  * Pure functions of their arguments: thread-safe, they allocate nothing unless said. Where an argument is out of range a
  * function that returns hg_status gives HG_ERROR_ISA with the instruction set's text (`invalid class index: 96 (must be < 96)`);
- * a function that returns a class takes it modulo 96 and never fails. Source: semantics, sections 4.3 to 5.15. */
+ * every other function takes a class modulo 96 and never fails. Source: semantics, sections 4.3 to 5.15. */
 #ifndef HOLOGRAM_ATLAS_H
 #define HOLOGRAM_ATLAS_H
 

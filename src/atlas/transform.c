@@ -42,7 +42,7 @@ uint8_t hg_class_scope(uint8_t cls, uint32_t s) {
 
 uint8_t hg_class_mirror(uint8_t cls) { return (uint8_t)((cls % HG_CLASS_COUNT + HG_CLASS_COUNT / 2) % HG_CLASS_COUNT); }
 
-bool hg_class_is_unity(uint8_t cls) { return cls % (HG_CLASS_COUNT / 2) == 0 && cls < HG_CLASS_COUNT; }
+bool hg_class_is_unity(uint8_t cls) { return cls % (HG_CLASS_COUNT / 2) == 0; }
 
 /* ---- the 2,048 indices and their 192 permutations ---- */
 

@@ -269,6 +269,25 @@ static void test_table(void) {
     }
 }
 
+/* A class that is none counts modulo 96. */
+static void test_modulo(void) {
+    for (int i = 96; i < 256; i++) {
+        uint8_t a = (uint8_t)i, b = (uint8_t)(i % 96), near[2][6] = {{0}};
+        hg_transform t = {1, 2, 3, true};
+        hg_class_label l = hg_class_get_label(a), m = hg_class_get_label(b);
+        CHECK(hg_class_byte(a) == hg_class_byte(b) && hg_class_join(hg_class_split(a)) == b && memcmp(&l, &m, sizeof l) == 0);
+        CHECK(hg_class_to_vertex(a) == hg_class_to_vertex(b) && hg_class_from_vertex(a) == hg_class_from_vertex(b));
+        CHECK(hg_transform_apply(t, a) == hg_transform_apply(t, b) && hg_class_scope(a, 7) == hg_class_scope(b, 7));
+        CHECK(hg_class_mirror(a) == hg_class_mirror(b) && hg_automorphism_apply(1333, a) == hg_automorphism_apply(1333, b));
+        CHECK(hg_class_is_unity(a) == hg_class_is_unity(b) && hg_class_is_unit(a) == hg_class_is_unit(b));
+        CHECK(hg_class_neighbours(a, near[0]) == hg_class_neighbours(b, near[1]) && memcmp(near[0], near[1], 6) == 0);
+        CHECK(hg_class_distance(a, 5) == hg_class_distance(b, 5) && hg_class_adjacent(3, a) == hg_class_adjacent(3, b));
+        CHECK(hg_class_moves(a, 9) == hg_class_moves(b, 9) && hg_class_add(a, 200) == hg_class_add(b, 8) &&
+              hg_class_mul(a, 200) == hg_class_mul(b, 8));
+        CHECK(hg_class_crush(a) == hg_class_crush(b));
+    }
+}
+
 /* ---- 5.4: transforms ---- */
 
 typedef uint8_t permutation[96];
@@ -869,6 +888,7 @@ int main(void) {
     test_graph_rows();
     test_graph_shape();
     test_table();
+    test_modulo();
     test_transform_rows();
     test_transform_group();
     test_symmetries();
