@@ -7,6 +7,7 @@
 #include "io/io.h"
 #include "isa/program.h"
 #include <hologram/backend.h>
+#include <hologram/circuit.h>
 
 /* Exit status (assembly.md 6.1). */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNAVAILABLE = 3 };
@@ -36,6 +37,8 @@ typedef struct cli {
     const char *file; /* as messages name it */
     hg_bytes source;  /* of a text program; empty for binaries */
     hg_program *program;
+    hg_circuit_options circuit_options; /* of a .circuit program */
+    hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
     hg_text outputs; /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
@@ -78,6 +81,7 @@ int command_emit(int argc, char **argv);
 int command_ops(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_atlas(int argc, char **argv);
+int command_circuit(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif

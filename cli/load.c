@@ -9,6 +9,32 @@ static bool fails(cli *c, hg_status status, size_t errors_before) {
     return true;
 }
 
+/* A circuit begins with a generator, a transform or a parenthesis, behind comments of its own: programs in text never do. */
+static bool looks_like_circuit(const hg_bytes *bytes) {
+    const char *p = (const char *)bytes->data, *end = p + bytes->length;
+    if (bytes->length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    while (p < end) {
+        if (strchr(" \t\r\n", *p) && *p) {
+            p++;
+        } else if (end - p >= 2 && memcmp(p, "//", 2) == 0) {
+            const char *line = memchr(p, '\n', (size_t)(end - p));
+            p = line ? line : end;
+        } else {
+            return (*p >= 'a' && *p <= 'z') || *p == 'R' || *p == 'D' || *p == 'T' || *p == '~' || *p == '(';
+        }
+    }
+    return false;
+}
+
+static hg_status load_circuit(cli *c) {
+    c->circuit.size = sizeof c->circuit;
+    c->circuit_options.size = sizeof c->circuit_options;
+    HG_TRY(hg_circuit_to_isa_translate((const char *)c->source.data, (size_t)c->source.length, &c->circuit_options, c->diagnostics,
+                                       &c->circuit));
+    c->program = hg_program_retain(c->circuit.program);
+    return HG_OK;
+}
+
 bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
@@ -21,8 +47,8 @@ bool cli_load(cli *c, const char *path) {
                                               "\x89"
                                               "ATL",
                                               4) == 0;
-    if (!from_input && (hg_path_ends(path, ".json") || hg_path_ends(path, ".circuit"))) {
-        cli_usage(c, "'%s': this build reads .atlas and .atlasb programs only", path);
+    if (!from_input && hg_path_ends(path, ".json")) {
+        cli_usage(c, "'%s': this build reads .atlas, .atlasb and .circuit programs only", path);
         hg_bytes_free(&bytes);
         return false;
     }
@@ -31,6 +57,9 @@ bool cli_load(cli *c, const char *path) {
     if (binary) {
         status = hg_program_decode(bytes.data, (size_t)bytes.length, c->diagnostics, &c->program);
         hg_bytes_free(&bytes);
+    } else if (from_input ? looks_like_circuit(&bytes) : hg_path_ends(path, ".circuit")) {
+        c->source = bytes;
+        status = load_circuit(c);
     } else {
         c->source = bytes;
         status = hg_program_assemble((const char *)bytes.data, (size_t)bytes.length, c->diagnostics, &c->program);

@@ -18,6 +18,7 @@ static const struct {
     {"ops", command_ops, "[--backend B] [--device N]                              list the instructions: native or lowered"},
     {"devices", command_devices, "                                                        list backends and devices"},
     {"atlas", command_atlas, "class|table|graph|orbit|torus|invert|character …        the 96 classes of bytes and their algebra"},
+    {"circuit", command_circuit, "parse|canonicalise|words|bytes|compile FILE | -e EXPR        what the circuit language makes of a text"},
     {"version", command_version, "                                                        print the version"},
 };
 

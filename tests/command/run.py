@@ -792,11 +792,53 @@ def algebra():
     check(json.loads(run("atlas", "invert", "2", "96", "--json").out)["diagnostics"][0]["code"] == "F05", "--json of what has no answer")
 
 
+# ---- circuits
+
+def circuits():
+    text = "copy@c05->c06 . mark@c21 . copy@c05->c06 . mark@c21"
+    for arguments, out in (
+            (("parse", "-e", "~ R1@ ( mark@c5|merge@c[0 .. 9]^-1 ) // x"), "R+1 ~@(mark@c05 || merge@c[0..9]^-1)\n"),
+            (("canonicalise", "-e", text), "copy@c05->c06\n4 operations to 1, reduced by 75 %\n"),
+            (("canonicalise", "-e", text, "--rules", "gates"), "mark@c00\n4 operations to 1, reduced by 75 %\n"),
+            (("canonicalise", "-e", text, "--rules=off"), text + "\n4 operations to 4, reduced by 0 %\n"),
+            (("words", "-e", "copy@c05 . evaluate@c40"), "phase[h\u2082=1]\nevaluate\ncopy[d=0]\n"),
+            (("bytes", "-e", "mark@c42^+3~@17 || mark@c21"), "0x5A c37 page 17 address 4442\n0x2A c21\n"),
+            (("compile", "-e", "merge.mul@c00[c01,c02] . swap@c03<->c02", "--variants"),
+             "Merge src_class=c00 dst_class=c02 context_class=c01 variant=mul\nSwap class_a=c03 class_b=c02\nin: c00 c01 c03\nout: c02 c03\n2 operations to 2, reduced by 0 %\n")):
+        expect(run("circuit", *arguments), 0, out=out, what=f"circuit {arguments}")
+    for status, pattern, *arguments in (
+            (1, r"<expression>:1:7: error\[N07\]: Class index 96 out of range \[0..95\]\n    1 \| mark@c96\n      \|       \^~\n", "parse", "-e", "mark@c96"),
+            (1, r"error\[N04\]: Copy requires explicit destination: use copy@c<src>->c<dst>", "compile", "-e", "copy@c05"),
+            (1, r"error\[S02\]: Parse error: Unexpected end of input, expected '@'", "canonicalise", "-e", "mark"),
+            (1, r"error\[S02\]: Expected '@' but found '.' at position 5", "parse", "-e", "merge.mul@c00[c01,c02]"),
+            (2, r"words takes no --rules", "words", "-e", "mark@c00", "--rules", "gates"), (2, r"--rules expects off, sound or gates, got 'all'", "compile", "-e", "mark@c00", "--rules", "all"),
+            (2, r"expects one FILE, - or -e EXPR", "parse"), (2, r"expects one FILE, - or -e EXPR", "parse", "x", "-e", "y"), (2, r"expects parse, canonicalise", "frob"),
+            (2, r"expects parse, canonicalise", ), (2, r"error\[P06\]", "words", "no-such-file")):
+        expect(run("circuit", *arguments), status, pattern, out="", what=f"circuit {arguments}")
+    tree = json.loads(run("circuit", "parse", "-", "--json", stdin=b"T+1@(mark@c00 . copy@c01->c02@3)").out)["outputs"][0]["tree"]
+    check(tree["transform"]["T"] == 1 and tree["parallel"][0][0]["parallel"][0][1]["classes"][1] == {"class": 2, "transform": None, "page": 3}, f"tree {tree}")
+    compiled = json.loads(run("circuit", "compile", "-e", "~@mark@c[0..9]", "--json").out)["outputs"][0]
+    check(compiled["calls"] == [{"call": "MarkRange", "start_class": 0, "end_class": 7}, {"call": "MarkRange", "start_class": 16, "end_class": 17}]
+          and [c["class"] for c in compiled["classes"]] == [*range(8), 16, 17], f"calls {compiled}")
+    words = json.loads(run("circuit", "words", "-e", "R+1@mark@c00", "--json").out)["outputs"][0]["words"]
+    check(words == ["\u2192\u03c1[1]", "mark", "\u2190\u03c1[1]"], f"words {words}")
+    add = write("add.circuit", "// c02 = c00 + c01\nmerge@c00[c01,c02]\n")
+    listing = run("disasm", add)
+    expect(listing, 0, what="disasm of a circuit")
+    check(listing.out.count("\n") == 3 + 10 and '.meta circuit "merge@c00[c01,c02]"' in listing.out, f"listing {listing}")
+    expect(run("disasm", "-", stdin=open(add, "rb").read()), 0, out=listing.out, what="a circuit on standard input")
+    expect(run("verify", add), 0, out="add.circuit: ok, 10 instructions\n", what="verify of a circuit")
+    expect(run("asm", add, "-o", "add.atlasb"), 0, what="asm of a circuit")
+    expect(run("disasm", "add.atlasb"), 0, out=listing.out, what="a circuit as a container")
+    expect(run("emit", add, "--target", "kir"), 0, what="emit of a circuit")
+    expect(run("verify", write("bad.circuit", "mark@c00 .\n mark@c99")), 1, r"bad.circuit:2:8: error\[N07\]: Parse error: Class index 99", what="verify of a bad circuit")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, circuits):
             part()
     finally:
         os.chdir("/")
