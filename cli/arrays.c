@@ -17,6 +17,7 @@ void cli_values_free(cli_values *values) {
             hg_array_free(&values->data[i].file);
         else
             hg_free(values->data[i].data);
+        hg_bytes_free(&values->data[i].result);
     }
     hg_free(values->data);
     values->data = NULL;
@@ -300,18 +301,19 @@ static bool shape_outputs(cli *c, cli_values *values) {
     return true;
 }
 
-bool cli_values_options(cli *c, cli_values *values) {
-    const hg_program *p = c->program;
-    values->count = p->param_count;
-    values->data = hg_calloc(p->param_count + 1, sizeof *values->data);
+bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_values *values) {
+    values->count = count;
+    values->data = hg_calloc(count + (size_t)1, sizeof *values->data);
     if (!values->data) return no_memory(c);
-    for (uint32_t i = 0; i < p->param_count; i++) values->data[i].param = &p->params[i];
+    for (uint32_t i = 0; i < count; i++) values->data[i].param = &params[i];
     static const char *const order[] = {"--set", "--in", "--out", "--shape"};
     for (size_t k = 0; k < HG_COUNT_OF(order); k++)
         for (uint64_t i = 0; i < c->pairs.count; i++)
             if (strcmp(c->pairs.data[i].option, order[k]) == 0 && !apply(c, values, &c->pairs.data[i])) return false;
     return true;
 }
+
+bool cli_values_options(cli *c, cli_values *values) { return cli_values_params(c, c->program->params, c->program->param_count, values); }
 
 bool cli_values_read(cli *c, cli_values *values) {
     return cli_values_options(c, values) && cli_values_shapes(c, values) && cli_values_scalars(c, values) && shape_outputs(c, values);

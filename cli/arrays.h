@@ -18,6 +18,7 @@ typedef struct cli_value {
     uint64_t extent[HG_MAX_EXTENTS];
     uint64_t elements, bytes;
     const char *out; /* --out FILE */
+    hg_bytes result; /* its contents after the run, where no buffer has them */
     hg_buffer buffer;
     bool copied; /* stream: the buffer is not the host's memory itself */
     hg_pool pool;
@@ -33,6 +34,8 @@ bool cli_values_read(cli *c, cli_values *values);
 /* Its parts, for those who put something in between: the options of the command line; shapes of what has data, and the scalars they
  * tell; the other scalars; the shape of an array without data. */
 bool cli_values_options(cli *c, cli_values *values);
+/* The same for parameters that are not the program's. Their names are in c->pairs. */
+bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_values *values);
 bool cli_values_shapes(cli *c, cli_values *values);
 bool cli_values_scalars(cli *c, cli_values *values);
 bool cli_shape(cli *c, cli_values *values, cli_value *v);

@@ -64,6 +64,7 @@ void cli_join(cli *c,
 
 /* load.c */
 bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes */
+bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
 
 /* program.c: what commands on one file share */

@@ -35,6 +35,16 @@ static hg_status load_circuit(cli *c) {
     return HG_OK;
 }
 
+bool cli_load_circuit(cli *c, const char *text) {
+    c->file = "<expression>";
+    if (hg_bytes_alloc(strlen(text), &c->source) != HG_OK) {
+        cli_last_error(c);
+        return false;
+    }
+    if (c->source.length) memcpy(c->source.data, text, (size_t)c->source.length);
+    return !fails(c, load_circuit(c), 0);
+}
+
 bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};

@@ -4,15 +4,20 @@
 
 static hg_status collect_one(cli *c, hg_backend *b, const cli_value *v, hg_outputs *outputs, hg_text *printed) {
     hg_bytes bytes = {0};
-    HG_TRY(hg_bytes_alloc(v->bytes, &bytes));
-    hg_status status = hg_buffer_read(b, v->buffer, 0, bytes.data, v->bytes);
-    if (status == HG_OK && v->out) status = hg_outputs_add_array(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent, bytes.data);
-    if (status == HG_OK) cli_print_array(c, printed, v, bytes.data, v->out);
+    const uint8_t *data = v->result.data;
+    hg_status status = HG_OK;
+    if (!data) {
+        HG_TRY(hg_bytes_alloc(v->bytes, &bytes));
+        data = bytes.data;
+        status = hg_buffer_read(b, v->buffer, 0, bytes.data, v->bytes);
+    }
+    if (status == HG_OK && v->out) status = hg_outputs_add_array(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent, data);
+    if (status == HG_OK) cli_print_array(c, printed, v, data, v->out);
     hg_bytes_free(&bytes);
     return status;
 }
 
-static hg_status collect(cli *c, hg_backend *b, const cli_values *values) {
+hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) {
     hg_outputs *outputs = hg_outputs_create();
     hg_text printed = {0};
     hg_status status = outputs ? HG_OK : hg_fail_memory();
@@ -38,7 +43,7 @@ static void execute(cli *c, const cli_launch *o) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
         if (status == HG_OK) status = hg_backend_execute_program_with_params(b, c->program, &launch, params);
-        if (status == HG_OK) status = collect(c, b, &values);
+        if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
     }
@@ -58,6 +63,8 @@ static bool json_to_output(cli *c) {
 int command_run(int argc, char **argv) {
     cli c = {0};
     cli_launch o = {0};
+    bool canonicalise = false, variants = false;
+    const char *expression = NULL;
     const cli_option options[] = {
         {"--in", NULL, NULL, true},
         {"--out", NULL, NULL, true},
@@ -68,11 +75,24 @@ int command_run(int argc, char **argv) {
         {"--device", &o.device, NULL, false},
         {"--profile", &o.profile, NULL, false},
         {"--check-races", NULL, &o.check_races, false},
+        {"--canonicalise", NULL, &canonicalise, false},
+        {"--variants", NULL, &variants, false},
+        {"-e", &expression, NULL, false},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1)
-        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (!json_to_output(&c) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c))
+    c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;
+    c.circuit_options.variants = variants;
+    if (c.arguments.count + (expression != NULL) != 1)
+        cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
+    else if (json_to_output(&c))
+        ;
+    else if (!(expression ? cli_load_circuit(&c, expression) : cli_load(&c, c.arguments.data[0])) || !cli_verify(&c))
+        ;
+    else if (c.circuit.program)
+        cli_run_circuit(&c, &o);
+    else if (canonicalise || variants)
+        cli_usage(&c, "%s is for circuits", canonicalise ? "--canonicalise" : "--variants");
+    else
         execute(&c, &o);
     return cli_finish(&c);
 }

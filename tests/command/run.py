@@ -834,11 +834,69 @@ def circuits():
     expect(run("verify", write("bad.circuit", "mark@c00 .\n mark@c99")), 1, r"bad.circuit:2:8: error\[N07\]: Parse error: Class index 99", what="verify of a bad circuit")
 
 
+# ---- circuits that run
+
+def circuit_runs():
+    def example(name):
+        return os.path.join(SOURCE, "examples", "circuits", name + ".circuit")
+    add = write("add.circuit", "merge@c00[c01,c02]\n")
+    expect(run("run", add, "--set", "c00=1,2,3", "--set", "c01=10,20,30"), 0, out="c02 f32[3] = 11.0 22.0 33.0\n", what="the example of the language")
+    expect(run("run", "-", "--set", "c0=1,2,3", "--set", "c1=10", stdin=b"// a sum\nmerge@c0[c1,c2]"), 0, out="c02 f32[3] = 11.0 2.0 3.0\n", what="standard input, short names, a short array")
+    expect(run("run", "-e", "swap@c00<->c01", "--set", "c00=1,2,3"), 0, out="c00 f32[3] = 0.0 0.0 0.0\nc01 f32[3] = 1.0 2.0 3.0\n", what="-e, a class without input")
+    expect(run("run", "-e", "mark@c01 . mark@c01", "--canonicalise", "--set", "c01=5"), 0, out="c01 f32[1] = 5.0\n", what="operations that cancel")
+    expect(run("run", "-e", "merge.mul@c00[c01,c02]", "--variants", "--set", "c00=2", "--set", "c01=3"), 0, out="c02 f32[1] = 6.0\n", what="variants")
+    expect(run("run", "-e", "quote@c01", "--lanes", 2), 0, out="", what="nothing is written")
+    expect(run("run", "-e", "merge@c[0..1]", "--lanes", 2), 0, out="c00 f32[2] = 0.0 0.0\nc01 f32[2] = 0.0 0.0\n", what="lanes without input")
+    rng = numpy.random.default_rng(3)
+    for n in (3072, 10_000, 1_000_000):
+        a, b = rng.standard_normal(n).astype("<f4"), rng.standard_normal(n // 2).astype("<f4")
+        numpy.save("a.npy", a)
+        numpy.save("b.npy", b)
+        expect(run("run", example("butterfly"), "--in", "c00=a.npy", "--in", "c01=b.npy", "--out", "c02=c.npy", "--out", "c03=d.npy"), 0, out="", what=f"butterfly of {n}")
+        b = numpy.append(b, numpy.zeros(n - n // 2, "<f4"))
+        check((numpy.load("c.npy") == a + b).all() and (numpy.load("d.npy") == a - b).all(), f"butterfly of {n}")
+    rows = rng.integers(-9, 9, (4, 2, 3)).astype("<f4")
+    for i in range(4):
+        numpy.save(f"h{i}.npy", rows[i])
+    expect(run("run", example("hadamard"), *[a for i in range(4) for a in ("--in", f"c0{i}=h{i}.npy", "--out", f"c0{i}=h{i}.npy")]), 0, what="hadamard")
+    h = numpy.array([[1, 1], [1, -1]])
+    check((numpy.stack([numpy.load(f"h{i}.npy") for i in range(4)]) == numpy.einsum("ij,jkl->ikl", numpy.kron(h, h), rows)).all(), "hadamard: shapes and values")
+    for backend in ("opencl", "vulkan"):
+        result = run("run", add, "--in", "c00=a.npy", "--in", "c01=b.npy", "--out", "c02=c.npy", "--lanes", 1_000_000, "--backend", backend)
+        if result.status == 3:
+            continue  # no such device here
+        expect(result, 0, what=f"1 M elements on {backend}")
+        check((numpy.load("c.npy") == a + b).all(), f"1 M elements on {backend}")
+    # mistakes, and files that must not be touched
+    numpy.save("f64.npy", numpy.ones(3))
+    numpy.save("square.npy", numpy.ones((2, 2), "<f4"))
+    write("c.npy", "before")
+    for status, pattern, arguments in (
+            (2, r"add.circuit: error\[P01\]: unknown parameter: 'c07' is no class of the circuit \(it names c00, c01, c02\)", ("--set", "c7=1")),
+            (2, r"error\[P01\]: unknown parameter: 'x' is no class", ("--set", "x=1")),
+            (2, r"error\[P03\]: f64.npy: dtype is '<f8', expected '<f4' for f32", ("--in", "c00=f64.npy")),
+            (2, r"error\[P04\]: array 'c01': its shape is not that of 'c00'", ("--in", "c00=square.npy", "--set", "c01=1,2,3")),
+            (2, r"error\[P04\]: class c00: its input has 3 elements, the run 2", ("--set", "c00=1,2,3", "--lanes", "2")),
+            (2, r"error\[P04\]: array 'c02': its shape has 4 elements, the run 3", ("--set", "c00=1,2,3", "--shape", "c02=f32[2,2]")),
+            (2, r"error\[P06\]", ("--in", "c00=nothere.npy")),
+            (2, r"error\[P07\]: the number of elements is unknown", ()),
+            (2, r"--out c01: the parameter is an input", ("--set", "c00=1", "--out", "c01=c.npy")),
+            (2, r"--grid is not for circuits", ("--set", "c00=1", "--grid", "1")),
+            (3, r"error\[X03\].*abacus", ("--set", "c00=1", "--backend", "abacus"))):
+        expect(run("run", add, *arguments, *(() if "--out" in arguments else ("--out", "c02=c.npy"))), status, pattern, out="", what=f"run add.circuit {arguments}")
+    check(open("c.npy").read() == "before", "an output file was touched after a failure")
+    expect(run("run", write("bad.circuit", "merge@c00 . c01")), 1, r"bad.circuit:1:\d+: error", what="a bad circuit")
+    expect(run("run", program("axpy"), "--canonicalise"), 2, r"--canonicalise is for circuits", what="an option of circuits")
+    expect(run("run", add, "-e", "mark@c00"), 2, r"expects one PROGRAM or -e CIRCUIT", what="two circuits")
+    document = json.loads(run("run", add, "--set", "c00=1,2", "--json").out)
+    check(document["outputs"] == [{"name": "c02", "type": "f32", "shape": [2], "values": [1.0, 2.0]}], f"--json: {document}")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, circuits):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, circuits, circuit_runs):
             part()
     finally:
         os.chdir("/")
