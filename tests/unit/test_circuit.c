@@ -297,8 +297,15 @@ static void test_canonical(void) {
     check_canonical("copy@c01->c02 . copy@c01->c02 . quote@c01 . evaluate@c[0..95]", sound, "copy@c01->c02", 4, 1, 75);
     check_canonical("copy@c01->c02 . mark@c01 . copy@c01->c02", sound, "copy@c01->c02 . mark@c01 . copy@c01->c02", 3, 3, 0);
     check_canonical("mark@c[0..95] . mark@c[1..95]", sound, "mark@c00", 2, 1, 50);
+    check_canonical("mark@c21 . swap@c21<->c02 . swap@c21<->c02 . mark@c21", sound, "", 4, 0, 100);
     check_canonical("R+1@(mark@c00 . mark@c01) || ~@copy@c08->c09", sound, "mark@c[24..25] . copy@c40->c41", 3, 2, 100.0 / 3);
     check_canonical("~@merge@c[0..9]", sound, "~@merge@c[0..9]", 1, 1, 0); /* two ranges would be more */
+}
+
+static void test_canonical_variants(void) {
+    hg_circuit *c = compiled("merge.mul@c01[c01,c01] . merge.mul@c02[c02,c02] . merge@c03[c03,c03]", HG_CANONICALISE_SOUND, 1);
+    CHECK_TEXT(hg_circuit_canonical_expr(c), "merge.mul@c[1..2] . merge@c03[c03,c03]");
+    hg_circuit_destroy(c);
 }
 
 /* ---- printing: the canonical text means the same and is its own canonical text ---- */
@@ -428,6 +435,7 @@ int main(void) {
     test_calls();
     test_errors();
     test_canonical();
+    test_canonical_variants();
     test_print();
     hg_backend_destroy(b);
     return test_done();
