@@ -139,7 +139,7 @@ enum {
     HG_CLASS_READ = 2,   /**< an input: contents from before the run reach a result */
     HG_CLASS_WRITTEN = 4 /**< an output */
 };
-/** Bits of every class, for all calls in order. */
+/** Bits of every class, for all calls in order; those that canonicalisation removed count too. */
 HG_API void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLASSES]);
 /** Not 0: a call reduces over a class, so longer arrays cannot go through it piece by piece. */
 HG_API int hg_circuit_is_whole_array(const hg_circuit *circuit);

@@ -254,7 +254,11 @@ static void test_errors(void) {
     CHECK_U64(hg_diagnostics_errors(d), 6);
     hg_diagnostics_destroy(d);
     CHECK_STATUS(hg_circuit_parse(NULL, 1, NULL, NULL, &c), HG_ERROR_INVALID_ARGUMENT);
-    hg_circuit_options o = {.size = sizeof o, .variants = 1};
+    hg_circuit_options o = {.size = sizeof o, .canonicalise = (hg_canonicalise)3};
+    CHECK_STATUS(hg_circuit_parse("mark@c00", 8, &o, NULL, &c), HG_ERROR_INVALID_ARGUMENT);
+    o = (hg_circuit_options){.variants = 1};
+    CHECK_STATUS(hg_circuit_parse("mark@c00", 8, &o, NULL, &c), HG_ERROR_INVALID_ARGUMENT);
+    o.size = sizeof o;
     CHECK_FAILS(hg_circuit_parse("merge.pow@c00[c01,c02]", 22, &o, NULL, &c), HG_ERROR_ISA, "N01", "Invalid variant name: pow");
     CHECK_FAILS(hg_circuit_parse("split.mul@c00[c01,c02]", 22, &o, NULL, &c), HG_ERROR_ISA, "N01", "Invalid variant name: mul");
     CHECK_FAILS(hg_circuit_parse("mark.mul@c00", 12, &o, NULL, &c), HG_ERROR_ISA, "S02", "Expected '@' but found '.' at position 4");

@@ -116,6 +116,9 @@ extern const char *const hg_generator_titles[GENERATOR_COUNT]; /* "Mark" */
 /* Prefixes of open groups. */
 typedef HG_VEC(circuit_shift) circuit_shifts;
 
+/* compile.c */
+hg_status hg_circuit_check_options(const hg_circuit_options *options);
+
 /* ---- text (print.c) ---- */
 void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_items *items);
 void hg_circuit_print_call(hg_text *out, const hg_circuit_call *call);

@@ -180,12 +180,21 @@ static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
 
 /* ---- front ---- */
 
+hg_status hg_circuit_check_options(const hg_circuit_options *options) {
+    if (options && options->size != sizeof *options)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.size is %zu, expected %zu", options->size, sizeof *options);
+    if (options && (unsigned)options->canonicalise > HG_CANONICALISE_GATES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.canonicalise is %d, no member of its enum",
+                       (int)options->canonicalise);
+    return HG_OK;
+}
+
 static hg_status make(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics, bool compile,
                       hg_circuit **result) {
     if (!result || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "text or circuit is NULL");
     *result = NULL;
+    HG_TRY(hg_circuit_check_options(options));
     hg_canonicalise mode = options ? options->canonicalise : HG_CANONICALISE_OFF;
-    if ((unsigned)mode > HG_CANONICALISE_GATES) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "canonicalise is no member of its enum");
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
     if (!circuit) return hg_fail_memory();
     circuit_report report = {.diagnostics = diagnostics, .prefix = compile ? "Parse error: " : NULL};

@@ -222,6 +222,7 @@ static hg_status check_result(hg_translated_program *translated) {
 
 hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options, hg_translated_program *translated) {
     HG_TRY(check_result(translated));
+    HG_TRY(hg_circuit_check_options(options));
     if (!circuit || !circuit->compiled) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit is not compiled");
     return translate(circuit, options, NULL, translated);
 }
