@@ -96,9 +96,17 @@ static bool same_parameters(const hg_program *a, const hg_program *b) {
     return true;
 }
 
+/* What a circuit works on is class memory, which no parameter shows. */
+static bool load_program(cli *c, const char *path) {
+    if (!cli_load(c, path) || !cli_verify(c)) return false;
+    if (!c->circuit.program) return true;
+    cli_usage(c, "'%s' is a circuit: diff compares programs with parameters", path);
+    return false;
+}
+
 static bool load_other(cli *c, const char *path, cli *other) {
     *other = (cli){.command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
-    if (!cli_load(other, path) || !cli_verify(other)) return false;
+    if (!load_program(other, path)) return false;
     if (same_parameters(c->program, other->program)) return true;
     cli_usage(c, "'%s' and '%s' have different parameters", c->file, path);
     return false;
@@ -492,7 +500,7 @@ int command_diff(int argc, char **argv) {
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (cli_load(&c, c.arguments.data[0]) && cli_verify(&c))
+    else if (load_program(&c, c.arguments.data[0]))
         run(&c, &o);
     return cli_finish(&c);
 }

@@ -831,6 +831,8 @@ def circuits():
     expect(run("asm", add, "-o", "add.atlasb"), 0, what="asm of a circuit")
     expect(run("disasm", "add.atlasb"), 0, out=listing.out, what="a circuit as a container")
     expect(run("emit", add, "--target", "kir"), 0, what="emit of a circuit")
+    expect(run("diff", add, "--backend", "cpu", "--against", "cpu"), 2, r"'add.circuit' is a circuit", what="diff of a circuit")
+    expect(run("diff", program("axpy"), "--backend", "cpu", "--against", "cpu", "--against-program", add), 2, r"'add.circuit' is a circuit", what="diff against a circuit")
     expect(run("verify", write("bad.circuit", "mark@c00 .\n mark@c99")), 1, r"bad.circuit:2:8: error\[N07\]: Parse error: Class index 99", what="verify of a bad circuit")
 
 
