@@ -1,11 +1,10 @@
 /* Circuits over arrays against an evaluator of our own: random circuits are written as text and carried out on 96 arrays here, the
  * library parses, lowers and runs them, with and without canonicalisation, on the CPU and on the devices found. Then pieces, buffers,
- * threads, reductions and every mistake of a binding. Semantics 5.4, 6.2 to 6.10.
+ * reductions and every mistake of a binding. Semantics 5.4, 6.2 to 6.10.
  * Arguments: BACKEND [FIRST SEED [COUNT]] for more random circuits. */
 #include "runtime_support.h"
 #include <hologram/circuit_run.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 
 enum { CLASSES = 96, PIECE = 3072, MOST = 2 * PIECE + 40, OPS = 96 };
@@ -351,7 +350,7 @@ static float *numbers(uint64_t count, float start) {
     return data;
 }
 
-/* Enough pieces for several threads. c03 has no input and is read before it is written: every piece finds zeros there. */
+/* c03 has no input and is read before it is written: every piece finds zeros there. */
 static void test_pieces(hg_backend *b, uint64_t n) {
     hg_translated_program t = translate("merge@c00[c01,c02] . merge@c03[c02,c03] . copy@c03->c04");
     float *x = numbers(n, 1), *y = numbers(n / 2, 5), *z = numbers(n, 0), *w = numbers(n, 0);
@@ -421,34 +420,6 @@ static void test_buffers(hg_backend *b, uint64_t n) {
     free(y);
     free(z);
     hg_translated_program_release(&t);
-}
-
-static void *run_in_thread(void *backend) {
-    hg_translated_program t = translate("merge@c00[c01,c02] . swap@c00<->c02");
-    enum { N = 20000 };
-    float *x = numbers(N, 1), *y = numbers(N, 2), *z = numbers(N, 0);
-    hg_class_array arrays[] = {{.cls = 0, .input = x, .input_count = N, .output = z, .output_count = N},
-                               {.cls = 1, .input = y, .input_count = N}};
-    uint64_t wrong = 0;
-    for (int k = 0; k < 5; k++) {
-        wrong += hg_circuit_run(backend, &t, NULL, arrays, 2) != HG_OK;
-        for (int i = 0; i < N; i++) wrong += z[i] != x[i] + y[i];
-    }
-    free(x);
-    free(y);
-    free(z);
-    hg_translated_program_release(&t);
-    return (void *)(uintptr_t)wrong;
-}
-
-static void test_threads(hg_backend *b) {
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, run_in_thread, b) == 0);
-    for (int i = 0; i < 3; i++) {
-        void *wrong = NULL;
-        pthread_join(threads[i], &wrong);
-        CHECK_U64((uintptr_t)wrong, 0);
-    }
 }
 
 /* ---- reductions ---- */
@@ -600,10 +571,8 @@ int main(int argc, char **argv) {
         return test_done();
     }
     hg_backend *cpu = open_backend("cpu");
-    for (uint64_t seed = 1; seed <= 1000; seed++) run_random("cpu", cpu, seed, true);
+    for (uint64_t seed = 1; seed <= 500; seed++) run_random("cpu", cpu, seed, true);
     test_all(cpu, true, false);
-    test_pieces(cpu, 300 * PIECE + 7);
-    test_threads(cpu);
     test_mistakes(cpu);
     hg_backend_destroy(cpu);
     test_memory();
