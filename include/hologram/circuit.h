@@ -99,6 +99,7 @@ typedef struct hg_circuit hg_circuit;
 /**
  * Reads the text by the grammar alone: print, json, words and bytes work on the result; it has no calls.
  * copy, swap, merge and split of a single class are allowed. The text need not end in NUL.
+ * Messages of the grammar count positions in bytes from 0, diagnostics lines and columns from 1.
  * @param options      may be NULL: the defaults, all zero
  * @param diagnostics  receives every error; may be NULL
  * @return HG_OK and a circuit the caller destroys; HG_ERROR_ISA with the first error as hg_last_error(), HG_ERROR_OUT_OF_MEMORY,
