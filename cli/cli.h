@@ -32,6 +32,7 @@ typedef struct cli {
     bool keep_outputs; /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     const char *max_errors;
+    const char *kernel; /* --kernel NAME: of a file with several; NULL: the only one */
     hg_diagnostics *diagnostics;
     hg_text earlier;  /* JSON: diagnostics of files before this one, comma separated */
     const char *file; /* as messages name it */

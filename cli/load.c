@@ -1,5 +1,6 @@
-/* Reading a program: text or container, by file name, or by its first bytes on standard input. */
+/* Reading a program: text, container, circuit or JSON kernel, by file name, or by its first bytes on standard input. */
 #include "cli.h"
+#include <hologram/json_kernel.h>
 #include <string.h>
 
 static bool fails(cli *c, hg_status status, size_t errors_before) {
@@ -45,6 +46,14 @@ bool cli_load_circuit(cli *c, const char *text) {
     return !fails(c, load_circuit(c), 0);
 }
 
+/* A document begins with a brace or a bracket, a program's text with neither. */
+static bool looks_like_json(const hg_bytes *bytes) {
+    const char *text = (const char *)bytes->data;
+    uint64_t i = 0;
+    while (i < bytes->length && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) i++;
+    return i < bytes->length && (text[i] == '{' || text[i] == '[');
+}
+
 bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
@@ -57,14 +66,18 @@ bool cli_load(cli *c, const char *path) {
                                               "\x89"
                                               "ATL",
                                               4) == 0;
-    if (!from_input && hg_path_ends(path, ".json")) {
-        cli_usage(c, "'%s': this build reads .atlas, .atlasb and .circuit programs only", path);
+    bool json = from_input ? looks_like_json(&bytes) : hg_path_ends(path, ".json");
+    if (!from_input && hg_path_ends(path, ".atlasb")) binary = true;
+    if (c->kernel && !json) {
+        cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
         hg_bytes_free(&bytes);
         return false;
     }
-    if (!from_input && hg_path_ends(path, ".atlasb")) binary = true;
     hg_status status;
-    if (binary) {
+    if (json) {
+        c->source = bytes;
+        status = hg_json_to_isa_translate_named((const char *)bytes.data, (size_t)bytes.length, c->kernel, c->diagnostics, &c->program);
+    } else if (binary) {
         status = hg_program_decode(bytes.data, (size_t)bytes.length, c->diagnostics, &c->program);
         hg_bytes_free(&bytes);
     } else if (from_input ? looks_like_circuit(&bytes) : hg_path_ends(path, ".circuit")) {

@@ -78,6 +78,10 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
             c->max_errors = a[12] == '=' ? a + 13 : argv[++i];
             continue;
         }
+        if (!o && strncmp(a, "--kernel", 8) == 0 && (a[8] == '=' || (a[8] == '\0' && i + 1 < argc))) {
+            c->kernel = a[8] == '=' ? a + 9 : argv[++i];
+            continue;
+        }
         if (!o) {
             cli_usage(c, "unknown option '%s'", a);
             return false;

@@ -69,7 +69,7 @@ int command_verify(int argc, char **argv) {
     uint64_t most = 20;
     (void)cli_number(&c, "--max-errors", c.max_errors, UINT32_MAX, &most);
     for (uint64_t i = 0; i < c.arguments.count; i++) {
-        cli one = {.command = c.command, .json = c.json, .diagnostics = hg_diagnostics_create((uint32_t)most)};
+        cli one = {.command = c.command, .json = c.json, .kernel = c.kernel, .diagnostics = hg_diagnostics_create((uint32_t)most)};
         if (cli_load(&one, c.arguments.data[i]) && cli_verify(&one) && !c.json)
             cli_out(&one, "%s: ok, %zu instructions\n", one.file, hg_program_len(one.program));
         cli_join(&c, &one);

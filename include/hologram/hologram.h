@@ -10,7 +10,9 @@
 #include <hologram/circuit_run.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
+#include <hologram/dispatch.h>
 #include <hologram/executor.h>
+#include <hologram/json_kernel.h>
 #include <hologram/launch.h>
 #include <hologram/program.h>
 #include <hologram/status.h>

@@ -1,0 +1,251 @@
+/* Instructions of a kernel under translation: registers, constants, labels, and the program made of them.
+ * Must not know: nodes, types of the document. */
+#include "translators/json/lower_internal.h"
+
+#include <string.h>
+
+/* ---- registers ---- */
+
+static uint8_t out_of_registers(jk_code *c) {
+    if (!c->exhausted)
+        jk_error(c->kernel, "S05", c->token, "fewer variables at a time, or a shorter expression",
+                 "no register is left: r%d to r%d hold variables, intermediate values and constants", JK_FIRST_LOCAL, JK_LAST_LOCAL);
+    c->exhausted = true;
+    c->users[JK_FIRST_LOCAL]++; /* as if it had been taken: everything goes on, nothing comes of it */
+    return JK_FIRST_LOCAL;
+}
+
+static int find_free(const jk_code *c, bool from_below) {
+    for (int i = 0; i <= JK_LAST_LOCAL - JK_FIRST_LOCAL; i++) {
+        int reg = from_below ? JK_FIRST_LOCAL + i : JK_LAST_LOCAL - i;
+        if (!c->users[reg]) return reg;
+    }
+    return -1;
+}
+
+uint8_t jk_take_register(jk_code *c) {
+    int reg = find_free(c, true);
+    for (uint64_t i = 0; reg < 0 && i < c->kept_count; i++) /* results that were only kept give way, oldest first */
+        if (!c->kept[i].dead) {
+            c->kept[i].dead = true;
+            jk_release(c, c->kept[i].reg);
+            reg = find_free(c, true);
+        }
+    if (reg < 0) return out_of_registers(c);
+    c->users[reg] = 1;
+    return (uint8_t)reg;
+}
+
+void jk_release(jk_code *c, uint8_t reg) {
+    if (c->users[reg]) c->users[reg]--;
+}
+
+uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned, uint64_t *number) {
+    *owned = false;
+    for (uint32_t i = 0; i < c->constant_count; i++)
+        if (c->constants[i].type == type && c->constants[i].bits == bits) {
+            *number = UINT64_C(1) << 62 | i;
+            return c->constants[i].reg;
+        }
+    int reg = shift && !c->users[JK_SHIFT] ? JK_SHIFT : c->constant_count < JK_MAX_CONSTANTS ? find_free(c, false) : -1;
+    if (reg >= 0 && c->constant_count < JK_MAX_CONSTANTS) {
+        c->users[reg] = 1;
+        *number = UINT64_C(1) << 62 | c->constant_count;
+        c->constants[c->constant_count++] = (jk_constant){bits, (uint8_t)type, (uint8_t)reg};
+        return (uint8_t)reg;
+    }
+    *owned = true;
+    *number = ++c->next_number;
+    uint8_t temporary = jk_take_register(c);
+    jk_emit(c, HG_OP_MOV_IMM, type, temporary, 0, 0)->bits = bits;
+    return temporary;
+}
+
+/* ---- instructions ---- */
+
+jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    static _Thread_local jk_inst nowhere; /* what no path reaches, and what memory does not hold */
+    jk_inst *in = c->reachable ? hg_vec_push(&c->insts) : NULL;
+    if (c->reachable && !in) c->kernel->out_of_memory = true;
+    if (!in) in = &nowhere;
+    *in = (jk_inst){.op = (uint8_t)op, .type = (uint8_t)type, .d = d, .a = a, .b = b, .token = c->token};
+    c->fresh = in != &nowhere;
+    return in;
+}
+
+uint32_t jk_new_label(jk_code *c) {
+    if (!hg_vec_push(&c->labels)) {
+        c->kernel->out_of_memory = true;
+        return 0;
+    }
+    return (uint32_t)c->labels.count - 1;
+}
+
+void jk_place_label(jk_code *c, uint32_t label) {
+    if (label >= c->labels.count) return;
+    jk_label *l = &c->labels.data[label];
+    l->inst = (uint32_t)c->insts.count;
+    l->placed = true;
+    c->fresh = false;
+    c->reachable |= l->used;
+}
+
+void jk_place_top(jk_code *c, uint32_t label) {
+    if (label < c->labels.count) c->labels.data[label].used |= c->reachable;
+    jk_place_label(c, label);
+}
+
+static void jump(jk_code *c, uint32_t label, bool predicated) {
+    if (!c->reachable || label >= c->labels.count) return;
+    jk_inst *in = jk_emit(c, HG_OP_BRA, HG_TYPE_COUNT, 0, 0, 0);
+    in->label = label;
+    in->predicated = predicated;
+    c->labels.data[label].used = true;
+}
+
+void jk_jump(jk_code *c, uint32_t label) {
+    jump(c, label, false);
+    c->reachable = false;
+}
+
+void jk_jump_if(jk_code *c, uint32_t label) { jump(c, label, true); }
+
+/* ---- the program ---- */
+
+static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
+    return hg_imm_bits(bytes);
+}
+
+static hg_arg address_of(const jk_inst *in) {
+    return in->has_index ? hg_addr_buffer(in->a, in->b) : hg_addr_disp(hg_addr_buffer_start(in->a), (int64_t)in->bits);
+}
+
+static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *labels) {
+    hg_arg arg[5];
+    uint32_t n = 0;
+    uint8_t bytes[8];
+    hg_type type2 = HG_TYPE_COUNT;
+    switch ((hg_op)in->op) {
+    case HG_OP_MOV_IMM:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = bits_of(in->bits, bytes);
+        break;
+    case HG_OP_LDG:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = address_of(in);
+        break;
+    case HG_OP_STG:
+        arg[n++] = address_of(in);
+        arg[n++] = hg_arg_reg(in->c);
+        break;
+    case HG_OP_ATOM_ADD:
+    case HG_OP_ATOM_MIN:
+    case HG_OP_ATOM_MAX:
+    case HG_OP_ATOM_AND:
+    case HG_OP_ATOM_OR:
+    case HG_OP_ATOM_XOR:
+    case HG_OP_ATOM_EXCH:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = address_of(in);
+        arg[n++] = hg_arg_reg(in->c);
+        break;
+    case HG_OP_SET:
+        arg[n++] = hg_arg_name(hg_condition_name((hg_condition)in->cond));
+        arg[n++] = hg_arg_pred(0);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = hg_arg_reg(in->b);
+        break;
+    case HG_OP_SEL:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_pred(0);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = hg_arg_reg(in->b);
+        break;
+    case HG_OP_BRA:
+        arg[n++] = in->predicated ? hg_arg_pred(0) : hg_arg_make(HG_ARG_NO_PRED, 0, 0);
+        arg[n++] = hg_arg_label(labels[in->label]);
+        break;
+    case HG_OP_EXIT: break;
+    case HG_OP_PARALLEL_MAP:
+    case HG_OP_PARALLEL_MAP_BINARY:
+    case HG_OP_PARALLEL_REDUCE_MEM:
+        arg[n++] = in->op == HG_OP_PARALLEL_REDUCE_MEM ? hg_addr_buffer_start(in->a) : hg_array(in->a);
+        arg[n++] = hg_array(in->b);
+        if (in->op == HG_OP_PARALLEL_MAP_BINARY) arg[n++] = hg_array(in->c);
+        arg[n++] = hg_arg_name(hg_opname_name((hg_opname)in->cond));
+        arg[n++] = in->counted ? hg_count_reg(in->d) : hg_count(in->bits);
+        break;
+    default: {
+        uint8_t count = hg_op_get((hg_op)in->op)->operand_count;
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_reg(in->a);
+        if (count == 3) arg[n++] = hg_arg_reg(in->b);
+        if (in->op == HG_OP_CVT) type2 = (hg_type)in->type2;
+    }
+    }
+    hg_builder_add(b, hg_op_get((hg_op)in->op)->opcode, (hg_type)in->type, type2, arg, n);
+}
+
+static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
+    hg_label *labels = hg_calloc((size_t)c->labels.count + 1, sizeof *labels);
+    uint32_t *order = hg_calloc((size_t)c->labels.count + 1, sizeof *order),
+             *heads = hg_alloc(((size_t)c->insts.count + 1) * sizeof *heads);
+    bool good = labels && order && heads;
+    for (uint64_t i = 0; good && i <= c->insts.count; i++) heads[i] = UINT32_MAX;
+    for (uint64_t i = 0; good && i < c->labels.count; i++) { /* lists of the labels of each instruction */
+        if (!c->labels.data[i].used || !c->labels.data[i].placed) continue;
+        labels[i] = hg_builder_label(b);
+        order[i] = heads[c->labels.data[i].inst];
+        heads[c->labels.data[i].inst] = (uint32_t)i;
+    }
+    for (uint32_t i = 0; good && i < c->constant_count; i++) {
+        uint8_t bytes[8];
+        hg_arg arg[] = {hg_arg_reg(c->constants[i].reg), bits_of(c->constants[i].bits, bytes)};
+        hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, (hg_type)c->constants[i].type, HG_TYPE_COUNT, arg, 2);
+        *tokens++ = c->kernel->root;
+    }
+    for (uint64_t i = 0; good && i <= c->insts.count; i++) {
+        for (uint32_t l = heads[i]; l != UINT32_MAX; l = order[l]) hg_builder_place(b, labels[l]);
+        if (i == c->insts.count) break;
+        add_instruction(b, &c->insts.data[i], labels);
+        *tokens++ = c->insts.data[i].token;
+    }
+    hg_free(labels);
+    hg_free(order);
+    hg_free(heads);
+    return good;
+}
+
+hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program) {
+    HG_TRY(hg_builder_build(b, k->diagnostics, program));
+    hg_program *p = *program;
+    p->lines = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->lines + 1);
+    p->columns = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->columns + 1);
+    if (!p->lines || !p->columns) {
+        hg_program_release(p);
+        *program = NULL;
+        return hg_fail_memory();
+    }
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        hg_place place = jk_place(k, tokens ? tokens[i] : k->root);
+        p->lines[i] = place.line;
+        p->columns[i] = place.column;
+    }
+    return HG_OK;
+}
+
+hg_status jk_assemble(jk_code *c, hg_program **program) {
+    jk_kernel *k = c->kernel;
+    hg_builder *b = hg_builder_create(k->name);
+    uint32_t *tokens = hg_alloc(((size_t)c->insts.count + c->constant_count + 1) * sizeof *tokens);
+    hg_status status = HG_OK;
+    jk_declare_params(k, b);
+    if (!b || !tokens || !add_all(c, b, tokens))
+        status = hg_fail_memory();
+    else
+        status = jk_finish(k, b, tokens, program);
+    hg_builder_destroy(b);
+    hg_free(tokens);
+    return status;
+}

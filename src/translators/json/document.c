@@ -1,0 +1,247 @@
+/* What stands around a kernel's body: version, name, parameters and their types (semantics.md 7.2).
+ * Must not know: statements, instructions. */
+#include "translators/json/kernel.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    jk_type type;
+} SCALARS[] = {{"u8", HG_TYPE_U8},   {"u16", HG_TYPE_U16}, {"u32", HG_TYPE_U32}, {"u64", HG_TYPE_U64},
+               {"i8", HG_TYPE_I8},   {"i16", HG_TYPE_I16}, {"i32", HG_TYPE_I32}, {"i64", HG_TYPE_I64},
+               {"f32", HG_TYPE_F32}, {"f64", HG_TYPE_F64}, {"bool", JK_BOOL},    {"usize", HG_TYPE_U64}};
+static const char SCALAR_HINT[] = "one of: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 bool usize";
+
+bool jk_scalar_from_name(const char *name, size_t length, jk_type *type) {
+    for (size_t i = 0; i < HG_COUNT_OF(SCALARS); i++)
+        if (strlen(SCALARS[i].name) == length && memcmp(SCALARS[i].name, name, length) == 0) {
+            *type = SCALARS[i].type;
+            return true;
+        }
+    return false;
+}
+
+const char *jk_type_name(jk_type t) {
+    switch (t) {
+    case JK_BOOL: return "bool";
+    case JK_POINTER: return "device_ptr";
+    case JK_WHOLE: return "an integer literal";
+    case JK_REAL: return "a real literal";
+    case JK_ERROR: return "nothing";
+    default: return hg_type_name((hg_type)t);
+    }
+}
+
+/* ---- names ---- */
+
+static uint32_t slot_of(const jk_kernel *k, const char *text, size_t length) {
+    uint32_t h = 2166136261u; /* FNV-1a (Fowler, Noll, Vo); names are few, so collisions cost little */
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 16777619u;
+    uint32_t slot = (h ^ h >> 15) & (JK_NAME_SLOTS - 1);
+    for (; k->slots[slot]; slot = (slot + 1) & (JK_NAME_SLOTS - 1)) {
+        const jk_name *n = &k->names[k->slots[slot] - 1];
+        if (n->length == length && memcmp(n->text, text, length) == 0) break;
+    }
+    return slot;
+}
+
+uint32_t jk_find_name(const jk_kernel *k, const char *text, size_t length) {
+    uint32_t found = k->slots[slot_of(k, text, length)];
+    return found ? found - 1 : JK_NONE;
+}
+
+uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type type) {
+    size_t length;
+    const char *text = hg_json_decode(k->document, token, &k->arena, &length);
+    if (!text) {
+        k->out_of_memory = true;
+        return JK_NONE;
+    }
+    if (k->name_count == JK_MAX_NAMES) {
+        jk_error(k, "S05", token, NULL, "more than %d names", JK_MAX_NAMES);
+        return JK_NONE;
+    }
+    uint32_t slot = slot_of(k, text, length);
+    k->names[k->name_count] = (jk_name){.text = text, .length = (uint32_t)length, .token = token, .kind = (uint8_t)kind, .type = type};
+    k->slots[slot] = (uint16_t)++k->name_count;
+    return k->name_count - 1;
+}
+
+/* ---- parameters ---- */
+
+/* The type of a scalar node; JK_ERROR after an error. */
+static jk_type read_scalar(jk_kernel *k, uint32_t node) {
+    uint32_t name = jk_string_field(k, node, "type");
+    if (!name) return JK_ERROR;
+    size_t length;
+    jk_type type;
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
+    if (text && jk_scalar_from_name(text, length, &type)) return type;
+    k->out_of_memory |= !text;
+    jk_error(k, "N01", name, SCALAR_HINT, "unknown scalar type %s", jk_show(k, name).text);
+    return JK_ERROR;
+}
+
+/* False after an error. */
+static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *type) {
+    static const char *const kinds[] = {"scalar", "device_array", "device_ptr"};
+    char hint[128];
+    if (hg_json_kind_of(k->document, node) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", node, "for example {\"kind\":\"scalar\",\"type\":\"f32\"}", "expected a type, got %s", jk_show(k, node).text);
+        return false;
+    }
+    uint32_t word = jk_string_field(k, node, "kind");
+    if (!word) return false;
+    int which = jk_word(k, word, kinds, HG_COUNT_OF(kinds));
+    *kind = which == 1 ? JK_ARRAY : JK_SCALAR;
+    switch (which) {
+    case 0: *type = read_scalar(k, node); break;
+    case 1: {
+        uint32_t element = jk_field(k, node, "element_type", "a scalar type");
+        if (!element) return false;
+        uint32_t inner = hg_json_member(k->document, element, "kind");
+        if (hg_json_kind_of(k->document, element) != HG_JSON_OBJECT || (inner && !hg_json_string_is(k->document, inner, "scalar"))) {
+            jk_error(k, "N03", inner ? inner : element, "elements are scalars: {\"kind\":\"scalar\",\"type\":\"f32\"}",
+                     "expected a scalar type, got %s", jk_show(k, inner ? inner : element).text);
+            return false;
+        }
+        *type = read_scalar(k, element);
+        break;
+    }
+    case 2: *type = JK_POINTER; break;
+    default:
+        jk_error(k, "N01", word, jk_words_hint(k, word, kinds, HG_COUNT_OF(kinds), hint, sizeof hint), "unknown kind of type %s",
+                 jk_show(k, word).text);
+        return false;
+    }
+    return *type != JK_ERROR;
+}
+
+static void read_param(jk_kernel *k, uint32_t param) {
+    if (hg_json_kind_of(k->document, param) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", param, NULL, "expected a parameter {\"name\": …, \"type\": …}, got %s", jk_show(k, param).text);
+        return;
+    }
+    uint32_t name = jk_string_field(k, param, "name"), type_node = jk_field(k, param, "type", "a type");
+    if (!name || !type_node) return;
+    jk_name_kind kind = JK_SCALAR;
+    jk_type type;
+    size_t length;
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
+    if (!text) {
+        k->out_of_memory = true;
+        return;
+    }
+    if (!hg_is_parameter_name(text, length)) {
+        jk_error(k, "N03", name, "letters, digits and _; not a register like r1, a predicate like p0 or a type like f32",
+                 "%s cannot be a parameter's name", jk_show(k, name).text);
+        return;
+    }
+    if (jk_find_name(k, text, length) != JK_NONE) {
+        jk_error(k, "D02", name, NULL, "parameter %s is declared twice", jk_show(k, name).text);
+        return;
+    }
+    if (!read_type(k, type_node, &kind, &type)) type = JK_ERROR; /* uses of the name are no further mistakes */
+    if (k->name_count == HG_MAX_PARAMS) {
+        jk_error(k, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
+        return;
+    }
+    uint32_t index = jk_add_name(k, name, kind, type);
+    if (index == JK_NONE) return;
+    k->names[index].assigned = true;
+    k->names[index].sets = 1;
+}
+
+/* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5 (semantics.md 7.5). */
+static void assign_registers(jk_kernel *k) {
+    uint32_t arrays = 0, next = 5;
+    bool integer = false;
+    for (uint32_t i = 0; i < k->name_count; i++) {
+        jk_name *n = &k->names[i];
+        bool handle = n->kind == JK_ARRAY || n->type == JK_POINTER;
+        uint32_t reg;
+        if (handle && arrays < 3) {
+            reg = ++arrays;
+        } else if (!handle && !integer && jk_is_integer(n->type)) {
+            integer = true;
+            reg = 4;
+        } else {
+            reg = next++;
+        }
+        if (reg > JK_LAST_LOCAL) {
+            jk_error(k, "S05", n->token, NULL, "no register is left for this parameter: %d are taken", JK_LAST_LOCAL);
+            return;
+        }
+        n->reg = (uint8_t)reg;
+        n->has_reg = true;
+    }
+}
+
+static void read_params(jk_kernel *k, uint32_t params) {
+    if (hg_json_kind_of(k->document, params) != HG_JSON_ARRAY) {
+        jk_error(k, "N03", params, NULL, "expected an array of parameters, got %s", jk_show(k, params).text);
+        return;
+    }
+    for (uint32_t p = params + 1; p < hg_json_next(k->document, params); p = hg_json_next(k->document, p)) read_param(k, p);
+    k->param_count = k->name_count;
+    assign_registers(k);
+}
+
+/* ---- the document ---- */
+
+/* The kernel's name as a program's: what no identifier can hold becomes '_'. */
+static void read_name(jk_kernel *k, uint32_t name) {
+    size_t length;
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
+    if (!text) {
+        k->out_of_memory = true;
+        return;
+    }
+    if (!length) {
+        jk_error(k, "N03", name, NULL, "Kernel name cannot be empty");
+        return;
+    }
+    if (length > HG_MAX_IDENT_BYTES - 1) length = HG_MAX_IDENT_BYTES - 1;
+    char *copy = hg_arena_alloc(&k->arena, length + 2);
+    if (!copy) return;
+    copy[0] = '_';
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' || c == '$';
+        copy[1 + i] = good ? c : '_';
+    }
+    k->name = hg_is_identifier(copy + 1, length) ? copy + 1 : copy;
+}
+
+void jk_read_document(jk_kernel *k) {
+    const hg_json_document *d = k->document;
+    if (hg_json_kind_of(d, k->root) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", k->root, "a document is {\"version\":\"1.0\",\"kernel\":{…}}", "expected an object, got %s",
+                 jk_show(k, k->root).text);
+        return;
+    }
+    uint32_t version = jk_string_field(k, k->root, "version");
+    if (version && !hg_json_string_is(d, version, "1.0")) {
+        jk_shown shown = jk_show(k, version);
+        jk_error(k, "S06", version, "this library reads version 1.0", "Unsupported schema version: %.*s", (int)strlen(shown.text) - 2,
+                 shown.text + 1);
+        return;
+    }
+    uint32_t kernel = jk_field(k, k->root, "kernel", "an object");
+    if (!kernel) return;
+    if (hg_json_kind_of(d, kernel) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", kernel, NULL, "expected an object, got %s", jk_show(k, kernel).text);
+        return;
+    }
+    uint32_t name = jk_string_field(k, kernel, "name"), params = jk_field(k, kernel, "params", "an array"),
+             body = jk_field(k, kernel, "body", "an array");
+    if (name) read_name(k, name);
+    if (params) read_params(k, params);
+    if (!body || !params || k->out_of_memory) return;
+    if (hg_json_kind_of(d, body) != HG_JSON_ARRAY)
+        jk_error(k, "N03", body, NULL, "expected an array of statements, got %s", jk_show(k, body).text);
+    else if (hg_json_next(d, body) == body + 1)
+        k->by_name = true;
+    else
+        jk_read_body(k, body);
+}

@@ -1,0 +1,582 @@
+/* Expressions of a JSON kernel to nodes (semantics.md 7.4).
+ * Must not know: instructions but for their names. */
+#include "translators/json/kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t wrong(jk_kernel *k, uint32_t token) { return jk_add_node(k, JK_LITERAL, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE); }
+
+static jk_node *node_of(jk_kernel *k, uint32_t node) { return &k->nodes.data[node]; }
+static bool bad(jk_kernel *k, uint32_t node) { return node_of(k, node)->type == JK_ERROR; }
+
+/* ---- names ---- */
+
+/* A name that is not there; later uses of it are no further mistakes. */
+static void unknown_name(jk_kernel *k, uint32_t token) {
+    const char *known[64];
+    uint32_t count = 0;
+    char hint[1024];
+    for (uint32_t i = 0; i < k->name_count && count < HG_COUNT_OF(known); i++)
+        if (k->names[i].text && k->names[i].length <= 32 && k->names[i].type != JK_ERROR) {
+            char *copy = hg_arena_text(&k->arena, k->names[i].text, k->names[i].length);
+            if (copy) known[count++] = copy;
+        }
+    jk_words_hint(k, token, known, count, hint, sizeof hint);
+    if (strncmp(hint, "one of:", 7) == 0) snprintf(hint, sizeof hint, "a parameter, or a variable that let has declared");
+    jk_error(k, "D03", token, hint, "there is no variable %s", jk_show(k, token).text);
+    uint32_t name = jk_add_name(k, token, JK_LOCAL, JK_ERROR);
+    if (name != JK_NONE) k->names[name].assigned = true;
+}
+
+/* The name a string token holds; JK_NONE: unknown (not said). */
+static uint32_t lookup(jk_kernel *k, uint32_t token) {
+    size_t length;
+    const char *text = hg_json_decode(k->document, token, &k->arena, &length);
+    if (!text) {
+        k->out_of_memory = true;
+        return JK_NONE;
+    }
+    return jk_find_name(k, text, length);
+}
+
+uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type) {
+    uint32_t name = lookup(k, token);
+    if (k->out_of_memory) return JK_NONE;
+    if (name == JK_NONE) name = jk_add_name(k, token, JK_LOCAL, type);
+    if (name == JK_NONE) return JK_NONE;
+    jk_name *n = &k->names[name];
+    if (n->kind == JK_ARRAY) {
+        jk_error(k, "N06", token, "an array is given values element by element", "%s is an array", jk_show(k, token).text);
+        return JK_NONE;
+    }
+    if (n->type == JK_ERROR) n->type = type;
+    if (type != JK_ERROR && n->type != type) {
+        jk_error(k, "V03", token, "a name keeps one type; use another name, or a conversion", "variable %s changes its type from %s to %s",
+                 jk_show(k, token).text, jk_type_name(n->type), jk_type_name(type));
+        return JK_NONE;
+    }
+    n->sets++;
+    if (!n->assigned) {
+        uint32_t *entry = hg_vec_push(&k->log);
+        if (!entry) {
+            k->out_of_memory = true;
+            return JK_NONE;
+        }
+        *entry = name;
+        n->assigned = true;
+    }
+    return name;
+}
+
+static uint32_t read_name(jk_kernel *k, uint32_t token, uint32_t string) {
+    uint32_t name = lookup(k, string);
+    if (name == JK_NONE) {
+        if (!k->out_of_memory) unknown_name(k, string);
+        return wrong(k, token);
+    }
+    jk_name *n = &k->names[name];
+    if (n->kind == JK_ARRAY) {
+        if (n->type != JK_ERROR)
+            jk_error(k, "N06", string, "only its elements are values: use index", "%s is an array", jk_show(k, string).text);
+        return wrong(k, token);
+    }
+    if (!n->assigned && k->reachable && n->type != JK_ERROR) {
+        jk_error(k, "V01", string, "give it a value before the if or the loop", "variable %s has no value on every path to here",
+                 jk_show(k, string).text);
+        n->assigned = true;
+        return wrong(k, token);
+    }
+    if (n->type == JK_ERROR) return wrong(k, token);
+    return jk_add_node(k, JK_READ, 0, n->type, token, name, JK_NONE, JK_NONE);
+}
+
+uint32_t jk_array(jk_kernel *k, uint32_t token) {
+    const hg_json_document *d = k->document;
+    uint32_t string = token;
+    if (hg_json_kind_of(d, token) == HG_JSON_OBJECT) {
+        uint32_t type = hg_json_member(d, token, "type");
+        string = type && hg_json_string_is(d, type, "var") ? jk_string_field(k, token, "name") : token;
+        if (!string) return JK_NONE;
+    }
+    if (!hg_json_is_string(d, string)) {
+        jk_error(k, "N03", token, "{\"type\":\"var\",\"name\":…} of a device_array parameter", "expected an array, got %s",
+                 jk_show(k, token).text);
+        return JK_NONE;
+    }
+    uint32_t name = lookup(k, string);
+    if (name == JK_NONE) {
+        if (!k->out_of_memory) unknown_name(k, string);
+        return JK_NONE;
+    }
+    const jk_name *n = &k->names[name];
+    if (n->kind == JK_ARRAY) return n->type == JK_ERROR ? JK_NONE : name;
+    if (n->type == JK_POINTER)
+        jk_error(k, "N06", string, "declare it as a device_array", "%s is a device_ptr: its elements have no type",
+                 jk_show(k, string).text);
+    else if (n->type != JK_ERROR)
+        jk_error(k, "N06", string, NULL, "%s is %s, not an array", jk_show(k, string).text, jk_type_name(n->type));
+    return JK_NONE;
+}
+
+/* ---- functions ---- */
+
+typedef enum function_kind { F_LANE, F_REAL, F_NUMBER, F_CONVERT, F_ATOMIC, F_RESERVED } function_kind;
+typedef struct function {
+    const char *name;
+    uint8_t kind, arity, op; /* hg_op; jk_type of a conversion */
+} function;
+static const function FUNCTIONS[] = {
+    {"get_global_id", F_LANE, 0, 0},        {"exp", F_REAL, 1, HG_OP_EXP},       {"expf", F_REAL, 1, HG_OP_EXP},
+    {"log", F_REAL, 1, HG_OP_LOG},          {"logf", F_REAL, 1, HG_OP_LOG},      {"sqrt", F_REAL, 1, HG_OP_SQRT},
+    {"sqrtf", F_REAL, 1, HG_OP_SQRT},       {"sin", F_REAL, 1, HG_OP_SIN},       {"sinf", F_REAL, 1, HG_OP_SIN},
+    {"cos", F_REAL, 1, HG_OP_COS},          {"cosf", F_REAL, 1, HG_OP_COS},      {"tanh", F_REAL, 1, HG_OP_TANH},
+    {"rsqrt", F_REAL, 1, HG_OP_RSQRT},      {"pow", F_REAL, 2, HG_OP_POW},       {"abs", F_NUMBER, 1, HG_OP_ABS},
+    {"min", F_NUMBER, 2, HG_OP_MIN},        {"max", F_NUMBER, 2, HG_OP_MAX},     {"float", F_CONVERT, 1, HG_TYPE_F32},
+    {"int", F_CONVERT, 1, HG_TYPE_I32},     {"parallel_scan", F_RESERVED, 0, 0}, {"parallel_gather", F_RESERVED, 0, 0},
+    {"parallel_scatter", F_RESERVED, 0, 0},
+};
+static const struct {
+    const char *name;
+    uint8_t op;
+} ATOMICS[] = {{"add", HG_OP_ATOM_ADD}, {"min", HG_OP_ATOM_MIN}, {"max", HG_OP_ATOM_MAX},  {"and", HG_OP_ATOM_AND},
+               {"or", HG_OP_ATOM_OR},   {"xor", HG_OP_ATOM_XOR}, {"exch", HG_OP_ATOM_EXCH}};
+
+/* atomic_OP or atomic_OP_TYPE; *type JK_ERROR: not named. */
+static bool find_atomic(const char *name, size_t length, uint8_t *op, jk_type *type) {
+    if (length < 10 || memcmp(name, "atomic_", 7) != 0) return false;
+    name += 7;
+    length -= 7;
+    for (size_t i = 0; i < HG_COUNT_OF(ATOMICS); i++) {
+        size_t n = strlen(ATOMICS[i].name);
+        if (length < n || memcmp(name, ATOMICS[i].name, n) != 0) continue;
+        *op = ATOMICS[i].op;
+        *type = JK_ERROR;
+        if (length == n) return true;
+        return name[n] == '_' && jk_scalar_from_name(name + n + 1, length - n - 1, type);
+    }
+    return false;
+}
+
+static bool find_function(const char *name, size_t length, function *f, jk_type *atomic_type) {
+    for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
+        if (strlen(FUNCTIONS[i].name) == length && memcmp(FUNCTIONS[i].name, name, length) == 0) {
+            *f = FUNCTIONS[i];
+            return true;
+        }
+    jk_type type;
+    if (jk_scalar_from_name(name, length, &type)) {
+        *f = (function){NULL, F_CONVERT, 1, type};
+        return true;
+    }
+    *f = (function){NULL, F_ATOMIC, 3, 0};
+    return find_atomic(name, length, &f->op, atomic_type);
+}
+
+static void unknown_function(jk_kernel *k, uint32_t token) {
+    const char *names[HG_COUNT_OF(FUNCTIONS) + 8] = {"f64", "f32", "i32", "u32", "u64", "i64", "atomic_add", "atomic_min"};
+    char hint[512];
+    size_t count = 8;
+    for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
+        if (FUNCTIONS[i].kind != F_RESERVED) names[count++] = FUNCTIONS[i].name;
+    jk_error(k, "N01", token, jk_words_hint(k, token, names, count, hint, sizeof hint), "unknown function %s", jk_show(k, token).text);
+}
+
+/* Float totals would depend on the order of lanes (semantics.md 2.15). */
+static void float_atomic(jk_kernel *k, uint32_t token, const char *name, size_t length, const char *suffix) {
+    jk_error(k, "N06", token, NULL, "%.*s%s is not supported: its result would depend on lane order; use parallel_reduce", (int)length,
+             name, suffix);
+}
+
+/* Array, index and value of atomic_…(array, index, value). False after an error. */
+static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, uint32_t first, jk_type type, const char *name,
+                         size_t length) {
+    if (jk_is_float(type)) {
+        float_atomic(k, function_token, name, length, "");
+        return false;
+    }
+    uint32_t array = jk_array(k, first);
+    if (array == JK_NONE) return false;
+    jk_type element = k->names[array].type;
+    char suffix[16];
+    snprintf(suffix, sizeof suffix, "_%s", jk_type_name(element));
+    if (jk_is_float(element) && type == JK_ERROR) {
+        float_atomic(k, function_token, name, length, suffix);
+        return false;
+    }
+    if (type != JK_ERROR && type != element) {
+        jk_error(k, "N06", first, NULL, "%.*s expects an array of %s, got one of %s", (int)length, name, jk_type_name(type),
+                 jk_type_name(element));
+        return false;
+    }
+    if (element >= HG_TYPE_COUNT || !hg_op_allows_type(HG_OP_ATOM_ADD, (hg_type)element)) {
+        jk_error(k, "N06", first, "atomics have i32, u32, i64 and u64", "%.*s on an array of %s", (int)length, name, jk_type_name(element));
+        return false;
+    }
+    k->names[array].access |= JK_LOADED | JK_STORED;
+    uint32_t index = hg_json_next(k->document, first), value = hg_json_next(k->document, index);
+    jk_push(k, JK_TASK_ATOMIC, token, array);
+    jk_push(k, JK_TASK_EXPRESSION, value, 0);
+    jk_push(k, JK_TASK_EXPRESSION, index, 0);
+    return true;
+}
+
+static void visit_call(jk_kernel *k, uint32_t token) {
+    uint32_t name = jk_string_field(k, token, "function"), args = name ? jk_field(k, token, "args", "an array") : 0;
+    function f;
+    jk_type atomic = JK_ERROR;
+    size_t length;
+    if (!args) goto failed;
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
+    if (!text) {
+        k->out_of_memory = true;
+        goto failed;
+    }
+    if (!find_function(text, length, &f, &atomic)) {
+        unknown_function(k, name);
+        goto failed;
+    }
+    if (f.kind == F_RESERVED) {
+        jk_error(k, "N01", name, NULL, "%s is a reserved name: this version has no such function", jk_show(k, name).text);
+        goto failed;
+    }
+    if (hg_json_kind_of(k->document, args) != HG_JSON_ARRAY) {
+        jk_error(k, "N03", args, NULL, "expected an array of expressions, got %s", jk_show(k, args).text);
+        goto failed;
+    }
+    uint32_t count = hg_json_length(k->document, args);
+    if (count != f.arity) {
+        jk_error(k, "N04", args, f.kind == F_ATOMIC ? "array, index, value" : NULL, "%s takes %u argument%s, got %u", jk_show(k, name).text,
+                 f.arity, f.arity == 1 ? "" : "s", (unsigned)count);
+        goto failed;
+    }
+    if (f.kind == F_ATOMIC) {
+        if (!begin_atomic(k, token, name, args + 1, atomic, text, length)) goto failed;
+        return;
+    }
+    jk_push(k, JK_TASK_CALL, token, (uint32_t)f.kind | (uint32_t)f.op << 8 | (uint32_t)f.arity << 16);
+    uint32_t second = f.arity ? hg_json_next(k->document, args + 1) : 0;
+    if (f.arity == 2) jk_push(k, JK_TASK_EXPRESSION, second, 0);
+    if (f.arity) jk_push(k, JK_TASK_EXPRESSION, args + 1, 0);
+    return;
+failed:
+    jk_push_value(k, wrong(k, token));
+}
+
+/* i32(x), f32(x), bool(x), … */
+static uint32_t convert(jk_kernel *k, uint32_t token, uint32_t value, jk_type type) {
+    jk_type from = node_of(k, value)->type;
+    if (bad(k, value)) return value;
+    if (from == JK_POINTER && type != HG_TYPE_U64 && type != HG_TYPE_I64) {
+        jk_error(k, "N06", token, "u64(…) gives its bits", "a device_ptr does not become %s", jk_type_name(type));
+        return wrong(k, token);
+    }
+    if (from == JK_WHOLE && !jk_literal_fits(k, value, type)) value = jk_settle(k, value);
+    return jk_as(k, value, type);
+}
+
+static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
+    uint32_t kind = extra & 255, op = extra >> 8 & 255, arity = extra >> 16;
+    if (kind == F_LANE) return jk_add_node(k, JK_LANE, 0, HG_TYPE_U64, token, JK_NONE, JK_NONE, JK_NONE);
+    uint32_t b = arity == 2 ? jk_pop(k) : JK_NONE, a = jk_pop(k);
+    if (bad(k, a) || (arity == 2 && bad(k, b))) return wrong(k, token);
+    if (kind == F_CONVERT) return convert(k, token, a, (jk_type)op);
+    const char *name = hg_op_get((hg_op)op)->text;
+    if (arity == 2) {
+        if (!jk_unify(k, &a, &b, token, name, false)) return wrong(k, token);
+    } else if (!jk_is_number(node_of(k, a)->type)) {
+        jk_error(k, "N06", token, NULL, "%s of %s", name, jk_type_name(node_of(k, a)->type));
+        return wrong(k, token);
+    }
+    if (kind == F_REAL && jk_is_integer(node_of(k, a)->type)) { /* functions of real numbers take integers as f32 */
+        a = jk_as(k, a, HG_TYPE_F32);
+        if (arity == 2) b = jk_as(k, b, HG_TYPE_F32);
+    }
+    a = jk_settle(k, a);
+    jk_type type = node_of(k, a)->type;
+    if (type == JK_ERROR) return a;
+    if (arity == 2) return jk_add_node(k, JK_BINARY, (uint8_t)op, type, token, a, b, JK_NONE);
+    if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return a;
+    return jk_add_node(k, JK_UNARY, (uint8_t)op, type, token, a, JK_NONE, JK_NONE);
+}
+
+static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
+    uint32_t value = jk_pop(k), index = jk_pop(k);
+    uint8_t op = HG_OP_ATOM_ADD;
+    jk_type named;
+    size_t length;
+    uint32_t name = hg_json_member(k->document, token, "function");
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
+    if (text) find_atomic(text, length, &op, &named);
+    jk_type type = k->names[array].type;
+    if (bad(k, value) || bad(k, index)) return wrong(k, token);
+    if (!jk_is_integer(node_of(k, index)->type) || !jk_is_number(node_of(k, value)->type)) {
+        bool at_index = !jk_is_integer(node_of(k, index)->type);
+        uint32_t node = at_index ? index : value;
+        jk_error(k, "N06", node_of(k, node)->token, NULL, "%s is %s, got %s", at_index ? "an index" : "the value of an atomic",
+                 at_index ? "an integer" : "a number", jk_type_name(node_of(k, node)->type));
+        return wrong(k, token);
+    }
+    index = jk_as(k, index, HG_TYPE_U64);
+    value = jk_as(k, value, type);
+    if (bad(k, index) || bad(k, value)) return wrong(k, token);
+    uint32_t n = jk_add_node(k, JK_ATOMIC, op, type, token, array, index, value);
+    node_of(k, n)->flags |= JK_MAY_FAULT;
+    return n;
+}
+
+/* ---- operators ---- */
+
+static const char *const OPERATORS[] = {"add", "sub", "mul", "div", "floor_div", "mod", "lt", "le", "gt", "ge", "eq", "ne", "and", "or"};
+enum { OP_FLOOR_DIV = 4, OP_MOD = 5, OP_LT = 6, OP_EQ = 10, OP_AND = 12, OP_OR = 13 };
+
+static void visit_binary(jk_kernel *k, uint32_t token) {
+    uint32_t name = jk_string_field(k, token, "op"), left = jk_field(k, token, "left", "an expression"),
+             right = jk_field(k, token, "right", "an expression");
+    int op = name ? jk_word(k, name, OPERATORS, HG_COUNT_OF(OPERATORS)) : -1;
+    char hint[256];
+    if (name && op < 0) {
+        bool unknown = hg_json_string_is(k->document, name, "unknown");
+        jk_error(k, "N01", name, jk_words_hint(k, name, OPERATORS, HG_COUNT_OF(OPERATORS), hint, sizeof hint), "%s %s",
+                 unknown ? "the producer has no name for this operator:" : "unknown operator", jk_show(k, name).text);
+    }
+    if (op < 0 || !left || !right) {
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
+    jk_push(k, op >= OP_AND ? JK_TASK_LOGIC : JK_TASK_BINARY, token, (uint32_t)op);
+    jk_push(k, JK_TASK_EXPRESSION, right, 0);
+    if (op >= OP_AND) jk_push(k, JK_TASK_RIGHT, token, 0);
+    jk_push(k, JK_TASK_EXPRESSION, left, 0);
+}
+
+/* A literal other than 0: nothing is divided by zero. */
+static bool divides_safely(jk_kernel *k, uint32_t node) {
+    const jk_node *n = node_of(k, node);
+    return n->kind == JK_LITERAL && n->bits != 0;
+}
+
+static uint32_t finish_binary(jk_kernel *k, uint32_t token, uint32_t op) {
+    static const uint8_t ops[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_DIV, HG_OP_REM};
+    static const uint8_t conditions[] = {HG_COND_LT, HG_COND_LE, HG_COND_GT, HG_COND_GE, HG_COND_EQ, HG_COND_NE};
+    uint32_t b = jk_pop(k), a = jk_pop(k);
+    bool same = op >= OP_EQ && node_of(k, a)->type == JK_POINTER && node_of(k, b)->type == JK_POINTER;
+    if (!same && !jk_unify(k, &a, &b, token, OPERATORS[op], op >= OP_EQ)) return wrong(k, token);
+    jk_type type = node_of(k, a)->type;
+    if (op >= OP_LT) return jk_add_node(k, JK_COMPARE, conditions[op - OP_LT], JK_BOOL, token, a, b, JK_NONE);
+    bool integer = jk_is_integer(type);
+    bool floors = op == OP_FLOOR_DIV && (!integer || hg_type_is_signed((hg_type)type));
+    uint32_t n = jk_add_node(k, floors ? JK_FLOOR_DIV : JK_BINARY, ops[op], type, token, a, b, JK_NONE);
+    if (integer && op >= 3 && !divides_safely(k, b)) node_of(k, n)->flags |= JK_MAY_FAULT;
+    return n;
+}
+
+/* Left is there, right begins. */
+static void mark_right(jk_kernel *k, uint32_t token) {
+    uint32_t left = jk_condition(k, jk_pop(k));
+    jk_push_value(k, left);
+    jk_push_value(k, jk_add_node(k, JK_RIGHT, 0, JK_ERROR, token, JK_NONE, left, JK_NONE));
+}
+
+static uint32_t finish_logic(jk_kernel *k, uint32_t token, uint32_t op) {
+    uint32_t b = jk_condition(k, jk_pop(k)), mark = jk_pop(k), a = jk_pop(k);
+    if (bad(k, a) || bad(k, b)) return wrong(k, token);
+    uint32_t n = jk_add_node(k, op == OP_AND ? JK_AND : JK_OR, 0, JK_BOOL, token, a, b, mark);
+    node_of(k, mark)->a = n;
+    return n;
+}
+
+static const char *const UNARIES[] = {"pos", "neg", "not", "inv"};
+
+static void visit_unary(jk_kernel *k, uint32_t token) {
+    uint32_t name = jk_string_field(k, token, "op"), operand = jk_field(k, token, "operand", "an expression");
+    int op = name ? jk_word(k, name, UNARIES, HG_COUNT_OF(UNARIES)) : -1;
+    char hint[128];
+    if (name && op < 0)
+        jk_error(k, "N01", name, jk_words_hint(k, name, UNARIES, HG_COUNT_OF(UNARIES), hint, sizeof hint), "unknown operator %s",
+                 jk_show(k, name).text);
+    if (op < 0 || !operand) {
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
+    jk_push(k, JK_TASK_UNARY, token, (uint32_t)op);
+    jk_push(k, JK_TASK_EXPRESSION, operand, 0);
+}
+
+static uint32_t finish_unary(jk_kernel *k, uint32_t token, uint32_t op) {
+    uint32_t a = jk_pop(k);
+    jk_type type = node_of(k, a)->type;
+    if (type == JK_ERROR) return a;
+    if (op == 2) {
+        a = jk_condition(k, a);
+        return bad(k, a) ? a : jk_add_node(k, JK_NOT, 0, JK_BOOL, token, a, JK_NONE, JK_NONE);
+    }
+    bool allowed = op == 3 ? jk_is_integer(type) : jk_is_number(type);
+    if (!allowed) {
+        jk_error(k, "N06", token, op == 3 && type == JK_BOOL ? "the logical operator is not" : NULL, "%s of %s", UNARIES[op],
+                 jk_type_name(type));
+        return wrong(k, token);
+    }
+    if (op == 0) return a;
+    if (op == 1 && jk_is_literal(type)) {
+        node_of(k, a)->flags ^= JK_NEGATIVE;
+        return a;
+    }
+    a = jk_settle(k, a);
+    if (bad(k, a)) return a;
+    return jk_add_node(k, JK_UNARY, op == 1 ? HG_OP_NEG : HG_OP_NOT, node_of(k, a)->type, token, a, JK_NONE, JK_NONE);
+}
+
+/* ---- elements ---- */
+
+static void visit_index(jk_kernel *k, uint32_t token) {
+    uint32_t array = jk_field(k, token, "array", "an array"), index = jk_field(k, token, "index", "an expression");
+    uint32_t name = array ? jk_array(k, array) : JK_NONE;
+    if (name == JK_NONE || !index) {
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
+    k->names[name].access |= JK_LOADED;
+    jk_push(k, JK_TASK_LOAD, token, name);
+    jk_push(k, JK_TASK_EXPRESSION, index, 0);
+}
+
+/* An index as u64, its nodes marked. JK_NONE after an error. */
+static uint32_t finish_index(jk_kernel *k, uint32_t index) {
+    jk_type type = node_of(k, index)->type;
+    if (type == JK_ERROR) return JK_NONE;
+    if (!jk_is_integer(type)) {
+        jk_error(k, "N06", node_of(k, index)->token, jk_is_float(type) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
+                 jk_type_name(type));
+        return JK_NONE;
+    }
+    index = jk_as(k, index, HG_TYPE_U64);
+    if (bad(k, index)) return JK_NONE;
+    for (uint32_t i = node_of(k, index)->first; i <= index; i++) node_of(k, i)->flags |= JK_IN_INDEX;
+    return index;
+}
+
+static uint32_t finish_load(jk_kernel *k, uint32_t token, uint32_t array) {
+    uint32_t index = finish_index(k, jk_pop(k));
+    if (index == JK_NONE) return wrong(k, token);
+    uint32_t n = jk_add_node(k, JK_LOAD, 0, k->names[array].type, token, array, index, JK_NONE);
+    node_of(k, n)->flags |= JK_MAY_FAULT;
+    return n;
+}
+
+/* ---- if_expr ---- */
+
+static void visit_choose(jk_kernel *k, uint32_t token) {
+    uint32_t condition = jk_field(k, token, "condition", "an expression"), then = jk_field(k, token, "then", "an expression"),
+             other = jk_field(k, token, "else", "an expression");
+    if (!condition || !then || !other) {
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
+    jk_push(k, JK_TASK_CHOOSE, token, 0);
+    jk_push(k, JK_TASK_EXPRESSION, other, 0);
+    jk_push(k, JK_TASK_OTHERWISE, token, 0);
+    jk_push(k, JK_TASK_EXPRESSION, then, 0);
+    jk_push(k, JK_TASK_THEN, token, 0);
+    jk_push(k, JK_TASK_EXPRESSION, condition, 0);
+}
+
+/* The first side is converted at its own mark: what stands behind it belongs to the second side. */
+static uint32_t finish_choose(jk_kernel *k, uint32_t token) {
+    uint32_t c = jk_pop(k), otherwise = jk_pop(k), mark = jk_pop(k), a = jk_pop(k), b = node_of(k, otherwise)->b;
+    jk_type x = node_of(k, b)->type, y = node_of(k, c)->type;
+    if (bad(k, a) || x == JK_ERROR || y == JK_ERROR) return wrong(k, token);
+    jk_type common = jk_common(x, y);
+    if (x == JK_WHOLE && y == JK_WHOLE && !(jk_literal_fits(k, b, HG_TYPE_I32) && jk_literal_fits(k, c, HG_TYPE_I32))) common = HG_TYPE_I64;
+    if (common == JK_ERROR) {
+        jk_error(k, "N06", token, "convert one of them: f32(…), i32(…)", "the sides of if_expr are %s and %s", jk_type_name(x),
+                 jk_type_name(y));
+        return wrong(k, token);
+    }
+    if (jk_is_literal(x)) {
+        b = jk_as(k, b, common);
+        if (bad(k, b)) return wrong(k, token);
+        node_of(k, otherwise)->b = b;
+    }
+    c = jk_as(k, c, common);
+    if (bad(k, c)) return wrong(k, token);
+    node_of(k, otherwise)->type = common;
+    uint32_t n = jk_add_node(k, JK_CHOOSE, 0, common, token, a, otherwise, c);
+    node_of(k, mark)->a = node_of(k, otherwise)->a = n;
+    return n;
+}
+
+/* ---- dispatch ---- */
+
+static uint32_t read_literal(jk_kernel *k, uint32_t token) {
+    uint32_t value = jk_field(k, token, "value", "a number or a boolean");
+    if (!value) return wrong(k, token);
+    hg_json_kind kind = hg_json_kind_of(k->document, value);
+    switch (kind) {
+    case HG_JSON_TRUE:
+    case HG_JSON_FALSE: {
+        uint32_t n = jk_add_node(k, JK_LITERAL, 0, JK_BOOL, value, JK_NONE, JK_NONE, JK_NONE);
+        node_of(k, n)->bits = kind == HG_JSON_TRUE;
+        return n;
+    }
+    case HG_JSON_INTEGER:
+    case HG_JSON_REAL: return jk_add_node(k, JK_LITERAL, 0, kind == HG_JSON_REAL ? JK_REAL : JK_WHOLE, value, JK_NONE, JK_NONE, JK_NONE);
+    default: jk_error(k, "N03", value, NULL, "expected a number or a boolean, got %s", jk_show(k, value).text); return wrong(k, token);
+    }
+}
+
+static void visit(jk_kernel *k, uint32_t token) {
+    static const char *const kinds[] = {"var", "literal", "binary_op", "index", "call", "unary_op", "if_expr"};
+    char hint[256];
+    if (hg_json_kind_of(k->document, token) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", token, hg_json_is_number(k->document, token) ? "a literal is {\"type\":\"literal\",\"value\":…}" : NULL,
+                 "expected an expression, got %s", jk_show(k, token).text);
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
+    uint32_t type = jk_string_field(k, token, "type"), name;
+    int kind = type ? jk_word(k, type, kinds, HG_COUNT_OF(kinds)) : -1;
+    switch (kind) {
+    case 0:
+        name = jk_string_field(k, token, "name");
+        jk_push_value(k, name ? read_name(k, token, name) : wrong(k, token));
+        return;
+    case 1: jk_push_value(k, read_literal(k, token)); return;
+    case 2: visit_binary(k, token); return;
+    case 3: visit_index(k, token); return;
+    case 4: visit_call(k, token); return;
+    case 5: visit_unary(k, token); return;
+    case 6: visit_choose(k, token); return;
+    default:
+        if (type)
+            jk_error(k, "N01", type, jk_words_hint(k, type, kinds, HG_COUNT_OF(kinds), hint, sizeof hint), "unknown expression %s",
+                     jk_show(k, type).text);
+        jk_push_value(k, wrong(k, token));
+    }
+}
+
+void jk_do_expression(jk_kernel *k, jk_task t) {
+    switch (t.kind) {
+    case JK_TASK_EXPRESSION: visit(k, t.token); break;
+    case JK_TASK_BINARY: jk_push_value(k, finish_binary(k, t.token, t.extra)); break;
+    case JK_TASK_LOGIC: jk_push_value(k, finish_logic(k, t.token, t.extra)); break;
+    case JK_TASK_RIGHT: mark_right(k, t.token); break;
+    case JK_TASK_UNARY: jk_push_value(k, finish_unary(k, t.token, t.extra)); break;
+    case JK_TASK_LOAD: jk_push_value(k, finish_load(k, t.token, t.extra)); break;
+    case JK_TASK_CALL: jk_push_value(k, finish_call(k, t.token, t.extra)); break;
+    case JK_TASK_ATOMIC: jk_push_value(k, finish_atomic(k, t.token, t.extra)); break;
+    case JK_TASK_THEN: {
+        uint32_t condition = jk_condition(k, jk_pop(k));
+        jk_push_value(k, condition);
+        jk_push_value(k, jk_add_node(k, JK_THEN, 0, JK_ERROR, t.token, JK_NONE, condition, JK_NONE));
+        break;
+    }
+    case JK_TASK_OTHERWISE: {
+        uint32_t then = jk_pop(k);
+        jk_push_value(k, jk_add_node(k, JK_OTHERWISE, 0, JK_ERROR, t.token, JK_NONE, then, JK_NONE));
+        break;
+    }
+    case JK_TASK_CHOOSE: jk_push_value(k, finish_choose(k, t.token)); break;
+    default: break;
+    }
+}

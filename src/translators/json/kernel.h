@@ -1,0 +1,248 @@
+/* JSON kernels: what the files of this translator share. A document goes through three steps, none of them recursive:
+ *   document.c   what stands around a body: version, name, parameters
+ *   tree.c       body to a tape of typed nodes in the order of evaluation (statement.c, expression.c, typing.c)
+ *   lower.c      tape to instructions (operate.c, code.c), then to a program
+ * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics.md, section 7.
+ * Must not know: how programs run. */
+#ifndef HG_TRANSLATORS_JSON_KERNEL_H
+#define HG_TRANSLATORS_JSON_KERNEL_H
+
+#include "base/json_read.h"
+#include "isa/program.h"
+#include <hologram/builder.h>
+#include <hologram/json_kernel.h>
+
+/* ---- types ---- */
+
+/* An hg_type, or one of these. */
+enum {
+    JK_BOOL = 0x40, /* in registers u8, 0 or 1 */
+    JK_POINTER,     /* opaque, u64 */
+    JK_ERROR,       /* something is wrong below: said already */
+    JK_WHOLE,       /* an integer literal that has no type yet */
+    JK_REAL         /* a real literal that has no type yet */
+};
+typedef uint8_t jk_type;
+
+static inline bool jk_is_number(jk_type t) { return t < HG_TYPE_COUNT || t == JK_WHOLE || t == JK_REAL; }
+static inline bool jk_is_integer(jk_type t) { return (t < HG_TYPE_COUNT && hg_type_is_integer((hg_type)t)) || t == JK_WHOLE; }
+static inline bool jk_is_float(jk_type t) { return (t < HG_TYPE_COUNT && hg_type_is_float((hg_type)t)) || t == JK_REAL; }
+static inline bool jk_is_literal(jk_type t) { return t == JK_WHOLE || t == JK_REAL; }
+/* The type its values have in registers and arrays. */
+static inline hg_type jk_held(jk_type t) { return t == JK_BOOL ? HG_TYPE_U8 : t == JK_POINTER ? HG_TYPE_U64 : (hg_type)t; }
+/* "f32", "bool", "an integer literal", … */
+const char *jk_type_name(jk_type t);
+/* Scalar names of a document; usize is u64. */
+bool jk_scalar_from_name(const char *name, size_t length, jk_type *type);
+
+/* ---- names ---- */
+
+typedef enum jk_name_kind { JK_SCALAR, JK_ARRAY, JK_LOCAL } jk_name_kind;
+enum { JK_LOADED = 1, JK_STORED = 2 };
+typedef struct jk_name {
+    const char *text;
+    uint32_t length, token; /* declared by */
+    uint8_t kind;           /* jk_name_kind */
+    jk_type type;           /* of an array: its elements */
+    uint8_t reg;            /* of a parameter; of a local once it has one */
+    bool has_reg;
+    bool assigned;    /* on every path to here */
+    uint8_t access;   /* of an array: JK_LOADED, JK_STORED */
+    uint32_t sets;    /* how often something is given to it: let, assign, for */
+    uint64_t version; /* of its value, for expressions that repeat */
+} jk_name;
+enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
+/* Locals, intermediate values and constants share these; parameters may reach into them. */
+enum { JK_FIRST_LOCAL = 16, JK_LAST_LOCAL = 249 };
+
+/* ---- nodes ---- */
+
+typedef enum jk_node_kind {
+    /* expressions: a, b, c are their operands */
+    JK_LITERAL,   /* bits */
+    JK_READ,      /* a: name */
+    JK_LANE,      /* get_global_id() */
+    JK_CONVERT,   /* a */
+    JK_BINARY,    /* op (hg_op): a, b */
+    JK_FLOOR_DIV, /* a, b */
+    JK_UNARY,     /* op: a */
+    JK_COMPARE,   /* op (hg_condition): a, b */
+    JK_NOT,       /* logical: a */
+    JK_AND,
+    JK_OR,     /* a, b; c: the mark */
+    JK_CHOOSE, /* if_expr a: b, c; its marks are the nodes before b's first and behind b */
+    JK_LOAD,   /* a: name of the array, b: index */
+    JK_ATOMIC, /* op: a: name of the array, b: index, c: value */
+    /* marks between operands */
+    JK_RIGHT,     /* the right side of a (JK_AND, JK_OR) begins */
+    JK_THEN,      /* the first side of a (JK_CHOOSE) begins */
+    JK_OTHERWISE, /* the second side of a begins; b: first side's value */
+    /* statements */
+    JK_SET,       /* name a = b */
+    JK_STORE,     /* name a [b] = c */
+    JK_DROP,      /* a */
+    JK_IF,        /* a: condition; b: JK_ELSE or JK_END_IF */
+    JK_ELSE,      /* a: JK_IF */
+    JK_END_IF,    /* a: JK_IF */
+    JK_FOR,       /* name a = b: start; c: stop; bits: step's node; ends at `end` */
+    JK_END_FOR,   /* a: JK_FOR */
+    JK_WHILE,     /* the condition begins */
+    JK_TEST,      /* a: condition; b: JK_WHILE */
+    JK_END_WHILE, /* a: JK_WHILE */
+    JK_RETURN,
+    JK_SKIP,       /* nodes up to a are not evaluated */
+    JK_MAP,        /* op (hg_opname): out a, in b; bits: count's node */
+    JK_MAP_BINARY, /* out a, in b, c */
+    JK_REDUCE      /* out a, in b */
+} jk_node_kind;
+
+enum {
+    JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python would */
+    JK_NEGATIVE = 2,  /* of a literal: the sign in front */
+    JK_IN_INDEX = 4,  /* part of an index: worth keeping for the next time */
+    JK_JUMPS = 8,     /* a truth that decides where to go on instead of being a value: lower.c */
+    JK_FALLS = 16,    /* of such a one: if it is true, the next instruction goes on */
+    JK_LAZY = 32      /* of JK_AND, JK_OR, JK_CHOOSE: an operand is evaluated only when it is needed */
+};
+typedef struct jk_node {
+    uint8_t kind, op;
+    jk_type type;
+    uint8_t flags;
+    uint32_t token; /* where it stands */
+    uint32_t a, b, c;
+    uint32_t first; /* of its subtree */
+    uint32_t end;   /* of a loop: its last node */
+    uint64_t bits;
+} jk_node;
+#define JK_NONE UINT32_MAX
+
+/* ---- one kernel under translation ---- */
+
+typedef struct jk_task {
+    uint8_t kind;
+    uint32_t token, extra;
+} jk_task;
+
+/* An open if or loop. */
+typedef struct jk_block {
+    uint32_t node;       /* JK_IF, JK_FOR, JK_WHILE */
+    uint64_t names;      /* length of the log where the branch began */
+    uint64_t then_names; /* where the names of the first branch were put aside */
+    bool reachable, then_ends;
+} jk_block;
+
+typedef struct jk_kernel {
+    const hg_json_document *document;
+    hg_diagnostics *diagnostics;
+    hg_json_lines lines;
+    uint32_t root; /* the document's token */
+    bool out_of_memory;
+    uint64_t errors;
+    struct { /* the error that stands first */
+        uint32_t line, column;
+        char code[4];
+        char message[512];
+    } first;
+    hg_arena arena; /* names */
+
+    const char *name; /* an identifier */
+    bool by_name;     /* the body is empty */
+    jk_name *names;   /* parameters first */
+    uint32_t name_count, param_count;
+    uint16_t *slots; /* hash table of name + 1 */
+
+    HG_VEC(jk_node) nodes;
+    HG_VEC(jk_task) tasks;
+    HG_VEC(uint32_t) values; /* nodes waiting for their parent */
+    HG_VEC(jk_block) blocks;
+    HG_VEC(uint32_t) log; /* names assigned since the open branches began */
+    bool reachable;       /* the statement that comes next */
+} jk_kernel;
+
+/* ---- report.c ---- */
+
+/* An error at a token of the document; the message gets the token's path in front. One mistake, one call. */
+void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
+hg_place jk_place(jk_kernel *k, uint32_t token);
+hg_status jk_status(jk_kernel *k); /* of all that was reported */
+/* What stands at a token, for messages: 'add', 12, an object. */
+typedef struct jk_shown {
+    char text[64];
+} jk_shown;
+jk_shown jk_show(const jk_kernel *k, uint32_t token);
+/* The member of an object, 0 after an error: it is missing. `what` is what would be accepted, "a string". */
+uint32_t jk_field(jk_kernel *k, uint32_t object, const char *key, const char *what);
+/* The same for a string. */
+uint32_t jk_string_field(jk_kernel *k, uint32_t object, const char *key);
+/* Index of a string in a list of words, -1: none of them. */
+int jk_word(const jk_kernel *k, uint32_t token, const char *const *words, size_t count);
+/* "did you mean 'add'?" or "one of: …" in the buffer. */
+const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words, size_t count, char *buffer, size_t size);
+
+/* ---- document.c ---- */
+void jk_read_document(jk_kernel *k);
+/* JK_NONE: there is no such name. */
+uint32_t jk_find_name(const jk_kernel *k, const char *text, size_t length);
+uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type type);
+
+/* ---- tree.c, statement.c, expression.c: the body to nodes ---- */
+void jk_read_body(jk_kernel *k, uint32_t body);
+uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token, uint32_t a, uint32_t b, uint32_t c);
+void jk_push(jk_kernel *k, uint8_t task, uint32_t token, uint32_t extra);
+uint32_t jk_pop(jk_kernel *k); /* the value pushed last */
+void jk_push_value(jk_kernel *k, uint32_t node);
+enum {
+    JK_TASK_BLOCK,
+    JK_TASK_SET,
+    JK_TASK_STORE,
+    JK_TASK_DROP,
+    JK_TASK_IF,
+    JK_TASK_ELSE,
+    JK_TASK_END_IF,
+    JK_TASK_FOR,
+    JK_TASK_END_FOR,
+    JK_TASK_TEST,
+    JK_TASK_END_WHILE,
+    JK_TASK_RETURN,
+    JK_TASK_COLLECTIVE, /* statements */
+    JK_TASK_EXPRESSION,
+    JK_TASK_BINARY,
+    JK_TASK_LOGIC,
+    JK_TASK_RIGHT,
+    JK_TASK_UNARY,
+    JK_TASK_LOAD,
+    JK_TASK_CALL,
+    JK_TASK_ATOMIC,
+    JK_TASK_THEN,
+    JK_TASK_OTHERWISE,
+    JK_TASK_CHOOSE
+};
+void jk_do_statement(jk_kernel *k, jk_task t);
+void jk_do_expression(jk_kernel *k, jk_task t);
+/* The array parameter that a var node or a string names; JK_NONE after an error. */
+uint32_t jk_array(jk_kernel *k, uint32_t token);
+/* A name is given a value of a type here: declares it where it is new. JK_NONE after an error. */
+uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type);
+
+/* ---- typing.c ---- */
+/* A value as another type: a literal takes it, anything else gets a JK_CONVERT. Returns the node to use. */
+uint32_t jk_as(jk_kernel *k, uint32_t node, jk_type type);
+/* A literal without a type takes its own: i32, i64 where that does not hold it, f32. */
+uint32_t jk_settle(jk_kernel *k, uint32_t node);
+/* The type both operands take; JK_ERROR without a word where there is none. */
+jk_type jk_common(jk_type a, jk_type b);
+/* The same of two nodes, who must be numbers (for equality, both bool too). */
+bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char *what, bool bools);
+/* A condition: bool, or an integer that is compared with 0. */
+uint32_t jk_condition(jk_kernel *k, uint32_t node);
+bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
+
+/* ---- lower.c, lower_internal.h: nodes to instructions ---- */
+hg_status jk_lower(jk_kernel *k, hg_program **program);
+hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
+/* Declares the parameters with their directions. */
+void jk_declare_params(jk_kernel *k, hg_builder *b);
+/* The finished builder to a program with lines. tokens: one an instruction, or NULL: all at the document. */
+hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program);
+
+#endif

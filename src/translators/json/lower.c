@@ -1,0 +1,459 @@
+/* A tape of typed nodes to a program: statements, branches, variables (semantics.md 7.5).
+ * Requires: a tape without errors. Provides: a program whose lines and columns point into the document.
+ *
+ * A condition becomes branches, not a value: `a and b` of an if jumps away after a. Where a truth is wanted as a value, both sides are
+ * evaluated and AND, OR or SEL puts them together, unless the side that might not be needed can fault: then branches too.
+ * Must not know: the document. */
+#include "translators/json/lower_internal.h"
+
+#include <string.h>
+
+typedef struct targets { /* of a node with JK_JUMPS */
+    uint32_t yes, no;
+} targets;
+
+typedef struct lowering {
+    jk_code code;
+    targets *to;   /* one a node; of marks, JK_ELSE and JK_FOR: their own labels */
+    bool *changes; /* names given values in a loop */
+    uint32_t at;
+} lowering;
+
+static jk_node *node_of(lowering *l, uint32_t node) { return &l->code.kernel->nodes.data[node]; }
+
+/* ---- which truths jump ---- */
+
+static void jumps(lowering *l, uint32_t node, uint32_t yes, uint32_t no, bool falls) {
+    jk_node *n = node_of(l, node);
+    n->flags |= JK_JUMPS;
+    if (falls) n->flags |= JK_FALLS;
+    l->to[node] = (targets){yes, no};
+}
+
+/* The truth that decides for a statement: if it holds, what follows goes on. */
+static void decides(lowering *l, uint32_t condition) {
+    uint32_t yes = jk_new_label(&l->code), no = jk_new_label(&l->code);
+    jumps(l, condition, yes, no, true);
+}
+
+static void mark_logic(lowering *l, uint32_t node) {
+    jk_node *n = node_of(l, node);
+    if (!(n->flags & JK_JUMPS)) {
+        if (!(node_of(l, n->b)->flags & JK_MAY_FAULT)) return;
+        n->flags |= JK_LAZY;
+        decides(l, node);
+    }
+    targets to = l->to[node];
+    bool falls = (n->flags & JK_FALLS) != 0;
+    uint32_t right = jk_new_label(&l->code); /* the right side begins */
+    jumps(l, n->b, to.yes, to.no, falls);
+    if (n->kind == JK_AND)
+        jumps(l, n->a, right, to.no, true);
+    else
+        jumps(l, n->a, to.yes, right, false);
+}
+
+/* Parents stand behind their operands: from the end. */
+static void mark_jumps(lowering *l) {
+    for (uint64_t i = l->code.kernel->nodes.count; i-- > 0;) {
+        uint32_t node = (uint32_t)i;
+        jk_node *n = node_of(l, node);
+        switch ((jk_node_kind)n->kind) {
+        case JK_IF:
+        case JK_TEST: decides(l, n->a); break;
+        case JK_AND:
+        case JK_OR: mark_logic(l, node); break;
+        case JK_NOT:
+            if (n->flags & JK_JUMPS) jumps(l, n->a, l->to[node].no, l->to[node].yes, !(n->flags & JK_FALLS));
+            break;
+        case JK_CHOOSE:
+            if (!((node_of(l, n->b)->flags | node_of(l, n->c)->flags) & JK_MAY_FAULT)) break;
+            n->flags |= JK_LAZY;
+            decides(l, n->a);
+            l->to[n->b].yes = jk_new_label(&l->code); /* the mark's own: behind the second side */
+            break;
+        default: break;
+        }
+    }
+}
+
+/* The jump of a truth whose last operand has just been evaluated. */
+static void take_jump(lowering *l, uint32_t node) {
+    jk_node *n = node_of(l, node);
+    while (n->kind == JK_AND || n->kind == JK_OR || n->kind == JK_NOT) {
+        node = n->kind == JK_NOT ? n->a : n->b;
+        n = node_of(l, node);
+    }
+    bool falls = (n->flags & JK_FALLS) != 0;
+    l->code.token = n->token;
+    jk_branch(&l->code, &l->code.values[node], !falls, falls ? l->to[node].no : l->to[node].yes);
+}
+
+/* ---- kept results across branches ---- */
+
+static void open_scope(lowering *l) {
+    uint64_t *mark = hg_vec_push(&l->code.marks);
+    if (mark)
+        *mark = l->code.kept_count;
+    else
+        l->code.kernel->out_of_memory = true;
+}
+
+static void close_scope(lowering *l) {
+    if (l->code.marks.count) jk_forget(&l->code, l->code.marks.data[--l->code.marks.count]);
+}
+
+/* ---- variables ---- */
+
+static void set_name(lowering *l, uint32_t name, uint32_t value) {
+    jk_code *c = &l->code;
+    jk_name *n = &c->kernel->names[name];
+    jk_value v = c->values[value];
+    c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
+    bool once = n->sets == 1 && n->kind == JK_LOCAL;
+    if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
+    uint64_t number = once && v.kind == JK_V_REG ? v.number : jk_number(c);
+    bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg == JK_LANE_ID : c->kernel->names[v.name].sets == 1);
+    if (!n->has_reg && once && lasts) {
+        n->reg = v.reg; /* another name of the same register */
+    } else if (!n->has_reg && v.kind == JK_V_REG && v.owned) {
+        n->reg = v.reg;
+        if (!once) jk_forget_register(c, v.reg);
+    } else {
+        if (!n->has_reg) n->reg = jk_take_register(c);
+        jk_move_into(c, n->reg, &v);
+    }
+    n->has_reg = true;
+    n->version = number;
+}
+
+/* What the nodes from `node` to its end give values to has another value each time round. */
+static void find_changes(lowering *l, uint32_t node, bool forget) {
+    jk_kernel *k = l->code.kernel;
+    if (forget) memset(l->changes, 0, k->name_count);
+    for (uint32_t i = node; i < node_of(l, node)->end; i++) {
+        const jk_node *n = node_of(l, i);
+        if (n->kind != JK_SET && n->kind != JK_FOR) continue;
+        l->changes[n->a] = true;
+        if (k->names[n->a].sets > 1 || k->names[n->a].kind != JK_LOCAL) k->names[n->a].version = jk_number(&l->code);
+    }
+}
+
+/* ---- loops ---- */
+
+/* A bound that the body may change is copied: bounds are evaluated once. */
+static jk_value keep_bound(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    jk_value v = c->values[node];
+    c->values[node] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
+    jk_in_register(c, &v);
+    if (v.owned || v.name == JK_NONE || !l->changes[v.name]) return v;
+    jk_value copy = {.kind = JK_V_REG, .type = v.type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE, .number = jk_number(c)};
+    jk_move_into(c, copy.reg, &v);
+    return copy;
+}
+
+/* The variable is past the last value: jumps to done. */
+static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
+    jk_code *c = &l->code;
+    hg_type type = jk_held(n->type);
+    uint8_t var = c->kernel->names[n->a].reg, stop = loop->stop.reg;
+    jk_value past = {.kind = JK_V_COMPARE, .type = (uint8_t)type, .reg = var, .other = stop, .name = JK_NONE, .condition = HG_COND_GE};
+    if (n->op == 2) past.condition = HG_COND_LE;
+    if (n->op) {
+        jk_branch(c, &past, true, loop->done);
+        return;
+    }
+    bool owned; /* the direction is known to the run only: compare (step < 0 ? stop, var : var, stop) */
+    uint64_t number;
+    uint8_t zero = jk_constant_register(c, type, 0, false, &owned, &number), low = jk_take_register(c), high = jk_take_register(c);
+    jk_emit(c, HG_OP_SET, type, 0, loop->step.reg, zero)->cond = HG_COND_LT;
+    jk_emit(c, HG_OP_SEL, type, low, stop, var);
+    jk_emit(c, HG_OP_SEL, type, high, var, stop);
+    past.reg = low;
+    past.other = high;
+    jk_branch(c, &past, true, loop->done);
+    jk_release(c, low);
+    jk_release(c, high);
+    if (owned) jk_release(c, zero);
+}
+
+static void begin_for(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    jk_node *n = node_of(l, node);
+    jk_loop loop = {.top = jk_new_label(c), .done = jk_new_label(c)};
+    uint32_t step = (uint32_t)n->bits;
+    find_changes(l, node, true);
+    loop.stop = keep_bound(l, n->c);
+    loop.step = keep_bound(l, step);
+    if (node_of(l, step)->kind != JK_LITERAL) { /* a step of 0 is a fault: division by zero */
+        uint8_t quotient = jk_take_register(c);
+        jk_emit(c, HG_OP_DIV, jk_held(n->type), quotient, loop.step.reg, loop.step.reg);
+        jk_release(c, quotient);
+    }
+    set_name(l, n->a, n->b);
+    open_scope(l);
+    find_changes(l, node, false);
+    jk_place_top(c, loop.top);
+    c->token = n->token;
+    test_bound(l, n, &loop);
+    jk_loop *kept = hg_vec_push(&c->loops);
+    if (kept)
+        *kept = loop;
+    else
+        c->kernel->out_of_memory = true;
+}
+
+static void end_for(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    jk_node *n = node_of(l, node_of(l, node)->a);
+    if (!c->loops.count) return;
+    jk_loop loop = c->loops.data[--c->loops.count];
+    uint8_t var = c->kernel->names[n->a].reg;
+    c->token = n->token;
+    jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop.step.reg);
+    jk_jump(c, loop.top);
+    jk_place_label(c, loop.done);
+    jk_drop_value(c, &loop.stop);
+    jk_drop_value(c, &loop.step);
+    close_scope(l);
+    find_changes(l, node_of(l, node)->a, false);
+}
+
+static void begin_while(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    jk_loop *loop = hg_vec_push(&c->loops);
+    uint32_t top = jk_new_label(c);
+    if (!loop) {
+        c->kernel->out_of_memory = true;
+        return;
+    }
+    *loop = (jk_loop){.top = top};
+    open_scope(l);
+    find_changes(l, node, true);
+    jk_place_top(c, top);
+}
+
+static void end_while(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    if (!c->loops.count) return;
+    jk_loop loop = c->loops.data[--c->loops.count];
+    jk_jump(c, loop.top);
+    jk_place_label(c, loop.done);
+    close_scope(l);
+    find_changes(l, node_of(l, node)->a, false);
+}
+
+/* ---- if ---- */
+
+static void begin_if(lowering *l, uint32_t node) {
+    uint32_t condition = node_of(l, node)->a;
+    take_jump(l, condition);
+    jk_place_label(&l->code, l->to[condition].yes);
+    open_scope(l);
+}
+
+static void begin_else(lowering *l, uint32_t node) {
+    jk_node *n = node_of(l, node);
+    bool empty = n->b == node + 1;
+    close_scope(l);
+    l->to[node].yes = jk_new_label(&l->code);
+    if (!empty) jk_jump(&l->code, l->to[node].yes);
+    jk_place_label(&l->code, l->to[node_of(l, n->a)->a].no);
+    open_scope(l);
+}
+
+static void end_if(lowering *l, uint32_t node) {
+    uint32_t other = node_of(l, node_of(l, node)->a)->b;
+    close_scope(l);
+    jk_place_label(&l->code, l->to[other].yes);
+}
+
+/* ---- expressions that branch ---- */
+
+static void begin_right(lowering *l, const jk_node *n) {
+    const jk_node *logic = node_of(l, n->a);
+    if (!(logic->flags & JK_JUMPS)) return;
+    take_jump(l, logic->a);
+    jk_place_label(&l->code, logic->kind == JK_AND ? l->to[logic->a].yes : l->to[logic->a].no);
+    open_scope(l);
+}
+
+static void end_logic(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    jk_node *n = node_of(l, node);
+    if (!(n->flags & JK_JUMPS)) {
+        jk_operate(c, node);
+        return;
+    }
+    close_scope(l);
+    if (!(n->flags & JK_LAZY)) return; /* whoever wants to know jumps */
+    uint32_t end = jk_new_label(c);
+    take_jump(l, node);
+    jk_value truth = {.kind = JK_V_CONST, .type = HG_TYPE_U8, .bits = 1, .name = JK_NONE};
+    uint8_t reg = jk_take_register(c);
+    jk_place_label(c, l->to[node].yes);
+    jk_move_into(c, reg, &truth);
+    jk_jump(c, end);
+    jk_place_label(c, l->to[node].no);
+    truth.bits = 0;
+    jk_move_into(c, reg, &truth);
+    jk_place_label(c, end);
+    c->values[node] = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE, .number = jk_number(c)};
+}
+
+static void begin_then(lowering *l, const jk_node *n) {
+    const jk_node *choose = node_of(l, n->a);
+    if (!(choose->flags & JK_LAZY)) return;
+    take_jump(l, choose->a);
+    jk_place_label(&l->code, l->to[choose->a].yes);
+    open_scope(l);
+}
+
+static void begin_otherwise(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    const jk_node *n = node_of(l, node), *choose = node_of(l, n->a);
+    jk_value v = c->values[n->b];
+    c->values[n->b] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
+    v = jk_convert(c, v, node_of(l, n->b)->type, n->type, false);
+    if (choose->flags & JK_LAZY) {
+        jk_in_register(c, &v);
+        if (!v.owned || c->users[v.reg] > 1) {
+            uint8_t reg = jk_take_register(c);
+            hg_type type = (hg_type)v.type;
+            jk_move_into(c, reg, &v);
+            v = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE};
+        }
+        v.number = jk_number(c);
+        close_scope(l);
+        jk_jump(c, l->to[node].yes);
+        jk_place_label(c, l->to[choose->a].no);
+        open_scope(l);
+    }
+    c->values[node] = v;
+}
+
+static void end_choose(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    const jk_node *n = node_of(l, node);
+    if (!(n->flags & JK_LAZY)) {
+        jk_operate(c, node);
+        return;
+    }
+    jk_value result = c->values[n->b], other = c->values[n->c];
+    c->values[n->b] = c->values[n->c] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
+    jk_move_into(c, result.reg, &other);
+    close_scope(l);
+    jk_place_label(c, l->to[n->b].yes);
+    c->values[node] = result;
+}
+
+/* ---- whole arrays ---- */
+
+static void lower_collective(lowering *l, const jk_node *n) {
+    static const uint8_t ops[] = {HG_OP_PARALLEL_MAP, HG_OP_PARALLEL_MAP_BINARY, HG_OP_PARALLEL_REDUCE_MEM};
+    jk_code *c = &l->code;
+    jk_value count = c->values[(uint32_t)n->bits];
+    c->values[(uint32_t)n->bits] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
+    uint8_t reg = count.kind == JK_V_CONST ? 0 : jk_in_register(c, &count);
+    jk_inst *in = jk_emit(c, (hg_op)ops[n->kind - JK_MAP], jk_held(n->type), reg, c->kernel->names[n->a].reg, c->kernel->names[n->b].reg);
+    if (n->c != JK_NONE) in->c = c->kernel->names[n->c].reg;
+    in->cond = n->op;
+    in->counted = count.kind != JK_V_CONST;
+    in->bits = count.bits;
+    jk_drop_value(c, &count);
+}
+
+/* ---- the tape ---- */
+
+static void lower_node(lowering *l, uint32_t node) {
+    jk_code *c = &l->code;
+    const jk_node *n = node_of(l, node);
+    c->token = n->token;
+    switch ((jk_node_kind)n->kind) {
+    case JK_AND:
+    case JK_OR: end_logic(l, node); break;
+    case JK_NOT:
+        if (!(n->flags & JK_JUMPS)) jk_operate(c, node);
+        break;
+    case JK_CHOOSE: end_choose(l, node); break;
+    case JK_RIGHT: begin_right(l, n); break;
+    case JK_THEN: begin_then(l, n); break;
+    case JK_OTHERWISE: begin_otherwise(l, node); break;
+    case JK_SET: set_name(l, n->a, n->b); break;
+    case JK_DROP: jk_drop_value(c, &c->values[n->a]); break;
+    case JK_IF: begin_if(l, node); break;
+    case JK_ELSE: begin_else(l, node); break;
+    case JK_END_IF: end_if(l, node); break;
+    case JK_FOR: begin_for(l, node); break;
+    case JK_END_FOR: end_for(l, node); break;
+    case JK_WHILE: begin_while(l, node); break;
+    case JK_TEST:
+        take_jump(l, n->a);
+        jk_place_label(c, l->to[n->a].yes);
+        if (c->loops.count) c->loops.data[c->loops.count - 1].done = l->to[n->a].no;
+        break;
+    case JK_END_WHILE: end_while(l, node); break;
+    case JK_RETURN:
+        jk_emit(c, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
+        c->reachable = false;
+        break;
+    case JK_MAP:
+    case JK_MAP_BINARY:
+    case JK_REDUCE: lower_collective(l, n); break;
+    case JK_SKIP:
+        if (n->a != JK_NONE && n->a > l->at) l->at = n->a - 1;
+        break;
+    default: jk_operate(c, node); break;
+    }
+}
+
+void jk_declare_params(jk_kernel *k, hg_builder *b) {
+    static const int directions[] = {HG_PARAM_IN, HG_PARAM_IN, HG_PARAM_OUT, HG_PARAM_INOUT};
+    for (uint32_t i = 0; i < k->param_count; i++) {
+        const jk_name *n = &k->names[i];
+        char *name = hg_arena_text(&k->arena, n->text, n->length);
+        if (!name) return;
+        if (n->kind == JK_ARRAY)
+            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], NULL, HG_NO_DIMS);
+        else
+            hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
+    }
+}
+
+static void begin(lowering *l, jk_kernel *k) {
+    jk_code *c = &l->code;
+    c->kernel = k;
+    c->reachable = true;
+    for (uint32_t i = 0; i < k->param_count; i++) {
+        c->users[k->names[i].reg] = 1;
+        k->names[i].version = jk_number(c);
+    }
+    c->values = hg_calloc((size_t)k->nodes.count, sizeof *c->values);
+    l->to = hg_calloc((size_t)k->nodes.count, sizeof *l->to);
+    l->changes = hg_calloc((size_t)k->name_count + 1, sizeof *l->changes);
+    if (!c->values || !l->to || !l->changes) k->out_of_memory = true;
+}
+
+hg_status jk_lower(jk_kernel *k, hg_program **program) {
+    lowering *l = hg_calloc(1, sizeof *l);
+    if (!l) return hg_fail_memory();
+    begin(l, k);
+    if (!k->out_of_memory) mark_jumps(l);
+    for (l->at = 0; l->at < k->nodes.count && !k->out_of_memory && !l->code.exhausted; l->at++) lower_node(l, l->at);
+    if (!k->out_of_memory) {
+        l->code.token = k->root;
+        jk_emit(&l->code, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
+    }
+    hg_status status = jk_status(k);
+    if (status == HG_OK) status = jk_assemble(&l->code, program);
+    hg_vec_free(&l->code.insts);
+    hg_vec_free(&l->code.labels);
+    hg_vec_free(&l->code.loops);
+    hg_vec_free(&l->code.marks);
+    hg_free(l->code.values);
+    hg_free(l->to);
+    hg_free(l->changes);
+    hg_free(l);
+    return status;
+}

@@ -1,0 +1,438 @@
+/* Statements of a JSON kernel to nodes (semantics.md 7.3), and which variables have a value where.
+ * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value given to it. It may be used where
+ * every path from the start gives it a value: after an if, when both branches do (or the other one returns); after a loop, never when
+ * only its body does, because the body may not run.
+ * Must not know: instructions but for their names. */
+#include "translators/json/kernel.h"
+
+#include <string.h>
+
+static jk_node *node_of(jk_kernel *k, uint32_t node) { return &k->nodes.data[node]; }
+static bool bad(jk_kernel *k, uint32_t node) { return node_of(k, node)->type == JK_ERROR; }
+
+static jk_block *open_block(jk_kernel *k, uint32_t node) {
+    jk_block *b = hg_vec_push(&k->blocks);
+    if (!b) {
+        k->out_of_memory = true;
+        return NULL;
+    }
+    *b = (jk_block){.node = node, .names = k->log.count, .reachable = k->reachable};
+    return b;
+}
+
+/* A list of statements; empty after an error. null is allowed where the schema allows it. */
+static void push_block(jk_kernel *k, uint32_t token, bool nullable) {
+    if (!token || (nullable && hg_json_kind_of(k->document, token) == HG_JSON_NULL)) return;
+    if (hg_json_kind_of(k->document, token) == HG_JSON_ARRAY)
+        jk_push(k, JK_TASK_BLOCK, token, token + 1);
+    else
+        jk_error(k, "N03", token, NULL, "expected an array of statements%s, got %s", nullable ? " or null" : "", jk_show(k, token).text);
+}
+
+/* ---- let, assign ---- */
+
+static void visit_let(jk_kernel *k, uint32_t token) {
+    uint32_t name = jk_string_field(k, token, "name"), value = jk_field(k, token, "value", "an expression");
+    if (!name || !value) return;
+    jk_push(k, JK_TASK_SET, token, name);
+    jk_push(k, JK_TASK_EXPRESSION, value, 0);
+}
+
+static void visit_assign(jk_kernel *k, uint32_t token) {
+    const hg_json_document *d = k->document;
+    uint32_t target = jk_field(k, token, "target", "a var or an index"), value = jk_field(k, token, "value", "an expression");
+    if (!target || !value) return;
+    uint32_t type = hg_json_kind_of(d, target) == HG_JSON_OBJECT ? hg_json_member(d, target, "type") : 0;
+    if (type && hg_json_string_is(d, type, "var")) {
+        uint32_t name = jk_string_field(k, target, "name");
+        if (!name) return;
+        jk_push(k, JK_TASK_SET, token, name);
+        jk_push(k, JK_TASK_EXPRESSION, value, 0);
+    } else if (type && hg_json_string_is(d, type, "index")) {
+        uint32_t array = jk_field(k, target, "array", "an array"), index = jk_field(k, target, "index", "an expression");
+        uint32_t name = array ? jk_array(k, array) : JK_NONE;
+        if (name == JK_NONE || !index) return;
+        k->names[name].access |= JK_STORED;
+        jk_push(k, JK_TASK_STORE, token, name);
+        jk_push(k, JK_TASK_EXPRESSION, index, 0);
+        jk_push(k, JK_TASK_EXPRESSION, value, 0);
+    } else {
+        jk_error(k, "N03", type ? type : target, NULL, "expected a var or an index as target, got %s",
+                 jk_show(k, type ? type : target).text);
+    }
+}
+
+static bool is_let(const jk_kernel *k, uint32_t token) {
+    return hg_json_string_is(k->document, hg_json_member(k->document, token, "type"), "let");
+}
+
+static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
+    uint32_t value = jk_pop(k);
+    size_t length;
+    const char *text = hg_json_decode(k->document, name_token, &k->arena, &length);
+    uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
+    bool scalar = known != JK_NONE && k->names[known].kind != JK_ARRAY && k->names[known].type != JK_ERROR;
+    jk_type type = node_of(k, value)->type;
+    if (!is_let(k, token)) {
+        if (known == JK_NONE) {
+            jk_error(k, "D03", name_token, "declare it with let", "there is no variable %s", jk_show(k, name_token).text);
+            type = JK_ERROR;
+        } else if (scalar && type != JK_ERROR) {
+            jk_type wanted = k->names[known].type;
+            if ((wanted == JK_POINTER) != (type == JK_POINTER)) {
+                jk_error(k, "N06", node_of(k, value)->token, NULL, "a device_ptr and %s do not become each other",
+                         jk_type_name(type == JK_POINTER ? wanted : type));
+                return;
+            }
+            if (type == JK_WHOLE && !jk_literal_fits(k, value, wanted)) value = jk_settle(k, value);
+            value = jk_as(k, value, wanted);
+        }
+    } else if (scalar && jk_is_literal(type) && jk_literal_fits(k, value, k->names[known].type)) {
+        value = jk_as(k, value, k->names[known].type);
+    } else {
+        value = jk_settle(k, value);
+    }
+    if (bad(k, value)) type = JK_ERROR;
+    uint32_t name = jk_assign_name(k, name_token, type == JK_ERROR ? type : node_of(k, value)->type);
+    if (name != JK_NONE && type != JK_ERROR) jk_add_node(k, JK_SET, 0, k->names[name].type, token, name, value, JK_NONE);
+}
+
+static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
+    uint32_t index = jk_pop(k), value = jk_pop(k);
+    jk_type at = node_of(k, index)->type, type = node_of(k, value)->type, element = k->names[array].type;
+    if (at == JK_ERROR || type == JK_ERROR) return;
+    if (!jk_is_integer(at)) {
+        jk_error(k, "N06", node_of(k, index)->token, jk_is_float(at) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
+                 jk_type_name(at));
+        return;
+    }
+    if (type == JK_POINTER) {
+        jk_error(k, "N06", node_of(k, value)->token, "u64(…) gives its bits", "a device_ptr is no element of an array");
+        return;
+    }
+    index = jk_as(k, index, HG_TYPE_U64);
+    if (type == JK_WHOLE && !jk_literal_fits(k, value, element)) value = jk_settle(k, value);
+    value = jk_as(k, value, element);
+    if (bad(k, index) || bad(k, value)) return;
+    for (uint32_t i = node_of(k, index)->first; i <= index; i++) node_of(k, i)->flags |= JK_IN_INDEX;
+    jk_add_node(k, JK_STORE, 0, element, token, array, index, value);
+}
+
+/* ---- if ---- */
+
+static void visit_if(jk_kernel *k, uint32_t token) {
+    uint32_t condition = jk_field(k, token, "condition", "an expression"), then = jk_field(k, token, "then_body", "an array of statements");
+    if (!condition || !then) return;
+    jk_push(k, JK_TASK_IF, token, then);
+    jk_push(k, JK_TASK_EXPRESSION, condition, 0);
+}
+
+static void begin_if(jk_kernel *k, uint32_t token, uint32_t then) {
+    uint32_t condition = jk_condition(k, jk_pop(k));
+    if (!open_block(k, jk_add_node(k, JK_IF, 0, JK_ERROR, token, condition, JK_NONE, JK_NONE))) return;
+    jk_push(k, JK_TASK_END_IF, token, 0);
+    uint32_t other = hg_json_member(k->document, token, "else_body");
+    push_block(k, other, true);
+    jk_push(k, JK_TASK_ELSE, token, 0);
+    push_block(k, then, false);
+}
+
+/* What the first branch gave values to has none in the second. */
+static void begin_else(jk_kernel *k, uint32_t token) {
+    jk_block *b = &k->blocks.data[k->blocks.count - 1];
+    uint32_t n = jk_add_node(k, JK_ELSE, 0, JK_ERROR, token, b->node, JK_NONE, JK_NONE);
+    node_of(k, b->node)->b = n;
+    for (uint64_t i = b->names; i < k->log.count; i++) k->names[k->log.data[i]].assigned = false;
+    b->then_names = k->log.count;
+    b->then_ends = !k->reachable;
+    k->reachable = b->reachable;
+}
+
+static void end_if(jk_kernel *k, uint32_t token) {
+    jk_block b = k->blocks.data[--k->blocks.count];
+    uint32_t *log = k->log.data, n = jk_add_node(k, JK_END_IF, 0, JK_ERROR, token, b.node, JK_NONE, JK_NONE);
+    if (node_of(k, b.node)->b != JK_NONE) node_of(k, node_of(k, b.node)->b)->b = n;
+    bool else_ends = !k->reachable;
+    uint64_t kept = b.names;
+    if (b.then_ends) { /* only the second branch goes on */
+        for (uint64_t i = b.then_names; i < k->log.count; i++) log[kept++] = log[i];
+    } else if (else_ends) {
+        for (uint64_t i = b.then_names; i < k->log.count; i++) k->names[log[i]].assigned = false;
+        for (kept = b.names; kept < b.then_names; kept++) k->names[log[kept]].assigned = true;
+    } else {
+        for (uint64_t i = b.names; i < b.then_names; i++)
+            if (k->names[log[i]].assigned) log[kept++] = log[i];
+        for (uint64_t i = b.then_names; i < k->log.count; i++) k->names[log[i]].assigned = false;
+        for (uint64_t i = b.names; i < kept; i++) k->names[log[i]].assigned = true;
+    }
+    k->log.count = kept;
+    k->reachable = b.reachable && !(b.then_ends && else_ends);
+}
+
+/* ---- loops ---- */
+
+static void visit_for(jk_kernel *k, uint32_t token) {
+    uint32_t var = jk_string_field(k, token, "var"), start = jk_field(k, token, "start", "an expression"),
+             stop = jk_field(k, token, "stop", "an expression"), step = jk_field(k, token, "step", "an expression"),
+             body = jk_field(k, token, "body", "an array of statements");
+    if (!var || !start || !stop || !step || !body) return;
+    jk_push(k, JK_TASK_FOR, token, body);
+    jk_push(k, JK_TASK_EXPRESSION, step, 0);
+    jk_push(k, JK_TASK_EXPRESSION, stop, 0);
+    jk_push(k, JK_TASK_EXPRESSION, start, 0);
+}
+
+/* The step as the variable's type; *up: 1, 2 (down), 0 where only the run knows. False after an error. */
+static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
+    jk_node *n = node_of(k, *step);
+    if (n->type != JK_WHOLE) {
+        *step = jk_as(k, *step, type);
+        *up = hg_type_is_signed((hg_type)type) ? 0 : 1;
+        return !bad(k, *step);
+    }
+    hg_json_number number = hg_json_number_of(k->document, n->token);
+    bool negative = (number.kind == HG_JSON_I64) != ((n->flags & JK_NEGATIVE) != 0);
+    if (number.kind != HG_JSON_F64 && number.u64 == 0) {
+        jk_error(k, "N03", n->token, NULL, "the step of a for loop cannot be 0");
+        return false;
+    }
+    *up = negative ? 2 : 1;
+    if (negative && !hg_type_is_signed((hg_type)type) && number.kind != HG_JSON_F64) { /* adding 2^w - s takes s away */
+        unsigned width = (unsigned)hg_type_size_bytes((hg_type)type) * 8;
+        n->bits = width == 64 ? 0 - number.u64 : (0 - number.u64) & ((UINT64_C(1) << width) - 1);
+        n->type = type;
+        return true;
+    }
+    *step = jk_as(k, *step, type);
+    return !bad(k, *step);
+}
+
+static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
+    uint32_t step = jk_pop(k), stop = jk_pop(k), start = jk_pop(k), var = hg_json_member(k->document, token, "var");
+    const char *what[] = {"start", "stop", "step"};
+    uint32_t given[] = {start, stop, step};
+    bool good = !bad(k, start) && !bad(k, stop) && !bad(k, step);
+    for (int i = 0; i < 3 && good; i++)
+        if (!jk_is_integer(node_of(k, given[i])->type)) {
+            jk_error(k, "N06", node_of(k, given[i])->token, jk_is_float(node_of(k, given[i])->type) ? "convert it: i32(…)" : NULL,
+                     "the %s of a for loop is an integer, got %s", what[i], jk_type_name(node_of(k, given[i])->type));
+            good = false;
+        }
+    uint8_t up = 1;
+    jk_type type = JK_ERROR;
+    if (good) {
+        jk_type own = node_of(k, step)->type;
+        bool literals = node_of(k, start)->type == JK_WHOLE && node_of(k, stop)->type == JK_WHOLE && own == JK_WHOLE;
+        size_t length;
+        const char *text = hg_json_decode(k->document, var, &k->arena, &length);
+        uint32_t known = text ? jk_find_name(k, text, length) : JK_NONE;
+        if (literals && known != JK_NONE && k->names[known].kind != JK_ARRAY && jk_is_integer(k->names[known].type)) {
+            start = jk_as(k, start, k->names[known].type);
+            good = !bad(k, start);
+        }
+        good = good && jk_unify(k, &start, &stop, token, "for", false);
+        if (good && own != JK_WHOLE) { /* a step of a wider type widens all */
+            jk_type common = jk_common(node_of(k, start)->type, own);
+            start = jk_as(k, start, common);
+            stop = jk_as(k, stop, common);
+        }
+        type = node_of(k, start)->type;
+        good = good && read_step(k, &step, type, &up);
+    }
+    uint32_t name = jk_assign_name(k, var, good ? type : JK_ERROR);
+    uint32_t n = jk_add_node(k, good && name != JK_NONE ? JK_FOR : JK_SKIP, up, type, token, name, start, stop);
+    node_of(k, n)->bits = step;
+    if (name != JK_NONE) k->names[name].sets++; /* it changes in the loop */
+    if (!open_block(k, n)) return;
+    jk_push(k, JK_TASK_END_FOR, token, 0);
+    push_block(k, body, false);
+}
+
+static void end_loop(jk_kernel *k, uint32_t token, jk_node_kind kind) {
+    jk_block b = k->blocks.data[--k->blocks.count];
+    uint32_t n = jk_add_node(k, kind, 0, JK_ERROR, token, b.node, JK_NONE, JK_NONE);
+    node_of(k, b.node)->end = n;
+    for (uint64_t i = b.names; i < k->log.count; i++) k->names[k->log.data[i]].assigned = false;
+    k->log.count = b.names;
+    k->reachable = b.reachable;
+}
+
+static void visit_while(jk_kernel *k, uint32_t token) {
+    uint32_t condition = jk_field(k, token, "condition", "an expression"), body = jk_field(k, token, "body", "an array of statements");
+    if (!condition || !body || !open_block(k, jk_add_node(k, JK_WHILE, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE))) return;
+    jk_push(k, JK_TASK_TEST, token, body);
+    jk_push(k, JK_TASK_EXPRESSION, condition, 0);
+}
+
+static void test_while(jk_kernel *k, uint32_t token, uint32_t body) {
+    uint32_t condition = jk_condition(k, jk_pop(k)), loop = k->blocks.data[k->blocks.count - 1].node;
+    jk_add_node(k, JK_TEST, 0, JK_ERROR, token, condition, loop, JK_NONE);
+    jk_push(k, JK_TASK_END_WHILE, token, 0);
+    push_block(k, body, false);
+}
+
+/* ---- return ---- */
+
+/* The value of a kernel goes nowhere: it is checked and not evaluated. */
+static void visit_return(jk_kernel *k, uint32_t token) {
+    uint32_t value = hg_json_member(k->document, token, "value");
+    bool none = !value || hg_json_kind_of(k->document, value) == HG_JSON_NULL;
+    jk_push(k, JK_TASK_RETURN, token, none ? JK_NONE : jk_add_node(k, JK_SKIP, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE));
+    if (!none) jk_push(k, JK_TASK_EXPRESSION, value, 0);
+}
+
+static void finish_return(jk_kernel *k, uint32_t token, uint32_t skip) {
+    if (skip != JK_NONE) jk_settle(k, jk_pop(k));
+    uint32_t n = jk_add_node(k, JK_RETURN, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
+    if (skip != JK_NONE) node_of(k, skip)->a = n;
+    k->reachable = false;
+}
+
+/* ---- whole arrays ---- */
+
+typedef enum collective_kind { C_UNARY, C_BINARY, C_REDUCE } collective_kind;
+
+static bool allows(collective_kind kind, hg_opname op) {
+    return kind == C_UNARY ? hg_opname_is_map(op) : kind == C_BINARY ? hg_opname_is_binary(op) : hg_opname_is_reduce(op);
+}
+
+/* The operation of a parallel_ statement, in any case of letters. False after an error. */
+static bool read_operation(jk_kernel *k, uint32_t token, collective_kind kind, uint8_t *operation) {
+    uint32_t name = jk_string_field(k, token, "operation");
+    if (!name) return false;
+    char lower[32], hint[256];
+    size_t length;
+    const char *text = hg_json_decode(k->document, name, &k->arena, &length), *names[HG_OPNAME_COUNT];
+    for (size_t i = 0; text && i < length && i < sizeof lower; i++)
+        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+    hg_opname op;
+    if (text && length <= sizeof lower && hg_opname_from_text(lower, length, &op) && allows(kind, op)) {
+        *operation = (uint8_t)op;
+        return true;
+    }
+    size_t count = 0;
+    for (int i = 0; i < HG_OPNAME_COUNT; i++)
+        if (allows(kind, (hg_opname)i)) names[count++] = hg_opname_name((hg_opname)i);
+    jk_error(k, "N01", name, jk_words_hint(k, name, names, count, hint, sizeof hint), "unknown operation %s", jk_show(k, name).text);
+    return false;
+}
+
+static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind) {
+    static const char *const inputs[][2] = {{"input", NULL}, {"input_a", "input_b"}, {"input", NULL}};
+    uint32_t array[3] = {JK_NONE, JK_NONE, JK_NONE}, field[3];
+    uint8_t operation;
+    field[0] = jk_field(k, token, "output", "an array");
+    field[1] = jk_field(k, token, inputs[kind][0], "an array");
+    field[2] = kind == C_BINARY ? jk_field(k, token, inputs[kind][1], "an array") : 0;
+    uint32_t count = jk_field(k, token, "count", "an integer");
+    bool good = read_operation(k, token, kind, &operation) && count;
+    for (int i = 0; i < (kind == C_BINARY ? 3 : 2); i++) {
+        array[i] = field[i] ? jk_array(k, field[i]) : JK_NONE;
+        good = good && array[i] != JK_NONE;
+    }
+    if (!good) return;
+    jk_type type = k->names[array[0]].type;
+    for (int i = 1; i < (kind == C_BINARY ? 3 : 2); i++)
+        if (k->names[array[i]].type != type) {
+            jk_error(k, "N06", field[i], NULL, "the arrays of one operation have one type, got %s and %s", jk_type_name(type),
+                     jk_type_name(k->names[array[i]].type));
+            return;
+        }
+    if (type == JK_BOOL) {
+        jk_error(k, "N06", field[0], NULL, "an operation over an array of bool");
+        return;
+    }
+    k->names[array[0]].access |= JK_STORED;
+    for (int i = 1; i < 3; i++)
+        if (array[i] != JK_NONE) k->names[array[i]].access |= JK_LOADED;
+    static const uint8_t kinds[] = {JK_MAP, JK_MAP_BINARY, JK_REDUCE};
+    uint32_t n = jk_add_node(k, JK_SKIP, operation, type, token, array[0], array[1], array[2]);
+    node_of(k, n)->a = n; /* skips nothing: the arrays wait here until the count is there */
+    jk_push(k, JK_TASK_COLLECTIVE, token, n);
+    node_of(k, n)->b = array[1];
+    node_of(k, n)->bits = (uint64_t)kinds[kind] << 32 | array[0];
+    if (hg_json_kind_of(k->document, count) == HG_JSON_INTEGER) /* a bare number is accepted */
+        jk_push_value(k, jk_add_node(k, JK_LITERAL, 0, JK_WHOLE, count, JK_NONE, JK_NONE, JK_NONE));
+    else
+        jk_push(k, JK_TASK_EXPRESSION, count, 0);
+}
+
+static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
+    uint32_t count = jk_pop(k);
+    jk_node arrays = *node_of(k, held);
+    if (bad(k, count)) return;
+    if (!jk_is_integer(node_of(k, count)->type)) {
+        jk_error(k, "N06", node_of(k, count)->token, NULL, "a count is an integer, got %s", jk_type_name(node_of(k, count)->type));
+        return;
+    }
+    if (node_of(k, count)->type != HG_TYPE_U32) count = jk_as(k, count, HG_TYPE_U64);
+    if (bad(k, count)) return;
+    uint32_t n = jk_add_node(k, (jk_node_kind)(arrays.bits >> 32), arrays.op, arrays.type, token, (uint32_t)arrays.bits, arrays.b,
+                             arrays.c);
+    node_of(k, n)->bits = count;
+}
+
+/* ---- dispatch ---- */
+
+static const char *const STATEMENTS[] = {
+    "let", "assign", "if", "for", "while", "return", "parallel_map_unary", "parallel_map_binary", "parallel_reduce", "call"};
+
+static void visit(jk_kernel *k, uint32_t token) {
+    char hint[256];
+    if (hg_json_kind_of(k->document, token) != HG_JSON_OBJECT) {
+        jk_error(k, "N03", token, NULL, "expected a statement, got %s", jk_show(k, token).text);
+        return;
+    }
+    uint32_t type = jk_string_field(k, token, "type");
+    if (!type) return;
+    int kind = jk_word(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS));
+    switch (kind) {
+    case 0: visit_let(k, token); return;
+    case 1: visit_assign(k, token); return;
+    case 2: visit_if(k, token); return;
+    case 3: visit_for(k, token); return;
+    case 4: visit_while(k, token); return;
+    case 5: visit_return(k, token); return;
+    case 6: visit_collective(k, token, C_UNARY); return;
+    case 7: visit_collective(k, token, C_BINARY); return;
+    case 8: visit_collective(k, token, C_REDUCE); return;
+    case 9:
+        jk_push(k, JK_TASK_DROP, token, 0);
+        jk_push(k, JK_TASK_EXPRESSION, token, 0);
+        return;
+    default: break;
+    }
+    static const char *const reserved[] = {"parallel_scan", "parallel_gather", "parallel_scatter"};
+    if (jk_word(k, type, reserved, HG_COUNT_OF(reserved)) >= 0)
+        jk_error(k, "N01", type, NULL, "%s is a reserved name: this version has no such statement", jk_show(k, type).text);
+    else
+        jk_error(k, "N01", type, jk_words_hint(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS), hint, sizeof hint), "unknown statement %s",
+                 jk_show(k, type).text);
+}
+
+void jk_do_statement(jk_kernel *k, jk_task t) {
+    switch (t.kind) {
+    case JK_TASK_BLOCK:
+        if (t.extra >= hg_json_next(k->document, t.token)) return;
+        jk_push(k, JK_TASK_BLOCK, t.token, hg_json_next(k->document, t.extra));
+        visit(k, t.extra);
+        return;
+    case JK_TASK_SET: finish_set(k, t.token, t.extra); return;
+    case JK_TASK_STORE: finish_store(k, t.token, t.extra); return;
+    case JK_TASK_DROP: {
+        uint32_t value = jk_settle(k, jk_pop(k));
+        if (!bad(k, value)) jk_add_node(k, JK_DROP, 0, JK_ERROR, t.token, value, JK_NONE, JK_NONE);
+        return;
+    }
+    case JK_TASK_IF: begin_if(k, t.token, t.extra); return;
+    case JK_TASK_ELSE: begin_else(k, t.token); return;
+    case JK_TASK_END_IF: end_if(k, t.token); return;
+    case JK_TASK_FOR: begin_for(k, t.token, t.extra); return;
+    case JK_TASK_END_FOR: end_loop(k, t.token, JK_END_FOR); return;
+    case JK_TASK_TEST: test_while(k, t.token, t.extra); return;
+    case JK_TASK_END_WHILE: end_loop(k, t.token, JK_END_WHILE); return;
+    case JK_TASK_RETURN: finish_return(k, t.token, t.extra); return;
+    case JK_TASK_COLLECTIVE: finish_collective(k, t.token, t.extra); return;
+    default: return;
+    }
+}
