@@ -88,7 +88,7 @@ static hg_status make_locks(hg_dispatch_hall *hall) {
 static uint32_t ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 
 /* The blocks that have lanes: the box of the grid around them. False: lanes at its end do not start. */
-static bool trim(hg_dispatch *d, const hg_driver_launch *l) {
+static bool trim(hg_submission *d, const hg_driver_launch *l) {
     uint64_t blocks = (l->lanes - 1) / d->block_lanes + 1, row = l->grid[0] ? l->grid[0] : 1, plane, all = d->block_lanes;
     if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
     uint64_t planes = (blocks - 1) / plane + 1, rows = (blocks - 1) / row + 1;
@@ -113,14 +113,14 @@ static uint64_t group_bytes(const hg_variants *v, const hg_driver_launch *l, boo
 enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group's hardware idle */
 
 /* Whether all memory of a launch is near enough to the start of its arena. */
-static bool within_bindings(const hg_dispatch *d, const hg_driver_launch *l) {
+static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
     uint64_t most = d->variants->caps->bound_bytes;
     for (uint32_t i = 0; i < l->slot_count; i++)
         if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
     return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
 }
 
-static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_variant_key *key, uint32_t group[3]) {
+static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_variant_key *key, uint32_t group[3]) {
     const hg_device_caps *caps = d->variants->caps;
     bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->variants->needs_blocks;
     blocks |= d->variants->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
@@ -154,7 +154,7 @@ static void choose(hg_dispatch *d, const hg_driver_launch *l, bool proven, hg_va
 }
 
 /* Group memory that the device cannot have, for all blocks at once. */
-static hg_status make_shared(hg_dispatch *d, const hg_driver_launch *l) {
+static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
     uint64_t bytes, blocks = (l->lanes - 1) / d->block_lanes + 1;
     if (d->variant->layout.shared_slot < 0 || l->shared_memory.arena) return HG_OK;
     if (!hg_mul_u64(blocks, l->shared_bytes, &bytes))
@@ -165,7 +165,7 @@ static hg_status make_shared(hg_dispatch *d, const hg_driver_launch *l) {
     return hg_piece_alloc(d->room->hall->memory, bytes, &d->shared);
 }
 
-static hg_status prepare(hg_dispatch *d, const hg_driver_launch *l, bool proven) {
+static hg_status prepare(hg_submission *d, const hg_driver_launch *l, bool proven) {
     hg_variant_key key;
     uint32_t group[3];
     d->block_lanes = 1;
@@ -195,7 +195,7 @@ static hg_status prepare(hg_dispatch *d, const hg_driver_launch *l, bool proven)
     return HG_OK;
 }
 
-void hg_dispatch_free(hg_dispatch *d) {
+void hg_dispatch_free(hg_submission *d) {
     if (d->variants) hg_variant_release(d->variants, d->variant);
     if (d->hall) hg_piece_free(d->hall->memory, &d->shared);
     hg_free(d->record);
@@ -205,7 +205,7 @@ void hg_dispatch_free(hg_dispatch *d) {
 
 /* ---- the record ---- */
 
-static hg_range slot_range(const hg_dispatch *d, uint32_t index) {
+static hg_range slot_range(const hg_submission *d, uint32_t index) {
     const hg_dispatch_room *room = d->room;
     const hg_driver_launch *l = d->launch;
     const kir_slot *slot = &d->variant->slots[index];
@@ -221,7 +221,7 @@ static hg_range slot_range(const hg_dispatch *d, uint32_t index) {
     return index < l->slot_count ? l->slots[index] : (hg_range){NULL, 0, 0};
 }
 
-static uint64_t base_of(const hg_dispatch *d, const hg_range *range) {
+static uint64_t base_of(const hg_submission *d, const hg_range *range) {
     if (!range->arena) return 0;
     bool addressed = d->variants->caps->target.addressed && d->variants->driver->arena_address && !d->variant->key.bound;
     return addressed ? d->variants->driver->arena_address(range->arena) + range->offset : range->offset;
@@ -233,7 +233,7 @@ static uint64_t limit(uint64_t size, const hg_variant_field *f) {
     return f->bytes == 4 && !f->paired && value > UINT32_MAX ? UINT32_MAX : value;
 }
 
-static uint64_t fuel(const hg_dispatch *d, const hg_driver_launch *l) {
+static uint64_t fuel(const hg_submission *d, const hg_driver_launch *l) {
     uint64_t looks, rounds = d->variants->caps->max_rounds / KIR_POLL_ROUNDS;
     if (rounds) return rounds > 4 ? rounds - 3 : 1; /* the loops around loops that look at the clock are counted too */
     if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) || looks > UINT32_MAX) return UINT32_MAX;
@@ -241,7 +241,7 @@ static uint64_t fuel(const hg_dispatch *d, const hg_driver_launch *l) {
 }
 
 /* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */
-static uint64_t digit(const hg_dispatch *d, uint64_t lane, uint32_t index) {
+static uint64_t digit(const hg_submission *d, uint64_t lane, uint32_t index) {
     const hg_driver_launch *l = d->launch;
     uint64_t block = lane / d->block_lanes, rest = lane % d->block_lanes;
     const uint32_t *dims = index < 3 ? l->block : l->grid;
@@ -250,7 +250,7 @@ static uint64_t digit(const hg_dispatch *d, uint64_t lane, uint32_t index) {
     return dims[index % 3] ? value % dims[index % 3] : 0;
 }
 
-static uint64_t field_value(const hg_dispatch *d, const hg_variant_field *f, uint64_t count) {
+static uint64_t field_value(const hg_submission *d, const hg_variant_field *f, uint64_t count) {
     const hg_driver_launch *l = d->launch;
     uint32_t index = f->field.index;
     switch ((kir_field_kind)f->field.kind) {
@@ -280,7 +280,7 @@ static bool of_window(uint8_t kind) {
 }
 
 /* The fields of a window, or all the others. */
-static void fill_fields(hg_dispatch *d, bool window, uint64_t count) {
+static void fill_fields(hg_submission *d, bool window, uint64_t count) {
     for (uint32_t i = 0; i < d->variant->field_count; i++) {
         const hg_variant_field *f = &d->variant->fields[i];
         if (of_window(f->field.kind) != window) continue;
@@ -290,7 +290,7 @@ static void fill_fields(hg_dispatch *d, bool window, uint64_t count) {
     }
 }
 
-static hg_status check_arenas(const hg_dispatch *d) {
+static hg_status check_arenas(const hg_submission *d) {
     uint32_t most = d->variants->caps->target.max_arenas;
     if (d->variants->caps->target.addressed || d->variant->layout.table_slot < 0 || d->room->arena_count <= most) return HG_OK;
     return hg_fail(HG_ERROR_ALLOCATION_FAILED,
@@ -301,7 +301,7 @@ static hg_status check_arenas(const hg_dispatch *d) {
 /* ---- windows ---- */
 
 /* Lanes that the first dispatch may have. */
-static uint64_t first_window(const hg_dispatch *d) {
+static uint64_t first_window(const hg_submission *d) {
     const hg_variants *v = d->variants;
     uint64_t lanes = d->launch->lanes, ps = __atomic_load_n(&v->lane_ps, __ATOMIC_RELAXED), all;
     if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
@@ -310,7 +310,7 @@ static uint64_t first_window(const hg_dispatch *d) {
     return FIRST_WINDOW;
 }
 
-static void measure(hg_dispatch *d) {
+static void measure(hg_submission *d) {
     uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes, ps = (ns * 1000 + lanes - 1) / lanes;
     uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = lanes < LARGEST_WINDOW / 16 ? lanes * 16 : LARGEST_WINDOW;
     d->window = next < least ? least : next > most ? most : next;
@@ -325,7 +325,7 @@ static bool has_field(const hg_variant *v, uint8_t kind, uint32_t index) {
 }
 
 /* Lanes [first, first + count) as groups in two dimensions. */
-static uint64_t cut_flat(hg_dispatch *d) {
+static uint64_t cut_flat(hg_submission *d) {
     const hg_device_caps *caps = d->variants->caps;
     uint64_t count = d->end - d->first, group = d->command.group[0];
     uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
@@ -350,7 +350,7 @@ static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
 }
 
 /* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a part of one row. */
-static uint64_t cut_box(hg_dispatch *d) {
+static uint64_t cut_box(hg_submission *d) {
     const hg_device_caps *caps = d->variants->caps;
     const uint32_t *extent = d->extent;
     uint32_t *groups = d->command.groups;
@@ -365,7 +365,7 @@ static uint64_t cut_box(hg_dispatch *d) {
 }
 
 /* Behind the box that was dispatched. */
-static void step_box(hg_dispatch *d) {
+static void step_box(hg_submission *d) {
     const uint32_t *groups = d->command.groups;
     bool carry = d->box[0] + (uint64_t)groups[0] >= d->extent[0];
     d->box[0] = carry ? 0 : d->box[0] + groups[0];
@@ -379,9 +379,9 @@ static void step_box(hg_dispatch *d) {
 
 /* ---- the launch ---- */
 
-static bool is_flat(const hg_dispatch *d) { return d->variant->key.form == KIR_FORM_FLAT; }
+static bool is_flat(const hg_submission *d) { return d->variant->key.form == KIR_FORM_FLAT; }
 
-static void rewind_windows(hg_dispatch *d) {
+static void rewind_windows(hg_submission *d) {
     d->first = 0;
     d->end = d->launch->lanes;
     memset(d->box, 0, sizeof d->box);
@@ -395,7 +395,7 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
     return hg_mul_u64(timeout_ms, 4000000, &more) && hg_add_u64(more, ns, &more) && hg_add_u64(more, deadline, &more) ? more : UINT64_MAX;
 }
 
-hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch, bool proven,
+hg_status hg_dispatch_begin(hg_submission *d, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch, bool proven,
                             bool unchanged) {
     static uint64_t rooms;
     if (!room->number) room->number = __atomic_add_fetch(&rooms, 1, __ATOMIC_RELAXED);
@@ -431,7 +431,7 @@ hg_status hg_dispatch_begin(hg_dispatch *d, hg_variants *variants, hg_dispatch_r
 }
 
 /* The next window's groups and fields; the launch's only one is still there from the last time. */
-static void cut(hg_dispatch *d) {
+static void cut(hg_submission *d) {
     if (d->one_window) return;
     d->window_lanes = is_flat(d) ? cut_flat(d) : cut_box(d);
     fill_fields(d, true, d->window_lanes);
@@ -441,7 +441,7 @@ static void cut(hg_dispatch *d) {
         d->one_window = memcmp(d->command.groups, d->extent, sizeof d->extent) == 0;
 }
 
-hg_status hg_dispatch_submit(hg_dispatch *d, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
+hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) {
     hg_driver_command commands[8];
     hg_dispatch_room *room = d->room;
@@ -468,7 +468,7 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
 }
 
 /* Keeps the least fault. True: the lanes were told to stop. */
-static bool read_faults(hg_dispatch *d) {
+static bool read_faults(hg_submission *d) {
     hg_dispatch_room *room = d->room;
     uint32_t words[KIR_FAULT_WORDS];
     if (d->variant->layout.fault_slot < 0) return false;
@@ -486,7 +486,7 @@ static bool read_faults(hg_dispatch *d) {
     return words[KIR_FAULT_CANCEL] != 0;
 }
 
-static void time_out(hg_dispatch *d) {
+static void time_out(hg_submission *d) {
     if (d->fault.happened) return;
     memset(&d->fault, 0, sizeof d->fault);
     d->fault.happened = true;
@@ -499,7 +499,7 @@ static void time_out(hg_dispatch *d) {
         kir_fault_text_timeout(d->fault.message, sizeof d->fault.message, d->launch->timeout_ms);
 }
 
-static void finish(hg_dispatch *d) {
+static void finish(hg_submission *d) {
     hg_dispatch_room *room = d->room;
     hg_watchdog_remove(&room->hall->watchdog, &d->watch);
     if (!room->fault_words || d->variant->layout.fault_slot < 0) return;
@@ -509,20 +509,20 @@ static void finish(hg_dispatch *d) {
     room->fault_dirty = false;
 }
 
-void hg_dispatch_abandon(hg_dispatch *d) {
+void hg_dispatch_abandon(hg_submission *d) {
     d->room->fault_dirty = true;
     d->prepared = false;
     finish(d);
 }
 
-bool hg_dispatch_needs_wait(const hg_dispatch *d) {
+bool hg_dispatch_needs_wait(const hg_submission *d) {
     if (d->variant->layout.fault_slot >= 0 || d->shared.range.arena) return true;
     if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) return true; /* how long its compiler takes */
     return first_window(d) < d->launch->lanes || d->launch->lanes > LARGEST_WINDOW;
 }
 
 /* The next window's place; false: that was the last. */
-static bool step_window(hg_dispatch *d) {
+static bool step_window(hg_submission *d) {
     if (!is_flat(d)) {
         step_box(d);
         return d->blocks_left;
@@ -531,7 +531,7 @@ static bool step_window(hg_dispatch *d) {
     return d->first < d->end;
 }
 
-static void record(const hg_dispatch *d) {
+static void record(const hg_submission *d) {
     const uint32_t *groups = d->command.groups, *group = d->command.group;
     char detail[128];
     snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", is_flat(d) ? "flat" : "blocks", (unsigned)groups[0],
@@ -543,7 +543,7 @@ static void record(const hg_dispatch *d) {
                                                             .lanes = d->window_lanes});
 }
 
-bool hg_dispatch_done(hg_dispatch *d, hg_driver_fault *fault) {
+bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record(d);
     d->recorded_ns = 0;
     bool stopped = read_faults(d), left = false;

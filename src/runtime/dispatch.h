@@ -119,7 +119,7 @@ void hg_dispatch_room_close(hg_dispatch_room *room);
 
 /* ---- dispatch.c ---- */
 /* A kernel's launch on its way, and what the next one like it can use again. Zero-initialise. */
-typedef struct hg_dispatch {
+typedef struct hg_submission {
     hg_variants *variants;
     hg_variant *variant;
     hg_dispatch_room *room; /* of the launch that runs: it may be gone afterwards */
@@ -143,21 +143,21 @@ typedef struct hg_dispatch {
     uint64_t recorded_ns; /* start of the window, for a profile; 0: none */
     hg_watch watch;
     hg_driver_fault fault;
-} hg_dispatch;
-void hg_dispatch_free(hg_dispatch *dispatch);
+} hg_submission;
+void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: variant, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
  * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
-hg_status hg_dispatch_begin(hg_dispatch *dispatch, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch,
+hg_status hg_dispatch_begin(hg_submission *dispatch, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch,
                             bool proven, bool unchanged) HG_NODISCARD;
 /* Submits the next window, and more commands behind it. */
-hg_status hg_dispatch_submit(hg_dispatch *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
+hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) HG_NODISCARD;
 /* After a window is done: whether there are more. When there are none *fault tells the least fault; it stays as it is without one. */
-bool hg_dispatch_done(hg_dispatch *dispatch, hg_driver_fault *fault);
+bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */
-void hg_dispatch_abandon(hg_dispatch *dispatch);
+void hg_dispatch_abandon(hg_submission *dispatch);
 /* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
-bool hg_dispatch_needs_wait(const hg_dispatch *dispatch);
+bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 
 /* ---- decode.c ---- */
 /* A fault record's words as a fault. */

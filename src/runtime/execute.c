@@ -123,7 +123,7 @@ static hg_status next_window(hg_run *run) {
 }
 
 static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
-    hg_dispatch *d = &run->binding->kernels[index].dispatch;
+    hg_submission *d = &run->binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(run->binding, index, launch);
     HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, proven, false));
     run->dispatch = d;

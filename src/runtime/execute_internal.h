@@ -16,14 +16,15 @@ hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t
 /* table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;
 /* launch.c: a kernel in device form, to its end. deadline, class memory and the like are in the launch. */
-hg_status hg_launch_wait(hg_context *context, hg_dispatch *dispatch, const hg_kernel *kernel, const hg_driver_launch *launch,
-                         bool proven, bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_wait(hg_context *context, hg_submission *dispatch, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                         bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
 /* Whether no access of the launch can leave its bounds; bound->proven. */
 bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *launch);
 /* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */
 hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 /* The same on any device. */
-hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch,
+                           hg_driver_fault *fault) HG_NODISCARD;
 /* The environment's host image to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
 /* The ranges of a buffer and of a flat address's buffer or pool. */

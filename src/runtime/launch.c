@@ -32,7 +32,7 @@ bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launc
 
 /* ---- launches ---- */
 
-static hg_status run_window(hg_context *context, hg_dispatch *d) {
+static hg_status run_window(hg_context *context, hg_submission *d) {
     const hg_backend *b = context->backend;
     if (!b->caps->asynchronous) return hg_dispatch_submit(d, context->queue, NULL, 0, NULL);
     if (!context->event) HG_TRY(b->driver->event_create(b->device, &context->event));
@@ -41,7 +41,7 @@ static hg_status run_window(hg_context *context, hg_dispatch *d) {
     return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", b->driver->name);
 }
 
-hg_status hg_launch_wait(hg_context *context, hg_dispatch *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
                          bool unchanged, hg_driver_fault *fault) {
     HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->room, launch, proven, unchanged));
     do {
@@ -54,7 +54,7 @@ hg_status hg_launch_wait(hg_context *context, hg_dispatch *d, const hg_kernel *k
 }
 
 hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
-    hg_dispatch d = {0};
+    hg_submission d = {0};
     hg_status status = hg_dispatch_begin(&d, kernel->variants, &context->room, launch, false, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, context->queue, NULL, 0, NULL);

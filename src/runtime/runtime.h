@@ -118,7 +118,7 @@ typedef struct hg_bound_kernel {
     bool has_classes;     /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
     bool has_state;       /* one of them is HG_SLOT_STATE */
     uint8_t *aliases;     /* alias signature; NULL below two slots */
-    hg_dispatch dispatch; /* device forms: what launches have in common */
+    hg_submission dispatch; /* device forms: what launches have in common */
     uint64_t *proved;     /* inputs and sizes of slots that `proven` is about; NULL: none so far */
     bool proven;          /* no access can leave its bounds */
 } hg_bound_kernel;
@@ -260,7 +260,7 @@ typedef struct hg_run {
     uint64_t deadline_ns;
     uint64_t compile_ns;    /* the context's when the run began: what came since moves the deadline */
     hg_driver_event *event; /* what it waits for */
-    hg_dispatch *dispatch;  /* a launch with windows to come; NULL: none */
+    hg_submission *dispatch;  /* a launch with windows to come; NULL: none */
     uint32_t kernel;        /* its kernel */
     hg_profile_span span;   /* recorded when the event is done */
     uint64_t step_bytes;    /* moved by the last whole-array step, for profiles */
