@@ -144,7 +144,7 @@ static const struct {
 
 /* atomic_OP or atomic_OP_TYPE; *type JK_ERROR: not named. */
 static bool find_atomic(const char *name, size_t length, uint8_t *op, jk_type *type) {
-    if (length < 10 || memcmp(name, "atomic_", 7) != 0) return false;
+    if (length < 9 || memcmp(name, "atomic_", 7) != 0) return false;
     name += 7;
     length -= 7;
     for (size_t i = 0; i < HG_COUNT_OF(ATOMICS); i++) {
