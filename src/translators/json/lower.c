@@ -71,6 +71,8 @@ static void mark_jumps(lowering *l) {
             n->flags |= JK_LAZY;
             decides(l, n->a);
             l->to[n->b].yes = jk_new_label(&l->code); /* the mark's own: behind the second side */
+            if (node_of(l, n->c)->kind == JK_CHOOSE && node_of(l, n->c)->type == n->type)
+                l->to[n->c].yes = n->b + 1; /* else if: writes what this one writes */
             break;
         default: break;
         }
@@ -310,6 +312,18 @@ static void begin_then(lowering *l, const jk_node *n) {
     open_scope(l);
 }
 
+/* The first side goes into the register of the result: that of the if_expr whose second side this one is, its own, or a new one. */
+static jk_value place_result(lowering *l, const jk_node *n, jk_value v) {
+    jk_code *c = &l->code;
+    uint32_t outer = node_of(l, n->a)->flags & JK_JUMPS ? 0 : l->to[n->a].yes;
+    if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
+    bool own = !outer && v.kind == JK_V_REG && v.owned && c->users[v.reg] == 1;
+    uint8_t reg = own ? v.reg : outer ? c->values[outer - 1].reg : jk_take_register(c);
+    if (!own) jk_move_into(c, reg, &v);
+    return (jk_value){
+        .kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = reg, .owned = !outer, .name = JK_NONE, .number = jk_number(c)};
+}
+
 static void begin_otherwise(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     const jk_node *n = node_of(l, node), *choose = node_of(l, n->a);
@@ -317,14 +331,7 @@ static void begin_otherwise(lowering *l, uint32_t node) {
     c->values[n->b] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     v = jk_convert(c, v, node_of(l, n->b)->type, n->type, false);
     if (choose->flags & JK_LAZY) {
-        jk_in_register(c, &v);
-        if (!v.owned || c->users[v.reg] > 1) {
-            uint8_t reg = jk_take_register(c);
-            hg_type type = (hg_type)v.type;
-            jk_move_into(c, reg, &v);
-            v = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE};
-        }
-        v.number = jk_number(c);
+        v = place_result(l, n, v);
         close_scope(l);
         jk_jump(c, l->to[node].yes);
         jk_place_label(c, l->to[choose->a].no);
