@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the code blocks of README.md and docs/guide as a reader would, each document in a folder of its own.
+"""Runs the code blocks of README.md, docs/guide and docs/reference as a reader would, each document in a folder of its own.
 
     <!-- file: NAME -->   before a block: the block becomes that file (a .c or .cpp file is compiled when a console block asks)
     ```console            lines with `$ ` are commands, run in order by sh; what follows is exactly what they print, both
@@ -109,7 +109,7 @@ def main():
     environment = dict(os.environ, PATH=os.path.join(prefix, "bin") + ":" + os.environ["PATH"], PKG_CONFIG_PATH=found[0],
                        LD_LIBRARY_PATH=libraries, HOLOGRAM_SOURCE=SOURCE, LC_ALL="C.UTF-8")
     documents = [os.path.join(SOURCE, "README.md")]
-    for folder in ("docs/guide",):
+    for folder in ("docs/guide", "docs/reference"):
         for path, _, names in sorted(os.walk(os.path.join(SOURCE, folder))):
             documents += [os.path.join(path, name) for name in sorted(names) if name.endswith(".md")]
     for path in documents:

@@ -1,0 +1,185 @@
+"""Documents that are JSON kernels and documents that are not: (name, text, shape, error).
+
+shape: what the JSON Schema must say (None: it is not asked, the text is not JSON). error: None where the translator must take the
+document, else words that its message must hold. A document of good shape with an error is one whose types or names are wrong."""
+import json
+
+from generate import assign, binary, call, choose, element, let, lit, unary, var
+
+LET_I = let("i", call("get_global_id"))
+FLOAT = {"kind": "scalar", "type": "f32"}
+
+
+def array(kind):
+    return {"kind": "device_array", "element_type": {"kind": "scalar", "type": kind}}
+
+
+def scalar(kind):
+    return {"kind": "scalar", "type": kind}
+
+
+PARAMS = {"x": array("f32"), "y": array("f32"), "k": array("i32"), "t": array("u32"), "n": scalar("u64"), "a": scalar("f32"), "d": scalar("f64"),
+          "j": scalar("i32"), "b": scalar("u8")}
+
+
+def kernel(*body, params=None, name="one"):
+    types = PARAMS if params is None else params
+    return {"version": "1.0", "kernel": {"name": name, "params": [{"name": key, "type": kind} for key, kind in types.items()], "body": list(body)}}
+
+
+def store(value, array_name="y"):
+    return assign(element(array_name, var("i")), value)
+
+
+def stores(value, array_name="y"):
+    return kernel(LET_I, store(value, array_name))
+
+
+def without(node, key):
+    return {name: value for name, value in node.items() if name != key}
+
+
+def loop(**changes):
+    return dict({"type": "for", "var": "r", "start": lit(0), "stop": lit(4), "step": lit(1), "body": []}, **changes)
+
+
+def branch(condition, then, other=None):
+    return {"type": "if", "condition": condition, "then_body": then, "else_body": other}
+
+
+DOCUMENTS = []
+
+
+def good(name, document):
+    DOCUMENTS.append((name, document if isinstance(document, str) else json.dumps(document), True, None))
+
+
+def bad(name, document, error, shape=False):
+    """shape True: only the translator can know."""
+    DOCUMENTS.append((name, document if isinstance(document, str) else json.dumps(document), shape, error))
+
+
+def broken(name, text, error):
+    DOCUMENTS.append((name, text, None, error))
+
+
+# ---- good ones ----
+good("one store", stores(lit(1.5)))
+good("an else that is left out", kernel(LET_I, without(branch(lit(True), [store(lit(1))]), "else_body")))
+good("a return without value", kernel({"type": "return"}))
+good("a return with a value", kernel({"type": "return", "value": lit(3)}))
+good("int and float", stores(binary("mul", call("float", var("j")), lit(2))))
+good("usize", kernel(LET_I, store(call("f32", var("u"))), params={"y": array("f32"), "u": scalar("usize")}))
+good("every comparison", stores(choose(binary("and", binary("lt", var("a"), lit(1)), binary("or", binary("ge", var("j"), lit(-5)),
+                                                                                              binary("ne", var("n"), lit(0)))), lit(1), lit(0))))
+good("an integer condition", kernel(LET_I, branch(var("j"), [store(lit(1))])))
+good("an escaped key", json.dumps(stores(lit(1))).replace('"version"', '"ver\\u0073ion"'))
+good("largest literals", stores(binary("add", var("n"), lit(18446744073709551615))))
+good("smallest literal", stores(binary("add", var("j"), lit(-2147483648))))
+good("atomics", kernel(LET_I, call("atomic_add", var("t"), lit(0), lit(1)), call("atomic_add_u32", var("t"), lit(0), lit(1)),
+                       call("atomic_min", var("k"), lit(0), lit(-1)), call("atomic_add_i32", var("k"), lit(0), lit(1))))
+good("whole arrays", kernel({"type": "parallel_map_unary", "input": var("x"), "output": var("y"), "operation": "ReLU", "count": var("n")},
+                            {"type": "parallel_map_binary", "input_a": var("x"), "input_b": var("y"), "output": var("y"), "operation": "Atan2",
+                             "count": lit(4)},
+                            {"type": "parallel_reduce", "input": var("y"), "output": var("x"), "operation": "sum", "count": var("n")}))
+good("bool parameters", kernel(LET_I, branch(var("go"), [store(choose(element("m", var("i")), lit(1), lit(0)))]),
+                               params={"y": array("f32"), "m": array("bool"), "go": scalar("bool")}))
+good("counting down an unsigned variable", kernel(LET_I, loop(start=var("n"), stop=lit(0), step=lit(-1), body=[store(lit(1))])))
+good("a literal alone beyond i32", kernel(LET_I, let("v", lit(2147483648)), store(call("f32", var("v")))))
+good("keys that nobody knows", {"version": "1.0", "kernel": dict(stores(lit(1))["kernel"], source="a.py"), "producer": "me"})
+good("arrays by their names alone", kernel({"type": "parallel_reduce", "input": "x", "output": "y", "operation": "MAX", "count": 4}))
+good("a name first given a value in both branches", kernel(LET_I, branch(binary("lt", var("i"), var("n")), [let("v", lit(1.0))], [assign(var("v"), lit(2))]),
+                                                           store(var("v"))))
+good("two loops over one name", kernel(LET_I, loop(body=[store(call("f32", var("r")))]), loop(body=[store(call("f32", var("r")))])))
+
+# ---- documents and kernels ----
+bad("another version", dict(stores(lit(1)), version="2.0"), "Unsupported schema version: 2.0")
+bad("a version that is a number", dict(stores(lit(1)), version=1.0), "version")
+bad("no version", without(stores(lit(1)), "version"), "version")
+bad("no kernel", {"version": "1.0"}, "kernel")
+bad("kernel is null", {"version": "1.0", "kernel": None}, "kernel")
+bad("an empty name", kernel(name=""), "Kernel name cannot be empty")
+bad("no name", {"version": "1.0", "kernel": {"params": [], "body": []}}, "name")
+bad("a body that is an object", {"version": "1.0", "kernel": {"name": "k", "params": [], "body": {}}}, "body")
+bad("params that are an object", {"version": "1.0", "kernel": {"name": "k", "params": {}, "body": []}}, "params")
+bad("a string as document", '"kernel"', "object")
+bad("null as document", "null", "object")
+bad("an empty list of documents", "[]", "")
+bad("a list with something else", "[1]", "object")
+bad("a parameter twice", {"version": "1.0", "kernel": {"name": "k", "params": [{"name": "x", "type": FLOAT}] * 2, "body": [{"type": "return"}]}}, "x",
+    shape=True)
+bad("an unknown scalar type", kernel(params={"x": scalar("f80")}), "f80")
+bad("an unknown kind", kernel(params={"x": {"kind": "matrix"}}), "matrix")
+bad("an array without element type", kernel(params={"x": {"kind": "device_array"}}), "element_type")
+bad("an array of arrays", kernel(params={"x": {"kind": "device_array", "element_type": array("f32")}}), "scalar")
+
+# ---- statements ----
+bad("a name without value on one path", kernel(LET_I, branch(binary("lt", var("i"), var("n")), [let("v", lit(1.0))]), store(var("v"))), "v", shape=True)
+bad("an unknown statement", kernel({"type": "repeat"}), "repeat")
+bad("a statement that is a number", kernel(1), "expected a statement")
+bad("a statement without type", kernel({"name": "x"}), "type")
+bad("let without value", kernel({"type": "let", "name": "v"}), "value")
+bad("let without name", kernel({"type": "let", "value": lit(1)}), "name")
+bad("assign to a literal", kernel(assign(lit(1), lit(1))), "target")
+bad("assign to a call", kernel(assign(call("get_global_id"), lit(1))), "target")
+bad("assign to an unknown name", kernel(assign(var("q"), lit(1))), "q", shape=True)
+bad("assign to an array", kernel(assign(var("x"), lit(1))), "x", shape=True)
+bad("then_body missing", kernel({"type": "if", "condition": lit(True)}), "then_body")
+bad("a float condition", kernel(branch(var("a"), [])), "bool", shape=True)
+bad("step 0", kernel(loop(step=lit(0))), "step", shape=True)
+bad("a float step", kernel(loop(step=lit(0.5))), "step", shape=True)
+bad("float bounds", kernel(loop(stop=var("a"))), "integer", shape=True)
+bad("a for without step", kernel(without(loop(), "step")), "step")
+bad("while without body", kernel({"type": "while", "condition": lit(False)}), "body")
+bad("an unknown map operation", kernel({"type": "parallel_map_unary", "input": var("x"), "output": var("y"), "operation": "cube", "count": lit(1)}), "cube")
+bad("a map of two types", kernel({"type": "parallel_map_unary", "input": var("x"), "output": var("k"), "operation": "abs", "count": lit(1)}), "i32",
+    shape=True)
+bad("a map in a branch of lanes", kernel(LET_I, branch(binary("lt", var("i"), lit(2)), [
+    {"type": "parallel_map_unary", "input": var("x"), "output": var("y"), "operation": "abs", "count": lit(1)}])), "", shape=True)
+for reserved in ("parallel_scan", "parallel_gather", "parallel_scatter"):
+    bad(reserved, kernel({"type": reserved, "input": var("x"), "output": var("y"), "operation": "sum", "count": lit(1)}), reserved)
+
+# ---- expressions ----
+bad("an unknown expression", stores({"type": "lambda"}), "lambda")
+bad("an expression that is a number", stores(1), "expected an expression")
+bad("an expression that is null", stores(None), "expected an expression")
+bad("an unknown name", stores(var("q")), "q", shape=True)
+bad("an array as a value", stores(var("x")), "x", shape=True)
+bad("a literal that is a string", stores(lit("1")), "value")
+bad("a literal that is null", stores(lit(None)), "value")
+bad("the operator unknown", stores(binary("unknown", lit(1), lit(2))), "unknown")
+bad("an operator that is none", stores(binary("xor", lit(1), lit(2))), "xor")
+bad("an operator without right side", stores(without(binary("add", lit(1), lit(2)), "right")), "right")
+bad("an unknown unary operator", stores(unary("unknown", lit(1))), "unknown")
+bad("inv of a float", stores(unary("inv", var("a"))), "f32", shape=True)
+bad("arithmetic of bools", stores(binary("add", binary("lt", var("j"), lit(1)), lit(1))), "bool", shape=True)
+bad("an index into a scalar", stores(element("n", lit(0))), "n", shape=True)
+bad("an index into an expression", stores({"type": "index", "array": lit(1), "index": lit(0)}), "array")
+bad("a float index", stores(element("x", var("a"))), "index", shape=True)
+bad("a negative literal index", stores(element("x", lit(-1))), "-1", shape=True)
+bad("a literal too large for u8", stores(binary("add", var("b"), lit(256))), "256", shape=True)
+bad("a negative literal beside u64", stores(binary("add", var("n"), lit(-1))), "-1", shape=True)
+bad("a literal alone beyond i64", kernel(let("v", lit(9223372036854775808))), "9223372036854775808", shape=True)
+bad("a literal beyond u64", stores(binary("add", var("n"), lit(18446744073709551616))), "18446744073709551616", shape=True)
+bad("an unknown function", stores(call("sinc", lit(1.0))), "sinc")
+bad("a function with too many arguments", stores(call("exp", lit(1.0), lit(1.0))), "exp")
+bad("a function with too few arguments", stores(call("pow", lit(1.0))), "pow")
+bad("get_global_id with an argument", stores(call("get_global_id", lit(0))), "get_global_id")
+bad("a float atomic", kernel(LET_I, call("atomic_add_f32", var("x"), lit(0), lit(1.0))),
+    "atomic_add_f32 is not supported: its result would depend on lane order; use parallel_reduce")
+bad("an atomic on floats", kernel(LET_I, call("atomic_add", var("x"), lit(0), lit(1.0))), "lane order", shape=True)
+bad("an atomic on a scalar", kernel(LET_I, call("atomic_add", var("n"), lit(0), lit(1))), "n", shape=True)
+bad("an atomic of another type", kernel(LET_I, call("atomic_add_i32", var("t"), lit(0), lit(1))), "i32", shape=True)
+for reserved in ("parallel_scan", "parallel_gather", "parallel_scatter"):
+    bad(reserved + " as a function", stores(call(reserved, lit(1))), reserved)
+
+# ---- not JSON ----
+broken("nothing", "", "S02")
+broken("a comma too many", '{"version":"1.0",}', "S02")
+broken("a comment", '{"version":"1.0" /* */}', "S02")
+broken("cut off", json.dumps(stores(lit(1)))[:-3], "S02")
+broken("something behind", json.dumps(stores(lit(1))) + "]", "S02")
+broken("a key twice", '{"version":"1.0","version":"1.0","kernel":{}}', "version")
+broken("a byte-order mark", "\ufeff" + json.dumps(stores(lit(1))), "S02")
+broken("a number with leading zero", '{"version":"1.0","kernel":{"name":"k","params":[],"body":[01]}}', "S03")
+broken("nested too deep", "[" * 100000 + "]" * 100000, "S05")
