@@ -836,6 +836,57 @@ def circuits():
     expect(run("verify", write("bad.circuit", "mark@c00 .\n mark@c99")), 1, r"bad.circuit:2:8: error\[N07\]: Parse error: Class index 99", what="verify of a bad circuit")
 
 
+# ---- JSON kernels
+
+def kernels():
+    def example(name):
+        return os.path.join(SOURCE, "examples", "json", name + ".json")
+
+    def kernel(name, params, body):
+        return {"version": "1.0", "kernel": {"name": name, "params": params, "body": body}}
+
+    def array(name, kind="f32"):
+        return {"name": name, "type": {"kind": "device_array", "element_type": {"kind": "scalar", "type": kind}}}
+
+    var = {"type": "var", "name": "i"}
+    lane = {"type": "let", "name": "i", "value": {"type": "call", "function": "get_global_id", "args": []}}
+    copy = {"type": "assign", "target": {"type": "index", "array": {"type": "var", "name": "y"}, "index": var},
+            "value": {"type": "index", "array": {"type": "var", "name": "x"}, "index": var}}
+    axpy = ["--set", "x=1,2,3", "--set", "y=10,20,30", "--set", "alpha=2", "--set", "n=3", "--lanes", "64"]
+    expect(run("run", example("axpy"), *axpy), 0, out="y f32[3] = 12.0 24.0 36.0\n", what="axpy.json")
+    expect(run("run", example("saturate"), "--set", "src=-1,0.25,3,nan", "--set", "n=4", "--lanes", "4", "--shape", "dst=f32[4]"), 0,
+           out="dst f32[4] = 0.0 0.25 1.0 nan\n", what="saturate.json")
+    expect(run("run", example("matvec_rows"), "--set", "m=1,2,3,4,5,6", "--set", "v=1,0,-1", "--set", "rows=2", "--set", "cols=3", "--lanes", "2",
+               "--shape", "out=f32[2]"), 0, out="out f32[2] = -2.0 -2.0\n", what="matvec_rows.json")
+    expect(run("run", "-", *axpy, stdin=b"\n " + open(example("axpy"), "rb").read()), 0, out="y f32[3] = 12.0 24.0 36.0\n", what="a kernel on standard input")
+    expect(run("verify", example("axpy")), 0, out=f"{example('axpy')}: ok, 10 instructions\n", what="verify of a kernel")
+    listing = run("disasm", example("axpy"))
+    expect(listing, 0, what="disasm of a kernel")
+    check(".param r2 y buffer f32 inout\n" in listing.out and "    mul.f32 r17, r5, r17\n" in listing.out, f"listing {listing}")
+    expect(run("asm", example("axpy"), "-g", "-o", "axpy.atlasb"), 0, what="asm of a kernel")
+    expect(run("disasm", "axpy.atlasb"), 0, out=listing.out, what="a kernel as a container")
+    expect(run("emit", example("axpy"), "--target", "kir"), 0, what="emit of a kernel")
+
+    # several kernels in a file, and one that is not there
+    several = write("several.json", json.dumps([kernel("first", [array("x"), array("y")], [lane, copy]), kernel("neg", [array("x"), array("y")], [])]))
+    expect(run("run", several, "--kernel", "first", "--set", "x=5,6", "--shape", "y=f32[2]", "--lanes", "2"), 0, out="y f32[2] = 5.0 6.0\n", what="--kernel")
+    expect(run("run", several, "--kernel=neg", "--set", "x=5,6", "--shape", "y=f32[2]", "--lanes", "2"), 0, out="y f32[2] = -5.0 -6.0\n", what="--kernel=")
+    expect(run("verify", several), 1, r"several.json:1:1: error\[N04\]: 2 kernels: choose one by its name\n(.*\n)*   hint: kernels here: 'first' 'neg'\n", what="no --kernel")
+    expect(run("verify", several, "--kernel", "second"), 1, r"error\[D03\]: there is no kernel 'second'\n(.*\n)*   hint: kernels here: 'first' 'neg'\n", what="wrong --kernel")
+    expect(run("run", program("axpy"), "--kernel", "axpy"), 2, r"--kernel chooses a kernel of a .json file", what="--kernel of a text")
+
+    # faults and errors point into the document
+    pretty = write("pretty.json", json.dumps(kernel("k", [array("x"), array("y")], [lane, copy]), indent=2))
+    lines = open(pretty).read().split("\n")
+    expect(run("run", pretty, "--set", "x=1,2", "--shape", "y=f32[9]", "--lanes", "9"), 1,
+           r"pretty.json:%d:18: fault\[F01\]: .*offset 8 \+ size 4 > buffer size 8\n   in instruction 2 \(ldg.f32 r17, \[r1 \+ r16\]\), lane 2"
+           % (max(i for i, line in enumerate(lines) if '"value": {' in line) + 1), what="fault in a kernel")
+    wrong = write("wrong.json", open(pretty).read().replace('"get_global_id"', '"get_global_ip"'))
+    expect(run("verify", wrong), 1, r"wrong.json:(\d+):23: error\[N01\]: kernel.body\[0\].value.function: unknown function 'get_global_ip'\n.*\n.*\^~+\n"
+           r"   hint: did you mean 'get_global_id'\?\nwrong.json: 1 error\n$", what="error in a kernel")
+    expect(run("verify", "-", stdin=b'{"version":"1.0",\n "kernel":[1,]}'), 1, r"<stdin>:2:14: error\[S02\]: expected a value, got '\]'\n", what="no JSON")
+
+
 # ---- circuits that run
 
 def circuit_runs():
@@ -898,7 +949,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, circuits, circuit_runs):
+        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs):
             part()
     finally:
         os.chdir("/")
