@@ -233,6 +233,7 @@ static void write_function(spirv *s, const kir_function *f) {
         spv_name(s, s->vars_by_id[x->id], x->name);
     }
     SPV(s, out, OpLabel, s->next_id++);
+    if (f == s->module->functions) spv_clear_arrays(s);
     write_body(s, f->body);
     spv_words(s, out, s->vars.data, s->vars.count);
     spv_words(s, out, s->prologue.data, s->prologue.count);

@@ -111,6 +111,8 @@ bool spv_memory(spirv *s, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIE
 uint32_t spv_input(spirv *s, uint32_t index);  /* a field of the record as module->inputs types it, read at the function's top */
 uint32_t spv_device_id(spirv *s, uint32_t id);
 uint32_t spv_var(spirv *s, const kir_var *x); /* pointer */
+/* In the kernel function, before its body: the arrays that are too long for an initializer. */
+void spv_clear_arrays(spirv *s);
 
 /* ---- emit_spirv.c ---- */
 uint32_t spv_use(spirv *s, const kir_value *v);

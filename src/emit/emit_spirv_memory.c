@@ -227,21 +227,69 @@ static bool is_private(const spirv *s, const kir_var *x) { return !x->function |
 
 static uint32_t var_type(spirv *s, const kir_var *x) { return x->length ? spv_array(s, x->type, x->length) : spv_type(s, x->type); }
 
+/* Mesa turns a zero at start into a store an element, and its passes take time with the square of them: arrays that the kernel has for
+ * all its run are cleared in a loop. */
+static bool is_long(const spirv *s, const kir_var *x) {
+    enum { LONG_ARRAY = 256 };
+    return x->length > LONG_ARRAY && !x->by_reference && (!x->function || x->function == s->module->functions);
+}
+
 /* An array that goes to functions lives outside of them, so that their parameters are of one storage class; it is cleared where its
  * function begins. */
 uint32_t spv_var(spirv *s, const kir_var *x) {
     uint32_t *id = &s->vars_by_id[x->id];
     if (*id) return *id;
-    uint32_t type = var_type(s, x), zero = spv_null(s, type);
+    uint32_t type = var_type(s, x), zero = is_long(s, x) ? 0 : spv_null(s, type);
     if (is_private(s, x)) {
         *id = spv_variable(s, Spv_S_Private, type, zero, x->name);
         if (x->function && x->function != s->module->functions) SPV(s, &s->prologue, OpStore, *id, zero);
         return *id;
     }
     *id = s->next_id++;
-    SPV(s, &s->vars, OpVariable, spv_pointer(s, Spv_S_Function, type), *id, Spv_S_Function, zero);
+    const uint32_t operands[] = {spv_pointer(s, Spv_S_Function, type), *id, Spv_S_Function, zero};
+    spv_write(s, &s->vars, OpVariable, operands, zero ? 4 : 3);
     spv_name(s, *id, x->name);
     return *id;
+}
+
+static void clear_element(spirv *s, const kir_var *x, uint32_t array, uint32_t index) {
+    uint32_t type = spv_pointer(s, is_private(s, x) ? Spv_S_Private : Spv_S_Function, spv_type(s, x->type));
+    uint32_t place = SPV_RESULT(s, OpAccessChain, type, array, index);
+    SPV(s, s->at, OpStore, place, spv_null(s, spv_type(s, x->type)));
+}
+
+/* A few rounds: llvmpipe counts those of all loops of an invocation. */
+static void clear_array(spirv *s, const kir_var *x, uint32_t counter) {
+    enum { EACH = 32, DO_NOT_UNROLL = 2 };
+    uint32_t array = spv_var(s, x), head = s->next_id, body = head + 1, next = head + 2, after = head + 3;
+    s->next_id += 4;
+    SPV(s, s->at, OpStore, counter, spv_u32(s, 0));
+    SPV(s, s->at, OpBranch, head);
+    SPV(s, s->at, OpLabel, head);
+    uint32_t index = SPV_VALUE(s, OpLoad, HG_TYPE_U32, counter);
+    uint32_t inside = SPV_VALUE(s, OpULessThan, KIR_BOOL, index, spv_u32(s, x->length / EACH * EACH));
+    SPV(s, s->at, OpLoopMerge, after, next, DO_NOT_UNROLL);
+    SPV(s, s->at, OpBranchConditional, inside, body, after);
+    SPV(s, s->at, OpLabel, body);
+    for (uint32_t i = 0; i < EACH; i++) clear_element(s, x, array, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, i)));
+    SPV(s, s->at, OpBranch, next);
+    SPV(s, s->at, OpLabel, next);
+    SPV(s, s->at, OpStore, counter, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, EACH)));
+    SPV(s, s->at, OpBranch, head);
+    SPV(s, s->at, OpLabel, after);
+    for (uint32_t i = x->length / EACH * EACH; i < x->length; i++) clear_element(s, x, array, spv_u32(s, i));
+}
+
+void spv_clear_arrays(spirv *s) {
+    uint32_t counter = 0, type = spv_pointer(s, Spv_S_Function, spv_type(s, HG_TYPE_U32));
+    emit_words *at = s->at;
+    s->at = &s->prologue;
+    for (const kir_var *x = s->module->vars; x; x = x->next) {
+        if (!is_long(s, x)) continue;
+        if (!counter) SPV(s, &s->vars, OpVariable, type, counter = s->next_id++, Spv_S_Function);
+        clear_array(s, x, counter);
+    }
+    s->at = at;
 }
 
 static uint32_t element(spirv *s, const kir_var *x, const kir_value *at) {

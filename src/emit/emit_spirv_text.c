@@ -221,7 +221,7 @@ static uint32_t print_operand(listing *l, char kind, const uint32_t *w, uint32_t
         else
             hg_text_addf(l->out, "%" PRIu64, number_at(l, w, type));
         return count;
-    case 'K':
+    case 'K': hg_text_addf(l->out, w[0] == 2 ? "DontUnroll" : "None"); return 1; /* of loops; of selections always none */
     case 'F': hg_text_addf(l->out, "None"); return 1;
     case 'm': print_mask(l, w[0]); break;
     case 'D':

@@ -596,6 +596,37 @@ static void test_places(const way *how) {
     end(k);
 }
 
+/* Arrays too long for an initializer, of the module and of the kernel: zero at start, and each element its own. */
+static void test_long_arrays(const way *how) {
+    enum { LENGTH = 6530, OWN = 300 };
+    kit made, *k = &made;
+    kir_builder *b = &k->b;
+    begin(k, how, "long", 2);
+    kir_var *array = kir_var_create(k->m, NULL, HG_TYPE_U32, LENGTH, "shared"),
+            *own = kir_var_create(k->m, b->function, HG_TYPE_U32, OWN, "own");
+    kir_value *thread = op2(k, KIR_UREM, k->thread, kir_const(b, HG_TYPE_U32, OWN)),
+              *last = op2(k, KIR_SUB, kir_const(b, HG_TYPE_U32, LENGTH - 1), thread);
+    kir_value *seen = op2(k, KIR_OR, op2(k, KIR_OR, kir_array_get(b, array, thread), kir_array_get(b, array, last)),
+                          kir_array_get(b, own, thread));
+    kir_array_set(b, array, thread, op2(k, KIR_ADD, k->thread, kir_const(b, HG_TYPE_U32, 1)));
+    kir_array_set(b, array, last, kir_const(b, HG_TYPE_U32, 1000));
+    kir_array_set(b, own, thread, kir_const(b, HG_TYPE_U32, 100000));
+    kir_value *sum = op2(k, KIR_ADD, kir_array_get(b, array, thread),
+                         op2(k, KIR_ADD, kir_array_get(b, array, last), kir_array_get(b, own, thread)));
+    store(k, 0, offset(k, k->thread, 4, 0), seen);
+    store(k, 1, offset(k, k->thread, 4, 0), sum);
+    memory mem = {.size = {4 * LANES, 4 * LANES}};
+    for (int i = 0; i < 2; i++) mem.data[i] = malloc(mem.size[i]), memset(mem.data[i], 0xAA, mem.size[i]);
+    if (finish(k, &mem)) {
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            CHECK_U64(get(mem.data[0] + 4 * lane, 4), 0);
+            CHECK_U64(get(mem.data[1] + 4 * lane, 4), lane + 101001);
+        }
+    }
+    for (int i = 0; i < 2; i++) free(mem.data[i]);
+    end(k);
+}
+
 /* ---- the processes ---- */
 
 static void test_way(const way *how) {
@@ -605,6 +636,7 @@ static void test_way(const way *how) {
     test_atomics(how, HG_TYPE_U32);
     test_atomics(how, HG_TYPE_U64);
     test_places(how);
+    test_long_arrays(how);
     for (uint64_t i = 0; i < 3; i++) test_control_flow(how, (uint64_t)(how - WAYS) * 3 + i);
 }
 
