@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64"};
+static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64", "i128 f64"};
 static const char *const NUMBERS[] = {"exact", "1 ulp", "2 ulp", "bounded"};
 
 /* Columns of tables: types that a device has together or not at all. */
@@ -171,12 +171,12 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     const hg_op_info *op = hg_op_get(id);
     *found = ABSENT;
     if (!hg_op_allows_type(id, type)) return HG_OK;
-    *found = LOWERED;
-    if (class_of(type) == CLASS_WIDE) return HG_OK; /* limbs, everywhere */
+    *found = id == HG_OP_BOUND_MAP_TYPED ? NATIVE : LOWERED; /* of whatever type: numbers of 64 bits */
+    if (id == HG_OP_BOUND_MAP_TYPED || class_of(type) == CLASS_WIDE) return HG_OK; /* limbs, everywhere */
     *found = ask_memory(device, (op->flags & HG_F_SHARED) != 0, type);
     if (id == HG_OP_CVT) return ask_conversion(device, op, type, found);
     if (op->types == HG_T_ATOMIC) *found = ask_atomic(device, type);
-    if (op->types == HG_T_ATOMIC || (op->flags & HG_F_POOL)) return HG_OK;
+    if (op->types == HG_T_ATOMIC || (op->flags & HG_F_POOL) || id >= HG_OP_CLS_GET) return HG_OK;
     if (op->flags & HG_F_COLLECTIVE) return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].kind == HG_K_ADDRESS) return HG_OK;

@@ -6,7 +6,7 @@ if(TARGET hg_tile)
   if(HG_TILES_DIR)
     set(tile_source ${HG_TILES_DIR}/handlers.c)
   else()
-    add_executable(hg_gen_tiles tools/gen_tiles.c $<TARGET_OBJECTS:hg_base> $<TARGET_OBJECTS:hg_isa> $<TARGET_OBJECTS:hg_kir>
+    add_executable(hg_gen_tiles tools/gen_tiles.c $<TARGET_OBJECTS:hg_base> $<TARGET_OBJECTS:hg_isa> $<TARGET_OBJECTS:hg_atlas> $<TARGET_OBJECTS:hg_kir>
                    $<TARGET_OBJECTS:hg_emit>)
     target_include_directories(hg_gen_tiles PRIVATE include src)
     target_link_libraries(hg_gen_tiles PRIVATE hg_flags Threads::Threads m)

@@ -23,6 +23,7 @@ static const char *argument_type(const hg_operand_info *o) {
     case HG_K_OPNAME:
     case HG_K_IDNAME: return "const char *";
     case HG_K_BOOL: return "bool";
+    case HG_K_LITERAL: return o->rule == HG_R_F64 ? "double" : "hg_arg";
     default: return "hg_arg";
     }
 }
@@ -36,6 +37,7 @@ static const char *argument_maker(const hg_operand_info *o) {
     case HG_K_POOL: return "hg_arg_number";
     case HG_K_BOOL: return "hg_arg_number";
     case HG_K_I8: return "hg_imm_i64";
+    case HG_K_LITERAL: return o->rule == HG_R_F64 ? "hg_imm_f64" : "";
     case HG_K_OPNAME:
     case HG_K_IDNAME: return "hg_arg_name";
     default: return "";

@@ -497,6 +497,111 @@ static inline hg_builder *hg_build_lerp(hg_builder *builder, hg_type type, uint8
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(t)};
     return hg_builder_add(builder, 0x107, type, HG_TYPE_COUNT, args, 4);
 }
+/** dst = class of the first byte of src, u8; src of any type */
+static inline hg_builder *hg_build_cls_get(hg_builder *builder, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x1C0, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = the lane's class, block_idx_x mod 96, u8 */
+static inline hg_builder *hg_build_cls_get_lane(hg_builder *builder, uint8_t d) {
+    const hg_arg args[] = {hg_arg_reg(d)};
+    return hg_builder_add(builder, 0x1C1, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** dst = (src + 48) mod 96, classes, u8 */
+static inline hg_builder *hg_build_mirror(hg_builder *builder, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x1C2, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** p = src is a unity class, 0 or 48 */
+static inline hg_builder *hg_build_unity_test(hg_builder *builder, uint8_t p, uint8_t s) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x1C3, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** p = |sum of all resonance accumulators, rounded once| < eps, an f64 */
+static inline hg_builder *hg_build_unity_test_eps(hg_builder *builder, uint8_t p, double eps) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_imm_f64(eps)};
+    return hg_builder_add(builder, 0x1C4, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = the lane's element in the memory of neighbour offset mod degree of a class; f32 unless written */
+static inline hg_builder *hg_build_nbr_load(hg_builder *builder, hg_type type, uint8_t d, uint8_t cls, int8_t offset) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(cls), hg_imm_i64(offset)};
+    return hg_builder_add(builder, 0x1C5, type, HG_TYPE_COUNT, args, 3);
+}
+/** writes src to the lane's element in the memory of neighbour offset mod degree of a class */
+static inline hg_builder *hg_build_nbr_store(hg_builder *builder, hg_type type, uint8_t cls, uint8_t s, int8_t offset) {
+    const hg_arg args[] = {hg_arg_reg(cls), hg_arg_reg(s), hg_imm_i64(offset)};
+    return hg_builder_add(builder, 0x1C6, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = number of neighbours of a class, 5 or 6, u32 */
+static inline hg_builder *hg_build_nbr_count(hg_builder *builder, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x1C7, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = neighbour number index of a class, rising, u8; 0 where there is none */
+static inline hg_builder *hg_build_nbr_get(hg_builder *builder, uint8_t d, uint8_t s, hg_arg index) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), index};
+    return hg_builder_add(builder, 0x1C8, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** resonance of a class += src; dst = the exact sum of its value at launch and this lane's additions, rounded once, f64 */
+static inline hg_builder *hg_build_res_accum(hg_builder *builder, uint8_t d, uint8_t s, hg_arg cls) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), cls};
+    return hg_builder_add(builder, 0x1C9, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** dst = phase of a class at launch, or what this lane wrote since, u32 */
+static inline hg_builder *hg_build_phase_read(hg_builder *builder, uint8_t d, hg_arg cls) {
+    const hg_arg args[] = {hg_arg_reg(d), cls};
+    return hg_builder_add(builder, 0x1CA, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** phase of a class = src mod 768 when the launch ends; the highest lane wins */
+static inline hg_builder *hg_build_phase_write(hg_builder *builder, uint8_t s, hg_arg cls) {
+    const hg_arg args[] = {hg_arg_reg(s), cls};
+    return hg_builder_add(builder, 0x1CB, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = the lane's own phase, 0 at start, u32 */
+static inline hg_builder *hg_build_phase_get(hg_builder *builder, uint8_t d) {
+    const hg_arg args[] = {hg_arg_reg(d)};
+    return hg_builder_add(builder, 0x1CC, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** the lane's own phase = (phase + delta) mod 768 */
+static inline hg_builder *hg_build_phase_adv(hg_builder *builder, hg_arg delta) {
+    const hg_arg args[] = {delta};
+    return hg_builder_add(builder, 0x1CD, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
+}
+/** dst = class * 12288 + page * 256 + byte of src = class * 2^16 + page * 2^8 + byte, u64 */
+static inline hg_builder *hg_build_bound_map(hg_builder *builder, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x1CE, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** dst = class * 12288 + page * 256 + byte, u64 */
+static inline hg_builder *hg_build_bound_map_parts(hg_builder *builder, uint8_t d, hg_arg cls, hg_arg page, hg_arg byte) {
+    const hg_arg args[] = {hg_arg_reg(d), cls, page, byte};
+    return hg_builder_add(builder, 0x1CF, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 4);
+}
+/** dst = class * ELEMENTS + page * RES_MOD + byte in the torus of a type, u64 */
+static inline hg_builder *hg_build_bound_map_typed(hg_builder *builder, hg_type type, uint8_t d, hg_arg cls, hg_arg page, hg_arg byte) {
+    const hg_arg args[] = {hg_arg_reg(d), cls, page, byte};
+    return hg_builder_add(builder, 0x1D0, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = the Monster's character on a class, both from 0; f64: its real part, rounded once */
+static inline hg_builder *hg_build_char_product(hg_builder *builder, hg_type type, uint8_t d, hg_arg character, hg_arg cls) {
+    const hg_arg args[] = {hg_arg_reg(d), character, cls};
+    return hg_builder_add(builder, 0x1D1, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = orbit 0 ... 31 of a coordinate of a torus, u8; 0 outside it */
+static inline hg_builder *hg_build_orbit_classify(hg_builder *builder, uint8_t d, hg_arg coordinate, hg_arg torus) {
+    const hg_arg args[] = {hg_arg_reg(d), coordinate, torus};
+    return hg_builder_add(builder, 0x1D2, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** dst = the smallest coordinate of an orbit, u32 */
+static inline hg_builder *hg_build_orbit_representative(hg_builder *builder, uint8_t d, hg_arg orbit, hg_arg torus) {
+    const hg_arg args[] = {hg_arg_reg(d), orbit, torus};
+    return hg_builder_add(builder, 0x1D3, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** dst = the inverse of unit modulo modulus, u32 */
+static inline hg_builder *hg_build_mult_inverse(hg_builder *builder, uint8_t d, hg_arg unit, hg_arg modulus) {
+    const hg_arg args[] = {hg_arg_reg(d), unit, modulus};
+    return hg_builder_add(builder, 0x1D4, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
 
 #ifdef __cplusplus
 }

@@ -253,7 +253,14 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
         else
             hg_text_add(p->out, message, 1);
     }
-    hg_text_addf(p->out, "\");\n%*s", (p->indent + 1) * 4, "");
+    text(p, "\");");
+    static const char *const FIELDS[KIR_FAULT_VALUES] = {"fault_offset", "fault_limit"}; /* the numbers for {} in the message */
+    for (uint8_t i = 0; i < v->u.fault.values && v->nargs == 1 + v->u.fault.values; i++) {
+        hg_text_addf(p->out, "\n%*senv->%s = ", (p->indent + 1) * 4, "", FIELDS[i]);
+        emit_c_name(p, v->args[1 + i]);
+        text(p, ";");
+    }
+    hg_text_addf(p->out, "\n%*s", (p->indent + 1) * 4, "");
     emit_c_leave(p);
     hg_text_addf(p->out, "\n%*s}\n", p->indent * 4, "");
 }

@@ -153,9 +153,20 @@ static bool allows(const mnemonic *m, hg_type type) {
     return hg_op_allows_type(m->op, type);
 }
 
+/* Whether a row can be written with that many type suffixes. */
+static bool takes_types(hg_op op, uint32_t given) {
+    const hg_op_info *info = hg_op_get(op);
+    return given == info->type_count || (given == 0 && (info->flags & HG_F_TYPE_OPTIONAL));
+}
+
 static bool read_types(hg_assembler *a, mnemonic *m) {
-    const hg_op_info *info = hg_op_get(m->op);
     uint32_t given = m->parts - m->suffix;
+    for (hg_op op = m->op; op != HG_OP_NONE; op = hg_op_next_form(op)) /* bound.map has forms with and without */
+        if (takes_types(op, given)) {
+            m->op = op;
+            break;
+        }
+    const hg_op_info *info = hg_op_get(m->op);
     uint8_t types[2] = {info->type_count > 0 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED,
                         info->type_count > 1 ? HG_TYPE_OMITTED : HG_TYPE_NOT_USED};
     for (uint32_t i = 0; i < given; i++) {
@@ -180,7 +191,8 @@ static bool read_types(hg_assembler *a, mnemonic *m) {
     }
     m->type = types[0];
     m->type2 = types[1];
-    if (given == info->type_count || (given == 0 && (info->flags & HG_F_TYPE_OPTIONAL))) return true;
+    if (m->type == HG_TYPE_OMITTED && (info->flags & HG_F_DEFAULT_F32)) m->type = HG_TYPE_F32;
+    if (takes_types(m->op, given)) return true;
     hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' cannot be inferred here: write %.*s.%s", (int)m->end[m->suffix - 1],
                  m->token.text, (int)m->end[m->suffix - 1], m->token.text, info->type_count == 2 ? "TYPE.TYPE" : "TYPE");
     return false;
@@ -212,6 +224,7 @@ static bool read_mnemonic(hg_assembler *a, mnemonic *m) {
 /* ---- the form ---- */
 
 static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
+    if (raw->name.length ? !(info->access & HG_NAMED) || !hg_token_is(&raw->name, info->name) : (info->access & HG_NAMED) != 0) return false;
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return raw->kind == HG_RAW_REG;
     case HG_K_PRED: return raw->kind == HG_RAW_PRED;
@@ -231,6 +244,7 @@ static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
 }
 
 static const char *kind_text(const hg_operand_info *info) {
+    if (info->access & HG_NAMED) return info->rule == HG_R_F64 ? "eps=NUMBER" : "a named operand";
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return "a register";
     case HG_K_PRED: return "a predicate";
@@ -251,6 +265,10 @@ static const char *kind_text(const hg_operand_info *info) {
 
 static const char *raw_text(const hg_raw_operand *raw, char buffer[80]) {
     int shown = raw->token.length > 40 ? 40 : (int)raw->token.length;
+    if (raw->name.length) {
+        snprintf(buffer, 80, "'%.*s='", raw->name.length > 40 ? 40 : (int)raw->name.length, raw->name.text);
+        return buffer;
+    }
     static const char *const names[] = {"register", "predicate", "label", "address", "pool", "literal", "word", "named operand"};
     snprintf(buffer, 80, "%s '%.*s'%s", names[raw->kind], shown, raw->token.text, raw->token.length > 40 ? "..." : "");
     return buffer;
@@ -280,10 +298,11 @@ static uint32_t matching(const hg_op_info *info, const operands *given) {
 }
 
 /* Among the rows of a mnemonic the one that suits: all operands, else the longest beginning. */
-static hg_op choose_form(hg_op op, const operands *given, uint32_t *matched) {
+static hg_op choose_form(hg_op op, uint32_t types, const operands *given, uint32_t *matched) {
     hg_op best = op;
     *matched = 0;
     for (; op != HG_OP_NONE; op = hg_op_next_form(op)) {
+        if (!takes_types(op, types)) continue;
         uint32_t n = matching(hg_op_get(op), given);
         bool whole = n == given->count && n == text_operand_count(hg_op_get(op));
         if (!whole && n <= *matched) continue;
@@ -317,7 +336,23 @@ static bool wrong_operands(hg_assembler *a, const mnemonic *m, const hg_op_info 
     return false;
 }
 
-static bool read_operands(hg_assembler *a, operands *given) {
+static bool takes_named(hg_op op) {
+    for (; op != HG_OP_NONE; op = hg_op_next_form(op))
+        for (uint32_t i = 0; i < hg_op_get(op)->operand_count; i++)
+            if (hg_op_get(op)->operands[i].access & HG_NAMED) return true;
+    return false;
+}
+
+/* The value behind name=. */
+static bool read_named(hg_assembler *a, hg_raw_operand *raw) {
+    hg_token name = raw->token;
+    hg_asm_next(a); /* the = */
+    if (!hg_asm_operand(a, raw)) return false;
+    raw->name = name;
+    return raw->kind != HG_RAW_NAMED || hg_asm_unexpected(a, "',' or end of line");
+}
+
+static bool read_operands(hg_assembler *a, hg_op op, operands *given) {
     given->count = 0;
     given->extra = (hg_token){0};
     if (a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE) return true;
@@ -326,7 +361,9 @@ static bool read_operands(hg_assembler *a, operands *given) {
         bool room = given->count < HG_MAX_OPERANDS;
         hg_raw_operand *raw = room ? &given->raw[given->count] : &spare;
         if (!hg_asm_operand(a, raw)) return false;
-        if (raw->kind == HG_RAW_NAMED) {
+        if (raw->kind == HG_RAW_NAMED && takes_named(op)) {
+            if (!read_named(a, raw)) return false;
+        } else if (raw->kind == HG_RAW_NAMED) {
             hg_asm_error(a, "N03", &raw->token, NULL, "named operand '%.*s=': this instruction takes its operands by position",
                          raw->token.length > 40 ? 40 : (int)raw->token.length, raw->token.text);
             return false;
@@ -395,10 +432,11 @@ static bool default_type(hg_assembler *a, const hg_token *literal, uint8_t *type
     return true;
 }
 
-static bool literal_value(hg_assembler *a, hg_inst *inst, const hg_token *at, uint64_t *value) {
+static bool literal_value(hg_assembler *a, hg_inst *inst, const hg_operand_info *info, const hg_token *at, uint64_t *value) {
     uint8_t bytes[512];
     if (inst->type == HG_TYPE_OMITTED && !default_type(a, at, &inst->type)) return false;
-    return hg_asm_literal_bytes(a, at, (hg_type)inst->type, bytes) && add_literal(a, bytes, (hg_type)inst->type, value);
+    hg_type type = hg_literal_type(inst, info);
+    return hg_asm_literal_bytes(a, at, type, bytes) && add_literal(a, bytes, type, value);
 }
 
 static bool allowed_opname(hg_op op, hg_opname name) {
@@ -465,7 +503,7 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     case HG_K_COUNT: o->is_reg = raw->kind == HG_RAW_REG; return o->is_reg || unsigned_value(a, at, UINT64_MAX, "S04", &o->value);
     case HG_K_U8: return unsigned_value(a, at, 255, "N07", &o->value);
     case HG_K_I8: return signed_byte(a, at, &o->value);
-    case HG_K_LITERAL: return literal_value(a, inst, at, &o->value);
+    case HG_K_LITERAL: return literal_value(a, inst, info, at, &o->value);
     case HG_K_OPNAME: return opname_value(a, inst, at, &o->value);
     case HG_K_IDNAME: return idname_value(a, at, &o->value);
     case HG_K_LABEL: {
@@ -597,10 +635,10 @@ static bool close_loop(hg_assembler *a, const hg_token *at) {
 static bool read_instruction(hg_assembler *a, mnemonic *m) {
     operands given;
     uint32_t matched;
-    if (!read_mnemonic(a, m) || !read_operands(a, &given)) return false;
+    if (!read_mnemonic(a, m) || !read_operands(a, m->op, &given)) return false;
     bool counted = m->op == HG_OP_LOOP && given.count == 2 && given.raw[0].kind == HG_RAW_REG && given.raw[1].kind == HG_RAW_LITERAL;
     if (counted) return open_loop(a, &m->token, &given);
-    hg_op op = choose_form(m->op, &given, &matched);
+    hg_op op = choose_form(m->op, m->parts - m->suffix, &given, &matched);
     const hg_op_info *info = hg_op_get(op);
     if (matched != given.count || matched != text_operand_count(info) || given.extra.length)
         return wrong_operands(a, m, info, &given, matched);

@@ -399,6 +399,7 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
 
 /* One argument as the operand that a row expects; false: it is of another kind. */
 static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type, const hg_arg *a, hg_operand *o) {
+    if (info->rule == HG_R_F64) type = HG_TYPE_F64;
     *o = (hg_operand){.kind = info->kind, .value = a->value};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: o->reg = a->reg; return a->kind == HG_ARG_REG;
@@ -466,7 +467,8 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
     b->out_of_memory |= b->literals.failed || (!in && !stuck(b));
     if (!in) return b;
     *in = (hg_inst){.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = first};
-    if (row->type_count > 0) in->type = type < HG_TYPE_COUNT ? (uint8_t)type : (uint8_t)HG_TYPE_OMITTED;
+    uint8_t omitted = row->flags & HG_F_DEFAULT_F32 ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
+    if (row->type_count > 0) in->type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted;
     if (row->type_count > 1) in->type2 = (uint8_t)type2;
     return b;
 }

@@ -52,7 +52,7 @@ static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, co
     case HG_K_LABEL: put(out, o->value, 4); break;
     case HG_K_ADDRESS:
     case HG_K_ARRAY: put_address(out, o); break;
-    case HG_K_LITERAL: hg_text_add(out, (const char *)hg_literal(p, o), (size_t)hg_type_size_bytes((hg_type)in->type)); break;
+    case HG_K_LITERAL: hg_text_add(out, (const char *)hg_literal(p, o), (size_t)hg_type_size_bytes(hg_literal_type(in, info))); break;
     case HG_K_COUNT:
         put(out, o->is_reg, 1);
         if (o->is_reg)

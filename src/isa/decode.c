@@ -122,7 +122,7 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
         if (o->place != HG_PLACE_BARE) o->kind = HG_K_ADDRESS;
         break;
     case HG_K_LITERAL: {
-        uint64_t size = hg_type_size_bytes((hg_type)in->type);
+        uint64_t size = hg_type_size_bytes(hg_literal_type(in, info));
         const uint8_t *bytes = take(r, size);
         o->value = *literals;
         if (bytes && p->literals) memcpy(p->literals + *literals, bytes, (size_t)size);

@@ -64,14 +64,15 @@ bool flow_begin(flow *x, hg_check *c, hg_cfg *cfg) {
 
 /* The caller's register must have type `want`; the first exact type stands, later ones are compared with it. */
 static void need(uint8_t *reads, uint8_t want) {
-    if (*reads == HG_TYPE_OMITTED || (*reads == HG_WANT_U32_U64 && (want == HG_TYPE_U32 || want == HG_TYPE_U64))) *reads = want;
+    bool narrower = hg_is_want(*reads) && (hg_is_want(want) ? want < *reads : hg_want_allows(*reads, want));
+    if (*reads == HG_TYPE_OMITTED || narrower) *reads = want;
 }
 
 static void note_read(flow *x, uint32_t f, uint8_t reg, uint8_t want, uint8_t state) {
     if (state == FLOW_CALLER)
         need(&x->cfg->functions[f].reads[reg], want);
     else if (is_maybe(state))
-        need(&x->cfg->functions[f].reads[reg], want == HG_WANT_U32_U64 ? plain(state) : want);
+        need(&x->cfg->functions[f].reads[reg], hg_is_want(want) ? plain(state) : want);
 }
 
 uint8_t flow_known(const flow *x, uint32_t f, uint32_t slot, uint8_t state) {

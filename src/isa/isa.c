@@ -10,6 +10,11 @@
 #define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle"}
 #define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool"}
 
+#define O_U8(n) {HG_K_REG, HG_READ, HG_R_U8, 0, n}
+#define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n}
+#define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d"}
+#define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p"}
+
 #define SIG_NONE {{0}} /* an initialiser needs one element; operand_count below says 0 */
 #define SIG_D_S {O_D, O_R("s")}
 #define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value"}}
@@ -45,12 +50,34 @@
 #define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "out"}, O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
 #define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("s")}
 #define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("expected"), O_R("desired")}
+#define SIG_CLS_GET {O_TO(HG_R_U8), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s"}}
+#define SIG_CLS_GET_LANE {O_TO(HG_R_U8)}
+#define SIG_MIRROR {O_TO(HG_R_U8), O_U8("s")}
+#define SIG_UNITY {O_P, O_U8("s")}
+#define SIG_UNITY_EPS {O_P, {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, "eps"}}
+#define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset"}}
+#define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset"}}
+#define SIG_NBR_COUNT {O_TO(HG_R_U32), O_U8("s")}
+#define SIG_NBR_GET {O_TO(HG_R_U8), O_U8("s"), O_INDEX("index")}
+#define SIG_RES_ACCUM {O_TO(HG_R_F64), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s"}, O_INDEX("cls")}
+#define SIG_PHASE_READ {O_TO(HG_R_U32), O_INDEX("cls")}
+#define SIG_PHASE_WRITE {{HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s"}, O_INDEX("cls")}
+#define SIG_PHASE_GET {O_TO(HG_R_U32)}
+#define SIG_PHASE_ADV {O_INDEX("delta")}
+#define SIG_BOUND_MAP {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s"}}
+#define SIG_BOUND_MAP_PARTS {O_TO(HG_R_U64), O_INDEX("cls"), O_INDEX("page"), O_INDEX("byte")}
+#define SIG_CHARACTER {O_D, O_INDEX("character"), O_INDEX("cls")}
+#define SIG_ORBIT_CLASSIFY {O_TO(HG_R_U8), O_INDEX("coordinate"), O_INDEX("torus")}
+#define SIG_ORBIT_REPRESENTATIVE {O_TO(HG_R_U32), O_INDEX("orbit"), O_INDEX("torus")}
+#define SIG_MULT_INVERSE {O_TO(HG_R_U32), O_INDEX("unit"), O_INDEX("modulus")}
 
 enum {
     T_NONE = HG_T_NONE, T_ALL = HG_T_ALL, T_INTEGER = HG_T_INTEGER, T_FLOAT = HG_T_FLOAT, T_ATOMIC = HG_T_ATOMIC,
+    T_CHARACTER = HG_T_CHARACTER,
     EXACT = HG_NUMBERS_EXACT, ULP1 = HG_NUMBERS_ULP1, ULP2 = HG_NUMBERS_ULP2,
     F_TYPE_OPTIONAL = HG_F_TYPE_OPTIONAL, F_DERIVED = HG_F_DERIVED, F_COLLECTIVE = HG_F_COLLECTIVE, F_POOL = HG_F_POOL,
-    F_MAY_FAULT = HG_F_MAY_FAULT, F_CONTROL = HG_F_CONTROL, F_BARRIER = HG_F_BARRIER, F_SHARED = HG_F_SHARED
+    F_MAY_FAULT = HG_F_MAY_FAULT, F_CONTROL = HG_F_CONTROL, F_BARRIER = HG_F_BARRIER, F_SHARED = HG_F_SHARED,
+    F_DEFAULT_F32 = HG_F_DEFAULT_F32, F_STATE = HG_F_STATE
 };
 
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
@@ -122,6 +149,7 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_INTEGER: return hg_type_is_integer(type);
     case HG_T_FLOAT: return hg_type_is_float(type);
     case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
+    case HG_T_CHARACTER: return type == HG_TYPE_I128 || type == HG_TYPE_F64;
     }
     return false;
 }

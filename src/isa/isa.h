@@ -55,7 +55,7 @@ typedef enum hg_operand_kind {
     HG_K_ADDRESS, /* [ … ] */
     HG_K_ARRAY,   /* address or bare register holding a buffer handle */
     HG_K_LITERAL, /* a literal of the instruction's type (rule gives it where it is another) */
-    HG_K_COUNT,   /* R/N: unsigned literal or register u32/u64 */
+    HG_K_COUNT,   /* R/N: unsigned literal or register (rule: u32 u64, or any unsigned type up to 64 bits) */
     HG_K_U8,      /* barrier id, register count */
     HG_K_I8,
     HG_K_POOL,    /* poolN: u64 handle */
@@ -74,10 +74,15 @@ typedef enum hg_type_rule {
     HG_R_T2,     /* the second type suffix: source of cvt */
     HG_R_U32, HG_R_U64,
     HG_R_U32_U64, /* u32 or u64 */
-    HG_R_ID       /* as the idname's type */
+    HG_R_ID,      /* as the idname's type */
+    HG_R_U8,      /* a class */
+    HG_R_F64,
+    HG_R_INDEX,   /* u8, u16, u32 or u64 */
+    HG_R_INTEGER, /* any integer type */
+    HG_R_ANY      /* any type */
 } hg_type_rule;
 
-enum { HG_READ = 1, HG_WRITE = 2 };
+enum { HG_READ = 1, HG_WRITE = 2, HG_NAMED = 4 /* written name=value */ };
 
 typedef struct hg_operand_info {
     uint8_t kind;     /* hg_operand_kind */
@@ -87,11 +92,13 @@ typedef struct hg_operand_info {
     const char *name; /* as the reference prints it; the key of named operands */
 } hg_operand_info;
 
-typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC } hg_type_set;
+typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC, HG_T_CHARACTER /* i128 f64 */ } hg_type_set;
 
 enum {
     HG_F_TYPE_OPTIONAL = 1, HG_F_DERIVED = 2, HG_F_COLLECTIVE = 4, HG_F_POOL = 8, HG_F_MAY_FAULT = 16,
-    HG_F_CONTROL = 32, HG_F_BARRIER = 64, HG_F_SHARED = 128, HG_F_NAMED = 256 /* operands are written name=value */
+    HG_F_CONTROL = 32, HG_F_BARRIER = 64, HG_F_SHARED = 128, HG_F_NAMED = 256 /* operands are written name=value */,
+    HG_F_DEFAULT_F32 = 512, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
+    HG_F_STATE = 1024       /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
 };
 
 typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG_NUMBERS_BOUNDED } hg_numbers;

@@ -63,8 +63,9 @@ static void print_address(hg_text *out, const hg_operand *o) {
     add(out, "]");
 }
 
-static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst, const hg_operand *o) {
+static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst, const hg_operand_info *info, const hg_operand *o) {
     unsigned long long value = o->value;
+    if (info->access & HG_NAMED) hg_text_addf(out, "%s=", info->name);
     switch ((hg_operand_kind)o->kind) {
     case HG_K_REG: hg_text_addf(out, "r%u", o->reg); break;
     case HG_K_PRED: hg_text_addf(out, "p%u", o->reg); break;
@@ -74,7 +75,7 @@ static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst
         break;
     case HG_K_ARRAY: hg_text_addf(out, "r%u", o->reg); break;
     case HG_K_ADDRESS: print_address(out, o); break;
-    case HG_K_LITERAL: hg_print_literal(out, (hg_type)inst->type, hg_literal(p, o)); break;
+    case HG_K_LITERAL: hg_print_literal(out, hg_literal_type(inst, info), hg_literal(p, o)); break;
     case HG_K_COUNT:
         if (o->is_reg)
             hg_text_addf(out, "r%u", o->reg);
@@ -117,7 +118,7 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
     for (uint32_t i = 0; i < info->operand_count; i++) {
         if (hg_operand_in_mnemonic(&info->operands[i])) continue;
         add(out, between);
-        print_operand(out, program, inst, &operands[i]);
+        print_operand(out, program, inst, &info->operands[i], &operands[i]);
         between = ", ";
     }
 }

@@ -155,7 +155,8 @@ typedef enum hg_raw_kind {
 } hg_raw_kind;
 typedef struct hg_raw_operand {
     uint8_t kind;
-    hg_token token;   /* the whole operand */
+    hg_token token;   /* the whole operand; of a named one the value */
+    hg_token name;    /* name=value; length 0: by position */
     hg_operand value; /* register, predicate, address, pool */
     uint32_t label;
 } hg_raw_operand;

@@ -79,11 +79,13 @@ static bool result_varies(const uniform *u, uint32_t inst, const hg_accesses *a)
     const hg_inst *in = &u->program->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     if (row->flags & HG_F_COLLECTIVE) return false;
+    if (in->op == HG_OP_CLS_GET_LANE) return id_varies(u, HG_ID_BLOCK_IDX_X);
     if (in->op == HG_OP_RDID) return id_varies(u, hg_inst_operands(u->program, inst)[1].value);
-    if (row->flags & HG_F_POOL) return true;
+    if (row->flags & (HG_F_POOL | HG_F_STATE)) return true;
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_ADDRESS) return true;
-    return a->reads == 0 && in->op != HG_OP_MOV_IMM && !(in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL);
+    bool numbers = in->op == HG_OP_MOV_IMM || (in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL) || in->op >= HG_OP_CLS_GET;
+    return a->reads == 0 && !numbers;
 }
 
 static void step(const uniform *u, uint32_t inst, bool divergent, varying *state) {

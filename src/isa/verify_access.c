@@ -9,9 +9,24 @@ static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_
     case HG_R_U64: return HG_TYPE_U64;
     case HG_R_U32_U64: return HG_WANT_U32_U64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value); /* rdid d, IDNAME */
+    case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_F64: return HG_TYPE_F64;
+    case HG_R_INDEX: return HG_WANT_INDEX;
+    case HG_R_INTEGER: return HG_WANT_INTEGER;
+    case HG_R_ANY: return HG_WANT_ANY;
     case HG_R_NONE: break;
     }
     return HG_TYPE_U64;
+}
+
+bool hg_want_allows(uint8_t want, uint8_t type) {
+    if (type >= HG_TYPE_COUNT) return false;
+    switch (want) {
+    case HG_WANT_U32_U64: return type == HG_TYPE_U32 || type == HG_TYPE_U64;
+    case HG_WANT_INDEX: return type >= HG_TYPE_U8 && type <= HG_TYPE_U64;
+    case HG_WANT_INTEGER: return hg_type_is_integer((hg_type)type);
+    default: return want == HG_WANT_ANY;
+    }
 }
 
 static void add_read(hg_accesses *a, uint8_t reg, bool is_pred, uint8_t want, uint32_t operand) {
@@ -50,7 +65,7 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
             if (info->access & HG_WRITE) out->write[out->writes++] = (hg_access){o[i].reg, true, 0, (uint8_t)i};
             break;
         case HG_K_COUNT:
-            if (o[i].is_reg) add_read(out, o[i].reg, false, HG_WANT_U32_U64, i);
+            if (o[i].is_reg) add_read(out, o[i].reg, false, want_of(in, info, o), i);
             break;
         case HG_K_ADDRESS:
         case HG_K_ARRAY: add_address(out, &o[i], i); break;

@@ -46,14 +46,18 @@ hg_label_text hg_check_label(const hg_program *p, uint32_t index);
 
 /* Everything that can be said of operands one by one, of parameters and of launch defaults. types: every type must be present. */
 void hg_check_structure(hg_check *c, bool types);
+/* Numbers of an Atlas instruction that are out of their range (verify_atlas.c). Operands are of the right kinds. */
+void hg_check_atlas(hg_check *c, uint32_t inst);
 
 /* ---- what an instruction reads and writes (verify_access.c) ---- */
 
-enum { HG_WANT_U32_U64 = 0x80, HG_MAX_ACCESSES = 2 * HG_MAX_OPERANDS + 256 };
+/* Sets of types that an operand may have, each a part of the next. */
+enum { HG_WANT_U32_U64 = 0x80, HG_WANT_INDEX /* and u8 u16 */, HG_WANT_INTEGER, HG_WANT_ANY, HG_WANT_END };
+enum { HG_MAX_ACCESSES = 2 * HG_MAX_OPERANDS + 256 };
 typedef struct hg_access {
     uint8_t reg; /* register or predicate */
     uint8_t is_pred;
-    uint8_t want;    /* type read or written, HG_WANT_U32_U64, or HG_TYPE_OMITTED as in the instruction */
+    uint8_t want;    /* type read or written, HG_WANT_*, or HG_TYPE_OMITTED as in the instruction */
     uint8_t operand; /* index in the row */
 } hg_access;
 typedef struct hg_accesses {
@@ -61,6 +65,8 @@ typedef struct hg_accesses {
     hg_access read[HG_MAX_ACCESSES], write[4];
 } hg_accesses;
 void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out);
+static inline bool hg_is_want(uint8_t v) { return v >= HG_WANT_U32_U64 && v < HG_WANT_END; }
+bool hg_want_allows(uint8_t want, uint8_t type); /* want: HG_WANT_* */
 /* Number of an operand as the text shows it, from 1; 0: part of the mnemonic. */
 uint32_t hg_operand_number(hg_op op, uint32_t index);
 /* Index of the operand whose type stands for an omitted one: the first source register. */

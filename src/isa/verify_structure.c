@@ -94,7 +94,10 @@ static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
                        hg_type_name((hg_type)in->type));
 }
 
-static uint64_t literal_size(const hg_inst *in) { return in->type < HG_TYPE_COUNT ? hg_type_size_bytes((hg_type)in->type) : 0; }
+static uint64_t literal_size(const hg_inst *in, const hg_operand_info *info) {
+    hg_type type = hg_literal_type(in, info);
+    return type < HG_TYPE_COUNT ? hg_type_size_bytes(type) : 0;
+}
 
 static void check_operand(place at, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
     const hg_program *p = at.c->program;
@@ -115,11 +118,15 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
     case HG_K_ADDRESS:
     case HG_K_ARRAY: check_address(at, o, info->kind == HG_K_ARRAY); break;
     case HG_K_LITERAL:
-        if (o->value > p->literal_bytes || p->literal_bytes - o->value < literal_size(in))
+        if (o->value > p->literal_bytes || p->literal_bytes - o->value < literal_size(in, info))
             hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "literal without a value");
         break;
     case HG_K_U8:
         if (o->value > 255) bad_index(at, info->name, o->value, 256);
+        break;
+    case HG_K_I8:
+        if ((int64_t)o->value < INT8_MIN || (int64_t)o->value > INT8_MAX)
+            hg_check_error(at.c, "N07", at.inst, at.operand, NULL, "%lld is out of range: -128 to 127", (long long)(int64_t)o->value);
         break;
     case HG_K_COND:
         if (o->value >= HG_COND_COUNT)
@@ -170,6 +177,7 @@ static void check_instruction(hg_check *c, uint32_t i, bool types) {
     check_types_written(c, i, types);
     const hg_operand *o = hg_inst_operands(p, i);
     for (uint32_t k = 0; k < row->operand_count; k++) check_operand((place){c, i, (int)k, row}, in, &row->operands[k], &o[k]);
+    hg_check_atlas(c, i);
     if (in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL && o[1].reg + o[2].value > HG_MAX_REGISTERS)
         hg_check_error(c, "N07", i, 2, NULL, "registers r%u to r%llu: the last register is r255", (unsigned)o[1].reg,
                        (unsigned long long)(o[1].reg + o[2].value - 1));

@@ -16,7 +16,15 @@ typedef struct types {
     uint32_t searches; /* searches for the places of an ambiguous type: each is linear */
 } types;
 
-static const char *type_text(uint8_t type) { return type == HG_WANT_U32_U64 ? "u32 or u64" : hg_type_name((hg_type)type); }
+static const char *type_text(uint8_t type) {
+    switch (type) {
+    case HG_WANT_U32_U64: return "u32 or u64";
+    case HG_WANT_INDEX: return "u8, u16, u32 or u64";
+    case HG_WANT_INTEGER: return "an integer";
+    case HG_WANT_ANY: return "a number";
+    default: return hg_type_name((hg_type)type);
+    }
+}
 
 /* ---- V04: the two places ---- */
 
@@ -118,8 +126,8 @@ static void report_ambiguous(types *t, uint8_t reg, int operand) {
 
 static bool fits(uint8_t actual, uint8_t want) {
     if (actual == want || actual == FLOW_ANY) return true;
-    if (want == HG_WANT_U32_U64) return actual == HG_TYPE_U32 || actual == HG_TYPE_U64;
-    return actual == HG_WANT_U32_U64 && (want == HG_TYPE_U32 || want == HG_TYPE_U64);
+    if (hg_is_want(want)) return hg_is_want(actual) ? actual <= want : hg_want_allows(want, actual);
+    return hg_is_want(actual) && hg_want_allows(actual, want);
 }
 
 static const char *mismatch_hint(const types *t, int operand) {
@@ -192,7 +200,7 @@ static void call_hint(const types *t, uint32_t callee, uint8_t reg, bool pred, c
         snprintf(out, size, "@%s reads it at %s", name.text, hg_check_where(t->program, at).text);
 }
 
-/* A call reads what its function reads. A register that the function only uses as an index takes the first caller's type. */
+/* A call reads what its function reads. A register that the function uses where several types will do takes the first caller's type. */
 static void check_call(types *t, uint32_t callee, uint8_t *state, uint16_t preds) {
     hg_function *g = &t->cfg->functions[callee];
     char hint[340];
@@ -200,7 +208,7 @@ static void check_call(types *t, uint32_t callee, uint8_t *state, uint16_t preds
         uint8_t reg = t->flow.reg_of[s], *reads = &g->reads[reg];
         if (*reads == HG_TYPE_OMITTED) continue;
         uint8_t actual = flow_known(&t->flow, t->function, s, state[s]);
-        if (*reads == HG_WANT_U32_U64 && (actual == HG_TYPE_U32 || actual == HG_TYPE_U64)) *reads = actual;
+        if (hg_is_want(*reads) && hg_want_allows(*reads, actual)) *reads = actual;
         if (actual == FLOW_ANY || fits(actual, *reads)) continue;
         call_hint(t, callee, reg, false, hint, sizeof hint);
         check_read(t, reg, *reads, 0, hint, state);

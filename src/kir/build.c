@@ -62,7 +62,7 @@ void build_set_pred(build *x, uint8_t pred, kir_value *value) {
 }
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
-    if (x->wide[operand]) return build_get(x, reg, HG_TYPE_U64);
+    if (x->types[operand] != HG_TYPE_U32) return build_get(x, reg, HG_TYPE_U64);
     return kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32));
 }
 
@@ -158,6 +158,7 @@ static void start_registers(build *x, const bool is_input[256]) {
         kir_set(b, var, v);
     }
     if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
+    if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));
     if (!b->failed) prepend(x->module->functions->body, &head);
 }
 
@@ -196,14 +197,15 @@ static hg_status build_function(build *x, uint32_t number) {
 static hg_status build_module(build *x, const kir_build_options *options) {
     x->module = kir_module_create(x->program->name ? x->program->name : "program");
     x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
-    x->wide = hg_calloc((size_t)x->program->operand_count + 1, 1);
-    if (!x->module || !x->functions || !x->wide || !create_functions(x)) return hg_fail_memory();
+    x->types = hg_calloc((size_t)x->program->operand_count + 1, 1);
+    if (!x->module || !x->functions || !x->types || !create_functions(x)) return hg_fail_memory();
     x->module->program = x->program;
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
     if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();
+    HG_TRY(build_atlas_begin(x));
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
     start_registers(x, is_input);
     if (x->b.failed) return hg_fail_memory();
@@ -230,7 +232,7 @@ hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_mod
     if (status == HG_OK) *module = x->module;
     else kir_module_destroy(x->module);
     hg_free(x->functions);
-    hg_free(x->wide);
+    hg_free(x->types);
     hg_free(x);
     build_inline_free(inlined);
     return status;

@@ -104,7 +104,8 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_ATOM_ADD: case HG_OP_ATOM_MIN: case HG_OP_ATOM_MAX: case HG_OP_ATOM_AND: case HG_OP_ATOM_OR: case HG_OP_ATOM_XOR:
     case HG_OP_ATOM_EXCH: case HG_OP_ATOM_CAS: build_memory(x, inst); break;
     default:
-        if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE) build_step(x, inst);
+        if (in->op >= HG_OP_CLS_GET && in->op <= HG_OP_MULT_INVERSE) build_atlas(x, inst);
+        else if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE) build_step(x, inst);
         else if (!(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL)) plain(x, in, o);
     }
 }

@@ -1,4 +1,4 @@
-/* Index registers, counts and flat addresses may be u32 or u64. The verifier proved that each has one type at each point, on every
+/* Index registers, counts and flat addresses may be u32 or u64, some operands of Atlas instructions of any type. The verifier proved that each has one type at each point, on every
  * path, so any one path from the function's start tells which: a walk of a spanning tree of the blocks. */
 #include "kir/build_internal.h"
 
@@ -28,6 +28,8 @@ static uint8_t written_type(const hg_inst *in, const hg_operand_info *info, cons
     switch ((hg_type_rule)info->rule) {
     case HG_R_T: return in->type;
     case HG_R_U32: return HG_TYPE_U32;
+    case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_F64: return HG_TYPE_F64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value);
     default: return HG_TYPE_U64;
     }
@@ -40,9 +42,10 @@ static void step(walk *w, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool address = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
-        if (!address && !(row->operands[i].kind == HG_K_COUNT && o[i].is_reg)) continue;
+        bool open = row->operands[i].rule == HG_R_ANY || row->operands[i].rule == HG_R_INTEGER;
+        if (!address && !open && !(row->operands[i].kind == HG_K_COUNT && o[i].is_reg)) continue;
         uint8_t reg = address && o[i].place != HG_PLACE_FLAT ? o[i].index : o[i].reg;
-        w->x->wide[in->operands + i] = w->types[reg] != HG_TYPE_U32;
+        w->x->types[in->operands + i] = w->types[reg];
     }
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_WRITE)) write_type(w, o[i].reg, written_type(in, &row->operands[i], o));

@@ -54,11 +54,12 @@ static void note_functions(device *d) {
 static void note_memory(device *d, bool *shared) {
     for (kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_FAULT_IF && v->u.fault.values > 1) d->any_name = true;
             if (!kir_is_access(v)) continue;
             if (v->u.mem.space == KIR_SHARED)
                 *shared = true;
             else if (device_is_open(v))
-                d->any_open = true;
+                d->any_open = d->any_name = true;
         }
 }
 
@@ -179,9 +180,13 @@ static void lower_call(device *d, const kir_value *v) {
 
 static void lower_fault_if(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    device_wide none = {NULL, NULL};
+    device_wide values[KIR_FAULT_VALUES] = {dwide(d, b, 0), {NULL, NULL}};
     uint32_t site = device_site(d, v, v->u.fault.code, v->u.fault.operand, 0);
-    device_guard(d, b, legal_arg(d->p, v, 0), site, dwide(d, b, 0), none);
+    for (uint8_t i = 0, next = 1; i < v->u.fault.values; i++) {
+        values[i] = (device_wide){legal_arg(d->p, v, next++), NULL};
+        if (!d->i64) values[i].h = legal_arg(d->p, v, next++);
+    }
+    device_guard(d, b, legal_arg(d->p, v, 0), site, values[0], values[1]);
     device_close_ifs(d, b);
 }
 

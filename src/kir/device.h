@@ -77,7 +77,8 @@ typedef enum kir_fault_word {
     KIR_FAULT_SITE,    /* index in layout->sites */
     KIR_FAULT_PHASE, KIR_FAULT_PHASE_HIGH,
     KIR_FAULT_LANE, KIR_FAULT_LANE_HIGH, /* global lane id */
-    KIR_FAULT_INDEX, KIR_FAULT_INDEX_HIGH, /* the index argument, without the displacement; a flat address's 40-bit offset */
+    KIR_FAULT_INDEX, KIR_FAULT_INDEX_HIGH, /* the index argument, without the displacement; a flat address's 40-bit offset; FAULT_IF: its
+                                              first value, and the second in NAME */
     KIR_FAULT_NAME, KIR_FAULT_NAME_HIGH,   /* the handle, or a flat address's handle index; bit 63 kept for a pool's flat address */
     KIR_FAULT_LIMIT, KIR_FAULT_LIMIT_HIGH, /* size of the memory */
     KIR_FAULT_CANCEL,  /* not 0: lanes stop at their next look. The host or a lane without fuel sets it */

@@ -85,10 +85,10 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
     if (a->phase) write_word(d, b, KIR_FAULT_PHASE, a->phase);
     write_wide(d, b, KIR_FAULT_LANE, a->lane);
     write_wide(d, b, KIR_FAULT_INDEX, a->index);
-    if (a->name.l) {
+    if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
+    if (d->any_open) {
         device_open_vars(d);
         device_wide size = {kir_get(b, d->open_size[0]), d->i64 ? NULL : kir_get(b, d->open_size[1])};
-        write_wide(d, b, KIR_FAULT_NAME, a->name);
         write_wide(d, b, KIR_FAULT_LIMIT, size);
         kir_value *valid = dop(b, KIR_CMP_EQ, kir_get(b, d->open_state), du32(b, 1));
         write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, du32(b, 0), du32(b, 1)));
@@ -99,7 +99,7 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
 static kir_function *record_function(device *d) {
     uint8_t types[16] = {HG_TYPE_U32}, n = 1, next = 1;
     n = (uint8_t)(n + dwide_types(d, types + n));
-    if (d->any_open) n = (uint8_t)(n + dwide_types(d, types + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_types(d, types + n));
     if (d->ghosts) types[n++] = HG_TYPE_U32;
     legal_helper f = device_helper(d, "record_fault", KIR_VOID, n, types);
     if (!f.fresh) return f.function;
@@ -107,7 +107,7 @@ static kir_function *record_function(device *d) {
     kir_builder *b = &f.b;
     fault_args a = {.site = kir_param(b, 0)};
     a.index = dwide_param(d, b, &next);
-    if (d->any_open) a.name = dwide_param(d, b, &next);
+    if (d->any_name) a.name = dwide_param(d, b, &next);
     if (d->ghosts) a.phase = kir_param(b, next);
     reject(d, b, a.phase);
     a.lane = device_lane(d, b);
@@ -138,7 +138,7 @@ static void record_later(device *d, kir_builder *b, uint32_t site, device_wide i
     if (!d->recorder) d->recorder = record_function(d);
     kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), du32(b, site + 1));
     keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
-    if (d->any_open) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
+    if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
 }
 
 static device_wide kept(device *d, kir_builder *b, kir_var *const *vars) {
@@ -164,7 +164,7 @@ void device_record_late(device *d, kir_module *m) {
     kir_value *args[16] = {kir_sub(&b, site, du32(&b, 1))};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_index), args + n));
-    if (d->any_open) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
     kir_call(&b, d->recorder, n, args, NULL);
     kir_if_end(&b, happened);
     d->failed = d->failed || b.failed;
@@ -178,7 +178,7 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
     kir_value *args[16] = {du32(b, site)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));
-    if (d->any_open) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
     if (d->ghosts) args[n++] = device_phase(d, b);
     kir_call(b, record_function(d), n, args, NULL);
     device_tell_group(d, b);

@@ -58,6 +58,7 @@ typedef struct device {
     bool group_memory; /* the program's shared memory is in the group */
     bool fills;        /* … and begins as zeros */
     bool any_open;
+    bool any_name; /* records have a NAME: open accesses, or faults with two values */
     bool can_exit;         /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
     bool has_kept_loop;    /* a loop that ghosts stay in */
     bool tell_faults, tell_alive; /* words that the group shares at barriers */

@@ -1,5 +1,6 @@
 #include "kir/fault_text.h"
 #include <stdio.h>
+#include <string.h>
 
 /* Decimal text of an exact signed offset; text has room for 48 bytes. */
 static const char *print_wide(kir_i128 value, char *text) {
@@ -28,9 +29,18 @@ void kir_fault_text_align(char *text, size_t size, uint64_t offset) {
     (void)snprintf(text, size, "misaligned atomic: offset %llu", (unsigned long long)offset);
 }
 
-const char *kir_fault_text(uint8_t code, const char *message) {
-    if (message) return message;
-    return code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
+void kir_fault_text(char *text, size_t size, uint8_t code, const char *message, const uint64_t values[KIR_FAULT_VALUES]) {
+    if (!message) message = code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
+    int next = 0;
+    for (size_t used = 0; size;) {
+        const char *gap = next < KIR_FAULT_VALUES ? strstr(message, "{}") : NULL;
+        size_t length = gap ? (size_t)(gap - message) : strlen(message);
+        int n = gap ? snprintf(text + used, size - used, "%.*s%llu", (int)length, message, (unsigned long long)values[next++])
+                    : snprintf(text + used, size - used, "%s", message);
+        if (!gap || n < 0 || (size_t)n >= size - used) return;
+        used += (size_t)n;
+        message = gap + 2;
+    }
 }
 
 void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms) {

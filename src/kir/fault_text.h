@@ -11,8 +11,8 @@ __extension__ typedef __int128 kir_i128; /* offsets are exact: an index of 64 bi
 void kir_fault_text_bounds(char *text, size_t size, bool pool, kir_i128 offset, uint64_t bytes, uint64_t limit);
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
 void kir_fault_text_align(char *text, size_t size, uint64_t offset);
-/* Of a FAULT_IF: its own message, else what the code says. */
-const char *kir_fault_text(uint8_t code, const char *message);
+/* Of a FAULT_IF: its own message with the values for its {}, else what the code says. */
+void kir_fault_text(char *text, size_t size, uint8_t code, const char *message, const uint64_t values[KIR_FAULT_VALUES]);
 void kir_fault_text_timeout(char *text, size_t size, uint64_t timeout_ms);
 
 #endif

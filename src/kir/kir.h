@@ -97,7 +97,9 @@ struct kir_value {
                                     u32 variable receives the high half */
         } mem;
         struct { uint16_t fn; uint8_t atlas_type; } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
-        struct { uint8_t code; uint8_t operand; const char *message; } fault; /* FAULT_IF: kir_fault; message static or in the module's arena */
+        /* FAULT_IF: kir_fault; message static or in the module's arena. args: the condition, then a u64 for each {} of the message
+           (two u32, low first, on targets without 64-bit integers) */
+        struct { uint8_t code, operand, values; const char *message; } fault;
         struct { uint16_t op; uint8_t opname; uint8_t atlas_type; const struct kir_step *info; } step; /* STEP: hg_op; args in kir_step order */
         struct { bool bounded, once; } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
     } u;
@@ -247,6 +249,9 @@ void kir_break(kir_builder *b);
 void kir_continue(kir_builder *b);
 void kir_exit(kir_builder *b);
 void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message);
+enum { KIR_FAULT_VALUES = 2 };
+/* message with a {} for each value (u64, at most KIR_FAULT_VALUES). Values are worked out by all lanes: put them under an IF. */
+void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count, kir_value *const *values);
 /* shorthands used by definitions */
 static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y); }
 static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y); }

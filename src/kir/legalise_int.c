@@ -317,6 +317,19 @@ static kir_value *access(legal_pass *p, const kir_value *v, kir_op o, uint8_t t,
     return a;
 }
 
+static bool lower_fault(legal_pass *p, const kir_value *v) {
+    if (p->caps->i64 || !v->u.fault.values) return false;
+    kir_value *args[1 + 2 * KIR_FAULT_VALUES] = {legal_arg(p, v, 0)};
+    uint8_t n = 1;
+    for (uint8_t i = 1; i < v->nargs; i++) {
+        pair x = arg(p, v, i);
+        args[n++] = x.l;
+        args[n++] = x.h;
+    }
+    legal_set(p, v, legal_copy_with(p, v, KIR_VOID, n, args));
+    return true;
+}
+
 static bool lower_memory(legal_pass *p, const kir_value *v) {
     if (p->caps->i64) return false;
     kir_builder *b = &p->b;
@@ -466,6 +479,7 @@ static bool lower(legal_pass *p, const kir_value *v) {
     case KIR_STORE:
     case KIR_CHECK:
     case KIR_ATOMIC: return lower_memory(p, v);
+    case KIR_FAULT_IF: return lower_fault(p, v);
     case KIR_CALL: call(p, v); return true;
     case KIR_PARAM: parameter(p, v); return true;
     case KIR_RETURN:

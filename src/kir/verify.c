@@ -61,6 +61,13 @@ static const char *check_types(const kir_function *f, const kir_value *v) {
     if (RULES[v->op].result == RESULT_BOOL && v->type != KIR_BOOL) return "result is no bool";
     if (RULES[v->op].result == RESULT_NONE && v->type != KIR_VOID) return "has a result";
     if ((v->op == KIR_IF || v->op == KIR_FAULT_IF) && first != KIR_BOOL) return "condition is no bool";
+    if (v->op == KIR_FAULT_IF) {
+        uint8_t values = v->u.fault.values;
+        bool halves = values && v->nargs == 1 + 2 * values;
+        if (values > KIR_FAULT_VALUES || (!halves && v->nargs != 1 + values)) return "wrong number of values";
+        for (uint8_t i = 1; i < v->nargs; i++)
+            if (v->args[i]->type != (halves ? HG_TYPE_U32 : HG_TYPE_U64)) return "a value is no u64";
+    }
     if ((v->op == KIR_VAR_GET && v->type != v->u.var->type) || (v->op == KIR_VAR_SET && first != v->u.var->type)) return "differs from the variable's type";
     if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && v->u.var->length) return "scalar access to an array";
     if ((v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) && (!v->u.var->length || first != HG_TYPE_U32)) return "not an array indexed by u32";

@@ -68,8 +68,9 @@ void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const k
     fault->code = site->code;
     fault->operand = site->operand;
     fault->inst = site->inst;
+    const uint64_t values[KIR_FAULT_VALUES] = {wide(words, KIR_FAULT_INDEX), wide(words, KIR_FAULT_NAME)};
     if (site->bytes)
         decode_access(words, variants->module, site, launch, fault);
     else
-        snprintf(fault->message, sizeof fault->message, "%s", kir_fault_text(site->code, site->message));
+        kir_fault_text(fault->message, sizeof fault->message, site->code, site->message, values);
 }

@@ -277,10 +277,12 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
     case KIR_VAR_SET:
     case KIR_RETURN:
     case KIR_TABLE_GET:
-    case KIR_FAULT_IF:
     case KIR_IF:
     case KIR_ARRAY_GET:
         if (v->nargs) widen_affine(v->args[0]);
+        break;
+    case KIR_FAULT_IF:
+        for (uint8_t i = 0; i < v->nargs; i++) widen_affine(v->args[i]);
         break;
     case KIR_ARRAY_SET:
         widen_affine(v->args[0]);

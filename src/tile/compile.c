@@ -321,6 +321,17 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
     insn->c = v->u.fault.operand;
     insn->size = v->u.fault.code;
     insn->u.message = message;
+    uint8_t each = v->u.fault.values && v->nargs == 1 + 2 * v->u.fault.values ? 2 : 1;
+    tile_fault_value *values = v->u.fault.values ? hg_arena_alloc(&c->kernel->arena, KIR_FAULT_VALUES * sizeof *values) : NULL;
+    if (v->u.fault.values && !values) c->plan->out_of_memory = true;
+    for (uint8_t i = 0; values && i < v->u.fault.values; i++)
+        for (uint8_t half = 0; half < each; half++) {
+            const kir_value *arg = v->args[1 + i * each + half];
+            values[i].size = (uint8_t)size_of(arg->type);
+            values[i].one[half] = is_scalar(arg);
+            values[i].slot[half] = is_scalar(arg) ? cell_of(arg) : vector_of(arg);
+        }
+    insn->values = values;
 }
 
 /* ---- calls ---- */

@@ -97,6 +97,16 @@ static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) 
 
 /* ---- faults ---- */
 
+static uint64_t fault_value(const tile_frame *f, const tile_fault_value *v, uint32_t lane) {
+    uint64_t value = 0;
+    for (uint32_t half = 0; v->size && half < 8u / v->size; half++) {
+        uint64_t part = 0;
+        memcpy(&part, f->slot[v->slot[half]] + (v->one[half] ? 0 : (size_t)lane * v->size), v->size);
+        value |= part << (32 * half);
+    }
+    return value;
+}
+
 static void fault_if(tile_frame *f, const tile_insn *insn) {
     tile_mask *mask = &f->mask[insn->mask];
     const uint8_t *cond = f->slot[insn->a], *active = tile_mask_bytes(f, mask);
@@ -114,7 +124,9 @@ static void fault_if(tile_frame *f, const tile_insn *insn) {
         fault->code = insn->size;
         fault->operand = (uint8_t)insn->c;
         fault->inst = insn->inst ? insn->inst - 1 : 0;
-        tile_fault_message(fault, "%s", kir_fault_text(insn->size, insn->u.message));
+        uint64_t values[KIR_FAULT_VALUES] = {0, 0};
+        for (int i = 0; insn->values && i < KIR_FAULT_VALUES; i++) values[i] = fault_value(f, &insn->values[i], first);
+        kir_fault_text(fault->message, sizeof fault->message, insn->size, insn->u.message, values);
     }
     if (insn->b)
         mask->count = 0;

@@ -76,6 +76,13 @@ typedef enum tile_kind {
 
 typedef struct tile_access tile_access;
 
+/* A number in the text of a fault: 8 bytes, or two halves of 4 (low first). */
+typedef struct tile_fault_value {
+    uint8_t size; /* 0: none */
+    bool one[2];  /* the same for all lanes */
+    uint32_t slot[2];
+} tile_fault_value;
+
 typedef struct tile_insn {
     uint8_t kind, size;
     uint8_t bounded;
@@ -91,6 +98,7 @@ typedef struct tile_insn {
         tile_access *access;
         const char *message;
     } u;
+    const tile_fault_value *values; /* FAULT_IF: KIR_FAULT_VALUES of them, or NULL */
 } tile_insn;
 
 /* A memory operation. */

@@ -227,6 +227,7 @@ int main(int argc, char **argv) {
     }
     cts_maps(&s);
     cts_forms(&s);
+    cts_atlas(&s);
     cts_examples(&s);
     check_coverage(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);

@@ -58,6 +58,7 @@ void cts_literals(cts *s); /* rows.c: mov_imm and rdid */
 void cts_maps(cts *s);     /* maps.c: operations on whole arrays */
 void cts_forms(cts *s);    /* forms.c: memory, pools, atomics, control, barriers, faults */
 
+void cts_atlas(cts *s);    /* atlas.c: block 1C0 */
 void cts_examples(cts *s); /* examples.c: the programs of examples/programs */
 
 /* record.c: cases for machines that cannot run the oracle. */

@@ -35,6 +35,21 @@ oracle_outcome oracle_reduce(hg_opname name, hg_type type, const uint8_t *elemen
 /** cvt, all 24 x 24 pairs, rounded once. */
 void oracle_convert(hg_type to, hg_type from, const uint8_t *source, uint8_t *result);
 
+/** Atlas: semantics 4.5, 5.1 to 5.3, 5.5, 5.10, 5.11. Classes below 96. */
+uint32_t oracle_class_of_byte(uint8_t byte);
+uint32_t oracle_mirror(uint32_t cls);
+uint32_t oracle_neighbours(uint32_t cls, uint32_t neighbours[6]); /* rising; returns their number */
+void oracle_torus(hg_type type, uint64_t *pages, uint64_t *residues);
+bool oracle_is_torus(uint64_t n);
+uint32_t oracle_orbit(uint64_t coordinate, uint64_t n);
+uint64_t oracle_representative(uint32_t orbit);                /* orbit below 32 */
+uint64_t oracle_inverse(uint64_t unit, uint64_t modulus);       /* 0: none below 2^32 */
+/** An exact sum of doubles; all zero: nothing added. */
+typedef struct oracle_sum { uint32_t limb[128]; bool rises, falls, nan; } oracle_sum;
+void oracle_sum_add(oracle_sum *sum, const uint8_t *f64);
+void oracle_sum_merge(oracle_sum *sum, const oracle_sum *more);
+void oracle_sum_round(const oracle_sum *sum, uint8_t *f64);     /* once, to nearest even */
+
 /** Bytes of one element. */
 uint32_t oracle_size(hg_type type);
 bool oracle_is_float(hg_type type);

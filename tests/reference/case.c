@@ -78,6 +78,12 @@ static bool bind(ref_machine *m, const hg_program *program, const run_case *c, r
     return true;
 }
 
+bool case_uses_state(const hg_program *program) {
+    for (uint32_t i = 0; i < program->inst_count; i++)
+        if (program->insts[i].op == HG_OP_RES_ACCUM || program->insts[i].op == HG_OP_PHASE_WRITE) return true;
+    return false;
+}
+
 void case_run_reference(const hg_program *program, run_case *c, run_result *result) {
     *result = (run_result){.outcome = RUN_ERROR};
     ref_fault fault = {0};
@@ -89,6 +95,7 @@ void case_run_reference(const hg_program *program, run_case *c, run_result *resu
     }
     ref_outcome outcome = ref_run(m, &c->launch, &fault);
     result->outcome = outcome == REF_DONE ? RUN_OK : outcome == REF_FAULT ? RUN_FAULT : RUN_ERROR;
+    if (outcome == REF_DONE && case_uses_state(program)) ref_state(m, c->phase, c->resonance);
     if (outcome == REF_FAULT || outcome == REF_BROKEN) {
         memcpy(result->code, fault.code, sizeof result->code);
         snprintf(result->message, sizeof result->message, "%s", fault.message);
@@ -143,6 +150,17 @@ bool case_same(const run_case *expected, const run_result *er, const run_case *a
         return same;
     }
     if (er->outcome == RUN_ERROR || expected->racy) return true;
+    for (int i = 0; i <= 96; i++) {
+        uint8_t a[8], b[8];
+        memcpy(a, &expected->resonance[i], sizeof a);
+        memcpy(b, &actual->resonance[i], sizeof b);
+        bool phase = i == 96 || expected->phase[i] == actual->phase[i];
+        if (phase && oracle_agrees(HG_TYPE_F64, 0, a, b)) continue;
+        snprintf(reason, 512, phase ? "resonance of class %d: expected %016llx, got %016llx" : "phase of class %d: expected %llu, got %llu", i,
+                 (unsigned long long)(phase ? expected->resonance[i] : expected->phase[i]),
+                 (unsigned long long)(phase ? actual->resonance[i] : actual->phase[i]));
+        return false;
+    }
     for (uint32_t i = 0; i < expected->array_count; i++)
         if (!same_array(&expected->arrays[i], &actual->arrays[i], reason)) return false;
     return true;

@@ -31,6 +31,9 @@ typedef struct run_case {
     ref_launch launch;
     bool racy;              /* only how a run ended is compared */
     uint32_t cleared_class; /* class whose memory starts as zeros; 96: none is used */
+    bool all_classes;       /* the memory of every class starts as zeros */
+    uint32_t phase[96];     /* after a run of a program that case_uses_state: the context's, */
+    uint64_t resonance[97]; /* and the bits of its resonances, that of all classes last */
 } run_case;
 
 typedef enum run_outcome { RUN_OK, RUN_FAULT, RUN_ERROR } run_outcome;
@@ -46,6 +49,8 @@ case_array *case_add_array(run_case *c, const char *name, hg_type type, const vo
 void case_add_scalar(run_case *c, const char *name, hg_type type, uint64_t bits);
 /* Exactly n lanes in blocks of at most 256. */
 void case_set_lanes(run_case *c, uint64_t n);
+/* Whether a program leaves something in phases or resonances. */
+bool case_uses_state(const hg_program *program);
 bool case_copy(run_case *to, const run_case *from);
 void case_free(run_case *c);
 

@@ -21,6 +21,15 @@ typedef struct ref_object {
 
 typedef enum lane_state { LANE_RUNS, LANE_AT_BARRIER, LANE_AT_COLLECTIVE, LANE_STOPPED } lane_state;
 
+/* What a lane added to a class's resonance, or the phase it wrote there last. */
+typedef struct ref_own {
+    struct ref_own *next;
+    uint32_t cls;
+    bool wrote;
+    uint32_t phase;
+    oracle_sum sum;
+} ref_own;
+
 typedef struct ref_lane {
     uint64_t id, steps;
     uint32_t block, local; /* linear */
@@ -30,6 +39,8 @@ typedef struct ref_lane {
     uint32_t stack[REF_STACK];
     uint8_t types[256];
     uint8_t *values; /* a slot for each register the program names */
+    uint32_t phase;  /* of phase.get */
+    ref_own *own;
 } ref_lane;
 
 struct ref_machine {
@@ -46,6 +57,9 @@ struct ref_machine {
     ref_lane *lanes;
     uint8_t *values, *shared;
     uint64_t step, phase;
+    uint32_t start_phase[96], new_phase[96]; /* of the context, and as the highest lane left them */
+    uint64_t phase_lane[96];                 /* that lane + 1 */
+    oracle_sum resonance[97];                /* at the start; 96: of all classes */
     bool has_fault, block_has_fault; /* any block; the running block */
     ref_fault fault;  /* the first in order so far */
     ref_fault broken; /* why the run is REF_BROKEN */
@@ -66,6 +80,15 @@ bool ref_read_count(ref_machine *m, const ref_lane *lane, const hg_operand *oper
 void ref_write(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, const uint8_t *bytes);
 ref_next ref_execute(ref_machine *m, ref_lane *lane);
 
+void ref_write_uint(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, uint64_t value);
+void ref_write_predicate(ref_lane *lane, uint8_t p, bool value);
+
+/* ref_atlas.c: instructions of block 1C0. */
+ref_next ref_atlas(ref_machine *m, ref_lane *lane, const hg_inst *inst);
+void ref_atlas_free(ref_lane *lane);
+
+/* ref_memory.c: the bytes of a class [offset, offset + size). */
+uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls, uint64_t offset, uint64_t size);
 /* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array instructions: without lane). */
 uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic);
 uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle, uint64_t offset, uint64_t size);

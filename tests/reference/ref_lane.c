@@ -35,7 +35,7 @@ void ref_write(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, const 
     memmove(slot(m, lane, reg), bytes, oracle_size(type));
 }
 
-static void write_u64(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, uint64_t value) {
+void ref_write_uint(ref_machine *m, ref_lane *lane, uint8_t reg, hg_type type, uint64_t value) {
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
     ref_write(m, lane, reg, type, bytes);
@@ -50,7 +50,7 @@ static bool read_predicate(ref_machine *m, const ref_lane *lane, uint8_t p, uint
     return true;
 }
 
-static void write_predicate(ref_lane *lane, uint8_t p, bool value) {
+void ref_write_predicate(ref_lane *lane, uint8_t p, bool value) {
     lane->predicates_set = (uint16_t)(lane->predicates_set | 1u << p);
     lane->predicates = (uint16_t)((lane->predicates & ~(1u << p)) | (unsigned)value << p);
 }
@@ -100,7 +100,7 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, variant, args, result);
     if (outcome == ORACLE_DIVISION_BY_ZERO) return ref_fail(m, lane, lane->pc, 3, "F02", "division by zero");
     if (outcome == ORACLE_NONE) return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text, hg_type_name((hg_type)inst->type));
-    if (inst->op == HG_OP_SET) write_predicate(lane, o[1].reg, result[0]);
+    if (inst->op == HG_OP_SET) ref_write_predicate(lane, o[1].reg, result[0]);
     else ref_write(m, lane, o[0].reg, (hg_type)inst->type, result);
     return NEXT_FOLLOWING;
 }
@@ -199,7 +199,7 @@ static ref_next loop(ref_machine *m, ref_lane *lane) {
     if (!bytes) return NEXT_BROKEN;
     memcpy(&counter, bytes, sizeof counter);
     if (counter == 0) return NEXT_FOLLOWING;
-    write_u64(m, lane, o[0].reg, HG_TYPE_U32, counter - 1);
+    ref_write_uint(m, lane, o[0].reg, HG_TYPE_U32, counter - 1);
     return jump(m, lane, (uint32_t)o[1].value, true);
 }
 
@@ -236,7 +236,7 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     case HG_OP_RDID: {
         hg_idname id = (hg_idname)o[1].value;
         bool is_u64 = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
-        write_u64(m, lane, o[0].reg, is_u64 ? HG_TYPE_U64 : HG_TYPE_U32, id_value(m, lane, id));
+        ref_write_uint(m, lane, o[0].reg, is_u64 ? HG_TYPE_U64 : HG_TYPE_U32, id_value(m, lane, id));
         return NEXT_FOLLOWING;
     }
     case HG_OP_BAR_SYNC: return NEXT_BARRIER;
@@ -246,6 +246,6 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     case HG_OP_POOL_STORE: case HG_OP_POOL_STORE_CONST: return pool_store(m, lane, inst);
     case HG_OP_ATOM_ADD: case HG_OP_ATOM_MIN: case HG_OP_ATOM_MAX: case HG_OP_ATOM_AND: case HG_OP_ATOM_OR: case HG_OP_ATOM_XOR:
     case HG_OP_ATOM_EXCH: case HG_OP_ATOM_CAS: return atomic(m, lane, inst);
-    default: return compute(m, lane, inst);
+    default: return row->opcode >= 0x1C0 ? ref_atlas(m, lane, inst) : compute(m, lane, inst);
     }
 }

@@ -132,6 +132,11 @@ uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uin
     return bytes;
 }
 
+uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls, uint64_t offset, uint64_t size) {
+    region r = {m->classes + cls * REF_CLASS_BYTES, REF_CLASS_BYTES, "buffer"};
+    return check(m, lane, lane->pc, text_number(operand), &r, (ref_int128)offset, size);
+}
+
 uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle, uint64_t offset, uint64_t size) {
     region r;
     if (!object_region(m, REF_POOL, handle, false, &r)) {

@@ -45,6 +45,7 @@ void ref_destroy(ref_machine *m) {
     if (!m) return;
     while (m->objects) ref_remove(m, m->objects);
     if (m->owns_classes) free(m->classes);
+    for (uint64_t i = 0; m->lanes && i < m->lane_count; i++) ref_atlas_free(&m->lanes[i]);
     free(m->lanes);
     free(m->values);
     free(m->shared);

@@ -45,6 +45,8 @@ bool ref_bind(ref_machine *machine, ref_space space, uint64_t handle, uint8_t *b
 void ref_set_class_memory(ref_machine *machine, uint8_t *bytes);
 /* The value every lane finds in a register at its start. */
 void ref_set_register(ref_machine *machine, uint8_t reg, hg_type type, const void *bytes);
+/* After a run that was REF_DONE: phases, and resonances as the bits of their nearest doubles (96: of all classes), of a context that was new. */
+void ref_state(const ref_machine *machine, uint32_t phase[96], uint64_t resonance[97]);
 /* Runs once. fault is filled in for REF_FAULT and REF_BROKEN. */
 ref_outcome ref_run(ref_machine *machine, const ref_launch *launch, ref_fault *fault);
 

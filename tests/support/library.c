@@ -55,6 +55,17 @@ static hg_status clear_class(library *l, uint32_t number) {
     return number < 96 ? hg_backend_copy_to_buffer(l->backend, one, zeros, sizeof zeros) : HG_OK;
 }
 
+static hg_status take_state(library *l, run_case *c) {
+    for (uint32_t i = 0; i <= 96; i++) {
+        double value;
+        hg_status status = i < 96 ? hg_backend_resonance(l->backend, i, &value) : hg_backend_resonance_total(l->backend, &value);
+        if (status == HG_OK && i < 96) status = hg_backend_phase(l->backend, i, &c->phase[i]);
+        if (status != HG_OK) return status;
+        memcpy(&c->resonance[i], &value, sizeof value);
+    }
+    return HG_OK;
+}
+
 static bool has_param(const hg_program *program, const char *name) {
     for (size_t i = 0; i < hg_program_param_count(program); i++)
         if (strcmp(hg_program_param_name(program, i), name) == 0) return true;
@@ -84,13 +95,17 @@ void library_run(library *l, const hg_program *program, run_case *c, run_result 
     launch.shared_memory = c->launch.shared;
     launch.max_steps = c->launch.max_steps;
     hg_params *params = hg_params_create();
+    bool state = case_uses_state(program);
     hg_status status = params ? clear_class(l, c->cleared_class) : HG_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; status == HG_OK && c->all_classes && i < 96; i++) status = clear_class(l, i);
+    if (status == HG_OK && state) status = hg_backend_reset_state(l->backend);
     for (uint32_t i = 0; status == HG_OK && i < c->array_count; i++)
         if (has_param(program, c->arrays[i].name)) status = put(l, &c->arrays[i], params, &arrays[i]);
     for (uint32_t i = 0; status == HG_OK && i < c->scalar_count; i++)
         if (has_param(program, c->scalars[i].name))
             status = hg_params_set_scalar(params, c->scalars[i].name, c->scalars[i].type, &c->scalars[i].bits);
     if (status == HG_OK) status = hg_backend_execute_program_with_params(l->backend, program, &launch, params);
+    if (status == HG_OK && state) status = take_state(l, c);
     if (status != HG_OK) report(status, result);
     for (uint32_t i = 0; i < c->array_count; i++) {
         if (!arrays[i].live) continue;

@@ -652,8 +652,15 @@ static hg_opname random_opname(hg_op op, hg_type type) {
     }
 }
 
+/* A number that the verifier lets pass. */
+static void put_atlas_number(writer *w, const hg_operand_info *o) {
+    bool torus = strcmp(o->name, "torus") == 0 || strcmp(o->name, "modulus") == 0, unit = strcmp(o->name, "unit") == 0;
+    put(w, "%u", torus ? 96 : unit ? 5 : (unsigned)random_below(24));
+}
+
 static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type type, uint32_t labels) {
     unsigned reg = (unsigned)random_below(256);
+    if (o->access & HG_NAMED) put(w, "%s=", o->name);
     switch ((hg_operand_kind)o->kind) {
     case HG_K_REG: put(w, "r%u", op >= HG_OP_REDUCE_ADD && op <= HG_OP_REDUCE_MUL ? reg / 2 : reg); break;
     case HG_K_PRED: put(w, "p%u", reg % 16); break;
@@ -668,8 +675,12 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
     case HG_K_ADDRESS:
         put_address(w, hg_op_get(op)->flags & HG_F_SHARED ? ONLY_SHARED : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED : ANY_PLACE);
         break;
-    case HG_K_LITERAL: put_literal(w, type); break;
-    case HG_K_COUNT: put(w, random_below(2) ? "r%u" : "%u", reg); break;
+    case HG_K_LITERAL: put_literal(w, o->rule == HG_R_F64 ? HG_TYPE_F64 : type); break;
+    case HG_K_COUNT:
+        if (op >= HG_OP_CLS_GET && random_below(2)) put_atlas_number(w, o);
+        else put(w, random_below(2) || op >= HG_OP_CLS_GET ? "r%u" : "%u", reg);
+        break;
+    case HG_K_I8: put(w, "%d", (int)(int8_t)reg); break;
     case HG_K_U8: put(w, "%u", reg / 2); break;
     case HG_K_POOL: put(w, "pool%u", reg); break;
     case HG_K_OPNAME: put(w, "%s", hg_opname_name(random_opname(op, type))); break;

@@ -186,7 +186,7 @@ static void check_fault(const example *x, const char *target, const device_run *
     if (code == KIR_FAULT_HANDLE) kir_fault_text_handle(text, sizeof text, pool, name);
     else if (code == KIR_FAULT_BOUNDS) kir_fault_text_bounds(text, sizeof text, pool, offset, s->bytes, limit);
     else if (code == KIR_FAULT_ALIGN) kir_fault_text_align(text, sizeof text, (uint64_t)offset);
-    else snprintf(text, sizeof text, "%s", kir_fault_text(code, s->message));
+    else kir_fault_text(text, sizeof text, code, s->message, (const uint64_t[]){index, name});
     CHECK_MESSAGE(strcmp(text, expected->message) == 0, "%s %s: expected \"%s\", got \"%s\"", x->name, target, expected->message, text);
     CHECK_U64(code, expected->code);
     CHECK_U64(s->inst, expected->inst);
