@@ -283,7 +283,8 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
     if (kind == F_CONVERT) return convert(k, token, a, (jk_type)op);
     const char *name = hg_op_get((hg_op)op)->text;
     if (arity == 2) {
-        if (kind == F_REAL && jk_is_integer(node_of(k, a)->type) && jk_is_integer(node_of(k, b)->type)) { /* not to each other first: signs stay */
+        if (kind == F_REAL && jk_is_integer(node_of(k, a)->type) &&
+            jk_is_integer(node_of(k, b)->type)) { /* not to each other first: signs stay */
             a = jk_as(k, a, HG_TYPE_F32);
             b = jk_as(k, b, HG_TYPE_F32);
         }
