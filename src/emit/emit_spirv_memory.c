@@ -281,12 +281,15 @@ static void clear_array(spirv *s, const kir_var *x, uint32_t counter) {
 }
 
 void spv_clear_arrays(spirv *s) {
-    uint32_t counter = 0, type = spv_pointer(s, Spv_S_Function, spv_type(s, HG_TYPE_U32));
+    uint32_t counter = 0;
     emit_words *at = s->at;
     s->at = &s->prologue;
     for (const kir_var *x = s->module->vars; x; x = x->next) {
         if (!is_long(s, x)) continue;
-        if (!counter) SPV(s, &s->vars, OpVariable, type, counter = s->next_id++, Spv_S_Function);
+        if (!counter) {
+            uint32_t type = spv_pointer(s, Spv_S_Function, spv_type(s, HG_TYPE_U32));
+            SPV(s, &s->vars, OpVariable, type, counter = s->next_id++, Spv_S_Function);
+        }
         clear_array(s, x, counter);
     }
     s->at = at;
