@@ -207,6 +207,8 @@ static void definition(const native *row, hg_type type) {
     kir_module_destroy(m);
 }
 
+static const native BYTES[] = {{HG_OP_CLS_GET, "class", false, false, false}, {HG_OP_MIRROR, "mirror", false, false, false}};
+
 static void all_definitions(void) {
     static const hg_type INTEGERS[] = {HG_TYPE_I8, HG_TYPE_I16, HG_TYPE_I32, HG_TYPE_I64,
                                        HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
@@ -215,6 +217,7 @@ static void all_definitions(void) {
         if (NATIVE[i].f64) definition(&NATIVE[i], HG_TYPE_F64);
         for (size_t k = 0; k < HG_COUNT_OF(INTEGERS) && NATIVE[i].integers; k++) definition(&NATIVE[i], INTEGERS[k]);
     }
+    for (size_t i = 0; i < HG_COUNT_OF(BYTES); i++) definition(&BYTES[i], HG_TYPE_U8);
 }
 
 /* ---- folds ---- */

@@ -89,13 +89,7 @@ kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t p
 
 /* ---- classes ---- */
 
-/* b7 b6 · 24, then b5 … b1 without their last bit, where modality 3 counts as 0. */
-static kir_value *class_of_byte(build *x, kir_value *byte) {
-    kir_value *top = by(x, KIR_AND, byte, 0xC0), *rest = by(x, KIR_AND, shift(x, KIR_LSHR, byte, 1), 0x1F);
-    kir_value *scope = op(x, KIR_ADD, shift(x, KIR_LSHR, top, 2), shift(x, KIR_LSHR, top, 3));
-    kir_value *same = by(x, KIR_CMP_ULT, rest, 24);
-    return op(x, KIR_ADD, scope, kir_select(&x->b, same, rest, by(x, KIR_SUB, rest, 24)));
-}
+static kir_value *class_of_byte(build *x, kir_value *byte) { return kir_derived(&x->b, HG_OP_CLS_GET, HG_TYPE_U8, 1, &byte); }
 
 static void cls_get(build *x, uint32_t inst) {
     uint8_t type = kir_type_of((hg_type)x->types[x->program->insts[inst].operands + 1]);
@@ -116,8 +110,10 @@ static void lane_class(build *x, uint32_t inst) {
 }
 
 static void mirror(build *x, uint32_t inst) {
-    kir_value *c = class_of(x, inst, 1), *low = by(x, KIR_CMP_ULT, c, 48);
-    set(x, inst, HG_TYPE_U8, kir_select(&x->b, low, by(x, KIR_ADD, c, 48), by(x, KIR_SUB, c, 48)));
+    kir_value *c = build_get(x, operand_of(x, inst, 1)->reg, HG_TYPE_U8); /* no index: what a stopped lane makes of it is harmless */
+    if (c->op != KIR_CONST || c->u.imm >= HG_CLASS_COUNT)
+        build_fault(x, op(x, KIR_CMP_ULT, kir_const(&x->b, HG_TYPE_U8, HG_CLASS_COUNT - 1), c), KIR_FAULT_ALIGN, 1, CLASS_TEXT, 1, &c);
+    set(x, inst, HG_TYPE_U8, kir_derived(&x->b, HG_OP_MIRROR, HG_TYPE_U8, 1, &c));
 }
 
 static void unity(build *x, uint32_t inst) {

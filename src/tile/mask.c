@@ -55,7 +55,7 @@ void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8
         return;
     }
     if (mask->count == n) {
-        yes->count = count_bytes(cond, n);
+        yes->count = memchr(cond, 1, n) ? count_bytes(cond, n) : 0; /* most often nobody, and found out at once otherwise */
         no->count = n - yes->count;
         if (yes->count == 0 || no->count == 0) return;
         memcpy(yes->bytes, cond, n);

@@ -105,13 +105,29 @@ static bool may_alias(const kir_value *get) {
 }
 
 /* Operations whose result is harmless even if another lane changes an operand while they run. Divisions look at their divisor twice,
- * definitions may index tables: those read a copy. */
+ * long definitions may index tables: those read a copy. */
 static bool takes_racing_operands(const kir_value *v) {
+    if (v->op == KIR_DERIVED)
+        return v->u.derived.fn != HG_OP_REM && kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
     return v->op < KIR_CONST && v->op != KIR_UDIV && v->op != KIR_UREM && v->op != KIR_SDIV && v->op != KIR_SREM;
 }
 
-/* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region only, before
- * anything could write to memory. */
+/* Reads of a loaded vector in a branch that only looks for a fault; false: it does something else. */
+static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t *uses, int *budget) {
+    for (int side = 0; side < 2; side++)
+        for (const kir_value *v = branch->body[side]->first; v; v = v->next) {
+            if (--*budget < 0 || (!tile_is_pure(v) && v->op != KIR_CONST && v->op != KIR_FAULT_IF)) return false;
+            for (uint8_t i = 0; i < v->nargs; i++) {
+                if (v->args[i] != load) continue;
+                if (v->op != KIR_FAULT_IF && !takes_racing_operands(v)) return false;
+                ++*uses;
+            }
+        }
+    return true;
+}
+
+/* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region, or in branches of it
+ * that only look for faults, before anything could write to memory. */
 static bool may_stay(const kir_value *load) {
     const value_plan *p = plan_of(load);
     if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || load->u.mem.slot < 0) return false;
@@ -122,6 +138,7 @@ static bool may_stay(const kir_value *load) {
     uint32_t uses = 0;
     int budget = 64;
     for (const kir_value *v = load->next; v && uses < load->uses; v = v->next) {
+        if (v->op == KIR_IF && only_faults(v, load, &uses, &budget)) continue;
         bool pure = tile_is_pure(v) || v->op == KIR_CONST, store = v->op == KIR_STORE, get = v->op == KIR_VAR_GET || v->op == KIR_LOAD;
         if (--budget < 0 || !(pure || store || get)) return false;
         for (uint8_t i = 0; i < v->nargs; i++) {
@@ -312,7 +329,7 @@ static void finish_function(const tile_plan *plan, kir_function *f, const uint32
 
 /* What a tile costs in itself counts where its values are narrow: without loops, in which the slowest lane keeps the others, it may
  * be LONG_WIDTH lanes as long as its values stay within LONG_BUDGET bytes. A map of bytes runs at 1.03 of memcpy instead of 0.85. */
-enum { LONG_WIDTH = 4096, LONG_BUDGET = 4096 };
+enum { LONG_WIDTH = 4096, LONG_BUDGET = 16384 };
 
 static void set_width(tile_kernel *k) {
     uint32_t width = TILE_MAX_WIDTH;

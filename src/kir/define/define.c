@@ -26,12 +26,14 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_SWISH] = {define_swish, 1, false, false},     [HG_OP_POW] = {define_pow, 2, false, false},
     [HG_OP_RCP] = {define_rcp, 1, false, true},          [KIR_FN_RELU] = {define_relu, 1, true, true},
     [KIR_FN_ERF] = {define_erf, 1, false, false},        [KIR_FN_ATAN2] = {define_atan2, 2, false, false},
+    [HG_OP_CLS_GET] = {define_class, 1, true, true},     [HG_OP_MIRROR] = {define_mirror, 1, true, true},
 };
 
 static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && type < HG_TYPE_COUNT && DEFINITIONS[fn].define; }
 
 bool kir_define_exists(uint16_t fn, hg_type type) {
     if (!in_range(fn, type) || kir_is_half(type)) return false;
+    if (fn == HG_OP_CLS_GET || fn == HG_OP_MIRROR) return type == HG_TYPE_U8;
     return hg_type_is_float(type) ? fn != HG_OP_NOT : DEFINITIONS[fn].integers;
 }
 

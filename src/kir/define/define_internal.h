@@ -23,6 +23,8 @@ kir_value *define_ceil(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_round(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_rcp(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_relu(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_mirror(kir_builder *b, hg_type type, kir_value *const *arg);
 /* exp.c */
 kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_tanh(kir_builder *b, hg_type type, kir_value *const *arg);

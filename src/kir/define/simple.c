@@ -175,3 +175,22 @@ kir_value *define_relu(kir_builder *b, hg_type type, kir_value *const *arg) {
     kir_value *zero = zero_of(b, arg[0]);
     return kir_select(b, less(b, type, zero, arg[0]), arg[0], zero);
 }
+
+/* ---- classes of bytes (semantics 5.1, 5.5) ---- */
+
+static kir_value *with(kir_builder *b, kir_op op, kir_value *v, uint64_t n) { return kir_binary(b, op, v, kir_const(b, v->type, n)); }
+
+/* b7 b6 · 24, then b5 … b1 without their last bit, where modality 3 counts as 0. */
+kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg) {
+    (void)type;
+    kir_value *top = with(b, KIR_AND, arg[0], 0xC0), *rest = int_and(b, int_shr(b, arg[0], 1), 0x1F);
+    kir_value *scope = kir_add(b, int_shr(b, top, 2), int_shr(b, top, 3));
+    kir_value *same = with(b, KIR_CMP_ULT, rest, 24);
+    return kir_add(b, scope, kir_select(b, same, rest, with(b, KIR_SUB, rest, 24)));
+}
+
+/* (c + 48) mod 96 of a class. */
+kir_value *define_mirror(kir_builder *b, hg_type type, kir_value *const *arg) {
+    (void)type;
+    return kir_select(b, with(b, KIR_CMP_ULT, arg[0], 48), with(b, KIR_ADD, arg[0], 48), with(b, KIR_SUB, arg[0], 48));
+}
