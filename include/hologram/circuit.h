@@ -59,7 +59,8 @@ typedef enum hg_circuit_kind {
     HG_CIRCUIT_REDUCE_SUM,  /**< dst[0] = sum of the first n elements of src, by the fixed tree */
     HG_CIRCUIT_REDUCE_MIN,
     HG_CIRCUIT_REDUCE_MAX,
-    HG_CIRCUIT_SOFTMAX, /**< dst[i] = exp(src[i] - max) / sum of these, over the first n elements */
+    /** dst[i] = exp(src[i] - max) / sum of these, over the first n elements; those that no lane has are left out */
+    HG_CIRCUIT_SOFTMAX,
     HG_CIRCUIT_KIND_COUNT
 } hg_circuit_kind;
 

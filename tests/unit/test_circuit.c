@@ -253,6 +253,13 @@ static void test_errors(void) {
     CHECK_U64(hg_diagnostics_errors(d), 6);
     hg_diagnostics_destroy(d);
     CHECK_STATUS(hg_circuit_parse(NULL, 1, NULL, NULL, &c), HG_ERROR_INVALID_ARGUMENT);
+    hg_circuit *mark = parsed("mark@c00", 0);
+    hg_circuit_byte *bytes = NULL;
+    CHECK_STATUS(hg_circuit_print(mark, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_circuit_json(mark, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_circuit_words(mark, NULL, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_circuit_bytes(mark, &bytes, NULL), HG_ERROR_INVALID_ARGUMENT);
+    hg_circuit_destroy(mark);
     hg_circuit_options o = {.size = sizeof o, .canonicalise = (hg_canonicalise)3};
     CHECK_STATUS(hg_circuit_parse("mark@c00", 8, &o, NULL, &c), HG_ERROR_INVALID_ARGUMENT);
     o = (hg_circuit_options){.variants = 1};

@@ -111,12 +111,18 @@ static void use_call(const hg_circuit_call *call, uint8_t *use, bool *replaced) 
     }
 }
 
+/* Nothing that a member of a range does to its class is new: texts of a few megabytes have a hundred million members. */
+static bool is_settled(const uint8_t *use, const bool *replaced, uint32_t cls) {
+    return (use[cls] & HG_CLASS_NAMED) && (use[cls] & HG_CLASS_WRITTEN) && ((use[cls] & HG_CLASS_READ) || replaced[cls]);
+}
+
 void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLASSES]) {
     bool replaced[HG_CIRCUIT_CLASSES] = {false};
     for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++) use[c] = circuit ? circuit->use[c] : 0;
     for (uint64_t i = 0; circuit && i < circuit->calls.count; i++) {
         const hg_circuit_call *call = &circuit->calls.data[i];
         for (uint32_t m = 0; m < hg_call_count(call); m++) {
+            if (is_range(call) && is_settled(use, replaced, call->src + m)) continue;
             hg_circuit_call one = hg_call_member(call, m);
             use_call(&one, use, replaced);
         }

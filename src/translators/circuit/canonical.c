@@ -124,6 +124,8 @@ hg_status hg_circuit_gate_form(const hg_circuit *circuit, hg_text *out, uint64_t
 
 /* ---- the sound form ---- */
 
+enum { MOST_MEMBERS = 4 * HG_MAX_INSTRUCTIONS };
+
 /* A call kept so far. before: the last kept call that touched the same class, + 1, one for each class of `classes`. */
 typedef struct kept {
     hg_circuit_call call;
@@ -203,14 +205,22 @@ static bool extend(hg_circuit_call *last, const hg_circuit_call *call) {
     return true;
 }
 
+/* A member takes a `kept`, and lowered an instruction at least: far more than a program may have are not looked at. */
+static bool is_too_much(const hg_circuit *circuit) {
+    uint64_t members = 0;
+    for (uint64_t i = 0; i < circuit->calls.count; i++) members += hg_call_count(&circuit->calls.data[i]);
+    return members > MOST_MEMBERS;
+}
+
 hg_status hg_circuit_simplify(hg_circuit *circuit) {
     hg_circuit_class_use(circuit, circuit->use);
+    if (is_too_much(circuit)) return HG_OK;
     simplifier *s = hg_calloc(1, sizeof *s);
     bool good = s != NULL;
     for (uint64_t i = 0; good && i < circuit->calls.count; i++)
         for (uint32_t m = 0; good && m < hg_call_count(&circuit->calls.data[i]); m++) {
             hg_circuit_call one = hg_call_member(&circuit->calls.data[i], m);
-            good = s->list.count < UINT32_MAX && keep(s, &one);
+            good = keep(s, &one);
         }
     if (good) { /* at most as many as were kept, which is more than the calls only where ranges fell apart */
         hg_circuit_call *calls = hg_calloc((size_t)s->list.count + 1, sizeof *calls);

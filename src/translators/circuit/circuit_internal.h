@@ -122,6 +122,8 @@ hg_status hg_circuit_check_options(const hg_circuit_options *options);
 /* ---- text (print.c) ---- */
 void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_items *items);
 void hg_circuit_print_call(hg_text *out, const hg_circuit_call *call);
+/* HG_OK for a circuit made from text and a pointer to put the answer to. */
+hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result);
 
 /* ---- canonical.c ---- */
 /* The gate rules of 6.9 on a copy of the items: their text in out, their number of terms in ops. */

@@ -87,6 +87,10 @@ static bool compile_range(compiler *c, const circuit_item *item, circuit_shift s
     hg_circuit_call run = {.kind = RANGES[item->generator], .variant = item->variant};
     circuit_sigil sigil = item->sigils[0];
     bool first = true;
+    if (hg_shift_is_none(sigil.postfix) && hg_shift_is_none(shift)) {
+        run.src = sigil.cls, run.dst = item->sigils[1].cls;
+        return add_call(c, run, item);
+    }
     for (uint32_t cls = sigil.cls; cls <= item->sigils[1].cls + 1u; cls++) {
         sigil.cls = (uint8_t)cls;
         uint8_t member = cls <= item->sigils[1].cls ? hg_sigil_class(&sigil, shift) : UINT8_MAX;

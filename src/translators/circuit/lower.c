@@ -118,10 +118,18 @@ static void lower_reduction(lowering *l, const hg_circuit_call *call) {
     hg_build_parallel_reduce_mem(l->builder, HG_TYPE_F32, hg_addr_buffer_start(R_SECOND), hg_array(R_SRC), op, count);
 }
 
-/* Over the label when the lane's element is not among the first n. */
+/* R_COUNT: how many elements of a softmax are its own, n but no more than have a lane: what no lane maps must not reach the sum. */
+static hg_arg softmax_count(lowering *l, const hg_circuit_call *call) {
+    hg_build_rdid(l->builder, R_COUNT, "lane_count");
+    if (call->n == HG_CIRCUIT_LANES) return hg_count_reg(R_COUNT);
+    hg_build_mov_imm(l->builder, HG_TYPE_U64, R_B, hg_imm_u64(call->n));
+    hg_build_min(l->builder, HG_TYPE_U64, R_COUNT, R_COUNT, R_B);
+    return hg_count_reg(R_COUNT);
+}
+
+/* Over the label when the lane's element is not among these. */
 static void skip_others(lowering *l, const hg_circuit_call *call, hg_label behind) {
     if (call->n == HG_CIRCUIT_LANES) return;
-    hg_build_mov_imm(l->builder, HG_TYPE_U64, R_COUNT, hg_imm_u64(call->n));
     hg_build_setgeu(l->builder, HG_TYPE_U64, 0, R_LANE, R_COUNT);
     hg_build_bra_if(l->builder, 0, behind);
 }
@@ -133,15 +141,15 @@ static void lower_softmax(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SRC, call->src);
     set_handle(l, R_SECOND, call->dst);
     need_offset(l);
-    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SRC), "max", count_of(l, call));
+    hg_arg count = softmax_count(l, call);
+    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SRC), "max", count);
     skip_others(l, call, mapped);
     load(l, HG_TYPE_F32, R_A, R_SRC);
     hg_build_sub(b, HG_TYPE_F32, R_A, R_A, R_RESULT);
     hg_build_exp(b, HG_TYPE_F32, R_A, R_A);
     store(l, HG_TYPE_F32, R_SECOND, R_A);
     hg_builder_place(b, mapped);
-    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SECOND), "sum",
-                             call->n == HG_CIRCUIT_LANES ? hg_count_reg(R_COUNT) : hg_count(call->n));
+    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SECOND), "sum", count);
     skip_others(l, call, divided);
     load(l, HG_TYPE_F32, R_A, R_SECOND);
     hg_build_div(b, HG_TYPE_F32, R_A, R_A, R_RESULT);
@@ -174,9 +182,10 @@ static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnosti
             hg_circuit_call one = hg_call_member(&circuit->calls.data[i], m);
             lower_call(&l, &one);
         }
+    bool too_long = hg_builder_len(l.builder) >= HG_MAX_INSTRUCTIONS; /* no room for the exit */
     hg_build_exit(l.builder);
     hg_status status;
-    if (hg_builder_len(l.builder) > HG_MAX_INSTRUCTIONS) {
+    if (too_long) {
         hg_place place = {.instruction = HG_NONE};
         status = hg_fail(HG_ERROR_ISA, "Circuit too long: its program has more than %d instructions", HG_MAX_INSTRUCTIONS);
         memcpy(hg_error_record()->code, "S05", 4);

@@ -103,13 +103,14 @@ static hg_status finish(hg_text *out, char **text, size_t *length) {
     return HG_OK;
 }
 
-static hg_status need_tree(const hg_circuit *circuit) {
+hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result) {
+    if (!result) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the pointer for the result is NULL");
     if (circuit && circuit->parsed) return HG_OK;
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit was not made from text");
 }
 
 hg_status hg_circuit_print(const hg_circuit *circuit, char **text, size_t *length) {
-    HG_TRY(need_tree(circuit));
+    HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     hg_circuit_print_items(&out, circuit->phrase, &circuit->items);
     return finish(&out, text, length);
@@ -186,7 +187,7 @@ static void json_close(hg_json *json) {
 }
 
 hg_status hg_circuit_json(const hg_circuit *circuit, char **text, size_t *length) {
-    HG_TRY(need_tree(circuit));
+    HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     hg_json json = {.out = &out};
     json_open(&json, circuit->phrase);

@@ -3,11 +3,6 @@
 
 #include <limits.h>
 
-static hg_status need_tree(const hg_circuit *circuit) {
-    if (circuit && circuit->parsed) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit was not made from text");
-}
-
 /* ---- words ---- */
 
 static void transform_words(hg_text *out, circuit_shift s, bool enter) {
@@ -82,7 +77,7 @@ static void leave_branch(frames *stack, hg_text *out, const circuit_items *items
 }
 
 hg_status hg_circuit_words(const hg_circuit *circuit, char **text, size_t *length) {
-    HG_TRY(need_tree(circuit));
+    HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     frames stack = {0};
     const circuit_items *items = &circuit->items;
@@ -137,7 +132,7 @@ static bool term_bytes(byte_list *list, const circuit_item *item, circuit_shift 
 }
 
 hg_status hg_circuit_bytes(const hg_circuit *circuit, hg_circuit_byte **bytes, size_t *count) {
-    HG_TRY(need_tree(circuit));
+    HG_TRY(hg_circuit_need_tree(circuit, bytes && count ? bytes : NULL));
     byte_list list = {0};
     circuit_shifts outer = {0};
     circuit_shift shift = circuit->phrase;
