@@ -104,6 +104,11 @@ static bool read_values(cli *c, const circuit_params *params, cli_values *values
 
 static bool find_elements(cli *c, const cli_launch *o, const cli_values *values, const cli_value **like, uint64_t *elements) {
     if (!find_shape(c, values, like, elements) || !cli_number(c, "--lanes", o->lanes, HG_MAX_LANES, elements)) return false;
+    if (*like && (*like)->elements > *elements) {
+        cli_error(c, "P04", "class %s: its input has %llu elements, the run %llu", (*like)->param->name,
+                  (unsigned long long)(*like)->elements, (unsigned long long)*elements);
+        return false;
+    }
     if (*like || o->lanes) return true;
     cli_error(c, "P07", "the number of elements is unknown: no class has an input; give --in, --set or --lanes");
     return false;
@@ -132,7 +137,7 @@ static hg_status run_arrays(cli *c, hg_backend *b, const circuit_params *params,
         arrays[i].output = (float *)(void *)v->result.data;
         arrays[i].output_count = elements;
     }
-    HG_TRY(hg_circuit_run(b, &c->circuit, &launch, arrays, values->count));
+    if (elements) HG_TRY(hg_circuit_run(b, &c->circuit, &launch, arrays, values->count));
     return cli_collect(c, b, values);
 }
 

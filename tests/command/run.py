@@ -899,6 +899,7 @@ def circuit_runs():
     expect(run("run", "-e", "mark@c01 . mark@c01", "--canonicalise", "--set", "c01=5"), 0, out="c01 f32[1] = 5.0\n", what="operations that cancel")
     expect(run("run", "-e", "merge.mul@c00[c01,c02]", "--variants", "--set", "c00=2", "--set", "c01=3"), 0, out="c02 f32[1] = 6.0\n", what="variants")
     expect(run("run", "-e", "quote@c01", "--lanes", 2), 0, out="", what="nothing is written")
+    expect(run("run", "-e", "mark@c01", "--lanes", 0), 0, out="c01 f32[0] =\n", what="no elements")
     expect(run("run", "-e", "merge@c[0..1]", "--lanes", 2), 0, out="c00 f32[2] = 0.0 0.0\nc01 f32[2] = 0.0 0.0\n", what="lanes without input")
     rng = numpy.random.default_rng(3)
     for n in (3072, 10_000, 1_000_000):
@@ -930,6 +931,7 @@ def circuit_runs():
             (2, r"error\[P03\]: f64.npy: dtype is '<f8', expected '<f4' for f32", ("--in", "c00=f64.npy")),
             (2, r"error\[P04\]: array 'c01': its shape is not that of 'c00'", ("--in", "c00=square.npy", "--set", "c01=1,2,3")),
             (2, r"error\[P04\]: class c00: its input has 3 elements, the run 2", ("--set", "c00=1,2,3", "--lanes", "2")),
+            (2, r"error\[P04\]: class c00: its input has 3 elements, the run 0", ("--set", "c00=1,2,3", "--lanes", "0")),
             (2, r"error\[P04\]: array 'c02': its shape has 4 elements, the run 3", ("--set", "c00=1,2,3", "--shape", "c02=f32[2,2]")),
             (2, r"error\[P06\]", ("--in", "c00=nothere.npy")),
             (2, r"error\[P07\]: the number of elements is unknown", ()),
