@@ -87,6 +87,7 @@ static hg_status read_part(hg_context *c, uint64_t offset, void *to, uint64_t le
 
 static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
     uint32_t words[HG_RESONANCE_WORDS], flags;
+    if (!value) return hg_null_argument("value");
     HG_TRY(open_state(c, false));
     hg_status status = read_part(c, HG_STATE_RESONANCE + index * sizeof words, words, sizeof words);
     if (status == HG_OK) status = read_part(c, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
@@ -98,6 +99,7 @@ static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
 hg_status hg_context_phase(hg_context *c, uint32_t cls, uint32_t *value) {
     uint32_t phase;
     if (!c) return hg_null_argument("context");
+    if (!value) return hg_null_argument("value");
     HG_TRY(check_class(cls));
     HG_TRY(open_state(c, false));
     hg_status status = read_part(c, HG_STATE_PHASE + cls * sizeof phase, &phase, sizeof phase);

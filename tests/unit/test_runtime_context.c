@@ -220,6 +220,9 @@ static void test_host(hg_backend *b) {
     CHECK_TEXT(hg_last_error()->message, "invalid class index: 4294967295 (must be < 96)");
     CHECK(phase == 5 && value == 5);
     CHECK_STATUS(hg_context_phase(NULL, 0, &phase), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_phase(b, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_resonance(b, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_resonance_total(b, NULL), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_context_set_phase(NULL, 0, 0), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_context_resonance(NULL, 0, &value), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_context_resonance_total(NULL, &value), HG_ERROR_INVALID_ARGUMENT);
