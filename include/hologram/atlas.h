@@ -49,7 +49,7 @@ HG_API uint8_t hg_transform_apply(hg_transform t, uint8_t cls);
 /** The transform that does first, then second, as a function of classes. */
 HG_API hg_transform hg_transform_compose(hg_transform second, hg_transform first);
 HG_API hg_transform hg_transform_inverse(hg_transform t);
-/** As circuits combine a postfix and a prefix (5.4): amounts add, mirrors cancel. */
+/** As circuits combine prefixes around each other (5.4): amounts add, mirrors cancel. */
 HG_API hg_transform hg_transform_combine(hg_transform outer, hg_transform inner);
 HG_API uint8_t hg_class_scope(uint8_t cls, uint32_t s); /* S^s, s modulo 16 */
 HG_API uint8_t hg_class_mirror(uint8_t cls);            /* the mirror of the graph: c + 48 mod 96 */
