@@ -15,24 +15,42 @@ static uint8_t out_of_registers(jk_code *c) {
     return JK_FIRST_LOCAL;
 }
 
-static int find_free(const jk_code *c, bool from_below) {
-    for (int i = 0; i <= JK_LAST_LOCAL - JK_FIRST_LOCAL; i++) {
-        int reg = from_below ? JK_FIRST_LOCAL + i : JK_LAST_LOCAL - i;
+static int find_free(const jk_code *c) {
+    for (int reg = JK_FIRST_LOCAL; reg <= JK_LAST_LOCAL; reg++)
         if (!c->users[reg]) return reg;
-    }
     return -1;
 }
 
+/* For a constant, which stands at the start of the program: a register that no instruction writes. */
+static int find_untouched(const jk_code *c) {
+    for (int reg = JK_LAST_LOCAL; reg >= JK_FIRST_LOCAL; reg--)
+        if (!c->users[reg] && !c->taken[reg]) return reg;
+    return -1;
+}
+
+bool jk_take_unused(jk_code *c, uint64_t takes, uint8_t *reg) {
+    for (int i = JK_FIRST_LOCAL; i <= JK_LAST_LOCAL - 64; i++) { /* leaves enough for what cannot do without */
+        if (c->users[i] || c->taken[i] > takes) continue;
+        c->users[i] = 1;
+        c->taken[i] = ++c->takes;
+        *reg = (uint8_t)i;
+        return true;
+    }
+    return false;
+}
+
 uint8_t jk_take_register(jk_code *c) {
-    int reg = find_free(c, true);
-    for (uint64_t i = 0; reg < 0 && i < c->kept_count; i++) /* results that were only kept give way, oldest first */
+    int reg = find_free(c);
+    uint64_t first = c->loops.count ? c->loops.data[c->loops.count - 1].kept : 0;
+    for (uint64_t i = first; reg < 0 && i < c->kept_count; i++) /* results that were only kept give way, oldest first */
         if (!c->kept[i].dead) {
             c->kept[i].dead = true;
             jk_release(c, c->kept[i].reg);
-            reg = find_free(c, true);
+            reg = find_free(c);
         }
     if (reg < 0) return out_of_registers(c);
     c->users[reg] = 1;
+    c->taken[reg] = ++c->takes;
     return (uint8_t)reg;
 }
 
@@ -47,7 +65,7 @@ uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift
             *number = UINT64_C(1) << 62 | i;
             return c->constants[i].reg;
         }
-    int reg = shift && !c->users[JK_SHIFT] ? JK_SHIFT : c->constant_count < JK_MAX_CONSTANTS ? find_free(c, false) : -1;
+    int reg = shift && !c->users[JK_SHIFT] ? JK_SHIFT : c->constant_count < JK_MAX_CONSTANTS ? find_untouched(c) : -1;
     if (reg >= 0 && c->constant_count < JK_MAX_CONSTANTS) {
         c->users[reg] = 1;
         *number = UINT64_C(1) << 62 | c->constant_count;
@@ -187,33 +205,59 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
     hg_builder_add(b, hg_op_get((hg_op)in->op)->opcode, (hg_type)in->type, type2, arg, n);
 }
 
-static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
-    hg_label *labels = hg_calloc((size_t)c->labels.count + 1, sizeof *labels);
-    uint32_t *order = hg_calloc((size_t)c->labels.count + 1, sizeof *order),
-             *heads = hg_alloc(((size_t)c->insts.count + 1) * sizeof *heads);
-    bool good = labels && order && heads;
-    for (uint64_t i = 0; good && i <= c->insts.count; i++) heads[i] = UINT32_MAX;
-    for (uint64_t i = 0; good && i < c->labels.count; i++) { /* lists of the labels of each instruction */
+/* What stands in front of each instruction: two lists an index, of labels and of hoisted instructions. */
+typedef struct fronts {
+    uint32_t *label, *next_label, *hoisted, *next_hoisted;
+} fronts;
+
+static void free_fronts(fronts *f) {
+    hg_free(f->label);
+    hg_free(f->next_label);
+    hg_free(f->hoisted);
+    hg_free(f->next_hoisted);
+}
+
+static bool make_fronts(const jk_code *c, fronts *f) {
+    size_t insts = (size_t)c->insts.count + 1;
+    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t)),
+                  hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->hoisted.count + 1) * sizeof(uint32_t))};
+    if (!f->label || !f->next_label || !f->hoisted || !f->next_hoisted) return false;
+    for (size_t i = 0; i < insts; i++) f->label[i] = f->hoisted[i] = UINT32_MAX;
+    for (uint64_t i = c->labels.count; i-- > 0;) {
         if (!c->labels.data[i].used || !c->labels.data[i].placed) continue;
-        labels[i] = hg_builder_label(b);
-        order[i] = heads[c->labels.data[i].inst];
-        heads[c->labels.data[i].inst] = (uint32_t)i;
+        f->next_label[i] = f->label[c->labels.data[i].inst];
+        f->label[c->labels.data[i].inst] = (uint32_t)i;
     }
+    for (uint64_t i = c->hoisted.count; i-- > 0;) {
+        f->next_hoisted[i] = f->hoisted[c->hoisted.data[i].label];
+        f->hoisted[c->hoisted.data[i].label] = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
+    fronts f;
+    hg_label *labels = hg_calloc((size_t)c->labels.count + 1, sizeof *labels);
+    bool good = make_fronts(c, &f) && labels;
+    for (uint64_t i = 0; good && i < c->labels.count; i++)
+        if (c->labels.data[i].used && c->labels.data[i].placed) labels[i] = hg_builder_label(b);
     for (uint32_t i = 0; good && i < c->constant_count; i++) {
-        uint8_t bytes[8];
-        hg_arg arg[] = {hg_arg_reg(c->constants[i].reg), bits_of(c->constants[i].bits, bytes)};
-        hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, (hg_type)c->constants[i].type, HG_TYPE_COUNT, arg, 2);
+        jk_inst in = {.op = HG_OP_MOV_IMM, .type = c->constants[i].type, .d = c->constants[i].reg, .bits = c->constants[i].bits};
+        add_instruction(b, &in, labels);
         *tokens++ = c->kernel->root;
     }
     for (uint64_t i = 0; good && i <= c->insts.count; i++) {
-        for (uint32_t l = heads[i]; l != UINT32_MAX; l = order[l]) hg_builder_place(b, labels[l]);
+        for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l]) hg_builder_place(b, labels[l]);
+        for (uint32_t h = f.hoisted[i]; h != UINT32_MAX; h = f.next_hoisted[h]) {
+            add_instruction(b, &c->hoisted.data[h], labels);
+            *tokens++ = c->hoisted.data[h].token;
+        }
         if (i == c->insts.count) break;
         add_instruction(b, &c->insts.data[i], labels);
         *tokens++ = c->insts.data[i].token;
     }
+    free_fronts(&f);
     hg_free(labels);
-    hg_free(order);
-    hg_free(heads);
     return good;
 }
 
@@ -238,7 +282,7 @@ hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_prog
 hg_status jk_assemble(jk_code *c, hg_program **program) {
     jk_kernel *k = c->kernel;
     hg_builder *b = hg_builder_create(k->name);
-    uint32_t *tokens = hg_alloc(((size_t)c->insts.count + c->constant_count + 1) * sizeof *tokens);
+    uint32_t *tokens = hg_alloc(((size_t)c->insts.count + c->hoisted.count + c->constant_count + 1) * sizeof *tokens);
     hg_status status = HG_OK;
     jk_declare_params(k, b);
     if (!b || !tokens || !add_all(c, b, tokens))

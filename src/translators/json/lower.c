@@ -114,13 +114,14 @@ static void set_name(lowering *l, uint32_t name, uint32_t value) {
     c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     bool once = n->sets == 1 && n->kind == JK_LOCAL;
     if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    uint64_t number = once && v.kind == JK_V_REG ? v.number : jk_number(c);
+    uint64_t number = jk_number(c);
     bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg == JK_LANE_ID : c->kernel->names[v.name].sets == 1);
     if (!n->has_reg && once && lasts) {
         n->reg = v.reg; /* another name of the same register */
-    } else if (!n->has_reg && v.kind == JK_V_REG && v.owned) {
+        number = v.number;
+    } else if (!n->has_reg && v.kind == JK_V_REG && v.owned && (once || c->users[v.reg] == 1)) {
         n->reg = v.reg;
-        if (!once) jk_forget_register(c, v.reg);
+        if (once) number = v.number;
     } else {
         if (!n->has_reg) n->reg = jk_take_register(c);
         jk_move_into(c, n->reg, &v);
@@ -155,7 +156,7 @@ static jk_value keep_bound(lowering *l, uint32_t node) {
     return copy;
 }
 
-/* The variable is past the last value: jumps to done. */
+/* The variable is not past the last value: jumps to the top. */
 static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
     jk_code *c = &l->code;
     hg_type type = jk_held(n->type);
@@ -163,7 +164,7 @@ static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
     jk_value past = {.kind = JK_V_COMPARE, .type = (uint8_t)type, .reg = var, .other = stop, .name = JK_NONE, .condition = HG_COND_GE};
     if (n->op == 2) past.condition = HG_COND_LE;
     if (n->op) {
-        jk_branch(c, &past, true, loop->done);
+        jk_branch(c, &past, false, loop->top);
         return;
     }
     bool owned; /* the direction is known to the run only: compare (step < 0 ? stop, var : var, stop) */
@@ -174,12 +175,13 @@ static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
     jk_emit(c, HG_OP_SEL, type, high, var, stop);
     past.reg = low;
     past.other = high;
-    jk_branch(c, &past, true, loop->done);
+    jk_branch(c, &past, false, loop->top);
     jk_release(c, low);
     jk_release(c, high);
     if (owned) jk_release(c, zero);
 }
 
+/* The test stands at the end: one branch each time round. The branch to it is where hoisted instructions go. */
 static void begin_for(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     jk_node *n = node_of(l, node);
@@ -193,12 +195,17 @@ static void begin_for(lowering *l, uint32_t node) {
         jk_emit(c, HG_OP_DIV, jk_held(n->type), quotient, loop.step.reg, loop.step.reg);
         jk_release(c, quotient);
     }
+    loop.numbers = c->next_number;
     set_name(l, n->a, n->b);
     open_scope(l);
     find_changes(l, node, false);
+    bool reachable = c->reachable;
+    loop.takes = c->takes;
+    loop.kept = c->kept_count;
+    loop.front = (uint32_t)c->insts.count;
+    jk_jump(c, loop.done);
+    c->reachable = reachable;
     jk_place_top(c, loop.top);
-    c->token = n->token;
-    test_bound(l, n, &loop);
     jk_loop *kept = hg_vec_push(&c->loops);
     if (kept)
         *kept = loop;
@@ -214,8 +221,9 @@ static void end_for(lowering *l, uint32_t node) {
     uint8_t var = c->kernel->names[n->a].reg;
     c->token = n->token;
     jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop.step.reg);
-    jk_jump(c, loop.top);
     jk_place_label(c, loop.done);
+    test_bound(l, n, &loop);
+    jk_forget_hoisted(c, (uint32_t)c->loops.count);
     jk_drop_value(c, &loop.stop);
     jk_drop_value(c, &loop.step);
     close_scope(l);
@@ -230,7 +238,7 @@ static void begin_while(lowering *l, uint32_t node) {
         c->kernel->out_of_memory = true;
         return;
     }
-    *loop = (jk_loop){.top = top};
+    *loop = (jk_loop){.top = top, .numbers = c->next_number, .takes = c->takes, .kept = c->kept_count, .front = JK_NONE};
     open_scope(l);
     find_changes(l, node, true);
     jk_place_top(c, top);
@@ -455,6 +463,7 @@ hg_status jk_lower(jk_kernel *k, hg_program **program) {
     hg_status status = jk_status(k);
     if (status == HG_OK) status = jk_assemble(&l->code, program);
     hg_vec_free(&l->code.insts);
+    hg_vec_free(&l->code.hoisted);
     hg_vec_free(&l->code.labels);
     hg_vec_free(&l->code.loops);
     hg_vec_free(&l->code.marks);

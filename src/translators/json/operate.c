@@ -151,24 +151,31 @@ void jk_forget(jk_code *c, uint64_t count) {
     }
 }
 
-void jk_forget_register(jk_code *c, uint8_t reg) {
-    for (uint64_t i = 0; i < c->kept_count; i++)
-        if (c->kept[i].reg == reg && !c->kept[i].dead) {
-            c->kept[i].dead = true;
-            jk_release(c, reg);
-        }
+void jk_forget_hoisted(jk_code *c, uint32_t depth) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < c->front_count; i++) {
+        if (c->front[i].depth < depth)
+            c->front[left++] = c->front[i];
+        else
+            jk_release(c, c->front[i].reg);
+    }
+    c->front_count = left;
+}
+
+static bool same(const jk_kept *a, const jk_kept *b) {
+    return !a->dead && a->op == b->op && a->type == b->type && a->type2 == b->type2 && a->x == b->x && a->y == b->y;
 }
 
 static bool recall(jk_code *c, jk_kept key, jk_value *v) {
-    for (uint64_t i = c->kept_count; i-- > 0;) {
-        const jk_kept *kept = &c->kept[i];
-        if (kept->dead || kept->op != key.op || kept->type != key.type || kept->type2 != key.type2 || kept->x != key.x || kept->y != key.y)
-            continue;
-        c->users[kept->reg]++;
-        *v = in_reg((hg_type)key.type, kept->reg, kept->number);
-        return true;
-    }
-    return false;
+    const jk_kept *found = NULL;
+    for (uint64_t i = c->kept_count; i-- > 0 && !found;)
+        if (same(&c->kept[i], &key)) found = &c->kept[i];
+    for (uint32_t i = 0; i < c->front_count && !found; i++)
+        if (same(&c->front[i], &key)) found = &c->front[i];
+    if (!found) return false;
+    c->users[found->reg]++;
+    *v = in_reg((hg_type)key.type, found->reg, found->number);
+    return true;
 }
 
 static void remember(jk_code *c, jk_kept key, const jk_value *v) {
@@ -179,12 +186,55 @@ static void remember(jk_code *c, jk_kept key, const jk_value *v) {
     c->users[v->reg]++;
 }
 
+/* ---- in front of loops ---- */
+
+/* The outermost loop in which a value does not change: its number counted from outside; the number of loops where it changes in all.
+ * Its register then holds it in front of that loop too: a value keeps its number only together with its register. */
+static uint32_t steady_in(const jk_code *c, uint64_t number) {
+    uint32_t depth = (uint32_t)c->loops.count;
+    if (number >> 61) return 0; /* a constant, the lane */
+    for (uint32_t i = 0; i < c->front_count; i++)
+        if (c->front[i].number == number) return c->front[i].depth;
+    while (number && depth && number <= c->loops.data[depth - 1].numbers) depth--;
+    return depth;
+}
+
+/* The result of an instruction that may stand in front of a loop, because its operands do not change in it and it cannot fault. */
+static bool hoist(jk_code *c, jk_kept key, uint8_t x, uint8_t y, jk_value *result) {
+    if (!c->reachable || key.op == HG_OP_DIV || key.op == HG_OP_REM || c->front_count == JK_MAX_HOISTED) return false;
+    uint32_t depth = steady_in(c, key.x), other = key.y ? steady_in(c, key.y) : 0;
+    if (other > depth) depth = other;
+    while (depth < c->loops.count && c->loops.data[depth].front == JK_NONE) depth++;
+    uint8_t reg;
+    if (depth >= c->loops.count || !jk_take_unused(c, c->loops.data[depth].takes, &reg)) return false;
+    jk_inst *in = hg_vec_push(&c->hoisted);
+    if (!in) {
+        c->kernel->out_of_memory = true;
+        return false;
+    }
+    *in = (jk_inst){.op = key.op,
+                    .type = key.type,
+                    .type2 = key.type2,
+                    .d = reg,
+                    .a = x,
+                    .b = y,
+                    .token = c->token,
+                    .label = c->loops.data[depth].front};
+    key.reg = reg;
+    key.number = jk_number(c);
+    key.depth = depth;
+    c->front[c->front_count++] = key;
+    c->users[reg]++;
+    *result = in_reg((hg_type)key.type, reg, key.number);
+    return true;
+}
+
 /* An instruction over one or two values, which it uses up. b may be NULL. */
 static jk_value apply(jk_code *c, hg_op op, hg_type type, hg_type type2, jk_value *a, jk_value *b, bool keep) {
     uint8_t x = jk_in_register(c, a), y = b ? jk_in_register(c, b) : 0;
     jk_kept key = {.op = (uint8_t)op, .type = (uint8_t)type, .type2 = (uint8_t)type2, .x = a->number, .y = b ? b->number : 0};
     jk_value result;
-    bool found = keep && recall(c, key, &result);
+    bool found = keep && (recall(c, key, &result) || hoist(c, key, x, y, &result));
     jk_drop_value(c, a);
     if (b) jk_drop_value(c, b);
     if (found) return result;
