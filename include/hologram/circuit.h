@@ -126,7 +126,7 @@ HG_API const char *hg_circuit_kind_name(uint32_t kind);
 /** "add", …, "div"; NULL when out of range. Static. */
 HG_API const char *hg_circuit_variant_name(uint32_t variant);
 
-/** The text as given, and its canonical form. Owned by the circuit; NUL-terminated; empty where there is none. */
+/** The text as given, and its canonical form, without appended calls. Owned by the circuit; NUL-terminated; empty where there is none. */
 HG_API const char *hg_circuit_original_expr(const hg_circuit *circuit);
 HG_API const char *hg_circuit_canonical_expr(const hg_circuit *circuit);
 /** Operations written, at every depth, and operations of the canonical form. */

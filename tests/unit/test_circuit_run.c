@@ -480,6 +480,22 @@ static void test_append_errors(void) {
     hg_circuit_destroy(p);
 }
 
+/* A program says which circuit it is only where the text says all of it. */
+static void test_meta(void) {
+    hg_circuit *c = NULL;
+    CHECK_OK(hg_circuit_compile("mark@c3", 7, NULL, NULL, &c));
+    for (int appended = 0; appended < 2; appended++) {
+        hg_circuit_call sum = {.kind = HG_CIRCUIT_REDUCE_SUM, .src = 3, .dst = 4, .n = HG_CIRCUIT_LANES};
+        hg_translated_program t = {.size = sizeof t};
+        CHECK_OK(hg_circuit_to_isa(c, NULL, &t));
+        const char *meta = hg_program_meta(t.program, "circuit");
+        CHECK(appended ? meta == NULL : meta && strcmp(meta, "mark@c03") == 0);
+        hg_translated_program_release(&t);
+        CHECK_OK(hg_circuit_append(c, &sum));
+    }
+    hg_circuit_destroy(c);
+}
+
 /* What a reduction leaves of its class is the class's own; a softmax over all lanes leaves nothing. */
 static void test_partial_use(void) {
     const hg_circuit_call calls[] = {{.kind = HG_CIRCUIT_REDUCE_SUM, .src = 0, .dst = 1, .n = HG_CIRCUIT_LANES},
@@ -626,6 +642,7 @@ int main(int argc, char **argv) {
     CHECK_OK(hg_set_allocator(&allocator));
     test_failing();
     test_append_errors();
+    test_meta();
     test_partial_use();
     test_bombs();
     test_many_members();

@@ -83,6 +83,7 @@ hg_status hg_circuit_append(hg_circuit *circuit, const hg_circuit_call *call) {
     hg_circuit_call *slot = hg_vec_push(&circuit->calls);
     if (!slot) return hg_fail_memory();
     *slot = *call;
+    circuit->appended = true;
     circuit->original_ops++;
     circuit->canonical_ops++;
     return HG_OK;

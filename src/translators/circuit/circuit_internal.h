@@ -80,7 +80,7 @@ struct hg_circuit {
     circuit_items items;
     HG_VEC(hg_circuit_call) calls;
     uint8_t use[HG_CIRCUIT_CLASSES]; /* of calls that were simplified away: what a run takes and gives stays the same */
-    bool parsed, compiled;
+    bool parsed, compiled, appended; /* appended: there are calls that no text says */
     char *original, *canonical;
     uint64_t original_ops, canonical_ops;
 };

@@ -175,7 +175,7 @@ static void lower_call(lowering *l, const hg_circuit_call *call) {
 static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnostics *diagnostics, hg_program **program) {
     lowering l = {.builder = hg_builder_create(name ? name : "circuit")};
     size_t canonical_length = strlen(hg_circuit_canonical_expr(circuit));
-    if (canonical_length && canonical_length <= HG_MAX_META_BYTES)
+    if (canonical_length && canonical_length <= HG_MAX_META_BYTES && !circuit->appended)
         hg_builder_meta(l.builder, "circuit", hg_circuit_canonical_expr(circuit));
     for (uint64_t i = 0; i < circuit->calls.count && hg_builder_len(l.builder) < HG_MAX_INSTRUCTIONS; i++)
         for (uint32_t m = 0; m < hg_call_count(&circuit->calls.data[i]); m++) {
