@@ -242,7 +242,7 @@ static bool parse_target(parser *p, circuit_item *item) {
 
 /* ---- operations ---- */
 
-static const char VARIANTS_OFF[] = "variants such as merge.mul are an extension that is not turned on";
+static const char VARIANTS_OFF[] = "variants such as merge.mul are an extension that the option variants turns on";
 
 static bool parse_variant(parser *p, circuit_item *item) {
     if (p->token.kind == '.' && !p->variants) return unexpected_hint(p, "'@'", VARIANTS_OFF);
