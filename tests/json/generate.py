@@ -402,8 +402,12 @@ class Generator:
             return [assign(var(name), self.number_expression(depth, kinds)[0])]
         if pick < 0.62 or depth <= 1:
             return self.store(depth)
-        if pick < 0.66:
+        if pick < 0.65:
             return self.do_both(depth)
+        if pick < 0.68:
+            return self.do_again(depth)
+        if pick < 0.71:
+            return self.do_walk(depth)
         if pick < 0.76:
             return [{"type": "if", "condition": self.condition(depth - 1), "then_body": self.block(rng.randint(1, 3), depth - 1),
                      "else_body": self.block(rng.randint(0, 2), depth - 1) if rng.random() < 0.5 else None}]
@@ -420,6 +424,65 @@ class Generator:
         value = self.number_expression(1)[0] if rng.random() < 0.3 else None
         return [{"type": "if", "condition": self.bool_expression(1), "then_body": self.block(rng.randint(0, 1), 1)
                  + [{"type": "return", "value": value}], "else_body": None}]
+
+    def do_again(self, depth):
+        """An expression, something that changes what it was kept in or made of, and the expression again."""
+        rng, name = self.rng, self.name("v")
+        value, kind = self.number_expression(depth)
+        change = [assign(var(name), binary(rng.choice(("add", "mul", "sub")), var(name), self.literal_for(kind)))]
+        parts = [part for part in set(variables_of(value)) if part in [entry[0] for entry in self.assignable()]]
+        if parts and rng.random() < 0.5:
+            part = rng.choice(sorted(parts))
+            of = [entry[1] for entry in self.assignable() if entry[0] == part][0]
+            change.append(assign(var(part), unary("not", var(part)) if of == "bool" else binary("add", var(part), lit(1))))
+        rng.shuffle(change)
+        target, of = rng.choice(sorted((t, k) for t, (k, _, _) in self.own.items()))
+        again = binary(rng.choice(("sub", "add")), value, var(name))
+        if of == "bool":
+            again = binary("lt", value, var(name))
+        if rng.random() < 0.3:
+            change = [{"type": "if", "condition": self.condition(1), "then_body": change, "else_body": None}]
+        self.declare(name, kind)
+        return [let(name, value)] + change + [assign(element(target, self.own_index(target)), again)]
+
+    def do_walk(self, depth):
+        """Elements at one expression of a variable, again after the variable has changed, in loops and branches."""
+        rng, name, kind = self.rng, self.name("p"), self.rng.choice(("u16", "u32", "u64"))
+        array, (of, length) = rng.choice(sorted(self.inputs.items()))
+        factor, offset, fixed = rng.randint(1, 3), rng.randint(0, 5), var("i") if rng.random() < 0.5 else None
+
+        def place(by):
+            node = binary("mul", var(name), lit(factor))
+            if fixed and by % 2:
+                node = binary("add", binary("mul", fixed, lit(factor)), node)
+            return element(array, binary("mod", binary("add", node, lit(offset)), lit(length)))
+
+        def step():
+            return assign(var(name), binary("add", var(name), lit(rng.randint(1, 3))))
+
+        total = self.name("v")
+        self.declare(name, kind, False)
+        self.declare(total, of)
+
+        def some(count):
+            result = []
+            for _ in range(count):
+                pick = rng.random()
+                if pick < 0.5:
+                    result.append(assign(var(total), binary(rng.choice(("add", "sub", "mul")), var(total), place(rng.randint(0, 1)))))
+                elif pick < 0.8:
+                    result.append(step())
+                else:
+                    result.append({"type": "if", "condition": self.condition(1), "then_body": [step()] + some(1),
+                                   "else_body": some(1) if rng.random() < 0.5 else None})
+            return result
+
+        body = some(rng.randint(2, 6))
+        if rng.random() < 0.6:
+            counter = self.name("k")
+            body.insert(rng.randint(0, len(body)), {"type": "for", "var": counter, "start": lit(0), "stop": lit(rng.randint(0, 3)), "step": lit(1),
+                                                    "body": some(rng.randint(1, 4))})
+        return [let(name, call(kind, lit(rng.randint(0, 9)))), let(total, place(0))] + body
 
     def do_both(self, depth):
         """A name that gets its first value in both branches."""
@@ -499,6 +562,9 @@ class Generator:
         self.loops += 1
         self.scopes.append([[name, kind, False] + ([limit] if limit is not None else [])])
         body = self.block(rng.randint(1, 3), depth - 1)
+        for bound in (stop, step):  # bounds are computed once: what the body does to their variables changes nothing
+            if bound["type"] == "var" and rng.random() < 0.4:
+                body.insert(rng.randint(0, len(body)), assign(bound, self.number_expression(1, (kind,))[0]))
         self.scopes.pop()
         self.loops -= 1
         self.finished.append((name, kind))
