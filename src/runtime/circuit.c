@@ -102,6 +102,12 @@ static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) 
 
 /* ---- copies ---- */
 
+/* Host memory and class memory of the host: a plain copy. */
+static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uint64_t bytes) {
+    hg_profile *profile = r->context->backend->profile;
+    if (start) hg_profile_end(profile, &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
+}
+
 static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
     if (!count) return HG_OK;
     if (!r->memory) return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * ELEMENT, count * ELEMENT, 0);
@@ -119,7 +125,9 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
     if (!r->memory)
         return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, (void *)(uintptr_t)(a->input + first), given * ELEMENT,
                        HG_CMD_COPY_IN);
+    uint64_t start = hg_profile_start(r->context->backend->profile);
     memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, a->input + first, (size_t)given * ELEMENT);
+    note_copy(r, HG_PROFILE_COPY_IN, start, given * ELEMENT);
     return HG_OK;
 }
 
@@ -128,10 +136,12 @@ static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_a
         return hg_copy_between(r->context, a->output_buffer.handle, first * ELEMENT, HG_CIRCUIT_HANDLE(a->cls), 0, count * ELEMENT);
     if (!r->memory) return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, a->output + first, count * ELEMENT, HG_CMD_COPY_OUT);
     const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
+    uint64_t start = hg_profile_start(r->context->backend->profile);
     if (run->past_caches)
         tile_stream(a->output + first, from, (size_t)count * ELEMENT);
     else
         memcpy(a->output + first, from, (size_t)count * ELEMENT);
+    note_copy(r, HG_PROFILE_COPY_OUT, start, count * ELEMENT);
     return HG_OK;
 }
 
