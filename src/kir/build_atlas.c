@@ -123,51 +123,54 @@ static void unity(build *x, uint32_t inst) {
 
 /* ---- the graph ---- */
 
-enum { ROW = 8 }; /* of the neighbour table */
-
-static kir_table *table(build *x, uint32_t length, const uint8_t *data, const char *name) {
-    for (kir_table *t = x->module->tables; t; t = t->next)
-        if (t->name && strcmp(t->name, name) == 0) return t;
-    kir_table *t = kir_table_create(x->module, HG_TYPE_U8, length, data, name);
-    if (!t) x->b.failed = true;
-    return t;
+/* The k-th neighbour of a class in rising order, both u32; anything where there is none. With h, d, l the scope, modality and context the
+ * differences are, from the least: -24 (h odd), -8 d (d not 0), the three l with one bit flipped, 8 and 16 (d = 0), 24 (h even).
+ * No table: a device's compiler took 40 s for one of 768 bytes. */
+static kir_value *nth_neighbour(build *x, kir_value *c, kir_value *k) {
+    kir_builder *b = &x->b;
+    static const uint32_t FLIPPED[3] = {0x32101001, 0x54452332, 0x67767654}; /* by k, 4 bits an l */
+    kir_value *eighth = shift(x, KIR_LSHR, c, 3), *scope = shift(x, KIR_LSHR, by(x, KIR_MUL, eighth, 11), 5); /* n / 3 of n < 12 */
+    kir_value *modality = op(x, KIR_SUB, eighth, by(x, KIR_MUL, scope, 3)), *context = by(x, KIR_AND, c, 7);
+    kir_value *odd = by(x, KIR_AND, scope, 1), *plain = by(x, KIR_CMP_EQ, modality, 0);
+    kir_value *i = op(x, KIR_SUB, k, odd), *n = op(x, KIR_SUB, i, kir_select(b, plain, kir_const(b, HG_TYPE_U32, 0), kir_const(b, HG_TYPE_U32, 1)));
+    kir_value *flips = kir_const(b, HG_TYPE_U32, FLIPPED[2]);
+    for (int f = 1; f >= 0; f--) flips = kir_select(b, by(x, KIR_CMP_EQ, n, (uint64_t)f), kir_const(b, HG_TYPE_U32, FLIPPED[f]), flips);
+    flips = by(x, KIR_AND, op(x, KIR_LSHR, flips, shift(x, KIR_SHL, context, 2)), 7);
+    kir_value *flipped = op(x, KIR_ADD, op(x, KIR_SUB, c, context), flips);
+    kir_value *step = kir_select(b, op(x, KIR_AND, plain, by(x, KIR_CMP_ULT, n, 5)), shift(x, KIR_SHL, by(x, KIR_SUB, n, 2), 3), kir_const(b, HG_TYPE_U32, 24));
+    kir_value *found = kir_select(b, by(x, KIR_CMP_ULT, n, 3), flipped, op(x, KIR_ADD, c, step));
+    kir_value *back = op(x, KIR_AND, kir_not(b, plain), by(x, KIR_CMP_EQ, i, 0)), *first = op(x, KIR_AND, by(x, KIR_CMP_EQ, odd, 1), by(x, KIR_CMP_EQ, k, 0));
+    found = kir_select(b, back, op(x, KIR_SUB, c, shift(x, KIR_SHL, modality, 3)), found);
+    return kir_select(b, first, by(x, KIR_SUB, c, 24), found);
 }
 
-static kir_value *look_up(build *x, kir_table *t, kir_value *index) {
-    return t ? kir_table_get(&x->b, t, build_resize(&x->b, HG_TYPE_U32, index)) : &x->b.dummy;
+/* 6 neighbours where the modality is 0: the bits of 0x249 at 0, 3, 6, 9, the eighths of class 0 … 95 with it. c: u32. */
+static kir_value *degree_of(build *x, kir_value *c) {
+    kir_value *six = by(x, KIR_AND, op(x, KIR_LSHR, kir_const(&x->b, HG_TYPE_U32, 0x249), shift(x, KIR_LSHR, c, 3)), 1);
+    return by(x, KIR_ADD, six, 5);
 }
 
-/* 6 neighbours where the modality is 0: the bits of 0x249 at 0, 3, 6, 9, the eighths of class 0 … 95 with it. */
 static void count_neighbours(build *x, uint32_t inst) {
-    kir_value *eighth = build_resize(&x->b, HG_TYPE_U32, shift(x, KIR_LSHR, class_of(x, inst, 1), 3));
-    kir_value *six = by(x, KIR_AND, op(x, KIR_LSHR, kir_const(&x->b, HG_TYPE_U32, 0x249), eighth), 1);
-    set(x, inst, HG_TYPE_U32, by(x, KIR_ADD, six, 5));
+    set(x, inst, HG_TYPE_U32, degree_of(x, build_resize(&x->b, HG_TYPE_U32, class_of(x, inst, 1))));
 }
 
 static void get_neighbour(build *x, uint32_t inst) {
-    uint8_t rows[HG_CLASS_COUNT * ROW] = {0};
-    for (int c = 0; c < HG_CLASS_COUNT; c++)
-        for (int k = 0; k < HG_CLASS_NEIGHBOURS; k++)
-            if (hg_neighbour_table[c][k] < HG_CLASS_COUNT) rows[c * ROW + k] = hg_neighbour_table[c][k];
-    kir_value *c = build_resize(&x->b, HG_TYPE_U32, class_of(x, inst, 1)), *index = build_number(x, inst, 2);
-    kir_value *some = by(x, KIR_CMP_ULT, index, ROW); /* the table has zeros for 6 and 7 */
-    index = kir_select(&x->b, some, index, kir_const(&x->b, index->type, ROW - 1));
-    index = op(x, KIR_ADD, shift(x, KIR_SHL, c, 3), build_resize(&x->b, HG_TYPE_U32, index));
-    set(x, inst, HG_TYPE_U8, look_up(x, table(x, sizeof rows, rows, "neighbours"), index));
+    kir_builder *b = &x->b;
+    kir_value *c = build_resize(b, HG_TYPE_U32, class_of(x, inst, 1)), *index = build_number(x, inst, 2);
+    kir_value *some = is_below(x, index, HG_CLASS_NEIGHBOURS);
+    if (some) index = kir_select(b, some, index, kir_const(b, index->type, HG_CLASS_NEIGHBOURS));
+    index = build_resize(b, HG_TYPE_U32, index);
+    kir_value *good = op(x, KIR_CMP_ULT, index, degree_of(x, c));
+    set(x, inst, HG_TYPE_U8, kir_select(b, good, nth_neighbour(x, c, index), kir_const(b, HG_TYPE_U32, 0)));
 }
 
 /* nbr.load and nbr.store: the lane's element in the memory of one neighbour, through the handle of that class. */
 static kir_value *neighbour_access(build *x, uint32_t inst, kir_op o, uint32_t operand, kir_value *stored) {
     hg_type type = (hg_type)x->program->insts[inst].type;
-    int offset = (int)(int64_t)operand_of(x, inst, 2)->value;
-    uint8_t chosen[HG_CLASS_COUNT];
-    char name[32];
-    for (int c = 0; c < HG_CLASS_COUNT; c++) {
-        int degree = hg_neighbour_table[c][HG_CLASS_NEIGHBOURS - 1] < HG_CLASS_COUNT ? 6 : 5;
-        chosen[c] = hg_neighbour_table[c][(offset % degree + degree) % degree];
-    }
-    snprintf(name, sizeof name, "neighbour_%d", offset);
-    kir_value *to = look_up(x, table(x, sizeof chosen, chosen, name), class_of(x, inst, operand));
+    int offset = (int)(int64_t)operand_of(x, inst, 2)->value, of_5 = (offset % 5 + 5) % 5, of_6 = (offset % 6 + 6) % 6;
+    kir_value *c = build_resize(&x->b, HG_TYPE_U32, class_of(x, inst, operand)), *five = by(x, KIR_CMP_EQ, degree_of(x, c), 5);
+    kir_value *k = kir_select(&x->b, five, kir_const(&x->b, HG_TYPE_U32, (uint64_t)of_5), kir_const(&x->b, HG_TYPE_U32, (uint64_t)of_6));
+    kir_value *to = nth_neighbour(x, c, k);
     kir_value *lane = kir_emit(&x->b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     uint64_t size = hg_type_size_bytes(type);
