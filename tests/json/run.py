@@ -7,7 +7,6 @@ smallest kernel found that still fails; --keep writes that kernel and its data."
 import argparse
 import copy
 import json
-import math
 import os
 import struct
 import subprocess
@@ -23,8 +22,9 @@ except ImportError:
     print("skipped: NumPy is not installed (python3-numpy)\n0 passed, 0 failed, 1 skipped")
     sys.exit(0)
 from documents import DOCUMENTS  # noqa: E402
-from evaluate import DTYPE, FLOATS, Kernel, parse  # noqa: E402
-from generate import Case, generate, write  # noqa: E402
+from evaluate import DTYPE, Kernel, parse  # noqa: E402
+from generate import Case, generate  # noqa: E402
+from named import NAMED, REFUSED, document, text  # noqa: E402
 
 RAN, UNTRANSLATED, UNVERIFIED, FAULT, FAILED = range(5)
 DIRECTIONS = ["none", "in", "out", "inout"]
@@ -315,6 +315,23 @@ def documents(backend):
             check(first is None, f"kernel {seed} against the schema: {first.message[:300] if first else ''}")
 
 
+def names(backend):
+    """Kernels without a body."""
+    cases = [Case(0, document(name, params), text(name, params), len(next(iter(values.values()))), values, {})
+             for name, params, values, _ in NAMED]
+    for (name, _, _, expected), answer in zip(NAMED, library(cases, backend)):
+        if answer is None or answer.result != RAN:
+            check(False, f"{name} without a body: {answer.message if answer else 'the library ended the process'}")
+            continue
+        for array, wanted in expected.items():
+            got = answer.arrays[array]
+            check(np.array_equal(bits(wanted), bits(got)), f"{name} without a body: {array} is {wanted}, got {got}")
+    cases = [Case(0, document(name, params), text(name, params), 1, {}, {}) for name, params, _ in REFUSED]
+    for (name, _, words), answer in zip(REFUSED, library(cases, backend)):
+        good = answer is not None and answer.result == UNTRANSLATED and words in answer.message
+        check(good, f"{name} without a body: expected '{words}', got {answer.message if answer else 'the end of the process'}")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Random JSON kernels against an independent evaluator.")
     parser.add_argument("--count", type=int, default=600)
@@ -324,6 +341,7 @@ def main():
     options = parser.parse_args()
     if options.seed is None:
         documents(options.backend)
+        names(options.backend)
     random_kernels(options.count, options.seed or 0, options.backend, options.keep)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
