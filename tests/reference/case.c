@@ -79,8 +79,10 @@ static bool bind(ref_machine *m, const hg_program *program, const run_case *c, r
 }
 
 bool case_uses_state(const hg_program *program) {
-    for (uint32_t i = 0; i < program->inst_count; i++)
-        if (program->insts[i].op == HG_OP_RES_ACCUM || program->insts[i].op == HG_OP_PHASE_WRITE) return true;
+    for (uint32_t i = 0; i < program->inst_count; i++) {
+        uint16_t op = program->insts[i].op;
+        if (op == HG_OP_RES_ACCUM || op == HG_OP_UNITY_TEST_EPS || op == HG_OP_PHASE_WRITE || op == HG_OP_PHASE_READ) return true;
+    }
     return false;
 }
 

@@ -49,7 +49,7 @@ case_array *case_add_array(run_case *c, const char *name, hg_type type, const vo
 void case_add_scalar(run_case *c, const char *name, hg_type type, uint64_t bits);
 /* Exactly n lanes in blocks of at most 256. */
 void case_set_lanes(run_case *c, uint64_t n);
-/* Whether a program leaves something in phases or resonances. */
+/* Whether a program reads or changes phases or resonances. */
 bool case_uses_state(const hg_program *program);
 bool case_copy(run_case *to, const run_case *from);
 void case_free(run_case *c);
