@@ -251,18 +251,62 @@ def reduce(case, backend, wrong):
     return case, wrong
 
 
+def written(kind, value):
+    """A scalar as the command line takes it."""
+    if kind in ("f32", "f64"):
+        return "nan" if np.isnan(value) else repr(float(value)) if np.isfinite(value) else "inf" if value > 0 else "-inf"
+    return str(int(value))
+
+
 def keep(case, folder):
+    """Writes a kernel with its data; the command that runs it, and its outputs by array."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
         file.write(case.text)
-    arguments = ["hologram run kernel.json", f"--lanes {case.lanes}"]
+    kernel = Kernel(parse(case.text))
+    arguments, outputs = ["run", "kernel.json", "--lanes", str(case.lanes)], {}
     for name, value in case.values.items():
-        if isinstance(value, np.ndarray):
-            np.save(os.path.join(folder, name + ".npy"), value)
-            arguments.append(f"--in {name}={name}.npy")
+        kind = [p["type"] for p in case.document["kernel"]["params"] if p["name"] == name][0]
+        if kind["kind"] != "device_array":
+            arguments += ["--set", f"{name}={written(kind['type'], value)}"]
+            continue
+        direction = kernel.direction(name)
+        if direction == "out":
+            element = kind["element_type"]["type"].replace("bool", "u8")
+            arguments += ["--shape", f"{name}={element}[{len(value)}]"]
         else:
-            arguments.append(f"--set {name}={int(value) if isinstance(value, bool) else value}")
-    return " ".join(arguments)
+            np.save(os.path.join(folder, name + ".npy"), value)
+            arguments += ["--in", f"{name}={name}.npy"]
+        if direction != "in":
+            arguments += ["--out", f"{name}={name}.out.npy"]
+            outputs[name] = os.path.join(folder, name + ".out.npy")
+    return arguments, outputs
+
+
+def commands(backend):
+    """`hologram run kernel.json` itself, on a few kernels that end well."""
+    count = 0
+    for seed in range(1000, 1100):
+        case = generate(seed)
+        kernel = Kernel(parse(case.text))
+        values = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in case.values.items()}
+        for name in kernel.arrays:  # the command makes them
+            if kernel.direction(name) == "out":
+                values[name][:] = 0
+        if case.tolerance or kernel.run(case.lanes, values).fault:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            arguments, outputs = keep(case, folder)
+            process = subprocess.run([os.path.join(BUILD, "hologram"), *arguments, "--backend", backend], cwd=folder, capture_output=True, text=True,
+                                     timeout=60, check=False)
+            check(process.returncode == 0, f"hologram {' '.join(arguments)} (kernel {seed}): {process.stderr}")
+            for name, path in outputs.items() if process.returncode == 0 else ():
+                got = np.load(path)
+                wrong = (bits(got) != bits(values[name])) & ~(got != got)
+                check(got.shape == values[name].shape and not wrong.any(), f"hologram run of kernel {seed}: {name} is {values[name]}, got {got}")
+        count += 1
+        if count == 8:
+            return
 
 
 def random_kernels(count, seed, backend, folder):
@@ -278,7 +322,7 @@ def random_kernels(count, seed, backend, folder):
                 case, wrong = reduce(case, backend, wrong)
                 print(f"  smaller: {wrong}\n  {case.text}")
                 if folder:
-                    print("  " + keep(case, os.path.join(folder, str(case.seed))))
+                    print("  hologram " + " ".join(keep(case, os.path.join(folder, str(case.seed)))[0]))
     print(f"{count} random kernels, {instructions} instructions")
 
 
@@ -342,6 +386,7 @@ def main():
     if options.seed is None:
         documents(options.backend)
         names(options.backend)
+        commands(options.backend)
     random_kernels(options.count, options.seed or 0, options.backend, options.keep)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
