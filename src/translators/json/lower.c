@@ -217,15 +217,16 @@ static void end_for(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     jk_node *n = node_of(l, node_of(l, node)->a);
     if (!c->loops.count) return;
-    jk_loop loop = c->loops.data[--c->loops.count];
+    jk_loop *loop = &c->loops.data[c->loops.count - 1];
     uint8_t var = c->kernel->names[n->a].reg;
     c->token = n->token;
-    jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop.step.reg);
-    jk_place_label(c, loop.done);
-    test_bound(l, n, &loop);
+    jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop->step.reg);
+    jk_place_label(c, loop->done);
+    test_bound(l, n, loop); /* still a part of the loop: what was kept before it stays */
+    jk_drop_value(c, &loop->stop);
+    jk_drop_value(c, &loop->step);
+    c->loops.count--;
     jk_forget_hoisted(c, (uint32_t)c->loops.count);
-    jk_drop_value(c, &loop.stop);
-    jk_drop_value(c, &loop.step);
     close_scope(l);
     find_changes(l, node_of(l, node)->a, false);
 }
