@@ -115,8 +115,67 @@ static void constant(generator *g) {
     line(g, "mov_imm.%s r%d, %s", type_text(g, t), variable(g, t), literal(g, g->types[t]));
 }
 
+/* R_CLASS = a class, from an integer: the bits of a NaN are not fixed. */
+static void some_class(generator *g) {
+    int t = any_type_where(g, is_integer);
+    line(g, "cls.get r%d, r%d", R_CLASS, variable(g, t));
+    if (chance(g, 30)) line(g, "mirror r%d, r%d", R_CLASS, R_CLASS);
+    if (chance(g, 20)) line(g, "nbr.get r%d, r%d, %u", R_CLASS, R_CLASS, pick(g, 7));
+    if (chance(g, 20)) line(g, "nbr.get r%d, r%d, r%d", R_CLASS, R_CLASS, variable(g, (int)pick(g, 2)));
+}
+
+/* Sums and phases of the context. Where whole-array instructions cut the lanes' lives, results are left alone. */
+static void context_state(generator *g) {
+    int t = any_type(g), n = any_type_where(g, is_integer);
+    bool blind = g->has_collectives;
+    g->cost += g->factor * 400;
+    switch (pick(g, 4)) {
+    case 0: case 1:
+        line(g, "res.accum r%d, r%d, r%d", blind ? R_UNREAD : R_SUM, variable(g, t), R_CLASS);
+        if (!blind) line(g, "cvt.u64.f64 r%d, r%d", variable(g, 1), R_SUM);
+        break;
+    case 2: line(g, "phase.write r%d, r%d", variable(g, n), R_CLASS); break;
+    default:
+        if (!blind) line(g, "phase.read r%d, r%d", variable(g, 0), R_CLASS);
+    }
+}
+
+static void atlas(generator *g) {
+    static const char *const SIZES[] = {"96", "2304", "4608", "18432", "73728", "301989888"};
+    some_class(g);
+    switch (pick(g, 10)) {
+    case 0: line(g, "nbr.count r%d, r%d", variable(g, 0), R_CLASS); break;
+    case 1: line(g, "unity.test p%u, r%d", pick(g, PREDICATES), R_CLASS); break;
+    case 2: line(g, "bound.map r%d, r%d, %u, %u", variable(g, 1), R_CLASS, pick(g, 48), pick(g, 256)); break;
+    case 3: line(g, "bound.map.%s r%d, r%d, %u, %u", type_text(g, any_type(g)), variable(g, 1), R_CLASS, pick(g, 24), pick(g, 96)); break;
+    case 4:
+        line(g, "orbit.classify r%d, r%d, %s", R_SMALL, variable(g, (int)pick(g, 2)), SIZES[pick(g, 6)]);
+        line(g, "orbit.representative r%d, r%d, %s", variable(g, 0), R_SMALL, SIZES[pick(g, 6)]);
+        break;
+    case 5: /* odd modulo a power of two */
+        line(g, "or.u32 r%d, r%d, r%d", R_NUMBER, variable(g, 0), R_ONE);
+        line(g, "mult.inverse r%d, r%d, %u", variable(g, 0), R_NUMBER, 2u << pick(g, 31));
+        break;
+    case 6:
+        line(g, "phase.adv r%d", chance(g, 50) ? R_CLASS : variable(g, (int)pick(g, 2)));
+        line(g, "phase.get r%d", variable(g, 0));
+        break;
+    case 7:
+        line(g, "char.product.f64 r%d, r%d, %u", R_SUM, R_CLASS, pick(g, 194));
+        line(g, "cvt.u64.f64 r%d, r%d", variable(g, 1), R_SUM);
+        break;
+    default:
+        if (g->flags & GENERATE_SHORT) line(g, "cvt.u32.u8 r%d, r%d", variable(g, 0), R_CLASS); /* devices compile sums for seconds */
+        else context_state(g);
+    }
+}
+
 void compute(generator *g) {
     int p;
+    if (chance(g, 4)) {
+        atlas(g);
+        return;
+    }
     switch (pick(g, 20)) {
     case 0: case 1: case 2: unary(g); break;
     case 3: case 4: case 5: case 6: case 7: binary(g); break;

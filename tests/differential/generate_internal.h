@@ -20,7 +20,8 @@ enum { MAX_TYPES = 6, VARIABLES = 4, MAX_SLOTS = 64, MAX_FUNCTIONS = 4, PREDICAT
 /* Fixed registers. */
 enum { R_IN = 1, R_OUT = 2, R_ACC = 3, R_XCH = 4, R_RES = 5, R_POOL = 6, R_N = 7, R_OWN = 10, R_LOCAL = 11, R_SHARED = 12, R_OFFSET = 13,
        R_T0 = 14, R_T1 = 15, R_MASK = 17, R_ZERO = 18, R_ONE = 19, R_SCRATCH = 60, R_OLD = 70, R_POOL_AT = 80, R_CLASS_AT = 81, R_XCH_AT = 82,
-       R_FLAT = 83, R_FLAT_MASK = 84, R_VARIABLES = 100 };
+       R_FLAT = 83, R_FLAT_MASK = 84, R_CLASS = 90 /* u8 */, R_SMALL = 91 /* u8 */, R_NUMBER = 92 /* u32 */, R_SUM = 93 /* f64 */,
+       R_UNREAD = 94 /* f64 */, R_VARIABLES = 100 };
 
 typedef enum slot_place { IN_OUT, IN_POOL, IN_CLASS } slot_place;
 typedef struct slot { slot_place place; uint32_t offset; int type; bool aligned; } slot;
