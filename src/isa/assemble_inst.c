@@ -445,12 +445,6 @@ static bool allowed_opname(hg_op op, hg_opname name) {
     return hg_opname_is_reduce(name);
 }
 
-/* ERF and ATAN2 have no row; they are functions of floats. */
-static bool opname_allows(hg_opname name, hg_type type) {
-    if (name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2) return hg_type_is_float(type);
-    return hg_opname_op(name) == HG_OP_NONE || hg_op_allows_type(hg_opname_op(name), type);
-}
-
 static bool opname_value(hg_assembler *a, const hg_inst *inst, const hg_token *at, uint64_t *value) {
     hg_opname name;
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
@@ -464,7 +458,7 @@ static bool opname_value(hg_assembler *a, const hg_inst *inst, const hg_token *a
         return false;
     }
     *value = name;
-    if (opname_allows(name, (hg_type)inst->type)) return true;
+    if (hg_opname_allows_type(name, (hg_type)inst->type)) return true;
     hg_asm_error(a, "N06", at, NULL, "unsupported operation: %s %s for type %s", info->id, hg_opname_name(name),
                  hg_type_name((hg_type)inst->type));
     return false;

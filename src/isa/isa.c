@@ -200,3 +200,8 @@ bool hg_opname_is_map(hg_opname o) { return (OPNAMES[o].group & GROUP_MAP) != 0;
 bool hg_opname_is_binary(hg_opname o) { return (OPNAMES[o].group & GROUP_BINARY) != 0; }
 bool hg_opname_is_reduce(hg_opname o) { return (OPNAMES[o].group & GROUP_REDUCE) != 0; }
 hg_op hg_opname_op(hg_opname o) { return (hg_op)OPNAMES[o].op; }
+
+bool hg_opname_allows_type(hg_opname o, hg_type type) {
+    hg_op op = hg_opname_op(o);
+    return op != HG_OP_NONE ? hg_op_allows_type(op, type) : o == HG_OPNAME_RELU || hg_type_is_float(type);
+}

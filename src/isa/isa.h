@@ -140,5 +140,7 @@ bool hg_opname_is_map(hg_opname o);
 bool hg_opname_is_binary(hg_opname o);
 bool hg_opname_is_reduce(hg_opname o);
 hg_op hg_opname_op(hg_opname o); /* HG_OP_NONE for relu, erf, atan2 */
+/* The types of the instruction that a name stands for; erf and atan2 have floats, relu all. */
+bool hg_opname_allows_type(hg_opname o, hg_type type);
 
 #endif

@@ -85,11 +85,7 @@ static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
                        o->value < HG_OPNAME_COUNT ? hg_opname_name(name) : "?", at.row->text);
         return;
     }
-    if (in->type >= HG_TYPE_COUNT) return;
-    hg_op op = hg_opname_op(name);
-    bool typed = op != HG_OP_NONE ? hg_op_allows_type(op, (hg_type)in->type)
-                                  : name == HG_OPNAME_RELU || hg_type_is_float((hg_type)in->type);
-    if (!typed)
+    if (in->type < HG_TYPE_COUNT && !hg_opname_allows_type(name, (hg_type)in->type))
         hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s %s for type %s", at.row->id, hg_opname_name(name),
                        hg_type_name((hg_type)in->type));
 }

@@ -394,6 +394,10 @@ static void check_statements(void) {
     /* return ends the lane: its value is not evaluated, what follows does not run */
     RUN_LOOPS(PUT("out", LIT("0"), LIT("4")) ",{'type':'return','value':" AT("x", LIT("1000")) "}," PUT("out", LIT("0"), LIT("5")), 1);
     CHECK_U64(out[0], 4);
+    /* but for what others see of it */
+    RUN_LOOPS(PUT("out", LIT("1"), LIT("3000000000")) ",{'type':'return','value':" CALL("atomic_add", VAR("out") "," LIT("0") "," LIT("2")) "}", 3);
+    CHECK_U64(out[0], 10);
+    CHECK(out[1] == -1294967296); /* a literal that its target does not hold is converted */
     /* a call as a statement */
     RUN_LOOPS(PUT("out", LIT("0"), LIT("0")) "," CALL("atomic_add", VAR("out") "," LIT("0") "," CALL("i32", LANE)), 100);
     CHECK_U64(out[0], 4950);
@@ -519,6 +523,7 @@ static void check_statement_errors(void) {
     BODY_ERROR(FOR("k", LIT("0.0"), VAR("n"), LIT("1"), ""), "N06", "kernel.body[0].start.value: the start of a for loop is an integer, got a real literal");
     BODY_ERROR(FOR("k", LIT("0"), VAR("p"), LIT("1"), ""), "N06", "kernel.body[0].stop: the stop of a for loop is an integer, got f32");
     BODY_ERROR("{'type':'for','var':'k','stop':" VAR("n") ",'step':" LIT("1") ",'body':[]}", "N05", "kernel.body[0]: 'start' is missing: an expression is expected");
+    BODY_ERROR("{'type':'parallel_map_unary','input':'y','output':'y','operation':'sqrt','count':3}", "N06", "kernel.body[0].output: sqrt of i32");
     BODY_ERROR("{'type':'parallel_map_unary','input':'x','output':'x','operation':'add','count':3}", "N01", "kernel.body[0].operation: unknown operation 'add'");
     BODY_ERROR("{'type':'parallel_reduce','input':'x','output':'y','operation':'sum','count':3}", "N06",
                "kernel.body[0].input: the arrays of one operation have one type, got i32 and f32");
@@ -572,6 +577,30 @@ static void check_many_errors(void) {
     CHECK(hg_json_to_isa_translate(json, strlen(json), d, &program) == HG_ERROR_ISA);
     CHECK_U64(hg_diagnostics_count(d), 4);
     for (size_t i = 0; i < 4 && i < hg_diagnostics_count(d); i++) CHECK_U64(hg_diagnostics_get(d, i)->line, i + 1);
+    hg_diagnostics_destroy(d);
+    free(json);
+}
+
+/* Places in a list longer than a walk from its start for each mistake would bear: 1,000 mistakes behind two million statements. */
+static void check_late_errors(void) {
+    enum { GOOD = 2000000, WRONG = 1000 };
+    static const char good[] = "{\"type\":\"return\"},", wrong[] = "{\"type\":\"x\"},",
+                      head[] = "{\"version\":\"1.0\",\"kernel\":{\"name\":\"k\",\"params\":[],\"body\":[", tail[] = "{\"type\":\"y\"}]}}";
+    char *json = malloc(sizeof head + sizeof tail + GOOD * (sizeof good - 1) + WRONG * (sizeof wrong - 1)), *at = json;
+    memcpy(at, head, sizeof head - 1);
+    at += sizeof head - 1;
+    for (int i = 0; i < GOOD + WRONG; i++) {
+        size_t length = i < GOOD ? sizeof good - 1 : sizeof wrong - 1;
+        memcpy(at, i < GOOD ? good : wrong, length);
+        at += length;
+    }
+    memcpy(at, tail, sizeof tail - 1);
+    at += sizeof tail - 1;
+    hg_diagnostics *d = hg_diagnostics_create(WRONG);
+    hg_program *program = NULL;
+    CHECK(hg_json_to_isa_translate(json, (size_t)(at - json), d, &program) == HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->message, "kernel.body[2000000].type: unknown statement 'x'");
+    CHECK_TEXT(hg_diagnostics_get(d, WRONG - 1)->message, "kernel.body[2000999].type: unknown statement 'x'");
     hg_diagnostics_destroy(d);
     free(json);
 }
@@ -842,6 +871,7 @@ int main(void) {
     check_statement_errors();
     check_expression_errors();
     check_many_errors();
+    check_late_errors();
     check_named();
     check_simple_op();
     check_arrays_of_documents();

@@ -446,23 +446,26 @@ static void visit_index(jk_kernel *k, uint32_t token) {
     jk_push(k, JK_TASK_EXPRESSION, index, 0);
 }
 
-/* An index as u64, its nodes marked. JK_NONE after an error. */
-static uint32_t finish_index(jk_kernel *k, uint32_t index) {
-    jk_type type = node_of(k, index)->type;
+uint32_t jk_index(jk_kernel *k, uint32_t node) {
+    jk_type type = node_of(k, node)->type;
     if (type == JK_ERROR) return JK_NONE;
     if (!jk_is_integer(type)) {
-        jk_error(k, "N06", node_of(k, index)->token, jk_is_float(type) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
+        jk_error(k, "N06", node_of(k, node)->token, jk_is_float(type) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
                  jk_type_name(type));
         return JK_NONE;
     }
-    index = jk_as(k, index, HG_TYPE_U64);
-    if (bad(k, index)) return JK_NONE;
-    for (uint32_t i = node_of(k, index)->first; i <= index; i++) node_of(k, i)->flags |= JK_IN_INDEX;
-    return index;
+    node = jk_as(k, node, HG_TYPE_U64);
+    if (bad(k, node)) return JK_NONE;
+    for (uint32_t first = node_of(k, node)->first, i = node + 1; i > first;) { /* an element in it has marked its own index */
+        jk_node *n = node_of(k, --i);
+        n->flags |= JK_IN_INDEX;
+        if (n->kind == JK_LOAD) i = n->first;
+    }
+    return node;
 }
 
 static uint32_t finish_load(jk_kernel *k, uint32_t token, uint32_t array) {
-    uint32_t index = finish_index(k, jk_pop(k));
+    uint32_t index = jk_index(k, jk_pop(k));
     if (index == JK_NONE) return wrong(k, token);
     uint32_t n = jk_add_node(k, JK_LOAD, 0, k->names[array].type, token, array, index, JK_NONE);
     node_of(k, n)->flags |= JK_MAY_FAULT;
@@ -491,8 +494,7 @@ static uint32_t finish_choose(jk_kernel *k, uint32_t token) {
     uint32_t c = jk_pop(k), otherwise = jk_pop(k), mark = jk_pop(k), a = jk_pop(k), b = node_of(k, otherwise)->b;
     jk_type x = node_of(k, b)->type, y = node_of(k, c)->type;
     if (bad(k, a) || x == JK_ERROR || y == JK_ERROR) return wrong(k, token);
-    jk_type common = jk_common(x, y);
-    if (x == JK_WHOLE && y == JK_WHOLE && !(jk_literal_fits(k, b, HG_TYPE_I32) && jk_literal_fits(k, c, HG_TYPE_I32))) common = HG_TYPE_I64;
+    jk_type common = jk_common_of_nodes(k, b, c);
     if (common == JK_ERROR) {
         jk_error(k, "N06", token, "convert one of them: f32(…), i32(…)", "the sides of if_expr are %s and %s", jk_type_name(x),
                  jk_type_name(y));

@@ -135,6 +135,9 @@ typedef struct jk_kernel {
     const hg_json_document *document;
     hg_diagnostics *diagnostics;
     hg_json_lines lines;
+    struct { /* a long list where the last mistake was: the next one is further on */
+        uint32_t list, item, number;
+    } walk;
     uint32_t root; /* the document's token */
     bool out_of_memory;
     uint64_t errors;
@@ -221,6 +224,8 @@ void jk_do_statement(jk_kernel *k, jk_task t);
 void jk_do_expression(jk_kernel *k, jk_task t);
 /* The array parameter that a var node or a string names; JK_NONE after an error. */
 uint32_t jk_array(jk_kernel *k, uint32_t token);
+/* An index as u64, its nodes marked. JK_NONE after an error. */
+uint32_t jk_index(jk_kernel *k, uint32_t node);
 /* A name is given a value of a type here: declares it where it is new. JK_NONE after an error. */
 uint32_t jk_assign_name(jk_kernel *k, uint32_t token, jk_type type);
 
@@ -231,7 +236,9 @@ uint32_t jk_as(jk_kernel *k, uint32_t node, jk_type type);
 uint32_t jk_settle(jk_kernel *k, uint32_t node);
 /* The type both operands take; JK_ERROR without a word where there is none. */
 jk_type jk_common(jk_type a, jk_type b);
-/* The same of two nodes, who must be numbers (for equality, both bool too). */
+/* The same of two nodes: of two literals, a type that holds both. */
+jk_type jk_common_of_nodes(jk_kernel *k, uint32_t a, uint32_t b);
+/* Both as that type. They must be numbers (for equality, both bool too). */
 bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char *what, bool bools);
 /* A condition: bool, or an integer that is compared with 0. */
 uint32_t jk_condition(jk_kernel *k, uint32_t node);

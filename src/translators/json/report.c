@@ -27,14 +27,25 @@ static void add_step(char *path, const char *step, size_t length) {
 }
 
 /* kernel.body[2].value.op of a token: down from the root into the child that holds it. */
-static void path_of(const hg_json_document *d, uint32_t token, char path[PATH_BYTES + 8]) {
+static void path_of(jk_kernel *k, uint32_t token, char path[PATH_BYTES + 8]) {
+    enum { LONG = 256 };
+    const hg_json_document *d = k->document;
     path[0] = '\0';
     for (uint32_t at = 0; at != token;) {
         bool object = d->tokens[at].kind == HG_JSON_OBJECT;
         uint32_t child = at + 1, number = 0;
+        if (k->walk.list == at && k->walk.number && k->walk.item <= token) {
+            child = k->walk.item;
+            number = k->walk.number;
+        }
         while (hg_json_next(d, child + object) <= token) {
             child = hg_json_next(d, child + object);
             number++;
+        }
+        if (number >= LONG) {
+            k->walk.list = at;
+            k->walk.item = child;
+            k->walk.number = number;
         }
         char step[80];
         int length;
@@ -68,7 +79,7 @@ void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, 
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (k->errors < 1000) /* beyond it nobody reads them: a path takes a walk */
-        path_of(k->document, token, path);
+        path_of(k, token, path);
     else
         path[0] = '\0';
     snprintf(message, sizeof message, "%s%s%.330s", path, path[0] ? ": " : "", text);

@@ -99,22 +99,16 @@ static void finish_set(jk_kernel *k, uint32_t token, uint32_t name_token) {
 
 static void finish_store(jk_kernel *k, uint32_t token, uint32_t array) {
     uint32_t index = jk_pop(k), value = jk_pop(k);
-    jk_type at = node_of(k, index)->type, type = node_of(k, value)->type, element = k->names[array].type;
-    if (at == JK_ERROR || type == JK_ERROR) return;
-    if (!jk_is_integer(at)) {
-        jk_error(k, "N06", node_of(k, index)->token, jk_is_float(at) ? "convert it: u64(…)" : NULL, "an index is an integer, got %s",
-                 jk_type_name(at));
-        return;
-    }
+    jk_type type = node_of(k, value)->type, element = k->names[array].type;
+    index = jk_index(k, index);
+    if (index == JK_NONE || type == JK_ERROR) return;
     if (type == JK_POINTER) {
         jk_error(k, "N06", node_of(k, value)->token, "u64(…) gives its bits", "a device_ptr is no element of an array");
         return;
     }
-    index = jk_as(k, index, HG_TYPE_U64);
     if (type == JK_WHOLE && !jk_literal_fits(k, value, element)) value = jk_settle(k, value);
     value = jk_as(k, value, element);
-    if (bad(k, index) || bad(k, value)) return;
-    for (uint32_t i = node_of(k, index)->first; i <= index; i++) node_of(k, i)->flags |= JK_IN_INDEX;
+    if (bad(k, value)) return;
     jk_add_node(k, JK_STORE, 0, element, token, array, index, value);
 }
 
@@ -273,7 +267,7 @@ static void test_while(jk_kernel *k, uint32_t token, uint32_t body) {
 
 /* ---- return ---- */
 
-/* The value of a kernel goes nowhere: it is checked and not evaluated. */
+/* The value of a kernel goes nowhere: it is checked, and evaluated only for the atomics in it. */
 static void visit_return(jk_kernel *k, uint32_t token) {
     uint32_t value = hg_json_member(k->document, token, "value");
     bool none = !value || hg_json_kind_of(k->document, value) == HG_JSON_NULL;
@@ -282,9 +276,13 @@ static void visit_return(jk_kernel *k, uint32_t token) {
 }
 
 static void finish_return(jk_kernel *k, uint32_t token, uint32_t skip) {
-    if (skip != JK_NONE) jk_settle(k, jk_pop(k));
+    uint32_t value = skip != JK_NONE ? jk_settle(k, jk_pop(k)) : JK_NONE;
+    bool seen = false; /* by others */
+    for (uint32_t i = value != JK_NONE ? node_of(k, value)->first : 1; value != JK_NONE && i <= value; i++)
+        seen |= node_of(k, i)->kind == JK_ATOMIC;
+    if (seen) jk_add_node(k, JK_DROP, 0, JK_ERROR, token, value, JK_NONE, JK_NONE);
     uint32_t n = jk_add_node(k, JK_RETURN, 0, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
-    if (skip != JK_NONE) node_of(k, skip)->a = n;
+    if (skip != JK_NONE && !seen) node_of(k, skip)->a = n;
     k->reachable = false;
 }
 
@@ -340,6 +338,10 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
         }
     if (type == JK_BOOL) {
         jk_error(k, "N06", field[0], NULL, "an operation over an array of bool");
+        return;
+    }
+    if (!hg_opname_allows_type((hg_opname)operation, (hg_type)type)) {
+        jk_error(k, "N06", field[0], NULL, "%s of %s", hg_opname_name((hg_opname)operation), jk_type_name(type));
         return;
     }
     k->names[array[0]].access |= JK_STORED;

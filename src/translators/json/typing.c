@@ -99,8 +99,8 @@ jk_type jk_common(jk_type a, jk_type b) {
     return hg_type_is_signed((hg_type)a) ? a : b;
 }
 
-/* Two literals alone: i32 where both fit, as one of them would. */
-static jk_type common_of_nodes(jk_kernel *k, uint32_t a, uint32_t b) {
+/* i32 where both fit, as one of them would. */
+jk_type jk_common_of_nodes(jk_kernel *k, uint32_t a, uint32_t b) {
     jk_type x = k->nodes.data[a].type, y = k->nodes.data[b].type;
     if (x == JK_WHOLE && y == JK_WHOLE && !(jk_literal_fits(k, a, HG_TYPE_I32) && jk_literal_fits(k, b, HG_TYPE_I32))) return HG_TYPE_I64;
     return jk_common(x, y);
@@ -109,7 +109,7 @@ static jk_type common_of_nodes(jk_kernel *k, uint32_t a, uint32_t b) {
 bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char *what, bool bools) {
     jk_type x = k->nodes.data[*a].type, y = k->nodes.data[*b].type;
     if (x == JK_ERROR || y == JK_ERROR) return false;
-    jk_type common = common_of_nodes(k, *a, *b);
+    jk_type common = jk_common_of_nodes(k, *a, *b);
     bool allowed = jk_is_number(common) || (bools && common != JK_ERROR);
     if (!allowed) {
         bool mixed = x != y;
