@@ -79,7 +79,7 @@ double hg_resonance_round(const uint32_t *words, uint32_t flags) {
     uint64_t mantissa = bits_from(magnitude, shift) & (2 * HIDDEN - 1);
     if (bit(magnitude, shift - 1) && (mantissa & 1 || any_below(magnitude, shift - 1))) mantissa++;
     uint64_t bits = ((uint64_t)shift << MANTISSA_BITS) + mantissa; /* the hidden bit adds 1 to the exponent, a carry another one */
-    return from_bits(sign | (shift >= EXPONENT_MAX || bits > INFINITE ? INFINITE : bits));
+    return from_bits(sign | (bits > INFINITE ? INFINITE : bits));
 }
 
 void hg_resonance_add(uint32_t *words, uint32_t *flags, double value) {

@@ -511,6 +511,15 @@ static void test_partial_use(void) {
     hg_circuit_class_use(c, use);
     for (uint32_t i = 0; i < sizeof EXPECTED; i++) CHECK_U64(use[i], EXPECTED[i]);
     hg_circuit_destroy(c);
+    /* the context of a function of the source alone is named, not read, and may be no class at all */
+    hg_circuit_call one = {.kind = HG_CIRCUIT_MERGE, .variant = HG_MERGE_ABS, .src = 0, .context = 1, .dst = 2};
+    c = hg_circuit_create();
+    CHECK_OK(hg_circuit_append(c, &one));
+    one.context = 255;
+    CHECK_OK(hg_circuit_append(c, &one));
+    hg_circuit_class_use(c, use);
+    CHECK(use[0] == (HG_CLASS_NAMED | HG_CLASS_READ) && use[1] == HG_CLASS_NAMED && use[2] == (HG_CLASS_NAMED | HG_CLASS_WRITTEN));
+    hg_circuit_destroy(c);
 }
 
 /* ---- hostile texts ---- */
