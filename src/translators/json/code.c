@@ -83,8 +83,11 @@ uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift
 
 jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     static _Thread_local jk_inst nowhere; /* what no path reaches, and what memory does not hold */
-    jk_inst *in = c->reachable ? hg_vec_push(&c->insts) : NULL;
-    if (c->reachable && !in) c->kernel->out_of_memory = true;
+    bool full = c->insts.count + c->hoisted.count + JK_MAX_CONSTANTS + JK_MAX_HOISTED >= HG_MAX_INSTRUCTIONS;
+    if (full && !c->exhausted) jk_error(c->kernel, "S05", c->token, NULL, "more than %d instructions", HG_MAX_INSTRUCTIONS);
+    c->exhausted |= full;
+    jk_inst *in = c->reachable && !full ? hg_vec_push(&c->insts) : NULL;
+    if (c->reachable && !full && !in) c->kernel->out_of_memory = true;
     if (!in) in = &nowhere;
     *in = (jk_inst){.op = (uint8_t)op, .type = (uint8_t)type, .d = d, .a = a, .b = b, .token = c->token};
     c->fresh = in != &nowhere;

@@ -182,7 +182,9 @@ static void read_params(jk_kernel *k, uint32_t params) {
         jk_error(k, "N03", params, NULL, "expected an array of parameters, got %s", jk_show(k, params).text);
         return;
     }
-    for (uint32_t p = params + 1; p < hg_json_next(k->document, params); p = hg_json_next(k->document, p)) read_param(k, p);
+    for (uint32_t p = params + 1, end = hg_json_next(k->document, params); p < end && k->errors < JK_MOST_ERRORS;
+         p = hg_json_next(k->document, p))
+        read_param(k, p);
     k->param_count = k->name_count;
     assign_registers(k);
 }

@@ -165,6 +165,7 @@ typedef struct jk_kernel {
 /* ---- report.c ---- */
 
 /* An error at a token of the document; the message gets the token's path in front. One mistake, one call. */
+enum { JK_MOST_ERRORS = 1000 }; /* then nothing more is read: nobody would look at it */
 void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
 hg_place jk_place(jk_kernel *k, uint32_t token);
 hg_status jk_status(jk_kernel *k); /* of all that was reported */

@@ -78,7 +78,7 @@ void jk_error(jk_kernel *k, const char *code, uint32_t token, const char *hint, 
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    if (k->errors < 1000) /* beyond it nobody reads them: a path takes a walk */
+    if (k->errors < JK_MOST_ERRORS) /* beyond it nobody reads them: a path takes a walk */
         path_of(k, token, path);
     else
         path[0] = '\0';

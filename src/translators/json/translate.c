@@ -175,7 +175,7 @@ static hg_status translate_each(jk_kernel *k, void *user) {
             first = status;
             kept = *hg_error_record();
         }
-        if (failed == 1000) break; /* a list of garbage: enough is said */
+        if (failed == JK_MOST_ERRORS) break; /* a list of garbage: enough is said */
     }
     if (first != HG_OK) *hg_error_record() = kept;
     return first;

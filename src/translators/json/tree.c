@@ -72,7 +72,7 @@ void jk_read_body(jk_kernel *k, uint32_t body) {
     jk_add_node(k, JK_SKIP, 0, JK_ERROR, body, 0, JK_NONE, JK_NONE); /* node 0: no mistake in the memory's end can reach behind it */
     k->reachable = true;
     jk_push(k, JK_TASK_BLOCK, body, body + 1);
-    while (k->tasks.count && !k->out_of_memory) {
+    while (k->tasks.count && !k->out_of_memory && k->errors < JK_MOST_ERRORS) {
         jk_task t = k->tasks.data[--k->tasks.count];
         if (t.kind < JK_TASK_EXPRESSION)
             jk_do_statement(k, t);
