@@ -370,7 +370,8 @@ static kir_value *join(kir_builder *b, kir_value *low, kir_value *high) {
 static kir_value *round_magnitude(rounding *r) {
     kir_builder *b = r->b;
     kir_value *top = kir_get(b, r->top), *last = kir_select(b, is_zero(b, top), u32(b, 0), by(b, KIR_SUB, top, 1));
-    kir_value *bits = kir_sub(b, by(b, KIR_MUL, top, 32), kir_unary(b, KIR_CLZ, kir_array_get(b, r->t, last))); /* 0 has clz 32 */
+    kir_value *bits = kir_sub(b, by(b, KIR_MUL, top, 32), kir_unary(b, KIR_CLZ, kir_array_get(b, r->t, last)));
+    bits = kir_select(b, is_zero(b, top), u32(b, 0), bits);
     kir_value *exact = by(b, KIR_CMP_ULT, bits, 54);
     kir_value *n = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, bits, 53)),
               *below = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, n, 1));
