@@ -351,7 +351,8 @@ static void invert(build *x, uint32_t inst) {
     kir_function *f = inverse_function(x);
     kir_value *result = f ? kir_call(b, f, 2, (kir_value *[]){rest, build_resize(b, HG_TYPE_U32, modulus)}, NULL) : &b->dummy;
     kir_value *none = by(x, KIR_CMP_EQ, result, 0);
-    if (wide == HG_TYPE_U64) none = op(x, KIR_OR, none, kir_not(b, is_below(x, whole, UINT64_C(1) << 32)));
+    kir_value *small = is_below(x, whole, UINT64_C(1) << 32);
+    if (small) none = op(x, KIR_OR, none, kir_not(b, small));
     build_fault(x, none, KIR_FAULT_DOMAIN, 2, "no multiplicative inverse: {} mod {}", 2, values);
     set(x, inst, HG_TYPE_U32, result);
 }

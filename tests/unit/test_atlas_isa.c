@@ -187,7 +187,7 @@ static void test_tables(void) {
     for (int b = 0; b < 256; b++) CHECK_U64(results[b], b == 0 || b == 1 || b == 0x30 || b == 0x31 || b == 0x80 || b == 0x81 || b == 0xB0 || b == 0xB1);
 }
 
-/* Each once with numbers and once with registers. */
+/* Each with numbers, with registers, and with registers that the compiler knows to hold wide numbers. */
 static void check_numbers(const char *name, const char *convert, uint64_t a, uint64_t b, uint64_t c, uint64_t expected) {
     char body[400], third[32] = "";
     bool three = c != UINT64_MAX;
@@ -197,6 +197,9 @@ static void check_numbers(const char *name, const char *convert, uint64_t a, uin
     snprintf(body, sizeof body, "    mov_imm.u64 r3, 3\n    div.u64 r3, r255, r3\n    mov_imm.u64 r4, %llu\n    add.u64 r4, r4, r3\n    mov_imm.u32 r5, %llu\n    mov_imm.u16 r6, %llu\n"
              "    %s r2, r4, r5%s\n    %s r30, r2\n", (unsigned long long)a, (unsigned long long)b, three ? (unsigned long long)c : 0, name, three ? ", r6" : "", convert);
     CHECK_MESSAGE(value(body) == expected, "%s %llu %llu in registers", name, (unsigned long long)a, (unsigned long long)b);
+    snprintf(body, sizeof body, "    mov_imm.u64 r4, %llu\n    mov_imm.u64 r5, %llu\n    mov_imm.u64 r6, %llu\n    %s r2, r4, r5%s\n    %s r30, r2\n",
+             (unsigned long long)a, (unsigned long long)b, three ? (unsigned long long)c : 0, name, three ? ", r6" : "", convert);
+    CHECK_MESSAGE(value(body) == expected, "%s %llu %llu in wide registers", name, (unsigned long long)a, (unsigned long long)b);
 }
 
 static void test_coordinates(void) {
@@ -238,6 +241,7 @@ static void test_faults(void) {
         {"    orbit.classify r2, 0, r3\n", "F05", "unknown torus size: 200"},
         {"    orbit.representative r2, r3, 96\n", "F04", "invalid orbit index: 200 (must be < 32)"},
         {"    mult.inverse r2, r3, 96\n", "F05", "no multiplicative inverse: 200 mod 96"},
+        {"    mov_imm.u64 r5, 0\n    mult.inverse r2, r3, r5\n", "F05", "no multiplicative inverse: 200 mod 0"},
         {"    mult.inverse r2, r3, r4\n", "F05", "no multiplicative inverse: 200 mod 18446744073709551615"},
         {"    char.product.f64 r2, 0, r3\n", "F04", "invalid character index: 200 (must be < 194)"},
         {"    mov_imm.u8 r5, 15\n    char.product.i128 r2, r5, 75\n", "F05", "character value not rational"},
