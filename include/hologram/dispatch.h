@@ -51,7 +51,7 @@ HG_API const hg_dispatch_record *hg_dispatch_at(size_t i);
 /**
  * The kernel's program, verified, its metadata the record. Programs of one kernel are equal, so backends lower them once.
  * @param record  NULL is HG_ERROR_ISA with the message of hg_dispatch, so the two calls can be nested
- * @return HG_OK and a program that the caller releases; HG_ERROR_OUT_OF_MEMORY
+ * @return HG_OK and a program that the caller releases; HG_ERROR_INVALID_ARGUMENT: program is NULL; HG_ERROR_OUT_OF_MEMORY
  * Thread-safe; takes some 50 microseconds: keep the program where that matters.
  */
 HG_API hg_status hg_dispatch_program(const hg_dispatch_record *record, hg_program **program) HG_NODISCARD;

@@ -552,6 +552,7 @@ static void test_table(void) {
     CHECK_U64(supported, HG_DISPATCH_COUNT);
     CHECK(hg_dispatch_at(HG_DISPATCH_COUNT) == NULL);
     hg_program *program;
+    CHECK_FAILS(hg_dispatch_program(hg_dispatch_at(0), NULL), HG_ERROR_INVALID_ARGUMENT, "", "hg_dispatch_program: program is NULL");
     CHECK_FAILS(hg_dispatch_program(hg_dispatch("add", HG_TYPE_F32), &program), HG_ERROR_ISA, "", "unknown operation: add");
     CHECK_FAILS(hg_dispatch_program(hg_dispatch("Add", HG_TYPE_I128), &program), HG_ERROR_ISA, "",
                 "operation Add has no kernel for type i128");

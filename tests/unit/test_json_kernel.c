@@ -662,6 +662,7 @@ static void check_simple_op(void) {
     CHECK(hg_json_to_isa_translate_simple_op("matmul", HG_TYPE_F32, &program) == HG_ERROR_ISA && !program);
     CHECK(hg_json_to_isa_translate_simple_op("add_1\"", HG_TYPE_F32, &program) == HG_ERROR_ISA && !program);
     CHECK(hg_json_to_isa_translate_simple_op("exp", HG_TYPE_I32, &program) == HG_ERROR_ISA && !program);
+    CHECK_TEXT(hg_last_error()->message, "operation exp has no kernel for type i32");
     CHECK(hg_json_to_isa_translate_simple_op("add", HG_TYPE_F16, &program) == HG_ERROR_ISA && !program);
 }
 

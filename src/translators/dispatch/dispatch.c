@@ -113,6 +113,7 @@ static void add_program(hg_text *text, const hg_dispatch_record *record, const o
 }
 
 hg_status hg_dispatch_program(const hg_dispatch_record *record, hg_program **program) {
+    if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_dispatch_program: program is NULL");
     *program = NULL;
     if (!record) { /* the failure of hg_dispatch */
         return hg_last_error()->status == HG_ERROR_ISA ? HG_ERROR_ISA : hg_fail(HG_ERROR_ISA, "no kernel given");

@@ -354,5 +354,9 @@ hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type
     hg_text_addf(&text, "{\"name\":\"n\",\"type\":{\"kind\":\"scalar\",\"type\":\"u64\"}}]}}");
     hg_status status = text.failed ? hg_fail_memory() : hg_json_to_isa_translate(text.data, text.length, NULL, program);
     hg_text_free(&text);
+    if (status == HG_ERROR_ISA) { /* the caller knows of no document */
+        (void)hg_fail(status, "operation %s has no kernel for type %s", w.word[0], hg_type_name(type));
+        memcpy(hg_error_record()->code, "N06", 4);
+    }
     return status;
 }

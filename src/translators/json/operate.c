@@ -109,18 +109,21 @@ void jk_branch(jk_code *c, jk_value *v, bool when, uint32_t label) {
 
 /* ---- values in registers ---- */
 
+/* 1 or 0 of a type. Uses the truth up. */
+static jk_value as_number(jk_code *c, hg_type type, jk_value *truth) {
+    jk_value one = constant(type, one_of(type)), zero = constant(type, 0);
+    bool straight = jk_in_predicate(c, truth);
+    fix(c, &one);
+    fix(c, &zero);
+    uint8_t reg = jk_take_register(c);
+    jk_emit(c, HG_OP_SEL, type, reg, straight ? one.reg : zero.reg, straight ? zero.reg : one.reg);
+    jk_drop_value(c, &one);
+    jk_drop_value(c, &zero);
+    return in_reg(type, reg, jk_number(c));
+}
+
 uint8_t jk_in_register(jk_code *c, jk_value *v) {
-    if (v->kind == JK_V_COMPARE) {
-        jk_value one = constant(HG_TYPE_U8, 1), zero = constant(HG_TYPE_U8, 0);
-        bool straight = jk_in_predicate(c, v);
-        fix(c, &one);
-        fix(c, &zero);
-        uint8_t reg = jk_take_register(c);
-        jk_emit(c, HG_OP_SEL, HG_TYPE_U8, reg, straight ? one.reg : zero.reg, straight ? zero.reg : one.reg);
-        jk_drop_value(c, &one);
-        jk_drop_value(c, &zero);
-        *v = in_reg(HG_TYPE_U8, reg, jk_number(c));
-    }
+    if (v->kind == JK_V_COMPARE) *v = as_number(c, HG_TYPE_U8, v);
     fix(c, v);
     return v->reg;
 }
@@ -275,17 +278,7 @@ jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to, bool keep)
     }
     if (from == JK_BOOL && to != JK_BOOL) {
         if (v.kind == JK_V_CONST) return constant(target, v.bits ? one_of(target) : 0);
-        if (v.kind == JK_V_COMPARE) {
-            bool straight = jk_in_predicate(c, &v);
-            jk_value one = constant(target, one_of(target)), zero = constant(target, 0);
-            fix(c, &one);
-            fix(c, &zero);
-            uint8_t reg = jk_take_register(c);
-            jk_emit(c, HG_OP_SEL, target, reg, straight ? one.reg : zero.reg, straight ? zero.reg : one.reg);
-            jk_drop_value(c, &one);
-            jk_drop_value(c, &zero);
-            return in_reg(target, reg, jk_number(c));
-        }
+        if (v.kind == JK_V_COMPARE) return as_number(c, target, &v);
     }
     if (source == target) return v;
     return apply(c, HG_OP_CVT, target, source, &v, NULL, keep);
