@@ -392,10 +392,15 @@ class Kernel:
         return run
 
     def do_return(self, node):
-        if node.get("value") is not None:  # it must be an expression; nobody computes it
-            self.expression(node["value"])
+        value = None
+        if node.get("value") is not None:  # it must be an expression; it is computed for the atomics in it, if there are any
+            value = self.expression(node["value"])
+            if '"atomic_' not in json.dumps(node["value"], default=lambda real: real.text):
+                value = None
 
         def run(lane):
+            if value is not None:
+                value.get(lane)
             lane.ended = True
         return run
 
