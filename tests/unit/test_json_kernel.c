@@ -391,6 +391,10 @@ static void check_statements(void) {
     RUN_LOOPS(LET("a", LIT("1")) "," LET("b", LIT("2")) "," LET("t", VAR("a")) "," SET("a", VAR("b")) "," SET("b", VAR("t")) ","
               PUT("out", LIT("0"), BIN("add", BIN("mul", VAR("a"), LIT("10")), VAR("b"))), 1);
     CHECK_U64(out[0], 21);
+    /* a division that the loop would come to is not carried out in front of it */
+    RUN_LOOPS(PUT("out", LIT("0"), LIT("6")) "," LET("z", BIN("sub", VAR("n"), VAR("n"))) ","
+              FOR("k", LIT("0"), VAR("z"), LIT("1"), PUT("out", BIN("div", VAR("n"), VAR("z")), LIT("7"))), 1);
+    CHECK_U64(out[0], 6);
     /* return ends the lane: its value is not evaluated, what follows does not run */
     RUN_LOOPS(PUT("out", LIT("0"), LIT("4")) ",{'type':'return','value':" AT("x", LIT("1000")) "}," PUT("out", LIT("0"), LIT("5")), 1);
     CHECK_U64(out[0], 4);
