@@ -45,8 +45,10 @@ typedef struct bind {
     void *data;
     uint64_t count;
 } bind;
-#define IN_ARRAY(n, T, a) {n, true, HG_TYPE_##T, a, HG_COUNT_OF(a)}
-#define IN_SCALAR(n, T, p) {n, false, HG_TYPE_##T, p, 1}
+#define IN_ARRAY(n, T, a) \
+    { n, true, HG_TYPE_##T, a, HG_COUNT_OF(a) }
+#define IN_SCALAR(n, T, p) \
+    { n, false, HG_TYPE_##T, p, 1 }
 
 static hg_status execute(const hg_program *program, uint64_t lanes, const bind *binds, size_t count) {
     hg_params *params = hg_params_create();
@@ -156,15 +158,21 @@ static void check_examples(void) {
 
 /* ---- values of expressions ---- */
 
-#define VALUE_PARAMS                                                                                                              \
-    SCALAR("i", "i32") "," SCALAR("j", "i32") "," SCALAR("u", "u32") "," SCALAR("w", "u64") "," SCALAR("s", "i64") "," SCALAR("f", "f32") \
-    "," SCALAR("d", "f64") "," SCALAR("b", "bool") "," SCALAR("c", "u8") "," SCALAR("z", "i32") "," ARRAY("xf", "f32") "," ARRAY("xi", "i32") \
-    "," ARRAY("xb", "bool")
+#define VALUE_PARAMS                                                                                                                  \
+    SCALAR("i", "i32")                                                                                                                \
+    "," SCALAR("j", "i32") "," SCALAR("u", "u32") "," SCALAR("w", "u64") "," SCALAR("s", "i64") "," SCALAR("f", "f32") "," SCALAR(    \
+        "d", "f64") "," SCALAR("b", "bool") "," SCALAR("c", "u8") "," SCALAR("z",                                                     \
+                                                                             "i32") "," ARRAY("xf",                                   \
+                                                                                              "f32") "," ARRAY("xi",                  \
+                                                                                                               "i32") "," ARRAY("xb", \
+                                                                                                                                "bool")
 
 static bool eval(const char *type, const char *expression, void *out, hg_type held) {
     char *text = malloc(strlen(expression) + strlen(VALUE_PARAMS) + 1000);
-    sprintf(text, "{'version':'1.0','kernel':{'name':'k','params':[" VALUE_PARAMS "," ARRAY("out", "%s") "],'body':[" PUT("out", LIT("0"), "%s")
-            "]}}", type, expression);
+    sprintf(text,
+            "{'version':'1.0','kernel':{'name':'k','params':[" VALUE_PARAMS
+            "," ARRAY("out", "%s") "],'body':[" PUT("out", LIT("0"), "%s") "]}}",
+            type, expression);
     int32_t i = -7, j = 2, z = 0, xi[] = {5, -6, 7};
     uint32_t u = 7;
     uint64_t w = 10;
@@ -172,43 +180,44 @@ static bool eval(const char *type, const char *expression, void *out, hg_type he
     float f = 2.5f, xf[] = {1, 2, 3};
     double d = 0.1;
     uint8_t b = 2, c = 200, xb[] = {0, 1, 2}; /* any byte but 0 is true */
-    bind binds[] = {IN_SCALAR("i", I32, &i), IN_SCALAR("j", I32, &j), IN_SCALAR("u", U32, &u), IN_SCALAR("w", U64, &w), IN_SCALAR("s", I64, &s),
-                    IN_SCALAR("f", F32, &f), IN_SCALAR("d", F64, &d), IN_SCALAR("b", U8, &b), IN_SCALAR("c", U8, &c), IN_SCALAR("z", I32, &z),
-                    IN_ARRAY("xf", F32, xf), IN_ARRAY("xi", I32, xi), IN_ARRAY("xb", U8, xb), {"out", true, held, out, 1}};
+    bind binds[] = {IN_SCALAR("i", I32, &i), IN_SCALAR("j", I32, &j),    IN_SCALAR("u", U32, &u), IN_SCALAR("w", U64, &w),
+                    IN_SCALAR("s", I64, &s), IN_SCALAR("f", F32, &f),    IN_SCALAR("d", F64, &d), IN_SCALAR("b", U8, &b),
+                    IN_SCALAR("c", U8, &c),  IN_SCALAR("z", I32, &z),    IN_ARRAY("xf", F32, xf), IN_ARRAY("xi", I32, xi),
+                    IN_ARRAY("xb", U8, xb),  {"out", true, held, out, 1}};
     hg_status status = run(text, 1, binds, HG_COUNT_OF(binds));
     free(text);
     return status == HG_OK;
 }
 
-#define I32_IS(expression, expected)                                                                                        \
-    do {                                                                                                                    \
-        int32_t got = 12345;                                                                                                \
-        bool ran = eval("i32", expression, &got, HG_TYPE_I32);                                                              \
-        CHECK_MESSAGE(ran && got == (expected), "%s = %d (%s)", expression, got, ran ? "" : hg_last_error_text());           \
+#define I32_IS(expression, expected)                                                                              \
+    do {                                                                                                          \
+        int32_t got = 12345;                                                                                      \
+        bool ran = eval("i32", expression, &got, HG_TYPE_I32);                                                    \
+        CHECK_MESSAGE(ran &&got == (expected), "%s = %d (%s)", expression, got, ran ? "" : hg_last_error_text()); \
     } while (0)
-#define U64_IS(expression, expected)                                                                                        \
-    do {                                                                                                                    \
-        uint64_t got = 12345;                                                                                               \
-        bool ran = eval("u64", expression, &got, HG_TYPE_U64);                                                              \
-        CHECK_MESSAGE(ran && got == (uint64_t)(expected), "%s = %" PRIu64 " (%s)", expression, got, ran ? "" : hg_last_error_text()); \
+#define U64_IS(expression, expected)                                                                                                 \
+    do {                                                                                                                             \
+        uint64_t got = 12345;                                                                                                        \
+        bool ran = eval("u64", expression, &got, HG_TYPE_U64);                                                                       \
+        CHECK_MESSAGE(ran &&got == (uint64_t)(expected), "%s = %" PRIu64 " (%s)", expression, got, ran ? "" : hg_last_error_text()); \
     } while (0)
-#define F32_IS(expression, expected)                                                                                        \
-    do {                                                                                                                    \
-        float got = 12345;                                                                                                  \
-        bool ran = eval("f32", expression, &got, HG_TYPE_F32);                                                              \
-        CHECK_MESSAGE(ran && got == (expected), "%s = %a (%s)", expression, (double)got, ran ? "" : hg_last_error_text());   \
+#define F32_IS(expression, expected)                                                                                      \
+    do {                                                                                                                  \
+        float got = 12345;                                                                                                \
+        bool ran = eval("f32", expression, &got, HG_TYPE_F32);                                                            \
+        CHECK_MESSAGE(ran &&got == (expected), "%s = %a (%s)", expression, (double)got, ran ? "" : hg_last_error_text()); \
     } while (0)
-#define F64_IS(expression, expected)                                                                                        \
-    do {                                                                                                                    \
-        double got = 12345;                                                                                                 \
-        bool ran = eval("f64", expression, &got, HG_TYPE_F64);                                                              \
-        CHECK_MESSAGE(ran && got == (expected), "%s = %a (%s)", expression, got, ran ? "" : hg_last_error_text());           \
+#define F64_IS(expression, expected)                                                                              \
+    do {                                                                                                          \
+        double got = 12345;                                                                                       \
+        bool ran = eval("f64", expression, &got, HG_TYPE_F64);                                                    \
+        CHECK_MESSAGE(ran &&got == (expected), "%s = %a (%s)", expression, got, ran ? "" : hg_last_error_text()); \
     } while (0)
-#define BOOL_IS(expression, expected)                                                                                       \
-    do {                                                                                                                    \
-        uint8_t got = 77;                                                                                                   \
-        bool ran = eval("bool", expression, &got, HG_TYPE_U8);                                                              \
-        CHECK_MESSAGE(ran && got == (expected), "%s = %u (%s)", expression, got, ran ? "" : hg_last_error_text());           \
+#define BOOL_IS(expression, expected)                                                                             \
+    do {                                                                                                          \
+        uint8_t got = 77;                                                                                         \
+        bool ran = eval("bool", expression, &got, HG_TYPE_U8);                                                    \
+        CHECK_MESSAGE(ran &&got == (expected), "%s = %u (%s)", expression, got, ran ? "" : hg_last_error_text()); \
     } while (0)
 
 static void check_arithmetic(void) {
@@ -341,65 +350,93 @@ static void check_statements(void) {
 #define LOOPS(body) KERNEL(ARRAY("x", "i32") "," ARRAY("out", "i32") "," SCALAR("n", "i32"), body)
 #define RUN_LOOPS(body, lanes) CHECK_MESSAGE(run(LOOPS(body), lanes, binds, 3) == HG_OK, "%s", hg_last_error_text())
     /* sum(range(n)); k is n afterwards */
-    RUN_LOOPS(LET("t", LIT("0")) "," FOR("k", LIT("0"), VAR("n"), LIT("1"), SET("t", BIN("add", VAR("t"), VAR("k")))) ","
-              PUT("out", LIT("0"), VAR("t")) "," PUT("out", LIT("1"), VAR("k")), 1);
+    RUN_LOOPS(LET("t", LIT("0")) "," FOR("k", LIT("0"), VAR("n"), LIT("1"), SET("t", BIN("add", VAR("t"), VAR("k")))) "," PUT(
+                  "out", LIT("0"), VAR("t")) "," PUT("out", LIT("1"), VAR("k")),
+              1);
     CHECK(out[0] == 28 && out[1] == 8);
     /* range(7, 0, -2) and a loop that does not run */
-    RUN_LOOPS(LET("t", LIT("0")) "," FOR("k", BIN("sub", VAR("n"), LIT("1")), LIT("0"), UN("neg", LIT("2")), SET("t", BIN("add", BIN("mul", VAR("t"),
-              LIT("10")), VAR("k")))) "," PUT("out", LIT("0"), VAR("t")) "," FOR("q", LIT("3"), LIT("3"), LIT("1"), PUT("out", LIT("1"), LIT("99"))), 1);
+    RUN_LOOPS(
+        LET("t", LIT("0")) "," FOR("k", BIN("sub", VAR("n"), LIT("1")), LIT("0"), UN("neg", LIT("2")),
+                                   SET("t", BIN("add", BIN("mul", VAR("t"), LIT("10")),
+                                                VAR("k")))) "," PUT("out", LIT("0"), VAR("t")) "," FOR("q", LIT("3"), LIT("3"), LIT("1"),
+                                                                                                       PUT("out", LIT("1"), LIT("99"))),
+        1);
     CHECK(out[0] == 7531 && out[1] == 8);
     /* a step that only the run knows, up and down */
-    RUN_LOOPS(LET("t", LIT("0")) "," FOR("k", LIT("0"), VAR("n"), AT("x", LIT("0")), SET("t", BIN("add", BIN("mul", VAR("t"), LIT("10")), VAR("k")))) ","
-              FOR("m", LIT("5"), LIT("0"), AT("x", LIT("1")), SET("t", BIN("add", BIN("mul", VAR("t"), LIT("10")), VAR("m")))) ","
-              PUT("out", LIT("0"), VAR("t")), 1);
+    RUN_LOOPS(LET("t", LIT("0")) "," FOR("k", LIT("0"), VAR("n"), AT("x", LIT("0")),
+                                         SET("t", BIN("add", BIN("mul", VAR("t"), LIT("10")),
+                                                      VAR("k")))) "," FOR("m", LIT("5"), LIT("0"), AT("x", LIT("1")),
+                                                                          SET("t", BIN("add", BIN("mul", VAR("t"), LIT("10")),
+                                                                                       VAR("m")))) "," PUT("out", LIT("0"), VAR("t")),
+              1);
     CHECK_U64(out[0], 3654321); /* 0, 3, 6, then 5 4 3 2 1 */
     /* bounds are evaluated once, and a body may change what they came from */
-    RUN_LOOPS(LET("e", VAR("n")) "," LET("t", LIT("0")) "," FOR("k", LIT("0"), VAR("e"), LIT("1"), SET("e", LIT("0")) "," SET("t", BIN("add", VAR("t"),
-              LIT("1")))) "," PUT("out", LIT("0"), VAR("t")) "," PUT("out", LIT("1"), VAR("e")), 1);
+    RUN_LOOPS(LET("e", VAR("n")) "," LET("t", LIT("0")) "," FOR(
+                  "k", LIT("0"), VAR("e"), LIT("1"),
+                  SET("e", LIT("0")) "," SET("t", BIN("add", VAR("t"), LIT("1")))) "," PUT("out", LIT("0"),
+                                                                                           VAR("t")) "," PUT("out", LIT("1"), VAR("e")),
+              1);
     CHECK(out[0] == 8 && out[1] == 0);
     /* nested loops, index values kept across statements but not across what changes them */
-    RUN_LOOPS(LET("i", LANE) "," LET("k", LIT("0")) "," PUT("out", VAR("i"), AT("x", VAR("k"))) "," SET("k", LIT("1")) ","
-              PUT("out", VAR("i"), BIN("add", BIN("mul", AT("out", VAR("i")), LIT("100")), AT("x", VAR("k")))) ","
-              WHILE(BIN("lt", VAR("k"), LIT("4")), SET("k", BIN("add", VAR("k"), LIT("1")))) ","
-              PUT("out", VAR("i"), BIN("add", BIN("mul", AT("out", VAR("i")), LIT("100")), AT("x", VAR("k")))), 2);
+    RUN_LOOPS(LET("i", LANE) "," LET("k", LIT("0")) "," PUT("out", VAR("i"), AT("x", VAR("k"))) "," SET("k", LIT("1")) "," PUT(
+                  "out", VAR("i"),
+                  BIN("add", BIN("mul", AT("out", VAR("i")), LIT("100")),
+                      AT("x", VAR("k")))) "," WHILE(BIN("lt", VAR("k"), LIT("4")),
+                                                    SET("k", BIN("add", VAR("k"),
+                                                                 LIT("1")))) "," PUT("out", VAR("i"),
+                                                                                     BIN("add", BIN("mul", AT("out", VAR("i")), LIT("100")),
+                                                                                         AT("x", VAR("k")))),
+              2);
     CHECK(out[0] == (3 * 100 - 1) * 100 + 5 && out[1] == out[0]);
     /* collatz steps of 6: while with a branch inside */
-    RUN_LOOPS(LET("v", AT("x", LIT("7"))) "," LET("c", LIT("0")) "," WHILE(BIN("ne", VAR("v"), LIT("1")),
-              IF(BIN("eq", BIN("mod", VAR("v"), LIT("2")), LIT("0")), SET("v", BIN("div", VAR("v"), LIT("2"))),
-                 "[" SET("v", BIN("add", BIN("mul", VAR("v"), LIT("3")), LIT("1"))) "]") "," SET("c", BIN("add", VAR("c"), LIT("1")))) ","
-              PUT("out", LIT("0"), VAR("c")), 1);
+    RUN_LOOPS(LET("v", AT("x", LIT("7"))) "," LET("c", LIT("0")) "," WHILE(
+                  BIN("ne", VAR("v"), LIT("1")),
+                  IF(BIN("eq", BIN("mod", VAR("v"), LIT("2")), LIT("0")), SET("v", BIN("div", VAR("v"), LIT("2"))),
+                     "[" SET("v", BIN("add", BIN("mul", VAR("v"), LIT("3")),
+                                      LIT("1"))) "]") "," SET("c", BIN("add", VAR("c"), LIT("1")))) "," PUT("out", LIT("0"), VAR("c")),
+              1);
     CHECK_U64(out[0], 8);
     /* else, elif, return in one branch, a variable that both branches give a value */
-    RUN_LOOPS(LET("i", CALL("i32", LANE)) "," IF(BIN("ge", VAR("i"), VAR("n")), RETURN, "null") ","
-              IF(BIN("lt", AT("x", VAR("i")), LIT("0")), LET("v", LIT("-1")),
-                 "[" IF(BIN("gt", AT("x", VAR("i")), LIT("4")), LET("v", LIT("1")), "[" LET("v", LIT("0")) "]") "]") ","
-              PUT("out", VAR("i"), VAR("v")), 20);
+    RUN_LOOPS(LET("i", CALL("i32", LANE)) "," IF(BIN("ge", VAR("i"), VAR("n")), RETURN,
+                                                 "null") "," IF(BIN("lt", AT("x", VAR("i")), LIT("0")), LET("v", LIT("-1")),
+                                                                "[" IF(BIN("gt", AT("x", VAR("i")), LIT("4")), LET("v", LIT("1")),
+                                                                       "[" LET("v", LIT("0")) "]") "]") "," PUT("out", VAR("i"), VAR("v")),
+              20);
     int32_t signs[] = {0, -1, 0, -1, 1, -1, 0, 1};
     CHECK(memcmp(out, signs, sizeof signs) == 0);
     /* conditions with and, or, not jump */
-    RUN_LOOPS(LET("i", CALL("i32", LANE)) "," IF(BIN("and", BIN("lt", VAR("i"), VAR("n")), BIN("or", BIN("gt", AT("x", VAR("i")), LIT("4")),
-              UN("not", BIN("ge", AT("x", VAR("i")), LIT("0"))))), PUT("out", VAR("i"), LIT("7")), "[" IF(BIN("lt", VAR("i"), VAR("n")),
-              PUT("out", VAR("i"), LIT("8")), "null") "]"), 20);
+    RUN_LOOPS(LET("i", CALL("i32", LANE)) "," IF(
+                  BIN("and", BIN("lt", VAR("i"), VAR("n")),
+                      BIN("or", BIN("gt", AT("x", VAR("i")), LIT("4")), UN("not", BIN("ge", AT("x", VAR("i")), LIT("0"))))),
+                  PUT("out", VAR("i"), LIT("7")), "[" IF(BIN("lt", VAR("i"), VAR("n")), PUT("out", VAR("i"), LIT("8")), "null") "]"),
+              20);
     int32_t marks[] = {8, 7, 8, 7, 7, 7, 8, 7};
     CHECK(memcmp(out, marks, sizeof marks) == 0);
     /* a parameter may be assigned; bool variables */
-    RUN_LOOPS(SET("n", BIN("mul", VAR("n"), LIT("2"))) "," LET("t", BIN("gt", VAR("n"), LIT("15"))) "," LET("s", VAR("t")) ","
-              SET("t", UN("not", VAR("t"))) "," PUT("out", LIT("0"), CHOOSE(VAR("s"), VAR("n"), LIT("1"))) "," IF(VAR("t"), PUT("out", LIT("0"), LIT("5")),
-              "[]") "," IF(VAR("n"), PUT("out", LIT("1"), LIT("6")), "null"), 1);
+    RUN_LOOPS(SET("n", BIN("mul", VAR("n"), LIT("2"))) "," LET("t", BIN("gt", VAR("n"), LIT("15"))) "," LET("s", VAR("t")) "," SET(
+                  "t", UN("not", VAR("t"))) "," PUT("out", LIT("0"),
+                                                    CHOOSE(VAR("s"), VAR("n"),
+                                                           LIT("1"))) "," IF(VAR("t"), PUT("out", LIT("0"), LIT("5")),
+                                                                             "[]") "," IF(VAR("n"), PUT("out", LIT("1"), LIT("6")), "null"),
+              1);
     CHECK(out[0] == 16 && out[1] == 6);
     /* swap through a temporary: a name of a register is no alias of one that changes */
-    RUN_LOOPS(LET("a", LIT("1")) "," LET("b", LIT("2")) "," LET("t", VAR("a")) "," SET("a", VAR("b")) "," SET("b", VAR("t")) ","
-              PUT("out", LIT("0"), BIN("add", BIN("mul", VAR("a"), LIT("10")), VAR("b"))), 1);
+    RUN_LOOPS(LET("a", LIT("1")) "," LET("b", LIT("2")) "," LET("t", VAR("a")) "," SET("a", VAR("b")) "," SET("b", VAR("t")) "," PUT(
+                  "out", LIT("0"), BIN("add", BIN("mul", VAR("a"), LIT("10")), VAR("b"))),
+              1);
     CHECK_U64(out[0], 21);
     /* a division that the loop would come to is not carried out in front of it */
-    RUN_LOOPS(PUT("out", LIT("0"), LIT("6")) "," LET("z", BIN("sub", VAR("n"), VAR("n"))) ","
-              FOR("k", LIT("0"), VAR("z"), LIT("1"), PUT("out", BIN("div", VAR("n"), VAR("z")), LIT("7"))), 1);
+    RUN_LOOPS(PUT("out", LIT("0"), LIT("6")) "," LET("z", BIN("sub", VAR("n"), VAR("n"))) "," FOR(
+                  "k", LIT("0"), VAR("z"), LIT("1"), PUT("out", BIN("div", VAR("n"), VAR("z")), LIT("7"))),
+              1);
     CHECK_U64(out[0], 6);
     /* return ends the lane: its value is not evaluated, what follows does not run */
     RUN_LOOPS(PUT("out", LIT("0"), LIT("4")) ",{'type':'return','value':" AT("x", LIT("1000")) "}," PUT("out", LIT("0"), LIT("5")), 1);
     CHECK_U64(out[0], 4);
     /* but for what others see of it */
-    RUN_LOOPS(PUT("out", LIT("1"), LIT("3000000000")) ",{'type':'return','value':" CALL("atomic_add", VAR("out") "," LIT("0") "," LIT("2")) "}", 3);
+    RUN_LOOPS(
+        PUT("out", LIT("1"), LIT("3000000000")) ",{'type':'return','value':" CALL("atomic_add", VAR("out") "," LIT("0") "," LIT("2")) "}",
+        3);
     CHECK_U64(out[0], 10);
     CHECK(out[1] == -1294967296); /* a literal that its target does not hold is converted */
     /* a call as a statement */
@@ -412,7 +449,8 @@ static void check_statements(void) {
 static void check_step_zero(void) {
     int32_t out[1] = {0}, step = 0;
     bind binds[] = {IN_ARRAY("out", I32, out), IN_SCALAR("s", I32, &step)};
-    const char *text = KERNEL(ARRAY("out", "i32") "," SCALAR("s", "i32"), FOR("k", LIT("0"), LIT("5"), VAR("s"), PUT("out", LIT("0"), LIT("1"))));
+    const char *text = KERNEL(ARRAY("out", "i32") "," SCALAR("s", "i32"),
+                              FOR("k", LIT("0"), LIT("5"), VAR("s"), PUT("out", LIT("0"), LIT("1"))));
     CHECK(run(text, 1, binds, 2) == HG_ERROR_EXECUTION_FAILED && strcmp(hg_last_error()->code, "F02") == 0);
     step = 2;
     CHECK(run(text, 1, binds, 2) == HG_OK && out[0] == 1);
@@ -421,11 +459,15 @@ static void check_step_zero(void) {
 static void check_collectives(void) {
     float a[] = {-1, 2, -3, 4}, b[] = {1, 1, 2, 2}, out[4] = {0}, sum[1] = {0};
     uint32_t n = 4;
-    bind binds[] = {IN_ARRAY("a", F32, a), IN_ARRAY("b", F32, b), IN_ARRAY("out", F32, out), IN_ARRAY("sum", F32, sum), IN_SCALAR("n", U32, &n)};
+    bind binds[] = {IN_ARRAY("a", F32, a), IN_ARRAY("b", F32, b), IN_ARRAY("out", F32, out), IN_ARRAY("sum", F32, sum),
+                    IN_SCALAR("n", U32, &n)};
 #define COLLECTIVES ARRAY("a", "f32") "," ARRAY("b", "f32") "," ARRAY("out", "f32") "," ARRAY("sum", "f32") "," SCALAR("n", "u32")
-    CHECK(run(KERNEL(COLLECTIVES, "{'type':'parallel_map_binary','input_a':'a','input_b':" VAR("b") ",'output':'out','operation':'Add','count':" VAR("n") "},"
-              "{'type':'parallel_map_unary','input':'out','output':'out','operation':'RELU','count':4},"
-              "{'type':'parallel_reduce','input':" VAR("out") ",'output':" VAR("sum") ",'operation':'sum','count':" BIN("sub", VAR("n"), LIT("0")) "}"),
+    CHECK(run(KERNEL(COLLECTIVES,
+                     "{'type':'parallel_map_binary','input_a':'a','input_b':" VAR("b") ",'output':'out','operation':'Add','count':" VAR(
+                         "n") "},"
+                              "{'type':'parallel_map_unary','input':'out','output':'out','operation':'RELU','count':4},"
+                              "{'type':'parallel_reduce','input':" VAR("out") ",'output':" VAR("sum") ",'operation':'sum','count':" BIN(
+                                  "sub", VAR("n"), LIT("0")) "}"),
               8, binds, 5) == HG_OK);
     CHECK(out[0] == 0 && out[1] == 3 && out[2] == 0 && out[3] == 6 && sum[0] == 9);
 }
@@ -434,7 +476,8 @@ static void check_collectives(void) {
 static void check_fault_place(void) {
     int32_t x[2] = {0}, out[1] = {0};
     bind binds[] = {IN_ARRAY("x", I32, x), IN_ARRAY("out", I32, out)};
-    const char *text = KERNEL(ARRAY("x", "i32") "," ARRAY("out", "i32"), "\n\n" LET("i", LANE) ",\n" PUT("out", LIT("0"), "\n     " AT("x", VAR("i"))));
+    const char *text = KERNEL(ARRAY("x", "i32") "," ARRAY("out", "i32"),
+                              "\n\n" LET("i", LANE) ",\n" PUT("out", LIT("0"), "\n     " AT("x", VAR("i"))));
     CHECK(run(text, 5, binds, 2) == HG_ERROR_EXECUTION_FAILED && strcmp(hg_last_error()->code, "F01") == 0);
     CHECK(hg_last_error()->line == 5 && hg_last_error()->column == 6 && hg_last_error()->lane == 2);
 }
@@ -446,11 +489,12 @@ static void check_error_at(const char *text, const char *code, const char *messa
     hg_program *program = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_status status = hg_json_to_isa_translate(json, strlen(json), d, &program);
-    CHECK_MESSAGE(status == HG_ERROR_ISA && hg_diagnostics_count(d) == 1, "%s\n   %zu errors, status %d", text, hg_diagnostics_count(d), (int)status);
+    CHECK_MESSAGE(status == HG_ERROR_ISA && hg_diagnostics_count(d) == 1, "%s\n   %zu errors, status %d", text, hg_diagnostics_count(d),
+                  (int)status);
     const hg_diagnostic *g = hg_diagnostics_get(d, 0);
     if (g) {
-        CHECK_MESSAGE(strcmp(g->code, code) == 0 && strcmp(g->message, message) == 0, "%s\n   says %s: %s\n   not  %s: %s", text, g->code, g->message, code,
-                      message);
+        CHECK_MESSAGE(strcmp(g->code, code) == 0 && strcmp(g->message, message) == 0, "%s\n   says %s: %s\n   not  %s: %s", text, g->code,
+                      g->message, code, message);
         if (hint) CHECK_MESSAGE(g->hint && strcmp(g->hint, hint) == 0, "%s\n   hint %s", text, g->hint ? g->hint : "(none)");
         CHECK(g->line > 0 && g->column > 0 && strncmp(hg_last_error()->message, g->message, strlen(g->message)) == 0);
         if (line) CHECK_U64(g->line, (uint64_t)line);
@@ -465,9 +509,10 @@ static void check_error_at(const char *text, const char *code, const char *messa
 }
 static void check_error(const char *text, const char *code, const char *message) { check_error_at(text, code, message, NULL, 0); }
 /* Of one statement in a kernel with x (f32), y (i32), p (f32), n (u64), q (bool), h (device_ptr). */
-#define ERROR_PARAMS                                                                                                                       \
-    ARRAY("x", "f32") "," ARRAY("y", "i32") "," SCALAR("p", "f32") "," SCALAR("n", "u64") "," SCALAR("q", "bool") ",{'name':'h','type':{'kind':" \
-                                                                                                                  "'device_ptr'}}"
+#define ERROR_PARAMS                                                                                                           \
+    ARRAY("x", "f32")                                                                                                          \
+    "," ARRAY("y", "i32") "," SCALAR("p", "f32") "," SCALAR("n", "u64") "," SCALAR("q", "bool") ",{'name':'h','type':{'kind':" \
+                                                                                                "'device_ptr'}}"
 #define BODY_ERROR(body, code, message) check_error(KERNEL(ERROR_PARAMS, body), code, message)
 #define VALUE_ERROR(value, code, message) BODY_ERROR(LET("v", value), code, message)
 
@@ -481,22 +526,25 @@ static void check_document_errors(void) {
     check_error("[]", "N03", "there is no kernel in this array");
     check_error("{'kernel':{'name':'k','params':[],'body':[" RETURN "]}}", "N05", "'version' is missing: a string is expected");
     check_error("{'version':2,'kernel':{'name':'k','params':[],'body':[]}}", "N03", "version: expected a string, got 2");
-    check_error_at("{'version':'1.1',\n'kernel':5}", "S06", "version: Unsupported schema version: 1.1", "this library reads version 1.0", 1);
+    check_error_at("{'version':'1.1',\n'kernel':5}", "S06", "version: Unsupported schema version: 1.1", "this library reads version 1.0",
+                   1);
     check_error("{'version':'1.0'}", "N05", "'kernel' is missing: an object is expected");
     check_error("{'version':'1.0','kernel':[]}", "N03", "kernel: expected an object, got an array");
-    check_error("{'version':'1.0','kernel':{'name':'','params':[],'body':[" RETURN "]}}", "N03", "kernel.name: Kernel name cannot be empty");
+    check_error("{'version':'1.0','kernel':{'name':'','params':[],'body':[" RETURN "]}}", "N03",
+                "kernel.name: Kernel name cannot be empty");
     check_error("{'version':'1.0','kernel':{'name':'k','body':[]}}", "N05", "kernel: 'params' is missing: an array is expected");
     check_error("{'version':'1.0','kernel':{'name':'k','params':[]}}", "N05", "kernel: 'body' is missing: an array is expected");
     check_error("{'version':'1.0','kernel':{'name':'k','params':[],'body':{}}}", "N03",
                 "kernel.body: expected an array of statements, got an object");
     check_error(KERNEL("7", RETURN), "N03", "kernel.params[0]: expected a parameter {\"name\": …, \"type\": …}, got 7");
     check_error(KERNEL("{'name':'a'}", RETURN), "N05", "kernel.params[0]: 'type' is missing: a type is expected");
-    check_error(KERNEL("{'name':'r1','type':{'kind':'device_ptr'}}", RETURN), "N03", "kernel.params[0].name: 'r1' cannot be a parameter's name");
+    check_error(KERNEL("{'name':'r1','type':{'kind':'device_ptr'}}", RETURN), "N03",
+                "kernel.params[0].name: 'r1' cannot be a parameter's name");
     check_error(KERNEL(SCALAR("a", "f32") "," SCALAR("a", "f32"), RETURN), "D02", "kernel.params[1].name: parameter 'a' is declared twice");
     check_error_at(KERNEL(SCALAR("a", "f16"), RETURN), "N01", "kernel.params[0].type.type: unknown scalar type 'f16'",
                    "one of: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 bool usize", 1);
-    check_error_at(KERNEL("{'name':'a','type':{'kind':'scaler','type':'f32'}}", RETURN), "N01", "kernel.params[0].type.kind: unknown kind of type 'scaler'",
-                   "did you mean 'scalar'?", 1);
+    check_error_at(KERNEL("{'name':'a','type':{'kind':'scaler','type':'f32'}}", RETURN), "N01",
+                   "kernel.params[0].type.kind: unknown kind of type 'scaler'", "did you mean 'scalar'?", 1);
     check_error(KERNEL("{'name':'a','type':{'kind':'device_array'}}", RETURN), "N05",
                 "kernel.params[0].type: 'element_type' is missing: a scalar type is expected");
     check_error(KERNEL("{'name':'a','type':{'kind':'device_array','element_type':{'kind':'device_ptr'}}}", RETURN), "N03",
@@ -508,30 +556,40 @@ static void check_statement_errors(void) {
     BODY_ERROR("5", "N03", "kernel.body[0]: expected a statement, got 5");
     BODY_ERROR("{}", "N05", "kernel.body[0]: 'type' is missing: a string is expected");
     BODY_ERROR("{'type':'lett'}", "N01", "kernel.body[0].type: unknown statement 'lett'");
-    BODY_ERROR("{'type':'parallel_scan'}", "N01", "kernel.body[0].type: 'parallel_scan' is a reserved name: this version has no such statement");
-    BODY_ERROR(RETURN "," LET("v", "{'type':'literal'}"), "N05", "kernel.body[1].value: 'value' is missing: a number or a boolean is expected");
+    BODY_ERROR("{'type':'parallel_scan'}", "N01",
+               "kernel.body[0].type: 'parallel_scan' is a reserved name: this version has no such statement");
+    BODY_ERROR(RETURN "," LET("v", "{'type':'literal'}"), "N05",
+               "kernel.body[1].value: 'value' is missing: a number or a boolean is expected");
     BODY_ERROR("{'type':'let','name':3,'value':" LIT("1") "}", "N03", "kernel.body[0].name: expected a string, got 3");
     BODY_ERROR(SET("v", LIT("1")), "D03", "kernel.body[0].target.name: there is no variable 'v'");
-    BODY_ERROR("{'type':'assign','target':" LIT("1") ",'value':" LIT("1") "}", "N03", "kernel.body[0].target.type: expected a var or an index as target, got 'literal'");
+    BODY_ERROR("{'type':'assign','target':" LIT("1") ",'value':" LIT("1") "}", "N03",
+               "kernel.body[0].target.type: expected a var or an index as target, got 'literal'");
     BODY_ERROR(SET("x", LIT("1")), "N06", "kernel.body[0].target.name: 'x' is an array");
     BODY_ERROR(LET("v", LIT("1")) "," LET("v", LIT("1.5")), "V03", "kernel.body[1].name: variable 'v' changes its type from i32 to f32");
-    BODY_ERROR(LET("v", LIT("1")) "," FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN), "V03", "kernel.body[1].var: variable 'v' changes its type from i32 to u64");
+    BODY_ERROR(LET("v", LIT("1")) "," FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN), "V03",
+               "kernel.body[1].var: variable 'v' changes its type from i32 to u64");
     BODY_ERROR(IF(VAR("q"), LET("v", LIT("1")), "null") "," PUT("y", LIT("0"), VAR("v")), "V01",
                "kernel.body[1].value.name: variable 'v' has no value on every path to here");
     BODY_ERROR(FOR("k", LIT("0"), VAR("n"), LIT("1"), LET("v", LIT("1"))) "," PUT("y", LIT("0"), VAR("v")), "V01",
                "kernel.body[1].value.name: variable 'v' has no value on every path to here");
-    BODY_ERROR(IF(VAR("q"), LET("v", LIT("1")), "[" LET("w", VAR("v")) "]"), "V01", "kernel.body[0].else_body[0].value.name: variable 'v' has no value on every path to here");
+    BODY_ERROR(IF(VAR("q"), LET("v", LIT("1")), "[" LET("w", VAR("v")) "]"), "V01",
+               "kernel.body[0].else_body[0].value.name: variable 'v' has no value on every path to here");
     BODY_ERROR(IF(VAR("p"), RETURN, "null"), "N06", "kernel.body[0].condition: a condition is a bool or an integer, got f32");
     BODY_ERROR(IF(VAR("q"), "", "4"), "N03", "kernel.body[0].else_body: expected an array of statements or null, got 4");
     BODY_ERROR(FOR("k", LIT("0"), VAR("n"), LIT("0"), ""), "N03", "kernel.body[0].step.value: the step of a for loop cannot be 0");
-    BODY_ERROR(FOR("k", LIT("0.0"), VAR("n"), LIT("1"), ""), "N06", "kernel.body[0].start.value: the start of a for loop is an integer, got a real literal");
+    BODY_ERROR(FOR("k", LIT("0.0"), VAR("n"), LIT("1"), ""), "N06",
+               "kernel.body[0].start.value: the start of a for loop is an integer, got a real literal");
     BODY_ERROR(FOR("k", LIT("0"), VAR("p"), LIT("1"), ""), "N06", "kernel.body[0].stop: the stop of a for loop is an integer, got f32");
-    BODY_ERROR("{'type':'for','var':'k','stop':" VAR("n") ",'step':" LIT("1") ",'body':[]}", "N05", "kernel.body[0]: 'start' is missing: an expression is expected");
-    BODY_ERROR("{'type':'parallel_map_unary','input':'y','output':'y','operation':'sqrt','count':3}", "N06", "kernel.body[0].output: sqrt of i32");
-    BODY_ERROR("{'type':'parallel_map_unary','input':'x','output':'x','operation':'add','count':3}", "N01", "kernel.body[0].operation: unknown operation 'add'");
+    BODY_ERROR("{'type':'for','var':'k','stop':" VAR("n") ",'step':" LIT("1") ",'body':[]}", "N05",
+               "kernel.body[0]: 'start' is missing: an expression is expected");
+    BODY_ERROR("{'type':'parallel_map_unary','input':'y','output':'y','operation':'sqrt','count':3}", "N06",
+               "kernel.body[0].output: sqrt of i32");
+    BODY_ERROR("{'type':'parallel_map_unary','input':'x','output':'x','operation':'add','count':3}", "N01",
+               "kernel.body[0].operation: unknown operation 'add'");
     BODY_ERROR("{'type':'parallel_reduce','input':'x','output':'y','operation':'sum','count':3}", "N06",
                "kernel.body[0].input: the arrays of one operation have one type, got i32 and f32");
-    BODY_ERROR("{'type':'parallel_reduce','input':'x','output':'x','operation':'sum','count':" VAR("p") "}", "N06", "kernel.body[0].count: a count is an integer, got f32");
+    BODY_ERROR("{'type':'parallel_reduce','input':'x','output':'x','operation':'sum','count':" VAR("p") "}", "N06",
+               "kernel.body[0].count: a count is an integer, got f32");
 }
 
 static void check_expression_errors(void) {
@@ -542,14 +600,16 @@ static void check_expression_errors(void) {
     VALUE_ERROR(LIT("1e39"), "S04", "kernel.body[0].value.value: literal 1e39 out of range for type f32");
     VALUE_ERROR(BIN("add", VAR("n"), LIT("-1")), "S04", "kernel.body[0].value.right.value: literal -1 out of range for type u64");
     VALUE_ERROR(VAR("m"), "D03", "kernel.body[0].value.name: there is no variable 'm'");
-    BODY_ERROR(LET("v", VAR("m")) "," LET("w", BIN("add", VAR("m"), VAR("v"))), "D03", "kernel.body[0].value.name: there is no variable 'm'");
+    BODY_ERROR(LET("v", VAR("m")) "," LET("w", BIN("add", VAR("m"), VAR("v"))), "D03",
+               "kernel.body[0].value.name: there is no variable 'm'");
     VALUE_ERROR(VAR("x"), "N06", "kernel.body[0].value.name: 'x' is an array");
     VALUE_ERROR(AT("p", LIT("0")), "N06", "kernel.body[0].value.array.name: 'p' is f32, not an array");
     VALUE_ERROR(AT("h", LIT("0")), "N06", "kernel.body[0].value.array.name: 'h' is a device_ptr: its elements have no type");
     VALUE_ERROR(AT("x", VAR("p")), "N06", "kernel.body[0].value.index: an index is an integer, got f32");
     VALUE_ERROR(AT("x", LIT("-1")), "S04", "kernel.body[0].value.index.value: literal -1 out of range for type u64");
     VALUE_ERROR(BIN("plus", LIT("1"), LIT("2")), "N01", "kernel.body[0].value.op: unknown operator 'plus'");
-    VALUE_ERROR(BIN("unknown", LIT("1"), LIT("2")), "N01", "kernel.body[0].value.op: the producer has no name for this operator: 'unknown'");
+    VALUE_ERROR(BIN("unknown", LIT("1"), LIT("2")), "N01",
+                "kernel.body[0].value.op: the producer has no name for this operator: 'unknown'");
     VALUE_ERROR(BIN("add", VAR("q"), LIT("2")), "N06", "kernel.body[0].value: add of bool and an integer literal");
     VALUE_ERROR(BIN("lt", VAR("q"), VAR("q")), "N06", "kernel.body[0].value: lt of bool");
     VALUE_ERROR(BIN("and", VAR("p"), VAR("q")), "N06", "kernel.body[0].value.left: a condition is a bool or an integer, got f32");
@@ -560,22 +620,27 @@ static void check_expression_errors(void) {
     VALUE_ERROR(CALL("exp", ""), "N04", "kernel.body[0].value.args: 'exp' takes 1 argument, got 0");
     VALUE_ERROR(CALL("pow", VAR("p")), "N04", "kernel.body[0].value.args: 'pow' takes 2 arguments, got 1");
     VALUE_ERROR(CALL("sin", VAR("q")), "N06", "kernel.body[0].value: sin of bool");
-    VALUE_ERROR(CALL("parallel_gather", ""), "N01", "kernel.body[0].value.function: 'parallel_gather' is a reserved name: this version has no such function");
+    VALUE_ERROR(CALL("parallel_gather", ""), "N01",
+                "kernel.body[0].value.function: 'parallel_gather' is a reserved name: this version has no such function");
     VALUE_ERROR(CALL("f32", VAR("h")), "N06", "kernel.body[0].value: a device_ptr does not become f32");
     VALUE_ERROR(CHOOSE(VAR("q"), VAR("p"), VAR("q")), "N06", "kernel.body[0].value: the sides of if_expr are f32 and bool");
-    VALUE_ERROR(CHOOSE(VAR("p"), VAR("p"), VAR("p")), "N06", "kernel.body[0].value.condition: a condition is a bool or an integer, got f32");
-    VALUE_ERROR(CALL("atomic_add_f32", VAR("x") "," LIT("0") "," LIT("1.0")), "N06",
-                "kernel.body[0].value.function: atomic_add_f32 is not supported: its result would depend on lane order; use parallel_reduce");
-    VALUE_ERROR(CALL("atomic_add", VAR("x") "," LIT("0") "," LIT("1.0")), "N06",
-                "kernel.body[0].value.function: atomic_add_f32 is not supported: its result would depend on lane order; use parallel_reduce");
-    VALUE_ERROR(CALL("atomic_add_u32", VAR("y") "," LIT("0") "," LIT("1")), "N06", "kernel.body[0].value.args[0]: atomic_add_u32 expects an array of u32, got one of i32");
+    VALUE_ERROR(CHOOSE(VAR("p"), VAR("p"), VAR("p")), "N06",
+                "kernel.body[0].value.condition: a condition is a bool or an integer, got f32");
+    VALUE_ERROR(
+        CALL("atomic_add_f32", VAR("x") "," LIT("0") "," LIT("1.0")), "N06",
+        "kernel.body[0].value.function: atomic_add_f32 is not supported: its result would depend on lane order; use parallel_reduce");
+    VALUE_ERROR(
+        CALL("atomic_add", VAR("x") "," LIT("0") "," LIT("1.0")), "N06",
+        "kernel.body[0].value.function: atomic_add_f32 is not supported: its result would depend on lane order; use parallel_reduce");
+    VALUE_ERROR(CALL("atomic_add_u32", VAR("y") "," LIT("0") "," LIT("1")), "N06",
+                "kernel.body[0].value.args[0]: atomic_add_u32 expects an array of u32, got one of i32");
     VALUE_ERROR(CALL("atomic_add", VAR("y") "," LIT("0")), "N04", "kernel.body[0].value.args: 'atomic_add' takes 3 arguments, got 2");
 }
 
 /* Several mistakes are several errors, in order; one of them is not two. */
 static void check_many_errors(void) {
-    char *json = quoted(KERNEL(ERROR_PARAMS, LET("a", VAR("no1")) ",\n" LET("b", BIN("add", VAR("a"), VAR("no2"))) ",\n"
-                               PUT("x", VAR("b"), CALL("nothing", "")) ",\n" IF(VAR("p"), LET("c", VAR("no1")), "null")));
+    char *json = quoted(KERNEL(ERROR_PARAMS, LET("a", VAR("no1")) ",\n" LET("b", BIN("add", VAR("a"), VAR("no2"))) ",\n" PUT(
+                                                 "x", VAR("b"), CALL("nothing", "")) ",\n" IF(VAR("p"), LET("c", VAR("no1")), "null")));
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_program *program = NULL;
     CHECK(hg_json_to_isa_translate(json, strlen(json), d, &program) == HG_ERROR_ISA);
@@ -630,13 +695,15 @@ static void check_named(void) {
     int32_t n32 = 2;
     bind narrow[] = {IN_ARRAY("a", F32, a), IN_ARRAY("out", F32, out), IN_SCALAR("n", I32, &n32)};
     out[2] = 77;
-    CHECK(run(NAMED("neg", ARRAY("a", "f32") "," ARRAY("out", "f32") "," SCALAR("n", "i32"), ""), 10, narrow, 3) == HG_OK && out[1] == 2 && out[2] == 77);
+    CHECK(run(NAMED("neg", ARRAY("a", "f32") "," ARRAY("out", "f32") "," SCALAR("n", "i32"), ""), 10, narrow, 3) == HG_OK && out[1] == 2 &&
+          out[2] == 77);
     float factor = 3;
     bind scaled[] = {IN_ARRAY("a", F32, a), IN_ARRAY("out", F32, out), IN_SCALAR("n", U64, &n), IN_SCALAR("s", F32, &factor)};
     CHECK(run(NAMED("mul_scalar", TWO "," SCALAR("s", "f32"), ""), 10, scaled, 4) == HG_OK && out[0] == 3 && out[2] == 9);
     uint32_t indices[] = {2, 2, 0};
     bind gather[] = {IN_ARRAY("a", F32, a), IN_ARRAY("i", U32, indices), IN_ARRAY("out", F32, out), IN_SCALAR("n", U64, &n)};
-    CHECK(run(NAMED("gather_rows", ARRAY("a", "f32") "," ARRAY("i", "u32") "," ARRAY("out", "f32") "," SCALAR("n", "u64"), ""), 3, gather, 4) == HG_OK);
+    CHECK(run(NAMED("gather_rows", ARRAY("a", "f32") "," ARRAY("i", "u32") "," ARRAY("out", "f32") "," SCALAR("n", "u64"), ""), 3, gather,
+              4) == HG_OK);
     CHECK(out[0] == 3 && out[1] == 3 && out[2] == 1);
     /* the traps: whole words, products of matrices first */
     check_error(NAMED("matmul", THREE, ""), "N01", "kernel.name: INFO: Operation 'matmul' requires manual ISA implementation");
@@ -648,7 +715,8 @@ static void check_named(void) {
     check_error(NAMED("max_pool2d", TWO, ""), "N01", "kernel.name: INFO: Operation 'max_pool2d' requires manual ISA implementation");
     check_error(NAMED("attention", TWO, ""), "N01", "kernel.name: INFO: Operation 'attention' requires manual ISA implementation");
     check_error(NAMED("add", TWO, ""), "N04", "kernel.params: a kernel of this name without a body has 3 device arrays, not 2");
-    check_error(NAMED("sum", ARRAY("a", "f32") "," ARRAY("out", "f32"), ""), "N05", "kernel.params: an integer parameter is missing: the number of elements");
+    check_error(NAMED("sum", ARRAY("a", "f32") "," ARRAY("out", "f32"), ""), "N05",
+                "kernel.params: an integer parameter is missing: the number of elements");
     check_error(NAMED("exp", ARRAY("a", "i32") "," ARRAY("out", "i32"), ""), "N06", "kernel.params[0].name: exp of i32");
     check_error(NAMED("neg", ARRAY("a", "i32") "," ARRAY("out", "f32"), ""), "N06", "kernel.params[1].name: expected i32, got f32");
 }
@@ -714,7 +782,8 @@ static hg_status translate_status(char *json) {
 }
 
 static char *repeated(const char *head, const char *one, int count, const char *middle, const char *end_one, const char *tail) {
-    char *text = malloc(strlen(head) + (strlen(one) + strlen(end_one) + 12) * (size_t)count + strlen(middle) + strlen(tail) + 1), *at = text;
+    char *text = malloc(strlen(head) + (strlen(one) + strlen(end_one) + 12) * (size_t)count + strlen(middle) + strlen(tail) + 1),
+         *at = text;
     at += sprintf(at, "%s", head);
     for (int i = 0; i < count; i++) at += sprintf(at, one, i, i);
     at += sprintf(at, "%s", middle);
@@ -727,53 +796,69 @@ static char *repeated(const char *head, const char *one, int count, const char *
 static void check_much(void) {
     /* left and right combs as deep as the reader goes; a deeper one is refused */
     CHECK(translate_status(repeated(HEAD LET("v", ""), "", 0, "", "", "]}}")) == HG_ERROR_ISA);
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','right':" AT("x", LIT("1")) ",'left':", 2000,
-                                    AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" LIT("1") ",'right':", 2000,
-                                    AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'unary_op','op':'neg','operand':", 100000, LIT("0"), "}", "}]}}")) ==
-          HG_ERROR_ISA);
+    CHECK(translate_status(repeated(
+              HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','right':" AT("x", LIT("1")) ",'left':", 2000,
+              AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
+    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" LIT("1") ",'right':",
+                                    2000, AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
+    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'unary_op','op':'neg','operand':", 100000, LIT("0"),
+                                    "}", "}]}}")) == HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->message, "nested deeper than 2048");
-    CHECK(translate_status(repeated(HEAD, "{'type':'if','condition':" BIN("eq", AT("x", LIT("0")), LIT("%d")) ",'then_body':[", 1000, RETURN, "],'else_body':null}",
-                                    "]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD "{'type':'if','then_body':[],'condition':", "{'type':'binary_op','op':'and','right':" AT("x", LIT("1")) ",'left':", 2000,
-                                    AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'if_expr','condition':" LIT("true") ",'then':" AT("x", LIT("1")) ",'else':", 2000,
+    CHECK(translate_status(repeated(HEAD, "{'type':'if','condition':" BIN("eq", AT("x", LIT("0")), LIT("%d")) ",'then_body':[", 1000,
+                                    RETURN, "],'else_body':null}", "]}}")) == HG_OK);
+    CHECK(translate_status(repeated(
+              HEAD "{'type':'if','then_body':[],'condition':", "{'type':'binary_op','op':'and','right':" AT("x", LIT("1")) ",'left':", 2000,
+              AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
+    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':",
+                                    "{'type':'if_expr','condition':" LIT("true") ",'then':" AT("x", LIT("1")) ",'else':", 2000,
                                     AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
     /* operands that wait in registers: a right comb of loads holds one of each level */
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" AT("x", LIT("1")) ",'right':", 200,
-                                    AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" AT("x", LIT("1")) ",'right':", 300,
-                                    AT("x", LIT("0")), "}", "}]}}")) == HG_ERROR_ISA);
+    CHECK(translate_status(repeated(
+              HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" AT("x", LIT("1")) ",'right':", 200,
+              AT("x", LIT("0")), "}", "}]}}")) == HG_OK);
+    CHECK(translate_status(repeated(
+              HEAD "{'type':'let','name':'v','value':", "{'type':'binary_op','op':'add','left':" AT("x", LIT("1")) ",'right':", 300,
+              AT("x", LIT("0")), "}", "}]}}")) == HG_ERROR_ISA);
     CHECK(strstr(hg_last_error()->message, "no register is left: r16 to r249 hold variables, intermediate values and constants") != NULL);
     CHECK(strcmp(hg_last_error()->code, "S05") == 0);
     /* variables: 200 fit, 300 do not; more names than there may be */
     CHECK(translate_status(repeated(HEAD, "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", 200, RETURN, "", "]}}")) == HG_OK);
-    CHECK(translate_status(repeated(HEAD, "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", 300, RETURN, "", "]}}")) == HG_ERROR_ISA);
-    CHECK(translate_status(repeated(HEAD, "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", 3000, RETURN, "", "]}}")) == HG_ERROR_ISA);
+    CHECK(translate_status(repeated(HEAD, "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", 300, RETURN, "", "]}}")) ==
+          HG_ERROR_ISA);
+    CHECK(translate_status(repeated(HEAD, "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", 3000, RETURN, "", "]}}")) ==
+          HG_ERROR_ISA);
     CHECK(strstr(hg_last_error()->message, "more than 1024 names") != NULL);
     /* more constants than there are registers for them */
-    CHECK(translate_status(repeated(HEAD, "{'type':'assign','target':" AT("y", LIT("%d")) ",'value':" LIT("1%d") "},", 2000, RETURN, "", "]}}")) == HG_OK);
+    CHECK(translate_status(repeated(HEAD, "{'type':'assign','target':" AT("y", LIT("%d")) ",'value':" LIT("1%d") "},", 2000, RETURN, "",
+                                    "]}}")) == HG_OK);
     /* parameters: all registers, and one more */
-    CHECK(translate_status(repeated("{'version':'1.0','kernel':{'name':'k','params':[", "{'name':'a%d','type':{'kind':'scalar','type':'f32'}},", 240, SCALAR("z", "u8"),
-                                    "", "],'body':[" RETURN "]}}")) == HG_OK);
-    CHECK(translate_status(repeated("{'version':'1.0','kernel':{'name':'k','params':[", "{'name':'a%d','type':{'kind':'scalar','type':'f32'}},", 260, SCALAR("z", "u8"),
-                                    "", "],'body':[" RETURN "]}}")) == HG_ERROR_ISA);
+    CHECK(translate_status(repeated("{'version':'1.0','kernel':{'name':'k','params':[",
+                                    "{'name':'a%d','type':{'kind':'scalar','type':'f32'}},", 240, SCALAR("z", "u8"), "",
+                                    "],'body':[" RETURN "]}}")) == HG_OK);
+    CHECK(translate_status(repeated("{'version':'1.0','kernel':{'name':'k','params':[",
+                                    "{'name':'a%d','type':{'kind':'scalar','type':'f32'}},", 260, SCALAR("z", "u8"), "",
+                                    "],'body':[" RETURN "]}}")) == HG_ERROR_ISA);
 }
 
 /* From many free registers to none: kept index values give way, constants stand where they are used, until it says that there is no
  * register left. In a loop whose step only the run knows, the test itself takes registers. */
-static const char SIMPLE_LOOP[] = FOR("k", AT("x", LIT("0")), LIT("9"), VAR("v1"), PUT("y", BIN("mod", VAR("i"), LIT("3")), AT("x", BIN("mod", VAR("i"), LIT("2")))));
-static const char LARGE_LOOP[] = FOR("k", AT("x", LIT("0")), LIT("9"), AT("x", LIT("1")),
-    PUT("y", BIN("mod", VAR("i"), LIT("3")), BIN("add", AT("y", BIN("mod", VAR("i"), LIT("3"))),
-        BIN("mul", AT("x", BIN("mod", VAR("i"), LIT("2"))), BIN("add", VAR("v5"), VAR("k"))))) ","
-    PUT("y", LIT("3"), BIN("add", AT("y", LIT("3")), BIN("mul", VAR("v7"), CALL("i32", BIN("mul", VAR("i"), LIT("5")))))));
+static const char SIMPLE_LOOP[] = FOR("k", AT("x", LIT("0")), LIT("9"), VAR("v1"),
+                                      PUT("y", BIN("mod", VAR("i"), LIT("3")), AT("x", BIN("mod", VAR("i"), LIT("2")))));
+static const char LARGE_LOOP[] = FOR(
+    "k", AT("x", LIT("0")), LIT("9"), AT("x", LIT("1")),
+    PUT("y", BIN("mod", VAR("i"), LIT("3")),
+        BIN("add", AT("y", BIN("mod", VAR("i"), LIT("3"))),
+            BIN("mul", AT("x", BIN("mod", VAR("i"), LIT("2"))),
+                BIN("add", VAR("v5"), VAR("k"))))) "," PUT("y", LIT("3"),
+                                                           BIN("add", AT("y", LIT("3")),
+                                                               BIN("mul", VAR("v7"), CALL("i32", BIN("mul", VAR("i"), LIT("5")))))));
 
 static bool fits(const char *loop, int variables, int32_t first) {
     char tail[4000];
     sprintf(tail, "%s," PUT("y", LIT("4"), BIN("add", VAR("v0"), VAR("v9"))) "]}}", loop);
     char *text = repeated(HEAD LET("i", LANE) "," PUT("y", BIN("mod", VAR("i"), LIT("3")), AT("x", BIN("mod", VAR("i"), LIT("2")))) ",",
-                          "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", variables, "", "", tail), *json = quoted(text);
+                          "{'type':'let','name':'v%d','value':" AT("x", LIT("%d")) "},", variables, "", "", tail),
+         *json = quoted(text);
     int32_t x[240], y[6] = {0};
     for (int i = 0; i < 240; i++) x[i] = i + 3;
     bind binds[] = {IN_ARRAY("x", I32, x), IN_ARRAY("y", I32, y)};
