@@ -393,14 +393,13 @@ class Kernel:
 
     def do_return(self, node):
         value = None
-        if node.get("value") is not None:  # it must be an expression; it is computed for the atomics in it, if there are any
-            value = self.expression(node["value"])
-            if '"atomic_' not in json.dumps(node["value"], default=lambda real: real.text):
-                value = None
+        value = node.get("value")
+        dropped = self.expression(value) if value is not None else None
+        counts = '"function": "atomic_' in json.dumps(value, default=str)  # computed only for what others see of it
 
         def run(lane):
-            if value is not None:
-                value.get(lane)
+            if counts:
+                dropped.get(lane)
             lane.ended = True
         return run
 
