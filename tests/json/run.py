@@ -383,6 +383,8 @@ def main():
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--keep", metavar="DIR")
     options = parser.parse_args()
+    if not os.path.exists(BATCH):
+        raise SystemExit(f"{BATCH} is not there: build json_batch, or set HG_BUILD_DIR to the build folder")
     if options.seed is None:
         documents(options.backend)
         names(options.backend)
