@@ -427,13 +427,16 @@ static void test_machine(const char *name, uint32_t device, const char *pretend,
         SKIP(hg_last_error_text());
         return;
     }
-    test_sums(&m);
+    bool device_as_it_is = strcmp(name, "cpu") == 0 || !*pretend; /* else few programs: drivers compile for seconds */
     test_many(&m);
-    test_loop(&m);
-    test_steps(&m);
     test_phases(&m);
-    test_fault(&m);
-    test_unity(&m);
+    if (device_as_it_is) {
+        test_sums(&m);
+        test_loop(&m);
+        test_steps(&m);
+        test_fault(&m);
+        test_unity(&m);
+    }
     hg_backend_destroy(m.backend);
 }
 
