@@ -273,6 +273,15 @@ static void test_resonance(void) {
     for (int i = 0; i < 3; i++) CHECK_U64(results[i], 1); /* 3·2^60 - 1 - 3·2^60 */
     CHECK_OK(hg_backend_resonance(cpu, 9, &sum));
     CHECK(sum == 3 * 0x1p60 - 9 * 0x1p60 - 3);
+    /* the sum of all classes at launch, and what the lane added to another class */
+    static const char test[] = "    unity.test p0, eps=0.5\n    mov_imm.u64 r4, 1\n    mov_imm.u64 r5, 0\n    sel.u64 r30, p0, r4, r5\n";
+    char body[400];
+    CHECK_U64(value(test), 0);
+    snprintf(body, sizeof body, "    mov_imm.i64 r2, %lld\n    res.accum r3, r2, 95\n%s", (long long)(6 * (INT64_C(1) << 60) + 3), test);
+    CHECK_U64(value(body), 0); /* 6·2^60 + 3 is rounded on its way to f64 */
+    snprintf(body, sizeof body, "    mov_imm.i64 r2, 3\n    res.accum r3, r2, 94\n%s", test);
+    CHECK_U64(value(body), 1);
+    CHECK_U64(value(test), 1);
     CHECK_OK(hg_backend_reset_state(cpu));
 }
 
