@@ -242,6 +242,8 @@ static void test_faults(void) {
         {"    orbit.representative r2, r3, 96\n", "F04", "invalid orbit index: 200 (must be < 32)"},
         {"    mult.inverse r2, r3, 96\n", "F05", "no multiplicative inverse: 200 mod 96"},
         {"    mov_imm.u64 r5, 0\n    mult.inverse r2, r3, r5\n", "F05", "no multiplicative inverse: 200 mod 0"},
+        {"    mov_imm.u64 r5, 4294967392\n    mult.inverse r2, 5, r5\n", "F05", "no multiplicative inverse: 5 mod 4294967392"},
+        {"    mov_imm.u64 r5, 4294967392\n    add.u64 r5, r5, r255\n    mult.inverse r2, 5, r5\n", "F05", "no multiplicative inverse: 5 mod 4294967392"},
         {"    mult.inverse r2, r3, r4\n", "F05", "no multiplicative inverse: 200 mod 18446744073709551615"},
         {"    char.product.f64 r2, 0, r3\n", "F04", "invalid character index: 200 (must be < 194)"},
         {"    mov_imm.u8 r5, 15\n    char.product.i128 r2, r5, 75\n", "F05", "character value not rational"},
