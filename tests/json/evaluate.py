@@ -238,9 +238,9 @@ class Kernel:
     def direction(self, name):
         return "inout" if name in self.loaded and name in self.stored else "out" if name in self.stored else "in"
 
-    def declare(self, name, kind):
-        """A name belongs to the whole kernel; declared again it keeps its type."""
-        if name in self.names:
+    def declare(self, name, kind, anew=False):
+        """A name belongs to the whole kernel; declared again it keeps its type; a for loop may begin it anew."""
+        if name in self.names and (self.names[name][1] == kind or not anew):
             if self.names[name][1] != kind:
                 raise KernelError(f"{name} changes its type")
             return self.names[name][0]
@@ -358,7 +358,7 @@ class Kernel:
             step = Value(kind, lambda lane: by)
         else:
             step = self.settle(step, kind)
-        slot = self.declare(node["var"], kind)
+        slot = self.declare(node["var"], kind, anew=True)
         body = self.body(node["body"])
 
         def run(lane):

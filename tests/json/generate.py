@@ -87,7 +87,7 @@ class Generator:
         self.scopes = []  # of [name, type, may be assigned]
         self.budget = self.rng.choice((15, 40, 80, 160, 320))
         self.loops = 0
-        self.finished = []  # variables of loops that have ended, with their types
+        self.finished = []  # variables of loops that have ended, with their types and the number of loops around them
         self.earlier = []  # (expression, type): what stands again may be computed once, if nothing has changed
 
     # -- data --
@@ -530,10 +530,16 @@ class Generator:
         rng = self.rng
         name, result, limit = self.name("k"), [], None
         pick = rng.random()
-        used = [k for k, kind in self.finished if kind == "i32"]
+        used = [entry for entry in self.finished if entry[1] == "i32"]
+        anew = [entry for entry in self.finished if entry[2] >= self.loops]
         if used and rng.random() < 0.4:
-            name, pick = rng.choice(used), rng.random() * 0.55
-            self.finished.remove((name, "i32"))
+            entry, pick = rng.choice(used), rng.random() * 0.55
+            self.finished.remove(entry)
+            name = entry[0]
+        elif anew and rng.random() < 0.4:  # in any type: no round of a loop around it can read the old one
+            entry, pick = rng.choice(anew), 0.55 + rng.random() * 0.45
+            self.finished.remove(entry)
+            name = entry[0]
         if pick < 0.4:
             count = rng.randint(0, 5)
             start, stop, step, kind, limit = lit(0), lit(count), lit(1), "i32", count
@@ -567,7 +573,7 @@ class Generator:
                 body.insert(rng.randint(0, len(body)), assign(bound, self.number_expression(1, (kind,))[0]))
         self.scopes.pop()
         self.loops -= 1
-        self.finished.append((name, kind))
+        self.finished.append((name, kind, self.loops))
         return result + [{"type": "for", "var": name, "start": start, "stop": stop, "step": step, "body": body}]
 
     def do_while(self, depth):

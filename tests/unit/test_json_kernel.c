@@ -354,6 +354,19 @@ static void check_statements(void) {
                   "out", LIT("0"), VAR("t")) "," PUT("out", LIT("1"), VAR("k")),
               1);
     CHECK(out[0] == 28 && out[1] == 8);
+    /* the variable of a loop begins anew with another type: i32, i64; in the body of a loop too; k is the last one's */
+    RUN_LOOPS(
+        LET("t", LIT("0")) "," FOR("k", LIT("0"), LIT("4"), LIT("1"), SET("t", BIN("add", VAR("t"), VAR("k")))) "," FOR(
+            "k", LIT("0"), CALL("i64", VAR("n")), LIT("1"),
+            SET("t", BIN("add", VAR("t"), CALL("i32", VAR("k"))))) "," PUT("out", LIT("0"), VAR("t")) "," PUT("out", LIT("1"), VAR("k")),
+        1);
+    CHECK(out[0] == 6 + 28 && out[1] == 8);
+    RUN_LOOPS(LET("t", LIT("0")) "," FOR("r", LIT("0"), LIT("3"), LIT("1"),
+                                         FOR("k", LIT("0"), LIT("4"), LIT("1"), SET("t", BIN("add", VAR("t"), VAR("k")))) "," FOR(
+                                             "k", LIT("0"), CALL("i64", VAR("n")), LIT("1"),
+                                             SET("t", BIN("add", VAR("t"), CALL("i32", VAR("k")))))) "," PUT("out", LIT("0"), VAR("t")),
+              1);
+    CHECK(out[0] == 3 * (6 + 28));
     /* range(7, 0, -2) and a loop that does not run */
     RUN_LOOPS(
         LET("t", LIT("0")) "," FOR("k", BIN("sub", VAR("n"), LIT("1")), LIT("0"), UN("neg", LIT("2")),
@@ -566,8 +579,13 @@ static void check_statement_errors(void) {
                "kernel.body[0].target.type: expected a var or an index as target, got 'literal'");
     BODY_ERROR(SET("x", LIT("1")), "N06", "kernel.body[0].target.name: 'x' is an array");
     BODY_ERROR(LET("v", LIT("1")) "," LET("v", LIT("1.5")), "V03", "kernel.body[1].name: variable 'v' changes its type from i32 to f32");
-    BODY_ERROR(LET("v", LIT("1")) "," FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN), "V03",
-               "kernel.body[1].var: variable 'v' changes its type from i32 to u64");
+    BODY_ERROR(FOR("v", LIT("0"), LIT("2"), LIT("1"), FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN)), "V03",
+               "kernel.body[0].body[0].var: variable 'v' changes its type from i32 to u64");
+    /* the next round would read the old one */
+    BODY_ERROR(LET("v", LIT("1")) "," FOR("k", LIT("0"), LIT("2"), LIT("1"), FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN)), "V03",
+               "kernel.body[1].body[0].var: variable 'v' changes its type from i32 to u64");
+    BODY_ERROR(LET("v", LIT("1")) "," IF(VAR("q"), FOR("v", LIT("0"), VAR("n"), LIT("1"), RETURN), "null") "," PUT("y", LIT("0"), VAR("v")),
+               "V01", "kernel.body[2].value.name: variable 'v' has no value on every path to here");
     BODY_ERROR(IF(VAR("q"), LET("v", LIT("1")), "null") "," PUT("y", LIT("0"), VAR("v")), "V01",
                "kernel.body[1].value.name: variable 'v' has no value on every path to here");
     BODY_ERROR(FOR("k", LIT("0"), VAR("n"), LIT("1"), LET("v", LIT("1"))) "," PUT("y", LIT("0"), VAR("v")), "V01",

@@ -1,5 +1,6 @@
 /* Statements of a JSON kernel to nodes (semantics.md 7.3), and which variables have a value where.
- * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value given to it. It may be used where
+ * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value given to it; the variable of a for
+ * loop may begin anew with another one (begins_anew). It may be used where
  * every path from the start gives it a value: after an if, when both branches do (or the other one returns); after a loop, never when
  * only its body does, because the body may not run.
  * Must not know: instructions but for their names. */
@@ -201,6 +202,18 @@ static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
     return !bad(k, *step);
 }
 
+/* Whether a for loop may take a name for a variable of another type: nothing that can run after this reads the old one. What the body of
+ * an open loop reads in front of this place is read again in its next round, unless the body gives it its value. */
+static bool begins_anew(const jk_kernel *k, uint32_t name) {
+    if (k->names[name].kind != JK_LOCAL) return false;
+    uint64_t from = 0;
+    for (uint64_t i = 0; i < k->blocks.count; i++)
+        if (k->nodes.data[k->blocks.data[i].node].kind != JK_IF) from = k->blocks.data[i].names;
+    for (uint64_t i = k->log.count; i > from; i--)
+        if (k->log.data[i - 1] == name) return true;
+    return !k->names[name].assigned || from == 0;
+}
+
 static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
     uint32_t step = jk_pop(k), stop = jk_pop(k), start = jk_pop(k), var = hg_json_member(k->document, token, "var");
     const char *what[] = {"start", "stop", "step"};
@@ -232,6 +245,8 @@ static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
         }
         type = node_of(k, start)->type;
         good = good && read_step(k, &step, type, &up);
+        if (good && known != JK_NONE && k->names[known].type != type && begins_anew(k, known))
+            good = jk_add_name(k, var, JK_LOCAL, type) != JK_NONE;
     }
     uint32_t name = jk_assign_name(k, var, good ? type : JK_ERROR);
     uint32_t n = jk_add_node(k, good && name != JK_NONE ? JK_FOR : JK_SKIP, up, type, token, name, start, stop);
