@@ -4,6 +4,7 @@
 #define HG_ISA_TEXT_INTERNAL_H
 
 #include "base/decimal.h"
+#include "base/nearest.h"
 #include "isa/program.h"
 
 #include <string.h>
@@ -179,19 +180,6 @@ bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const h
 static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
     return o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional);
 }
-/* Nearest word by edit distance, for hints: feeds candidates one by one. */
-enum { HG_NEAREST_BYTES = 40 };
-typedef struct hg_nearest {
-    char word[HG_NEAREST_BYTES]; /* lower case */
-    uint32_t length;             /* 0: too long for a hint */
-    uint32_t best;               /* distance; nothing further away is taken */
-    char hint[HG_NEAREST_BYTES + 24];
-} hg_nearest;
-void hg_nearest_init(hg_nearest *n, const char *word, size_t length);
-void hg_nearest_try(hg_nearest *n, const char *candidate);
-/* "did you mean 'add'?", or NULL. */
-const char *hg_nearest_hint(const hg_nearest *n);
-
 /* ---- numbers (literal.c; their values: base/decimal.h) ---- */
 
 /* Which rule of the grammar the whole text follows; `_` only between two digits. */

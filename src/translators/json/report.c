@@ -1,5 +1,6 @@
 /* Errors of a JSON kernel: the path of the place in the document, what stands there, what would be accepted.
  * Must not know: what kernels mean. */
+#include "base/nearest.h"
 #include "translators/json/kernel.h"
 
 #include <stdio.h>
@@ -140,34 +141,15 @@ int jk_word(const jk_kernel *k, uint32_t token, const char *const *words, size_t
     return -1;
 }
 
-/* Edit distance of two short words, one row of the table at a time. */
-static uint32_t distance(const char *a, size_t n, const char *b, size_t m) {
-    uint32_t row[33];
-    for (size_t j = 0; j <= m; j++) row[j] = (uint32_t)j;
-    for (size_t i = 1; i <= n; i++) {
-        uint32_t corner = row[0];
-        row[0] = (uint32_t)i;
-        for (size_t j = 1; j <= m; j++) {
-            uint32_t change = corner + (a[i - 1] != b[j - 1]), above = row[j] + 1, left = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = change < above ? (change < left ? change : left) : above < left ? above : left;
-        }
-    }
-    return row[m];
-}
-
 const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words, size_t count, char *buffer, size_t size) {
     hg_json_token t = k->document->tokens[token];
-    uint32_t best = 3;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < count && t.size <= 32 && hg_json_is_string(k->document, token); i++) {
-        size_t n = strlen(words[i]);
-        uint32_t far = n <= 32 ? distance(k->document->text + t.offset + 1, t.size, words[i], n) : 3;
-        if (far >= best || far >= n) continue;
-        best = far;
-        snprintf(buffer, size, "did you mean '%s'?", words[i]);
+    hg_nearest nearest;
+    hg_nearest_init(&nearest, k->document->text + t.offset + 1, hg_json_is_string(k->document, token) ? t.size : 0);
+    for (size_t i = 0; i < count; i++) hg_nearest_try(&nearest, words[i]);
+    if (hg_nearest_hint(&nearest)) {
+        snprintf(buffer, size, "%s", hg_nearest_hint(&nearest));
+        return buffer;
     }
-    if (buffer[0]) return buffer;
     size_t used = (size_t)snprintf(buffer, size, "one of:");
     for (size_t i = 0; i < count && used < size; i++) used += (size_t)snprintf(buffer + used, size - used, " %s", words[i]);
     return buffer;
