@@ -5,6 +5,7 @@
  * numbers of stores with equal last values mean equal paths. */
 #include "isa/cfg.h"
 #include "kir/kir.h"
+#include "oracle/oracle.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -655,6 +656,56 @@ static void out_of_memory(const char *text) {
     hg_program_release(program);
 }
 
+/* ---- halves of constants ---- */
+
+static uint64_t folded(kir_op op, uint8_t from, uint8_t to, uint64_t bits) {
+    kir_module *m = kir_module_create("fold");
+    kir_function *f = kir_function_create(m, "main", to);
+    kir_builder b;
+    kir_builder_init(&b, m, f);
+    kir_return(&b, kir_convert(&b, op, to, kir_const(&b, from, bits)));
+    CHECK(kir_simplify(m) == HG_OK);
+    const kir_value *result = f->body->last->args[0];
+    CHECK_MESSAGE(result->op == KIR_CONST, "%s %llx is not folded", kir_op_name(op), (unsigned long long)bits);
+    bits = result->u.imm;
+    kir_module_destroy(m);
+    return bits;
+}
+
+static void check_half(hg_type type, uint32_t half, uint32_t single) {
+    uint8_t narrow[2] = {(uint8_t)half, (uint8_t)(half >> 8)}, bytes[4];
+    uint32_t bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_U16, HG_TYPE_F32, half), expected;
+    oracle_convert(HG_TYPE_F32, type, narrow, bytes);
+    memcpy(&expected, bytes, 4);
+    bool nan = (bits & 0x7FFFFFFF) > 0x7F800000, is_nan = (expected & 0x7FFFFFFF) > 0x7F800000;
+    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "%s %04x is %08x, expected %08x", hg_type_name(type), half, bits, expected);
+    memcpy(bytes, &single, 4);
+    oracle_convert(type, HG_TYPE_F32, bytes, narrow);
+    expected = (uint32_t)(narrow[0] | narrow[1] << 8);
+    bits = (uint32_t)folded(type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_F32, HG_TYPE_U16, single);
+    uint32_t infinity = type == HG_TYPE_F16 ? 0x7C00 : 0x7F80;
+    nan = (bits & 0x7FFF) > infinity;
+    is_nan = (expected & 0x7FFF) > infinity;
+    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "f32 %08x is %s %04x, expected %04x", single, hg_type_name(type), bits, expected);
+}
+
+/* Every 5th half and those near the ends of ranges; floats of all sizes, ties, and what rounds to the least and the largest. */
+static void test_halves(void) {
+    static const uint32_t edges[] = {0, 1, 0x80000000, 0x33000000, 0x33000001, 0x33800000, 0x387FC000, 0x387FE000, 0x387FFFFF, 0x38800000, 0x477FE000,
+                                     0x477FEFFF, 0x477FF000, 0x477FF001, 0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
+                                     0x7FC00000, 0xFFFFFFFF, 0x3F801000, 0x3F803000, 0x3F808000, 0x3F818000, 0x33C00000, 0x34200000};
+    uint32_t random = 12345;
+    for (int t = 0; t < 2; t++) {
+        hg_type type = t ? HG_TYPE_BF16 : HG_TYPE_F16;
+        for (uint32_t i = 0; i < 65536; i += 5) {
+            random = random * 1664525 + 1013904223;
+            uint32_t near = (random & 0x8FFFFFFF) + 0x32000000; /* sizes that halves have */
+            check_half(type, i, i % 2 ? random : near);
+        }
+        for (size_t i = 0; i < HG_COUNT_OF(edges); i++) check_half(type, edges[i] >> 16, edges[i]);
+    }
+}
+
 int main(int count, char **words) {
     uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : 3000;
     examples();
@@ -679,5 +730,6 @@ int main(int count, char **words) {
     hg_free(steps);
     random_step_graphs(graphs);
     random_graphs(first, graphs);
+    test_halves();
     return test_done();
 }

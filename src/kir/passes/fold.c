@@ -92,15 +92,39 @@ static bool int_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y, uint6
     return true;
 }
 
+/* f16 and bf16 bits to f32 bits: exact. */
+static uint64_t widen_half(kir_op op, uint32_t x) {
+    if (op == KIR_B2F) return x << 16;
+    uint32_t sign = (x & 0x8000) << 16, exponent = x >> 10 & 31, mantissa = x & 1023;
+    if (exponent == 0) return sign | bits_of_f32((float)mantissa * 0x1p-24f);
+    return sign | (exponent == 31 ? 0x7F800000 : (exponent + 112) << 23) | mantissa << 13;
+}
+
+/* f32 bits to f16 and bf16 bits: to nearest, ties to even. */
+static uint64_t narrow_half(kir_op op, uint32_t x) {
+    uint32_t sign = x >> 16 & 0x8000, size = x & 0x7FFFFFFF;
+    if (op == KIR_F2B) return size > 0x7F800000 ? x >> 16 | 0x40 : (x + 0x7FFF + (x >> 16 & 1)) >> 16;
+    if (size > 0x7F800000) return sign | 0x7E00;
+    if (size >= 0x477FF000) return sign | 0x7C00; /* 65,520: halfway beyond the largest */
+    if (size < 0x38800000) return sign | (uint32_t)(bits_of_f32(f32_of(size) + 0.5f) - bits_of_f32(0.5f)); /* the sum rounds to 2^-24 */
+    return sign | (((size + 0xFFF + (size >> 13 & 1)) >> 13) - (112 << 10));
+}
+
 static bool convert(const kir_value *v, uint64_t x, uint64_t *r) {
     uint8_t from = v->args[0]->type;
     switch ((kir_op)v->op) {
-    case KIR_BITCAST: case KIR_ZEXT: case KIR_TRUNC: *r = x & mask_of(v->type); return true;
+    case KIR_BITCAST:
+    case KIR_ZEXT:
+    case KIR_TRUNC: *r = x & mask_of(v->type); return true;
     case KIR_SEXT: *r = (uint64_t)signed_of(from, x) & mask_of(v->type); return true;
     case KIR_U2F: *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)x) : bits_of_f64((double)x); return true;
     case KIR_S2F:
         *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)signed_of(from, x)) : bits_of_f64((double)signed_of(from, x));
         return true;
+    case KIR_H2F:
+    case KIR_B2F: *r = widen_half((kir_op)v->op, (uint32_t)x); return true;
+    case KIR_F2H:
+    case KIR_F2B: *r = narrow_half((kir_op)v->op, (uint32_t)x); return true;
     default: return false;
     }
 }
@@ -114,20 +138,29 @@ static bool is_not(const kir_value *v) { return v->op == KIR_XOR && v->type == K
 static kir_value *unchanged(const kir_value *v) {
     kir_value *x = v->args[0], *y = v->nargs > 1 ? v->args[1] : NULL;
     switch ((kir_op)v->op) {
-    case KIR_ADD: case KIR_OR: case KIR_XOR:
+    case KIR_ADD:
+    case KIR_OR:
+    case KIR_XOR:
         if (is_number(y, 0)) return x;
         if (is_number(x, 0)) return y;
         if (v->op == KIR_XOR && is_not(v) && is_not(x)) return x->args[0];
         if (v->op == KIR_OR && x == y) return x;
         return NULL;
-    case KIR_SUB: case KIR_SHL: case KIR_LSHR: case KIR_ASHR: return is_number(y, 0) ? x : NULL;
+    case KIR_SUB:
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR: return is_number(y, 0) ? x : NULL;
     case KIR_MUL: return is_number(y, 1) ? x : is_number(x, 1) ? y : NULL;
-    case KIR_UDIV: case KIR_SDIV: return is_number(y, 1) ? x : NULL;
+    case KIR_UDIV:
+    case KIR_SDIV: return is_number(y, 1) ? x : NULL;
     case KIR_AND: return x == y || is_all_ones(y) ? x : is_all_ones(x) ? y : NULL;
     case KIR_SELECT:
         if (is_const(x)) return v->args[x->u.imm ? 1 : 2];
         return v->args[1] == v->args[2] ? y : NULL;
-    case KIR_BITCAST: case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC:
+    case KIR_BITCAST:
+    case KIR_ZEXT:
+    case KIR_SEXT:
+    case KIR_TRUNC:
         if (x->type == v->type) return x;
         if (v->op == KIR_TRUNC && (x->op == KIR_ZEXT || x->op == KIR_SEXT) && x->args[0]->type == v->type) return x->args[0];
         return v->op == KIR_BITCAST && x->op == KIR_BITCAST && x->args[0]->type == v->type ? x->args[0] : NULL;
@@ -136,7 +169,7 @@ static kir_value *unchanged(const kir_value *v) {
 }
 
 fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **value) {
-    if (v->nargs == 0 || v->op > KIR_F2F) return FOLD_NONE;
+    if (v->nargs == 0 || v->op > KIR_F2B) return FOLD_NONE;
     *value = unchanged(v);
     if (*value) return FOLD_VALUE;
     uint8_t type = v->args[0]->type;
@@ -156,6 +189,7 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
         *constant = float_operation((kir_op)v->op, type, x, y);
         return FOLD_CONSTANT;
     }
-    bool done = v->nargs == 2 && !kir_type_is_float(type) ? int_operation((kir_op)v->op, type, x, y, constant) : v->nargs == 1 && convert(v, x, constant);
+    bool done = v->nargs == 2 && !kir_type_is_float(type) ? int_operation((kir_op)v->op, type, x, y, constant)
+                                                          : v->nargs == 1 && convert(v, x, constant);
     return done ? FOLD_CONSTANT : FOLD_NONE;
 }
