@@ -77,7 +77,12 @@ static bool read_lanes(hg_assembler *a) {
     return true;
 }
 
-static bool read_entry(hg_assembler *a) { return hg_asm_identifier(a, "a label", &a->entry); }
+static bool read_entry(hg_assembler *a) {
+    hg_token name;
+    if (!hg_asm_identifier(a, "a label", &name)) return false;
+    a->entry = name;
+    return true;
+}
 
 static bool read_flag(hg_assembler *a) {
     if (!hg_token_is(&a->token, "relaxed")) return hg_asm_unexpected(a, "'relaxed'");

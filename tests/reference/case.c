@@ -78,14 +78,6 @@ static bool bind(ref_machine *m, const hg_program *program, const run_case *c, r
     return true;
 }
 
-bool case_uses_state(const hg_program *program) {
-    for (uint32_t i = 0; i < program->inst_count; i++) {
-        uint16_t op = program->insts[i].op;
-        if (op == HG_OP_RES_ACCUM || op == HG_OP_UNITY_TEST_EPS || op == HG_OP_PHASE_WRITE || op == HG_OP_PHASE_READ) return true;
-    }
-    return false;
-}
-
 void case_run_reference(const hg_program *program, run_case *c, run_result *result) {
     *result = (run_result){.outcome = RUN_ERROR};
     ref_fault fault = {0};

@@ -49,8 +49,14 @@ case_array *case_add_array(run_case *c, const char *name, hg_type type, const vo
 void case_add_scalar(run_case *c, const char *name, hg_type type, uint64_t bits);
 /* Exactly n lanes in blocks of at most 256. */
 void case_set_lanes(run_case *c, uint64_t n);
-/* Whether a program reads or changes phases or resonances. */
-bool case_uses_state(const hg_program *program);
+/* Whether a program reads or changes phases or resonances. In line: where there is no reference too. */
+static inline bool case_uses_state(const hg_program *program) {
+    for (uint32_t i = 0; i < program->inst_count; i++) {
+        uint16_t op = program->insts[i].op;
+        if (op == HG_OP_RES_ACCUM || op == HG_OP_UNITY_TEST_EPS || op == HG_OP_PHASE_WRITE || op == HG_OP_PHASE_READ) return true;
+    }
+    return false;
+}
 bool case_copy(run_case *to, const run_case *from);
 void case_free(run_case *c);
 

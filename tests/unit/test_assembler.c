@@ -514,6 +514,8 @@ static void test_label_errors(void) {
     expect_error("a: exit\nb:\na: exit", "L01", 3, 1, 1);
     expect_error("exit\nbra @nowhere\ncall @nowhere", "L02", 2, 5, 8);
     expect_error(".entry go\nexit", "L02", 1, 8, 2);
+    expect_error(".entry 5\nexit", "S02", 1, 8, 1);
+    expect_error(".entry", "S02", 1, 7, 1); /* the end of the text is no name */
     expect_error("exit\nendloop", "L03", 2, 1, 7);
     expect_error("x: loop r1, 5\nexit", "L04", 1, 4, 4);
     expect_error(".shared 1\n.shared 2", "D01", 2, 1, 7);
