@@ -72,18 +72,9 @@ static void set(build *x, uint32_t inst, uint8_t type, kir_value *v) {
 }
 
 kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t params, const uint8_t *types, kir_builder *b, bool *fresh) {
-    *fresh = false;
-    for (kir_function *f = x->module->functions; f; f = f->next)
-        if (strcmp(f->name, name) == 0) return f;
-    kir_function *f = kir_function_create(x->module, name, result);
-    if (!f) {
-        x->b.failed = true;
-        return NULL;
-    }
-    f->param_count = params;
-    for (uint8_t i = 0; i < params; i++) f->param_types[i] = types[i];
+    kir_function *f = kir_helper(x->module, name, result, params, types, fresh);
+    if (!f) x->b.failed = true;
     kir_builder_init(b, x->module, f);
-    *fresh = true;
     return f;
 }
 

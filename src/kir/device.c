@@ -81,21 +81,11 @@ kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name
     return *var;
 }
 
-/* Found by name among the functions that the form added: a program may use the same name. */
 legal_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
     legal_helper h = {0};
-    for (kir_function *f = d->out->functions; f; f = f->next)
-        if (f->id >= d->in->function_count && strcmp(f->name, name) == 0) h.function = f;
-    if (h.function || d->p->b.failed) return h;
-    h.function = kir_function_create(d->out, name, result);
+    h.function = kir_helper(d->out, name, result, params, types, &h.fresh);
     kir_builder_init(&h.b, d->out, h.function);
-    if (!h.function) {
-        d->failed = true;
-        return h;
-    }
-    h.fresh = true;
-    h.function->param_count = params;
-    for (uint8_t i = 0; i < params; i++) h.function->param_types[i] = types[i];
+    if (!h.function) d->failed = true;
     return h;
 }
 

@@ -133,6 +133,7 @@ typedef struct kir_function {
     uint32_t value_count;   /* after kir_number */
     bool pure;              /* a definition: no memory, no faults, no module variables */
     bool cold;              /* device form: seldom called, not worth writing in place */
+    bool helper;            /* kir_helper made it */
     void *scratch;
 } kir_function;
 
@@ -188,6 +189,9 @@ typedef struct kir_caps {
 kir_module *kir_module_create(const char *name) HG_NODISCARD; /* NULL when out of memory */
 void kir_module_destroy(kir_module *m);
 kir_function *kir_function_create(kir_module *m, const char *name, uint8_t result); /* NULL when out of memory */
+/* A function that a pass adds to the module it makes, made once and then found by its name: only among helpers, since the functions of a
+ * program may bear any name. *fresh: its body is still to be written. NULL when out of memory. */
+kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_t params, const uint8_t *types, bool *fresh);
 kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name);
 kir_var *kir_array_param(kir_function *f, uint8_t type, uint32_t length, const char *name);
 kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data, const char *name); /* copies data */

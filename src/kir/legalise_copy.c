@@ -209,19 +209,10 @@ hg_status legal_run(const kir_module *in, const kir_caps *caps, const legal_rule
 
 legal_helper legal_helper_begin(legal_pass *p, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
     legal_helper h = {0};
-    for (kir_function *f = p->out->functions; f; f = f->next)
-        if (strcmp(f->name, name) == 0) h.function = f;
-    if (h.function || p->b.failed) return h;
-    h.function = kir_function_create(p->out, name, result);
+    h.function = kir_helper(p->out, name, result, params, types, &h.fresh);
     kir_builder_init(&h.b, p->out, h.function);
-    if (!h.function) {
-        p->b.failed = true;
-        return h;
-    }
-    h.fresh = true;
-    h.function->pure = true;
-    h.function->param_count = params;
-    for (uint8_t i = 0; i < params; i++) h.function->param_types[i] = types[i];
+    if (!h.function) p->b.failed = true;
+    if (h.fresh) h.function->pure = true;
     return h;
 }
 

@@ -68,6 +68,18 @@ kir_function *kir_function_create(kir_module *m, const char *name, uint8_t resul
     return f;
 }
 
+kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_t params, const uint8_t *types, bool *fresh) {
+    *fresh = false;
+    for (kir_function *f = m->functions; f; f = f->next)
+        if (f->helper && strcmp(f->name, name) == 0) return f;
+    kir_function *f = kir_function_create(m, name, result);
+    if (!f) return NULL;
+    f->helper = *fresh = true;
+    f->param_count = params;
+    for (uint8_t i = 0; i < params; i++) f->param_types[i] = types[i];
+    return f;
+}
+
 kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name) {
     kir_var *v = hg_arena_alloc(&m->arena, sizeof *v);
     if (!v) return NULL;

@@ -287,6 +287,30 @@ static void test_resonance(void) {
     CHECK_OK(hg_backend_reset_state(cpu));
 }
 
+/* Functions of a program that are called as the ones that lowering adds: theirs are still their own. */
+static void test_names(void) {
+#define ADDS(name) name ":\n    add.u64 r30, r30, r31\n    ret\n"
+#define CALLS(name) "    call @" name "\n"
+    static const char body[] = "    bra @main\n" ADDS("mult.inverse") ADDS("res.add") ADDS("res.own") ADDS("res.round") ADDS("h2f") ADDS("f2h")
+                               "main:\n    mov_imm.u64 r30, 1\n    mov_imm.u64 r31, 2\n"
+                               CALLS("mult.inverse") CALLS("res.add") CALLS("res.own") CALLS("res.round") CALLS("h2f") CALLS("f2h")
+                               "    mov_imm.u32 r2, 5\n    mov_imm.u32 r3, 96\n    mult.inverse r4, r2, r3\n    cvt.u64.u32 r4, r4\n    add.u64 r30, r30, r4\n"
+                               "    res.accum r5, r30, 1\n    cvt.u64.f64 r6, r5\n    add.u64 r30, r30, r6\n"
+                               "    cvt.f16.u64 r7, r31\n    mul.f16 r7, r7, r7\n    cvt.u64.f16 r7, r7\n    add.u64 r30, r30, r7\n";
+    hg_config config = hg_config_default();
+    hg_backend *machines[2] = {cpu, NULL}, *plain = cpu;
+    memcpy(config.backend, "cpu", 4);
+    memcpy(config.pretend, "poor", 5);
+    CHECK_OK(hg_backend_create_with_config(&config, &machines[1]));
+    for (int i = 0; i < 2 && machines[i]; i++) {
+        cpu = machines[i];
+        CHECK_U64(value(body), 2 * (13 + 77) + 4);
+        CHECK_OK(hg_backend_reset_state(cpu));
+    }
+    cpu = plain;
+    hg_backend_destroy(machines[1]);
+}
+
 int main(void) {
     cpu = open_backend("cpu");
     test_round_trip();
@@ -299,6 +323,7 @@ int main(void) {
     test_characters();
     test_faults();
     test_resonance();
+    test_names();
     hg_backend_destroy(cpu);
     return test_done();
 }
