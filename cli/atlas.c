@@ -6,22 +6,6 @@
 
 /* ---- JSON ---- */
 
-void atlas_open_item(cli *c, hg_json *json) {
-    if (c->outputs.length) hg_text_addf(&c->outputs, ",");
-    *json = (hg_json){.out = &c->outputs};
-    hg_json_begin_object(json);
-}
-
-static void add_number(hg_json *json, const char *key, int64_t number) {
-    hg_json_key(json, key);
-    hg_json_i64(json, number);
-}
-
-static void add_bool(hg_json *json, const char *key, bool value) {
-    hg_json_key(json, key);
-    hg_json_bool(json, value);
-}
-
 static void add_list(hg_json *json, const char *key, const uint8_t *items, uint32_t count) {
     hg_json_key(json, key);
     hg_json_begin_array(json);
@@ -103,30 +87,30 @@ static class_facts facts_of(uint8_t cls) {
 static void class_json(cli *c, uint8_t cls) {
     class_facts f = facts_of(cls);
     hg_json json;
-    atlas_open_item(c, &json);
-    add_number(&json, "class", cls);
-    add_number(&json, "scope", f.parts.scope);
-    add_number(&json, "modality", f.parts.modality);
-    add_number(&json, "context", f.parts.context);
+    cli_json_item(c, &json);
+    hg_json_add_i64(&json, "class", cls);
+    hg_json_add_i64(&json, "scope", f.parts.scope);
+    hg_json_add_i64(&json, "modality", f.parts.modality);
+    hg_json_add_i64(&json, "context", f.parts.context);
     hg_json_key(&json, "label");
     hg_json_begin_object(&json);
-    add_number(&json, "e1", f.label.e1);
-    add_number(&json, "e2", f.label.e2);
-    add_number(&json, "e3", f.label.e3);
-    add_number(&json, "d45", f.label.d45);
-    add_number(&json, "e6", f.label.e6);
-    add_number(&json, "e7", f.label.e7);
+    hg_json_add_i64(&json, "e1", f.label.e1);
+    hg_json_add_i64(&json, "e2", f.label.e2);
+    hg_json_add_i64(&json, "e3", f.label.e3);
+    hg_json_add_i64(&json, "d45", f.label.d45);
+    hg_json_add_i64(&json, "e6", f.label.e6);
+    hg_json_add_i64(&json, "e7", f.label.e7);
     hg_json_end_object(&json);
-    add_number(&json, "byte", f.bytes[0]);
+    hg_json_add_i64(&json, "byte", f.bytes[0]);
     add_list(&json, "bytes", f.bytes, f.byte_count);
-    add_number(&json, "vertex", hg_class_to_vertex(cls));
-    add_number(&json, "mirror", hg_class_mirror(cls));
-    add_number(&json, "circuit_mirror", hg_transform_apply((hg_transform){.mirror = true}, cls));
-    add_number(&json, "degree", f.degree);
+    hg_json_add_i64(&json, "vertex", hg_class_to_vertex(cls));
+    hg_json_add_i64(&json, "mirror", hg_class_mirror(cls));
+    hg_json_add_i64(&json, "circuit_mirror", hg_transform_apply((hg_transform){.mirror = true}, cls));
+    hg_json_add_i64(&json, "degree", f.degree);
     add_list(&json, "neighbours", f.neighbours, f.degree);
-    add_number(&json, "orbit", f.orbit);
-    add_bool(&json, "unity", hg_class_is_unity(cls));
-    add_bool(&json, "unit", f.inverse != 0);
+    hg_json_add_i64(&json, "orbit", f.orbit);
+    hg_json_add_bool(&json, "unity", hg_class_is_unity(cls));
+    hg_json_add_bool(&json, "unit", f.inverse != 0);
     hg_json_key(&json, "inverse");
     if (f.inverse)
         hg_json_u64(&json, f.inverse);
@@ -203,9 +187,9 @@ static void answer_graph(cli *c) {
         uint32_t degree = hg_class_neighbours(a, next);
         if (c->json) {
             hg_json json;
-            atlas_open_item(c, &json);
-            add_number(&json, "class", a);
-            add_number(&json, "degree", degree);
+            cli_json_item(c, &json);
+            hg_json_add_i64(&json, "class", a);
+            hg_json_add_i64(&json, "degree", degree);
             add_list(&json, "neighbours", next, degree);
             hg_json_end_object(&json);
         } else {
@@ -233,14 +217,14 @@ static void answer_orbit(cli *c) {
     const uint8_t classes[] = {(uint8_t)first, (uint8_t)(first + 8), (uint8_t)(first + 16)};
     if (c->json) {
         hg_json json;
-        atlas_open_item(c, &json);
+        cli_json_item(c, &json);
         hg_json_key(&json, "coordinate");
         hg_json_u64(&json, coordinate);
-        add_number(&json, "torus_size", (int64_t)size);
-        add_number(&json, "orbit", orbit);
-        add_number(&json, "representative", first);
+        hg_json_add_i64(&json, "torus_size", (int64_t)size);
+        hg_json_add_i64(&json, "orbit", orbit);
+        hg_json_add_i64(&json, "representative", first);
         add_list(&json, "residues", classes, 3);
-        add_number(&json, "coordinates", (int64_t)(size / HG_ORBIT_COUNT));
+        hg_json_add_i64(&json, "coordinates", (int64_t)(size / HG_ORBIT_COUNT));
         hg_json_end_object(&json);
         return;
     }
@@ -259,14 +243,14 @@ static void torus_row(cli *c, hg_type type) {
         return;
     }
     hg_json json;
-    atlas_open_item(c, &json);
+    cli_json_item(c, &json);
     hg_json_key(&json, "type");
     hg_json_text(&json, hg_type_name(type));
-    add_number(&json, "page_mod", t.page_mod);
-    add_number(&json, "res_mod", t.res_mod);
-    add_number(&json, "elements", t.elements);
-    add_number(&json, "total", (int64_t)t.total);
-    add_number(&json, "units", t.units);
+    hg_json_add_i64(&json, "page_mod", t.page_mod);
+    hg_json_add_i64(&json, "res_mod", t.res_mod);
+    hg_json_add_i64(&json, "elements", t.elements);
+    hg_json_add_i64(&json, "total", (int64_t)t.total);
+    hg_json_add_i64(&json, "units", t.units);
     hg_json_end_object(&json);
 }
 
@@ -296,7 +280,7 @@ static void answer_invert(cli *c) {
         return;
     }
     hg_json json;
-    atlas_open_item(c, &json);
+    cli_json_item(c, &json);
     hg_json_key(&json, "unit");
     hg_json_u64(&json, unit);
     hg_json_key(&json, "modulus");
@@ -343,7 +327,7 @@ static void draw(cli *c, void (*picture)(hg_text *), const char *path) {
         cli_write(c, path, svg.data, svg.length);
         if (c->json && c->status == CLI_OK) {
             hg_json json;
-            atlas_open_item(c, &json);
+            cli_json_item(c, &json);
             hg_json_key(&json, "file");
             hg_json_text(&json, path);
             hg_json_end_object(&json);

@@ -5,7 +5,6 @@
 #include "cli.h"
 
 /* atlas.c */
-void atlas_open_item(cli *c, hg_json *json); /* the next object of "outputs" */
 /* Argument i, decimal or 0x, from least to most; reports what is not. */
 bool atlas_number(cli *c, uint64_t i, const char *what, uint64_t least, uint64_t most, uint64_t *value);
 void atlas_refuse(cli *c); /* the algebra's last error: a question without an answer is a failure, not wrong usage */

@@ -84,7 +84,7 @@ static void put_literal(hg_json *json, const char *key, const char *text) {
 static void entry_json(cli *c, entry *e) {
     hg_json json;
     char text[DIGITS];
-    atlas_open_item(c, &json);
+    cli_json_item(c, &json);
     hg_json_key(&json, "character");
     hg_json_u64(&json, e->character + 1);
     hg_json_key(&json, "class");

@@ -9,22 +9,6 @@ typedef struct question {
     hg_circuit *circuit;
 } question;
 
-/* One JSON object as the only output; the caller ends it. */
-static hg_json open_item(cli *c) {
-    hg_json json = {.out = &c->outputs};
-    hg_json_begin_object(&json);
-    return json;
-}
-
-static void add_text(hg_json *json, const char *key, const char *text) {
-    hg_json_key(json, key);
-    hg_json_text(json, text);
-}
-static void add_number(hg_json *json, const char *key, uint64_t number) {
-    hg_json_key(json, key);
-    hg_json_u64(json, number);
-}
-
 static void put(cli *c, const char *text) {
     hg_text_add(&c->outputs, text, strlen(text));
     hg_text_add(&c->outputs, "\n", 1);
@@ -39,9 +23,10 @@ static void answer_parse(question *q) {
     if (hg_circuit_print(q->circuit, &text, NULL) != HG_OK || (c->json && hg_circuit_json(q->circuit, &tree, &tree_length) != HG_OK)) {
         cli_last_error(c);
     } else if (c->json) {
-        hg_json json = open_item(c);
-        add_text(&json, "text", text);
-        add_number(&json, "operations", hg_circuit_original_ops(q->circuit));
+        hg_json json;
+        cli_json_item(c, &json);
+        hg_json_add_text(&json, "text", text);
+        hg_json_add_u64(&json, "operations", hg_circuit_original_ops(q->circuit));
         hg_json_key(&json, "tree");
         hg_text_add(&c->outputs, tree, tree_length);
         hg_json_end_object(&json);
@@ -53,10 +38,10 @@ static void answer_parse(question *q) {
 }
 
 static void add_statistics(hg_json *json, const hg_circuit *circuit) {
-    add_text(json, "original_expr", hg_circuit_original_expr(circuit));
-    add_text(json, "canonical_expr", hg_circuit_canonical_expr(circuit));
-    add_number(json, "original_ops", hg_circuit_original_ops(circuit));
-    add_number(json, "canonical_ops", hg_circuit_canonical_ops(circuit));
+    hg_json_add_text(json, "original_expr", hg_circuit_original_expr(circuit));
+    hg_json_add_text(json, "canonical_expr", hg_circuit_canonical_expr(circuit));
+    hg_json_add_u64(json, "original_ops", hg_circuit_original_ops(circuit));
+    hg_json_add_u64(json, "canonical_ops", hg_circuit_canonical_ops(circuit));
     hg_json_key(json, "reduction_pct");
     hg_json_f64(json, (double)hg_circuit_reduction_pct(circuit));
 }
@@ -69,7 +54,8 @@ static void put_statistics(cli *c, const hg_circuit *circuit) {
 static void answer_canonicalise(question *q) {
     cli *c = &q->c;
     if (c->json) {
-        hg_json json = open_item(c);
+        hg_json json;
+        cli_json_item(c, &json);
         add_statistics(&json, q->circuit);
         hg_json_end_object(&json);
         return;
@@ -87,7 +73,8 @@ static void answer_words(question *q) {
         return;
     }
     if (c->json) {
-        hg_json json = open_item(c);
+        hg_json json;
+        cli_json_item(c, &json);
         hg_json_key(&json, "words");
         hg_json_begin_array(&json);
         for (const char *p = words, *end; (end = strchr(p, '\n')) != NULL; p = end + 1) hg_json_string(&json, p, (size_t)(end - p));
@@ -109,7 +96,7 @@ static void answer_bytes(question *q) {
     }
     hg_json json = {0};
     if (c->json) {
-        json = open_item(c);
+        cli_json_item(c, &json);
         hg_json_key(&json, "bytes");
         hg_json_begin_array(&json);
     }
@@ -122,11 +109,11 @@ static void answer_bytes(question *q) {
             continue;
         }
         hg_json_begin_object(&json);
-        add_number(&json, "byte", b->byte);
-        add_number(&json, "class", b->cls);
+        hg_json_add_u64(&json, "byte", b->byte);
+        hg_json_add_u64(&json, "class", b->cls);
         if (b->page >= 0) {
-            add_number(&json, "page", (uint64_t)b->page);
-            add_number(&json, "address", (uint64_t)b->address);
+            hg_json_add_u64(&json, "page", (uint64_t)b->page);
+            hg_json_add_u64(&json, "address", (uint64_t)b->address);
         }
         hg_json_end_object(&json);
     }
@@ -199,9 +186,9 @@ static void add_calls(hg_json *json, const hg_circuit *circuit) {
         field fields[3];
         uint32_t n = fields_of(k, fields);
         hg_json_begin_object(json);
-        add_text(json, "call", hg_circuit_kind_name(k->kind));
-        for (uint32_t f = 0; f < n; f++) add_number(json, fields[f].name, fields[f].cls);
-        if (has_variant(k)) add_text(json, "variant", hg_circuit_variant_name(k->variant));
+        hg_json_add_text(json, "call", hg_circuit_kind_name(k->kind));
+        for (uint32_t f = 0; f < n; f++) hg_json_add_u64(json, fields[f].name, fields[f].cls);
+        if (has_variant(k)) hg_json_add_text(json, "variant", hg_circuit_variant_name(k->variant));
         hg_json_end_object(json);
     }
     hg_json_end_array(json);
@@ -215,7 +202,7 @@ static void add_classes(hg_json *json, const hg_circuit *circuit) {
     for (uint32_t cls = 0; cls < HG_CIRCUIT_CLASSES; cls++) {
         if (!use[cls]) continue;
         hg_json_begin_object(json);
-        add_number(json, "class", cls);
+        hg_json_add_u64(json, "class", cls);
         hg_json_key(json, "read");
         hg_json_bool(json, (use[cls] & HG_CLASS_READ) != 0);
         hg_json_key(json, "written");
@@ -230,7 +217,8 @@ static void answer_compile(question *q) {
         put_calls(q);
         return;
     }
-    hg_json json = open_item(&q->c);
+    hg_json json;
+    cli_json_item(&q->c, &json);
     add_statistics(&json, q->circuit);
     add_calls(&json, q->circuit);
     add_classes(&json, q->circuit);

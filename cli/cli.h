@@ -58,6 +58,7 @@ void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4
 void cli_last_error(cli *c);                                                       /* the library's last error as a diagnostic */
 hg_status cli_print_now(const char *text, size_t length);                          /* to standard output; X02 when it cannot be written */
 int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
+void cli_json_item(cli *c, hg_json *json); /* begins the next object of the outputs; the caller ends it */
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
 
 void cli_join(cli *c,

@@ -171,7 +171,7 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     const hg_op_info *op = hg_op_get(id);
     *found = ABSENT;
     if (!hg_op_allows_type(id, type)) return HG_OK;
-    *found = id == HG_OP_BOUND_MAP_TYPED ? NATIVE : LOWERED; /* of whatever type: numbers of 64 bits */
+    *found = id == HG_OP_BOUND_MAP_TYPED ? NATIVE : LOWERED;                       /* of whatever type: numbers of 64 bits */
     if (id == HG_OP_BOUND_MAP_TYPED || class_of(type) == CLASS_WIDE) return HG_OK; /* limbs, everywhere */
     *found = ask_memory(device, (op->flags & HG_F_SHARED) != 0, type);
     if (id == HG_OP_CVT) return ask_conversion(device, op, type, found);
@@ -215,11 +215,6 @@ static const char *classes(const op_row *row, answer wanted, char text[96]) {
     return text;
 }
 
-static void add_text(hg_json *json, const char *key, const char *text) {
-    hg_json_key(json, key);
-    hg_json_text(json, text);
-}
-
 static void add_list(hg_json *json, const char *key, const op_row *row, answer wanted) {
     hg_json_key(json, key);
     hg_json_begin_array(json);
@@ -245,19 +240,18 @@ static void print_row(cli *c, const op_row *row) {
                 classes(row, LOWERED, lowered), op->doc);
         return;
     }
-    hg_json json = {.out = &c->outputs};
-    if (c->outputs.length) hg_text_addf(&c->outputs, ",");
-    hg_json_begin_object(&json);
+    hg_json json;
+    cli_json_item(c, &json);
     hg_json_key(&json, "opcode");
     hg_json_u64(&json, op->opcode);
-    add_text(&json, "id", op->id);
-    add_text(&json, "mnemonic", op->text);
-    add_text(&json, "types", TYPE_SETS[op->types]);
-    add_text(&json, "numbers", NUMBERS[op->numbers]);
-    add_text(&json, "how", summary(row));
+    hg_json_add_text(&json, "id", op->id);
+    hg_json_add_text(&json, "mnemonic", op->text);
+    hg_json_add_text(&json, "types", TYPE_SETS[op->types]);
+    hg_json_add_text(&json, "numbers", NUMBERS[op->numbers]);
+    hg_json_add_text(&json, "how", summary(row));
     add_list(&json, "native", row, NATIVE);
     add_list(&json, "lowered", row, LOWERED);
-    add_text(&json, "does", op->doc);
+    hg_json_add_text(&json, "does", op->doc);
     hg_json_end_object(&json);
 }
 

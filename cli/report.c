@@ -9,6 +9,12 @@ static void note_status(cli *c, const char *code) {
     if (c->status == CLI_OK) c->status = status;
 }
 
+void cli_json_item(cli *c, hg_json *json) {
+    if (c->outputs.length) hg_text_addf(&c->outputs, ",");
+    *json = (hg_json){.out = &c->outputs};
+    hg_json_begin_object(json);
+}
+
 void cli_out(cli *c, const char *format, ...) {
     char line[1024];
     va_list list;

@@ -11,27 +11,6 @@
 #define HG_VERSION 0.1.0
 #endif
 
-static void json_item(cli *c, hg_json *json) {
-    if (c->outputs.length) hg_text_addf(&c->outputs, ",");
-    json->out = &c->outputs;
-    hg_json_begin_object(json);
-}
-
-static void add_text(hg_json *json, const char *key, const char *text) {
-    hg_json_key(json, key);
-    hg_json_text(json, text);
-}
-
-static void add_number(hg_json *json, const char *key, uint64_t number) {
-    hg_json_key(json, key);
-    hg_json_u64(json, number);
-}
-
-static void add_bool(hg_json *json, const char *key, bool value) {
-    hg_json_key(json, key);
-    hg_json_bool(json, value);
-}
-
 /* "64 KiB": bytes as people say them, exact where it is a whole number of the unit. */
 static const char *size_text(uint64_t bytes, char text[32]) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -62,23 +41,23 @@ static void print_device(cli *c, const hg_device_info *d) {
 
 static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json json = {0};
-    json_item(c, &json);
-    add_text(&json, "backend", d->backend);
-    add_bool(&json, "available", d->available);
-    add_number(&json, "device", d->device);
-    add_text(&json, "name", d->name);
-    add_text(&json, "reason", d->reason);
-    add_bool(&json, "exact", d->exact);
-    add_text(&json, "class", d->exact ? "exact" : "bounded");
-    add_bool(&json, "software", d->software);
-    add_bool(&json, "automatic", automatic);
-    add_number(&json, "memory_bytes", d->memory_bytes);
-    add_number(&json, "max_buffer_bytes", d->max_buffer_bytes);
-    add_number(&json, "compute_units", d->compute_units);
-    add_number(&json, "max_block_lanes", d->max_block_lanes);
-    add_number(&json, "max_shared_bytes", d->max_shared_bytes);
-    add_text(&json, "capabilities", d->capabilities);
-    add_text(&json, "driver", d->driver);
+    cli_json_item(c, &json);
+    hg_json_add_text(&json, "backend", d->backend);
+    hg_json_add_bool(&json, "available", d->available);
+    hg_json_add_u64(&json, "device", d->device);
+    hg_json_add_text(&json, "name", d->name);
+    hg_json_add_text(&json, "reason", d->reason);
+    hg_json_add_bool(&json, "exact", d->exact);
+    hg_json_add_text(&json, "class", d->exact ? "exact" : "bounded");
+    hg_json_add_bool(&json, "software", d->software);
+    hg_json_add_bool(&json, "automatic", automatic);
+    hg_json_add_u64(&json, "memory_bytes", d->memory_bytes);
+    hg_json_add_u64(&json, "max_buffer_bytes", d->max_buffer_bytes);
+    hg_json_add_u64(&json, "compute_units", d->compute_units);
+    hg_json_add_u64(&json, "max_block_lanes", d->max_block_lanes);
+    hg_json_add_u64(&json, "max_shared_bytes", d->max_shared_bytes);
+    hg_json_add_text(&json, "capabilities", d->capabilities);
+    hg_json_add_text(&json, "driver", d->driver);
     hg_json_end_object(&json);
 }
 
@@ -170,11 +149,11 @@ int command_version(int argc, char **argv) {
         return cli_finish(&c);
     }
     hg_json json = {0};
-    json_item(&c, &json);
-    add_text(&json, "version", HG_TEXT(HG_VERSION));
+    cli_json_item(&c, &json);
+    hg_json_add_text(&json, "version", HG_TEXT(HG_VERSION));
     hg_json_key(&json, "instructions");
     hg_json_u64(&json, HG_OP_COUNT);
-    add_text(&json, "cpu_level", level);
+    hg_json_add_text(&json, "cpu_level", level);
     hg_json_end_object(&json);
     return cli_finish(&c);
 }

@@ -176,6 +176,26 @@ static void add_diagnostic(hg_json *json, const hg_diagnostic *g, const char *fi
     hg_json_end_object(json);
 }
 
+void hg_json_add_text(hg_json *json, const char *key, const char *value) {
+    hg_json_key(json, key);
+    hg_json_text(json, value);
+}
+
+void hg_json_add_u64(hg_json *json, const char *key, uint64_t value) {
+    hg_json_key(json, key);
+    hg_json_u64(json, value);
+}
+
+void hg_json_add_i64(hg_json *json, const char *key, int64_t value) {
+    hg_json_key(json, key);
+    hg_json_i64(json, value);
+}
+
+void hg_json_add_bool(hg_json *json, const char *key, bool value) {
+    hg_json_key(json, key);
+    hg_json_bool(json, value);
+}
+
 void hg_json_diagnostics(hg_json *json, const hg_diagnostics *diagnostics, const char *file) {
     hg_json_begin_array(json);
     for (size_t i = 0; i < hg_diagnostics_count(diagnostics); i++) add_diagnostic(json, hg_diagnostics_get(diagnostics, i), file);
