@@ -278,32 +278,6 @@ static kir_function *add_own(build *x) {
 
 /* ---- rounding: start + own, exact, then once to nearest even ---- */
 
-/* for (i = 0; i < n; i++) over words; the index is a variable of its function. */
-typedef struct counter {
-    kir_var *var;
-    kir_value *loop, *i;
-} counter;
-
-static counter count_begin(kir_builder *b, const char *name, kir_value *n) {
-    counter c = {.var = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, name)};
-    if (!c.var) {
-        b->failed = true;
-        return c;
-    }
-    kir_set(b, c.var, u32(b, 0));
-    c.loop = kir_loop_begin(b, true);
-    c.i = kir_get(b, c.var);
-    kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, c.i, n)));
-    kir_break(b);
-    kir_if_end(b, over);
-    return c;
-}
-
-static void count_end(kir_builder *b, const counter *c) {
-    kir_set(b, c->var, by(b, KIR_ADD, c->i, 1));
-    kir_loop_end(b, c->loop);
-}
-
 typedef struct rounding {
     build *x;
     kir_builder *b;
@@ -314,14 +288,13 @@ typedef struct rounding {
 static void sum_words(rounding *r) {
     kir_builder *b = r->b;
     kir_set(b, r->carry, u32(b, 0));
-    counter c = count_begin(b, "i", u32(b, WORDS));
-    if (b->failed) return;
+    kir_for c = kir_for_begin(b, u32(b, WORDS));
     kir_value *start = state_load(b, HG_TYPE_U32, HG_STATE_RESONANCE, index_of(b, r->row, WORDS, c.i));
     kir_value *own = r->own ? kir_array_get(b, r->x->atlas.own, index_of(b, r->own, WORDS, c.i)) : u32(b, 0);
     kir_value *carry = kir_get(b, r->carry), *sum = kir_add(b, start, own), *all = kir_add(b, sum, carry);
     kir_array_set(b, r->t, c.i, all);
     kir_set(b, r->carry, bit(b, kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, sum, own), kir_binary(b, KIR_CMP_ULT, all, sum))));
-    count_end(b, &c);
+    kir_for_end(b, &c);
 }
 
 /* t becomes its magnitude; top is set. */
@@ -330,14 +303,13 @@ static void make_magnitude(rounding *r, kir_value *negative) {
     kir_value *flip = kir_select(b, negative, u32(b, UINT32_MAX), u32(b, 0));
     kir_set(b, r->carry, bit(b, negative));
     kir_set(b, r->top, u32(b, 1)); /* of zero too: clz of its word 0 is 32 */
-    counter c = count_begin(b, "k", u32(b, WORDS));
-    if (b->failed) return;
+    kir_for c = kir_for_begin(b, u32(b, WORDS));
     kir_value *carry = kir_get(b, r->carry), *word = kir_binary(b, KIR_XOR, kir_array_get(b, r->t, c.i), flip),
               *sum = kir_add(b, word, carry);
     kir_array_set(b, r->t, c.i, sum);
     kir_set(b, r->carry, bit(b, kir_binary(b, KIR_CMP_ULT, sum, carry)));
     kir_set(b, r->top, kir_select(b, is_zero(b, sum), kir_get(b, r->top), by(b, KIR_ADD, c.i, 1)));
-    count_end(b, &c);
+    kir_for_end(b, &c);
 }
 
 /* Whether a bit of t below `at` is set, as 0 or 1. */
@@ -345,10 +317,9 @@ static kir_value *any_below(rounding *r, kir_value *at) {
     kir_builder *b = r->b;
     kir_value *word = shift(b, KIR_LSHR, at, 5), *mask = by(b, KIR_SUB, kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_AND, at, 31)), 1);
     kir_set(b, r->any, kir_binary(b, KIR_AND, kir_array_get(b, r->t, word), mask));
-    counter c = count_begin(b, "j", word);
-    if (b->failed) return u32(b, 0);
+    kir_for c = kir_for_begin(b, word);
     kir_set(b, r->any, kir_binary(b, KIR_OR, kir_get(b, r->any), kir_array_get(b, r->t, c.i)));
-    count_end(b, &c);
+    kir_for_end(b, &c);
     return bit(b, kir_not(b, is_zero(b, kir_get(b, r->any))));
 }
 

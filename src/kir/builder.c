@@ -217,6 +217,23 @@ void kir_loop_end(kir_builder *b, kir_value *loop) {
     if (!b->failed) b->region = loop->parent;
 }
 
+kir_for kir_for_begin(kir_builder *b, kir_value *n) {
+    kir_for f;
+    f.index = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, "i");
+    kir_set(b, f.index, kir_const(b, HG_TYPE_U32, 0));
+    f.loop = kir_loop_begin(b, true);
+    f.i = kir_get(b, f.index);
+    kir_value *inside = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, f.i, n)));
+    kir_break(b);
+    kir_if_end(b, inside);
+    return f;
+}
+
+void kir_for_end(kir_builder *b, kir_for *f) {
+    kir_set(b, f->index, kir_add(b, f->i, kir_const(b, HG_TYPE_U32, 1)));
+    kir_loop_end(b, f->loop);
+}
+
 void kir_break(kir_builder *b) { kir_emit(b, KIR_BREAK, KIR_VOID, 0, NULL); }
 void kir_continue(kir_builder *b) { kir_emit(b, KIR_CONTINUE, KIR_VOID, 0, NULL); }
 void kir_exit(kir_builder *b) { kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL); }

@@ -277,13 +277,13 @@ static void exchange(folder *x, kir_value *at, bool load) {
                 kir_array_set(b, u->array, at, kir_get(b, var));
             continue;
         }
-        legal_for k = legal_for_begin(b, du32(b, var->length));
+        kir_for k = kir_for_begin(b, du32(b, var->length));
         kir_value *place = kir_add(b, kir_mul(b, at, du32(b, var->length)), k.i);
         if (load)
             kir_array_set(b, var, k.i, kir_array_get(b, u->array, place));
         else
             kir_array_set(b, u->array, place, kir_array_get(b, var, k.i));
-        legal_for_end(b, &k);
+        kir_for_end(b, &k);
     }
 }
 

@@ -59,9 +59,9 @@ static void clear_arrays(inliner *x) {
         if (var->function != callee || !var->length || var->by_reference) continue;
         kir_var *own = own_var(x, var);
         if (b->failed) return;
-        legal_for i = legal_for_begin(b, du32(b, own->length));
+        kir_for i = kir_for_begin(b, du32(b, own->length));
         kir_array_set(b, own, i.i, kir_const(b, own->type, 0));
-        legal_for_end(b, &i);
+        kir_for_end(b, &i);
     }
 }
 

@@ -249,6 +249,13 @@ void kir_if_else(kir_builder *b, kir_value *branch);
 void kir_if_end(kir_builder *b, kir_value *branch);
 kir_value *kir_loop_begin(kir_builder *b, bool bounded);
 void kir_loop_end(kir_builder *b, kir_value *loop);
+/* for (i = 0; i < n; i++): the index is a variable of the builder's function. */
+typedef struct kir_for {
+    kir_var *index;
+    kir_value *loop, *i;
+} kir_for;
+kir_for kir_for_begin(kir_builder *b, kir_value *n);
+void kir_for_end(kir_builder *b, kir_for *f);
 void kir_break(kir_builder *b);
 void kir_continue(kir_builder *b);
 void kir_exit(kir_builder *b);

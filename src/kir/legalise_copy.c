@@ -219,20 +219,3 @@ legal_helper legal_helper_begin(legal_pass *p, const char *name, uint8_t result,
 void legal_helper_end(legal_pass *p, legal_helper *h) {
     if (h->b.failed) p->b.failed = true;
 }
-
-legal_for legal_for_begin(kir_builder *b, kir_value *n) {
-    legal_for f;
-    f.index = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, "i");
-    kir_set(b, f.index, kir_const(b, HG_TYPE_U32, 0));
-    f.loop = kir_loop_begin(b, true);
-    f.i = kir_get(b, f.index);
-    kir_value *inside = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, f.i, n)));
-    kir_break(b);
-    kir_if_end(b, inside);
-    return f;
-}
-
-void legal_for_end(kir_builder *b, legal_for *f) {
-    kir_set(b, f->index, kir_add(b, f->i, kir_const(b, HG_TYPE_U32, 1)));
-    kir_loop_end(b, f->loop);
-}

@@ -62,14 +62,6 @@ typedef struct legal_helper {
 legal_helper legal_helper_begin(legal_pass *p, const char *name, uint8_t result, uint8_t params, const uint8_t *types);
 void legal_helper_end(legal_pass *p, legal_helper *h);
 
-/* for (i = 0; i < n; i++): the index is a variable of the builder's function. */
-typedef struct legal_for {
-    kir_var *index;
-    kir_value *loop, *i;
-} legal_for;
-legal_for legal_for_begin(kir_builder *b, kir_value *n);
-void legal_for_end(kir_builder *b, legal_for *f);
-
 /* The passes, in this order. */
 hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD; /* wide integers to limb arrays */
 extern const legal_rules legal_half_rules;                                                       /* half conversions, fma */

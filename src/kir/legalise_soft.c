@@ -154,11 +154,11 @@ static kir_function *divide(legal_pass *p, uint8_t real) {
             *quotient = kir_var_create(p->out, s->h.function, s->c, 0, "quotient");
     kir_set(s->b, rest, shr_by(s, a.m, 1));
     kir_set(s->b, quotient, num(s, 0));
-    legal_for i = legal_for_begin(s->b, u32(s, count));
+    kir_for i = kir_for_begin(s->b, u32(s, count));
     kir_value *r = kir_get(s->b, rest), *q = kir_get(s->b, quotient), *fits = not_of(s, below(s, r, divisor));
     kir_set(s->b, rest, shl_by(s, pick(s, fits, sub(s, r, divisor), r), 1));
     kir_set(s->b, quotient, or_of(s, shl_by(s, q, 1), flag(s, fits)));
-    legal_for_end(s->b, &i);
+    kir_for_end(s->b, &i);
     kir_value *m = or_of(s, shl_by(s, kir_get(s->b, quotient), s->bits - count), flag(s, not_of(s, is_zero(s, kir_get(s->b, rest)))));
     kir_value *zeros = kir_unary(s->b, KIR_CLZ, m); /* 0 or 1 */
     kir_value *e = sub(s, add(s, sub(s, a.e, b.e), num(s, s->bias)), zeros);
@@ -186,14 +186,14 @@ static kir_function *square_root(legal_pass *p, uint8_t real) {
     kir_set(s->b, radicand, pick(s, odd, a.m, shr_by(s, a.m, 1)));
     kir_set(s->b, rest, num(s, 0));
     kir_set(s->b, root, num(s, 0));
-    legal_for i = legal_for_begin(s->b, u32(s, count));
+    kir_for i = kir_for_begin(s->b, u32(s, count));
     kir_value *m = kir_get(s->b, radicand), *q = kir_get(s->b, root);
     kir_value *r = or_of(s, shl_by(s, kir_get(s->b, rest), 2), shr_by(s, m, s->bits - 2));
     kir_value *trial = or_of(s, shl_by(s, q, 2), num(s, 1)), *fits = not_of(s, below(s, r, trial));
     kir_set(s->b, radicand, shl_by(s, m, 2));
     kir_set(s->b, rest, pick(s, fits, sub(s, r, trial), r));
     kir_set(s->b, root, or_of(s, shl_by(s, q, 1), flag(s, fits)));
-    legal_for_end(s->b, &i);
+    kir_for_end(s->b, &i);
     m = or_of(s, shl_by(s, kir_get(s->b, root), s->bits - count), flag(s, not_of(s, is_zero(s, kir_get(s->b, rest)))));
     kir_value *half = op(s, KIR_ASHR, e, u32(s, 1));
     r = round_pack(s, num(s, 0), add(s, half, num(s, s->bias)), m);

@@ -93,9 +93,9 @@ static void constant(legal_pass *p, const kir_value *v) {
         return;
     }
     kir_table *table = kir_table_create(p->out, s->limb, n, v->u.bytes, NULL);
-    legal_for i = legal_for_begin(b, u32(b, n));
+    kir_for i = kir_for_begin(b, u32(b, n));
     kir_array_set(b, r, i.i, kir_table_get(b, table, i.i));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
 }
 
 /* One module input a limb, appended to the module's inputs once. */
@@ -211,7 +211,7 @@ static void memory(legal_pass *p, const kir_value *v) {
     p->values[v->id].array = r;
     bool flat = v->u.mem.space == KIR_FLAT;
     if (flat) args[0] = flat_base(b, args[0], v->u.mem.disp);
-    legal_for i = legal_for_begin(b, u32(b, wide_limbs(p, type)));
+    kir_for i = kir_for_begin(b, u32(b, wide_limbs(p, type)));
     kir_value *offset = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, i.i, u32(b, size)));
     kir_value *index = v->u.mem.has_index ? kir_add(b, args[handles], offset) : offset;
     kir_value *access_args[4] = {args[0], args[1], NULL, NULL};
@@ -226,7 +226,7 @@ static void memory(legal_pass *p, const kir_value *v) {
     access->u.mem.bytes_wide = size;
     access->u.mem.unchecked = 1;
     if (!store) kir_array_set(b, r, i.i, access);
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     if (store) p->values[v->id].array = NULL;
 }
 

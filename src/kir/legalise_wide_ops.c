@@ -51,7 +51,7 @@ static kir_function *add_sub(legal_pass *p, uint8_t type, bool sub) {
     BEGIN(sub ? "sub" : "add", KIR_VOID, 0, NULL, 3);
     kir_var *carry = local(f, f->limb, "carry");
     kir_set(b, carry, limb(f, 0));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[1], i.i), *y = at(f, f->a[2], i.i), *c = kir_get(b, carry);
     kir_value *s = sub ? kir_sub(b, x, y) : kir_add(b, x, y);
     kir_value *first = sub ? below(b, x, y) : below(b, s, x);
@@ -59,16 +59,16 @@ static kir_function *add_sub(legal_pass *p, uint8_t type, bool sub) {
     kir_value *second = sub ? below(b, s, c) : below(b, t, s);
     kir_array_set(b, f->a[0], i.i, t);
     kir_set(b, carry, bit(f, or_of(b, first, second)));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
 static kir_function *bitwise(legal_pass *p, uint8_t type, kir_op op) {
     BEGIN(kir_op_name(op), KIR_VOID, 0, NULL, 3);
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[1], i.i), *y = at(f, f->a[2], i.i);
     kir_array_set(b, f->a[0], i.i, kir_binary(b, op, x, y));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -77,10 +77,10 @@ static kir_function *multiply(legal_pass *p, uint8_t type) {
     BEGIN("mul", KIR_VOID, 0, NULL, 3);
     kir_var *carry = local(f, f->limb, "carry");
     kir_call(b, wide_fill(p, type), 2, (kir_value *[]){u32(b, 0), limb(f, 0)}, f->a);
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[1], i.i);
     kir_set(b, carry, limb(f, 0));
-    legal_for j = legal_for_begin(b, kir_sub(b, u32(b, f->n), i.i));
+    kir_for j = kir_for_begin(b, kir_sub(b, u32(b, f->n), i.i));
     kir_value *y = at(f, f->a[2], j.i), *place = kir_add(b, i.i, j.i), *old = at(f, f->a[0], place), *c = kir_get(b, carry);
     kir_value *low = kir_mul(b, x, y), *high = kir_binary(b, KIR_MULHI_U, x, y);
     kir_value *s = kir_add(b, old, low), *t = kir_add(b, s, c);
@@ -88,8 +88,8 @@ static kir_function *multiply(legal_pass *p, uint8_t type) {
     high = kir_add(b, high, bit(f, below(b, t, s)));
     kir_array_set(b, f->a[0], place, t);
     kir_set(b, carry, high);
-    legal_for_end(b, &j);
-    legal_for_end(b, &i);
+    kir_for_end(b, &j);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -97,17 +97,17 @@ kir_function *wide_fill(legal_pass *p, uint8_t type) {
     const uint8_t types[] = {HG_TYPE_U32, wide(p)->limb};
     BEGIN("fill", KIR_VOID, 2, types, 1);
     kir_value *from = kir_param(b, 0), *value = kir_param(b, 1);
-    legal_for i = legal_for_begin(b, kir_sub(b, u32(b, f->n), from));
+    kir_for i = kir_for_begin(b, kir_sub(b, u32(b, f->n), from));
     kir_array_set(b, f->a[0], kir_add(b, i.i, from), value);
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
 kir_function *wide_copy(legal_pass *p, uint8_t type) {
     BEGIN("copy", KIR_VOID, 0, NULL, 2);
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_array_set(b, f->a[0], i.i, at(f, f->a[1], i.i));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -115,10 +115,10 @@ static kir_function *select_of(legal_pass *p, uint8_t type) {
     const uint8_t types[] = {HG_TYPE_U32};
     BEGIN("select", KIR_VOID, 1, types, 3);
     kir_value *first = kir_not(b, equal(b, kir_param(b, 0), u32(b, 0)));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[1], i.i), *y = at(f, f->a[2], i.i);
     kir_array_set(b, f->a[0], i.i, kir_select(b, first, x, y));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -127,11 +127,11 @@ static kir_function *compare(legal_pass *p, uint8_t type, kir_op op) {
     BEGIN(kir_op_name(op), HG_TYPE_U32, 0, NULL, 2);
     kir_var *result = local(f, HG_TYPE_U32, "result");
     kir_set(b, result, u32(b, op == KIR_CMP_EQ));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[0], i.i), *y = at(f, f->a[1], i.i), *old = kir_get(b, result), *same = equal(b, x, y);
     kir_value *now = op == KIR_CMP_EQ ? u32(b, 0) : kir_select(b, below(b, x, y), u32(b, 1), u32(b, 0));
     kir_set(b, result, kir_select(b, same, old, now));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     kir_value *r = kir_get(b, result);
     if (op == KIR_CMP_SLT) { /* signs decide where they differ */
         kir_value *top = u32(b, f->n - 1), *nx = kir_binary(b, KIR_CMP_SLT, at(f, f->a[0], top), limb(f, 0));
@@ -154,7 +154,7 @@ static kir_function *shift(legal_pass *p, uint8_t type, kir_op op) {
     kir_value *rest = kir_sub(b, u32(b, f->bits), part), *no_part = equal(b, part, u32(b, 0)), *last = u32(b, f->n - 1);
     kir_value *fill = limb(f, 0);
     if (op == KIR_ASHR) fill = kir_binary(b, KIR_ASHR, at(f, f->a[1], last), u32(b, f->bits - 1));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     /* sources near and far; outside the array they are the fill (indices are kept inside by select) */
     kir_value *near_i = left ? kir_sub(b, i.i, whole) : kir_add(b, i.i, whole);
     kir_value *far_i = left ? kir_sub(b, near_i, u32(b, 1)) : kir_add(b, near_i, u32(b, 1));
@@ -166,7 +166,7 @@ static kir_function *shift(legal_pass *p, uint8_t type, kir_op op) {
     kir_value *main_part = kir_binary(b, left ? KIR_SHL : KIR_LSHR, near_value, part);
     kir_value *other = kir_binary(b, left ? KIR_LSHR : KIR_SHL, far_value, rest);
     kir_array_set(b, f->a[0], i.i, or_of(b, main_part, kir_select(b, no_part, limb(f, 0), other)));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -175,12 +175,12 @@ static kir_function *count_zeros(legal_pass *p, uint8_t type) {
     BEGIN("clz", HG_TYPE_U32, 0, NULL, 1);
     kir_var *result = local(f, HG_TYPE_U32, "result");
     kir_set(b, result, u32(b, kir_type_bits(type)));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[0], i.i), *z = kir_unary(b, KIR_CLZ, x), *old = kir_get(b, result);
     if (f->bits == 64) z = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, z);
     kir_value *above = kir_mul(b, kir_sub(b, u32(b, f->n - 1), i.i), u32(b, f->bits));
     kir_set(b, result, kir_select(b, equal(b, x, limb(f, 0)), old, kir_add(b, above, z)));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     kir_return(b, kir_get(b, result));
     return end(p, f);
 }
@@ -201,11 +201,11 @@ static void unpack(wf *f, kir_var *digits, kir_var *limbs, kir_value *by) {
     kir_builder *b = &f->h.b;
     kir_var *carry = local(f, f->limb, "carry");
     kir_set(b, carry, limb(f, 0));
-    legal_for i = legal_for_begin(b, u32(b, 2 * f->n));
+    kir_for i = kir_for_begin(b, u32(b, 2 * f->n));
     kir_value *t = or_of(b, kir_binary(b, KIR_SHL, digit_of(f, limbs, i.i), by), kir_get(b, carry));
     kir_array_set(b, digits, i.i, kir_binary(b, KIR_AND, t, limb(f, (UINT64_C(1) << f->bits / 2) - 1)));
     kir_set(b, carry, kir_binary(b, KIR_LSHR, t, u32(b, f->bits / 2)));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     kir_array_set(b, digits, u32(b, 2 * f->n), kir_get(b, carry));
 }
 
@@ -213,13 +213,13 @@ static void unpack(wf *f, kir_var *digits, kir_var *limbs, kir_value *by) {
 static void pack(wf *f, kir_var *limbs, kir_var *digits, kir_value *by) {
     kir_builder *b = &f->h.b;
     uint32_t half = f->bits / 2;
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *place = kir_mul(b, i.i, u32(b, 2)), *d[3], *up = kir_sub(b, u32(b, half), by), *mask = limb(f, (UINT64_C(1) << half) - 1);
     for (uint32_t k = 0; k < 3; k++) d[k] = at(f, digits, kir_add(b, place, u32(b, k)));
     for (uint32_t k = 0; k < 2; k++)
         d[k] = or_of(b, kir_binary(b, KIR_LSHR, d[k], by), kir_binary(b, KIR_AND, kir_binary(b, KIR_SHL, d[k + 1], up), mask));
     kir_array_set(b, limbs, i.i, or_of(b, d[0], kir_binary(b, KIR_SHL, d[1], u32(b, half))));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
 }
 
 /* Step D3: a digit of the quotient, at most one too large, from the first three digits of the rest at j and two of the divisor. */
@@ -251,25 +251,25 @@ static kir_value *subtract_product(wf *f, kir_var *u, kir_var *v, kir_value *j, 
     kir_set(b, q, guess);
     kir_set(b, carry, limb(f, 0));
     kir_set(b, borrow, limb(f, 0));
-    legal_for i = legal_for_begin(b, count);
+    kir_for i = kir_for_begin(b, count);
     kir_value *place = kir_add(b, i.i, j), *p = kir_add(b, kir_mul(b, kir_get(b, q), at(f, v, i.i)), kir_get(b, carry));
     kir_value *t = kir_sub(b, kir_sub(b, at(f, u, place), kir_binary(b, KIR_AND, p, mask)), kir_get(b, borrow));
     kir_set(b, carry, kir_binary(b, KIR_LSHR, p, half));
     kir_set(b, borrow, kir_binary(b, KIR_LSHR, t, sign));
     kir_array_set(b, u, place, kir_binary(b, KIR_AND, t, mask));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     kir_value *end = kir_add(b, j, count);
     kir_value *last = kir_sub(b, kir_sub(b, at(f, u, end), kir_get(b, carry)), kir_get(b, borrow));
     kir_array_set(b, u, end, kir_binary(b, KIR_AND, last, mask));
     kir_value *too_large = kir_if_begin(b, kir_not(b, equal(b, kir_binary(b, KIR_LSHR, last, sign), limb(f, 0))));
     kir_set(b, q, kir_sub(b, kir_get(b, q), limb(f, 1)));
     kir_set(b, carry, limb(f, 0));
-    i = legal_for_begin(b, count);
+    i = kir_for_begin(b, count);
     place = kir_add(b, i.i, j);
     t = kir_add(b, kir_add(b, at(f, u, place), at(f, v, i.i)), kir_get(b, carry));
     kir_set(b, carry, kir_binary(b, KIR_LSHR, t, half));
     kir_array_set(b, u, place, kir_binary(b, KIR_AND, t, mask));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     kir_array_set(b, u, end, kir_binary(b, KIR_AND, kir_add(b, at(f, u, end), kir_get(b, carry)), mask));
     kir_if_end(b, too_large);
     return kir_get(b, q);
@@ -318,11 +318,11 @@ static kir_function *negate_if(legal_pass *p, uint8_t type) {
     kir_value *mask = kir_select(b, flag, kir_sub(b, limb(f, 0), limb(f, 1)), limb(f, 0));
     kir_var *carry = local(f, f->limb, "carry");
     kir_set(b, carry, bit(f, flag));
-    legal_for i = legal_for_begin(b, u32(b, f->n));
+    kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = kir_binary(b, KIR_XOR, at(f, f->a[1], i.i), mask), *c = kir_get(b, carry), *t = kir_add(b, x, c);
     kir_array_set(b, f->a[0], i.i, t);
     kir_set(b, carry, bit(f, below(b, t, c)));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     return end(p, f);
 }
 
@@ -382,9 +382,9 @@ static kir_function *resize(legal_pass *p, kir_op op, uint8_t type, uint8_t from
     kir_builder *b = &f->h.b;
     uint32_t n = wide_limbs(p, from), kept = n < f->n ? n : f->n;
     kir_var *source = kir_array_param(f->h.function, f->limb, n, "a");
-    legal_for i = legal_for_begin(b, u32(b, kept));
+    kir_for i = kir_for_begin(b, u32(b, kept));
     kir_array_set(b, f->a[0], i.i, at(f, source, i.i));
-    legal_for_end(b, &i);
+    kir_for_end(b, &i);
     if (kept < f->n) {
         kir_value *fill = limb(f, 0);
         if (op == KIR_SEXT) fill = kir_binary(b, KIR_ASHR, at(f, source, u32(b, n - 1)), u32(b, f->bits - 1));
