@@ -112,6 +112,11 @@ static const char STEPS[] = PROGRAM(
     " pool.alloc r12, 64\n pool.alloc pool99, 64\n add.f32 r11, r10, r11\n ldg.f32 r14, [class3 + 8]\n stg.f32 [r1 + r0], r11\n "
     "pool.store.f32 r6, 0, r14\n");
 
+/* Instructions with functions, arrays and memory of the context that lowering adds. */
+static const char ATLAS[] = PROGRAM(".param r20 x buffer f32 in\n    rdid r1, grid_dim_x\n    mov_imm.u32 r2, 97\n    mult.inverse r3, r1, r2\n    res.accum r4, r3, 5\n"
+                                    "    res.accum r4, r4, r1\n    unity.test p0, eps=2.5\n    phase.write r1, 3\n    phase.read r5, 3\n    phase.adv r1\n    phase.get r6\n"
+                                    "    char.product.f64 r7, r1, r2\n    cls.get r8, r1\n    nbr.load r9, r8, 1\n");
+
 static void run_scene(const char *name, const char *text, const char *pretend) {
     hg_config config = hg_config_default();
     scene s = {0};
@@ -209,6 +214,8 @@ int main(void) {
     run_scene("axpy", AXPY, "poor");
     run_scene("steps", STEPS, "");
     run_scene("steps", STEPS, "poor");
+    run_scene("Atlas", ATLAS, "");
+    run_scene("Atlas", ATLAS, "poor");
     run_launch();
     CHECK_U64(memory.live, at_start);
     CHECK_OK(hg_set_allocator(NULL));
