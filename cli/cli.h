@@ -29,7 +29,7 @@ typedef struct cli_option {
 
 typedef struct cli {
     const char *command;
-    bool keep_outputs; /* --json has outputs after a failure too */
+    bool keep_outputs;           /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     const char *max_errors;
     const char *kernel; /* --kernel NAME: of a file with several; NULL: the only one */
@@ -40,7 +40,7 @@ typedef struct cli {
     hg_program *program;
     hg_circuit_options circuit_options; /* of a .circuit program */
     hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
-    hg_text outputs; /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
+    hg_text outputs;                    /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
     uint64_t block_lanes; /* of the launch, for the place of a fault */
@@ -58,19 +58,19 @@ void cli_error(cli *c, const char *code, const char *format, ...) HG_PRINTF(3, 4
 void cli_last_error(cli *c);                                                       /* the library's last error as a diagnostic */
 hg_status cli_print_now(const char *text, size_t length);                          /* to standard output; X02 when it cannot be written */
 int cli_finish(cli *c);                                        /* prints everything and frees; returns the exit status */
-void cli_json_item(cli *c, hg_json *json); /* begins the next object of the outputs; the caller ends it */
+void cli_json_item(cli *c, hg_json *json);                     /* begins the next object of the outputs; the caller ends it */
 void cli_out(cli *c, const char *format, ...) HG_PRINTF(2, 3); /* text for standard output at the end */
 
 void cli_join(cli *c,
               cli *one); /* reports what happened to one file: at once as text, with c's in JSON; frees one, c gets the worse status */
 
 /* load.c */
-bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes */
+bool cli_load(cli *c, const char *path);         /* program from a file or "-", by name or first bytes */
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
 
 /* program.c: what commands on one file share */
-bool cli_one_file(cli *c);                                                     /* its argument */
+bool cli_one_file(cli *c);                                                  /* its argument */
 void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */
 
 /* commands */

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <dlfcn.h>
 
+/* clang-format off */
 #define SYMBOLS(X)                                                                                                                         \
     X(clGetPlatformIDs)                                                                                                                    \
     X(clGetDeviceIDs) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateProgramWithSource) \
         X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clCreateBuffer)              \
             X(clReleaseMemObject) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer)
+/* clang-format on */
 #define DECLARE(name) static __typeof__(name) *p_##name;
 SYMBOLS(DECLARE)
 

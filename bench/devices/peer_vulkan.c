@@ -6,6 +6,7 @@
 #include <string.h>
 #include <vulkan/vulkan_core.h>
 
+/* clang-format off */
 #define SYMBOLS(X)                                                                                                                         \
     X(vkCreateInstance)                                                                                                                    \
     X(vkDestroyInstance) X(vkEnumeratePhysicalDevices) X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceMemoryProperties)  \
@@ -17,6 +18,7 @@
                             X(vkAllocateCommandBuffers) X(vkBeginCommandBuffer) X(vkEndCommandBuffer) X(vkCmdBindPipeline)                 \
                                 X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) X(vkCmdPipelineBarrier) X(vkCreateFence) \
                                     X(vkDestroyFence) X(vkResetFences) X(vkWaitForFences) X(vkQueueSubmit)
+/* clang-format on */
 #define DECLARE(name) static __typeof__(name) *p_##name;
 SYMBOLS(DECLARE)
 

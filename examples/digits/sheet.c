@@ -7,8 +7,13 @@
 
 enum { COLUMNS = 30, SCALE = 4, CELL_WIDTH = 40, CELL_HEIGHT = 52, MARGIN = 6, FONT_SCALE = 2 };
 
-typedef struct { uint8_t r, g, b; } colour;
-typedef struct { uint32_t width, height; colour *at; } picture;
+typedef struct {
+    uint8_t r, g, b;
+} colour;
+typedef struct {
+    uint32_t width, height;
+    colour *at;
+} picture;
 
 static const colour PAPER = {250, 250, 247}, INK = {60, 60, 60}, WRONG = {208, 20, 20}, RIGHT = {20, 130, 60};
 

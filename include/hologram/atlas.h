@@ -14,9 +14,9 @@ extern "C" {
 
 enum {
     HG_CLASS_COUNT = 96,
-    HG_CLASS_PAGES = 48,       /* pages of class memory a class */
+    HG_CLASS_PAGES = 48, /* pages of class memory a class */
     HG_CLASS_PAGE_BYTES = 256,
-    HG_CLASS_NEIGHBOURS = 6,   /* most neighbours in the graph; 5 where the modality is not 0 */
+    HG_CLASS_NEIGHBOURS = 6, /* most neighbours in the graph; 5 where the modality is not 0 */
     HG_PHASE_MODULUS = 768,
     HG_ORBIT_COUNT = 32,
     HG_AUTOMORPHISM_INDICES = 2048,
@@ -26,9 +26,14 @@ enum {
 
 /* ---- classes (5.1, 5.2) ---- */
 /** Coordinates of a class: c = 24·scope + 8·modality + context. */
-typedef struct hg_class_parts { uint8_t scope /* h2, 0…3 */, modality /* d, 0…2 */, context /* l, 0…7 */; } hg_class_parts;
+typedef struct hg_class_parts {
+    uint8_t scope /* h2, 0…3 */, modality /* d, 0…2 */, context /* l, 0…7 */;
+} hg_class_parts;
 /** The labels e1, e2, e3, e6, e7 (0 or 1) and d45 (-1, 0, +1). */
-typedef struct hg_class_label { uint8_t e1, e2, e3, e6, e7; int8_t d45; } hg_class_label;
+typedef struct hg_class_label {
+    uint8_t e1, e2, e3, e6, e7;
+    int8_t d45;
+} hg_class_label;
 HG_API uint8_t hg_class_of_byte(uint8_t byte);
 /** classes[i] = class of bytes[i]; the two may be the same array, not overlap otherwise. */
 HG_API void hg_class_of_bytes(const uint8_t *bytes, uint8_t *classes, uint64_t count);
@@ -44,7 +49,10 @@ HG_API uint8_t hg_class_from_vertex(uint8_t vertex);
 
 /* ---- transforms (5.4, 5.9) ---- */
 /** Rotation, triality, twist and mirror of one target, applied in that order; amounts are taken modulo 4, 3 and 8. */
-typedef struct hg_transform { int32_t rotate /* R */, triality /* D */, twist /* T */; bool mirror /* ~ */; } hg_transform;
+typedef struct hg_transform {
+    int32_t rotate /* R */, triality /* D */, twist /* T */;
+    bool mirror /* ~ */;
+} hg_transform;
 HG_API uint8_t hg_transform_apply(hg_transform t, uint8_t cls);
 /** The transform that does first, then second, as a function of classes. */
 HG_API hg_transform hg_transform_compose(hg_transform second, hg_transform first);
@@ -72,7 +80,10 @@ HG_API int hg_class_distance(uint8_t a, uint8_t b);
 HG_API uint32_t hg_class_moves(uint8_t from, uint8_t to);
 
 /* ---- tori and coordinates (4.3, 4.5 to 4.7) ---- */
-typedef struct hg_torus { uint32_t page_mod, res_mod, elements, units /* residues coprime to elements */; uint64_t total /* 96·elements */; } hg_torus;
+typedef struct hg_torus {
+    uint32_t page_mod, res_mod, elements, units /* residues coprime to elements */;
+    uint64_t total /* 96·elements */;
+} hg_torus;
 HG_API hg_torus hg_torus_of(hg_type type);
 /** class·12288 + page·256 + byte. */
 HG_API hg_status hg_bound_map(uint64_t cls, uint64_t page, uint64_t byte, uint64_t *index) HG_NODISCARD;
@@ -83,7 +94,9 @@ HG_API hg_status hg_bound_map_typed(hg_type type, uint64_t cls, uint64_t page, u
 HG_API uint32_t hg_phi_encode(uint8_t page, uint8_t byte); /* page·256 + byte */
 HG_API void hg_phi_decode(uint32_t code, uint8_t *page, uint8_t *byte);
 /** A point of the torus ℤ48 × ℤ96. */
-typedef struct hg_point { uint8_t page, residue; } hg_point;
+typedef struct hg_point {
+    uint8_t page, residue;
+} hg_point;
 HG_API hg_point hg_point_project(int64_t n);
 HG_API hg_point hg_point_add(hg_point a, hg_point b);
 HG_API hg_point hg_point_mul(hg_point a, hg_point b);

@@ -66,7 +66,8 @@ HG_API hg_status hg_buffer_import(hg_backend *backend, void *memory, uint64_t si
 /** Linear pools: as buffers, with a byte offset. */
 HG_API hg_status hg_backend_allocate_pool(hg_backend *backend, uint64_t size, hg_pool *pool) HG_NODISCARD;
 HG_API hg_status hg_backend_free_pool(hg_backend *backend, hg_pool pool) HG_NODISCARD;
-HG_API hg_status hg_backend_copy_to_pool(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
+HG_API hg_status hg_backend_copy_to_pool(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data,
+                                         uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_copy_from_pool(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_pool_size(hg_backend *backend, hg_pool pool, uint64_t *size) HG_NODISCARD;
 /** Aliases of the two copies (spec 2). */
@@ -115,7 +116,8 @@ HG_API void hg_executable_destroy(hg_executable *executable);
  * another max_steps: then the right one comes from the cache or is made.
  */
 typedef struct hg_binding hg_binding;
-HG_API hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params, hg_binding **binding) HG_NODISCARD;
+HG_API hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params,
+                                   hg_binding **binding) HG_NODISCARD;
 HG_API void hg_binding_destroy(hg_binding *binding);
 /** Runs it and waits, in the backend's default context. Launches of one binding run one after another, in whatever context. */
 HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
@@ -131,18 +133,25 @@ HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context, hg_qu
 /** Waits for the queue's work first. */
 HG_API void hg_queue_destroy(hg_queue *queue);
 
-typedef enum hg_command_kind { HG_COMMAND_LAUNCH, HG_COMMAND_COPY_IN, HG_COMMAND_COPY_OUT, HG_COMMAND_COPY, HG_COMMAND_FILL, HG_COMMAND_HOST_CALL } hg_command_kind;
+typedef enum hg_command_kind {
+    HG_COMMAND_LAUNCH,
+    HG_COMMAND_COPY_IN,
+    HG_COMMAND_COPY_OUT,
+    HG_COMMAND_COPY,
+    HG_COMMAND_FILL,
+    HG_COMMAND_HOST_CALL
+} hg_command_kind;
 /** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. Class handles mean the
  * queue's context. */
 typedef struct hg_command {
-    size_t size;              /**< sizeof(hg_command) */
+    size_t size; /**< sizeof(hg_command) */
     hg_command_kind kind;
-    hg_binding *binding;      /**< launch */
-    hg_buffer buffer, source; /**< copy: source to buffer */
+    hg_binding *binding;                    /**< launch */
+    hg_buffer buffer, source;               /**< copy: source to buffer */
     uint64_t offset, source_offset, length; /**< bytes */
-    void *host;               /**< copy in: read, copy out: written */
-    uint8_t value;            /**< fill */
-    void (*call)(void *user); /**< host call: must not wait for this queue */
+    void *host;                             /**< copy in: read, copy out: written */
+    uint8_t value;                          /**< fill */
+    void (*call)(void *user);               /**< host call: must not wait for this queue */
     void *user;
 } hg_command;
 /**
@@ -174,7 +183,7 @@ HG_API uint64_t hg_ring_capacity(const hg_ring *ring);
 typedef struct hg_device_info {
     size_t size;
     char backend[16], name[128];
-    uint32_t device;       /**< index in the backend */
+    uint32_t device; /**< index in the backend */
     bool available;
     char reason[256];      /**< why not, and what to install */
     bool exact;            /**< bits equal to the reference; else bounded. Only of an open device is it more than the driver's promise */
@@ -183,8 +192,8 @@ typedef struct hg_device_info {
     uint32_t compute_units, max_block_lanes;
     uint64_t max_shared_bytes;
     uint64_t max_buffer_bytes; /**< largest buffer; 0: unknown */
-    char capabilities[256]; /**< words: "i64 f64 fma …" */
-    char driver[128];       /**< whose driver, and its version; may be "" */
+    char capabilities[256];    /**< words: "i64 f64 fma …" */
+    char driver[128];          /**< whose driver, and its version; may be "" */
 } hg_device_info;
 /** All backends of this build, each with its devices or one entry with the reason; *count receives the number (also beyond capacity). */
 HG_API hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) HG_NODISCARD;

@@ -18,8 +18,8 @@ enum { HG_CHARACTER_COUNT = 194, HG_CONDUCTOR_MAX = 119 };
  * Irrational entries all lie in the field of √-conductor; the 13 conductors are 11 20 23 31 39 47 56 59 71 87 95 104 119. */
 typedef struct hg_character_value {
     uint32_t conductor;
-    uint8_t rational[16];                   /* i128, little-endian; conductor 1 only */
-    int8_t coefficient[HG_CONDUCTOR_MAX];   /* conductor above 1 only */
+    uint8_t rational[16];                 /* i128, little-endian; conductor 1 only */
+    int8_t coefficient[HG_CONDUCTOR_MAX]; /* conductor above 1 only */
 } hg_character_value;
 HG_API hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *value) HG_NODISCARD;
 /** Real and imaginary part, each the exact value rounded once to nearest. imaginary may be NULL. */
@@ -27,7 +27,7 @@ HG_API hg_status hg_character_f64(uint64_t character, uint64_t cls, double *real
 /** i128, little-endian; of an irrational entry `character value not rational: character 17, class 23A`, where characters count from 1. */
 HG_API hg_status hg_character_i128(uint64_t character, uint64_t cls, uint8_t value[16]) HG_NODISCARD;
 typedef struct hg_monster_class {
-    const char *name;             /* of the ATLAS: "1A", "2A", … static */
+    const char *name; /* of the ATLAS: "1A", "2A", … static */
     uint32_t element_order;
     uint8_t size[24], centralizer[24]; /* unsigned, little-endian */
 } hg_monster_class;

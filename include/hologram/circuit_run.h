@@ -27,7 +27,8 @@ typedef struct hg_circuit_launch {
     uint64_t elements;   /**< of every class, and lanes in all; 0: those of the longest input */
     uint64_t timeout_ms; /**< of each piece: 0: the configuration's; UINT64_MAX: none */
 } hg_circuit_launch;
-#define HG_CIRCUIT_LAUNCH_INIT {sizeof(hg_circuit_launch), 0, 0}
+#define HG_CIRCUIT_LAUNCH_INIT \
+    { sizeof(hg_circuit_launch), 0, 0 }
 
 /**
  * Runs a translated circuit over arrays and returns when it is done. Every piece of a class's size runs by itself in class memory of

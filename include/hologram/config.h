@@ -19,10 +19,10 @@ typedef struct hg_config {
     uint64_t max_buffer_size; /**< bytes; 0: no limit */
     uint32_t cache_programs;  /**< entries of the program cache */
     char cpu_level[16];       /**< "", "baseline", "v3", "v4" */
-    char pretend[64];         /**< words, comma separated, of what devices shall pretend not to have: "", "poor", "descriptors,staging", … */
-    const char *cache_dir;    /**< compiled kernels are kept here between processes; "auto": $XDG_CACHE_HOME/hologram, else
+    char pretend[64];      /**< words, comma separated, of what devices shall pretend not to have: "", "poor", "descriptors,staging", … */
+    const char *cache_dir; /**< compiled kernels are kept here between processes; "auto": $XDG_CACHE_HOME/hologram, else
                                    $HOME/.cache/hologram; "off", "" or NULL: not kept. Borrowed until the backend is made */
-    uint64_t cache_bytes;     /**< largest size of that directory; 0: nothing is kept */
+    uint64_t cache_bytes;  /**< largest size of that directory; 0: nothing is kept */
     bool check_races;
     bool profiling;           /**< record where time goes: hg_backend_write_profile */
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */

@@ -10,9 +10,9 @@ extern "C" {
 
 /** One error, warning, note or fault. Strings are owned by the list they come from. */
 typedef struct hg_diagnostic {
-    size_t size;           /**< sizeof(hg_diagnostic) of the library */
-    int severity;          /**< 0 error, 1 warning, 2 note, 3 fault */
-    char code[4];          /**< "V03" */
+    size_t size;  /**< sizeof(hg_diagnostic) of the library */
+    int severity; /**< 0 error, 1 warning, 2 note, 3 fault */
+    char code[4]; /**< "V03" */
     const char *message;
     const char *hint;      /**< NULL when there is none */
     uint32_t line, column; /**< from 1, bytes; 0 when unknown */

@@ -10,7 +10,11 @@ extern "C" {
 #endif
 
 /** A buffer with its element type and count. */
-typedef struct hg_typed_buffer { hg_buffer buffer; hg_type type; uint64_t count; } hg_typed_buffer;
+typedef struct hg_typed_buffer {
+    hg_buffer buffer;
+    hg_type type;
+    uint64_t count;
+} hg_typed_buffer;
 
 /** count elements, zeroed. */
 HG_API hg_status hg_allocate_typed(hg_backend *backend, hg_type type, uint64_t count, hg_typed_buffer *buffer) HG_NODISCARD;
@@ -27,7 +31,8 @@ HG_API hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) 
 /** Element-wise operation by its assembly name ("sqrt", "relu", …) over input.count elements; in place is allowed. */
 HG_API hg_status hg_execute_unary(hg_backend *backend, const char *operation, hg_typed_buffer input, hg_typed_buffer output) HG_NODISCARD;
 /** "add", "sub", "mul", "div", "pow", "min", "max", "atan2". */
-HG_API hg_status hg_execute_binary(hg_backend *backend, const char *operation, hg_typed_buffer lhs, hg_typed_buffer rhs, hg_typed_buffer output) HG_NODISCARD;
+HG_API hg_status hg_execute_binary(hg_backend *backend, const char *operation, hg_typed_buffer lhs, hg_typed_buffer rhs,
+                                   hg_typed_buffer output) HG_NODISCARD;
 /** "sum", "product", "min", "max" into output[0], by the fixed tree. */
 HG_API hg_status hg_execute_reduce(hg_backend *backend, const char *operation, hg_typed_buffer input, hg_typed_buffer output) HG_NODISCARD;
 
@@ -47,10 +52,18 @@ inline hg_type hg_type_of(const uint64_t *) { return HG_TYPE_U64; }
 /* clang-format on */
 #else
 /** The element type of a pointer to a C number. */
-#define hg_type_of(pointer)                                                                                          \
-    _Generic(*(pointer), float: HG_TYPE_F32, double: HG_TYPE_F64, int8_t: HG_TYPE_I8, int16_t: HG_TYPE_I16,          \
-             int32_t: HG_TYPE_I32, int64_t: HG_TYPE_I64, uint8_t: HG_TYPE_U8, uint16_t: HG_TYPE_U16,                 \
-             uint32_t: HG_TYPE_U32, uint64_t: HG_TYPE_U64)
+#define hg_type_of(pointer)          \
+    _Generic(*(pointer), float       \
+             : HG_TYPE_F32, double   \
+             : HG_TYPE_F64, int8_t   \
+             : HG_TYPE_I8, int16_t   \
+             : HG_TYPE_I16, int32_t  \
+             : HG_TYPE_I32, int64_t  \
+             : HG_TYPE_I64, uint8_t  \
+             : HG_TYPE_U8, uint16_t  \
+             : HG_TYPE_U16, uint32_t \
+             : HG_TYPE_U32, uint64_t \
+             : HG_TYPE_U64)
 #endif
 /** hg_copy_typed_to / _from with the type taken from the pointer. */
 #define hg_copy_to(backend, buffer, data, count) hg_copy_typed_to((backend), (buffer), hg_type_of(data), (data), (count))

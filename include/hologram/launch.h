@@ -10,9 +10,13 @@ extern "C" {
 #endif
 
 /** A buffer of a backend: bytes of device memory. value 0 is class memory, 2^64-96+c is class c. */
-typedef struct hg_buffer { uint64_t handle; } hg_buffer;
+typedef struct hg_buffer {
+    uint64_t handle;
+} hg_buffer;
 /** A linear pool of a backend. Distinct from hg_buffer on purpose. */
-typedef struct hg_pool { uint64_t handle; } hg_pool;
+typedef struct hg_pool {
+    uint64_t handle;
+} hg_pool;
 
 /** Grid and block in blocks and lanes. Fill through HG_LAUNCH_INIT or the helpers below. */
 typedef struct hg_launch {
@@ -26,7 +30,8 @@ typedef struct hg_launch {
 } hg_launch;
 
 /** One lane: grid (1,1,1), block (1,1,1). */
-#define HG_LAUNCH_INIT {sizeof(hg_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0}
+#define HG_LAUNCH_INIT \
+    { sizeof(hg_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0 }
 
 /** One lane. */
 HG_API hg_launch hg_launch_default(void);

@@ -37,18 +37,18 @@ typedef enum hg_status {
 
 /** Where and why the last failing call of this thread failed. Fields that do not apply are HG_NONE (0 for line, column). */
 typedef struct hg_error {
-    size_t size;            /**< sizeof(hg_error) of the library */
+    size_t size; /**< sizeof(hg_error) of the library */
     hg_status status;
-    char code[4];           /**< diagnostic code of assembly.md 6, "F01"; empty when none */
-    char message[512];      /**< without the status prefix, never truncated in the middle of a UTF-8 sequence */
-    uint64_t step;          /**< plan step of a fault */
-    uint64_t phase;         /**< barrier phase of a fault */
-    uint64_t instruction;   /**< instruction index in the program */
-    uint64_t lane;          /**< global lane id */
-    uint64_t operand;       /**< operand number, from 1 as written in the text */
-    uint64_t offset;        /**< byte offset of an access out of bounds */
-    uint64_t limit;         /**< bytes in the memory accessed */
-    uint32_t line, column;  /**< source place, 0 when unknown */
+    char code[4];          /**< diagnostic code of assembly.md 6, "F01"; empty when none */
+    char message[512];     /**< without the status prefix, never truncated in the middle of a UTF-8 sequence */
+    uint64_t step;         /**< plan step of a fault */
+    uint64_t phase;        /**< barrier phase of a fault */
+    uint64_t instruction;  /**< instruction index in the program */
+    uint64_t lane;         /**< global lane id */
+    uint64_t operand;      /**< operand number, from 1 as written in the text */
+    uint64_t offset;       /**< byte offset of an access out of bounds */
+    uint64_t limit;        /**< bytes in the memory accessed */
+    uint32_t line, column; /**< source place, 0 when unknown */
 } hg_error;
 
 /** The record of this thread's last failure. Never NULL; valid until the next call into the library on this thread. */

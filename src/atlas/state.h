@@ -15,14 +15,16 @@
 enum {
     HG_RESONANCE_WORDS = 68,             /* 2176 bits */
     HG_RESONANCE_TOTAL = HG_MAX_CLASSES, /* the start accumulator behind the classes: their sum, for unity.test eps */
-    HG_RESONANCE_INF = 1, HG_RESONANCE_NEG_INF = 2, HG_RESONANCE_NAN = 4, /* flags */
+    HG_RESONANCE_INF = 1,
+    HG_RESONANCE_NEG_INF = 2,
+    HG_RESONANCE_NAN = 4, /* flags */
     HG_PENDING_PHASE_BITS = 10,
 
-    HG_STATE_PHASE = 0,                                                      /* u32[96] */
-    HG_STATE_FLAGS = HG_STATE_PHASE + 4 * HG_MAX_CLASSES,                    /* u32[97], start */
-    HG_STATE_RESONANCE = HG_STATE_FLAGS + 4 * (HG_MAX_CLASSES + 1),          /* u32[97][HG_RESONANCE_WORDS] */
+    HG_STATE_PHASE = 0,                                                                          /* u32[96] */
+    HG_STATE_FLAGS = HG_STATE_PHASE + 4 * HG_MAX_CLASSES,                                        /* u32[97], start */
+    HG_STATE_RESONANCE = HG_STATE_FLAGS + 4 * (HG_MAX_CLASSES + 1),                              /* u32[97][HG_RESONANCE_WORDS] */
     HG_STATE_PENDING_FLAGS = HG_STATE_RESONANCE + 4 * (HG_MAX_CLASSES + 1) * HG_RESONANCE_WORDS, /* u32[96], atomic or */
-    HG_STATE_PENDING_ADD = HG_STATE_PENDING_FLAGS + 4 * HG_MAX_CLASSES,      /* u32[96][HG_RESONANCE_WORDS], atomic add with carry */
+    HG_STATE_PENDING_ADD = HG_STATE_PENDING_FLAGS + 4 * HG_MAX_CLASSES, /* u32[96][HG_RESONANCE_WORDS], atomic add with carry */
     HG_STATE_PENDING_SUB = HG_STATE_PENDING_ADD + 4 * HG_MAX_CLASSES * HG_RESONANCE_WORDS,
     /* u64[96]: (global lane id + 1) << 10 | phase, 0: not written. atomic max; a lane that writes again compares and swaps its own. */
     HG_STATE_PENDING_PHASE = (HG_STATE_PENDING_SUB + 4 * HG_MAX_CLASSES * HG_RESONANCE_WORDS + 7) / 8 * 8,

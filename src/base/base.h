@@ -33,9 +33,9 @@ enum {
 #define HG_COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- memory (alloc.c): every byte goes through the hooks of hg_set_allocator ---- */
-void *hg_alloc(size_t size) HG_NODISCARD;                      /* NULL when out of memory; size 0 gives a unique pointer */
-void *hg_calloc(size_t count, size_t size) HG_NODISCARD;       /* zeroed; NULL on overflow of the product too */
-void *hg_realloc(void *memory, size_t size) HG_NODISCARD;      /* on NULL the old block stays */
+void *hg_alloc(size_t size) HG_NODISCARD;                           /* NULL when out of memory; size 0 gives a unique pointer */
+void *hg_calloc(size_t count, size_t size) HG_NODISCARD;            /* zeroed; NULL on overflow of the product too */
+void *hg_realloc(void *memory, size_t size) HG_NODISCARD;           /* on NULL the old block stays */
 void *hg_alloc_aligned(size_t size, size_t alignment) HG_NODISCARD; /* a power of two; freed with hg_free_aligned */
 void hg_free(void *memory);
 void hg_free_aligned(void *memory);
@@ -48,21 +48,29 @@ typedef struct hg_arena {
     size_t used, capacity; /* of the current chunk */
     bool failed;           /* an allocation failed since init: sticky */
 } hg_arena;
-void *hg_arena_alloc(hg_arena *arena, size_t size) HG_NODISCARD; /* zeroed, aligned to 16; NULL when out of memory */
+void *hg_arena_alloc(hg_arena *arena, size_t size) HG_NODISCARD;                    /* zeroed, aligned to 16; NULL when out of memory */
 char *hg_arena_text(hg_arena *arena, const char *text, size_t length) HG_NODISCARD; /* copy with a final NUL */
 void hg_arena_free(hg_arena *arena);
 
 /* Growable array of any element type: HG_VEC(int) v = {0}; HG_TRY_PUSH-style use through hg_vec_push. */
-#define HG_VEC(T) struct { T *data; uint64_t count, capacity; }
+#define HG_VEC(T)                 \
+    struct {                      \
+        T *data;                  \
+        uint64_t count, capacity; \
+    }
 /* Pointer to a new zeroed last element, NULL when out of memory. */
 #define hg_vec_push(v) ((__typeof__((v)->data))hg_vec_last((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data))
 #define hg_vec_free(v) (hg_free((v)->data), (v)->data = NULL, (v)->count = (v)->capacity = 0)
-bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* adds one zeroed element */
+bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element);  /* adds one zeroed element */
 void *hg_vec_last(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* the same, and where it is */
 
 /* ---- text (text.c) ---- */
 /* Growable byte string; on out of memory it stays valid, drops the addition and sets failed. */
-typedef struct hg_text { char *data; size_t length, capacity; bool failed; } hg_text;
+typedef struct hg_text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+} hg_text;
 void hg_text_add(hg_text *text, const char *bytes, size_t length);
 void hg_text_addf(hg_text *text, const char *format, ...) HG_PRINTF(2, 3);
 void hg_text_free(hg_text *text); /* data is NUL-terminated whenever not NULL */
@@ -77,11 +85,17 @@ hg_status hg_fail_memory(void);
 
 /* ---- diagnostics (diagnostics.c) ---- */
 typedef enum hg_severity { HG_SEVERITY_ERROR, HG_SEVERITY_WARNING, HG_SEVERITY_NOTE, HG_SEVERITY_FAULT } hg_severity;
-typedef struct hg_place { uint32_t line, column, length; uint64_t instruction; uint32_t operand; } hg_place; /* 0 / HG_NONE: unknown */
+typedef struct hg_place {
+    uint32_t line, column, length;
+    uint64_t instruction;
+    uint32_t operand;
+} hg_place; /* 0 / HG_NONE: unknown */
 /* Adds one; d may be NULL (dropped). Code is "V03". Hint may be NULL. Beyond the maximum of errors only the count grows. */
-void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) HG_PRINTF(6, 7);
+void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...)
+    HG_PRINTF(6, 7);
 /* A fault of one lane. `where` is the whole second line, "in instruction 4 (…), lane 3 (…), operand 2"; NULL: made from place and lane. */
-void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...) HG_PRINTF(6, 7);
+void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...)
+    HG_PRINTF(6, 7);
 /* hg_diagnostics_print; for a place without a line, instruction_text appends the instruction's canonical text (false: unknown). */
 char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const char *source, size_t source_length,
                                 bool (*instruction_text)(void *user, uint64_t index, hg_text *out), void *user);

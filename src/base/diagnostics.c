@@ -10,7 +10,7 @@ enum { DEFAULT_ERRORS = 20, EXCERPT_COLUMNS = 120 };
 struct hg_diagnostics {
     HG_VEC(hg_diagnostic) list;
     size_t kept_errors, max_errors;
-    size_t errors; /* found, faults included */
+    size_t errors;         /* found, faults included */
     size_t printed_errors; /* found, severity error only */
 };
 
@@ -29,9 +29,7 @@ void hg_diagnostics_destroy(hg_diagnostics *d) {
 
 size_t hg_diagnostics_count(const hg_diagnostics *d) { return d ? (size_t)d->list.count : 0; }
 size_t hg_diagnostics_errors(const hg_diagnostics *d) { return d ? d->errors : 0; }
-const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *d, size_t i) {
-    return d && i < d->list.count ? &d->list.data[i] : NULL;
-}
+const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *d, size_t i) { return d && i < d->list.count ? &d->list.data[i] : NULL; }
 
 void hg_string_free(char *text) { hg_free(text); }
 
@@ -108,8 +106,13 @@ static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const char
 }
 
 static hg_diagnostic at(hg_severity severity, hg_place place, uint64_t lane) {
-    return (hg_diagnostic){.severity = (int)severity, .line = place.line, .column = place.column, .length = place.length,
-                           .instruction = place.instruction, .lane = lane, .operand = place.operand};
+    return (hg_diagnostic){.severity = (int)severity,
+                           .line = place.line,
+                           .column = place.column,
+                           .length = place.length,
+                           .instruction = place.instruction,
+                           .lane = lane,
+                           .operand = place.operand};
 }
 
 void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) {

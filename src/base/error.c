@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EMPTY_ERROR                                                                                                            \
-    {.size = sizeof(hg_error), .step = HG_NONE, .phase = HG_NONE, .instruction = HG_NONE, .lane = HG_NONE, .operand = HG_NONE, \
-     .offset = HG_NONE, .limit = HG_NONE}
+#define EMPTY_ERROR                                                                                                               \
+    {                                                                                                                             \
+        .size = sizeof(hg_error), .step = HG_NONE, .phase = HG_NONE, .instruction = HG_NONE, .lane = HG_NONE, .operand = HG_NONE, \
+        .offset = HG_NONE, .limit = HG_NONE                                                                                       \
+    }
 
 static HG_THREAD_LOCAL hg_error last_error = EMPTY_ERROR;
 static HG_THREAD_LOCAL char last_text[sizeof(last_error.message) + 64];
@@ -56,9 +58,10 @@ const hg_error *hg_last_error(void) { return &last_error; }
 
 const char *hg_last_error_text(void) {
     switch (last_error.status) {
-#define HG_STATUS(id, exit_status, text)                                       \
-    case HG_##id:                                                              \
-        snprintf(last_text, sizeof last_text, text, last_error.message); break;
+#define HG_STATUS(id, exit_status, text)                                 \
+    case HG_##id:                                                        \
+        snprintf(last_text, sizeof last_text, text, last_error.message); \
+        break;
 #include <hologram/status.def>
 #undef HG_STATUS
     default: memcpy(last_text, last_error.message, sizeof last_error.message);
@@ -69,7 +72,8 @@ const char *hg_last_error_text(void) {
 const char *hg_status_name(hg_status status) {
     switch (status) {
 #define HG_STATUS(id, exit_status, text) \
-    case HG_##id: return "HG_" #id;
+    case HG_##id:                        \
+        return "HG_" #id;
 #include <hologram/status.def>
 #undef HG_STATUS
     default: return "?";

@@ -27,7 +27,7 @@ typedef struct pool_job {
 struct hg_thread_pool {
     hg_thread_pool *next; /* all pools, for fork */
     hg_mutex mutex, configure;
-    hg_cond wake, left;         /* a job came or the pool stops; a thread left a job */
+    hg_cond wake, left; /* a job came or the pool stops; a thread left a job */
     pool_job *jobs;
     _Atomic uint32_t epoch;     /* counts jobs, so that a spinning thread sees a new one without the mutex */
     _Atomic uint32_t threads;   /* wanted, the caller counted */
@@ -35,7 +35,10 @@ struct hg_thread_pool {
     uint32_t started;           /* threads running */
     bool tried, stopping;       /* threads were started (or refused) since the last stop */
     hg_thread ids[HG_POOL_MAX_THREADS];
-    struct pool_worker { hg_thread_pool *pool; uint32_t index; } workers[HG_POOL_MAX_THREADS];
+    struct pool_worker {
+        hg_thread_pool *pool;
+        uint32_t index;
+    } workers[HG_POOL_MAX_THREADS];
 };
 
 /* What this thread is doing now: nested calls run in place. */

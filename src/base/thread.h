@@ -23,12 +23,20 @@ typedef pthread_once_t hg_once_flag;
 #define HG_ONCE_INIT PTHREAD_ONCE_INIT
 #define HG_THREAD_LOCAL _Thread_local
 #else
-typedef struct hg_mutex { int unused; } hg_mutex;
-typedef struct hg_cond { int unused; } hg_cond;
-typedef struct hg_thread { int unused; } hg_thread;
+typedef struct hg_mutex {
+    int unused;
+} hg_mutex;
+typedef struct hg_cond {
+    int unused;
+} hg_cond;
+typedef struct hg_thread {
+    int unused;
+} hg_thread;
 typedef int hg_once_flag;
-#define HG_MUTEX_INIT {0}
-#define HG_COND_INIT {0}
+#define HG_MUTEX_INIT \
+    { 0 }
+#define HG_COND_INIT \
+    { 0 }
 #define HG_ONCE_INIT 0
 #define HG_THREAD_LOCAL /* wasm has it only together with atomics */
 #endif
@@ -41,7 +49,8 @@ void hg_mutex_unlock(hg_mutex *mutex);
 void hg_cond_init(hg_cond *cond); /* timed waits on the clock of hg_clock_ns */
 void hg_cond_destroy(hg_cond *cond);
 void hg_cond_wait(hg_cond *cond, hg_mutex *mutex); /* may return without a signal; without threads at once */
-bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns); /* false: the time has come. Only for conds made with hg_cond_init */
+bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex,
+                        uint64_t clock_ns); /* false: the time has come. Only for conds made with hg_cond_init */
 void hg_cond_signal(hg_cond *cond);
 void hg_cond_broadcast(hg_cond *cond);
 

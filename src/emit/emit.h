@@ -22,8 +22,11 @@ hg_status emit_c_function_common(const kir_function *f, const char *name, hg_tex
  * named after the module (emit_kernel_name); its parameters are `__global uchar *` one for each slot of the module, in order, then (when
  * the layout needs group memory) `__local ulong *`, then the record. about: as for emit_c. The group of a folded kernel and the whole
  * dispatch of a FLAT one must be numbered in the first dimension alone. */
-typedef enum emit_record { EMIT_RECORD_NONE /* nothing in it: no parameter */, EMIT_RECORD_VALUE /* a struct by value */,
-                           EMIT_RECORD_BUFFER /* `__global const` pointer: too large for the parameters of a device */ } emit_record;
+typedef enum emit_record {
+    EMIT_RECORD_NONE /* nothing in it: no parameter */,
+    EMIT_RECORD_VALUE /* a struct by value */,
+    EMIT_RECORD_BUFFER /* `__global const` pointer: too large for the parameters of a device */
+} emit_record;
 emit_record emit_opencl_record(const kir_module *kernel, const kir_device_layout *layout);
 hg_status emit_opencl(const kir_module *kernel, const kir_device_layout *layout, const char *about, hg_text *out) HG_NODISCARD;
 /* The module's name as an identifier of the target language. */
@@ -38,13 +41,14 @@ typedef struct emit_spirv_options {
     bool record_is_pushed;    /* the record is the push constant block; else the block is the record's address (addressed) or the record
                                  is storage buffer binding = number of slots */
     bool float_controls_rte[2], float_controls_preserve[2], float_controls_inf_nan[2]; /* f32, f64: execution modes the device offers */
-    bool no_fences;           /* the device's compiler takes a memory barrier for a control barrier, and keeps the order of atomics anyway */
-    uint32_t group[3];        /* LocalSize */
-    uint64_t group_memory;    /* bytes */
-    bool debug;               /* OpName, OpLine with source instructions */
+    bool no_fences;        /* the device's compiler takes a memory barrier for a control barrier, and keeps the order of atomics anyway */
+    uint32_t group[3];     /* LocalSize */
+    uint64_t group_memory; /* bytes */
+    bool debug;            /* OpName, OpLine with source instructions */
 } emit_spirv_options;
 typedef HG_VEC(uint32_t) emit_words;
-hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, const emit_spirv_options *options, emit_words *out) HG_NODISCARD;
+hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, const emit_spirv_options *options,
+                     emit_words *out) HG_NODISCARD;
 /* Assembly text of any module that emit_spirv writes, as `spirv-as` reads it. */
 hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *about, hg_text *out) HG_NODISCARD;
 

@@ -12,13 +12,15 @@ void hg_io_code(const char *code) { memcpy(hg_error_record()->code, code, sizeof
 const char *hg_io_reason(int error) {
     switch (error) {
     case ENOENT: return "no such file or directory";
-    case EACCES: case EPERM: return "permission denied";
+    case EACCES:
+    case EPERM: return "permission denied";
     case EISDIR: return "is a directory";
     case ENOTDIR: return "a part of the path is not a directory";
     case ENOSPC: return "no space left on the device";
     case EDQUOT: return "quota exceeded";
     case EROFS: return "read-only file system";
-    case EMFILE: case ENFILE: return "too many open files";
+    case EMFILE:
+    case ENFILE: return "too many open files";
     case ENAMETOOLONG: return "name too long";
     case ELOOP: return "too many symbolic links";
     case EFBIG: return "file too large";
@@ -76,8 +78,7 @@ static hg_status read_all(int file, const char *path, uint64_t limit, hg_bytes *
         if (got < 0) return fail_read(path, errno);
         if (!got) break;
         used += (uint64_t)got;
-        if (used > limit)
-            return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", path, (unsigned long long)limit);
+        if (used > limit) return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", path, (unsigned long long)limit);
     }
     bytes->length = used;
     bytes->data[used] = 0;

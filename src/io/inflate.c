@@ -75,7 +75,8 @@ static bool make_code(code *c, const uint8_t *lengths, uint32_t symbols) {
     for (uint32_t i = 0; i < symbols; i++) {
         uint32_t length = lengths[i];
         if (!length) continue;
-        for (uint32_t at = reverse(next[length]++, length); at < 1u << c->bits; at += 1u << length) c->entry[at] = (uint16_t)(i << 4 | length);
+        for (uint32_t at = reverse(next[length]++, length); at < 1u << c->bits; at += 1u << length)
+            c->entry[at] = (uint16_t)(i << 4 | length);
     }
     return true;
 }
@@ -132,10 +133,14 @@ static bool read_codes(inflater *s) {
 }
 
 static bool copy_match(inflater *s, uint32_t symbol) {
-    static const uint16_t length_base[29] = {3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+    static const uint16_t length_base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
+                                             31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
     static const uint8_t length_bits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-    static const uint16_t distance_base[DISTANCES] = {1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-    static const uint8_t distance_bits[DISTANCES] = {0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
+    static const uint16_t distance_base[DISTANCES] = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+                                                      33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
+                                                      1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    static const uint8_t distance_bits[DISTANCES] = {0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
+                                                     6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
     uint32_t extra, which;
     if (symbol - FIRST_LENGTH >= 29 || !read_bits(s, length_bits[symbol - FIRST_LENGTH], &extra)) return false;
     uint64_t length = length_base[symbol - FIRST_LENGTH] + (uint64_t)extra;

@@ -9,8 +9,14 @@
 /* ---- whole files (file.c) ---- */
 
 /* Contents of a file: 64-byte aligned, a NUL behind them that does not count. Zero-initialise; free with hg_bytes_free. */
-typedef struct hg_bytes { uint8_t *data; uint64_t length; } hg_bytes;
-typedef struct hg_file_part { const void *data; uint64_t length; } hg_file_part;
+typedef struct hg_bytes {
+    uint8_t *data;
+    uint64_t length;
+} hg_bytes;
+typedef struct hg_file_part {
+    const void *data;
+    uint64_t length;
+} hg_file_part;
 
 /* Reads all of a file, "-" is standard input. limit: HG_MAX_SOURCE_BYTES for programs, UINT64_MAX for data. */
 hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
@@ -60,7 +66,8 @@ void hg_outputs_destroy(hg_outputs *outputs);
  * and paths that are no regular file (/dev/null, a pipe) are kept in memory and written by commit. Two outputs to one path are an error. */
 hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts, size_t count) HG_NODISCARD;
 /* The same for an array: a header when path ends in .npy, else raw bytes. data holds all elements. */
-hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent, const void *data) HG_NODISCARD;
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                               const void *data) HG_NODISCARD;
 /* Puts all outputs in place. When one cannot be, those before it are put back as they were. */
 hg_status hg_outputs_commit(hg_outputs *outputs) HG_NODISCARD;
 

@@ -26,9 +26,11 @@ static void dtype_of(hg_type type, char out[4]) {
 static hg_status fail_dtype(const char *what, const char *found, size_t length, hg_type type) {
     char expected[4];
     dtype_of(type, expected);
-    const char *note = length && found[0] == '>' ? " (big-endian)" : length && found[0] != '<' && found[0] != '|' && found[0] != '=' ? " (structured or unknown)" : "";
-    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s' for %s", what, (int)(length < 40 ? length : 40), found, note,
-                   expected, hg_type_name(type));
+    const char *note = length && found[0] == '>'                                         ? " (big-endian)"
+                       : length && found[0] != '<' && found[0] != '|' && found[0] != '=' ? " (structured or unknown)"
+                                                                                         : "";
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s' for %s", what, (int)(length < 40 ? length : 40),
+                   found, note, expected, hg_type_name(type));
 }
 
 /* '<' and '=' are little-endian here; '|' stands for one byte only. */
@@ -178,8 +180,8 @@ static hg_status check_limbs(header *h, const char *what, hg_type type) {
     if (limbs) {
         uint64_t last = h->rank ? h->extent[h->rank - 1] : 0;
         if (last != limbs)
-            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %s needs a last dimension of %llu 64-bit limbs, found %llu", what, hg_type_name(type),
-                           (unsigned long long)limbs, (unsigned long long)last);
+            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %s needs a last dimension of %llu 64-bit limbs, found %llu", what,
+                           hg_type_name(type), (unsigned long long)limbs, (unsigned long long)last);
         h->rank--;
     }
     if (h->rank > HG_MAX_EXTENTS)
@@ -196,7 +198,8 @@ static hg_status fill_array(const header *h, const char *what, hg_type type, con
     fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type), &bytes);
     if (!fits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory", what);
     if (bytes != left)
-        return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)bytes, (unsigned long long)left);
+        return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)bytes,
+                       (unsigned long long)left);
     *out = (hg_array){.type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .data = data, .shaped = true};
     memcpy(out->extent, h->extent, h->rank * sizeof *h->extent);
     return HG_OK;
@@ -234,7 +237,8 @@ size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_
     if (limbs) all[rank++] = limbs;
     size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype);
     for (uint32_t i = 0; i < rank; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu%s", i ? ", " : "", (unsigned long long)all[i], rank == 1 ? "," : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu%s", i ? ", " : "", (unsigned long long)all[i],
+                                 rank == 1 ? "," : "");
     used += (size_t)snprintf(text + used, sizeof text - used, "), }");
     size_t spare = rank ? 21 - (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)all[0]) : 0;
     size_t unpadded = 10 + used + spare + 1, total = unpadded + 64 - unpadded % 64;

@@ -25,7 +25,9 @@ static hg_status bad_zip(const char *what, const char *why) {
     return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a readable .npz file: %s", what, why);
 }
 
-typedef struct directory { uint64_t offset, bytes, entries; } directory;
+typedef struct directory {
+    uint64_t offset, bytes, entries;
+} directory;
 
 /* The end record stands behind everything but a comment of at most 65,535 bytes. */
 static hg_status find_directory(const hg_bytes *file, const char *what, directory *d) {
@@ -47,7 +49,9 @@ static hg_status find_directory(const hg_bytes *file, const char *what, director
     return HG_OK;
 }
 
-typedef struct member { uint64_t flags, method, crc, packed, size, local; } member;
+typedef struct member {
+    uint64_t flags, method, crc, packed, size, local;
+} member;
 
 /* Sizes that do not fit 32 bits stand in the extra field 1, in this order, those that do are left out there. */
 static bool read_wide_sizes(const uint8_t *extra, uint64_t left, member *m) {
@@ -78,7 +82,8 @@ static hg_status find_member(const hg_bytes *file, const char *what, const char 
         uint64_t name_bytes = little(at + 28, 2), extra = little(at + 30, 2), entry = 46 + name_bytes + extra + little(at + 32, 2);
         if (entry > left) return bad_zip(what, "bad directory entry");
         if (name_bytes == name_length && memcmp(at + 46, name, name_length) == 0) {
-            *m = (member){little(at + 8, 2), little(at + 10, 2), little(at + 16, 4), little(at + 20, 4), little(at + 24, 4), little(at + 42, 4)};
+            *m = (member){little(at + 8, 2),  little(at + 10, 2), little(at + 16, 4),
+                          little(at + 20, 4), little(at + 24, 4), little(at + 42, 4)};
             return read_wide_sizes(at + 46 + name_bytes, extra, m) ? HG_OK : bad_zip(what, "bad extra field");
         }
         at += entry;
@@ -104,7 +109,8 @@ static hg_status unpack(const hg_bytes *file, const char *what, const member *m,
         done = hg_inflate(file->data + start, m->packed, out->data, m->size, &memory_failed);
     if (done && crc32_of(out->data, out->length) == m->crc) return HG_OK;
     hg_bytes_free(out);
-    return memory_failed ? hg_fail_memory() : bad_zip(what, done ? "the member's checksum is wrong" : "the member's compressed data is malformed");
+    return memory_failed ? hg_fail_memory()
+                         : bad_zip(what, done ? "the member's checksum is wrong" : "the member's compressed data is malformed");
 }
 
 hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *name, hg_bytes *out) {
@@ -126,12 +132,18 @@ static hg_status read_raw(const char *path, hg_type type, hg_array *out) {
     HG_TRY(hg_file_read(path, UINT64_MAX, &bytes));
     uint64_t size = hg_type_size_bytes(type);
     if (!size || bytes.length % size) {
-        hg_status status = IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %llu bytes are not a whole number of %s elements of %llu bytes", path,
-                                   (unsigned long long)bytes.length, hg_type_name(type), (unsigned long long)size);
+        hg_status status = IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %llu bytes are not a whole number of %s elements of %llu bytes",
+                                   path, (unsigned long long)bytes.length, hg_type_name(type), (unsigned long long)size);
         hg_bytes_free(&bytes);
         return status;
     }
-    *out = (hg_array){.type = type, .rank = 1, .extent = {bytes.length / size}, .elements = bytes.length / size, .bytes = bytes.length, .data = bytes.data, .memory = bytes};
+    *out = (hg_array){.type = type,
+                      .rank = 1,
+                      .extent = {bytes.length / size},
+                      .elements = bytes.length / size,
+                      .bytes = bytes.length,
+                      .data = bytes.data,
+                      .memory = bytes};
     return HG_OK;
 }
 

@@ -15,7 +15,9 @@ typedef struct output {
     bool existed, placed;
 } output;
 
-struct hg_outputs { HG_VEC(output) list; };
+struct hg_outputs {
+    HG_VEC(output) list;
+};
 
 static hg_status fail_write(const char *path, int error) {
     return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: %s (errno %d)", path, hg_io_reason(error), error);
@@ -149,13 +151,17 @@ hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_pa
     return status;
 }
 
-hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent, const void *data) {
+hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                               const void *data) {
     uint8_t header[HG_NPY_HEADER_BYTES];
     uint64_t bytes = hg_type_size_bytes(type);
-    if (rank > HG_MAX_EXTENTS) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path, rank, (int)HG_MAX_EXTENTS);
-    if (hg_path_ends(path, ".npz")) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: .npz files are read only; write one .npy file an array", path);
+    if (rank > HG_MAX_EXTENTS)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path, rank, (int)HG_MAX_EXTENTS);
+    if (hg_path_ends(path, ".npz"))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: .npz files are read only; write one .npy file an array", path);
     for (uint32_t i = 0; i < rank; i++)
-        if (!hg_mul_u64(bytes, extent[i], &bytes)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
+        if (!hg_mul_u64(bytes, extent[i], &bytes))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
     hg_file_part parts[2] = {{header, 0}, {data, bytes}};
     if (hg_path_ends(path, ".npy")) parts[0].length = hg_npy_header(type, rank, extent, header);
     return hg_outputs_add(outputs, path, parts, 2);

@@ -193,7 +193,8 @@ static bool read_mnemonic(hg_assembler *a, mnemonic *m) {
 /* ---- the form ---- */
 
 static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
-    if (raw->name.length ? !(info->access & HG_NAMED) || !hg_token_is(&raw->name, info->name) : (info->access & HG_NAMED) != 0) return false;
+    if (raw->name.length ? !(info->access & HG_NAMED) || !hg_token_is(&raw->name, info->name) : (info->access & HG_NAMED) != 0)
+        return false;
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return raw->kind == HG_RAW_REG;
     case HG_K_PRED: return raw->kind == HG_RAW_PRED;

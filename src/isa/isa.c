@@ -2,6 +2,7 @@
 #include "isa/isa.h"
 #include <string.h>
 
+/* clang-format off */
 #define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d"}
 #define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n}
 #define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n}
@@ -70,22 +71,44 @@
 #define SIG_ORBIT_CLASSIFY {O_TO(HG_R_U8), O_INDEX("coordinate"), O_INDEX("torus")}
 #define SIG_ORBIT_REPRESENTATIVE {O_TO(HG_R_U32), O_INDEX("orbit"), O_INDEX("torus")}
 #define SIG_MULT_INVERSE {O_TO(HG_R_U32), O_INDEX("unit"), O_INDEX("modulus")}
+/* clang-format on */
 
 enum {
-    T_NONE = HG_T_NONE, T_ALL = HG_T_ALL, T_INTEGER = HG_T_INTEGER, T_FLOAT = HG_T_FLOAT, T_ATOMIC = HG_T_ATOMIC,
+    T_NONE = HG_T_NONE,
+    T_ALL = HG_T_ALL,
+    T_INTEGER = HG_T_INTEGER,
+    T_FLOAT = HG_T_FLOAT,
+    T_ATOMIC = HG_T_ATOMIC,
     T_CHARACTER = HG_T_CHARACTER,
-    EXACT = HG_NUMBERS_EXACT, ULP1 = HG_NUMBERS_ULP1, ULP2 = HG_NUMBERS_ULP2,
-    F_TYPE_OPTIONAL = HG_F_TYPE_OPTIONAL, F_DERIVED = HG_F_DERIVED, F_COLLECTIVE = HG_F_COLLECTIVE, F_POOL = HG_F_POOL,
-    F_MAY_FAULT = HG_F_MAY_FAULT, F_CONTROL = HG_F_CONTROL, F_BARRIER = HG_F_BARRIER, F_SHARED = HG_F_SHARED,
-    F_DEFAULT_F32 = HG_F_DEFAULT_F32, F_STATE = HG_F_STATE
+    EXACT = HG_NUMBERS_EXACT,
+    ULP1 = HG_NUMBERS_ULP1,
+    ULP2 = HG_NUMBERS_ULP2,
+    F_TYPE_OPTIONAL = HG_F_TYPE_OPTIONAL,
+    F_DERIVED = HG_F_DERIVED,
+    F_COLLECTIVE = HG_F_COLLECTIVE,
+    F_POOL = HG_F_POOL,
+    F_MAY_FAULT = HG_F_MAY_FAULT,
+    F_CONTROL = HG_F_CONTROL,
+    F_BARRIER = HG_F_BARRIER,
+    F_SHARED = HG_F_SHARED,
+    F_DEFAULT_F32 = HG_F_DEFAULT_F32,
+    F_STATE = HG_F_STATE
 };
 
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
-#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about) \
-    [HG_OP_##ident] = {.opcode = (code), .flags = (bits), .types = (type_set),                                        \
-                      .type_count = (type_set) == T_NONE ? 0 : HG_OP_##ident == HG_OP_CVT ? 2 : 1, .numbers = (accuracy), \
-                      .operand_count = HG_OP_##ident == HG_OP_RET || HG_OP_##ident == HG_OP_EXIT ? 0 : OPERAND_COUNT(sig), \
-                      .id = #ident, .text = (mnemonic), .doc = (about), .operands = sig},
+#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about)                                                  \
+    [HG_OP_##ident] = {.opcode = (code),                                                                                    \
+                       .flags = (bits),                                                                                     \
+                       .types = (type_set),                                                                                 \
+                       .type_count = (type_set) == T_NONE         ? 0                                                       \
+                                     : HG_OP_##ident == HG_OP_CVT ? 2                                                       \
+                                                                  : 1,                                                      \
+                       .numbers = (accuracy),                                                                               \
+                       .operand_count = HG_OP_##ident == HG_OP_RET || HG_OP_##ident == HG_OP_EXIT ? 0 : OPERAND_COUNT(sig), \
+                       .id = #ident,                                                                                        \
+                       .text = (mnemonic),                                                                                  \
+                       .doc = (about),                                                                                      \
+                       .operands = sig},
 static const hg_op_info TABLE[HG_OP_COUNT] = {
 #include "isa.def"
 };
@@ -112,7 +135,11 @@ static const uint8_t IDNAME_TYPES[] = {
 #undef HG_IDNAME
 };
 enum { GROUP_MAP = 1, GROUP_BINARY = 2, GROUP_REDUCE = 4, GROUP_BOTH = 6 };
-static const struct { const char *text; uint8_t group; uint8_t op; } OPNAMES[] = {
+static const struct {
+    const char *text;
+    uint8_t group;
+    uint8_t op;
+} OPNAMES[] = {
 #define HG_OPNAME(id, text, group, op) {text, GROUP_##group, HG_OP_##op},
 #include "opname.def"
 #undef HG_OPNAME
@@ -126,9 +153,7 @@ hg_op hg_op_from_opcode(uint16_t opcode) {
     return HG_OP_NONE;
 }
 
-static bool same(const char *word, const char *text, size_t length) {
-    return strncmp(word, text, length) == 0 && word[length] == '\0';
-}
+static bool same(const char *word, const char *text, size_t length) { return strncmp(word, text, length) == 0 && word[length] == '\0'; }
 
 hg_op hg_op_from_text(const char *text, size_t length) {
     for (int i = 0; i < HG_OP_COUNT; i++)

@@ -58,9 +58,9 @@ typedef enum hg_operand_kind {
     HG_K_COUNT,   /* R/N: unsigned literal or register (rule: u32 u64, or any unsigned type up to 64 bits) */
     HG_K_U8,      /* barrier id, register count */
     HG_K_I8,
-    HG_K_POOL,    /* poolN: u64 handle */
-    HG_K_COND,    /* part of the mnemonic */
-    HG_K_SCOPE,   /* part of the mnemonic */
+    HG_K_POOL,  /* poolN: u64 handle */
+    HG_K_COND,  /* part of the mnemonic */
+    HG_K_SCOPE, /* part of the mnemonic */
     HG_K_OPNAME,
     HG_K_IDNAME,
     HG_K_BOOL,
@@ -69,10 +69,11 @@ typedef enum hg_operand_kind {
 
 /* Which type a register operand has. */
 typedef enum hg_type_rule {
-    HG_R_NONE,   /* no register, or checked by its kind */
-    HG_R_T,      /* the instruction's type (for cvt: destination type) */
-    HG_R_T2,     /* the second type suffix: source of cvt */
-    HG_R_U32, HG_R_U64,
+    HG_R_NONE, /* no register, or checked by its kind */
+    HG_R_T,    /* the instruction's type (for cvt: destination type) */
+    HG_R_T2,   /* the second type suffix: source of cvt */
+    HG_R_U32,
+    HG_R_U64,
     HG_R_U32_U64, /* u32 or u64 */
     HG_R_ID,      /* as the idname's type */
     HG_R_U8,      /* a class */
@@ -95,8 +96,15 @@ typedef struct hg_operand_info {
 typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC, HG_T_CHARACTER /* i128 f64 */ } hg_type_set;
 
 enum {
-    HG_F_TYPE_OPTIONAL = 1, HG_F_DERIVED = 2, HG_F_COLLECTIVE = 4, HG_F_POOL = 8, HG_F_MAY_FAULT = 16,
-    HG_F_CONTROL = 32, HG_F_BARRIER = 64, HG_F_SHARED = 128, HG_F_NAMED = 256 /* operands are written name=value */,
+    HG_F_TYPE_OPTIONAL = 1,
+    HG_F_DERIVED = 2,
+    HG_F_COLLECTIVE = 4,
+    HG_F_POOL = 8,
+    HG_F_MAY_FAULT = 16,
+    HG_F_CONTROL = 32,
+    HG_F_BARRIER = 64,
+    HG_F_SHARED = 128,
+    HG_F_NAMED = 256 /* operands are written name=value */,
     HG_F_DEFAULT_F32 = 512, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
     HG_F_STATE = 1024       /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
 };
@@ -105,13 +113,13 @@ typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG
 
 typedef struct hg_op_info {
     uint16_t opcode;
-    uint16_t flags;            /* HG_F_* */
-    uint8_t types;             /* hg_type_set */
-    uint8_t type_count;        /* suffixes: 0, 1, or 2 (cvt) */
-    uint8_t numbers;           /* hg_numbers */
-    uint8_t operand_count;     /* without types */
-    const char *id;            /* "ADD" */
-    const char *text;          /* "add" */
+    uint16_t flags;        /* HG_F_* */
+    uint8_t types;         /* hg_type_set */
+    uint8_t type_count;    /* suffixes: 0, 1, or 2 (cvt) */
+    uint8_t numbers;       /* hg_numbers */
+    uint8_t operand_count; /* without types */
+    const char *id;        /* "ADD" */
+    const char *text;      /* "add" */
     const char *doc;
     hg_operand_info operands[HG_MAX_OPERANDS];
 } hg_op_info;

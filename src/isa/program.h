@@ -9,8 +9,8 @@
 
 /* Places of an address, by binary code. */
 typedef enum hg_place_kind {
-    HG_PLACE_BUF,      /* handle in value */
-    HG_PLACE_POOL,     /* handle in value */
+    HG_PLACE_BUF,  /* handle in value */
+    HG_PLACE_POOL, /* handle in value */
     HG_PLACE_SHARED,
     HG_PLACE_CLASS,    /* class in value */
     HG_PLACE_PHI,      /* class, page, byte in phi */
@@ -37,14 +37,18 @@ typedef struct hg_operand {
 enum { HG_TYPE_OMITTED = 0xFF };
 
 typedef struct hg_inst {
-    uint16_t op;         /* hg_op */
-    uint8_t type;        /* hg_type, HG_TYPE_OMITTED until inferred, 0xFE where the row has none */
-    uint8_t type2;       /* source type of cvt, 0xFE elsewhere */
-    uint32_t operands;   /* first in program->operands; their number and order are those of the row */
+    uint16_t op;       /* hg_op */
+    uint8_t type;      /* hg_type, HG_TYPE_OMITTED until inferred, 0xFE where the row has none */
+    uint8_t type2;     /* source type of cvt, 0xFE elsewhere */
+    uint32_t operands; /* first in program->operands; their number and order are those of the row */
 } hg_inst;
 enum { HG_TYPE_NOT_USED = 0xFE };
 
-typedef struct hg_extent { uint8_t is_param; uint16_t param; uint64_t value; } hg_extent; /* param: index in params */
+typedef struct hg_extent {
+    uint8_t is_param;
+    uint16_t param;
+    uint64_t value;
+} hg_extent; /* param: index in params */
 
 typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL } hg_param_kind;
 typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } hg_param_dir;
@@ -52,23 +56,32 @@ typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } h
 typedef struct hg_param {
     uint8_t reg, kind, type, dir;
     uint8_t has_default;
-    uint8_t rank;          /* 255: no dims */
+    uint8_t rank; /* 255: no dims */
     hg_extent dims[8];
     uint64_t pool_bytes;
     uint8_t *default_bytes; /* size(type) bytes */
     const char *name;
 } hg_param;
 
-typedef struct hg_label_name { uint32_t index; const char *name; } hg_label_name;
-typedef struct hg_span { uint32_t line, column, length; } hg_span; /* a place in the source text; line 0: unknown */
-typedef struct hg_meta { const char *key; const char *value; uint32_t value_length; } hg_meta;
+typedef struct hg_label_name {
+    uint32_t index;
+    const char *name;
+} hg_label_name;
+typedef struct hg_span {
+    uint32_t line, column, length;
+} hg_span; /* a place in the source text; line 0: unknown */
+typedef struct hg_meta {
+    const char *key;
+    const char *value;
+    uint32_t value_length;
+} hg_meta;
 
 struct hg_program {
-    hg_arena arena; /* owns everything below */
-    uint32_t references;   /* atomic */
-    uint32_t flags;        /* bit 0: relaxed */
+    hg_arena arena;      /* owns everything below */
+    uint32_t references; /* atomic */
+    uint32_t flags;      /* bit 0: relaxed */
     const char *name;
-    uint32_t entry;        /* instruction index */
+    uint32_t entry; /* instruction index */
     uint32_t inst_count;
     hg_inst *insts;
     uint32_t operand_count;
@@ -78,23 +91,25 @@ struct hg_program {
     uint32_t param_count;
     hg_param *params;
     uint64_t shared;
-    uint32_t block[3];     /* 0: none */
-    uint32_t lanes_count;  /* extents in .lanes, multiplied; 0: no .lanes */
+    uint32_t block[3];    /* 0: none */
+    uint32_t lanes_count; /* extents in .lanes, multiplied; 0: no .lanes */
     hg_extent lanes[8];
-    uint32_t label_count;  /* stored names, sorted by index, then bytes */
+    uint32_t label_count; /* stored names, sorted by index, then bytes */
     hg_label_name *labels;
-    uint32_t meta_count;   /* sorted by key */
+    uint32_t meta_count; /* sorted by key */
     hg_meta *meta;
-    const char *source_name; /* debug section; NULL: none */
+    const char *source_name;   /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
-    hg_span *operand_spans; /* where each operand stands in the source text; never stored; NULL unless assembled from text */
-    uint8_t hash[32];      /* program hash of assembly.md 7, always set */
+    hg_span *operand_spans;    /* where each operand stands in the source text; never stored; NULL unless assembled from text */
+    uint8_t hash[32];          /* program hash of assembly.md 7, always set */
 };
 
 /* The operands of an instruction. */
 static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
 /* Type of a literal operand: the instruction's, or that of its place. */
-static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *info) { return info->rule == HG_R_F64 ? HG_TYPE_F64 : (hg_type)in->type; }
+static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *info) {
+    return info->rule == HG_R_F64 ? HG_TYPE_F64 : (hg_type)in->type;
+}
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
 

@@ -85,9 +85,12 @@ static void place_variables(kir_module *m, bool *shared) {
 
 /* ---- the program's start ---- */
 
-static const struct { uint8_t reg, type, id; } SPECIALS[] = {
-    {252, HG_TYPE_U32, HG_ID_LANE_IDX_X}, {253, HG_TYPE_U32, HG_ID_BLOCK_IDX_X},
-    {254, HG_TYPE_U32, HG_ID_BLOCK_DIM_X}, {255, HG_TYPE_U64, HG_ID_GLOBAL_LANE_ID}};
+static const struct {
+    uint8_t reg, type, id;
+} SPECIALS[] = {{252, HG_TYPE_U32, HG_ID_LANE_IDX_X},
+                {253, HG_TYPE_U32, HG_ID_BLOCK_IDX_X},
+                {254, HG_TYPE_U32, HG_ID_BLOCK_DIM_X},
+                {255, HG_TYPE_U64, HG_ID_GLOBAL_LANE_ID}};
 
 static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     kir_input *input = hg_vec_push(&x->module->inputs);
@@ -95,7 +98,8 @@ static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     input->kind = KIR_INPUT_PARAM;
     input->reg = reg;
     input->index = (uint32_t)x->module->inputs.count - 1;
-    input->type = kir_type_of(param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64) : (hg_type)x->cfg->param_types[reg]);
+    input->type = kir_type_of(param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64)
+                                    : (hg_type)x->cfg->param_types[reg]);
     if (!param) return true;
     input->is_buffer = param->kind == HG_PARAM_BUFFER;
     input->is_pool = param->kind == HG_PARAM_POOL;
@@ -131,8 +135,10 @@ static void prepend(kir_region *region, kir_region *head) {
     if (!head->first) return;
     for (kir_value *v = head->first; v; v = v->next) v->parent = region;
     head->last->next = region->first;
-    if (region->first) region->first->prev = head->last;
-    else region->last = head->last;
+    if (region->first)
+        region->first->prev = head->last;
+    else
+        region->last = head->last;
     region->first = head->first;
 }
 
@@ -168,8 +174,10 @@ static const char *label_at(const hg_program *p, uint32_t inst) {
     uint32_t low = 0, high = p->label_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (p->labels[middle].index < inst) low = middle + 1;
-        else high = middle;
+        if (p->labels[middle].index < inst)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < p->label_count && p->labels[low].index == inst ? p->labels[low].name : NULL;
 }
@@ -229,8 +237,10 @@ hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_mod
     x->cfg = inlined ? inlined : cfg;
     x->program = cfg->program;
     hg_status status = build_module(x, options);
-    if (status == HG_OK) *module = x->module;
-    else kir_module_destroy(x->module);
+    if (status == HG_OK)
+        *module = x->module;
+    else
+        kir_module_destroy(x->module);
     hg_free(x->functions);
     hg_free(x->types);
     hg_free(x);

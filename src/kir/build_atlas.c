@@ -119,18 +119,21 @@ static void unity(build *x, uint32_t inst) {
  * No table: a device's compiler took 40 s for one of 768 bytes. */
 static kir_value *nth_neighbour(build *x, kir_value *c, kir_value *k) {
     kir_builder *b = &x->b;
-    static const uint32_t FLIPPED[3] = {0x32101001, 0x54452332, 0x67767654}; /* by k, 4 bits an l */
+    static const uint32_t FLIPPED[3] = {0x32101001, 0x54452332, 0x67767654};                                  /* by k, 4 bits an l */
     kir_value *eighth = shift(x, KIR_LSHR, c, 3), *scope = shift(x, KIR_LSHR, by(x, KIR_MUL, eighth, 11), 5); /* n / 3 of n < 12 */
     kir_value *modality = op(x, KIR_SUB, eighth, by(x, KIR_MUL, scope, 3)), *context = by(x, KIR_AND, c, 7);
     kir_value *odd = by(x, KIR_AND, scope, 1), *plain = by(x, KIR_CMP_EQ, modality, 0);
-    kir_value *i = op(x, KIR_SUB, k, odd), *n = op(x, KIR_SUB, i, kir_select(b, plain, kir_const(b, HG_TYPE_U32, 0), kir_const(b, HG_TYPE_U32, 1)));
+    kir_value *i = op(x, KIR_SUB, k, odd),
+              *n = op(x, KIR_SUB, i, kir_select(b, plain, kir_const(b, HG_TYPE_U32, 0), kir_const(b, HG_TYPE_U32, 1)));
     kir_value *flips = kir_const(b, HG_TYPE_U32, FLIPPED[2]);
     for (int f = 1; f >= 0; f--) flips = kir_select(b, by(x, KIR_CMP_EQ, n, (uint64_t)f), kir_const(b, HG_TYPE_U32, FLIPPED[f]), flips);
     flips = by(x, KIR_AND, op(x, KIR_LSHR, flips, shift(x, KIR_SHL, context, 2)), 7);
     kir_value *flipped = op(x, KIR_ADD, op(x, KIR_SUB, c, context), flips);
-    kir_value *step = kir_select(b, op(x, KIR_AND, plain, by(x, KIR_CMP_ULT, n, 5)), shift(x, KIR_SHL, by(x, KIR_SUB, n, 2), 3), kir_const(b, HG_TYPE_U32, 24));
+    kir_value *step = kir_select(b, op(x, KIR_AND, plain, by(x, KIR_CMP_ULT, n, 5)), shift(x, KIR_SHL, by(x, KIR_SUB, n, 2), 3),
+                                 kir_const(b, HG_TYPE_U32, 24));
     kir_value *found = kir_select(b, by(x, KIR_CMP_ULT, n, 3), flipped, op(x, KIR_ADD, c, step));
-    kir_value *back = op(x, KIR_AND, kir_not(b, plain), by(x, KIR_CMP_EQ, i, 0)), *first = op(x, KIR_AND, by(x, KIR_CMP_EQ, odd, 1), by(x, KIR_CMP_EQ, k, 0));
+    kir_value *back = op(x, KIR_AND, kir_not(b, plain), by(x, KIR_CMP_EQ, i, 0)),
+              *first = op(x, KIR_AND, by(x, KIR_CMP_EQ, odd, 1), by(x, KIR_CMP_EQ, k, 0));
     found = kir_select(b, back, op(x, KIR_SUB, c, shift(x, KIR_SHL, modality, 3)), found);
     return kir_select(b, first, by(x, KIR_SUB, c, 24), found);
 }

@@ -18,7 +18,8 @@ static void find_wanted(const hg_cfg *cfg, bool *wanted) {
         for (uint32_t i = 0; i < cfg->function_count; i++) {
             const hg_function *f = &cfg->functions[i];
             bool found = f->has_collective;
-            for (uint32_t k = 0; k < f->block_count && !found; k++) found = f->blocks[k].exit == HG_EXIT_STOP || calls_step(wanted, &f->blocks[k]);
+            for (uint32_t k = 0; k < f->block_count && !found; k++)
+                found = f->blocks[k].exit == HG_EXIT_STOP || calls_step(wanted, &f->blocks[k]);
             changed = changed || found != wanted[i];
             wanted[i] = found;
         }
@@ -67,8 +68,10 @@ static hg_status drop_unreached(blocks *list) {
             if (b->succ[k] != HG_NO_BLOCK && !number[b->succ[k]]) number[b->succ[k]] = 1, todo[pending++] = b->succ[k];
     }
     for (uint64_t i = 0; ok && i < list->count; i++)
-        if (number[i]) number[i] = kept++;
-        else number[i] = HG_NO_BLOCK;
+        if (number[i])
+            number[i] = kept++;
+        else
+            number[i] = HG_NO_BLOCK;
     for (uint64_t i = 0; ok && i < list->count; i++) {
         if (number[i] == HG_NO_BLOCK) continue;
         hg_block b = list->data[i];

@@ -41,9 +41,12 @@ static kir_value *compare(build *x, hg_condition c, hg_type type, kir_value *l, 
     switch (c) {
     case HG_COND_EQ: return kir_binary(b, equal, l, r);
     case HG_COND_NE: return kir_not(b, kir_binary(b, equal, l, r));
-    case HG_COND_LT: case HG_COND_LTU: return kir_binary(b, less, l, r);
-    case HG_COND_GT: case HG_COND_GTU: return kir_binary(b, less, r, l);
-    case HG_COND_LE: case HG_COND_LEU: return real ? kir_binary(b, KIR_FCMP_LE, l, r) : kir_not(b, kir_binary(b, less, r, l));
+    case HG_COND_LT:
+    case HG_COND_LTU: return kir_binary(b, less, l, r);
+    case HG_COND_GT:
+    case HG_COND_GTU: return kir_binary(b, less, r, l);
+    case HG_COND_LE:
+    case HG_COND_LEU: return real ? kir_binary(b, KIR_FCMP_LE, l, r) : kir_not(b, kir_binary(b, less, r, l));
     default: return real ? kir_binary(b, KIR_FCMP_LE, r, l) : kir_not(b, kir_binary(b, less, l, r));
     }
 }
@@ -78,8 +81,10 @@ static void identify(build *x, const hg_operand *o) {
 static void compare_or_select(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type);
     kir_value *l = build_get(x, o[2].reg, type), *r = build_get(x, o[3].reg, type);
-    if (in->op == HG_OP_SET) build_set_pred(x, o[1].reg, compare(x, (hg_condition)o[0].value, (hg_type)in->type, l, r));
-    else build_set(x, o[0].reg, kir_select(&x->b, build_pred(x, o[1].reg), l, r));
+    if (in->op == HG_OP_SET)
+        build_set_pred(x, o[1].reg, compare(x, (hg_condition)o[0].value, (hg_type)in->type, l, r));
+    else
+        build_set(x, o[0].reg, kir_select(&x->b, build_pred(x, o[1].reg), l, r));
 }
 
 void build_instruction(build *x, uint32_t inst) {
@@ -91,21 +96,42 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
     case HG_OP_MOV_IMM: build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1]))); break;
     case HG_OP_CVT:
-        build_set(x, o[0].reg, kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
+        build_set(x, o[0].reg,
+                  kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
         break;
     case HG_OP_RDID: identify(x, o); break;
-    case HG_OP_SHL: case HG_OP_SHR: shift(x, in, o); break;
-    case HG_OP_SET: case HG_OP_SEL: compare_or_select(x, in, o); break;
+    case HG_OP_SHL:
+    case HG_OP_SHR: shift(x, in, o); break;
+    case HG_OP_SET:
+    case HG_OP_SEL: compare_or_select(x, in, o); break;
     case HG_OP_BAR_SYNC: barrier(x, o); break;
     case HG_OP_MEMFENCE: kir_emit(&x->b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = o[0].value; break;
-    case HG_OP_REDUCE_ADD: case HG_OP_REDUCE_MIN: case HG_OP_REDUCE_MAX: case HG_OP_REDUCE_MUL: reduce(x, in, o); break;
-    case HG_OP_LDG: case HG_OP_STG: case HG_OP_LDS: case HG_OP_STS:
-    case HG_OP_POOL_LOAD: case HG_OP_POOL_LOAD_CONST: case HG_OP_POOL_STORE: case HG_OP_POOL_STORE_CONST:
-    case HG_OP_ATOM_ADD: case HG_OP_ATOM_MIN: case HG_OP_ATOM_MAX: case HG_OP_ATOM_AND: case HG_OP_ATOM_OR: case HG_OP_ATOM_XOR:
-    case HG_OP_ATOM_EXCH: case HG_OP_ATOM_CAS: build_memory(x, inst); break;
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MUL: reduce(x, in, o); break;
+    case HG_OP_LDG:
+    case HG_OP_STG:
+    case HG_OP_LDS:
+    case HG_OP_STS:
+    case HG_OP_POOL_LOAD:
+    case HG_OP_POOL_LOAD_CONST:
+    case HG_OP_POOL_STORE:
+    case HG_OP_POOL_STORE_CONST:
+    case HG_OP_ATOM_ADD:
+    case HG_OP_ATOM_MIN:
+    case HG_OP_ATOM_MAX:
+    case HG_OP_ATOM_AND:
+    case HG_OP_ATOM_OR:
+    case HG_OP_ATOM_XOR:
+    case HG_OP_ATOM_EXCH:
+    case HG_OP_ATOM_CAS: build_memory(x, inst); break;
     default:
-        if (in->op >= HG_OP_CLS_GET && in->op <= HG_OP_MULT_INVERSE) build_atlas(x, inst);
-        else if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE) build_step(x, inst);
-        else if (!(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL)) plain(x, in, o);
+        if (in->op >= HG_OP_CLS_GET && in->op <= HG_OP_MULT_INVERSE)
+            build_atlas(x, inst);
+        else if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE)
+            build_step(x, inst);
+        else if (!(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL))
+            plain(x, in, o);
     }
 }

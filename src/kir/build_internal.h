@@ -11,26 +11,26 @@
 typedef struct build {
     const hg_cfg *cfg;
     const hg_program *program;
-    const hg_function *source;   /* the function at work */
+    const hg_function *source; /* the function at work */
     uint32_t source_number;
     uint64_t max_steps;
     kir_module *module;
     kir_builder b;
-    kir_function **functions;    /* by number of the cfg */
+    kir_function **functions;                        /* by number of the cfg */
     kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
     kir_var *preds[HG_MAX_PREDICATES];
     /* What a variable is known to hold in the block at work: valid where held_at is the block's number. Half of all gets end here. */
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
-    kir_var *steps;              /* counts steps, with max_steps */
-    uint8_t *types;              /* operand of the program -> hg_type of its register, where several are allowed (in the function at work) */
+    kir_var *steps; /* counts steps, with max_steps */
+    uint8_t *types; /* operand of the program -> hg_type of its register, where several are allowed (in the function at work) */
     struct {
-        kir_var *phase;          /* of phase.get and phase.adv; made when first used */
-        kir_var *own_phase;      /* u32[96]: what the lane wrote + 1; 0: nothing */
-        bool sums;               /* some unity.test asks for the sum of all accumulators */
-        uint8_t rows;            /* own accumulators that a lane needs; 0: nobody asks */
+        kir_var *phase;              /* of phase.get and phase.adv; made when first used */
+        kir_var *own_phase;          /* u32[96]: what the lane wrote + 1; 0: nothing */
+        bool sums;                   /* some unity.test asks for the sum of all accumulators */
+        uint8_t rows;                /* own accumulators that a lane needs; 0: nobody asks */
         uint8_t row[HG_CLASS_COUNT]; /* class -> row */
-        kir_var *own, *own_flags; /* u32[rows * HG_RESONANCE_WORDS], u32[rows]; the last row is the sum where there is one */
+        kir_var *own, *own_flags;    /* u32[rows * HG_RESONANCE_WORDS], u32[rows]; the last row is the sum where there is one */
     } atlas;
 } build;
 

@@ -32,7 +32,8 @@ static place place_of(build *x, const hg_operand *o, uint32_t operand) {
         p.space = KIR_SHARED;
         x->module->uses_shared = true;
         break;
-    case HG_PLACE_PHI: case HG_PLACE_CLASS:
+    case HG_PLACE_PHI:
+    case HG_PLACE_CLASS:
         if (o->place == HG_PLACE_PHI) p.disp = phi_offset(o);
         p.space = KIR_CLASS;
         p.class_id = (uint8_t)o->value;
@@ -121,16 +122,20 @@ void build_memory(build *x, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(x->program, inst);
     hg_type type = (hg_type)in->type;
     switch ((hg_op)in->op) {
-    case HG_OP_LDG: case HG_OP_LDS: build_set(x, o[0].reg, access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0)); break;
-    case HG_OP_STG: case HG_OP_STS: {
+    case HG_OP_LDG:
+    case HG_OP_LDS: build_set(x, o[0].reg, access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0)); break;
+    case HG_OP_STG:
+    case HG_OP_STS: {
         place p = place_of(x, &o[0], in->operands);
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[1].reg, kir_type_of(type))}, 1);
         break;
     }
-    case HG_OP_POOL_LOAD: case HG_OP_POOL_LOAD_CONST:
+    case HG_OP_POOL_LOAD:
+    case HG_OP_POOL_LOAD_CONST:
         build_set(x, o[0].reg, access(x, KIR_LOAD, type, pool_place(x, in, o, 1, in->op == HG_OP_POOL_LOAD_CONST), 2, NULL, 0));
         break;
-    case HG_OP_POOL_STORE: case HG_OP_POOL_STORE_CONST: {
+    case HG_OP_POOL_STORE:
+    case HG_OP_POOL_STORE_CONST: {
         place p = pool_place(x, in, o, 0, in->op == HG_OP_POOL_STORE_CONST);
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[2].reg, kir_type_of(type))}, 1);
         break;
@@ -141,13 +146,21 @@ void build_memory(build *x, uint32_t inst) {
 
 /* ---- whole-array steps ---- */
 
-typedef struct step_args { kir_value *args[3 * HG_MAX_OPERANDS]; uint8_t count; } step_args;
+typedef struct step_args {
+    kir_value *args[3 * HG_MAX_OPERANDS];
+    uint8_t count;
+} step_args;
 
 static void add_array(build *x, kir_step *step, step_args *a, const hg_inst *in, const hg_operand *o, uint32_t i, uint8_t access_bits) {
     kir_step_array *array = &step->arrays[step->array_count++];
     place p = place_of(x, &o[i], in->operands + i);
-    *array = (kir_step_array){.space = p.space, .has_index = p.has_index, .class_id = p.class_id, .operand = (uint8_t)(i + 1),
-                              .first_arg = a->count, .disp = p.disp, .access = access_bits};
+    *array = (kir_step_array){.space = p.space,
+                              .has_index = p.has_index,
+                              .class_id = p.class_id,
+                              .operand = (uint8_t)(i + 1),
+                              .first_arg = a->count,
+                              .disp = p.disp,
+                              .access = access_bits};
     for (uint8_t k = 0; k < p.count; k++) a->args[a->count++] = p.args[k];
 }
 
@@ -166,11 +179,16 @@ void build_step(build *x, uint32_t inst) {
     kir_value *handle = NULL;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *info = &row->operands[i];
-        if (info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY) add_array(x, step, &a, in, o, i, info->access);
-        else if (info->kind == HG_K_OPNAME) opname = (uint8_t)o[i].value;
-        else if (info->kind == HG_K_POOL) handle = kir_const(&x->b, HG_TYPE_U64, o[i].value);
-        else if (info->kind == HG_K_REG && (info->access & HG_WRITE)) result = info->rule == HG_R_T ? kir_type_of((hg_type)in->type) : (uint8_t)HG_TYPE_U64;
-        else if (info->kind == HG_K_REG) handle = build_get(x, o[i].reg, HG_TYPE_U64);
+        if (info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY)
+            add_array(x, step, &a, in, o, i, info->access);
+        else if (info->kind == HG_K_OPNAME)
+            opname = (uint8_t)o[i].value;
+        else if (info->kind == HG_K_POOL)
+            handle = kir_const(&x->b, HG_TYPE_U64, o[i].value);
+        else if (info->kind == HG_K_REG && (info->access & HG_WRITE))
+            result = info->rule == HG_R_T ? kir_type_of((hg_type)in->type) : (uint8_t)HG_TYPE_U64;
+        else if (info->kind == HG_K_REG)
+            handle = build_get(x, o[i].reg, HG_TYPE_U64);
     }
     for (uint32_t i = 0; i < row->operand_count; i++) {
         if (row->operands[i].kind != HG_K_COUNT) continue;

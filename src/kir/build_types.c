@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-typedef struct undo { uint8_t reg, type; } undo;
+typedef struct undo {
+    uint8_t reg, type;
+} undo;
 
 typedef struct walk {
     build *x;
-    uint8_t types[256];     /* at the point of the walk */
+    uint8_t types[256]; /* at the point of the walk */
     HG_VEC(undo) log;
     bool failed;
 } walk;
@@ -48,7 +50,8 @@ static void step(walk *w, uint32_t inst) {
         w->x->types[in->operands + i] = w->types[reg];
     }
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_WRITE)) write_type(w, o[i].reg, written_type(in, &row->operands[i], o));
+        if (row->operands[i].kind == HG_K_REG && (row->operands[i].access & HG_WRITE))
+            write_type(w, o[i].reg, written_type(in, &row->operands[i], o));
 }
 
 static void call(walk *w, uint32_t callee) {
@@ -56,8 +59,10 @@ static void call(walk *w, uint32_t callee) {
     for (uint32_t r = 0; r < 256; r++) {
         uint8_t left = g->returns ? g->leaves[r] : HG_TYPE_OMITTED;
         if (left == HG_TYPE_OMITTED) continue;
-        if (left < HG_TYPE_COUNT) write_type(w, (uint8_t)r, left);
-        else if (left == HG_LEAVES_NOTHING || (left & ~HG_LEAVES_MAYBE) != w->types[r]) write_type(w, (uint8_t)r, HG_LEAVES_NOTHING);
+        if (left < HG_TYPE_COUNT)
+            write_type(w, (uint8_t)r, left);
+        else if (left == HG_LEAVES_NOTHING || (left & ~HG_LEAVES_MAYBE) != w->types[r])
+            write_type(w, (uint8_t)r, HG_LEAVES_NOTHING);
     }
 }
 
@@ -67,7 +72,10 @@ static void run_block(walk *w, uint32_t number) {
     if (block->exit == HG_EXIT_CALL) call(w, block->callee);
 }
 
-typedef struct visit { uint32_t block, next; uint64_t mark; } visit;
+typedef struct visit {
+    uint32_t block, next;
+    uint64_t mark;
+} visit;
 
 /* Depth-first over the blocks; going back undoes what was learnt on the way. */
 hg_status build_widths(build *x) {

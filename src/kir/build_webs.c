@@ -8,18 +8,26 @@
 
 #include <stdio.h>
 
-typedef struct undo { kir_var *var; uint32_t before; } undo;
-typedef struct frame { kir_value *owner; uint64_t mark; uint64_t kept; uint8_t side; } frame; /* mark: in undos; kept: first of ends */
+typedef struct undo {
+    kir_var *var;
+    uint32_t before;
+} undo;
+typedef struct frame {
+    kir_value *owner;
+    uint64_t mark;
+    uint64_t kept;
+    uint8_t side;
+} frame; /* mark: in undos; kept: first of ends */
 
 typedef struct webs {
     kir_module *m;
     kir_function *f;
-    uint32_t *parent;      /* union-find; nodes: 1 … var_count the values at the function's start, then one an operation */
-    uint32_t *now;         /* variable -> node that reaches this point */
-    uint32_t base;         /* node of operation i is base + i */
+    uint32_t *parent;        /* union-find; nodes: 1 … var_count the values at the function's start, then one an operation */
+    uint32_t *now;           /* variable -> node that reaches this point */
+    uint32_t base;           /* node of operation i is base + i */
     uint32_t *met, meetings; /* variable -> the last meeting it was part of */
     HG_VEC(undo) undos;
-    HG_VEC(undo) ends;     /* what the first branches of the IFs around left: variable and node */
+    HG_VEC(undo) ends; /* what the first branches of the IFs around left: variable and node */
     HG_VEC(frame) frames;
     HG_VEC(uint64_t) loops; /* frames of the loops around */
     uint64_t work, limit;
@@ -40,8 +48,10 @@ static uint32_t find(webs *x, uint32_t i) {
 static void join(webs *x, uint32_t a, uint32_t b) {
     a = find(x, a);
     b = find(x, b);
-    if (a < b) x->parent[b] = a;
-    else x->parent[a] = b;
+    if (a < b)
+        x->parent[b] = a;
+    else
+        x->parent[a] = b;
     x->work++;
 }
 
@@ -69,7 +79,9 @@ static void meet_loop(webs *x) {
     }
 }
 
-static bool ends(const kir_value *v) { return v && (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN); }
+static bool ends(const kir_value *v) {
+    return v && (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN);
+}
 
 static kir_value *enter(webs *x, kir_value *v) {
     frame *n = hg_vec_push(&x->frames);
@@ -80,8 +92,10 @@ static kir_value *enter(webs *x, kir_value *v) {
     *n = (frame){v, x->undos.count, x->ends.count, 0};
     if (v->op == KIR_LOOP) {
         uint64_t *l = hg_vec_push(&x->loops);
-        if (l) *l = x->frames.count - 1;
-        else x->failed = true;
+        if (l)
+            *l = x->frames.count - 1;
+        else
+            x->failed = true;
     }
     return v->body[0]->first;
 }
@@ -91,8 +105,10 @@ static void leave_region(webs *x, const frame *n, bool goes_on) {
     uint64_t first = x->ends.count;
     for (uint64_t i = x->undos.count; i-- > n->mark && goes_on;) {
         undo *e = hg_vec_push(&x->ends);
-        if (e) *e = (undo){x->undos.data[i].var, x->now[x->undos.data[i].var->id]};
-        else x->failed = true;
+        if (e)
+            *e = (undo){x->undos.data[i].var, x->now[x->undos.data[i].var->id]};
+        else
+            x->failed = true;
     }
     while (x->undos.count > n->mark) {
         undo u = x->undos.data[--x->undos.count];
@@ -170,7 +186,8 @@ static void rename_variables(webs *x, uint32_t nodes) {
     uint32_t *uses = hg_calloc((size_t)x->base + 1, sizeof *uses); /* webs of an old variable */
     x->failed = !made || !uses;
     for (kir_value *v = kir_walk(NULL, x->f->body); v && !x->failed; v = kir_walk(v, x->f->body))
-        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var)) v->u.var = variable_of(x, v->u.var, x->base + v->id, made, uses);
+        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var))
+            v->u.var = variable_of(x, v->u.var, x->base + v->id, made, uses);
     hg_free(made);
     hg_free(uses);
 }

@@ -41,8 +41,10 @@ kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_
     v->umax = UINT64_MAX;
     v->parent = b->region;
     v->prev = b->region->last;
-    if (v->prev) v->prev->next = v;
-    else b->region->first = v;
+    if (v->prev)
+        v->prev->next = v;
+    else
+        b->region->first = v;
     b->region->last = v;
     return v;
 }
@@ -242,7 +244,8 @@ void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t opera
     kir_fault_if_values(b, cond, code, operand, message, 0, NULL);
 }
 
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count, kir_value *const *values) {
+void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count,
+                         kir_value *const *values) {
     kir_value *args[1 + KIR_FAULT_VALUES] = {cond};
     for (uint8_t i = 0; i < count; i++) args[1 + i] = values[i];
     kir_value *v = kir_emit(b, KIR_FAULT_IF, KIR_VOID, (uint8_t)(1 + count), args);

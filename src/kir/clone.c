@@ -13,8 +13,10 @@ hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to,
     bool failed = !c->vars || !c->functions || !c->tables;
     for (uint64_t i = 0; i < from->inputs.count && !failed; i++) {
         kir_input *input = hg_vec_push(&to->inputs);
-        if (input) *input = from->inputs.data[i];
-        else failed = true;
+        if (input)
+            *input = from->inputs.data[i];
+        else
+            failed = true;
         if (input && input->name) input->name = hg_arena_text(&to->arena, input->name, strlen(input->name)); /* the module may go first */
     }
     to->uses_barrier = from->uses_barrier;
@@ -75,12 +77,17 @@ static void clone_fields(kir_cloner *c, const kir_value *v, kir_value *copy) {
         if (kir_type_bytes(v->type) > 8) {
             size_t size = (size_t)kir_type_bytes(v->type);
             uint8_t *bytes = hg_arena_alloc(&c->to.module->arena, size);
-            if (bytes) memcpy(bytes, v->u.bytes, size);
-            else c->to.failed = true;
+            if (bytes)
+                memcpy(bytes, v->u.bytes, size);
+            else
+                c->to.failed = true;
             copy->u.bytes = bytes;
         }
         break;
-    case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET: copy->u.var = kir_clone_var(c, v->u.var); break;
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: copy->u.var = kir_clone_var(c, v->u.var); break;
     case KIR_TABLE_GET: copy->u.table = clone_table(c, v->u.table); break;
     case KIR_CALL: {
         uint8_t count = v->u.call.function->array_count;
@@ -102,8 +109,10 @@ static void clone_fields(kir_cloner *c, const kir_value *v, kir_value *copy) {
 
 static kir_region *clone_region(kir_cloner *c, kir_value *owner) {
     kir_region *region = hg_arena_alloc(&c->to.module->arena, sizeof *region);
-    if (region) region->owner = owner;
-    else c->to.failed = true;
+    if (region)
+        region->owner = owner;
+    else
+        c->to.failed = true;
     return region;
 }
 

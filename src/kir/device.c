@@ -215,8 +215,7 @@ static void before(legal_pass *p, const kir_value *v) {
         return;
     }
     *loop = (device_loop){NULL, NULL, NULL};
-    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept)
-        loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
     if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
 }
 

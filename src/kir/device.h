@@ -9,8 +9,8 @@
 
 /* How a device sees memory. 32-bit accesses always exist. */
 typedef struct kir_device_target {
-    bool addressed;   /* memory has 64-bit addresses that a kernel may compute; else it is reached through bindings only */
-    bool i64;         /* offsets are u64; else u32 (memory below 4 GiB a slot) */
+    bool addressed;                   /* memory has 64-bit addresses that a kernel may compute; else it is reached through bindings only */
+    bool i64;                         /* offsets are u64; else u32 (memory below 4 GiB a slot) */
     bool memory8, memory16, memory64; /* loads and stores of these widths on buffers; where missing: words, and atomics for narrow stores */
     bool shared8, shared16, shared64; /* the same on shared memory */
     bool atomic64, shared_atomic64;   /* where missing: under a lock in the device's lock words */
@@ -24,15 +24,15 @@ typedef enum kir_form { KIR_FORM_FLAT, KIR_FORM_BLOCK } kir_form;
 
 typedef struct kir_device_options {
     kir_device_target target;
-    uint8_t form;         /* kir_form */
-    bool small;           /* fewer than 2^32 - 2^24 lanes in the launch: ids are computed in u32 */
-    bool whole_blocks;    /* BLOCK: every lane of every block starts */
-    bool proven;          /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
-    bool shared_is_slot;  /* shared memory is in a slot (it lives across steps), not in the group */
-    bool hide_zeros;      /* kir_caps.folds_zeros */
-    uint32_t fold;        /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
-    bool alone;           /* BLOCK: a group is one invocation, so that no barrier is needed */
-    uint32_t block[3];    /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
+    uint8_t form;          /* kir_form */
+    bool small;            /* fewer than 2^32 - 2^24 lanes in the launch: ids are computed in u32 */
+    bool whole_blocks;     /* BLOCK: every lane of every block starts */
+    bool proven;           /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
+    bool shared_is_slot;   /* shared memory is in a slot (it lives across steps), not in the group */
+    bool hide_zeros;       /* kir_caps.folds_zeros */
+    uint32_t fold;         /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
+    bool alone;            /* BLOCK: a group is one invocation, so that no barrier is needed */
+    uint32_t block[3];     /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
     uint64_t shared_bytes; /* likewise; 0: unknown */
 } kir_device_options;
 
@@ -71,18 +71,23 @@ typedef struct kir_field {
  * for open accesses alone (site slot KIR_OPEN and space BUFFER, POOL or FLAT); the host knows them for all others: a slot without memory
  * is a bad handle. FUEL is at most 2^22 - 1. */
 typedef enum kir_fault_word {
-    KIR_FAULT_LOCK,    /* 1: somebody writes */
-    KIR_FAULT_BEST,    /* low half of the least lane, in this dispatch's order, that faulted in phase 0; ~0: none */
+    KIR_FAULT_LOCK, /* 1: somebody writes */
+    KIR_FAULT_BEST, /* low half of the least lane, in this dispatch's order, that faulted in phase 0; ~0: none */
     KIR_FAULT_HAPPENED,
-    KIR_FAULT_SITE,    /* index in layout->sites */
-    KIR_FAULT_PHASE, KIR_FAULT_PHASE_HIGH,
-    KIR_FAULT_LANE, KIR_FAULT_LANE_HIGH, /* global lane id */
-    KIR_FAULT_INDEX, KIR_FAULT_INDEX_HIGH, /* the index argument, without the displacement; a flat address's 40-bit offset; FAULT_IF: its
+    KIR_FAULT_SITE, /* index in layout->sites */
+    KIR_FAULT_PHASE,
+    KIR_FAULT_PHASE_HIGH,
+    KIR_FAULT_LANE,
+    KIR_FAULT_LANE_HIGH, /* global lane id */
+    KIR_FAULT_INDEX,
+    KIR_FAULT_INDEX_HIGH, /* the index argument, without the displacement; a flat address's 40-bit offset; FAULT_IF: its
                                               first value, and the second in NAME */
-    KIR_FAULT_NAME, KIR_FAULT_NAME_HIGH,   /* the handle, or a flat address's handle index; bit 63 kept for a pool's flat address */
-    KIR_FAULT_LIMIT, KIR_FAULT_LIMIT_HIGH, /* size of the memory */
-    KIR_FAULT_CANCEL,  /* not 0: lanes stop at their next look. The host or a lane without fuel sets it */
-    KIR_FAULT_VALID,   /* 1: the handle was good, the offset was not */
+    KIR_FAULT_NAME,
+    KIR_FAULT_NAME_HIGH, /* the handle, or a flat address's handle index; bit 63 kept for a pool's flat address */
+    KIR_FAULT_LIMIT,
+    KIR_FAULT_LIMIT_HIGH, /* size of the memory */
+    KIR_FAULT_CANCEL,     /* not 0: lanes stop at their next look. The host or a lane without fuel sets it */
+    KIR_FAULT_VALID,      /* 1: the handle was good, the offset was not */
     KIR_FAULT_WORDS = 16
 } kir_fault_word;
 typedef struct kir_fault_site {
@@ -90,8 +95,8 @@ typedef struct kir_fault_site {
     uint16_t bytes;               /* of the access, as written in the program */
     uint32_t inst;                /* source instruction; UINT32_MAX: none */
     int64_t disp;
-    int16_t slot;                 /* of the legalised module; KIR_OPEN */
-    const char *message;          /* FAULT_IF; in the module's arena */
+    int16_t slot;        /* of the legalised module; KIR_OPEN */
+    const char *message; /* FAULT_IF; in the module's arena */
 } kir_fault_site;
 
 /* Handle table (slot KIR_SLOT_TABLE): TABLE[0] entries of buffers by handle index, then TABLE[1] of pools, 8 words each. Entry 0 of the
@@ -99,24 +104,29 @@ typedef struct kir_fault_site {
  * the index is enough and an entry with handle 0 is only good at index 0. Handles from 2^64 - 96 are classes: 12288 bytes each at
  * 12288 · number in class memory. */
 typedef enum kir_table_word {
-    KIR_ENTRY_HANDLE, KIR_ENTRY_HANDLE_HIGH,
-    KIR_ENTRY_ARENA,                   /* not addressed: index of the arena binding */
+    KIR_ENTRY_HANDLE,
+    KIR_ENTRY_HANDLE_HIGH,
+    KIR_ENTRY_ARENA, /* not addressed: index of the arena binding */
     KIR_ENTRY_VALID,
-    KIR_ENTRY_BASE, KIR_ENTRY_BASE_HIGH, /* address, or offset in the arena */
-    KIR_ENTRY_SIZE, KIR_ENTRY_SIZE_HIGH,
+    KIR_ENTRY_BASE,
+    KIR_ENTRY_BASE_HIGH, /* address, or offset in the arena */
+    KIR_ENTRY_SIZE,
+    KIR_ENTRY_SIZE_HIGH,
     KIR_ENTRY_WORDS = 8
 } kir_table_word;
 
-enum { KIR_LOCK_WORDS = 1024,        /* slot KIR_SLOT_LOCKS: zero when no launch runs */
-       KIR_SHARED_RESERVED = 16,     /* bytes at the start of group memory, in front of the program's shared memory */
-       KIR_POLL_ROUNDS = 1024 };     /* loop rounds of a lane between looks at the clock */
+enum {
+    KIR_LOCK_WORDS = 1024,    /* slot KIR_SLOT_LOCKS: zero when no launch runs */
+    KIR_SHARED_RESERVED = 16, /* bytes at the start of group memory, in front of the program's shared memory */
+    KIR_POLL_ROUNDS = 1024
+}; /* loop rounds of a lane between looks at the clock */
 
 typedef struct kir_device_layout {
-    HG_VEC(kir_field) fields;   /* parallel to module->inputs */
+    HG_VEC(kir_field) fields; /* parallel to module->inputs */
     HG_VEC(kir_fault_site) sites;
-    uint32_t record_bytes;      /* a multiple of 8 */
-    uint32_t shared_reserved;   /* 0 or KIR_SHARED_RESERVED */
-    bool uses_group_memory;     /* group memory of shared_reserved + the launch's shared bytes is needed */
+    uint32_t record_bytes;    /* a multiple of 8 */
+    uint32_t shared_reserved; /* 0 or KIR_SHARED_RESERVED */
+    bool uses_group_memory;   /* group memory of shared_reserved + the launch's shared bytes is needed */
     int16_t fault_slot, table_slot, locks_slot, class_slot, shared_slot, first_arena_slot; /* in module->slots, -1: not used */
 } kir_device_layout;
 
@@ -134,9 +144,13 @@ typedef struct kir_device_layout {
  * Nothing else: no CHECK, FAULT_IF, STEP (DERIVED where the caps keep it); no call returns with a stopped lane unnoticed.
  * Slots: module->slots of the legalised module come first, in their order, then those that the form needs (kir_slot.kind). */
 typedef enum kir_device_id {
-    KIR_ID_THREAD,  /* FLAT: linear index in the dispatch, below the product of groups and group size, which may exceed COUNT */
-    KIR_ID_LOCAL_X, KIR_ID_LOCAL_Y, KIR_ID_LOCAL_Z, /* BLOCK with fold 1: lane_idx. With a fold: LOCAL_X is the invocation's index in the group */
-    KIR_ID_GROUP_X, KIR_ID_GROUP_Y, KIR_ID_GROUP_Z,
+    KIR_ID_THREAD, /* FLAT: linear index in the dispatch, below the product of groups and group size, which may exceed COUNT */
+    KIR_ID_LOCAL_X,
+    KIR_ID_LOCAL_Y,
+    KIR_ID_LOCAL_Z, /* BLOCK with fold 1: lane_idx. With a fold: LOCAL_X is the invocation's index in the group */
+    KIR_ID_GROUP_X,
+    KIR_ID_GROUP_Y,
+    KIR_ID_GROUP_Z,
     KIR_DEVICE_ID_COUNT
 } kir_device_id;
 

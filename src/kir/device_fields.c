@@ -5,9 +5,11 @@
 /* ---- fields ---- */
 
 static const char *name_of(device *d, const kir_field *f) {
-    static const char *const NAMES[] = {"in",    "base",      "limit",    "shared_limit", "shared_bytes", "size",  "count", "first",
-                                        "lanes", "block_dim", "grid_dim", "digit",        "box",          "table", "fuel",  "arenas", "zero"};
-    static const bool INDEXED[] = {true, true, true, false, false, true, false, false, false, true, true, true, true, true, false, false, false};
+    static const char *const NAMES[] = {"in",    "base",  "limit", "shared_limit", "shared_bytes", "size",
+                                        "count", "first", "lanes", "block_dim",    "grid_dim",     "digit",
+                                        "box",   "table", "fuel",  "arenas",       "zero"};
+    static const bool INDEXED[] = {true, true, true, false, false, true,  false, false, false,
+                                   true, true, true, true,  true,  false, false, false};
     _Static_assert(HG_COUNT_OF(NAMES) == KIR_FIELD_ZERO + 1 && HG_COUNT_OF(INDEXED) == KIR_FIELD_ZERO + 1, "a name for each field");
     hg_text text = {0};
     const char *own = f->kind == KIR_FIELD_INPUT ? d->in->inputs.data[f->index].name : NULL, *name = NULL;

@@ -17,8 +17,8 @@ typedef enum device_place_kind { DEVICE_SLOT, DEVICE_GROUP, DEVICE_ADDRESS, DEVI
 typedef struct device_place {
     uint8_t kind; /* device_place_kind */
     int16_t slot;
-    device_wide base;   /* ADDRESS */
-    kir_value *arena;   /* ARENA: its number, u32 */
+    device_wide base; /* ADDRESS */
+    kir_value *arena; /* ARENA: its number, u32 */
 } device_place;
 
 /* How a stopped lane goes on at the place that is being written. */
@@ -38,8 +38,11 @@ typedef struct device_function {
 } device_function;
 
 /* Facts about values and variables of the input are packed in their scratch: low bits known to be zero, and: */
-enum { DEVICE_ZEROS = 0xFF, DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */,
-       DEVICE_READ = 0x400 /* an INPUT that is more than the handle of a slot */ };
+enum {
+    DEVICE_ZEROS = 0xFF,
+    DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */,
+    DEVICE_READ = 0x400 /* an INPUT that is more than the handle of a slot */
+};
 
 /* A loop being copied. */
 typedef struct device_loop {
@@ -58,9 +61,9 @@ typedef struct device {
     bool group_memory; /* the program's shared memory is in the group */
     bool fills;        /* … and begins as zeros */
     bool any_open;
-    bool any_name; /* records have a NAME: open accesses, or faults with two values */
-    bool can_exit;         /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
-    bool has_kept_loop;    /* a loop that ghosts stay in */
+    bool any_name;                /* records have a NAME: open accesses, or faults with two values */
+    bool can_exit;                /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
+    bool has_kept_loop;           /* a loop that ghosts stay in */
     bool tell_faults, tell_alive; /* words that the group shares at barriers */
     device_function *functions;
     /* variables of the form; NULL until needed */
@@ -68,15 +71,15 @@ typedef struct device {
     kir_function *recorder; /* without ghosts: called at the end of the kernel, with these: */
     kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
     kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
-    const kir_function *function; /* being written */
-    device_wide ids[HG_ID_COUNT]; /* of the function being written */
-    uint32_t loops;               /* loops around that ghosts leave */
-    bool tail;                    /* of the kernel: nothing here must still be done by ghosts */
-    bool maybe_stopped;           /* a lane here may be a ghost */
-    bool stops_pending;           /* … once the access being written is done */
-    const kir_value *last_kept;   /* of the operations of the kernel's body the last that holds something ghosts must do */
+    const kir_function *function;   /* being written */
+    device_wide ids[HG_ID_COUNT];   /* of the function being written */
+    uint32_t loops;                 /* loops around that ghosts leave */
+    bool tail;                      /* of the kernel: nothing here must still be done by ghosts */
+    bool maybe_stopped;             /* a lane here may be a ghost */
+    bool stops_pending;             /* … once the access being written is done */
+    const kir_value *last_kept;     /* of the operations of the kernel's body the last that holds something ghosts must do */
     HG_VEC(device_loop) open_loops; /* the innermost last */
-    uint32_t open_ifs;            /* of the access being written */
+    uint32_t open_ifs;              /* of the access being written */
     kir_value *ifs[8];
 } device;
 
@@ -136,12 +139,12 @@ void device_mask(device *d, kir_builder *b); /* what follows is for lanes that h
 void device_close_ifs(device *d, kir_builder *b);
 /* A loop that looks at the clock is two: the inner one is the program's and ends every KIR_POLL_ROUNDS rounds, the outer one looks and goes
  * on with it. (Devices that run both sides of a branch under a mask would pay for a look in each round.) */
-void device_poll_begin(device *d, kir_builder *b, device_loop *loop); /* before the program's loop */
+void device_poll_begin(device *d, kir_builder *b, device_loop *loop);       /* before the program's loop */
 void device_poll_round(device *d, kir_builder *b, const device_loop *loop); /* at its start */
-void device_poll_end(device *d, kir_builder *b, device_loop *loop); /* after it */
+void device_poll_end(device *d, kir_builder *b, device_loop *loop);         /* after it */
 kir_var *device_stopped(device *d);
 kir_value *device_is_live(device *d, kir_builder *b);
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds); /* bool: time is over */
+kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);         /* bool: time is over */
 kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name); /* a variable of the form, made when new */
 
 /* ---- device_access.c: LOAD, STORE, CHECK, ATOMIC ---- */
@@ -153,7 +156,8 @@ kir_value *device_load(device *d, kir_builder *b, const device_place *at, kir_va
 void device_store(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value, uint8_t bytes);
 kir_value *device_raw_load(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t type, bool now);
 void device_raw_store(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, bool now);
-kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, kir_value *x, kir_value *y);
+kir_value *device_raw_atomic(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, kir_value *x,
+                             kir_value *y);
 bool device_is_native(const device *d, const device_place *at, uint8_t bytes);
 uint8_t device_place_types(const device *d, const device_place *at, uint8_t *types);
 uint8_t device_place_args(const device_place *at, kir_value **args);
@@ -162,7 +166,8 @@ void device_place_name(const device_place *at, char *name, size_t size, const ch
 device_place device_slot_place(device *d, int16_t slot, bool write);
 
 /* ---- device_atomic.c ---- */
-device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x, device_wide y);
+device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
+                            device_wide y);
 void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loop that tries a lock: out of it where the lock was 0 */
 
 /* ---- device_align.c, device_kept.c: analyses of the input ---- */

@@ -30,16 +30,41 @@ typedef enum kir_op {
 enum { KIR_BOOL = HG_TYPE_COUNT, KIR_VOID = HG_TYPE_COUNT + 1, KIR_TYPE_COUNT };
 
 typedef struct kir_value kir_value;
-typedef struct kir_region { kir_value *first, *last; kir_value *owner; /* IF or LOOP; NULL: function body */ } kir_region;
+typedef struct kir_region {
+    kir_value *first, *last;
+    kir_value *owner; /* IF or LOOP; NULL: function body */
+} kir_region;
 
-typedef enum kir_plan_memory { KIR_PLAN_NONE, KIR_PLAN_ENV, KIR_PLAN_SCRATCH, KIR_PLAN_STATE /* atlas/state.h */,
-                               KIR_PLAN_CHARACTERS /* i128[194·194], then f64[194·194]: atlas/characters.h; read only */ } kir_plan_memory;
+typedef enum kir_plan_memory {
+    KIR_PLAN_NONE,
+    KIR_PLAN_ENV,
+    KIR_PLAN_SCRATCH,
+    KIR_PLAN_STATE /* atlas/state.h */,
+    KIR_PLAN_CHARACTERS /* i128[194·194], then f64[194·194]: atlas/characters.h; read only */
+} kir_plan_memory;
 typedef enum kir_space { KIR_BUFFER, KIR_POOL, KIR_SHARED, KIR_CLASS, KIR_FLAT } kir_space;
-typedef enum kir_atomic { KIR_ATOMIC_ADD, KIR_ATOMIC_UMIN, KIR_ATOMIC_SMIN, KIR_ATOMIC_UMAX, KIR_ATOMIC_SMAX, KIR_ATOMIC_AND,
-                          KIR_ATOMIC_OR, KIR_ATOMIC_XOR, KIR_ATOMIC_EXCH, KIR_ATOMIC_CAS } kir_atomic;
+typedef enum kir_atomic {
+    KIR_ATOMIC_ADD,
+    KIR_ATOMIC_UMIN,
+    KIR_ATOMIC_SMIN,
+    KIR_ATOMIC_UMAX,
+    KIR_ATOMIC_SMAX,
+    KIR_ATOMIC_AND,
+    KIR_ATOMIC_OR,
+    KIR_ATOMIC_XOR,
+    KIR_ATOMIC_EXCH,
+    KIR_ATOMIC_CAS
+} kir_atomic;
 typedef enum kir_shape { KIR_VARYING, KIR_AFFINE, KIR_BLOCK_UNIFORM, KIR_UNIFORM } kir_shape; /* VARYING: also "not analysed" */
-typedef enum kir_fault { KIR_FAULT_BOUNDS = 1, KIR_FAULT_DIVISION = 2, KIR_FAULT_HANDLE = 3, KIR_FAULT_ALIGN = 4, KIR_FAULT_DOMAIN = 5,
-                         KIR_FAULT_BARRIER = 6, KIR_FAULT_STEPS = 7 } kir_fault; /* F01 … F07 */
+typedef enum kir_fault {
+    KIR_FAULT_BOUNDS = 1,
+    KIR_FAULT_DIVISION = 2,
+    KIR_FAULT_HANDLE = 3,
+    KIR_FAULT_ALIGN = 4,
+    KIR_FAULT_DOMAIN = 5,
+    KIR_FAULT_BARRIER = 6,
+    KIR_FAULT_STEPS = 7
+} kir_fault; /* F01 … F07 */
 
 /* Functions that are definitions over primitives: an hg_op, or one of these (maps without an instruction). */
 enum { KIR_FN_RELU = HG_OP_COUNT, KIR_FN_ERF, KIR_FN_ATAN2, KIR_FN_COUNT };
@@ -47,26 +72,33 @@ enum { KIR_FN_RELU = HG_OP_COUNT, KIR_FN_ERF, KIR_FN_ATAN2, KIR_FN_COUNT };
 typedef struct kir_var {
     struct kir_function *function; /* NULL: module (lane) variable */
     struct kir_var *next;
-    const char *name;      /* "r10", "p0", or NULL */
+    const char *name; /* "r10", "p0", or NULL */
     uint8_t type;
-    uint32_t length;       /* 0: scalar; else a private array of that many elements, zero at start */
-    uint32_t id;           /* dense in the module */
-    bool by_reference;     /* array parameter of a function: names the caller's array while the function runs */
-    uint32_t spill;        /* used by plan */
-    void *scratch;         /* free for the pass that runs */
+    uint32_t length;   /* 0: scalar; else a private array of that many elements, zero at start */
+    uint32_t id;       /* dense in the module */
+    bool by_reference; /* array parameter of a function: names the caller's array while the function runs */
+    uint32_t spill;    /* used by plan */
+    void *scratch;     /* free for the pass that runs */
 } kir_var;
 
-typedef struct kir_table { struct kir_table *next; uint8_t type; uint32_t length; const void *data; /* little-endian elements */ uint32_t id; const char *name; } kir_table;
+typedef struct kir_table {
+    struct kir_table *next;
+    uint8_t type;
+    uint32_t length;
+    const void *data; /* little-endian elements */
+    uint32_t id;
+    const char *name;
+} kir_table;
 
 /* An operation and its result. */
 struct kir_value {
-    uint8_t op;        /* kir_op */
-    uint8_t type;      /* of the result; KIR_VOID: none */
+    uint8_t op;   /* kir_op */
+    uint8_t type; /* of the result; KIR_VOID: none */
     uint8_t nargs;
-    uint8_t shape;     /* kir_shape, set by kir_shapes */
-    uint32_t id;       /* dense in the function, for printing and side tables; renumbered by kir_number */
-    uint32_t inst;     /* source instruction + 1; 0: none */
-    uint32_t uses;     /* set by kir_count_uses */
+    uint8_t shape; /* kir_shape, set by kir_shapes */
+    uint32_t id;   /* dense in the function, for printing and side tables; renumbered by kir_number */
+    uint32_t inst; /* source instruction + 1; 0: none */
+    uint32_t uses; /* set by kir_count_uses */
     kir_value **args;
     kir_value *prev, *next;
     kir_region *parent;
@@ -74,49 +106,74 @@ struct kir_value {
     union {
         /* After legalisation: an INPUT narrower than u32 may be read as u32, zero-extended. An ID of type u64 may be read as two
          * u32 values: imm = hg_idname, and hg_idname | KIR_ID_HIGH for the high half. */
-        uint64_t imm;            /* CONST up to 64 bits (zero-extended bits of the type; bool 0/1); INPUT, PARAM: index; ID: hg_idname; FENCE: hg_scope; BARRIER: id */
-        const uint8_t *bytes;    /* CONST wider than 64 bits: size(type) little-endian bytes */
-        kir_var *var;            /* VAR_*, ARRAY_* (ARRAY_GET args: index u32; ARRAY_SET: index u32, value) */
-        kir_table *table;        /* TABLE_GET args: index u32, in range */
-        struct { struct kir_function *function; kir_var **arrays; } call; /* CALL: args are the scalar params; arrays one for each array param */
-        struct {                 /* LOAD, STORE, CHECK, ATOMIC. args: [handle u64] (BUFFER, POOL; FLAT: flat address), [index u64] if has_index, then STORE: value; ATOMIC: operand(s) */
-            uint8_t space;       /* kir_space */
-            uint8_t bytes;       /* in memory: 1 2 4 8 (before legalisation up to 512 as bytes_wide) */
+        /* CONST up to 64 bits: zero-extended bits of the type, bool 0 or 1; INPUT, PARAM: index; ID: hg_idname; FENCE: hg_scope;
+         * BARRIER: id */
+        uint64_t imm;
+        const uint8_t *bytes; /* CONST wider than 64 bits: size(type) little-endian bytes */
+        kir_var *var;         /* VAR_*, ARRAY_* (ARRAY_GET args: index u32; ARRAY_SET: index u32, value) */
+        kir_table *table;     /* TABLE_GET args: index u32, in range */
+        struct {
+            struct kir_function *function;
+            kir_var **arrays;
+        } call; /* CALL: args are the scalar params; arrays one for each array param */
+        /* LOAD, STORE, CHECK, ATOMIC. args: [handle u64] (BUFFER, POOL; FLAT: flat address), [index u64] if has_index, then STORE: value;
+         * ATOMIC: operand(s) */
+        struct {
+            uint8_t space; /* kir_space */
+            uint8_t bytes; /* in memory: 1 2 4 8 (before legalisation up to 512 as bytes_wide) */
             uint8_t has_index;
-            uint8_t split;       /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
-            uint8_t unchecked;   /* a CHECK or range analysis proved it */
+            uint8_t split;           /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
+            uint8_t unchecked;       /* a CHECK or range analysis proved it */
             uint8_t volatile_access; /* device form: the fault record and locks; must really happen */
-            uint8_t atomic;      /* kir_atomic */
-            uint8_t class_id;    /* CLASS: base = class·12288, limit 12288; BUFFER: kir_plan_memory, memory no program can name */
-            uint8_t operand;     /* of the instruction, for faults, from 1 */
-            uint16_t bytes_wide; /* size of the access as written, for fault texts and CHECK */
-            int16_t slot;        /* provenance: index in module->slots, KIR_OPEN */
-            int64_t disp;        /* added exactly to the index */
-            kir_var *high;       /* ATOMIC of 8 bytes on a target without 64-bit integers (split): operands are pairs of u32, low first
+            uint8_t atomic;          /* kir_atomic */
+            uint8_t class_id;        /* CLASS: base = class·12288, limit 12288; BUFFER: kir_plan_memory, memory no program can name */
+            uint8_t operand;         /* of the instruction, for faults, from 1 */
+            uint16_t bytes_wide;     /* size of the access as written, for fault texts and CHECK */
+            int16_t slot;            /* provenance: index in module->slots, KIR_OPEN */
+            int64_t disp;            /* added exactly to the index */
+            kir_var *high;           /* ATOMIC of 8 bytes on a target without 64-bit integers (split): operands are pairs of u32, low first
                                     (CAS: expected low, high, desired low, high), the result is the old value's low half, and this
                                     u32 variable receives the high half */
         } mem;
-        struct { uint16_t fn; uint8_t atlas_type; } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
+        struct {
+            uint16_t fn;
+            uint8_t atlas_type;
+        } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
         /* FAULT_IF: kir_fault; message static or in the module's arena. args: the condition, then a u64 for each {} of the message
            (two u32, low first, on targets without 64-bit integers) */
-        struct { uint8_t code, operand, values; const char *message; } fault;
-        struct { uint16_t op; uint8_t opname; uint8_t atlas_type; const struct kir_step *info; } step; /* STEP: hg_op; args in kir_step order */
-        struct { bool bounded, once; } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
+        struct {
+            uint8_t code, operand, values;
+            const char *message;
+        } fault;
+        struct {
+            uint16_t op;
+            uint8_t opname;
+            uint8_t atlas_type;
+            const struct kir_step *info;
+        } step; /* STEP: hg_op; args in kir_step order */
+        struct {
+            bool bounded, once;
+        } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
     } u;
-    int64_t stride;    /* AFFINE: difference between neighbouring lanes, set by kir_shapes */
+    int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_shapes */
     uint64_t umin, umax; /* unsigned range, set by kir_shapes */
-    void *scratch;     /* free for the pass that runs */
+    void *scratch;       /* free for the pass that runs */
 };
 enum { KIR_OPEN = -1, KIR_ADDRESS = -2 /* device form: args begin with an address */, KIR_ID_HIGH = 256 };
 
 /* One memory operand of a STEP: as the mem fields, its args are the STEP's args [first, first + count). */
-typedef struct kir_step_array { uint8_t space, has_index, class_id, operand; uint8_t first_arg; int64_t disp; uint8_t access; } kir_step_array;
+typedef struct kir_step_array {
+    uint8_t space, has_index, class_id, operand;
+    uint8_t first_arg;
+    int64_t disp;
+    uint8_t access;
+} kir_step_array;
 /* STEP arguments: arrays in table order (handle, then index when present), then the count or size (u64) unless fixed, all uniform. */
 typedef struct kir_step {
     uint8_t array_count;
     kir_step_array arrays[4];
-    int8_t count_arg;      /* index in args, -1: none */
-    int8_t handle_arg;     /* pool.free, pool.alloc with a given handle */
+    int8_t count_arg;  /* index in args, -1: none */
+    int8_t handle_arg; /* pool.free, pool.alloc with a given handle */
 } kir_step;
 
 typedef struct kir_function {
@@ -124,27 +181,43 @@ typedef struct kir_function {
     struct kir_function *next;
     const char *name;
     uint32_t id;
-    uint8_t param_count;    /* scalar parameters, PARAM(i) */
+    uint8_t param_count; /* scalar parameters, PARAM(i) */
     uint8_t param_types[16];
-    uint8_t array_count;    /* array parameters: vars with by_reference */
+    uint8_t array_count; /* array parameters: vars with by_reference */
     kir_var *array_params[8];
-    uint8_t result;         /* KIR_VOID or a scalar type */
+    uint8_t result; /* KIR_VOID or a scalar type */
     kir_region *body;
-    uint32_t value_count;   /* after kir_number */
-    bool pure;              /* a definition: no memory, no faults, no module variables */
-    bool cold;              /* device form: seldom called, not worth writing in place */
-    bool helper;            /* kir_helper made it */
+    uint32_t value_count; /* after kir_number */
+    bool pure;            /* a definition: no memory, no faults, no module variables */
+    bool cold;            /* device form: seldom called, not worth writing in place */
+    bool helper;          /* kir_helper made it */
     void *scratch;
 } kir_function;
 
-typedef enum kir_input_kind { KIR_INPUT_PARAM /* register of the signature */, KIR_INPUT_ENV /* plan environment */,
-                              KIR_INPUT_FIELD /* device form: a field of the launch record at byte index */ } kir_input_kind;
+typedef enum kir_input_kind {
+    KIR_INPUT_PARAM /* register of the signature */,
+    KIR_INPUT_ENV /* plan environment */,
+    KIR_INPUT_FIELD /* device form: a field of the launch record at byte index */
+} kir_input_kind;
 /* index: ENV: byte offset in the environment. limb_bytes 0: the whole value (at most 64 bits); else the value is the limb_bytes bytes
  * that start at byte limb · limb_bytes of the little-endian source value (wide types, and halves of u64 on targets without it). */
-typedef struct kir_input { uint8_t kind, type, reg, limb_bytes; uint16_t limb; uint32_t index; const char *name; bool is_buffer, is_pool; } kir_input;
+typedef struct kir_input {
+    uint8_t kind, type, reg, limb_bytes;
+    uint16_t limb;
+    uint32_t index;
+    const char *name;
+    bool is_buffer, is_pool;
+} kir_input;
 /* What a slot is: a buffer or pool of the program, or (device form only) memory that the form itself needs. */
-typedef enum kir_slot_kind { KIR_SLOT_MEMORY, KIR_SLOT_CLASS, KIR_SLOT_FAULT, KIR_SLOT_TABLE, KIR_SLOT_LOCKS, KIR_SLOT_SHARED,
-                             KIR_SLOT_ARENA /* handle: which */ } kir_slot_kind;
+typedef enum kir_slot_kind {
+    KIR_SLOT_MEMORY,
+    KIR_SLOT_CLASS,
+    KIR_SLOT_FAULT,
+    KIR_SLOT_TABLE,
+    KIR_SLOT_LOCKS,
+    KIR_SLOT_SHARED,
+    KIR_SLOT_ARENA /* handle: which */
+} kir_slot_kind;
 /* A buffer or pool that memory operations name directly: through an input (handle parameter) or a constant handle. */
 typedef struct kir_slot {
     uint8_t space, plan; /* kir_plan_memory */
@@ -152,7 +225,7 @@ typedef struct kir_slot {
     bool constant, read, written;
     uint32_t input;
     uint64_t handle;
-    int32_t base;        /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */
+    int32_t base; /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */
 } kir_slot;
 
 typedef struct kir_module {
@@ -160,25 +233,25 @@ typedef struct kir_module {
     const char *name;
     kir_function *functions, *last_function; /* functions: the kernel */
     uint32_t function_count;
-    kir_var *vars, *last_var;   /* all variables, module's and functions' */
+    kir_var *vars, *last_var; /* all variables, module's and functions' */
     uint32_t var_count;
     kir_table *tables;
     uint32_t table_count;
     HG_VEC(kir_input) inputs;
-    HG_VEC(kir_slot) slots;     /* set by kir_provenance */
-    bool has_open;              /* some access has slot KIR_OPEN */
+    HG_VEC(kir_slot) slots; /* set by kir_provenance */
+    bool has_open;          /* some access has slot KIR_OPEN */
     bool uses_barrier, uses_shared, uses_class, has_step, relaxed;
-    const struct hg_program *program; /* for comments and fault texts; may be NULL; borrowed */
+    const struct hg_program *program;                       /* for comments and fault texts; may be NULL; borrowed */
     kir_function *definitions[KIR_FN_COUNT][HG_TYPE_COUNT]; /* one function a definition and type, made on demand */
 } kir_module;
 
 /* What a target does natively. Everything else is lowered by kir_legalise. */
 typedef struct kir_caps {
     bool i8, i16, i64, f64;
-    bool fma32, fma64;      /* fused and correctly rounded */
-    bool subnormals;        /* f32 (and f64) keep subnormals */
-    bool half;              /* H2F F2H B2F F2B */
-    bool folds_zeros;       /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x is: it must not see such zeros */
+    bool fma32, fma64; /* fused and correctly rounded */
+    bool subnormals;   /* f32 (and f64) keep subnormals */
+    bool half;         /* H2F F2H B2F F2B */
+    bool folds_zeros;  /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x is: it must not see such zeros */
     bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */
     bool inexact[KIR_OP_COUNT][2]; /* [op][1: of or to f64] the target's own result differs from prim.def (division that is not correctly
                                       rounded, a conversion that does not saturate, …): integer code instead */
@@ -195,18 +268,20 @@ kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_
 kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t length, const char *name);
 kir_var *kir_array_param(kir_function *f, uint8_t type, uint32_t length, const char *name);
 kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const void *data, const char *name); /* copies data */
-uint64_t kir_type_bytes(uint8_t type); /* bool: 1 */
-uint32_t kir_type_bits(uint8_t type);  /* bool: 1 */
+uint64_t kir_type_bytes(uint8_t type);                                                                         /* bool: 1 */
+uint32_t kir_type_bits(uint8_t type);                                                                          /* bool: 1 */
 bool kir_type_is_float(uint8_t type);
-uint8_t kir_type_of(hg_type type);     /* i32 -> u32, f16 -> u16, … */
+uint8_t kir_type_of(hg_type type); /* i32 -> u32, f16 -> u16, … */
 const char *kir_op_name(kir_op op);
 const char *kir_type_name(uint8_t type);
-uint32_t kir_number(kir_function *f);  /* ids in order of text; returns and stores the count */
+uint32_t kir_number(kir_function *f); /* ids in order of text; returns and stores the count */
 void kir_count_uses(kir_module *m);
 bool kir_has_side_effect(const kir_value *v); /* must stay even when unused */
-static inline bool kir_is_access(const kir_value *v) { return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC; }
-bool kir_in_loops_only(const kir_value *v);   /* no IF around it */
-void kir_remove(kir_value *v);         /* unlinks from its region */
+static inline bool kir_is_access(const kir_value *v) {
+    return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
+}
+bool kir_in_loops_only(const kir_value *v); /* no IF around it */
+void kir_remove(kir_value *v);              /* unlinks from its region */
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */
 kir_value *kir_walk(const kir_value *v, const kir_region *root);
 
@@ -214,13 +289,13 @@ kir_value *kir_walk(const kir_value *v, const kir_region *root);
 typedef struct kir_builder {
     kir_module *module;
     kir_function *function;
-    kir_region *region;    /* where operations are appended */
-    uint32_t inst;         /* stored in new values */
+    kir_region *region; /* where operations are appended */
+    uint32_t inst;      /* stored in new values */
     bool failed;
-    kir_value dummy;       /* given out when failed */
+    kir_value dummy; /* given out when failed */
     kir_value *dummy_args[8];
     kir_region dummy_region;
-    const kir_caps *caps;  /* NULL: build high-level; set by kir_legalise while it emits */
+    const kir_caps *caps; /* NULL: build high-level; set by kir_legalise while it emits */
 } kir_builder;
 void kir_builder_init(kir_builder *b, kir_module *m, kir_function *f);
 kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args); /* fields of u are zero */
@@ -228,7 +303,7 @@ kir_value *kir_const(kir_builder *b, uint8_t type, uint64_t bits);
 kir_value *kir_const_bytes(kir_builder *b, uint8_t type, const uint8_t *bytes); /* any width; copies */
 kir_value *kir_f32(kir_builder *b, float value);
 kir_value *kir_f64(kir_builder *b, double value);
-kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);               /* result SAME */
+kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);                /* result SAME */
 kir_value *kir_binary(kir_builder *b, kir_op op, kir_value *a, kir_value *c); /* result SAME or BOOL by prim.def */
 kir_value *kir_ffma(kir_builder *b, kir_value *a, kir_value *m, kir_value *c);
 kir_value *kir_select(kir_builder *b, kir_value *cond, kir_value *a, kir_value *c);
@@ -262,16 +337,23 @@ void kir_exit(kir_builder *b);
 void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message);
 enum { KIR_FAULT_VALUES = 2 };
 /* message with a {} for each value (u64, at most KIR_FAULT_VALUES). Values are worked out by all lanes: put them under an IF. */
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count, kir_value *const *values);
+void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count,
+                         kir_value *const *values);
 /* shorthands used by definitions */
-static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y); }
-static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y); }
-static inline kir_value *kir_mul(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, kir_type_is_float(x->type) ? KIR_FMUL : KIR_MUL, x, y); }
+static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y);
+}
+static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y);
+}
+static inline kir_value *kir_mul(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FMUL : KIR_MUL, x, y);
+}
 
 /* ---- define/: the one definition of every derived function over primitives ---- */
 /* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64 only. */
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type atlas_type, kir_value *const *args);
-uint8_t kir_define_args(uint16_t fn);                 /* number of arguments */
+uint8_t kir_define_args(uint16_t fn); /* number of arguments */
 bool kir_define_exists(uint16_t fn, hg_type atlas_type);
 bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
 /* The module's function of a definition, made on first use. NULL when out of memory. */
@@ -297,9 +379,9 @@ kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_si
 hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;
 
 /* ---- passes ---- */
-hg_status kir_simplify(kir_module *m);   /* forward variables, fold constants, common subexpressions, dead code */
-void kir_shapes(kir_module *m, bool tile_is_block); /* sets shape, stride, range */
-hg_status kir_provenance(kir_module *m); /* sets mem.slot, module->slots, has_open */
+hg_status kir_simplify(kir_module *m);                         /* forward variables, fold constants, common subexpressions, dead code */
+void kir_shapes(kir_module *m, bool tile_is_block);            /* sets shape, stride, range */
+hg_status kir_provenance(kir_module *m);                       /* sets mem.slot, module->slots, has_open */
 hg_status kir_provenance_within(kir_module *m, uint32_t most); /* for a device of few slots: the other accesses are open */
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status kir_verify(const kir_module *m) HG_NODISCARD;
@@ -308,9 +390,9 @@ void kir_print(hg_text *out, const kir_module *m);
 /* ---- clone.c: copies operations between modules ---- */
 typedef struct kir_cloner {
     const kir_module *from;
-    kir_builder to;             /* its region receives the copies */
-    kir_var **vars;             /* by id of from */
-    kir_function **functions;   /* by id of from */
+    kir_builder to;           /* its region receives the copies */
+    kir_var **vars;           /* by id of from */
+    kir_function **functions; /* by id of from */
     kir_table **tables;
 } kir_cloner;
 /* Starts copying into the kernel function of an empty module that has no inputs yet; the inputs of from are copied. */
@@ -324,7 +406,9 @@ hg_status kir_cloner_finish(kir_cloner *c) HG_NODISCARD;
 
 /* ---- build.c: from a verified program ---- */
 struct hg_cfg;
-typedef struct kir_build_options { uint64_t max_steps; /* 0: none */ } kir_build_options;
+typedef struct kir_build_options {
+    uint64_t max_steps; /* 0: none */
+} kir_build_options;
 /* Requires: hg_verify succeeded. Provides: structured module, functions[0] the program, one function an Atlas function. */
 hg_status kir_build(const struct hg_cfg *cfg, const kir_build_options *options, kir_module **module) HG_NODISCARD;
 

@@ -104,8 +104,7 @@ hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module 
         HG_TRY(step(&m, caps, half_pass));
         u = find_uses(m);
     }
-    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64)) ||
-        ((u.f32 || u.f64) && any_inexact(caps, false))) {
+    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64)) || ((u.f32 || u.f64) && any_inexact(caps, false))) {
         HG_TRY(step(&m, caps, float_pass));
         u = find_uses(m);
     }

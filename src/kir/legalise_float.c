@@ -64,7 +64,8 @@ static kir_function *guarded(legal_pass *p, kir_op op, uint8_t nargs) {
 static bool through_f64(legal_pass *p, const kir_value *v, kir_value *const *args) {
     kir_builder *b = &p->b;
     kir_value *wide[3];
-    if ((v->op != KIR_FDIV && v->op != KIR_FSQRT) || soft_f64(p) || is_inexact(p, v->op, HG_TYPE_F64) || is_inexact(p, KIR_F2F, HG_TYPE_F64))
+    if ((v->op != KIR_FDIV && v->op != KIR_FSQRT) || soft_f64(p) || is_inexact(p, v->op, HG_TYPE_F64) ||
+        is_inexact(p, KIR_F2F, HG_TYPE_F64))
         return false;
     for (uint8_t i = 0; i < v->nargs; i++) wide[i] = kir_convert(b, KIR_F2F, HG_TYPE_F64, args[i]);
     legal_set(p, v, kir_convert(b, KIR_F2F, HG_TYPE_F32, kir_emit(b, (kir_op)v->op, HG_TYPE_F64, v->nargs, wide)));
@@ -78,7 +79,8 @@ static bool arithmetic(legal_pass *p, const kir_value *v) {
     if (f64 && !soft_f64(p) && !inexact) return false;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = legal_arg(p, v, i);
     if (!f64 && inexact && through_f64(p, v, args)) return true;
-    if (!f64 && !inexact && (p->caps->subnormals || v->op == KIR_FTRUNC || v->op == KIR_FRINT)) return false; /* a subnormal becomes 0 there anyway */
+    if (!f64 && !inexact && (p->caps->subnormals || v->op == KIR_FTRUNC || v->op == KIR_FRINT))
+        return false; /* a subnormal becomes 0 there anyway */
     if (!f64 && !inexact && v->op != KIR_FFLOOR) {
         legal_set(p, v, kir_call(b, guarded(p, (kir_op)v->op, v->nargs), v->nargs, args, NULL));
         return true;

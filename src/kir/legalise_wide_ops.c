@@ -279,7 +279,8 @@ static kir_value *subtract_product(wf *f, kir_var *u, kir_var *v, kir_value *j, 
 static kir_function *divide(legal_pass *p, uint8_t type) {
     BEGIN("divide", KIR_VOID, 0, NULL, 4);
     kir_var *quotient = f->a[0], *dividend = f->a[1], *divisor = f->a[2], *rest = f->a[3];
-    kir_var *u = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "u"), *v = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "v");
+    kir_var *u = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "u"),
+            *v = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "v");
     kir_var *left = local(f, HG_TYPE_U32, "left");
     uint32_t width = kir_type_bits(type), half = f->bits / 2, log = half == 32 ? 5 : 4;
     kir_value *zero[] = {u32(b, 0), limb(f, 0)}, *one = u32(b, 1), *round = u32(b, half - 1);

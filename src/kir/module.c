@@ -62,8 +62,10 @@ kir_function *kir_function_create(kir_module *m, const char *name, uint8_t resul
     f->id = m->function_count++;
     f->result = result;
     f->body = body;
-    if (m->last_function) m->last_function->next = f;
-    else m->functions = f;
+    if (m->last_function)
+        m->last_function->next = f;
+    else
+        m->functions = f;
     m->last_function = f;
     return f;
 }
@@ -88,8 +90,10 @@ kir_var *kir_var_create(kir_module *m, kir_function *f, uint8_t type, uint32_t l
     v->length = length;
     v->id = m->var_count++;
     v->name = copy_name(m, name);
-    if (m->last_var) m->last_var->next = v;
-    else m->vars = v;
+    if (m->last_var)
+        m->last_var->next = v;
+    else
+        m->vars = v;
     m->last_var = v;
     return v;
 }
@@ -156,9 +160,21 @@ bool kir_in_loops_only(const kir_value *v) {
 
 bool kir_has_side_effect(const kir_value *v) {
     switch ((kir_op)v->op) {
-    case KIR_VAR_SET: case KIR_ARRAY_SET: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: case KIR_FENCE: case KIR_BARRIER:
-    case KIR_IF: case KIR_LOOP: case KIR_BREAK: case KIR_CONTINUE: case KIR_EXIT: case KIR_RETURN: case KIR_FAULT_IF: case KIR_STEP:
-        return true;
+    case KIR_VAR_SET:
+    case KIR_ARRAY_SET:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC:
+    case KIR_FENCE:
+    case KIR_BARRIER:
+    case KIR_IF:
+    case KIR_LOOP:
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_EXIT:
+    case KIR_RETURN:
+    case KIR_FAULT_IF:
+    case KIR_STEP: return true;
     case KIR_LOAD: return !v->u.mem.unchecked; /* it may fault */
     case KIR_CALL: return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
     default: return false;
@@ -166,10 +182,14 @@ bool kir_has_side_effect(const kir_value *v) {
 }
 
 void kir_remove(kir_value *v) {
-    if (v->prev) v->prev->next = v->next;
-    else v->parent->first = v->next;
-    if (v->next) v->next->prev = v->prev;
-    else v->parent->last = v->prev;
+    if (v->prev)
+        v->prev->next = v->next;
+    else
+        v->parent->first = v->next;
+    if (v->next)
+        v->next->prev = v->prev;
+    else
+        v->parent->last = v->prev;
     v->prev = v->next = NULL;
     v->parent = NULL;
 }

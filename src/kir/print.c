@@ -3,8 +3,10 @@
 #include "kir/device.h"
 
 static void print_var(hg_text *out, const kir_var *v) {
-    if (v->name) hg_text_addf(out, "%s%s.%s", v->function ? "" : "$", v->name, kir_type_name(v->type));
-    else hg_text_addf(out, "%sv%u.%s", v->function ? "" : "$", (unsigned)v->id, kir_type_name(v->type));
+    if (v->name)
+        hg_text_addf(out, "%s%s.%s", v->function ? "" : "$", v->name, kir_type_name(v->type));
+    else
+        hg_text_addf(out, "%sv%u.%s", v->function ? "" : "$", (unsigned)v->id, kir_type_name(v->type));
 }
 
 static const char *const SPACES[] = {"buffer", "pool", "shared", "class", "flat"};
@@ -39,7 +41,10 @@ static void print_id(hg_text *out, const kir_module *m, const kir_value *v) {
     static const char *const device[] = {"thread", "local_x", "local_y", "local_z", "group_x", "group_y", "group_z"};
     uint64_t id = v->u.imm & (KIR_ID_HIGH - 1);
     bool own = is_device_form(m);
-    hg_text_addf(out, " %s%s", own && id < KIR_DEVICE_ID_COUNT ? device[id] : !own && id < HG_ID_COUNT ? hg_idname_name((hg_idname)id) : "?",
+    hg_text_addf(out, " %s%s",
+                 own && id < KIR_DEVICE_ID_COUNT ? device[id]
+                 : !own && id < HG_ID_COUNT      ? hg_idname_name((hg_idname)id)
+                                                 : "?",
                  v->u.imm & KIR_ID_HIGH ? " high" : "");
 }
 
@@ -54,12 +59,18 @@ static void print_detail(hg_text *out, const kir_module *m, const kir_value *v) 
     case KIR_ID: print_id(out, m, v); break;
     case KIR_FENCE: hg_text_addf(out, " %s", hg_scope_name((hg_scope)v->u.imm)); break;
     case KIR_BARRIER: hg_text_addf(out, " %u", (unsigned)v->u.imm); break;
-    case KIR_VAR_GET: case KIR_VAR_SET: case KIR_ARRAY_GET: case KIR_ARRAY_SET:
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET:
         hg_text_add(out, " ", 1);
         print_var(out, v->u.var);
         break;
     case KIR_TABLE_GET: hg_text_addf(out, " table%u", (unsigned)v->u.table->id); break;
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: print_memory(out, v); break;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: print_memory(out, v); break;
     case KIR_CALL:
         hg_text_addf(out, " @%s", v->u.call.function->name);
         for (uint8_t i = 0; i < v->u.call.function->array_count; i++) {
@@ -69,8 +80,10 @@ static void print_detail(hg_text *out, const kir_module *m, const kir_value *v) 
         break;
     case KIR_FAULT_IF: hg_text_addf(out, " F%02u '%s'", (unsigned)v->u.fault.code, v->u.fault.message ? v->u.fault.message : ""); break;
     case KIR_DERIVED:
-        if (v->u.derived.fn < HG_OP_COUNT) hg_text_addf(out, " %s", hg_op_get((hg_op)v->u.derived.fn)->text);
-        else hg_text_addf(out, " %s", v->u.derived.fn == KIR_FN_RELU ? "relu" : v->u.derived.fn == KIR_FN_ERF ? "erf" : "atan2");
+        if (v->u.derived.fn < HG_OP_COUNT)
+            hg_text_addf(out, " %s", hg_op_get((hg_op)v->u.derived.fn)->text);
+        else
+            hg_text_addf(out, " %s", v->u.derived.fn == KIR_FN_RELU ? "relu" : v->u.derived.fn == KIR_FN_ERF ? "erf" : "atan2");
         hg_text_addf(out, ".%s", hg_type_name((hg_type)v->u.derived.atlas_type));
         break;
     case KIR_STEP: hg_text_addf(out, " %s.%s", hg_op_get((hg_op)v->u.step.op)->text, hg_type_name((hg_type)v->u.step.atlas_type)); break;
@@ -141,8 +154,10 @@ static void print_body(hg_text *out, const kir_module *m, const kir_function *f)
 
 static void print_input(hg_text *out, const kir_input *input, uint64_t i) {
     hg_text_addf(out, "input %u: %s ", (unsigned)i, kir_type_name(input->type));
-    if (input->kind == KIR_INPUT_FIELD) hg_text_addf(out, "at byte %u of the record", (unsigned)input->index);
-    else hg_text_addf(out, "r%u", (unsigned)input->reg);
+    if (input->kind == KIR_INPUT_FIELD)
+        hg_text_addf(out, "at byte %u of the record", (unsigned)input->index);
+    else
+        hg_text_addf(out, "r%u", (unsigned)input->reg);
     hg_text_addf(out, " %s\n", input->name ? input->name : "");
 }
 
@@ -152,16 +167,20 @@ void kir_print(hg_text *out, const kir_module *m) {
     for (uint64_t i = 0; i < m->inputs.count; i++) print_input(out, &m->inputs.data[i], i);
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *s = &m->slots.data[i];
-        if (s->kind != KIR_SLOT_MEMORY) hg_text_addf(out, "slot %u: %s\n", (unsigned)i, kinds[s->kind]);
-        else if (s->constant) hg_text_addf(out, "slot %u: %s handle %llu\n", (unsigned)i, SPACES[s->space], (unsigned long long)s->handle);
-        else hg_text_addf(out, "slot %u: %s of input %u\n", (unsigned)i, SPACES[s->space], (unsigned)s->input);
+        if (s->kind != KIR_SLOT_MEMORY)
+            hg_text_addf(out, "slot %u: %s\n", (unsigned)i, kinds[s->kind]);
+        else if (s->constant)
+            hg_text_addf(out, "slot %u: %s handle %llu\n", (unsigned)i, SPACES[s->space], (unsigned long long)s->handle);
+        else
+            hg_text_addf(out, "slot %u: %s of input %u\n", (unsigned)i, SPACES[s->space], (unsigned)s->input);
     }
     for (kir_function *f = m->functions; f; f = f->next) {
         kir_number(f);
         hg_text_addf(out, "\nfunction %s(", f->name);
         for (uint8_t i = 0; i < f->param_count; i++) hg_text_addf(out, "%s%s", i ? ", " : "", kir_type_name(f->param_types[i]));
         for (uint8_t i = 0; i < f->array_count; i++)
-            hg_text_addf(out, "%s&%s[%u]", i || f->param_count ? ", " : "", kir_type_name(f->array_params[i]->type), (unsigned)f->array_params[i]->length);
+            hg_text_addf(out, "%s&%s[%u]", i || f->param_count ? ", " : "", kir_type_name(f->array_params[i]->type),
+                         (unsigned)f->array_params[i]->length);
         hg_text_addf(out, ") -> %s {\n", kir_type_name(f->result));
         print_body(out, m, f);
         hg_text_addf(out, "}\n");

@@ -4,7 +4,10 @@
 #include "kir/kir.h"
 
 typedef enum origin_kind { ORIGIN_NONE, ORIGIN_INPUT, ORIGIN_CONST, ORIGIN_OPEN } origin_kind;
-typedef struct origin { uint8_t kind; uint64_t value; } origin; /* value: input or handle */
+typedef struct origin {
+    uint8_t kind;
+    uint64_t value;
+} origin; /* value: input or handle */
 
 /* More different handles than this are open: every binding would cost all launches of the kernel. */
 enum { MAX_SLOTS = 256 };
@@ -45,14 +48,16 @@ static bool slot_of(kir_module *m, uint8_t space, uint8_t plan, origin o, uint32
     bool constant = o.kind == ORIGIN_CONST;
     for (uint64_t i = 0; i < m->slots.count; i++) {
         const kir_slot *s = &m->slots.data[i];
-        if (s->space != space || s->plan != plan || s->constant != constant || (constant ? s->handle != o.value : s->input != o.value)) continue;
+        if (s->space != space || s->plan != plan || s->constant != constant || (constant ? s->handle != o.value : s->input != o.value))
+            continue;
         *slot = (int16_t)i;
         return true;
     }
     if (m->slots.count >= most && !plan) return true;
     kir_slot *s = hg_vec_push(&m->slots);
     if (!s) return false;
-    *s = (kir_slot){.space = space, .plan = plan, .constant = constant, .input = constant ? 0 : (uint32_t)o.value, .handle = constant ? o.value : 0};
+    *s = (kir_slot){
+        .space = space, .plan = plan, .constant = constant, .input = constant ? 0 : (uint32_t)o.value, .handle = constant ? o.value : 0};
     *slot = (int16_t)(m->slots.count - 1);
     return true;
 }

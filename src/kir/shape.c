@@ -16,11 +16,16 @@
 enum { WIDEN_AFTER = 4, GIVE_UP_AFTER = 24, MAX_ROUNDS = 64 };
 enum { NOT_YET = 0xFF }; /* shape of what comes from variables that nothing was set to so far */
 
-typedef struct fact { uint8_t shape; bool set; int64_t stride; uint64_t umin, umax; } fact;
+typedef struct fact {
+    uint8_t shape;
+    bool set;
+    int64_t stride;
+    uint64_t umin, umax;
+} fact;
 
 typedef struct function_fact {
     fact params[16], result;
-    uint8_t control;  /* of its calls; worse when lanes return early */
+    uint8_t control; /* of its calls; worse when lanes return early */
 } function_fact;
 
 typedef struct shaper {
@@ -68,8 +73,10 @@ static void join(shaper *x, fact *to, fact f, uint8_t type) {
         return;
     }
     fact before = *to;
-    if (to->shape == KIR_AFFINE && f.shape == KIR_AFFINE && to->stride == f.stride) to->shape = KIR_AFFINE;
-    else to->shape = weaker(to->shape, f.shape);
+    if (to->shape == KIR_AFFINE && f.shape == KIR_AFFINE && to->stride == f.stride)
+        to->shape = KIR_AFFINE;
+    else
+        to->shape = weaker(to->shape, f.shape);
     if (f.umin < to->umin) to->umin = x->round < WIDEN_AFTER ? f.umin : 0;
     if (f.umax > to->umax) to->umax = x->round < WIDEN_AFTER ? f.umax : type_max(type);
     if (to->shape != before.shape || to->umin != before.umin || to->umax != before.umax) {
@@ -124,15 +131,18 @@ static void range_of(kir_value *v) {
         if (is_single(b) && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax) range(v, a->umin << b->umax, a->umax << b->umax);
         break;
     case KIR_LSHR:
-        if (is_single(b) && b->umax < kir_type_bits(v->type)) range(v, a->umin >> b->umax, a->umax >> b->umax);
-        else range(v, 0, a->umax);
+        if (is_single(b) && b->umax < kir_type_bits(v->type))
+            range(v, a->umin >> b->umax, a->umax >> b->umax);
+        else
+            range(v, 0, a->umax);
         break;
     case KIR_CLZ: range(v, 0, kir_type_bits(a->type)); break;
     case KIR_SELECT:
         range(v, v->args[1]->umin < v->args[2]->umin ? v->args[1]->umin : v->args[2]->umin,
               v->args[1]->umax > v->args[2]->umax ? v->args[1]->umax : v->args[2]->umax);
         break;
-    case KIR_ZEXT: case KIR_BITCAST: range(v, a->umin, a->umax); break;
+    case KIR_ZEXT:
+    case KIR_BITCAST: range(v, a->umin, a->umax); break;
     case KIR_TRUNC:
         if (a->umax <= top) range(v, a->umin, a->umax);
         break;
@@ -142,13 +152,17 @@ static void range_of(kir_value *v) {
 
 /* ---- affine ---- */
 
-static bool is_base(const shaper *x, const kir_value *v) { return v->shape == KIR_UNIFORM || (v->shape == KIR_BLOCK_UNIFORM && x->tile_is_block); }
+static bool is_base(const shaper *x, const kir_value *v) {
+    return v->shape == KIR_UNIFORM || (v->shape == KIR_BLOCK_UNIFORM && x->tile_is_block);
+}
 
 /* The wrap-free cases are those whose range was found without wrap; v has its range already. */
 static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
     const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
     uint64_t top = type_max(v->type), product;
-    if (kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type) || kir_type_is_float(a->type) || v->type == KIR_BOOL || kir_type_bytes(a->type) > 8) return false;
+    if (kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type) || kir_type_is_float(a->type) || v->type == KIR_BOOL ||
+        kir_type_bytes(a->type) > 8)
+        return false;
     bool one = a->shape == KIR_AFFINE, two = b && b->shape == KIR_AFFINE;
     int64_t s = one ? a->stride : 0, t = two ? b->stride : 0;
     if ((!one && !is_base(x, a)) || (b && !two && !is_base(x, b))) return false;
@@ -181,10 +195,15 @@ static void identify(kir_value *v) {
         range(v, 0, HG_MAX_LANES - 1);
         break;
     case HG_ID_LANE_COUNT: range(v, 0, HG_MAX_LANES); /* fallthrough */
-    case HG_ID_BLOCK_DIM_X: case HG_ID_BLOCK_DIM_Y: case HG_ID_BLOCK_DIM_Z: case HG_ID_GRID_DIM_X: case HG_ID_GRID_DIM_Y: case HG_ID_GRID_DIM_Z:
-        v->shape = KIR_UNIFORM;
-        break;
-    case HG_ID_BLOCK_IDX_X: case HG_ID_BLOCK_IDX_Y: case HG_ID_BLOCK_IDX_Z: v->shape = KIR_BLOCK_UNIFORM; break;
+    case HG_ID_BLOCK_DIM_X:
+    case HG_ID_BLOCK_DIM_Y:
+    case HG_ID_BLOCK_DIM_Z:
+    case HG_ID_GRID_DIM_X:
+    case HG_ID_GRID_DIM_Y:
+    case HG_ID_GRID_DIM_Z: v->shape = KIR_UNIFORM; break;
+    case HG_ID_BLOCK_IDX_X:
+    case HG_ID_BLOCK_IDX_Y:
+    case HG_ID_BLOCK_IDX_Z: v->shape = KIR_BLOCK_UNIFORM; break;
     default: break;
     }
 }
@@ -241,7 +260,8 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
         v->umin = weaker(control, v->shape);
         v->scratch = v;
         return;
-    case KIR_BREAK: case KIR_CONTINUE:
+    case KIR_BREAK:
+    case KIR_CONTINUE:
         loop = loop_around(v->parent);
         if (v->next == NULL && loop) worsen(x, &loop->shape, control);
         return;
@@ -289,10 +309,13 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_CONST:
         v->shape = KIR_UNIFORM;
-        if (kir_type_bytes(v->type) <= 8) range(v, v->u.imm, v->u.imm);
-        else range(v, 0, UINT64_MAX);
+        if (kir_type_bytes(v->type) <= 8)
+            range(v, v->u.imm, v->u.imm);
+        else
+            range(v, 0, UINT64_MAX);
         return;
-    case KIR_INPUT: case KIR_STEP:
+    case KIR_INPUT:
+    case KIR_STEP:
         v->shape = KIR_UNIFORM;
         range(v, 0, type_max(v->type));
         return;
@@ -300,14 +323,20 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
     case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
     case KIR_VAR_SET: join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type); return;
-    case KIR_ARRAY_GET: case KIR_ARRAY_SET: visit_array(x, v, control); return;
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: visit_array(x, v, control); return;
     case KIR_ATOMIC:
-        if (v->u.mem.high) join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
+        if (v->u.mem.high)
+            join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
         varying(v);
         return;
     case KIR_LOAD: varying(v); return;
     case KIR_CALL: visit_call(x, v, control); return;
-    case KIR_IF: case KIR_LOOP: case KIR_BREAK: case KIR_CONTINUE: case KIR_RETURN: visit_control(x, f, v, control); return;
+    case KIR_IF:
+    case KIR_LOOP:
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_RETURN: visit_control(x, f, v, control); return;
     default:
         if (v->type != KIR_VOID) pure(x, v);
     }
@@ -355,8 +384,10 @@ void kir_shapes(kir_module *m, bool tile_is_block) {
             for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
         if (!x.changed) set_unset(&x);
     }
-    if (x.changed) reset(m, KIR_VARYING);
-    else settle(m);
+    if (x.changed)
+        reset(m, KIR_VARYING);
+    else
+        settle(m);
     hg_free(x.vars);
     hg_free(x.functions);
 }

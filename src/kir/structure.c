@@ -12,7 +12,10 @@
 /* ---- ways in and out of loops ---- */
 
 /* An exit of loop to block, or an entry of loop at block; number counts those of its loop. */
-typedef struct way { uint32_t loop, block, number; bool is_entry; } way;
+typedef struct way {
+    uint32_t loop, block, number;
+    bool is_entry;
+} way;
 
 typedef struct ways {
     HG_VEC(way) list;
@@ -122,8 +125,10 @@ static uint32_t edges_of(const graph *g, int32_t i) {
 
 static void block_edges(graph *g, const ways *w, uint32_t b) {
     edge *e = &g->edges[g->items[b].edges];
-    if (g->blocks[b].exit == HG_EXIT_RET) e[0] = (edge){TO_RETURN, 0};
-    else if (g->blocks[b].exit == HG_EXIT_STOP) e[0] = (edge){TO_STOP, 0};
+    if (g->blocks[b].exit == HG_EXIT_RET)
+        e[0] = (edge){TO_RETURN, 0};
+    else if (g->blocks[b].exit == HG_EXIT_STOP)
+        e[0] = (edge){TO_STOP, 0};
     else
         for (uint32_t k = 0; k < g->items[b].edge_count; k++)
             e[k] = structure_leaves(g->x->source, b, k) ? (edge){TO_LEAVE, 0} : route(g, w, g->loop_of[b], g->blocks[b].succ[k]);
@@ -224,8 +229,10 @@ static void add_out(item *n, int32_t target) {
     if (n->out_count == OUT_MANY) return;
     for (uint8_t i = 0; i < n->out_count; i++)
         if (n->out[i] == target) return;
-    if (n->out_count == OUT_KNOWN) n->out_count = OUT_MANY;
-    else n->out[n->out_count++] = target;
+    if (n->out_count == OUT_KNOWN)
+        n->out_count = OUT_MANY;
+    else
+        n->out[n->out_count++] = target;
 }
 
 /* Adds what the subtree of child leads to, the rest of v's own subtree aside. */
@@ -244,9 +251,12 @@ static void follow_ups(graph *g, const int32_t *list, uint32_t count) {
         for (uint32_t k = 0; k < n[v].edge_count; k++) {
             int32_t to = g->edges[n[v].edges + k].target;
             if (to == TO_LEAVE) continue;
-            if (to < 0) add_out(&n[v], to);
-            else if (n[to].preds == 1) add_outs(g, v, to);
-            else if (n[to].idom != v) add_out(&n[v], to);
+            if (to < 0)
+                add_out(&n[v], to);
+            else if (n[to].preds == 1)
+                add_outs(g, v, to);
+            else if (n[to].idom != v)
+                add_out(&n[v], to);
         }
         for (int32_t c = n[v].first_merge; c != NO_ITEM; c = n[c].next_merge) add_outs(g, v, c);
         if (i == 0 || n[v].preds < 2) continue;
@@ -283,7 +293,8 @@ static bool analyse(graph *g, bool split, int32_t *root) {
     bool ok = true;
     for (uint32_t b = 0; ok && b < g->block_count; b++)
         for (int k = 0; ok && k < 2; k++)
-            if (g->blocks[b].succ[k] != HG_NO_BLOCK && !structure_leaves(g->x->source, b, (uint32_t)k)) ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
+            if (g->blocks[b].succ[k] != HG_NO_BLOCK && !structure_leaves(g->x->source, b, (uint32_t)k))
+                ok = add_jump(g, &w, b, g->blocks[b].succ[k]);
     ok = ok && make_edges(g, &w);
     if (ok) *root = route(g, &w, 0, 0).target;
     hg_vec_free(&w.list);

@@ -8,12 +8,12 @@
 #include "kir/structure_internal.h"
 
 typedef enum task_kind {
-    TASK_TREE,   /* item and all it dominates */
-    TASK_ITEMS,  /* the same, its only target being `to` by now */
-    TASK_NEXT,   /* item's sequence goes on with child */
-    TASK_JUMP,   /* to child */
-    TASK_WAYS,   /* edges low … high - 1 of item, chosen by value */
-    TASK_ELSE,   /* the IF's other branch: edges low … high - 1 */
+    TASK_TREE,  /* item and all it dominates */
+    TASK_ITEMS, /* the same, its only target being `to` by now */
+    TASK_NEXT,  /* item's sequence goes on with child */
+    TASK_JUMP,  /* to child */
+    TASK_WAYS,  /* edges low … high - 1 of item, chosen by value */
+    TASK_ELSE,  /* the IF's other branch: edges low … high - 1 */
     TASK_END_IF,
     TASK_END_LOOP
 } task_kind;
@@ -28,9 +28,15 @@ typedef struct task {
 } task;
 
 /* A jump over items is on its way. covered: an open guard tests it (the guard's number, from 1). */
-typedef struct pending { int32_t target; uint64_t covered; } pending;
+typedef struct pending {
+    int32_t target;
+    uint64_t covered;
+} pending;
 /* A condition around the items before the one at position `close`. */
-typedef struct guard { kir_value *branch; uint32_t close; } guard;
+typedef struct guard {
+    kir_value *branch;
+    uint32_t close;
+} guard;
 
 typedef struct emitter {
     graph *g;
@@ -44,8 +50,10 @@ typedef struct emitter {
 
 static void push(emitter *e, task t) {
     task *place = hg_vec_push(&e->tasks);
-    if (place) *place = t;
-    else e->failed = true;
+    if (place)
+        *place = t;
+    else
+        e->failed = true;
 }
 
 static item *at(const emitter *e, int32_t i) { return &e->g->items[i]; }
@@ -69,10 +77,14 @@ static kir_var *skip_variable(emitter *e, int32_t target) {
     for (kir_value *v = head.first; v; v = v->next) v->parent = r;
     head.first->prev = before;
     head.last->next = after;
-    if (before) before->next = head.first;
-    else r->first = head.first;
-    if (after) after->prev = head.last;
-    else r->last = head.last;
+    if (before)
+        before->next = head.first;
+    else
+        r->first = head.first;
+    if (after)
+        after->prev = head.last;
+    else
+        r->last = head.last;
     return n->skip;
 }
 
@@ -82,13 +94,16 @@ static void jump(emitter *e, int32_t target, int32_t to) {
     case TO_CONTINUE: kir_continue(e->b); return;
     case TO_BREAK: kir_break(e->b); return;
     case TO_RETURN: kir_return(e->b, NULL); return;
-    case TO_STOP: case TO_LEAVE: kir_exit(e->b); return;
+    case TO_STOP:
+    case TO_LEAVE: kir_exit(e->b); return;
     default: break;
     }
     kir_set(e->b, skip_variable(e, target), kir_const(e->b, KIR_BOOL, 1));
     pending *p = hg_vec_push(&e->jumps);
-    if (p) *p = (pending){target, 0};
-    else e->failed = true;
+    if (p)
+        *p = (pending){target, 0};
+    else
+        e->failed = true;
 }
 
 bool structure_jump_counts(const build *x, uint32_t block, uint32_t way) {
@@ -124,7 +139,8 @@ static bool counts_down(const emitter *e, int32_t i, uint32_t k) {
 /* Following the edge takes no code. */
 static bool is_empty(const emitter *e, int32_t i, uint32_t k, int32_t to) {
     const edge *n = edge_at(e, i, k);
-    return n->target == to && !selector_of(e, i, n) && !counts_down(e, i, k) && !(is_block(e, i) && structure_jump_counts(e->x, (uint32_t)i, k));
+    return n->target == to && !selector_of(e, i, n) && !counts_down(e, i, k) &&
+           !(is_block(e, i) && structure_jump_counts(e->x, (uint32_t)i, k));
 }
 
 static void follow(emitter *e, int32_t i, uint32_t k, int32_t to, kir_value *counter) {
@@ -140,8 +156,10 @@ static void follow(emitter *e, int32_t i, uint32_t k, int32_t to, kir_value *cou
     }
     kir_var *selector = selector_of(e, i, n);
     if (selector) kir_set(e->b, selector, kir_const(e->b, selector->type, n->select));
-    if (n->target >= 0 && at(e, n->target)->preds == 1) push(e, (task){.kind = TASK_TREE, .item = n->target, .to = to});
-    else jump(e, n->target, to);
+    if (n->target >= 0 && at(e, n->target)->preds == 1)
+        push(e, (task){.kind = TASK_TREE, .item = n->target, .to = to});
+    else
+        jump(e, n->target, to);
 }
 
 /* ---- branches ---- */
@@ -162,7 +180,8 @@ static const char ENDS = 0; /* scratch of an IF both of whose branches end */
 static bool region_ends(const kir_region *r) {
     const kir_value *v = r->last;
     if (!v) return false;
-    return v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_IF && v->scratch == &ENDS);
+    return v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN ||
+           (v->op == KIR_IF && v->scratch == &ENDS);
 }
 
 /* Edge `yes` where flag is true, else `no`. */
@@ -231,8 +250,10 @@ static void choose(emitter *e, int32_t i, kir_var *selector, int32_t to) {
     uint32_t count = at(e, i)->edge_count;
     kir_value *value = selector ? kir_get(e->b, selector) : NULL;
     if (is_dispatch_item(e->g, i)) kir_set(e->b, selector, kir_const(e->b, selector->type, 0)); /* the next round starts at the header */
-    if (count == 2) two_ways(e, i, value, 1, 0, to, NULL);
-    else push(e, (task){.kind = TASK_WAYS, .item = i, .to = to, .high = count, .value = value});
+    if (count == 2)
+        two_ways(e, i, value, 1, 0, to, NULL);
+    else
+        push(e, (task){.kind = TASK_WAYS, .item = i, .to = to, .high = count, .value = value});
 }
 
 static kir_var *selector_variable(emitter *e, uint32_t count, const char *name) {
@@ -255,8 +276,10 @@ static void begin_loop(emitter *e, int32_t i, int32_t to) {
 static void end_loop(emitter *e, const task *t) {
     kir_loop_end(e->b, t->branch);
     uint32_t count = at(e, t->item)->edge_count;
-    if (count == 1) follow(e, t->item, 0, t->to, NULL);
-    else if (count > 1) choose(e, t->item, e->g->loops[loop_of_item(e->g, t->item)].exit, t->to);
+    if (count == 1)
+        follow(e, t->item, 0, t->to, NULL);
+    else if (count > 1)
+        choose(e, t->item, e->g->loops[loop_of_item(e->g, t->item)].exit, t->to);
 }
 
 void structure_block(build *x, uint32_t block) {
@@ -288,9 +311,12 @@ static void block_item(emitter *e, int32_t i, int32_t to) {
 }
 
 static void node(emitter *e, int32_t i, int32_t to) {
-    if (is_block(e, i)) block_item(e, i, to);
-    else if (is_dispatch_item(e->g, i)) choose(e, i, e->g->loops[loop_of_item(e->g, i)].enter, to);
-    else begin_loop(e, i, to);
+    if (is_block(e, i))
+        block_item(e, i, to);
+    else if (is_dispatch_item(e->g, i))
+        choose(e, i, e->g->loops[loop_of_item(e->g, i)].enter, to);
+    else
+        begin_loop(e, i, to);
 }
 
 /* ---- sequences: an item, then the items that several edges from inside lead to ---- */
@@ -314,7 +340,12 @@ static void items(emitter *e, const task *t) {
     n->start_region = e->b->region;
     n->start_after = e->b->region->last;
     if (n->first_merge != NO_ITEM)
-        push(e, (task){.kind = TASK_NEXT, .item = t->item, .child = n->first_merge, .to = t->to, .pending = e->jumps.count, .guards = e->guards.count});
+        push(e, (task){.kind = TASK_NEXT,
+                       .item = t->item,
+                       .child = n->first_merge,
+                       .to = t->to,
+                       .pending = e->jumps.count,
+                       .guards = e->guards.count});
     node(e, t->item, fall(n->first_merge, t->to));
 }
 
@@ -332,8 +363,10 @@ static void arrive(emitter *e, const task *t) {
         uint64_t k = t->pending;
         while (k < kept && e->jumps.data[k].target != p.target) k++;
         e->g->work += k - t->pending + 1;
-        if (k == kept) e->jumps.data[kept++] = p;
-        else if (!p.covered) e->jumps.data[k].covered = 0;
+        if (k == kept)
+            e->jumps.data[kept++] = p;
+        else if (!p.covered)
+            e->jumps.data[k].covered = 0;
     }
     e->jumps.count = kept;
 }

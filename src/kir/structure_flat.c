@@ -40,12 +40,16 @@ static void block_body(build *x, kir_var *at, uint32_t block) {
     switch ((hg_exit_kind)x->source->blocks[block].exit) {
     case HG_EXIT_RET: kir_return(&x->b, NULL); break;
     case HG_EXIT_STOP: kir_exit(&x->b); break;
-    case HG_EXIT_BRANCH: case HG_EXIT_LOOP: two_ways(x, at, block); break;
+    case HG_EXIT_BRANCH:
+    case HG_EXIT_LOOP: two_ways(x, at, block); break;
     default: follow(x, at, block, 0); break;
     }
 }
 
-typedef struct part { uint32_t low, high; kir_value *branch; } part; /* branch: the IF whose else this is; NULL: none */
+typedef struct part {
+    uint32_t low, high;
+    kir_value *branch;
+} part; /* branch: the IF whose else this is; NULL: none */
 
 hg_status structure_flat(build *x) {
     kir_builder *b = &x->b;

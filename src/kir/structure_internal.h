@@ -8,8 +8,14 @@
 
 #include "kir/build_internal.h"
 
-enum { TO_CONTINUE = -1, TO_BREAK = -2, TO_RETURN = -3, TO_STOP = -4, NO_ITEM = -5,
-       TO_LEAVE = -6 /* an EXIT where it stands: see structure_leaves */ };
+enum {
+    TO_CONTINUE = -1,
+    TO_BREAK = -2,
+    TO_RETURN = -3,
+    TO_STOP = -4,
+    NO_ITEM = -5,
+    TO_LEAVE = -6 /* an EXIT where it stands: see structure_leaves */
+};
 enum { OUT_KNOWN = 3, OUT_MANY = OUT_KNOWN + 1 };
 
 typedef struct edge {
@@ -27,17 +33,17 @@ typedef struct cycle {
 } cycle;
 
 typedef struct item {
-    uint32_t edges, edge_count; /* first in graph.edges */
-    uint32_t cursor;            /* depth-first walk */
-    uint32_t order;             /* topological, in the level */
-    uint32_t preds;             /* edges to it in the level */
-    uint32_t depth;             /* in the dominator tree of the level */
-    int32_t idom, jump;         /* parent in that tree, and an ancestor further up (for common ancestors in logarithmic time) */
+    uint32_t edges, edge_count;      /* first in graph.edges */
+    uint32_t cursor;                 /* depth-first walk */
+    uint32_t order;                  /* topological, in the level */
+    uint32_t preds;                  /* edges to it in the level */
+    uint32_t depth;                  /* in the dominator tree of the level */
+    int32_t idom, jump;              /* parent in that tree, and an ancestor further up (for common ancestors in logarithmic time) */
     int32_t first_merge, next_merge; /* items it dominates at once that several edges lead to, in order */
-    int32_t out[OUT_KNOWN];     /* targets outside of its subtree */
-    uint8_t out_count;          /* OUT_MANY: more than OUT_KNOWN */
-    kir_var *skip;              /* set when control is on its way to this item over others */
-    kir_region *start_region;   /* where its sequence began: after start_after (NULL: at the region's front) */
+    int32_t out[OUT_KNOWN];          /* targets outside of its subtree */
+    uint8_t out_count;               /* OUT_MANY: more than OUT_KNOWN */
+    kir_var *skip;                   /* set when control is on its way to this item over others */
+    kir_region *start_region;        /* where its sequence began: after start_after (NULL: at the region's front) */
     kir_value *start_after;
 } item;
 
@@ -45,14 +51,14 @@ typedef struct graph {
     build *x;
     const hg_block *blocks;
     uint32_t block_count;
-    uint32_t *loop_of;  /* block -> innermost loop */
-    cycle *loops;       /* loops[0]: the function */
+    uint32_t *loop_of; /* block -> innermost loop */
+    cycle *loops;      /* loops[0]: the function */
     uint32_t loop_count;
     item *items;
     edge *edges;
     HG_VEC(cycle) splits;
     uint64_t work, work_limit;
-    bool give_up;       /* too many ways in and out of loops: written as one loop over block numbers */
+    bool give_up; /* too many ways in and out of loops: written as one loop over block numbers */
 } graph;
 
 /* In a function with a barrier a branch straight to the exit ends the lane there and then, and the lanes that stay go on under no
@@ -61,7 +67,9 @@ bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k);
 
 static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
 static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }
-static inline bool is_loop_item(const graph *g, int32_t i) { return (uint32_t)i >= g->block_count && (uint32_t)i < g->block_count + g->loop_count; }
+static inline bool is_loop_item(const graph *g, int32_t i) {
+    return (uint32_t)i >= g->block_count && (uint32_t)i < g->block_count + g->loop_count;
+}
 static inline bool is_dispatch_item(const graph *g, int32_t i) { return (uint32_t)i >= g->block_count + g->loop_count; }
 /* The loop of an item that is no block. */
 static inline uint32_t loop_of_item(const graph *g, int32_t i) {

@@ -5,18 +5,20 @@
  * Requires: every block reachable from block 0. Provides: graph.loop_of, graph.loops. */
 #include "kir/structure_internal.h"
 
-typedef struct extra { uint32_t from, next; } extra;
+typedef struct extra {
+    uint32_t from, next;
+} extra;
 
 /* Everything here is in depth-first numbers. */
 typedef struct finder {
     graph *g;
     uint32_t n;
-    uint32_t *number;  /* block -> number */
-    uint32_t *block;   /* number -> block */
-    uint32_t *last;    /* largest number below, itself included */
+    uint32_t *number; /* block -> number */
+    uint32_t *block;  /* number -> block */
+    uint32_t *last;   /* largest number below, itself included */
     uint32_t *pred_first, *preds;
-    uint32_t *set;     /* union-find: towards the representative */
-    uint32_t *header;  /* header of the innermost loop around it, UINT32_MAX: none */
+    uint32_t *set;         /* union-find: towards the representative */
+    uint32_t *header;      /* header of the innermost loop around it, UINT32_MAX: none */
     uint32_t *extra_first; /* entries moved up from inner loops: in extras, + 1 */
     uint32_t *stamp, *body;
     bool *is_loop;
@@ -159,10 +161,21 @@ static void *words(uint32_t n) { return hg_calloc((size_t)n + 2, sizeof(uint32_t
 
 bool structure_find_loops(graph *g) {
     uint32_t n = g->block_count;
-    finder f = {.g = g, .n = n, .number = words(n), .block = words(n), .last = words(n), .pred_first = words(n), .preds = words(2 * n),
-                .set = words(n), .header = words(n), .extra_first = words(n), .stamp = words(n), .body = words(n),
+    finder f = {.g = g,
+                .n = n,
+                .number = words(n),
+                .block = words(n),
+                .last = words(n),
+                .pred_first = words(n),
+                .preds = words(2 * n),
+                .set = words(n),
+                .header = words(n),
+                .extra_first = words(n),
+                .stamp = words(n),
+                .body = words(n),
                 .is_loop = hg_calloc((size_t)n + 1, sizeof(bool))};
-    bool ok = f.number && f.block && f.last && f.pred_first && f.preds && f.set && f.header && f.extra_first && f.stamp && f.body && f.is_loop;
+    bool ok = f.number && f.block && f.last && f.pred_first && f.preds && f.set && f.header && f.extra_first && f.stamp && f.body &&
+              f.is_loop;
     ok = ok && number_blocks(&f);
     if (ok) find_preds(&f);
     for (uint32_t i = 0; ok && i < n; i++) {

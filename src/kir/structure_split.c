@@ -25,7 +25,8 @@ static int32_t last_gate(graph *g, const int32_t *list, uint32_t count) {
         const item *n = &g->items[list[i]];
         for (uint32_t k = 0; k < n->edge_count; k++) {
             int32_t to = g->edges[n->edges + k].target;
-            if (to < 0 && to != TO_CONTINUE && to != TO_LEAVE) gate = gate == NO_ITEM ? list[i] : structure_common_ancestor(g, gate, list[i]);
+            if (to < 0 && to != TO_CONTINUE && to != TO_LEAVE)
+                gate = gate == NO_ITEM ? list[i] : structure_common_ancestor(g, gate, list[i]);
         }
     }
     return gate;
@@ -64,8 +65,10 @@ bool structure_split_level(graph *g, uint32_t l, const int32_t *list, uint32_t c
     uint32_t number = g->loop_count + (uint32_t)g->splits.count - 1;
     for (uint32_t i = 0; i < count; i++) {
         if (g->items[list[i]].cursor) continue;
-        if (is_loop_item(g, list[i])) g->loops[loop_of_item(g, list[i])].parent = number;
-        else g->loop_of[list[i]] = number;
+        if (is_loop_item(g, list[i]))
+            g->loops[loop_of_item(g, list[i])].parent = number;
+        else
+            g->loop_of[list[i]] = number;
     }
     return true;
 }

@@ -9,14 +9,17 @@ enum { ARGS_V = 255 };
 #define ARGS_1 1
 #define ARGS_2 2
 #define ARGS_3 3
-static const struct { uint8_t args, result, class; } RULES[] = {
+static const struct {
+    uint8_t args, result, class;
+} RULES[] = {
 #define KIR_OP(id, text, args, result, class) {ARGS_##args, RESULT_##result, CLASS_##class},
 #include "kir/prim.def"
 #undef KIR_OP
 };
 
 static hg_status bad(const kir_function *f, const kir_value *v, const char *why) {
-    return hg_fail(HG_ERROR_INTERNAL, "kernel IR of '%s', operation %u (%s): %s", f->name, (unsigned)v->id, kir_op_name((kir_op)v->op), why);
+    return hg_fail(HG_ERROR_INTERNAL, "kernel IR of '%s', operation %u (%s): %s", f->name, (unsigned)v->id, kir_op_name((kir_op)v->op),
+                   why);
 }
 
 static bool is_int(uint8_t type) { return type >= HG_TYPE_U8 && type <= HG_TYPE_U4096; }
@@ -68,10 +71,13 @@ static const char *check_types(const kir_function *f, const kir_value *v) {
         for (uint8_t i = 1; i < v->nargs; i++)
             if (v->args[i]->type != (halves ? HG_TYPE_U32 : HG_TYPE_U64)) return "a value is no u64";
     }
-    if ((v->op == KIR_VAR_GET && v->type != v->u.var->type) || (v->op == KIR_VAR_SET && first != v->u.var->type)) return "differs from the variable's type";
+    if ((v->op == KIR_VAR_GET && v->type != v->u.var->type) || (v->op == KIR_VAR_SET && first != v->u.var->type))
+        return "differs from the variable's type";
     if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && v->u.var->length) return "scalar access to an array";
-    if ((v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) && (!v->u.var->length || first != HG_TYPE_U32)) return "not an array indexed by u32";
-    if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) && v->u.var->function && v->u.var->function != f)
+    if ((v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) && (!v->u.var->length || first != HG_TYPE_U32))
+        return "not an array indexed by u32";
+    if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) && v->u.var->function &&
+        v->u.var->function != f)
         return "variable of another function";
     if (v->op == KIR_CALL) {
         const kir_function *callee = v->u.call.function;

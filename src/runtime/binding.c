@@ -154,7 +154,8 @@ static void prepare_simple(hg_binding *binding) {
     binding->timed = binding->launch.timeout_ms &&
                      (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
-    if (kernel->variants && !binding->kernels[0].has_classes && !binding->kernels[0].has_state) (void)hg_launch_proven(binding, 0, &binding->ready);
+    if (kernel->variants && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
+        (void)hg_launch_proven(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
 }
 

@@ -66,14 +66,14 @@ typedef struct hg_variants {
     kir_module *module; /* legalised and simplified; owned */
     bool wants_blocks, needs_blocks;
     bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
-    bool bindable; /* could be made for bindings: only 32-bit accesses to known slots */
+    bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
     hg_mutex lock;
     hg_variant *first; /* the last used first */
     uint32_t count;
-    uint64_t work;     /* operations of one lane without loops */
+    uint64_t work; /* operations of one lane without loops */
     bool unbounded;
     hg_profile *profile; /* NULL: off */
-    uint64_t lane_ps;  /* measured: picoseconds a lane; 0: unknown. Atomic */
+    uint64_t lane_ps;    /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_variants;
 /* Takes the module over on success. */
 hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
@@ -99,21 +99,21 @@ void hg_dispatch_hall_close(hg_dispatch_hall *hall);
 /* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
 typedef struct hg_dispatch_room {
     hg_dispatch_hall *hall;
-    uint64_t number;                 /* no other room of the process has had it; 0: not used yet */
-    hg_driver_arena *visible;        /* the fault record where host and device see it at the same time, */
-    volatile uint32_t *fault_words;  /* and its words; */
-    hg_piece fault_memory;           /* else it is copied in and out */
+    uint64_t number;                /* no other room of the process has had it; 0: not used yet */
+    hg_driver_arena *visible;       /* the fault record where host and device see it at the same time, */
+    volatile uint32_t *fault_words; /* and its words; */
+    hg_piece fault_memory;          /* else it is copied in and out */
     uint32_t fault_copy[KIR_FAULT_WORDS];
     bool fault_ready, fault_dirty;
-    uint64_t compile_ns;             /* time that compilers took so far, of kernels' first runs too: no launch's */
+    uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's */
     /* The handle table of open accesses, filled before begin by whoever knows handles (table.c). */
     hg_piece table_memory;
-    uint32_t *table;                 /* its words */
-    uint64_t table_words;            /* room for them */
+    uint32_t *table;      /* its words */
+    uint64_t table_words; /* room for them */
     uint32_t table_counts[2];
-    hg_range *arenas;                /* not addressed: the arenas that its entries name */
+    hg_range *arenas; /* not addressed: the arenas that its entries name */
     uint32_t arena_count, arena_room;
-    uint64_t table_version;          /* of what it was made from; 0: make it again */
+    uint64_t table_version; /* of what it was made from; 0: make it again */
 } hg_dispatch_room;
 void hg_dispatch_room_close(hg_dispatch_room *room);
 

@@ -28,29 +28,30 @@ typedef struct hg_device_caps {
     bool exact;
     /* Devices that run kernels in device form (kir/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
     bool device_form;
-    bool asynchronous;           /* submit may return before the work is done: wait for the signal */
-    bool static_groups;          /* group size and group memory are part of the code */
-    bool serial_groups;          /* invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes */
+    bool asynchronous;  /* submit may return before the work is done: wait for the signal */
+    bool static_groups; /* group size and group memory are part of the code */
+    bool
+        serial_groups; /* invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes */
     kir_device_target target;
-    uint32_t max_rounds;         /* rounds of loops after which the device leaves a loop by itself; 0: it does not. A launch that comes near
+    uint32_t max_rounds;      /* rounds of loops after which the device leaves a loop by itself; 0: it does not. A launch that comes near
                                     ends as one that is out of time */
-    uint64_t bound_bytes;        /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
+    uint64_t bound_bytes;     /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
                                     faster, when all their slots end within this many bytes of their arena; 0: no */
-    uint32_t bound_slots;        /* slots of such a kernel */
-    uint32_t max_groups[3];      /* of one dispatch */
-    uint32_t max_group[3];       /* lanes of a group in each direction; max_block_lanes in all */
-    uint32_t flat_group;         /* good size of a group for FLAT kernels */
-    uint64_t arena_bytes;        /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
-    uint64_t max_arena_bytes;    /* largest single allocation */
-    char identity[192];          /* driver, device and versions: part of every cache key; "" when unknown */
+    uint32_t bound_slots;     /* slots of such a kernel */
+    uint32_t max_groups[3];   /* of one dispatch */
+    uint32_t max_group[3];    /* lanes of a group in each direction; max_block_lanes in all */
+    uint32_t flat_group;      /* good size of a group for FLAT kernels */
+    uint64_t arena_bytes;     /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
+    uint64_t max_arena_bytes; /* largest single allocation */
+    char identity[192];       /* driver, device and versions: part of every cache key; "" when unknown */
 } hg_device_caps;
 
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
     bool check_races;
     uint32_t num_threads;
-    const char *cache_dir;               /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
-    uint64_t cache_bytes;                /* its limit */
+    const char *cache_dir; /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
+    uint64_t cache_bytes;  /* its limit */
 } hg_driver_options;
 
 /* Whether a word is in the list of options->pretend. A new word needs a line in pretend.def. */
@@ -72,11 +73,11 @@ typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
-    hg_range shared_memory;              /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
+    hg_range shared_memory; /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
     const uint64_t *inputs; /* module->inputs order */
-    const hg_range *slots; /* module->slots order */
+    const hg_range *slots;  /* module->slots order */
     uint32_t slot_count;
-    const uint8_t *aliases;              /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots. Part of the
+    const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots. Part of the
                                             key of whatever a driver specialises */
     hg_range class_memory;
     hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
@@ -122,9 +123,9 @@ typedef struct hg_driver_dispatch {
     hg_driver_kernel *kernel;
     uint32_t groups[3], group[3];
     uint64_t group_memory;
-    const void *record;       /* layout->record_bytes */
+    const void *record; /* layout->record_bytes */
     uint32_t record_bytes;
-    const hg_range *slots;    /* module->slots order of the device form; arena NULL: no memory, the kernel never touches it */
+    const hg_range *slots; /* module->slots order of the device form; arena NULL: no memory, the kernel never touches it */
     uint32_t slot_count;
 } hg_driver_dispatch;
 

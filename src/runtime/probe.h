@@ -8,12 +8,12 @@
 
 /* What the probe found. Zero: everything exact. */
 typedef struct hg_probe_result {
-    bool flushes;                     /* f32 subnormals are lost in sums, products or comparisons */
-    bool half;                        /* a half conversion is wrong */
-    bool folds_zeros;                 /* as kir_caps.folds_zeros */
-    bool fma[2];                      /* f32, f64: not fused, or not rounded correctly */
-    bool inexact[KIR_OP_COUNT][2];    /* as kir_caps.inexact */
-    uint32_t differences;             /* results that are not the expected bits */
+    bool flushes;                  /* f32 subnormals are lost in sums, products or comparisons */
+    bool half;                     /* a half conversion is wrong */
+    bool folds_zeros;              /* as kir_caps.folds_zeros */
+    bool fma[2];                   /* f32, f64: not fused, or not rounded correctly */
+    bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */
+    uint32_t differences;          /* results that are not the expected bits */
 } hg_probe_result;
 
 /* Runs it on an open backend with a default context, whose capabilities (hg_backend.caps) are what the driver promises. */

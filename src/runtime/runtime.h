@@ -58,12 +58,12 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
-    hg_dispatch_room room;   /* dispatches of the queue */
-    hg_driver_event *event;  /* of the fast path; made at its first use */
-    hg_piece step_memory; /* what expanded steps need between their kernels; grows */
-    hg_piece state;       /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
-    void *state_image;    /* where the host sees the state; a copy of its own where it does not see the device's memory */
-    bool state_pending;   /* a launch may have written the pending part */
+    hg_dispatch_room room;  /* dispatches of the queue */
+    hg_driver_event *event; /* of the fast path; made at its first use */
+    hg_piece step_memory;   /* what expanded steps need between their kernels; grows */
+    hg_piece state;         /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
+    void *state_image;      /* where the host sees the state; a copy of its own where it does not see the device's memory */
+    bool state_pending;     /* a launch may have written the pending part */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
@@ -76,9 +76,9 @@ typedef struct hg_kernel {
     kir_input *inputs;
     kir_slot *slots;
     bool has_open, uses_class;
-    bool unbounded; /* a loop or a call whose length nobody knows */
-    uint64_t work;  /* operations of one lane without loops */
-    char name[64];  /* for profiles; cut */
+    bool unbounded;      /* a loop or a call whose length nobody knows */
+    uint64_t work;       /* operations of one lane without loops */
+    char name[64];       /* for profiles; cut */
     uint32_t first_inst; /* of the source, + 1; 0: none */
 } hg_kernel;
 
@@ -91,9 +91,9 @@ struct hg_executable {
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
     bool uses_state, writes_state; /* phases and accumulators of the context; their pending part */
-    bool moves_pools;       /* allocates under ids of its own or frees: pools are looked up at each use */
-    hg_signature signature; /* registers set at launch */
-    uint32_t references;    /* atomic: creator, bindings, cache */
+    bool moves_pools;              /* allocates under ids of its own or frees: pools are looked up at each use */
+    hg_signature signature;        /* registers set at launch */
+    uint32_t references;           /* atomic: creator, bindings, cache */
 };
 
 /* Everything a launch needs, resolved. */
@@ -104,9 +104,9 @@ typedef struct hg_resolved {
 
 /* When the memory of a slot is known. */
 typedef enum hg_slot_when {
-    HG_SLOT_LATE,    /* at each launch */
-    HG_SLOT_CLASS,   /* class memory: with the context */
-    HG_SLOT_STATE,   /* phases and accumulators: with the context */
+    HG_SLOT_LATE,  /* at each launch */
+    HG_SLOT_CLASS, /* class memory: with the context */
+    HG_SLOT_STATE, /* phases and accumulators: with the context */
     HG_SLOT_BINDING
 } hg_slot_when;
 
@@ -114,13 +114,13 @@ typedef enum hg_slot_when {
 typedef struct hg_bound_kernel {
     uint64_t *inputs;
     hg_range *slots;
-    uint8_t *when;        /* hg_slot_when of each slot */
-    bool has_classes;     /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
-    bool has_state;       /* one of them is HG_SLOT_STATE */
-    uint8_t *aliases;     /* alias signature; NULL below two slots */
+    uint8_t *when;          /* hg_slot_when of each slot */
+    bool has_classes;       /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
+    bool has_state;         /* one of them is HG_SLOT_STATE */
+    uint8_t *aliases;       /* alias signature; NULL below two slots */
     hg_submission dispatch; /* device forms: what launches have in common */
-    uint64_t *proved;     /* inputs and sizes of slots that `proven` is about; NULL: none so far */
-    bool proven;          /* no access can leave its bounds */
+    uint64_t *proved;       /* inputs and sizes of slots that `proven` is about; NULL: none so far */
+    bool proven;            /* no access can leave its bounds */
 } hg_bound_kernel;
 
 /* A buffer or pool that a binding keeps alive. */
@@ -139,11 +139,11 @@ struct hg_binding {
     HG_VEC(hg_held) held_pools;
     HG_VEC(uint64_t) own_pools; /* made for .param pool without a value; freed with the binding */
     hg_bound_kernel *kernels;
-    uint8_t *env;                               /* image of the environment */
+    uint8_t *env;               /* image of the environment */
     hg_piece env_copy, scratch; /* on the device; arena NULL when not needed */
     hg_piece shared;            /* shared memory of all blocks, where it must live across steps */
-    hg_mutex lock;                              /* one launch at a time; taken after the context's */
-    bool guarded;                               /* looks up handles while it runs */
+    hg_mutex lock;              /* one launch at a time; taken after the context's */
+    bool guarded;               /* looks up handles while it runs */
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
     bool timed;                /* simple: long enough to need a deadline */
@@ -182,13 +182,13 @@ void hg_guard_end(hg_backend *b);
 /* The range of a buffer handle (class handles included; context may be NULL when they cannot occur). Unknown: arena NULL. */
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle);
 hg_range hg_pool_range(hg_backend *b, uint64_t handle);
-bool hg_handle_is_class(uint64_t handle); /* 0 or 2^64-96 … 2^64-1 */
+bool hg_handle_is_class(uint64_t handle);                         /* 0 or 2^64-96 … 2^64-1 */
 hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a handle in a context's class memory */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
 /* Blocking transfers through the context's queue. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
 hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) HG_NODISCARD; /* by the holder of its lock */
-void *hg_host_address(const hg_backend *b, const hg_range *range); /* NULL where the host does not see it */
+void *hg_host_address(const hg_backend *b, const hg_range *range);                          /* NULL where the host does not see it */
 /* One copy or fill of a public command; class handles mean the context's. */
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) HG_NODISCARD;
@@ -258,12 +258,12 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    uint64_t compile_ns;    /* the context's when the run began: what came since moves the deadline */
-    hg_driver_event *event; /* what it waits for */
-    hg_submission *dispatch;  /* a launch with windows to come; NULL: none */
-    uint32_t kernel;        /* its kernel */
-    hg_profile_span span;   /* recorded when the event is done */
-    uint64_t step_bytes;    /* moved by the last whole-array step, for profiles */
+    uint64_t compile_ns;     /* the context's when the run began: what came since moves the deadline */
+    hg_driver_event *event;  /* what it waits for */
+    hg_submission *dispatch; /* a launch with windows to come; NULL: none */
+    uint32_t kernel;         /* its kernel */
+    hg_profile_span span;    /* recorded when the event is done */
+    uint64_t step_bytes;     /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */

@@ -365,7 +365,8 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     bool contiguous = a->stride == a->bytes && !active;
     if (a->direct && contiguous && (uintptr_t)base % a->bytes == 0) {
         f->slot[a->result] = base;
-        if (tile_stream_wanted(f->state->launch->lanes * a->bytes)) ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
+        if (tile_stream_wanted(f->state->launch->lanes * a->bytes))
+            ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
     } else if (a->op == KIR_LOAD) {
         uint8_t *d = load_target(f, a);
         if (contiguous)

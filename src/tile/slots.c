@@ -70,8 +70,10 @@ static void extend_lives(tile_plan *plan, kir_function *f) {
             uint64_t low = 0, high = loops.count; /* the first loop that begins after the operand */
             while (low < high) {
                 uint64_t middle = low + (high - low) / 2;
-                if (plan_of(loops.data[middle])->position > p->position) high = middle;
-                else low = middle + 1;
+                if (plan_of(loops.data[middle])->position > p->position)
+                    high = middle;
+                else
+                    low = middle + 1;
             }
             uint32_t until = low < loops.count ? plan_of(loops.data[low])->end : position;
             if (until > p->last) p->last = until;
@@ -107,8 +109,7 @@ static bool may_alias(const kir_value *get) {
 /* Operations whose result is harmless even if another lane changes an operand while they run. Divisions look at their divisor twice,
  * long definitions may index tables: those read a copy. */
 static bool takes_racing_operands(const kir_value *v) {
-    if (v->op == KIR_DERIVED)
-        return v->u.derived.fn != HG_OP_REM && kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
+    if (v->op == KIR_DERIVED) return v->u.derived.fn != HG_OP_REM && kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
     return v->op < KIR_CONST && v->op != KIR_UDIV && v->op != KIR_UREM && v->op != KIR_SDIV && v->op != KIR_SREM;
 }
 

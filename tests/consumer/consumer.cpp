@@ -19,12 +19,12 @@ static const char AXPY[] = ".atlas 1\n"
                            "    stg.f32 [r2 + r0], r12\n"
                            "    exit\n";
 
-#define TRY(call)                                                                     \
-    do {                                                                              \
-        if ((call) != HG_OK) {                                                        \
-            fprintf(stderr, "%s: %s\n", #call, hg_last_error_text());                 \
-            return 1;                                                                 \
-        }                                                                             \
+#define TRY(call)                                                     \
+    do {                                                              \
+        if ((call) != HG_OK) {                                        \
+            fprintf(stderr, "%s: %s\n", #call, hg_last_error_text()); \
+            return 1;                                                 \
+        }                                                             \
     } while (0)
 
 int main() {

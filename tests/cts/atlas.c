@@ -7,7 +7,10 @@
 
 enum { INPUTS = 3 };
 typedef void (*filler)(cts *s, hg_type type, uint64_t lane, uint8_t *bytes);
-typedef struct input { hg_type type; filler fill; } input; /* fill NULL: not used */
+typedef struct input {
+    hg_type type;
+    filler fill;
+} input; /* fill NULL: not used */
 
 static void put(hg_type type, uint64_t value, uint8_t *bytes) {
     memset(bytes, 0, oracle_size(type));
@@ -24,8 +27,12 @@ static void byte(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)la
 static void orbit(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)s, put(type, lane % 32, bytes); }
 static void character(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)lane, put(type, cts_random(s) % 194, bytes); }
 static void trivial(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)s, (void)lane, put(type, 0, bytes); }
-static void odd(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)lane, put(type, (cts_random(s) % 40000) * 6 + 1, bytes), bytes[0] |= 1; }
-static void power(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) { (void)s, put(type, UINT64_C(1) << (1 + lane % (8 * oracle_size(type) > 31 ? 31 : 7)), bytes); }
+static void odd(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) {
+    (void)lane, put(type, (cts_random(s) % 40000) * 6 + 1, bytes), bytes[0] |= 1;
+}
+static void power(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) {
+    (void)s, put(type, UINT64_C(1) << (1 + lane % (8 * oracle_size(type) > 31 ? 31 : 7)), bytes);
+}
 
 static uint64_t torus(uint64_t i) {
     uint64_t pages, residues;
@@ -40,7 +47,8 @@ static void torus_size(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) {
 }
 static void packed(cts *s, hg_type type, uint64_t lane, uint8_t *bytes) {
     (void)lane;
-    put(type, oracle_size(type) == 1 ? cts_random(s) % 256 : cts_random(s) % 96 << 16 | cts_random(s) % 48 << 8 | cts_random(s) % 256, bytes);
+    put(type, oracle_size(type) == 1 ? cts_random(s) % 256 : cts_random(s) % 96 << 16 | cts_random(s) % 48 << 8 | cts_random(s) % 256,
+        bytes);
 }
 
 /* body: instructions on r10 … (one an input) that leave their result in r30; %T in it is the type given. */
@@ -58,11 +66,14 @@ static void run(cts *s, const char *name, hg_type result, uint64_t lanes, const 
         for (uint64_t k = 0; a && k < lanes; k++) inputs[i].fill(s, inputs[i].type, k, a->bytes + k * size);
     }
     for (uint32_t i = 0; i < INPUTS && inputs[i].fill; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    ldg.%s r%u, [r%u + r41]\n",
-                      oracle_size(inputs[i].type), hg_type_name(inputs[i].type), 10 + i, 2 + i);
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    ldg.%s r%u, [r%u + r41]\n", oracle_size(inputs[i].type),
+                      hg_type_name(inputs[i].type), 10 + i, 2 + i);
     for (const char *p = body; *p; p++) {
-        if (p[0] == '%' && p[1] == 'T') n += snprintf(text + n, sizeof text - (size_t)n, "%s", type), p++;
-        else text[n++] = *p;
+        if (p[0] == '%' && p[1] == 'T')
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s", type), p++;
+        else
+            text[n++] = *p;
     }
     snprintf(text + n, sizeof text - (size_t)n, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n",
              oracle_size(result), hg_type_name(result));
@@ -77,7 +88,12 @@ static void run(cts *s, const char *name, hg_type result, uint64_t lanes, const 
 
 static const hg_type INDEX_TYPES[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64};
 
-typedef struct form { const char *name; hg_type result; input inputs[INPUTS]; const char *body; } form;
+typedef struct form {
+    const char *name;
+    hg_type result;
+    input inputs[INPUTS];
+    const char *body;
+} form;
 #define U8 HG_TYPE_U8
 static const form FORMS[] = {
     {"cls.get of the lane", U8, {{U8, each_class}}, "    cls.get r30\n"},
@@ -88,12 +104,25 @@ static const form FORMS[] = {
     {"nbr.get 4", U8, {{U8, each_class}}, "    nbr.get r30, r10, 4\n"},
     {"nbr.get 5", U8, {{U8, each_class}}, "    nbr.get r30, r10, 5\n"},
     {"nbr.get 1000", U8, {{U8, each_class}}, "    nbr.get r30, r10, 1000\n"},
-    {"phase.get", HG_TYPE_U32, {{HG_TYPE_U64, anything}}, "    phase.adv r10\n    phase.adv 1000000\n    phase.adv r10\n    phase.get r30\n"},
-    {"numbers", HG_TYPE_U64, {{U8, each_class}}, "    bound.map r30, 3, 5, 7\n    bound.map.f64 r31, 95, 191, 383\n    add.u64 r30, r30, r31\n"
-     "    mult.inverse r32, 12345, 73729\n    cvt.u64.u32 r32, r32\n    add.u64 r30, r30, r32\n    orbit.classify r33, 1000, 18432\n    cvt.u64.u8 r33, r33\n"
+    {"phase.get",
+     HG_TYPE_U32,
+     {{HG_TYPE_U64, anything}},
+     "    phase.adv r10\n    phase.adv 1000000\n    phase.adv r10\n    phase.get r30\n"},
+    {"numbers",
+     HG_TYPE_U64,
+     {{U8, each_class}},
+     "    bound.map r30, 3, 5, 7\n    bound.map.f64 r31, 95, 191, 383\n    add.u64 r30, r30, r31\n"
+     "    mult.inverse r32, 12345, 73729\n    cvt.u64.u32 r32, r32\n    add.u64 r30, r30, r32\n    orbit.classify r33, 1000, 18432\n    "
+     "cvt.u64.u8 r33, r33\n"
      "    add.u64 r30, r30, r33\n    orbit.representative r34, 31, 96\n    cvt.u64.u32 r34, r34\n    add.u64 r30, r30, r34\n"},
-    {"char.product, numbers", HG_TYPE_I128, {{U8, each_class}}, "    char.product.i128 r30, 193, 0\n    char.product.i128 r31, 2, 4\n    mul.i128 r30, r30, r31\n"},
-    {"char.product, irrational", HG_TYPE_F64, {{U8, each_class}}, "    char.product.f64 r30, 15, 75\n    char.product.f64 r31, 16, 134\n    add.f64 r30, r30, r31\n"},
+    {"char.product, numbers",
+     HG_TYPE_I128,
+     {{U8, each_class}},
+     "    char.product.i128 r30, 193, 0\n    char.product.i128 r31, 2, 4\n    mul.i128 r30, r30, r31\n"},
+    {"char.product, irrational",
+     HG_TYPE_F64,
+     {{U8, each_class}},
+     "    char.product.f64 r30, 15, 75\n    char.product.f64 r31, 16, 134\n    add.f64 r30, r30, r31\n"},
 };
 /* With registers of u8, u16, u32 and u64 in place of numbers: %T is that type. */
 static const form REGISTER_FORMS[] = {
@@ -105,7 +134,10 @@ static const form REGISTER_FORMS[] = {
     {"orbit.classify number", U8, {{U8, anything}}, "    orbit.classify r30, r10, 73728\n"},
     {"orbit.representative", HG_TYPE_U32, {{U8, orbit}, {U8, torus_size}}, "    orbit.representative r30, r10, r11\n"},
     {"mult.inverse", HG_TYPE_U32, {{U8, odd}, {U8, power}}, "    mult.inverse r30, r10, r11\n"},
-    {"mult.inverse mod 2304", HG_TYPE_U32, {{U8, trivial}}, "    mov_imm.%T r11, 77\n    add.%T r10, r10, r11\n    mult.inverse r30, r10, 2304\n"},
+    {"mult.inverse mod 2304",
+     HG_TYPE_U32,
+     {{U8, trivial}},
+     "    mov_imm.%T r11, 77\n    add.%T r10, r10, r11\n    mult.inverse r30, r10, 2304\n"},
     {"mult.inverse of 5", HG_TYPE_U32, {{U8, power}}, "    mult.inverse r30, 5, r10\n"},
     {"char.product.f64", HG_TYPE_F64, {{U8, character}, {U8, character}}, "    char.product.f64 r30, r10, r11\n"},
     {"char.product.i128", HG_TYPE_I128, {{U8, character}, {U8, trivial}}, "    char.product.i128 r30, r10, r11\n"},
@@ -144,10 +176,12 @@ static void every_type(cts *s, hg_type type) {
         if (i == (int)type / 5 || !s->quick) run(s, name, type, 20, (input[INPUTS]){{U8, some_class}, {type, anything}}, body, t);
     }
     snprintf(name, sizeof name, "bound.map.%s", t);
-    run(s, name, HG_TYPE_U64, 40, (input[INPUTS]){{U8, some_class}, {HG_TYPE_U32, page}, {HG_TYPE_U16, byte}}, "    bound.map.%T r30, r10, r11, r12\n", t);
+    run(s, name, HG_TYPE_U64, 40, (input[INPUTS]){{U8, some_class}, {HG_TYPE_U32, page}, {HG_TYPE_U16, byte}},
+        "    bound.map.%T r30, r10, r11, r12\n", t);
     snprintf(name, sizeof name, "res.accum of %s", t);
-    if (!s->quick) run(s, name, HG_TYPE_F64, 48, (input[INPUTS]){{type, anything}, {type, anything}},
-        "    res.accum r30, r10, 7\n    res.accum r30, r11, 7\n    res.accum r31, r10, 8\n    add.f64 r30, r30, r31\n", t);
+    if (!s->quick)
+        run(s, name, HG_TYPE_F64, 48, (input[INPUTS]){{type, anything}, {type, anything}},
+            "    res.accum r30, r10, 7\n    res.accum r30, r11, 7\n    res.accum r31, r10, 8\n    add.f64 r30, r30, r31\n", t);
     if (oracle_is_float(type)) return;
     snprintf(name, sizeof name, "bound.map of %s", t);
     run(s, name, HG_TYPE_U64, 40, (input[INPUTS]){{type, packed}}, "    bound.map r30, r10\n", t);
@@ -160,26 +194,49 @@ static void every_type(cts *s, hg_type type) {
 
 static void sums(cts *s) {
     static const form CASES[] = {
-        {"unread sums", HG_TYPE_F64, {{HG_TYPE_F64, anything}, {U8, some_class}}, "    res.accum r31, r10, r11\n    res.accum r31, r10, 95\n    mov.f64 r30, r10\n"},
-        {"sums in a loop", HG_TYPE_F64, {{HG_TYPE_F64, anything}, {U8, some_class}},
-         "    mov_imm.u32 r15, 4\nagain:\n    res.accum r30, r10, r11\n    neg.f64 r10, r10\n    res.accum r30, r10, 7\n    loop r15, @again\n"},
+        {"unread sums",
+         HG_TYPE_F64,
+         {{HG_TYPE_F64, anything}, {U8, some_class}},
+         "    res.accum r31, r10, r11\n    res.accum r31, r10, 95\n    mov.f64 r30, r10\n"},
+        {"sums in a loop",
+         HG_TYPE_F64,
+         {{HG_TYPE_F64, anything}, {U8, some_class}},
+         "    mov_imm.u32 r15, 4\nagain:\n    res.accum r30, r10, r11\n    neg.f64 r10, r10\n    res.accum r30, r10, 7\n    loop r15, "
+         "@again\n"},
         {"one sum a lane", HG_TYPE_F64, {{HG_TYPE_F64, anything}, {U8, some_class}}, "    res.accum r30, r10, r11\n"},
-        {"sums that cancel", HG_TYPE_F64, {{HG_TYPE_F64, anything}},
-         "    mov_imm.f64 r20, 0x1p-1074\n    res.accum r30, r10, 3\n    res.accum r30, r20, 3\n    neg.f64 r10, r10\n    res.accum r30, r10, 3\n"},
-        {"sums in a function", HG_TYPE_F64, {{HG_TYPE_F32, anything}, {U8, some_class}},
+        {"sums that cancel",
+         HG_TYPE_F64,
+         {{HG_TYPE_F64, anything}},
+         "    mov_imm.f64 r20, 0x1p-1074\n    res.accum r30, r10, 3\n    res.accum r30, r20, 3\n    neg.f64 r10, r10\n    res.accum r30, "
+         "r10, 3\n"},
+        {"sums in a function",
+         HG_TYPE_F64,
+         {{HG_TYPE_F32, anything}, {U8, some_class}},
          "    call @f\n    call @f\n    bra @on\nf:\n    res.accum r30, r10, r11\n    ret\non:\n"},
-        {"unity.test eps", U8, {{HG_TYPE_I32, small}, {U8, some_class}},
-         "    res.accum r31, r10, r11\n    setlt.u32 p2, r252, r252\n    neg.i32 r10, r10\n    res.accum r31, r10, 5\n    unity.test p1, eps=0x1p-1074\n    unity.test p3, eps=-1.0\n"
-         "    mov_imm.u8 r32, 1\n    mov_imm.u8 r33, 0\n    sel.u8 r30, p1, r32, r33\n    sel.u8 r34, p2, r32, r33\n    add.u8 r30, r30, r34\n    add.u8 r30, r30, r34\n"
+        {"unity.test eps",
+         U8,
+         {{HG_TYPE_I32, small}, {U8, some_class}},
+         "    res.accum r31, r10, r11\n    setlt.u32 p2, r252, r252\n    neg.i32 r10, r10\n    res.accum r31, r10, 5\n    unity.test p1, "
+         "eps=0x1p-1074\n    unity.test p3, eps=-1.0\n"
+         "    mov_imm.u8 r32, 1\n    mov_imm.u8 r33, 0\n    sel.u8 r30, p1, r32, r33\n    sel.u8 r34, p2, r32, r33\n    add.u8 r30, r30, "
+         "r34\n    add.u8 r30, r30, r34\n"
          "    sel.u8 r34, p3, r32, r33\n    shl.u8 r34, r34, r252\n    or.u8 r30, r30, r34\n"},
         {"unity.test eps alone", U8, {{U8, small}}, "    unity.test p1, eps=1.0\n    mov_imm.u8 r31, 1\n    sel.u8 r30, p1, r31, r10\n"},
-        {"phases written twice", HG_TYPE_U32, {{HG_TYPE_U16, anything}, {HG_TYPE_U16, anything}, {U8, small}},
+        {"phases written twice",
+         HG_TYPE_U32,
+         {{HG_TYPE_U16, anything}, {HG_TYPE_U16, anything}, {U8, small}},
          "    phase.write r10, r12\n    phase.write r11, r12\n    phase.read r30, r12\n"},
         {"phases, unread", HG_TYPE_U16, {{HG_TYPE_U16, anything}, {U8, some_class}}, "    phase.write r10, r11\n    mov.u16 r30, r10\n"},
-        {"lane phase in functions and a step", HG_TYPE_U32, {{HG_TYPE_U32, anything}},
-         "    call @f\n    parallel_reduce.u32 r20, r2, max, 3\n    phase.adv r20\n    call @f\n    phase.get r30\n    bra @on\nf:\n    phase.adv r10\n    ret\non:\n"},
-        {"sums around a step", HG_TYPE_U32, {{HG_TYPE_U32, anything}},
-         "    res.accum r22, r10, 4\n    parallel_reduce.u32 r20, r2, max, 3\n    res.accum r22, r20, 4\n    phase.write r20, 9\n    add.u32 r30, r10, r20\n"},
+        {"lane phase in functions and a step",
+         HG_TYPE_U32,
+         {{HG_TYPE_U32, anything}},
+         "    call @f\n    parallel_reduce.u32 r20, r2, max, 3\n    phase.adv r20\n    call @f\n    phase.get r30\n    bra @on\nf:\n    "
+         "phase.adv r10\n    ret\non:\n"},
+        {"sums around a step",
+         HG_TYPE_U32,
+         {{HG_TYPE_U32, anything}},
+         "    res.accum r22, r10, 4\n    parallel_reduce.u32 r20, r2, max, 3\n    res.accum r22, r20, 4\n    phase.write r20, 9\n    "
+         "add.u32 r30, r10, r20\n"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i += s->quick ? 3 : 1)
         if (cts_wanted(s, "atlas", HG_TYPE_F64)) run(s, CASES[i].name, CASES[i].result, 300, CASES[i].inputs, CASES[i].body, "");
@@ -188,21 +245,40 @@ static void sums(cts *s) {
 /* ---- faults: one lane of several ---- */
 
 static void faults(cts *s) {
-    static const struct { const char *name, *body; } FAULTS[] = {
-        {"mirror", "mirror r30, r11"}, {"unity.test", "unity.test p0, r11"}, {"nbr.count", "nbr.count r31, r11"}, {"nbr.get", "nbr.get r30, r11, 0"},
-        {"nbr.load", "nbr.load r31, r11, 0"}, {"nbr.store", "nbr.store.u8 r11, r11, -3"}, {"res.accum", "res.accum r31, r11, r11"},
-        {"phase.read", "phase.read r31, r11"}, {"phase.write", "phase.write r11, r11"}, {"bound.map class", "bound.map r31, r11, 1, 2"},
-        {"bound.map page", "bound.map r31, 1, r11, 2"}, {"bound.map byte", "bound.map.u8 r31, 1, 2, r11"}, {"orbit.classify", "orbit.classify r30, 3, r11"},
-        {"orbit.representative", "orbit.representative r31, r11, 96"}, {"orbit.representative torus", "orbit.representative r31, 3, r11"},
-        {"mult.inverse", "mult.inverse r31, 2, r11"}, {"char.product", "char.product.i128 r31, r11, 0"}, {"char.product class", "char.product.f64 r31, 3, r11"},
-        {"packed class", "mul.u32 r12, r12, r12\n    bound.map r31, r12"}, {"irrational", "mov_imm.u8 r13, 15\n    mov_imm.u8 r14, 75\n    char.product.i128 r31, r13, r14"},
+    static const struct {
+        const char *name, *body;
+    } FAULTS[] = {
+        {"mirror", "mirror r30, r11"},
+        {"unity.test", "unity.test p0, r11"},
+        {"nbr.count", "nbr.count r31, r11"},
+        {"nbr.get", "nbr.get r30, r11, 0"},
+        {"nbr.load", "nbr.load r31, r11, 0"},
+        {"nbr.store", "nbr.store.u8 r11, r11, -3"},
+        {"res.accum", "res.accum r31, r11, r11"},
+        {"phase.read", "phase.read r31, r11"},
+        {"phase.write", "phase.write r11, r11"},
+        {"bound.map class", "bound.map r31, r11, 1, 2"},
+        {"bound.map page", "bound.map r31, 1, r11, 2"},
+        {"bound.map byte", "bound.map.u8 r31, 1, 2, r11"},
+        {"orbit.classify", "orbit.classify r30, 3, r11"},
+        {"orbit.representative", "orbit.representative r31, r11, 96"},
+        {"orbit.representative torus", "orbit.representative r31, 3, r11"},
+        {"mult.inverse", "mult.inverse r31, 2, r11"},
+        {"char.product", "char.product.i128 r31, r11, 0"},
+        {"char.product class", "char.product.f64 r31, 3, r11"},
+        {"packed class", "mul.u32 r12, r12, r12\n    bound.map r31, r12"},
+        {"irrational", "mov_imm.u8 r13, 15\n    mov_imm.u8 r14, 75\n    char.product.i128 r31, r13, r14"},
     };
     for (size_t i = 0; i < sizeof FAULTS / sizeof FAULTS[0] && cts_wanted(s, "fault", HG_TYPE_U32); i += s->quick ? 3 : 1) {
         run_case c = {.cleared_class = 96};
         char label[64];
         snprintf(label, sizeof label, "atlas fault: %s", FAULTS[i].name);
-        cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer u8 out\n    mov_imm.u32 r12, 250000\n    cvt.u8.u64 r11, r255\n    mov_imm.u8 r13, 240\n    or.u8 r11, r11, r13\n"
-                     "    mov_imm.u8 r30, 1\n    mov_imm.u64 r15, 9\n    setne.u64 p1, r255, r15\n    bra.p1 @on\n    %s\non:\n    stg.u8 [r1 + r255], r30\n", FAULTS[i].body);
+        cts_text(&c,
+                 ".atlas 1\n.program cts\n.param r1 out buffer u8 out\n    mov_imm.u32 r12, 250000\n    cvt.u8.u64 r11, r255\n    "
+                 "mov_imm.u8 r13, 240\n    or.u8 r11, r11, r13\n"
+                 "    mov_imm.u8 r30, 1\n    mov_imm.u64 r15, 9\n    setne.u64 p1, r255, r15\n    bra.p1 @on\n    %s\non:\n    stg.u8 [r1 "
+                 "+ r255], r30\n",
+                 FAULTS[i].body);
         case_add_array(&c, "out", U8, NULL, 16);
         case_set_lanes(&c, 16);
         cts_compare(s, label, &c);

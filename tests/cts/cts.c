@@ -38,7 +38,10 @@ void cts_fail(cts *s, const cts_target *t, const char *name, const char *reason)
 /* ---- expected.txt ---- */
 
 enum { EXPECTED_LINES = 256 };
-typedef struct expectation { char kind[16], device[32], name[96]; bool used; } expectation;
+typedef struct expectation {
+    char kind[16], device[32], name[96];
+    bool used;
+} expectation;
 static expectation expected_list[EXPECTED_LINES];
 static int expected_count;
 
@@ -74,10 +77,14 @@ static bool is_ours(cts *s, const char *name) {
 
 static void settle(cts *s, const cts_target *t, const char *name, bool same, const char *reason) {
     bool failing = is_expected(s, "fails", name);
-    if (same && failing) cts_fail(s, t, name, "passes, though expected.txt says that it fails: take the line out");
-    else if (!same && failing) test_skipped++;
-    else if (!same) cts_fail(s, t, name, reason);
-    else test_passed++;
+    if (same && failing)
+        cts_fail(s, t, name, "passes, though expected.txt says that it fails: take the line out");
+    else if (!same && failing)
+        test_skipped++;
+    else if (!same)
+        cts_fail(s, t, name, reason);
+    else
+        test_passed++;
 }
 
 /* Runs a case; with --times says how long it took. */
@@ -108,7 +115,8 @@ static void hex(char text[200], const uint8_t *bytes, uint32_t size) {
     for (uint32_t i = size; i-- > 0 && n < 190;) n += sprintf(text + n, "%02x", bytes[i]);
 }
 
-static void describe(const run_case *c, uint64_t i, const uint8_t *expected, const uint8_t *actual, uint32_t size, char *reason, size_t room) {
+static void describe(const run_case *c, uint64_t i, const uint8_t *expected, const uint8_t *actual, uint32_t size, char *reason,
+                     size_t room) {
     char text[200];
     int n = snprintf(reason, room, "element %llu:", (unsigned long long)i);
     for (uint32_t k = 1; k < c->array_count; k++) {
@@ -159,8 +167,10 @@ void cts_compare(cts *s, const char *name, run_case *c) {
     run_result er, ar;
     if (program && case_copy(&expected, c)) {
         case_run_reference(program, &expected, &er);
-        if (er.outcome == RUN_ERROR) cts_fail(s, NULL, name, er.message);
-        else if (s->record) cts_record_run(s, name, c, &expected, &er);
+        if (er.outcome == RUN_ERROR)
+            cts_fail(s, NULL, name, er.message);
+        else if (s->record)
+            cts_record_run(s, name, c, &expected, &er);
         for (int t = 0; t < s->target_count && er.outcome != RUN_ERROR; t++) {
             run_case actual = {0};
             char reason[512];
@@ -168,7 +178,8 @@ void cts_compare(cts *s, const char *name, run_case *c) {
             run(s, &s->targets[t], name, program, &actual, &ar);
             bool same = case_same(&expected, &er, &actual, &ar, reason);
             settle(s, &s->targets[t], name, same, reason);
-            for (uint32_t i = 0; i < c->array_count; i++) s->values += er.outcome == RUN_OK ? c->arrays[i].size / oracle_size(c->arrays[i].type) : 0;
+            for (uint32_t i = 0; i < c->array_count; i++)
+                s->values += er.outcome == RUN_OK ? c->arrays[i].size / oracle_size(c->arrays[i].type) : 0;
             case_free(&actual);
         }
         case_free(&expected);
@@ -180,8 +191,10 @@ void cts_compare(cts *s, const char *name, run_case *c) {
 static void add_target(cts *s, const char *level, const char *pretend, bool required) {
     char reason[256];
     library *l = library_open(s->backend, level, pretend, reason);
-    if (l) s->targets[s->target_count++] = (cts_target){l, level, pretend};
-    else if (required) cts_fail(s, &(cts_target){NULL, level, pretend}, "open", reason);
+    if (l)
+        s->targets[s->target_count++] = (cts_target){l, level, pretend};
+    else if (required)
+        cts_fail(s, &(cts_target){NULL, level, pretend}, "open", reason);
 }
 
 /* A row nobody made a program for is a failure, not an omission. */
@@ -195,18 +208,31 @@ int main(int argc, char **argv) {
     const char *level = NULL, *pretend = NULL, *record = NULL;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--quick") == 0) s.quick = true;
-        else if (strcmp(argv[i], "--times") == 0) s.times = true;
-        else if (strcmp(argv[i], "--backend") == 0) s.backend = value, i++;
-        else if (strcmp(argv[i], "--level") == 0) level = value, i++;
-        else if (strcmp(argv[i], "--pretend") == 0) pretend = value, i++;
-        else if (strcmp(argv[i], "--row") == 0) s.only_row = value, i++;
-        else if (strcmp(argv[i], "--type") == 0) s.only_type = value, i++;
-        else if (strcmp(argv[i], "--widest") == 0) s.widest = (uint32_t)strtoul(value, NULL, 10), i++;
-        else if (strcmp(argv[i], "--as") == 0) s.device = value, i++;
-        else if (strcmp(argv[i], "--part") == 0) { if (sscanf(value, "%u/%u", &s.part, &s.parts) != 2) return 2; i++; }
-        else if (strcmp(argv[i], "--record") == 0) record = value, i++;
-        else return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+        if (strcmp(argv[i], "--quick") == 0)
+            s.quick = true;
+        else if (strcmp(argv[i], "--times") == 0)
+            s.times = true;
+        else if (strcmp(argv[i], "--backend") == 0)
+            s.backend = value, i++;
+        else if (strcmp(argv[i], "--level") == 0)
+            level = value, i++;
+        else if (strcmp(argv[i], "--pretend") == 0)
+            pretend = value, i++;
+        else if (strcmp(argv[i], "--row") == 0)
+            s.only_row = value, i++;
+        else if (strcmp(argv[i], "--type") == 0)
+            s.only_type = value, i++;
+        else if (strcmp(argv[i], "--widest") == 0)
+            s.widest = (uint32_t)strtoul(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--as") == 0)
+            s.device = value, i++;
+        else if (strcmp(argv[i], "--part") == 0) {
+            if (sscanf(value, "%u/%u", &s.part, &s.parts) != 2) return 2;
+            i++;
+        } else if (strcmp(argv[i], "--record") == 0)
+            record = value, i++;
+        else
+            return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
     }
     load_expected(HG_SOURCE_DIR "/tests/cts/expected.txt");
     if (record) {
@@ -232,7 +258,9 @@ int main(int argc, char **argv) {
     check_coverage(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
     if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
-    if (record) printf("cts: %" PRIu64 " cases recorded\n", s.recorded);
-    else printf("cts: %" PRIu64 " values checked on %d targets\n", s.values, s.target_count);
+    if (record)
+        printf("cts: %" PRIu64 " cases recorded\n", s.recorded);
+    else
+        printf("cts: %" PRIu64 " values checked on %d targets\n", s.values, s.target_count);
     return test_done();
 }

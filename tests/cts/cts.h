@@ -10,7 +10,10 @@
 
 enum { CTS_TARGETS = 8, CTS_ARGUMENTS = 8 };
 
-typedef struct cts_target { library *library; const char *level, *pretend; } cts_target;
+typedef struct cts_target {
+    library *library;
+    const char *level, *pretend;
+} cts_target;
 
 typedef struct cts {
     const char *backend;
@@ -23,10 +26,10 @@ typedef struct cts {
     bool quick;                       /* fewer values: emulated machines */
     cts_target targets[CTS_TARGETS];
     int target_count;
-    FILE *record;                     /* not NULL: cases go here and nothing runs */
-    uint64_t recorded;                /* cases so far */
-    uint64_t state;                   /* of the random numbers */
-    uint64_t values;                  /* compared so far, all targets together */
+    FILE *record;      /* not NULL: cases go here and nothing runs */
+    uint64_t recorded; /* cases so far */
+    uint64_t state;    /* of the random numbers */
+    uint64_t values;   /* compared so far, all targets together */
     bool covered[HG_OP_COUNT];
 } cts;
 

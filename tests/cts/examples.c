@@ -5,7 +5,16 @@
 #include <string.h>
 
 /* The programs name their arrays and scalars; an array has n elements. Narrow: small values, where large ones would run for long. */
-static const struct { const char *file; struct { const char *name; hg_type type; bool narrow; } arrays[5]; const char *scalar; uint64_t bits; } PROGRAMS[] = {
+static const struct {
+    const char *file;
+    struct {
+        const char *name;
+        hg_type type;
+        bool narrow;
+    } arrays[5];
+    const char *scalar;
+    uint64_t bits;
+} PROGRAMS[] = {
     {"axpy", {{"x", HG_TYPE_F32, false}, {"y", HG_TYPE_F32, false}}, "alpha", 0x40300000},
     {"block_reverse", {{"x", HG_TYPE_I32, false}}, NULL, 0},
     {"center", {{"x", HG_TYPE_F32, true}, {"y", HG_TYPE_F32, false}}, NULL, 0},
@@ -39,8 +48,10 @@ static void example(cts *s, size_t p, uint64_t n) {
         case_array *a = case_add_array(&c, PROGRAMS[p].arrays[i].name, type, NULL, n * oracle_size(type));
         for (uint64_t k = 0; a && k < n; k++) {
             uint8_t *to = a->bytes + k * oracle_size(type);
-            if (PROGRAMS[p].arrays[i].narrow) narrow(s, type, to);
-            else cts_any(s, type, to);
+            if (PROGRAMS[p].arrays[i].narrow)
+                narrow(s, type, to);
+            else
+                cts_any(s, type, to);
         }
     }
     case_add_scalar(&c, "n", HG_TYPE_U64, n);

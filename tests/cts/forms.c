@@ -16,12 +16,25 @@ static void add_random(cts *s, run_case *c, const char *name, hg_type type, uint
 
 /* Address texts; %u stands for nothing. r41: the lane's byte offset as u64, r42: as u32, r43: flat address of it in buffer w,
  * r44: the same in pool p. */
-static const struct { const char *load, *store, *address; } PLACES[] = {
-    {"ldg", "stg", "[r5 + r41]"}, {"ldg", "stg", "[r5 + r42]"}, {"ldg", "stg", "[r5 + r41 + 3]"}, {"ldg", "stg", "[buf(r5) + r41]"},
-    {"ldg", "stg", "[r43]"}, {"ldg", "stg", "[r43 + 5]"}, {"ldg", "stg", "[r44]"}, {"ldg", "stg", "[pool(r3) + r41]"},
-    {"ldg", "stg", "[pool(r3) + r41 + 1]"}, {"ldg", "stg", "[class7 + r41]"}, {"ldg", "stg", "[class7 + r42 + 2]"},
-    {"ldg", "stg", "[shared + r41]"}, {"lds", "sts", "[shared + r42]"}, {"lds", "sts", "[shared + r41 + 7]"},
-    {"ldg", "stg", "[buf0xffffffffffffffa7 + r41]"}, {"pool.load", "pool.store", "r3, r41"}, {"pool.load", "pool.store", "r3, r42"}};
+static const struct {
+    const char *load, *store, *address;
+} PLACES[] = {{"ldg", "stg", "[r5 + r41]"},
+              {"ldg", "stg", "[r5 + r42]"},
+              {"ldg", "stg", "[r5 + r41 + 3]"},
+              {"ldg", "stg", "[buf(r5) + r41]"},
+              {"ldg", "stg", "[r43]"},
+              {"ldg", "stg", "[r43 + 5]"},
+              {"ldg", "stg", "[r44]"},
+              {"ldg", "stg", "[pool(r3) + r41]"},
+              {"ldg", "stg", "[pool(r3) + r41 + 1]"},
+              {"ldg", "stg", "[class7 + r41]"},
+              {"ldg", "stg", "[class7 + r42 + 2]"},
+              {"ldg", "stg", "[shared + r41]"},
+              {"lds", "sts", "[shared + r42]"},
+              {"lds", "sts", "[shared + r41 + 7]"},
+              {"ldg", "stg", "[buf0xffffffffffffffa7 + r41]"},
+              {"pool.load", "pool.store", "r3, r41"},
+              {"pool.load", "pool.store", "r3, r42"}};
 
 /* Every lane stores its element at the place, loads it back, and writes it out. */
 static void memory_forms(cts *s, hg_type type) {
@@ -31,7 +44,8 @@ static void memory_forms(cts *s, hg_type type) {
         run_case c = {.cleared_class = 7};
         char name[96];
         if (!cts_wanted(s, PLACES[p].load, type)) continue;
-        cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u8 inout\n"
+        cts_text(&c,
+                 ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u8 inout\n"
                  ".param r3 p pool %u\n.shared %u\n    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    cvt.u32.u64 r42, r41\n"
                  "    mov_imm.u64 r45, 8388607\n    mov_imm.u32 r46, 40\n    and.u64 r43, r5, r45\n    shl.u64 r43, r43, r46\n"
                  "    add.u64 r43, r43, r41\n    and.u64 r44, r3, r45\n    shl.u64 r44, r44, r46\n    add.u64 r44, r44, r41\n"
@@ -56,7 +70,9 @@ static void constant_forms(cts *s, hg_type type) {
     run_case c = {.cleared_class = 7};
     char name[32];
     if (!cts_wanted(s, "pool.load", type)) return;
-    cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r4 bytes u64\n    ldg.%s r10, [buf(r2) + 0]\n"
+    cts_text(&c,
+             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r4 bytes u64\n    ldg.%s r10, "
+             "[buf(r2) + 0]\n"
              "    stg.%s [phi(7, 40, 3)], r10\n    ldg.%s r11, [class7 + 10243]\n    stg.%s [buf(r1) + 0], r11\n"
              "    pool.alloc pool900, 1024\n    pool.alloc r6, r4\n    pool.store.%s pool900, 17, r10\n    pool.load.%s r12, pool900, 17\n"
              "    ldg.%s r13, [pool900 + 17]\n    pool.store.%s r6, 5, r13\n    pool.load.%s r14, r6, 5\n    stg.%s [buf(r1) + %u], r12\n"
@@ -75,17 +91,21 @@ static void constant_forms(cts *s, hg_type type) {
 static void living_forms(cts *s, hg_type type) {
     static const char *const BETWEEN[] = {"    parallel_reduce.u32 r15, r5, sum, 4\n", "    bar.sync 0\n",
                                           "    parallel_reduce.u32 r15, r5, sum, 4\n    bar.sync 0\n    parallel_map.u32 r5, r5, neg, 4\n",
-                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n    parallel_map.u32 r5, r5, neg, 4\n"};
+                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n    "
+                                          "parallel_map.u32 r5, r5, neg, 4\n"};
     const char *t = hg_type_name(type);
     for (int i = 0; i < 4 && cts_wanted(s, "living", type); i++) {
         run_case c = {.cleared_class = 96};
         char name[48], between[256], *to = between;
         for (const char *at = BETWEEN[i]; *at; at++) { /* $ is the type */
-            if (*at == '$') to += sprintf(to, "%s", t);
-            else *to++ = *at;
+            if (*at == '$')
+                to += sprintf(to, "%s", t);
+            else
+                *to++ = *at;
         }
         *to = '\0';
-        cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u32 inout\n"
+        cts_text(&c,
+                 ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u32 inout\n"
                  "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    ldg.%s r10, [r2 + r41]\n    ldg.%s r11, [r2 + r41 + %u]\n"
                  "    add.%s r12, r10, r11\n    setlt.%s p1, r10, r11\n%s    sel.%s r13, p1, r12, r10\n    stg.%s [r1 + r41], r13\n",
                  t, t, oracle_size(type), t, t, oracle_size(type), t, t, between, t, t);
@@ -107,12 +127,14 @@ static void atomic_totals(cts *s, const char *op, hg_type type) {
         char name[64], row[24];
         snprintf(row, sizeof row, "atom.%s", op);
         if (!cts_wanted(s, row, type)) continue;
-        cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s inout\n.param r2 in buffer %s in\n.param r3 p pool 64\n.shared 16\n"
-                 "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    mov_imm.u64 r45, 8388607\n    mov_imm.u32 r46, 40\n"
-                 "    and.u64 r43, r1, r45\n    shl.u64 r43, r43, r46\n    mov_imm.u64 r44, 32\n    add.u64 r43, r43, r44\n"
-                 "    ldg.%s r10, [r2 + r41]\n    atom.%s.%s r11, %s, r10\n    memfence.device\n    bar.sync 0\n    lds.%s r12, [shared + 8]\n"
-                 "    mul.u64 r47, r255, r40\n    add.u64 r47, r47, r44\n    add.u64 r47, r47, r44\n    stg.%s [r1 + r47], r12\n",
-                 t, t, oracle_size(type), t, op, t, TOTALS[p], t, t);
+        cts_text(
+            &c,
+            ".atlas 1\n.program cts\n.param r1 out buffer %s inout\n.param r2 in buffer %s in\n.param r3 p pool 64\n.shared 16\n"
+            "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    mov_imm.u64 r45, 8388607\n    mov_imm.u32 r46, 40\n"
+            "    and.u64 r43, r1, r45\n    shl.u64 r43, r43, r46\n    mov_imm.u64 r44, 32\n    add.u64 r43, r43, r44\n"
+            "    ldg.%s r10, [r2 + r41]\n    atom.%s.%s r11, %s, r10\n    memfence.device\n    bar.sync 0\n    lds.%s r12, [shared + 8]\n"
+            "    mul.u64 r47, r255, r40\n    add.u64 r47, r47, r44\n    add.u64 r47, r47, r44\n    stg.%s [r1 + r47], r12\n",
+            t, t, oracle_size(type), t, op, t, TOTALS[p], t, t);
         add_random(s, &c, "out", type, 64 / oracle_size(type) + 100);
         add_random(s, &c, "in", type, 100);
         case_array *pool = case_add_array(&c, "p", type, NULL, 64);
@@ -131,7 +153,8 @@ static void atomic_old_values(cts *s, const char *op, hg_type type) {
     char name[64], row[24];
     snprintf(row, sizeof row, "atom.%s", op);
     if (!cts_wanted(s, row, type)) return;
-    cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s inout\n.param r2 in buffer %s in\n.param r5 old buffer %s out\n"
+    cts_text(&c,
+             ".atlas 1\n.program cts\n.param r1 out buffer %s inout\n.param r2 in buffer %s in\n.param r5 old buffer %s out\n"
              "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    ldg.%s r10, [r2 + r41]\n    ldg.%s r12, [r2 + r41 + %u]\n"
              "    atom.%s.%s r11, [r1 + r41], r10%s\n    stg.%s [r5 + r41], r11\n",
              t, t, t, oracle_size(type), t, t, oracle_size(type), op, t, cas ? ", r12" : "", t);
@@ -145,56 +168,84 @@ static void atomic_old_values(cts *s, const char *op, hg_type type) {
     cts_compare(s, name, &c);
 }
 
-#define START ".atlas 1\n.program cts\n.param r1 out buffer u32 inout\n.param r2 in buffer u32 in\n.param r3 p pool 64\n.shared 256\n" \
-              "    mov_imm.u32 r40, 2\n    shl.u64 r41, r255, r40\n    ldg.u32 r10, [r2 + r41]\n    mov_imm.u32 r11, 1\n    mov_imm.u32 r12, 0\n" \
-              "    mov_imm.u32 r13, 7\n"
+#define START                                                                                                                           \
+    ".atlas 1\n.program cts\n.param r1 out buffer u32 inout\n.param r2 in buffer u32 in\n.param r3 p pool 64\n.shared 256\n"            \
+    "    mov_imm.u32 r40, 2\n    shl.u64 r41, r255, r40\n    ldg.u32 r10, [r2 + r41]\n    mov_imm.u32 r11, 1\n    mov_imm.u32 r12, 0\n" \
+    "    mov_imm.u32 r13, 7\n"
 #define FINISH "    stg.u32 [r1 + r41], r10\n    exit\n"
 
 /* in: 32 values; each lane ends with r10 as its output. */
-static const struct { const char *name, *text; } CONTROL[] = {
-    {"bra", START "    setlt.u32 p0, r10, r13\n    bra.p0 @small\n    add.u32 r10, r10, r13\n    bra @end\nsmall:\n    mul.u32 r10, r10, r13\nend:\n" FINISH},
+static const struct {
+    const char *name, *text;
+} CONTROL[] = {
+    {"bra", START "    setlt.u32 p0, r10, r13\n    bra.p0 @small\n    add.u32 r10, r10, r13\n    bra @end\nsmall:\n    mul.u32 r10, r10, "
+                  "r13\nend:\n" FINISH},
     {"loop", START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n" FINISH},
-    {"loop count", START "    loop r14, 9\n    xor.u32 r10, r10, r14\n    loop r15, 3\n    add.u32 r10, r10, r15\n    endloop\n    endloop\n"
-                         "    loop r16, 0\n    mov.u32 r10, r12\n    endloop\n" FINISH},
-    {"while", START "head:\n    setle.u32 p0, r10, r13\n    bra.p0 @end\n    shr.u32 r10, r10, r11\n    add.u32 r12, r12, r11\n    bra @head\nend:\n    add.u32 r10, r10, r12\n" FINISH},
-    {"call", START "    call @twice\n    call @twice\n" FINISH "twice:\n    add.u32 r10, r10, r10\n    call @once\n    ret\nonce:\n    setgt.u32 p0, r10, r13\n"
+    {"loop count",
+     START "    loop r14, 9\n    xor.u32 r10, r10, r14\n    loop r15, 3\n    add.u32 r10, r10, r15\n    endloop\n    endloop\n"
+           "    loop r16, 0\n    mov.u32 r10, r12\n    endloop\n" FINISH},
+    {"while", START "head:\n    setle.u32 p0, r10, r13\n    bra.p0 @end\n    shr.u32 r10, r10, r11\n    add.u32 r12, r12, r11\n    bra "
+                    "@head\nend:\n    add.u32 r10, r10, r12\n" FINISH},
+    {"call", START "    call @twice\n    call @twice\n" FINISH
+                   "twice:\n    add.u32 r10, r10, r10\n    call @once\n    ret\nonce:\n    setgt.u32 p0, r10, r13\n"
                    "    bra.p0 @skip\n    add.u32 r10, r10, r11\nskip:\n    ret\n"},
-    {"exit in a function", START "    call @leave\n" FINISH "leave:\n    setgt.u32 p0, r10, r13\n    bra.p0 @stay\n    exit\nstay:\n    ret\n"},
-    {"jump into a loop", START "    and.u32 r14, r10, r13\n    setlt.u32 p0, r10, r13\n    bra.p0 @middle\nhead:\n    add.u32 r10, r10, r11\nmiddle:\n"
-                               "    add.u32 r10, r10, r13\n    loop r14, @head\n" FINISH},
-    {"end without exit", START "    stg.u32 [r1 + r41], r10\n    setlt.u32 p0, r10, r13\n    bra.p0 @end\n    stg.u32 [r1 + r41], r13\nend:\n"},
-    {"bar.sync", START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    bar.sync 0\n    sub.u32 r15, r254, r11\n    sub.u32 r15, r15, r252\n"
-                       "    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n" FINISH},
-    {"bar.sync in a loop", START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 4\nagain:\n    sts.u32 [shared + r14], r10\n    bar.sync 1\n    add.u32 r15, r252, r11\n"
-                                 "    rem.u32 r15, r15, r254\n    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n    bar.sync 2\n    loop r16, @again\n" FINISH},
-    {"bar.sync after exits", START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    setlt.u32 p0, r10, r13\n    bra.p0 @gone\n    bar.sync 200\n"
-                                   "    lds.u32 r10, [shared + 0]\n    stg.u32 [r1 + r41], r10\ngone:\n    exit\n"},
-    {"bar.sync by block", START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    bar.sync 3\n"
-                                "    lds.u32 r10, [shared + 4]\nskip:\n" FINISH},
-    {"bar.sync in a function", START "    shl.u32 r14, r252, r40\n    call @swap\n    call @swap\n" FINISH "swap:\n    sts.u32 [shared + r14], r10\n    bar.sync 0\n"
-                                     "    xor.u32 r15, r252, r11\n    rem.u32 r15, r15, r254\n    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n    bar.sync 0\n    ret\n"},
-    {"memfence", START "    memfence.thread\n    memfence.block\n    stg.u32 [r1 + r41], r13\n    memfence.device\n    memfence.system\n" FINISH},
-    {"collective in a loop", START "    mov_imm.u32 r14, 3\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n    loop r14, @again\n    ldg.u32 r10, [r1 + r41]\n"
-                                   "    parallel_reduce.u32 r15, r1, max, 32\n    add.u32 r10, r10, r15\n" FINISH},
+    {"exit in a function",
+     START "    call @leave\n" FINISH "leave:\n    setgt.u32 p0, r10, r13\n    bra.p0 @stay\n    exit\nstay:\n    ret\n"},
+    {"jump into a loop",
+     START "    and.u32 r14, r10, r13\n    setlt.u32 p0, r10, r13\n    bra.p0 @middle\nhead:\n    add.u32 r10, r10, r11\nmiddle:\n"
+           "    add.u32 r10, r10, r13\n    loop r14, @head\n" FINISH},
+    {"end without exit",
+     START "    stg.u32 [r1 + r41], r10\n    setlt.u32 p0, r10, r13\n    bra.p0 @end\n    stg.u32 [r1 + r41], r13\nend:\n"},
+    {"bar.sync", START
+     "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    bar.sync 0\n    sub.u32 r15, r254, r11\n    sub.u32 r15, r15, r252\n"
+     "    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n" FINISH},
+    {"bar.sync in a loop", START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 4\nagain:\n    sts.u32 [shared + r14], r10\n    "
+                                 "bar.sync 1\n    add.u32 r15, r252, r11\n"
+                                 "    rem.u32 r15, r15, r254\n    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n    bar.sync 2\n "
+                                 "   loop r16, @again\n" FINISH},
+    {"bar.sync after exits",
+     START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    setlt.u32 p0, r10, r13\n    bra.p0 @gone\n    bar.sync 200\n"
+           "    lds.u32 r10, [shared + 0]\n    stg.u32 [r1 + r41], r10\ngone:\n    exit\n"},
+    {"bar.sync by block",
+     START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r10\n    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    bar.sync 3\n"
+           "    lds.u32 r10, [shared + 4]\nskip:\n" FINISH},
+    {"bar.sync in a function",
+     START "    shl.u32 r14, r252, r40\n    call @swap\n    call @swap\n" FINISH "swap:\n    sts.u32 [shared + r14], r10\n    bar.sync 0\n"
+           "    xor.u32 r15, r252, r11\n    rem.u32 r15, r15, r254\n    shl.u32 r15, r15, r40\n    lds.u32 r10, [shared + r15]\n    "
+           "bar.sync 0\n    ret\n"},
+    {"memfence",
+     START "    memfence.thread\n    memfence.block\n    stg.u32 [r1 + r41], r13\n    memfence.device\n    memfence.system\n" FINISH},
+    {"collective in a loop", START
+     "    mov_imm.u32 r14, 3\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n    loop r14, @again\n    ldg.u32 r10, [r1 + r41]\n"
+     "    parallel_reduce.u32 r15, r1, max, 32\n    add.u32 r10, r10, r15\n" FINISH},
     {"collective after all have left", START "    call @leave\n    parallel_map.u32 r1, r2, neg, 32\n" FINISH "leave:\n    exit\n"},
-    {"collective after some loops", START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n"
-                                          "    parallel_reduce.u32 r15, r2, sum, 32\n    add.u32 r16, r10, r15\n    parallel_map.u32 r1, r2, neg, 32\n"
-                                          "    xor.u32 r10, r10, r16\n" FINISH},
-    {"collective and some blocks' barrier in a loop", START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 2\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n"
-                                                       "    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    sts.u32 [shared + r14], r10\n    bar.sync 3\n    lds.u32 r10, [shared + 4]\n"
-                                                       "    bar.sync 4\n    add.u32 r10, r10, r252\nskip:\n    loop r16, @again\n" FINISH},
-    {"values across a collective", START "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    parallel_reduce.u32 r15, r2, sum, 32\n    sel.u32 r21, p3, r20, r15\n"
-                                         "    parallel_reduce.u32 r16, r2, min, 32\n    add.u32 r10, r21, r16\n" FINISH},
+    {"collective after some loops",
+     START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n"
+           "    parallel_reduce.u32 r15, r2, sum, 32\n    add.u32 r16, r10, r15\n    parallel_map.u32 r1, r2, neg, 32\n"
+           "    xor.u32 r10, r10, r16\n" FINISH},
+    {"collective and some blocks' barrier in a loop",
+     START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 2\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n"
+           "    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    sts.u32 [shared + r14], r10\n    bar.sync 3\n    lds.u32 r10, [shared + 4]\n"
+           "    bar.sync 4\n    add.u32 r10, r10, r252\nskip:\n    loop r16, @again\n" FINISH},
+    {"values across a collective", START
+     "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    parallel_reduce.u32 r15, r2, sum, 32\n    sel.u32 r21, p3, r20, r15\n"
+     "    parallel_reduce.u32 r16, r2, min, 32\n    add.u32 r10, r21, r16\n" FINISH},
 };
 
 #define AT_LANE(n, body) "    mov_imm.u64 r50, " #n "\n    setne.u64 p9, r255, r50\n    bra.p9 @on" #n "\n" body "on" #n ":\n"
 
-static const struct { const char *name, *text; uint64_t max_steps; } FAULTS[] = {
+static const struct {
+    const char *name, *text;
+    uint64_t max_steps;
+} FAULTS[] = {
     {"past the end", START AT_LANE(5, "    ldg.u32 r14, [buf(r1) + 125]\n") FINISH, 0},
     {"before the start", START AT_LANE(5, "    ldg.u32 r14, [buf(r1) - 1]\n") FINISH, 0},
     {"far away", START "    mov_imm.u64 r14, bits(0xffffffffffffffff)\n" AT_LANE(5, "    stg.u32 [r1 + r14], r10\n") FINISH, 0},
     {"sum without wrap", START "    mov_imm.u64 r14, bits(0xffffffffffffffff)\n" AT_LANE(0, "    ldg.u32 r15, [r1 + r14 + 8]\n") FINISH, 0},
-    {"element of a gather", START "    ldg.u32 r14, [r2 + r41]\n    shl.u32 r14, r14, r40\n    mov_imm.u32 r15, 4000\n    add.u32 r14, r14, r15\n    ldg.u32 r10, [r2 + r14]\n" FINISH, 0},
+    {"element of a gather",
+     START "    ldg.u32 r14, [r2 + r41]\n    shl.u32 r14, r14, r40\n    mov_imm.u32 r15, 4000\n    add.u32 r14, r14, r15\n    ldg.u32 r10, "
+           "[r2 + r14]\n" FINISH,
+     0},
     {"pool", START AT_LANE(3, "    pool.load.u32 r14, r3, 61\n") FINISH, 0},
     {"pool by handle", START AT_LANE(3, "    stg.u32 [pool(r3) + 64], r10\n") FINISH, 0},
     {"shared", START AT_LANE(3, "    sts.u32 [shared + 253], r10\n") FINISH, 0},
@@ -212,9 +263,14 @@ static const struct { const char *name, *text; uint64_t max_steps; } FAULTS[] = 
     {"misaligned atomic", START AT_LANE(2, "    atom.add.u32 r14, [buf(r1) + 6], r10\n") FINISH, 0},
     {"misaligned shared atomic", START AT_LANE(2, "    atom.add.u32 r14, [shared + 2], r10\n") FINISH, 0},
     {"division", START AT_LANE(30, "    div.u32 r14, r10, r12\n") AT_LANE(9, "    rem.u32 r14, r10, r12\n") FINISH, 0},
-    {"phase before lane", START AT_LANE(14, "    div.u32 r14, r10, r12\n") "    bar.sync 0\n" AT_LANE(9, "    rem.u32 r14, r10, r12\n") FINISH, 0},
-    {"phase before block", START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    bar.sync 0\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n") FINISH, 0},
-    {"step before lane", START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    parallel_reduce.u32 r15, r2, sum, 32\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n") FINISH, 0},
+    {"phase before lane",
+     START AT_LANE(14, "    div.u32 r14, r10, r12\n") "    bar.sync 0\n" AT_LANE(9, "    rem.u32 r14, r10, r12\n") FINISH, 0},
+    {"phase before block",
+     START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    bar.sync 0\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n") FINISH, 0},
+    {"step before lane",
+     START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    parallel_reduce.u32 r15, r2, sum, 32\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n")
+         FINISH,
+     0},
     {"in a function", START "    call @f\n" FINISH "f:\n" AT_LANE(6, "    div.u32 r14, r10, r12\n") "    ret\n", 0},
     {"in a loop", START "    mov_imm.u32 r16, 5\nagain:\n    div.u32 r14, r13, r16\n    sub.u32 r16, r16, r11\n    bra @again\n", 0},
     {"step limit", START AT_LANE(11, "again:\n    bra @again\n") FINISH, 1000},

@@ -17,9 +17,11 @@ static void map(cts *s, hg_opname name, hg_type type, uint32_t inputs, uint64_t 
     uint8_t *arrays[2] = {NULL, NULL}, *expected = calloc(n + 1, size);
     uint32_t *tolerance = calloc(n + 1, sizeof *tolerance);
     const hg_type types[2] = {type, type};
-    cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r3 b buffer %s in\n.param r4 n u64\n"
-             "    parallel_map%s.%s r1, r2, %s%s, r4\n", hg_type_name(type), hg_type_name(type), hg_type_name(type), inputs == 2 ? "_binary" : "",
-             hg_type_name(type), inputs == 2 ? "r3, " : "", hg_opname_name(name));
+    cts_text(&c,
+             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r3 b buffer %s in\n.param r4 n u64\n"
+             "    parallel_map%s.%s r1, r2, %s%s, r4\n",
+             hg_type_name(type), hg_type_name(type), hg_type_name(type), inputs == 2 ? "_binary" : "", hg_type_name(type),
+             inputs == 2 ? "r3, " : "", hg_opname_name(name));
     case_add_array(&c, "out", type, NULL, n * size);
     case_array *a = case_add_array(&c, "a", type, NULL, n * size);
     arrays[0] = a ? a->bytes : NULL;
@@ -53,14 +55,16 @@ static void map(cts *s, hg_opname name, hg_type type, uint32_t inputs, uint64_t 
 
 /* All four ways to write one reduction, in one program. */
 static void reduce(cts *s, hg_opname name, hg_type type, uint64_t n) {
-    static const char *const TEXTS[HG_OPNAME_COUNT] = {[HG_OPNAME_SUM] = "add", [HG_OPNAME_PRODUCT] = "mul", [HG_OPNAME_MIN] = "min", [HG_OPNAME_MAX] = "max"};
+    static const char *const TEXTS[HG_OPNAME_COUNT] = {
+        [HG_OPNAME_SUM] = "add", [HG_OPNAME_PRODUCT] = "mul", [HG_OPNAME_MIN] = "min", [HG_OPNAME_MAX] = "max"};
     uint32_t size = oracle_size(type);
     const char *t = hg_type_name(type);
     run_case c = {.cleared_class = 96};
-    cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r4 n u64\n"
+    cts_text(&c,
+             ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 a buffer %s in\n.param r4 n u64\n"
              "    parallel_reduce.%s r5, r2, %s, r4\n    stg.%s [buf(r1) + 0], r5\n    parallel_reduce.%s [buf(r1) + %u], r2, %s, r4\n"
-             "    reduce.%s.%s r6, [buf(r2) + 0], r4\n    stg.%s [buf(r1) + %u], r6\n", t, t, t, hg_opname_name(name), t, t, size,
-             hg_opname_name(name), TEXTS[name], t, t, 2 * size);
+             "    reduce.%s.%s r6, [buf(r2) + 0], r4\n    stg.%s [buf(r1) + %u], r6\n",
+             t, t, t, hg_opname_name(name), t, t, size, hg_opname_name(name), TEXTS[name], t, t, 2 * size);
     case_add_array(&c, "out", type, NULL, 3 * size);
     case_array *a = case_add_array(&c, "a", type, NULL, n * size + size);
     case_add_scalar(&c, "n", HG_TYPE_U64, n);
@@ -92,7 +96,8 @@ void cts_maps(cts *s) {
             hg_type type = (hg_type)t;
             bool small = oracle_size(type) <= 16;
             if (!operation_allows(name, type)) continue;
-            uint64_t n = !s->quick && oracle_size(type) == 2 && oracle_is_float(type) && hg_opname_is_map(name) ? 65536 : cts_batch(s, type);
+            uint64_t n = !s->quick && oracle_size(type) == 2 && oracle_is_float(type) && hg_opname_is_map(name) ? 65536
+                                                                                                                : cts_batch(s, type);
             if (hg_opname_is_map(name) && cts_wanted(s, "parallel_map", type)) map(s, name, type, 1, n);
             if (hg_opname_is_binary(name) && cts_wanted(s, "parallel_map_binary", type)) map(s, name, type, 2, cts_batch(s, type));
             if (hg_opname_is_reduce(name) && cts_wanted(s, "parallel_reduce", type))

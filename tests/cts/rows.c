@@ -8,14 +8,16 @@
 typedef struct row_case {
     hg_op op;
     hg_type type, type2;
-    int variant;                     /* condition, or number of registers of a reduction */
-    uint32_t count;                  /* source operands */
+    int variant;    /* condition, or number of registers of a reduction */
+    uint32_t count; /* source operands */
     hg_type types[CTS_ARGUMENTS];
-    bool predicate[CTS_ARGUMENTS];   /* the source is a predicate, given as one byte */
+    bool predicate[CTS_ARGUMENTS]; /* the source is a predicate, given as one byte */
     bool sets_predicate;
 } row_case;
 
-static bool is_register_fold(hg_op op) { return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL; }
+static bool is_register_fold(hg_op op) {
+    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
+}
 
 /* False for rows that need a form of their own. */
 static bool plan(row_case *r) {
@@ -25,11 +27,15 @@ static bool plan(row_case *r) {
         const hg_operand_info *o = &row->operands[i];
         if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) r->sets_predicate = true;
         if (o->kind == HG_K_REG && o->rule == HG_R_ID) return false;
-        if (o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !(o->kind == HG_K_U8 && is_register_fold(r->op))) return false;
+        if (o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !(o->kind == HG_K_U8 && is_register_fold(r->op)))
+            return false;
         if (!(o->access & HG_READ)) continue;
         if (o->access & HG_WRITE) return false;
         r->predicate[r->count] = o->kind == HG_K_PRED;
-        r->types[r->count++] = o->kind == HG_K_PRED ? HG_TYPE_U8 : o->rule == HG_R_T2 ? r->type2 : o->rule == HG_R_U32 ? HG_TYPE_U32 : r->type;
+        r->types[r->count++] = o->kind == HG_K_PRED  ? HG_TYPE_U8
+                               : o->rule == HG_R_T2  ? r->type2
+                               : o->rule == HG_R_U32 ? HG_TYPE_U32
+                                                     : r->type;
     }
     if (is_register_fold(r->op)) {
         r->count = (uint32_t)r->variant;
@@ -40,16 +46,20 @@ static bool plan(row_case *r) {
 
 static int add_instruction(const row_case *r, char *at, size_t room) {
     const hg_op_info *row = hg_op_get(r->op);
-    int n = snprintf(at, room, "    %s%s.%s", row->text, r->op == HG_OP_SET ? hg_condition_name((hg_condition)r->variant) : "", hg_type_name(r->type));
+    int n = snprintf(at, room, "    %s%s.%s", row->text, r->op == HG_OP_SET ? hg_condition_name((hg_condition)r->variant) : "",
+                     hg_type_name(r->type));
     if (row->type_count == 2) n += snprintf(at + n, room - (size_t)n, ".%s", hg_type_name(r->type2));
     uint32_t source = 0, written = 0;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
         if (o->kind == HG_K_COND) continue;
         n += snprintf(at + n, room - (size_t)n, "%s", written++ ? ", " : " ");
-        if (o->kind == HG_K_U8) n += snprintf(at + n, room - (size_t)n, "%d", r->variant);
-        else if (o->access & HG_WRITE) n += snprintf(at + n, room - (size_t)n, "%s", o->kind == HG_K_PRED ? "p2" : "r30");
-        else n += snprintf(at + n, room - (size_t)n, "%s%u", o->kind == HG_K_PRED ? "p" : "r", 10 + source), source++;
+        if (o->kind == HG_K_U8)
+            n += snprintf(at + n, room - (size_t)n, "%d", r->variant);
+        else if (o->access & HG_WRITE)
+            n += snprintf(at + n, room - (size_t)n, "%s", o->kind == HG_K_PRED ? "p2" : "r30");
+        else
+            n += snprintf(at + n, room - (size_t)n, "%s%u", o->kind == HG_K_PRED ? "p" : "r", 10 + source), source++;
     }
     return n + snprintf(at + n, room - (size_t)n, "\n");
 }
@@ -67,9 +77,10 @@ static void write_program(const row_case *r, char *text, size_t room) {
             n += snprintf(text + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    setne.u8 p%u, r%u, r42\n", 10 + i, 10 + i);
     }
     n += add_instruction(r, text + n, room - (size_t)n);
-    if (r->sets_predicate) n += snprintf(text + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
-    snprintf(text + n, room - (size_t)n, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n", oracle_size(result),
-             hg_type_name(result));
+    if (r->sets_predicate)
+        n += snprintf(text + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
+    snprintf(text + n, room - (size_t)n, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n",
+             oracle_size(result), hg_type_name(result));
 }
 
 static uint64_t lanes_for(const cts *s, const row_case *r) {
@@ -118,8 +129,10 @@ static void run_values(cts *s, const row_case *r, const char *name) {
         if (!r->sets_predicate) tolerance[i] = (uint32_t)oracle_tolerance(r->op, r->type, args, to);
     }
     case_set_lanes(&c, n);
-    if (ok) cts_check(s, name, result, &c, expected, tolerance);
-    else case_free(&c);
+    if (ok)
+        cts_check(s, name, result, &c, expected, tolerance);
+    else
+        case_free(&c);
     free(expected);
     free(tolerance);
 }
@@ -145,7 +158,8 @@ static void run_row(cts *s, hg_op op, hg_type type, hg_type type2, int variant) 
     const hg_op_info *row = hg_op_get(op);
     char name[96];
     if (!plan(&r) || !cts_wanted(s, row->text, type) || (s->widest && oracle_size(type2) * 8 > s->widest)) return;
-    int n = snprintf(name, sizeof name, "%s%s.%s", row->text, op == HG_OP_SET ? hg_condition_name((hg_condition)variant) : "", hg_type_name(type));
+    int n = snprintf(name, sizeof name, "%s%s.%s", row->text, op == HG_OP_SET ? hg_condition_name((hg_condition)variant) : "",
+                     hg_type_name(type));
     if (op == HG_OP_CVT) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", hg_type_name(type2));
     if (is_register_fold(op)) snprintf(name + n, sizeof name - (size_t)n, " of %d", variant);
     run_values(s, &r, name);
@@ -205,8 +219,10 @@ void cts_literals(cts *s) {
             run_case c = {.cleared_class = 96};
             const char *type = hg_type_name(hg_idname_type((hg_idname)id));
             char name[48];
-            cts_text(&c, ".atlas 1\n.program cts\n.param r1 out buffer u64 out\n    rdid r2, %s\n    cvt.u64.%s r3, r2\n    mov_imm.u32 r4, 3\n"
-                     "    shl.u64 r5, r255, r4\n    stg.u64 [r1 + r5], r3\n", hg_idname_name((hg_idname)id), type);
+            cts_text(&c,
+                     ".atlas 1\n.program cts\n.param r1 out buffer u64 out\n    rdid r2, %s\n    cvt.u64.%s r3, r2\n    mov_imm.u32 r4, 3\n"
+                     "    shl.u64 r5, r255, r4\n    stg.u64 [r1 + r5], r3\n",
+                     hg_idname_name((hg_idname)id), type);
             case_add_array(&c, "out", HG_TYPE_U64, NULL, UINT64_C(8) * 3 * 2 * 4 * 5 * 3 * 2);
             c.launch = (ref_launch){.grid = {3, 2, 4}, .block = {5, 3, 2}, .lanes = exact ? 701 : 0};
             snprintf(name, sizeof name, "rdid %s", hg_idname_name((hg_idname)id));

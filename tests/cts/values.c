@@ -11,17 +11,87 @@ uint64_t cts_random(cts *s) { /* SplitMix64 */
 }
 
 /* Rounding ties, the ends of formats and of integers, arguments where functions overflow, underflow or change branch. */
-static const double FLOATS[] = {0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 10, -10, 0.1, 100, 0.49999997, 1 - 0x1p-11, 1 + 0x1p-10,
-    1 - 0x1p-24, 1 + 0x1p-23, 1 - 0x1p-53, 1 + 0x1p-52, 3.14159265358979, 1.5707963267948966, 0.7853981633974483, 2.718281828459045,
-    88.7, -87.3, -103.9, 709.7, -745.1, 11.08, -17.3, 127, 128, 255, 256, -128, -129, 32767, 32768, 65504, 65519, 65520, 65536, 0x1p23,
-    0x1p23 + 1, 0x1p24 + 1, 0x1p31, 0x1p31 - 1, -0x1p31, 0x1p32, 0x1p52, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 0x1p127, 0x1p128, 0x1p1023,
-    0x1.fffffep127, 0x1.fffffffffffffp1023, 0x1p-14, 0x1p-24, 0x1p-25, 0x1.8p-24, 0x1p-126, 0x1p-149, 0x1p-133, 0x1p-1022, 0x1p-1074};
+static const double FLOATS[] = {0,
+                                -0.0,
+                                1,
+                                -1,
+                                2,
+                                -2,
+                                0.5,
+                                -0.5,
+                                1.5,
+                                2.5,
+                                -2.5,
+                                3,
+                                10,
+                                -10,
+                                0.1,
+                                100,
+                                0.49999997,
+                                1 - 0x1p-11,
+                                1 + 0x1p-10,
+                                1 - 0x1p-24,
+                                1 + 0x1p-23,
+                                1 - 0x1p-53,
+                                1 + 0x1p-52,
+                                3.14159265358979,
+                                1.5707963267948966,
+                                0.7853981633974483,
+                                2.718281828459045,
+                                88.7,
+                                -87.3,
+                                -103.9,
+                                709.7,
+                                -745.1,
+                                11.08,
+                                -17.3,
+                                127,
+                                128,
+                                255,
+                                256,
+                                -128,
+                                -129,
+                                32767,
+                                32768,
+                                65504,
+                                65519,
+                                65520,
+                                65536,
+                                0x1p23,
+                                0x1p23 + 1,
+                                0x1p24 + 1,
+                                0x1p31,
+                                0x1p31 - 1,
+                                -0x1p31,
+                                0x1p32,
+                                0x1p52,
+                                0x1p53,
+                                0x1p63,
+                                -0x1p63,
+                                0x1p64,
+                                0x1p127,
+                                0x1p128,
+                                0x1p1023,
+                                0x1.fffffep127,
+                                0x1.fffffffffffffp1023,
+                                0x1p-14,
+                                0x1p-24,
+                                0x1p-25,
+                                0x1.8p-24,
+                                0x1p-126,
+                                0x1p-149,
+                                0x1p-133,
+                                0x1p-1022,
+                                0x1p-1074};
 enum { FLOAT_COUNT = sizeof FLOATS / sizeof FLOATS[0], FLOAT_SPECIALS = 4, INT_EDGES = 22 };
 
 uint32_t cts_edge_count(hg_type type) { return oracle_is_float(type) ? FLOAT_COUNT + FLOAT_SPECIALS : INT_EDGES; }
 
 static void float_edge(hg_type type, uint32_t i, uint8_t *bytes) {
-    double value = i < FLOAT_COUNT ? FLOATS[i] : i == FLOAT_COUNT ? (double)INFINITY : i == FLOAT_COUNT + 1 ? -(double)INFINITY : (double)NAN;
+    double value = i < FLOAT_COUNT        ? FLOATS[i]
+                   : i == FLOAT_COUNT     ? (double)INFINITY
+                   : i == FLOAT_COUNT + 1 ? -(double)INFINITY
+                                          : (double)NAN;
     uint8_t f64[8];
     memcpy(f64, &value, sizeof f64);
     oracle_convert(type, HG_TYPE_F64, f64, bytes);
@@ -39,29 +109,31 @@ static void int_edge(hg_type type, uint32_t i, uint8_t *bytes) {
     switch (i) {
     case 2: bytes[0] = 1; break;
     case 3: bytes[0] = 0xFE; break;
-    case 4: bytes[size - 1] = 0x80; break;                  /* MIN */
-    case 5: bytes[size - 1] = 0x7F; break;                  /* MAX */
+    case 4: bytes[size - 1] = 0x80; break; /* MIN */
+    case 5: bytes[size - 1] = 0x7F; break; /* MAX */
     case 6: bytes[size - 1] = 0x80, bytes[0] |= 1; break;
     case 7: bytes[0] = 2; break;
     case 8: bytes[0] = 3; break;
     case 9: bytes[0] = 7; break;
     case 10: bytes[0] = 10; break;
     case 11: bytes[0] = 100; break;
-    case 12: bytes[size / 2] = 1; break;                    /* 2^(w/2), 1 for a byte */
+    case 12: bytes[size / 2] = 1; break;                          /* 2^(w/2), 1 for a byte */
     case 13: memset(bytes + size / 2, 0, size - size / 2); break; /* 2^(w/2) - 1 */
     case 14: bytes[size / 2 ? size / 2 - 1 : 0] = 0x80; break;
     case 15: bytes[size - 1] = 0x40; break;
     case 18: bytes[0] = 0x7F; break;
     case 19: bytes[0] = 0x80; break;
-    case 20: bytes[size > 4 ? 4 : 0] = 1; break;            /* 2^32 */
-    case 21: bytes[size > 8 ? 8 : size - 1] = 1; break;     /* 2^64 */
+    case 20: bytes[size > 4 ? 4 : 0] = 1; break;        /* 2^32 */
+    case 21: bytes[size > 8 ? 8 : size - 1] = 1; break; /* 2^64 */
     default: break;
     }
 }
 
 void cts_edge(hg_type type, uint32_t i, uint8_t *bytes) {
-    if (oracle_is_float(type)) float_edge(type, i, bytes);
-    else int_edge(type, i, bytes);
+    if (oracle_is_float(type))
+        float_edge(type, i, bytes);
+    else
+        int_edge(type, i, bytes);
 }
 
 static void random_float(cts *s, hg_type type, uint8_t *bytes) {
@@ -109,15 +181,19 @@ void cts_fill(cts *s, uint32_t count, const hg_type *types, uint8_t *const *arra
         exhaustive(count, types, arrays, n);
         return;
     }
-    uint64_t combinations = count == 1 ? cts_edge_count(types[0]) : count == 2 ? (uint64_t)cts_edge_count(types[0]) * cts_edge_count(types[1]) : 0;
+    uint64_t combinations = count == 1   ? cts_edge_count(types[0])
+                            : count == 2 ? (uint64_t)cts_edge_count(types[0]) * cts_edge_count(types[1])
+                                         : 0;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = i;
         if (combinations > n / 2 && i < n / 2) at = cts_random(s) % combinations; /* too many: a sample */
         bool edges = combinations && (combinations > n / 2 ? i < n / 2 : i < combinations);
         for (uint32_t k = 0; k < count; k++) {
             uint8_t *to = arrays[k] + i * oracle_size(types[k]);
-            if (edges) cts_edge(types[k], (uint32_t)(at % cts_edge_count(types[k])), to), at /= cts_edge_count(types[k]);
-            else cts_any(s, types[k], to);
+            if (edges)
+                cts_edge(types[k], (uint32_t)(at % cts_edge_count(types[k])), to), at /= cts_edge_count(types[k]);
+            else
+                cts_any(s, types[k], to);
         }
     }
 }

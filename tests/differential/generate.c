@@ -27,8 +27,10 @@ static void inside(generator *g, uint32_t rounds, int statements) {
 
 static void branch(generator *g) {
     int otherwise = new_label(g), end = new_label(g), p = 6 + (int)pick(g, 2);
-    if (chance(g, 30)) any_predicate(g, &p);
-    else set_condition(g, p);
+    if (chance(g, 30))
+        any_predicate(g, &p);
+    else
+        set_condition(g, p);
     line(g, "bra.p%d @L%d", p, otherwise);
     inside(g, 1, 1 + (int)pick(g, 4));
     if (chance(g, 60)) {
@@ -51,8 +53,10 @@ static void counted_loop(generator *g, bool uniform) {
         line(g, "endloop");
         return;
     }
-    if (uniform) line(g, "mov_imm.u32 r%d, %u", counter, pick(g, limit));
-    else varying_count(g, counter, limit);
+    if (uniform)
+        line(g, "mov_imm.u32 r%d, %u", counter, pick(g, limit));
+    else
+        varying_count(g, counter, limit);
     place_label(g, head);
     inside(g, limit, 1 + (int)pick(g, 4));
     line(g, "loop r%d, @L%d", counter, head);
@@ -124,15 +128,24 @@ static void block(generator *g, int statements) {
     for (int i = 0; i < statements; i++) {
         uint32_t kind = pick(g, 100);
         if (g->cost > 2 * g->budget) return;
-        if (kind < 58 || !affordable(g)) compute(g);
-        else if (kind < 72) memory(g);
-        else if (kind < 80) branch(g);
-        else if (kind < 85) counted_loop(g, chance(g, 30));
-        else if (kind < 89) while_loop(g);
-        else if (kind < 92) irreducible(g);
-        else if (kind < 96) call(g);
-        else if (kind < 97 && g->may_exit) leave(g);
-        else compute(g);
+        if (kind < 58 || !affordable(g))
+            compute(g);
+        else if (kind < 72)
+            memory(g);
+        else if (kind < 80)
+            branch(g);
+        else if (kind < 85)
+            counted_loop(g, chance(g, 30));
+        else if (kind < 89)
+            while_loop(g);
+        else if (kind < 92)
+            irreducible(g);
+        else if (kind < 96)
+            call(g);
+        else if (kind < 97 && g->may_exit)
+            leave(g);
+        else
+            compute(g);
     }
 }
 
@@ -170,10 +183,12 @@ static void uniform_block(generator *g, int statements) {
 
 /* u32 and u64 always; the rest mostly native widths, now and then half precision and wide integers. */
 static void choose_types(generator *g) {
-    static const hg_type COMMON[] = {HG_TYPE_I8, HG_TYPE_U8, HG_TYPE_I16, HG_TYPE_U16, HG_TYPE_I32, HG_TYPE_I64, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F64};
+    static const hg_type COMMON[] = {HG_TYPE_I8,  HG_TYPE_U8,  HG_TYPE_I16, HG_TYPE_U16, HG_TYPE_I32,
+                                     HG_TYPE_I64, HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F64};
     static const hg_type HALF[] = {HG_TYPE_F16, HG_TYPE_BF16};
     static const hg_type WIDE[] = {HG_TYPE_I128, HG_TYPE_U128, HG_TYPE_I256, HG_TYPE_U256};
-    static const hg_type WIDEST[] = {HG_TYPE_I512, HG_TYPE_U512, HG_TYPE_I1024, HG_TYPE_U1024, HG_TYPE_I2048, HG_TYPE_U2048, HG_TYPE_I4096, HG_TYPE_U4096};
+    static const hg_type WIDEST[] = {HG_TYPE_I512,  HG_TYPE_U512,  HG_TYPE_I1024, HG_TYPE_U1024,
+                                     HG_TYPE_I2048, HG_TYPE_U2048, HG_TYPE_I4096, HG_TYPE_U4096};
     g->types[0] = HG_TYPE_U32;
     g->types[1] = HG_TYPE_U64;
     g->type_count = 2;
@@ -181,12 +196,17 @@ static void choose_types(generator *g) {
     int wanted = is_short ? 2 + (int)pick(g, 2) : 3 + (int)pick(g, 4);
     while (g->type_count < wanted) {
         uint32_t kind = is_short ? pick(g, 92) : pick(g, 100);
-        hg_type t = kind < 80 ? COMMON[pick(g, 9)] : kind < 90 ? HALF[pick(g, 2)] : kind < 96 ? WIDE[pick(g, 4)]
-                  : (g->flags & GENERATE_DEEP) || chance(g, 30) ? WIDEST[pick(g, 8)] : HG_TYPE_F64;
+        hg_type t = kind < 80                                     ? COMMON[pick(g, 9)]
+                    : kind < 90                                   ? HALF[pick(g, 2)]
+                    : kind < 96                                   ? WIDE[pick(g, 4)]
+                    : (g->flags & GENERATE_DEEP) || chance(g, 30) ? WIDEST[pick(g, 8)]
+                                                                  : HG_TYPE_F64;
         bool present = false;
         for (int i = 0; i < g->type_count; i++) present = present || g->types[i] == t;
-        if (present) wanted--;
-        else g->types[g->type_count++] = t;
+        if (present)
+            wanted--;
+        else
+            g->types[g->type_count++] = t;
     }
 }
 
@@ -212,7 +232,8 @@ static void choose_launch(generator *g) {
     if (dimensions == 1 && widest(g) == 8 && chance(g, 8)) l->block[0] = 200 + pick(g, 100), l->grid[0] = 1 + pick(g, 2);
     g->block_lanes = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     g->lanes = g->block_lanes * l->grid[0] * l->grid[1] * l->grid[2];
-    if (g->lanes > 1 && chance(g, 40)) g->lanes = l->lanes = g->lanes - pick(g, (uint32_t)(g->block_lanes < g->lanes ? g->block_lanes : g->lanes));
+    if (g->lanes > 1 && chance(g, 40))
+        g->lanes = l->lanes = g->lanes - pick(g, (uint32_t)(g->block_lanes < g->lanes ? g->block_lanes : g->lanes));
     g->budget = 60000.0 / (double)g->lanes;
     if (g->budget > 1500) g->budget = 1500;
     if (g->flags & GENERATE_DEEP) g->budget *= 4;
@@ -222,8 +243,10 @@ static void add_slot(generator *g, slot_place place, int type) {
     uint32_t size = oracle_size(g->types[type]), *stride = &g->stride[place];
     bool aligned = chance(g, 85);
     if (g->slot_count == MAX_SLOTS) return;
-    if (aligned) *stride = (*stride + 7) / 8 * 8;
-    else *stride += pick(g, 4);
+    if (aligned)
+        *stride = (*stride + 7) / 8 * 8;
+    else
+        *stride += pick(g, 4);
     g->slots[g->slot_count++] = (slot){place, *stride, type, aligned && size >= 4};
     *stride += size;
 }
@@ -289,8 +312,10 @@ static void prologue(generator *g) {
     for (int t = 0; t < g->type_count; t++)
         for (int v = 0; v < VARIABLES; v++) {
             if (t == 1) continue;
-            if (chance(g, 70)) load_input(g, t, R_VARIABLES + t * VARIABLES + v);
-            else line(g, "mov_imm.%s r%d, %s", type_text(g, t), R_VARIABLES + t * VARIABLES + v, literal(g, g->types[t]));
+            if (chance(g, 70))
+                load_input(g, t, R_VARIABLES + t * VARIABLES + v);
+            else
+                line(g, "mov_imm.%s r%d, %s", type_text(g, t), R_VARIABLES + t * VARIABLES + v, literal(g, g->types[t]));
         }
     load_input(g, 1, R_VARIABLES + VARIABLES);
     for (int p = 0; p < PREDICATES; p++) set_condition(g, p);
@@ -381,9 +406,11 @@ static bool make_arrays(generator *g) {
 static bool assemble_text(generator *g, uint64_t seed) {
     text t = {0};
     add_text(&t, ".atlas 1\n.program seed_%llu\n", (unsigned long long)seed);
-    add_text(&t, ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals buffer u8 inout\n", R_IN, R_OUT, R_ACC);
+    add_text(&t, ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals buffer u8 inout\n", R_IN, R_OUT,
+             R_ACC);
     if (g->has_collectives)
-        add_text(&t, ".param r%d exchange buffer %s inout\n.param r%d result buffer %s inout\n", R_XCH, type_text(g, g->xch), R_RES, type_text(g, g->xch));
+        add_text(&t, ".param r%d exchange buffer %s inout\n.param r%d result buffer %s inout\n", R_XCH, type_text(g, g->xch), R_RES,
+                 type_text(g, g->xch));
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
     if (g->has_barriers) add_text(&t, ".shared %llu\n", (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
@@ -392,8 +419,11 @@ static bool assemble_text(generator *g, uint64_t seed) {
     for (int i = 0; i < MAX_FUNCTIONS + 2; i++) {
         if (parts[i]->length) {
             char *data = realloc(t.data, t.length + parts[i]->length + 1);
-            if (!data) t.failed = true;
-            else t.data = data, memcpy(data + t.length, parts[i]->data, parts[i]->length + 1), t.length += parts[i]->length, t.capacity = t.length + 1;
+            if (!data)
+                t.failed = true;
+            else
+                t.data = data, memcpy(data + t.length, parts[i]->data, parts[i]->length + 1), t.length += parts[i]->length,
+                t.capacity = t.length + 1;
         }
         t.failed = t.failed || parts[i]->failed;
         free(parts[i]->data);

@@ -94,14 +94,19 @@ static void convert(generator *g) {
 }
 
 static void identity(generator *g) {
-    static const char *const NARROW[] = {"lane_idx_x", "lane_idx_y", "lane_idx_z", "block_idx_x", "block_idx_y", "block_idx_z",
-                                         "block_dim_x", "block_dim_y", "block_dim_z", "grid_dim_x", "grid_dim_y", "grid_dim_z"};
+    static const char *const NARROW[] = {"lane_idx_x",  "lane_idx_y",  "lane_idx_z",  "block_idx_x", "block_idx_y", "block_idx_z",
+                                         "block_dim_x", "block_dim_y", "block_dim_z", "grid_dim_x",  "grid_dim_y",  "grid_dim_z"};
     uint32_t n = pick(g, 16);
-    if (n < 12) line(g, "rdid r%d, %s", variable(g, 0), NARROW[n]);
-    else if (n == 12) line(g, "rdid r%d, global_lane_id", variable(g, 1));
-    else if (n == 13) line(g, "rdid r%d, lane_count", variable(g, 1));
-    else if (n == 14) line(g, "mov.u64 r%d, r255", variable(g, 1));
-    else line(g, "mov.u32 r%d, r%u", variable(g, 0), 252 + pick(g, 3));
+    if (n < 12)
+        line(g, "rdid r%d, %s", variable(g, 0), NARROW[n]);
+    else if (n == 12)
+        line(g, "rdid r%d, global_lane_id", variable(g, 1));
+    else if (n == 13)
+        line(g, "rdid r%d, lane_count", variable(g, 1));
+    else if (n == 14)
+        line(g, "mov.u64 r%d, r255", variable(g, 1));
+    else
+        line(g, "mov.u32 r%d, r%u", variable(g, 0), 252 + pick(g, 3));
 }
 
 static void select_value(generator *g) {
@@ -130,7 +135,8 @@ static void context_state(generator *g) {
     bool blind = g->has_collectives;
     g->cost += g->factor * 400;
     switch (pick(g, 4)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         line(g, "res.accum r%d, r%d, r%d", blind ? R_UNREAD : R_SUM, variable(g, t), R_CLASS);
         if (!blind) line(g, "cvt.u64.f64 r%d, r%d", variable(g, 1), R_SUM);
         break;
@@ -165,8 +171,10 @@ static void atlas(generator *g) {
         line(g, "cvt.u64.f64 r%d, r%d", variable(g, 1), R_SUM);
         break;
     default:
-        if (g->flags & GENERATE_SHORT) line(g, "cvt.u32.u8 r%d, r%d", variable(g, 0), R_CLASS); /* devices compile sums for seconds */
-        else context_state(g);
+        if (g->flags & GENERATE_SHORT)
+            line(g, "cvt.u32.u8 r%d, r%d", variable(g, 0), R_CLASS); /* devices compile sums for seconds */
+        else
+            context_state(g);
     }
 }
 
@@ -177,16 +185,27 @@ void compute(generator *g) {
         return;
     }
     switch (pick(g, 20)) {
-    case 0: case 1: case 2: unary(g); break;
-    case 3: case 4: case 5: case 6: case 7: binary(g); break;
-    case 8: case 9: ternary(g); break;
+    case 0:
+    case 1:
+    case 2: unary(g); break;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7: binary(g); break;
+    case 8:
+    case 9: ternary(g); break;
     case 10: divide(g); break;
     case 11: shift(g); break;
-    case 12: case 13: convert(g); break;
+    case 12:
+    case 13: convert(g); break;
     case 14: constant(g); break;
     case 15: identity(g); break;
     case 16: fold(g); break;
     case 17: select_value(g); break;
-    default: any_predicate(g, &p); set_condition(g, p); break;
+    default:
+        any_predicate(g, &p);
+        set_condition(g, p);
+        break;
     }
 }

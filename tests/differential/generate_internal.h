@@ -15,24 +15,69 @@
 
 #include "generate.h"
 
-enum { MAX_TYPES = 6, VARIABLES = 4, MAX_SLOTS = 64, MAX_FUNCTIONS = 4, PREDICATES = 6, INPUT_MASK = 2047, FIRST_COUNTER = 20, LAST_COUNTER = 59 };
+enum {
+    MAX_TYPES = 6,
+    VARIABLES = 4,
+    MAX_SLOTS = 64,
+    MAX_FUNCTIONS = 4,
+    PREDICATES = 6,
+    INPUT_MASK = 2047,
+    FIRST_COUNTER = 20,
+    LAST_COUNTER = 59
+};
 
 /* Fixed registers. */
-enum { R_IN = 1, R_OUT = 2, R_ACC = 3, R_XCH = 4, R_RES = 5, R_POOL = 6, R_N = 7, R_OWN = 10, R_LOCAL = 11, R_SHARED = 12, R_OFFSET = 13,
-       R_T0 = 14, R_T1 = 15, R_MASK = 17, R_ZERO = 18, R_ONE = 19, R_SCRATCH = 60, R_OLD = 70, R_POOL_AT = 80, R_CLASS_AT = 81, R_XCH_AT = 82,
-       R_FLAT = 83, R_FLAT_MASK = 84, R_CLASS = 90 /* u8 */, R_SMALL = 91 /* u8 */, R_NUMBER = 92 /* u32 */, R_SUM = 93 /* f64 */,
-       R_UNREAD = 94 /* f64 */, R_VARIABLES = 100 };
+enum {
+    R_IN = 1,
+    R_OUT = 2,
+    R_ACC = 3,
+    R_XCH = 4,
+    R_RES = 5,
+    R_POOL = 6,
+    R_N = 7,
+    R_OWN = 10,
+    R_LOCAL = 11,
+    R_SHARED = 12,
+    R_OFFSET = 13,
+    R_T0 = 14,
+    R_T1 = 15,
+    R_MASK = 17,
+    R_ZERO = 18,
+    R_ONE = 19,
+    R_SCRATCH = 60,
+    R_OLD = 70,
+    R_POOL_AT = 80,
+    R_CLASS_AT = 81,
+    R_XCH_AT = 82,
+    R_FLAT = 83,
+    R_FLAT_MASK = 84,
+    R_CLASS = 90 /* u8 */,
+    R_SMALL = 91 /* u8 */,
+    R_NUMBER = 92 /* u32 */,
+    R_SUM = 93 /* f64 */,
+    R_UNREAD = 94 /* f64 */,
+    R_VARIABLES = 100
+};
 
 typedef enum slot_place { IN_OUT, IN_POOL, IN_CLASS } slot_place;
-typedef struct slot { slot_place place; uint32_t offset; int type; bool aligned; } slot;
+typedef struct slot {
+    slot_place place;
+    uint32_t offset;
+    int type;
+    bool aligned;
+} slot;
 
-typedef struct text { char *data; uint64_t length, capacity; bool failed; } text;
+typedef struct text {
+    char *data;
+    uint64_t length, capacity;
+    bool failed;
+} text;
 
 typedef struct generator {
     uint64_t state;
     uint32_t flags;
     run_case *c;
-    text *to;                 /* where lines go now */
+    text *to; /* where lines go now */
     text body, functions[MAX_FUNCTIONS + 1];
     double function_cost[MAX_FUNCTIONS + 1];
     int type_count;
@@ -40,10 +85,10 @@ typedef struct generator {
     uint64_t lanes, block_lanes;
     int slot_count;
     slot slots[MAX_SLOTS];
-    uint32_t stride[3];       /* of a lane in each slot_place */
-    int xch;                  /* type of the exchange arrays, -1: none */
-    int shared_type;          /* type of shared slots, -1: none */
-    uint32_t shared_slot;     /* log2 of the bytes of one */
+    uint32_t stride[3];   /* of a lane in each slot_place */
+    int xch;              /* type of the exchange arrays, -1: none */
+    int shared_type;      /* type of shared slots, -1: none */
+    uint32_t shared_slot; /* log2 of the bytes of one */
     bool has_barriers, has_collectives, has_pool, has_classes, has_atomics, may_exit, wants_fault;
     int function_count, first_callable; /* functions below it may not be called here */
     int next_label, next_counter, next_barrier;
@@ -53,7 +98,7 @@ typedef struct generator {
 
 /* generate_text.c */
 uint64_t random_bits(generator *g);
-uint32_t pick(generator *g, uint32_t n);      /* 0 … n-1 */
+uint32_t pick(generator *g, uint32_t n); /* 0 … n-1 */
 bool chance(generator *g, uint32_t percent);
 void line(generator *g, const char *format, ...) HG_PRINTF(2, 3); /* an instruction */
 void place_label(generator *g, int label);

@@ -87,7 +87,8 @@ static void own_atomic(generator *g) {
     const char *name = type_text(g, s->type);
     int old = variable(g, s->type);
     if (chance(g, 25))
-        line(g, "atom.cas.%s r%d, [r%d + r%d + %u], r%d, r%d", name, old, R_OUT, R_OWN, s->offset, variable(g, s->type), variable(g, s->type));
+        line(g, "atom.cas.%s r%d, [r%d + r%d + %u], r%d, r%d", name, old, R_OUT, R_OWN, s->offset, variable(g, s->type),
+             variable(g, s->type));
     else
         line(g, "atom.%s.%s r%d, [r%d + r%d + %u], r%d", NAMES[pick(g, 7)], name, old, R_OUT, R_OWN, s->offset, variable(g, s->type));
 }
@@ -96,12 +97,22 @@ void memory(generator *g) {
     static const char *const SCOPES[] = {"thread", "block", "device", "system"};
     int t = any_type(g);
     switch (pick(g, 10)) {
-    case 0: case 1: case 2: case 3: load_input(g, t, variable(g, t)); break;
-    case 4: case 5: store_slot(g, any_slot(g)); break;
+    case 0:
+    case 1:
+    case 2:
+    case 3: load_input(g, t, variable(g, t)); break;
+    case 4:
+    case 5: store_slot(g, any_slot(g)); break;
     case 6: load_slot(g, any_slot(g)); break;
-    case 7: if (g->has_atomics) shared_atomic(g); break;
-    case 8: if (g->has_atomics) own_atomic(g); break;
-    default: if (chance(g, 30)) line(g, "memfence.%s", SCOPES[pick(g, 4)]); break;
+    case 7:
+        if (g->has_atomics) shared_atomic(g);
+        break;
+    case 8:
+        if (g->has_atomics) own_atomic(g);
+        break;
+    default:
+        if (chance(g, 30)) line(g, "memfence.%s", SCOPES[pick(g, 4)]);
+        break;
     }
 }
 
@@ -154,8 +165,10 @@ void exchange(generator *g) {
         line(g, "seteq.u32 p6, r253, r%d", R_SCRATCH + 7);
         line(g, "bra.p6 @L%d", skip);
     }
-    if (chance(g, 70)) swap_slots(g);
-    else block_total(g);
+    if (chance(g, 70))
+        swap_slots(g);
+    else
+        block_total(g);
     if (skip >= 0) place_label(g, skip);
 }
 
@@ -171,12 +184,18 @@ static void map(generator *g) {
     const char *name = type_text(g, g->xch);
     uint32_t size = oracle_size(g->types[g->xch]), less = g->lanes > 1;
     switch (pick(g, 6)) {
-    case 0: case 1: line(g, "parallel_map.%s r%d, r%d, %s, r%d", name, R_RES, R_XCH, UNARY[pick(g, floats ? 8 : 6)], R_N); break;
-    case 2: line(g, "parallel_map.%s r%d, r%d, %s, %llu", name, R_RES, R_RES, UNARY[pick(g, floats ? 8 : 6)], (unsigned long long)g->lanes); break;
-    case 3: /* overlapping by all but one element */
-        line(g, "parallel_map.%s [buf(r%d) + %u], [buf(r%d) + 0], neg, %llu", name, R_RES, less * size, R_RES, (unsigned long long)(g->lanes - less));
+    case 0:
+    case 1: line(g, "parallel_map.%s r%d, r%d, %s, r%d", name, R_RES, R_XCH, UNARY[pick(g, floats ? 8 : 6)], R_N); break;
+    case 2:
+        line(g, "parallel_map.%s r%d, r%d, %s, %llu", name, R_RES, R_RES, UNARY[pick(g, floats ? 8 : 6)], (unsigned long long)g->lanes);
         break;
-    default: line(g, "parallel_map_binary.%s r%d, r%d, r%d, %s, r%d", name, R_RES, R_XCH, R_RES, BINARY[pick(g, floats ? 6 : 5)], R_N); break;
+    case 3: /* overlapping by all but one element */
+        line(g, "parallel_map.%s [buf(r%d) + %u], [buf(r%d) + 0], neg, %llu", name, R_RES, less * size, R_RES,
+             (unsigned long long)(g->lanes - less));
+        break;
+    default:
+        line(g, "parallel_map_binary.%s r%d, r%d, r%d, %s, r%d", name, R_RES, R_XCH, R_RES, BINARY[pick(g, floats ? 6 : 5)], R_N);
+        break;
     }
 }
 
@@ -186,7 +205,9 @@ static void reduce(generator *g) {
     int to = variable(g, g->xch);
     switch (pick(g, 4)) {
     case 0: line(g, "reduce.%s.%s r%d, [buf(r%d) + 0], r%d", NAMES[pick(g, 4)], name, to, R_XCH, R_N); break;
-    case 1: line(g, "parallel_reduce.%s [buf(r%d) + 0], r%d, %s, %u", name, R_RES, R_XCH, reduce_name(g), pick(g, (uint32_t)g->lanes + 1)); break;
+    case 1:
+        line(g, "parallel_reduce.%s [buf(r%d) + 0], r%d, %s, %u", name, R_RES, R_XCH, reduce_name(g), pick(g, (uint32_t)g->lanes + 1));
+        break;
     default: line(g, "parallel_reduce.%s r%d, r%d, %s, r%d", name, to, chance(g, 70) ? R_XCH : R_RES, reduce_name(g), R_N); break;
     }
 }
@@ -195,8 +216,10 @@ static void reduce(generator *g) {
 void collective(generator *g) {
     line(g, "stg.%s [r%d + r%d], r%d", type_text(g, g->xch), R_XCH, R_XCH_AT, variable(g, g->xch));
     g->cost += g->factor * 4;
-    if (chance(g, 50)) map(g);
-    else reduce(g);
+    if (chance(g, 50))
+        map(g);
+    else
+        reduce(g);
     if (!chance(g, 60)) return;
     line(g, "rem.u64 r%d, r%d, r%d", R_OFFSET, variable(g, 1), R_N);
     line(g, "mov_imm.u64 r%d, %u", R_T1, oracle_size(g->types[g->xch]));
@@ -207,7 +230,8 @@ void collective(generator *g) {
 static void one_fault(generator *g) {
     int t = any_type_where(g, is_integer);
     switch (pick(g, 8)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         line(g, "mov_imm.%s r%d, 0", type_text(g, t), R_SCRATCH + t);
         line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "div" : "rem", type_text(g, t), variable(g, t), variable(g, t), R_SCRATCH + t);
         break;

@@ -45,9 +45,7 @@ static const char *line_end(const char *at) {
     return end ? end + 1 : at + strlen(at);
 }
 
-static bool removable(const char *start, const char *end) {
-    return end - start > 1 && start[0] != '.'; /* no directive */
-}
+static bool removable(const char *start, const char *end) { return end - start > 1 && start[0] != '.'; /* no directive */ }
 
 /* The text without the removable lines first … first + count - 1 (numbered among removable lines). */
 static char *without(const char *text, uint32_t first, uint32_t count, uint32_t *removed) {

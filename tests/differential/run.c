@@ -14,7 +14,10 @@
 
 enum { SLICE = 2000, MAX_TARGETS = 8, MAX_FAILURES = 20, REDUCTION_RUNS = 3000 };
 
-typedef struct target { library *library; const char *level, *pretend; } target;
+typedef struct target {
+    library *library;
+    const char *level, *pretend;
+} target;
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend;
@@ -35,8 +38,8 @@ static void crashed(int number) {
 
 /* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races. */
 static uint32_t flags_of(const options *o, uint64_t seed) {
-    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
-           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0);
+    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
+           (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) | (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
@@ -78,8 +81,10 @@ static void check_order(const options *o, uint64_t seed, const run_case *c, cons
     if (!case_copy(&backwards, c)) return;
     backwards.launch.backwards = true;
     case_run_reference(program, &backwards, &br);
-    if (case_same(expected, er, &backwards, &br, reason)) test_passed++;
-    else refused(o, seed, "depends on the order of lanes", reason);
+    if (case_same(expected, er, &backwards, &br, reason))
+        test_passed++;
+    else
+        refused(o, seed, "depends on the order of lanes", reason);
     case_free(&backwards);
 }
 
@@ -90,15 +95,19 @@ static void compare(const options *o, uint64_t seed, run_case *c, const hg_progr
     if (!case_copy(&expected, c)) return;
     case_run_reference(program, &expected, &er);
     bool should_fault = (flags_of(o, seed) & GENERATE_FAULTS) != 0;
-    if (er.outcome == RUN_ERROR || (er.outcome == RUN_FAULT && !should_fault)) refused(o, seed, "reference", er.message);
-    else if (o->reference_only) check_order(o, seed, c, program, &expected, &er);
+    if (er.outcome == RUN_ERROR || (er.outcome == RUN_FAULT && !should_fault))
+        refused(o, seed, "reference", er.message);
+    else if (o->reference_only)
+        check_order(o, seed, c, program, &expected, &er);
     for (int i = 0; i < o->target_count && er.outcome != RUN_ERROR; i++) {
         run_case actual = {0};
         char reason[512];
         if (!case_copy(&actual, c)) break;
         library_run(o->targets[i].library, program, &actual, &ar);
-        if (case_same(&expected, &er, &actual, &ar, reason)) test_passed++;
-        else fail(o, &o->targets[i], seed, c, reason);
+        if (case_same(&expected, &er, &actual, &ar, reason))
+            test_passed++;
+        else
+            fail(o, &o->targets[i], seed, c, reason);
         case_free(&actual);
     }
     case_free(&expected);
@@ -126,22 +135,33 @@ static void run_seed(const options *o, uint64_t seed) {
 static void add_target(options *o, const char *level, const char *pretend, bool required) {
     char reason[256];
     library *l = library_open(o->backend, level, pretend, reason);
-    if (l) o->targets[o->target_count++] = (target){l, level, pretend};
-    else if (required) test_failed++, fprintf(stderr, "%s %s %s: %s\n", o->backend, level, pretend, reason);
+    if (l)
+        o->targets[o->target_count++] = (target){l, level, pretend};
+    else if (required)
+        test_failed++, fprintf(stderr, "%s %s %s: %s\n", o->backend, level, pretend, reason);
 }
 
 static bool parse(options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--print") == 0) o->print = true;
-        else if (strcmp(argv[i], "--short") == 0) o->is_short = true;
-        else if (strcmp(argv[i], "--reference-only") == 0) o->reference_only = true;
-        else if (strcmp(argv[i], "--count") == 0) o->count = strtoull(value, NULL, 0), i++;
-        else if (strcmp(argv[i], "--seed") == 0) o->seed = strtoull(value, NULL, 0), o->one = true, i++;
-        else if (strcmp(argv[i], "--backend") == 0) o->backend = value, i++;
-        else if (strcmp(argv[i], "--level") == 0) o->level = value, i++;
-        else if (strcmp(argv[i], "--pretend") == 0) o->pretend = value, i++;
-        else return fprintf(stderr, "unknown option %s\n", argv[i]), false;
+        if (strcmp(argv[i], "--print") == 0)
+            o->print = true;
+        else if (strcmp(argv[i], "--short") == 0)
+            o->is_short = true;
+        else if (strcmp(argv[i], "--reference-only") == 0)
+            o->reference_only = true;
+        else if (strcmp(argv[i], "--count") == 0)
+            o->count = strtoull(value, NULL, 0), i++;
+        else if (strcmp(argv[i], "--seed") == 0)
+            o->seed = strtoull(value, NULL, 0), o->one = true, i++;
+        else if (strcmp(argv[i], "--backend") == 0)
+            o->backend = value, i++;
+        else if (strcmp(argv[i], "--level") == 0)
+            o->level = value, i++;
+        else if (strcmp(argv[i], "--pretend") == 0)
+            o->pretend = value, i++;
+        else
+            return fprintf(stderr, "unknown option %s\n", argv[i]), false;
     }
     if (!o->count) o->count = o->one ? 1 : SLICE;
     return true;

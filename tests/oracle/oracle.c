@@ -6,16 +6,30 @@
 
 uint32_t oracle_size(hg_type type) {
     switch (type) {
-    case HG_TYPE_I8: case HG_TYPE_U8: return 1;
-    case HG_TYPE_F16: case HG_TYPE_BF16: case HG_TYPE_I16: case HG_TYPE_U16: return 2;
-    case HG_TYPE_F32: case HG_TYPE_I32: case HG_TYPE_U32: return 4;
-    case HG_TYPE_F64: case HG_TYPE_I64: case HG_TYPE_U64: return 8;
-    case HG_TYPE_I128: case HG_TYPE_U128: return 16;
-    case HG_TYPE_I256: case HG_TYPE_U256: return 32;
-    case HG_TYPE_I512: case HG_TYPE_U512: return 64;
-    case HG_TYPE_I1024: case HG_TYPE_U1024: return 128;
-    case HG_TYPE_I2048: case HG_TYPE_U2048: return 256;
-    case HG_TYPE_I4096: case HG_TYPE_U4096: return 512;
+    case HG_TYPE_I8:
+    case HG_TYPE_U8: return 1;
+    case HG_TYPE_F16:
+    case HG_TYPE_BF16:
+    case HG_TYPE_I16:
+    case HG_TYPE_U16: return 2;
+    case HG_TYPE_F32:
+    case HG_TYPE_I32:
+    case HG_TYPE_U32: return 4;
+    case HG_TYPE_F64:
+    case HG_TYPE_I64:
+    case HG_TYPE_U64: return 8;
+    case HG_TYPE_I128:
+    case HG_TYPE_U128: return 16;
+    case HG_TYPE_I256:
+    case HG_TYPE_U256: return 32;
+    case HG_TYPE_I512:
+    case HG_TYPE_U512: return 64;
+    case HG_TYPE_I1024:
+    case HG_TYPE_U1024: return 128;
+    case HG_TYPE_I2048:
+    case HG_TYPE_U2048: return 256;
+    case HG_TYPE_I4096:
+    case HG_TYPE_U4096: return 512;
     case HG_TYPE_COUNT: break;
     }
     return 0;
@@ -25,8 +39,16 @@ bool oracle_is_float(hg_type type) { return type == HG_TYPE_F16 || type == HG_TY
 
 bool oracle_is_signed(hg_type type) { /* of integers */
     switch (type) {
-    case HG_TYPE_I8: case HG_TYPE_I16: case HG_TYPE_I32: case HG_TYPE_I64: case HG_TYPE_I128: case HG_TYPE_I256: case HG_TYPE_I512:
-    case HG_TYPE_I1024: case HG_TYPE_I2048: case HG_TYPE_I4096: return true;
+    case HG_TYPE_I8:
+    case HG_TYPE_I16:
+    case HG_TYPE_I32:
+    case HG_TYPE_I64:
+    case HG_TYPE_I128:
+    case HG_TYPE_I256:
+    case HG_TYPE_I512:
+    case HG_TYPE_I1024:
+    case HG_TYPE_I2048:
+    case HG_TYPE_I4096: return true;
     default: return false;
     }
 }
@@ -51,13 +73,16 @@ oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant, c
 }
 
 oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const *args, uint8_t *result) {
-    static const hg_op OPS[HG_OPNAME_COUNT] = { /* the instruction whose meaning a name has; LDG where there is none */
-        [HG_OPNAME_ABS] = HG_OP_ABS, [HG_OPNAME_NEG] = HG_OP_NEG, [HG_OPNAME_SQRT] = HG_OP_SQRT, [HG_OPNAME_EXP] = HG_OP_EXP,
-        [HG_OPNAME_LOG] = HG_OP_LOG, [HG_OPNAME_SIN] = HG_OP_SIN, [HG_OPNAME_COS] = HG_OP_COS, [HG_OPNAME_TAN] = HG_OP_TAN,
-        [HG_OPNAME_RELU] = HG_OP_MAX, [HG_OPNAME_SIGMOID] = HG_OP_SIGMOID, [HG_OPNAME_TANH] = HG_OP_TANH, [HG_OPNAME_CEIL] = HG_OP_CEIL,
-        [HG_OPNAME_FLOOR] = HG_OP_FLOOR, [HG_OPNAME_ROUND] = HG_OP_ROUND, [HG_OPNAME_RECIPROCAL] = HG_OP_RCP, [HG_OPNAME_ADD] = HG_OP_ADD,
-        [HG_OPNAME_SUB] = HG_OP_SUB, [HG_OPNAME_MUL] = HG_OP_MUL, [HG_OPNAME_DIV] = HG_OP_DIV, [HG_OPNAME_POW] = HG_OP_POW,
-        [HG_OPNAME_MIN] = HG_OP_MIN, [HG_OPNAME_MAX] = HG_OP_MAX, [HG_OPNAME_SUM] = HG_OP_ADD, [HG_OPNAME_PRODUCT] = HG_OP_MUL};
+    static const hg_op OPS[HG_OPNAME_COUNT] = {
+        /* the instruction whose meaning a name has; LDG where there is none */
+        [HG_OPNAME_ABS] = HG_OP_ABS,         [HG_OPNAME_NEG] = HG_OP_NEG,     [HG_OPNAME_SQRT] = HG_OP_SQRT,
+        [HG_OPNAME_EXP] = HG_OP_EXP,         [HG_OPNAME_LOG] = HG_OP_LOG,     [HG_OPNAME_SIN] = HG_OP_SIN,
+        [HG_OPNAME_COS] = HG_OP_COS,         [HG_OPNAME_TAN] = HG_OP_TAN,     [HG_OPNAME_RELU] = HG_OP_MAX,
+        [HG_OPNAME_SIGMOID] = HG_OP_SIGMOID, [HG_OPNAME_TANH] = HG_OP_TANH,   [HG_OPNAME_CEIL] = HG_OP_CEIL,
+        [HG_OPNAME_FLOOR] = HG_OP_FLOOR,     [HG_OPNAME_ROUND] = HG_OP_ROUND, [HG_OPNAME_RECIPROCAL] = HG_OP_RCP,
+        [HG_OPNAME_ADD] = HG_OP_ADD,         [HG_OPNAME_SUB] = HG_OP_SUB,     [HG_OPNAME_MUL] = HG_OP_MUL,
+        [HG_OPNAME_DIV] = HG_OP_DIV,         [HG_OPNAME_POW] = HG_OP_POW,     [HG_OPNAME_MIN] = HG_OP_MIN,
+        [HG_OPNAME_MAX] = HG_OP_MAX,         [HG_OPNAME_SUM] = HG_OP_ADD,     [HG_OPNAME_PRODUCT] = HG_OP_MUL};
     static const uint8_t zero[ORACLE_MAX_BYTES];
     if (name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2) return oracle_map_function(name, type, args, result);
     if (name == HG_OPNAME_RELU) { /* max(x, 0); a NaN gives 0 */
@@ -80,8 +105,10 @@ static void reduce_chunk(hg_opname name, hg_type type, const uint8_t *x, uint64_
     static uint8_t acc[TREE_LANES][ORACLE_MAX_BYTES];
     uint32_t size = oracle_size(type);
     for (uint64_t i = 0; i < n; i++) {
-        if (i < TREE_LANES) memcpy(acc[i], &x[i * size], size);
-        else combine(name, type, acc[i % TREE_LANES], &x[i * size]);
+        if (i < TREE_LANES)
+            memcpy(acc[i], &x[i * size], size);
+        else
+            combine(name, type, acc[i % TREE_LANES], &x[i * size]);
     }
     for (uint32_t s = TREE_LANES / 2; s > 0; s /= 2)
         for (uint32_t l = 0; l < s && l + s < n; l++) combine(name, type, acc[l], acc[l + s]);
@@ -89,8 +116,10 @@ static void reduce_chunk(hg_opname name, hg_type type, const uint8_t *x, uint64_
 }
 
 static void identity(hg_opname name, hg_type type, uint8_t *result) {
-    static const hg_op FOLDS[HG_OPNAME_COUNT] = {[HG_OPNAME_SUM] = HG_OP_REDUCE_ADD, [HG_OPNAME_PRODUCT] = HG_OP_REDUCE_MUL,
-                                                 [HG_OPNAME_MIN] = HG_OP_REDUCE_MIN, [HG_OPNAME_MAX] = HG_OP_REDUCE_MAX};
+    static const hg_op FOLDS[HG_OPNAME_COUNT] = {[HG_OPNAME_SUM] = HG_OP_REDUCE_ADD,
+                                                 [HG_OPNAME_PRODUCT] = HG_OP_REDUCE_MUL,
+                                                 [HG_OPNAME_MIN] = HG_OP_REDUCE_MIN,
+                                                 [HG_OPNAME_MAX] = HG_OP_REDUCE_MAX};
     oracle_eval(FOLDS[name], type, type, 0, NULL, result);
 }
 

@@ -42,13 +42,16 @@ uint32_t oracle_neighbours(uint32_t cls, uint32_t neighbours[6]); /* rising; ret
 void oracle_torus(hg_type type, uint64_t *pages, uint64_t *residues);
 bool oracle_is_torus(uint64_t n);
 uint32_t oracle_orbit(uint64_t coordinate, uint64_t n);
-uint64_t oracle_representative(uint32_t orbit);                /* orbit below 32 */
-uint64_t oracle_inverse(uint64_t unit, uint64_t modulus);       /* 0: none below 2^32 */
+uint64_t oracle_representative(uint32_t orbit);           /* orbit below 32 */
+uint64_t oracle_inverse(uint64_t unit, uint64_t modulus); /* 0: none below 2^32 */
 /** An exact sum of doubles; all zero: nothing added. */
-typedef struct oracle_sum { uint32_t limb[128]; bool rises, falls, nan; } oracle_sum;
+typedef struct oracle_sum {
+    uint32_t limb[128];
+    bool rises, falls, nan;
+} oracle_sum;
 void oracle_sum_add(oracle_sum *sum, const uint8_t *f64);
 void oracle_sum_merge(oracle_sum *sum, const oracle_sum *more);
-void oracle_sum_round(const oracle_sum *sum, uint8_t *f64);     /* once, to nearest even */
+void oracle_sum_round(const oracle_sum *sum, uint8_t *f64); /* once, to nearest even */
 
 /** Bytes of one element. */
 uint32_t oracle_size(hg_type type);

@@ -5,7 +5,9 @@
 
 /* ---- 5.1: a class by its labels ---- */
 
-typedef struct label { int scope, modality, context; } label;
+typedef struct label {
+    int scope, modality, context;
+} label;
 
 static label label_of(uint32_t cls) {
     label l = {0, 0, 0};
@@ -58,8 +60,8 @@ uint32_t oracle_neighbours(uint32_t cls, uint32_t neighbours[6]) {
 /* ---- 4.5 ---- */
 
 void oracle_torus(hg_type type, uint64_t *pages, uint64_t *residues) {
-    static const uint64_t rows[10][2] = {{24, 96}, {48, 96}, {96, 192}, {192, 384}, {384, 768}, {768, 1536}, {1536, 3072}, {3072, 6144},
-                                         {6144, 12288}, {12288, 24576}};
+    static const uint64_t rows[10][2] = {{24, 96},    {48, 96},     {96, 192},    {192, 384},    {384, 768},
+                                         {768, 1536}, {1536, 3072}, {3072, 6144}, {6144, 12288}, {12288, 24576}};
     uint32_t size = oracle_size(type), row = 0;
     while (1u << row < size) row++;
     *pages = rows[row][0];

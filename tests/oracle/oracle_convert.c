@@ -3,7 +3,9 @@
 #include "oracle_internal.h"
 #include <string.h>
 
-typedef struct float_format { int precision, exponent_bits; } float_format; /* precision counts the hidden bit */
+typedef struct float_format {
+    int precision, exponent_bits;
+} float_format; /* precision counts the hidden bit */
 
 static float_format format_of(hg_type type) {
     switch (type) {
@@ -38,9 +40,12 @@ unpacked float_unpack(hg_type type, const uint8_t *bytes) {
     uint64_t fraction = bits & (((uint64_t)1 << (f.precision - 1)) - 1);
     int field = (int)(bits >> (f.precision - 1)) & top;
     unpacked u = {FLOAT_FINITE, bits >> (8 * size - 1) & 1, fraction, 1 - bias - (f.precision - 1)};
-    if (field == top) u.kind = fraction ? FLOAT_NAN : FLOAT_INFINITE;
-    else if (field != 0) u.mantissa |= (uint64_t)1 << (f.precision - 1), u.exponent += field - 1;
-    else if (fraction == 0) u.kind = FLOAT_ZERO;
+    if (field == top)
+        u.kind = fraction ? FLOAT_NAN : FLOAT_INFINITE;
+    else if (field != 0)
+        u.mantissa |= (uint64_t)1 << (f.precision - 1), u.exponent += field - 1;
+    else if (fraction == 0)
+        u.kind = FLOAT_ZERO;
     return u;
 }
 
@@ -59,8 +64,10 @@ void float_pack(hg_type type, unpacked u, bool sticky, uint8_t *bytes) {
     uint32_t size = oracle_size(type);
     int bias = (1 << (f.exponent_bits - 1)) - 1, top = (1 << f.exponent_bits) - 1;
     uint64_t sign = (uint64_t)u.negative << (8 * size - 1), infinite = (uint64_t)top << (f.precision - 1), bits = 0;
-    if (u.kind == FLOAT_NAN) bits = infinite | (uint64_t)1 << (f.precision - 2);
-    else if (u.kind == FLOAT_INFINITE) bits = infinite;
+    if (u.kind == FLOAT_NAN)
+        bits = infinite | (uint64_t)1 << (f.precision - 2);
+    else if (u.kind == FLOAT_INFINITE)
+        bits = infinite;
     else if (u.kind == FLOAT_FINITE && u.mantissa != 0) {
         int place = u.exponent + bit_length(u.mantissa) - f.precision; /* exponent of the last place of a normal result */
         int least = 1 - bias - (f.precision - 1);
@@ -92,8 +99,10 @@ void float_narrow(hg_type type, float value, uint8_t *bytes) {
     uint8_t f32[4];
     memcpy(&bits, &value, sizeof bits);
     store_bits(bits, f32, 4);
-    if (type == HG_TYPE_F32) memcpy(bytes, f32, 4);
-    else float_pack(type, float_unpack(HG_TYPE_F32, f32), false, bytes);
+    if (type == HG_TYPE_F32)
+        memcpy(bytes, f32, 4);
+    else
+        float_pack(type, float_unpack(HG_TYPE_F32, f32), false, bytes);
 }
 
 /* The top 64 bits of the magnitude are the mantissa, what is below them the sticky bit. */

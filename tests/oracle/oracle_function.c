@@ -16,9 +16,12 @@ static void from_quad(hg_type type, quad value, uint8_t *bytes) {
     int exponent = 0;
     unpacked u = {FLOAT_FINITE, Q(signbit)(value) != 0, 0, 0};
     bool sticky = false;
-    if (Q(isnan)(value)) u.kind = FLOAT_NAN;
-    else if (Q(isinf)(value)) u.kind = FLOAT_INFINITE;
-    else if (value == 0) u.kind = FLOAT_ZERO;
+    if (Q(isnan)(value))
+        u.kind = FLOAT_NAN;
+    else if (Q(isinf)(value))
+        u.kind = FLOAT_INFINITE;
+    else if (value == 0)
+        u.kind = FLOAT_ZERO;
     else {
         quad scaled = Q(ldexp)(Q(fabs)(Q(frexp)(value, &exponent)), 64), whole = Q(trunc)(scaled);
         u.mantissa = (uint64_t)whole;
@@ -71,8 +74,11 @@ oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *arg
 
 oracle_outcome oracle_map_function(hg_opname name, hg_type type, const uint8_t *const *args, uint8_t *result) {
     quad x = to_quad(type, args[0]);
-    if (name == HG_OPNAME_ERF) from_quad(type, Q(erf)(x), result);
-    else if (name == HG_OPNAME_ATAN2) from_quad(type, Q(atan2)(x, to_quad(type, args[1])), result);
-    else return ORACLE_NONE;
+    if (name == HG_OPNAME_ERF)
+        from_quad(type, Q(erf)(x), result);
+    else if (name == HG_OPNAME_ATAN2)
+        from_quad(type, Q(atan2)(x, to_quad(type, args[1])), result);
+    else
+        return ORACLE_NONE;
     return ORACLE_OK;
 }

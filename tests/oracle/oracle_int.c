@@ -58,8 +58,10 @@ static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *con
     int128 value = op == HG_OP_REDUCE_MUL ? 1 : op == HG_OP_REDUCE_MIN ? top - 1 : op == HG_OP_REDUCE_MAX && is_signed ? -top : 0;
     for (int i = 0; i < count; i++) {
         int128 next = load(type, args[i]);
-        value = op == HG_OP_REDUCE_ADD ? add(value, next) : op == HG_OP_REDUCE_MUL ? mul(value, next)
-              : op == HG_OP_REDUCE_MIN ? smaller(value, next) : larger(value, next);
+        value = op == HG_OP_REDUCE_ADD   ? add(value, next)
+                : op == HG_OP_REDUCE_MUL ? mul(value, next)
+                : op == HG_OP_REDUCE_MIN ? smaller(value, next)
+                                         : larger(value, next);
     }
     return store(type, value, result);
 }
@@ -67,7 +69,11 @@ static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *con
 static oracle_outcome unary(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result) {
     int128 a = load(type, args[0]);
     switch (op) {
-    case HG_OP_MOV: case HG_OP_FLOOR: case HG_OP_CEIL: case HG_OP_ROUND: case HG_OP_TRUNC: return store(type, a, result);
+    case HG_OP_MOV:
+    case HG_OP_FLOOR:
+    case HG_OP_CEIL:
+    case HG_OP_ROUND:
+    case HG_OP_TRUNC: return store(type, a, result);
     case HG_OP_ABS: return store(type, a < 0 ? -a : a, result);
     case HG_OP_NEG: return store(type, -a, result);
     case HG_OP_NOT: return store(type, -a - 1, result);
@@ -79,16 +85,22 @@ static oracle_outcome unary(hg_op op, hg_type type, const uint8_t *const *args, 
 static oracle_outcome binary(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
     int128 a = load(type, args[0]), b = load(type, args[1]);
     switch (op) {
-    case HG_OP_ADD: case HG_OP_ATOM_ADD: return store(type, add(a, b), result);
+    case HG_OP_ADD:
+    case HG_OP_ATOM_ADD: return store(type, add(a, b), result);
     case HG_OP_SUB: return store(type, a - b, result);
     case HG_OP_MUL: return store(type, mul(a, b), result);
     case HG_OP_DIV: return b == 0 ? ORACLE_DIVISION_BY_ZERO : store(type, a / b, result);
     case HG_OP_REM: return b == 0 ? ORACLE_DIVISION_BY_ZERO : store(type, a % b, result);
-    case HG_OP_MIN: case HG_OP_ATOM_MIN: return store(type, smaller(a, b), result);
-    case HG_OP_MAX: case HG_OP_ATOM_MAX: return store(type, larger(a, b), result);
-    case HG_OP_AND: case HG_OP_ATOM_AND: return store(type, a & b, result);
-    case HG_OP_OR: case HG_OP_ATOM_OR: return store(type, a | b, result);
-    case HG_OP_XOR: case HG_OP_ATOM_XOR: return store(type, a ^ b, result);
+    case HG_OP_MIN:
+    case HG_OP_ATOM_MIN: return store(type, smaller(a, b), result);
+    case HG_OP_MAX:
+    case HG_OP_ATOM_MAX: return store(type, larger(a, b), result);
+    case HG_OP_AND:
+    case HG_OP_ATOM_AND: return store(type, a & b, result);
+    case HG_OP_OR:
+    case HG_OP_ATOM_OR: return store(type, a | b, result);
+    case HG_OP_XOR:
+    case HG_OP_ATOM_XOR: return store(type, a ^ b, result);
     case HG_OP_ATOM_EXCH: return store(type, b, result);
     case HG_OP_SET: {
         int128 mask = ((int128)1 << 8 * oracle_size(type)) - 1;
@@ -102,7 +114,8 @@ static oracle_outcome binary(hg_op op, hg_type type, int variant, const uint8_t 
 static oracle_outcome ternary(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result) {
     int128 a = load(type, args[0]), b = load(type, args[1]), c = load(type, args[2]);
     switch (op) {
-    case HG_OP_FMA: case HG_OP_MAD: return store(type, add(mul(a, b), c), result);
+    case HG_OP_FMA:
+    case HG_OP_MAD: return store(type, add(mul(a, b), c), result);
     case HG_OP_FMS: return store(type, add(mul(a, b), -c), result);
     case HG_OP_CLAMP: return store(type, smaller(larger(a, b), c), result);
     case HG_OP_ATOM_CAS: return store(type, a == b ? c : a, result);
@@ -112,11 +125,26 @@ static oracle_outcome ternary(hg_op op, hg_type type, const uint8_t *const *args
 
 oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
     switch (op) {
-    case HG_OP_SHL: case HG_OP_SHR: return shift(op, type, args, result);
-    case HG_OP_REDUCE_ADD: case HG_OP_REDUCE_MIN: case HG_OP_REDUCE_MAX: case HG_OP_REDUCE_MUL: return fold(op, type, variant, args, result);
-    case HG_OP_FMA: case HG_OP_MAD: case HG_OP_FMS: case HG_OP_CLAMP: case HG_OP_ATOM_CAS: return ternary(op, type, args, result);
-    case HG_OP_MOV: case HG_OP_FLOOR: case HG_OP_CEIL: case HG_OP_ROUND: case HG_OP_TRUNC: case HG_OP_ABS: case HG_OP_NEG:
-    case HG_OP_NOT: case HG_OP_SIGN: return unary(op, type, args, result);
+    case HG_OP_SHL:
+    case HG_OP_SHR: return shift(op, type, args, result);
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MUL: return fold(op, type, variant, args, result);
+    case HG_OP_FMA:
+    case HG_OP_MAD:
+    case HG_OP_FMS:
+    case HG_OP_CLAMP:
+    case HG_OP_ATOM_CAS: return ternary(op, type, args, result);
+    case HG_OP_MOV:
+    case HG_OP_FLOOR:
+    case HG_OP_CEIL:
+    case HG_OP_ROUND:
+    case HG_OP_TRUNC:
+    case HG_OP_ABS:
+    case HG_OP_NEG:
+    case HG_OP_NOT:
+    case HG_OP_SIGN: return unary(op, type, args, result);
     default: return binary(op, type, variant, args, result);
     }
 }

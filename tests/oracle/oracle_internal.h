@@ -5,7 +5,9 @@
 #include "oracle.h"
 
 enum { WIDE_LIMBS = 128 }; /* 32-bit limbs of 4096 bits, least significant first */
-typedef struct wide { uint32_t limb[WIDE_LIMBS]; } wide;
+typedef struct wide {
+    uint32_t limb[WIDE_LIMBS];
+} wide;
 
 /* wide.c: arithmetic modulo 2^(32 n). */
 void wide_load(wide *w, const uint8_t *bytes, uint32_t size, bool sign_extend); /* fills all WIDE_LIMBS */
@@ -13,7 +15,7 @@ void wide_store(const wide *w, uint8_t *bytes, uint32_t size);
 void wide_add(wide *r, const wide *a, const wide *b, uint32_t n);
 void wide_sub(wide *r, const wide *a, const wide *b, uint32_t n);
 void wide_neg(wide *r, const wide *a, uint32_t n);
-void wide_mul(wide *r, const wide *a, const wide *b, uint32_t n); /* r may not overlap a or b */
+void wide_mul(wide *r, const wide *a, const wide *b, uint32_t n);                            /* r may not overlap a or b */
 void wide_divide(wide *quotient, wide *remainder, const wide *a, const wide *b, uint32_t n); /* unsigned; b not 0 */
 void wide_shl(wide *r, const wide *a, uint32_t amount, uint32_t n);
 void wide_shr(wide *r, const wide *a, uint32_t amount, uint32_t n, bool fill);
@@ -24,14 +26,19 @@ uint32_t wide_bit_length(const wide *a, uint32_t n);
 
 /* A finite nonzero float as (-1)^negative * mantissa * 2^exponent. */
 typedef enum float_kind { FLOAT_ZERO, FLOAT_FINITE, FLOAT_INFINITE, FLOAT_NAN } float_kind;
-typedef struct unpacked { float_kind kind; bool negative; uint64_t mantissa; int32_t exponent; } unpacked;
+typedef struct unpacked {
+    float_kind kind;
+    bool negative;
+    uint64_t mantissa;
+    int32_t exponent;
+} unpacked;
 
 /* oracle_convert.c */
 unpacked float_unpack(hg_type type, const uint8_t *bytes);
 /* Rounds mantissa * 2^exponent (plus a little more when sticky; then mantissa must have its top bit set) to nearest even, once. */
 void float_pack(hg_type type, unpacked value, bool sticky, uint8_t *bytes);
-float float_widen(hg_type type, const uint8_t *bytes);                /* f16, bf16, f32: exact */
-void float_narrow(hg_type type, float value, uint8_t *bytes);         /* to f16, bf16, f32 */
+float float_widen(hg_type type, const uint8_t *bytes);        /* f16, bf16, f32: exact */
+void float_narrow(hg_type type, float value, uint8_t *bytes); /* to f16, bf16, f32 */
 
 /* One file a kind of type; all return ORACLE_NONE for what they do not know. */
 oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);

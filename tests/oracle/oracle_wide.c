@@ -50,8 +50,10 @@ static oracle_outcome shift(hg_op op, hg_type type, const wide *a, const uint8_t
     wide amount, r;
     wide_load(&amount, amount_bytes, 4, false);
     uint32_t by = amount.limb[0] % (32 * n);
-    if (op == HG_OP_SHL) wide_shl(&r, a, by, n);
-    else wide_shr(&r, a, by, n, oracle_is_signed(type) && wide_is_negative(a, n));
+    if (op == HG_OP_SHL)
+        wide_shl(&r, a, by, n);
+    else
+        wide_shr(&r, a, by, n, oracle_is_signed(type) && wide_is_negative(a, n));
     return store(&r, type, result);
 }
 
@@ -60,10 +62,18 @@ static oracle_outcome unary(hg_op op, hg_type type, const wide *a, uint8_t *resu
     bool negative = oracle_is_signed(type) && wide_is_negative(a, n);
     wide r = *a;
     switch (op) {
-    case HG_OP_MOV: case HG_OP_FLOOR: case HG_OP_CEIL: case HG_OP_ROUND: case HG_OP_TRUNC: break;
-    case HG_OP_ABS: if (negative) wide_neg(&r, a, n); break;
+    case HG_OP_MOV:
+    case HG_OP_FLOOR:
+    case HG_OP_CEIL:
+    case HG_OP_ROUND:
+    case HG_OP_TRUNC: break;
+    case HG_OP_ABS:
+        if (negative) wide_neg(&r, a, n);
+        break;
     case HG_OP_NEG: wide_neg(&r, a, n); break;
-    case HG_OP_NOT: for (uint32_t i = 0; i < n; i++) r.limb[i] = ~a->limb[i]; break;
+    case HG_OP_NOT:
+        for (uint32_t i = 0; i < n; i++) r.limb[i] = ~a->limb[i];
+        break;
     case HG_OP_SIGN:
         memset(&r, negative ? 0xFF : 0, sizeof r);
         if (!negative && !wide_is_zero(a, n)) r.limb[0] = 1;
@@ -81,19 +91,26 @@ static oracle_outcome binary(hg_op op, hg_type type, int variant, const wide *a,
     case HG_OP_ADD: wide_add(&r, a, b, n); break;
     case HG_OP_SUB: wide_sub(&r, a, b, n); break;
     case HG_OP_MUL: wide_mul(&r, a, b, n); break;
-    case HG_OP_DIV: case HG_OP_REM:
+    case HG_OP_DIV:
+    case HG_OP_REM:
         if (wide_is_zero(b, n)) return ORACLE_DIVISION_BY_ZERO;
-        if (op == HG_OP_DIV) divide(&r, &unused, a, b, n, is_signed);
-        else divide(&unused, &r, a, b, n, is_signed);
+        if (op == HG_OP_DIV)
+            divide(&r, &unused, a, b, n, is_signed);
+        else
+            divide(&unused, &r, a, b, n, is_signed);
         break;
     case HG_OP_MIN: r = order(a, b, n, is_signed) <= 0 ? *a : *b; break;
     case HG_OP_MAX: r = order(a, b, n, is_signed) >= 0 ? *a : *b; break;
-    case HG_OP_AND: for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] & b->limb[i]; break;
-    case HG_OP_OR: for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] | b->limb[i]; break;
-    case HG_OP_XOR: for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] ^ b->limb[i]; break;
-    case HG_OP_SET:
-        result[0] = holds((hg_condition)variant, order(a, b, n, is_signed), wide_compare(a, b, n));
-        return ORACLE_OK;
+    case HG_OP_AND:
+        for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] & b->limb[i];
+        break;
+    case HG_OP_OR:
+        for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] | b->limb[i];
+        break;
+    case HG_OP_XOR:
+        for (uint32_t i = 0; i < n; i++) r.limb[i] = a->limb[i] ^ b->limb[i];
+        break;
+    case HG_OP_SET: result[0] = holds((hg_condition)variant, order(a, b, n, is_signed), wide_compare(a, b, n)); return ORACLE_OK;
     default: return ORACLE_NONE;
     }
     return store(&r, type, result);
@@ -108,14 +125,18 @@ static oracle_outcome ternary(hg_op op, hg_type type, const wide *a, const wide 
         if (order(&r, c, n, is_signed) > 0) r = *c;
     } else {
         wide_mul(&r, a, b, n);
-        if (op == HG_OP_FMS) wide_sub(&r, &r, c, n);
-        else wide_add(&r, &r, c, n);
+        if (op == HG_OP_FMS)
+            wide_sub(&r, &r, c, n);
+        else
+            wide_add(&r, &r, c, n);
     }
     return store(&r, type, result);
 }
 
 static oracle_outcome fold(hg_op op, hg_type type, int count, const uint8_t *const *args, uint8_t *result) {
-    static const struct { hg_op reduce, step; } STEPS[] = {
+    static const struct {
+        hg_op reduce, step;
+    } STEPS[] = {
         {HG_OP_REDUCE_ADD, HG_OP_ADD}, {HG_OP_REDUCE_MUL, HG_OP_MUL}, {HG_OP_REDUCE_MIN, HG_OP_MIN}, {HG_OP_REDUCE_MAX, HG_OP_MAX}};
     uint32_t size = oracle_size(type);
     bool is_signed = oracle_is_signed(type);
@@ -140,22 +161,43 @@ oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *c
     bool is_signed = oracle_is_signed(type);
     wide a, b, c;
     switch (op) {
-    case HG_OP_REDUCE_ADD: case HG_OP_REDUCE_MIN: case HG_OP_REDUCE_MAX: case HG_OP_REDUCE_MUL: return fold(op, type, variant, args, result);
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MUL: return fold(op, type, variant, args, result);
     default: break;
     }
     wide_load(&a, args[0], size, is_signed);
     switch (op) {
-    case HG_OP_SHL: case HG_OP_SHR: return shift(op, type, &a, args[1], result);
-    case HG_OP_MOV: case HG_OP_FLOOR: case HG_OP_CEIL: case HG_OP_ROUND: case HG_OP_TRUNC: case HG_OP_ABS: case HG_OP_NEG:
-    case HG_OP_NOT: case HG_OP_SIGN: return unary(op, type, &a, result);
-    case HG_OP_FMA: case HG_OP_MAD: case HG_OP_FMS: case HG_OP_CLAMP:
+    case HG_OP_SHL:
+    case HG_OP_SHR: return shift(op, type, &a, args[1], result);
+    case HG_OP_MOV:
+    case HG_OP_FLOOR:
+    case HG_OP_CEIL:
+    case HG_OP_ROUND:
+    case HG_OP_TRUNC:
+    case HG_OP_ABS:
+    case HG_OP_NEG:
+    case HG_OP_NOT:
+    case HG_OP_SIGN: return unary(op, type, &a, result);
+    case HG_OP_FMA:
+    case HG_OP_MAD:
+    case HG_OP_FMS:
+    case HG_OP_CLAMP:
         wide_load(&b, args[1], size, is_signed);
         wide_load(&c, args[2], size, is_signed);
         return ternary(op, type, &a, &b, &c, result);
-    case HG_OP_ADD: case HG_OP_SUB: case HG_OP_MUL: case HG_OP_DIV: case HG_OP_REM: case HG_OP_MIN: case HG_OP_MAX: case HG_OP_AND:
-    case HG_OP_OR: case HG_OP_XOR: case HG_OP_SET:
-        wide_load(&b, args[1], size, is_signed);
-        return binary(op, type, variant, &a, &b, result);
+    case HG_OP_ADD:
+    case HG_OP_SUB:
+    case HG_OP_MUL:
+    case HG_OP_DIV:
+    case HG_OP_REM:
+    case HG_OP_MIN:
+    case HG_OP_MAX:
+    case HG_OP_AND:
+    case HG_OP_OR:
+    case HG_OP_XOR:
+    case HG_OP_SET: wide_load(&b, args[1], size, is_signed); return binary(op, type, variant, &a, &b, result);
     default: return ORACLE_NONE;
     }
 }

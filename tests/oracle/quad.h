@@ -8,10 +8,12 @@
 #if defined(__x86_64__) && !defined(__wasm__)
 __extension__ typedef __float128 quad;
 /* From libquadmath (its header is not on clang's path). */
+/* clang-format off */
 #define QUAD_ONE(name) extern quad name##q(quad);
 QUAD_ONE(exp) QUAD_ONE(log) QUAD_ONE(log2) QUAD_ONE(log10) QUAD_ONE(sqrt) QUAD_ONE(sin) QUAD_ONE(cos) QUAD_ONE(tan)
 QUAD_ONE(tanh) QUAD_ONE(erf) QUAD_ONE(erfc) QUAD_ONE(fabs) QUAD_ONE(trunc)
-extern quad powq(quad, quad);
+    /* clang-format on */
+    extern quad powq(quad, quad);
 extern quad atan2q(quad, quad);
 extern quad frexpq(quad, int *);
 extern quad ldexpq(quad, int);

@@ -34,8 +34,10 @@ bool case_copy(run_case *to, const run_case *from) {
     if (to->text) memcpy(to->text, from->text, from->length + 1);
     for (uint32_t i = 0; i < from->array_count; i++) {
         to->arrays[i].bytes = malloc(from->arrays[i].size + 1);
-        if (to->arrays[i].bytes) memcpy(to->arrays[i].bytes, from->arrays[i].bytes, from->arrays[i].size);
-        else ok = false;
+        if (to->arrays[i].bytes)
+            memcpy(to->arrays[i].bytes, from->arrays[i].bytes, from->arrays[i].size);
+        else
+            ok = false;
     }
     if (ok && to->text) return true;
     case_free(to);
@@ -59,7 +61,8 @@ enum { GENERATION = 6 << 23 };
 static bool bind(ref_machine *m, const hg_program *program, const run_case *c, run_result *result) {
     uint64_t next[2] = {1, 1};
     for (uint32_t i = 0; i < program->param_count; i++)
-        if (program->params[i].has_default) ref_set_register(m, program->params[i].reg, (hg_type)program->params[i].type, program->params[i].default_bytes);
+        if (program->params[i].has_default)
+            ref_set_register(m, program->params[i].reg, (hg_type)program->params[i].type, program->params[i].default_bytes);
     for (uint32_t i = 0; i < c->array_count; i++) {
         const case_array *a = &c->arrays[i];
         const hg_param *p = find_param(program, a->name);
@@ -112,7 +115,8 @@ static bool same_value(const case_array *a, const case_array *b, uint64_t offset
     char expected[160], actual[160];
     print_bytes(expected, sizeof expected, a->bytes + offset, size);
     print_bytes(actual, sizeof actual, b->bytes + offset, size);
-    snprintf(reason, 512, "%s at byte %llu (%s): expected %s, got %s", a->name, (unsigned long long)offset, hg_type_name(type), expected, actual);
+    snprintf(reason, 512, "%s at byte %llu (%s): expected %s, got %s", a->name, (unsigned long long)offset, hg_type_name(type), expected,
+             actual);
     return false;
 }
 
@@ -130,13 +134,21 @@ static bool same_array(const case_array *a, const case_array *b, char reason[512
 
 bool case_same(const run_case *expected, const run_result *er, const run_case *actual, const run_result *ar, char reason[512]) {
     if (er->outcome != ar->outcome) {
-        snprintf(reason, 512, "expected %s%.200s, got %s%.200s", er->outcome == RUN_OK ? "success" : er->outcome == RUN_FAULT ? "fault " : "error ",
-                 er->message, ar->outcome == RUN_OK ? "success" : ar->outcome == RUN_FAULT ? "fault " : "error ", ar->message);
+        snprintf(reason, 512, "expected %s%.200s, got %s%.200s",
+                 er->outcome == RUN_OK      ? "success"
+                 : er->outcome == RUN_FAULT ? "fault "
+                                            : "error ",
+                 er->message,
+                 ar->outcome == RUN_OK      ? "success"
+                 : ar->outcome == RUN_FAULT ? "fault "
+                                            : "error ",
+                 ar->message);
         return false;
     }
     if (er->outcome == RUN_FAULT) {
         /* A whole-array instruction has no lane; the message tells where, the code and the place must be equal. */
-        bool same = memcmp(er->code, ar->code, 3) == 0 && er->instruction == ar->instruction && (er->lane == HG_NONE || er->lane == ar->lane);
+        bool same = memcmp(er->code, ar->code, 3) == 0 && er->instruction == ar->instruction &&
+                    (er->lane == HG_NONE || er->lane == ar->lane);
         if (!same)
             snprintf(reason, 512, "expected %s at instruction %llu, lane %lld (%.100s), got %s at %llu, lane %lld (%.100s)", er->code,
                      (unsigned long long)er->instruction, (long long)er->lane, er->message, ar->code, (unsigned long long)ar->instruction,
@@ -150,8 +162,8 @@ bool case_same(const run_case *expected, const run_result *er, const run_case *a
         memcpy(b, &actual->resonance[i], sizeof b);
         bool phase = i == 96 || expected->phase[i] == actual->phase[i];
         if (phase && oracle_agrees(HG_TYPE_F64, 0, a, b)) continue;
-        snprintf(reason, 512, phase ? "resonance of class %d: expected %016llx, got %016llx" : "phase of class %d: expected %llu, got %llu", i,
-                 (unsigned long long)(phase ? expected->resonance[i] : expected->phase[i]),
+        snprintf(reason, 512, phase ? "resonance of class %d: expected %016llx, got %016llx" : "phase of class %d: expected %llu, got %llu",
+                 i, (unsigned long long)(phase ? expected->resonance[i] : expected->phase[i]),
                  (unsigned long long)(phase ? actual->resonance[i] : actual->phase[i]));
         return false;
     }

@@ -7,23 +7,30 @@
 
 enum { CASE_ARRAYS = 16, CASE_SCALARS = 8, CASE_FIELDS = 96, CASE_CLASS_MEMORY = 1179648 };
 
-typedef struct case_field { uint32_t offset; hg_type type; } case_field;
+typedef struct case_field {
+    uint32_t offset;
+    hg_type type;
+} case_field;
 
 typedef struct case_array {
-    char name[32];      /* of the parameter */
+    char name[32]; /* of the parameter */
     bool pool;
-    hg_type type;       /* of the elements, for the comparison */
-    uint8_t *bytes;     /* owned by the case; replaced by the result of a run */
+    hg_type type;   /* of the elements, for the comparison */
+    uint8_t *bytes; /* owned by the case; replaced by the result of a run */
     uint64_t size;
-    uint32_t stride;    /* not 0: records of this many bytes with the fields below, and only fields are compared */
+    uint32_t stride; /* not 0: records of this many bytes with the fields below, and only fields are compared */
     uint32_t field_count;
     case_field fields[CASE_FIELDS];
 } case_array;
 
-typedef struct case_scalar { char name[32]; hg_type type; uint64_t bits; } case_scalar;
+typedef struct case_scalar {
+    char name[32];
+    hg_type type;
+    uint64_t bits;
+} case_scalar;
 
 typedef struct run_case {
-    char *text;         /* owned */
+    char *text; /* owned */
     uint64_t length;
     uint32_t array_count, scalar_count;
     case_array arrays[CASE_ARRAYS];

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hg_operand *operand(const ref_machine *m, const ref_lane *lane, uint32_t i) { return &hg_inst_operands(m->program, lane->pc)[i]; }
+static const hg_operand *operand(const ref_machine *m, const ref_lane *lane, uint32_t i) {
+    return &hg_inst_operands(m->program, lane->pc)[i];
+}
 
 /* A register of u8, u16, u32 or u64, or a number. */
 static bool read_number(ref_machine *m, const ref_lane *lane, uint32_t i, uint64_t *value) {
@@ -87,8 +89,10 @@ static ref_next neighbour_memory(ref_machine *m, ref_lane *lane, const hg_inst *
     if (!loads && !value) return NEXT_BROKEN;
     uint8_t *at = neighbour(m, lane, inst, loads ? 1 : 0, &next);
     if (!at) return next;
-    if (loads) ref_write(m, lane, operand(m, lane, 0)->reg, type, at);
-    else memcpy(at, value, oracle_size(type));
+    if (loads)
+        ref_write(m, lane, operand(m, lane, 0)->reg, type, at);
+    else
+        memcpy(at, value, oracle_size(type));
     return NEXT_FOLLOWING;
 }
 
@@ -112,8 +116,10 @@ static ref_next bound_map(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         part[2] = bytes[0];
         if (size > 1) part[1] = bytes[1];
         for (uint32_t i = 2; i < size; i++)
-            if (i < 10) part[0] |= (uint64_t)bytes[i] << (8 * (i - 2));
-            else if (bytes[i]) part[0] = UINT64_MAX;
+            if (i < 10)
+                part[0] |= (uint64_t)bytes[i] << (8 * (i - 2));
+            else if (bytes[i])
+                part[0] = UINT64_MAX;
     } else {
         for (uint32_t i = 0; i < 3; i++)
             if (!read_number(m, lane, i + 1, &part[i])) return NEXT_BROKEN;
@@ -128,7 +134,8 @@ static ref_next orbits(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     if (inst->op == HG_OP_MULT_INVERSE) {
         inverse = oracle_inverse(first, size);
         if (inverse) return write(m, lane, HG_TYPE_U32, inverse);
-        return ref_fail(m, lane, lane->pc, 3, "F05", "no multiplicative inverse: %llu mod %llu", (unsigned long long)first, (unsigned long long)size);
+        return ref_fail(m, lane, lane->pc, 3, "F05", "no multiplicative inverse: %llu mod %llu", (unsigned long long)first,
+                        (unsigned long long)size);
     }
     if (inst->op == HG_OP_ORBIT_REPRESENTATIVE && first >= 32)
         return ref_fail(m, lane, lane->pc, 2, "F04", "invalid orbit index: %llu (must be < 32)", (unsigned long long)first);
@@ -270,10 +277,18 @@ ref_next ref_atlas(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         bytes = read_any(m, lane, 1, &type);
         return bytes ? write(m, lane, HG_TYPE_U8, oracle_class_of_byte(bytes[0])) : NEXT_BROKEN;
     case HG_OP_CLS_GET_LANE: return write(m, lane, HG_TYPE_U8, lane->block % m->launch.grid[0] % 96);
-    case HG_OP_MIRROR: case HG_OP_UNITY_TEST: case HG_OP_NBR_COUNT: case HG_OP_NBR_GET: return of_class(m, lane, inst);
-    case HG_OP_NBR_LOAD: case HG_OP_NBR_STORE: return neighbour_memory(m, lane, inst);
-    case HG_OP_BOUND_MAP: case HG_OP_BOUND_MAP_PARTS: case HG_OP_BOUND_MAP_TYPED: return bound_map(m, lane, inst);
-    case HG_OP_ORBIT_CLASSIFY: case HG_OP_ORBIT_REPRESENTATIVE: case HG_OP_MULT_INVERSE: return orbits(m, lane, inst);
+    case HG_OP_MIRROR:
+    case HG_OP_UNITY_TEST:
+    case HG_OP_NBR_COUNT:
+    case HG_OP_NBR_GET: return of_class(m, lane, inst);
+    case HG_OP_NBR_LOAD:
+    case HG_OP_NBR_STORE: return neighbour_memory(m, lane, inst);
+    case HG_OP_BOUND_MAP:
+    case HG_OP_BOUND_MAP_PARTS:
+    case HG_OP_BOUND_MAP_TYPED: return bound_map(m, lane, inst);
+    case HG_OP_ORBIT_CLASSIFY:
+    case HG_OP_ORBIT_REPRESENTATIVE:
+    case HG_OP_MULT_INVERSE: return orbits(m, lane, inst);
     case HG_OP_CHAR_PRODUCT: return character(m, lane, inst);
     case HG_OP_RES_ACCUM: return accumulate(m, lane);
     case HG_OP_UNITY_TEST_EPS: return test_sum(m, lane);

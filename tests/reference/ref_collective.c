@@ -107,7 +107,9 @@ static bool same_operands(ref_machine *m, const ref_lane *first, uint32_t instru
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool is_place = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY, used[2] = {false, false};
         uint8_t regs[2] = {o[i].reg, o[i].index};
-        used[0] = is_place ? o[i].place >= HG_PLACE_FLAT : o[i].kind == HG_K_COUNT ? o[i].is_reg : o[i].kind == HG_K_REG && (row->operands[i].access & HG_READ);
+        used[0] = is_place                  ? o[i].place >= HG_PLACE_FLAT
+                  : o[i].kind == HG_K_COUNT ? o[i].is_reg
+                                            : o[i].kind == HG_K_REG && (row->operands[i].access & HG_READ);
         used[1] = o[i].kind == HG_K_ADDRESS && o[i].has_index;
         for (int k = 0; k < 2; k++) {
             if (!used[k] || first->types[regs[k]] == REF_NO_TYPE) continue;
@@ -136,7 +138,8 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_PARALLEL_MAP_BINARY: return map(m, lane, inst, 2);
     case HG_OP_POOL_ALLOC: return pool_alloc(m, lane, false);
     case HG_OP_POOL_ALLOC_CONST: return pool_alloc(m, lane, true);
-    case HG_OP_POOL_FREE: case HG_OP_POOL_FREE_CONST: return pool_free(m, lane);
+    case HG_OP_POOL_FREE:
+    case HG_OP_POOL_FREE_CONST: return pool_free(m, lane);
     case HG_OP_REDUCE_ADD_MEM: next = reduce(m, lane, inst, HG_OPNAME_SUM, 2, result); break;
     case HG_OP_REDUCE_MIN_MEM: next = reduce(m, lane, inst, HG_OPNAME_MIN, 2, result); break;
     case HG_OP_REDUCE_MAX_MEM: next = reduce(m, lane, inst, HG_OPNAME_MAX, 2, result); break;

@@ -60,9 +60,9 @@ struct ref_machine {
     uint32_t start_phase[96], new_phase[96]; /* of the context, and as the highest lane left them */
     uint64_t phase_lane[96];                 /* that lane + 1 */
     oracle_sum resonance[97];                /* at the start; 96: of all classes */
-    bool has_fault, block_has_fault; /* any block; the running block */
-    ref_fault fault;  /* the first in order so far */
-    ref_fault broken; /* why the run is REF_BROKEN */
+    bool has_fault, block_has_fault;         /* any block; the running block */
+    ref_fault fault;                         /* the first in order so far */
+    ref_fault broken;                        /* why the run is REF_BROKEN */
 };
 
 /* Where one instruction left its lane. */

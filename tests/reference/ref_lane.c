@@ -2,7 +2,9 @@
 #include "ref_internal.h"
 #include <string.h>
 
-static uint8_t *slot(const ref_machine *m, const ref_lane *lane, uint8_t reg) { return lane->values + (uint64_t)m->slot[reg] * m->slot_bytes; }
+static uint8_t *slot(const ref_machine *m, const ref_lane *lane, uint8_t reg) {
+    return lane->values + (uint64_t)m->slot[reg] * m->slot_bytes;
+}
 
 const uint8_t *ref_read(ref_machine *m, const ref_lane *lane, uint8_t reg, hg_type type) {
     if (lane->types[reg] == REF_NO_TYPE) {
@@ -100,8 +102,10 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, variant, args, result);
     if (outcome == ORACLE_DIVISION_BY_ZERO) return ref_fail(m, lane, lane->pc, 3, "F02", "division by zero");
     if (outcome == ORACLE_NONE) return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text, hg_type_name((hg_type)inst->type));
-    if (inst->op == HG_OP_SET) ref_write_predicate(lane, o[1].reg, result[0]);
-    else ref_write(m, lane, o[0].reg, (hg_type)inst->type, result);
+    if (inst->op == HG_OP_SET)
+        ref_write_predicate(lane, o[1].reg, result[0]);
+    else
+        ref_write(m, lane, o[0].reg, (hg_type)inst->type, result);
     return NEXT_FOLLOWING;
 }
 
@@ -230,8 +234,10 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     if (row->flags & HG_F_COLLECTIVE) return NEXT_COLLECTIVE;
     if (row->flags & HG_F_CONTROL) return control(m, lane, inst);
     switch ((hg_op)inst->op) {
-    case HG_OP_LDG: case HG_OP_LDS: return load(m, lane, inst);
-    case HG_OP_STG: case HG_OP_STS: return store(m, lane, inst);
+    case HG_OP_LDG:
+    case HG_OP_LDS: return load(m, lane, inst);
+    case HG_OP_STG:
+    case HG_OP_STS: return store(m, lane, inst);
     case HG_OP_MOV_IMM: ref_write(m, lane, o[0].reg, (hg_type)inst->type, hg_literal(m->program, &o[1])); return NEXT_FOLLOWING;
     case HG_OP_RDID: {
         hg_idname id = (hg_idname)o[1].value;
@@ -241,11 +247,22 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     }
     case HG_OP_BAR_SYNC: return NEXT_BARRIER;
     case HG_OP_MEMFENCE: return NEXT_FOLLOWING;
-    case HG_OP_REDUCE_ADD: case HG_OP_REDUCE_MIN: case HG_OP_REDUCE_MAX: case HG_OP_REDUCE_MUL: return reduce_registers(m, lane, inst);
-    case HG_OP_POOL_LOAD: case HG_OP_POOL_LOAD_CONST: return pool_load(m, lane, inst);
-    case HG_OP_POOL_STORE: case HG_OP_POOL_STORE_CONST: return pool_store(m, lane, inst);
-    case HG_OP_ATOM_ADD: case HG_OP_ATOM_MIN: case HG_OP_ATOM_MAX: case HG_OP_ATOM_AND: case HG_OP_ATOM_OR: case HG_OP_ATOM_XOR:
-    case HG_OP_ATOM_EXCH: case HG_OP_ATOM_CAS: return atomic(m, lane, inst);
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MUL: return reduce_registers(m, lane, inst);
+    case HG_OP_POOL_LOAD:
+    case HG_OP_POOL_LOAD_CONST: return pool_load(m, lane, inst);
+    case HG_OP_POOL_STORE:
+    case HG_OP_POOL_STORE_CONST: return pool_store(m, lane, inst);
+    case HG_OP_ATOM_ADD:
+    case HG_OP_ATOM_MIN:
+    case HG_OP_ATOM_MAX:
+    case HG_OP_ATOM_AND:
+    case HG_OP_ATOM_OR:
+    case HG_OP_ATOM_XOR:
+    case HG_OP_ATOM_EXCH:
+    case HG_OP_ATOM_CAS: return atomic(m, lane, inst);
     default: return row->opcode >= 0x1C0 ? ref_atlas(m, lane, inst) : compute(m, lane, inst);
     }
 }

@@ -34,7 +34,11 @@ void ref_remove(ref_machine *m, ref_object *object) {
 }
 
 /* A piece of memory that an address can run out of. */
-typedef struct region { uint8_t *bytes; uint64_t size; const char *kind; } region;
+typedef struct region {
+    uint8_t *bytes;
+    uint64_t size;
+    const char *kind;
+} region;
 
 static bool object_region(ref_machine *m, ref_space space, uint64_t handle, bool flat, region *r) {
     *r = (region){NULL, 0, space == REF_POOL ? "pool" : "buffer"};
@@ -66,7 +70,8 @@ static const char *decimal(ref_int128 value, char text[48]) {
     return at;
 }
 
-static uint8_t *check(ref_machine *m, const ref_lane *lane, uint64_t pc, uint32_t number, const region *r, ref_int128 offset, uint64_t size) {
+static uint8_t *check(ref_machine *m, const ref_lane *lane, uint64_t pc, uint32_t number, const region *r, ref_int128 offset,
+                      uint64_t size) {
     if (offset >= 0 && offset + (ref_int128)size <= (ref_int128)r->size) return r->bytes + (uint64_t)offset;
     char text[48];
     ref_fail(m, lane, pc, number, "F01", "%s access out of bounds: offset %s + size %llu > %s size %llu", r->kind, decimal(offset, text),
@@ -99,7 +104,9 @@ static bool place(ref_machine *m, const ref_lane *lane, const hg_operand *o, reg
         *handle = flat >> 40 & 0x7FFFFF;
         return object_region(m, flat >> 63 ? REF_POOL : REF_BUFFER, *handle, true, r);
     }
-    case HG_PLACE_BUF_REG: case HG_PLACE_POOL_REG: case HG_PLACE_BARE:
+    case HG_PLACE_BUF_REG:
+    case HG_PLACE_POOL_REG:
+    case HG_PLACE_BARE:
         value = ref_read(m, lane, o->reg, HG_TYPE_U64);
         if (!value) return false;
         memcpy(handle, value, sizeof *handle);

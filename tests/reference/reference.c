@@ -71,8 +71,10 @@ static void lay_out(ref_machine *m) {
     for (uint32_t i = 0; i < p->inst_count; i++) {
         const hg_inst *inst = &p->insts[i];
         const hg_op_info *row = hg_op_get((hg_op)inst->op);
-        if (inst->type < HG_TYPE_COUNT && oracle_size((hg_type)inst->type) > m->slot_bytes) m->slot_bytes = oracle_size((hg_type)inst->type);
-        if (inst->type2 < HG_TYPE_COUNT && oracle_size((hg_type)inst->type2) > m->slot_bytes) m->slot_bytes = oracle_size((hg_type)inst->type2);
+        if (inst->type < HG_TYPE_COUNT && oracle_size((hg_type)inst->type) > m->slot_bytes)
+            m->slot_bytes = oracle_size((hg_type)inst->type);
+        if (inst->type2 < HG_TYPE_COUNT && oracle_size((hg_type)inst->type2) > m->slot_bytes)
+            m->slot_bytes = oracle_size((hg_type)inst->type2);
         for (uint32_t k = 0; k < row->operand_count; k++) {
             const hg_operand *o = &hg_inst_operands(p, i)[k];
             used[o->reg] = used[o->index] = true; /* some are no registers; a slot too many does no harm */
@@ -142,7 +144,8 @@ static bool run_lane(ref_machine *m, ref_lane *lane) {
         switch (ref_execute(m, lane)) {
         case NEXT_FOLLOWING: lane->pc++; break;
         case NEXT_JUMPED: break;
-        case NEXT_STOPPED: case NEXT_FAULT: lane->state = LANE_STOPPED; break;
+        case NEXT_STOPPED:
+        case NEXT_FAULT: lane->state = LANE_STOPPED; break;
         case NEXT_BARRIER: lane->state = LANE_AT_BARRIER; break;
         case NEXT_COLLECTIVE: lane->state = LANE_AT_COLLECTIVE; break;
         case NEXT_BROKEN: return false;
@@ -151,7 +154,10 @@ static bool run_lane(ref_machine *m, ref_lane *lane) {
     return true;
 }
 
-typedef struct block_view { ref_lane *lanes; uint64_t count; } block_view;
+typedef struct block_view {
+    ref_lane *lanes;
+    uint64_t count;
+} block_view;
 
 static block_view block_of(ref_machine *m, uint64_t block) {
     uint64_t first = block * m->block_lanes, last = first + m->block_lanes;
@@ -166,11 +172,14 @@ static bool pass_barrier(ref_machine *m, block_view b) {
     uint64_t id = 0;
     for (uint64_t i = 0; i < b.count; i++) {
         ref_lane *lane = &b.lanes[i];
-        if (lane->state == LANE_AT_COLLECTIVE && first) ref_break(m, lane, lane->pc, "whole-array instruction while others wait at a barrier");
+        if (lane->state == LANE_AT_COLLECTIVE && first)
+            ref_break(m, lane, lane->pc, "whole-array instruction while others wait at a barrier");
         if (lane->state != LANE_AT_BARRIER) continue;
         uint64_t at = hg_inst_operands(m->program, lane->pc)[0].value;
-        if (!first) first = lane, id = at;
-        else if (at != id) return ref_fail(m, first, first->pc, 0, "F06", "barrier mismatch"), false;
+        if (!first)
+            first = lane, id = at;
+        else if (at != id)
+            return ref_fail(m, first, first->pc, 0, "F06", "barrier mismatch"), false;
     }
     if (!first) return false;
     for (uint64_t i = 0; i < b.count; i++)
@@ -198,7 +207,8 @@ static ref_outcome meet(ref_machine *m, uint32_t *instruction, bool *any) {
     for (uint64_t i = 0; i < m->lane_count; i++) {
         const ref_lane *lane = &m->lanes[i];
         if (lane->state != LANE_AT_COLLECTIVE) continue;
-        if (*any && lane->pc != *instruction) return ref_break(m, lane, lane->pc, "lanes at different whole-array instructions"), REF_BROKEN;
+        if (*any && lane->pc != *instruction)
+            return ref_break(m, lane, lane->pc, "lanes at different whole-array instructions"), REF_BROKEN;
         *instruction = lane->pc;
         *any = true;
     }

@@ -20,13 +20,13 @@ typedef struct ref_launch {
 } ref_launch;
 
 typedef struct ref_fault {
-    char code[4];        /* "F01" */
+    char code[4]; /* "F01" */
     char message[208];
-    uint64_t step;       /* whole-array instructions executed before count two each: lanes before, between and after them */
-    uint64_t phase;      /* barriers that the block passed in this step */
-    uint64_t lane;       /* HG_NONE for a whole-array instruction */
+    uint64_t step;  /* whole-array instructions executed before count two each: lanes before, between and after them */
+    uint64_t phase; /* barriers that the block passed in this step */
+    uint64_t lane;  /* HG_NONE for a whole-array instruction */
     uint64_t instruction;
-    uint32_t operand;    /* from 1, 0 when none */
+    uint32_t operand; /* from 1, 0 when none */
 } ref_fault;
 
 typedef enum ref_outcome {

@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct library { hg_backend *backend; };
+struct library {
+    hg_backend *backend;
+};
 
 library *library_open(const char *backend, const char *level, const char *pretend, char reason[256]) {
     hg_config config = hg_config_default();
     const char *colon = strchr(backend, ':');
     snprintf(config.backend, sizeof config.backend, "%.*s", (int)(colon ? colon - backend : (ptrdiff_t)strlen(backend)), backend);
-    for (const char *c = colon ? colon + 1 : ""; *c >= '0' && *c <= '9'; c++) config.device_id = config.device_id * 10 + (uint32_t)(*c - '0');
+    for (const char *c = colon ? colon + 1 : ""; *c >= '0' && *c <= '9'; c++)
+        config.device_id = config.device_id * 10 + (uint32_t)(*c - '0');
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     config.timeout_ms = 20000;
@@ -28,7 +31,11 @@ void library_close(library *l) {
     free(l);
 }
 
-typedef struct bound { hg_buffer buffer; hg_pool pool; bool live; } bound;
+typedef struct bound {
+    hg_buffer buffer;
+    hg_pool pool;
+    bool live;
+} bound;
 
 static hg_status put(library *l, const case_array *a, hg_params *params, bound *b) {
     hg_status status;
@@ -110,7 +117,8 @@ void library_run(library *l, const hg_program *program, run_case *c, run_result 
     for (uint32_t i = 0; i < c->array_count; i++) {
         if (!arrays[i].live) continue;
         if (result->outcome != RUN_ERROR && take(l, &c->arrays[i], &arrays[i]) != HG_OK) report(HG_ERROR_INTERNAL, result);
-        hg_status freed = c->arrays[i].pool ? hg_backend_free_pool(l->backend, arrays[i].pool) : hg_backend_free_buffer(l->backend, arrays[i].buffer);
+        hg_status freed = c->arrays[i].pool ? hg_backend_free_pool(l->backend, arrays[i].pool)
+                                            : hg_backend_free_buffer(l->backend, arrays[i].buffer);
         if (freed != HG_OK && result->outcome != RUN_ERROR) report(freed, result);
     }
     hg_params_destroy(params);

@@ -22,13 +22,13 @@ typedef struct device_memory {
 typedef struct device_launch {
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
-    const uint64_t *inputs;            /* of the legalised module */
-    const device_memory *slots;        /* of the legalised module */
+    const uint64_t *inputs;     /* of the legalised module */
+    const device_memory *slots; /* of the legalised module */
     device_memory class_memory, shared_memory;
     const device_memory *buffers, *pools; /* handle table: by index */
     uint32_t buffer_count, pool_count, fuel;
-    uint32_t flat_group, window;       /* FLAT: lanes of a group and of a dispatch */
-    bool cancelled;                    /* the host has set CANCEL */
+    uint32_t flat_group, window; /* FLAT: lanes of a group and of a dispatch */
+    bool cancelled;              /* the host has set CANCEL */
 } device_launch;
 
 struct device_run;
@@ -54,7 +54,7 @@ typedef struct device_run {
     uint8_t *group_memory;
     uint64_t group_bytes, steps, max_steps;
     uint64_t chance;
-    uint32_t barriers;          /* passed by groups */
+    uint32_t barriers; /* passed by groups */
     device_lane lanes[DEVICE_MOST_LANES];
     device_lane *now;
     ucontext_t scheduler;
@@ -78,7 +78,8 @@ static eval_value device_leaf(eval *e, const kir_value *v) {
     const uint32_t *local = e->lane->local, *g = r->group, *n = r->groups, *at = r->at;
     if (v->op == KIR_INPUT) {
         const kir_input *in = &r->m->inputs.data[v->u.imm];
-        CHECK(in->kind == KIR_INPUT_FIELD && in->type == v->type && in->index % kir_type_bytes(v->type) == 0 && in->index + kir_type_bytes(v->type) <= r->layout->record_bytes);
+        CHECK(in->kind == KIR_INPUT_FIELD && in->type == v->type && in->index % kir_type_bytes(v->type) == 0 &&
+              in->index + kir_type_bytes(v->type) <= r->layout->record_bytes);
         eval_value x = ev_from(0);
         memcpy(&x, (const uint8_t *)r->record + in->index, kir_type_bytes(v->type));
         return x;
@@ -151,7 +152,8 @@ static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *
         memory = r->arena[arena - 1];
     }
     bool good = offset + size <= limit && offset % size == 0;
-    CHECK_MESSAGE(good, "offset %llu of %llu bytes, instruction %u", (unsigned long long)offset, (unsigned long long)size, (unsigned)v->inst);
+    CHECK_MESSAGE(good, "offset %llu of %llu bytes, instruction %u", (unsigned long long)offset, (unsigned long long)size,
+                  (unsigned)v->inst);
     return good ? memory + offset : NULL;
 }
 
@@ -180,7 +182,8 @@ static eval_value device_access(eval *e, const kir_value *v, eval_value *const *
     uint8_t type = v->op == KIR_STORE ? v->args[v->nargs - 1]->type : v->type;
     uint64_t size = kir_type_bytes(type), old = 0, now;
     bool group = v->u.mem.space == KIR_SHARED && v->u.mem.slot < 0;
-    CHECK_MESSAGE(v->u.mem.bytes == size && dev_width_exists(r, v, type, group), "%s of %s", kir_op_name((kir_op)v->op), kir_type_name(type));
+    CHECK_MESSAGE(v->u.mem.bytes == size && dev_width_exists(r, v, type, group), "%s of %s", kir_op_name((kir_op)v->op),
+                  kir_type_name(type));
     uint8_t *p = dev_place(r, v, x, &i, size);
     if (!p) {
         e->exited = true;
@@ -270,9 +273,11 @@ static uint64_t dev_limit(uint64_t size, uint64_t reach, bool i64) {
     return !i64 && limit > UINT32_MAX ? UINT32_MAX : limit;
 }
 
-static uint64_t dev_field(const device_run *r, const device_launch *l, const kir_field *f, uint64_t first, uint64_t count, const uint32_t box[3]) {
+static uint64_t dev_field(const device_run *r, const device_launch *l, const kir_field *f, uint64_t first, uint64_t count,
+                          const uint32_t box[3]) {
     bool i64 = r->options->target.i64;
-    const device_memory *m = f->kind == KIR_FIELD_BASE || f->kind == KIR_FIELD_LIMIT || f->kind == KIR_FIELD_SIZE ? &r->slots[f->index] : NULL;
+    const device_memory *m = f->kind == KIR_FIELD_BASE || f->kind == KIR_FIELD_LIMIT || f->kind == KIR_FIELD_SIZE ? &r->slots[f->index]
+                                                                                                                  : NULL;
     uint64_t shared = (l->shared_bytes + 15) & ~UINT64_C(15), rest = first;
     switch ((kir_field_kind)f->kind) {
     case KIR_FIELD_INPUT: return l->inputs[f->index];

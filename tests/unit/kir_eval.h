@@ -9,21 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct eval_value { uint32_t limb[128]; } eval_value; /* little-endian, zero above the type's size */
+typedef struct eval_value {
+    uint32_t limb[128];
+} eval_value; /* little-endian, zero above the type's size */
 
 typedef struct eval {
     const kir_module *module;
-    bool flush;                    /* f32 subnormals are flushed, as on a poor device */
-    const eval_value *inputs;      /* by input index */
-    uint8_t *memory;               /* buffer 1; others fault */
+    bool flush;               /* f32 subnormals are flushed, as on a poor device */
+    const eval_value *inputs; /* by input index */
+    uint8_t *memory;          /* buffer 1; others fault */
     uint64_t memory_size;
     uint64_t steps, max_steps;
     bool exited;
-    int fault;                     /* kir_fault */
+    int fault; /* kir_fault */
     uint32_t fault_inst;
     uint64_t fault_offset;
-    eval_value **vars;             /* by variable id: the elements */
-    struct device_lane *lane;      /* device form: accesses, fields, ids and barriers are device_eval.h's */
+    eval_value **vars;        /* by variable id: the elements */
+    struct device_lane *lane; /* device form: accesses, fields, ids and barriers are device_eval.h's */
 } eval;
 
 static eval_value device_access(eval *e, const kir_value *v, eval_value *const *x);
@@ -31,7 +33,11 @@ static eval_value device_leaf(eval *e, const kir_value *v);
 static void device_barrier(eval *e, const kir_value *v);
 
 typedef enum eval_flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_STOP } eval_flow;
-typedef struct eval_frame { eval_value *values; eval_value result; eval_value params[16]; } eval_frame;
+typedef struct eval_frame {
+    eval_value *values;
+    eval_value result;
+    eval_value params[16];
+} eval_frame;
 
 static uint64_t ev_u64(const eval_value *v) { return v->limb[0] | (uint64_t)v->limb[1] << 32; }
 static eval_value ev_from(uint64_t u) {
@@ -149,7 +155,10 @@ static eval_value ev_from_real(double x, uint32_t bits, bool is_signed) {
     if (negative && !is_signed) return r;
     if (t >= ldexp(1.0, (int)room)) { /* saturates; MIN itself is exactly the edge */
         for (uint32_t i = 0; i < room; i++) r.limb[i / 32] |= 1u << i % 32;
-        if (negative) { r = (eval_value){{0}}; r.limb[room / 32] |= 1u << room % 32; }
+        if (negative) {
+            r = (eval_value){{0}};
+            r.limb[room / 32] |= 1u << room % 32;
+        }
         return r;
     }
     int e;
@@ -188,7 +197,8 @@ static eval_value ev_of_real(const eval *e, uint8_t type, double d) {
 /* F32 arithmetic is done in float, so that each result is rounded once. */
 static eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
     if (v->args[0]->type == HG_TYPE_F32) {
-        float a = ev_f32(e, x[0]->limb[0]), b = v->nargs > 1 ? ev_f32(e, x[1]->limb[0]) : 0, c = v->nargs > 2 ? ev_f32(e, x[2]->limb[0]) : 0;
+        float a = ev_f32(e, x[0]->limb[0]), b = v->nargs > 1 ? ev_f32(e, x[1]->limb[0]) : 0,
+              c = v->nargs > 2 ? ev_f32(e, x[2]->limb[0]) : 0;
         switch ((kir_op)v->op) {
         case KIR_FADD: return ev_of_f32(e, a + b);
         case KIR_FSUB: return ev_of_f32(e, a - b);
@@ -201,7 +211,8 @@ static eval_value ev_float(const eval *e, const kir_value *v, eval_value *const 
         default: return ev_of_f32(e, rintf(a));
         }
     }
-    double a = ev_real(e, v->args[0], x[0]), b = v->nargs > 1 ? ev_real(e, v->args[1], x[1]) : 0, c = v->nargs > 2 ? ev_real(e, v->args[2], x[2]) : 0, r;
+    double a = ev_real(e, v->args[0], x[0]), b = v->nargs > 1 ? ev_real(e, v->args[1], x[1]) : 0,
+           c = v->nargs > 2 ? ev_real(e, v->args[2], x[2]) : 0, r;
     switch ((kir_op)v->op) {
     case KIR_FADD: r = a + b; break;
     case KIR_FSUB: r = a - b; break;
@@ -219,8 +230,10 @@ static eval_value ev_float(const eval *e, const kir_value *v, eval_value *const 
 static float ev_half_value(uint32_t h) {
     int exponent = (int)(h >> 10 & 31);
     float m = (float)(h & 1023), r;
-    if (exponent == 31) r = h & 1023 ? NAN : INFINITY;
-    else r = exponent ? ldexpf(m + 1024, exponent - 25) : ldexpf(m, -24);
+    if (exponent == 31)
+        r = h & 1023 ? NAN : INFINITY;
+    else
+        r = exponent ? ldexpf(m + 1024, exponent - 25) : ldexpf(m, -24);
     return h & 0x8000 ? -r : r;
 }
 /* Nearest even by search in the spacing of the result. */
@@ -256,7 +269,8 @@ static eval_value ev_convert(const eval *e, const kir_value *v, const eval_value
         if (ev_bit(x, from - 1))
             for (uint32_t i = from; i < to; i++) r.limb[i / 32] |= 1u << i % 32;
         return r;
-    case KIR_U2F: case KIR_S2F: {
+    case KIR_U2F:
+    case KIR_S2F: {
         bool negative = v->op == KIR_S2F && ev_bit(x, from - 1);
         eval_value m = negative ? ev_neg(x, from) : *x;
         double d = ev_to_real(&m, v->type == HG_TYPE_F32);
@@ -320,18 +334,22 @@ static eval_value ev_integer(const kir_value *v, eval_value *const *x) {
     case KIR_UREM: ev_divide(a, b, &q, &r); return ev_zero(b) ? ev_from(0) : r;
     case KIR_SDIV: return ev_sdivide(a, b, bits, false);
     case KIR_SREM: return ev_zero(b) ? ev_from(0) : ev_sdivide(a, b, bits, true);
-    case KIR_AND: for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] & b->limb[i]; return r;
-    case KIR_OR: for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] | b->limb[i]; return r;
-    case KIR_XOR: for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] ^ b->limb[i]; return r;
+    case KIR_AND:
+        for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] & b->limb[i];
+        return r;
+    case KIR_OR:
+        for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] | b->limb[i];
+        return r;
+    case KIR_XOR:
+        for (int i = 0; i < 128; i++) r.limb[i] = a->limb[i] ^ b->limb[i];
+        return r;
     case KIR_SHL: return ev_shl(a, amount, bits);
     case KIR_LSHR: return ev_shr(a, amount, bits, false);
     case KIR_ASHR: return ev_shr(a, amount, bits, ev_bit(a, bits - 1));
     case KIR_CLZ: return ev_from(bits - ev_length(a));
     case KIR_CMP_EQ: return ev_from(ev_cmp(a, b) == 0);
     case KIR_CMP_ULT: return ev_from(ev_cmp(a, b) < 0);
-    default: { /* CMP_SLT */
-        bool na = ev_bit(a, bits - 1), nb = ev_bit(b, bits - 1);
-        return ev_from(na != nb ? na : ev_cmp(a, b) < 0);
+    default: { /* CMP_SLT */ bool na = ev_bit(a, bits - 1), nb = ev_bit(b, bits - 1); return ev_from(na != nb ? na : ev_cmp(a, b) < 0);
     }
     }
 }
@@ -357,7 +375,10 @@ static uint8_t *ev_address(eval *e, const kir_value *v, eval_value *const *x, ui
     }
     *operand = i;
     __extension__ __int128 at = (__int128)index + v->u.mem.disp;
-    if (h != 1) { ev_fault(e, v, KIR_FAULT_HANDLE); return NULL; }
+    if (h != 1) {
+        ev_fault(e, v, KIR_FAULT_HANDLE);
+        return NULL;
+    }
     if (at < 0 || at + size > e->memory_size) {
         e->fault_offset = (uint64_t)at;
         ev_fault(e, v, KIR_FAULT_BOUNDS);
@@ -372,12 +393,21 @@ static eval_value ev_memory(eval *e, const kir_value *v, eval_value *const *x) {
     eval_value r = {{0}};
     if (!p || v->op == KIR_CHECK) return r;
     uint64_t size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes;
-    if (v->op == KIR_LOAD) { memcpy(&r, p, size); return r; }
-    if (v->op == KIR_STORE) { memcpy(p, x[i], size); return r; }
+    if (v->op == KIR_LOAD) {
+        memcpy(&r, p, size);
+        return r;
+    }
+    if (v->op == KIR_STORE) {
+        memcpy(p, x[i], size);
+        return r;
+    }
     bool split = v->u.mem.split && size == 8;
     uint64_t old = 0, a, b = 0;
     memcpy(&old, p, size);
-    if ((uint64_t)(p - e->memory) % size) { ev_fault(e, v, KIR_FAULT_ALIGN); return r; }
+    if ((uint64_t)(p - e->memory) % size) {
+        ev_fault(e, v, KIR_FAULT_ALIGN);
+        return r;
+    }
     a = split ? x[i]->limb[0] | (uint64_t)x[i + 1]->limb[0] << 32 : ev_u64(x[i]);
     if (v->u.mem.atomic == KIR_ATOMIC_CAS) b = split ? x[i + 2]->limb[0] | (uint64_t)x[i + 3]->limb[0] << 32 : ev_u64(x[i + 1]);
     int64_t so = size == 8 ? (int64_t)old : (int32_t)old, sa = size == 8 ? (int64_t)a : (int32_t)a;
@@ -430,24 +460,57 @@ static eval_value eval_derived(const kir_value *v, const eval_value *params);
 
 static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
     eval_value *x[32], *out = &frame->values[v->id];
-    if (e->max_steps && ++e->steps > e->max_steps) { e->exited = true; e->fault = 99; return FLOW_STOP; }
+    if (e->max_steps && ++e->steps > e->max_steps) {
+        e->exited = true;
+        e->fault = 99;
+        return FLOW_STOP;
+    }
     for (uint8_t i = 0; i < v->nargs && i < 32; i++) x[i] = &frame->values[v->args[i]->id];
     switch ((kir_op)v->op) {
-    case KIR_ADD: case KIR_SUB: case KIR_MUL: case KIR_MULHI_U: case KIR_UDIV: case KIR_UREM: case KIR_SDIV: case KIR_SREM: case KIR_AND:
-    case KIR_OR: case KIR_XOR: case KIR_SHL: case KIR_LSHR: case KIR_ASHR: case KIR_CLZ: case KIR_CMP_EQ: case KIR_CMP_ULT: case KIR_CMP_SLT:
-        *out = ev_integer(v, x);
-        break;
-    case KIR_FADD: case KIR_FSUB: case KIR_FMUL: case KIR_FDIV: case KIR_FSQRT: case KIR_FFMA: case KIR_FFLOOR: case KIR_FTRUNC: case KIR_FRINT:
-        *out = ev_float(e, v, x);
-        break;
+    case KIR_ADD:
+    case KIR_SUB:
+    case KIR_MUL:
+    case KIR_MULHI_U:
+    case KIR_UDIV:
+    case KIR_UREM:
+    case KIR_SDIV:
+    case KIR_SREM:
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR:
+    case KIR_SHL:
+    case KIR_LSHR:
+    case KIR_ASHR:
+    case KIR_CLZ:
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: *out = ev_integer(v, x); break;
+    case KIR_FADD:
+    case KIR_FSUB:
+    case KIR_FMUL:
+    case KIR_FDIV:
+    case KIR_FSQRT:
+    case KIR_FFMA:
+    case KIR_FFLOOR:
+    case KIR_FTRUNC:
+    case KIR_FRINT: *out = ev_float(e, v, x); break;
     case KIR_FCMP_EQ: *out = ev_from(ev_real(e, v->args[0], x[0]) == ev_real(e, v->args[1], x[1])); break;
     case KIR_FCMP_LT: *out = ev_from(ev_real(e, v->args[0], x[0]) < ev_real(e, v->args[1], x[1])); break;
     case KIR_FCMP_LE: *out = ev_from(ev_real(e, v->args[0], x[0]) <= ev_real(e, v->args[1], x[1])); break;
     case KIR_SELECT: *out = x[0]->limb[0] ? *x[1] : *x[2]; break;
-    case KIR_BITCAST: case KIR_ZEXT: case KIR_SEXT: case KIR_TRUNC: case KIR_U2F: case KIR_S2F: case KIR_F2U: case KIR_F2S: case KIR_F2F:
-    case KIR_H2F: case KIR_F2H: case KIR_B2F: case KIR_F2B:
-        *out = ev_convert(e, v, x[0]);
-        break;
+    case KIR_BITCAST:
+    case KIR_ZEXT:
+    case KIR_SEXT:
+    case KIR_TRUNC:
+    case KIR_U2F:
+    case KIR_S2F:
+    case KIR_F2U:
+    case KIR_F2S:
+    case KIR_F2F:
+    case KIR_H2F:
+    case KIR_F2H:
+    case KIR_B2F:
+    case KIR_F2B: *out = ev_convert(e, v, x[0]); break;
     case KIR_CONST: *out = ev_constant(v); break;
     case KIR_INPUT: *out = e->lane ? device_leaf(e, v) : ev_input(e, v); break;
     case KIR_PARAM: *out = frame->params[v->u.imm]; break;
@@ -469,7 +532,10 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         memcpy(out, (const uint8_t *)v->u.table->data + x[0]->limb[0] * size, size);
         break;
     }
-    case KIR_LOAD: case KIR_STORE: case KIR_CHECK: case KIR_ATOMIC: {
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: {
         eval_value r = e->lane ? device_access(e, v, x) : ev_memory(e, v, x);
         if (v->type != KIR_VOID) *out = r;
         break;
@@ -532,9 +598,7 @@ static eval_value eval_function(eval *e, const kir_function *f, const eval_value
     frame.values = calloc(f->value_count + 1u, sizeof *frame.values);
     for (uint8_t i = 0; i < f->param_count; i++) frame.params[i] = params[i];
     for (kir_var *v = e->module->vars; v; v = v->next)
-        if (v->function == f && !v->by_reference) {
-            ev_fresh_var(e, v);
-        }
+        if (v->function == f && !v->by_reference) { ev_fresh_var(e, v); }
     eval_value *lent[8];
     for (uint8_t i = 0; i < f->array_count; i++) lent[i] = e->vars[arrays[i]->id];
     for (uint8_t i = 0; i < f->array_count; i++) e->vars[f->array_params[i]->id] = lent[i];

@@ -679,8 +679,10 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
         break;
     case HG_K_LITERAL: put_literal(w, o->rule == HG_R_F64 ? HG_TYPE_F64 : type); break;
     case HG_K_COUNT:
-        if (op >= HG_OP_CLS_GET && random_below(2)) put_atlas_number(w, o);
-        else put(w, random_below(2) || op >= HG_OP_CLS_GET ? "r%u" : "%u", reg);
+        if (op >= HG_OP_CLS_GET && random_below(2))
+            put_atlas_number(w, o);
+        else
+            put(w, random_below(2) || op >= HG_OP_CLS_GET ? "r%u" : "%u", reg);
         break;
     case HG_K_I8: put(w, "%d", (int)(int8_t)reg); break;
     case HG_K_U8: put(w, "%u", reg / 2); break;

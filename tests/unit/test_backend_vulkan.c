@@ -81,7 +81,8 @@ static const char *const PUSHED_ADDRESSES =
 static const char *const LONG_ADDRESSES =
     "#version 460\n#extension GL_EXT_buffer_reference : require\nlayout(local_size_x = 64) in;\n"
     "layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };\n"
-    "layout(buffer_reference, std430, buffer_reference_align = 16) buffer Record { Words x, o; uint n, factor; uint rest[57]; uint last; };\n"
+    "layout(buffer_reference, std430, buffer_reference_align = 16) buffer Record { Words x, o; uint n, factor; uint rest[57]; uint last; "
+    "};\n"
     "layout(push_constant, std430) uniform P { Record r; };\n"
     "void main() { uint i = gl_GlobalInvocationID.x; if (i < r.n) r.o.v[i] = r.x.v[i] * r.factor + r.last; }\n";
 static const char *const PUSHED_BINDINGS =
@@ -129,7 +130,11 @@ static bool compile_all(void) {
 
 static hg_status create_kernel(hg_device *d, kernel_form form, hg_driver_kernel **k) {
     const shader *s = &shaders[!driver->device_caps(d)->target.addressed][form];
-    vk_code code = {.words = s->words, .count = s->count, .entry = "main", .slots = 2, .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4,
+    vk_code code = {.words = s->words,
+                    .count = s->count,
+                    .entry = "main",
+                    .slots = 2,
+                    .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4,
                     .bound = !driver->device_caps(d)->target.addressed};
     return vk_kernel_create(d, &code, k);
 }
@@ -156,8 +161,13 @@ static hg_driver_command call_kernel(hg_device *d, call *c, hg_driver_kernel *k,
     c->record[form == PUSHED ? 7 : LONG_WORDS - 1] = last;
     c->slots[0] = (hg_range){x, x_offset, n * 4ull};
     c->slots[1] = (hg_range){out, out_offset, n * 4ull};
-    c->dispatch = (hg_driver_dispatch){.kernel = k, .groups = {(n + 63) / 64, 1, 1}, .group = {64, 1, 1}, .record = c->record,
-                                       .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4, .slots = c->slots, .slot_count = 2};
+    c->dispatch = (hg_driver_dispatch){.kernel = k,
+                                       .groups = {(n + 63) / 64, 1, 1},
+                                       .group = {64, 1, 1},
+                                       .record = c->record,
+                                       .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4,
+                                       .slots = c->slots,
+                                       .slot_count = 2};
     return (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &c->dispatch};
 }
 
@@ -241,7 +251,8 @@ static void apply(const hg_driver_command *c, uint8_t model[2][MODEL], hg_driver
 }
 
 static hg_driver_command random_command(hg_driver_arena *const arenas[2], uint8_t *host) {
-    uint64_t size = random_number() % (random_number() % 4 ? 9 : MODEL / 2), to = random_number() % (MODEL - size), from = random_number() % (MODEL - size);
+    uint64_t size = random_number() % (random_number() % 4 ? 9 : MODEL / 2), to = random_number() % (MODEL - size),
+             from = random_number() % (MODEL - size);
     hg_driver_arena *a = arenas[random_number() % 2], *b = random_number() % 2 ? a : arenas[random_number() % 2];
     if (random_number() % 2 && to > 4) from = to - random_number() % 5; /* overlaps often */
     switch (random_number() % 3) {
@@ -434,7 +445,8 @@ static void *work(void *user) {
     call c;
     w->right = driver->queue_create(d, &q) == HG_OK && driver->arena_alloc(d, sizeof out, &a) == HG_OK;
     for (uint32_t round = 0; w->right && round < 100; round++) {
-        hg_driver_command commands[] = {fill(a, 0, sizeof out, (uint8_t)round), call_kernel(d, &c, w->kernel, PUSHED, a, 0, a, 0, N, 2, w->number),
+        hg_driver_command commands[] = {fill(a, 0, sizeof out, (uint8_t)round),
+                                        call_kernel(d, &c, w->kernel, PUSHED, a, 0, a, 0, N, 2, w->number),
                                         copy_out(a, 0, out, sizeof out)};
         w->right = run(d, q, commands, 3) == HG_OK;
         for (uint32_t i = 0; i < N; i++) w->right = w->right && out[i] == round * 0x01010101u * 2 + w->number;
@@ -474,7 +486,8 @@ static hg_status everything(uint32_t index, const char *pretend) {
     bool done = false;
     hg_status status = open_device(index, pretend, &d);
     if (status != HG_OK) return status;
-#define STEP(call) if (status == HG_OK) status = call
+#define STEP(call) \
+    if (status == HG_OK) status = call
     STEP(driver->queue_create(d, &q[0]));
     STEP(driver->queue_create(d, &q[1]));
     STEP(driver->arena_alloc(d, sizeof x, &a));
@@ -644,7 +657,8 @@ static void test_validation(const char *program) {
     snprintf(command, sizeof command,
              "ASAN_OPTIONS=detect_leaks=0 " /* what the layer keeps is no leak of ours */
              "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT "
-             "'%.400s' --validated 2>&1", program);
+             "'%.400s' --validated 2>&1",
+             program);
     FILE *out = popen(command, "r");
     CHECK(out != NULL);
     while (out && fgets(line, sizeof line, out)) {

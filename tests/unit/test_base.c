@@ -116,8 +116,23 @@ static void test_memory(void) {
     CHECK(hg_mul_u64(UINT64_C(1) << 32, (UINT64_C(1) << 32) - 1, &x) && x == UINT64_MAX - UINT32_MAX);
     CHECK(!hg_mul_u64(UINT64_C(1) << 32, UINT64_C(1) << 32, &x));
     CHECK(hg_mul_u64(0, UINT64_MAX, &x) && x == 0);
-    static const uint64_t corners[] = {0, 1, 2, 3, 5, 10, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(3) << 31,
-                                       UINT64_C(6700417), UINT64_C(2753074036095), UINT64_C(1) << 63, UINT64_MAX / 3, UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t corners[] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       5,
+                                       10,
+                                       UINT32_MAX - 1,
+                                       UINT32_MAX,
+                                       UINT64_C(1) << 32,
+                                       (UINT64_C(1) << 32) + 1,
+                                       UINT64_C(3) << 31,
+                                       UINT64_C(6700417),
+                                       UINT64_C(2753074036095),
+                                       UINT64_C(1) << 63,
+                                       UINT64_MAX / 3,
+                                       UINT64_MAX - 1,
+                                       UINT64_MAX};
     for (size_t i = 0; i < HG_COUNT_OF(corners); i++)
         for (size_t k = 0; k < HG_COUNT_OF(corners); k++) {
             __extension__ unsigned __int128 whole = (unsigned __int128)corners[i] * corners[k];
@@ -179,11 +194,15 @@ static void test_errors(void) {
 }
 
 static void test_types(void) {
-    static const struct { const char *name; uint64_t bytes; char kind; } expected[] = {
-        {"f16", 2, 'f'}, {"bf16", 2, 'f'}, {"f32", 4, 'f'}, {"f64", 8, 'f'}, {"i8", 1, 'i'}, {"i16", 2, 'i'}, {"i32", 4, 'i'}, {"i64", 8, 'i'},
-        {"i128", 16, 'i'}, {"i256", 32, 'i'}, {"i512", 64, 'i'}, {"i1024", 128, 'i'}, {"i2048", 256, 'i'}, {"i4096", 512, 'i'},
-        {"u8", 1, 'u'}, {"u16", 2, 'u'}, {"u32", 4, 'u'}, {"u64", 8, 'u'}, {"u128", 16, 'u'}, {"u256", 32, 'u'}, {"u512", 64, 'u'},
-        {"u1024", 128, 'u'}, {"u2048", 256, 'u'}, {"u4096", 512, 'u'}};
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+        char kind;
+    } expected[] = {{"f16", 2, 'f'},   {"bf16", 2, 'f'},    {"f32", 4, 'f'},     {"f64", 8, 'f'},     {"i8", 1, 'i'},
+                    {"i16", 2, 'i'},   {"i32", 4, 'i'},     {"i64", 8, 'i'},     {"i128", 16, 'i'},   {"i256", 32, 'i'},
+                    {"i512", 64, 'i'}, {"i1024", 128, 'i'}, {"i2048", 256, 'i'}, {"i4096", 512, 'i'}, {"u8", 1, 'u'},
+                    {"u16", 2, 'u'},   {"u32", 4, 'u'},     {"u64", 8, 'u'},     {"u128", 16, 'u'},   {"u256", 32, 'u'},
+                    {"u512", 64, 'u'}, {"u1024", 128, 'u'}, {"u2048", 256, 'u'}, {"u4096", 512, 'u'}};
     CHECK_U64(HG_TYPE_COUNT, 24);
     for (unsigned i = 0; i < 24; i++) {
         hg_type type = (hg_type)i, read = HG_TYPE_COUNT;
@@ -196,7 +215,8 @@ static void test_types(void) {
         CHECK(hg_type_from_name(expected[i].name, strlen(expected[i].name), &read) && read == type);
     }
     hg_type read = HG_TYPE_F64;
-    CHECK(!hg_type_from_name("f3", 2, &read) && !hg_type_from_name("F32", 3, &read) && !hg_type_from_name("", 0, &read) && read == HG_TYPE_F64);
+    CHECK(!hg_type_from_name("f3", 2, &read) && !hg_type_from_name("F32", 3, &read) && !hg_type_from_name("", 0, &read) &&
+          read == HG_TYPE_F64);
     CHECK_TEXT(hg_type_name((hg_type)24), "?");
     CHECK_U64(hg_type_size_bytes((hg_type)99), 0);
 }
@@ -246,11 +266,13 @@ static void test_diagnostics(void) {
     hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 3, 0, 8, 0}, NULL, "third");
     hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 3, 0, 7, 0}, NULL, "second");
     hg_diagnose(d, HG_SEVERITY_NOTE, "", (hg_place){4, 1, 0, 9, 0}, NULL, "first");
-    check_print(d, "a", "a:4:1: note: first\n    4 | last\n      | ^\na:4:3: note: second\n    4 | last\n      |   ^\n"
-                        "a:4:3: note: third\n    4 | last\n      |   ^\n");
+    check_print(d, "a",
+                "a:4:1: note: first\n    4 | last\n      | ^\na:4:3: note: second\n    4 | last\n      |   ^\n"
+                "a:4:3: note: third\n    4 | last\n      |   ^\n");
     d = hg_diagnostics_create(0); /* binary and faults */
     hg_diagnose(d, HG_SEVERITY_ERROR, "V01", (hg_place){0, 0, 0, 7, 1}, NULL, "uninitialized register r3");
-    hg_diagnose_fault(d, "F01", (hg_place){3, 5, 0, 4, 2}, 3, "in instruction 4 (ldg.f32 r10, [r1 + r0]), lane 3 (block 0, lane 3 of it), operand 2",
+    hg_diagnose_fault(d, "F01", (hg_place){3, 5, 0, 4, 2}, 3,
+                      "in instruction 4 (ldg.f32 r10, [r1 + r0]), lane 3 (block 0, lane 3 of it), operand 2",
                       "Execution failed: buffer access out of bounds: offset 12 + size 4 > buffer size 12");
     CHECK_U64(hg_diagnostics_get(d, 1)->lane, 3);
     CHECK_U64(hg_diagnostics_errors(d), 2);
@@ -349,7 +371,8 @@ static bool use_diagnostics(void) {
     hg_diagnostics *d = hg_diagnostics_create(4);
     if (!d) return false;
     for (uint32_t i = 0; i < 30; i++)
-        hg_diagnose(d, i % 3 ? HG_SEVERITY_ERROR : HG_SEVERITY_WARNING, "V01", (hg_place){30 - i, 1, 1, HG_NONE, 0}, i & 1 ? "hint" : NULL, "message %u", i);
+        hg_diagnose(d, i % 3 ? HG_SEVERITY_ERROR : HG_SEVERITY_WARNING, "V01", (hg_place){30 - i, 1, 1, HG_NONE, 0}, i & 1 ? "hint" : NULL,
+                    "message %u", i);
     CHECK_U64(hg_diagnostics_errors(d), 20); /* counted even when there is no memory to keep it */
     char *text = hg_diagnostics_print(d, "f", source, sizeof source - 1);
     bool good = text && hg_diagnostics_count(d) == 14;
@@ -362,7 +385,10 @@ static bool use_diagnostics(void) {
 
 /* Input byte i is i mod 251. The published test vectors (test_vectors.json of the BLAKE3 team), and from b3sum 1.2.0 those of 2 … 129 and
  * 1,000,003 bytes. */
-static const struct { size_t length; const char *hash; } hashes[] = {
+static const struct {
+    size_t length;
+    const char *hash;
+} hashes[] = {
     {0, "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"},
     {1, "2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213"},
     {2, "7b7015bb92cf0b318037702a6cdd81dee41224f734684c2c122cd6359cb1ee63"},
@@ -433,9 +459,11 @@ static void test_handles(void) {
     uint64_t a = 0, b = 0, c = 0, again = 0;
     hg_handles_init(&table, count_destroyed, &destroyed);
     CHECK(hg_handles_get(&table, 1) == NULL);
-    CHECK(hg_handles_add(&table, &one, &a) == HG_OK && hg_handles_add(&table, &ten, &b) == HG_OK && hg_handles_add(&table, &hundred, &c) == HG_OK);
+    CHECK(hg_handles_add(&table, &one, &a) == HG_OK && hg_handles_add(&table, &ten, &b) == HG_OK &&
+          hg_handles_add(&table, &hundred, &c) == HG_OK);
     CHECK(a == 1 && b == 2 && c == 3);
-    CHECK(hg_handles_get(&table, 2) == &ten && !hg_handles_get(&table, 0) && !hg_handles_get(&table, 4) && !hg_handles_get(&table, UINT64_MAX - 90));
+    CHECK(hg_handles_get(&table, 2) == &ten && !hg_handles_get(&table, 0) && !hg_handles_get(&table, 4) &&
+          !hg_handles_get(&table, UINT64_MAX - 90));
     CHECK(hg_handles_remove(&table, b) && destroyed == 10);
     CHECK(!hg_handles_remove(&table, b) && !hg_handles_get(&table, b) && !hg_handles_retain(&table, b) && destroyed == 10);
     CHECK(hg_handles_add(&table, &ten, &again) == HG_OK);
@@ -527,16 +555,35 @@ static void test_json(void) {
     hg_json_end_array(&json);
     hg_json_key(&json, "literals");
     hg_json_begin_array(&json);
-    static const char *const literals[] = {"1", "-12.0", "1e30", "-0.0", "2.5E-7", "nan", "inf", "-inf", "9007199254740992", "9007199254740993", "-9007199254740993",
-                                           "99999999999999999999999999999999999999", "0x1f", ".5", "1.", "007", "1e", "-", "", "bits(0x7fc00001)"};
+    static const char *const literals[] = {"1",
+                                           "-12.0",
+                                           "1e30",
+                                           "-0.0",
+                                           "2.5E-7",
+                                           "nan",
+                                           "inf",
+                                           "-inf",
+                                           "9007199254740992",
+                                           "9007199254740993",
+                                           "-9007199254740993",
+                                           "99999999999999999999999999999999999999",
+                                           "0x1f",
+                                           ".5",
+                                           "1.",
+                                           "007",
+                                           "1e",
+                                           "-",
+                                           "",
+                                           "bits(0x7fc00001)"};
     for (size_t i = 0; i < HG_COUNT_OF(literals); i++) hg_json_literal(&json, literals[i], strlen(literals[i]));
     hg_json_end_array(&json);
     hg_json_end_object(&json);
-    CHECK_TEXT(out.data,
-               "{\"text\":\"a\\\"b\\\\c\\n\\t\\u0001\\u007f \xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\",\"none\":null,"
-               "\"list\":[9007199254740992,\"9007199254740993\",\"-9223372036854775808\",-5,true,[],{},0.5,\"inf\",\"-inf\",\"nan\"],"
-               "\"literals\":[1,-12.0,1e30,-0.0,2.5E-7,\"nan\",\"inf\",\"-inf\",9007199254740992,\"9007199254740993\",\"-9007199254740993\","
-               "\"99999999999999999999999999999999999999\",\"0x1f\",\".5\",\"1.\",\"007\",\"1e\",\"-\",\"\",\"bits(0x7fc00001)\"]}");
+    CHECK_TEXT(
+        out.data,
+        "{\"text\":\"a\\\"b\\\\c\\n\\t\\u0001\\u007f \xC3\xA9 \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\",\"none\":null,"
+        "\"list\":[9007199254740992,\"9007199254740993\",\"-9223372036854775808\",-5,true,[],{},0.5,\"inf\",\"-inf\",\"nan\"],"
+        "\"literals\":[1,-12.0,1e30,-0.0,2.5E-7,\"nan\",\"inf\",\"-inf\",9007199254740992,\"9007199254740993\",\"-9007199254740993\","
+        "\"99999999999999999999999999999999999999\",\"0x1f\",\".5\",\"1.\",\"007\",\"1e\",\"-\",\"\",\"bits(0x7fc00001)\"]}");
     hg_text_free(&out);
 }
 
@@ -545,14 +592,18 @@ static void test_json_diagnostics(void) {
     hg_text out = {0};
     hg_json json = {.out = &out};
     hg_diagnostics *d = hg_diagnostics_create(0);
-    hg_diagnose(d, HG_SEVERITY_ERROR, "V03", (hg_place){11, 27, 2, 3, 3}, "the shift amount is a u32 register; load it with mov_imm.u32", "type mismatch: expected u32, got u64");
+    hg_diagnose(d, HG_SEVERITY_ERROR, "V03", (hg_place){11, 27, 2, 3, 3}, "the shift amount is a u32 register; load it with mov_imm.u32",
+                "type mismatch: expected u32, got u64");
     hg_diagnose_fault(d, "F01", (hg_place){12, 5, 0, 4, 2}, 3, "in instruction 4", "Execution failed: x");
     hg_json_diagnostics(&json, d, "axpy.atlas");
-    CHECK_TEXT(out.data,
-               "[{\"severity\":\"error\",\"code\":\"V03\",\"message\":\"type mismatch: expected u32, got u64\",\"file\":\"axpy.atlas\",\"line\":11,\"column\":27,"
-               "\"length\":2,\"instruction\":3,\"hint\":\"the shift amount is a u32 register; load it with mov_imm.u32\",\"lane\":null,\"operand\":3},"
-               "{\"severity\":\"fault\",\"code\":\"F01\",\"message\":\"Execution failed: x\",\"file\":\"axpy.atlas\",\"line\":12,\"column\":5,"
-               "\"length\":null,\"instruction\":4,\"hint\":null,\"lane\":3,\"operand\":2}]");
+    CHECK_TEXT(
+        out.data,
+        "[{\"severity\":\"error\",\"code\":\"V03\",\"message\":\"type mismatch: expected u32, got "
+        "u64\",\"file\":\"axpy.atlas\",\"line\":11,\"column\":27,"
+        "\"length\":2,\"instruction\":3,\"hint\":\"the shift amount is a u32 register; load it with "
+        "mov_imm.u32\",\"lane\":null,\"operand\":3},"
+        "{\"severity\":\"fault\",\"code\":\"F01\",\"message\":\"Execution failed: x\",\"file\":\"axpy.atlas\",\"line\":12,\"column\":5,"
+        "\"length\":null,\"instruction\":4,\"hint\":null,\"lane\":3,\"operand\":2}]");
     hg_text_free(&out);
     hg_diagnostics_destroy(d);
 }

@@ -72,7 +72,9 @@ static void file_of(const char *cache, uint64_t n, char path[600]) {
     snprintf(path + used, 600 - (size_t)used, ".blob");
 }
 
-typedef struct content { uint64_t files, temporary, bytes, readable; } content;
+typedef struct content {
+    uint64_t files, temporary, bytes, readable;
+} content;
 static content look(const char *cache) {
     content c = {0};
     char folder[600], path[1000];

@@ -13,7 +13,11 @@ static uint64_t next_random(void) {
     return seed ^= seed << 17;
 }
 
-typedef struct tested { kir_module *module; kir_function *function; eval e; } tested;
+typedef struct tested {
+    kir_module *module;
+    kir_function *function;
+    eval e;
+} tested;
 
 static tested prepare(uint16_t fn, hg_type type) {
     tested t = {kir_module_create("test"), NULL, {0}};
@@ -32,8 +36,10 @@ static eval_value call(tested *t, const eval_value *args) { return eval_function
 static eval_value of_float(double x, bool wide) {
     uint64_t bits = 0;
     float f = (float)x;
-    if (wide) memcpy(&bits, &x, 8);
-    else memcpy(&bits, &f, 4);
+    if (wide)
+        memcpy(&bits, &x, 8);
+    else
+        memcpy(&bits, &f, 4);
     return ev_from(bits);
 }
 static double to_float(eval_value v, bool wide) {
@@ -47,10 +53,14 @@ static bool same(double x, double y) { return (isnan(x) && isnan(y)) || (x == y 
 
 #ifdef HG_HAVE_MPFR
 typedef void (*oracle)(mpfr_t r, const mpfr_t x, const mpfr_t y);
+/* clang-format off */
 #define UNARY(name, call) static void name(mpfr_t r, const mpfr_t x, const mpfr_t y) { (void)y; call(r, x, MPFR_RNDN); }
 UNARY(o_exp, mpfr_exp) UNARY(o_log, mpfr_log) UNARY(o_log2, mpfr_log2) UNARY(o_log10, mpfr_log10) UNARY(o_sin, mpfr_sin)
 UNARY(o_cos, mpfr_cos) UNARY(o_tan, mpfr_tan) UNARY(o_tanh, mpfr_tanh) UNARY(o_erf, mpfr_erf) UNARY(o_rsqrt, mpfr_rec_sqrt)
-static void o_pow(mpfr_t r, const mpfr_t x, const mpfr_t y) { mpfr_pow(r, x, y, MPFR_RNDN); }
+    /* clang-format on */
+    static void o_pow(mpfr_t r, const mpfr_t x, const mpfr_t y) {
+    mpfr_pow(r, x, y, MPFR_RNDN);
+}
 static void o_atan2(mpfr_t r, const mpfr_t x, const mpfr_t y) { mpfr_atan2(r, x, y, MPFR_RNDN); }
 static void o_sigmoid(mpfr_t r, const mpfr_t x, const mpfr_t y) {
     (void)y;
@@ -78,15 +88,18 @@ static double error_ulp(double got, const mpfr_t want, bool wide) {
     int precision = wide ? 53 : 24, least = wide ? -1074 : -149, most = wide ? 1024 : 128;
     if (mpfr_nan_p(want)) return isnan(got) ? 0 : INFINITY;
     if (isnan(got)) return INFINITY;
-    if (!mpfr_zero_p(want) && mpfr_regular_p(want) && mpfr_get_exp(want) > most) return isinf(got) && (got > 0) == (mpfr_sgn(want) > 0) ? 0 : INFINITY;
+    if (!mpfr_zero_p(want) && mpfr_regular_p(want) && mpfr_get_exp(want) > most)
+        return isinf(got) && (got > 0) == (mpfr_sgn(want) > 0) ? 0 : INFINITY;
     if (mpfr_inf_p(want)) return isinf(got) && (got > 0) == (mpfr_sgn(want) > 0) ? 0 : INFINITY;
     mpfr_t d;
     mpfr_init2(d, 300);
     long e = mpfr_zero_p(want) ? least : (long)mpfr_get_exp(want) - precision;
     if (e < least) e = least;
     if (e > most - precision) e = most - precision;
-    if (isinf(got)) mpfr_set_si_2exp(d, got > 0 ? 1 : -1, most, MPFR_RNDN); /* as if the range went on */
-    else mpfr_set_d(d, got, MPFR_RNDN);
+    if (isinf(got))
+        mpfr_set_si_2exp(d, got > 0 ? 1 : -1, most, MPFR_RNDN); /* as if the range went on */
+    else
+        mpfr_set_d(d, got, MPFR_RNDN);
     mpfr_sub(d, d, want, MPFR_RNDN);
     mpfr_mul_2si(d, d, -e, MPFR_RNDN);
     double r = fabs(mpfr_get_d(d, MPFR_RNDN));
@@ -94,7 +107,14 @@ static double error_ulp(double got, const mpfr_t want, bool wide) {
     return r;
 }
 
-typedef struct measured { const char *name; uint16_t fn; oracle o; double limit32, limit64; double low, high; /* ordinary arguments */ double low64, high64; } measured;
+typedef struct measured {
+    const char *name;
+    uint16_t fn;
+    oracle o;
+    double limit32, limit64;
+    double low, high; /* ordinary arguments */
+    double low64, high64;
+} measured;
 
 static const measured FUNCTIONS[] = {
     {"exp", HG_OP_EXP, o_exp, 1, 1, -104, 89, -746, 710},
@@ -122,10 +142,55 @@ static eval_value random_argument(const measured *m, bool wide, uint64_t i) {
 }
 
 static void measure(const measured *m, bool wide, uint64_t count, bool table) {
-    static const double edges[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0.5, -0.5, 2, -2, 3, 0x1p-149, -0x1p-149, 0x1p-126, -0x1p-126,
-                                   0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1.fffffep127, -0x1.fffffep127, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023,
-                                   0.875, 0x1.921fb6p0, 0x1.921fb54442d18p0, 0x1.921fb54442d18p20, 0x1.921fb4p16, 0x1.921fb8p16, 1e22, 0x1.6ac5b262ca1ffp849,
-                                   88.7, 88.8, -87.4, -103.9, -104.1, 709.7, 709.8, -745.1, -745.2, -708.4, 0x1p23, -0x1p24, 0x1.fffffep-1, 0x1.000002p0, 0.7, 10, 100, 1000};
+    static const double edges[] = {0.0,
+                                   -0.0,
+                                   INFINITY,
+                                   -INFINITY,
+                                   NAN,
+                                   1,
+                                   -1,
+                                   0.5,
+                                   -0.5,
+                                   2,
+                                   -2,
+                                   3,
+                                   0x1p-149,
+                                   -0x1p-149,
+                                   0x1p-126,
+                                   -0x1p-126,
+                                   0x1p-1074,
+                                   -0x1p-1074,
+                                   0x1p-1022,
+                                   0x1.fffffep127,
+                                   -0x1.fffffep127,
+                                   0x1.fffffffffffffp1023,
+                                   -0x1.fffffffffffffp1023,
+                                   0.875,
+                                   0x1.921fb6p0,
+                                   0x1.921fb54442d18p0,
+                                   0x1.921fb54442d18p20,
+                                   0x1.921fb4p16,
+                                   0x1.921fb8p16,
+                                   1e22,
+                                   0x1.6ac5b262ca1ffp849,
+                                   88.7,
+                                   88.8,
+                                   -87.4,
+                                   -103.9,
+                                   -104.1,
+                                   709.7,
+                                   709.8,
+                                   -745.1,
+                                   -745.2,
+                                   -708.4,
+                                   0x1p23,
+                                   -0x1p24,
+                                   0x1.fffffep-1,
+                                   0x1.000002p0,
+                                   0.7,
+                                   10,
+                                   100,
+                                   1000};
     tested t = prepare(m->fn, wide ? HG_TYPE_F64 : HG_TYPE_F32);
     mpfr_t x, y, r;
     mpfr_inits2(300, x, y, r, (mpfr_ptr)0);
@@ -141,7 +206,8 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
             args[0] = random_argument(m, wide, i);
             args[1] = random_argument(m, wide, i / 2);
             /* where the power is neither 0 nor infinite */
-            if (m->fn == HG_OP_POW && i % 4 == 3) args[1] = of_float(random_in(-1, 1) * (wide ? 750 : 105) / (fabs(log(fabs(to_float(args[0], wide)))) + 1e-30), wide);
+            if (m->fn == HG_OP_POW && i % 4 == 3)
+                args[1] = of_float(random_in(-1, 1) * (wide ? 750 : 105) / (fabs(log(fabs(to_float(args[0], wide)))) + 1e-30), wide);
         }
         double a = to_float(args[0], wide), b = to_float(args[1], wide);
         double got = to_float(call(&t, args), wide);
@@ -166,7 +232,6 @@ static void measure(const measured *m, bool wide, uint64_t count, bool table) {
     finish(&t);
 }
 #endif
-
 
 /* ---- exact functions against plain C ---- */
 
@@ -194,10 +259,13 @@ static double c_exact(uint16_t fn, bool wide, double x, double y, double z) {
     }
 }
 
-static const uint16_t EXACT[] = {HG_OP_REM, HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS, HG_OP_ABS, HG_OP_NEG, HG_OP_CLAMP, HG_OP_LERP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, HG_OP_RCP, KIR_FN_RELU};
+static const uint16_t EXACT[] = {HG_OP_REM,   HG_OP_MIN,  HG_OP_MAX,  HG_OP_MAD,  HG_OP_FMS,   HG_OP_ABS, HG_OP_NEG,
+                                 HG_OP_CLAMP, HG_OP_LERP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, HG_OP_RCP, KIR_FN_RELU};
 
 static eval_value random_real(bool wide) {
-    static const double some[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 0x1p-149, 0x1.8p-148, 0x1p-126, 0x1.fffffep127, 0x1p23, 0x1.fffffep22, 3, 7};
+    static const double some[] = {0.0,      -0.0,           INFINITY, -INFINITY,     NAN,  1,        -1,
+                                  0.5,      -0.5,           1.5,      2.5,           -2.5, 0x1p-149, 0x1.8p-148,
+                                  0x1p-126, 0x1.fffffep127, 0x1p23,   0x1.fffffep22, 3,    7};
     uint64_t r = next_random();
     if (r % 3 == 0) return of_float(some[r / 3 % HG_COUNT_OF(some)], wide);
     if (r % 3 == 1) return of_float(random_in(-8, 8), wide);
@@ -234,7 +302,8 @@ static i128 c_integer(uint16_t fn, i128 x, i128 y, i128 z) {
     default: return x; /* CEIL, ROUND */
     }
 }
-static const uint16_t INTEGER[] = {HG_OP_REM, HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS, HG_OP_ABS, HG_OP_NEG, HG_OP_NOT, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, KIR_FN_RELU};
+static const uint16_t INTEGER[] = {HG_OP_REM, HG_OP_MIN,   HG_OP_MAX,  HG_OP_MAD,  HG_OP_FMS,   HG_OP_ABS,  HG_OP_NEG,
+                                   HG_OP_NOT, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_CEIL, HG_OP_ROUND, KIR_FN_RELU};
 
 static i128 as_integer(eval_value v, hg_type type) {
     uint64_t u = ev_u64(&v), bits = 8 * hg_type_size_bytes(type);
@@ -250,8 +319,9 @@ static void exact_integer(uint16_t fn, hg_type type) {
         for (int j = 0; j < 3; j++) args[j] = ev_from((next_random() % 2 ? edges[next_random() % 7] : next_random()) & mask);
         uint64_t got = (uint64_t)as_integer(call(&t, args), type) & mask;
         uint64_t want = (uint64_t)c_integer(fn, as_integer(args[0], type), as_integer(args[1], type), as_integer(args[2], type)) & mask;
-        CHECK_MESSAGE(got == want, "%u.%s(%llx, %llx, %llx) = %llx, expected %llx", fn, hg_type_name(type), (unsigned long long)ev_u64(&args[0]),
-                      (unsigned long long)ev_u64(&args[1]), (unsigned long long)ev_u64(&args[2]), (unsigned long long)got, (unsigned long long)want);
+        CHECK_MESSAGE(got == want, "%u.%s(%llx, %llx, %llx) = %llx, expected %llx", fn, hg_type_name(type),
+                      (unsigned long long)ev_u64(&args[0]), (unsigned long long)ev_u64(&args[1]), (unsigned long long)ev_u64(&args[2]),
+                      (unsigned long long)got, (unsigned long long)want);
     }
     finish(&t);
 }
@@ -259,7 +329,11 @@ static void exact_integer(uint16_t fn, hg_type type) {
 /* ---- conversions ---- */
 
 /* What CVT gives, by exact rational steps: a value is sign · m · 2^e with m below 2^4096 (an eval_value). */
-typedef struct exact { bool nan, infinite, negative; eval_value m; int e; } exact;
+typedef struct exact {
+    bool nan, infinite, negative;
+    eval_value m;
+    int e;
+} exact;
 
 static exact exact_of(hg_type type, eval_value v) {
     exact x = {.e = 0};
@@ -374,8 +448,9 @@ static void conversions(hg_type dst, hg_type src, int count) {
     for (int i = 0; i < count; i++) {
         eval_value v = random_of(src), got = call(&t, &v), want = convert_exact(dst, src, v);
         bool good = (is_nan_of(dst, want) && is_nan_of(dst, got)) || ev_cmp(&got, &want) == 0;
-        CHECK_MESSAGE(good, "cvt.%s.%s of %llx%016llx = %llx, expected %llx", hg_type_name(dst), hg_type_name(src), (unsigned long long)(v.limb[2] | (uint64_t)v.limb[3] << 32),
-                      (unsigned long long)ev_u64(&v), (unsigned long long)ev_u64(&got), (unsigned long long)ev_u64(&want));
+        CHECK_MESSAGE(good, "cvt.%s.%s of %llx%016llx = %llx, expected %llx", hg_type_name(dst), hg_type_name(src),
+                      (unsigned long long)(v.limb[2] | (uint64_t)v.limb[3] << 32), (unsigned long long)ev_u64(&v),
+                      (unsigned long long)ev_u64(&got), (unsigned long long)ev_u64(&want));
     }
     finish(&t);
 }

@@ -70,7 +70,8 @@ static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
 }
 
 static device_memory device_memory_of(const world *w, uint64_t handle, bool pool) {
-    if (!pool && handle >= UINT64_MAX - 95) return (device_memory){w->buffers[0].arena, w->buffers[0].offset + (handle - (UINT64_MAX - 95)) * 12288, 12288, handle};
+    if (!pool && handle >= UINT64_MAX - 95)
+        return (device_memory){w->buffers[0].arena, w->buffers[0].offset + (handle - (UINT64_MAX - 95)) * 12288, 12288, handle};
     uint32_t i = find(w, handle, pool);
     if (i == UINT32_MAX) return (device_memory){.arena = -1};
     return pool ? w->pools[i - BUFFERS] : w->buffers[i];
@@ -82,10 +83,10 @@ typedef struct example {
     const char *name, *text;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared;
-    uint64_t regs[256];  /* parameters by register */
-    bool proven;         /* no access leaves its memory */
-    bool faults;         /* expected to */
-    bool endless;        /* stopped by the clock */
+    uint64_t regs[256]; /* parameters by register */
+    bool proven;        /* no access leaves its memory */
+    bool faults;        /* expected to */
+    bool endless;       /* stopped by the clock */
 } example;
 
 typedef struct program {
@@ -143,7 +144,14 @@ static void run_oracle(const example *x, world *w, tile_fault *fault) {
     }
     tile_kernel *code = NULL;
     hg_status status = tile_compile(p.module, &(tile_options){.level = TILE_LEVEL_BASELINE}, &code);
-    tile_launch launch = {.lanes = x->lanes, .shared_bytes = x->shared, .inputs = inputs, .slots = slots, .class_memory = tile_memory_of(w, 0), .resolve = resolve, .resolve_user = w, .max_threads = 1};
+    tile_launch launch = {.lanes = x->lanes,
+                          .shared_bytes = x->shared,
+                          .inputs = inputs,
+                          .slots = slots,
+                          .class_memory = tile_memory_of(w, 0),
+                          .resolve = resolve,
+                          .resolve_user = w,
+                          .max_threads = 1};
     memcpy(launch.grid, x->grid, sizeof launch.grid);
     memcpy(launch.block, x->block, sizeof launch.block);
     if (status == HG_OK) status = tile_run(code, &launch, fault);
@@ -157,12 +165,15 @@ static void run_oracle(const example *x, world *w, tile_fault *fault) {
 
 static uint64_t wide_word(const uint32_t *f, kir_fault_word w) { return f[w] | (uint64_t)f[w + 1] << 32; }
 
-static void check_fault(const example *x, const char *target, const device_run *r, const world *w, const uint64_t *inputs, const uint32_t *f, const tile_fault *expected) {
-    CHECK_MESSAGE(f[KIR_FAULT_HAPPENED] == (uint32_t)expected->happened, "%s %s: %s", x->name, target, expected->happened ? "no fault" : "a fault");
+static void check_fault(const example *x, const char *target, const device_run *r, const world *w, const uint64_t *inputs,
+                        const uint32_t *f, const tile_fault *expected) {
+    CHECK_MESSAGE(f[KIR_FAULT_HAPPENED] == (uint32_t)expected->happened, "%s %s: %s", x->name, target,
+                  expected->happened ? "no fault" : "a fault");
     if (!f[KIR_FAULT_HAPPENED] || !expected->happened) return;
     CHECK(f[KIR_FAULT_SITE] < r->layout->sites.count);
     const kir_fault_site *s = &r->layout->sites.data[f[KIR_FAULT_SITE]];
-    bool memory = s->code == KIR_FAULT_BOUNDS || s->code == KIR_FAULT_ALIGN, open = memory && s->slot < 0 && s->space != KIR_SHARED && s->space != KIR_CLASS;
+    bool memory = s->code == KIR_FAULT_BOUNDS || s->code == KIR_FAULT_ALIGN,
+         open = memory && s->slot < 0 && s->space != KIR_SHARED && s->space != KIR_CLASS;
     uint64_t name = wide_word(f, KIR_FAULT_NAME), limit = wide_word(f, KIR_FAULT_LIMIT), index = wide_word(f, KIR_FAULT_INDEX);
     bool pool = s->space == KIR_POOL, valid = f[KIR_FAULT_VALID] != 0;
     if (s->space == KIR_FLAT) {
@@ -183,10 +194,14 @@ static void check_fault(const example *x, const char *target, const device_run *
     char text[160];
     uint8_t code = memory && !valid ? (uint8_t)KIR_FAULT_HANDLE : s->code;
     kir_i128 offset = (kir_i128)index + s->disp;
-    if (code == KIR_FAULT_HANDLE) kir_fault_text_handle(text, sizeof text, pool, name);
-    else if (code == KIR_FAULT_BOUNDS) kir_fault_text_bounds(text, sizeof text, pool, offset, s->bytes, limit);
-    else if (code == KIR_FAULT_ALIGN) kir_fault_text_align(text, sizeof text, (uint64_t)offset);
-    else kir_fault_text(text, sizeof text, code, s->message, (const uint64_t[]){index, name});
+    if (code == KIR_FAULT_HANDLE)
+        kir_fault_text_handle(text, sizeof text, pool, name);
+    else if (code == KIR_FAULT_BOUNDS)
+        kir_fault_text_bounds(text, sizeof text, pool, offset, s->bytes, limit);
+    else if (code == KIR_FAULT_ALIGN)
+        kir_fault_text_align(text, sizeof text, (uint64_t)offset);
+    else
+        kir_fault_text(text, sizeof text, code, s->message, (const uint64_t[]){index, name});
     CHECK_MESSAGE(strcmp(text, expected->message) == 0, "%s %s: expected \"%s\", got \"%s\"", x->name, target, expected->message, text);
     CHECK_U64(code, expected->code);
     CHECK_U64(s->inst, expected->inst);
@@ -202,16 +217,40 @@ static void check_memory(const example *x, const char *target, const device_run 
         const uint8_t *got = r->arena[m->arena] + m->offset;
         uint64_t at = 0;
         while (at < m->size && got[at] == w->bytes[i][at]) at++;
-        CHECK_MESSAGE(at == m->size, "%s %s: memory %u differs at byte %llu: expected %02x, got %02x", x->name, target, (unsigned)i, (unsigned long long)at, w->bytes[i][at], got[at]);
+        CHECK_MESSAGE(at == m->size, "%s %s: memory %u differs at byte %llu: expected %02x, got %02x", x->name, target, (unsigned)i,
+                      (unsigned long long)at, w->bytes[i][at], got[at]);
     }
 }
 
 /* ---- every target and form ---- */
 
-typedef struct named_target { const char *name; kir_device_target t; } named_target;
+typedef struct named_target {
+    const char *name;
+    kir_device_target t;
+} named_target;
 static const named_target TARGETS[] = {
-    {"everything", {.addressed = true, .i64 = true, .memory8 = true, .memory16 = true, .memory64 = true, .shared8 = true, .shared16 = true, .shared64 = true, .atomic64 = true, .shared_atomic64 = true, .max_arenas = DEVICE_ARENAS}},
-    {"bound", {.i64 = true, .memory8 = true, .memory16 = true, .memory64 = true, .shared8 = true, .shared16 = true, .shared64 = true, .atomic64 = true, .max_arenas = DEVICE_ARENAS}},
+    {"everything",
+     {.addressed = true,
+      .i64 = true,
+      .memory8 = true,
+      .memory16 = true,
+      .memory64 = true,
+      .shared8 = true,
+      .shared16 = true,
+      .shared64 = true,
+      .atomic64 = true,
+      .shared_atomic64 = true,
+      .max_arenas = DEVICE_ARENAS}},
+    {"bound",
+     {.i64 = true,
+      .memory8 = true,
+      .memory16 = true,
+      .memory64 = true,
+      .shared8 = true,
+      .shared16 = true,
+      .shared64 = true,
+      .atomic64 = true,
+      .max_arenas = DEVICE_ARENAS}},
     {"addressed words", {.addressed = true, .i64 = true, .max_arenas = DEVICE_ARENAS}},
     {"bound words", {.i64 = true, .max_arenas = DEVICE_ARENAS}},
     {"poor", {.max_arenas = DEVICE_ARENAS}},
@@ -234,9 +273,14 @@ static void check_hidden(const example *x, const kir_module *m) {
     CHECK_MESSAGE(!zeros && !selves, "%s: %u zeros and %u times x - x are not hidden", x->name, (unsigned)zeros, (unsigned)selves);
 }
 
-static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from, const world *expected, const tile_fault *fault) {
+static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from,
+                    const world *expected, const tile_fault *fault) {
     char name[96];
-    snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block", o->shared_is_slot ? " slot" : o->small ? " small" : "", o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
+    snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block",
+             o->shared_is_slot ? " slot"
+             : o->small        ? " small"
+                               : "",
+             o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
     kir_module *m;
     kir_device_layout layout;
     hg_status status = kir_device(legal, o, &m, &layout);
@@ -265,8 +309,19 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
         if (!s->constant) handle = x->regs[legal->inputs.data[s->input].reg];
         slots[i] = device_memory_of(&w, handle, s->space == KIR_POOL);
     }
-    device_launch l = {.lanes = x->lanes, .shared_bytes = x->shared, .inputs = inputs, .slots = slots, .class_memory = w.buffers[0], .buffers = w.buffers, .pools = w.pools, .buffer_count = BUFFERS,
-                       .pool_count = POOLS, .fuel = x->endless && !cancelled ? 2 : 100000, .flat_group = 8, .window = 40, .cancelled = cancelled};
+    device_launch l = {.lanes = x->lanes,
+                       .shared_bytes = x->shared,
+                       .inputs = inputs,
+                       .slots = slots,
+                       .class_memory = w.buffers[0],
+                       .buffers = w.buffers,
+                       .pools = w.pools,
+                       .buffer_count = BUFFERS,
+                       .pool_count = POOLS,
+                       .fuel = x->endless && !cancelled ? 2 : 100000,
+                       .flat_group = 8,
+                       .window = 40,
+                       .cancelled = cancelled};
     uint64_t shared_bytes = (x->shared + 15) / 16 * 16 * x->grid[0] * x->grid[1] * x->grid[2];
     l.shared_memory = (device_memory){0, ARENA_BYTES - shared_bytes, shared_bytes, 0};
     memcpy(l.grid, x->grid, sizeof l.grid);
@@ -274,8 +329,10 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     dev_launch(&r, &l, record);
     uint64_t reg_inputs[64];
     for (uint64_t i = 0; i < legal->inputs.count; i++) reg_inputs[i] = x->regs[legal->inputs.data[i].reg];
-    if (x->endless) check_end(x, name, record);
-    else check_fault(x, name, &r, &w, reg_inputs, record, fault);
+    if (x->endless)
+        check_end(x, name, record);
+    else
+        check_fault(x, name, &r, &w, reg_inputs, record, fault);
     if (!fault->happened && !x->endless) check_memory(x, name, &r, expected);
     if (test_failed && getenv("SHOW")) {
         hg_text text = {0};
@@ -293,7 +350,9 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
 static bool has_barrier(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_BARRIER || ((v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC || v->op == KIR_CHECK) && v->u.mem.space == KIR_SHARED)) return true;
+            if (v->op == KIR_BARRIER ||
+                ((v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC || v->op == KIR_CHECK) && v->u.mem.space == KIR_SHARED))
+                return true;
     return false;
 }
 
@@ -315,17 +374,25 @@ static void run_example(const example *x) {
         if (!compile(x, &caps, &p)) continue;
         bool flat_possible = !has_barrier(p.module);
         for (uint32_t variant = 0; variant < 16; variant++) {
-            kir_device_options o = {.target = TARGETS[t].t, .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT, .small = (variant & 2) != 0, .proven = (variant & 4) != 0, .whole_blocks = whole && variant & 2, .hide_zeros = (variant & 2) != 0, .shared_is_slot = (variant & 8) != 0};
+            kir_device_options o = {.target = TARGETS[t].t,
+                                    .form = variant & 1 ? KIR_FORM_BLOCK : KIR_FORM_FLAT,
+                                    .small = (variant & 2) != 0,
+                                    .proven = (variant & 4) != 0,
+                                    .whole_blocks = whole && variant & 2,
+                                    .hide_zeros = (variant & 2) != 0,
+                                    .shared_is_slot = (variant & 8) != 0};
             if (o.form == KIR_FORM_BLOCK && variant & 2) {
                 memcpy(o.block, x->block, sizeof o.block);
                 o.shared_bytes = x->shared;
             }
-            if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven)) continue;
+            if ((o.form == KIR_FORM_FLAT && !flat_possible && !(o.shared_is_slot && !p.module->uses_barrier)) || (o.proven && !x->proven))
+                continue;
             if (o.shared_is_slot && (!x->shared || x->endless || !o.small)) continue;
             run_one(x, false, TARGETS[t].name, &o, p.module, from, &expected, &fault);
             if (x->endless) run_one(x, true, TARGETS[t].name, &o, p.module, from, &expected, &fault);
             if (o.form != KIR_FORM_BLOCK || t % 2 != (variant >> 1 & 1)) continue;
-            for (o.fold = 2; o.fold < 6; o.fold += 2 + (uint32_t)t % 2) run_one(x, x->endless && t > 2, TARGETS[t].name, &o, p.module, from, &expected, &fault);
+            for (o.fold = 2; o.fold < 6; o.fold += 2 + (uint32_t)t % 2)
+                run_one(x, x->endless && t > 2, TARGETS[t].name, &o, p.module, from, &expected, &fault);
         }
         release(&p);
     }
@@ -370,7 +437,8 @@ static void run_out_of_memory(const char *name, size_t target, kir_device_option
         done = memory.count < n;
         memory.fail_at = 0;
         /* shapes do without memory: less is known then */
-        CHECK_MESSAGE(status == HG_OK || (!done && status == HG_ERROR_OUT_OF_MEMORY), "%s, allocation %llu: %s", name, (unsigned long long)n, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || (!done && status == HG_ERROR_OUT_OF_MEMORY), "%s, allocation %llu: %s", name,
+                      (unsigned long long)n, hg_last_error_text());
         if (status == HG_OK) {
             kir_module_destroy(m);
             kir_device_layout_free(&layout);
@@ -390,7 +458,10 @@ static void test_memory(void) {
 
 /* A block of known size that writes its shared memory before it reads does not begin with zeros. */
 static void test_zeros(void) {
-    static const struct { const char *name; bool zeros; } EXPECTED[] = {{"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
+    static const struct {
+        const char *name;
+        bool zeros;
+    } EXPECTED[] = {{"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
     for (size_t i = 0; i < HG_COUNT_OF(EXPECTED); i++) {
         const example *x = EXAMPLES;
         while (strcmp(x->name, EXPECTED[i].name) != 0) x++;
@@ -398,7 +469,12 @@ static void test_zeros(void) {
         program p;
         kir_module *m;
         kir_device_layout layout;
-        kir_device_options o = {.target = TARGETS[0].t, .form = KIR_FORM_BLOCK, .proven = true, .whole_blocks = true, .block = {x->block[0], x->block[1], x->block[2]}, .shared_bytes = x->shared};
+        kir_device_options o = {.target = TARGETS[0].t,
+                                .form = KIR_FORM_BLOCK,
+                                .proven = true,
+                                .whole_blocks = true,
+                                .block = {x->block[0], x->block[1], x->block[2]},
+                                .shared_bytes = x->shared};
         tile_caps(false, &caps);
         if (!compile(x, &caps, &p)) continue;
         CHECK(kir_device(p.module, &o, &m, &layout) == HG_OK);
@@ -413,15 +489,22 @@ static void test_zeros(void) {
 
 /* Which loops look at the clock. */
 static void test_rounds(void) {
-    static const struct { const char *loop; bool looks; } LOOPS[] = {
+    static const struct {
+        const char *loop;
+        bool looks;
+    } LOOPS[] = {
         {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
         {"mov.u32 r1, r4\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r3\nbra.p0 @again", false},
         {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nsetltu.u32 p0, r1, r4\nbra.p0 @again", true},
         {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r2\nseteq.u32 p0, r1, r3\nbra.p0 @out\nbra @again\nout:", true},
         {"mov_imm.u32 r1, 0\nagain:\nadd.u32 r1, r1, r4\nsetltu.u32 p0, r1, r3\nbra.p0 @again", true},
-        {"mov_imm.u32 r1, 0\nagain:\nseteq.u32 p1, r4, r3\nbra.p1 @skip\nadd.u32 r1, r1, r2\nskip:\nsetltu.u32 p0, r1, r3\nbra.p0 @again", true},
-        {"mov_imm.i32 r6, -2000000000\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again", true},
-        {"mov_imm.i32 r6, 3\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again", false},
+        {"mov_imm.u32 r1, 0\nagain:\nseteq.u32 p1, r4, r3\nbra.p1 @skip\nadd.u32 r1, r1, r2\nskip:\nsetltu.u32 p0, r1, r3\nbra.p0 @again",
+         true},
+        {"mov_imm.i32 r6, -2000000000\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 "
+         "@again",
+         true},
+        {"mov_imm.i32 r6, 3\nmov_imm.i32 r7, 1\nmov_imm.i32 r8, 20\nagain:\nadd.i32 r6, r6, r7\nsetlt.i32 p0, r6, r8\nbra.p0 @again",
+         false},
         {"loop r1, 100\nadd.u32 r5, r5, r2\nendloop", false},
         {"loop r1, 100\nloop r6, 100\nadd.u32 r5, r5, r2\nendloop\nendloop", true},
         {"loop r1, 100\nloop r6, 30\nadd.u32 r5, r5, r2\nendloop\nendloop", false},
@@ -431,7 +514,10 @@ static void test_rounds(void) {
     };
     for (size_t i = 0; i < HG_COUNT_OF(LOOPS); i++) {
         char text[1024];
-        snprintf(text, sizeof text, ".atlas 1\n.program rounds\n.param r9 x buffer u32 inout\n.param r4 n u32\n mov_imm.u32 r2, 1\n mov_imm.u32 r3, 50\n mov_imm.u32 r5, 0\n%s\n add.u32 r5, r5, r2\n stg.u32 [buf(r9) + 0], r5\n exit\n", LOOPS[i].loop);
+        snprintf(text, sizeof text,
+                 ".atlas 1\n.program rounds\n.param r9 x buffer u32 inout\n.param r4 n u32\n mov_imm.u32 r2, 1\n mov_imm.u32 r3, 50\n "
+                 "mov_imm.u32 r5, 0\n%s\n add.u32 r5, r5, r2\n stg.u32 [buf(r9) + 0], r5\n exit\n",
+                 LOOPS[i].loop);
         example x = {.name = LOOPS[i].loop, .text = text};
         kir_caps caps;
         program p;

@@ -48,8 +48,10 @@ static unsigned count_files(const char *text) {
 static const char script[] =
     "import numpy as np, zlib, random\n"
     "from numpy.lib import format as f\n"
-    "for name, dtype, limbs in [('f16','<f2',0),('bf16','<u2',0),('f32','<f4',0),('f64','<f8',0),('i8','i1',0),('i16','<i2',0),('i32','<i4',0),('i64','<i8',0),\n"
-    "    ('u8','u1',0),('u16','<u2',0),('u32','<u4',0),('u64','<u8',0)] + [(s+str(64*n),'<u8',n) for s in 'iu' for n in (2,4,8,16,32,64)]:\n"
+    "for name, dtype, limbs in "
+    "[('f16','<f2',0),('bf16','<u2',0),('f32','<f4',0),('f64','<f8',0),('i8','i1',0),('i16','<i2',0),('i32','<i4',0),('i64','<i8',0),\n"
+    "    ('u8','u1',0),('u16','<u2',0),('u32','<u4',0),('u64','<u8',0)] + [(s+str(64*n),'<u8',n) for s in 'iu' for n in "
+    "(2,4,8,16,32,64)]:\n"
     "  for k, shape in enumerate([(), (0,), (3,), (2,3), (1,1,5), (2,1,2,1,2,1,2,1), (4,0,2)]):\n"
     "    n = int(np.prod(shape))\n"
     "    a = np.arange(n).astype(dtype).reshape(shape)\n"
@@ -58,7 +60,8 @@ static const char script[] =
     "    np.save('%s_%d.npy' % (name, k), a)\n"
     "  for k, shape in enumerate([(2**63,), (12345678901234567890,), (2**40, 3), (10**18+7,)*8, (1,)*8]):\n"
     "    if limbs: shape = shape + (limbs,)\n"
-    "    f.write_array_header_1_0(open('%s_h%d' % (name, k), 'wb'), {'descr': np.dtype(dtype).str, 'fortran_order': False, 'shape': shape})\n"
+    "    f.write_array_header_1_0(open('%s_h%d' % (name, k), 'wb'), {'descr': np.dtype(dtype).str, 'fortran_order': False, 'shape': "
+    "shape})\n"
     "with open('lengths', 'wb') as out:\n"
     "  for r in range(1, 9):\n"
     "    for d in range(19): f.write_array_header_1_0(out, {'descr': '<f4', 'fortran_order': False, 'shape': (7,) + (10**d,)*(r-1)})\n"
@@ -66,12 +69,14 @@ static const char script[] =
     "for v in (1,2,3): f.write_array(open('v%d.npy' % v, 'wb'), a, version=(v,0))\n"
     "np.save('fortran.npy', np.asfortranarray(a)); np.save('fortran1.npy', np.asfortranarray(a[:1])); np.save('big.npy', a.astype('>f4'))\n"
     "h = np.zeros((1,6), '<u8', order='F'); np.save('wide1.npy', h)\n"
-    "np.save('bool.npy', a > 2); np.save('struct.npy', np.zeros(2, [('a','<f4'),('b','<i4')])); np.save('nine.npy', np.zeros((1,)*9, 'f4'))\n"
+    "np.save('bool.npy', a > 2); np.save('struct.npy', np.zeros(2, [('a','<f4'),('b','<i4')])); np.save('nine.npy', np.zeros((1,)*9, "
+    "'f4'))\n"
     "np.save('complex.npy', a.astype('c8')); np.save('text.npy', np.array(['ab']))\n"
     "np.savez('stored.npz', x=a, key=a*2); np.savez_compressed('packed.npz', x=np.arange(100000, dtype='<i4')//7, y=a)\n"
     "random.seed(5)\n"
     "texts = [b'', b'a', b'a'*300000, bytes(range(256))*200, random.randbytes(70000), b''.join(b'%d,' % (i*i) for i in range(30000)),\n"
-    "         b''.join(random.choice([b'the ', b'quick ', b'brown ', b'fox ']) for i in range(50000)), bytes(random.choice(b'ab') for i in range(20000))]\n"
+    "         b''.join(random.choice([b'the ', b'quick ', b'brown ', b'fox ']) for i in range(50000)), bytes(random.choice(b'ab') for i in "
+    "range(20000))]\n"
     "for i, t in enumerate(texts):\n"
     "  open('t%d' % i, 'wb').write(t)\n"
     "  for level in range(10):\n"
@@ -92,8 +97,10 @@ static void make_inputs(void) {
 
 /* ---- .npy ---- */
 
-static const struct { uint32_t rank; uint64_t extent[8]; } shapes[] = {
-    {0, {0}}, {1, {0}}, {1, {3}}, {2, {2, 3}}, {3, {1, 1, 5}}, {8, {2, 1, 2, 1, 2, 1, 2, 1}}, {3, {4, 0, 2}}};
+static const struct {
+    uint32_t rank;
+    uint64_t extent[8];
+} shapes[] = {{0, {0}}, {1, {0}}, {1, {3}}, {2, {2, 3}}, {3, {1, 1, 5}}, {8, {2, 1, 2, 1, 2, 1, 2, 1}}, {3, {4, 0, 2}}};
 static const uint64_t seven = UINT64_C(1000000000000000007);
 
 /* The value i as an element of the type. */
@@ -142,8 +149,14 @@ static void check_numpy_file(hg_type type, size_t k) {
 }
 
 static void check_numpy_headers(hg_type type) {
-    const struct { uint32_t rank; uint64_t extent[8]; } large[] = {{1, {UINT64_C(1) << 63}}, {1, {UINT64_C(12345678901234567890)}}, {2, {UINT64_C(1) << 40, 3}},
-        {8, {seven, seven, seven, seven, seven, seven, seven, seven}}, {8, {1, 1, 1, 1, 1, 1, 1, 1}}};
+    const struct {
+        uint32_t rank;
+        uint64_t extent[8];
+    } large[] = {{1, {UINT64_C(1) << 63}},
+                 {1, {UINT64_C(12345678901234567890)}},
+                 {2, {UINT64_C(1) << 40, 3}},
+                 {8, {seven, seven, seven, seven, seven, seven, seven, seven}},
+                 {8, {1, 1, 1, 1, 1, 1, 1, 1}}};
     for (size_t k = 0; k < HG_COUNT_OF(large); k++) {
         char name[40];
         uint8_t header[HG_NPY_HEADER_BYTES];
@@ -165,7 +178,8 @@ static void check_header_lengths(void) {
             uint8_t header[HG_NPY_HEADER_BYTES];
             for (uint32_t i = 1; i < rank; i++) extent[i] = power;
             size_t length = hg_npy_header(HG_TYPE_F32, rank, extent, header);
-            CHECK_MESSAGE(length <= expected.length - at && memcmp(header, expected.data + at, length) == 0, "header of rank %u, %d digits differs from NumPy's", rank, d + 1);
+            CHECK_MESSAGE(length <= expected.length - at && memcmp(header, expected.data + at, length) == 0,
+                          "header of rank %u, %d digits differs from NumPy's", rank, d + 1);
             at += length;
             if (at > expected.length) at = expected.length;
         }
@@ -235,9 +249,9 @@ static void test_numpy(void) {
 }
 
 /* Written by numpy.save(numpy.arange(3, dtype='<u2')), version 1.24. */
-static const char three[] =
-    "\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }                                                            \n"
-    "\x00\x00\x01\x00\x02\x00";
+static const char three[] = "\x93NUMPY\x01\x00v\x00{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }                               "
+                            "                             \n"
+                            "\x00\x00\x01\x00\x02\x00";
 enum { THREE = sizeof three - 1 };
 
 static void test_small_npy(void) {
@@ -261,7 +275,11 @@ static hg_status parse_header(const char *text, uint64_t data, hg_type type, hg_
 }
 
 static void test_headers(void) {
-    static const struct { const char *text; uint64_t data; const char *refusal; } cases[] = {
+    static const struct {
+        const char *text;
+        uint64_t data;
+        const char *refusal;
+    } cases[] = {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", 12, NULL},
         {"{\"shape\":(3,),\"descr\":\"=f4\",\"fortran_order\":True}", 12, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3), }", 12, NULL},
@@ -294,10 +312,12 @@ static void test_headers(void) {
         if (!cases[i].refusal)
             CHECK_MESSAGE(status == HG_OK, "%s: %s", cases[i].text, hg_last_error_text());
         else
-            CHECK_MESSAGE(status != HG_OK && strstr(hg_last_error_text(), cases[i].refusal), "%s: %s", cases[i].text, status ? hg_last_error_text() : "accepted");
+            CHECK_MESSAGE(status != HG_OK && strstr(hg_last_error_text(), cases[i].refusal), "%s: %s", cases[i].text,
+                          status ? hg_last_error_text() : "accepted");
     }
     hg_array array;
-    CHECK(hg_npy_parse("\x93NUMPY\x04\x00v\x00", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO && strstr(hg_last_error_text(), "version 4.0"));
+    CHECK(hg_npy_parse("\x93NUMPY\x04\x00v\x00", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO &&
+          strstr(hg_last_error_text(), "version 4.0"));
     CHECK(hg_npy_parse("PK\x03\x04......", 10, "h", HG_TYPE_F32, &array) == HG_ERROR_IO && strstr(hg_last_error_text(), "not a .npy file"));
 }
 
@@ -425,7 +445,8 @@ static void test_files(void) {
     CHECK(hg_file_read(in_folder("five"), 4, &bytes) == HG_ERROR_IO && strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
     CHECK(hg_file_read("/dev/zero", 1000000, &bytes) == HG_ERROR_IO && strcmp(hg_last_error()->code, "S05") == 0 && !bytes.data);
     CHECK(hg_file_read(folder, 4, &bytes) == HG_ERROR_IO && strstr(hg_last_error_text(), "is a directory"));
-    CHECK(hg_file_read(in_folder("none"), 4, &bytes) == HG_ERROR_IO && strstr(hg_last_error_text(), "no such file") && strcmp(hg_last_error()->code, "P06") == 0);
+    CHECK(hg_file_read(in_folder("none"), 4, &bytes) == HG_ERROR_IO && strstr(hg_last_error_text(), "no such file") &&
+          strcmp(hg_last_error()->code, "P06") == 0);
     int ends[2];
     CHECK(pipe(ends) == 0); /* more than the first buffer, from a pipe as standard input */
     pid_t child = fork();
@@ -502,13 +523,15 @@ static void test_failing_outputs(void) {
     hg_outputs *outputs = hg_outputs_create(); /* a full device among others: no file is touched */
     CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK && add_text(outputs, in_folder("b"), "new b") == HG_OK);
     CHECK(add_text(outputs, "/dev/full", "x") == HG_OK);
-    CHECK(hg_outputs_commit(outputs) == HG_ERROR_IO && strcmp(hg_last_error()->code, "X02") == 0 && strstr(hg_last_error_text(), "no space left"));
+    CHECK(hg_outputs_commit(outputs) == HG_ERROR_IO && strcmp(hg_last_error()->code, "X02") == 0 &&
+          strstr(hg_last_error_text(), "no space left"));
     hg_outputs_destroy(outputs);
     check_contents("a", "old a");
     CHECK(access(in_folder("b"), F_OK) != 0);
     CHECK_U64(count_files(".hologram-"), 0);
     outputs = hg_outputs_create(); /* the last rename fails: those before it are taken back */
-    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK && add_text(outputs, in_folder("b"), "new b") == HG_OK && add_text(outputs, in_folder("c"), "new c") == HG_OK);
+    CHECK(add_text(outputs, in_folder("a"), "new a") == HG_OK && add_text(outputs, in_folder("b"), "new b") == HG_OK &&
+          add_text(outputs, in_folder("c"), "new c") == HG_OK);
     CHECK(mkdir(in_folder("c"), 0777) == 0);
     CHECK(hg_outputs_commit(outputs) == HG_ERROR_IO);
     hg_outputs_destroy(outputs);

@@ -45,7 +45,11 @@ static bool simplify(kir_module *m) {
 /* ---- what a lane did ---- */
 
 enum { STOPPED, OUT_OF_STORES, FAULT };
-typedef struct trace { uint64_t stores, limit, last; int end; uint32_t fault_inst; } trace;
+typedef struct trace {
+    uint64_t stores, limit, last;
+    int end;
+    uint32_t fault_inst;
+} trace;
 
 static bool store(trace *t, uint64_t value) {
     t->last = value;
@@ -77,7 +81,10 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
         case HG_OP_AND: r[o[0].reg] = r[o[1].reg] & r[o[2].reg]; break;
         case HG_OP_SET: preds[o[1].reg] = r[o[2].reg] == r[o[3].reg]; break;
         case HG_OP_STG:
-            if (!store(&t, r[o[1].reg])) { t.end = OUT_OF_STORES; return t; }
+            if (!store(&t, r[o[1].reg])) {
+                t.end = OUT_OF_STORES;
+                return t;
+            }
             break;
         case HG_OP_BRA:
             if (o[0].reg != 255 && !preds[o[0].reg]) break;
@@ -113,7 +120,12 @@ static trace walk_program(const hg_program *p, uint64_t limit, uint64_t max_step
 /* ---- the kernel IR ---- */
 
 typedef enum flow { NEXT, BROKEN, AGAIN, RETURNED, ENDED } flow;
-typedef struct machine { trace t; uint64_t *vars; uint64_t rubbish; const kir_module *m; } machine;
+typedef struct machine {
+    trace t;
+    uint64_t *vars;
+    uint64_t rubbish;
+    const kir_module *m;
+} machine;
 
 static uint64_t compute(const kir_value *v, uint64_t a, uint64_t b) {
     uint32_t bits = kir_type_bits(v->args[0]->type);
@@ -141,7 +153,8 @@ static flow run_region(machine *x, const kir_region *r, uint64_t *values) {
         flow next = NEXT;
         switch ((kir_op)v->op) {
         case KIR_CONST: values[v->id] = v->u.imm; break;
-        case KIR_INPUT: case KIR_ID: values[v->id] = 1; break;
+        case KIR_INPUT:
+        case KIR_ID: values[v->id] = 1; break;
         case KIR_VAR_GET: values[v->id] = x->vars[v->u.var->id]; break;
         case KIR_VAR_SET: x->vars[v->u.var->id] = values[v->args[0]->id]; break;
         case KIR_STORE:
@@ -179,7 +192,8 @@ static flow run_region(machine *x, const kir_region *r, uint64_t *values) {
 static flow run_function(machine *x, const kir_function *f) {
     uint64_t *values = calloc(f->value_count + 1u, sizeof *values);
     for (const kir_var *v = x->m->vars; v; v = v->next)
-        if (v->function == f) x->vars[v->id] = v->type == KIR_BOOL ? x->rubbish & 1 : v->type == HG_TYPE_U32 ? (uint32_t)x->rubbish : x->rubbish;
+        if (v->function == f)
+            x->vars[v->id] = v->type == KIR_BOOL ? x->rubbish & 1 : v->type == HG_TYPE_U32 ? (uint32_t)x->rubbish : x->rubbish;
     flow end = run_region(x, f->body, values);
     free(values);
     return end == RETURNED ? NEXT : end;
@@ -203,10 +217,12 @@ static uint32_t rnd(uint32_t n) {
 }
 
 static void add_head(hg_text *t) {
-    hg_text_addf(t, ".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n"
-                    "    mov_imm.u64 r20, %u\n    mov_imm.u64 r21, 0x5851f42d4c957f2d\n    mov_imm.u64 r22, 0\n    mov_imm.u64 r23, 1\n"
-                    "    mov_imm.u32 r30, 33\n    mov_imm.u32 r40, 2\n    mov_imm.u32 r41, 0\n    mov_imm.u32 r42, 3\n"
-                    "    seteq.u64 p0, r22, r23\n    seteq.u64 p1, r22, r22\n    seteq.u64 p2, r22, r23\n", rnd(1000000));
+    hg_text_addf(t,
+                 ".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n"
+                 "    mov_imm.u64 r20, %u\n    mov_imm.u64 r21, 0x5851f42d4c957f2d\n    mov_imm.u64 r22, 0\n    mov_imm.u64 r23, 1\n"
+                 "    mov_imm.u32 r30, 33\n    mov_imm.u32 r40, 2\n    mov_imm.u32 r41, 0\n    mov_imm.u32 r42, 3\n"
+                 "    seteq.u64 p0, r22, r23\n    seteq.u64 p1, r22, r22\n    seteq.u64 p2, r22, r23\n",
+                 rnd(1000000));
 }
 
 /* The state becomes another for each block, and is stored. */
@@ -214,10 +230,17 @@ static void add_visit(hg_text *t, uint32_t number) {
     hg_text_addf(t, "    mov_imm.u64 r24, %u\n    mad.u64 r20, r20, r21, r24\n    stg.u64 [buf(r1) + 0], r20\n", number * 2 + 1);
 }
 
-typedef struct part { const char *name; uint32_t blocks; uint32_t part, parts; bool steps; } part;
+typedef struct part {
+    const char *name;
+    uint32_t blocks;
+    uint32_t part, parts;
+    bool steps;
+} part;
 
 static void add_condition(hg_text *t, uint32_t pred) {
-    hg_text_addf(t, "    mov_imm.u32 r30, %u\n    shr.u64 r25, r20, r30\n    mov_imm.u64 r26, %u\n    and.u64 r25, r25, r26\n    seteq.u64 p%u, r25, r22\n",
+    hg_text_addf(t,
+                 "    mov_imm.u32 r30, %u\n    shr.u64 r25, r20, r30\n    mov_imm.u64 r26, %u\n    and.u64 r25, r25, r26\n    seteq.u64 "
+                 "p%u, r25, r22\n",
                  30 + rnd(30), rnd(3) ? 1 : 3, pred);
 }
 
@@ -240,8 +263,10 @@ static void add_block(hg_text *t, const part *p, uint32_t i, uint32_t style) {
     case 0: hg_text_addf(t, "    bra @%s%u.%u\n", p->name, p->part, pick(p, i, style)); break;
     case 1: hg_text_addf(t, "    loop r%u, @%s%u.%u\n", 40 + rnd(3), p->name, p->part, pick(p, i, style)); break;
     case 2:
-        if (rnd(4) == 0) hg_text_addf(t, "    exit\n");
-        else if (p->part) hg_text_addf(t, "    ret\n");
+        if (rnd(4) == 0)
+            hg_text_addf(t, "    exit\n");
+        else if (p->part)
+            hg_text_addf(t, "    ret\n");
         break;
     case 3: break; /* falls through */
     default: hg_text_addf(t, "    bra.p%u @%s%u.%u\n", pred, p->name, p->part, pick(p, i, style));
@@ -270,12 +295,14 @@ static void check_paths(const char *text, uint64_t seed, uint64_t limit, uint64_
     kir_module *m = lower(text, max_steps, &program);
     if (!m) return;
     trace expected = walk_program(program, limit, max_steps), built = walk_kir(m, limit, ~seed);
-    CHECK_MESSAGE(equal(expected, built), "seed %" PRIu64 ": structured form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64, seed,
+    CHECK_MESSAGE(equal(expected, built),
+                  "seed %" PRIu64 ": structured form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64, seed,
                   built.stores, built.last, expected.stores, expected.last);
     if (simplify(m)) {
         trace simple = walk_kir(m, limit, seed * 3);
-        CHECK_MESSAGE(equal(expected, simple), "seed %" PRIu64 ": simplified form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64, seed,
-                      simple.stores, simple.last, expected.stores, expected.last);
+        CHECK_MESSAGE(equal(expected, simple),
+                      "seed %" PRIu64 ": simplified form differs: %" PRIu64 " stores, last %" PRIx64 ", expected %" PRIu64 ", %" PRIx64,
+                      seed, simple.stores, simple.last, expected.stores, expected.last);
     }
     done(m, program);
 }
@@ -350,14 +377,18 @@ static void examples(void) {
 
 static void common_forms(void) {
     const char *preds = "    mov_imm.u32 r5, 1\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    setlt.u32 p1, r5, r6\n";
-    struct { const char *body, *expected; } forms[] = {
-        {"    bra.p0 @done\n    bra.p1 @done\n" SHOW "done:\n    exit\n", "if(if(store))"},                               /* guards */
-        {"    bra.p0 @a\n" SHOW "    bra @b\na:\n" SHOW SHOW "b:\n" SHOW, "if(store store) else(store) store"},           /* diamond */
-        {"    mov_imm.u32 r7, 5\na:\n" SHOW "    loop r7, @a\n" SHOW, "loop(store if(break)) store"},                      /* counted */
+    struct {
+        const char *body, *expected;
+    } forms[] = {
+        {"    bra.p0 @done\n    bra.p1 @done\n" SHOW "done:\n    exit\n", "if(if(store))"},                     /* guards */
+        {"    bra.p0 @a\n" SHOW "    bra @b\na:\n" SHOW SHOW "b:\n" SHOW, "if(store store) else(store) store"}, /* diamond */
+        {"    mov_imm.u32 r7, 5\na:\n" SHOW "    loop r7, @a\n" SHOW, "loop(store if(break)) store"},           /* counted */
         {"a:\n" SHOW "    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @a\n" SHOW, "loop(store load if(break)) store"},
         {"a:\n" SHOW "    bra @a\n", "loop(store)"},
-        {"a:\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @out\nb:\n" SHOW "    ldg.u32 r7, [buf(r1) + 4]\n    seteq.u32 p1, r5, r7\n"
-         "    bra.p1 @b\n    bra @a\nout:\n" SHOW, "loop(load if(break) loop(store load if(break))) store"},            /* nested */
+        {"a:\n    ldg.u32 r6, [buf(r1) + 0]\n    seteq.u32 p0, r5, r6\n    bra.p0 @out\nb:\n" SHOW
+         "    ldg.u32 r7, [buf(r1) + 4]\n    seteq.u32 p1, r5, r7\n"
+         "    bra.p1 @b\n    bra @a\nout:\n" SHOW,
+         "loop(load if(break) loop(store load if(break))) store"}, /* nested */
     };
     for (size_t i = 0; i < HG_COUNT_OF(forms); i++) {
         hg_text t = {0}, expected = {0};
@@ -397,15 +428,17 @@ static void example_shapes(void) {
     kir_shapes(m, true);
     const kir_value *loop = find_op(m, KIR_LOOP, 0), *get = find_op(m, KIR_VAR_GET, 1);
     CHECK(loop && loop->shape == KIR_VARYING);
-    CHECK(get && get->type == HG_TYPE_U32 && get->shape == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
+    CHECK(get && get->type == HG_TYPE_U32 &&
+          get->shape == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
     done(m, program);
 }
 
 /* One register counts a loop that all lanes leave together, and later one that they do not. */
 static void reused_register(void) {
     hg_program *program;
-    kir_module *m = lower(HEAD "    mov_imm.u32 r7, 3\n    mov_imm.u32 r5, 1\ntop:\n" SHOW "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW
-                          "    loop r7, @again\n    exit\n", 0, &program);
+    kir_module *m = lower(HEAD "    mov_imm.u32 r7, 3\n    mov_imm.u32 r5, 1\ntop:\n" SHOW
+                               "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW "    loop r7, @again\n    exit\n",
+                          0, &program);
     if (!m || !simplify(m)) return;
     kir_shapes(m, false);
     CHECK(find_op(m, KIR_LOOP, 0)->shape == KIR_UNIFORM);
@@ -415,13 +448,16 @@ static void reused_register(void) {
 
 static void handles(void) {
     hg_program *program;
-    kir_module *m = lower(HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
-                          "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n", 0, &program);
+    kir_module *m = lower(
+        HEAD ".param r2 y buffer u32 inout [n]\n    setgeu.u64 p0, r255, r4\n    sel.u64 r6, p0, r1, r2\n    ldg.u32 r5, [buf(r6) + 0]\n"
+             "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n",
+        0, &program);
     if (!m) return;
     CHECK(kir_provenance(m) == HG_OK);
     const kir_value *load = find_op(m, KIR_LOAD, 0), *constant = find_op(m, KIR_STORE, 0), *moved = find_op(m, KIR_STORE, 1);
     CHECK(m->has_open && load && load->u.mem.slot == KIR_OPEN);
-    CHECK(constant && constant->u.mem.slot >= 0 && m->slots.data[constant->u.mem.slot].constant && m->slots.data[constant->u.mem.slot].handle == 7);
+    CHECK(constant && constant->u.mem.slot >= 0 && m->slots.data[constant->u.mem.slot].constant &&
+          m->slots.data[constant->u.mem.slot].handle == 7);
     CHECK(moved && moved->u.mem.slot >= 0 && !m->slots.data[moved->u.mem.slot].constant && m->slots.data[moved->u.mem.slot].input == 2);
     done(m, program);
 }
@@ -431,7 +467,9 @@ static void index_widths(void) {
     for (int wide = 0; wide < 2; wide++) {
         hg_text t = {0};
         hg_program *program;
-        hg_text_addf(&t, HEAD "    mov_imm.u32 r5, 1\n    mov_imm.%s r6, 4\n    call @f\n    exit\ng:\n    stg.u32 [r1 + r6], r5\n    ret\nf:\n    call @g\n    ret\n",
+        hg_text_addf(&t,
+                     HEAD "    mov_imm.u32 r5, 1\n    mov_imm.%s r6, 4\n    call @f\n    exit\ng:\n    stg.u32 [r1 + r6], r5\n    "
+                          "ret\nf:\n    call @g\n    ret\n",
                      wide ? "u64" : "u32");
         kir_module *m = lower(t.data, 0, &program);
         hg_text_free(&t);
@@ -490,7 +528,8 @@ static void many_exits(uint32_t n, bool run) {
     hg_text_addf(&t, "    exit\n");
     hg_program *program;
     kir_module *m = run ? NULL : lower(t.data, 0, &program);
-    if (run) check_paths(t.data, n, 2000, 0);
+    if (run)
+        check_paths(t.data, n, 2000, 0);
     else if (m) {
         CHECK(operations(m) < 100 * (uint64_t)program->inst_count);
         done(m, program);
@@ -513,7 +552,15 @@ static void large(const char *line, uint32_t n) {
 /* ---- steps ---- */
 
 /* Statements of a nested program; labels are numbered. loops: labels of the uniform loops around, inside and out. */
-typedef struct nest { hg_text t; uint32_t labels, depth; struct { uint32_t top, out; } loops[8]; uint32_t loop_count; bool varying; } nest;
+typedef struct nest {
+    hg_text t;
+    uint32_t labels, depth;
+    struct {
+        uint32_t top, out;
+    } loops[8];
+    uint32_t loop_count;
+    bool varying;
+} nest;
 
 static void add_statements(nest *n, uint32_t count);
 
@@ -559,13 +606,17 @@ static void add_statements(nest *n, uint32_t count) {
     for (; count; count--) {
         uint32_t kind = rnd(8);
         bool varying = rnd(3) == 0;
-        if (n->depth < 5 && kind < 2) add_branch(n, varying);
-        else if (n->depth < 5 && kind < 4) add_loop(n, varying);
+        if (n->depth < 5 && kind < 2)
+            add_branch(n, varying);
+        else if (n->depth < 5 && kind < 4)
+            add_loop(n, varying);
         else if (kind == 4 && n->loop_count && !n->varying) {
             uint32_t at = rnd(n->loop_count);
             hg_text_addf(&n->t, "    bra.p%u @L%u.\n", rnd(2), rnd(2) ? n->loops[at].top : n->loops[at].out);
-        } else if (!n->varying && kind < 7) hg_text_addf(&n->t, "    parallel_map.f32 r1, r1, abs, r4\n");
-        else hg_text_addf(&n->t, "    add.u64 r8, r8, r5\n    stg.u64 [buf(r1) + 0], r8\n");
+        } else if (!n->varying && kind < 7)
+            hg_text_addf(&n->t, "    parallel_map.f32 r1, r1, abs, r4\n");
+        else
+            hg_text_addf(&n->t, "    add.u64 r8, r8, r5\n    stg.u64 [buf(r1) + 0], r8\n");
     }
     n->depth--;
 }
@@ -611,7 +662,8 @@ static void random_step_graphs(uint64_t count) {
         hg_program_release(program);
         hg_free(text);
     }
-    CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count, "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted, steps_seen);
+    CHECK_MESSAGE(steps_accepted > count / 2 && steps_seen > count, "only %" PRIu64 " programs accepted, %" PRIu64 " steps", steps_accepted,
+                  steps_seen);
 }
 
 /* ---- out of memory ---- */
@@ -686,14 +738,16 @@ static void check_half(hg_type type, uint32_t half, uint32_t single) {
     uint32_t infinity = type == HG_TYPE_F16 ? 0x7C00 : 0x7F80;
     nan = (bits & 0x7FFF) > infinity;
     is_nan = (expected & 0x7FFF) > infinity;
-    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "f32 %08x is %s %04x, expected %04x", single, hg_type_name(type), bits, expected);
+    CHECK_MESSAGE(nan == is_nan && (nan || bits == expected), "f32 %08x is %s %04x, expected %04x", single, hg_type_name(type), bits,
+                  expected);
 }
 
 /* Every 5th half and those near the ends of ranges; floats of all sizes, ties, and what rounds to the least and the largest. */
 static void test_halves(void) {
-    static const uint32_t edges[] = {0, 1, 0x80000000, 0x33000000, 0x33000001, 0x33800000, 0x387FC000, 0x387FE000, 0x387FFFFF, 0x38800000, 0x477FE000,
-                                     0x477FEFFF, 0x477FF000, 0x477FF001, 0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001,
-                                     0x7FC00000, 0xFFFFFFFF, 0x3F801000, 0x3F803000, 0x3F808000, 0x3F818000, 0x33C00000, 0x34200000};
+    static const uint32_t edges[] = {0,          1,          0x80000000, 0x33000000, 0x33000001, 0x33800000, 0x387FC000,
+                                     0x387FE000, 0x387FFFFF, 0x38800000, 0x477FE000, 0x477FEFFF, 0x477FF000, 0x477FF001,
+                                     0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000,
+                                     0xFFFFFFFF, 0x3F801000, 0x3F803000, 0x3F808000, 0x3F818000, 0x33C00000, 0x34200000};
     uint32_t random = 12345;
     for (int t = 0; t < 2; t++) {
         hg_type type = t ? HG_TYPE_BF16 : HG_TYPE_F16;

@@ -10,7 +10,10 @@ static uint64_t next_random(void) {
     return seed ^= seed << 17;
 }
 
-static kir_caps full_caps(void) { return (kir_caps){.i8 = true, .i16 = true, .i64 = true, .f64 = true, .fma32 = true, .fma64 = true, .subnormals = true, .half = true, .name = "full"}; }
+static kir_caps full_caps(void) {
+    return (kir_caps){
+        .i8 = true, .i16 = true, .i64 = true, .f64 = true, .fma32 = true, .fma64 = true, .subnormals = true, .half = true, .name = "full"};
+}
 
 /* Edge values of integers and floats, and chance. */
 /* Digits of 16 or 32 bits at the edges of what division estimates: quotient digits that are guessed one or two too large. */
@@ -42,12 +45,32 @@ static eval_value random_value(uint8_t type) {
     if (type == KIR_BOOL) return ev_from(next_random() & 1);
     uint64_t r = next_random();
     if (kir_type_is_float(type)) {
-        static const uint32_t f32[] = {0, 0x80000000, 1, 0x80000001, 0x007FFFFF, 0x00800000, 0x00800001, 0x3F800000, 0xBF800000, 0x3F000000, 0x40200000, 0xC0200000, 0x7F7FFFFF, 0x7F800000,
-                                       0xFF800000, 0x7FC00000, 0x4B000000, 0x4AFFFFFF, 0x34000000, 0x00000100, 0x01000000, 0x33800000, 0x4F000000, 0x4F800000, 0x5F000000, 0xCF000000};
-        static const uint64_t f64[] = {0, UINT64_C(1) << 63, 1, UINT64_C(0x000FFFFFFFFFFFFF), UINT64_C(0x0010000000000000), UINT64_C(0x3FF0000000000000), UINT64_C(0xBFF0000000000000),
-                                       UINT64_C(0x3FE0000000000000), UINT64_C(0x4004000000000000), UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x7FF0000000000000), UINT64_C(0xFFF0000000000000),
-                                       UINT64_C(0x7FF8000000000000), UINT64_C(0x4330000000000000), UINT64_C(0x432FFFFFFFFFFFFF), UINT64_C(0x36A0000000000000), UINT64_C(0x3810000000000000),
-                                       UINT64_C(0x47EFFFFFF0000000), UINT64_C(0x47EFFFFFEFFFFFFF), UINT64_C(0x43E0000000000000), UINT64_C(0x41DFFFFFFFC00000), UINT64_C(0x380FFFFFFFFFFFFF)};
+        static const uint32_t f32[] = {0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000, 0x00800001,
+                                       0x3F800000, 0xBF800000, 0x3F000000, 0x40200000, 0xC0200000, 0x7F7FFFFF, 0x7F800000,
+                                       0xFF800000, 0x7FC00000, 0x4B000000, 0x4AFFFFFF, 0x34000000, 0x00000100, 0x01000000,
+                                       0x33800000, 0x4F000000, 0x4F800000, 0x5F000000, 0xCF000000};
+        static const uint64_t f64[] = {0,
+                                       UINT64_C(1) << 63,
+                                       1,
+                                       UINT64_C(0x000FFFFFFFFFFFFF),
+                                       UINT64_C(0x0010000000000000),
+                                       UINT64_C(0x3FF0000000000000),
+                                       UINT64_C(0xBFF0000000000000),
+                                       UINT64_C(0x3FE0000000000000),
+                                       UINT64_C(0x4004000000000000),
+                                       UINT64_C(0x7FEFFFFFFFFFFFFF),
+                                       UINT64_C(0x7FF0000000000000),
+                                       UINT64_C(0xFFF0000000000000),
+                                       UINT64_C(0x7FF8000000000000),
+                                       UINT64_C(0x4330000000000000),
+                                       UINT64_C(0x432FFFFFFFFFFFFF),
+                                       UINT64_C(0x36A0000000000000),
+                                       UINT64_C(0x3810000000000000),
+                                       UINT64_C(0x47EFFFFFF0000000),
+                                       UINT64_C(0x47EFFFFFEFFFFFFF),
+                                       UINT64_C(0x43E0000000000000),
+                                       UINT64_C(0x41DFFFFFFFC00000),
+                                       UINT64_C(0x380FFFFFFFFFFFFF)};
         if (r % 3 == 0) return ev_from(type == HG_TYPE_F32 ? f32[r / 3 % HG_COUNT_OF(f32)] : f64[r / 3 % HG_COUNT_OF(f64)]);
         if (r % 3 == 1) { /* near one another in size, so that sums and remainders cancel */
             double d = ldexp((double)(int64_t)next_random(), (int)(r / 3 % 12) - 66);
@@ -63,8 +86,14 @@ static eval_value random_value(uint8_t type) {
     ev_cut(&v, bits);
     switch (r % 6) {
     case 0: v = ev_from(r / 8 % 4); break;
-    case 1: v = ev_from(r / 8 % 3 + 1); v = ev_neg(&v, bits); break;
-    case 2: v = ev_from(1); v = ev_shl(&v, (uint32_t)(r / 8 % bits), bits); break;
+    case 1:
+        v = ev_from(r / 8 % 3 + 1);
+        v = ev_neg(&v, bits);
+        break;
+    case 2:
+        v = ev_from(1);
+        v = ev_shl(&v, (uint32_t)(r / 8 % bits), bits);
+        break;
     case 3: v = ev_shr(&v, (uint32_t)(r / 8 % bits), bits, false); break;
     case 4: v = ev_shr(&v, (uint32_t)(r / 8 % bits), bits, true); break;
     default: break;
@@ -76,7 +105,9 @@ static bool is_nan(uint8_t type, const eval_value *v) {
     if (type == HG_TYPE_F32) return (v->limb[0] & 0x7FFFFFFF) > 0x7F800000;
     return type == HG_TYPE_F64 && (ev_u64(v) & ~(UINT64_C(1) << 63)) > UINT64_C(0x7FF0000000000000);
 }
-static bool same(uint8_t type, const eval_value *a, const eval_value *b) { return (is_nan(type, a) && is_nan(type, b)) || ev_cmp(a, b) == 0; }
+static bool same(uint8_t type, const eval_value *a, const eval_value *b) {
+    return (is_nan(type, a) && is_nan(type, b)) || ev_cmp(a, b) == 0;
+}
 
 static void add_input(kir_module *m, uint8_t type) {
     kir_input *in = hg_vec_push(&m->inputs);
@@ -110,8 +141,10 @@ static void lower_inputs(const kir_module *m, const kir_module *original, const 
         const kir_input *x = &m->inputs.data[i];
         uint64_t from = x->reg - 1u; /* test modules number their inputs by reg */
         out[i] = ev_from(0);
-        if (x->limb_bytes) memcpy(&out[i], (const uint8_t *)&in[from] + (uint64_t)x->limb * x->limb_bytes, x->limb_bytes);
-        else out[i] = in[i < n ? i : from];
+        if (x->limb_bytes)
+            memcpy(&out[i], (const uint8_t *)&in[from] + (uint64_t)x->limb * x->limb_bytes, x->limb_bytes);
+        else
+            out[i] = in[i < n ? i : from];
     }
 }
 
@@ -134,8 +167,9 @@ static void check_legal(const kir_module *m, const kir_caps *caps, const char *w
     CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s for %s: %s", what, caps->name, hg_last_error()->message);
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) || (v->type == HG_TYPE_U8 && !caps->i8) || (v->type == HG_TYPE_U16 && !caps->i16) ||
-                       (v->type == HG_TYPE_U64 && !caps->i64) || (v->type == HG_TYPE_F64 && !caps->f64);
+            bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) || (v->type == HG_TYPE_U8 && !caps->i8) ||
+                       (v->type == HG_TYPE_U16 && !caps->i16) || (v->type == HG_TYPE_U64 && !caps->i64) ||
+                       (v->type == HG_TYPE_F64 && !caps->f64);
             bad = bad || (v->op == KIR_DERIVED && !caps->derived[v->u.derived.fn][v->u.derived.atlas_type]);
             bad = bad || (v->op == KIR_FFMA && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32));
             bad = bad || ((v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) && !caps->half);
@@ -173,8 +207,10 @@ static void compare_modules(kir_module *m, const kir_caps *caps, int count, uint
         memcpy(&a, memory[0], size);
         memcpy(&b, memory[1], size);
         bool good = fault[0] == fault[1] && memcmp(memory[0] + size, memory[1] + size, MEMORY - size) == 0 && same(type, &a, &b);
-        CHECK_MESSAGE(good, "%s for %s: fault %d, expected %d; of %08x%08x, %08x%08x, %08x%08x: %08x %08x, expected %08x %08x", what, caps->name, fault[1], fault[0], in[0].limb[1], in[0].limb[0],
-                      in[1].limb[1], in[1].limb[0], m->inputs.count > 2 ? in[2].limb[1] : 0, m->inputs.count > 2 ? in[2].limb[0] : 0, b.limb[1], b.limb[0], a.limb[1], a.limb[0]);
+        CHECK_MESSAGE(good, "%s for %s: fault %d, expected %d; of %08x%08x, %08x%08x, %08x%08x: %08x %08x, expected %08x %08x", what,
+                      caps->name, fault[1], fault[0], in[0].limb[1], in[0].limb[0], in[1].limb[1], in[1].limb[0],
+                      m->inputs.count > 2 ? in[2].limb[1] : 0, m->inputs.count > 2 ? in[2].limb[0] : 0, b.limb[1], b.limb[0], a.limb[1],
+                      a.limb[0]);
         if (!good) break;
     }
     free(in);
@@ -194,20 +230,26 @@ static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8
     kir_value *args[3];
     for (uint8_t i = 0; i < nargs; i++) {
         args[i] = get_input(&b, i);
-        if (types[i] == KIR_BOOL) args[i] = kir_binary(&b, KIR_CMP_EQ, kir_binary(&b, KIR_AND, args[i], kir_const(&b, HG_TYPE_U32, 1)), kir_const(&b, HG_TYPE_U32, 1));
+        if (types[i] == KIR_BOOL)
+            args[i] = kir_binary(&b, KIR_CMP_EQ, kir_binary(&b, KIR_AND, args[i], kir_const(&b, HG_TYPE_U32, 1)),
+                                 kir_const(&b, HG_TYPE_U32, 1));
     }
     store_result(&b, 0, kir_emit(&b, op, result, nargs, args));
     compare_modules(m, caps, count, result, what);
     kir_module_destroy(m);
 }
 
-static const uint8_t INTEGERS[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
+static const uint8_t INTEGERS[] = {HG_TYPE_U8,   HG_TYPE_U16,  HG_TYPE_U32,   HG_TYPE_U64,   HG_TYPE_U128,
+                                   HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
 
 /* How many of INTEGERS to try: the functions on limbs differ only between 64- and 32-bit limbs. */
-static size_t widths(const kir_caps *caps) { return strcmp(caps->name, "full") == 0 ? HG_COUNT_OF(INTEGERS) : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1 : 6; }
+static size_t widths(const kir_caps *caps) {
+    return strcmp(caps->name, "full") == 0 ? HG_COUNT_OF(INTEGERS) : !caps->subnormals && !caps->i64 ? HG_COUNT_OF(INTEGERS) - 1 : 6;
+}
 
 static void integer_operations(const kir_caps *caps, int count) {
-    static const kir_op BINARY[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_AND, KIR_OR, KIR_XOR, KIR_MULHI_U};
+    static const kir_op BINARY[] = {KIR_ADD,  KIR_SUB, KIR_MUL, KIR_UDIV, KIR_UREM,   KIR_SDIV,
+                                    KIR_SREM, KIR_AND, KIR_OR,  KIR_XOR,  KIR_MULHI_U};
     static const kir_op COMPARE[] = {KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
     static const kir_op SHIFTS[] = {KIR_SHL, KIR_LSHR, KIR_ASHR};
     for (size_t t = 0; t < widths(caps); t++) {
@@ -232,7 +274,8 @@ static void integer_operations(const kir_caps *caps, int count) {
 }
 
 static void float_operations(const kir_caps *caps, int count) {
-    static const kir_op BINARY[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV}, UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT}, COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
+    static const kir_op BINARY[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV}, UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT},
+                        COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     for (int t = 0; t < 2; t++) {
         uint8_t type = REALS[t], args[3] = {type, type, type}, bits = type == HG_TYPE_F32 ? HG_TYPE_U32 : HG_TYPE_U64;
@@ -265,8 +308,10 @@ static void inexact_operations(kir_caps caps, int count) {
         kir_op op;
         uint8_t nargs;
         char kind; /* a: to the same type, c: comparison, u: from, i: to integers, f: between floats */
-    } ROWS[] = {{KIR_FADD, 2, 'a'}, {KIR_FSUB, 2, 'a'}, {KIR_FMUL, 2, 'a'}, {KIR_FDIV, 2, 'a'}, {KIR_FSQRT, 1, 'a'}, {KIR_FFMA, 3, 'a'}, {KIR_FFLOOR, 1, 'a'}, {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'},
-                {KIR_FCMP_EQ, 2, 'c'}, {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'}, {KIR_S2F, 1, 'u'}, {KIR_F2U, 1, 'i'}, {KIR_F2S, 1, 'i'}, {KIR_F2F, 1, 'f'}};
+    } ROWS[] = {{KIR_FADD, 2, 'a'},    {KIR_FSUB, 2, 'a'},    {KIR_FMUL, 2, 'a'},   {KIR_FDIV, 2, 'a'},  {KIR_FSQRT, 1, 'a'},
+                {KIR_FFMA, 3, 'a'},    {KIR_FFLOOR, 1, 'a'},  {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'}, {KIR_FCMP_EQ, 2, 'c'},
+                {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'},    {KIR_S2F, 1, 'u'},   {KIR_F2U, 1, 'i'},
+                {KIR_F2S, 1, 'i'},     {KIR_F2F, 1, 'f'}};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     char name[96];
     const char *of = caps.name;
@@ -297,7 +342,8 @@ static void inexact_operations(kir_caps caps, int count) {
     one_operation(KIR_B2F, f32, &u16, 1, &caps, count);
     one_operation(KIR_F2H, u16, &f32, 1, &caps, count);
     one_operation(KIR_F2B, u16, &f32, 1, &caps, count);
-    for (int op = 0; op < KIR_OP_COUNT; op++) caps.inexact[op][0] = caps.inexact[op][1] = op >= KIR_FADD && op <= KIR_F2B && (op <= KIR_FRINT || op >= KIR_FCMP_EQ);
+    for (int op = 0; op < KIR_OP_COUNT; op++)
+        caps.inexact[op][0] = caps.inexact[op][1] = op >= KIR_FADD && op <= KIR_F2B && (op <= KIR_FRINT || op >= KIR_FCMP_EQ);
     caps.inexact[KIR_SELECT][0] = caps.inexact[KIR_SELECT][1] = caps.inexact[KIR_BITCAST][0] = caps.inexact[KIR_BITCAST][1] = false;
     caps.inexact[KIR_ZEXT][0] = caps.inexact[KIR_SEXT][0] = caps.inexact[KIR_TRUNC][0] = false;
     caps.fma32 = caps.fma64 = false;
@@ -313,7 +359,8 @@ static void everything(const kir_caps *caps, int count) {
 /* ---- random programs ---- */
 
 enum { POOL = 256, DEPTH = 3 };
-static const uint8_t TYPES[] = {KIR_BOOL, HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_F32, HG_TYPE_F64};
+static const uint8_t TYPES[] = {KIR_BOOL,     HG_TYPE_U8,   HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64,
+                                HG_TYPE_U128, HG_TYPE_U256, HG_TYPE_F32, HG_TYPE_F64};
 typedef struct generator {
     kir_builder b;
     kir_value *pool[POOL];
@@ -325,8 +372,10 @@ typedef struct generator {
 
 static uint64_t chance(uint64_t n) { return next_random() % n; }
 static void keep(generator *g, kir_value *v) {
-    if (g->count < POOL) g->pool[g->count++] = v;
-    else g->pool[chance(POOL)] = v;
+    if (g->count < POOL)
+        g->pool[g->count++] = v;
+    else
+        g->pool[chance(POOL)] = v;
 }
 static kir_value *random_const(generator *g, uint8_t type) {
     if (type == KIR_BOOL) return kir_const(&g->b, type, chance(2));
@@ -338,14 +387,19 @@ static kir_value *some(generator *g, uint8_t type) {
         kir_value *v = g->pool[chance((uint64_t)g->count)];
         if (v->type == type) return v;
     }
-    if (chance(2)) return kir_get(&g->b, g->vars[type == KIR_BOOL ? 0 : type >= HG_TYPE_U8 ? (size_t)(type - HG_TYPE_U8 + 1) : type == HG_TYPE_F32 ? 7 : 8]);
+    if (chance(2))
+        return kir_get(&g->b, g->vars[type == KIR_BOOL      ? 0
+                                      : type >= HG_TYPE_U8  ? (size_t)(type - HG_TYPE_U8 + 1)
+                                      : type == HG_TYPE_F32 ? 7
+                                                            : 8]);
     return random_const(g, type);
 }
 /* A NaN's bits differ from target to target: they are made one before anything looks at them. */
 static kir_value *tidy(generator *g, kir_value *v) {
     if (!kir_type_is_float(v->type)) return v;
     kir_builder *b = &g->b;
-    return kir_select(b, kir_binary(b, KIR_FCMP_EQ, v, v), v, kir_const(b, v->type, v->type == HG_TYPE_F64 ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
+    return kir_select(b, kir_binary(b, KIR_FCMP_EQ, v, v), v,
+                      kir_const(b, v->type, v->type == HG_TYPE_F64 ? UINT64_C(0x7FF8) << 48 : 0x7FC00000));
 }
 static kir_value *element(generator *g) { return kir_binary(&g->b, KIR_AND, some(g, HG_TYPE_U32), kir_const(&g->b, HG_TYPE_U32, 3)); }
 
@@ -388,7 +442,9 @@ static void memory_access(generator *g) {
 }
 
 static void derived(generator *g) {
-    static const uint16_t FN[] = {HG_OP_REM, HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS, HG_OP_ABS, HG_OP_NEG, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_ROUND, HG_OP_EXP, HG_OP_LOG, HG_OP_SIN, HG_OP_TANH, HG_OP_POW, KIR_FN_ATAN2, HG_OP_NOT};
+    static const uint16_t FN[] = {HG_OP_REM, HG_OP_MIN,   HG_OP_MAX,  HG_OP_MAD,    HG_OP_FMS, HG_OP_ABS,
+                                  HG_OP_NEG, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_ROUND,  HG_OP_EXP, HG_OP_LOG,
+                                  HG_OP_SIN, HG_OP_TANH,  HG_OP_POW,  KIR_FN_ATAN2, HG_OP_NOT};
     uint16_t fn = FN[chance(HG_COUNT_OF(FN))];
     hg_type type = (hg_type)chance(HG_TYPE_COUNT);
     if (!kir_define_exists(fn, type) || (hg_type_is_integer(type) && hg_type_size_bytes(type) > 32)) return;
@@ -426,8 +482,10 @@ static void convert(generator *g) {
 }
 
 static void compute(generator *g) {
-    static const kir_op INT[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_AND, KIR_OR, KIR_XOR, KIR_UDIV, KIR_UREM, KIR_SDIV, KIR_SREM, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT, KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CLZ};
-    static const kir_op REAL[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE, KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT, KIR_FFMA};
+    static const kir_op INT[] = {KIR_ADD,  KIR_SUB,    KIR_MUL,     KIR_AND,     KIR_OR,  KIR_XOR,  KIR_UDIV, KIR_UREM, KIR_SDIV,
+                                 KIR_SREM, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT, KIR_SHL, KIR_LSHR, KIR_ASHR, KIR_CLZ};
+    static const kir_op REAL[] = {KIR_FADD,    KIR_FSUB,  KIR_FMUL,   KIR_FDIV,   KIR_FCMP_EQ, KIR_FCMP_LT,
+                                  KIR_FCMP_LE, KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT,   KIR_FFMA};
     kir_builder *b = &g->b;
     uint8_t type = TYPES[1 + chance(8)];
     if (chance(6) == 0) {
@@ -436,14 +494,19 @@ static void compute(generator *g) {
     }
     if (kir_type_is_float(type)) {
         kir_op op = REAL[chance(HG_COUNT_OF(REAL))];
-        if (op == KIR_FFMA) keep(g, kir_ffma(b, some(g, type), some(g, type), some(g, type)));
-        else if (op >= KIR_FSQRT && op <= KIR_FRINT) keep(g, kir_unary(b, op, some(g, type)));
-        else keep(g, kir_binary(b, op, some(g, type), some(g, type)));
+        if (op == KIR_FFMA)
+            keep(g, kir_ffma(b, some(g, type), some(g, type), some(g, type)));
+        else if (op >= KIR_FSQRT && op <= KIR_FRINT)
+            keep(g, kir_unary(b, op, some(g, type)));
+        else
+            keep(g, kir_binary(b, op, some(g, type), some(g, type)));
         return;
     }
     kir_op op = INT[chance(HG_COUNT_OF(INT))];
-    if (op == KIR_CLZ) keep(g, kir_unary(b, op, some(g, type)));
-    else keep(g, kir_binary(b, op, some(g, type), op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR ? some(g, HG_TYPE_U32) : some(g, type)));
+    if (op == KIR_CLZ)
+        keep(g, kir_unary(b, op, some(g, type)));
+    else
+        keep(g, kir_binary(b, op, some(g, type), op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR ? some(g, HG_TYPE_U32) : some(g, type)));
 }
 
 static void private_access(generator *g) {
@@ -470,11 +533,16 @@ static void private_access(generator *g) {
 static void statement(generator *g, int *depth) {
     kir_builder *b = &g->b;
     uint64_t what = chance(20);
-    if (what < 8) compute(g);
-    else if (what < 11) convert(g);
-    else if (what < 12) derived(g);
-    else if (what < 14) memory_access(g);
-    else if (what < 18 || *depth >= DEPTH) private_access(g);
+    if (what < 8)
+        compute(g);
+    else if (what < 11)
+        convert(g);
+    else if (what < 12)
+        derived(g);
+    else if (what < 14)
+        memory_access(g);
+    else if (what < 18 || *depth >= DEPTH)
+        private_access(g);
     else if (what == 18) {
         kir_value *branch = kir_if_begin(b, some(g, KIR_BOOL));
         int kept = g->count;
@@ -542,8 +610,8 @@ static void failing_allocations(const kir_module *m, const kir_caps *caps) {
         allocations_left = n;
         hg_status status = kir_legalise(m, caps, &low);
         allocations_left = INT64_MAX;
-        CHECK_MESSAGE(status == HG_OK ? low != NULL : status == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before, "allocation %lld fails: status %d, %lld blocks left", (long long)n, (int)status,
-                      (long long)(blocks - before));
+        CHECK_MESSAGE(status == HG_OK ? low != NULL : status == HG_ERROR_OUT_OF_MEMORY && !low && blocks == before,
+                      "allocation %lld fails: status %d, %lld blocks left", (long long)n, (int)status, (long long)(blocks - before));
         if (status != HG_OK) continue;
         kir_module_destroy(low);
         return;
@@ -563,7 +631,8 @@ static void random_program(uint64_t number, const kir_caps *const *caps, size_t 
     for (size_t i = 0; i < 5; i++) g.arrays[i] = kir_var_create(m, NULL, array_types[i], 4, "a");
     static const uint8_t table_types[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U64, HG_TYPE_U32};
     for (size_t i = 0; i < 4; i++) g.tables[i] = kir_table_create(m, table_types[i], 4, words, "t");
-    kir_function *callees[3] = {random_callee(m, &g, "first", HG_TYPE_U64), random_callee(m, &g, "second", HG_TYPE_F64), random_callee(m, &g, "third", KIR_VOID)};
+    kir_function *callees[3] = {random_callee(m, &g, "first", HG_TYPE_U64), random_callee(m, &g, "second", HG_TYPE_F64),
+                                random_callee(m, &g, "third", KIR_VOID)};
     memcpy(g.callee, callees, sizeof callees);
     kir_builder_init(&g.b, m, f);
     for (size_t i = 1; i < HG_COUNT_OF(TYPES); i++) keep(&g, get_input(&g.b, i - 1));

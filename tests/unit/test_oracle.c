@@ -16,8 +16,16 @@ static void put(hg_type type, uint64_t v, uint8_t *bytes) {
     for (uint32_t i = 0; i < oracle_size(type) && i < 8; i++) bytes[i] = (uint8_t)(v >> (8 * i));
 }
 
-static uint64_t f32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-static uint64_t f64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+static uint64_t f32(float x) {
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return u;
+}
+static uint64_t f64(double x) {
+    uint64_t u;
+    memcpy(&u, &x, 8);
+    return u;
+}
 
 static uint64_t cvt(hg_type to, hg_type from, uint64_t source) {
     uint8_t s[ORACLE_MAX_BYTES], r[ORACLE_MAX_BYTES];
@@ -148,7 +156,8 @@ static void test_corner_cases(void) {
 
 /* 8-bit results are the low byte of wide results of the sign-extended operands; division must satisfy q b + r = a. */
 static void test_wide_against_narrow(void) {
-    static const hg_op OPS[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_REM, HG_OP_MIN, HG_OP_MAX, HG_OP_AND, HG_OP_OR, HG_OP_XOR};
+    static const hg_op OPS[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_REM,
+                                HG_OP_MIN, HG_OP_MAX, HG_OP_AND, HG_OP_OR,  HG_OP_XOR};
     uint64_t differences = 0;
     for (int is_signed = 0; is_signed < 2; is_signed++)
         for (size_t o = 0; o < sizeof OPS / sizeof OPS[0]; o++)
@@ -156,7 +165,8 @@ static void test_wide_against_narrow(void) {
                 for (uint32_t b = 0; b < 256; b += 5) {
                     hg_type small = is_signed ? HG_TYPE_I64 : HG_TYPE_U64, big = is_signed ? HG_TYPE_I256 : HG_TYPE_U256;
                     uint64_t x = is_signed ? (uint64_t)(int64_t)(int8_t)a : a, y = is_signed ? (uint64_t)(int64_t)(int8_t)b : b;
-                    uint8_t s[2][ORACLE_MAX_BYTES], w[2][ORACLE_MAX_BYTES], r1[ORACLE_MAX_BYTES], r2[ORACLE_MAX_BYTES], cut[ORACLE_MAX_BYTES];
+                    uint8_t s[2][ORACLE_MAX_BYTES], w[2][ORACLE_MAX_BYTES], r1[ORACLE_MAX_BYTES], r2[ORACLE_MAX_BYTES],
+                        cut[ORACLE_MAX_BYTES];
                     put(small, x, s[0]);
                     put(small, y, s[1]);
                     oracle_convert(big, small, s[0], w[0]);
@@ -192,17 +202,26 @@ static void test_long_division(void) {
 }
 
 static void test_narrow_floats(void) {
-    uint64_t one = 0x3C00, ulp = 0x3C01; /* f16: 1, 1 + 2^-10 */
-    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_F16, one, 0x1000), one);      /* 1 + 2^-11: tie to even */
+    uint64_t one = 0x3C00, ulp = 0x3C01;                       /* f16: 1, 1 + 2^-10 */
+    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_F16, one, 0x1000), one); /* 1 + 2^-11: tie to even */
     CHECK_U64(eval(HG_OP_ADD, HG_TYPE_F16, ulp, 0x1000), 0x3C02);
-    CHECK_U64(eval(HG_OP_MUL, HG_TYPE_F16, 0x7BFF, 0x4000), 0x7C00); /* overflow */
-    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_BF16, 0x3F80, 0x3B80), 0x3F80); /* 1 + 2^-8: tie to even */
-    CHECK_U64(eval3(HG_OP_MAD, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0); /* the product is rounded first */
+    CHECK_U64(eval(HG_OP_MUL, HG_TYPE_F16, 0x7BFF, 0x4000), 0x7C00);             /* overflow */
+    CHECK_U64(eval(HG_OP_ADD, HG_TYPE_BF16, 0x3F80, 0x3B80), 0x3F80);            /* 1 + 2^-8: tie to even */
+    CHECK_U64(eval3(HG_OP_MAD, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0);      /* the product is rounded first */
     CHECK_U64(eval3(HG_OP_FMA, HG_TYPE_F16, ulp, ulp, 0x8000 | 0x3C02), 0x0010); /* 2^-20 */
 }
 
-static float f32_of(uint64_t bits) { uint32_t u = (uint32_t)bits; float x; memcpy(&x, &u, 4); return x; }
-static double f64_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+static float f32_of(uint64_t bits) {
+    uint32_t u = (uint32_t)bits;
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+static double f64_of(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
 
 /* Quad results rounded once are never more than one place from the host's own functions. */
 static void test_functions(void) {

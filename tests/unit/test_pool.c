@@ -81,8 +81,15 @@ static void test_huge(hg_thread_pool *pool) {
 
 /* ---- nesting ---- */
 
-typedef struct nest { hg_thread_pool *pool, *other; _Atomic uint64_t sum, bad; } nest;
-typedef struct inner { uint32_t worker; pthread_t thread; _Atomic uint64_t *sum, *bad; } inner;
+typedef struct nest {
+    hg_thread_pool *pool, *other;
+    _Atomic uint64_t sum, bad;
+} nest;
+typedef struct inner {
+    uint32_t worker;
+    pthread_t thread;
+    _Atomic uint64_t *sum, *bad;
+} inner;
 
 static void inner_part(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     inner *in = user;

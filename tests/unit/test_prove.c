@@ -78,23 +78,34 @@ static const struct {
     {"a displacement", " ldg.u32 r11, [r1 + r255 + 4]\n", 0, 0, 17, 10, true},
     {"a displacement below zero", " ldg.u32 r11, [r1 + r255 - 1]\n", 0, 0, 170, 10, false},
     {"a guard", " setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n", 10, 0, 10, 64, true},
-    {"a guard that is too late", " mov_imm.u64 r9, 8\n mul.u64 r10, r255, r9\n setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u64 r11, [r1 + r10]\nout:\n exit\n",
-     10, 0, 80, 64, true},
+    {"a guard that is too late",
+     " mov_imm.u64 r9, 8\n mul.u64 r10, r255, r9\n setgeu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u64 r11, [r1 + r10]\nout:\n exit\n", 10, 0,
+     80, 64, true},
     {"a guard of one more", " setgtu.u64 p0, r255, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r255]\nout:\n exit\n", 10, 0, 10, 64, false},
-    {"a loop tested above", " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r10]\n"
-     " add.u64 r10, r10, r9\n bra @top\nout:\n exit\n", 10, 0, 10, 4, true},
-    {"a loop tested below", " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
-     " setltu.u64 p0, r10, r3\n bra.p0 @top\n exit\n", 10, 0, 10, 4, true},
-    {"a loop that goes one too far", " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
-     " setleu.u64 p0, r10, r3\n bra.p0 @top\n exit\n", 10, 0, 10, 4, false},
-    {"a loop in a loop", " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\nouter:\n mov_imm.u64 r12, 0\ninner:\n mul.u64 r13, r10, r4\n add.u64 r13, r13, r12\n"
+    {"a loop tested above",
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n ldg.u8 r11, [r1 + r10]\n"
+     " add.u64 r10, r10, r9\n bra @top\nout:\n exit\n",
+     10, 0, 10, 4, true},
+    {"a loop tested below",
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
+     " setltu.u64 p0, r10, r3\n bra.p0 @top\n exit\n",
+     10, 0, 10, 4, true},
+    {"a loop that goes one too far",
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\ntop:\n ldg.u8 r11, [r1 + r10]\n add.u64 r10, r10, r9\n"
+     " setleu.u64 p0, r10, r3\n bra.p0 @top\n exit\n",
+     10, 0, 10, 4, false},
+    {"a loop in a loop",
+     " mov_imm.u64 r9, 1\n mov_imm.u64 r10, 0\nouter:\n mov_imm.u64 r12, 0\ninner:\n mul.u64 r13, r10, r4\n add.u64 r13, r13, r12\n"
      " ldg.u8 r11, [r1 + r13]\n add.u64 r12, r12, r9\n setltu.u64 p0, r12, r4\n bra.p0 @inner\n add.u64 r10, r10, r9\n"
-     " setltu.u64 p0, r10, r3\n bra.p0 @outer\n exit\n", 7, 5, 35, 2, true},
+     " setltu.u64 p0, r10, r3\n bra.p0 @outer\n exit\n",
+     7, 5, 35, 2, true},
     {"a clamped index", " mov_imm.u64 r9, 31\n min.u64 r10, r255, r9\n ldg.u8 r11, [r1 + r10]\n", 0, 0, 32, 100, true},
     {"an index out of memory", " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 256, 10, true},
     {"the same, too large", " ldg.u8 r10, [r1 + r255]\n cvt.u64.u8 r11, r10\n ldg.u8 r12, [r1 + r11]\n", 0, 0, 255, 10, false},
-    {"a mirrored index", " mov_imm.u64 r9, 1\n sub.u64 r10, r3, r9\n sub.u64 r10, r10, r255\n ldg.u8 r12, [r1 + r10]\n", 10, 0, 10, 10, true},
-    {"a call", " mov.u64 r10, r255\n call @f\n exit\nf:\n setgeu.u64 p0, r10, r3\n bra.p0 @g\n ldg.u8 r11, [r1 + r10]\ng:\n ret\n", 10, 0, 10, 20, true},
+    {"a mirrored index", " mov_imm.u64 r9, 1\n sub.u64 r10, r3, r9\n sub.u64 r10, r10, r255\n ldg.u8 r12, [r1 + r10]\n", 10, 0, 10, 10,
+     true},
+    {"a call", " mov.u64 r10, r255\n call @f\n exit\nf:\n setgeu.u64 p0, r10, r3\n bra.p0 @g\n ldg.u8 r11, [r1 + r10]\ng:\n ret\n", 10, 0,
+     10, 20, true},
 };
 
 static void known(void) {
@@ -116,10 +127,11 @@ static void known(void) {
 
 /* A plane of blocks with a guard in each direction. */
 static void plane(void) {
-    static const char BODY[] = HEAD " rdid r20, block_idx_x\n rdid r21, block_dim_x\n rdid r22, lane_idx_x\n mul.u32 r20, r20, r21\n add.u32 r20, r20, r22\n"
-                                    " cvt.u64.u32 r10, r20\n rdid r20, block_idx_y\n rdid r21, block_dim_y\n rdid r22, lane_idx_y\n mul.u32 r20, r20, r21\n"
-                                    " add.u32 r20, r20, r22\n cvt.u64.u32 r11, r20\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n setgeu.u64 p0, r11, r4\n"
-                                    " bra.p0 @out\n mul.u64 r12, r11, r3\n add.u64 r12, r12, r10\n ldg.u8 r13, [r1 + r12]\nout:\n exit\n";
+    static const char BODY[] = HEAD
+        " rdid r20, block_idx_x\n rdid r21, block_dim_x\n rdid r22, lane_idx_x\n mul.u32 r20, r20, r21\n add.u32 r20, r20, r22\n"
+        " cvt.u64.u32 r10, r20\n rdid r20, block_idx_y\n rdid r21, block_dim_y\n rdid r22, lane_idx_y\n mul.u32 r20, r20, r21\n"
+        " add.u32 r20, r20, r22\n cvt.u64.u32 r11, r20\n setgeu.u64 p0, r10, r3\n bra.p0 @out\n setgeu.u64 p0, r11, r4\n"
+        " bra.p0 @out\n mul.u64 r12, r11, r3\n add.u64 r12, r12, r10\n ldg.u8 r13, [r1 + r12]\nout:\n exit\n";
     hg_program *program;
     kir_module *m = lower(BODY, &program);
     if (!m) return;
@@ -188,8 +200,11 @@ static void access_memory(writer *w) {
     const char *type = TYPES[below(4)];
     unsigned index = any();
     int disp = (int)below(12) - (below(8) ? 0 : 6);
-    if (disp) put(w, " ldg.%s r%u, [r1 + r%u %c %d]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index, disp < 0 ? '-' : '+', abs(disp));
-    else put(w, " ldg.%s r%u, [r1 + r%u]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index);
+    if (disp)
+        put(w, " ldg.%s r%u, [r1 + r%u %c %d]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index,
+            disp < 0 ? '-' : '+', abs(disp));
+    else
+        put(w, " ldg.%s r%u, [r1 + r%u]\n", type, strcmp(type, "u64") ? 40 + (unsigned)type[1] % 3 : own(), index);
     if (!strcmp(type, "u8") && below(2)) put(w, " cvt.u64.u8 r%u, r%u\n", own(), 40 + (unsigned)type[1] % 3);
 }
 
@@ -222,18 +237,24 @@ static void loop(writer *w) {
     if (below(3)) put(w, " mov.u64 r%u, r%u\n", own(), counter);
     statements(w, 1 + (unsigned)below(4));
     put(w, " mov_imm.u64 r30, %u\n add.u64 r%u, r%u, r30\n", step, counter, counter);
-    if (above) put(w, " bra @a%u\nb%u:\n", l, l);
-    else put(w, " setltu.u64 p1, r%u, r%u\n bra.p1 @a%u\n", counter, bound, l);
+    if (above)
+        put(w, " bra @a%u\nb%u:\n", l, l);
+    else
+        put(w, " setltu.u64 p1, r%u, r%u\n bra.p1 @a%u\n", counter, bound, l);
 }
 
 static void statements(writer *w, unsigned count) {
     w->depth++;
     for (unsigned i = 0; i < count; i++) {
         uint64_t kind = below(12);
-        if (kind < 5 || w->depth > 3) compute(w);
-        else if (kind < 8) access_memory(w);
-        else if (kind < 10) branch(w);
-        else loop(w);
+        if (kind < 5 || w->depth > 3)
+            compute(w);
+        else if (kind < 8)
+            access_memory(w);
+        else if (kind < 10)
+            branch(w);
+        else
+            loop(w);
     }
     w->depth--;
 }
@@ -257,8 +278,10 @@ static bool random_kernel(uint64_t seed, bool *faulted) {
     if (!m) return false;
     bool proven = prove(m, &l);
     *faulted = leaves_bounds(program, &l, bytes);
-    CHECK_MESSAGE(!proven || !*faulted, "seed %" PRIu64 ": proven, but it leaves its bounds (n %" PRIu64 ", m %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64
-                  " lanes)\n%s", seed, l.n, l.m, l.bytes, l.dims.lanes, w.text);
+    CHECK_MESSAGE(!proven || !*faulted,
+                  "seed %" PRIu64 ": proven, but it leaves its bounds (n %" PRIu64 ", m %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64
+                  " lanes)\n%s",
+                  seed, l.n, l.m, l.bytes, l.dims.lanes, w.text);
     kir_module_destroy(m);
     hg_program_release(program);
     return proven;

@@ -3,10 +3,9 @@
 #include "runtime_support.h"
 
 static void clear(void) {
-    static const char *const names[] = {"HOLOGRAM_BACKEND",    "HOLOGRAM_DEVICE_ID",       "HOLOGRAM_NUM_THREADS",
-                                        "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE", "HOLOGRAM_CPU_LEVEL",
-                                        "HOLOGRAM_PRETEND",    "HOLOGRAM_ENABLE_PROFILING",
-                                        "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
+    static const char *const names[] = {
+        "HOLOGRAM_BACKEND",   "HOLOGRAM_DEVICE_ID", "HOLOGRAM_NUM_THREADS",      "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE",
+        "HOLOGRAM_CPU_LEVEL", "HOLOGRAM_PRETEND",   "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 

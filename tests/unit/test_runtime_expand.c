@@ -23,7 +23,8 @@ static void run(hg_backend *b, const char *text, hg_buffer x, hg_buffer y, uint6
     hg_program_release(p);
 }
 
-#define ARRAYS(type) PROGRAM(".param r1 x buffer " type " inout\n.param r2 y buffer " type " inout\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r20, 0\n")
+#define ARRAYS(type) \
+    PROGRAM(".param r1 x buffer " type " inout\n.param r2 y buffer " type " inout\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r20, 0\n")
 
 /* More than 4096^2 elements; the sum of bytes does not care about the order. */
 static void three_levels(hg_backend *b) {
@@ -60,7 +61,9 @@ static void odd_offsets(hg_backend *b) {
     for (uint32_t i = 0; i < N; i++) values[i] = 1.0f / (float)(i + 1);
     for (uint32_t shift = 1; shift < 8; shift++) {
         char text[512];
-        snprintf(text, sizeof text, "%s parallel_map.f32 [r2 + r20 + %u], [r1 + r20 + %u], neg, r4\n parallel_reduce.f32 [r1 + r20 + %u], [r2 + r20 + %u], sum, r4\n",
+        snprintf(text, sizeof text,
+                 "%s parallel_map.f32 [r2 + r20 + %u], [r1 + r20 + %u], neg, r4\n parallel_reduce.f32 [r1 + r20 + %u], [r2 + r20 + %u], "
+                 "sum, r4\n",
                  ARRAYS("u8"), 2 * shift + 1, shift, shift, 2 * shift + 1);
         memset(bytes, 0, sizeof bytes);
         memcpy(bytes + shift, values, sizeof values);

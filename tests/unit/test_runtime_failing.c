@@ -113,9 +113,11 @@ static const char STEPS[] = PROGRAM(
     "pool.store.f32 r6, 0, r14\n");
 
 /* Instructions with functions, arrays and memory of the context that lowering adds. */
-static const char ATLAS[] = PROGRAM(".param r20 x buffer f32 in\n    rdid r1, grid_dim_x\n    mov_imm.u32 r2, 97\n    mult.inverse r3, r1, r2\n    res.accum r4, r3, 5\n"
-                                    "    res.accum r4, r4, r1\n    unity.test p0, eps=2.5\n    phase.write r1, 3\n    phase.read r5, 3\n    phase.adv r1\n    phase.get r6\n"
-                                    "    char.product.f64 r7, r1, r2\n    cls.get r8, r1\n    nbr.load r9, r8, 1\n");
+static const char ATLAS[] = PROGRAM(
+    ".param r20 x buffer f32 in\n    rdid r1, grid_dim_x\n    mov_imm.u32 r2, 97\n    mult.inverse r3, r1, r2\n    res.accum r4, r3, 5\n"
+    "    res.accum r4, r4, r1\n    unity.test p0, eps=2.5\n    phase.write r1, 3\n    phase.read r5, 3\n    phase.adv r1\n    phase.get "
+    "r6\n"
+    "    char.product.f64 r7, r1, r2\n    cls.get r8, r1\n    nbr.load r9, r8, 1\n");
 
 static void run_scene(const char *name, const char *text, const char *pretend) {
     hg_config config = hg_config_default();

@@ -117,13 +117,13 @@ static const program_case CASES[] = {
      NULL, 0, -1},
     {"shared memory lives across steps",
      ".shared 1024\n" MINE " rdid r10, lane_idx_x\n mov_imm.u32 r250, 2\n cvt.u64.u32 r11, r10\n shl.u64 r11, r11, r250\n ldg.u32 r12, [r5 "
-                           "+ r0]\n sts.u32 [shared + r11], r12\n mov_imm.u32 r13, 2\nagain:\n parallel_map.f32 r3, r1, abs, r4\n"
-                           " lds.u32 r14, [shared + r11]\n add.u32 r14, r14, r12\n sts.u32 [shared + r11], r14\n loop r13, @again\n"
-                           " lds.u32 r14, [shared + r11]\n stg.u32 [r5 + r0], r14\n",
+     "+ r0]\n sts.u32 [shared + r11], r12\n mov_imm.u32 r13, 2\nagain:\n parallel_map.f32 r3, r1, abs, r4\n"
+     " lds.u32 r14, [shared + r11]\n add.u32 r14, r14, r12\n sts.u32 [shared + r11], r14\n loop r13, @again\n"
+     " lds.u32 r14, [shared + r11]\n stg.u32 [r5 + r0], r14\n",
      NULL, 0, -1},
     {"barrier in a program with steps",
      ".shared 1024\n" MINE " rdid r10, lane_idx_x\n mov_imm.u32 r250, 2\n cvt.u64.u32 r11, r10\n shl.u64 r11, r11, r250\n ldg.u32 r12, [r5 "
-                           "+ r0]\n sts.u32 [shared + r11], r12\n bar.sync 0\n"
+     "+ r0]\n sts.u32 [shared + r11], r12\n bar.sync 0\n"
      " mov_imm.u64 r13, 0\n lds.u32 r14, [shared + r13]\n parallel_map.f32 r3, r1, abs, r4\n add.u32 r12, r12, r14\n stg.u32 [r5 + r0], "
      "r12\n",
      NULL, 0, -1},

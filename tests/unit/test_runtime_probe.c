@@ -15,7 +15,8 @@ static hg_backend *open_pretending(const char *pretend) {
 
 static void check_nothing_inexact(const hg_probe_result *r) {
     for (int op = 0; op < KIR_OP_COUNT; op++)
-        for (int f64 = 0; f64 < 2; f64++) CHECK_MESSAGE(!r->inexact[op][f64], "%s.%s is called inexact", kir_op_name((kir_op)op), f64 ? "f64" : "f32");
+        for (int f64 = 0; f64 < 2; f64++)
+            CHECK_MESSAGE(!r->inexact[op][f64], "%s.%s is called inexact", kir_op_name((kir_op)op), f64 ? "f64" : "f32");
 }
 
 static void exact_stays_exact(void) {

@@ -23,8 +23,8 @@ static uint32_t list_a(hg_device_info *d, uint32_t n, char reason[256]) { return
 static uint32_t list_b(hg_device_info *d, uint32_t n, char reason[256]) { return list("b", kinds_of[1], d, n, reason); }
 static uint32_t list_c(hg_device_info *d, uint32_t n, char reason[256]) { return list("c", kinds_of[2], d, n, reason); }
 static uint32_t list_d(hg_device_info *d, uint32_t n, char reason[256]) { return list("d", kinds_of[3], d, n, reason); }
-static const hg_driver a = {.name = "a", .enumerate = list_a}, b = {.name = "b", .enumerate = list_b}, c = {.name = "c", .enumerate = list_c},
-                       d = {.name = "d", .enumerate = list_d};
+static const hg_driver a = {.name = "a", .enumerate = list_a}, b = {.name = "b", .enumerate = list_b},
+                       c = {.name = "c", .enumerate = list_c}, d = {.name = "d", .enumerate = list_d};
 static const hg_driver *const drivers[] = {&a, &b, &c, &d};
 static const uint8_t automatic[] = {HG_IF_ACCELERATOR, HG_IF_ACCELERATOR, HG_AUTOMATIC, HG_NOT_AUTOMATIC};
 static bool accelerator = true;
@@ -62,9 +62,9 @@ static void check_select(const char *all, const char *name, uint32_t index, cons
 int main(void) {
     check_select("h/h/h/h", "auto", 0, "a0", HG_OK, NULL);
     check_select("h/h/h/h", "", 0, "a0", HG_OK, NULL);
-    check_select("s/s/h/h", "auto", 0, "c0", HG_OK, NULL);        /* software only when asked for */
-    check_select("/suh/h/h", "AUTO", 0, "b2", HG_OK, NULL);       /* the first that is hardware and there */
-    check_select("hh/h/h/h", "auto", 1, "a1", HG_OK, NULL);       /* a number means the chosen backend's */
+    check_select("s/s/h/h", "auto", 0, "c0", HG_OK, NULL);  /* software only when asked for */
+    check_select("/suh/h/h", "AUTO", 0, "b2", HG_OK, NULL); /* the first that is hardware and there */
+    check_select("hh/h/h/h", "auto", 1, "a1", HG_OK, NULL); /* a number means the chosen backend's */
     check_select("s/sh/h/", "auto", 0, "b1", HG_OK, NULL);
     check_select("x/xx/h/", "auto", 0, "a0 b0 b1 c0", HG_OK, NULL); /* what does not open is passed over */
     check_select("x/e/h/", "auto", 0, "a0 b0", HG_ERROR_INVALID_ARGUMENT, "nonsense");

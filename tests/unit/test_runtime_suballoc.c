@@ -39,8 +39,8 @@ static hg_status queue_create(hg_device *d, hg_driver_queue **queue) {
     return HG_OK;
 }
 static void queue_destroy(hg_driver_queue *queue) { free(queue); }
-static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t count, hg_driver_event *const *waits, uint32_t wait_count,
-                              hg_driver_event *signal) {
+static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, uint32_t count, hg_driver_event *const *waits,
+                              uint32_t wait_count, hg_driver_event *signal) {
     (void)q, (void)waits, (void)wait_count, (void)signal;
     for (uint32_t i = 0; i < count; i++) {
         CHECK(c[i].kind == HG_CMD_FILL && c[i].value == 0 && c[i].to.offset + c[i].to.size <= c[i].to.arena->size);
@@ -49,8 +49,13 @@ static hg_status queue_submit(hg_driver_queue *q, const hg_driver_command *c, ui
     }
     return HG_OK;
 }
-static const hg_driver DRIVER = {.name = "memory", .device_caps = device_caps, .arena_alloc = arena_alloc, .arena_free = arena_free,
-                                 .queue_create = queue_create, .queue_destroy = queue_destroy, .queue_submit = queue_submit};
+static const hg_driver DRIVER = {.name = "memory",
+                                 .device_caps = device_caps,
+                                 .arena_alloc = arena_alloc,
+                                 .arena_free = arena_free,
+                                 .queue_create = queue_create,
+                                 .queue_destroy = queue_destroy,
+                                 .queue_submit = queue_submit};
 
 static uint64_t random_state;
 static uint64_t below(uint64_t n) {
@@ -93,7 +98,8 @@ static void test_random(void) {
         uint64_t size = random_size();
         CHECK_OK(hg_piece_alloc(&s, size, &pieces[i]));
         const hg_range *r = &pieces[i].range;
-        CHECK(r->size == size && r->offset % HG_PIECE_ALIGN == 0 && r->offset + size <= r->arena->size && pieces[i].arena_bytes == r->arena->size);
+        CHECK(r->size == size && r->offset % HG_PIECE_ALIGN == 0 && r->offset + size <= r->arena->size &&
+              pieces[i].arena_bytes == r->arena->size);
         CHECK(holds(&pieces[i], 0));
         memset(r->arena->bytes + r->offset, (int)(1 + i), size);
         for (int k = 0; k < PIECES; k++) live += pieces[k].range.arena ? pieces[k].range.size + HG_PIECE_ALIGN : 0;

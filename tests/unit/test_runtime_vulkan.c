@@ -27,7 +27,8 @@ static hg_status attempt(uint32_t device, const hg_program *program) {
     if (status != HG_OK) return status;
     for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = 1;
     hg_params *params = hg_params_create();
-#define STEP(call) if (status == HG_OK) status = call
+#define STEP(call) \
+    if (status == HG_OK) status = call
     STEP(params ? HG_OK : HG_ERROR_OUT_OF_MEMORY);
     STEP(hg_backend_allocate_buffer(b, sizeof x, &xs));
     STEP(hg_backend_allocate_buffer(b, sizeof y, &ys));
@@ -60,7 +61,8 @@ static void fail_each_call(uint32_t device, const hg_program *program, VkResult 
         CHECK_MESSAGE(status == HG_OK || hit, "fails without a failing call: %s", hg_last_error_text());
         CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_ALLOCATION_FAILED || status == HG_ERROR_BACKEND_UNAVAILABLE,
                       "call %" PRIu64 ", %s: %s", n, failed_call, hg_last_error_text());
-        CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), "vulkan"), "call %" PRIu64 ", %s: %s", n, failed_call, hg_last_error_text());
+        CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error_text(), "vulkan"), "call %" PRIu64 ", %s: %s", n, failed_call,
+                      hg_last_error_text());
         CHECK_MESSAGE(memory.live == before, "call %" PRIu64 ", %s: %" PRIu64 " blocks before, %" PRIu64 " after", n, failed_call, before,
                       memory.live);
     }

@@ -100,7 +100,8 @@ static void test_fma(void) {
         CHECK_MESSAGE(same(shim_fma(a, b, c), fma(a, b, c)), "fma(%a, %a, %a) = %a, expected %a", a, b, c, shim_fma(a, b, c), fma(a, b, c));
         float x = any_float(), y = any_float(), z = i % 7 ? any_float() : -(x * y);
         float got = shim_fmaf(x, y, z), expected = fmaf(x, y, z);
-        CHECK_MESSAGE(same((double)got, (double)expected), "fmaf(%a, %a, %a) = %a, expected %a", (double)x, (double)y, (double)z, (double)got, (double)expected);
+        CHECK_MESSAGE(same((double)got, (double)expected), "fmaf(%a, %a, %a) = %a, expected %a", (double)x, (double)y, (double)z,
+                      (double)got, (double)expected);
     }
 }
 
@@ -130,12 +131,12 @@ static void test_integers(void) {
 
 /* ---- text, sorting, memory ---- */
 
-#define SAME_TEXT(...)                                                                                                  \
-    do {                                                                                                                \
-        char expected[100], got[100];                                                                                   \
-        int n = snprintf(expected, sizeof expected, __VA_ARGS__), m = shim_snprintf(got, sizeof got, __VA_ARGS__);       \
-        CHECK_TEXT(got, expected);                                                                                      \
-        CHECK_U64(m, n);                                                                                                \
+#define SAME_TEXT(...)                                                                                             \
+    do {                                                                                                           \
+        char expected[100], got[100];                                                                              \
+        int n = snprintf(expected, sizeof expected, __VA_ARGS__), m = shim_snprintf(got, sizeof got, __VA_ARGS__); \
+        CHECK_TEXT(got, expected);                                                                                 \
+        CHECK_U64(m, n);                                                                                           \
     } while (0)
 
 static void test_printing(void) {

@@ -810,7 +810,8 @@ static void test_large_map(void) {
     for (uint64_t i = 0; a && i < n; i++) a[i] = (float)(i % 1000003);
     for (int in_place = 0; a && out && in_place < 2; in_place++) {
         uint8_t *to = (uint8_t *)(in_place ? a : out + 1);
-        CHECK(tile_map(&options, HG_OP_ADD, HG_TYPE_F32, n, to, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)a}, 2, &fault) == HG_OK);
+        CHECK(tile_map(&options, HG_OP_ADD, HG_TYPE_F32, n, to, (const uint8_t *const[]){(const uint8_t *)a, (const uint8_t *)a}, 2,
+                       &fault) == HG_OK);
         uint64_t wrong = 0;
         for (uint64_t i = 0; i < n; i++) {
             float want = (float)(i % 1000003) * 2, got;
@@ -842,9 +843,12 @@ static void test_folds(void) {
                 if ((int8_t)u[i] < low) low = (int8_t)u[i];
                 if ((int8_t)u[i] > high) high = (int8_t)u[i];
             }
-            const struct { hg_op op; hg_type type; uint8_t want; } rows[] = {{HG_OP_ADD, HG_TYPE_U8, sum},          {HG_OP_ADD, HG_TYPE_I8, sum},
-                                                                             {HG_OP_MIN, HG_TYPE_U8, least},        {HG_OP_MAX, HG_TYPE_U8, most},
-                                                                             {HG_OP_MIN, HG_TYPE_I8, (uint8_t)low}, {HG_OP_MAX, HG_TYPE_I8, (uint8_t)high}};
+            const struct {
+                hg_op op;
+                hg_type type;
+                uint8_t want;
+            } rows[] = {{HG_OP_ADD, HG_TYPE_U8, sum},  {HG_OP_ADD, HG_TYPE_I8, sum},          {HG_OP_MIN, HG_TYPE_U8, least},
+                        {HG_OP_MAX, HG_TYPE_U8, most}, {HG_OP_MIN, HG_TYPE_I8, (uint8_t)low}, {HG_OP_MAX, HG_TYPE_I8, (uint8_t)high}};
             for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
                 CHECK(tile_reduce(&options, rows[k].op, rows[k].type, n, u, &got) == HG_OK);
                 CHECK_U64(got, rows[k].want);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 #define VULKAN_FUNCTIONS(F)                                                                                                                \
     F(EnumeratePhysicalDevices)                                                                                                            \
     F(GetPhysicalDeviceProperties2) F(GetPhysicalDeviceFeatures2) F(GetPhysicalDeviceMemoryProperties) F(CreateDevice) F(DestroyDevice)    \
@@ -21,6 +22,7 @@
                         F(CreateCommandPool) F(DestroyCommandPool) F(AllocateCommandBuffers) F(BeginCommandBuffer) F(EndCommandBuffer)     \
                             F(CmdBindPipeline) F(CmdBindDescriptorSets) F(CmdPushConstants) F(CmdDispatch) F(QueueSubmit) F(QueueWaitIdle) \
                                 F(DestroyInstance)
+/* clang-format on */
 
 typedef struct vulkan {
     void *library;

@@ -103,7 +103,8 @@ static uint64_t magnitude(hg_type type, const uint8_t *bytes, bool *negative) {
 
 /* Equal bits, both NaN, or at most ulp representable values apart. */
 static bool agrees(hg_type type, uint32_t ulp, const uint8_t *expected, const uint8_t *actual) {
-    static const uint64_t INFINITIES[] = {[HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = UINT64_C(0x7FF) << 52};
+    static const uint64_t INFINITIES[] = {
+        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = UINT64_C(0x7FF) << 52};
     if (ulp == UNCHECKED || memcmp(expected, actual, (size_t)hg_type_size_bytes(type)) == 0) return true;
     if (type > HG_TYPE_F64) return false;
     bool expected_negative, actual_negative;
@@ -156,9 +157,11 @@ static bool compare(replay *p, const run_case *c, const run_result *result) {
         uint64_t instruction = take_number(r, 8), lane = take_number(r, 8);
         if (!code) return false;
         if (result->outcome == RUN_FAULT && memcmp(code, result->code, 3) == 0 && instruction == result->instruction &&
-            (lane == HG_NONE || lane == result->lane)) return true;
+            (lane == HG_NONE || lane == result->lane))
+            return true;
         snprintf(reason, sizeof reason, "expected %.3s at instruction %llu, lane %lld; got %.3s at %llu, %lld (%s)", (const char *)code,
-                 (unsigned long long)instruction, (long long)lane, result->code, (unsigned long long)result->instruction, (long long)result->lane, got);
+                 (unsigned long long)instruction, (long long)lane, result->code, (unsigned long long)result->instruction,
+                 (long long)result->lane, got);
         fail(p, reason);
         return false;
     }
@@ -181,8 +184,10 @@ static void run_one(replay *p) {
     if (!p->in.failed) {
         hg_status status = hg_program_assemble(c.text, (size_t)c.length, NULL, &program);
         if (status == HG_OK) status = hg_program_verify(program, NULL);
-        if (status == HG_OK) library_run(p->library, program, &c, &result);
-        else snprintf(result.message, sizeof result.message, "%.500s", hg_last_error_text());
+        if (status == HG_OK)
+            library_run(p->library, program, &c, &result);
+        else
+            snprintf(result.message, sizeof result.message, "%.500s", hg_last_error_text());
         p->count->passed += compare(p, &c, &result);
         hg_program_release(program);
     }

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-typedef struct replay_count { uint64_t passed, failed, values; } replay_count;
+typedef struct replay_count {
+    uint64_t passed, failed, values;
+} replay_count;
 
 /* pretend: "" or "poor". print gets a line for each failure (the first 50). A file that ends early or is none is a failure. */
 void replay_run(const uint8_t *file, uint64_t size, const char *pretend, void (*print)(const char *line), replay_count *count);

@@ -77,7 +77,10 @@ char *getenv(const char *name) {
 /* ---- memory: lists of free blocks by size class, four classes a doubling; fresh blocks from the end of linear memory ---- */
 
 enum { PAGE = 65536, HEADER = 16, CLASSES = 128 };
-typedef struct block { size_t size; struct block *next; } block; /* size: class size, without the header */
+typedef struct block {
+    size_t size;
+    struct block *next;
+} block; /* size: class size, without the header */
 #if defined(__wasm__)
 extern unsigned char __heap_base;
 static uintptr_t heap_start(void) { return (uintptr_t)&__heap_base; }
@@ -124,8 +127,10 @@ void *malloc(size_t size) {
     if (size > (size_t)1 << 30) return NULL;
     unsigned class = class_of(size, &rounded);
     block *b = free_blocks[class];
-    if (b) free_blocks[class] = b->next;
-    else b = take_fresh(rounded);
+    if (b)
+        free_blocks[class] = b->next;
+    else
+        b = take_fresh(rounded);
     return b ? (unsigned char *)b + HEADER : NULL;
 }
 
@@ -185,8 +190,14 @@ void qsort(void *items, size_t count, size_t size, int (*compare)(const void *, 
 
 /* ---- printing ---- */
 
-typedef struct printer { char *text; size_t room, length; } printer;
-typedef struct spec { bool left, zero, plus, space, alternate; int width, precision, longs; } spec;
+typedef struct printer {
+    char *text;
+    size_t room, length;
+} printer;
+typedef struct spec {
+    bool left, zero, plus, space, alternate;
+    int width, precision, longs;
+} spec;
 
 static void put(printer *p, char c) {
     if (p->length + 1 < p->room) p->text[p->length] = c;
@@ -205,7 +216,8 @@ static void put_padded(printer *p, const spec *s, const char *prefix, const char
 static void put_number(printer *p, const spec *s, uint64_t value, unsigned base, bool upper, const char *prefix) {
     char digits[24];
     size_t n = 0;
-    for (uint64_t rest = value; rest; rest /= base) digits[sizeof digits - ++n] = (upper ? "0123456789ABCDEF" : "0123456789abcdef")[rest % base];
+    for (uint64_t rest = value; rest; rest /= base)
+        digits[sizeof digits - ++n] = (upper ? "0123456789ABCDEF" : "0123456789abcdef")[rest % base];
     if (n == 0 && s->precision != 0) digits[sizeof digits - ++n] = '0';
     size_t zeros = s->precision > 0 && (size_t)s->precision > n ? (size_t)s->precision - n : 0, used = n + strlen(prefix);
     if (s->zero && !s->left && s->precision < 0 && s->width > 0 && (size_t)s->width > used) zeros = (size_t)s->width - used;
@@ -215,12 +227,18 @@ static void put_number(printer *p, const spec *s, uint64_t value, unsigned base,
 static const char *read_spec(const char *at, spec *s, va_list *arguments) {
     *s = (spec){.precision = -1};
     for (;; at++) {
-        if (*at == '-') s->left = true;
-        else if (*at == '0') s->zero = true;
-        else if (*at == '+') s->plus = true;
-        else if (*at == ' ') s->space = true;
-        else if (*at == '#') s->alternate = true;
-        else break;
+        if (*at == '-')
+            s->left = true;
+        else if (*at == '0')
+            s->zero = true;
+        else if (*at == '+')
+            s->plus = true;
+        else if (*at == ' ')
+            s->space = true;
+        else if (*at == '#')
+            s->alternate = true;
+        else
+            break;
     }
     if (*at == '*') {
         s->width = va_arg(*arguments, int), at++;
@@ -234,10 +252,14 @@ static const char *read_spec(const char *at, spec *s, va_list *arguments) {
         while (*at >= '0' && *at <= '9') s->precision = s->precision * 10 + (*at++ - '0');
     }
     for (;; at++) {
-        if (*at == 'l') s->longs++;
-        else if (*at == 'j') s->longs = 2;
-        else if (*at == 'h') s->longs--;
-        else if (*at != 'z' && *at != 't') return at;
+        if (*at == 'l')
+            s->longs++;
+        else if (*at == 'j')
+            s->longs = 2;
+        else if (*at == 'h')
+            s->longs--;
+        else if (*at != 'z' && *at != 't')
+            return at;
     }
 }
 
@@ -249,7 +271,11 @@ static bool convert(printer *p, char conversion, const spec *s, va_list *argumen
         int64_t value = s->longs >= 2 ? va_arg(*arguments, long long) : va_arg(*arguments, int);
         if (s->longs == -1) value = (short)value;
         if (s->longs == -2) value = (signed char)value;
-        put_number(p, s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10, false, value < 0 ? "-" : s->plus ? "+" : s->space ? " " : "");
+        put_number(p, s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10, false,
+                   value < 0  ? "-"
+                   : s->plus  ? "+"
+                   : s->space ? " "
+                              : "");
         return true;
     }
     case 'u':
@@ -303,7 +329,12 @@ int snprintf(char *text, size_t room, const char *format, ...) {
 /* ---- 128-bit integers: what the compiler calls; written on halves so that it does not call itself ---- */
 
 __extension__ typedef unsigned __int128 u128;
-typedef union halves { u128 all; struct { uint64_t low, high; } part; } halves;
+typedef union halves {
+    u128 all;
+    struct {
+        uint64_t low, high;
+    } part;
+} halves;
 u128 __multi3(u128 a, u128 b);
 u128 __ashlti3(u128 a, int by);
 u128 __lshrti3(u128 a, int by);
@@ -343,8 +374,10 @@ static u128 divide(u128 a, u128 b, u128 *rest) {
         r.part.low = r.part.low << 1 | ((i >= 64 ? n.part.high >> (i - 64) : n.part.low >> i) & 1);
         if (r.all < b) continue;
         r.all -= b;
-        if (i >= 64) q.part.high |= (uint64_t)1 << (i - 64);
-        else q.part.low |= (uint64_t)1 << i;
+        if (i >= 64)
+            q.part.high |= (uint64_t)1 << (i - 64);
+        else
+            q.part.low |= (uint64_t)1 << i;
     }
     *rest = r.all;
     return q.all;
@@ -416,8 +449,10 @@ static u128 split(double x, int *exponent) {
     memcpy(&bits, &x, sizeof bits);
     int field = (int)(bits >> 52 & 0x7FF), zeros;
     uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
-    if (field) mantissa |= (uint64_t)1 << 52;
-    else field = 1;
+    if (field)
+        mantissa |= (uint64_t)1 << 52;
+    else
+        field = 1;
     zeros = __builtin_clzll(mantissa);
     *exponent = field - 1075 - zeros - 62;
     return (u128)(mantissa << zeros) << 62;

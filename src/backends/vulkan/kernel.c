@@ -100,10 +100,8 @@ static hg_status create_pipeline(hg_device *d, const vk_code *code, hg_driver_ke
 hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel **kernel) {
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    *k = (hg_driver_kernel){.device = d,
-                            .slots = code->slots,
-                            .record_bytes = code->record_bytes,
-                            .pushed = vk_record_is_pushed(d, code->record_bytes)};
+    *k = (hg_driver_kernel){
+        .device = d, .slots = code->slots, .record_bytes = code->record_bytes, .pushed = vk_record_is_pushed(d, code->record_bytes)};
     hg_status status = create_layout(d, code->bound, k);
     if (status == HG_OK) status = create_pipeline(d, code, k);
     if (status != HG_OK)
@@ -125,12 +123,8 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
     memcpy(options.group, code->group, sizeof options.group);
     options.no_fences = d->no_fences;
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);
-    vk_code made = {words.data,
-                    words.count,
-                    "main",
-                    (uint32_t)code->module->slots.count,
-                    code->layout->record_bytes,
-                    !code->target.addressed};
+    vk_code made = {
+        words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes, !code->target.addressed};
     if (status == HG_OK) status = vk_kernel_create(d, &made, kernel);
     hg_vec_free(&words);
     return status;

@@ -31,9 +31,9 @@ extern VkResult (*vk_before_call)(const char *call);
 static inline VkResult vk_asked(const char *call) { return vk_before_call ? vk_before_call(call) : VK_SUCCESS; }
 /* A call that returns a VkResult; `functions` is a pointer to one of the two tables. */
 #define VK_CALL(functions, name, ...) vk_call_made("vk" #name, (functions)->name, __VA_ARGS__)
-#define vk_call_made(text, function, ...) \
-    __extension__({                       \
-        VkResult vk_said = vk_asked(text); \
+#define vk_call_made(text, function, ...)                        \
+    __extension__({                                              \
+        VkResult vk_said = vk_asked(text);                       \
         vk_said == VK_SUCCESS ? function(__VA_ARGS__) : vk_said; \
     })
 
@@ -86,17 +86,17 @@ struct hg_device {
     VkPhysicalDeviceMemoryProperties memory;
     VkPhysicalDeviceLimits limits;
     bool pretend_staging;
-    int lost;                   /* atomic */
+    int lost;       /* atomic */
     bool no_fences; /* llvmpipe leaves a branch or loop wrongly at a memory barrier inside; its atomics keep their order */
     bool rte[2], preserve[2], inf_nan[2]; /* float controls of f32, f64 */
-    uint64_t import_alignment;  /* of host memory that the device can use in place; 0: none */
+    uint64_t import_alignment;            /* of host memory that the device can use in place; 0: none */
     uint32_t family, lane_count;
-    uint32_t next_lane;         /* atomic */
+    uint32_t next_lane; /* atomic */
     vk_lane lanes[VK_LANES];
-    uint32_t max_bindings;      /* of kernels of bindings */
-    vk_buffer nothing;          /* bound where a kernel has no memory */
+    uint32_t max_bindings; /* of kernels of bindings */
+    vk_buffer nothing;     /* bound where a kernel has no memory */
     hg_mutex service_lock;
-    hg_driver_queue *service;   /* for zeroing memory that the host cannot see */
+    hg_driver_queue *service; /* for zeroing memory that the host cannot see */
     hg_blob_cache *cache;
 };
 
@@ -132,7 +132,7 @@ struct hg_driver_kernel {
     VkDescriptorSetLayout set_layout; /* kernels of bindings */
     uint32_t slots;                   /* bindings, without the record's */
     uint32_t record_bytes;
-    bool pushed;                      /* the record is the push constants */
+    bool pushed; /* the record is the push constants */
 };
 /* Code that was emitted, or written by hand in tests. */
 typedef struct vk_code {

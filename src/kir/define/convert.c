@@ -2,7 +2,6 @@
  * Must not know: targets. */
 #include "kir/define/define_internal.h"
 
-
 /* An integer made as wide as type: low bits kept, or extended. */
 static kir_value *resize(kir_builder *b, uint8_t type, kir_value *v, bool is_signed) {
     uint64_t from = kir_type_bytes(v->type), to = kir_type_bytes(type);

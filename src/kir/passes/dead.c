@@ -5,16 +5,21 @@
 
 #include <string.h>
 
-typedef struct frame { kir_value *owner; uint64_t sets; /* first of two sets in pool: after, other */ uint64_t loop; /* frame of the innermost loop, + 1 */ uint8_t side; } frame;
+typedef struct frame {
+    kir_value *owner;
+    uint64_t sets; /* first of two sets in pool: after, other */
+    uint64_t loop; /* frame of the innermost loop, + 1 */
+    uint8_t side;
+} frame;
 
 typedef struct liveness {
     kir_function *f;
     bool is_kernel;
-    bool blind;            /* too much to keep sets: every variable that is read at all is live */
-    uint32_t vars, words;  /* a set is `words` long */
-    uint64_t count, owners, depth, loops; /* operations, IFs and LOOPs, nesting of regions, LOOPs */
+    bool blind;                              /* too much to keep sets: every variable that is read at all is live */
+    uint32_t vars, words;                    /* a set is `words` long */
+    uint64_t count, owners, depth, loops;    /* operations, IFs and LOOPs, nesting of regions, LOOPs */
     uint64_t *live, *module_set, *elsewhere; /* live here; all module variables; those that other functions read */
-    uint64_t *loop_reads;  /* by number of the loop */
+    uint64_t *loop_reads;                    /* by number of the loop */
     uint64_t *pool;
     HG_VEC(frame) frames;
     HG_VEC(uint32_t) open; /* pre-walk: numbers of the loops around */
@@ -74,8 +79,10 @@ static void find_loop_reads(liveness *x) {
             if (v->parent->owner && v->parent->owner->parent == region) {
                 if (v->parent->owner->op == KIR_LOOP) {
                     uint32_t *place = hg_vec_push(&x->open);
-                    if (place) *place = (uint32_t)(uintptr_t)v->parent->owner->scratch;
-                    else x->failed = true;
+                    if (place)
+                        *place = (uint32_t)(uintptr_t)v->parent->owner->scratch;
+                    else
+                        x->failed = true;
                 }
                 region = v->parent;
             } else {
@@ -102,8 +109,10 @@ static void find_loop_reads(liveness *x) {
 static uint64_t *frame_set(liveness *x, const frame *n, uint32_t which) { return x->pool + n->sets + (uint64_t)which * x->words; }
 
 static void leave_set(liveness *x, uint64_t *set) {
-    if (x->is_kernel) memset(set, 0, x->words * sizeof *set);
-    else copy(x, set, x->module_set);
+    if (x->is_kernel)
+        memset(set, 0, x->words * sizeof *set);
+    else
+        copy(x, set, x->module_set);
 }
 
 static kir_value *enter(liveness *x, kir_value *v) {
@@ -157,8 +166,10 @@ static kir_value *leave(liveness *x) {
 static void visit(liveness *x, kir_value *v) {
     if (v->op == KIR_VAR_SET) {
         uint32_t i = number_of(v->u.var);
-        if (i == 0 || !(x->blind || has(x->live, i))) discard(v);
-        else if (!x->blind) drop(x->live, i);
+        if (i == 0 || !(x->blind || has(x->live, i)))
+            discard(v);
+        else if (!x->blind)
+            drop(x->live, i);
         return;
     }
     if (v->uses == 0 && !kir_has_side_effect(v)) {

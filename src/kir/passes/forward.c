@@ -11,20 +11,38 @@ typedef struct known {
     uint64_t calls; /* calls seen by then */
 } known;
 
-typedef struct undo { kir_var *var; known before; bool is_set; } undo;
-typedef struct expression { kir_value *value; uint64_t hash; uint32_t next; } expression; /* next: in the bucket, + 1 */
-typedef struct frame { kir_value *owner; uint8_t side; uint32_t last; /* id of the last operation inside */ uint64_t undos, expressions, killed; } frame;
-typedef struct position { uint32_t var, at; } position; /* an operation that sets a variable */
-typedef struct span { uint32_t first, last; uint64_t killed; } span; /* ids of a loop; first of loop_killed */
+typedef struct undo {
+    kir_var *var;
+    known before;
+    bool is_set;
+} undo;
+typedef struct expression {
+    kir_value *value;
+    uint64_t hash;
+    uint32_t next;
+} expression; /* next: in the bucket, + 1 */
+typedef struct frame {
+    kir_value *owner;
+    uint8_t side;
+    uint32_t last; /* id of the last operation inside */
+    uint64_t undos, expressions, killed;
+} frame;
+typedef struct position {
+    uint32_t var, at;
+} position; /* an operation that sets a variable */
+typedef struct span {
+    uint32_t first, last;
+    uint64_t killed;
+} span; /* ids of a loop; first of loop_killed */
 
 typedef struct forward {
     kir_module *m;
     kir_function *f;
-    const uint32_t *setters;       /* by variable: see simplify_elsewhere */
-    known *vars;                   /* by variable */
-    uint32_t *sets_first;          /* by variable: first of its sets in sets_at; var_count + 1 */
-    uint32_t *sets_at;             /* ids, in order for each variable */
-    HG_VEC(uint32_t) calls_at;     /* ids of calls that may set module variables */
+    const uint32_t *setters;   /* by variable: see simplify_elsewhere */
+    known *vars;               /* by variable */
+    uint32_t *sets_first;      /* by variable: first of its sets in sets_at; var_count + 1 */
+    uint32_t *sets_at;         /* ids, in order for each variable */
+    HG_VEC(uint32_t) calls_at; /* ids of calls that may set module variables */
     uint64_t calls;
     HG_VEC(undo) undos;
     HG_VEC(kir_var *) killed;      /* set in a branch: unknown after it */
@@ -57,13 +75,17 @@ static bool find_sets(forward *x) {
         v->scratch = NULL;
         if (may_set_module(v)) {
             uint32_t *at = hg_vec_push(&x->calls_at);
-            if (at) *at = v->id;
-            else ok = false;
+            if (at)
+                *at = v->id;
+            else
+                ok = false;
         }
         if (!set_by(v)) continue;
         position *p = hg_vec_push(&places);
-        if (p) *p = (position){set_by(v)->id, v->id};
-        else ok = false;
+        if (p)
+            *p = (position){set_by(v)->id, v->id};
+        else
+            ok = false;
         x->sets_first[set_by(v)->id + 1]++;
     }
     uint32_t *next = hg_calloc((size_t)x->m->var_count + 1, sizeof *next);
@@ -83,8 +105,10 @@ static bool any_within(const uint32_t *ids, uint64_t count, span s) {
     uint64_t low = 0, high = count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (ids[middle] < s.first) low = middle + 1;
-        else high = middle;
+        if (ids[middle] < s.first)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < count && ids[low] <= s.last;
 }
@@ -123,8 +147,10 @@ static void roll_back(forward *x, uint64_t undos, bool goes_on) {
         x->work++;
         if (!u.is_set || (!goes_on && x->loops.count == 0)) continue;
         kir_var **place = goes_on ? hg_vec_push(&x->killed) : hg_vec_push(&x->loop_killed);
-        if (place) *place = u.var;
-        else x->failed = true;
+        if (place)
+            *place = u.var;
+        else
+            x->failed = true;
     }
 }
 
@@ -143,7 +169,10 @@ static uint64_t mix(uint64_t h, uint64_t x) {
 
 static uint64_t detail(const kir_value *v) {
     switch ((kir_op)v->op) {
-    case KIR_CONST: case KIR_INPUT: case KIR_PARAM: case KIR_ID: return v->u.imm;
+    case KIR_CONST:
+    case KIR_INPUT:
+    case KIR_PARAM:
+    case KIR_ID: return v->u.imm;
     case KIR_TABLE_GET: return (uint64_t)(uintptr_t)v->u.table;
     case KIR_DERIVED: return (uint64_t)v->u.derived.fn << 8 | v->u.derived.atlas_type;
     default: return 0;
@@ -216,12 +245,16 @@ static void visit_plain(forward *x, kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_VAR_GET:
         value = current(x, v->u.var);
-        if (value) replace(v, value);
-        else learn(x, v->u.var, v, false);
+        if (value)
+            replace(v, value);
+        else
+            learn(x, v->u.var, v, false);
         return;
     case KIR_VAR_SET:
-        if (current(x, v->u.var) == v->args[0]) kir_remove(v);
-        else learn(x, v->u.var, v->args[0], true);
+        if (current(x, v->u.var) == v->args[0])
+            kir_remove(v);
+        else
+            learn(x, v->u.var, v->args[0], true);
         return;
     case KIR_ATOMIC:
         if (v->u.mem.high) learn(x, v->u.mem.high, NULL, true);
@@ -258,10 +291,14 @@ static kir_value *splice(kir_value *v) {
     for (kir_value *i = first; i; i = i->next) i->parent = r;
     first->prev = v->prev;
     last->next = after;
-    if (first->prev) first->prev->next = first;
-    else r->first = first;
-    if (after) after->prev = last;
-    else r->last = last;
+    if (first->prev)
+        first->prev->next = first;
+    else
+        r->first = first;
+    if (after)
+        after->prev = last;
+    else
+        r->last = last;
     return first;
 }
 
@@ -284,8 +321,10 @@ static kir_value *enter(forward *x, kir_value *v) {
     *n = (frame){v, 0, last, x->undos.count, x->expressions.count, x->killed.count};
     if (v->op == KIR_LOOP) {
         span *s = hg_vec_push(&x->loops);
-        if (s) *s = (span){v->id, last, x->loop_killed.count};
-        else x->failed = true;
+        if (s)
+            *s = (span){v->id, last, x->loop_killed.count};
+        else
+            x->failed = true;
     }
     return v->body[0]->first;
 }
@@ -294,8 +333,10 @@ static void leave_loop(forward *x) {
     uint64_t from = x->loops.data[--x->loops.count].killed;
     for (uint64_t i = from; i < x->loop_killed.count; i++) {
         kir_var **place = hg_vec_push(&x->killed);
-        if (place) *place = x->loop_killed.data[i];
-        else x->failed = true;
+        if (place)
+            *place = x->loop_killed.data[i];
+        else
+            x->failed = true;
     }
     x->loop_killed.count = from;
 }
@@ -311,8 +352,10 @@ static kir_value *leave(forward *x, kir_region **region) {
         *region = owner->body[1];
         return owner->body[1]->first;
     }
-    if (owner->op == KIR_LOOP) leave_loop(x);
-    else if (region_ends(owner->body[0]) && region_ends(owner->body[1])) owner->scratch = (void *)(uintptr_t)&ENDS;
+    if (owner->op == KIR_LOOP)
+        leave_loop(x);
+    else if (region_ends(owner->body[0]) && region_ends(owner->body[1]))
+        owner->scratch = (void *)(uintptr_t)&ENDS;
     uint64_t killed = n->killed;
     x->frames.count--;
     kill_listed(x, killed);

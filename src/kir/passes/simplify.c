@@ -5,8 +5,10 @@
 enum { ROUNDS = 2 }; /* the second sees what the first made constant or unread */
 
 static void note(uint32_t *who, const kir_var *var, const kir_function *f) {
-    if (who[var->id] == 0) who[var->id] = f->id + 1;
-    else if (who[var->id] != f->id + 1) who[var->id] = UINT32_MAX;
+    if (who[var->id] == 0)
+        who[var->id] = f->id + 1;
+    else if (who[var->id] != f->id + 1)
+        who[var->id] = UINT32_MAX;
 }
 
 static void find_users(const kir_module *m, uint32_t *setters, uint32_t *readers) {

@@ -26,8 +26,6 @@ static inline bool simplify_ends(const kir_value *v) {
 }
 
 /* No effect but its result, which its arguments decide alone. */
-static inline bool simplify_is_pure(const kir_value *v) {
-    return v->op <= KIR_ID || v->op == KIR_TABLE_GET || v->op == KIR_DERIVED;
-}
+static inline bool simplify_is_pure(const kir_value *v) { return v->op <= KIR_ID || v->op == KIR_TABLE_GET || v->op == KIR_DERIVED; }
 
 #endif
