@@ -2,7 +2,7 @@
  *
  *   cc -std=c17 -Iinclude -Isrc tools/gen_builder.c src/isa/isa.c src/base/types.c -o gen_builder && ./gen_builder > include/hologram/builder_ops.h
  *
- * tests/unit/test_builder.c fails when the header is not what this writes. */
+ * tests/unit/isa/test_builder.c fails when the header is not what this writes. */
 #include "isa/isa.h"
 #include <ctype.h>
 #include <stdio.h>

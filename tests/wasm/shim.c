@@ -1,6 +1,6 @@
 /* The C library that the core needs on wasm32 without a system: memory, text, sorting, and the arithmetic that wasm has no
  * instruction for (fused multiply-add, 128-bit integers).
- * Must not know: Hologram. tests/unit/test_shim.c includes this file, under other names and on an array for linear memory. */
+ * Must not know: Hologram. tests/unit/wasm/test_shim.c includes this file, under other names and on an array for linear memory. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>

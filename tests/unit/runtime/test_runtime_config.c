@@ -1,0 +1,220 @@
+/* Configuration: defaults, environment, malformed values; choosing and listing backends. Semantics 8.2, 8.5. */
+#include "runtime/runtime.h"
+#include "support/runtime_support.h"
+
+static void clear(void) {
+    static const char *const names[] = {
+        "HOLOGRAM_BACKEND",   "HOLOGRAM_DEVICE_ID", "HOLOGRAM_NUM_THREADS",      "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE",
+        "HOLOGRAM_CPU_LEVEL", "HOLOGRAM_PRETEND",   "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
+static void test_defaults(void) {
+    hg_config c = hg_config_default(), e;
+    CHECK_TEXT(c.backend, "auto");
+    CHECK_TEXT(c.cpu_level, "");
+    CHECK_TEXT(c.pretend, "");
+    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.max_buffer_size == 0 && !c.profiling &&
+          !c.check_races);
+    CHECK(c.cache_programs > 0);
+    clear();
+    CHECK_OK(hg_config_from_env(&e));
+    CHECK(memcmp(&c, &e, sizeof c) == 0);
+    CHECK_TEXT(hg_config_env("HOLOGRAM_TIMEOUT_MS"), "30000");
+    CHECK(hg_config_env("HOLOGRAM_NOTHING") == NULL);
+}
+
+static void test_environment(void) {
+    hg_config c;
+    clear();
+    setenv("HOLOGRAM_BACKEND", "null", 1);
+    setenv("HOLOGRAM_DEVICE_ID", "4294967295", 1);
+    setenv("HOLOGRAM_NUM_THREADS", "256", 1);
+    setenv("HOLOGRAM_TIMEOUT_MS", "0", 1);
+    setenv("HOLOGRAM_MAX_BUFFER_SIZE", "18446744073709551615", 1);
+    setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
+    setenv("HOLOGRAM_PRETEND", "poor", 1);
+    CHECK_TEXT(hg_config_env("HOLOGRAM_BACKEND"), "null");
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "null");
+    CHECK_TEXT(c.cpu_level, "baseline");
+    CHECK_TEXT(c.pretend, "poor");
+    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX);
+    static const struct {
+        const char *text;
+        bool value;
+    } words[] = {{"true", true}, {"1", true}, {"yes", true}, {"on", true}, {"false", false}, {"0", false}, {"no", false}, {"off", false}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        setenv("HOLOGRAM_ENABLE_PROFILING", words[i].text, 1);
+        CHECK_OK(hg_config_from_env(&c));
+        CHECK(c.profiling == words[i].value);
+    }
+    setenv("HOLOGRAM_BACKEND", "", 1); /* empty is unset */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.backend, "auto");
+}
+
+static void test_malformed(void) {
+    static const struct {
+        const char *name, *value;
+    } cases[] = {{"HOLOGRAM_DEVICE_ID", "4294967296"},
+                 {"HOLOGRAM_DEVICE_ID", "-1"},
+                 {"HOLOGRAM_DEVICE_ID", "one"},
+                 {"HOLOGRAM_NUM_THREADS", "257"},
+                 {"HOLOGRAM_NUM_THREADS", " 1"},
+                 {"HOLOGRAM_NUM_THREADS", "1 "},
+                 {"HOLOGRAM_TIMEOUT_MS", "1.5"},
+                 {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
+                 {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"},
+                 {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
+                 {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
+                 {"HOLOGRAM_CACHE_BYTES", "1k"},
+                 {"HOLOGRAM_CACHE_BYTES", "-1"},
+                 {"HOLOGRAM_PRETEND", "poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor"},
+                 {"HOLOGRAM_BACKEND", "a-name-longer-than-any-backend"},
+                 {"HOLOGRAM_CPU_LEVEL", "the-very-best-there-is"}};
+    hg_config c;
+    hg_backend *b = NULL;
+    char start[128];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clear();
+        setenv(cases[i].name, cases[i].value, 1);
+        CHECK_STATUS(hg_config_from_env(&c), HG_ERROR_INVALID_ARGUMENT);
+        snprintf(start, sizeof start, "Environment variable error: %s='%s', expected ", cases[i].name, cases[i].value);
+        CHECK_MESSAGE(strncmp(hg_last_error()->message, start, strlen(start)) == 0, "%s", hg_last_error()->message);
+        CHECK_STATUS(hg_backend_create_auto(&b), HG_ERROR_INVALID_ARGUMENT);
+    }
+    clear();
+}
+
+static void test_choice(void) {
+    hg_backend *b = NULL;
+    hg_config c = hg_config_default();
+    hg_device_info info;
+    CHECK_OK(hg_backend_create_auto(&b)); /* never a device that is software */
+    CHECK_OK(hg_backend_device(b, &info));
+    CHECK_TEXT(info.backend, hg_backend_name(b));
+    CHECK(info.available && !info.software && info.max_block_lanes > 0);
+    hg_backend_destroy(b);
+    CHECK_OK(hg_backend_create("cpu", 0, &b));
+    CHECK_OK(hg_backend_device(b, &info));
+    CHECK(info.size == sizeof info && info.exact && info.name[0] && strstr(info.capabilities, "i64"));
+    CHECK_STATUS(hg_backend_device(NULL, &info), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_device(b, NULL), HG_ERROR_INVALID_ARGUMENT);
+    hg_backend_destroy(b);
+    CHECK_OK(hg_backend_create("CPU", 0, &b)); /* in any case */
+    hg_backend_destroy(b);
+    setenv("HOLOGRAM_BACKEND", "Null", 1);
+    CHECK_OK(hg_backend_create_auto(&b));
+    CHECK_TEXT(hg_backend_name(b), "null");
+    CHECK(hg_backend_native(b) == NULL);
+    hg_backend_destroy(b);
+    setenv("HOLOGRAM_BACKEND", "cray", 1);
+    char known[256] = "Invalid backend type: cray (expected one of: auto";
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, " %s%s", hg_drivers[i]->name, i + 1 == hg_driver_count ? ")" : "");
+    }
+    CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", known);
+    clear();
+    CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
+    hg_backend_destroy(b);
+    CHECK_STATUS(hg_backend_create(NULL, 0, &b), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_FAILS(hg_backend_create("cpu", 1, &b), HG_ERROR_BACKEND_UNAVAILABLE, "", "cpu has one device, number 0; asked for 1");
+    CHECK_STATUS(hg_backend_create("null", 7, &b), HG_ERROR_BACKEND_UNAVAILABLE);
+    c.size--;
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_backend_create_with_config(NULL, &b), HG_ERROR_INVALID_ARGUMENT);
+    c = hg_config_default();
+    memcpy(c.cpu_level, "v9", 3);
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+    c = hg_config_default();
+    memcpy(c.pretend, "rich", 5);
+    CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+}
+
+/* Where compiled kernels are kept. */
+static void check_path(const char *dir, uint64_t bytes, const char *expected) {
+    hg_config c;
+    char *path = NULL;
+    if (dir) setenv("HOLOGRAM_CACHE_DIR", dir, 1);
+    CHECK_OK(hg_config_from_env(&c));
+    c.cache_bytes = bytes;
+    CHECK_OK(hg_config_cache_path(&c, &path));
+    CHECK_TEXT(path, expected);
+    hg_free(path);
+    unsetenv("HOLOGRAM_CACHE_DIR");
+}
+
+static void test_cache_path(void) {
+    char home[256] = "", xdg[256] = "", *path = NULL;
+    hg_config c = hg_config_default();
+    clear();
+    if (getenv("HOME")) snprintf(home, sizeof home, "%s", getenv("HOME"));
+    if (getenv("XDG_CACHE_HOME")) snprintf(xdg, sizeof xdg, "%s", getenv("XDG_CACHE_HOME"));
+    setenv("HOME", "/home/ada", 1);
+    setenv("XDG_CACHE_HOME", "/var/ada", 1);
+    check_path(NULL, 1, "/var/ada/hologram");
+    check_path("auto", 1, "/var/ada/hologram");
+    check_path("", 1, "/var/ada/hologram"); /* empty is unset */
+    check_path("off", 1, "");
+    check_path("here", 1, "here");
+    check_path("/tmp/x", 0, ""); /* no room: no cache */
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    check_path(NULL, 1, "/home/ada/.cache/hologram");
+    unsetenv("XDG_CACHE_HOME");
+    check_path(NULL, 1, "/home/ada/.cache/hologram");
+    unsetenv("HOME");
+    check_path(NULL, 1, "");
+    CHECK_U64(c.cache_bytes, 256 << 20);
+    c.cache_dir = NULL;
+    CHECK_OK(hg_config_cache_path(&c, &path));
+    CHECK_TEXT(path, "");
+    hg_free(path);
+    setenv("HOLOGRAM_CACHE_BYTES", "12345", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_U64(c.cache_bytes, 12345);
+    if (*home) setenv("HOME", home, 1);
+    if (*xdg) setenv("XDG_CACHE_HOME", xdg, 1);
+    clear();
+}
+
+static void test_pretend(void) {
+    CHECK(hg_pretends("poor", "poor") && hg_pretends("a,poor", "poor") && hg_pretends(" poor , b", "poor") && hg_pretends(",,b,,a", "a"));
+    CHECK(!hg_pretends("", "poor") && !hg_pretends(NULL, "poor") && !hg_pretends("poorer", "poor") && !hg_pretends("poor", "poorer"));
+    CHECK_OK(hg_pretend_check(""));
+    CHECK_OK(hg_pretend_check("poor,descriptors"));
+    CHECK_STATUS(hg_pretend_check("poor,rich"), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, "'rich' is unknown, expected some of: poor"), "%s", hg_last_error()->message);
+}
+
+static void test_devices(void) {
+    hg_device_info info[64];
+    size_t count = 0, all = 0, cpus = 0;
+    CHECK_OK(hg_devices(NULL, 0, &all));
+    CHECK_OK(hg_devices(info, 64, &count));
+    CHECK(count == all && count >= 2 && count <= 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        CHECK_U64(info[i].size, sizeof info[i]);
+        CHECK(info[i].backend[0] && (info[i].available ? info[i].name[0] : info[i].reason[0]));
+        if (strcmp(info[i].backend, "cpu") != 0) continue;
+        cpus++;
+        CHECK(info[i].available && info[i].exact && info[i].compute_units > 0);
+    }
+    CHECK_U64(cpus, 1);
+    memset(info, 0, sizeof info);
+    CHECK_OK(hg_devices(info, 1, &count)); /* says how many there are, writes what fits */
+    CHECK_U64(count, all);
+    CHECK(info[0].backend[0] && !info[1].backend[0]);
+}
+
+int main(void) {
+    test_defaults();
+    test_environment();
+    test_malformed();
+    test_choice();
+    test_cache_path();
+    test_pretend();
+    test_devices();
+    return test_done();
+}

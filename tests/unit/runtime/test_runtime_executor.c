@@ -1,0 +1,239 @@
+/* Typed buffers, conversions to and from double, the generic executor, the readable test macros with the specification's example. */
+#include "support/runtime_support.h"
+#include <float.h>
+#include <hologram/testing.h>
+#include <math.h>
+
+/* The example of the specification, "Human-Readable Test Macros". */
+/* clang-format off */
+BACKEND_TEST(test_vector_add_f32, "cpu", {
+    /* setup */
+    hg_typed_buffer a, b, c;
+    ASSERT_OK(hg_allocate_typed(backend, HG_TYPE_F32, 256, &a));
+    ASSERT_OK(hg_allocate_typed(backend, HG_TYPE_F32, 256, &b));
+    ASSERT_OK(hg_allocate_typed(backend, HG_TYPE_F32, 256, &c));
+    float a_data[256]; float b_data[256]; float expected[256];
+    for (int i = 0; i < 256; i++) a_data[i] = (float)i, b_data[i] = (float)(i * 2);
+    ASSERT_OK(hg_copy_to(backend, a, a_data, 256));
+    ASSERT_OK(hg_copy_to(backend, b, b_data, 256));
+    /* execute */
+    TEST_PROGRAM(backend, hg_build_parallel_map_binary(builder, HG_TYPE_F32, hg_addr_buffer_handle(c.buffer.handle), hg_addr_buffer_handle(a.buffer.handle),
+                                                       hg_addr_buffer_handle(b.buffer.handle), "add", hg_count(256)));
+    /* verify */
+    for (int i = 0; i < 256; i++) expected[i] = (float)(i + i * 2);
+    ASSERT_TYPED_BUFFER_EQ(backend, c, expected, 256);
+    ASSERT_BUFFER_EQ(backend, c.buffer, expected, 256);
+})
+/* clang-format on */
+
+/* The macros must notice what is wrong, with the specification's texts. */
+static void test_macros_notice(hg_backend *b) {
+    hg_typed_buffer buffer;
+    float data[3] = {1, 2, 3}, other[3] = {1, 2.5f, 4};
+    char text[512] = "";
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_F32, 3, &buffer));
+    CHECK_OK(hg_copy_to(b, buffer, data, 3));
+    int failed = hg_test_failures();
+    FILE *kept = stderr, *memory = fmemopen(text, sizeof text, "w");
+    if (!memory) return;
+    stderr = memory;
+    ASSERT_TYPED_BUFFER_EQ(b, buffer, other, 3);
+    ASSERT_BUFFER_EQ(b, buffer.buffer, other, 3);
+    ASSERT_OK(hg_backend_free_buffer(b, (hg_buffer){4711}));
+    TEST_PROGRAM(b, hg_build_add(builder, HG_TYPE_F32, 1, 2, 3));
+    ASSERT_TYPED_BUFFER_EQ(b, buffer, data, 3); /* right: says nothing */
+    fclose(memory);
+    stderr = kept;
+    CHECK_U64(hg_test_failures() - failed, 4);
+    CHECK(strstr(text, ": Typed buffer mismatch at index 1: expected 2.5, got 2\n") != NULL);
+    CHECK(strstr(text, ": Buffer mismatch at index 1: expected 2.5, got 2\n") != NULL);
+    CHECK(strstr(text, "Invalid buffer handle: BufferHandle(4711)\n") != NULL);
+    CHECK(strstr(text, "uninitialized register: r2\n") != NULL);
+    CHECK(hg_test_close(INFINITY, INFINITY) && hg_test_close(NAN, NAN) && !hg_test_close(1, NAN) && !hg_test_close(NAN, 1) &&
+          !hg_test_close(INFINITY, -INFINITY));
+    hg_test_failed_count = failed;
+    CHECK_OK(hg_free_typed(b, buffer));
+}
+
+static void test_typed(hg_backend *b) {
+    hg_typed_buffer t, none;
+    int16_t in[3] = {-1, 2, -3}, out[3];
+    double wrong[3] = {0};
+    uint64_t size = 0;
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_I16, 3, &t));
+    CHECK_OK(hg_backend_buffer_size(b, t.buffer, &size));
+    CHECK_U64(size, 6);
+    CHECK_OK(hg_copy_to(b, t, in, 3));
+    CHECK_OK(hg_copy_from(b, t, out, 3));
+    CHECK(memcmp(in, out, sizeof in) == 0);
+    CHECK_FAILS(hg_copy_to(b, t, in, 2), HG_ERROR_INVALID_ARGUMENT, "", "Invalid buffer size: expected 3, got 2");
+    CHECK_FAILS(hg_copy_from(b, t, wrong, 3), HG_ERROR_INVALID_ARGUMENT, "", "the buffer holds i16, given f64");
+    CHECK_STATUS(hg_allocate_typed(b, HG_TYPE_F64, UINT64_MAX / 4, &none), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_STATUS(hg_allocate_typed(b, HG_TYPE_COUNT, 1, &none), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(hg_free_typed(b, t));
+    CHECK_STATUS(hg_free_typed(b, t), HG_ERROR_INVALID_BUFFER);
+    /* every C number finds its type */
+    CHECK(hg_type_of((float *)0) == HG_TYPE_F32 && hg_type_of((double *)0) == HG_TYPE_F64 && hg_type_of((int8_t *)0) == HG_TYPE_I8 &&
+          hg_type_of((int16_t *)0) == HG_TYPE_I16 && hg_type_of((int32_t *)0) == HG_TYPE_I32 && hg_type_of((int64_t *)0) == HG_TYPE_I64 &&
+          hg_type_of((uint8_t *)0) == HG_TYPE_U8 && hg_type_of((uint16_t *)0) == HG_TYPE_U16 && hg_type_of((uint32_t *)0) == HG_TYPE_U32 &&
+          hg_type_of((const uint64_t *)0) == HG_TYPE_U64);
+}
+
+/* ---- conversions ---- */
+
+/* A half by its definition, in another way than the library: sum of powers of two. */
+static double half_value(uint16_t bits, int exponent_bits) {
+    int fraction = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1, e = (bits & 0x7fff) >> fraction,
+        m = bits & ((1 << fraction) - 1);
+    double v = e ? 1 + m / (double)(1 << fraction) : m / (double)(1 << fraction);
+    return (bits >> 15 ? -1 : 1) * v * pow(2, e ? e - bias : 1 - bias);
+}
+
+/* All values of a 16-bit float; the points between two neighbours round to the nearer, in the middle to the even one. */
+static void test_half(hg_type type, int exponent_bits) {
+    uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << (15 - exponent_bits));
+    uint64_t wrong = 0;
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+        uint16_t h = (uint16_t)bits, back = 0, magnitude = h & 0x7fff;
+        double v = 0;
+        wrong += hg_type_to_f64(type, &h, &v) != HG_OK;
+        if (magnitude > infinity) {
+            wrong += !isnan(v) || hg_type_from_f64(type, v, &back) != HG_OK || (back & 0x7fff) <= infinity;
+            continue;
+        }
+        wrong += magnitude == infinity ? !isinf(v) || (uint32_t)(signbit(v) != 0) != bits >> 15
+                                       : v != half_value(h, exponent_bits) || (uint32_t)(signbit(v) != 0) != bits >> 15;
+        wrong += hg_type_from_f64(type, v, &back) != HG_OK || back != h;
+        if (magnitude + 1 >= infinity) continue;
+        double next = half_value((uint16_t)(h + 1), exponent_bits), middle = (v + next) / 2;
+        uint16_t even = h & 1 ? (uint16_t)(h + 1) : h;
+        wrong += hg_type_from_f64(type, middle, &back) != HG_OK || back != even;
+        wrong += hg_type_from_f64(type, nextafter(middle, v), &back) != HG_OK || back != h;
+        wrong += hg_type_from_f64(type, nextafter(middle, next), &back) != HG_OK || back != h + 1;
+    }
+    CHECK_MESSAGE(wrong == 0, "%s: %" PRIu64 " wrong", hg_type_name(type), wrong);
+    uint16_t largest = (uint16_t)(infinity - 1), bits;
+    double top = half_value(largest, exponent_bits), step = top - half_value((uint16_t)(largest - 1), exponent_bits);
+    CHECK_OK(hg_type_from_f64(type, top + step / 2, &bits)); /* a tie goes to infinity */
+    CHECK_U64(bits, infinity);
+    CHECK_OK(hg_type_from_f64(type, nextafter(top + step / 2, 0), &bits));
+    CHECK_U64(bits, largest);
+    CHECK_OK(hg_type_from_f64(type, -1e300, &bits));
+    CHECK_U64(bits, infinity | 0x8000);
+    CHECK_OK(hg_type_from_f64(type, DBL_TRUE_MIN, &bits));
+    CHECK_U64(bits, 0);
+}
+
+static void test_conversions(void) {
+    static const struct {
+        hg_type type;
+        double in;
+        uint64_t bits;
+    } cases[] = {{HG_TYPE_I8, 127.9, 127},
+                 {HG_TYPE_I8, 128, 127},
+                 {HG_TYPE_I8, -128.9, 0x80},
+                 {HG_TYPE_I8, -1e9, 0x80},
+                 {HG_TYPE_U8, -0.5, 0},
+                 {HG_TYPE_U8, 255.99, 255},
+                 {HG_TYPE_U8, 1e300, 255},
+                 {HG_TYPE_I16, -2.7, 0xFFFE},
+                 {HG_TYPE_I32, 2147483648.0, 0x7FFFFFFF},
+                 {HG_TYPE_I32, -2147483649.0, 0x80000000},
+                 {HG_TYPE_U32, 4294967296.0, 0xFFFFFFFF},
+                 {HG_TYPE_I64, 9223372036854775808.0, INT64_MAX},
+                 {HG_TYPE_I64, -9223372036854775808.0, (uint64_t)1 << 63},
+                 {HG_TYPE_U64, 18446744073709551616.0, UINT64_MAX},
+                 {HG_TYPE_U64, 9223372036854775808.0, (uint64_t)1 << 63},
+                 {HG_TYPE_I64, (double)NAN, 0},
+                 {HG_TYPE_U8, (double)NAN, 0},
+                 {HG_TYPE_I32, (double)INFINITY, 0x7FFFFFFF},
+                 {HG_TYPE_U64, -(double)INFINITY, 0},
+                 {HG_TYPE_F32, 0.1, 0x3dcccccd},
+                 {HG_TYPE_F64, 0.1, 0x3fb999999999999a}};
+    double v;
+    uint64_t bits;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bits = 0;
+        CHECK_OK(hg_type_from_f64(cases[i].type, cases[i].in, &bits));
+        CHECK_MESSAGE(bits == cases[i].bits, "%s of %g: expected %" PRIx64 ", got %" PRIx64, hg_type_name(cases[i].type), cases[i].in,
+                      cases[i].bits, bits);
+    }
+    for (int x = -128; x < 128; x++) {
+        int8_t small = (int8_t)x;
+        CHECK(hg_type_to_f64(HG_TYPE_I8, &small, &v) == HG_OK && v == x);
+        CHECK(hg_type_to_f64(HG_TYPE_U8, &small, &v) == HG_OK && v == (uint8_t)x);
+    }
+    bits = UINT64_MAX;
+    CHECK(hg_type_to_f64(HG_TYPE_U64, &bits, &v) == HG_OK && v == 18446744073709551616.0);
+    CHECK(hg_type_to_f64(HG_TYPE_I64, &bits, &v) == HG_OK && v == -1);
+    float f = -0.75f;
+    CHECK(hg_type_to_f64(HG_TYPE_F32, &f, &v) == HG_OK && v == -0.75);
+    CHECK_STATUS(hg_type_from_f64(HG_TYPE_I128, 1, &bits), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_to_f64(HG_TYPE_U4096, &bits, &v), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_to_f64(HG_TYPE_COUNT, &bits, &v), HG_ERROR_INVALID_ARGUMENT);
+    test_half(HG_TYPE_F16, 5);
+    test_half(HG_TYPE_BF16, 8);
+}
+
+/* ---- the executor ---- */
+
+static void test_executor(hg_backend *b) {
+    hg_typed_buffer a, c, d, one, small;
+    float x[1000], y[1000], out[1000], sum = 0;
+    int32_t in[4] = {5, -7, 2, 9}, integers[4];
+    for (int i = 0; i < 1000; i++) x[i] = (float)(i + 1), y[i] = (float)(i - 500) / 4;
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_F32, 1000, &a));
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_F32, 1000, &c));
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_F32, 1000, &d));
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_F32, 1, &one));
+    CHECK_OK(hg_allocate_typed(b, HG_TYPE_I32, 4, &small));
+    CHECK_OK(hg_copy_to(b, a, x, 1000));
+    CHECK_OK(hg_copy_to(b, c, y, 1000));
+    CHECK_OK(hg_execute_unary(b, "relu", c, d));
+    CHECK_OK(hg_copy_from(b, d, out, 1000));
+    for (int i = 0; i < 1000; i++) CHECK(out[i] == (y[i] > 0 ? y[i] : 0));
+    CHECK_OK(hg_execute_unary(b, "sqrt", a, a)); /* in place */
+    CHECK_OK(hg_copy_from(b, a, out, 1000));
+    for (int i = 0; i < 1000; i++) CHECK(out[i] == sqrtf(x[i]));
+    CHECK_OK(hg_copy_to(b, a, x, 1000));
+    CHECK_OK(hg_execute_binary(b, "sub", a, c, d));
+    CHECK_OK(hg_copy_from(b, d, out, 1000));
+    for (int i = 0; i < 1000; i++) CHECK(out[i] == x[i] - y[i]);
+    CHECK_OK(hg_execute_reduce(b, "sum", a, one));
+    CHECK_OK(hg_copy_from(b, one, &sum, 1));
+    CHECK(sum == 500500); /* the vector of semantics 8.4 */
+    CHECK_OK(hg_execute_reduce(b, "min", c, one));
+    CHECK_OK(hg_copy_from(b, one, &sum, 1));
+    CHECK(sum == -125);
+    CHECK_OK(hg_copy_to(b, small, in, 4));
+    CHECK_OK(hg_execute_binary(b, "max", small, small, small));
+    CHECK_OK(hg_execute_reduce(b, "product", small, small));
+    CHECK_OK(hg_copy_from(b, small, integers, 4));
+    CHECK(integers[0] == -630 && integers[1] == -7);
+    CHECK_FAILS(hg_execute_unary(b, "add", a, d), HG_ERROR_INVALID_ARGUMENT, "", "'add' is no operation of this kind");
+    CHECK_STATUS(hg_execute_binary(b, "relu", a, c, d), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_execute_reduce(b, "mean", a, one), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_execute_unary(b, NULL, a, d), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_FAILS(hg_execute_unary(b, "relu", a, small), HG_ERROR_INVALID_ARGUMENT, "", "operands are f32 and i32");
+    CHECK_FAILS(hg_execute_unary(b, "relu", a, one), HG_ERROR_INVALID_ARGUMENT, "", "Invalid buffer size: expected 1000, got 1");
+    CHECK_STATUS(hg_execute_unary(b, "sqrt", small, small), HG_ERROR_ISA); /* not for integers */
+    CHECK_OK(hg_free_typed(b, one));
+    CHECK_STATUS(hg_execute_reduce(b, "sum", a, one), HG_ERROR_EXECUTION_FAILED);
+    CHECK_TEXT(hg_last_error()->code, "F03");
+    CHECK_OK(hg_free_typed(b, a));
+    CHECK_OK(hg_free_typed(b, c));
+    CHECK_OK(hg_free_typed(b, d));
+    CHECK_OK(hg_free_typed(b, small));
+}
+
+int main(void) {
+    RUN_BACKEND_TEST(test_vector_add_f32);
+    CHECK_U64(hg_test_failures(), 0);
+    hg_backend *b = open_backend("cpu");
+    test_macros_notice(b);
+    test_typed(b);
+    test_conversions();
+    test_executor(b);
+    hg_backend_destroy(b);
+    return test_done();
+}

@@ -1,0 +1,73 @@
+/* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it flushes subnormals. */
+#include "runtime/probe.h"
+#include "runtime/runtime.h"
+#include "support/runtime_support.h"
+
+static hg_backend *open_pretending(const char *pretend) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    memcpy(config.backend, "cpu", 4);
+    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    if (!b) exit(test_done());
+    return b;
+}
+
+static void check_nothing_inexact(const hg_probe_result *r) {
+    for (int op = 0; op < KIR_OP_COUNT; op++)
+        for (int f64 = 0; f64 < 2; f64++)
+            CHECK_MESSAGE(!r->inexact[op][f64], "%s.%s is called inexact", kir_op_name((kir_op)op), f64 ? "f64" : "f32");
+}
+
+static void exact_stays_exact(void) {
+    hg_backend *b = open_pretending("");
+    hg_probe_result r;
+    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_U64(r.differences, 0);
+    CHECK(!r.flushes && !r.half && !r.fma[0] && !r.fma[1]);
+    check_nothing_inexact(&r);
+    kir_caps before = b->caps->kir, after = before;
+    hg_probe_apply(&r, &after);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+    hg_backend_destroy(b);
+}
+
+/* A driver that promises subnormals and does not keep them; everything else about poor mode is right. */
+static void flushing_is_found(void) {
+    hg_backend *b = open_pretending("poor");
+    hg_probe_result r;
+    CHECK(!b->caps->kir.subnormals);
+    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_U64(r.differences, 0); /* lowered for a device that flushes: the right bits */
+    b->own_caps.kir.subnormals = true;
+    CHECK_OK(hg_probe_run(b, &r));
+    CHECK(r.differences > 0);
+    CHECK(r.flushes);
+    check_nothing_inexact(&r);
+    hg_probe_apply(&r, &b->own_caps.kir);
+    CHECK(!b->caps->kir.subnormals);
+    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_U64(r.differences, 0);
+    hg_backend_destroy(b);
+}
+
+/* Operations lowered one by one give the probe nothing to find either. */
+static void lowered_is_exact(void) {
+    hg_backend *b = open_pretending("");
+    hg_probe_result r = {.half = true, .fma = {true, true}}, found;
+    static const kir_op OPS[] = {KIR_FADD, KIR_FMUL, KIR_FDIV, KIR_FSQRT, KIR_F2F, KIR_F2U, KIR_S2F, KIR_FRINT, KIR_FCMP_LT};
+    for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) r.inexact[OPS[i]][i % 2] = true;
+    r.inexact[KIR_F2F][1] = true;
+    hg_probe_apply(&r, &b->own_caps.kir);
+    CHECK(!b->caps->kir.fma32 && !b->caps->kir.fma64 && !b->caps->kir.half && b->caps->kir.inexact[KIR_FMUL][1]);
+    CHECK_OK(hg_probe_run(b, &found));
+    CHECK_U64(found.differences, 0);
+    hg_backend_destroy(b);
+}
+
+int main(void) {
+    exact_stays_exact();
+    flushing_is_found();
+    lowered_is_exact();
+    return test_done();
+}
