@@ -14,6 +14,7 @@
 #include <hologram/executor.h>
 #include <hologram/json_kernel.h>
 #include <hologram/launch.h>
+#include <hologram/operators.h>
 #include <hologram/program.h>
 #include <hologram/status.h>
 #include <hologram/type.h>

@@ -1,8 +1,8 @@
-/* The programs of the dispatch table as text. In a template $T is the kernel's type, $A the type it adds products in (f32 for f16 and bf16, else
+/* The programs of the operator table as text. In a template $T is the kernel's type, $A the type it adds products in (f32 for f16 and bf16, else
  * $T), $W the 64-bit integer of its signedness, $S the binary logarithm of its bytes, $B its bytes a block of 256 lanes, $O the operation.
  * Must not know: devices, memory. */
-#ifndef HG_TRANSLATORS_DISPATCH_TEMPLATES_H
-#define HG_TRANSLATORS_DISPATCH_TEMPLATES_H
+#ifndef HG_TRANSLATORS_OPERATORS_TEMPLATES_H
+#define HG_TRANSLATORS_OPERATORS_TEMPLATES_H
 
 static const char template_BINARY[] = ".param r1 a buffer $T in [n]\n"
                                       ".param r2 b buffer $T in [n]\n"

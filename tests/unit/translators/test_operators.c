@@ -1,9 +1,10 @@
-/* The dispatch table: all 288 kernels run on the CPU against ordinary arithmetic (tests/oracle and plain loops here), their records, and the page
- * docs/reference/dispatch.md. `test_dispatch BACKEND` runs them there. */
+/* The operator table: all 288 kernels run on the CPU against ordinary arithmetic (tests/oracle and plain loops here), their records, and the page
+ * docs/reference/operators.md. `test_operators BACKEND` runs them there. */
 #include "support/runtime_support.h"
 #include "base/base.h"
 #include "oracle/oracle.h"
 #include <hologram/dispatch.h>
+#include <hologram/operators.h>
 #include <math.h>
 
 enum { MAX_BYTES = 32768, MAX_ARRAYS = 3 };
@@ -32,12 +33,12 @@ typedef struct scalar {
 } scalar; /* u64 */
 
 /* alpha and beta: elements of the kernel's type, or NULL. Arrays are written back. */
-static hg_status run(const hg_dispatch_record *r, const array *arrays, int array_count, const scalar *scalars, int scalar_count,
-                     const void *alpha, const void *beta) {
+static hg_status run(const hg_operator *r, const array *arrays, int array_count, const scalar *scalars, int scalar_count, const void *alpha,
+                     const void *beta) {
     hg_program *program = NULL;
     hg_params *params = hg_params_create();
     hg_buffer buffers[MAX_ARRAYS];
-    CHECK_OK(hg_dispatch_program(r, &program));
+    CHECK_OK(hg_operator_program(r, &program));
     for (int i = 0; i < array_count; i++) {
         buffers[i] = make_buffer(backend, arrays[i].data, arrays[i].count * hg_type_size_bytes(arrays[i].type));
         CHECK_OK(hg_params_set_buffer(params, arrays[i].name, buffers[i]));
@@ -92,8 +93,7 @@ static void add_specials(hg_type type, uint8_t *to) {
     memcpy(to + 6 * bytes, &largest, bytes);
 }
 
-static void expect(const hg_dispatch_record *r, hg_type type, uint64_t index, uint64_t ulp, const uint8_t *expected,
-                   const uint8_t *actual) {
+static void expect(const hg_operator *r, hg_type type, uint64_t index, uint64_t ulp, const uint8_t *expected, const uint8_t *actual) {
     if (oracle_agrees(type, ulp, expected, actual)) {
         test_passed++;
         return;
@@ -123,7 +123,7 @@ static hg_opname opname_of(const char *operation) {
 
 enum { COUNT = 100 };
 
-static void test_binary(const hg_dispatch_record *r) {
+static void test_binary(const hg_operator *r) {
     static uint8_t a[MAX_BYTES], b[MAX_BYTES], output[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type), count = COUNT;
     hg_opname name = opname_of(r->operation);
@@ -151,7 +151,7 @@ static void test_binary(const hg_dispatch_record *r) {
 }
 
 /* Integers: what F64 gives, for a function value that may be off by its tolerance. */
-static void expect_through_f64(const hg_dispatch_record *r, hg_opname name, uint64_t i, const uint8_t *input, const uint8_t *actual) {
+static void expect_through_f64(const hg_operator *r, hg_opname name, uint64_t i, const uint8_t *input, const uint8_t *actual) {
     double x, value, low, high;
     uint8_t expected[3][8];
     oracle_convert(HG_TYPE_F64, r->type, input, (uint8_t *)&x);
@@ -179,7 +179,7 @@ static void expect_through_f64(const hg_dispatch_record *r, hg_opname name, uint
     }
 }
 
-static void test_unary(const hg_dispatch_record *r) {
+static void test_unary(const hg_operator *r) {
     static uint8_t input[MAX_BYTES], output[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
     hg_opname name = opname_of(r->operation);
@@ -230,13 +230,13 @@ static void adder_add(adder *s, const uint8_t *x, const uint8_t *y) {
     CHECK(oracle_eval(HG_OP_ADD, s->inner, s->inner, 0, (const uint8_t *[]){s->sum, product}, result) == ORACLE_OK);
     memcpy(s->sum, result, 8);
 }
-static void adder_expect(adder *s, const hg_dispatch_record *r, uint64_t index, const uint8_t *actual) {
+static void adder_expect(adder *s, const hg_operator *r, uint64_t index, const uint8_t *actual) {
     uint8_t expected[8];
     oracle_convert(s->type, s->inner, s->sum, expected);
     expect(r, s->type, index, 0, expected, actual);
 }
 
-static void test_matrix(const hg_dispatch_record *r) {
+static void test_matrix(const hg_operator *r) {
     enum { M = 5, N = 7, K = 11 };
     static uint8_t a[MAX_BYTES], b[MAX_BYTES], c[MAX_BYTES], before[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
@@ -267,7 +267,7 @@ static void test_matrix(const hg_dispatch_record *r) {
     }
 }
 
-static void test_conv(const hg_dispatch_record *r) {
+static void test_conv(const hg_operator *r) {
     enum { BATCH = 2, IN = 3, H = 6, W = 5, OUT = 2, KH = 3, KW = 2, SH = 2, SW = 1, PH = 1, PW = 2, OH = 3, OW = 8 };
     static uint8_t input[MAX_BYTES], kernel[MAX_BYTES], output[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
@@ -305,7 +305,7 @@ static void test_conv(const hg_dispatch_record *r) {
 
 static const uint64_t lengths[] = {1, 2, 255, 256, 257, 1000, 0};
 
-static void test_reduce(const hg_dispatch_record *r) {
+static void test_reduce(const hg_operator *r) {
     static uint8_t input[MAX_BYTES];
     for (size_t l = 0; l < HG_COUNT_OF(lengths); l++) {
         uint8_t output[8] = {0}, expected[8] = {0};
@@ -329,7 +329,7 @@ static void integer_mean(hg_type type, const uint8_t *input, uint64_t n, uint8_t
     memcpy(mean, &quotient, bytes);
 }
 
-static void test_mean(const hg_dispatch_record *r) {
+static void test_mean(const hg_operator *r) {
     static uint8_t input[MAX_BYTES];
     for (size_t l = 0; l < HG_COUNT_OF(lengths); l++) {
         uint64_t n = lengths[l];
@@ -368,7 +368,7 @@ static long double number_of(hg_type type, const uint8_t *element) {
     return (long double)value;
 }
 
-static void check_argument(const hg_dispatch_record *r, uint8_t *input, uint64_t n) {
+static void check_argument(const hg_operator *r, uint8_t *input, uint64_t n) {
     uint64_t bytes = hg_type_size_bytes(r->type), output = 99, best = n;
     array arrays[] = {{"input", input, n, r->type}, {"output", &output, 1, HG_TYPE_U64}};
     CHECK_OK(run(r, arrays, 2, &(scalar){"n", n}, 1, NULL, NULL));
@@ -382,7 +382,7 @@ static void check_argument(const hg_dispatch_record *r, uint8_t *input, uint64_t
                   hg_type_name(r->type), n, best, output);
 }
 
-static void test_argument(const hg_dispatch_record *r) {
+static void test_argument(const hg_operator *r) {
     static uint8_t input[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
     for (size_t l = 0; l < HG_COUNT_OF(lengths); l++) {
@@ -403,7 +403,7 @@ static void test_argument(const hg_dispatch_record *r) {
 
 /* ---- shapes ---- */
 
-static void test_transpose(const hg_dispatch_record *r) {
+static void test_transpose(const hg_operator *r) {
     enum { ROWS = 9, COLUMNS = 14 };
     static uint8_t input[MAX_BYTES], output[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
@@ -417,7 +417,7 @@ static void test_transpose(const hg_dispatch_record *r) {
     }
 }
 
-static void test_reshape(const hg_dispatch_record *r) {
+static void test_reshape(const hg_operator *r) {
     static uint8_t input[MAX_BYTES], output[MAX_BYTES];
     fill(r->type, input, COUNT, false);
     array arrays[] = {{"input", input, COUNT, r->type}, {"output", output, COUNT, r->type}};
@@ -426,7 +426,7 @@ static void test_reshape(const hg_dispatch_record *r) {
 }
 
 /* Concat, and Split as its inverse. */
-static void test_parts(const hg_dispatch_record *r) {
+static void test_parts(const hg_operator *r) {
     enum { ROWS = 6, A = 5, B = 8 };
     static uint8_t a[MAX_BYTES], b[MAX_BYTES], whole[MAX_BYTES];
     uint64_t bytes = hg_type_size_bytes(r->type);
@@ -450,10 +450,10 @@ static void test_parts(const hg_dispatch_record *r) {
 
 /* ---- records ---- */
 
-static void test_kernel(const hg_dispatch_record *r) {
+static void test_kernel(const hg_operator *r) {
     static const struct {
         const char *operation;
-        void (*test)(const hg_dispatch_record *r);
+        void (*test)(const hg_operator *r);
     } tests[] = {{"Add", test_binary},          {"Sub", test_binary},       {"Mul", test_binary},       {"Div", test_binary},
                  {"ReLU", test_unary},          {"Sigmoid", test_unary},    {"Tanh", test_unary},       {"Exp", test_unary},
                  {"Log", test_unary},           {"Sin", test_unary},        {"Cos", test_unary},        {"MatMul", test_matrix},
@@ -469,7 +469,7 @@ static void test_kernel(const hg_dispatch_record *r) {
     CHECK_MESSAGE(false, "operation %s has no test", r->operation);
 }
 
-static void list_generators(const hg_dispatch_record *r, const char *between, char *text, size_t size) {
+static void list_generators(const hg_operator *r, const char *between, char *text, size_t size) {
     text[0] = 0;
     for (const char *const *g = r->generators; *g; g++) {
         size_t length = strlen(text);
@@ -478,14 +478,14 @@ static void list_generators(const hg_dispatch_record *r, const char *between, ch
 }
 
 /* Semantics 5.14 */
-static void test_record(const hg_dispatch_record *r) {
+static void test_record(const hg_operator *r) {
     char generators[256];
     hg_program *program = NULL;
     bool reduction = strcmp(r->category, "reduction") == 0, matrix = strcmp(r->category, "linear algebra") == 0;
-    CHECK(hg_dispatch(r->operation, r->type) == r && hg_dispatch_supported(r->operation, r->type));
+    CHECK(hg_operator_find(r->operation, r->type) == r && hg_operator_supported(r->operation, r->type));
     CHECK_TEXT(r->embedding, reduction ? "Orbit" : matrix ? "CharacterBasis" : "ElementWise");
     CHECK_TEXT(r->lifting, reduction ? "Orbit" : matrix ? "CharacterBasis" : "Standard");
-    CHECK_OK(hg_dispatch_program(r, &program));
+    CHECK_OK(hg_operator_program(r, &program));
     CHECK_TEXT(hg_program_meta(program, "operation"), r->operation);
     CHECK_TEXT(hg_program_meta(program, "type"), hg_type_name(r->type));
     CHECK_TEXT(hg_program_meta(program, "category"), r->category);
@@ -494,7 +494,7 @@ static void test_record(const hg_dispatch_record *r) {
     list_generators(r, " ", generators, sizeof generators);
     CHECK_TEXT(hg_program_meta(program, "generators"), generators);
     hg_program *again = NULL;
-    CHECK_OK(hg_dispatch_program(r, &again));
+    CHECK_OK(hg_operator_program(r, &again));
     CHECK(memcmp(hg_program_hash(program), hg_program_hash(again), 32) == 0);
     for (size_t i = 0; i < hg_program_param_count(program); i++) { /* each is named in the record */
         CHECK_MESSAGE(strstr(r->parameters, hg_program_param_name(program, i)), "%s: %s", r->operation, hg_program_param_name(program, i));
@@ -506,7 +506,7 @@ static void test_record(const hg_dispatch_record *r) {
 /* The tables of semantics 5.14; Sigmoid and Tanh are made of the generators listed there. */
 static const struct {
     const char *operation, *category, *generators;
-} operations[HG_DISPATCH_OPERATIONS] = {
+} operations[HG_OPERATOR_OPERATIONS] = {
     {"Add", "arithmetic", "TorusAdd"},
     {"Sub", "arithmetic", "TorusSub"},
     {"Mul", "arithmetic", "TorusMul"},
@@ -535,8 +535,8 @@ static const struct {
 
 static void test_table(void) {
     uint32_t supported = 0;
-    for (size_t i = 0; i < HG_DISPATCH_OPERATIONS; i++) {
-        const hg_dispatch_record *first = hg_dispatch_at(i * HG_DISPATCH_TYPES);
+    for (size_t i = 0; i < HG_OPERATOR_OPERATIONS; i++) {
+        const hg_operator *first = hg_operator_at(i * HG_OPERATOR_TYPES);
         char generators[256];
         list_generators(first, " ", generators, sizeof generators);
         CHECK_TEXT(first->operation, operations[i].operation);
@@ -544,36 +544,48 @@ static void test_table(void) {
         CHECK_TEXT(generators, operations[i].generators);
         for (hg_type type = 0; type < HG_TYPE_COUNT; type++) {
             bool expected = hg_type_is_float(type) || hg_type_size_bytes(type) <= 8;
-            CHECK(hg_dispatch_supported(operations[i].operation, type) == expected &&
-                  (hg_dispatch(operations[i].operation, type) != NULL) == expected);
+            CHECK(hg_operator_supported(operations[i].operation, type) == expected &&
+                  (hg_operator_find(operations[i].operation, type) != NULL) == expected);
             supported += expected;
         }
     }
-    CHECK_U64(supported, HG_DISPATCH_COUNT);
-    CHECK(hg_dispatch_at(HG_DISPATCH_COUNT) == NULL);
+    CHECK_U64(supported, HG_OPERATOR_COUNT);
+    CHECK(hg_operator_at(HG_OPERATOR_COUNT) == NULL);
     hg_program *program;
-    CHECK_FAILS(hg_dispatch_program(hg_dispatch_at(0), NULL), HG_ERROR_INVALID_ARGUMENT, "", "hg_dispatch_program: program is NULL");
-    CHECK_FAILS(hg_dispatch_program(hg_dispatch("add", HG_TYPE_F32), &program), HG_ERROR_ISA, "", "unknown operation: add");
-    CHECK_FAILS(hg_dispatch_program(hg_dispatch("Add", HG_TYPE_I128), &program), HG_ERROR_ISA, "",
+    CHECK_FAILS(hg_operator_program(hg_operator_at(0), NULL), HG_ERROR_INVALID_ARGUMENT, "", "hg_operator_program: program is NULL");
+    CHECK_FAILS(hg_operator_program(hg_operator_find("add", HG_TYPE_F32), &program), HG_ERROR_ISA, "", "unknown operation: add");
+    CHECK_FAILS(hg_operator_program(hg_operator_find("Add", HG_TYPE_I128), &program), HG_ERROR_ISA, "",
                 "operation Add has no kernel for type i128");
-    CHECK_FAILS(hg_dispatch_program(hg_dispatch(NULL, HG_TYPE_COUNT), &program), HG_ERROR_ISA, "", "unknown operation: (none)");
-    CHECK(!program && !hg_dispatch_supported(NULL, HG_TYPE_F32) && !hg_dispatch_supported("Add", HG_TYPE_COUNT));
+    CHECK_FAILS(hg_operator_program(hg_operator_find(NULL, HG_TYPE_COUNT), &program), HG_ERROR_ISA, "", "unknown operation: (none)");
+    CHECK(!program && !hg_operator_supported(NULL, HG_TYPE_F32) && !hg_operator_supported("Add", HG_TYPE_COUNT));
+}
+
+/* The names of 0.1 mean the same. */
+static void test_old_names(void) {
+    hg_program *program = NULL;
+    const hg_dispatch_record *add = hg_dispatch("Add", HG_TYPE_F32);
+    CHECK(add && add == hg_operator_find("Add", HG_TYPE_F32) && hg_dispatch_at(1) == hg_operator_at(1));
+    CHECK((size_t)HG_DISPATCH_COUNT == HG_OPERATOR_COUNT && (size_t)HG_DISPATCH_TYPES == HG_OPERATOR_TYPES);
+    CHECK(hg_dispatch_supported("Add", HG_TYPE_F32) && !hg_dispatch_supported("add", HG_TYPE_F32));
+    CHECK_OK(hg_dispatch_program(add, &program));
+    CHECK(program != NULL);
+    hg_program_release(program);
 }
 
 static void test_page(void) {
     static char page[65536];
-    FILE *file = fopen(HG_SOURCE_DIR "/docs/reference/dispatch.md", "rb");
+    FILE *file = fopen(HG_SOURCE_DIR "/docs/reference/operators.md", "rb");
     CHECK(file != NULL);
     if (!file) return;
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     fclose(file);
-    for (size_t i = 0; i < HG_DISPATCH_COUNT; i += HG_DISPATCH_TYPES) {
-        const hg_dispatch_record *r = hg_dispatch_at(i);
+    for (size_t i = 0; i < HG_OPERATOR_COUNT; i += HG_OPERATOR_TYPES) {
+        const hg_operator *r = hg_operator_at(i);
         char generators[256], row[1024];
         list_generators(r, ", ", generators, sizeof generators);
         snprintf(row, sizeof row, "\n| `%s` | %s | `%s` | %s | %s | %s |\n", r->operation, r->category, r->parameters, r->embedding,
                  generators, r->lifting);
-        CHECK_MESSAGE(strstr(page, row), "docs/reference/dispatch.md: missing row:%s", row);
+        CHECK_MESSAGE(strstr(page, row), "docs/reference/operators.md: missing row:%s", row);
     }
 }
 
@@ -583,7 +595,7 @@ static void test_memory(failing_allocator *a) {
         hg_program *program = NULL;
         a->allocations = 0;
         a->fail_at = n;
-        hg_status status = hg_dispatch_program(hg_dispatch("Conv", HG_TYPE_F16), &program);
+        hg_status status = hg_operator_program(hg_operator_find("Conv", HG_TYPE_F16), &program);
         hg_program_release(program);
         CHECK_U64(a->live, 0);
         if (status == HG_OK) {
@@ -602,10 +614,11 @@ int main(int argc, char **argv) {
     test_memory(&memory);
     backend = open_backend(argc > 1 ? argv[1] : "cpu");
     test_table();
+    test_old_names();
     test_page();
-    for (size_t i = 0; i < HG_DISPATCH_COUNT; i++) {
-        test_record(hg_dispatch_at(i));
-        test_kernel(hg_dispatch_at(i));
+    for (size_t i = 0; i < HG_OPERATOR_COUNT; i++) {
+        test_record(hg_operator_at(i));
+        test_kernel(hg_operator_at(i));
     }
     hg_backend_destroy(backend);
     return test_done();
