@@ -1,6 +1,6 @@
 /* Circuits over arrays: copies of a class's size go through class memory piece by piece.
  * Must not know: the circuit language, which driver it runs on. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "runtime/runtime.h"
 #include "tile/stream.h"
 #include <hologram/circuit_run.h>
@@ -210,13 +210,13 @@ static hg_status run_all(circuit_run *run) {
     const hg_backend *b = run->backend;
     uint64_t pieces = run->elements / PIECE + (run->elements % PIECE != 0);
     bool parallel = b->caps->host_memory && b->config.num_threads != 1 && pieces >= PARALLEL_FROM;
-    uint32_t most = parallel ? HG_POOL_MAX_THREADS : 1;
+    uint32_t most = parallel ? HG_THREAD_POOL_MAX : 1;
     run->runners = hg_calloc(most, sizeof *run->runners);
     if (!run->runners) return hg_fail_memory();
     run->past_caches = tile_stream_wanted(run->elements * ELEMENT);
     hg_mutex_init(&run->lock);
     if (parallel)
-        hg_pool_run(hg_pool_global(), pieces, PIECES_AT_ONCE, run_pieces, run);
+        hg_thread_pool_run(hg_thread_pool_global(), pieces, PIECES_AT_ONCE, run_pieces, run);
     else if (pieces)
         run_pieces(run, 0, pieces, 0);
     for (uint32_t i = 0; i < most; i++) close_runner(&run->runners[i]);

@@ -1,5 +1,5 @@
 /* Element-wise whole-array steps: the handlers straight on the arrays, shared out to threads when there is enough of them. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "tile/element.h"
 #include "tile/fp.h"
 #include "tile/stream.h"
@@ -63,7 +63,7 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
         map_run run = {&e, out, in, options->poor, tile_stream_wanted(n * e.size)};
         for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
         if (n >= PARALLEL && options->max_threads != 1)
-            hg_pool_run(hg_pool_global(), n, CHUNK, run_range, &run);
+            hg_thread_pool_run(hg_thread_pool_global(), n, CHUNK, run_range, &run);
         else if (n)
             run_range(&run, 0, n, 0);
     } else {

@@ -1,7 +1,7 @@
 /* Reductions by the one tree of semantics 0.3: chunks of 4,096 elements, 128 accumulators in each, halving, and the chunk results
  * again as an array until one is left. Missing elements are skipped. f16 and bf16 run the tree in f32 and round once.
  * The order of operations does not depend on threads or CPU level. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "plan/expand.h"
 #include "tile/element.h"
 #include "tile/fp.h"
@@ -88,7 +88,7 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
             break;
         }
         if (chunks >= PARALLEL_CHUNKS && r->max_threads != 1)
-            hg_pool_run(hg_pool_global(), r->n, CHUNK, reduce_range, r);
+            hg_thread_pool_run(hg_thread_pool_global(), r->n, CHUNK, reduce_range, r);
         else
             reduce_range(r, 0, r->n, 0);
         hg_free_aligned(previous);

@@ -2,7 +2,7 @@
  * A kernel without barriers and shared memory is cut freely into tiles over global lane ids: blocks are only a numbering then. A
  * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
  * Must not know: kernel IR, how instructions run. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "kir/fault_text.h"
 #include "tile/fp.h"
 #include "tile/races.h"
@@ -154,7 +154,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     } else {
         shared_run run = {&s, each, width};
         uint64_t chunk = TILE_FUEL / each / 4;
-        hg_pool_run(hg_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
+        hg_thread_pool_run(hg_thread_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
         ok = atomic_load(&s.stop) != 3;
     }
     tile_races_destroy(s.races);

@@ -227,20 +227,20 @@ static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *featur
 }
 
 static hg_status create_device(hg_device *d, const vk_facts *f) {
-    static const float priorities[VK_LANES] = {1, 1, 1, 1};
+    static const float priorities[VK_DEVICE_QUEUES] = {1, 1, 1, 1};
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceVulkan11Features f11;
     VkPhysicalDeviceVulkan12Features f12;
     const char *extensions[2];
     uint32_t queues = 1, extension_count = 0;
     d->family = choose_family(d, &queues);
-    d->lane_count = queues < VK_LANES ? queues : VK_LANES;
+    d->device_queue_count = queues < VK_DEVICE_QUEUES ? queues : VK_DEVICE_QUEUES;
     choose_features(f, &features, &f11, &f12);
     if (f->has_import) extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (f->has_portability_subset) extensions[extension_count++] = "VK_KHR_portability_subset"; /* must be enabled where it is there */
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = d->family,
-                                     .queueCount = d->lane_count,
+                                     .queueCount = d->device_queue_count,
                                      .pQueuePriorities = priorities};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features,
@@ -257,9 +257,9 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
 static hg_status create_lanes(hg_device *d) {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    for (uint32_t i = 0; i < d->lane_count; i++) {
-        d->vk.GetDeviceQueue(d->handle, d->family, i, &d->lanes[i].handle);
-        VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->lanes[i].timeline);
+    for (uint32_t i = 0; i < d->device_queue_count; i++) {
+        d->vk.GetDeviceQueue(d->handle, d->family, i, &d->device_queues[i].handle);
+        VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->device_queues[i].timeline);
     }
     return HG_OK;
 }
@@ -304,7 +304,7 @@ hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_de
     d->instance = i;
     d->physical = i->devices[index];
     hg_mutex_init(&d->service_lock);
-    for (uint32_t l = 0; l < VK_LANES; l++) hg_mutex_init(&d->lanes[l].lock);
+    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_init(&d->device_queues[l].lock);
     hg_status status = open_device(d, options);
     if (status != HG_OK)
         vk_device_close(d);
@@ -319,12 +319,12 @@ void vk_device_close(hg_device *d) {
         if (d->service) vk_queue_destroy(d->service);
         (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait for */
         vk_buffer_destroy(d, &d->nothing);
-        for (uint32_t l = 0; l < d->lane_count; l++) d->vk.DestroySemaphore(d->handle, d->lanes[l].timeline, NULL);
+        for (uint32_t l = 0; l < d->device_queue_count; l++) d->vk.DestroySemaphore(d->handle, d->device_queues[l].timeline, NULL);
         d->vk.DestroyDevice(d->handle, NULL);
     }
     hg_blob_cache_close(d->cache);
     hg_mutex_destroy(&d->service_lock);
-    for (uint32_t l = 0; l < VK_LANES; l++) hg_mutex_destroy(&d->lanes[l].lock);
+    for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_destroy(&d->device_queues[l].lock);
     hg_free(d);
     *hg_error_record() = kept;
 }

@@ -43,7 +43,7 @@ bool vk_do_on_host(const hg_driver_command *c) {
 
 /* ---- pieces ---- */
 
-static hg_status ensure_open(vk_recorder *r) { return r->slot ? HG_OK : vk_recorder_open(r); }
+static hg_status ensure_open(vk_recorder *r) { return r->piece ? HG_OK : vk_recorder_open(r); }
 
 /* What comes after sees what was recorded so far. */
 static void barrier(vk_recorder *r) {
@@ -53,7 +53,7 @@ static void barrier(vk_recorder *r) {
                               .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
                                                VK_ACCESS_TRANSFER_WRITE_BIT};
     if (r->clean) return;
-    functions(r)->CmdPipelineBarrier(r->slot->commands, stages, stages, 0, 1, &memory, 0, NULL, 0, NULL);
+    functions(r)->CmdPipelineBarrier(r->piece->commands, stages, stages, 0, 1, &memory, 0, NULL, 0, NULL);
     r->clean = true;
 }
 
@@ -64,11 +64,11 @@ static hg_status reserve(vk_recorder *r, bool staging, uint64_t bytes, uint64_t 
     hg_device *d = r->queue->device;
     uint64_t least = staging ? STAGING_LEAST : RECORDS_LEAST, alignment = staging ? STAGING_ALIGNMENT : RECORD_ALIGNMENT;
     HG_TRY(ensure_open(r));
-    vk_region *region = staging ? &r->slot->staging : &r->slot->records;
+    vk_region *region = staging ? &r->piece->staging : &r->piece->records;
     if (region->used && region->used + bytes > region->buffer.size) {
         HG_TRY(vk_recorder_flush(r));
         HG_TRY(vk_recorder_open(r));
-        region = staging ? &r->slot->staging : &r->slot->records;
+        region = staging ? &r->piece->staging : &r->piece->records;
     }
     if (bytes > region->buffer.size) { /* nothing in it is used */
         uint64_t size = least;
@@ -83,7 +83,7 @@ static hg_status reserve(vk_recorder *r, bool staging, uint64_t bytes, uint64_t 
 
 static void copy(vk_recorder *r, const vk_buffer *from, uint64_t from_offset, const vk_buffer *to, uint64_t to_offset, uint64_t size) {
     VkBufferCopy region = {from_offset, to_offset, size};
-    functions(r)->CmdCopyBuffer(r->slot->commands, from->handle, to->handle, 1, &region);
+    functions(r)->CmdCopyBuffer(r->piece->commands, from->handle, to->handle, 1, &region);
     r->clean = false;
 }
 
@@ -91,9 +91,9 @@ static void copy(vk_recorder *r, const vk_buffer *from, uint64_t from_offset, co
 
 /* Whether bytes on their way to the host land in a range of it that is about to be read. */
 static bool awaits_host(const hg_driver_queue *q, const uint8_t *host, uint64_t size) {
-    for (uint32_t s = 0; s < VK_SLOTS; s++)
-        for (uint64_t i = 0; i < q->slots[s].read_backs.count; i++) {
-            const vk_read_back *b = &q->slots[s].read_backs.data[i];
+    for (uint32_t s = 0; s < VK_PIECES; s++)
+        for (uint64_t i = 0; i < q->pieces[s].read_backs.count; i++) {
+            const vk_read_back *b = &q->pieces[s].read_backs.data[i];
             if ((uintptr_t)b->host < (uintptr_t)host + size && (uintptr_t)host < (uintptr_t)b->host + b->size) return true;
         }
     return false;
@@ -109,8 +109,8 @@ static hg_status copy_in(vk_recorder *r, const uint8_t *host, const hg_range *to
     for (uint64_t done = 0, offset; done < to->size;) {
         uint64_t size = to->size - done < STAGING_MOST ? to->size - done : STAGING_MOST;
         HG_TRY(reserve(r, true, size, &offset));
-        memcpy(r->slot->staging.buffer.mapped + offset, host + done, (size_t)size);
-        copy(r, &r->slot->staging.buffer, offset, &to->arena->buffer, to->offset + done, size);
+        memcpy(r->piece->staging.buffer.mapped + offset, host + done, (size_t)size);
+        copy(r, &r->piece->staging.buffer, offset, &to->arena->buffer, to->offset + done, size);
         done += size;
     }
     return HG_OK;
@@ -122,11 +122,11 @@ static hg_status copy_out(vk_recorder *r, const hg_range *from, uint8_t *host) {
     for (uint64_t done = 0, offset; done < from->size;) {
         uint64_t size = from->size - done < STAGING_MOST ? from->size - done : STAGING_MOST;
         HG_TRY(reserve(r, true, size, &offset));
-        vk_read_back *b = hg_vec_push(&r->slot->read_backs);
+        vk_read_back *b = hg_vec_push(&r->piece->read_backs);
         if (!b) return hg_fail_memory();
-        *b = (vk_read_back){host + done, r->slot->staging.buffer.mapped + offset, size};
+        *b = (vk_read_back){host + done, r->piece->staging.buffer.mapped + offset, size};
         r->has_read_backs = true;
-        copy(r, &from->arena->buffer, from->offset + done, &r->slot->staging.buffer, offset, size);
+        copy(r, &from->arena->buffer, from->offset + done, &r->piece->staging.buffer, offset, size);
         done += size;
     }
     return HG_OK;
@@ -140,9 +140,9 @@ static hg_status copy_overlapping(vk_recorder *r, const hg_range *from, const hg
         uint64_t at = backwards ? to->size - done - size : done;
         HG_TRY(reserve(r, true, size, &offset));
         barrier(r);
-        copy(r, &from->arena->buffer, from->offset + at, &r->slot->staging.buffer, offset, size);
+        copy(r, &from->arena->buffer, from->offset + at, &r->piece->staging.buffer, offset, size);
         barrier(r);
-        copy(r, &r->slot->staging.buffer, offset, &to->arena->buffer, to->offset + at, size);
+        copy(r, &r->piece->staging.buffer, offset, &to->arena->buffer, to->offset + at, size);
         done += size;
     }
     return HG_OK;
@@ -163,23 +163,23 @@ static hg_status fill(vk_recorder *r, const hg_range *to, uint8_t value) {
     const vk_buffer *b = &to->arena->buffer;
     if (words >= words_end) words = words_end = end; /* no whole word: all of it is a copy of at most 6 bytes */
     HG_TRY(reserve(r, true, STAGING_ALIGNMENT, &offset));
-    memset(r->slot->staging.buffer.mapped + offset, value, STAGING_ALIGNMENT);
+    memset(r->piece->staging.buffer.mapped + offset, value, STAGING_ALIGNMENT);
     barrier(r);
-    if (words > to->offset) copy(r, &r->slot->staging.buffer, offset, b, to->offset, words - to->offset);
-    if (end > words_end) copy(r, &r->slot->staging.buffer, offset, b, words_end, end - words_end);
+    if (words > to->offset) copy(r, &r->piece->staging.buffer, offset, b, to->offset, words - to->offset);
+    if (end > words_end) copy(r, &r->piece->staging.buffer, offset, b, words_end, end - words_end);
     if (words_end > words)
-        functions(r)->CmdFillBuffer(r->slot->commands, b->handle, words, words_end - words, value * UINT32_C(0x01010101));
+        functions(r)->CmdFillBuffer(r->piece->commands, b->handle, words, words_end - words, value * UINT32_C(0x01010101));
     r->clean = false;
     return HG_OK;
 }
 
 /* ---- dispatches ---- */
 
-static hg_status create_sets(hg_device *d, vk_slot *slot) {
+static hg_status create_sets(hg_device *d, vk_piece *piece) {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_SETS * d->max_bindings};
     VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = VK_SETS, .poolSizeCount = 1, .pPoolSizes = &size};
-    VK_TRY(d, CreateDescriptorPool, d->handle, &info, NULL, &slot->sets);
+    VK_TRY(d, CreateDescriptorPool, d->handle, &info, NULL, &piece->sets);
     return HG_OK;
 }
 
@@ -198,15 +198,15 @@ static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t 
     uint32_t count = k->slots + !k->pushed;
     if (count == 0) return HG_OK;
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                        .descriptorPool = r->slot->sets,
+                                        .descriptorPool = r->piece->sets,
                                         .descriptorSetCount = 1,
                                         .pSetLayouts = &k->set_layout};
     VK_TRY(d, AllocateDescriptorSets, d->handle, &info, &set);
-    r->slot->sets_used++;
+    r->piece->sets_used++;
     for (uint32_t i = 0; i < count; i++) {
         const hg_driver_arena *arena = i < k->slots && i < x->slot_count ? x->slots[i].arena : NULL;
         if (i == k->slots)
-            infos[i] = binding_of(d, &r->slot->records.buffer, record_offset, k->record_bytes);
+            infos[i] = binding_of(d, &r->piece->records.buffer, record_offset, k->record_bytes);
         else
             infos[i] = binding_of(d, arena ? &arena->buffer : &d->nothing, 0, arena ? arena->buffer.size : d->nothing.size);
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -217,7 +217,7 @@ static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t 
                                            .pBufferInfo = &infos[i]};
     }
     d->vk.UpdateDescriptorSets(d->handle, count, writes, 0, NULL);
-    d->vk.CmdBindDescriptorSets(r->slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->layout, 0, 1, &set, 0, NULL);
+    d->vk.CmdBindDescriptorSets(r->piece->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->layout, 0, 1, &set, 0, NULL);
     return HG_OK;
 }
 
@@ -226,15 +226,15 @@ static hg_status make_room(vk_recorder *r, const hg_driver_dispatch *x, uint64_t
     const hg_driver_kernel *k = x->kernel;
     *record_offset = 0;
     HG_TRY(ensure_open(r));
-    if (k->set_layout && r->slot->sets_used == VK_SETS) {
+    if (k->set_layout && r->piece->sets_used == VK_SETS) {
         HG_TRY(vk_recorder_flush(r));
         HG_TRY(vk_recorder_open(r));
     }
     if (!k->pushed) {
         HG_TRY(reserve(r, false, k->record_bytes, record_offset));
-        memcpy(r->slot->records.buffer.mapped + *record_offset, x->record, k->record_bytes);
+        memcpy(r->piece->records.buffer.mapped + *record_offset, x->record, k->record_bytes);
     }
-    return k->set_layout && !r->slot->sets ? create_sets(r->queue->device, r->slot) : HG_OK;
+    return k->set_layout && !r->piece->sets ? create_sets(r->queue->device, r->piece) : HG_OK;
 }
 
 static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
@@ -247,15 +247,15 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     if (!x->groups[0] || !x->groups[1] || !x->groups[2]) return HG_OK;
     HG_TRY(make_room(r, x, &record_offset));
     barrier(r);
-    vk->CmdBindPipeline(r->slot->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
+    vk->CmdBindPipeline(r->piece->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
     if (k->set_layout) HG_TRY(bind_set(r, x, record_offset));
     if (k->pushed && k->record_bytes)
-        vk->CmdPushConstants(r->slot->commands, k->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, k->record_bytes, x->record);
+        vk->CmdPushConstants(r->piece->commands, k->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, k->record_bytes, x->record);
     if (!k->pushed && !k->set_layout) {
-        uint64_t address = r->slot->records.buffer.address + record_offset;
-        vk->CmdPushConstants(r->slot->commands, k->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof address, &address);
+        uint64_t address = r->piece->records.buffer.address + record_offset;
+        vk->CmdPushConstants(r->piece->commands, k->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof address, &address);
     }
-    vk->CmdDispatch(r->slot->commands, x->groups[0], x->groups[1], x->groups[2]);
+    vk->CmdDispatch(r->piece->commands, x->groups[0], x->groups[1], x->groups[2]);
     r->clean = false;
     return HG_OK;
 }

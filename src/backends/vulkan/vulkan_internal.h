@@ -59,15 +59,15 @@ hg_status vk_check(hg_device *device, const char *call, VkResult result) HG_NODI
 #define VK_TRY(device, name, ...) HG_TRY(vk_check(device, "vk" #name, VK_CALL(&(device)->vk, name, __VA_ARGS__)))
 
 /* ---- device.c ---- */
-enum { VK_LANES = 4 }; /* queues of the device that are used */
+enum { VK_DEVICE_QUEUES = 4 }; /* queues of the device that are used */
 
 /* A queue of the device. Submissions to it are numbered by its timeline. */
-typedef struct vk_lane {
+typedef struct vk_device_queue {
     VkQueue handle;
     hg_mutex lock;
     VkSemaphore timeline;
     uint64_t last; /* value that the last submission signals */
-} vk_lane;
+} vk_device_queue;
 
 typedef struct vk_buffer {
     VkBuffer handle;
@@ -90,9 +90,9 @@ struct hg_device {
     bool no_fences; /* llvmpipe leaves a branch or loop wrongly at a memory barrier inside; its atomics keep their order */
     bool rte[2], preserve[2], inf_nan[2]; /* float controls of f32, f64 */
     uint64_t import_alignment;            /* of host memory that the device can use in place; 0: none */
-    uint32_t family, lane_count;
-    uint32_t next_lane; /* atomic */
-    vk_lane lanes[VK_LANES];
+    uint32_t family, device_queue_count;
+    uint32_t next_device_queue; /* atomic */
+    vk_device_queue device_queues[VK_DEVICE_QUEUES];
     uint32_t max_bindings; /* of kernels of bindings */
     vk_buffer nothing;     /* bound where a kernel has no memory */
     hg_mutex service_lock;
@@ -148,7 +148,7 @@ hg_status vk_code_create(hg_device *device, const hg_driver_code *code, hg_drive
 void vk_kernel_destroy(hg_driver_kernel *kernel);
 
 /* ---- queue.c ---- */
-enum { VK_SLOTS = 8, VK_SETS = 32 }; /* pieces of work of a queue in flight; descriptor sets of a piece */
+enum { VK_PIECES = 8, VK_SETS = 32 }; /* pieces of work of a queue in flight; descriptor sets of a piece */
 
 /* Bytes that go from staging to the host when the piece is done. */
 typedef struct vk_read_back {
@@ -162,29 +162,29 @@ typedef struct vk_region {
     uint64_t used;
 } vk_region;
 /* A piece of work: a command buffer and what it needs while it runs. */
-typedef struct vk_slot {
+typedef struct vk_piece {
     VkCommandBuffer commands;
     bool open;      /* begun and not submitted */
-    uint64_t value; /* of the lane's timeline when it is done */
+    uint64_t value; /* of the device queue's timeline when it is done */
     vk_region staging, records;
     VkDescriptorPool sets;
     uint32_t sets_used;
     HG_VEC(vk_read_back) read_backs;
-} vk_slot;
+} vk_piece;
 
 struct hg_driver_queue {
     hg_device *device;
-    vk_lane *lane;
+    vk_device_queue *device_queue;
     uint32_t references; /* creator and events that must fetch their bytes; atomic */
     hg_mutex lock;
     VkCommandPool pool;
-    vk_slot slots[VK_SLOTS];
+    vk_piece pieces[VK_PIECES];
     uint32_t first, count; /* in flight, in order */
 };
 
 struct hg_driver_event {
     hg_device *device;
-    vk_lane *lane; /* NULL: nothing runs on the device */
+    vk_device_queue *device_queue; /* NULL: nothing runs on the device */
     uint64_t value;
     hg_driver_queue *queue; /* not NULL: bytes must be fetched from it */
     bool submitted;
@@ -203,15 +203,15 @@ hg_status vk_event_wait(hg_driver_event *event) HG_NODISCARD;
 /* What is being recorded; the queue's lock is held. */
 typedef struct vk_recorder {
     hg_driver_queue *queue;
-    vk_slot *slot;       /* NULL: none is open */
+    vk_piece *piece;     /* NULL: none is open */
     bool clean;          /* nothing was recorded since the last barrier */
     bool has_read_backs; /* in some piece of this submission */
     uint64_t value;      /* of the last piece submitted; 0: none */
-    uint32_t wait_count; /* lanes that the first piece waits for */
-    VkSemaphore waits[VK_LANES];
-    uint64_t wait_values[VK_LANES];
+    uint32_t wait_count; /* device queues that the first piece waits for */
+    VkSemaphore waits[VK_DEVICE_QUEUES];
+    uint64_t wait_values[VK_DEVICE_QUEUES];
 } vk_recorder;
-/* A free slot with an open command buffer that comes after everything before it; waits for the oldest piece when all are in flight. */
+/* A free piece with an open command buffer that comes after everything before it; waits for the oldest piece when all are in flight. */
 hg_status vk_recorder_open(vk_recorder *r) HG_NODISCARD;
 /* Submits the open piece, if any. */
 hg_status vk_recorder_flush(vk_recorder *r) HG_NODISCARD;

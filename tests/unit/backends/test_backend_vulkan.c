@@ -414,14 +414,14 @@ static void test_through_host(hg_device *d) {
     driver->queue_destroy(q[1]);
 }
 
-/* Software has one queue. A second lane on it, with a timeline of its own, shows that lanes wait for each other. */
-static void test_lanes(hg_device *d) {
+/* Software has one queue. A second device queue on it, with a timeline of its own, shows that they wait for each other. */
+static void test_device_queues(hg_device *d) {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    if (d->lane_count != 1) return;
-    CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->lanes[1].timeline) == VK_SUCCESS);
-    d->lanes[1].handle = d->lanes[0].handle;
-    d->lane_count = 2;
+    if (d->device_queue_count != 1) return;
+    CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->device_queues[1].timeline) == VK_SUCCESS);
+    d->device_queues[1].handle = d->device_queues[0].handle;
+    d->device_queue_count = 2;
     test_queues(d);
     test_through_host(d);
 }
@@ -638,7 +638,7 @@ static void test_device(uint32_t index, const char *pretend, bool kernels) {
         test_kernel(d, q, LONG_RECORD);
         test_queues(d);
         test_threads(d);
-        test_lanes(d);
+        test_device_queues(d);
     }
     driver->queue_destroy(q);
     driver->device_close(d);

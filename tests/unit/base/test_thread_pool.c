@@ -1,7 +1,7 @@
 /* test: labels=threads */
 /* The thread pool: every element once, nesting, many callers, forks, refused threads. Built with -fsanitize=thread it proves the absence of
  * races; there the part that forks is left out, for that sanitizer does not follow threads into a child. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "base/thread.h"
 #include "test.h"
 
@@ -26,24 +26,24 @@ typedef struct marks {
     uint8_t *seen; /* plain bytes: two threads on one element are a race */
     uint64_t count, chunk;
     _Atomic uint64_t calls, bad, total;
-    _Atomic int busy[HG_POOL_MAX_THREADS];
+    _Atomic int busy[HG_THREAD_POOL_MAX];
     hg_thread_pool *pool;
 } marks;
 
 static void mark(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     marks *m = user;
     bool good = begin < end && end <= m->count && begin % m->chunk == 0 && (end % m->chunk == 0 || end == m->count);
-    good = good && worker < hg_pool_threads(m->pool) && atomic_fetch_add(&m->busy[worker], 1) == 0;
+    good = good && worker < hg_thread_pool_count(m->pool) && atomic_fetch_add(&m->busy[worker], 1) == 0;
     if (!good) atomic_fetch_add(&m->bad, 1);
     for (uint64_t i = begin; i < end; i++) m->seen[i]++;
     atomic_fetch_add(&m->calls, 1);
-    if (worker < HG_POOL_MAX_THREADS) atomic_fetch_sub(&m->busy[worker], 1);
+    if (worker < HG_THREAD_POOL_MAX) atomic_fetch_sub(&m->busy[worker], 1);
 }
 
 static void check_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk) {
     marks m = {.seen = calloc(count ? count : 1, 1), .count = count, .chunk = chunk ? chunk : 1, .pool = pool};
     if (!m.seen) return;
-    hg_pool_run(pool, count, chunk, mark, &m);
+    hg_thread_pool_run(pool, count, chunk, mark, &m);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < count; i++) wrong += m.seen[i] != 1;
     CHECK_MESSAGE(wrong == 0, "count %" PRIu64 " chunk %" PRIu64 ": %" PRIu64 " elements not visited once", count, chunk, wrong);
@@ -73,7 +73,7 @@ static void test_huge(hg_thread_pool *pool) {
         for (size_t k = 0; k < HG_COUNT_OF(chunks); k++) {
             if (counts[i] / chunks[k] > UINT64_C(1) << 24) continue;
             _Atomic uint64_t sum = 0;
-            hg_pool_run(pool, counts[i], chunks[k], add_up, &sum);
+            hg_thread_pool_run(pool, counts[i], chunks[k], add_up, &sum);
             CHECK_U64(sum, counts[i]);
         }
     }
@@ -101,18 +101,18 @@ static void outer_part(void *user, uint64_t begin, uint64_t end, uint32_t worker
     nest *n = user;
     for (uint64_t i = begin; i < end; i++) {
         inner same = {worker, pthread_self(), &n->sum, &n->bad}, other = {0, pthread_self(), &n->sum, &n->bad};
-        hg_pool_run(n->pool, 1000, 1, inner_part, &same);
-        hg_pool_run(n->other, 500, 1, inner_part, &other);
+        hg_thread_pool_run(n->pool, 1000, 1, inner_part, &same);
+        hg_thread_pool_run(n->other, 500, 1, inner_part, &other);
     }
-    if (hg_pool_set_threads(n->pool, 2) != HG_ERROR_INVALID_ARGUMENT) atomic_fetch_add(&n->bad, 1);
+    if (hg_thread_pool_set_threads(n->pool, 2) != HG_ERROR_INVALID_ARGUMENT) atomic_fetch_add(&n->bad, 1);
 }
 
 static void test_nesting(hg_thread_pool *pool) {
-    nest n = {.pool = pool, .other = hg_pool_create(2)};
-    hg_pool_run(pool, 200, 1, outer_part, &n);
+    nest n = {.pool = pool, .other = hg_thread_pool_create(2)};
+    hg_thread_pool_run(pool, 200, 1, outer_part, &n);
     CHECK_U64(n.sum, 200 * 1500);
     CHECK_U64(n.bad, 0);
-    hg_pool_destroy(n.other);
+    hg_thread_pool_destroy(n.other);
 }
 
 /* ---- many callers ---- */
@@ -122,7 +122,7 @@ static void *call_often(void *user) {
     uintptr_t wrong = 0;
     for (uint64_t i = 0; i < 300; i++) {
         _Atomic uint64_t sum = 0;
-        hg_pool_run(pool, 1 + i * 7, 1 + i % 3, add_up, &sum);
+        hg_thread_pool_run(pool, 1 + i * 7, 1 + i % 3, add_up, &sum);
         wrong += sum != 1 + i * 7;
     }
     return (void *)wrong;
@@ -133,7 +133,7 @@ static void test_callers(hg_thread_pool *pool) {
     uint32_t started = 0;
     while (started < HG_COUNT_OF(threads) && hg_thread_start(&threads[started], call_often, pool)) started++;
     CHECK_U64(started, HG_COUNT_OF(threads));
-    for (int i = 0; i < 20; i++) CHECK(hg_pool_set_threads(pool, 1 + (uint32_t)i % 5) == HG_OK); /* while they run */
+    for (int i = 0; i < 20; i++) CHECK(hg_thread_pool_set_threads(pool, 1 + (uint32_t)i % 5) == HG_OK); /* while they run */
     for (uint32_t i = 0; i < started; i++) {
         void *wrong = NULL;
         pthread_join(threads[i], &wrong);
@@ -153,7 +153,7 @@ static void meet(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
 static void test_parallel(hg_thread_pool *pool) {
     for (int i = 0; i < 20; i++) {
         _Atomic int arrived = 0;
-        hg_pool_run(pool, 2, 1, meet, &arrived);
+        hg_thread_pool_run(pool, 2, 1, meet, &arrived);
         CHECK(arrived == 2);
         if (i % 5 == 0) usleep(2000); /* long enough for the threads to park */
     }
@@ -175,10 +175,10 @@ static bool in_child(bool (*body)(hg_thread_pool *), hg_thread_pool *pool) {
 
 static bool launch_in_child(hg_thread_pool *pool) {
     _Atomic int arrived = 0;
-    hg_pool_run(pool, 2, 1, meet, &arrived); /* only with fresh threads can two meet */
+    hg_thread_pool_run(pool, 2, 1, meet, &arrived); /* only with fresh threads can two meet */
     _Atomic uint64_t sum = 0;
-    hg_pool_run(hg_pool_global(), 100000, 10, add_up, &sum);
-    return arrived == 2 && sum == 100000 && hg_pool_set_threads(pool, 2) == HG_OK;
+    hg_thread_pool_run(hg_thread_pool_global(), 100000, 10, add_up, &sum);
+    return arrived == 2 && sum == 100000 && hg_thread_pool_set_threads(pool, 2) == HG_OK;
 }
 
 static _Atomic bool stop_calling;
@@ -193,9 +193,9 @@ static void test_fork(void) {
         SKIP("fork: not followed by the thread sanitizer");
         return;
     }
-    hg_thread_pool *pool = hg_pool_create(4);
+    hg_thread_pool *pool = hg_thread_pool_create(4);
     _Atomic uint64_t sum = 0;
-    hg_pool_run(pool, 1000, 1, add_up, &sum);
+    hg_thread_pool_run(pool, 1000, 1, add_up, &sum);
     CHECK(in_child(launch_in_child, pool));
     hg_thread threads[2]; /* forks while other threads are inside the pool */
     bool started = hg_thread_start(&threads[0], call_until_stopped, pool) && hg_thread_start(&threads[1], call_until_stopped, pool);
@@ -203,26 +203,26 @@ static void test_fork(void) {
     for (int i = 0; i < 20; i++) CHECK(in_child(launch_in_child, pool));
     atomic_store(&stop_calling, true);
     for (int i = 0; i < 2 && started; i++) hg_thread_join(threads[i]);
-    hg_pool_run(pool, 1000, 1, add_up, &sum);
+    hg_thread_pool_run(pool, 1000, 1, add_up, &sum);
     CHECK_U64(sum, 2000);
-    hg_pool_destroy(pool);
+    hg_thread_pool_destroy(pool);
 }
 
 /* No thread can start: the caller does it all. */
 static bool run_without_threads(hg_thread_pool *unused) {
     (void)unused;
     struct rlimit none = {0, 0};
-    hg_thread_pool *pool = hg_pool_create(4);
+    hg_thread_pool *pool = hg_thread_pool_create(4);
     hg_thread thread;
     if (!pool || setrlimit(RLIMIT_NPROC, &none) != 0) return false;
     if (geteuid() == 0 && setuid(65534) != 0) return false; /* the limit does not bind the superuser */
     if (hg_thread_start(&thread, call_often, pool)) return false;
     for (int i = 0; i < 100; i++) {
         _Atomic uint64_t sum = 0;
-        hg_pool_run(pool, 12345, 7, add_up, &sum);
+        hg_thread_pool_run(pool, 12345, 7, add_up, &sum);
         if (sum != 12345) return false;
     }
-    hg_pool_destroy(pool);
+    hg_thread_pool_destroy(pool);
     return true;
 }
 
@@ -239,23 +239,23 @@ int main(void) {
     usleep(1000);
     CHECK(hg_clock_ns() - before >= 1000000);
     for (uint32_t threads = 1; threads <= 5; threads += 2) {
-        hg_thread_pool *pool = hg_pool_create(threads);
+        hg_thread_pool *pool = hg_thread_pool_create(threads);
         CHECK(pool != NULL);
         if (!pool) break;
-        CHECK_U64(hg_pool_threads(pool), threads);
+        CHECK_U64(hg_thread_pool_count(pool), threads);
         test_coverage(pool);
         test_huge(pool);
         if (threads > 1) test_nesting(pool); /* else fn is a plain call and nothing is nested */
         if (threads > 1) test_parallel(pool);
         test_callers(pool);
-        hg_pool_destroy(pool);
+        hg_thread_pool_destroy(pool);
     }
-    CHECK_U64(hg_pool_threads(hg_pool_global()), hg_cpu_count() < HG_POOL_MAX_THREADS ? hg_cpu_count() : HG_POOL_MAX_THREADS);
-    CHECK(hg_pool_set_threads(hg_pool_global(), 3) == HG_OK);
-    test_parallel(hg_pool_global());
+    CHECK_U64(hg_thread_pool_count(hg_thread_pool_global()), hg_cpu_count() < HG_THREAD_POOL_MAX ? hg_cpu_count() : HG_THREAD_POOL_MAX);
+    CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 3) == HG_OK);
+    test_parallel(hg_thread_pool_global());
     test_fork();
     test_refusal();
-    CHECK(hg_pool_set_threads(hg_pool_global(), 1) == HG_OK); /* ends its threads */
-    hg_pool_destroy(NULL);
+    CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 1) == HG_OK); /* ends its threads */
+    hg_thread_pool_destroy(NULL);
     return test_done();
 }

@@ -1,7 +1,7 @@
 /* Thread pool. A call is a job on its caller's stack: one range of chunks for every thread, packed in 64 bits so that taking from the front
  * (owner) and stealing half from the back (others) are one compare-and-swap. Idle threads spin a little, then park.
  * Must not know: what the jobs are. */
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "base/thread.h"
 
 #include <stdatomic.h>
@@ -16,12 +16,12 @@ typedef struct pool_range {
 
 typedef struct pool_job {
     struct pool_job *next;
-    hg_pool_fn *fn;
+    hg_thread_pool_fn *fn;
     void *user;
     uint64_t count, unit, chunks; /* elements; elements a chunk */
     uint32_t slots;
     _Atomic uint32_t inside; /* pool threads that work on it, the caller not counted; changed under the pool's mutex */
-    pool_range ranges[HG_POOL_MAX_THREADS];
+    pool_range ranges[HG_THREAD_POOL_MAX];
 } pool_job;
 
 struct hg_thread_pool {
@@ -34,11 +34,11 @@ struct hg_thread_pool {
     uint32_t sleeping, waiting; /* threads on wake; callers on left */
     uint32_t started;           /* threads running */
     bool tried, stopping;       /* threads were started (or refused) since the last stop */
-    hg_thread ids[HG_POOL_MAX_THREADS];
+    hg_thread ids[HG_THREAD_POOL_MAX];
     struct pool_worker {
         hg_thread_pool *pool;
         uint32_t index;
-    } workers[HG_POOL_MAX_THREADS];
+    } workers[HG_THREAD_POOL_MAX];
 };
 
 /* What this thread is doing now: nested calls run in place. */
@@ -235,7 +235,7 @@ static void watch_forks(void) {}
 static uint32_t wanted_threads(uint32_t threads) {
     if (!HG_HAS_THREADS) return 1;
     if (!threads) threads = hg_cpu_count();
-    return threads < HG_POOL_MAX_THREADS ? threads : HG_POOL_MAX_THREADS;
+    return threads < HG_THREAD_POOL_MAX ? threads : HG_THREAD_POOL_MAX;
 }
 
 static void register_pool(hg_thread_pool *pool, uint32_t threads) {
@@ -249,13 +249,13 @@ static void register_pool(hg_thread_pool *pool, uint32_t threads) {
     hg_mutex_unlock(&all_mutex);
 }
 
-hg_thread_pool *hg_pool_create(uint32_t threads) {
+hg_thread_pool *hg_thread_pool_create(uint32_t threads) {
     hg_thread_pool *pool = hg_calloc(1, sizeof *pool);
     if (pool) register_pool(pool, threads);
     return pool;
 }
 
-void hg_pool_destroy(hg_thread_pool *pool) {
+void hg_thread_pool_destroy(hg_thread_pool *pool) {
     if (!pool) return;
     stop_threads(pool);
     hg_mutex_lock(&all_mutex);
@@ -277,18 +277,18 @@ static hg_thread_pool global_pool; /* static: it needs no memory and outlives ev
 
 static void make_global_pool(void) { register_pool(&global_pool, 0); }
 
-hg_thread_pool *hg_pool_global(void) {
+hg_thread_pool *hg_thread_pool_global(void) {
     static hg_once_flag once = HG_ONCE_INIT;
     hg_once(&once, make_global_pool);
     return &global_pool;
 }
 
-uint32_t hg_pool_threads(hg_thread_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
+uint32_t hg_thread_pool_count(hg_thread_pool *pool) { return atomic_load_explicit(&pool->threads, memory_order_relaxed); }
 
-hg_status hg_pool_set_threads(hg_thread_pool *pool, uint32_t threads) {
+hg_status hg_thread_pool_set_threads(hg_thread_pool *pool, uint32_t threads) {
     if (current_pool) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the number of threads cannot change from inside a parallel call");
     hg_mutex_lock(&pool->configure);
-    if (wanted_threads(threads) != hg_pool_threads(pool)) {
+    if (wanted_threads(threads) != hg_thread_pool_count(pool)) {
         stop_threads(pool);
         atomic_store_explicit(&pool->threads, wanted_threads(threads), memory_order_relaxed);
     }
@@ -341,7 +341,7 @@ static void retire(hg_thread_pool *pool, pool_job *job) {
     hg_mutex_unlock(&pool->mutex);
 }
 
-static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_pool_fn *fn, void *user) {
+static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint32_t threads, hg_thread_pool_fn *fn, void *user) {
     uint64_t chunks = count / unit + (count % unit != 0);
     if (chunks > UINT32_MAX / 2) { /* must fit half a span: larger units of whole chunks */
         uint64_t factor = chunks / (UINT32_MAX / 2) + 1;
@@ -366,10 +366,10 @@ static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint
     current_pool = NULL;
 }
 
-void hg_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_pool_fn *fn, void *user) {
+void hg_thread_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_thread_pool_fn *fn, void *user) {
     if (!count) return;
     if (!chunk) chunk = 1;
-    uint32_t threads = hg_pool_threads(pool);
+    uint32_t threads = hg_thread_pool_count(pool);
     if (count <= chunk || threads <= 1 || current_pool)
         fn(user, 0, count, current_pool == pool ? current_index : 0);
     else
