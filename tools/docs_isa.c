@@ -78,7 +78,6 @@ static const char *numbers_of(const hg_op_info *op) {
     case HG_NUMBERS_EXACT: return "exact";
     case HG_NUMBERS_ULP1: return "1 ULP";
     case HG_NUMBERS_ULP2: return "2 ULP";
-    case HG_NUMBERS_BOUNDED: return "bounded";
     }
     return "?";
 }

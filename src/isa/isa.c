@@ -155,12 +155,6 @@ hg_op hg_op_from_opcode(uint16_t opcode) {
 
 static bool same(const char *word, const char *text, size_t length) { return strncmp(word, text, length) == 0 && word[length] == '\0'; }
 
-hg_op hg_op_from_text(const char *text, size_t length) {
-    for (int i = 0; i < HG_OP_COUNT; i++)
-        if (same(TABLE[i].text, text, length)) return (hg_op)i;
-    return HG_OP_NONE;
-}
-
 hg_op hg_op_next_form(hg_op op) {
     for (int i = (int)op + 1; i < HG_OP_COUNT; i++)
         if (strcmp(TABLE[i].text, TABLE[op].text) == 0) return (hg_op)i;

@@ -104,12 +104,11 @@ enum {
     HG_F_CONTROL = 32,
     HG_F_BARRIER = 64,
     HG_F_SHARED = 128,
-    HG_F_NAMED = 256 /* operands are written name=value */,
-    HG_F_DEFAULT_F32 = 512, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
-    HG_F_STATE = 1024       /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
+    HG_F_DEFAULT_F32 = 256, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
+    HG_F_STATE = 512        /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
 };
 
-typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG_NUMBERS_BOUNDED } hg_numbers;
+typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2 } hg_numbers;
 
 typedef struct hg_op_info {
     uint16_t opcode;
@@ -128,9 +127,7 @@ typedef struct hg_op_info {
 const hg_op_info *hg_op_get(hg_op op);
 /* HG_OP_NONE when no row has that opcode. */
 hg_op hg_op_from_opcode(uint16_t opcode);
-/* First row whose mnemonic (without condition, scope and types) is text; HG_OP_NONE when there is none. Rows that share a
- * mnemonic follow each other in hg_op order at hg_op_next_form. */
-hg_op hg_op_from_text(const char *text, size_t length);
+/* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);
 
