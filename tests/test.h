@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t test_passed, test_failed, test_skipped;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The counts of the program, in tests/support/test.c. */
+extern uint64_t test_passed, test_failed, test_skipped;
 
 #define CHECK(condition) CHECK_MESSAGE(condition, "%s", #condition)
 #define CHECK_MESSAGE(condition, ...)                           \
@@ -37,10 +42,11 @@ static uint64_t test_passed, test_failed, test_skipped;
     } while (0)
 #define SKIP(reason) (test_skipped++, fprintf(stderr, "skipped: %s\n", reason))
 
-/* The last statement of main. */
-static inline int test_done(void) {
-    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", test_passed, test_failed, test_skipped);
-    return test_failed ? 1 : 0;
+/* The last statement of main: prints the closing line. */
+int test_done(void);
+
+#ifdef __cplusplus
 }
+#endif
 
 #endif

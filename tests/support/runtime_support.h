@@ -24,31 +24,11 @@
         CHECK_TEXT(hg_last_error()->code, diagnostic); \
         CHECK_TEXT(hg_last_error()->message, text);    \
     } while (0)
-
-static inline hg_backend *open_backend(const char *name) {
-    hg_backend *b = NULL;
-    CHECK_OK(hg_backend_create(name, 0, &b));
-    if (!b) exit(test_done());
-    return b;
-}
-
-static inline hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);
-    if (!p) exit(test_done());
-    return p;
-}
-
-static inline hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
-    hg_buffer buffer = {0};
-    CHECK_OK(hg_backend_allocate_buffer(b, size, &buffer));
-    if (data) CHECK_OK(hg_backend_copy_to_buffer(b, buffer, data, size));
-    return buffer;
-}
-
+hg_backend *open_backend(const char *name);
+hg_program *assemble(const char *text);
+hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);
 /* A program text with the two lines every program needs. */
 #define PROGRAM(body) ".atlas 1\n.program p\n" body
-
 #define AXPY                                                                                         \
     PROGRAM(".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n" \
             ".param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"             \
@@ -61,19 +41,7 @@ typedef struct failing_allocator {
     bool only_once;
 } failing_allocator;
 
-static inline void *failing_reallocate(void *user, void *memory, size_t size) {
-    failing_allocator *a = user;
-    uint64_t number = __atomic_add_fetch(&a->allocations, 1, __ATOMIC_RELAXED);
-    if (a->fail_at && (a->only_once ? number == a->fail_at : number >= a->fail_at)) return NULL;
-    void *result = realloc(memory, size);
-    if (!memory && result) __atomic_add_fetch(&a->live, 1, __ATOMIC_RELAXED);
-    return result;
-}
-
-static inline void failing_release(void *user, void *memory) {
-    failing_allocator *a = user;
-    if (memory) __atomic_sub_fetch(&a->live, 1, __ATOMIC_RELAXED);
-    free(memory);
-}
+void *failing_reallocate(void *user, void *memory, size_t size);
+void failing_release(void *user, void *memory);
 
 #endif

@@ -2,6 +2,7 @@
  * flat and in blocks, equal memory or the equal first fault with its words.
  * test: timeout=300 */
 #include "support/device_eval.h"
+#include "support/device_examples.h"
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "kir/fault_text.h"
@@ -78,16 +79,6 @@ static device_memory device_memory_of(const world *w, uint64_t handle, bool pool
 }
 
 /* ---- programs ---- */
-
-typedef struct example {
-    const char *name, *text;
-    uint32_t grid[3], block[3];
-    uint64_t lanes, shared;
-    uint64_t regs[256]; /* parameters by register */
-    bool proven;        /* no access leaves its memory */
-    bool faults;        /* expected to */
-    bool endless;       /* stopped by the clock */
-} example;
 
 typedef struct program {
     hg_program *source;
@@ -399,9 +390,6 @@ static void run_example(const example *x) {
     end_world(&expected);
 }
 
-#define H(i) ((uint64_t)(i) << 25 | (i))
-#include "support/device_examples.h"
-
 /* ---- running out of memory at every allocation ---- */
 
 static struct { uint64_t live, count, fail_at; } memory;
@@ -419,7 +407,7 @@ static void give_back(void *user, void *block) {
 }
 
 static void run_out_of_memory(const char *name, size_t target, kir_device_options o) {
-    const example *x = EXAMPLES;
+    const example *x = DEVICE_EXAMPLES;
     while (strcmp(x->name, name) != 0) x++;
     kir_caps caps;
     program p;
@@ -463,7 +451,7 @@ static void test_zeros(void) {
         bool zeros;
     } EXPECTED[] = {{"reverse", false}, {"tiles", false}, {"hole in a tile", true}, {"shared bytes", true}};
     for (size_t i = 0; i < HG_COUNT_OF(EXPECTED); i++) {
-        const example *x = EXAMPLES;
+        const example *x = DEVICE_EXAMPLES;
         while (strcmp(x->name, EXPECTED[i].name) != 0) x++;
         kir_caps caps;
         program p;
@@ -542,7 +530,7 @@ int main(int argc, char **argv) {
     if (argc < 2) test_memory();
     test_zeros();
     test_rounds();
-    for (size_t i = 0; i < HG_COUNT_OF(EXAMPLES); i++)
-        if (argc < 2 || strstr(EXAMPLES[i].name, argv[1])) run_example(&EXAMPLES[i]);
+    for (size_t i = 0; i < DEVICE_EXAMPLE_COUNT; i++)
+        if (argc < 2 || strstr(DEVICE_EXAMPLES[i].name, argv[1])) run_example(&DEVICE_EXAMPLES[i]);
     return test_done();
 }

@@ -1,0 +1,38 @@
+/* See runtime_support.h. */
+#include "support/runtime_support.h"
+
+hg_backend *open_backend(const char *name) {
+    hg_backend *b = NULL;
+    CHECK_OK(hg_backend_create(name, 0, &b));
+    if (!b) exit(test_done());
+    return b;
+}
+
+hg_program *assemble(const char *text) {
+    hg_program *p = NULL;
+    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);
+    if (!p) exit(test_done());
+    return p;
+}
+
+hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
+    hg_buffer buffer = {0};
+    CHECK_OK(hg_backend_allocate_buffer(b, size, &buffer));
+    if (data) CHECK_OK(hg_backend_copy_to_buffer(b, buffer, data, size));
+    return buffer;
+}
+
+void *failing_reallocate(void *user, void *memory, size_t size) {
+    failing_allocator *a = user;
+    uint64_t number = __atomic_add_fetch(&a->allocations, 1, __ATOMIC_RELAXED);
+    if (a->fail_at && (a->only_once ? number == a->fail_at : number >= a->fail_at)) return NULL;
+    void *result = realloc(memory, size);
+    if (!memory && result) __atomic_add_fetch(&a->live, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+void failing_release(void *user, void *memory) {
+    failing_allocator *a = user;
+    if (memory) __atomic_sub_fetch(&a->live, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
