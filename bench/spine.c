@@ -3,6 +3,8 @@
 #include "isa/cfg.h"
 #include "kir/kir.h"
 #include "plan/plan.h"
+#include "kir/passes/passes.h"
+#include "kir/build/build.h"
 #include <hologram/hologram.h>
 #include <stdio.h>
 #include <stdlib.h>

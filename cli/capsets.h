@@ -3,7 +3,7 @@
 #define HG_CLI_CAPSETS_H
 
 #include "cli.h"
-#include "kir/device.h"
+#include "kir/device/device.h"
 
 typedef struct cli_capset {
     const char *name, *title;

@@ -5,6 +5,10 @@
 #include "isa/cfg.h"
 #include "plan/expand.h"
 #include "plan/plan.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -186,7 +190,7 @@ static hg_status make_device_kernel(const emit_options *o, const hg_program *pro
     HG_TRY(kir_provenance(kernel->module));
     HG_TRY(kir_legalise(kernel->module, &o->caps.kir, &k->low));
     HG_TRY(kir_simplify(k->low));
-    kir_shapes(k->low, k->low->uses_barrier || k->low->uses_shared);
+    kir_find_uniformity(k->low, k->low->uses_barrier || k->low->uses_shared);
     kir_device_options device = choose_form(o, program, kernel, k->low, k->group);
     HG_TRY(kir_device(k->low, &device, &k->module, &k->layout));
     HG_TRY(kir_simplify(k->module));
@@ -302,7 +306,7 @@ static hg_status print_kir(const emit_options *o, kir_module *module, hg_text *t
         shown = low;
     }
     if (status == HG_OK) {
-        kir_shapes(shown, shown->uses_barrier || shown->uses_shared);
+        kir_find_uniformity(shown, shown->uses_barrier || shown->uses_shared);
         kir_print(text, shown);
     }
     kir_module_destroy(low);

@@ -4,6 +4,8 @@
 #include "capsets.h"
 #include "isa/cfg.h"
 #include "runtime/runtime.h"
+#include "kir/legalise/legalise.h"
+#include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
 

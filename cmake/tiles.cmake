@@ -6,8 +6,10 @@ if(TARGET hg_tile)
   if(HG_TILES_DIR)
     set(tile_source ${HG_TILES_DIR}/handlers.c)
   else()
-    add_executable(hg_gen_tiles tools/gen_tiles.c $<TARGET_OBJECTS:hg_base> $<TARGET_OBJECTS:hg_isa> $<TARGET_OBJECTS:hg_atlas> $<TARGET_OBJECTS:hg_kir>
-                   $<TARGET_OBJECTS:hg_emit>)
+    add_executable(hg_gen_tiles tools/gen_tiles.c)
+    foreach(room base isa atlas kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device emit) # what stands before the handlers
+      target_sources(hg_gen_tiles PRIVATE $<TARGET_OBJECTS:hg_${room}>)
+    endforeach()
     target_include_directories(hg_gen_tiles PRIVATE include src)
     target_link_libraries(hg_gen_tiles PRIVATE hg_flags Threads::Threads m)
     add_custom_command(OUTPUT ${tile_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles

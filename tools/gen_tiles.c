@@ -3,6 +3,8 @@
  * and an emitted kernel compute the same. The file is compiled once for each CPU level, with TILE_LEVEL naming it. */
 #include "emit/emit.h"
 #include "tile/handlers.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef HG_EMIT_EMIT_H
 #define HG_EMIT_EMIT_H
 
-#include "kir/device.h"
+#include "kir/device/device.h"
 
 typedef enum emit_dialect { EMIT_C } emit_dialect; /* OpenCL C, CUDA, HIP, MSL to come */
 

@@ -1,6 +1,7 @@
 /* Appends operations to a region. Never returns NULL: after out of memory the builder is failed and hands out one harmless value,
  * so that definitions need no error paths; the caller checks b->failed once at the end. */
 #include "kir/kir.h"
+#include "kir/builder.h"
 #include <string.h>
 
 void kir_builder_init(kir_builder *b, kir_module *m, kir_function *f) {

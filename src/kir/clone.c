@@ -1,6 +1,8 @@
 /* Copies operations of one module into another: runs of siblings, and the functions they call.
  * Requires: a verified module. Provides: equal operations over the copy's own variables, tables and functions. */
 #include "kir/kir.h"
+#include "kir/builder.h"
+#include "kir/clone.h"
 #include <string.h>
 
 hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to, kir_function *target) {

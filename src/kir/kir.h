@@ -55,7 +55,7 @@ typedef enum kir_atomic {
     KIR_ATOMIC_EXCH,
     KIR_ATOMIC_CAS
 } kir_atomic;
-typedef enum kir_shape { KIR_VARYING, KIR_AFFINE, KIR_BLOCK_UNIFORM, KIR_UNIFORM } kir_shape; /* VARYING: also "not analysed" */
+typedef enum kir_uniformity { KIR_VARYING, KIR_AFFINE, KIR_BLOCK_UNIFORM, KIR_UNIFORM } kir_uniformity; /* VARYING: also "not analysed" */
 typedef enum kir_fault {
     KIR_FAULT_BOUNDS = 1,
     KIR_FAULT_DIVISION = 2,
@@ -66,8 +66,22 @@ typedef enum kir_fault {
     KIR_FAULT_STEPS = 7
 } kir_fault; /* F01 … F07 */
 
+enum { KIR_FAULT_VALUES = 2 }; /* that a fault carries for its message, at most */
+
 /* Functions that are definitions over primitives: an hg_op, or one of these (maps without an instruction). */
 enum { KIR_FN_RELU = HG_OP_COUNT, KIR_FN_ERF, KIR_FN_ATAN2, KIR_FN_COUNT };
+
+/* What an ID names in device form (kir/device/device.h); in all other modules it is an hg_idname. */
+typedef enum kir_device_id {
+    KIR_ID_THREAD, /* FLAT: linear index in the dispatch, below the product of groups and group size, which may exceed COUNT */
+    KIR_ID_LOCAL_X,
+    KIR_ID_LOCAL_Y,
+    KIR_ID_LOCAL_Z, /* BLOCK with fold 1: lane_idx. With a fold: LOCAL_X is the invocation's index in the group */
+    KIR_ID_GROUP_X,
+    KIR_ID_GROUP_Y,
+    KIR_ID_GROUP_Z,
+    KIR_DEVICE_ID_COUNT
+} kir_device_id;
 
 typedef struct kir_var {
     struct kir_function *function; /* NULL: module (lane) variable */
@@ -95,10 +109,10 @@ struct kir_value {
     uint8_t op;   /* kir_op */
     uint8_t type; /* of the result; KIR_VOID: none */
     uint8_t nargs;
-    uint8_t shape; /* kir_shape, set by kir_shapes */
-    uint32_t id;   /* dense in the function, for printing and side tables; renumbered by kir_number */
-    uint32_t inst; /* source instruction + 1; 0: none */
-    uint32_t uses; /* set by kir_count_uses */
+    uint8_t uniformity; /* kir_uniformity, set by kir_find_uniformity */
+    uint32_t id;        /* dense in the function, for printing and side tables; renumbered by kir_number */
+    uint32_t inst;      /* source instruction + 1; 0: none */
+    uint32_t uses;      /* set by kir_count_uses */
     kir_value **args;
     kir_value *prev, *next;
     kir_region *parent;
@@ -155,8 +169,8 @@ struct kir_value {
             bool bounded, once;
         } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
     } u;
-    int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_shapes */
-    uint64_t umin, umax; /* unsigned range, set by kir_shapes */
+    int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_find_uniformity */
+    uint64_t umin, umax; /* unsigned range, set by kir_find_uniformity */
     void *scratch;       /* free for the pass that runs */
 };
 enum { KIR_OPEN = -1, KIR_ADDRESS = -2 /* device form: args begin with an address */, KIR_ID_HIGH = 256 };
@@ -271,6 +285,7 @@ kir_table *kir_table_create(kir_module *m, uint8_t type, uint32_t length, const 
 uint64_t kir_type_bytes(uint8_t type);                                                                         /* bool: 1 */
 uint32_t kir_type_bits(uint8_t type);                                                                          /* bool: 1 */
 bool kir_type_is_float(uint8_t type);
+static inline bool kir_is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
 uint8_t kir_type_of(hg_type type); /* i32 -> u32, f16 -> u16, … */
 const char *kir_op_name(kir_op op);
 const char *kir_type_name(uint8_t type);
@@ -285,131 +300,8 @@ void kir_remove(kir_value *v);              /* unlinks from its region */
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */
 kir_value *kir_walk(const kir_value *v, const kir_region *root);
 
-/* ---- builder.c: appends to a region. Never returns NULL: out of memory sets b->failed and gives a harmless value. ---- */
-typedef struct kir_builder {
-    kir_module *module;
-    kir_function *function;
-    kir_region *region; /* where operations are appended */
-    uint32_t inst;      /* stored in new values */
-    bool failed;
-    kir_value dummy; /* given out when failed */
-    kir_value *dummy_args[8];
-    kir_region dummy_region;
-    const kir_caps *caps; /* NULL: build high-level; set by kir_legalise while it emits */
-} kir_builder;
-void kir_builder_init(kir_builder *b, kir_module *m, kir_function *f);
-kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args); /* fields of u are zero */
-kir_value *kir_const(kir_builder *b, uint8_t type, uint64_t bits);
-kir_value *kir_const_bytes(kir_builder *b, uint8_t type, const uint8_t *bytes); /* any width; copies */
-kir_value *kir_f32(kir_builder *b, float value);
-kir_value *kir_f64(kir_builder *b, double value);
-kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);                /* result SAME */
-kir_value *kir_binary(kir_builder *b, kir_op op, kir_value *a, kir_value *c); /* result SAME or BOOL by prim.def */
-kir_value *kir_ffma(kir_builder *b, kir_value *a, kir_value *m, kir_value *c);
-kir_value *kir_select(kir_builder *b, kir_value *cond, kir_value *a, kir_value *c);
-kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a);
-kir_value *kir_not(kir_builder *b, kir_value *boolean);
-kir_value *kir_get(kir_builder *b, kir_var *var);
-void kir_set(kir_builder *b, kir_var *var, kir_value *value);
-kir_value *kir_array_get(kir_builder *b, kir_var *array, kir_value *index);
-void kir_array_set(kir_builder *b, kir_var *array, kir_value *index, kir_value *value);
-kir_value *kir_table_get(kir_builder *b, kir_table *table, kir_value *index);
-kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *const *args, kir_var *const *arrays);
-void kir_return(kir_builder *b, kir_value *value); /* NULL: none */
-kir_value *kir_param(kir_builder *b, uint8_t index);
-kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs, kir_value *const *args);
-/* if: kir_if_begin; …; [kir_if_else;] kir_if_end. The pointer is the IF. */
-kir_value *kir_if_begin(kir_builder *b, kir_value *cond);
-void kir_if_else(kir_builder *b, kir_value *branch);
-void kir_if_end(kir_builder *b, kir_value *branch);
-kir_value *kir_loop_begin(kir_builder *b, bool bounded);
-void kir_loop_end(kir_builder *b, kir_value *loop);
-/* for (i = 0; i < n; i++): the index is a variable of the builder's function. */
-typedef struct kir_for {
-    kir_var *index;
-    kir_value *loop, *i;
-} kir_for;
-kir_for kir_for_begin(kir_builder *b, kir_value *n);
-void kir_for_end(kir_builder *b, kir_for *f);
-void kir_break(kir_builder *b);
-void kir_continue(kir_builder *b);
-void kir_exit(kir_builder *b);
-void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message);
-enum { KIR_FAULT_VALUES = 2 };
-/* message with a {} for each value (u64, at most KIR_FAULT_VALUES). Values are worked out by all lanes: put them under an IF. */
-void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count,
-                         kir_value *const *values);
-/* shorthands used by definitions */
-static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) {
-    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y);
-}
-static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) {
-    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y);
-}
-static inline kir_value *kir_mul(kir_builder *b, kir_value *x, kir_value *y) {
-    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FMUL : KIR_MUL, x, y);
-}
-
-/* ---- define/: the one definition of every derived function over primitives ---- */
-/* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64 only. */
-kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type atlas_type, kir_value *const *args);
-uint8_t kir_define_args(uint16_t fn); /* number of arguments */
-bool kir_define_exists(uint16_t fn, hg_type atlas_type);
-bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
-/* The module's function of a definition, made on first use. NULL when out of memory. */
-kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
-/* ---- operate.c: what an arithmetic, logic or function instruction does ---- */
-static inline bool kir_is_half(hg_type type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16; }
-kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
-kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded once */
-/* The result of an hg_op or KIR_FN_* on operands of one Atlas type. */
-kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args);
-uint8_t kir_operate_args(uint16_t fn);
-/* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
-void kir_identity(hg_op op, hg_type type, uint8_t *bytes);
-
-/* CVT: any of the 24 types to any other, semantics 3.3; v has type kir_type_of(src), the result kir_type_of(dst). Rounds once. */
-kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v);
-/* F32, F64 or any integer, rounded once to nearest even to F16 or BF16 bits. */
-kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_signed);
-
-/* ---- legalise.c ----
- * Requires: any module without STEP; numbers its functions. Provides: a new module with only types and operations of caps; wide
- * integers as private arrays and loops. Inputs keep their places in module->inputs; limbs of wider ones are appended. */
-hg_status kir_legalise(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD;
-
-/* ---- passes ---- */
-hg_status kir_simplify(kir_module *m);                         /* forward variables, fold constants, common subexpressions, dead code */
-void kir_shapes(kir_module *m, bool tile_is_block);            /* sets shape, stride, range */
-hg_status kir_provenance(kir_module *m);                       /* sets mem.slot, module->slots, has_open */
-hg_status kir_provenance_within(kir_module *m, uint32_t most); /* for a device of few slots: the other accesses are open */
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status kir_verify(const kir_module *m) HG_NODISCARD;
 void kir_print(hg_text *out, const kir_module *m);
-
-/* ---- clone.c: copies operations between modules ---- */
-typedef struct kir_cloner {
-    const kir_module *from;
-    kir_builder to;           /* its region receives the copies */
-    kir_var **vars;           /* by id of from */
-    kir_function **functions; /* by id of from */
-    kir_table **tables;
-} kir_cloner;
-/* Starts copying into the kernel function of an empty module that has no inputs yet; the inputs of from are copied. */
-hg_status kir_cloner_init(kir_cloner *c, const kir_module *from, kir_module *to, kir_function *target) HG_NODISCARD;
-/* The copy's variable of a variable of from. NULL when out of memory. */
-kir_var *kir_clone_var(kir_cloner *c, const kir_var *var);
-/* Copies first … last (siblings) with everything below them; their arguments are defined inside the run. Uses scratch of the originals. */
-void kir_clone_run(kir_cloner *c, kir_value *first, const kir_value *last);
-/* Copies the bodies of all functions called so far; HG_ERROR_OUT_OF_MEMORY when anything failed. Ends the copying. */
-hg_status kir_cloner_finish(kir_cloner *c) HG_NODISCARD;
-
-/* ---- build.c: from a verified program ---- */
-struct hg_cfg;
-typedef struct kir_build_options {
-    uint64_t max_steps; /* 0: none */
-} kir_build_options;
-/* Requires: hg_verify succeeded. Provides: structured module, functions[0] the program, one function an Atlas function. */
-hg_status kir_build(const struct hg_cfg *cfg, const kir_build_options *options, kir_module **module) HG_NODISCARD;
 
 #endif

@@ -1,6 +1,6 @@
 /* The kernel IR as text, for people (emit --target kir). One operation a line, regions indented. */
 #include "isa/program.h"
-#include "kir/device.h"
+#include "kir/kir.h"
 
 static void print_var(hg_text *out, const kir_var *v) {
     if (v->name)
@@ -102,8 +102,8 @@ static void print_value(hg_text *out, const kir_module *m, const kir_value *v) {
     print_detail(out, m, v);
     for (uint8_t i = 0; i < v->nargs; i++) hg_text_addf(out, "%s%%%u", i ? ", " : " ", (unsigned)v->args[i]->id);
     if (v->type == KIR_VOID) return;
-    if (v->op != KIR_CONST) hg_text_addf(out, "%s", shapes[v->shape & 3]);
-    if (v->shape == KIR_AFFINE) hg_text_addf(out, " %lld", (long long)v->stride);
+    if (v->op != KIR_CONST) hg_text_addf(out, "%s", shapes[v->uniformity & 3]);
+    if (v->uniformity == KIR_AFFINE) hg_text_addf(out, " %lld", (long long)v->stride);
 }
 
 /* A comment line wherever the source instruction changes. */

@@ -1,6 +1,8 @@
 /* Element-wise maps as lane kernels, and what all expansions are built with.
  * Requires: nothing. Provides: modules without faults but for division, without exits. */
 #include "plan/expand_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 #include <stdio.h>
 
 /* ---- building blocks ---- */

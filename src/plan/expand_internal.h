@@ -3,6 +3,7 @@
 #define HG_PLAN_EXPAND_INTERNAL_H
 
 #include "plan/expand.h"
+#include "kir/builder.h"
 
 /* A module with an empty kernel function; b is failed when memory is out, and m may be NULL then. */
 kir_module *expand_begin(kir_builder *b, const char *name);

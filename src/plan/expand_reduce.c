@@ -2,6 +2,8 @@
  * elements are skipped, and the accumulators are halved between barriers. No faults, no exits: all lanes reach every barrier.
  * Accumulators lie in shared memory (at least four bytes each, which every device can access), those of wide integers in a buffer. */
 #include "plan/expand_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
  * the others in scratch memory, one element a lane.
  * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
 #include "plan/plan_internal.h"
+#include "kir/builder.h"
+#include "kir/clone.h"
 #include <stdio.h>
 
 static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_value *index, kir_value *value, uint8_t type,

@@ -3,6 +3,8 @@
  * Requires: verified, simplified module; steps only in the kernel function, in uniform control flow.
  * Provides: plan_segment_of for every operation; no value used outside its segment except through variables. */
 #include "plan/plan_internal.h"
+#include "kir/builder.h"
+#include "kir/analysis/analysis.h"
 
 bool plan_is_node(const plan_splitter *s, const kir_value *v) {
     if (v->op == KIR_STEP || plan_is_owner(v)) return true;
@@ -16,7 +18,7 @@ static void mark_owners(const kir_value *v, const kir_value *until) {
 
 static bool owners_are_uniform(const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_IF && !plan_is_owner(r->owner) && r->owner->args[0]->shape != KIR_UNIFORM) return false;
+        if (r->owner->op == KIR_IF && !plan_is_owner(r->owner) && r->owner->args[0]->uniformity != KIR_UNIFORM) return false;
     return true;
 }
 
@@ -202,7 +204,7 @@ static void touch_module_variables(plan_splitter *s, uint32_t segment) {
 }
 
 static void classify(plan_splitter *s) {
-    kir_shapes(s->module, false); /* may use scratch */
+    kir_find_uniformity(s->module, false); /* may use scratch */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->scratch = NULL;
     for (uint64_t i = 0; i < s->carriers.count; i++) s->carriers.data[i].value->scratch = s->carriers.data[i].var;
     for (kir_var *var = s->module->vars; var; var = var->next)
@@ -213,7 +215,7 @@ static void classify(plan_splitter *s) {
     for (kir_function *f = s->module->functions; f; f = f->next) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool is_get = v->op == KIR_VAR_GET, is_set = v->op == KIR_VAR_SET;
-            if (is_get && v->shape != KIR_UNIFORM) s->variables.data[v->u.var->id].varying = true;
+            if (is_get && v->uniformity != KIR_UNIFORM) s->variables.data[v->u.var->id].varying = true;
             if (f != s->main) continue;
             uint32_t segment = plan_segment_of(v);
             if (is_get || is_set) touch(s, v->u.var, segment);
@@ -229,7 +231,7 @@ static void classify(plan_splitter *s) {
 }
 
 void plan_split(plan_splitter *s) {
-    kir_shapes(s->module, false);
+    kir_find_uniformity(s->module, false);
     mark(s);
     number_segments(s);
     for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) v->scratch = NULL;

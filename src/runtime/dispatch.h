@@ -1,4 +1,4 @@
-/* Kernels in device form (kir/device.h): variants of a kernel made when a launch needs them, launch records, windows, fault records.
+/* Kernels in device form (kir/device/device.h): variants of a kernel made when a launch needs them, launch records, windows, fault records.
  * Between a launch and HG_CMD_DISPATCH. Must not know: programs, plans, handles. */
 #ifndef HG_RUNTIME_DISPATCH_H
 #define HG_RUNTIME_DISPATCH_H

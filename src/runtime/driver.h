@@ -7,7 +7,7 @@
 #ifndef HG_RUNTIME_DRIVER_H
 #define HG_RUNTIME_DRIVER_H
 
-#include "kir/device.h"
+#include "kir/device/device.h"
 #include <hologram/backend.h>
 
 typedef struct hg_device hg_device;
@@ -26,7 +26,7 @@ typedef struct hg_device_caps {
     uint64_t max_shared_bytes;
     uint64_t memory_bytes;
     bool exact;
-    /* Devices that run kernels in device form (kir/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
+    /* Devices that run kernels in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
     bool device_form;
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
     bool static_groups; /* group size and group memory are part of the code */

@@ -1,5 +1,9 @@
 /* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
 #include "runtime/runtime.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +40,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
     HG_TRY(kir_legalise(high, &b->caps->kir, &low));
     hg_status status = kir_simplify(low);
     if (status == HG_OK) {
-        kir_shapes(low, low->uses_barrier || low->uses_shared);
+        kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
         status = keep_tables(kernel, low);
     }
     record(b, "legalise", high->name, start);

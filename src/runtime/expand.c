@@ -3,6 +3,8 @@
  * Must not know: programs, how arrays were named. */
 #include "plan/expand.h"
 #include "runtime/execute_internal.h"
+#include "kir/define/define.h"
+#include "kir/passes/passes.h"
 #include <string.h>
 
 /* Memory that a slot names starts at a multiple of this; what is left over goes into the kernel as a shift. */

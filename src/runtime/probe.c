@@ -5,6 +5,10 @@
 #include "base/blobcache.h"
 #include "runtime/execute_internal.h"
 #include "tile/tile.h"
+#include "kir/builder.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
 #include <string.h>
 
 enum {
@@ -371,7 +375,7 @@ static hg_status run_expected(const kir_module *m, const uint8_t *operands, uint
     hg_status status = kir_legalise(m, &caps, &low);
     if (status == HG_OK) status = kir_simplify(low);
     if (status == HG_OK) {
-        kir_shapes(low, false);
+        kir_find_uniformity(low, false);
         status = tile_compile(low, &options, &kernel);
     }
     kir_module_destroy(low);

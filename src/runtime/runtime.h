@@ -7,7 +7,7 @@
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "plan/plan.h"
-#include "kir/prove.h"
+#include "kir/analysis/prove.h"
 #include "runtime/dispatch.h"
 #include "runtime/profile.h"
 #include <hologram/backend.h>

@@ -1,4 +1,4 @@
-/* The handle table of open accesses on devices: what hg_run_buffer, hg_run_pool and hg_run_flat answer, as memory (kir/device.h).
+/* The handle table of open accesses on devices: what hg_run_buffer, hg_run_pool and hg_run_flat answer, as memory (kir/device/device.h).
  * Made again when buffers or pools came or went since the last time. The launch is guarded: nothing is freed meanwhile.
  * Must not know: code. */
 #include "runtime/execute_internal.h"

@@ -1,6 +1,7 @@
 /* Variants of a kernel: device forms of its module for what a launch asks, compiled once each and kept while the executable lives.
  * Must not know: launches' memory, queues. */
 #include "runtime/dispatch.h"
+#include "kir/passes/passes.h"
 #include <string.h>
 
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */

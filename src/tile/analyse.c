@@ -2,7 +2,7 @@
  * loops can send lanes different ways.
  * Starts from "everything is one value" and takes back what does not hold until nothing changes: a value is a vector when an
  * operand is; a variable when it is set to a vector, or in a place that only some of the active lanes reach.
- * Requires: a legalised module, kir_shapes (only AFFINE is read, and UNIFORM of variables). Provides: value_plan.form, .widened,
+ * Requires: a legalised module, kir_find_uniformity (only AFFINE is read, and UNIFORM of variables). Provides: value_plan.form, .widened,
  * .divergent; var_plan.scalar; function_plan.param_form, .result_form, .divergent_*. */
 #include "tile/compile_internal.h"
 #include <string.h>
@@ -155,7 +155,7 @@ static uint8_t pure_form(const kir_value *v) {
     uint8_t form = TILE_SCALAR;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
-    if (form == TILE_AFFINE && !(v->shape == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type))) form = TILE_VECTOR;
+    if (form == TILE_AFFINE && !(v->uniformity == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type))) form = TILE_VECTOR;
     return form;
 }
 
@@ -182,7 +182,7 @@ static uint8_t form_of(analysis *a, const kir_value *v) {
     case KIR_PARAM: return plan_of_function(a->f)->param_form[v->u.imm];
     case KIR_VAR_GET:
         if (plan_of_var(v->u.var)->scalar) return TILE_SCALAR;
-        return v->shape == KIR_UNIFORM || (v->shape == KIR_BLOCK_UNIFORM && block_mode) ? TILE_SCALAR : TILE_VECTOR;
+        return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && block_mode) ? TILE_SCALAR : TILE_VECTOR;
     case KIR_TABLE_GET: return plan_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
     case KIR_LOAD: return address_form(v) == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
     case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : plan_of_function(v->u.call.function)->result_form;

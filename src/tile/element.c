@@ -2,6 +2,10 @@
  * Must not know: threads. */
 #include "tile/element.h"
 #include "plan/expand.h"
+#include "kir/define/define.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
 #include <string.h>
 
 /* ---- the kernel ---- */
@@ -15,7 +19,7 @@ static hg_status compile(const tile_options *options, uint16_t fn, hg_type type,
     if (status == HG_OK) status = kir_legalise(high, &caps, &low);
     if (status == HG_OK) status = kir_simplify(low);
     if (status == HG_OK) {
-        kir_shapes(low, false);
+        kir_find_uniformity(low, false);
         tile_options plain = *options;
         plain.check_races = false;
         status = tile_compile(low, &plain, kernel);

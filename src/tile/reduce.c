@@ -5,6 +5,7 @@
 #include "plan/expand.h"
 #include "tile/element.h"
 #include "tile/fp.h"
+#include "kir/define/define.h"
 #include <string.h>
 
 enum { CHUNK = PLAN_CHUNK, ACCUMULATORS = PLAN_ACCUMULATORS, PARALLEL_CHUNKS = 16 };

@@ -3,6 +3,7 @@
  * those of all its callers, so frames are static: no recursion exists.
  * Requires: tile_plan_forms. Provides: value_plan.cell, .vector, .alias, .last; var_plan.slot; the kernel's slot table and width. */
 #include "tile/compile_internal.h"
+#include "kir/define/define.h"
 #include <string.h>
 
 static int size_class(uint64_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }

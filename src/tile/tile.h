@@ -36,7 +36,7 @@ typedef struct tile_options {
     tile_cache *cache;    /* of tile_map and tile_reduce; NULL: compile every time */
 } tile_options;
 
-/* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_shapes of the module for speed,
+/* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_find_uniformity of the module for speed,
  * and slots for direct accesses. The module is not kept; its ids, counts of uses and scratch pointers are written: one compilation
  * of a module at a time. HG_ERROR_OUT_OF_MEMORY, HG_ERROR_INTERNAL (something was not lowered). */
 hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) HG_NODISCARD;

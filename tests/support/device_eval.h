@@ -1,12 +1,12 @@
 /* Runs kernels in device form as a device would: groups of invocations, each a coroutine that gives way at barriers and, by chance, at
- * volatile and atomic accesses; memory in arenas; launch records filled field by field from kir/device.h. Checks what the form promises:
+ * volatile and atomic accesses; memory in arenas; launch records filled field by field from kir/device/device.h. Checks what the form promises:
  * places aligned and in bounds, only widths that the target has, barriers reached by all.
  * Shares no code with src/kir/device*.c. */
 #ifndef HG_TESTS_DEVICE_EVAL_H
 #define HG_TESTS_DEVICE_EVAL_H
 
-#include "kir/device.h"
 #include "support/kir_eval.h"
+#include "kir/device/device.h"
 #include "test.h"
 #include <ucontext.h>
 

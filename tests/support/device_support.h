@@ -5,6 +5,7 @@
 #include "emit/emit.h"
 #include "runtime/driver.h"
 #include "test.h"
+#include "kir/builder.h"
 #include <stdlib.h>
 
 extern const hg_driver hg_driver_opencl;

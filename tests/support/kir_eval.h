@@ -4,6 +4,7 @@
 #define HG_TESTS_KIR_EVAL_H
 
 #include "kir/kir.h"
+#include "kir/define/define.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 
 #include "emit/emit.h"
 #include "test.h"
+#include "kir/builder.h"
 #include <stdlib.h>
 
 enum { GROUP = 64, GROUPS = 4, LANES = GROUP * GROUPS, CELL = 8, MAX_SLOTS = 4, MAX_FUNCTIONS = 128 };

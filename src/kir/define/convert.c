@@ -1,6 +1,8 @@
 /* Conversions between the 24 types (semantics 3.3), each rounded once from its source.
  * Must not know: targets. */
 #include "kir/define/define_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 
 /* An integer made as wide as type: low bits kept, or extended. */
 static kir_value *resize(kir_builder *b, uint8_t type, kir_value *v, bool is_signed) {

@@ -1,6 +1,8 @@
 /* The table of definitions and the functions that a module makes of them.
  * Must not know: targets, capabilities. */
 #include "kir/define/define_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 #include <stdio.h>
 
 typedef struct definition {

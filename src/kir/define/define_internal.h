@@ -4,6 +4,7 @@
 #define HG_KIR_DEFINE_DEFINE_INTERNAL_H
 
 #include "kir/kir.h"
+#include "kir/builder.h"
 
 typedef kir_value *(*define_fn)(kir_builder *b, hg_type type, kir_value *const *arg);
 

@@ -2,6 +2,7 @@
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
+#include "kir/builder.h"
 
 enum { TAIL_K = 4 }; /* k of tools/coefficients/generate.py */
 

@@ -2,6 +2,7 @@
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
+#include "kir/builder.h"
 
 /* x = n ln 2 + r; e^r = 1 + r + r²·q(r). 1 + r is kept as an exact sum, so that only the small w carries rounding errors. */
 exp_parts exp_core(const real *k, num xh, num xl) {

@@ -2,6 +2,7 @@
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
+#include "kir/builder.h"
 #include <math.h>
 
 /* log(x) = e ln 2 + g for a finite x > 0. */

@@ -1,5 +1,6 @@
 /* Exact sums and products, polynomials, powers of two: see real.h. */
 #include "kir/define/real.h"
+#include "kir/builder.h"
 #include <string.h>
 
 dw two_sum(const real *k, num x, num y) {

@@ -5,6 +5,7 @@
 #define HG_KIR_DEFINE_REAL_H
 
 #include "kir/define/define_internal.h"
+#include "kir/builder.h"
 
 typedef kir_value *num;
 typedef struct real {

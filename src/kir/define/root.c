@@ -2,6 +2,7 @@
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
+#include "kir/builder.h"
 #include <math.h>
 
 /* 1/sqrt(x): s = sqrt(x), y = 1/s, then one exact correction for the rounding of both (plain 1/s is 1.49 ULP). */

@@ -1,6 +1,7 @@
 /* Definitions that are a few primitives: integer and float arithmetic around the instruction set, exact in every type.
  * Must not know: targets. */
 #include "kir/define/define_internal.h"
+#include "kir/builder.h"
 
 static kir_value *zero_of(kir_builder *b, kir_value *like) { return kir_const(b, like->type, 0); }
 

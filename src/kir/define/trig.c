@@ -2,6 +2,7 @@
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
+#include "kir/builder.h"
 #include <math.h>
 
 /* |x| = q · pi/2 + r, |r| <= pi/4 (a little more at ties), the low two bits of q count, in the bits type. */

@@ -1,6 +1,7 @@
 /* Simplification of a whole module: a small fixed number of rounds over each function.
  * Requires: verified module. Provides: the same meaning with fewer variables and operations; ids are those of kir_number. */
 #include "kir/passes/simplify_internal.h"
+#include "kir/passes/passes.h"
 
 enum { ROUNDS = 2 }; /* the second sees what the first made constant or unread */
 

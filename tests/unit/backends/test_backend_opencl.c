@@ -4,6 +4,7 @@
 #include "backends/opencl/opencl_internal.h"
 #include "base/thread.h"
 #include "support/device_support.h"
+#include "kir/builder.h"
 #include <unistd.h>
 
 #if defined(HG_OPENCL_HEADERS)

@@ -4,6 +4,10 @@
 #include "isa/cfg.h"
 #include "test.h"
 #include "tile/tile.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -71,7 +75,7 @@ static kir_module *lower(const hg_program *program, const kir_caps *caps) {
     if (status == HG_OK) status = kir_provenance(high);
     if (status == HG_OK) status = kir_legalise(high, caps, &low);
     if (status == HG_OK) status = kir_simplify(low);
-    if (status == HG_OK) kir_shapes(low, low->uses_barrier || low->uses_shared);
+    if (status == HG_OK) kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", program->name ? program->name : "?", hg_last_error_text());
     hg_cfg_destroy(cfg);
     kir_module_destroy(high);

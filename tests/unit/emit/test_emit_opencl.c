@@ -4,6 +4,7 @@
 #include "support/device_support.h"
 #include "support/kir_eval.h"
 #include "test.h"
+#include "kir/builder.h"
 #include <stdlib.h>
 #include <unistd.h>
 

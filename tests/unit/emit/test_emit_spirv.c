@@ -5,6 +5,7 @@
 #include "support/kir_eval.h"
 #include "support/spirv_kit.h"
 #include "support/vulkan_run.h"
+#include "kir/builder.h"
 #include <sys/wait.h>
 
 static vulkan *device; /* NULL: only words and text are tested */

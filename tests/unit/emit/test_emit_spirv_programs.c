@@ -2,6 +2,11 @@
  * allocations, devices that lack a type and damaged modules are errors and nothing else. */
 #include "isa/cfg.h"
 #include "support/spirv_kit.h"
+#include "kir/builder.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 #include <hologram/program.h>
 
 /* ---- what may go wrong ---- */
@@ -130,7 +135,7 @@ static hg_status lower(const hg_program *program, const kit *k, const kir_device
     if (status == HG_OK) status = kir_provenance(high);
     if (status == HG_OK) status = kir_legalise(high, &o.caps, &low);
     if (status == HG_OK) status = kir_simplify(low);
-    if (status == HG_OK) kir_shapes(low, low->uses_barrier || low->uses_shared);
+    if (status == HG_OK) kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
     if (status == HG_OK) status = kir_device(low, how, out, layout);
     if (status == HG_OK) status = kir_simplify(*out);
     hg_cfg_destroy(cfg);

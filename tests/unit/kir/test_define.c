@@ -2,6 +2,8 @@
  * With an argument N: N random values a function and type, and a table of the errors found. */
 #include "support/kir_eval.h"
 #include "test.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
 #ifdef HG_HAVE_MPFR
 #include <mpfr.h>
 #endif

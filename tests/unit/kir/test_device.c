@@ -7,6 +7,10 @@
 #include "isa/program.h"
 #include "kir/fault_text.h"
 #include "tile/tile.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 #include <hologram/program.h>
 #include <stdlib.h>
 
@@ -128,7 +132,7 @@ static void run_oracle(const example *x, world *w, tile_fault *fault) {
     uint64_t inputs[64];
     tile_memory slots[64];
     fill_inputs(p.module, x, inputs);
-    kir_shapes(p.module, p.module->uses_barrier || p.module->uses_shared);
+    kir_find_uniformity(p.module, p.module->uses_barrier || p.module->uses_shared);
     for (uint64_t i = 0; i < p.module->slots.count; i++) {
         const kir_slot *s = &p.module->slots.data[i];
         slots[i] = resolve(w, s->constant ? s->handle : inputs[s->input], s->space == KIR_POOL, false);

@@ -7,6 +7,10 @@
 #include "kir/kir.h"
 #include "oracle/oracle.h"
 #include "test.h"
+#include "kir/builder.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 
 #include <stdlib.h>
 
@@ -411,12 +415,12 @@ static void example_shapes(void) {
     hg_program *program;
     kir_module *m = lower(example("axpy"), 0, &program);
     if (!m || !simplify(m)) return;
-    kir_shapes(m, false);
+    kir_find_uniformity(m, false);
     const kir_value *load = find_op(m, KIR_LOAD, 0), *branch = find_op(m, KIR_IF, 0);
-    CHECK(load && load->shape == KIR_VARYING);
-    CHECK(load && load->args[0]->shape == KIR_UNIFORM);
-    CHECK(load && load->args[1]->shape == KIR_AFFINE && load->args[1]->stride == 4 && load->args[1]->umax < UINT64_C(1) << 42);
-    CHECK(branch && branch->args[0]->shape == KIR_VARYING);
+    CHECK(load && load->uniformity == KIR_VARYING);
+    CHECK(load && load->args[0]->uniformity == KIR_UNIFORM);
+    CHECK(load && load->args[1]->uniformity == KIR_AFFINE && load->args[1]->stride == 4 && load->args[1]->umax < UINT64_C(1) << 42);
+    CHECK(branch && branch->args[0]->uniformity == KIR_VARYING);
     CHECK(kir_provenance(m) == HG_OK);
     CHECK_U64(m->slots.count, 2);
     CHECK(!m->has_open && !m->slots.data[0].written && m->slots.data[0].read && m->slots.data[1].written && m->slots.data[1].read);
@@ -425,11 +429,11 @@ static void example_shapes(void) {
     done(m, program);
     m = lower(example("collatz"), 0, &program);
     if (!m || !simplify(m)) return;
-    kir_shapes(m, true);
+    kir_find_uniformity(m, true);
     const kir_value *loop = find_op(m, KIR_LOOP, 0), *get = find_op(m, KIR_VAR_GET, 1);
-    CHECK(loop && loop->shape == KIR_VARYING);
+    CHECK(loop && loop->uniformity == KIR_VARYING);
     CHECK(get && get->type == HG_TYPE_U32 &&
-          get->shape == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
+          get->uniformity == KIR_VARYING); /* the number of steps: constants, but lanes leave at different times */
     done(m, program);
 }
 
@@ -440,9 +444,9 @@ static void reused_register(void) {
                                "    loop r7, @top\n    ldg.u32 r7, [buf(r1) + 0]\nagain:\n" SHOW "    loop r7, @again\n    exit\n",
                           0, &program);
     if (!m || !simplify(m)) return;
-    kir_shapes(m, false);
-    CHECK(find_op(m, KIR_LOOP, 0)->shape == KIR_UNIFORM);
-    CHECK(find_op(m, KIR_LOOP, 1)->shape == KIR_VARYING);
+    kir_find_uniformity(m, false);
+    CHECK(find_op(m, KIR_LOOP, 0)->uniformity == KIR_UNIFORM);
+    CHECK(find_op(m, KIR_LOOP, 1)->uniformity == KIR_VARYING);
     done(m, program);
 }
 
@@ -638,7 +642,7 @@ static void check_steps(const kir_module *m, uint64_t seed, const char *text) {
         if (v->op != KIR_STEP) continue;
         bool uniform = true;
         for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-            uniform &= r->owner->op == KIR_IF ? r->owner->args[0]->shape == KIR_UNIFORM : r->owner->shape == KIR_UNIFORM;
+            uniform &= r->owner->op == KIR_IF ? r->owner->args[0]->uniformity == KIR_UNIFORM : r->owner->uniformity == KIR_UNIFORM;
         steps_seen++;
         CHECK_MESSAGE(uniform, "seed %" PRIu64 ": a step in uniform control is under a varying condition\n%s", seed, text);
     }
@@ -654,7 +658,7 @@ static void random_step_graphs(uint64_t count) {
         if (hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK && hg_verify(program, NULL, NULL, &cfg) == HG_OK &&
             kir_build(cfg, NULL, &m) == HG_OK && simplify(m)) {
             steps_accepted++;
-            kir_shapes(m, false);
+            kir_find_uniformity(m, false);
             check_steps(m, seed, text);
         }
         kir_module_destroy(m);
@@ -684,7 +688,7 @@ static hg_status lower_and_simplify(const hg_cfg *cfg) {
     kir_module *m = NULL;
     hg_status status = kir_build(cfg, NULL, &m);
     if (status == HG_OK) status = kir_simplify(m);
-    if (status == HG_OK) kir_shapes(m, false);
+    if (status == HG_OK) kir_find_uniformity(m, false);
     if (status == HG_OK) status = kir_provenance(m);
     kir_module_destroy(m);
     return status;

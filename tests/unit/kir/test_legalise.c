@@ -2,6 +2,9 @@
  * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device. */
 #include "support/kir_eval.h"
 #include "test.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
+#include "kir/legalise/legalise.h"
 
 static uint64_t seed = UINT64_C(0xD1B54A32D192ED03);
 static uint64_t next_random(void) {

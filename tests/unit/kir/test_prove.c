@@ -1,9 +1,12 @@
 /* Proofs that a launch stays in bounds, against the reference interpreter running the same launch: what is proven must not fault. Known
  * kernels must be proven (or must not be). */
 #include "isa/cfg.h"
-#include "kir/prove.h"
+#include "kir/analysis/prove.h"
 #include "reference/reference.h"
 #include "test.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include "kir/build/build.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

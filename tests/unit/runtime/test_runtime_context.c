@@ -5,6 +5,8 @@
 #include "atlas/state.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
+#include "kir/builder.h"
+#include "kir/passes/passes.h"
 #include <float.h>
 #include <math.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "tile/handlers.h"
 #include "tile/tile.h"
+#include "kir/builder.h"
 #include <hologram/diagnostics.h>
 #include <math.h>
 #include <stdlib.h>
@@ -41,17 +42,17 @@ static kir_value *id(kernel *k, hg_idname which) {
     kir_value *v = kir_emit(&k->b, KIR_ID, (uint8_t)hg_idname_type(which), 0, NULL);
     v->u.imm = which;
     if (which == HG_ID_GLOBAL_LANE_ID) {
-        v->shape = KIR_AFFINE;
+        v->uniformity = KIR_AFFINE;
         v->stride = 1;
     }
     return v;
 }
 
-/* lane * scale, marked as kir_shapes would. */
+/* lane * scale, marked as kir_find_uniformity would. */
 static kir_value *scaled(kernel *k, kir_value *lane, uint64_t scale) {
     kir_value *v = kir_mul(&k->b, lane, kir_const(&k->b, HG_TYPE_U64, scale));
-    if (lane->shape == KIR_AFFINE) {
-        v->shape = KIR_AFFINE;
+    if (lane->uniformity == KIR_AFFINE) {
+        v->uniformity = KIR_AFFINE;
         v->stride = (int64_t)scale;
     }
     return v;

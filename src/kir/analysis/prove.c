@@ -1,0 +1,594 @@
+/* Ranges of all values in one launch, followed through structured control flow: a branch narrows what its condition compares, a loop's
+ * variables grow until nothing changes (the third round takes them to the end of their type) and are narrowed twice again, a call is walked
+ * where it stands. The walk is bounded in steps and in depth; beyond, nothing is proven.
+ * Must not know: devices, handles. */
+#include "kir/analysis/analysis.h"
+#include "kir/analysis/prove.h"
+#include <string.h>
+
+enum { MAX_DEPTH = 48, MAX_STEPS = 20000, MAX_ROUNDS = 12, WIDEN_FROM = 2, DEEP = 6 };
+
+typedef struct range {
+    uint64_t low, high; /* unsigned; low > high: no value */
+} range;
+
+struct kir_prover {
+    const kir_module *m;
+    uint32_t *base; /* first number of a function's values, by its id */
+    uint32_t value_count;
+    uint8_t *zeros; /* low bits that are zero, by number of the value */
+    bool trivial;   /* nothing to prove */
+};
+
+/* What a variable holds at a place. holder: the value that was read from or stored to it last, when that is known. */
+typedef struct cell {
+    range r;
+    const kir_value *holder;
+} cell;
+typedef struct state {
+    bool dead; /* no lane gets here */
+    cell *cells;
+} state;
+
+typedef struct undo {
+    uint32_t value;
+    range before;
+} undo;
+
+typedef struct walk {
+    const kir_prover *p;
+    const kir_prove_launch *l;
+    uint64_t blocks[3]; /* that have lanes */
+    range *ranges;      /* by number */
+    hg_arena arena;
+    cell **spare;
+    uint32_t spare_count, depth, steps;
+    HG_VEC(undo) undone;
+    bool check, outside, gave_up;
+} walk;
+
+/* The function that is walked, and the loop. */
+typedef struct place {
+    const kir_function *f;
+    const range *params;
+    state *returned;
+    range *result;
+    state *broken, *continued;
+} place;
+
+static range full(uint8_t type) {
+    uint32_t bits = kir_type_bits(type);
+    return (range){0, bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1};
+}
+static range exactly(uint64_t n) { return (range){n, n}; }
+static range join(range a, range b) { return (range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; }
+static range meet(range a, range b) { return (range){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high}; }
+static bool is_plain(uint8_t type) {
+    return type == KIR_BOOL || (!kir_type_is_float(type) && type != KIR_VOID && kir_type_bits(type) <= 64);
+}
+
+/* ---- states ---- */
+
+static cell *take_cells(walk *w) {
+    if (w->spare_count) return w->spare[--w->spare_count];
+    cell *cells = hg_arena_alloc(&w->arena, (w->p->m->var_count + (size_t)1) * sizeof *cells);
+    if (!cells) w->gave_up = true;
+    return cells;
+}
+
+static state copy_state(walk *w, const state *s) {
+    state t = {s->dead, take_cells(w)};
+    if (t.cells) memcpy(t.cells, s->cells, (w->p->m->var_count + (size_t)1) * sizeof *t.cells);
+    return t;
+}
+
+static state dead_state(walk *w) { return (state){true, take_cells(w)}; }
+
+static void give(walk *w, state *s) {
+    if (s->cells && w->spare_count < MAX_DEPTH * 8) w->spare[w->spare_count++] = s->cells;
+    s->cells = NULL;
+}
+
+static void assign(const walk *w, state *to, const state *from) {
+    to->dead = from->dead;
+    memcpy(to->cells, from->cells, (w->p->m->var_count + (size_t)1) * sizeof *to->cells);
+}
+
+static void merge(const walk *w, state *to, const state *from) {
+    if (from->dead || w->gave_up) return;
+    if (to->dead) {
+        assign(w, to, from);
+        return;
+    }
+    for (uint32_t i = 0; i < w->p->m->var_count; i++) {
+        to->cells[i].r = join(to->cells[i].r, from->cells[i].r);
+        if (to->cells[i].holder != from->cells[i].holder) to->cells[i].holder = NULL;
+    }
+}
+
+/* ---- what values can be ---- */
+
+static uint32_t number(const walk *w, const place *at, const kir_value *v) { return w->p->base[at->f->id] + v->id; }
+static range of(const walk *w, const place *at, const kir_value *v) { return w->ranges[number(w, at, v)]; }
+
+static uint64_t ones(uint64_t x) { /* the smallest 2^k - 1 that is not below x */
+    for (int s = 1; s < 64; s *= 2) x |= x >> s;
+    return x;
+}
+
+static range shifted_left(range a, range b, range top) {
+    if (b.low != b.high || b.high > 63 || a.high > top.high >> b.high) return top;
+    return (range){a.low << b.high, a.high << b.high};
+}
+
+static range arithmetic(const kir_value *v, range a, range b) {
+    range top = full(v->type);
+    uint64_t product;
+    switch ((kir_op)v->op) {
+    case KIR_ADD: return a.high <= top.high - b.high ? (range){a.low + b.low, a.high + b.high} : top;
+    case KIR_SUB: return a.low >= b.high ? (range){a.low - b.high, a.high - b.low} : top;
+    case KIR_MUL: return hg_mul_u64(a.high, b.high, &product) && product <= top.high ? (range){a.low * b.low, product} : top;
+    case KIR_UDIV: return b.low ? (range){a.low / b.high, a.high / b.low} : (range){0, a.high};
+    case KIR_UREM:
+        if (b.low > a.high) return a;
+        return (range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
+    case KIR_AND: return (range){0, a.high < b.high ? a.high : b.high};
+    case KIR_OR: return (range){a.low > b.low ? a.low : b.low, ones(a.high | b.high)};
+    case KIR_XOR: return (range){0, ones(a.high | b.high)};
+    case KIR_SHL: return b.high < kir_type_bits(v->type) ? shifted_left(a, b, top) : top;
+    case KIR_LSHR:
+        if (b.high >= kir_type_bits(v->type)) return (range){0, a.high};
+        return (range){a.low >> b.high, a.high >> b.low};
+    default: return top;
+    }
+}
+
+static uint64_t sign_bit(uint8_t type) { return (full(type).high >> 1) + 1; }
+
+/* 1, 0, or -1: unknown. */
+static int compare(const kir_value *v, range a, range b) {
+    if (v->op == KIR_CMP_EQ) {
+        if (a.low == a.high && b.low == b.high && a.low == b.low) return 1;
+        return a.high < b.low || b.high < a.low ? 0 : -1;
+    }
+    if (v->op == KIR_CMP_SLT && (a.high >= sign_bit(v->args[0]->type) || b.high >= sign_bit(v->args[0]->type))) return -1;
+    if (a.high < b.low) return 1;
+    return a.low >= b.high ? 0 : -1;
+}
+
+static range converted(const kir_value *v, range a) {
+    range top = full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_ZEXT: return a;
+    case KIR_TRUNC: return a.high <= top.high ? a : top;
+    case KIR_SEXT: return a.high < sign_bit(v->args[0]->type) ? a : top;
+    case KIR_CLZ: return (range){0, kir_type_bits(v->args[0]->type)};
+    default: return top;
+    }
+}
+
+/* From the ranges of arguments; `r` has one for each. */
+static range computed(const kir_value *v, const range *r) {
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (!is_plain(v->args[i]->type)) return full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: {
+        int known = compare(v, r[0], r[1]);
+        return known < 0 ? (range){0, 1} : exactly((uint64_t)known);
+    }
+    case KIR_SELECT:
+        if (r[0].low == r[0].high) return r[0].low ? r[1] : r[2];
+        return join(r[1], r[2]);
+    default: return v->nargs == 2 ? arithmetic(v, r[0], r[1]) : v->nargs == 1 ? converted(v, r[0]) : full(v->type);
+    }
+}
+
+static bool is_computed(const kir_value *v) {
+    return v->nargs >= 1 && v->nargs <= 3 && is_plain(v->type) && v->op <= KIR_TRUNC && v->op != KIR_BITCAST;
+}
+
+/* select(x < y, x, y) and its like: the arms are narrowed by the condition. */
+static range narrowed_arm(const kir_value *select, int arm, const range *r, const range *of_condition) {
+    const kir_value *c = select->args[0], *x = select->args[arm];
+    if (c->op != KIR_CMP_ULT || (x != c->args[0] && x != c->args[1])) return r[arm];
+    bool less = (x == c->args[0]) == (arm == 1); /* x is what is below, or at most, the other */
+    range other = of_condition[x == c->args[0]], mine = r[arm];
+    if (less && arm == 1 && other.high) return meet(mine, (range){0, other.high - 1});
+    if (less) return meet(mine, (range){0, other.high});
+    return meet(mine, (range){other.low, UINT64_MAX});
+}
+
+/* With what is known here of the values that v is made of, which may be more than when v was made. */
+static range deep(const walk *w, const place *at, const kir_value *v, int depth) {
+    range r = of(w, at, v), args[3], condition[2];
+    if (depth == 0 || !is_computed(v)) return r;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        args[i] = is_plain(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : full(v->args[i]->type);
+    if (v->op == KIR_SELECT && v->args[0]->op == KIR_CMP_ULT) {
+        for (int i = 0; i < 2; i++) condition[i] = of(w, at, v->args[0]->args[i]);
+        for (int i = 1; i < 3; i++) args[i] = narrowed_arm(v, i, args, condition);
+        for (int i = 1; i < 3; i++)
+            if (args[i].low > args[i].high) args[0] = exactly(i == 2); /* that arm is never taken */
+    }
+    return meet(r, computed(v, args));
+}
+
+static range id_range(const walk *w, uint64_t id) {
+    const kir_prove_launch *l = w->l;
+    uint64_t n = id & ~(uint64_t)KIR_ID_HIGH;
+    range r = {0, UINT64_MAX};
+    if (n <= HG_ID_LANE_IDX_Z)
+        r.high = l->block[n] ? l->block[n] - 1 : 0;
+    else if (n <= HG_ID_BLOCK_IDX_Z)
+        r.high = w->blocks[n - HG_ID_BLOCK_IDX_X] - 1;
+    else if (n <= HG_ID_BLOCK_DIM_Z)
+        r = exactly(l->block[n - HG_ID_BLOCK_DIM_X]);
+    else if (n <= HG_ID_GRID_DIM_Z)
+        r = exactly(l->grid[n - HG_ID_GRID_DIM_X]);
+    else if (n == HG_ID_GLOBAL_LANE_ID)
+        r.high = l->lanes - 1;
+    else if (n == HG_ID_LANE_COUNT)
+        r = exactly(l->lanes);
+    if (id & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
+    return r;
+}
+
+/* An ID of type u32 may be the low half of a wider one. */
+static range id_value(const walk *w, const kir_value *v) {
+    range r = id_range(w, v->u.imm), top = full(v->type);
+    if (r.high <= top.high) return r;
+    return r.low == r.high ? exactly(r.low & top.high) : top;
+}
+
+/* ---- narrowing ---- */
+
+static void restore(walk *w, uint64_t mark) {
+    while (w->undone.count > mark) {
+        const undo *u = &w->undone.data[--w->undone.count];
+        w->ranges[u->value] = u->before;
+    }
+}
+
+/* False: no lane gets here. */
+static bool narrow(walk *w, const place *at, const kir_value *v, range r, state *s) {
+    for (int depth = 0; depth < DEEP; depth++) {
+        uint32_t n = number(w, at, v);
+        range before = w->ranges[n], now = meet(before, r);
+        if (now.low != before.low || now.high != before.high) {
+            undo *u = hg_vec_push(&w->undone);
+            if (!u) {
+                w->gave_up = true;
+                return true;
+            }
+            *u = (undo){n, before};
+            w->ranges[n] = now;
+        }
+        for (uint32_t i = 0; i < w->p->m->var_count; i++)
+            if (s->cells[i].holder == v) s->cells[i].r = meet(s->cells[i].r, now);
+        if (now.low > now.high) return false;
+        /* What it was made of by a step that can be undone. */
+        const kir_value *x = v->nargs ? v->args[0] : NULL;
+        if (!x || !is_plain(x->type)) return true;
+        range is = of(w, at, x);
+        if (v->op == KIR_ZEXT || (v->op == KIR_TRUNC && is.high <= full(v->type).high)) {
+            r = now;
+        } else if ((v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_SHL) && v->args[1]->op == KIR_CONST) {
+            uint64_t c = v->args[1]->u.imm, top = full(v->type).high;
+            if (v->op == KIR_ADD && is.high <= top - c)
+                r = (range){now.low > c ? now.low - c : 0, now.high - c};
+            else if (v->op == KIR_MUL && c && is.high <= top / c)
+                r = (range){(now.low + c - 1) / c, now.high / c};
+            else if (v->op == KIR_SHL && c < kir_type_bits(v->type) && is.high <= top >> c)
+                r = (range){now.low >> c, now.high >> c};
+            else
+                return true;
+        } else {
+            return true;
+        }
+        v = x;
+    }
+    return true;
+}
+
+static bool narrow_less(walk *w, const place *at, const kir_value *a, const kir_value *b, bool strict, state *s) {
+    range x = deep(w, at, a, DEEP), y = deep(w, at, b, DEEP);
+    uint64_t off = strict ? 1 : 0;
+    if (y.high < off || x.low > UINT64_MAX - off) return false;
+    return narrow(w, at, a, (range){0, y.high - off}, s) && narrow(w, at, b, (range){x.low + off, UINT64_MAX}, s);
+}
+
+static bool narrow_unequal(walk *w, const place *at, const kir_value *a, range x, range other, state *s) {
+    if (other.low != other.high) return true;
+    if (x.low == other.low && x.high == other.low) return false;
+    if (x.low == other.low) return narrow(w, at, a, (range){x.low + 1, UINT64_MAX}, s);
+    if (x.high == other.low) return narrow(w, at, a, (range){0, x.high - 1}, s);
+    return true;
+}
+
+/* What a condition's being true (or not) says of others. False: it cannot be. */
+static bool assume(walk *w, const place *at, const kir_value *c, bool truth, state *s, int depth) {
+    if (!narrow(w, at, c, exactly(truth), s)) return false;
+    if (depth == 0 || c->nargs < 2 || !is_plain(c->args[0]->type)) return true;
+    const kir_value *a = c->args[0], *b = c->args[1];
+    range x = of(w, at, a), y = of(w, at, b);
+    switch ((kir_op)c->op) {
+    case KIR_CMP_SLT:
+        if (x.high >= sign_bit(a->type) || y.high >= sign_bit(a->type)) return true;
+        /* fallthrough */
+    case KIR_CMP_ULT: return truth ? narrow_less(w, at, a, b, true, s) : narrow_less(w, at, b, a, false, s);
+    case KIR_CMP_EQ:
+        if (a->type == KIR_BOOL && b->op == KIR_CONST) return assume(w, at, a, (b->u.imm != 0) == truth, s, depth - 1);
+        if (truth) return narrow(w, at, a, y, s) && narrow(w, at, b, x, s);
+        return narrow_unequal(w, at, a, x, y, s) && narrow_unequal(w, at, b, y, x, s);
+    case KIR_XOR:
+        if (c->type == KIR_BOOL && b->op == KIR_CONST) return assume(w, at, a, truth != (b->u.imm != 0), s, depth - 1);
+        return true;
+    case KIR_AND:
+        if (c->type != KIR_BOOL || !truth) return true;
+        return assume(w, at, a, true, s, depth - 1) && assume(w, at, b, true, s, depth - 1);
+    case KIR_OR:
+        if (c->type != KIR_BOOL || truth) return true;
+        return assume(w, at, a, false, s, depth - 1) && assume(w, at, b, false, s, depth - 1);
+    default: return true;
+    }
+}
+
+/* ---- accesses ---- */
+
+static bool is_checked(const kir_value *v) {
+    if (!kir_is_access(v) || v->u.mem.unchecked) return false;
+    return v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS || v->u.mem.slot >= 0;
+}
+
+static void check_access(walk *w, const place *at, const kir_value *v) {
+    uint64_t size = v->u.mem.bytes_wide > v->u.mem.bytes ? v->u.mem.bytes_wide : v->u.mem.bytes, memory;
+    if (v->u.mem.space == KIR_SHARED)
+        memory = w->l->shared_bytes;
+    else if (v->u.mem.space == KIR_CLASS)
+        memory = HG_MAX_CLASS_BYTES;
+    else
+        memory = w->l->slot_bytes[v->u.mem.slot];
+    range index = {0, 0};
+    if (v->u.mem.has_index) {
+        if (v->u.mem.split) {
+            w->outside = true;
+            return;
+        }
+        bool named = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
+        index = deep(w, at, v->args[named], DEEP);
+        uint8_t zeros = w->p->zeros[number(w, at, v->args[named])]; /* the largest index is a multiple too */
+        index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
+    }
+    __extension__ typedef __int128 wide;
+    wide low = (wide)index.low + v->u.mem.disp, high = (wide)index.high + v->u.mem.disp + (wide)size;
+    if (low < 0 || high > (wide)memory) w->outside = true;
+}
+
+/* ---- the walk ---- */
+
+static void walk_region(walk *w, const place *at, const kir_region *r, state *s);
+
+static void walk_if(walk *w, const place *at, const kir_value *v, state *s) {
+    const kir_value *c = v->args[0];
+    uint64_t mark = w->undone.count;
+    state then = copy_state(w, s);
+    if (w->gave_up) return;
+    if (!assume(w, at, c, true, &then, DEEP)) then.dead = true;
+    walk_region(w, at, v->body[0], &then);
+    restore(w, mark);
+    if (!assume(w, at, c, false, s, DEEP)) s->dead = true;
+    walk_region(w, at, v->body[1], s);
+    if (then.dead && !s->dead) { /* what follows runs only where the condition was false */
+        give(w, &then);
+        return;
+    }
+    restore(w, mark);
+    bool only = s->dead && !then.dead;
+    merge(w, s, &then);
+    give(w, &then);
+    if (only && !w->gave_up && !assume(w, at, c, true, s, DEEP)) s->dead = true;
+}
+
+/* One round of a loop's body from `head`; `head` becomes what its next round starts with, joined with `entry`. */
+static void walk_round(walk *w, const place *at, const kir_value *v, const state *entry, const state *head, state *next, state *broken) {
+    state body = copy_state(w, head), continued = dead_state(w);
+    if (w->gave_up) return;
+    place inner = *at;
+    broken->dead = true;
+    inner.broken = broken;
+    inner.continued = &continued;
+    walk_region(w, &inner, v->body[0], &body);
+    assign(w, next, entry);
+    merge(w, next, &body);
+    merge(w, next, &continued);
+    give(w, &body);
+    give(w, &continued);
+}
+
+/* Whether next is within head; else head grows. */
+static bool grow(const walk *w, state *head, const state *next, int round) {
+    bool within = true;
+    for (uint32_t i = 0; i < w->p->m->var_count; i++) {
+        cell *h = &head->cells[i];
+        const cell *n = &next->cells[i];
+        if (h->holder && h->holder != n->holder) {
+            h->holder = NULL;
+            within = false;
+        }
+        if (n->r.low >= h->r.low && n->r.high <= h->r.high) continue;
+        within = false;
+        range wider = join(h->r, n->r);
+        if (round >= WIDEN_FROM && wider.low < h->r.low) wider.low = 0;
+        if (round >= WIDEN_FROM && wider.high > h->r.high) wider.high = UINT64_MAX;
+        h->r = round + 2 >= MAX_ROUNDS ? (range){0, UINT64_MAX} : wider;
+    }
+    return within;
+}
+
+static void walk_loop(walk *w, const place *at, const kir_value *v, state *s) {
+    state head = copy_state(w, s), next = copy_state(w, s), broken = dead_state(w);
+    bool check = w->check, stable = false;
+    int narrowings = 0;
+    w->check = false;
+    for (int round = 0; !w->gave_up && narrowings < 2; round++) {
+        walk_round(w, at, v, s, &head, &next, &broken);
+        if (w->gave_up) break;
+        stable = stable || grow(w, &head, &next, round);
+        if (stable) {
+            assign(w, &head, &next);
+            narrowings++;
+        } else if (round > MAX_ROUNDS) {
+            w->gave_up = true;
+        }
+    }
+    w->check = check;
+    if (!w->gave_up) walk_round(w, at, v, s, &head, &next, &broken);
+    if (!w->gave_up) assign(w, s, &broken);
+    give(w, &head);
+    give(w, &next);
+    give(w, &broken);
+}
+
+static void walk_call(walk *w, const place *at, const kir_value *v, state *s) {
+    const kir_function *f = v->u.call.function;
+    range params[16], result = {UINT64_MAX, 0};
+    if (f->pure) return;
+    for (uint8_t i = 0; i < v->nargs && i < 16; i++) params[i] = of(w, at, v->args[i]);
+    state returned = dead_state(w);
+    if (w->gave_up) return;
+    place inside = {.f = f, .params = params, .returned = &returned, .result = &result};
+    for (const kir_var *var = w->p->m->vars; var; var = var->next)
+        if (var->function == f) s->cells[var->id] = (cell){full(var->type), NULL};
+    walk_region(w, &inside, f->body, s);
+    merge(w, s, &returned);
+    give(w, &returned);
+    if (is_plain(v->type)) w->ranges[number(w, at, v)] = result.low <= result.high ? result : full(v->type);
+}
+
+static void leave(walk *w, state *s, state *to) {
+    if (to) merge(w, to, s);
+    s->dead = true;
+}
+
+static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
+    range top = full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_CONST: return kir_type_bytes(v->type) <= 8 ? exactly(v->u.imm) : top;
+    case KIR_INPUT: return is_plain(v->type) ? exactly(w->l->inputs[v->u.imm] & top.high) : top;
+    case KIR_ID: return id_value(w, v);
+    case KIR_PARAM: return at->params ? at->params[v->u.imm] : top;
+    case KIR_VAR_GET: {
+        cell *c = &s->cells[v->u.var->id];
+        if (!c->holder) c->holder = v;
+        return meet(c->r, top);
+    }
+    default: return top;
+    }
+}
+
+static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
+    if (v->type != KIR_VOID && v->op != KIR_CALL)
+        w->ranges[number(w, at, v)] = is_plain(v->type) ? leaf(w, at, v, s) : (range){0, UINT64_MAX};
+    if (v->op == KIR_CALL && v->type != KIR_VOID) w->ranges[number(w, at, v)] = full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_IF: walk_if(w, at, v, s); return;
+    case KIR_LOOP: walk_loop(w, at, v, s); return;
+    case KIR_BREAK: leave(w, s, at->broken); return;
+    case KIR_CONTINUE: leave(w, s, at->continued); return;
+    case KIR_EXIT: s->dead = true; return;
+    case KIR_RETURN:
+        if (v->nargs && at->result && is_plain(v->args[0]->type)) *at->result = join(*at->result, of(w, at, v->args[0]));
+        leave(w, s, at->returned);
+        return;
+    case KIR_CALL: walk_call(w, at, v, s); return;
+    case KIR_VAR_SET:
+        s->cells[v->u.var->id] = (cell){is_plain(v->args[0]->type) ? deep(w, at, v->args[0], DEEP) : full(v->u.var->type), v->args[0]};
+        return;
+    case KIR_ATOMIC:
+        if (v->u.mem.high) s->cells[v->u.mem.high->id] = (cell){full(v->u.mem.high->type), NULL};
+        break;
+    default: break;
+    }
+    if (w->check && is_checked(v)) check_access(w, at, v);
+    if (is_computed(v)) w->ranges[number(w, at, v)] = deep(w, at, v, 1);
+}
+
+static void walk_region(walk *w, const place *at, const kir_region *r, state *s) {
+    uint64_t mark = w->undone.count;
+    if (++w->depth > MAX_DEPTH) w->gave_up = true;
+    for (const kir_value *v = r->first; v && !s->dead && !w->gave_up && !w->outside; v = v->next) {
+        if (++w->steps > MAX_STEPS)
+            w->gave_up = true;
+        else
+            walk_value(w, at, v, s);
+    }
+    restore(w, mark);
+    w->depth--;
+}
+
+/* ---- the interface ---- */
+
+hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
+    kir_prover *p = hg_calloc(1, sizeof *p);
+    if (!p) return hg_fail_memory();
+    p->m = m;
+    p->trivial = true;
+    p->base = hg_calloc(m->function_count + (size_t)1, sizeof *p->base);
+    if (!p->base) {
+        hg_free(p);
+        return hg_fail_memory();
+    }
+    for (kir_function *f = m->functions; f; f = f->next) {
+        p->base[f->id] = p->value_count;
+        p->value_count += kir_number(f);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->trivial &= !is_checked(v);
+    }
+    p->zeros = hg_calloc(p->value_count + (size_t)1, 1);
+    if (!p->zeros || (!p->trivial && kir_find_zero_bits(m) != HG_OK)) {
+        kir_prover_destroy(p);
+        return hg_fail_memory();
+    }
+    for (kir_function *f = m->functions; f && !p->trivial; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            p->zeros[p->base[f->id] + v->id] = (uint8_t)kir_zero_bits(v);
+    *prover = p;
+    return HG_OK;
+}
+
+void kir_prover_destroy(kir_prover *p) {
+    if (!p) return;
+    hg_free(p->base);
+    hg_free(p->zeros);
+    hg_free(p);
+}
+
+/* Blocks with lanes in each direction. */
+static void count_blocks(walk *w) {
+    const kir_prove_launch *l = w->l;
+    uint64_t lanes = 1, row = l->grid[0] ? l->grid[0] : 1, plane;
+    for (int i = 0; i < 3; i++) lanes *= l->block[i] ? l->block[i] : 1;
+    if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
+    uint64_t blocks = (l->lanes - 1) / lanes + 1, rows = (blocks - 1) / row + 1, planes = (blocks - 1) / plane + 1;
+    w->blocks[0] = rows == 1 ? blocks : row;
+    w->blocks[1] = planes == 1 ? rows : plane / row;
+    w->blocks[2] = planes;
+}
+
+bool kir_prove(const kir_prover *p, const kir_prove_launch *l) {
+    if (p->trivial || !l->lanes) return true;
+    walk w = {.p = p, .l = l, .check = true};
+    cell *spare[MAX_DEPTH * 8];
+    w.spare = spare;
+    count_blocks(&w);
+    w.ranges = hg_arena_alloc(&w.arena, (p->value_count + (size_t)1) * sizeof *w.ranges);
+    state s = {false, take_cells(&w)};
+    place at = {.f = p->m->functions};
+    if (!w.ranges || !s.cells) w.gave_up = true;
+    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next) s.cells[var->id].r = full(var->type);
+    if (!w.gave_up) walk_region(&w, &at, p->m->functions->body, &s);
+    hg_vec_free(&w.undone);
+    hg_arena_free(&w.arena);
+    return !w.gave_up && !w.outside;
+}

@@ -1,0 +1,394 @@
+/* Shapes: which values are the same in all lanes of the launch or of a block, which grow by a constant from lane to lane, and the
+ * unsigned range of each.
+ * Requires: verified module. Provides: uniformity, stride, umin, umax of every value; uniformity of a LOOP: whether its lanes leave together.
+ *
+ * Variables have one fact for all their places (flow-insensitive): the join of all values set, made worse where the set is
+ * reached by only some lanes. Control is uniform up to a branch on another condition; a loop whose lanes leave at different times
+ * counts as divergent inside from its start, a function that some lanes return from early as a whole. Everything starts at its best
+ * and gets worse until nothing changes.
+ * AFFINE means base + stride · global lane id without wrap in the value's type, the base being the same in all lanes
+ * (tile_is_block: of the block). */
+#include "kir/kir.h"
+#include "kir/analysis/analysis.h"
+
+#include <string.h>
+
+/* Rounds after which a variable loses its range at the first change, then its uniformity, and after which nothing is known at all. */
+enum { WIDEN_AFTER = 4, GIVE_UP_AFTER = 24, MAX_ROUNDS = 64 };
+enum { NOT_YET = 0xFF }; /* uniformity of what comes from variables that nothing was set to so far */
+
+typedef struct fact {
+    uint8_t uniformity;
+    bool set;
+    int64_t stride;
+    uint64_t umin, umax;
+} fact;
+
+typedef struct function_fact {
+    fact params[16], result;
+    uint8_t control; /* of its calls; worse when lanes return early */
+} function_fact;
+
+typedef struct shaper {
+    kir_module *m;
+    bool tile_is_block;
+    fact *vars;               /* by variable id */
+    function_fact *functions; /* by id */
+    uint32_t round;
+    bool changed;
+} shaper;
+
+static uint64_t type_max(uint8_t type) {
+    uint32_t bits = kir_type_bits(type);
+    return bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+/* The weaker of two levels of sameness; AFFINE is none. */
+static uint8_t weaker(uint8_t a, uint8_t b) {
+    if (a == NOT_YET) a = KIR_UNIFORM;
+    if (b == NOT_YET) b = KIR_UNIFORM;
+    if (a == KIR_AFFINE || b == KIR_AFFINE) return KIR_VARYING;
+    return a < b ? a : b;
+}
+
+/* ---- facts of variables, parameters, results ---- */
+
+static fact fact_of(const kir_value *v) { return (fact){v->uniformity, true, v->stride, v->umin, v->umax}; }
+
+/* A fact behind control that only some lanes pass. */
+static fact under(const shaper *x, fact f, uint8_t control) {
+    if (f.uniformity == NOT_YET) return f;
+    if (f.uniformity == KIR_AFFINE) {
+        if (control == KIR_VARYING || (control == KIR_BLOCK_UNIFORM && !x->tile_is_block)) f.uniformity = KIR_VARYING;
+    } else {
+        f.uniformity = weaker(f.uniformity, control);
+    }
+    return f;
+}
+
+static void join(shaper *x, fact *to, fact f, uint8_t type) {
+    if (f.uniformity == NOT_YET) return;
+    if (!to->set) {
+        *to = f;
+        x->changed = true;
+        return;
+    }
+    fact before = *to;
+    if (to->uniformity == KIR_AFFINE && f.uniformity == KIR_AFFINE && to->stride == f.stride)
+        to->uniformity = KIR_AFFINE;
+    else
+        to->uniformity = weaker(to->uniformity, f.uniformity);
+    if (f.umin < to->umin) to->umin = x->round < WIDEN_AFTER ? f.umin : 0;
+    if (f.umax > to->umax) to->umax = x->round < WIDEN_AFTER ? f.umax : type_max(type);
+    if (to->uniformity != before.uniformity || to->umin != before.umin || to->umax != before.umax) {
+        if (x->round > GIVE_UP_AFTER) *to = (fact){KIR_VARYING, true, 0, 0, type_max(type)};
+        x->changed = true;
+    }
+}
+
+static void use_fact(kir_value *v, const fact *f) {
+    v->uniformity = f->set ? f->uniformity : (uint8_t)NOT_YET;
+    v->stride = f->stride;
+    v->umin = f->umin;
+    v->umax = f->umax;
+}
+
+/* ---- ranges ---- */
+
+static void range(kir_value *v, uint64_t low, uint64_t high) {
+    v->umin = low;
+    v->umax = high;
+}
+
+static bool is_single(const kir_value *v) { return v->umin == v->umax && kir_type_bytes(v->type) <= 8; }
+
+static uint64_t all_below(uint64_t x) { /* the smallest 2^k - 1 that is not below x */
+    for (int s = 1; s < 64; s *= 2) x |= x >> s;
+    return x;
+}
+
+static void range_of(kir_value *v) {
+    uint64_t top = type_max(v->type), product;
+    range(v, 0, top);
+    if (v->nargs == 0 || kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type)) return;
+    const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
+    if (kir_type_bytes(a->type) > 8 || kir_type_is_float(a->type)) return;
+    switch ((kir_op)v->op) {
+    case KIR_ADD:
+        if (a->umax <= top - b->umax) range(v, a->umin + b->umin, a->umax + b->umax);
+        break;
+    case KIR_SUB:
+        if (a->umin >= b->umax) range(v, a->umin - b->umax, a->umax - b->umin);
+        break;
+    case KIR_MUL:
+        if (hg_mul_u64(a->umax, b->umax, &product) && product <= top) range(v, a->umin * b->umin, product);
+        break;
+    case KIR_UDIV: range(v, b->umin ? a->umin / b->umax : 0, b->umin ? a->umax / b->umin : a->umax); break;
+    case KIR_UREM: range(v, 0, b->umax && b->umax - 1 < a->umax ? b->umax - 1 : a->umax); break;
+    case KIR_AND: range(v, 0, a->umax < b->umax ? a->umax : b->umax); break;
+    case KIR_OR: range(v, a->umin > b->umin ? a->umin : b->umin, all_below(a->umax | b->umax)); break;
+    case KIR_XOR: range(v, 0, all_below(a->umax | b->umax)); break;
+    case KIR_SHL:
+        if (is_single(b) && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax) range(v, a->umin << b->umax, a->umax << b->umax);
+        break;
+    case KIR_LSHR:
+        if (is_single(b) && b->umax < kir_type_bits(v->type))
+            range(v, a->umin >> b->umax, a->umax >> b->umax);
+        else
+            range(v, 0, a->umax);
+        break;
+    case KIR_CLZ: range(v, 0, kir_type_bits(a->type)); break;
+    case KIR_SELECT:
+        range(v, v->args[1]->umin < v->args[2]->umin ? v->args[1]->umin : v->args[2]->umin,
+              v->args[1]->umax > v->args[2]->umax ? v->args[1]->umax : v->args[2]->umax);
+        break;
+    case KIR_ZEXT:
+    case KIR_BITCAST: range(v, a->umin, a->umax); break;
+    case KIR_TRUNC:
+        if (a->umax <= top) range(v, a->umin, a->umax);
+        break;
+    default: break;
+    }
+}
+
+/* ---- affine ---- */
+
+static bool is_base(const shaper *x, const kir_value *v) {
+    return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && x->tile_is_block);
+}
+
+/* The wrap-free cases are those whose range was found without wrap; v has its range already. */
+static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
+    const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
+    uint64_t top = type_max(v->type), product;
+    if (kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type) || kir_type_is_float(a->type) || v->type == KIR_BOOL ||
+        kir_type_bytes(a->type) > 8)
+        return false;
+    bool one = a->uniformity == KIR_AFFINE, two = b && b->uniformity == KIR_AFFINE;
+    int64_t s = one ? a->stride : 0, t = two ? b->stride : 0;
+    if ((!one && !is_base(x, a)) || (b && !two && !is_base(x, b))) return false;
+    switch ((kir_op)v->op) {
+    case KIR_ADD: return a->umax <= top - b->umax && !__builtin_add_overflow(s, t, stride);
+    case KIR_SUB: return a->umin >= b->umax && !__builtin_sub_overflow(s, t, stride);
+    case KIR_MUL:
+        if (!hg_mul_u64(a->umax, b->umax, &product) || product > top || (one && two)) return false;
+        if (one) return is_single(b) && b->umax <= INT64_MAX && !__builtin_mul_overflow(s, (int64_t)b->umax, stride);
+        return is_single(a) && a->umax <= INT64_MAX && !__builtin_mul_overflow(t, (int64_t)a->umax, stride);
+    case KIR_SHL:
+        return one && is_single(b) && b->umax < 62 && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax &&
+               !__builtin_mul_overflow(s, (int64_t)1 << b->umax, stride);
+    case KIR_ZEXT: *stride = s; return one;
+    case KIR_BITCAST: *stride = s; return one && !kir_type_is_float(v->type);
+    case KIR_TRUNC: *stride = s; return one && a->umax <= top;
+    default: return false;
+    }
+}
+
+/* ---- operations ---- */
+
+static void identify(kir_value *v) {
+    v->uniformity = KIR_VARYING;
+    range(v, 0, type_max(v->type));
+    switch ((hg_idname)v->u.imm) {
+    case HG_ID_GLOBAL_LANE_ID:
+        v->uniformity = KIR_AFFINE;
+        v->stride = 1;
+        range(v, 0, HG_MAX_LANES - 1);
+        break;
+    case HG_ID_LANE_COUNT: range(v, 0, HG_MAX_LANES); /* fallthrough */
+    case HG_ID_BLOCK_DIM_X:
+    case HG_ID_BLOCK_DIM_Y:
+    case HG_ID_BLOCK_DIM_Z:
+    case HG_ID_GRID_DIM_X:
+    case HG_ID_GRID_DIM_Y:
+    case HG_ID_GRID_DIM_Z: v->uniformity = KIR_UNIFORM; break;
+    case HG_ID_BLOCK_IDX_X:
+    case HG_ID_BLOCK_IDX_Y:
+    case HG_ID_BLOCK_IDX_Z: v->uniformity = KIR_BLOCK_UNIFORM; break;
+    default: break;
+    }
+}
+
+static void pure(const shaper *x, kir_value *v) {
+    int64_t stride = 0;
+    v->uniformity = KIR_UNIFORM;
+    v->stride = 0;
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        if (v->args[i]->uniformity == NOT_YET) {
+            v->uniformity = NOT_YET;
+            return;
+        }
+        v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+    }
+    range_of(v);
+    if (v->uniformity != KIR_VARYING) return;
+    if (v->nargs && affine(x, v, &stride)) {
+        v->uniformity = KIR_AFFINE;
+        v->stride = stride;
+    } else if (v->op == KIR_SELECT && is_base(x, v->args[0]) && v->args[1]->uniformity == KIR_AFFINE &&
+               v->args[2]->uniformity == KIR_AFFINE && v->args[1]->stride == v->args[2]->stride) {
+        v->uniformity = KIR_AFFINE;
+        v->stride = v->args[1]->stride;
+    }
+}
+
+static void varying(kir_value *v) {
+    v->uniformity = KIR_VARYING;
+    v->stride = 0;
+    range(v, 0, type_max(v->type));
+}
+
+/* Control inside the owner of a region is kept in its umin, the innermost loop around it (itself included) in scratch. */
+static uint8_t control_of(const shaper *x, const kir_function *f, const kir_region *r) {
+    return r->owner ? (uint8_t)r->owner->umin : x->functions[f->id].control;
+}
+static kir_value *loop_around(const kir_region *r) { return r->owner ? r->owner->scratch : NULL; }
+
+static void worsen(shaper *x, uint8_t *level, uint8_t to) {
+    if (to >= *level) return;
+    *level = to;
+    x->changed = true;
+}
+
+static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
+    kir_value *loop;
+    switch ((kir_op)v->op) {
+    case KIR_IF:
+        v->umin = weaker(control, v->args[0]->uniformity);
+        v->scratch = loop_around(v->parent);
+        return;
+    case KIR_LOOP:
+        v->umin = weaker(control, v->uniformity);
+        v->scratch = v;
+        return;
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+        loop = loop_around(v->parent);
+        if (v->next == NULL && loop) worsen(x, &loop->uniformity, control);
+        return;
+    case KIR_RETURN:
+        for (loop = loop_around(v->parent); loop; loop = loop_around(loop->parent)) { /* the lanes that stay go on without those */
+            worsen(x, &loop->uniformity, control);
+        }
+        if (v->nargs) join(x, &x->functions[f->id].result, under(x, fact_of(v->args[0]), control), v->args[0]->type);
+        if (v->parent->owner) worsen(x, &x->functions[f->id].control, control);
+        return;
+    default: return;
+    }
+}
+
+static void visit_call(shaper *x, kir_value *v, uint8_t control) {
+    kir_function *g = v->u.call.function;
+    function_fact *to = &x->functions[g->id];
+    for (uint8_t i = 0; i < v->nargs; i++) join(x, &to->params[i], under(x, fact_of(v->args[i]), control), v->args[i]->type);
+    worsen(x, &to->control, control);
+    for (uint8_t i = 0; i < g->array_count; i++) { /* two names of one array */
+        fact *a = &x->vars[v->u.call.arrays[i]->id], *b = &x->vars[g->array_params[i]->id];
+        if (a->set) join(x, b, *a, g->array_params[i]->type);
+        if (b->set) join(x, a, *b, g->array_params[i]->type);
+    }
+    if (v->type == KIR_VOID) return;
+    use_fact(v, &to->result);
+    if (!g->pure || g->array_count || v->uniformity == NOT_YET) return;
+    v->uniformity = KIR_UNIFORM; /* a pure function gives lanes with equal arguments equal results, whoever else calls it */
+    for (uint8_t i = 0; i < v->nargs; i++) v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+}
+
+static void visit_array(shaper *x, kir_value *v, uint8_t control) {
+    fact *a = &x->vars[v->u.var->id];
+    if (v->op == KIR_ARRAY_GET) {
+        v->uniformity = weaker(a->set ? a->uniformity : (uint8_t)KIR_UNIFORM, v->args[0]->uniformity);
+        range(v, 0, type_max(v->type));
+        return;
+    }
+    uint8_t uniformity = weaker(weaker(v->args[0]->uniformity, v->args[1]->uniformity), control);
+    join(x, a, (fact){uniformity, true, 0, 0, type_max(v->u.var->type)}, v->u.var->type);
+}
+
+static void visit(shaper *x, kir_function *f, kir_value *v) {
+    uint8_t control = control_of(x, f, v->parent);
+    switch ((kir_op)v->op) {
+    case KIR_CONST:
+        v->uniformity = KIR_UNIFORM;
+        if (kir_type_bytes(v->type) <= 8)
+            range(v, v->u.imm, v->u.imm);
+        else
+            range(v, 0, UINT64_MAX);
+        return;
+    case KIR_INPUT:
+    case KIR_STEP:
+        v->uniformity = KIR_UNIFORM;
+        range(v, 0, type_max(v->type));
+        return;
+    case KIR_ID: identify(v); return;
+    case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
+    case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
+    case KIR_VAR_SET: join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type); return;
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: visit_array(x, v, control); return;
+    case KIR_ATOMIC:
+        if (v->u.mem.high)
+            join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
+        varying(v);
+        return;
+    case KIR_LOAD: varying(v); return;
+    case KIR_CALL: visit_call(x, v, control); return;
+    case KIR_IF:
+    case KIR_LOOP:
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_RETURN: visit_control(x, f, v, control); return;
+    default:
+        if (v->type != KIR_VOID) pure(x, v);
+    }
+}
+
+static void reset(kir_module *m, uint8_t uniformity) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            v->uniformity = v->op == KIR_LOOP && uniformity == NOT_YET ? (uint8_t)KIR_UNIFORM : uniformity;
+            v->stride = 0;
+            range(v, 0, type_max(v->type));
+        }
+}
+
+/* A variable that nothing is set to here (a whole-array step may set it) is the same in all lanes. What is made of it may still mix
+ * with varying values, so the rounds go on. */
+static void set_unset(shaper *x) {
+    for (kir_var *var = x->m->vars; var; var = var->next) {
+        if (x->vars[var->id].set) continue;
+        x->vars[var->id] = (fact){KIR_UNIFORM, true, 0, 0, type_max(var->type)};
+        x->changed = true;
+    }
+}
+
+/* What no round reached. */
+static void settle(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->uniformity != NOT_YET) continue;
+            v->uniformity = KIR_UNIFORM;
+            range(v, 0, type_max(v->type));
+        }
+}
+
+void kir_find_uniformity(kir_module *m, bool tile_is_block) {
+    shaper x = {.m = m, .tile_is_block = tile_is_block, .changed = true};
+    x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
+    x.functions = hg_calloc((size_t)m->function_count + 1, sizeof *x.functions);
+    bool ok = x.vars && x.functions;
+    reset(m, ok ? NOT_YET : KIR_VARYING);
+    for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i].control = KIR_UNIFORM;
+    for (; ok && x.changed && x.round < MAX_ROUNDS; x.round++) {
+        x.changed = false;
+        for (kir_function *f = m->functions; f; f = f->next)
+            for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
+        if (!x.changed) set_unset(&x);
+    }
+    if (x.changed)
+        reset(m, KIR_VARYING);
+    else
+        settle(m);
+    hg_free(x.vars);
+    hg_free(x.functions);
+}

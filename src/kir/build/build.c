@@ -1,0 +1,251 @@
+/* Kernel IR of a verified program: one function an Atlas function, registers as variables.
+ * Requires: hg_verify succeeded. Provides: a structured module that kir_verify accepts.
+ *
+ * A register becomes one variable for each type it ever holds (the verifier proved which one at each point). Variables that one
+ * function alone touches belong to it, the others to the module: that is how registers cross calls. */
+#include "kir/build/build_internal.h"
+#include "kir/builder.h"
+#include "kir/build/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- registers ---- */
+
+kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
+    kir_var **var = &x->vars[reg][type];
+    if (!*var) {
+        char name[8];
+        snprintf(name, sizeof name, "r%u", (unsigned)reg);
+        *var = kir_var_create(x->module, NULL, type, 0, name);
+    }
+    return *var;
+}
+
+static void hold(build *x, uint8_t reg, uint8_t type, kir_value *value) {
+    x->held[reg][type] = value;
+    x->held_at[reg][type] = x->block_number;
+}
+
+kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
+    if (x->held_at[reg][type] != x->block_number) hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
+    return x->held[reg][type];
+}
+
+void build_set(build *x, uint8_t reg, kir_value *value) {
+    uint8_t type = value->type; /* the builder's value for failure changes its type */
+    kir_set(&x->b, build_var(x, reg, type), value);
+    hold(x, reg, type, value);
+}
+
+static kir_var *pred_var(build *x, uint8_t pred) {
+    kir_var **var = &x->preds[pred];
+    if (!*var) {
+        char name[8];
+        snprintf(name, sizeof name, "p%u", (unsigned)pred);
+        *var = kir_var_create(x->module, NULL, KIR_BOOL, 0, name);
+    }
+    return *var;
+}
+
+static void hold_pred(build *x, uint8_t pred, kir_value *value) {
+    x->held_pred[pred] = value;
+    x->held_pred_at[pred] = x->block_number;
+}
+
+kir_value *build_pred(build *x, uint8_t pred) {
+    if (x->held_pred_at[pred] != x->block_number) hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
+    return x->held_pred[pred];
+}
+
+void build_set_pred(build *x, uint8_t pred, kir_value *value) {
+    kir_set(&x->b, pred_var(x, pred), value);
+    hold_pred(x, pred, value);
+}
+
+kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
+    if (x->types[operand] != HG_TYPE_U32) return build_get(x, reg, HG_TYPE_U64);
+    return kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32));
+}
+
+/* Variables of one function become its own. */
+static void place_variables(kir_module *m, bool *shared) {
+    for (kir_var *v = m->vars; v; v = v->next) shared[v->id] = false;
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_VAR_GET && v->op != KIR_VAR_SET) continue;
+            kir_var *var = v->u.var;
+            if (shared[var->id] || var->function == f) continue;
+            if (!var->function) {
+                var->function = f;
+            } else {
+                var->function = NULL;
+                shared[var->id] = true;
+            }
+        }
+}
+
+/* ---- the program's start ---- */
+
+static const struct {
+    uint8_t reg, type, id;
+} SPECIALS[] = {{252, HG_TYPE_U32, HG_ID_LANE_IDX_X},
+                {253, HG_TYPE_U32, HG_ID_BLOCK_IDX_X},
+                {254, HG_TYPE_U32, HG_ID_BLOCK_DIM_X},
+                {255, HG_TYPE_U64, HG_ID_GLOBAL_LANE_ID}};
+
+static bool add_input(build *x, uint8_t reg, const hg_param *param) {
+    kir_input *input = hg_vec_push(&x->module->inputs);
+    if (!input) return false;
+    input->kind = KIR_INPUT_PARAM;
+    input->reg = reg;
+    input->index = (uint32_t)x->module->inputs.count - 1;
+    input->type = kir_type_of(param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64)
+                                    : (hg_type)x->cfg->param_types[reg]);
+    if (!param) return true;
+    input->is_buffer = param->kind == HG_PARAM_BUFFER;
+    input->is_pool = param->kind == HG_PARAM_POOL;
+    input->name = hg_arena_text(&x->module->arena, param->name, strlen(param->name));
+    return input->name != NULL;
+}
+
+/* The special of that register, or -1. The launch may give the register a value of its own. */
+static int special_of(const build *x, uint8_t reg) {
+    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
+        if (SPECIALS[i].reg == reg && !x->cfg->special_given[i]) return (int)i;
+    return -1;
+}
+
+/* Inputs in order of declaration, or of register where nothing is declared. */
+static bool add_inputs(build *x, bool is_input[256]) {
+    const hg_program *p = x->program;
+    memset(is_input, 0, 256);
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (!add_input(x, p->params[i].reg, &p->params[i])) return false;
+        is_input[p->params[i].reg] = true;
+    }
+    for (uint32_t r = 0; r < 256; r++) {
+        if (is_input[r] || x->cfg->param_types[r] == HG_TYPE_OMITTED || special_of(x, (uint8_t)r) >= 0) continue;
+        if (!add_input(x, (uint8_t)r, NULL)) return false;
+        is_input[r] = true;
+    }
+    return true;
+}
+
+/* Puts operations in front of a region. */
+static void prepend(kir_region *region, kir_region *head) {
+    if (!head->first) return;
+    for (kir_value *v = head->first; v; v = v->next) v->parent = region;
+    head->last->next = region->first;
+    if (region->first)
+        region->first->prev = head->last;
+    else
+        region->last = head->last;
+    region->first = head->first;
+}
+
+/* First values of registers that are used at all. */
+static void start_registers(build *x, const bool is_input[256]) {
+    kir_builder *b = &x->b;
+    kir_region head = {0};
+    kir_builder_init(b, x->module, x->module->functions);
+    b->region = &head;
+    for (uint64_t i = 0; i < x->module->inputs.count; i++) {
+        const kir_input *input = &x->module->inputs.data[i];
+        kir_var *var = x->vars[input->reg][input->type];
+        if (!var) continue;
+        kir_value *v = kir_emit(b, KIR_INPUT, input->type, 0, NULL);
+        v->u.imm = i;
+        kir_set(b, var, v);
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++) {
+        kir_var *var = x->vars[SPECIALS[i].reg][SPECIALS[i].type];
+        if (!var || is_input[SPECIALS[i].reg]) continue;
+        kir_value *v = kir_emit(b, KIR_ID, SPECIALS[i].type, 0, NULL);
+        v->u.imm = SPECIALS[i].id;
+        kir_set(b, var, v);
+    }
+    if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
+    if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));
+    if (!b->failed) prepend(x->module->functions->body, &head);
+}
+
+/* ---- functions ---- */
+
+static const char *label_at(const hg_program *p, uint32_t inst) {
+    uint32_t low = 0, high = p->label_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->labels[middle].index < inst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->label_count && p->labels[low].index == inst ? p->labels[low].name : NULL;
+}
+
+static bool create_functions(build *x) {
+    for (uint32_t i = 0; i < x->cfg->function_count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "at_%u", (unsigned)x->cfg->functions[i].entry);
+        const char *label = i ? label_at(x->program, x->cfg->functions[i].entry) : "main";
+        x->functions[i] = kir_function_create(x->module, label ? label : name, KIR_VOID);
+        if (!x->functions[i]) return false;
+    }
+    return true;
+}
+
+static hg_status build_function(build *x, uint32_t number) {
+    x->source_number = number;
+    x->source = &x->cfg->functions[number];
+    kir_builder_init(&x->b, x->module, x->functions[number]);
+    HG_TRY(build_widths(x));
+    HG_TRY(build_structure(x));
+    return x->b.failed ? hg_fail_memory() : HG_OK;
+}
+
+static hg_status build_module(build *x, const kir_build_options *options) {
+    x->module = kir_module_create(x->program->name ? x->program->name : "program");
+    x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
+    x->types = hg_calloc((size_t)x->program->operand_count + 1, 1);
+    if (!x->module || !x->functions || !x->types || !create_functions(x)) return hg_fail_memory();
+    x->module->program = x->program;
+    x->module->relaxed = (x->program->flags & 1) != 0;
+    x->max_steps = options ? options->max_steps : 0;
+    bool is_input[256];
+    if (!add_inputs(x, is_input)) return hg_fail_memory();
+    if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();
+    HG_TRY(build_atlas_begin(x));
+    for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
+    start_registers(x, is_input);
+    if (x->b.failed) return hg_fail_memory();
+    bool *shared = hg_calloc(x->module->var_count + 1, sizeof *shared);
+    if (!shared) return hg_fail_memory();
+    place_variables(x->module, shared);
+    hg_free(shared);
+    for (kir_function *f = x->module->functions; f; f = f->next) HG_TRY(build_webs(x->module, f));
+    return HG_OK;
+}
+
+hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_module **module) {
+    *module = NULL;
+    hg_cfg *inlined;
+    HG_TRY(build_inline_steps(cfg, &inlined));
+    build *x = hg_calloc(1, sizeof *x);
+    if (!x) {
+        build_inline_free(inlined);
+        return hg_fail_memory();
+    }
+    x->cfg = inlined ? inlined : cfg;
+    x->program = cfg->program;
+    hg_status status = build_module(x, options);
+    if (status == HG_OK)
+        *module = x->module;
+    else
+        kir_module_destroy(x->module);
+    hg_free(x->functions);
+    hg_free(x->types);
+    hg_free(x);
+    build_inline_free(inlined);
+    return status;
+}

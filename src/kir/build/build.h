@@ -1,0 +1,14 @@
+/* Kernel IR of a verified program. */
+#ifndef HG_KIR_BUILD_H
+#define HG_KIR_BUILD_H
+
+#include "kir/kir.h"
+
+struct hg_cfg;
+typedef struct kir_build_options {
+    uint64_t max_steps; /* 0: none */
+} kir_build_options;
+/* Requires: hg_verify succeeded. Provides: structured module, functions[0] the program, one function an Atlas function. */
+hg_status kir_build(const struct hg_cfg *cfg, const kir_build_options *options, kir_module **module) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,83 @@
+/* Shared by build*.c and structure*.c: the translation of one program.
+ * Must not know: text syntax, devices. */
+#ifndef HG_KIR_BUILD_INTERNAL_H
+#define HG_KIR_BUILD_INTERNAL_H
+
+#include "atlas/state.h"
+#include <hologram/atlas.h>
+#include "isa/cfg.h"
+#include "kir/kir.h"
+#include "kir/builder.h"
+
+typedef struct build {
+    const hg_cfg *cfg;
+    const hg_program *program;
+    const hg_function *source; /* the function at work */
+    uint32_t source_number;
+    uint64_t max_steps;
+    kir_module *module;
+    kir_builder b;
+    kir_function **functions;                        /* by number of the cfg */
+    kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
+    kir_var *preds[HG_MAX_PREDICATES];
+    /* What a variable is known to hold in the block at work: valid where held_at is the block's number. Half of all gets end here. */
+    kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
+    uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
+    kir_var *steps; /* counts steps, with max_steps */
+    uint8_t *types; /* operand of the program -> hg_type of its register, where several are allowed (in the function at work) */
+    struct {
+        kir_var *phase;              /* of phase.get and phase.adv; made when first used */
+        kir_var *own_phase;          /* u32[96]: what the lane wrote + 1; 0: nothing */
+        bool sums;                   /* some unity.test asks for the sum of all accumulators */
+        uint8_t rows;                /* own accumulators that a lane needs; 0: nobody asks */
+        uint8_t row[HG_CLASS_COUNT]; /* class -> row */
+        kir_var *own, *own_flags;    /* u32[rows * HG_RESONANCE_WORDS], u32[rows]; the last row is the sum where there is one */
+    } atlas;
+} build;
+
+/* ---- build.c ---- */
+kir_var *build_var(build *x, uint8_t reg, uint8_t type);
+kir_value *build_get(build *x, uint8_t reg, uint8_t type);
+void build_set(build *x, uint8_t reg, kir_value *value);
+kir_value *build_pred(build *x, uint8_t pred);
+void build_set_pred(build *x, uint8_t pred, kir_value *value);
+/* The index of a register of either width, as u64. operand: index in program->operands. */
+kir_value *build_wide(build *x, uint8_t reg, uint32_t operand);
+
+/* ---- inst.c: one instruction that is no control transfer ---- */
+void build_instruction(build *x, uint32_t inst);
+
+/* ---- memory.c ---- */
+void build_memory(build *x, uint32_t inst);
+void build_step(build *x, uint32_t inst);
+
+/* ---- atlas.c, atlas_state.c: instructions of block 1C0 ---- */
+hg_status build_atlas_begin(build *x) HG_NODISCARD; /* what the program keeps in its lanes */
+void build_atlas(build *x, uint32_t inst);
+void build_atlas_state(build *x, uint32_t inst); /* resonance, phases, characters */
+/* A number or register R/N in its own type (u8 … u64; a number: u32, or u64 above). operand: index in the row. */
+kir_value *build_number(build *x, uint32_t inst, uint32_t operand);
+kir_value *build_resize(kir_builder *b, uint8_t type, kir_value *v); /* integers: cut or zero-extended */
+/* The lane faults where bad; a {} of the message a value (of any integer type up to u64). */
+void build_fault(build *x, kir_value *bad, kir_fault code, uint32_t operand, const char *message, uint8_t count, kir_value *const *values);
+/* Faults unless v < limit; gives v as u32, 0 where the lane has stopped. */
+kir_value *build_below(build *x, kir_value *v, uint32_t limit, uint32_t operand, const char *message);
+/* A function of the module by name; *fresh: its body is to be written with *b. */
+kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t params, const uint8_t *types, kir_builder *b, bool *fresh);
+
+/* ---- types.c: which of several types a register holds ---- */
+/* Fills types for the function at work. */
+hg_status build_widths(build *x);
+
+/* live_ranges.c: a variable of its own for every independent use of a register. */
+hg_status build_webs(kir_module *m, kir_function *f) HG_NODISCARD;
+
+/* ---- structure.c, structure_emit.c ----
+ * Requires: blocks of the function at work. Provides: its body in structured form. */
+hg_status build_structure(build *x);
+
+/* inline.c: a cfg without calls of functions that hold steps, NULL when the given one has none. */
+hg_status build_inline_steps(const hg_cfg *cfg, hg_cfg **inlined) HG_NODISCARD;
+void build_inline_free(hg_cfg *inlined);
+
+#endif

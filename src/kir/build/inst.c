@@ -1,0 +1,139 @@
+/* One Atlas instruction as kernel IR: moves, arithmetic, logic, comparisons, functions, register reductions.
+ * Must not know: control flow. */
+#include "kir/build/build_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
+
+#include <string.h>
+
+/* ---- register reductions, left to right; halves in f32 with one rounding at the end ---- */
+
+static hg_op reduce_op(hg_op op) {
+    return op == HG_OP_REDUCE_ADD ? HG_OP_ADD : op == HG_OP_REDUCE_MUL ? HG_OP_MUL : op == HG_OP_REDUCE_MIN ? HG_OP_MIN : HG_OP_MAX;
+}
+
+static void reduce(build *x, const hg_inst *in, const hg_operand *o) {
+    hg_op op = reduce_op((hg_op)in->op);
+    hg_type type = (hg_type)in->type, wide = kir_is_half(type) ? HG_TYPE_F32 : type;
+    kir_value *sum = NULL;
+    for (uint32_t i = 0; i < o[2].value; i++) {
+        kir_value *v = build_get(x, (uint8_t)(o[1].reg + i), kir_type_of(type));
+        if (kir_is_half(type)) v = kir_widen_half(&x->b, type, v);
+        sum = sum ? kir_operate(&x->b, (uint16_t)op, wide, (kir_value *[]){sum, v}) : v;
+    }
+    if (!sum) {
+        uint8_t identity[512];
+        kir_identity(op, wide, identity);
+        sum = kir_const_bytes(&x->b, kir_type_of(wide), identity);
+    }
+    build_set(x, o[0].reg, kir_is_half(type) ? kir_narrow_half(&x->b, type, sum) : sum);
+}
+
+/* ---- comparison ---- */
+
+static kir_value *compare(build *x, hg_condition c, hg_type type, kir_value *l, kir_value *r) {
+    kir_builder *b = &x->b;
+    if (kir_is_half(type)) {
+        l = kir_widen_half(b, type, l);
+        r = kir_widen_half(b, type, r);
+    }
+    bool real = hg_type_is_float(type);
+    bool is_signed = hg_type_is_signed(type) && c < HG_COND_LTU;
+    kir_op equal = real ? KIR_FCMP_EQ : KIR_CMP_EQ, less = real ? KIR_FCMP_LT : is_signed ? KIR_CMP_SLT : KIR_CMP_ULT;
+    switch (c) {
+    case HG_COND_EQ: return kir_binary(b, equal, l, r);
+    case HG_COND_NE: return kir_not(b, kir_binary(b, equal, l, r));
+    case HG_COND_LT:
+    case HG_COND_LTU: return kir_binary(b, less, l, r);
+    case HG_COND_GT:
+    case HG_COND_GTU: return kir_binary(b, less, r, l);
+    case HG_COND_LE:
+    case HG_COND_LEU: return real ? kir_binary(b, KIR_FCMP_LE, l, r) : kir_not(b, kir_binary(b, less, r, l));
+    default: return real ? kir_binary(b, KIR_FCMP_LE, r, l) : kir_not(b, kir_binary(b, less, l, r));
+    }
+}
+
+/* ---- dispatch ---- */
+
+static void plain(build *x, const hg_inst *in, const hg_operand *o) {
+    uint8_t type = kir_type_of((hg_type)in->type);
+    kir_value *a[4] = {0};
+    uint32_t count = hg_op_get((hg_op)in->op)->operand_count;
+    for (uint32_t i = 1; i < count && i <= HG_COUNT_OF(a); i++) a[i - 1] = build_get(x, o[i].reg, type);
+    build_set(x, o[0].reg, kir_operate(&x->b, in->op, (hg_type)in->type, a));
+}
+
+static void shift(build *x, const hg_inst *in, const hg_operand *o) {
+    kir_op op = in->op == HG_OP_SHL ? KIR_SHL : hg_type_is_signed((hg_type)in->type) ? KIR_ASHR : KIR_LSHR;
+    kir_value *v = build_get(x, o[1].reg, kir_type_of((hg_type)in->type));
+    build_set(x, o[0].reg, kir_binary(&x->b, op, v, build_get(x, o[2].reg, HG_TYPE_U32)));
+}
+
+static void barrier(build *x, const hg_operand *o) {
+    kir_emit(&x->b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = o[0].value;
+    x->module->uses_barrier = true;
+}
+
+static void identify(build *x, const hg_operand *o) {
+    kir_value *v = kir_emit(&x->b, KIR_ID, kir_type_of(hg_idname_type((hg_idname)o[1].value)), 0, NULL);
+    v->u.imm = o[1].value;
+    build_set(x, o[0].reg, v);
+}
+
+static void compare_or_select(build *x, const hg_inst *in, const hg_operand *o) {
+    uint8_t type = kir_type_of((hg_type)in->type);
+    kir_value *l = build_get(x, o[2].reg, type), *r = build_get(x, o[3].reg, type);
+    if (in->op == HG_OP_SET)
+        build_set_pred(x, o[1].reg, compare(x, (hg_condition)o[0].value, (hg_type)in->type, l, r));
+    else
+        build_set(x, o[0].reg, kir_select(&x->b, build_pred(x, o[1].reg), l, r));
+}
+
+void build_instruction(build *x, uint32_t inst) {
+    const hg_inst *in = &x->program->insts[inst];
+    const hg_operand *o = hg_inst_operands(x->program, inst);
+    x->b.inst = inst + 1;
+    uint8_t type = in->type < HG_TYPE_COUNT ? kir_type_of((hg_type)in->type) : (uint8_t)KIR_VOID;
+    switch ((hg_op)in->op) {
+    case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
+    case HG_OP_MOV_IMM: build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1]))); break;
+    case HG_OP_CVT:
+        build_set(x, o[0].reg,
+                  kir_cvt(&x->b, (hg_type)in->type, (hg_type)in->type2, build_get(x, o[1].reg, kir_type_of((hg_type)in->type2))));
+        break;
+    case HG_OP_RDID: identify(x, o); break;
+    case HG_OP_SHL:
+    case HG_OP_SHR: shift(x, in, o); break;
+    case HG_OP_SET:
+    case HG_OP_SEL: compare_or_select(x, in, o); break;
+    case HG_OP_BAR_SYNC: barrier(x, o); break;
+    case HG_OP_MEMFENCE: kir_emit(&x->b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = o[0].value; break;
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MUL: reduce(x, in, o); break;
+    case HG_OP_LDG:
+    case HG_OP_STG:
+    case HG_OP_LDS:
+    case HG_OP_STS:
+    case HG_OP_POOL_LOAD:
+    case HG_OP_POOL_LOAD_CONST:
+    case HG_OP_POOL_STORE:
+    case HG_OP_POOL_STORE_CONST:
+    case HG_OP_ATOM_ADD:
+    case HG_OP_ATOM_MIN:
+    case HG_OP_ATOM_MAX:
+    case HG_OP_ATOM_AND:
+    case HG_OP_ATOM_OR:
+    case HG_OP_ATOM_XOR:
+    case HG_OP_ATOM_EXCH:
+    case HG_OP_ATOM_CAS: build_memory(x, inst); break;
+    default:
+        if (in->op >= HG_OP_CLS_GET && in->op <= HG_OP_MULT_INVERSE)
+            build_atlas(x, inst);
+        else if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE)
+            build_step(x, inst);
+        else if (!(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL))
+            plain(x, in, o);
+    }
+}

@@ -1,0 +1,216 @@
+/* Gives every independent use of a register a variable of its own: a counter of a uniform loop and the counter of a later per-lane
+ * loop are two variables even when both are r7, so that what is known of one is not spoilt by the other.
+ *
+ * One walk in text order with union-find over the sets: a get belongs to the set that reaches it; where control meets, the sets that
+ * come together are one. What leaves or repeats a loop meets what the loop began with.
+ * Requires: structured functions, variables placed. Provides: the same meaning; a new variable for each web but the first. */
+#include "kir/build/build_internal.h"
+
+#include <stdio.h>
+
+typedef struct undo {
+    kir_var *var;
+    uint32_t before;
+} undo;
+typedef struct frame {
+    kir_value *owner;
+    uint64_t mark;
+    uint64_t kept;
+    uint8_t side;
+} frame; /* mark: in undos; kept: first of ends */
+
+typedef struct webs {
+    kir_module *m;
+    kir_function *f;
+    uint32_t *parent;        /* union-find; nodes: 1 … var_count the values at the function's start, then one an operation */
+    uint32_t *now;           /* variable -> node that reaches this point */
+    uint32_t base;           /* node of operation i is base + i */
+    uint32_t *met, meetings; /* variable -> the last meeting it was part of */
+    HG_VEC(undo) undos;
+    HG_VEC(undo) ends; /* what the first branches of the IFs around left: variable and node */
+    HG_VEC(frame) frames;
+    HG_VEC(uint64_t) loops; /* frames of the loops around */
+    uint64_t work, limit;
+    bool failed;
+} webs;
+
+static bool is_split(const webs *x, const kir_var *var) { return var->function == x->f && var->length == 0; }
+
+static uint32_t find(webs *x, uint32_t i) {
+    while (x->parent[i] != i) {
+        x->parent[i] = x->parent[x->parent[i]];
+        i = x->parent[i];
+    }
+    return i;
+}
+
+/* The smaller number stays: the start, or the first set in the text. */
+static void join(webs *x, uint32_t a, uint32_t b) {
+    a = find(x, a);
+    b = find(x, b);
+    if (a < b)
+        x->parent[b] = a;
+    else
+        x->parent[a] = b;
+    x->work++;
+}
+
+static void change(webs *x, kir_var *var, uint32_t node) {
+    undo *u = hg_vec_push(&x->undos);
+    if (!u) {
+        x->failed = true;
+        return;
+    }
+    *u = (undo){var, x->now[var->id]};
+    x->now[var->id] = node;
+}
+
+/* Control goes from here to the start or behind the end of the innermost loop. */
+static void meet_loop(webs *x) {
+    if (x->loops.count == 0) return;
+    const frame *n = &x->frames.data[x->loops.data[x->loops.count - 1]];
+    x->meetings++;
+    x->work += x->undos.count - n->mark;
+    for (uint64_t i = n->mark; i < x->undos.count; i++) {
+        undo u = x->undos.data[i];
+        if (x->met[u.var->id] == x->meetings) continue; /* set again: the first time tells what the loop began with */
+        x->met[u.var->id] = x->meetings;
+        join(x, x->now[u.var->id], u.before);
+    }
+}
+
+static bool ends(const kir_value *v) {
+    return v && (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN);
+}
+
+static kir_value *enter(webs *x, kir_value *v) {
+    frame *n = hg_vec_push(&x->frames);
+    if (!n) {
+        x->failed = true;
+        return NULL;
+    }
+    *n = (frame){v, x->undos.count, x->ends.count, 0};
+    if (v->op == KIR_LOOP) {
+        uint64_t *l = hg_vec_push(&x->loops);
+        if (l)
+            *l = x->frames.count - 1;
+        else
+            x->failed = true;
+    }
+    return v->body[0]->first;
+}
+
+/* Back to the start of a region; what it leaves in variables is appended to ends. */
+static void leave_region(webs *x, const frame *n, bool goes_on) {
+    uint64_t first = x->ends.count;
+    for (uint64_t i = x->undos.count; i-- > n->mark && goes_on;) {
+        undo *e = hg_vec_push(&x->ends);
+        if (e)
+            *e = (undo){x->undos.data[i].var, x->now[x->undos.data[i].var->id]};
+        else
+            x->failed = true;
+    }
+    while (x->undos.count > n->mark) {
+        undo u = x->undos.data[--x->undos.count];
+        x->now[u.var->id] = u.before;
+    }
+    x->work += x->ends.count - first;
+}
+
+/* The end of a region; the next operation, NULL where that is an end again. */
+static kir_value *leave(webs *x, kir_region **region) {
+    frame *n = &x->frames.data[x->frames.count - 1];
+    kir_value *owner = n->owner;
+    bool goes_on = !ends((*region)->last);
+    if (owner->op == KIR_LOOP) {
+        if (goes_on) meet_loop(x);
+        leave_region(x, n, false); /* every way out met what the loop began with */
+        x->loops.count--;
+    } else {
+        leave_region(x, n, goes_on);
+        if (n->side == 0) {
+            n->side = 1;
+            *region = owner->body[1];
+            return owner->body[1]->first;
+        }
+        /* Both branches' nodes and the one before are one: cheaper than telling whether both branches set the variable. */
+        for (uint64_t i = n->kept; i < x->ends.count; i++) join(x, x->ends.data[i].before, x->now[x->ends.data[i].var->id]);
+        x->ends.count = n->kept;
+    }
+    x->frames.count--;
+    *region = owner->parent;
+    return owner->next;
+}
+
+static void visit(webs *x, kir_value *v) {
+    if (v->op == KIR_VAR_GET && is_split(x, v->u.var)) {
+        x->parent[x->base + v->id] = x->now[v->u.var->id];
+    } else if (v->op == KIR_VAR_SET && is_split(x, v->u.var)) {
+        change(x, v->u.var, x->base + v->id);
+    } else if (v->op == KIR_BREAK || v->op == KIR_CONTINUE) {
+        meet_loop(x);
+    }
+}
+
+static void walk(webs *x) {
+    kir_region *region = x->f->body;
+    kir_value *v = region->first;
+    while (!x->failed && x->work <= x->limit) {
+        if (!v) {
+            if (x->frames.count == 0) return;
+            v = leave(x, &region);
+        } else if (v->op == KIR_IF || v->op == KIR_LOOP) {
+            region = v->body[0];
+            v = enter(x, v);
+        } else {
+            visit(x, v);
+            v = v->next;
+        }
+    }
+}
+
+/* The variable of a web: the old one for the first web found, a new one for each other. */
+static kir_var *variable_of(webs *x, kir_var *var, uint32_t node, kir_var **made, uint32_t *uses) {
+    uint32_t root = find(x, node);
+    if (made[root]) return made[root];
+    if (uses[var->id]++ == 0) return made[root] = var;
+    char name[24];
+    snprintf(name, sizeof name, "%.10s_%u", var->name ? var->name : "v", (unsigned)uses[var->id]);
+    made[root] = kir_var_create(x->m, x->f, var->type, 0, name);
+    if (!made[root]) x->failed = true;
+    return made[root];
+}
+
+static void rename_variables(webs *x, uint32_t nodes) {
+    kir_var **made = hg_calloc(nodes, sizeof *made);
+    uint32_t *uses = hg_calloc((size_t)x->base + 1, sizeof *uses); /* webs of an old variable */
+    x->failed = !made || !uses;
+    for (kir_value *v = kir_walk(NULL, x->f->body); v && !x->failed; v = kir_walk(v, x->f->body))
+        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var))
+            v->u.var = variable_of(x, v->u.var, x->base + v->id, made, uses);
+    hg_free(made);
+    hg_free(uses);
+}
+
+hg_status build_webs(kir_module *m, kir_function *f) {
+    uint32_t count = kir_number(f);
+    if (count == 0) return HG_OK;
+    webs x = {.m = m, .f = f, .base = m->var_count + 1, .limit = 16 * (uint64_t)count + 65536};
+    uint32_t nodes = x.base + count;
+    x.parent = hg_calloc(nodes, sizeof *x.parent);
+    x.now = hg_calloc(x.base, sizeof *x.now);
+    x.met = hg_calloc(x.base, sizeof *x.met);
+    x.failed = !x.parent || !x.now || !x.met;
+    for (uint32_t i = 0; i < nodes && !x.failed; i++) x.parent[i] = i;
+    for (uint32_t i = 0; i < m->var_count && !x.failed; i++) x.now[i] = i + 1;
+    if (!x.failed) walk(&x);
+    if (!x.failed && x.work <= x.limit) rename_variables(&x, nodes); /* else they stay as they are */
+    hg_free(x.parent);
+    hg_free(x.now);
+    hg_free(x.met);
+    hg_vec_free(&x.undos);
+    hg_vec_free(&x.ends);
+    hg_vec_free(&x.frames);
+    hg_vec_free(&x.loops);
+    return x.failed ? hg_fail_memory() : HG_OK;
+}

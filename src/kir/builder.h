@@ -1,0 +1,70 @@
+/* Writes operations at the end of a region. Nothing here returns NULL: out of memory sets b->failed and gives a harmless value. */
+#ifndef HG_KIR_BUILDER_H
+#define HG_KIR_BUILDER_H
+
+#include "kir/kir.h"
+
+typedef struct kir_builder {
+    kir_module *module;
+    kir_function *function;
+    kir_region *region; /* where operations are appended */
+    uint32_t inst;      /* stored in new values */
+    bool failed;
+    kir_value dummy; /* given out when failed */
+    kir_value *dummy_args[8];
+    kir_region dummy_region;
+    const kir_caps *caps; /* NULL: build high-level; set by kir_legalise while it emits */
+} kir_builder;
+void kir_builder_init(kir_builder *b, kir_module *m, kir_function *f);
+kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args); /* fields of u are zero */
+kir_value *kir_const(kir_builder *b, uint8_t type, uint64_t bits);
+kir_value *kir_const_bytes(kir_builder *b, uint8_t type, const uint8_t *bytes); /* any width; copies */
+kir_value *kir_f32(kir_builder *b, float value);
+kir_value *kir_f64(kir_builder *b, double value);
+kir_value *kir_unary(kir_builder *b, kir_op op, kir_value *a);                /* result SAME */
+kir_value *kir_binary(kir_builder *b, kir_op op, kir_value *a, kir_value *c); /* result SAME or BOOL by prim.def */
+kir_value *kir_ffma(kir_builder *b, kir_value *a, kir_value *m, kir_value *c);
+kir_value *kir_select(kir_builder *b, kir_value *cond, kir_value *a, kir_value *c);
+kir_value *kir_convert(kir_builder *b, kir_op op, uint8_t type, kir_value *a);
+kir_value *kir_not(kir_builder *b, kir_value *boolean);
+kir_value *kir_get(kir_builder *b, kir_var *var);
+void kir_set(kir_builder *b, kir_var *var, kir_value *value);
+kir_value *kir_array_get(kir_builder *b, kir_var *array, kir_value *index);
+void kir_array_set(kir_builder *b, kir_var *array, kir_value *index, kir_value *value);
+kir_value *kir_table_get(kir_builder *b, kir_table *table, kir_value *index);
+kir_value *kir_call(kir_builder *b, kir_function *f, uint8_t nargs, kir_value *const *args, kir_var *const *arrays);
+void kir_return(kir_builder *b, kir_value *value); /* NULL: none */
+kir_value *kir_param(kir_builder *b, uint8_t index);
+kir_value *kir_derived(kir_builder *b, uint16_t fn, hg_type atlas_type, uint8_t nargs, kir_value *const *args);
+/* if: kir_if_begin; …; [kir_if_else;] kir_if_end. The pointer is the IF. */
+kir_value *kir_if_begin(kir_builder *b, kir_value *cond);
+void kir_if_else(kir_builder *b, kir_value *branch);
+void kir_if_end(kir_builder *b, kir_value *branch);
+kir_value *kir_loop_begin(kir_builder *b, bool bounded);
+void kir_loop_end(kir_builder *b, kir_value *loop);
+/* for (i = 0; i < n; i++): the index is a variable of the builder's function. */
+typedef struct kir_for {
+    kir_var *index;
+    kir_value *loop, *i;
+} kir_for;
+kir_for kir_for_begin(kir_builder *b, kir_value *n);
+void kir_for_end(kir_builder *b, kir_for *f);
+void kir_break(kir_builder *b);
+void kir_continue(kir_builder *b);
+void kir_exit(kir_builder *b);
+void kir_fault_if(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message);
+/* message with a {} for each value (u64, at most KIR_FAULT_VALUES). Values are worked out by all lanes: put them under an IF. */
+void kir_fault_if_values(kir_builder *b, kir_value *cond, kir_fault code, uint8_t operand, const char *message, uint8_t count,
+                         kir_value *const *values);
+/* shorthands used by definitions */
+static inline kir_value *kir_add(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FADD : KIR_ADD, x, y);
+}
+static inline kir_value *kir_sub(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FSUB : KIR_SUB, x, y);
+}
+static inline kir_value *kir_mul(kir_builder *b, kir_value *x, kir_value *y) {
+    return kir_binary(b, kir_type_is_float(x->type) ? KIR_FMUL : KIR_MUL, x, y);
+}
+
+#endif

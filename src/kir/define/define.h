@@ -1,0 +1,29 @@
+/* What functions and instructions mean, written with primitives: the one definition for every target. */
+#ifndef HG_KIR_DEFINE_H
+#define HG_KIR_DEFINE_H
+
+#include "kir/builder.h"
+
+/* ---- define/: the one definition of every derived function over primitives ---- */
+/* Emits the definition's operations inline. atlas_type gives signedness; floats are F32 or F64 only. */
+kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type atlas_type, kir_value *const *args);
+uint8_t kir_define_args(uint16_t fn); /* number of arguments */
+bool kir_define_exists(uint16_t fn, hg_type atlas_type);
+bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
+/* The module's function of a definition, made on first use. NULL when out of memory. */
+kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
+/* ---- operate.c: what an arithmetic, logic or function instruction does ---- */
+kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
+kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded once */
+/* The result of an hg_op or KIR_FN_* on operands of one Atlas type. */
+kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args);
+uint8_t kir_operate_args(uint16_t fn);
+/* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
+void kir_identity(hg_op op, hg_type type, uint8_t *bytes);
+
+/* CVT: any of the 24 types to any other, semantics 3.3; v has type kir_type_of(src), the result kir_type_of(dst). Rounds once. */
+kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v);
+/* F32, F64 or any integer, rounded once to nearest even to F16 or BF16 bits. */
+kir_value *kir_round_half(kir_builder *b, hg_type half, kir_value *v, bool is_signed);
+
+#endif

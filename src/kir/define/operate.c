@@ -1,0 +1,91 @@
+/* What an arithmetic, logic or function instruction does to values: the same in lane code and in whole-array instructions.
+ * f16 and bf16 are widened to f32, computed and rounded once (semantics 0.3).
+ * Must not know: registers, memory. */
+#include "kir/kir.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
+#include <string.h>
+
+kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v) {
+    return kir_convert(b, half == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_F32, v);
+}
+
+kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v) {
+    return kir_convert(b, half == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_U16, v);
+}
+
+/* Division that was checked: the primitive gives 0 for a zero divisor, so that it is defined where the lane has stopped. */
+static kir_value *divide(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
+    bool is_signed = hg_type_is_signed(type);
+    kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[1], kir_const(b, a[1]->type, 0)), KIR_FAULT_DIVISION, 3, "division by zero");
+    if (fn == HG_OP_DIV) return kir_binary(b, is_signed ? KIR_SDIV : KIR_UDIV, a[0], a[1]);
+    return kir_binary(b, is_signed ? KIR_SREM : KIR_UREM, a[0], a[1]);
+}
+
+/* A definition over primitives: inline when small, else one function a module. */
+static kir_value *define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
+    if (kir_define_is_small(fn, type)) return kir_define(b, fn, type, a);
+    return kir_derived(b, fn, type, kir_define_args(fn), a);
+}
+
+static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
+    bool real = hg_type_is_float(type);
+    switch (fn) {
+    case HG_OP_ADD: return kir_add(b, a[0], a[1]);
+    case HG_OP_SUB: return kir_sub(b, a[0], a[1]);
+    case HG_OP_MUL: return kir_mul(b, a[0], a[1]);
+    case HG_OP_DIV: return real ? kir_binary(b, KIR_FDIV, a[0], a[1]) : divide(b, fn, type, a);
+    case HG_OP_REM: return real ? define(b, fn, type, a) : divide(b, fn, type, a);
+    case HG_OP_FMA: return real ? kir_ffma(b, a[0], a[1], a[2]) : kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
+    case HG_OP_AND: return kir_binary(b, KIR_AND, a[0], a[1]);
+    case HG_OP_OR: return kir_binary(b, KIR_OR, a[0], a[1]);
+    case HG_OP_XOR: return kir_binary(b, KIR_XOR, a[0], a[1]);
+    case HG_OP_SQRT: return kir_unary(b, KIR_FSQRT, a[0]);
+    case HG_OP_FLOOR: return real ? kir_unary(b, KIR_FFLOOR, a[0]) : a[0];
+    case HG_OP_TRUNC: return real ? kir_unary(b, KIR_FTRUNC, a[0]) : a[0];
+    default: return define(b, fn, type, a);
+    }
+}
+
+/* On halves: bits where the meaning is about bits, else through f32 with one rounding; mad has two by definition. */
+static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
+    if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
+    if (fn == HG_OP_NEG) return kir_binary(b, KIR_XOR, a[0], kir_const(b, HG_TYPE_U16, 0x8000));
+    kir_value *w[4] = {0};
+    uint8_t count = kir_operate_args(fn);
+    for (uint8_t i = 0; i < count; i++) w[i] = kir_widen_half(b, type, a[i]);
+    if (fn == HG_OP_MAD) {
+        kir_value *product = kir_narrow_half(b, type, kir_mul(b, w[0], w[1]));
+        return kir_narrow_half(b, type, kir_add(b, kir_widen_half(b, type, product), w[2]));
+    }
+    return kir_narrow_half(b, type, operate(b, fn, HG_TYPE_F32, w));
+}
+
+kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) {
+    return kir_is_half(type) ? operate_half(b, fn, type, args) : operate(b, fn, type, args);
+}
+
+uint8_t kir_operate_args(uint16_t fn) {
+    return fn < HG_OP_COUNT ? (uint8_t)(hg_op_get((hg_op)fn)->operand_count - 1) : kir_define_args(fn);
+}
+
+void kir_identity(hg_op op, hg_type type, uint8_t *bytes) {
+    static const uint64_t ONE[] = {
+        [HG_TYPE_F16] = 0x3C00, [HG_TYPE_BF16] = 0x3F80, [HG_TYPE_F32] = 0x3F800000, [HG_TYPE_F64] = 0x3FF0000000000000};
+    static const uint64_t INFINITE[] = {
+        [HG_TYPE_F16] = 0x7C00, [HG_TYPE_BF16] = 0x7F80, [HG_TYPE_F32] = 0x7F800000, [HG_TYPE_F64] = 0x7FF0000000000000};
+    uint64_t size = hg_type_size_bytes(type), bits = 0;
+    bool top = op == HG_OP_MIN, bottom = op == HG_OP_MAX;
+    memset(bytes, 0, (size_t)size);
+    if (hg_type_is_float(type)) {
+        if (op == HG_OP_MUL) bits = ONE[type];
+        if (top || bottom) bits = INFINITE[type];
+        if (bottom) bits |= UINT64_C(1) << (8 * size - 1);
+        for (uint64_t i = 0; i < size; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
+        return;
+    }
+    if (op == HG_OP_MUL) bytes[0] = 1;
+    if (top) memset(bytes, 0xFF, (size_t)size);
+    if (top && hg_type_is_signed(type)) bytes[size - 1] = 0x7F;
+    if (bottom && hg_type_is_signed(type)) bytes[size - 1] = 0x80;
+}

@@ -1,0 +1,363 @@
+/* The device form of a kernel: one copying pass over a legalised module. What stops lanes and what ghosts must still do is found first;
+ * ids, accesses, faults, the clock and barriers have files of their own.
+ * Requires and provides: see kir/device/device.h. */
+#include "kir/device/device_internal.h"
+#include "kir/builder.h"
+#include "kir/passes/passes.h"
+#include "kir/analysis/analysis.h"
+#include <string.h>
+
+/* ---- what the functions do ---- */
+
+bool device_is_open(const kir_value *access) {
+    uint8_t space = access->u.mem.space;
+    return space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && access->u.mem.slot < 0);
+}
+
+static bool access_stops(const device *d, const kir_value *v) {
+    return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
+}
+
+static bool note_operation(device *d, device_function *f, const kir_value *v) {
+    device_function before = *f;
+    switch ((kir_op)v->op) {
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: f->faults = f->faults || access_stops(d, v); break;
+    case KIR_FAULT_IF: f->faults = true; break;
+    case KIR_LOOP: f->faults = f->faults || !v->u.loop.bounded; break;
+    case KIR_EXIT:
+        f->stops = true;
+        d->can_exit = true;
+        break;
+    case KIR_BARRIER: f->barrier = true; break;
+    case KIR_CALL: {
+        const device_function *g = &d->functions[v->u.call.function->id];
+        f->stops = f->stops || g->stops;
+        f->faults = f->faults || g->faults;
+        f->barrier = f->barrier || g->barrier;
+        break;
+    }
+    default: break;
+    }
+    f->stops = f->stops || f->faults;
+    return memcmp(&before, f, sizeof before) != 0;
+}
+
+static void note_functions(device *d) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (kir_function *f = d->in->functions; f; f = f->next)
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+                changed = note_operation(d, &d->functions[f->id], v) || changed;
+    }
+}
+
+static void note_memory(device *d, bool *shared) {
+    for (kir_function *f = d->in->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_FAULT_IF && v->u.fault.values > 1) d->any_name = true;
+            if (!kir_is_access(v)) continue;
+            if (v->u.mem.space == KIR_SHARED)
+                *shared = true;
+            else if (device_is_open(v))
+                d->any_open = d->any_name = true;
+        }
+}
+
+/* Handles of slots are the host's business. */
+static void note_read_inputs(const kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool handle = kir_is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+            for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++)
+                v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
+        }
+}
+
+/* ---- variables and helper functions of the form ---- */
+
+kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name) {
+    if (!*var) *var = kir_var_create(d->out, NULL, type, 0, name);
+    if (!*var) d->failed = true;
+    return *var;
+}
+
+rewrite_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
+    rewrite_helper h = {0};
+    h.function = kir_helper(d->out, name, result, params, types, &h.fresh);
+    kir_builder_init(&h.b, d->out, h.function);
+    if (!h.function) d->failed = true;
+    return h;
+}
+
+void device_helper_end(device *d, rewrite_helper *h) {
+    if (h->b.failed) d->failed = true;
+}
+
+/* ---- the copying ---- */
+
+static kir_value *in_launch(device *d, kir_builder *b) {
+    device_wide lanes = d->small ? dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0)) : device_field64(d, b, KIR_FIELD_LANES, 0);
+    return dwide_below(d, b, device_lane(d, b), lanes);
+}
+
+/* Lanes that the dispatch has too many of. */
+static void stop_surplus(device *d, kir_builder *b) {
+    kir_value *inside;
+    if (!d->block) {
+        inside = dop(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
+    } else if (!d->options->whole_blocks || d->options->fold > 1) {
+        inside = d->options->whole_blocks ? NULL : in_launch(d, b);
+        kir_value *own = d->options->fold > 1 ? dop(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
+        inside = inside && own ? dop(b, KIR_AND, inside, own) : inside ? inside : own;
+    } else {
+        return;
+    }
+    kir_value *surplus = kir_if_begin(b, kir_not(b, inside));
+    device_stop_lane(d, b);
+    kir_if_end(b, surplus);
+}
+
+static void begin_function(rewrite_pass *p) {
+    device *d = p->state;
+    d->p = p;
+    d->out = p->out;
+    d->function = p->function;
+    d->loops = 0;
+    d->tail = false;
+    d->maybe_stopped = p->function != d->in->functions;
+    if (p->function == d->in->functions) {
+        p->out->inputs.count = 0; /* fields of the record take their place */
+        for (uint64_t i = 0; i < p->out->slots.count; i++) {
+            kir_slot *slot = &p->out->slots.data[i];
+            slot->base = -1;
+            slot->read = slot->written = false;
+        }
+        device_begin_group(d, &p->b);
+        stop_surplus(d, &p->b);
+    }
+    device_prepare_ids(d, &p->b, p->function);
+}
+
+static void lower_call(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    const kir_function *callee = v->u.call.function;
+    const device_function *f = &d->functions[callee->id];
+    device_stop how = device_stop_here(d);
+    kir_value *args[255];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(d->p, v, i);
+    kir_var *result = NULL;
+    if (!callee->pure && !f->ghosts) {
+        if (v->type != KIR_VOID && how == DEVICE_FALL && d->maybe_stopped) {
+            result = kir_var_create(d->out, b->function, v->type, 0, NULL);
+            kir_set(b, result, kir_const(b, v->type, 0));
+        }
+        device_mask(d, b);
+    }
+    kir_value *x = rewrite_copy_with(d->p, v, v->type, v->nargs, args);
+    if (result) kir_set(b, result, x);
+    device_close_ifs(d, b);
+    rewrite_set(d->p, v, result ? kir_get(b, result) : x);
+    if (d->ghosts && f->barrier) device_follow_block(d, b);
+    if (!f->stops) return;
+    if (how == DEVICE_FALL) {
+        d->maybe_stopped = true;
+        return;
+    }
+    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d)));
+    device_stop_lane(d, b);
+    kir_if_end(b, left);
+}
+
+static void lower_fault_if(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    device_wide values[KIR_FAULT_VALUES] = {dwide(d, b, 0), {NULL, NULL}};
+    uint32_t site = device_site(d, v, v->u.fault.code, v->u.fault.operand, 0);
+    for (uint8_t i = 0, next = 1; i < v->u.fault.values; i++) {
+        values[i] = (device_wide){rewrite_arg(d->p, v, next++), NULL};
+        if (!d->i64) values[i].h = rewrite_arg(d->p, v, next++);
+    }
+    device_guard(d, b, rewrite_arg(d->p, v, 0), site, values[0], values[1]);
+    device_close_ifs(d, b);
+}
+
+static bool lower(rewrite_pass *p, const kir_value *v) {
+    device *d = p->state;
+    switch ((kir_op)v->op) {
+    case KIR_INPUT: return device_lower_input(d, v);
+    case KIR_CONST:
+    case KIR_FSUB: return d->options->hide_zeros && device_hide_zero(d, v);
+    case KIR_ID: device_lower_id(d, v); return true;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: device_lower_access(d, v); return true;
+    case KIR_FAULT_IF: lower_fault_if(d, v); return true;
+    case KIR_EXIT:
+        if (d->ghosts && device_kept(v))
+            kir_emit(&p->b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1; /* all lanes of the group */
+        else
+            device_stop_lane(d, &p->b);
+        return true;
+    case KIR_CALL: lower_call(d, v); return true;
+    case KIR_BARRIER: device_lower_barrier(d, v); return true;
+    default: return false;
+    }
+}
+
+/* A loop that ghosts leave is not entered by them either. */
+static void before(rewrite_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (v->op != KIR_LOOP) return;
+    bool kept = d->ghosts && device_kept(v);
+    device_loop *loop = hg_vec_push(&d->open_loops);
+    if (!loop) {
+        d->failed = true;
+        return;
+    }
+    *loop = (device_loop){NULL, NULL, NULL};
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
+}
+
+static void enter(rewrite_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (d->ghosts && device_kept(v)) {
+        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        device_enter_kept(d, &p->b, v);
+        return;
+    }
+    d->loops++;
+    if (!v->u.loop.bounded && !d->failed) device_poll_round(d, &p->b, &d->open_loops.data[d->open_loops.count - 1]);
+}
+
+static void after_loop(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    if (d->failed || !d->open_loops.count) return;
+    device_loop loop = d->open_loops.data[--d->open_loops.count];
+    if (loop.outer) device_poll_end(d, b, &loop);
+    if (loop.wrap) kir_if_end(b, loop.wrap);
+    if (d->ghosts && device_kept(v)) {
+        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        return;
+    }
+    d->loops--;
+    if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->maybe_stopped) return;
+    kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too */
+    kir_break(b);
+    kir_if_end(b, left);
+}
+
+static void after(rewrite_pass *p, const kir_value *v) {
+    device *d = p->state;
+    if (v->op == KIR_LOOP) after_loop(d, v);
+    if (v != d->last_kept) return;
+    d->tail = true;
+    if (!d->maybe_stopped || !v->next) return;
+    kir_value *left = kir_if_begin(&p->b, kir_get(&p->b, device_stopped(d)));
+    kir_exit(&p->b);
+    kir_if_end(&p->b, left);
+    d->maybe_stopped = false;
+}
+
+static const rewrite_rules DEVICE_RULES = {
+    .lower = lower, .begin_function = begin_function, .before = before, .enter = enter, .after = after};
+
+/* ---- ---- */
+
+static hg_status prepare(device *d) {
+    bool shared = false;
+    d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
+    if (!d->functions) return hg_fail_memory();
+    kir_bound_loops(d->in);
+    note_functions(d);
+    note_memory(d, &shared);
+    d->group_memory = shared && !d->options->shared_is_slot;
+    bool barrier = d->functions[d->in->functions->id].barrier;
+    if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
+    const device_function *kernel = &d->functions[d->in->functions->id];
+    d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks || d->options->fold > 1);
+    if (barrier) kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
+    HG_TRY(kir_find_zero_bits(d->in));
+    note_read_inputs(d->in);
+    if (d->ghosts) HG_TRY(device_find_kept(d));
+    d->fills = d->group_memory && !device_writes_shared_first(d);
+    if (!d->ghosts) return HG_OK;
+    d->tell_faults = kernel->faults;
+    d->tell_alive = d->has_kept_loop && d->can_exit;
+    return HG_OK;
+}
+
+static hg_status finish(device *d, kir_module *m) {
+    HG_TRY(device_lay_out(d));
+    for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
+    m->uses_shared = d->group_memory;
+    d->layout->uses_group_memory = d->group_memory || d->layout->shared_reserved;
+    return kir_verify(m);
+}
+
+/* A function that holds a barrier. */
+static bool calls_barrier(const kir_module *m) {
+    for (const kir_function *f = m->functions->next; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_BARRIER) return true;
+    return false;
+}
+
+/* Nobody to wait for. */
+static void drop_barriers(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body), *next; v; v = next) {
+            next = kir_walk(v, f->body);
+            if (v->op == KIR_BARRIER) kir_remove(v);
+        }
+}
+
+static hg_status make(device *d, kir_module **m) {
+    HG_TRY(prepare(d));
+    HG_TRY(rewrite_run(d->in, NULL, &DEVICE_RULES, d, m));
+    device_record_late(d, *m);
+    if (d->failed) return hg_fail_memory();
+    if (d->block && d->options->fold > 1) {
+        HG_TRY(kir_simplify(*m)); /* less lives across barriers */
+        HG_TRY(device_fold(d));
+    }
+    if (d->options->alone) drop_barriers(*m);
+    return finish(d, *m);
+}
+
+hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) {
+    *out = NULL;
+    memset(layout, 0, sizeof *layout);
+    layout->fault_slot = layout->table_slot = layout->locks_slot = layout->class_slot = layout->shared_slot = layout->first_arena_slot = -1;
+    device d = {.in = in,
+                .options = options,
+                .layout = layout,
+                .i64 = options->target.i64,
+                .small = options->small,
+                .block = options->form == KIR_FORM_BLOCK};
+    kir_module *m = NULL, *inlined = NULL;
+    hg_status status = HG_OK;
+    if (d.block && options->fold > 1 && calls_barrier(in)) {
+        status = device_inline(in, &inlined);
+        d.in = inlined;
+    }
+    if (status == HG_OK) status = make(&d, &m);
+    hg_vec_free(&d.open_loops);
+    hg_free(d.functions);
+    kir_module_destroy(inlined);
+    if (status != HG_OK) {
+        kir_module_destroy(m);
+        kir_device_layout_free(layout);
+        return status;
+    }
+    *out = m;
+    return HG_OK;
+}
+
+void kir_device_layout_free(kir_device_layout *layout) {
+    hg_vec_free(&layout->fields);
+    hg_vec_free(&layout->sites);
+}

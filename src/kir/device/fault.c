@@ -1,0 +1,296 @@
+/* Faults of a device form: sites, the one function that records a fault, how lanes stop, and the clock.
+ * The record keeps the first fault in the order (phase, lane); its words are written under a lock that nobody waits for while holding
+ * another. Must not know: what is accessed. */
+#include "kir/device/device_internal.h"
+#include "kir/builder.h"
+#include <string.h>
+
+uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operand, uint16_t bytes) {
+    kir_fault_site *site = hg_vec_push(&d->layout->sites);
+    if (!site) {
+        d->failed = true;
+        return 0;
+    }
+    bool memory = v->op != KIR_FAULT_IF;
+    *site = (kir_fault_site){
+        .code = code, .operand = operand, .bytes = bytes, .inst = v->inst ? v->inst - 1 : UINT32_MAX, .slot = KIR_OPEN};
+    if (memory) {
+        site->space = v->u.mem.space;
+        site->disp = v->u.mem.disp;
+        site->slot = v->u.mem.slot;
+    } else if (v->u.fault.message) {
+        site->message = hg_arena_text(&d->out->arena, v->u.fault.message, strlen(v->u.fault.message));
+        if (!site->message) d->failed = true;
+    }
+    return (uint32_t)d->layout->sites.count - 1;
+}
+
+/* ---- the record ---- */
+
+static kir_value *word_at(device *d, kir_builder *b, kir_fault_word word) { return doffset_const(d, b, (uint64_t)word * 4); }
+
+static kir_value *read_word(device *d, kir_builder *b, kir_fault_word word) {
+    device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), false);
+    return device_raw_load(d, b, &at, word_at(d, b, word), HG_TYPE_U32, true);
+}
+static void write_word(device *d, kir_builder *b, kir_fault_word word, kir_value *x) {
+    device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), true);
+    device_raw_store(d, b, &at, word_at(d, b, word), x, true);
+}
+static kir_value *change_word(device *d, kir_builder *b, kir_fault_word word, kir_atomic op, kir_value *x, kir_value *y) {
+    device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), true);
+    return device_raw_atomic(d, b, &at, word_at(d, b, word), op, x, y);
+}
+static void write_wide(device *d, kir_builder *b, kir_fault_word word, device_wide x) {
+    write_word(d, b, word, dwide_low(d, b, x));
+    write_word(d, b, (kir_fault_word)(word + 1), dwide_high(d, b, x));
+}
+static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
+
+/* Returns early where a smaller lane of this dispatch has faulted in the first phase already. */
+static void reject(device *d, kir_builder *b, kir_value *phase) {
+    kir_value *order = device_order(d, b), *first = NULL;
+    if (!order) return;
+    if (phase) first = kir_if_begin(b, dzero(b, phase));
+    kir_value *best = change_word(d, b, KIR_FAULT_BEST, KIR_ATOMIC_UMIN, order, NULL);
+    kir_value *late = kir_if_begin(b, dop(b, KIR_CMP_ULT, best, order));
+    kir_return(b, NULL);
+    kir_if_end(b, late);
+    if (first) kir_if_end(b, first);
+}
+
+/* Whether this fault comes before the one recorded. */
+static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_value *phase) {
+    kir_value *happened = read_word(d, b, KIR_FAULT_HAPPENED), *low = read_word(d, b, KIR_FAULT_LANE),
+              *high = read_word(d, b, KIR_FAULT_LANE_HIGH);
+    device_wide other = {low, high};
+    if (d->i64) {
+        kir_value *top = dshift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
+        other = (device_wide){dop(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL};
+    }
+    kir_value *less = dwide_below(d, b, lane, other);
+    if (phase) {
+        kir_value *at = read_word(d, b, KIR_FAULT_PHASE);
+        less = dop(b, KIR_OR, dop(b, KIR_CMP_ULT, phase, at), dop(b, KIR_AND, dop(b, KIR_CMP_EQ, phase, at), less));
+    }
+    return dop(b, KIR_OR, dzero(b, happened), less);
+}
+
+typedef struct fault_args {
+    kir_value *site, *phase;
+    device_wide index, name, lane;
+} fault_args;
+
+static void write_record(device *d, kir_builder *b, const fault_args *a) {
+    write_word(d, b, KIR_FAULT_SITE, a->site);
+    if (a->phase) write_word(d, b, KIR_FAULT_PHASE, a->phase);
+    write_wide(d, b, KIR_FAULT_LANE, a->lane);
+    write_wide(d, b, KIR_FAULT_INDEX, a->index);
+    if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
+    if (d->any_open) {
+        device_open_vars(d);
+        device_wide size = {kir_get(b, d->open_size[0]), d->i64 ? NULL : kir_get(b, d->open_size[1])};
+        write_wide(d, b, KIR_FAULT_LIMIT, size);
+        kir_value *valid = dop(b, KIR_CMP_EQ, kir_get(b, d->open_state), du32(b, 1));
+        write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, du32(b, 0), du32(b, 1)));
+    }
+    write_word(d, b, KIR_FAULT_HAPPENED, du32(b, 1));
+}
+
+static kir_function *record_function(device *d) {
+    uint8_t types[16] = {HG_TYPE_U32}, n = 1, next = 1;
+    n = (uint8_t)(n + dwide_types(d, types + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_types(d, types + n));
+    if (d->ghosts) types[n++] = HG_TYPE_U32;
+    rewrite_helper f = device_helper(d, "record_fault", KIR_VOID, n, types);
+    if (!f.fresh) return f.function;
+    f.function->cold = true;
+    kir_builder *b = &f.b;
+    fault_args a = {.site = kir_param(b, 0)};
+    a.index = dwide_param(d, b, &next);
+    if (d->any_name) a.name = dwide_param(d, b, &next);
+    if (d->ghosts) a.phase = kir_param(b, next);
+    reject(d, b, a.phase);
+    a.lane = device_lane(d, b);
+    kir_value *again = kir_loop_begin(b, true);
+    kir_value *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, du32(b, 0), du32(b, 1));
+    kir_value *mine = kir_if_begin(b, dzero(b, taken));
+    fence(b);
+    kir_value *first = kir_if_begin(b, comes_first(d, b, a.lane, a.phase));
+    write_record(d, b, &a);
+    kir_if_end(b, first);
+    fence(b);
+    (void)change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_EXCH, du32(b, 0), NULL);
+    kir_if_end(b, mine);
+    device_leave_lock(b, taken);
+    kir_loop_end(b, again);
+    device_helper_end(d, &f);
+    return f.function;
+}
+
+static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const char *low, const char *high) {
+    kir_set(b, device_own_var(d, &vars[0], d->i64 ? HG_TYPE_U64 : HG_TYPE_U32, low), x.l);
+    if (!d->i64) kir_set(b, device_own_var(d, &vars[1], HG_TYPE_U32, high), x.h);
+}
+
+/* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites: device compilers that inline
+ * everything had a copy of the record's code at each. */
+static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
+    if (!d->recorder) d->recorder = record_function(d);
+    kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), du32(b, site + 1));
+    keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
+    if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
+}
+
+static device_wide kept(device *d, kir_builder *b, kir_var *const *vars) {
+    return (device_wide){kir_get(b, vars[0]), d->i64 ? NULL : kir_get(b, vars[1])};
+}
+
+void device_record_late(device *d, kir_module *m) {
+    kir_function *kernel = m->functions, *body = d->late_site ? kir_function_create(m, "lane", KIR_VOID) : NULL;
+    kir_region *region = body ? body->body : NULL;
+    if (d->late_site && !body) d->failed = true;
+    if (!body || d->failed) return;
+    body->body = kernel->body;
+    kernel->body = region;
+    for (kir_var *v = m->vars; v; v = v->next)
+        if (v->function == kernel) v->function = body;
+    for (kir_value *v = kir_walk(NULL, body->body); v; v = kir_walk(v, body->body))
+        if (v->op == KIR_EXIT) v->op = KIR_RETURN;
+    kir_builder b;
+    kir_builder_init(&b, m, kernel);
+    (void)kir_call(&b, body, 0, NULL, NULL);
+    kir_value *site = kir_get(&b, d->late_site);
+    kir_value *happened = kir_if_begin(&b, kir_not(&b, dzero(&b, site)));
+    kir_value *args[16] = {kir_sub(&b, site, du32(&b, 1))};
+    uint8_t n = 1;
+    n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_index), args + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
+    kir_call(&b, d->recorder, n, args, NULL);
+    kir_if_end(&b, happened);
+    d->failed = d->failed || b.failed;
+}
+
+static void record(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
+    if (!d->ghosts) {
+        record_later(d, b, site, index, name);
+        return;
+    }
+    kir_value *args[16] = {du32(b, site)};
+    uint8_t n = 1;
+    n = (uint8_t)(n + dwide_args(index, args + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
+    if (d->ghosts) args[n++] = device_phase(d, b);
+    kir_call(b, record_function(d), n, args, NULL);
+    device_tell_group(d, b);
+}
+
+/* ---- stopping ---- */
+
+kir_var *device_stopped(device *d) { return device_own_var(d, &d->stopped, KIR_BOOL, "stopped"); }
+
+kir_value *device_is_live(device *d, kir_builder *b) { return kir_not(b, kir_get(b, device_stopped(d))); }
+
+device_stop device_stop_here(const device *d) {
+    bool kernel = d->function == d->in->functions;
+    if (!d->ghosts || d->tail) return kernel ? DEVICE_EXIT : DEVICE_RETURN;
+    if (!kernel && !d->functions[d->function->id].ghosts) return DEVICE_RETURN;
+    return d->loops ? DEVICE_BREAK : DEVICE_FALL;
+}
+
+static void return_nothing(kir_builder *b) {
+    uint8_t type = b->function ? b->function->result : (uint8_t)KIR_VOID;
+    kir_return(b, type == KIR_VOID ? NULL : kir_const(b, type, 0));
+}
+
+void device_stop_lane(device *d, kir_builder *b) {
+    device_stop how = device_stop_here(d);
+    d->maybe_stopped = d->maybe_stopped || how == DEVICE_BREAK || how == DEVICE_FALL;
+    if (how != DEVICE_EXIT) kir_set(b, device_stopped(d), kir_const(b, KIR_BOOL, 1));
+    if (how == DEVICE_EXIT) kir_exit(b);
+    if (how == DEVICE_RETURN) return_nothing(b);
+    if (how == DEVICE_BREAK) kir_break(b);
+}
+
+void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name) {
+    bool fall = device_stop_here(d) == DEVICE_FALL, ask = fall && d->maybe_stopped;
+    kir_value *branch = kir_if_begin(b, bad), *live = NULL;
+    if (ask) live = kir_if_begin(b, device_is_live(d, b));
+    record(d, b, site, index, name);
+    d->stops_pending = fall;
+    bool before = d->maybe_stopped;
+    device_stop_lane(d, b);
+    if (fall) d->maybe_stopped = before; /* in the good case; device_close_ifs sets it */
+    if (live) kir_if_end(b, live);
+    if (!fall) {
+        kir_if_end(b, branch);
+        return;
+    }
+    kir_if_else(b, branch);
+    d->ifs[d->open_ifs++] = branch;
+}
+
+void device_mask(device *d, kir_builder *b) {
+    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped) d->ifs[d->open_ifs++] = kir_if_begin(b, device_is_live(d, b));
+}
+
+void device_close_ifs(device *d, kir_builder *b) {
+    while (d->open_ifs) kir_if_end(b, d->ifs[--d->open_ifs]);
+    if (d->stops_pending) d->maybe_stopped = true;
+    d->stops_pending = false;
+}
+
+/* ---- the clock ---- */
+
+static kir_function *out_of_time(device *d) {
+    uint8_t types[] = {HG_TYPE_U32};
+    rewrite_helper f = device_helper(d, "out_of_time", HG_TYPE_U32, 1, types);
+    if (!f.fresh) return f.function;
+    f.function->cold = true;
+    kir_builder *b = &f.b;
+    kir_value *calm = kir_if_begin(b, dzero(b, read_word(d, b, KIR_FAULT_CANCEL)));
+    kir_value *early = kir_if_begin(b, dop(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
+    kir_return(b, du32(b, 0));
+    kir_if_end(b, early);
+    write_word(d, b, KIR_FAULT_CANCEL, du32(b, 1));
+    kir_if_end(b, calm);
+    kir_return(b, du32(b, 1));
+    device_helper_end(d, &f);
+    return f.function;
+}
+
+kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds) {
+    kir_value *looks = dshift(b, KIR_LSHR, rounds, 10);
+    return kir_not(b, dzero(b, kir_call(b, out_of_time(d), 1, &looks, NULL)));
+}
+
+_Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
+
+static kir_var *rounds(device *d) { return device_own_var(d, &d->rounds, HG_TYPE_U32, "rounds"); }
+
+void device_poll_begin(device *d, kir_builder *b, device_loop *loop) {
+    loop->left = kir_var_create(d->out, b->function, KIR_BOOL, 0, "left");
+    if (!loop->left) d->failed = true;
+    loop->outer = kir_loop_begin(b, true);
+    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 1));
+}
+
+void device_poll_round(device *d, kir_builder *b, const device_loop *loop) {
+    kir_value *n = kir_add(b, kir_get(b, rounds(d)), du32(b, 1));
+    kir_set(b, rounds(d), n);
+    kir_value *look = kir_if_begin(b, dzero(b, dby(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
+    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 0));
+    kir_break(b);
+    kir_if_end(b, look);
+}
+
+void device_poll_end(device *d, kir_builder *b, device_loop *loop) {
+    kir_value *left = kir_if_begin(b, kir_get(b, loop->left));
+    kir_break(b);
+    kir_if_end(b, left);
+    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, kir_get(b, rounds(d))));
+    device_tell_group(d, b);
+    device_stop_lane(d, b);
+    kir_if_end(b, over);
+    kir_loop_end(b, loop->outer);
+}

@@ -1,0 +1,131 @@
+/* Groups of a device form: shared memory that begins as zeros, and barriers that all lanes of a group reach, stopped ones too.
+ *
+ * A stopped lane of a group goes on as a ghost: what decides whether barriers are reached (kept.c) it computes like all others,
+ * its stores and atomics are masked, and loops that decide nothing are left. Two words in front of the shared memory tell the group
+ * after a barrier that a lane faulted before it (all leave together), or that no lane is left. They hold the number of the barrier, so
+ * that a quick lane's next message does not disturb a slow one that still reads.
+ * Must not know: accesses. */
+#include "kir/device/device_internal.h"
+#include "kir/builder.h"
+
+enum { FAULT_WORD = 0, ALIVE_WORD = 4 };
+
+static const device_place GROUP = {.kind = DEVICE_GROUP};
+
+static kir_var *phase(device *d) { return device_own_var(d, &d->phase, HG_TYPE_U32, "phase"); }
+static kir_var *sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32, "sync"); }
+
+void device_tell_group(device *d, kir_builder *b) {
+    if (!d->ghosts || !d->tell_faults || d->tail) return;
+    device_raw_store(d, b, &GROUP, du32(b, FAULT_WORD), kir_add(b, kir_get(b, sync(d)), du32(b, 1)), true);
+}
+
+kir_value *device_phase(device *d, kir_builder *b) { return kir_get(b, phase(d)); }
+
+/* ---- the start ---- */
+
+/* Zeroes reserved words and shared memory, each lane a part. */
+static void fill(device *d, kir_builder *b) {
+    kir_value *lanes = dshift(b, KIR_SHL, device_block_lanes(d, b), 2);
+    kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0), du32(b, d->layout->shared_reserved));
+    kir_var *at = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, "at");
+    kir_set(b, at, dshift(b, KIR_SHL, device_linear(d, b), 2));
+    kir_value *loop = kir_loop_begin(b, true), *offset = kir_get(b, at);
+    kir_value *over = kir_if_begin(b, kir_not(b, dop(b, KIR_CMP_ULT, offset, bytes)));
+    kir_break(b);
+    kir_if_end(b, over);
+    device_raw_store(d, b, &GROUP, offset, du32(b, 0), false);
+    kir_set(b, at, kir_add(b, offset, lanes));
+    kir_loop_end(b, loop);
+}
+
+void device_begin_group(device *d, kir_builder *b) {
+    d->layout->shared_reserved = d->ghosts && (d->tell_faults || d->tell_alive) ? KIR_SHARED_RESERVED : 0;
+    if (d->fills) {
+        fill(d, b);
+    } else if (d->layout->shared_reserved) {
+        kir_value *first = kir_if_begin(b, dzero(b, device_linear(d, b)));
+        device_raw_store(d, b, &GROUP, du32(b, FAULT_WORD), du32(b, 0), true);
+        device_raw_store(d, b, &GROUP, du32(b, ALIVE_WORD), du32(b, 0), true);
+        kir_if_end(b, first);
+    } else {
+        return;
+    }
+    kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL);
+}
+
+/* ---- barriers ---- */
+
+/* All lanes of the group leave the kernel here, or the function and then its callers. */
+static void leave_together(device *d, kir_builder *b, kir_value *when) {
+    kir_value *leave = kir_if_begin(b, when);
+    if (d->function == d->in->functions) {
+        kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
+    } else {
+        kir_set(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped"), kir_const(b, KIR_BOOL, 1));
+        uint8_t type = b->function ? b->function->result : (uint8_t)KIR_VOID;
+        kir_return(b, type == KIR_VOID ? NULL : kir_const(b, type, 0));
+    }
+    kir_if_end(b, leave);
+}
+
+void device_follow_block(device *d, kir_builder *b) {
+    if (d->block_stopped || d->tell_faults || d->tell_alive)
+        leave_together(d, b, kir_get(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped")));
+}
+
+static void synchronise(device *d, kir_builder *b, uint64_t id) {
+    kir_value *number = kir_add(b, kir_get(b, sync(d)), du32(b, 1));
+    if (d->tell_alive) {
+        kir_value *live = d->maybe_stopped ? kir_if_begin(b, device_is_live(d, b)) : NULL;
+        device_raw_store(d, b, &GROUP, du32(b, ALIVE_WORD), number, true);
+        if (live) kir_if_end(b, live);
+    }
+    kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = id;
+    kir_set(b, sync(d), number);
+    kir_value *over = NULL;
+    if (d->tell_faults) {
+        kir_value *word = device_raw_load(d, b, &GROUP, du32(b, FAULT_WORD), HG_TYPE_U32, true);
+        over = dop(b, KIR_CMP_ULT, dby(b, KIR_SUB, word, 1), number); /* 0: none */
+    }
+    if (d->tell_alive) {
+        kir_value *word = device_raw_load(d, b, &GROUP, du32(b, ALIVE_WORD), HG_TYPE_U32, true);
+        kir_value *empty = dop(b, KIR_CMP_ULT, word, number);
+        over = over ? dop(b, KIR_OR, over, empty) : empty;
+    }
+    if (over) leave_together(d, b, over);
+}
+
+void device_lower_barrier(device *d, const kir_value *v) {
+    kir_builder *b = &d->p->b;
+    if (!d->ghosts) {
+        kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = v->u.imm;
+        return;
+    }
+    synchronise(d, b, v->u.imm);
+    kir_set(b, phase(d), kir_add(b, kir_get(b, phase(d)), du32(b, 1)));
+    /* who faulted before has taken all others along */
+    if (kir_in_loops_only(v) && d->function == d->in->functions)
+        d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
+}
+
+/* ---- the clock in loops that ghosts stay in: the group looks and leaves together ---- */
+
+static bool has_own_barrier(const kir_value *loop) {
+    for (const kir_value *v = loop->body[0]->first; v; v = v->next)
+        if (v->op == KIR_BARRIER) return true;
+    return false;
+}
+
+void device_enter_kept(device *d, kir_builder *b, const kir_value *loop) {
+    if (loop->u.loop.bounded) return;
+    kir_var *count = device_own_var(d, &d->common_rounds, HG_TYPE_U32, "common_rounds");
+    kir_value *n = kir_add(b, kir_get(b, count), du32(b, 1));
+    kir_set(b, count, n);
+    kir_value *look = kir_if_begin(b, dzero(b, dby(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
+    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, n));
+    device_tell_group(d, b);
+    kir_if_end(b, over);
+    if (!has_own_barrier(loop)) synchronise(d, b, 0);
+    kir_if_end(b, look);
+}

@@ -1,0 +1,114 @@
+/* Half conversions in integers and F32 arithmetic, and fused multiply-add where a target has none.
+ * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA that the target lacks. */
+#include "kir/legalise/soft.h"
+#include "kir/builder.h"
+
+static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
+static kir_value *and_of(kir_builder *b, kir_value *x, uint32_t mask) { return kir_binary(b, KIR_AND, x, u32(b, mask)); }
+static kir_value *below(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_ULT, x, y); }
+static kir_value *shr(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_LSHR, x, u32(b, n)); }
+static kir_value *shl(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_SHL, x, u32(b, n)); }
+static kir_value *real(kir_builder *b, kir_value *bits) { return kir_convert(b, KIR_BITCAST, HG_TYPE_F32, bits); }
+static kir_value *bits(kir_builder *b, kir_value *x) { return kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x); }
+
+/* f16 bits to f32: exponents are moved by 112; a subnormal is its integer times 2^-24, a normal f32. */
+static kir_value *widen_f16(kir_builder *b, kir_value *h) {
+    kir_value *x = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), *magnitude = and_of(b, x, 0x7FFF), *sign = shl(b, and_of(b, x, 0x8000), 16);
+    kir_value *normal = kir_add(b, shl(b, magnitude, 13), u32(b, 112u << 23));
+    kir_value *special = kir_add(b, normal, u32(b, 112u << 23));
+    kir_value *small = bits(b, kir_mul(b, kir_convert(b, KIR_U2F, HG_TYPE_F32, magnitude), kir_f32(b, 0x1p-24f)));
+    kir_value *r = kir_select(b, below(b, magnitude, u32(b, 0x7C00)), normal, special);
+    r = kir_select(b, below(b, magnitude, u32(b, 0x0400)), small, r);
+    return real(b, kir_binary(b, KIR_OR, r, sign));
+}
+
+/* f32 to f16: a normal result is rounded in its bits; adding 1/2 rounds a subnormal one to a multiple of 2^-24, f32's spacing there. */
+static kir_value *narrow_f16(kir_builder *b, kir_value *f) {
+    kir_value *x = bits(b, f), *magnitude = and_of(b, x, 0x7FFFFFFF), *sign = and_of(b, shr(b, x, 16), 0x8000);
+    kir_value *odd = and_of(b, shr(b, magnitude, 13), 1);
+    kir_value *normal = shr(b, kir_add(b, kir_sub(b, magnitude, u32(b, (112u << 23) - 0xFFF)), odd), 13);
+    kir_value *small = kir_sub(b, bits(b, kir_add(b, real(b, magnitude), kir_f32(b, 0.5f))), u32(b, 0x3F000000));
+    kir_value *r = kir_select(b, below(b, magnitude, u32(b, 0x38800000)), small, normal);
+    r = kir_select(b, below(b, magnitude, u32(b, 0x47800000)), r, u32(b, 0x7C00));
+    r = kir_select(b, below(b, u32(b, 0x7F800000), magnitude), u32(b, 0x7E00), r);
+    return kir_convert(b, KIR_TRUNC, HG_TYPE_U16, kir_binary(b, KIR_OR, r, sign));
+}
+
+static kir_value *widen_bf16(kir_builder *b, kir_value *h) { return real(b, shl(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U32, h), 16)); }
+
+static kir_value *narrow_bf16(kir_builder *b, kir_value *f) {
+    kir_value *x = bits(b, f), *odd = and_of(b, shr(b, x, 16), 1);
+    kir_value *r = shr(b, kir_add(b, kir_add(b, x, u32(b, 0x7FFF)), odd), 16);
+    kir_value *nan = below(b, u32(b, 0x7F800000), and_of(b, x, 0x7FFFFFFF));
+    r = kir_select(b, nan, kir_binary(b, KIR_OR, shr(b, x, 16), u32(b, 0x40)), r);
+    return kir_convert(b, KIR_TRUNC, HG_TYPE_U16, r);
+}
+
+/* f32 fma through f64: the product is exact, the sum rounded to odd (Boldo, Melquiond 2008), then rounded once more. */
+static kir_function *fma_by_f64(rewrite_pass *p) {
+    const uint8_t types[] = {HG_TYPE_F32, HG_TYPE_F32, HG_TYPE_F32};
+    rewrite_helper h = rewrite_helper_begin(p, "fma_f32", HG_TYPE_F32, 3, types);
+    if (!h.fresh) return h.function;
+    kir_builder *b = &h.b;
+    kir_value *x[3];
+    for (uint8_t i = 0; i < 3; i++) x[i] = kir_convert(b, KIR_F2F, HG_TYPE_F64, kir_param(b, i));
+    kir_value *product = kir_mul(b, x[0], x[1]), *s = kir_add(b, product, x[2]);
+    kir_value *t = kir_sub(b, s, product), *e = kir_sub(b, product, kir_sub(b, s, t));
+    e = kir_add(b, e, kir_sub(b, x[2], t)); /* s + e is the exact sum */
+    kir_value *zero = kir_f64(b, 0.0), *up = kir_binary(b, KIR_FCMP_LT, zero, e), *down = kir_binary(b, KIR_FCMP_LT, e, zero);
+    kir_value *sb = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, s), *one = kir_const(b, HG_TYPE_U64, 1), *none = kir_const(b, HG_TYPE_U64, 0);
+    kir_value *even = kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_AND, sb, one), none);
+    kir_value *negative = kir_binary(b, KIR_CMP_SLT, sb, none);
+    kir_value *away = kir_binary(b, KIR_XOR, up, negative); /* the error points away from zero */
+    kir_value *odd = kir_select(b, away, kir_add(b, sb, one), kir_sub(b, sb, one));
+    kir_value *inexact = kir_binary(b, KIR_AND, kir_binary(b, KIR_OR, up, down), even);
+    kir_value *r = kir_convert(b, KIR_BITCAST, HG_TYPE_F64, kir_select(b, inexact, odd, sb));
+    kir_return(b, kir_convert(b, KIR_F2F, HG_TYPE_F32, r));
+    rewrite_helper_end(p, &h);
+    return h.function;
+}
+
+static void lower_fma(rewrite_pass *p, const kir_value *v) {
+    kir_builder *b = &p->b;
+    kir_value *args[3];
+    bool by_bits = v->type == HG_TYPE_F64 || !p->caps->f64;
+    uint8_t carrier = v->type == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
+    for (uint8_t i = 0; i < 3; i++) {
+        args[i] = rewrite_arg(p, v, i);
+        if (by_bits) args[i] = kir_convert(b, KIR_BITCAST, carrier, args[i]);
+    }
+    kir_value *r = kir_call(b, by_bits ? soft_arithmetic(p, KIR_FFMA, v->type) : fma_by_f64(p), 3, args, NULL);
+    rewrite_set(p, v, by_bits ? kir_convert(b, KIR_BITCAST, v->type, r) : r);
+}
+
+static bool lower(rewrite_pass *p, const kir_value *v) {
+    static const struct {
+        kir_op op;
+        const char *name;
+        uint8_t result, param;
+        kir_value *(*define)(kir_builder *, kir_value *);
+    } HALF[] = {{KIR_H2F, "h2f", HG_TYPE_F32, HG_TYPE_U16, widen_f16},
+                {KIR_F2H, "f2h", HG_TYPE_U16, HG_TYPE_F32, narrow_f16},
+                {KIR_B2F, "b2f", HG_TYPE_F32, HG_TYPE_U16, widen_bf16},
+                {KIR_F2B, "f2b", HG_TYPE_U16, HG_TYPE_F32, narrow_bf16}};
+    if (v->op == KIR_FFMA) {
+        if (v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32) return false;
+        lower_fma(p, v);
+        return true;
+    }
+    if (p->caps->half && !p->caps->inexact[v->op][0]) return false;
+    for (size_t i = 0; i < HG_COUNT_OF(HALF); i++) {
+        if (v->op != HALF[i].op) continue;
+        rewrite_helper h = rewrite_helper_begin(p, HALF[i].name, HALF[i].result, 1, &HALF[i].param);
+        if (h.fresh) {
+            kir_return(&h.b, HALF[i].define(&h.b, kir_param(&h.b, 0)));
+            rewrite_helper_end(p, &h);
+        }
+        kir_value *x = rewrite_arg(p, v, 0);
+        rewrite_set(p, v, kir_call(&p->b, h.function, 1, &x, NULL));
+        return true;
+    }
+    return false;
+}
+
+const rewrite_rules legal_half_rules = {.lower = lower};

@@ -1,0 +1,117 @@
+/* Legalisation: which passes a module needs for a target, and the first one, which replaces derived operations.
+ * Must not know: targets by name. */
+#include "kir/legalise/legalise_internal.h"
+#include "kir/builder.h"
+#include "kir/define/define.h"
+#include "kir/legalise/legalise.h"
+
+/* DERIVED becomes its definition: in place when that is a few operations (or a wide integer's, whose primitives are calls
+ * themselves), else a call. */
+static bool lower_derived(rewrite_pass *p, const kir_value *v) {
+    if (v->op != KIR_DERIVED) return false;
+    uint16_t fn = v->u.derived.fn;
+    hg_type type = (hg_type)v->u.derived.atlas_type;
+    if (p->caps->derived[fn][type]) return false;
+    kir_value *args[3];
+    for (uint8_t i = 0; i < v->nargs && i < 3; i++) args[i] = rewrite_arg(p, v, i);
+    if (kir_define_is_small(fn, type))
+        rewrite_set(p, v, kir_define(&p->b, fn, type, args));
+    else
+        rewrite_set(p, v, kir_call(&p->b, kir_definition_function(p->out, fn, type), v->nargs, args, NULL));
+    return true;
+}
+
+static const rewrite_rules DERIVED_RULES = {.lower = lower_derived};
+
+/* What a module uses, by walking it once. */
+typedef struct uses {
+    bool wide, half, fma32, fma64, f64, f32, i8, i16, i64;
+} uses;
+
+static void note_type(uses *u, uint8_t type) {
+    if (type > HG_TYPE_U64 && type <= HG_TYPE_U4096) u->wide = true;
+    if (type == HG_TYPE_U8) u->i8 = true;
+    if (type == HG_TYPE_U16) u->i16 = true;
+    if (type == HG_TYPE_U64) u->i64 = true;
+    if (type == HG_TYPE_F64) u->f64 = true;
+    if (type == HG_TYPE_F32) u->f32 = true;
+}
+
+static uses find_uses(const kir_module *m) {
+    uses u = {0};
+    for (const kir_var *v = m->vars; v; v = v->next) note_type(&u, v->type);
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            note_type(&u, v->type);
+            if (v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) u.half = true;
+            if (v->op == KIR_FFMA) *(v->type == HG_TYPE_F64 ? &u.fma64 : &u.fma32) = true;
+        }
+    return u;
+}
+
+static hg_status half_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
+    return rewrite_run(in, caps, &legal_half_rules, NULL, out);
+}
+static hg_status float_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
+    return rewrite_run(in, caps, &legal_float_rules, NULL, out);
+}
+
+/* Replaces *m by the result of a pass over it. */
+static hg_status step(kir_module **m, const kir_caps *caps, hg_status (*pass)(const kir_module *, const kir_caps *, kir_module **)) {
+    kir_module *next = NULL;
+    hg_status status = pass(*m, caps, &next);
+    kir_module_destroy(*m);
+    *m = next;
+    return status;
+}
+
+/* Without 64-bit integers an f64 has no bits to work on, and what flushes f32 is not trusted with f64 or half either. */
+static kir_caps usable(const kir_caps *caps) {
+    kir_caps c = *caps;
+    c.half = c.half && c.subnormals;
+    c.fma32 = c.fma32 && !c.inexact[KIR_FFMA][0];
+    c.fma64 = c.fma64 && !c.inexact[KIR_FFMA][1];
+    c.f64 = c.f64 && c.i64 && c.subnormals;
+    return c;
+}
+
+/* Whether a table names an operation of these passes. */
+static bool any_inexact(const kir_caps *caps, bool half) {
+    for (int op = 0; op < KIR_OP_COUNT; op++) {
+        bool is_half = op == KIR_H2F || op == KIR_F2H || op == KIR_B2F || op == KIR_F2B;
+        if (is_half == half && (caps->inexact[op][0] || caps->inexact[op][1])) return true;
+    }
+    return false;
+}
+
+/* A program that says `.flag relaxed` takes what the target's own f32 and f64 arithmetic gives: subnormals that are flushed, division and
+ * root that are a little off. Types, conversions, comparisons and fused operations stay as they are. */
+static void relax(kir_caps *c) {
+    static const kir_op OWN[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FSQRT};
+    c->subnormals = true;
+    for (size_t i = 0; i < HG_COUNT_OF(OWN); i++) c->inexact[OWN[i]][0] = c->inexact[OWN[i]][1] = false;
+}
+
+hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module **out) {
+    *out = NULL;
+    kir_caps own = usable(target), *caps = &own;
+    if (in->relaxed) relax(&own);
+    kir_module *m;
+    HG_TRY(rewrite_run(in, caps, &DERIVED_RULES, NULL, &m));
+    uses u = find_uses(m);
+    if (u.wide) {
+        HG_TRY(step(&m, caps, legal_wide));
+        u = find_uses(m);
+    }
+    if ((u.half && (!caps->half || any_inexact(caps, true))) || (u.fma32 && !caps->fma32) || (u.fma64 && !caps->fma64)) {
+        HG_TRY(step(&m, caps, half_pass));
+        u = find_uses(m);
+    }
+    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64)) || ((u.f32 || u.f64) && any_inexact(caps, false))) {
+        HG_TRY(step(&m, caps, float_pass));
+        u = find_uses(m);
+    }
+    if ((u.i8 && !caps->i8) || (u.i16 && !caps->i16) || (u.i64 && !caps->i64)) HG_TRY(step(&m, caps, legal_int));
+    *out = m;
+    return HG_OK;
+}

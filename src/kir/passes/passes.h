@@ -1,0 +1,10 @@
+/* Passes that improve a module in place. */
+#ifndef HG_KIR_PASSES_H
+#define HG_KIR_PASSES_H
+
+#include "kir/kir.h"
+
+/* Forwards variables, folds constants, shares common subexpressions, removes dead code. */
+hg_status kir_simplify(kir_module *m) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,222 @@
+/* The copying that all legalisation passes share: declarations first, then each function in one walk.
+ * Requires: a verified module. Provides: a new module in which the rules' operations and types are replaced. */
+#include "kir/rewrite.h"
+#include "kir/builder.h"
+#include <string.h>
+
+static uint8_t out_type(const rewrite_pass *p, uint8_t type) { return p->rules->type ? p->rules->type(p, type) : type; }
+
+static void declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) {
+    if (p->rules->declare_var && p->rules->declare_var(p, v, owner)) return;
+    uint8_t type = out_type(p, v->type);
+    kir_var *copy = v->by_reference ? kir_array_param(owner, type, v->length, v->name)
+                                    : kir_var_create(p->out, owner, type, v->length, v->name);
+    p->vars[v->id].v[0] = copy;
+    if (copy)
+        copy->spill = v->spill;
+    else
+        p->b.failed = true;
+}
+
+static void declare_function(rewrite_pass *p, const kir_function *f) {
+    kir_function *copy = kir_function_create(p->out, f->name, f->result == KIR_VOID ? KIR_VOID : out_type(p, f->result));
+    p->functions[f->id] = copy;
+    if (!copy) {
+        p->b.failed = true;
+        return;
+    }
+    copy->pure = f->pure;
+    if (p->rules->declare_params) {
+        p->rules->declare_params(p, f, copy);
+    } else {
+        copy->param_count = f->param_count;
+        for (uint8_t i = 0; i < f->param_count; i++) copy->param_types[i] = out_type(p, f->param_types[i]);
+    }
+    for (uint8_t i = 0; i < f->array_count; i++) declare_var(p, f->array_params[i], copy);
+}
+
+static void declare_table(rewrite_pass *p, const kir_table *t) {
+    kir_table *copy = p->rules->declare_table ? p->rules->declare_table(p, t) : NULL;
+    if (!copy) copy = kir_table_create(p->out, t->type, t->length, t->data, t->name);
+    if (!copy) p->b.failed = true;
+    p->tables[t->id] = copy;
+}
+
+static void declare(rewrite_pass *p) {
+    const kir_module *in = p->in;
+    kir_module *out = p->out;
+    for (uint64_t i = 0; i < in->inputs.count; i++) {
+        kir_input *input = hg_vec_push(&out->inputs);
+        if (input)
+            *input = in->inputs.data[i];
+        else
+            p->b.failed = true;
+        if (input && input->name) input->name = hg_arena_text(&out->arena, input->name, strlen(input->name)); /* the module may go first */
+    }
+    for (uint64_t i = 0; i < in->slots.count; i++) {
+        kir_slot *slot = hg_vec_push(&out->slots);
+        if (slot)
+            *slot = in->slots.data[i];
+        else
+            p->b.failed = true;
+    }
+    for (const kir_function *f = in->functions; f; f = f->next) declare_function(p, f);
+    for (const kir_var *v = in->vars; v; v = v->next)
+        if (!v->by_reference) declare_var(p, v, v->function ? p->functions[v->function->id] : NULL);
+    for (const kir_table *t = in->tables; t; t = t->next) declare_table(p, t);
+    out->has_open = in->has_open;
+    out->uses_barrier = in->uses_barrier;
+    out->uses_shared = in->uses_shared;
+    out->uses_class = in->uses_class;
+    out->has_step = in->has_step;
+    out->relaxed = in->relaxed;
+    out->program = in->program;
+}
+
+kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, uint8_t nargs, kir_value *const *args) {
+    kir_value *copy = kir_emit(&p->b, (kir_op)v->op, type, nargs, args);
+    if (p->b.failed) return copy;
+    copy->u = v->u;
+    switch ((kir_op)v->op) {
+    case KIR_VAR_GET:
+    case KIR_VAR_SET:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: copy->u.var = p->vars[v->u.var->id].v[0]; break;
+    case KIR_TABLE_GET: copy->u.table = p->tables[v->u.table->id]; break;
+    case KIR_ATOMIC: copy->u.mem.high = NULL; break;
+    case KIR_CONST:
+        if (kir_type_bytes(v->type) > 8) { /* its bytes live in the old module */
+            uint8_t *bytes = hg_arena_alloc(&p->out->arena, (size_t)kir_type_bytes(v->type));
+            if (bytes)
+                memcpy(bytes, v->u.bytes, (size_t)kir_type_bytes(v->type));
+            else
+                p->b.failed = true;
+            copy->u.bytes = bytes;
+        }
+        break;
+    case KIR_FAULT_IF:
+        if (v->u.fault.message) {
+            copy->u.fault.message = hg_arena_text(&p->out->arena, v->u.fault.message, strlen(v->u.fault.message));
+            if (!copy->u.fault.message) p->b.failed = true;
+        }
+        break;
+    case KIR_CALL: {
+        const kir_function *f = v->u.call.function;
+        copy->u.call.function = p->functions[f->id];
+        copy->u.call.arrays = f->array_count ? hg_arena_alloc(&p->out->arena, f->array_count * sizeof(kir_var *)) : NULL;
+        if (f->array_count && !copy->u.call.arrays) p->b.failed = true;
+        for (uint8_t i = 0; i < f->array_count && !p->b.failed; i++) copy->u.call.arrays[i] = p->vars[v->u.call.arrays[i]->id].v[0];
+        break;
+    }
+    default: break;
+    }
+    return copy;
+}
+
+static void copy(rewrite_pass *p, const kir_value *v) {
+    kir_value *args[255];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(p, v, i);
+    kir_value *c = rewrite_copy_with(p, v, v->type == KIR_VOID ? KIR_VOID : out_type(p, v->type), v->nargs, args);
+    rewrite_set(p, v, c);
+}
+
+static void open_region(rewrite_pass *p, const kir_value *v) {
+    if (p->rules->before) p->rules->before(p, v);
+    if (v->op == KIR_IF) {
+        rewrite_set(p, v, kir_if_begin(&p->b, rewrite_arg(p, v, 0)));
+        return;
+    }
+    kir_value *loop = kir_loop_begin(&p->b, v->u.loop.bounded);
+    loop->u.loop.once = v->u.loop.once;
+    rewrite_set(p, v, loop);
+    if (p->rules->enter) p->rules->enter(p, v);
+}
+
+/* After the last operation of region: the operation to go on with, NULL at the end of the function. */
+static const kir_value *close_regions(rewrite_pass *p, const kir_region *region) {
+    while (region->owner) {
+        const kir_value *owner = region->owner;
+        kir_value *copied = p->values[owner->id].v[0];
+        if (owner->op == KIR_IF && region == owner->body[0]) {
+            kir_if_else(&p->b, copied);
+            region = owner->body[1];
+            if (region->first) return region->first;
+        }
+        if (owner->op == KIR_IF)
+            kir_if_end(&p->b, copied);
+        else
+            kir_loop_end(&p->b, copied);
+        if (p->rules->after) p->rules->after(p, owner);
+        if (owner->next) return owner->next;
+        region = owner->parent;
+    }
+    return NULL;
+}
+
+static void copy_function(rewrite_pass *p, const kir_function *f) {
+    p->function = f;
+    kir_module *out = p->out;
+    bool failed = p->b.failed;
+    kir_builder_init(&p->b, out, p->functions[f->id]);
+    p->b.failed = failed || !p->functions[f->id];
+    if (p->rules->begin_function) p->rules->begin_function(p);
+    for (const kir_value *v = f->body->first; v && !p->b.failed;) {
+        p->b.inst = v->inst;
+        if (v->op == KIR_IF || v->op == KIR_LOOP) {
+            open_region(p, v);
+            v = v->body[0]->first ? v->body[0]->first : close_regions(p, v->body[0]);
+            continue;
+        }
+        if (!p->rules->lower || !p->rules->lower(p, v)) copy(p, v);
+        if (p->rules->after) p->rules->after(p, v);
+        v = v->next ? v->next : close_regions(p, v->parent);
+    }
+    if (p->rules->end_function) p->rules->end_function(p);
+}
+
+hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_rules *rules, void *state, kir_module **out) {
+    rewrite_pass p = {.in = in, .caps = caps, .rules = rules, .state = state};
+    *out = NULL;
+    p.out = kir_module_create(in->name);
+    uint32_t most = 0;
+    for (kir_function *f = in->functions; f; f = f->next) {
+        uint32_t n = kir_number(f);
+        if (n > most) most = n;
+    }
+    p.functions = hg_calloc(in->function_count + 1u, sizeof *p.functions);
+    p.vars = hg_calloc(in->var_count + 1u, sizeof *p.vars);
+    p.tables = hg_calloc(in->table_count + 1u, sizeof *p.tables);
+    p.values = hg_calloc(most + 1u, sizeof *p.values);
+    bool failed = !p.out || !p.functions || !p.vars || !p.tables || !p.values;
+    if (!failed) {
+        declare(&p);
+        for (const kir_function *f = in->functions; f && !p.b.failed; f = f->next) {
+            memset(p.values, 0, (most + 1u) * sizeof *p.values);
+            copy_function(&p, f);
+        }
+        failed = p.b.failed;
+    }
+    hg_free(p.functions);
+    hg_free(p.vars);
+    hg_free(p.tables);
+    hg_free(p.values);
+    if (failed) {
+        kir_module_destroy(p.out);
+        return hg_fail_memory();
+    }
+    *out = p.out;
+    return HG_OK;
+}
+
+rewrite_helper rewrite_helper_begin(rewrite_pass *p, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
+    rewrite_helper h = {0};
+    h.function = kir_helper(p->out, name, result, params, types, &h.fresh);
+    kir_builder_init(&h.b, p->out, h.function);
+    if (!h.function) p->b.failed = true;
+    if (h.fresh) h.function->pure = true;
+    return h;
+}
+
+void rewrite_helper_end(rewrite_pass *p, rewrite_helper *h) {
+    if (h->b.failed) p->b.failed = true;
+}
