@@ -1,30 +1,40 @@
-# The two commands that need nothing set up: `make demo` and `make test`. Both install what is missing (Debian packages,
+# The two commands that need nothing set up: `make demo` and `make test`. Both install what is missing for them (Debian packages,
 # as root or through sudo), build the release preset and run. Everything else is CMake: see CMakePresets.json.
+#   make quick      what a change may have broken, in a minute
+#   make test-all   the tests with all of their generated breadth
+# docs/howto/develop.md tells how to work with them.
 BUILD := build/release
+# A folder that was configured for the tests stays so.
+WITHOUT_TESTS := $(if $(wildcard $(BUILD)/tests),,-DHG_TESTS=OFF)
 
-.PHONY: demo test check install release configure setup clean
-demo: configure
-	@cmake --build $(BUILD) --target hologram_command digits
+.PHONY: demo quick test test-all check install release setup clean
+demo:
+	@sh tools/setup build
+	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command digits stream
 	@sh examples/digits/demo.sh $(BUILD)
+
+quick: setup
+	@/usr/bin/python3 tools/quick $(BUILD)
 
 test: release
 	@/usr/bin/python3 tools/run-tests $(BUILD)
 
+test-all: release
+	@HG_TEST_ALL=1 /usr/bin/python3 tools/run-tests $(BUILD)
+
 check:
 	@/usr/bin/python3 tools/check
 
-install: release
+install:
+	@sh tools/setup build
+	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram hologram_static hologram_command
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
 
-release: configure
-	@cmake --build $(BUILD)
-
-configure: setup
-	@mkdir -p build
-	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+release: setup
+	@sh tools/build $(BUILD) -DHG_TESTS=ON
 
 setup:
-	@sh tools/setup
+	@sh tools/setup test
 
 clean:
 	rm -rf build out

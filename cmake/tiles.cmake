@@ -13,7 +13,8 @@ if(TARGET hg_tile)
     target_include_directories(hg_gen_tiles PRIVATE include src)
     target_link_libraries(hg_gen_tiles PRIVATE hg_flags Threads::Threads m)
     add_custom_command(OUTPUT ${tile_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
-                       COMMAND hg_gen_tiles ${tile_source} DEPENDS hg_gen_tiles VERBATIM
+                       COMMAND hg_gen_tiles ${tile_source}.new # the same source again is not compiled again
+                       COMMAND ${CMAKE_COMMAND} -E copy_if_different ${tile_source}.new ${tile_source} DEPENDS hg_gen_tiles VERBATIM
                        COMMENT "Generating tile handlers")
   endif()
 

@@ -11,7 +11,6 @@ swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 
 echo "== 1,797 handwritten digits, a 64-64-10 network, every layer an Atlas program (examples/digits/programs)"
 "$build/examples/digits" examples/digits "$out/digits.png" "$out/digits.u8"
-/usr/bin/python3 examples/digits/check.py digits "$out/digits.u8"
 echo
 echo "== 100 MB of readings through a pool of 36 KB (hologram stream)"
-/usr/bin/python3 examples/digits/stream.py "$build/hologram" "$out" 100
+"$build/examples/stream" "$build/hologram" examples/digits "$out" 100

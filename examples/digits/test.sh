@@ -31,6 +31,6 @@ if [ -x "$HG_BUILD_DIR/examples/digits" ]; then
     try "C program against NumPy" /usr/bin/python3 "$here/check.py" digits "$work/digits.u8"
     try "contact sheet" /usr/bin/python3 "$here/check.py" png "$work/sheet.png"
 fi
-try "stream against NumPy" /usr/bin/python3 "$here/stream.py" "$hologram" "$work" 4
+try stream "$HG_BUILD_DIR/examples/stream" "$hologram" "$here" "$work" 4
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
