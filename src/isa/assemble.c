@@ -1,198 +1,7 @@
-/* Text to program (assembly.md 2): lines, labels, errors, and the finished program. Directives, operands and instructions are in
+/* Text to program (assembly.md 2): lines and the finished program. Tokens, labels, directives, operands and instructions are in
  * assemble_*.c. One mistake gives one error: after it the statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
 #include "isa/text_internal.h"
-
-#include <stdio.h>
-
-/* ---- errors ---- */
-
-static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint32_t other_column) {
-    return line < other_line || (line == other_line && column < other_column);
-}
-
-void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
-    char message[sizeof a->first.message] = "one of very many errors";
-    if (a->errors < HG_MOST_EXPLAINED || a->finishing) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(message, sizeof message, format, args);
-        va_end(args);
-    }
-    if (!a->errors || is_before(at->line, at->column, a->first.line, a->first.column)) {
-        a->first.line = at->line;
-        a->first.column = at->column;
-        snprintf(a->first.code, sizeof a->first.code, "%s", code);
-        memcpy(a->first.message, message, sizeof message);
-    }
-    a->errors++;
-    hg_place place = {.line = at->line, .column = at->column, .length = at->length, .instruction = HG_NONE};
-    hg_diagnose(a->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
-}
-
-bool hg_asm_unexpected(hg_assembler *a, const char *expected) {
-    char got[80];
-    if (a->token.kind == HG_TOKEN_BAD)
-        hg_asm_error(a, a->lexer.code, &a->token, a->lexer.hint, "%s", a->lexer.message);
-    else
-        hg_asm_error(a, "S02", &a->token, NULL, "expected %s, got %s", expected, hg_token_describe(&a->token, got));
-    return false;
-}
-
-bool hg_asm_no_memory(hg_assembler *a) {
-    a->out_of_memory = a->stop = true;
-    return false;
-}
-
-/* ---- tokens ---- */
-
-void hg_asm_next(hg_assembler *a) { a->token = hg_lexer_next(&a->lexer); }
-
-bool hg_asm_accept(hg_assembler *a, int kind) {
-    if (a->token.kind != kind) return false;
-    hg_asm_next(a);
-    return true;
-}
-
-bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) { return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected); }
-
-static bool at_end(const hg_assembler *a) { return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE; }
-
-bool hg_asm_expect_end(hg_assembler *a) { return at_end(a) || hg_asm_unexpected(a, "end of line"); }
-
-bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
-    *name = a->token;
-    if (name->kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, what);
-    hg_asm_next(a);
-    if (hg_is_identifier(name->text, name->length)) return true;
-    char got[80];
-    if (name->length > HG_MAX_IDENT_BYTES)
-        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
-    else
-        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
-                     hg_token_describe(name, got));
-    return false;
-}
-
-/* ---- labels ---- */
-
-static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
-
-static void sip_round(uint64_t v[4]) {
-    v[0] += v[1], v[2] += v[3];
-    v[1] = rotate(v[1], 13) ^ v[0], v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[1], v[0] += v[3];
-    v[1] = rotate(v[1], 17) ^ v[2], v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
- * by algebra, so a hostile file cannot make the look-ups slow. */
-static uint64_t hash_name(const char *text, uint32_t length) {
-    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
-                     UINT64_C(0x7465646279746573)};
-    for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
-        uint64_t word = 0;
-        bool last = length - at < 8;
-        for (uint32_t i = 0; i < (last ? length - at : 8); i++) word |= (uint64_t)(unsigned char)text[at + i] << (i * 8);
-        if (last) word |= (uint64_t)length << 56;
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xFF;
-    for (int i = 0; i < 3; i++) sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-static uint64_t find_slot(const hg_assembler *a, const hg_token *name) {
-    uint64_t mask = a->label_slot_count - 1, slot = hash_name(name->text, name->length) & mask;
-    for (; a->label_slots[slot]; slot = (slot + 1) & mask) {
-        const hg_token *other = &a->labels.data[a->label_slots[slot] - 1].token;
-        if (other->length == name->length && memcmp(other->text, name->text, name->length) == 0) break;
-    }
-    return slot;
-}
-
-static bool grow_slots(hg_assembler *a) {
-    uint64_t count = a->label_slot_count ? a->label_slot_count * 2 : 64;
-    uint32_t *slots = hg_calloc((size_t)count, sizeof *slots);
-    if (!slots) return hg_asm_no_memory(a);
-    hg_free(a->label_slots);
-    a->label_slots = slots;
-    a->label_slot_count = count;
-    for (uint64_t i = 0; i < a->labels.count; i++) a->label_slots[find_slot(a, &a->labels.data[i].token)] = (uint32_t)i + 1;
-    return true;
-}
-
-uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
-    if (a->labels.count * 2 >= a->label_slot_count && !grow_slots(a)) return HG_UNDEFINED;
-    uint64_t slot = find_slot(a, name);
-    if (a->label_slots[slot]) return a->label_slots[slot] - 1;
-    hg_label *label = hg_vec_push(&a->labels);
-    if (!label) {
-        hg_asm_no_memory(a);
-        return HG_UNDEFINED;
-    }
-    label->token = *name;
-    label->index = HG_UNDEFINED;
-    a->label_slots[slot] = (uint32_t)a->labels.count;
-    return (uint32_t)a->labels.count - 1;
-}
-
-static bool define_label(hg_assembler *a, const hg_token *name) {
-    char got[80];
-    if (!hg_is_identifier(name->text, name->length)) {
-        if (name->length > HG_MAX_IDENT_BYTES)
-            hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
-        else
-            hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected a label, got %s",
-                         hg_token_describe(name, got));
-        return true; /* what follows can be read */
-    }
-    uint32_t number = hg_asm_label(a, name);
-    if (number == HG_UNDEFINED) return false;
-    hg_label *label = &a->labels.data[number];
-    if (label->index != HG_UNDEFINED) {
-        hg_asm_error(a, "L01", name, NULL, "duplicate label '%.*s' at instruction %llu", (int)name->length, name->text,
-                     (unsigned long long)a->insts.count);
-        return true;
-    }
-    if (a->defined_labels == HG_MAX_LABELS) {
-        hg_asm_error(a, "S05", name, NULL, "more than %d labels", HG_MAX_LABELS);
-        a->stop = true;
-        return false;
-    }
-    a->defined_labels++;
-    label->index = (uint32_t)a->insts.count;
-    return true;
-}
-
-static void report_undefined(hg_assembler *a, hg_label *label, const hg_token *at, const char *where, unsigned long long inst) {
-    if (label->reported) return;
-    label->reported = true;
-    if (inst == HG_NONE)
-        hg_asm_error(a, "L02", at, NULL, "label not found: %.*s", (int)label->token.length, label->token.text);
-    else
-        hg_asm_error(a, "L02", at, NULL, "undefined label '%.*s' referenced in %s %llu", (int)label->token.length, label->token.text, where,
-                     inst);
-}
-
-static void resolve_labels(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->fixups.count; i++) {
-        const hg_fixup *f = &a->fixups.data[i];
-        hg_label *label = &a->labels.data[f->label];
-        if (label->index == HG_UNDEFINED) report_undefined(a, label, &f->token, "instruction", f->inst);
-        a->operands.data[f->operand].value = label->index;
-    }
-    if (!a->entry.length) return;
-    uint32_t number = hg_asm_label(a, &a->entry);
-    if (number == HG_UNDEFINED) return;
-    hg_label *label = &a->labels.data[number];
-    if (label->index == HG_UNDEFINED) report_undefined(a, label, &a->entry, "", HG_NONE);
-    a->program->entry = label->index;
-}
 
 /* ---- statements ---- */
 
@@ -223,7 +32,7 @@ static void read_statement(hg_assembler *a) {
     if (a->token.kind == ':') {
         a->statements = true;
         hg_asm_next(a);
-        if (!define_label(a, &first) || at_end(a)) return;
+        if (!hg_asm_define_label(a, &first) || hg_asm_at_end(a)) return;
         first = a->token;
         if (first.kind != HG_TOKEN_NAME) {
             hg_asm_unexpected(a, "an instruction");
@@ -244,7 +53,7 @@ static void read_statement(hg_assembler *a) {
 
 /* To the next line, without a word. */
 static void skip_statement(hg_assembler *a) {
-    while (!at_end(a)) hg_asm_next(a);
+    while (!hg_asm_at_end(a)) hg_asm_next(a);
     if (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
 }
 
@@ -256,7 +65,7 @@ static void read_file(hg_assembler *a) {
     a->unversioned = !versioned;
     if (versioned || a->token.kind != HG_TOKEN_NAME) skip_statement(a);
     while (a->token.kind != HG_TOKEN_END_OF_FILE && !a->stop) {
-        if (!at_end(a)) read_statement(a);
+        if (!hg_asm_at_end(a)) read_statement(a);
         skip_statement(a);
     }
     if (a->stop) return;
@@ -264,7 +73,7 @@ static void read_file(hg_assembler *a) {
     hg_asm_finish_directives(a);
     for (uint64_t i = 0; !a->loops_unsure && i < a->loops.count; i++)
         hg_asm_error(a, "L04", &a->loops.data[i].token, NULL, "'loop' without 'endloop'");
-    resolve_labels(a);
+    hg_asm_resolve_labels(a);
 }
 
 /* ---- the finished program ---- */

@@ -124,7 +124,7 @@ typedef struct hg_assembler {
     bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
 } hg_assembler;
 
-/* assemble.c */
+/* assemble_token.c */
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
@@ -132,11 +132,18 @@ bool hg_asm_no_memory(hg_assembler *a); /* always false */
 void hg_asm_next(hg_assembler *a);
 bool hg_asm_accept(hg_assembler *a, int kind);
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected);
+bool hg_asm_at_end(const hg_assembler *a); /* of the line or the file */
 bool hg_asm_expect_end(hg_assembler *a);
-/* Number of the label of that name, entered when new; HG_UNDEFINED when out of memory. */
-uint32_t hg_asm_label(hg_assembler *a, const hg_token *name);
 /* An ident, not reserved; its token in *name. */
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name);
+
+/* assemble_label.c */
+/* Number of the label of that name, entered when new; HG_UNDEFINED when out of memory. */
+uint32_t hg_asm_label(hg_assembler *a, const hg_token *name);
+/* The label stands before the next instruction. False: nothing more can be read. */
+bool hg_asm_define_label(hg_assembler *a, const hg_token *name);
+/* Branch targets and the entry become instruction numbers. */
+void hg_asm_resolve_labels(hg_assembler *a);
 
 /* assemble_directive.c: the token in front has been read */
 bool hg_asm_directive(hg_assembler *a, const hg_token *name);

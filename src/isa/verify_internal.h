@@ -5,7 +5,7 @@
 
 #include "isa/cfg.h"
 
-/* ---- reports (verify.c) ---- */
+/* ---- reports (verify_report.c) ---- */
 
 /* One run of checks over one program. At most one error an instruction: a mistake found twice is one mistake. */
 typedef struct hg_check {

@@ -1,0 +1,74 @@
+/* What every part of the assembler reads with: the next token, what must follow, and errors in order of place.
+ * Must not know: statements. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+
+/* ---- errors ---- */
+
+static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint32_t other_column) {
+    return line < other_line || (line == other_line && column < other_column);
+}
+
+void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
+    char message[sizeof a->first.message] = "one of very many errors";
+    if (a->errors < HG_MOST_EXPLAINED || a->finishing) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(message, sizeof message, format, args);
+        va_end(args);
+    }
+    if (!a->errors || is_before(at->line, at->column, a->first.line, a->first.column)) {
+        a->first.line = at->line;
+        a->first.column = at->column;
+        snprintf(a->first.code, sizeof a->first.code, "%s", code);
+        memcpy(a->first.message, message, sizeof message);
+    }
+    a->errors++;
+    hg_place place = {.line = at->line, .column = at->column, .length = at->length, .instruction = HG_NONE};
+    hg_diagnose(a->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
+}
+
+bool hg_asm_unexpected(hg_assembler *a, const char *expected) {
+    char got[80];
+    if (a->token.kind == HG_TOKEN_BAD)
+        hg_asm_error(a, a->lexer.code, &a->token, a->lexer.hint, "%s", a->lexer.message);
+    else
+        hg_asm_error(a, "S02", &a->token, NULL, "expected %s, got %s", expected, hg_token_describe(&a->token, got));
+    return false;
+}
+
+bool hg_asm_no_memory(hg_assembler *a) {
+    a->out_of_memory = a->stop = true;
+    return false;
+}
+
+/* ---- tokens ---- */
+
+void hg_asm_next(hg_assembler *a) { a->token = hg_lexer_next(&a->lexer); }
+
+bool hg_asm_accept(hg_assembler *a, int kind) {
+    if (a->token.kind != kind) return false;
+    hg_asm_next(a);
+    return true;
+}
+
+bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) { return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected); }
+
+bool hg_asm_at_end(const hg_assembler *a) { return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE; }
+
+bool hg_asm_expect_end(hg_assembler *a) { return hg_asm_at_end(a) || hg_asm_unexpected(a, "end of line"); }
+
+bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
+    *name = a->token;
+    if (name->kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, what);
+    hg_asm_next(a);
+    if (hg_is_identifier(name->text, name->length)) return true;
+    char got[80];
+    if (name->length > HG_MAX_IDENT_BYTES)
+        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
+    else
+        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
+                     hg_token_describe(name, got));
+    return false;
+}

@@ -1,0 +1,119 @@
+/* Reports of the verifier: at most one error an instruction, the error that stands first for hg_last_error, places as the text shows them.
+ * Must not know: what is checked. */
+#include "isa/verify_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hg_status hg_check_begin(hg_check *c, const hg_program *program, hg_diagnostics *d) {
+    *c = (hg_check){.program = program, .diagnostics = d};
+    c->marked = hg_calloc((size_t)program->inst_count + 1, 1);
+    return c->marked ? HG_OK : hg_fail_memory();
+}
+
+void *hg_check_alloc(hg_check *c, uint64_t count, size_t size) {
+    uint64_t bytes;
+    void *memory = hg_mul_u64(count, size, &bytes) && bytes <= SIZE_MAX / 2 ? hg_arena_alloc(&c->scratch, (size_t)bytes + 1) : NULL;
+    if (!memory) c->out_of_memory = true;
+    return memory;
+}
+
+static hg_place place_of(const hg_program *p, int64_t inst, int operand) {
+    hg_place place = {.instruction = HG_NONE};
+    if (inst < 0 || inst >= (int64_t)p->inst_count) return place;
+    place.instruction = (uint64_t)inst;
+    if (p->lines) {
+        place.line = p->lines[inst];
+        place.column = p->columns[inst];
+    }
+    if (operand < 0) return place;
+    place.operand = hg_operand_number((hg_op)p->insts[inst].op, (uint32_t)operand);
+    if (!p->operand_spans) return place;
+    const hg_span *span = &p->operand_spans[p->insts[inst].operands + (uint32_t)operand];
+    if (span->line) {
+        place.line = span->line;
+        place.column = span->column;
+        place.length = span->length;
+    }
+    return place;
+}
+
+static bool stands_before(hg_place a, const hg_error *b) {
+    if (a.line != b->line) return a.line < b->line;
+    if (a.column != b->column) return a.column < b->column;
+    return a.instruction < b->instruction;
+}
+
+void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, const char *hint, const char *format, ...) {
+    if (inst >= 0 && inst < (int64_t)c->program->inst_count && c->marked[inst]++) {
+        c->marked[inst] = 1;
+        return;
+    }
+    char message[sizeof c->first.message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    hg_place place = place_of(c->program, inst, operand);
+    code = c->code ? c->code : code;
+    hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
+    c->errors++;
+    if (c->has_first && !stands_before(place, &c->first)) return;
+    c->has_first = true;
+    c->first.line = place.line;
+    c->first.column = place.column;
+    c->first.instruction = place.instruction;
+    c->first.operand = place.operand ? place.operand : HG_NONE;
+    snprintf(c->first.code, sizeof c->first.code, "%s", code);
+    memcpy(c->first.message, message, sizeof message);
+}
+
+void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *hint, const char *format, ...) {
+    char message[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    hg_diagnose(c->diagnostics, HG_SEVERITY_WARNING, code, place_of(c->program, inst, HG_NO_OPERAND), hint, "%s", message);
+}
+
+hg_status hg_check_end(hg_check *c) {
+    hg_free(c->marked);
+    hg_arena_free(&c->scratch);
+    if (c->out_of_memory) return hg_fail_memory();
+    if (!c->errors) return HG_OK;
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s", c->first.message);
+    hg_error *e = hg_error_record();
+    memcpy(e->code, c->first.code, sizeof e->code);
+    e->instruction = c->first.instruction;
+    e->operand = c->first.operand;
+    e->line = c->first.line;
+    e->column = c->first.column;
+    return status;
+}
+
+hg_where hg_check_where(const hg_program *p, uint32_t inst) {
+    hg_where where;
+    if (p->lines && inst < p->inst_count && p->lines[inst])
+        snprintf(where.text, sizeof where.text, "line %u", (unsigned)p->lines[inst]);
+    else
+        snprintf(where.text, sizeof where.text, "instruction %u", (unsigned)inst);
+    return where;
+}
+
+hg_label_text hg_check_label(const hg_program *p, uint32_t index) {
+    hg_label_text label;
+    uint32_t low = 0, high = p->label_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->labels[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < p->label_count && p->labels[low].index == index)
+        snprintf(label.text, sizeof label.text, "%s", p->labels[low].name);
+    else
+        snprintf(label.text, sizeof label.text, ".L%u", (unsigned)index);
+    return label;
+}
