@@ -107,20 +107,6 @@ static void fixed(device *d, kir_builder *b, access *a) {
 enum { OPEN_GOOD, OPEN_BAD_HANDLE, OPEN_OUTSIDE };
 enum { OPEN_BUFFER, OPEN_POOL, OPEN_FLAT };
 
-void device_open_vars(device *d) {
-    if (d->open_state) return;
-    for (int i = 0; i < 2; i++) {
-        uint8_t type = d->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
-        if (i == 1 && d->i64) break;
-        d->open_base[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_base_high" : "open_base");
-        d->open_size[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_size_high" : "open_size");
-        if (!d->open_base[i] || !d->open_size[i]) d->failed = true;
-    }
-    d->open_arena = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_arena");
-    d->open_state = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_state");
-    if (!d->open_arena || !d->open_state) d->failed = true;
-}
-
 static device_wide get_wide(device *d, kir_builder *b, kir_var *const v[2]) {
     return (device_wide){kir_get(b, v[0]), d->i64 ? NULL : kir_get(b, v[1])};
 }

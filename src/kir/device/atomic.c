@@ -61,14 +61,6 @@ static void write_both(device *d, kir_builder *b, const device_place *at, kir_va
 
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
 
-/* A branch of its own: devices that run lanes in step (SwiftShader) do what stands before a loop's exit only when every lane has left, and
- * a lock given back there is never given back. */
-void device_leave_lock(kir_builder *b, kir_value *taken) {
-    kir_value *done = kir_if_begin(b, dzero(b, taken));
-    kir_break(b);
-    kir_if_end(b, done);
-}
-
 static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
                          device_wide y) {
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);

@@ -9,11 +9,6 @@
 
 /* ---- what the functions do ---- */
 
-bool device_is_open(const kir_value *access) {
-    uint8_t space = access->u.mem.space;
-    return space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && access->u.mem.slot < 0);
-}
-
 static bool access_stops(const device *d, const kir_value *v) {
     return v->op == KIR_ATOMIC || !(v->u.mem.unchecked || (d->options->proven && !device_is_open(v)));
 }
@@ -74,26 +69,6 @@ static void note_read_inputs(const kir_module *m) {
             for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++)
                 v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
         }
-}
-
-/* ---- variables and helper functions of the form ---- */
-
-kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name) {
-    if (!*var) *var = kir_var_create(d->out, NULL, type, 0, name);
-    if (!*var) d->failed = true;
-    return *var;
-}
-
-rewrite_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types) {
-    rewrite_helper h = {0};
-    h.function = kir_helper(d->out, name, result, params, types, &h.fresh);
-    kir_builder_init(&h.b, d->out, h.function);
-    if (!h.function) d->failed = true;
-    return h;
-}
-
-void device_helper_end(device *d, rewrite_helper *h) {
-    if (h->b.failed) d->failed = true;
 }
 
 /* ---- the copying ---- */

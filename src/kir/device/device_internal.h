@@ -92,6 +92,15 @@ static inline kir_value *dshift(kir_builder *b, kir_op op, kir_value *x, uint32_
 static inline kir_value *dzero(kir_builder *b, kir_value *x) { return dby(b, KIR_CMP_EQ, x, 0); }
 static inline bool device_kept(const kir_value *v) { return ((uintptr_t)v->scratch & DEVICE_KEPT) != 0; }
 
+/* ---- common.c ---- */
+bool device_is_open(const kir_value *access);                                      /* its memory is found at run time */
+kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name); /* a variable of the form, made when new */
+void device_open_vars(device *d);                                                  /* what open_place leaves behind, made when new */
+/* Helper functions of the output; see kir/rewrite.h. */
+rewrite_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types);
+void device_helper_end(device *d, rewrite_helper *h);
+void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loop that tries a lock: out of it where the lock was 0 */
+
 /* ---- wide.c: 64 bits either way ---- */
 device_wide dwide(const device *d, kir_builder *b, uint64_t n);
 device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x);
@@ -128,6 +137,15 @@ device_wide device_block_number(device *d, kir_builder *b);
 void device_prepare_ids(device *d, kir_builder *b, const kir_function *f); /* what the function reads, at its start */
 void device_lower_id(device *d, const kir_value *v);
 
+/* ---- group.c: what lanes know of each other's stopping ---- */
+enum { DEVICE_FAULT_WORD = 0, DEVICE_ALIVE_WORD = 4 }; /* byte offsets in the group's memory */
+extern const device_place DEVICE_GROUP_MEMORY;
+kir_var *device_stopped(device *d);
+kir_value *device_is_live(device *d, kir_builder *b);
+kir_var *device_phase(device *d);                  /* u32: barriers of the program passed */
+kir_var *device_sync(device *d);                   /* u32: barriers passed, those of the form too */
+void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
+
 /* ---- fault.c: sites, records, stopping, the clock ---- */
 uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operand, uint16_t bytes);
 device_stop device_stop_here(const device *d);
@@ -142,13 +160,9 @@ void device_close_ifs(device *d, kir_builder *b);
 void device_poll_begin(device *d, kir_builder *b, device_loop *loop);       /* before the program's loop */
 void device_poll_round(device *d, kir_builder *b, const device_loop *loop); /* at its start */
 void device_poll_end(device *d, kir_builder *b, device_loop *loop);         /* after it */
-kir_var *device_stopped(device *d);
-kir_value *device_is_live(device *d, kir_builder *b);
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);         /* bool: time is over */
-kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name); /* a variable of the form, made when new */
+kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);  /* bool: time is over */
 
 /* ---- access.c: LOAD, STORE, CHECK, ATOMIC ---- */
-void device_open_vars(device *d); /* what open_place leaves behind; made when first needed */
 void device_lower_access(device *d, const kir_value *v);
 
 /* ---- memory.c: widths, alignment; zeros: low bits of the offset known to be zero ---- */
@@ -168,10 +182,8 @@ device_place device_slot_place(device *d, int16_t slot, bool write);
 /* ---- atomic.c ---- */
 device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
                             device_wide y);
-void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loop that tries a lock: out of it where the lock was 0 */
 
 /* ---- kept.c: an analysis of the input ---- */
-bool device_is_open(const kir_value *access); /* its memory is found at run time */
 hg_status device_find_kept(device *d) HG_NODISCARD;
 
 /* The kernel's body becomes a function, and what its lanes left to record is recorded after it. */
@@ -184,17 +196,11 @@ bool device_writes_shared_first(device *d); /* the group's shared memory needs n
 void device_begin_group(device *d, kir_builder *b); /* at the start of the kernel */
 void device_lower_barrier(device *d, const kir_value *v);
 void device_follow_block(device *d, kir_builder *b); /* after a call that may have met a barrier: leaves with the group */
-kir_value *device_phase(device *d, kir_builder *b);  /* u32: barriers passed */
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at the start of a loop that ghosts stay in */
-void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
 
 /* ---- inline.c, fold.c: an invocation that runs several lanes of a block ---- */
 enum { DEVICE_MOST_INLINED = 4096 };
 hg_status device_inline(const kir_module *in, kir_module **out) HG_NODISCARD;
 hg_status device_fold(device *d) HG_NODISCARD; /* the kernel of d->out, in place */
-
-/* Helper functions of the output; see kir/rewrite.h. */
-rewrite_helper device_helper(device *d, const char *name, uint8_t result, uint8_t params, const uint8_t *types);
-void device_helper_end(device *d, rewrite_helper *h);
 
 #endif

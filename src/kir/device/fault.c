@@ -180,16 +180,12 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));
     if (d->any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
-    if (d->ghosts) args[n++] = device_phase(d, b);
+    if (d->ghosts) args[n++] = kir_get(b, device_phase(d));
     kir_call(b, record_function(d), n, args, NULL);
     device_tell_group(d, b);
 }
 
 /* ---- stopping ---- */
-
-kir_var *device_stopped(device *d) { return device_own_var(d, &d->stopped, KIR_BOOL, "stopped"); }
-
-kir_value *device_is_live(device *d, kir_builder *b) { return kir_not(b, kir_get(b, device_stopped(d))); }
 
 device_stop device_stop_here(const device *d) {
     bool kernel = d->function == d->in->functions;

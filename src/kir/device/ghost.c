@@ -8,20 +8,6 @@
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
 
-enum { FAULT_WORD = 0, ALIVE_WORD = 4 };
-
-static const device_place GROUP = {.kind = DEVICE_GROUP};
-
-static kir_var *phase(device *d) { return device_own_var(d, &d->phase, HG_TYPE_U32, "phase"); }
-static kir_var *sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32, "sync"); }
-
-void device_tell_group(device *d, kir_builder *b) {
-    if (!d->ghosts || !d->tell_faults || d->tail) return;
-    device_raw_store(d, b, &GROUP, du32(b, FAULT_WORD), kir_add(b, kir_get(b, sync(d)), du32(b, 1)), true);
-}
-
-kir_value *device_phase(device *d, kir_builder *b) { return kir_get(b, phase(d)); }
-
 /* ---- the start ---- */
 
 /* Zeroes reserved words and shared memory, each lane a part. */
@@ -34,7 +20,7 @@ static void fill(device *d, kir_builder *b) {
     kir_value *over = kir_if_begin(b, kir_not(b, dop(b, KIR_CMP_ULT, offset, bytes)));
     kir_break(b);
     kir_if_end(b, over);
-    device_raw_store(d, b, &GROUP, offset, du32(b, 0), false);
+    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, offset, du32(b, 0), false);
     kir_set(b, at, kir_add(b, offset, lanes));
     kir_loop_end(b, loop);
 }
@@ -45,8 +31,8 @@ void device_begin_group(device *d, kir_builder *b) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
         kir_value *first = kir_if_begin(b, dzero(b, device_linear(d, b)));
-        device_raw_store(d, b, &GROUP, du32(b, FAULT_WORD), du32(b, 0), true);
-        device_raw_store(d, b, &GROUP, du32(b, ALIVE_WORD), du32(b, 0), true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), du32(b, 0), true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), du32(b, 0), true);
         kir_if_end(b, first);
     } else {
         return;
@@ -75,21 +61,21 @@ void device_follow_block(device *d, kir_builder *b) {
 }
 
 static void synchronise(device *d, kir_builder *b, uint64_t id) {
-    kir_value *number = kir_add(b, kir_get(b, sync(d)), du32(b, 1));
+    kir_value *number = kir_add(b, kir_get(b, device_sync(d)), du32(b, 1));
     if (d->tell_alive) {
         kir_value *live = d->maybe_stopped ? kir_if_begin(b, device_is_live(d, b)) : NULL;
-        device_raw_store(d, b, &GROUP, du32(b, ALIVE_WORD), number, true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), number, true);
         if (live) kir_if_end(b, live);
     }
     kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = id;
-    kir_set(b, sync(d), number);
+    kir_set(b, device_sync(d), number);
     kir_value *over = NULL;
     if (d->tell_faults) {
-        kir_value *word = device_raw_load(d, b, &GROUP, du32(b, FAULT_WORD), HG_TYPE_U32, true);
+        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), HG_TYPE_U32, true);
         over = dop(b, KIR_CMP_ULT, dby(b, KIR_SUB, word, 1), number); /* 0: none */
     }
     if (d->tell_alive) {
-        kir_value *word = device_raw_load(d, b, &GROUP, du32(b, ALIVE_WORD), HG_TYPE_U32, true);
+        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), HG_TYPE_U32, true);
         kir_value *empty = dop(b, KIR_CMP_ULT, word, number);
         over = over ? dop(b, KIR_OR, over, empty) : empty;
     }
@@ -103,7 +89,7 @@ void device_lower_barrier(device *d, const kir_value *v) {
         return;
     }
     synchronise(d, b, v->u.imm);
-    kir_set(b, phase(d), kir_add(b, kir_get(b, phase(d)), du32(b, 1)));
+    kir_set(b, device_phase(d), kir_add(b, kir_get(b, device_phase(d)), du32(b, 1)));
     /* who faulted before has taken all others along */
     if (kir_in_loops_only(v) && d->function == d->in->functions)
         d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;

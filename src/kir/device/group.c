@@ -1,0 +1,20 @@
+/* What lanes know of each other's stopping: whether this one has stopped, the barriers passed, and the words that the group shares in front
+ * of its memory (ghost.c says what they mean).
+ * Must not know: why a lane stops. */
+#include "kir/device/device_internal.h"
+#include "kir/builder.h"
+
+kir_var *device_stopped(device *d) { return device_own_var(d, &d->stopped, KIR_BOOL, "stopped"); }
+
+kir_value *device_is_live(device *d, kir_builder *b) { return kir_not(b, kir_get(b, device_stopped(d))); }
+
+const device_place DEVICE_GROUP_MEMORY = {.kind = DEVICE_GROUP};
+
+kir_var *device_phase(device *d) { return device_own_var(d, &d->phase, HG_TYPE_U32, "phase"); }
+
+kir_var *device_sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32, "sync"); }
+
+void device_tell_group(device *d, kir_builder *b) {
+    if (!d->ghosts || !d->tell_faults || d->tail) return;
+    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), kir_add(b, kir_get(b, device_sync(d)), du32(b, 1)), true);
+}
