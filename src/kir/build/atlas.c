@@ -25,44 +25,9 @@ static bool is_number(const build *x, uint32_t inst, uint32_t operand, uint64_t 
     return !operand_of(x, inst, operand)->is_reg;
 }
 
-kir_value *build_number(build *x, uint32_t inst, uint32_t operand) {
-    const hg_operand *o = operand_of(x, inst, operand);
-    if (!o->is_reg) return kir_const(&x->b, o->value > UINT32_MAX ? HG_TYPE_U64 : HG_TYPE_U32, o->value);
-    return build_get(x, o->reg, x->types[x->program->insts[inst].operands + operand]);
-}
-
-kir_value *build_resize(kir_builder *b, uint8_t type, kir_value *v) {
-    uint64_t from = kir_type_bytes(v->type), to = kir_type_bytes(type);
-    if (v->type == type) return v;
-    return kir_convert(b, from < to ? KIR_ZEXT : KIR_TRUNC, type, v);
-}
-
-void build_fault(build *x, kir_value *bad, kir_fault code, uint32_t operand, const char *message, uint8_t count, kir_value *const *values) {
-    kir_builder *b = &x->b;
-    kir_value *wide[KIR_FAULT_VALUES], *branch = kir_if_begin(b, bad);
-    for (uint8_t i = 0; i < count; i++) wide[i] = build_resize(b, HG_TYPE_U64, values[i]);
-    kir_fault_if_values(b, kir_const(b, KIR_BOOL, 1), code, (uint8_t)(operand + 1), message, count, wide);
-    kir_if_end(b, branch);
-}
-
-/* Bool, or NULL where no value of the type reaches the limit. */
-static kir_value *is_below(build *x, kir_value *v, uint64_t limit) {
-    uint32_t bits = kir_type_bits(v->type);
-    if (bits < 64 && limit >> bits != 0) return NULL;
-    if (v->op == KIR_CONST && v->u.imm < limit) return NULL;
-    return by(x, KIR_CMP_ULT, v, limit);
-}
-
-kir_value *build_below(build *x, kir_value *v, uint32_t limit, uint32_t operand, const char *message) {
-    kir_value *good = is_below(x, v, limit);
-    if (!good) return build_resize(&x->b, HG_TYPE_U32, v);
-    build_fault(x, kir_not(&x->b, good), KIR_FAULT_ALIGN, operand, message, 1, &v);
-    return build_resize(&x->b, HG_TYPE_U32, kir_select(&x->b, good, v, kir_const(&x->b, v->type, 0)));
-}
-
 /* The class in register operand 0 … of a row, u8, 0 where it is none. */
 static kir_value *class_of(build *x, uint32_t inst, uint32_t operand) {
-    kir_value *v = build_get(x, operand_of(x, inst, operand)->reg, HG_TYPE_U8), *good = is_below(x, v, HG_CLASS_COUNT);
+    kir_value *v = build_get(x, operand_of(x, inst, operand)->reg, HG_TYPE_U8), *good = build_is_below(x, v, HG_CLASS_COUNT);
     if (!good) return v;
     build_fault(x, kir_not(&x->b, good), KIR_FAULT_ALIGN, operand, CLASS_TEXT, 1, &v);
     return kir_select(&x->b, good, v, kir_const(&x->b, HG_TYPE_U8, 0));
@@ -70,13 +35,6 @@ static kir_value *class_of(build *x, uint32_t inst, uint32_t operand) {
 
 static void set(build *x, uint32_t inst, uint8_t type, kir_value *v) {
     build_set(x, operand_of(x, inst, 0)->reg, build_resize(&x->b, type, v));
-}
-
-kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t params, const uint8_t *types, kir_builder *b, bool *fresh) {
-    kir_function *f = kir_helper(x->module, name, result, params, types, fresh);
-    if (!f) x->b.failed = true;
-    kir_builder_init(b, x->module, f);
-    return f;
 }
 
 /* ---- classes ---- */
@@ -152,7 +110,7 @@ static void count_neighbours(build *x, uint32_t inst) {
 static void get_neighbour(build *x, uint32_t inst) {
     kir_builder *b = &x->b;
     kir_value *c = build_resize(b, HG_TYPE_U32, class_of(x, inst, 1)), *index = build_number(x, inst, 2);
-    kir_value *some = is_below(x, index, HG_CLASS_NEIGHBOURS);
+    kir_value *some = build_is_below(x, index, HG_CLASS_NEIGHBOURS);
     if (some) index = kir_select(b, some, index, kir_const(b, index->type, HG_CLASS_NEIGHBOURS));
     index = build_resize(b, HG_TYPE_U32, index);
     kir_value *good = op(x, KIR_CMP_ULT, index, degree_of(x, c));
@@ -204,7 +162,7 @@ static const char *coordinates_text(build *x, uint64_t pages, uint64_t bytes) {
 /* Faults unless page and byte are inside. NULL: always inside. */
 static void check_coordinates(build *x, kir_value *page, kir_value *byte, uint64_t pages, uint64_t bytes, uint32_t page_operand,
                               uint32_t byte_operand) {
-    kir_value *first = is_below(x, page, pages), *second = is_below(x, byte, bytes);
+    kir_value *first = build_is_below(x, page, pages), *second = build_is_below(x, byte, bytes);
     kir_value *values[] = {page, byte};
     const char *text = first || second ? coordinates_text(x, pages, bytes) : NULL;
     if (first) build_fault(x, kir_not(&x->b, first), KIR_FAULT_ALIGN, page_operand, text, 2, values);
@@ -346,7 +304,7 @@ static void invert(build *x, uint32_t inst) {
     kir_function *f = inverse_function(x);
     kir_value *result = f ? kir_call(b, f, 2, (kir_value *[]){rest, build_resize(b, HG_TYPE_U32, modulus)}, NULL) : &b->dummy;
     kir_value *none = by(x, KIR_CMP_EQ, result, 0);
-    kir_value *small = is_below(x, whole, UINT64_C(1) << 32);
+    kir_value *small = build_is_below(x, whole, UINT64_C(1) << 32);
     if (small) none = op(x, KIR_OR, none, kir_not(b, small));
     build_fault(x, none, KIR_FAULT_DOMAIN, 2, "no multiplicative inverse: {} mod {}", 2, values);
     set(x, inst, HG_TYPE_U32, result);

@@ -35,7 +35,7 @@ typedef struct build {
     } atlas;
 } build;
 
-/* ---- build.c ---- */
+/* ---- registers.c ---- */
 kir_var *build_var(build *x, uint8_t reg, uint8_t type);
 kir_value *build_get(build *x, uint8_t reg, uint8_t type);
 void build_set(build *x, uint8_t reg, kir_value *value);
@@ -55,11 +55,15 @@ void build_step(build *x, uint32_t inst);
 hg_status build_atlas_begin(build *x) HG_NODISCARD; /* what the program keeps in its lanes */
 void build_atlas(build *x, uint32_t inst);
 void build_atlas_state(build *x, uint32_t inst); /* resonance, phases, characters */
+
+/* ---- atlas_common.c ---- */
 /* A number or register R/N in its own type (u8 … u64; a number: u32, or u64 above). operand: index in the row. */
 kir_value *build_number(build *x, uint32_t inst, uint32_t operand);
 kir_value *build_resize(kir_builder *b, uint8_t type, kir_value *v); /* integers: cut or zero-extended */
 /* The lane faults where bad; a {} of the message a value (of any integer type up to u64). */
 void build_fault(build *x, kir_value *bad, kir_fault code, uint32_t operand, const char *message, uint8_t count, kir_value *const *values);
+/* Bool, or NULL where no value of the type reaches the limit. */
+kir_value *build_is_below(build *x, kir_value *v, uint64_t limit);
 /* Faults unless v < limit; gives v as u32, 0 where the lane has stopped. */
 kir_value *build_below(build *x, kir_value *v, uint32_t limit, uint32_t operand, const char *message);
 /* A function of the module by name; *fresh: its body is to be written with *b. */

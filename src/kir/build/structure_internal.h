@@ -63,7 +63,7 @@ typedef struct graph {
 
 /* In a function with a barrier a branch straight to the exit ends the lane there and then, and the lanes that stay go on under no
  * condition: that is how the verifier sees barriers behind such branches. */
-bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k);
+bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k); /* structure_graph.c */
 
 static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
 static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }
@@ -97,7 +97,7 @@ static inline int32_t level_entry(const graph *g, uint32_t l, int32_t root) {
 bool structure_find_loops(graph *g);
 /* structure_loops.c: start and size of every loop. next: room for a number each. */
 void structure_range_loops(graph *g, uint32_t *next);
-/* structure.c: in the dominator tree of a level. */
+/* structure_graph.c: in the dominator tree of a level. */
 int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b);
 /* structure_split.c: the first may add to splits, the second puts them with the loops. False: out of memory. */
 bool structure_split_level(graph *g, uint32_t l, const int32_t *list, uint32_t count);

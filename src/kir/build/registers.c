@@ -1,0 +1,62 @@
+/* Registers and predicates of a program as variables of the module: what reads and writes them, and what each is known to hold in the
+ * block at work. Must not know: instructions. */
+#include "kir/build/build_internal.h"
+#include "kir/builder.h"
+
+#include <stdio.h>
+
+kir_var *build_var(build *x, uint8_t reg, uint8_t type) {
+    kir_var **var = &x->vars[reg][type];
+    if (!*var) {
+        char name[8];
+        snprintf(name, sizeof name, "r%u", (unsigned)reg);
+        *var = kir_var_create(x->module, NULL, type, 0, name);
+    }
+    return *var;
+}
+
+static void hold(build *x, uint8_t reg, uint8_t type, kir_value *value) {
+    x->held[reg][type] = value;
+    x->held_at[reg][type] = x->block_number;
+}
+
+kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
+    if (x->held_at[reg][type] != x->block_number) hold(x, reg, type, kir_get(&x->b, build_var(x, reg, type)));
+    return x->held[reg][type];
+}
+
+void build_set(build *x, uint8_t reg, kir_value *value) {
+    uint8_t type = value->type; /* the builder's value for failure changes its type */
+    kir_set(&x->b, build_var(x, reg, type), value);
+    hold(x, reg, type, value);
+}
+
+static kir_var *pred_var(build *x, uint8_t pred) {
+    kir_var **var = &x->preds[pred];
+    if (!*var) {
+        char name[8];
+        snprintf(name, sizeof name, "p%u", (unsigned)pred);
+        *var = kir_var_create(x->module, NULL, KIR_BOOL, 0, name);
+    }
+    return *var;
+}
+
+static void hold_pred(build *x, uint8_t pred, kir_value *value) {
+    x->held_pred[pred] = value;
+    x->held_pred_at[pred] = x->block_number;
+}
+
+kir_value *build_pred(build *x, uint8_t pred) {
+    if (x->held_pred_at[pred] != x->block_number) hold_pred(x, pred, kir_get(&x->b, pred_var(x, pred)));
+    return x->held_pred[pred];
+}
+
+void build_set_pred(build *x, uint8_t pred, kir_value *value) {
+    kir_set(&x->b, pred_var(x, pred), value);
+    hold_pred(x, pred, value);
+}
+
+kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {
+    if (x->types[operand] != HG_TYPE_U32) return build_get(x, reg, HG_TYPE_U64);
+    return kir_convert(&x->b, KIR_ZEXT, HG_TYPE_U64, build_get(x, reg, HG_TYPE_U32));
+}
