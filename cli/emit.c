@@ -235,7 +235,8 @@ static hg_status print_device_kernel(const emit_options *o, const hg_program *pr
         if (o->target == TARGET_KIR)
             kir_print(out, k.module);
         else
-            status = o->target == TARGET_OPENCL ? emit_opencl(k.module, &k.layout, text, out) : print_spirv(o, &k, text, out);
+            status = o->target == TARGET_OPENCL ? emit_device_c(&emit_opencl_dialect, k.module, &k.layout, text, out)
+                                                : print_spirv(o, &k, text, out);
     }
     hg_text_free(&about);
     device_kernel_free(&k);
@@ -287,7 +288,7 @@ static hg_status print_c(const emit_options *o, hg_plan *plan, hg_text *text) {
         if (status == HG_OK) status = kir_simplify(low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
     }
-    if (status == HG_OK) status = emit_c((const kir_module *const *)low, count, about.data ? about.data : "", EMIT_C, text);
+    if (status == HG_OK) status = emit_c((const kir_module *const *)low, count, about.data ? about.data : "", text);
     for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
     hg_free(low);
     hg_text_free(&about);

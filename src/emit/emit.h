@@ -4,13 +4,11 @@
 
 #include "kir/device/device.h"
 
-typedef enum emit_dialect { EMIT_C } emit_dialect; /* OpenCL C, CUDA, HIP, MSL to come */
-
 /* A self-contained translation unit with every kernel given (of different names): readable, structured, commented with the source
  * instructions, compiled without warnings. about: lines for the comment at its top, each ending in a newline; may be "".
- * Requires: modules legalised for the dialect's caps (emit_c_caps). */
+ * Requires: modules legalised for emit_c_caps. */
 void emit_c_caps(kir_caps *caps);
-hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about, emit_dialect dialect, hg_text *out) HG_NODISCARD;
+hg_status emit_c(const kir_module *const *kernels, uint32_t count, const char *about, hg_text *out) HG_NODISCARD;
 /* One pure function as a `static inline` C function named name (used by tools/gen_tiles; calls other definitions by name too). */
 hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out) HG_NODISCARD;
 /* The same without its rare branches, so that loops around it vectorise: a further parameter `uint32_t *rare` becomes non-zero where
@@ -18,17 +16,22 @@ hg_status emit_c_function(const kir_function *f, const char *name, hg_text *out)
  * such parameter). HG_ERROR_ISA when a branch has an else part or there is a loop outside of branches. */
 hg_status emit_c_function_common(const kir_function *f, const char *name, hg_text *out, bool *has_branches) HG_NODISCARD;
 
-/* A kernel in device form as OpenCL C 1.2, self-contained, readable, structured, compiled without warnings. The kernel function is
- * named after the module (emit_kernel_name); its parameters are `__global uchar *` one for each slot of the module, in order, then (when
- * the layout needs group memory) `__local ulong *`, then the record. about: as for emit_c. The group of a folded kernel and the whole
- * dispatch of a FLAT one must be numbered in the first dimension alone. */
+/* A kernel in device form in a language of the C family, self-contained, readable, structured, compiled without warnings. The kernel
+ * function is named after the module (emit_kernel_name). Its parameters: a pointer for each slot of the module, in order (none where slots
+ * are addresses in the record), then group memory when the layout needs it and the language passes it, then the record. about: as for
+ * emit_c. The group of a folded kernel and the whole dispatch of a FLAT one must be numbered in the first dimension alone. */
+typedef struct c_dialect c_dialect;
+#define EMITTER(name, suffix, output, form, caps, print, about)
+#define DIALECT(name, suffix, caps, about) extern const c_dialect emit_##name##_dialect;
+#include "emit/emitters.def"
 typedef enum emit_record {
     EMIT_RECORD_NONE /* nothing in it: no parameter */,
     EMIT_RECORD_VALUE /* a struct by value */,
-    EMIT_RECORD_BUFFER /* `__global const` pointer: too large for the parameters of a device */
+    EMIT_RECORD_BUFFER /* a pointer to constant memory: too large for the parameters of a device */
 } emit_record;
-emit_record emit_opencl_record(const kir_module *kernel, const kir_device_layout *layout);
-hg_status emit_opencl(const kir_module *kernel, const kir_device_layout *layout, const char *about, hg_text *out) HG_NODISCARD;
+emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *kernel, const kir_device_layout *layout);
+hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel, const kir_device_layout *layout, const char *about,
+                        hg_text *out) HG_NODISCARD;
 /* The module's name as an identifier of the target language. */
 void emit_kernel_name(const kir_module *module, char name[96]);
 
@@ -51,5 +54,39 @@ hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, 
                      emit_words *out) HG_NODISCARD;
 /* Assembly text of any module that emit_spirv writes, as `spirv-as` reads it. */
 hg_status emit_spirv_text(const uint32_t *words, uint64_t count, const char *about, hg_text *out) HG_NODISCARD;
+
+/* ---- emitters.c: the targets of `hologram emit`, one row each in emitters.def ---- */
+
+typedef enum emit_form {
+    EMIT_PROGRAM, /* the program's kernel IR before it is lowered; a device form when options ask for one */
+    EMIT_LANES,   /* kernels legalised for emit_c_caps, all in one text */
+    EMIT_DEVICE   /* kernels in device form, each on its own */
+} emit_form;
+
+/* What is printed: the module, or modules (EMIT_LANES). layout, caps, target, group: of a device form. */
+typedef struct emit_input {
+    const kir_module *const *kernels;
+    uint32_t count;
+    const kir_device_layout *layout;
+    const kir_caps *caps;
+    const kir_device_target *target;
+    uint32_t group[3];
+    uint64_t group_memory; /* bytes */
+    bool debug;            /* names and source lines where the output can have or lack them */
+    const char *about;     /* lines for a comment at the top */
+} emit_input;
+
+typedef struct emitter emitter;
+struct emitter {
+    const char *name, *suffix; /* of the target; of a file with its output, without the dot */
+    bool binary;
+    uint8_t form;     /* emit_form */
+    const char *caps; /* names of capability sets, with blanks between them; the first is the default */
+    hg_status (*print)(const emitter *row, const emit_input *in, hg_text *out);
+    const c_dialect *dialect; /* of print, where that is for languages of the C family */
+    const char *about;        /* what it is, in a line */
+};
+const emitter *emitter_get(uint32_t index); /* NULL past the last */
+const emitter *emitter_find(const char *name);
 
 #endif

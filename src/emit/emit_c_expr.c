@@ -13,12 +13,12 @@ static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
 int emit_c_kind(uint8_t type) {
     switch (type) {
     case KIR_BOOL:
-    case HG_TYPE_U8: return 0;
-    case HG_TYPE_U16: return 1;
-    case HG_TYPE_U32: return 2;
-    case HG_TYPE_U64: return 3;
-    case HG_TYPE_F32: return 4;
-    case HG_TYPE_F64: return 5;
+    case HG_TYPE_U8: return C_U8;
+    case HG_TYPE_U16: return C_U16;
+    case HG_TYPE_U32: return C_U32;
+    case HG_TYPE_U64: return C_U64;
+    case HG_TYPE_F32: return C_F32;
+    case HG_TYPE_F64: return C_F64;
     default: return -1;
     }
 }
@@ -30,7 +30,8 @@ const char *emit_c_type(const c_printer *p, uint8_t type) {
     return kind < 0 ? "?" : p->dialect->types[kind];
 }
 
-/* ---- helpers: $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed, $F and $f: source's type and name ---- */
+/* ---- helpers: $Q what stands in front of a function, $U unsigned type, $S signed type, $B bits, $N short name, $M largest signed,
+ * $F and $f source's type and name, $2 $3 $4 u16 u32 u64, $i the signed type of 32 bits ---- */
 
 typedef enum helper {
     H_MULHI,
@@ -54,85 +55,85 @@ typedef enum helper {
 typedef struct helper_text { const char *name, *text; } helper_text;
 static const helper_text HELPERS[H_COUNT] = {
     [H_MULHI] = {"hg_mulhi_$N",
-                 "static inline uint64_t hg_mulhi_u64(uint64_t a, uint64_t b) {\n"
-                 "    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;\n"
-                 "    uint64_t low = al * bl, x = ah * bl + (low >> 32), y = al * bh + (uint32_t)x;\n"
+                 "$Q$4 hg_mulhi_u64($4 a, $4 b) {\n"
+                 "    $4 al = ($3)a, ah = a >> 32, bl = ($3)b, bh = b >> 32;\n"
+                 "    $4 low = al * bl, x = ah * bl + (low >> 32), y = al * bh + ($3)x;\n"
                  "    return ah * bh + (x >> 32) + (y >> 32);\n"
                  "}\n"},
-    [H_UDIV] = {"hg_udiv_$N", "static inline $U hg_udiv_$N($U a, $U b) { return b ? ($U)(a / b) : 0; }\n"},
-    [H_UREM] = {"hg_urem_$N", "static inline $U hg_urem_$N($U a, $U b) { return b ? ($U)(a % b) : 0; }\n"},
+    [H_UDIV] = {"hg_udiv_$N", "$Q$U hg_udiv_$N($U a, $U b) { return b ? ($U)(a / b) : 0; }\n"},
+    [H_UREM] = {"hg_urem_$N", "$Q$U hg_urem_$N($U a, $U b) { return b ? ($U)(a % b) : 0; }\n"},
     [H_SDIV] = {"hg_sdiv_$N",
-                "static inline $U hg_sdiv_$N($U a, $U b) {\n"
+                "$Q$U hg_sdiv_$N($U a, $U b) {\n"
                 "    if (b == 0) return 0;\n"
                 "    if (b == ($U)-1) return ($U)(0 - a); /* MIN / -1 = MIN */\n"
                 "    return ($U)(($S)a / ($S)b);\n"
                 "}\n"},
     [H_SREM] = {"hg_srem_$N",
-                "static inline $U hg_srem_$N($U a, $U b) {\n"
+                "$Q$U hg_srem_$N($U a, $U b) {\n"
                 "    if (b == 0 || b == ($U)-1) return 0;\n"
                 "    return ($U)(($S)a % ($S)b);\n"
                 "}\n"},
     [H_CLZ] = {"hg_clz_$N", NULL},
     [H_F2U] = {"hg_$f_to_$N",
-               "static inline $U hg_$f_to_$N($F a) { /* truncates, saturates, NaN gives 0 */\n"
+               "$Q$U hg_$f_to_$N($F a) { /* truncates, saturates, NaN gives 0 */\n"
                "    return a > -1.0$s ? (a < $P ? ($U)a : ($U)-1) : 0;\n"
                "}\n"},
     [H_F2S] = {"hg_$f_to_i$B",
-               "static inline $U hg_$f_to_i$B($F a) { /* truncates, saturates, NaN gives 0 */\n"
+               "$Q$U hg_$f_to_i$B($F a) { /* truncates, saturates, NaN gives 0 */\n"
                "    return a >= -$H ? (a < $H ? ($U)($S)a : ($U)$M) : ($U)(a == a ? ($U)$M + 1u : 0u);\n"
                "}\n"},
     [H_BITS] = {"hg_$f_as_$N",
-                "static inline $U hg_$f_as_$N($F a) {\n"
+                "$Q$U hg_$f_as_$N($F a) {\n"
                 "    $U bits;\n"
                 "    memcpy(&bits, &a, sizeof bits);\n"
                 "    return bits;\n"
                 "}\n"},
     [H_H2F] = {"hg_half_to_f32",
-               "static inline float hg_half_to_f32(uint16_t h) {\n"
-               "    uint32_t m = h & 0x7fffu, bits = (m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u);\n"
-               "    float tiny = (float)(int32_t)m * 0x1p-24f, value; /* subnormal halves */\n"
-               "    uint32_t tiny_bits;\n"
+               "$Qfloat hg_half_to_f32($2 h) {\n"
+               "    $3 m = h & 0x7fffu, bits = (m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u);\n"
+               "    float tiny = (float)($i)m * 0x1p-24f, value; /* subnormal halves */\n"
+               "    $3 tiny_bits;\n"
                "    memcpy(&tiny_bits, &tiny, 4);\n"
-               "    bits = (m < 0x400u ? tiny_bits : bits) | (uint32_t)(h & 0x8000u) << 16;\n"
+               "    bits = (m < 0x400u ? tiny_bits : bits) | ($3)(h & 0x8000u) << 16;\n"
                "    memcpy(&value, &bits, 4);\n"
                "    return value;\n"
                "}\n"},
     [H_F2H] = {"hg_f32_to_half",
-               "static inline uint16_t hg_f32_to_half(float a) { /* to nearest even */\n"
-               "    uint32_t bits, tiny_bits;\n"
+               "$Q$2 hg_f32_to_half(float a) { /* to nearest even */\n"
+               "    $3 bits, tiny_bits;\n"
                "    memcpy(&bits, &a, 4);\n"
-               "    uint32_t m = bits & 0x7fffffffu, normal = (m + 0xc8000fffu + ((m >> 13) & 1u)) >> 13;\n"
+               "    $3 m = bits & 0x7fffffffu, normal = (m + 0xc8000fffu + ((m >> 13) & 1u)) >> 13;\n"
                "    float tiny;\n"
                "    memcpy(&tiny, &m, 4);\n"
                "    tiny += 0.5f; /* its last bit is the half's last subnormal bit */\n"
                "    memcpy(&tiny_bits, &tiny, 4);\n"
-               "    uint32_t big = m > 0x7f800000u ? 0x7e00u : 0x7c00u;\n"
-               "    uint32_t h = m >= 0x47800000u ? big : m < 0x38800000u ? tiny_bits - 0x3f000000u : normal;\n"
-               "    return (uint16_t)(h | (bits >> 16 & 0x8000u));\n"
+               "    $3 big = m > 0x7f800000u ? 0x7e00u : 0x7c00u;\n"
+               "    $3 h = m >= 0x47800000u ? big : m < 0x38800000u ? tiny_bits - 0x3f000000u : normal;\n"
+               "    return ($2)(h | (bits >> 16 & 0x8000u));\n"
                "}\n"},
     [H_B2F] = {"hg_bfloat_to_f32",
-               "static inline float hg_bfloat_to_f32(uint16_t b) {\n"
-               "    uint32_t bits = (uint32_t)b << 16;\n"
+               "$Qfloat hg_bfloat_to_f32($2 b) {\n"
+               "    $3 bits = ($3)b << 16;\n"
                "    float value;\n"
                "    memcpy(&value, &bits, 4);\n"
                "    return value;\n"
                "}\n"},
     [H_BIT] = {"hg_bit_$N",
                "/* Whether the last bit is set; gcc vectorises no `a & 1` as a truth value. */\n"
-               "static inline bool hg_bit_$N($U a) { return ($U)(a << ($B - 1)) > 1; }\n"},
+               "$Qbool hg_bit_$N($U a) { return ($U)(a << ($B - 1)) > 1; }\n"},
     [H_F2B] = {"hg_f32_to_bfloat",
-               "static inline uint16_t hg_f32_to_bfloat(float a) { /* to nearest even */\n"
-               "    uint32_t bits;\n"
+               "$Q$2 hg_f32_to_bfloat(float a) { /* to nearest even */\n"
+               "    $3 bits;\n"
                "    memcpy(&bits, &a, 4);\n"
-               "    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x40u;\n"
-               "    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);\n"
+               "    $3 rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x40u;\n"
+               "    return ($2)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);\n"
                "}\n"},
 };
 static const char *const CLZ_TEXT[] = {
-    "static inline uint8_t hg_clz_u8(uint8_t a) { return a ? (uint8_t)(__builtin_clz(a) - 24) : 8; }\n",
-    "static inline uint16_t hg_clz_u16(uint16_t a) { return a ? (uint16_t)(__builtin_clz(a) - 16) : 16; }\n",
-    "static inline uint32_t hg_clz_u32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }\n",
-    "static inline uint64_t hg_clz_u64(uint64_t a) { return a ? (uint64_t)__builtin_clzll(a) : 64; }\n",
+    "$Quint8_t hg_clz_u8(uint8_t a) { return a ? (uint8_t)(__builtin_clz(a) - 24) : 8; }\n",
+    "$Quint16_t hg_clz_u16(uint16_t a) { return a ? (uint16_t)(__builtin_clz(a) - 16) : 16; }\n",
+    "$Quint32_t hg_clz_u32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }\n",
+    "$Quint64_t hg_clz_u64(uint64_t a) { return a ? (uint64_t)__builtin_clzll(a) : 64; }\n",
 };
 /* clang-format on */
 
@@ -147,11 +148,16 @@ static void expand(const c_printer *p, hg_text *out, const char *text, int k, in
         }
         const char *with = "";
         switch (*++text) {
+        case 'Q': with = p->dialect->function; break;
         case 'U': with = p->dialect->types[k]; break;
         case 'S': with = p->dialect->signed_types[k]; break;
         case 'B': with = BITS[k]; break;
         case 'N': with = SHORT[k]; break;
         case 'M': with = TOP[k] ? TOP[k] : p->dialect->top_i64; break;
+        case '2': with = p->dialect->types[C_U16]; break;
+        case '3': with = p->dialect->types[C_U32]; break;
+        case '4': with = p->dialect->types[C_U64]; break;
+        case 'i': with = p->dialect->signed_types[C_U32]; break;
         case 'F': with = p->dialect->types[from]; break;
         case 'f': with = SHORT[from]; break;
         case 's': with = SUFFIX[from]; break;
@@ -178,26 +184,43 @@ static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int 
 
 void emit_c_helpers(const c_printer *p, hg_text *out) {
     for (int h = 0; h < H_COUNT; h++)
-        for (int k = 0; k < EMIT_C_KIND_COUNT; k++) {
+        for (int k = 0; k < C_KINDS; k++) {
             if (p->helpers[h][k] & 1) print_helper(p, out, (helper)h, k, 0);
-            for (int from = 0; from < EMIT_C_KIND_COUNT; from++)
+            for (int from = 0; from < C_KINDS; from++)
                 if (p->helpers[h][k] >> (from + 1) & 1) print_helper(p, out, (helper)h, k, from);
         }
 }
 
 /* ---- names and literals ---- */
 
+static const char *builtin(const c_printer *p, kir_op op, int kind) {
+    const c_builtin *b = p->dialect->builtins;
+    while (b->text && (b->op != op || !(b->kinds >> kind & 1))) b++;
+    return b->text;
+}
+
+/* A float by its bits: "as_float(0x7fc00000u)". */
+static void bits_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
+    const char *as = builtin(p, KIR_BITCAST, emit_c_kind(type));
+    for (; as && *as; as++) {
+        if (as[0] == '$' && as[1] == '0')
+            hg_text_addf(out, type == HG_TYPE_F32 ? "0x%llxu" : p->dialect->u64_large, (unsigned long long)bits), as++;
+        else
+            hg_text_add(out, as, 1);
+    }
+}
+
 static void float_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
     bool single = type == HG_TYPE_F32;
     bool finite = single ? (bits & 0x7f800000) != 0x7f800000 : (bits & 0x7ff0000000000000) != 0x7ff0000000000000;
     bool negative = single ? bits >> 31 & 1 : bits >> 63 & 1;
     bool infinite = single ? (bits & 0x7fffff) == 0 : (bits & 0xfffffffffffff) == 0;
-    if (!finite && !infinite && p->dialect->builtins) { /* NAN is any NaN there: its bits are the program's */
-        hg_text_addf(out, single ? "as_float(0x%llxu)" : "as_double(0x%llxul)", (unsigned long long)bits);
-        return;
-    }
     if (!finite) {
-        hg_text_addf(out, infinite ? "(%sINFINITY)" : "(%sNAN)", single ? negative ? "-" : "" : negative ? "-(double)" : "(double)");
+        const char *word = infinite ? p->dialect->infinity : p->dialect->nan;
+        if (word)
+            hg_text_addf(out, "(%s%s%s)", negative ? "-" : "", single ? "" : "(double)", word);
+        else
+            bits_literal(p, out, type, bits);
         return;
     }
     uint8_t bytes[8];
@@ -224,17 +247,22 @@ void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bit
         hg_text_addf(out, bits > 0xffff ? "0x%llxu" : "%lluu", (unsigned long long)bits);
 }
 
+static void print_local(c_printer *p, const kir_value *v) {
+    if (p->form->is_wide && p->form->is_wide(v)) hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
+    hg_text_addf(p->out, "v%u", (unsigned)v->id);
+}
+
 void emit_c_name(c_printer *p, const kir_value *v) {
     if (v->op == KIR_CONST && v->type == HG_TYPE_U8)
-        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[0], (unsigned)v->u.imm);
+        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[C_U8], (unsigned)v->u.imm);
     else if (v->op == KIR_CONST && v->type == HG_TYPE_U16)
-        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[1], (unsigned)v->u.imm);
+        hg_text_addf(p->out, "(%s)%uu", p->dialect->types[C_U16], (unsigned)v->u.imm);
     else if (v->op == KIR_CONST)
         emit_c_literal(p, p->out, v->type, v->u.imm);
     else if (v->op == KIR_PARAM)
         hg_text_addf(p->out, "a%u", (unsigned)v->u.imm);
     else
-        hg_text_addf(p->out, "%sv%u", p->dialect->is_wide && p->dialect->is_wide(v) ? "(uint)" : "", (unsigned)v->id);
+        print_local(p, v);
 }
 
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t) {
@@ -251,7 +279,7 @@ static void infix(c_printer *p, const kir_value *v, const char *op) {
     int k = emit_c_kind(v->args[0]->type);
     bool cut = v->type != KIR_BOOL && k < 2;
     if (cut) hg_text_addf(p->out, "(%s)(", p->dialect->types[k]);
-    if (cut && v->op == KIR_MUL) hg_text_addf(p->out, "(%s)", p->dialect->types[2]);
+    if (cut && v->op == KIR_MUL) hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
     arg(p, v, 0);
     hg_text_addf(p->out, " %s ", op);
     arg(p, v, 1);
@@ -268,14 +296,16 @@ static void call(c_printer *p, const kir_value *v, helper h, int k, int from) {
     text(p, ")");
 }
 
-/* A function of math.h, or a built-in one, that takes all arguments. */
-static void math(c_printer *p, const kir_value *v, const char *name) {
-    hg_text_addf(p->out, "%s%s(", name, v->type == HG_TYPE_F32 && !p->dialect->builtins ? "f" : "");
-    for (uint8_t i = 0; i < v->nargs; i++) {
-        if (i) text(p, ", ");
-        arg(p, v, i);
+/* The operation as the language's own function or operator writes it; false: it has none. */
+static bool own_word(c_printer *p, const kir_value *v) {
+    const char *with = builtin(p, (kir_op)v->op, emit_c_kind(v->type));
+    for (const char *c = with; c && *c; c++) {
+        if (c[0] == '$' && c[1] >= '0' && c[1] < '0' + v->nargs)
+            arg(p, v, *++c - '0');
+        else
+            hg_text_add(p->out, c, 1);
     }
-    text(p, ")");
+    return with != NULL;
 }
 
 static void shift(c_printer *p, const kir_value *v) {
@@ -284,7 +314,7 @@ static void shift(c_printer *p, const kir_value *v) {
     if (v->op == KIR_ASHR)
         hg_text_addf(p->out, "(%s)", p->dialect->signed_types[k]);
     else if (k < 2)
-        hg_text_addf(p->out, "(%s)", p->dialect->types[2]);
+        hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
     arg(p, v, 0);
     text(p, v->op == KIR_SHL ? " << " : " >> ");
     if (v->args[1]->op == KIR_CONST) {
@@ -359,19 +389,16 @@ static void int_to_float(c_printer *p, const kir_value *v) {
     arg(p, v, 0);
 }
 
-/* clz and mulhi, which most languages have under some name. */
-static void clz_or_mulhi(c_printer *p, const kir_value *v, int k) {
-    if (p->dialect->builtins) {
-        math(p, v, v->op == KIR_CLZ ? "clz" : "mul_hi");
-    } else if (v->op == KIR_CLZ || k == 3) {
-        call(p, v, v->op == KIR_CLZ ? H_CLZ : H_MULHI, k, -1);
-    } else {
-        hg_text_addf(p->out, "(%s)((uint%d_t)", p->dialect->types[k], k == 2 ? 64 : 32);
-        arg(p, v, 0);
-        text(p, " * ");
-        arg(p, v, 1);
-        hg_text_addf(p->out, " >> %s)", BITS[k]);
+static void multiply_high(c_printer *p, const kir_value *v, int k) {
+    if (k == C_U64) {
+        call(p, v, H_MULHI, k, -1);
+        return;
     }
+    hg_text_addf(p->out, "(%s)((%s)", p->dialect->types[k], p->dialect->types[k == C_U32 ? C_U64 : C_U32]);
+    arg(p, v, 0);
+    text(p, " * ");
+    arg(p, v, 1);
+    hg_text_addf(p->out, " >> %s)", BITS[k]);
 }
 
 static bool integer_expression(c_printer *p, const kir_value *v) {
@@ -395,8 +422,8 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     case KIR_UREM: call(p, v, H_UREM, k, -1); return true;
     case KIR_SDIV: call(p, v, H_SDIV, k, -1); return true;
     case KIR_SREM: call(p, v, H_SREM, k, -1); return true;
-    case KIR_CLZ:
-    case KIR_MULHI_U: clz_or_mulhi(p, v, k); return true;
+    case KIR_CLZ: call(p, v, H_CLZ, k, -1); return true;
+    case KIR_MULHI_U: multiply_high(p, v, k); return true;
     case KIR_CMP_EQ:
     case KIR_CMP_ULT:
     case KIR_CMP_SLT: compare(p, v); return true;
@@ -413,11 +440,6 @@ static bool float_expression(c_printer *p, const kir_value *v) {
     case KIR_FCMP_EQ: infix(p, v, "=="); return true;
     case KIR_FCMP_LT: infix(p, v, "<"); return true;
     case KIR_FCMP_LE: infix(p, v, "<="); return true;
-    case KIR_FSQRT: math(p, v, "sqrt"); return true;
-    case KIR_FFMA: math(p, v, "fma"); return true;
-    case KIR_FFLOOR: math(p, v, "floor"); return true;
-    case KIR_FTRUNC: math(p, v, "trunc"); return true;
-    case KIR_FRINT: math(p, v, "rint"); return true;
     default: return false;
     }
 }
@@ -428,8 +450,6 @@ static bool conversion(c_printer *p, const kir_value *v) {
     case KIR_BITCAST:
         if (to == from)
             arg(p, v, 0);
-        else if (p->dialect->builtins)
-            hg_text_addf(p->out, "as_%s(", p->dialect->types[to]), arg(p, v, 0), text(p, ")");
         else
             call(p, v, H_BITS, to, from);
         return true;
@@ -471,5 +491,7 @@ bool emit_c_expression(c_printer *p, const kir_value *v) {
         return true;
     }
     if (v->nargs == 0 || emit_c_kind(v->args[0]->type) < 0 || emit_c_kind(v->type) < 0) return false;
+    bool same = v->op == KIR_BITCAST && emit_c_kind(v->args[0]->type) == emit_c_kind(v->type);
+    if (!same && own_word(p, v)) return true;
     return integer_expression(p, v) || float_expression(p, v) || conversion(p, v);
 }

@@ -1,37 +1,32 @@
-/* Shared by the files of the C emitter: the printer's state, expressions of primitives, helper functions. */
+/* Shared by the files that print kernels in languages of the C family: the printer's state, expressions of primitives, helper
+ * functions, functions and control flow. */
 #ifndef HG_EMIT_EMIT_C_INTERNAL_H
 #define HG_EMIT_EMIT_C_INTERNAL_H
 
-#include "emit/emit.h"
+#include "emit/c_dialect.h"
 
-enum { EMIT_C_HELPER_COUNT = 64, EMIT_C_KIND_COUNT = 6 };
+enum { EMIT_C_HELPER_COUNT = 64 };
 
 typedef struct c_printer c_printer;
 
-/* What differs between C and languages like it. Types are indexed by emit_c_kind. */
-typedef struct c_dialect {
-    const char *types[EMIT_C_KIND_COUNT], *signed_types[EMIT_C_KIND_COUNT];
-    const char *top_i64;                             /* largest signed number of 64 bits */
-    const char *u64_small, *u64_large;               /* printf formats of literals */
-    const char *table;                               /* in front of the type of a table */
-    const char *pointer;                             /* in front of the type of a pointer to a variable */
-    const char *lane;                                /* in front of a variable that functions share */
-    const char *arguments, *parameters;              /* what functions that are not pure get; parameters: a format with the kernel's name */
-    const char *unused;                              /* the first lines of such a function */
-    bool lane_at_a_time;                             /* one call a lane: faults and fuel end it, its variables lie in a struct */
-    bool builtins;                                   /* mul_hi, clz, as_TYPE; math functions of any type */
-    bool logical_not;                                /* a ^ true is !a */
-    bool (*is_wide)(const kir_value *v);             /* a u32 that is declared as u64; NULL: none is */
-    bool (*wide)(c_printer *p, const kir_value *v);  /* prints the statement of such a value; false: it is none */
-    void (*kernel_head)(c_printer *p);               /* from the signature to the first declaration */
-    void (*id)(c_printer *p, const kir_value *v);    /* the right-hand side of an ID, semicolon included */
-    void (*input)(c_printer *p, const kir_value *v); /* of an INPUT */
+/* Which form of a kernel is printed: a function of one lane (emit_c_lane) or the device form. */
+typedef struct c_form {
+    bool lane_at_a_time;                              /* one call a lane: faults and fuel end it, its variables lie in a struct */
+    const char *shared;                               /* in front of a variable that functions share */
+    const char *arguments;                            /* what functions that are not pure get */
+    const char *unused;                               /* the first lines of such a function */
+    void (*parameters)(c_printer *p);                 /* declarations of those arguments */
+    void (*kernel_head)(c_printer *p);                /* from the signature to the first declaration */
+    void (*id)(c_printer *p, const kir_value *v);     /* the right-hand side of an ID, semicolon included */
+    void (*input)(c_printer *p, const kir_value *v);  /* of an INPUT */
     bool (*memory)(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
-} c_dialect;
-extern const c_dialect emit_c_dialect, emit_opencl_dialect;
+    bool (*is_wide)(const kir_value *v);              /* a u32 that is declared as u64; NULL: none is */
+    bool (*wide)(c_printer *p, const kir_value *v);   /* prints the statement of such a value; false: it is none */
+} c_form;
 
 struct c_printer {
     const c_dialect *dialect;
+    const c_form *form;
     hg_text *out;
     const kir_module *module;
     char name[96];                /* the module's as a C name */
@@ -39,19 +34,20 @@ struct c_printer {
     const char *prefix;           /* function mode: name of the root, before every other name; NULL: a whole translation unit */
     const kir_function *root;
     int indent;
-    uint32_t inst;                                            /* last source instruction named in a comment, plus 1 */
-    bool kernel;                                              /* inside functions[0] */
-    bool common;                                              /* leave out branches, note them in *rare */
-    const char *unsupported;                                  /* why this module has no C text */
-    uint64_t helpers[EMIT_C_HELPER_COUNT][EMIT_C_KIND_COUNT]; /* non-zero: used; bit k + 1: with source kind k */
-    /* OpenCL */
+    uint32_t inst;                                  /* last source instruction named in a comment, plus 1 */
+    bool kernel;                                    /* inside functions[0] */
+    bool common;                                    /* leave out branches, note them in *rare */
+    const char *unsupported;                        /* why this module has no C text */
+    uint64_t helpers[EMIT_C_HELPER_COUNT][C_KINDS]; /* non-zero: used; bit k + 1: with source kind k */
+    /* the device form */
     const kir_device_layout *layout;
-    uint8_t *marks;   /* what is done with each slot, group memory and the record */
-    bool environment; /* functions get one */
-    bool fences[2];   /* used: acquire and release, sequentially consistent */
+    uint8_t *marks;              /* what is done with each slot, group memory, the record and ids */
+    bool environment;            /* functions get one */
+    bool fences[HG_SCOPE_COUNT]; /* used */
 };
 
-/* u8 u16 u32 u64 f32 f64 as 0 … 5 (bool counts as u8); -1 for others. */
+/* ---- emit_c_expr.c ---- */
+/* c_kind of a type; -1: a type without one. */
 int emit_c_kind(uint8_t type);
 const char *emit_c_type(const c_printer *p, uint8_t type);
 /* The name or literal by which a value is used. */
@@ -66,7 +62,7 @@ void emit_c_helpers(const c_printer *p, hg_text *out);
 /* "name_suffix" of tables and functions, unique in the file. */
 void emit_c_table_name(const c_printer *p, hg_text *out, const kir_table *t);
 
-/* ---- emit_c.c ---- */
+/* ---- emit_c_body.c ---- */
 /* What a function reaches: functions, callees first. */
 typedef struct c_reach {
     HG_VEC(const kir_function *) order;
@@ -80,13 +76,9 @@ void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r);
 void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share */
 void emit_c_line(c_printer *p);                                /* indentation of a new line */
 void emit_c_leave(c_printer *p);                               /* "return;" or "return 0;" */
-/* ---- emit_c_memory.c ---- */
-void emit_c_environment(hg_text *out); /* struct hg_env and what memory operations call */
 
-/* ---- emit_opencl_wide.c ---- */
-bool emit_opencl_widen(const kir_function *f); /* marks in scratch; false: out of memory. Requires kir_number */
-bool emit_opencl_is_wide(const kir_value *v);
-void emit_opencl_wide_name(c_printer *p, const kir_value *v); /* as an operand of 64 bits */
-bool emit_opencl_wide_statement(c_printer *p, const kir_value *v);
+/* ---- emit_c_memory.c ---- */
+extern const c_form emit_c_lane;
+void emit_c_environment(hg_text *out); /* struct hg_env and what memory operations call */
 
 #endif

@@ -314,19 +314,14 @@ static void print_input(c_printer *p, const kir_value *v) {
         hg_text_addf(p->out, "(%s)env->inputs[%u];\n", emit_c_type(p, v->type), index);
 }
 
-const c_dialect emit_c_dialect = {
-    .types = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"},
-    .signed_types = {"int8_t", "int16_t", "int32_t", "int64_t", "float", "double"},
-    .top_i64 = "INT64_MAX",
-    .u64_small = "UINT64_C(%llu)",
-    .u64_large = "UINT64_C(0x%llx)",
-    .table = "static const ",
-    .pointer = "",
-    .lane = "lane->",
-    .arguments = "env, lane",
-    .parameters = "hg_env *env, %s_lane *lane",
-    .unused = "    (void)env;\n    (void)lane;\n",
+static void print_parameters(c_printer *p) { hg_text_addf(p->out, "hg_env *env, %s_lane *lane", p->name); }
+
+const c_form emit_c_lane = {
     .lane_at_a_time = true,
+    .shared = "lane->",
+    .arguments = "env, lane",
+    .unused = "    (void)env;\n    (void)lane;\n",
+    .parameters = print_parameters,
     .kernel_head = print_kernel_head,
     .id = print_id,
     .input = print_input,

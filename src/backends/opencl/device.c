@@ -103,7 +103,7 @@ static void memory_caps(cl_device_id id, const char *extensions, const char *pre
     if (caps->max_shared_bytes > HG_MAX_SHARED_BYTES) caps->max_shared_bytes = HG_MAX_SHARED_BYTES;
 }
 
-/* The version of the language: 1.2, or a later one that has fences between the lanes of a device (emit_opencl). */
+/* The version of the language: 1.2, or a later one that has fences between the lanes of a device (emit/dialect_opencl.c). */
 static const char *language(cl_device_id id) {
     static const char *const WANTED[] = {"__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst",
                                          "__opencl_c_atomic_scope_device"};
@@ -118,7 +118,7 @@ static const char *language(cl_device_id id) {
     return found == HG_COUNT_OF(WANTED) ? "CL3.0" : "CL1.2";
 }
 
-/* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_opencl_record). */
+/* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_device_c_record). */
 enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
 
 static void group_caps(cl_device_id id, hg_device_caps *caps) {

@@ -108,7 +108,7 @@ static hg_status from_source(hg_device *d, const hg_text *source, const char *na
 
 static hg_status make_program(hg_driver_kernel *k, const hg_driver_code *code, const char *name) {
     hg_text source = {0};
-    hg_status status = emit_opencl(code->module, code->layout, "", &source);
+    hg_status status = emit_device_c(&emit_opencl_dialect, code->module, code->layout, "", &source);
     if (status == HG_OK) {
         make_key(k->device, &source, k->key);
         k->program = from_disk(k->device, k->key);
@@ -134,7 +134,7 @@ hg_status opencl_code_create(hg_device *d, const hg_driver_code *code, hg_driver
     if (!k) return hg_fail_memory();
     hg_mutex_init(&k->lock);
     k->device = d;
-    k->record = emit_opencl_record(code->module, code->layout);
+    k->record = emit_device_c_record(&emit_opencl_dialect, code->module, code->layout);
     k->group_memory = code->layout->uses_group_memory;
     k->flat = is_flat(code->module);
     emit_kernel_name(code->module, name);

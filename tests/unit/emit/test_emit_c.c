@@ -134,7 +134,7 @@ static char *emit(const hg_program *program, kir_module **module) {
     if (!*module) return NULL;
     hg_text text = {0};
     const kir_module *kernels[] = {*module};
-    hg_status status = emit_c(kernels, 1, "", EMIT_C, &text);
+    hg_status status = emit_c(kernels, 1, "", &text);
     CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error_text());
     return text.data;
 }

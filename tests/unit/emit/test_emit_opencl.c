@@ -34,7 +34,7 @@ static void check_text(const char *text, const char *name) {
 
 static void check_module(const device_kernel *k) {
     hg_text text = {0};
-    hg_status status = emit_opencl(k->module, &k->layout, "a test\n", &text);
+    hg_status status = emit_device_c(&emit_opencl_dialect, k->module, &k->layout, "a test\n", &text);
     CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error_text());
     if (status == HG_OK) check_text(text.data, k->module->name);
     hg_text_free(&text);
@@ -408,7 +408,7 @@ static void test_functions(device_fixture *d, const char *name, uint32_t more) {
     build_store(b, 1, offset, kir_add(b, kir_get(b, own), kir_get(b, shared)));
     CHECK(!inner.failed);
     device_kernel_end(&k, b);
-    CHECK_U64(emit_opencl_record(k.module, &k.layout), more > 100 ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
+    CHECK_U64(emit_device_c_record(&emit_opencl_dialect, k.module, &k.layout), more > 100 ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
     check_module(&k);
     uint32_t in[COUNT], out[COUNT];
     for (uint32_t n = 0; n < COUNT; n++) in[n] = n * 77;

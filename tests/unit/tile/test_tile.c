@@ -753,7 +753,7 @@ static hg_status try_all(const kir_module *m) {
     tile_launch launch = {.grid = {1, 1, 1}, .block = {300, 1, 1}, .lanes = 300, .inputs = (uint64_t[]){1}, .slots = &slot};
     if (status == HG_OK) status = tile_run(code, &launch, &fault);
     tile_kernel_destroy(code);
-    if (status == HG_OK) status = emit_c((const kir_module *const[]){m}, 1, "", EMIT_C, &text);
+    if (status == HG_OK) status = emit_c((const kir_module *const[]){m}, 1, "", &text);
     hg_text_free(&text);
     if (status == HG_OK)
         status = tile_map(&options, HG_OP_ADD, HG_TYPE_I256, 40, wide[2], (const uint8_t *const[]){wide[0], wide[1]}, 2, &fault);

@@ -1,11 +1,11 @@
 /* Offsets into group memory, computed in 64 bits where 32 provably give the same: compilers then see that neighbouring lanes touch
  * neighbouring words. (PoCL 3.1, transpose of 16 x 16 tiles: 12.7 ms instead of 19.4 ms.)
- * The places of such values are marked in their scratch; they are declared as ulong and read as (uint).
+ * The places of such values are marked in their scratch; they are declared as u64 and read as (u32).
  * Must not know: memory, control flow. */
-#include "emit/emit_c_internal.h"
+#include "emit/emit_device_c_internal.h"
 #include <string.h>
 
-static const char WANTED, WIDE; /* marks: an offset is computed from it; and is declared as ulong */
+static const char WANTED, WIDE; /* marks: an offset is computed from it; and is declared as u64 */
 
 static bool arithmetic(const kir_value *v) {
     if (v->type != HG_TYPE_U32) return false;
@@ -40,7 +40,7 @@ static void want(kir_value *v) {
     if (!v->scratch) v->scratch = (void *)(uintptr_t)&WANTED;
 }
 
-bool emit_opencl_widen(const kir_function *f) {
+bool emit_device_c_widen(const kir_function *f, bool widen) {
     uint64_t *most = hg_calloc((size_t)f->value_count + 1, sizeof *most);
     kir_value **values = hg_calloc((size_t)f->value_count + 1, sizeof *values);
     for (kir_value *v = kir_walk(NULL, f->body); v && most && values; v = kir_walk(v, f->body)) {
@@ -48,7 +48,7 @@ bool emit_opencl_widen(const kir_function *f) {
         values[v->id] = v;
         most[v->id] = v->type == KIR_VOID ? 0 : largest(v, most);
         bool access = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC;
-        if (access && v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN) want(v->args[0]);
+        if (widen && access && v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN) want(v->args[0]);
     }
     for (uint32_t i = f->value_count; i-- > 0 && most && values;) { /* users before what they use */
         kir_value *v = values[i];
@@ -63,30 +63,30 @@ bool emit_opencl_widen(const kir_function *f) {
     return ok;
 }
 
-bool emit_opencl_is_wide(const kir_value *v) { return v->scratch == &WIDE; }
+bool emit_device_c_is_wide(const kir_value *v) { return v->scratch == &WIDE; }
 
-void emit_opencl_wide_name(c_printer *p, const kir_value *v) {
+void emit_device_c_wide_name(c_printer *p, const kir_value *v) {
     if (v->op == KIR_CONST) {
         emit_c_literal(p, p->out, HG_TYPE_U64, v->u.imm);
-    } else if (emit_opencl_is_wide(v)) {
+    } else if (emit_device_c_is_wide(v)) {
         hg_text_addf(p->out, "v%u", (unsigned)v->id);
     } else {
-        hg_text_addf(p->out, "(ulong)");
+        hg_text_addf(p->out, "(%s)", emit_c_type(p, HG_TYPE_U64));
         emit_c_name(p, v);
     }
 }
 
 /* "const ulong v48 = (ulong)v11 * 17ul;" */
-bool emit_opencl_wide_statement(c_printer *p, const kir_value *v) {
-    if (!emit_opencl_is_wide(v) || !v->uses) return false;
+bool emit_device_c_wide_statement(c_printer *p, const kir_value *v) {
+    if (!emit_device_c_is_wide(v) || !v->uses) return false;
     emit_c_line(p);
-    hg_text_addf(p->out, "const ulong v%u = ", (unsigned)v->id);
-    emit_opencl_wide_name(p, v->args[0]);
+    hg_text_addf(p->out, "const %s v%u = ", emit_c_type(p, HG_TYPE_U64), (unsigned)v->id);
+    emit_device_c_wide_name(p, v->args[0]);
     if (v->op == KIR_SHL) {
         hg_text_addf(p->out, " << %u;\n", (unsigned)(v->args[1]->u.imm & 31));
     } else {
         hg_text_addf(p->out, v->op == KIR_ADD ? " + " : " * ");
-        emit_opencl_wide_name(p, v->args[1]);
+        emit_device_c_wide_name(p, v->args[1]);
         hg_text_addf(p->out, ";\n");
     }
     return true;

@@ -1,0 +1,68 @@
+/* OpenCL C 1.2 as a language of the C family. Must not know: drivers, devices by name. */
+#include "emit/c_dialect.h"
+
+/* OpenCL C 1.2 has mem_fence alone, which is nothing on some devices (PoCL 3.1 moves and removes stores across it). */
+#define FENCE(order)                                                                                                                 \
+    {                                                                                                                                \
+        "hg_fence_" order "();",                                                                                                     \
+            "static inline void hg_fence_" order "(void) {\n"                                                                        \
+            "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_" order                                               \
+            ") && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200\n"                                           \
+            "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_" order ", memory_scope_device);\n" \
+            "#else\n"                                                                                                                \
+            "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"                                                           \
+            "#endif\n"                                                                                                               \
+            "}\n"                                                                                                                    \
+    }
+
+#define ATOMICS(prefix)                                                                                      \
+    {                                                                                                        \
+        [KIR_ATOMIC_ADD] = prefix "add", [KIR_ATOMIC_UMIN] = prefix "min", [KIR_ATOMIC_SMIN] = prefix "min", \
+        [KIR_ATOMIC_UMAX] = prefix "max", [KIR_ATOMIC_SMAX] = prefix "max", [KIR_ATOMIC_AND] = prefix "and", \
+        [KIR_ATOMIC_OR] = prefix "or", [KIR_ATOMIC_XOR] = prefix "xor", [KIR_ATOMIC_EXCH] = prefix "xchg",   \
+        [KIR_ATOMIC_CAS] = prefix "cmpxchg"                                                                  \
+    }
+
+static const c_builtin BUILTINS[] = {
+    {KIR_CLZ, C_INTEGERS, "clz($0)"},        {KIR_MULHI_U, C_INTEGERS, "mul_hi($0, $1)"}, {KIR_FSQRT, C_FLOATS, "sqrt($0)"},
+    {KIR_FFMA, C_FLOATS, "fma($0, $1, $2)"}, {KIR_FFLOOR, C_FLOATS, "floor($0)"},         {KIR_FTRUNC, C_FLOATS, "trunc($0)"},
+    {KIR_FRINT, C_FLOATS, "rint($0)"},       {KIR_BITCAST, C_IN_U32, "as_uint($0)"},      {KIR_BITCAST, C_IN_U64, "as_ulong($0)"},
+    {KIR_BITCAST, C_IN_F32, "as_float($0)"}, {KIR_BITCAST, C_IN_F64, "as_double($0)"},    {0},
+};
+
+static const c_device_words DEVICE = {
+    .title = "OpenCL C 1.2; of later versions only fences",
+    .head = "#pragma OPENCL FP_CONTRACT OFF\n",
+    .head_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .head_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                     "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",
+    .kernel = "__kernel void ",
+    .memory = "__global ",
+    .group = "__local ",
+    .parameter_bytes = 1024, /* CL_DEVICE_MAX_PARAMETER_SIZE of the full profile is at least that */
+    .group_parameter = "__local ulong *group_memory",
+    .record = "%s_record record",
+    .ids = {"get_global_id(0)", "get_local_id(0)", "get_local_id(1)", "get_local_id(2)", "get_group_id(0)", "get_group_id(1)",
+            "get_group_id(2)"},
+    .atomics = {ATOMICS("atomic_"), ATOMICS("atom_")},
+    .atomic_qualifier = "volatile ",
+    .atomic_order = "",
+    .fences = {[HG_SCOPE_BLOCK] = FENCE("acq_rel"), [HG_SCOPE_DEVICE] = FENCE("acq_rel"), [HG_SCOPE_SYSTEM] = FENCE("seq_cst")},
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .wide_offsets = true,
+};
+
+const c_dialect emit_opencl_dialect = {
+    .types = {"uchar", "ushort", "uint", "ulong", "float", "double"},
+    .signed_types = {"char", "short", "int", "long", "float", "double"},
+    .u64_small = "%lluul",
+    .u64_large = "0x%llxul",
+    .top_i64 = "LONG_MAX",
+    .infinity = "INFINITY", /* NAN is any NaN: its bits are the program's */
+    .builtins = BUILTINS,
+    .logical_not = true,
+    .function = "static inline ",
+    .table = "__constant ",
+    .local = "__private ",
+    .device = &DEVICE,
+};

@@ -1,0 +1,349 @@
+/* Kernels in device form in a language of the C family. Expressions, names, comments and control flow are those of the C emitter, words
+ * those of the dialect; here is what a device adds: the kernel's parameters, the record, ids, and what functions see of them.
+ * Must not know: languages by name, drivers, devices. */
+#include "emit/emit_device_c_internal.h"
+#include <string.h>
+
+static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)); }
+
+/* ---- the record ---- */
+
+emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m, const kir_device_layout *layout) {
+    if (layout->record_bytes == 0) return EMIT_RECORD_NONE;
+    uint64_t bytes = dialect->device->by_address ? 0 : (m->slots.count + 1) * 8;
+    return bytes + layout->record_bytes <= dialect->device->parameter_bytes ? EMIT_RECORD_VALUE : EMIT_RECORD_BUFFER;
+}
+
+static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
+    static const char *const NAMES[] = {[KIR_FIELD_INPUT] = "input",
+                                        [KIR_FIELD_BASE] = "base",
+                                        [KIR_FIELD_LIMIT] = "limit",
+                                        [KIR_FIELD_SHARED_LIMIT] = "shared_limit",
+                                        [KIR_FIELD_SHARED_BYTES] = "shared_bytes",
+                                        [KIR_FIELD_SIZE] = "size",
+                                        [KIR_FIELD_COUNT] = "count",
+                                        [KIR_FIELD_FIRST] = "first",
+                                        [KIR_FIELD_LANES] = "lanes",
+                                        [KIR_FIELD_BLOCK_DIM] = "block_dim",
+                                        [KIR_FIELD_GRID_DIM] = "grid_dim",
+                                        [KIR_FIELD_DIGIT] = "digit",
+                                        [KIR_FIELD_BOX] = "box",
+                                        [KIR_FIELD_TABLE] = "entries",
+                                        [KIR_FIELD_FUEL] = "fuel",
+                                        [KIR_FIELD_ARENAS] = "arenas",
+                                        [KIR_FIELD_ZERO] = "zero"};
+    const kir_field *f = &p->layout->fields.data[i];
+    hg_text_addf(out, "%s_%u", f->kind < HG_COUNT_OF(NAMES) ? NAMES[f->kind] : "field", (unsigned)f->index);
+    if (f->reach) hg_text_addf(out, "_reach_%llu", (unsigned long long)f->reach);
+    if (f->high) hg_text_addf(out, "_high");
+}
+
+/* The field that begins at an offset; the count of fields when there is none. */
+static uint64_t field_at(const kir_module *m, uint32_t offset) {
+    for (uint64_t i = 0; i < m->inputs.count; i++)
+        if (m->inputs.data[i].index == offset) return i;
+    return m->inputs.count;
+}
+
+static void print_record(c_printer *p, hg_text *out) {
+    const kir_module *m = p->module;
+    if (p->layout->record_bytes == 0) return;
+    hg_text_addf(out, "/* What a launch tells every lane. */\ntypedef struct %s_record {\n", p->name);
+    for (uint32_t offset = 0; offset < p->layout->record_bytes;) {
+        uint64_t i = field_at(m, offset);
+        if (i == m->inputs.count) {
+            hg_text_addf(out, "    %s unused_%u;\n", emit_c_type(p, HG_TYPE_U32), (unsigned)offset);
+            offset += 4;
+            continue;
+        }
+        hg_text_addf(out, "    %s ", emit_c_type(p, m->inputs.data[i].type));
+        field_name(p, out, i);
+        hg_text_addf(out, ";\n");
+        offset += (uint32_t)kir_type_bytes(m->inputs.data[i].type);
+    }
+    hg_text_addf(out, "} %s_record;\n\n", p->name);
+}
+
+static void print_input(c_printer *p, const kir_value *v) {
+    bool same = v->u.imm < p->module->inputs.count && v->u.imm < p->layout->fields.count &&
+                emit_c_kind(p->module->inputs.data[v->u.imm].type) == emit_c_kind(v->type);
+    if (!same) {
+        p->unsupported = "an input that is no field of the record";
+        return;
+    }
+    text(p, p->kernel ? "record." : "env->record.");
+    field_name(p, p->out, v->u.imm);
+    text(p, ";\n");
+}
+
+/* ---- ids ---- */
+
+static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
+    [KIR_ID_THREAD] = "thread",   [KIR_ID_LOCAL_X] = "local_x", [KIR_ID_LOCAL_Y] = "local_y", [KIR_ID_LOCAL_Z] = "local_z",
+    [KIR_ID_GROUP_X] = "group_x", [KIR_ID_GROUP_Y] = "group_y", [KIR_ID_GROUP_Z] = "group_z"};
+
+static void print_id_value(c_printer *p, uint64_t id) {
+    hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->ids[id]);
+}
+
+/* Where ids come as parameters of the kernel, functions find them in their environment. */
+static void print_id(c_printer *p, const kir_value *v) {
+    if (v->u.imm >= KIR_DEVICE_ID_COUNT || v->type != HG_TYPE_U32)
+        p->unsupported = "an id that is not one of the device form";
+    else if (p->kernel || !p->dialect->device->id_parameters)
+        print_id_value(p, v->u.imm);
+    else
+        hg_text_addf(p->out, "env->%s", ID_NAMES[v->u.imm]);
+    text(p, ";\n");
+}
+
+/* ---- slots ---- */
+
+/* The offset in a field, or in two halves. */
+static void print_offset(c_printer *p, uint64_t field) {
+    const kir_field *low = &p->layout->fields.data[field];
+    text(p, "record.");
+    field_name(p, p->out, field);
+    for (uint64_t i = 0; i < p->layout->fields.count; i++) {
+        const kir_field *high = &p->layout->fields.data[i];
+        if (!high->high || high->kind != low->kind || high->index != low->index || high->reach != low->reach) continue;
+        text(p, " + ((ulong)record.");
+        field_name(p, p->out, i);
+        text(p, " << 32)");
+        return;
+    }
+}
+
+/* "    __global uchar *const s0 = s0_arena + record.base_0;" */
+static void print_base(c_printer *p, uint64_t slot) {
+    int32_t base = p->module->slots.data[slot].base;
+    bool by_address = p->dialect->device->by_address, used = p->marks[slot] & EMIT_DEVICE_USED;
+    if (by_address && used && base < 0) p->unsupported = "a slot without an address";
+    if (!used && !by_address) {
+        text(p, "    (void)");
+        emit_device_c_slot_name(p->module, p->out, slot);
+        text(p, base >= 0 ? "_arena;\n" : ";\n");
+    } else if (used && base >= 0) {
+        text(p, "    ");
+        emit_device_c_byte_pointer(p, slot);
+        text(p, "const ");
+        emit_device_c_slot_name(p->module, p->out, slot);
+        text(p, " = ");
+        if (by_address) {
+            text(p, "(");
+            emit_device_c_byte_pointer(p, slot);
+            text(p, ")(");
+        } else {
+            emit_device_c_slot_name(p->module, p->out, slot);
+            text(p, "_arena + ");
+        }
+        print_offset(p, (uint64_t)base);
+        text(p, by_address ? ");\n" : ";\n");
+    }
+}
+
+/* ---- what functions see of the kernel's memory: struct NAME_env ---- */
+
+/* Marks are those of slots, then these. */
+static void print_member_name(c_printer *p, uint64_t mark) {
+    if (mark < p->module->slots.count)
+        emit_device_c_slot_name(p->module, p->out, mark);
+    else if (mark == emit_device_c_group_mark(p))
+        text(p, "group");
+    else if (mark == emit_device_c_record_mark(p))
+        text(p, "record");
+    else
+        text(p, ID_NAMES[mark - emit_device_c_id_mark(p, 0)]);
+}
+
+static void print_member_type(c_printer *p, uint64_t mark) {
+    if (mark <= emit_device_c_group_mark(p))
+        emit_device_c_byte_pointer(p, mark);
+    else if (mark == emit_device_c_record_mark(p))
+        hg_text_addf(p->out, "%s_record ", p->name);
+    else
+        hg_text_addf(p->out, "%s ", emit_c_type(p, HG_TYPE_U32));
+}
+
+static void print_environment_value(c_printer *p) {
+    hg_text_addf(p->out, "    %s_env environment = {", p->name);
+    const char *comma = "";
+    for (uint64_t mark = 0; mark < emit_device_c_mark_count(p); mark++) {
+        if (!(p->marks[mark] & EMIT_DEVICE_OUTER)) continue;
+        text(p, comma);
+        comma = ", ";
+        if (!p->dialect->positional) {
+            text(p, ".");
+            print_member_name(p, mark);
+            text(p, " = ");
+        }
+        if (mark >= emit_device_c_id_mark(p, 0))
+            print_id_value(p, mark - emit_device_c_id_mark(p, 0));
+        else
+            print_member_name(p, mark);
+    }
+    text(p, *comma ? "};\n" : "0};\n");
+    hg_text_addf(p->out, "    %s%s_env *const env = &environment;\n    (void)env;\n", p->dialect->local, p->name);
+}
+
+/* The variables that functions share are members too. */
+static void print_environment(c_printer *p, hg_text *out) {
+    hg_text *kept = p->out;
+    p->out = out;
+    hg_text_addf(out, "/* What the functions of %s share. */\ntypedef struct %s_env {\n", p->module->name, p->name);
+    bool any = false;
+    for (uint64_t mark = 0; mark < emit_device_c_mark_count(p); mark++) {
+        if (!(p->marks[mark] & EMIT_DEVICE_OUTER)) continue;
+        text(p, "    ");
+        print_member_type(p, mark);
+        print_member_name(p, mark);
+        text(p, ";\n");
+        any = true;
+    }
+    if (!any) hg_text_addf(out, "    %s unused;\n", emit_c_type(p, HG_TYPE_U8));
+    p->indent = 1;
+    emit_c_declare_vars(p, NULL);
+    p->indent = 0;
+    hg_text_addf(out, "} %s_env;\n\n", p->name);
+    p->out = kept;
+}
+
+static void print_parameters(c_printer *p) { hg_text_addf(p->out, "%s%s_env *env", p->dialect->local, p->name); }
+
+/* ---- the kernel's head ---- */
+
+static bool reads_record(const c_printer *p) {
+    bool used = p->marks[emit_device_c_record_mark(p)] != 0;
+    for (uint64_t i = 0; i < p->module->slots.count; i++) used = used || (p->marks[i] && p->module->slots.data[i].base >= 0);
+    return used;
+}
+
+/* What stands between parameters, and after the number-th one: for the slots, then the record. */
+static void begin_parameter(c_printer *p, const char **comma) {
+    text(p, *comma);
+    *comma = ", ";
+}
+static void end_parameter(c_printer *p, uint32_t *number) {
+    if (p->dialect->device->attribute) hg_text_addf(p->out, p->dialect->device->attribute, (unsigned)*number);
+    ++*number;
+}
+
+static void print_kernel_parameters(c_printer *p, emit_record record) {
+    const c_device_words *words = p->dialect->device;
+    const char *comma = "";
+    uint32_t number = 0;
+    for (uint64_t i = 0; i < p->module->slots.count && !words->by_address; i++) {
+        begin_parameter(p, &comma);
+        emit_device_c_byte_pointer(p, i);
+        emit_device_c_slot_name(p->module, p->out, i);
+        if (p->module->slots.data[i].base >= 0) text(p, "_arena");
+        end_parameter(p, &number);
+    }
+    if (p->layout->uses_group_memory && words->group_parameter) {
+        begin_parameter(p, &comma);
+        text(p, words->group_parameter);
+    }
+    if (record != EMIT_RECORD_NONE) {
+        begin_parameter(p, &comma);
+        if (record == EMIT_RECORD_VALUE)
+            hg_text_addf(p->out, words->record, p->name);
+        else
+            hg_text_addf(p->out, "%sconst %s_record *record_memory", words->memory, p->name);
+        end_parameter(p, &number);
+    }
+    if (!words->id_parameters) return;
+    begin_parameter(p, &comma);
+    text(p, words->id_parameters);
+}
+
+static void print_kernel_head(c_printer *p) {
+    const c_device_words *words = p->dialect->device;
+    emit_record record = emit_device_c_record(p->dialect, p->module, p->layout);
+    hg_text_addf(p->out, "/* One invocation. */\n%s%s(", words->kernel, p->name);
+    print_kernel_parameters(p, record);
+    text(p, ") {\n");
+    if (record == EMIT_RECORD_BUFFER) hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
+    if (record != EMIT_RECORD_NONE && !reads_record(p)) text(p, "    (void)record;\n");
+    for (uint64_t i = 0; i < p->module->slots.count; i++) print_base(p, i);
+    if (p->layout->uses_group_memory && !words->group_parameter) hg_text_addf(p->out, "    %s\n", words->group_variable);
+    const char *byte = emit_c_type(p, HG_TYPE_U8);
+    if (p->marks[emit_device_c_group_mark(p)] & EMIT_DEVICE_USED)
+        hg_text_addf(p->out, "    %s%s *const group = (%s%s *)group_memory;\n", words->group, byte, words->group, byte);
+    else if (p->layout->uses_group_memory)
+        text(p, "    (void)group_memory;\n");
+    if (p->environment) print_environment_value(p);
+}
+
+static const c_form DEVICE = {
+    .shared = "env->",
+    .arguments = "env",
+    .unused = "    (void)env;\n",
+    .parameters = print_parameters,
+    .kernel_head = print_kernel_head,
+    .id = print_id,
+    .input = print_input,
+    .memory = emit_device_c_memory,
+    .is_wide = emit_device_c_is_wide,
+    .wide = emit_device_c_wide_statement,
+};
+
+/* ---- the whole text ---- */
+
+/* Marks slots, group memory, the record and ids, and finds what the text needs. */
+static void look(c_printer *p, const c_reach *r, bool *f64, bool *atomic64) {
+    for (uint64_t i = 0; i < r->order.count; i++) {
+        const kir_function *f = r->order.data[i];
+        bool outer = f != p->module->functions;
+        uint8_t used = (uint8_t)(EMIT_DEVICE_USED | (outer ? EMIT_DEVICE_OUTER : 0));
+        p->environment = p->environment || (outer && !f->pure);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            *f64 = *f64 || v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
+            *atomic64 = *atomic64 || (v->op == KIR_ATOMIC && v->u.mem.bytes == 8);
+            if (v->op == KIR_INPUT && v->uses) p->marks[emit_device_c_record_mark(p)] |= used;
+            if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT && p->dialect->device->id_parameters)
+                p->marks[emit_device_c_id_mark(p, v->u.imm)] |= used;
+            emit_device_c_mark_access(p, v, used);
+        }
+    }
+}
+
+static void print_head(c_printer *p, const char *about, bool f64, bool atomic64) {
+    const c_device_words *words = p->dialect->device;
+    hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about, words->head);
+    if (f64 && words->head_f64) text(p, words->head_f64);
+    if (atomic64 && words->head_atomic64) text(p, words->head_atomic64);
+    text(p, "\n");
+}
+
+static void print_file(c_printer *p, const char *about, const c_reach *r, hg_text *body, hg_text *out) {
+    bool f64 = false, atomic64 = false;
+    look(p, r, &f64, &atomic64);
+    p->out = body;
+    for (uint64_t i = 0; i < r->order.count; i++) emit_c_print_function(p, r->order.data[i]);
+    p->out = out;
+    print_head(p, about, f64, atomic64);
+    emit_c_helpers(p, out);
+    emit_device_c_fences(p);
+    print_record(p, out);
+    if (p->environment) print_environment(p, out);
+    emit_c_print_tables(p, out, r);
+    hg_text_add(out, body->data ? body->data : "", body->length);
+}
+
+hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel, const kir_device_layout *layout, const char *about,
+                        hg_text *out) {
+    hg_text body = {0};
+    c_reach reach = {0};
+    c_printer printer = {.dialect = dialect, .form = &DEVICE, .layout = layout, .module = kernel}, *p = &printer;
+    emit_kernel_name(kernel, p->name);
+    p->marks = hg_calloc((size_t)emit_device_c_mark_count(p), 1);
+    bool ok = p->marks && emit_c_reach(kernel, kernel->functions, true, &reach);
+    for (const kir_function *f = kernel->functions; f && ok; f = f->next) ok = emit_device_c_widen(f, dialect->device->wide_offsets);
+    if (ok) print_file(p, about, &reach, &body, out);
+    ok = ok && !body.failed && !out->failed;
+    hg_text_free(&body);
+    hg_vec_free(&reach.order);
+    hg_free(p->marks);
+    if (p->unsupported) return hg_fail(HG_ERROR_ISA, "no %s text for '%s': %s", dialect->device->title, kernel->name, p->unsupported);
+    return ok ? HG_OK : hg_fail_memory();
+}

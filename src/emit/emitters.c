@@ -1,0 +1,66 @@
+/* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of commands. */
+#include "emit/emit.h"
+#include <string.h>
+
+static hg_status print_kir(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    for (uint32_t i = 0; i < in->count; i++) kir_print(out, in->kernels[i]);
+    return HG_OK;
+}
+
+static hg_status print_lanes(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    return emit_c(in->kernels, in->count, in->about, out);
+}
+
+static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {
+    return emit_device_c(row->dialect, in->kernels[0], in->layout, in->about, out);
+}
+
+/* A record of 128 bytes is what every Vulkan device can push. */
+static hg_status make_words(const emit_input *in, bool debug, emit_words *words) {
+    emit_spirv_options options = {.caps = *in->caps,
+                                  .target = *in->target,
+                                  .record_is_pushed = in->layout->record_bytes <= 128,
+                                  .group = {in->group[0], in->group[1], in->group[2]},
+                                  .group_memory = in->group_memory,
+                                  .debug = debug};
+    return emit_spirv(in->kernels[0], in->layout, &options, words);
+}
+
+static hg_status print_spirv(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    emit_words words = {0};
+    hg_status status = make_words(in, in->debug, &words);
+    for (uint64_t i = 0; i < words.count && status == HG_OK; i++) {
+        uint32_t w = words.data[i];
+        const char bytes[4] = {(char)(w & 255), (char)(w >> 8 & 255), (char)(w >> 16 & 255), (char)(w >> 24)};
+        hg_text_add(out, bytes, sizeof bytes);
+    }
+    hg_vec_free(&words);
+    return status;
+}
+
+static hg_status print_spirv_text(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    emit_words words = {0};
+    hg_status status = make_words(in, true, &words);
+    if (status == HG_OK) status = emit_spirv_text(words.data, words.count, in->about, out);
+    hg_vec_free(&words);
+    return status;
+}
+
+enum { TEXT, BINARY }; /* emitters.def */
+static const emitter EMITTERS[] = {
+#define EMITTER(name, suffix, output, form, caps, print, about) {name, suffix, (output) == BINARY, EMIT_##form, caps, print, NULL, about},
+#define DIALECT(name, suffix, caps, about) {#name, suffix, false, EMIT_DEVICE, caps, print_dialect, &emit_##name##_dialect, about},
+#include "emit/emitters.def"
+};
+
+const emitter *emitter_get(uint32_t index) { return index < HG_COUNT_OF(EMITTERS) ? &EMITTERS[index] : NULL; }
+
+const emitter *emitter_find(const char *name) {
+    for (uint32_t i = 0; i < HG_COUNT_OF(EMITTERS); i++)
+        if (name && strcmp(EMITTERS[i].name, name) == 0) return &EMITTERS[i];
+    return NULL;
+}
