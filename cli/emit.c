@@ -13,15 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum target { TARGET_KIR, TARGET_C, TARGET_OPENCL, TARGET_SPIRV, TARGET_SPIRV_TEXT, TARGET_COUNT } target;
-static const char *const TARGETS[] = {"kir", "c", "opencl", "spirv", "spirv-asm"};
-
 typedef struct emit_options {
-    target target;
+    const emitter *target;
     const char *caps_name, *form_name;
     cli_capset caps; /* name NULL: the target's own */
     kir_device_options device;
-    bool device_form; /* kir: show that form */
+    bool device_form; /* of a target of the program: show that form */
     bool form_given;
     uint32_t group[3];
     uint64_t kernel; /* HG_NONE: all */
@@ -199,30 +196,6 @@ static hg_status make_device_kernel(const emit_options *o, const hg_program *pro
     return HG_OK;
 }
 
-static hg_status print_words(const emit_options *o, const emit_words *words, const char *about, hg_text *out) {
-    if (o->target == TARGET_SPIRV_TEXT) return emit_spirv_text(words->data, words->count, about, out);
-    for (uint64_t i = 0; i < words->count; i++) {
-        uint32_t w = words->data[i];
-        const char bytes[4] = {(char)(w & 255), (char)(w >> 8 & 255), (char)(w >> 16 & 255), (char)(w >> 24)};
-        hg_text_add(out, bytes, sizeof bytes);
-    }
-    return HG_OK;
-}
-
-static hg_status print_spirv(const emit_options *o, const device_kernel *k, const char *about, hg_text *out) {
-    emit_words words = {0};
-    emit_spirv_options s = {.caps = o->caps.kir,
-                            .target = o->caps.target,
-                            .record_is_pushed = k->layout.record_bytes <= 128,
-                            .group = {k->group[0], k->group[1], k->group[2]},
-                            .group_memory = k->group_memory,
-                            .debug = o->debug || o->target == TARGET_SPIRV_TEXT};
-    hg_status status = emit_spirv(k->module, &k->layout, &s, &words);
-    if (status == HG_OK) status = print_words(o, &words, about, out);
-    hg_vec_free(&words);
-    return status;
-}
-
 static hg_status print_device_kernel(const emit_options *o, const hg_program *program, const emit_kernel *kernel, const char *plan,
                                      hg_text *out) {
     device_kernel k = {0};
@@ -231,12 +204,17 @@ static hg_status print_device_kernel(const emit_options *o, const hg_program *pr
     if (status == HG_OK) {
         hg_text_addf(&about, "%s", plan);
         tell_slots(k.low, k.module, &about);
-        const char *text = about.data ? about.data : "";
-        if (o->target == TARGET_KIR)
-            kir_print(out, k.module);
-        else
-            status = o->target == TARGET_OPENCL ? emit_device_c(&emit_opencl_dialect, k.module, &k.layout, text, out)
-                                                : print_spirv(o, &k, text, out);
+        const kir_module *const kernels[] = {k.module};
+        emit_input in = {.kernels = kernels,
+                         .count = 1,
+                         .layout = &k.layout,
+                         .caps = &o->caps.kir,
+                         .target = &o->caps.target,
+                         .group = {k.group[0], k.group[1], k.group[2]},
+                         .group_memory = k.group_memory,
+                         .debug = o->debug,
+                         .about = about.data ? about.data : ""};
+        status = o->target->print(o->target, &in, out);
     }
     hg_text_free(&about);
     device_kernel_free(&k);
@@ -248,7 +226,7 @@ static hg_status print_kernels(const emit_options *o, const hg_program *program,
                                hg_text *out) {
     hg_text about = {0};
     hg_status status = HG_OK;
-    if (o->target == TARGET_SPIRV && list->count > 1 && o->kernel == HG_NONE)
+    if (o->target->binary && list->count > 1 && o->kernel == HG_NONE)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with --kernel 0 … %llu",
                        (unsigned long long)list->count, (unsigned long long)list->count - 1);
     if (o->kernel != HG_NONE && o->kernel >= list->count)
@@ -272,9 +250,9 @@ static hg_status print_device(const emit_options *o, const hg_program *program, 
     return status;
 }
 
-/* ---- C: every kernel in one text ---- */
+/* ---- lanes: every kernel in one text ---- */
 
-static hg_status print_c(const emit_options *o, hg_plan *plan, hg_text *text) {
+static hg_status print_lanes(const emit_options *o, hg_plan *plan, hg_text *text) {
     uint32_t count = (uint32_t)plan->kernels.count;
     hg_text about = {0};
     kir_module **low = hg_calloc(count + 1, sizeof *low);
@@ -288,7 +266,9 @@ static hg_status print_c(const emit_options *o, hg_plan *plan, hg_text *text) {
         if (status == HG_OK) status = kir_simplify(low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
     }
-    if (status == HG_OK) status = emit_c((const kir_module *const *)low, count, about.data ? about.data : "", text);
+    emit_input in = {
+        .kernels = (const kir_module *const *)low, .count = count, .caps = &o->caps.kir, .about = about.data ? about.data : ""};
+    if (status == HG_OK) status = o->target->print(o->target, &in, text);
     for (uint32_t i = 0; i < count && low; i++) kir_module_destroy(low[i]);
     hg_free(low);
     hg_text_free(&about);
@@ -297,7 +277,7 @@ static hg_status print_c(const emit_options *o, hg_plan *plan, hg_text *text) {
 
 /* ---- the whole program ---- */
 
-static hg_status print_kir(const emit_options *o, kir_module *module, hg_text *text) {
+static hg_status print_program(const emit_options *o, kir_module *module, hg_text *text) {
     kir_module *low = NULL, *shown = module;
     HG_TRY(kir_provenance(module));
     hg_status status = HG_OK;
@@ -308,7 +288,8 @@ static hg_status print_kir(const emit_options *o, kir_module *module, hg_text *t
     }
     if (status == HG_OK) {
         kir_find_uniformity(shown, shown->uses_barrier || shown->uses_shared);
-        kir_print(text, shown);
+        const kir_module *const modules[] = {shown};
+        status = o->target->print(o->target, &(emit_input){.kernels = modules, .count = 1, .about = ""}, text);
     }
     kir_module_destroy(low);
     return status;
@@ -322,15 +303,15 @@ static hg_status lower(const hg_program *program, const emit_options *o, hg_text
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     hg_status status = kir_build(cfg, &options, &module);
     if (status == HG_OK) status = kir_simplify(module);
-    bool whole = o->target == TARGET_KIR && !o->device_form; /* steps and all */
+    bool whole = o->target->form == EMIT_PROGRAM && !o->device_form; /* steps and all */
     if (status == HG_OK && whole && module->has_step && o->caps.name)
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                         "--caps with --target kir: the program has whole-array steps; --form shows its kernels");
-    if (status == HG_OK && whole) status = print_kir(o, module, text);
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--caps with --target %s: the program has whole-array steps; --form shows its kernels",
+                         o->target->name);
+    if (status == HG_OK && whole) status = print_program(o, module, text);
     if (status == HG_OK && !whole) {
         status = plan_build(module, &plan);
         if (status == HG_OK) module = NULL; /* the plan's now */
-        if (status == HG_OK) status = o->target == TARGET_C ? print_c(o, plan, text) : print_device(o, program, plan, text);
+        if (status == HG_OK) status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text) : print_device(o, program, plan, text);
     }
     plan_destroy(plan);
     kir_module_destroy(module);
@@ -341,20 +322,25 @@ static hg_status lower(const hg_program *program, const emit_options *o, hg_text
 /* ---- options ---- */
 
 static bool read_target(cli *c, const char *name, emit_options *o) {
-    char known[96] = "";
-    for (int i = 0; i < TARGET_COUNT; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", !i ? "" : i + 1 == TARGET_COUNT ? " or " : ", ", TARGETS[i]);
-        if (name && strcmp(name, TARGETS[i]) == 0) {
-            o->target = (target)i;
-            return true;
-        }
-    }
-    cli_usage(c, "--target expects %s, got '%s'", known, name ? name : "nothing");
-    return false;
+    hg_text known = {0};
+    o->target = emitter_find(name);
+    for (uint32_t i = 0; emitter_get(i); i++)
+        hg_text_addf(&known, "%s%s", !i ? "" : emitter_get(i + 1) ? ", " : " or ", emitter_get(i)->name);
+    if (!o->target) cli_usage(c, "--target expects %s, got '%s'", known.data ? known.data : "a name", name ? name : "nothing");
+    hg_text_free(&known);
+    return o->target != NULL;
 }
 
-/* What a target takes without --caps: a device that has what its language has. */
+/* What a target takes without --caps: the first of its row. */
+static bool find_caps(cli *c, const char *caps, emit_options *o) {
+    char first[32];
+    if (!caps) {
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(o->target->caps, " "), o->target->caps);
+        caps = first;
+    }
+    return cli_capset_find(c, "--caps", caps, &o->caps);
+}
+
 static bool read_caps(cli *c, const char *caps, const char *pretend, emit_options *o) {
     if (caps && pretend) {
         cli_usage(c, "--caps and --pretend exclude each other");
@@ -364,15 +350,13 @@ static bool read_caps(cli *c, const char *caps, const char *pretend, emit_option
         cli_usage(c, "--pretend expects poor, got '%s'", pretend);
         return false;
     }
-    if ((caps || pretend) && o->target == TARGET_C) {
-        cli_usage(c, "%s is for devices, not for --target c", caps ? "--caps" : "--pretend");
+    if ((caps || pretend) && o->target->form == EMIT_LANES) {
+        cli_usage(c, "%s is for devices, not for --target %s", caps ? "--caps" : "--pretend", o->target->name);
         return false;
     }
-    if (pretend) caps = "swiftshader";
-    if (!caps && o->target == TARGET_OPENCL) caps = "pocl";
-    if (!caps && (o->target == TARGET_SPIRV || o->target == TARGET_SPIRV_TEXT || o->device_form)) caps = "lavapipe";
-    if (caps) return cli_capset_find(c, "--caps", caps, &o->caps);
-    if (o->target == TARGET_C) emit_c_caps(&o->caps.kir);
+    if (pretend) caps = "poor";
+    if (caps || o->target->form == EMIT_DEVICE || o->device_form) return find_caps(c, caps, o);
+    if (o->target->form == EMIT_LANES) emit_c_caps(&o->caps.kir);
     return true;
 }
 
@@ -394,20 +378,53 @@ static bool read_form(cli *c, const char *form, const char *group, const char *f
         if (c->status == CLI_OK) cli_usage(c, "--group: no extent can be 0");
         return false;
     }
-    if (o->device_form && o->target == TARGET_C) {
-        cli_usage(c, "--form, --group and --fold are for devices, not for --target c");
+    if (o->device_form && o->target->form == EMIT_LANES) {
+        cli_usage(c, "--form, --group and --fold are for devices, not for --target %s", o->target->name);
         return false;
     }
     return true;
 }
 
 static bool may_write(cli *c, const emit_options *o, const char *out) {
-    if (o->target != TARGET_SPIRV || (out && strcmp(out, "-") != 0)) return true;
+    if (!o->target->binary || (out && strcmp(out, "-") != 0)) return true;
     if (c->json)
         cli_usage(c, "--json needs -o FILE");
     else if (isatty(STDOUT_FILENO))
-        cli_usage(c, "SPIR-V is not for a terminal: use -o FILE, or --target spirv-asm");
+        cli_usage(c, "--target %s is not for a terminal: use -o FILE, or a target of text", o->target->name);
     return c->status == CLI_OK;
+}
+
+/* ---- the list of targets ---- */
+
+static void add_caps(hg_json *json, const emitter *row) {
+    hg_json_key(json, "caps");
+    hg_json_begin_array(json);
+    for (const char *at = row->caps; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        hg_json_string(json, at, length);
+        at += length;
+    }
+    hg_json_end_array(json);
+}
+
+static void list_targets(cli *c) {
+    static const char *const FORMS[] = {[EMIT_PROGRAM] = "program", [EMIT_LANES] = "lanes", [EMIT_DEVICE] = "device"};
+    for (uint32_t i = 0; emitter_get(i); i++) {
+        const emitter *row = emitter_get(i);
+        if (!c->json) {
+            cli_out(c, "%-10s .%-7s %-7s %s\n", row->name, row->suffix, row->binary ? "binary" : "text", row->about);
+            continue;
+        }
+        hg_json json;
+        cli_json_item(c, &json);
+        hg_json_add_text(&json, "name", row->name);
+        hg_json_add_text(&json, "suffix", row->suffix);
+        hg_json_add_bool(&json, "binary", row->binary);
+        hg_json_add_text(&json, "form", FORMS[row->form]);
+        add_caps(&json, row);
+        hg_json_add_text(&json, "about", row->about);
+        hg_json_end_object(&json);
+    }
 }
 
 int command_emit(int argc, char **argv) {
@@ -415,7 +432,7 @@ int command_emit(int argc, char **argv) {
     emit_options o = {0};
     const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL, *form = NULL, *group = NULL, *fold = NULL,
                *kernel = NULL;
-    bool large = false, no_addresses = false;
+    bool large = false, no_addresses = false, list = false;
     const cli_option options[] = {
         {"-o", &out, NULL, false},
         {"--output", &output, NULL, false},
@@ -426,13 +443,22 @@ int command_emit(int argc, char **argv) {
         {"--group", &group, NULL, false},
         {"--fold", &fold, NULL, false},
         {"--kernel", &kernel, NULL, false},
+        {"--list", NULL, &list, false},
         {"--large", NULL, &large, false},
         {"--proven", NULL, &o.device.proven, false},
         {"--whole-blocks", NULL, &o.device.whole_blocks, false},
         {"--descriptors", NULL, &no_addresses, false},
         {"-g", NULL, &o.debug, false},
     };
-    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    if (list) {
+        if (c.arguments.count)
+            cli_usage(&c, "--list expects no argument, got '%s'", c.arguments.data[0]);
+        else
+            list_targets(&c);
+        return cli_finish(&c);
+    }
+    if (!cli_one_file(&c)) return cli_finish(&c);
     if (!out) out = output;
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);

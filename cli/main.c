@@ -14,7 +14,7 @@ static const struct {
     {"asm", command_asm, "FILE [-g] [-o OUT]                                      assemble to a container"},
     {"disasm", command_disasm, "FILE [-o OUT]                                           write canonical text"},
     {"verify", command_verify, "FILE…                                                   check programs"},
-    {"emit", command_emit, "FILE --target kir|c|opencl|spirv|spirv-asm [-o OUT]     show what a program is lowered to"},
+    {"emit", command_emit, "FILE --target TARGET [-o OUT] | --list                  show what a program is lowered to"},
     {"ops", command_ops, "[--backend B] [--device N]                              list the instructions: native or lowered"},
     {"devices", command_devices, "                                                        list backends and devices"},
     {"atlas", command_atlas, "class|table|graph|orbit|torus|invert|character …        the 96 classes of bytes and their algebra"},

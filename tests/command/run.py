@@ -332,7 +332,11 @@ def emission():
     both = run("emit", two, "--target", "opencl")
     check(re.findall(r"__kernel void (\w+)", both.out) == ["p_0_kernel", "p_1_kernel", "reduce_add_i32_kernel"], f"the kernels of a program with a whole-array step: {both.out[:300]}")
     check(run("emit", two, "--target", "opencl", "--kernel", "1").out.count("__kernel void p_1") == 1, "one kernel of several")
-    expect(run("emit", axpy, "--target", "cobol"), 2, r"--target expects kir, c, opencl, spirv or spirv-asm, got 'cobol'", what="unknown target")
+    targets = [row["name"] for row in json.loads(run("emit", "--list", "--json").out)["outputs"]]
+    check({"kir", "c", "opencl", "spirv", "spirv-asm"} <= set(targets), f"emit --list --json: {targets}")
+    check([line.split()[0] for line in run("emit", "--list").out.strip().split("\n")] == targets, "emit --list")
+    expect(run("emit", "--list", axpy), 2, r"--list expects no argument", what="a list of targets with a file")
+    expect(run("emit", axpy, "--target", "cobol"), 2, rf"--target expects {', '.join(targets[:-1])} or {targets[-1]}, got 'cobol'", what="unknown target")
     expect(run("emit", axpy, "--target", "opencl", "--form", "round"), 2, r"--form expects flat or block", what="unknown form")
     expect(run("emit", axpy, "--target", "c", "--group", "8"), 2, r"not for --target c", what="a group for C")
     expect(run("emit", axpy, "--target", "opencl", "--group", "0"), 2, r"no extent can be 0", what="an empty group")
