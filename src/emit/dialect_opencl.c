@@ -2,33 +2,39 @@
 #include "emit/c_dialect.h"
 
 /* OpenCL C 1.2 has mem_fence alone, which is nothing on some devices (PoCL 3.1 moves and removes stores across it). */
-#define FENCE(order)                                                                                                                 \
-    {                                                                                                                                \
-        "hg_fence_" order "();",                                                                                                     \
-            "static inline void hg_fence_" order "(void) {\n"                                                                        \
-            "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_" order                                               \
-            ") && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200\n"                                           \
-            "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_" order ", memory_scope_device);\n" \
-            "#else\n"                                                                                                                \
-            "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"                                                           \
-            "#endif\n"                                                                                                               \
-            "}\n"                                                                                                                    \
-    }
+#define FENCE_FUNCTION(order)                                                                                                \
+    "static inline void hg_fence_" order "(void) {\n"                                                                        \
+    "#if __OPENCL_C_VERSION__ >= 300 ? defined(__opencl_c_atomic_order_" order                                               \
+    ") && defined(__opencl_c_atomic_scope_device) : __OPENCL_C_VERSION__ >= 200\n"                                           \
+    "    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_order_" order ", memory_scope_device);\n" \
+    "#else\n"                                                                                                                \
+    "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"                                                           \
+    "#endif\n"                                                                                                               \
+    "}\n"
 
-#define ATOMICS(prefix)                                                                                      \
-    {                                                                                                        \
-        [KIR_ATOMIC_ADD] = prefix "add", [KIR_ATOMIC_UMIN] = prefix "min", [KIR_ATOMIC_SMIN] = prefix "min", \
-        [KIR_ATOMIC_UMAX] = prefix "max", [KIR_ATOMIC_SMAX] = prefix "max", [KIR_ATOMIC_AND] = prefix "and", \
-        [KIR_ATOMIC_OR] = prefix "or", [KIR_ATOMIC_XOR] = prefix "xor", [KIR_ATOMIC_EXCH] = prefix "xchg",   \
-        [KIR_ATOMIC_CAS] = prefix "cmpxchg"                                                                  \
-    }
+/* clang-format off */
+#define FENCE(order) {"hg_fence_" order "();", FENCE_FUNCTION(order)}
+#define ATOMICS(prefix) {                                                                                                            \
+    [KIR_ATOMIC_ADD]  = prefix "add", [KIR_ATOMIC_AND]  = prefix "and", [KIR_ATOMIC_OR]   = prefix "or",                             \
+    [KIR_ATOMIC_XOR]  = prefix "xor", [KIR_ATOMIC_UMIN] = prefix "min", [KIR_ATOMIC_SMIN] = prefix "min",                            \
+    [KIR_ATOMIC_UMAX] = prefix "max", [KIR_ATOMIC_SMAX] = prefix "max", [KIR_ATOMIC_EXCH] = prefix "xchg",                           \
+    [KIR_ATOMIC_CAS]  = prefix "cmpxchg"}
 
 static const c_builtin BUILTINS[] = {
-    {KIR_CLZ, C_INTEGERS, "clz($0)"},        {KIR_MULHI_U, C_INTEGERS, "mul_hi($0, $1)"}, {KIR_FSQRT, C_FLOATS, "sqrt($0)"},
-    {KIR_FFMA, C_FLOATS, "fma($0, $1, $2)"}, {KIR_FFLOOR, C_FLOATS, "floor($0)"},         {KIR_FTRUNC, C_FLOATS, "trunc($0)"},
-    {KIR_FRINT, C_FLOATS, "rint($0)"},       {KIR_BITCAST, C_IN_U32, "as_uint($0)"},      {KIR_BITCAST, C_IN_U64, "as_ulong($0)"},
-    {KIR_BITCAST, C_IN_F32, "as_float($0)"}, {KIR_BITCAST, C_IN_F64, "as_double($0)"},    {0},
+    {KIR_CLZ,     C_INTEGERS, "clz($0)"},
+    {KIR_MULHI_U, C_INTEGERS, "mul_hi($0, $1)"},
+    {KIR_FSQRT,   C_FLOATS,   "sqrt($0)"},
+    {KIR_FFMA,    C_FLOATS,   "fma($0, $1, $2)"},
+    {KIR_FFLOOR,  C_FLOATS,   "floor($0)"},
+    {KIR_FTRUNC,  C_FLOATS,   "trunc($0)"},
+    {KIR_FRINT,   C_FLOATS,   "rint($0)"},
+    {KIR_BITCAST, C_IN_U32,   "as_uint($0)"},
+    {KIR_BITCAST, C_IN_U64,   "as_ulong($0)"},
+    {KIR_BITCAST, C_IN_F32,   "as_float($0)"},
+    {KIR_BITCAST, C_IN_F64,   "as_double($0)"},
+    {0},
 };
+/* clang-format on */
 
 static const c_device_words DEVICE = {
     .title = "OpenCL C 1.2; of later versions only fences",
