@@ -23,7 +23,7 @@ void cli_close_backend(cli *c, const cli_launch *o, hg_backend *backend);
 bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, hg_launch *launch);
 /* A buffer or pool for every parameter, with the data of those that have any. */
 hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NODISCARD;
-/* Prints and writes what a run left in its outputs (run.c). */
+/* Prints and writes what a run left in its outputs (collect.c). */
 hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) HG_NODISCARD;
 
 /* run_circuit.c: runs c->circuit. */

@@ -1,7 +1,7 @@
 /* JSON kernels: what the files of this translator share. A document goes through three steps, none of them recursive:
  *   document.c   what stands around a body: version, name, parameters
  *   tree.c       body to a tape of typed nodes in the order of evaluation (statement.c, expression.c, typing.c)
- *   lower.c      tape to instructions (operate.c, code.c), then to a program
+ *   lower.c      tape to instructions (operate.c, code.c), then to a program (program.c)
  * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics.md, section 7.
  * Must not know: how programs run. */
 #ifndef HG_TRANSLATORS_JSON_KERNEL_H
@@ -30,10 +30,6 @@ static inline bool jk_is_float(jk_type t) { return (t < HG_TYPE_COUNT && hg_type
 static inline bool jk_is_literal(jk_type t) { return t == JK_WHOLE || t == JK_REAL; }
 /* The type its values have in registers and arrays. */
 static inline hg_type jk_held(jk_type t) { return t == JK_BOOL ? HG_TYPE_U8 : t == JK_POINTER ? HG_TYPE_U64 : (hg_type)t; }
-/* "f32", "bool", "an integer literal", … */
-const char *jk_type_name(jk_type t);
-/* Scalar names of a document; usize is u64. */
-bool jk_scalar_from_name(const char *name, size_t length, jk_type *type);
 
 /* ---- names ---- */
 
@@ -185,16 +181,24 @@ const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const 
 
 /* ---- document.c ---- */
 void jk_read_document(jk_kernel *k);
+
+/* ---- names.c ---- */
+/* "f32", "bool", "an integer literal", … */
+const char *jk_type_name(jk_type t);
+/* Scalar names of a document; usize is u64. */
+bool jk_scalar_from_name(const char *name, size_t length, jk_type *type);
 /* JK_NONE: there is no such name. */
 uint32_t jk_find_name(const jk_kernel *k, const char *text, size_t length);
 uint32_t jk_add_name(jk_kernel *k, uint32_t token, jk_name_kind kind, jk_type type);
 
-/* ---- tree.c, statement.c, expression.c: the body to nodes ---- */
-void jk_read_body(jk_kernel *k, uint32_t body);
+/* ---- node.c ---- */
 uint32_t jk_add_node(jk_kernel *k, jk_node_kind kind, uint8_t op, jk_type type, uint32_t token, uint32_t a, uint32_t b, uint32_t c);
 void jk_push(jk_kernel *k, uint8_t task, uint32_t token, uint32_t extra);
 uint32_t jk_pop(jk_kernel *k); /* the value pushed last */
 void jk_push_value(jk_kernel *k, uint32_t node);
+
+/* ---- tree.c, statement.c, expression.c: the body to nodes ---- */
+void jk_read_body(jk_kernel *k, uint32_t body);
 enum {
     JK_TASK_BLOCK,
     JK_TASK_SET,
@@ -247,8 +251,12 @@ bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
 
 /* ---- lower.c, lower_internal.h: nodes to instructions ---- */
 hg_status jk_lower(jk_kernel *k, hg_program **program);
+/* named.c */
 hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
-/* Declares the parameters with their directions. */
+/* The document of a kernel without a body that does one operation ("add", "exp"), and its name. HG_ERROR_ISA: there is none. */
+enum { JK_WORD_BYTES = 24 };
+hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document);
+/* Declares the parameters with their directions (program.c). */
 void jk_declare_params(jk_kernel *k, hg_builder *b);
 /* The finished builder to a program with lines. tokens: one an instruction, or NULL: all at the document. */
 hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program);

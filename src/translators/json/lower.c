@@ -424,19 +424,6 @@ static void lower_node(lowering *l, uint32_t node) {
     }
 }
 
-void jk_declare_params(jk_kernel *k, hg_builder *b) {
-    static const int directions[] = {HG_PARAM_IN, HG_PARAM_IN, HG_PARAM_OUT, HG_PARAM_INOUT};
-    for (uint32_t i = 0; i < k->param_count; i++) {
-        const jk_name *n = &k->names[i];
-        char *name = hg_arena_text(&k->arena, n->text, n->length);
-        if (!name) return;
-        if (n->kind == JK_ARRAY)
-            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], NULL, HG_NO_DIMS);
-        else
-            hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
-    }
-}
-
 static void begin(lowering *l, jk_kernel *k) {
     jk_code *c = &l->code;
     c->kernel = k;

@@ -96,6 +96,8 @@ void jk_place_label(jk_code *c, uint32_t label);
 void jk_place_top(jk_code *c, uint32_t label); /* of a loop: it will be jumped to from behind */
 void jk_jump(jk_code *c, uint32_t label);
 void jk_jump_if(jk_code *c, uint32_t label); /* p0 */
+
+/* ---- program.c ---- */
 hg_status jk_assemble(jk_code *c, hg_program **program);
 
 /* ---- operate.c ---- */

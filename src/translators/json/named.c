@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 32, WORD_BYTES = 24 };
+enum { MOST_WORDS = 32 };
 typedef struct words {
-    char word[MOST_WORDS][WORD_BYTES];
+    char word[MOST_WORDS][JK_WORD_BYTES];
     uint32_t count;
 } words;
 
@@ -19,12 +19,12 @@ static void split(words *w, const char *name, size_t length) {
     for (size_t i = 0; i <= length && w->count < MOST_WORDS; i++) {
         char c = i < length ? lower(name[i]) : '_';
         if (c == '_' || is_digit(c)) {
-            if (used && used < WORD_BYTES) w->count++;
+            if (used && used < JK_WORD_BYTES) w->count++;
             used = 0;
-            if (w->count < MOST_WORDS) memset(w->word[w->count], 0, WORD_BYTES);
-        } else if (used < WORD_BYTES) {
+            if (w->count < MOST_WORDS) memset(w->word[w->count], 0, JK_WORD_BYTES);
+        } else if (used < JK_WORD_BYTES) {
             w->word[w->count][used] = c;
-            used += used + 1 < WORD_BYTES ? 1 : WORD_BYTES; /* longer than every word of the list */
+            used += used + 1 < JK_WORD_BYTES ? 1 : JK_WORD_BYTES; /* longer than every word of the list */
         }
     }
 }
@@ -327,10 +327,7 @@ hg_status jk_lower_by_name(jk_kernel *k, hg_program **program) {
 
 /* ---- one operation by its name ---- */
 
-/* A document with an empty body is the same thing. */
-hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type, hg_program **program) {
-    if (!operation || !program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", operation ? "program" : "operation");
-    *program = NULL;
+hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document) {
     words w = {.count = 0};
     split(&w, operation, strlen(operation));
     bool two = binary_op(&w) != HG_OP_NONE, one = unary_op(&w) != HG_OP_NONE || has(&w, "relu");
@@ -340,23 +337,17 @@ hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type
         return status;
     }
     static const char scalar[] = "{\"kind\":\"scalar\",\"type\":\"%s\"}";
-    hg_text text = {0};
     char element[64];
+    memcpy(name, w.word[0], sizeof w.word[0]);
     snprintf(element, sizeof element, scalar, type < HG_TYPE_COUNT ? hg_type_name(type) : "");
-    hg_text_addf(&text, "{\"version\":\"1.0\",\"kernel\":{\"name\":\"%s\",\"body\":[],\"params\":[", w.word[0]);
+    hg_text_addf(document, "{\"version\":\"1.0\",\"kernel\":{\"name\":\"%s\",\"body\":[],\"params\":[", w.word[0]);
     for (int i = two ? 0 : 1; i < 3; i++)
-        hg_text_addf(&text, "{\"name\":\"%s\",\"type\":{\"kind\":\"device_array\",\"element_type\":%s}},",
+        hg_text_addf(document, "{\"name\":\"%s\",\"type\":{\"kind\":\"device_array\",\"element_type\":%s}},",
                      i == 2 ? "out"
                      : !two ? "x"
                      : i    ? "b"
                             : "a",
                      element);
-    hg_text_addf(&text, "{\"name\":\"n\",\"type\":{\"kind\":\"scalar\",\"type\":\"u64\"}}]}}");
-    hg_status status = text.failed ? hg_fail_memory() : hg_json_to_isa_translate(text.data, text.length, NULL, program);
-    hg_text_free(&text);
-    if (status == HG_ERROR_ISA) { /* the caller knows of no document */
-        (void)hg_fail(status, "operation %s has no kernel for type %s", w.word[0], hg_type_name(type));
-        memcpy(hg_error_record()->code, "N06", 4);
-    }
-    return status;
+    hg_text_addf(document, "{\"name\":\"n\",\"type\":{\"kind\":\"scalar\",\"type\":\"u64\"}}]}}");
+    return document->failed ? hg_fail_memory() : HG_OK;
 }

@@ -145,6 +145,23 @@ hg_status hg_json_to_isa_translate(const char *text, size_t length, hg_diagnosti
     return hg_json_to_isa_translate_named(text, length, NULL, diagnostics, program);
 }
 
+/* A document with an empty body is the same thing. */
+hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type, hg_program **program) {
+    if (!operation || !program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", operation ? "program" : "operation");
+    *program = NULL;
+    hg_text text = {0};
+    char name[JK_WORD_BYTES];
+    hg_status status = jk_write_operation(operation, type, name, &text);
+    bool known = status == HG_OK;
+    if (known) status = hg_json_to_isa_translate(text.data, text.length, NULL, program);
+    hg_text_free(&text);
+    if (known && status == HG_ERROR_ISA) { /* the caller knows of no document */
+        (void)hg_fail(status, "operation %s has no kernel for type %s", name, hg_type_name(type));
+        memcpy(hg_error_record()->code, "N06", 4);
+    }
+    return status;
+}
+
 /* ---- all ---- */
 
 typedef struct all {

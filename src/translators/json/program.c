@@ -1,0 +1,180 @@
+/* A program made of a kernel's instructions: its parameters, the instructions with labels and what was hoisted in front of them, its lines.
+ * Must not know: nodes. */
+#include "translators/json/lower_internal.h"
+
+void jk_declare_params(jk_kernel *k, hg_builder *b) {
+    static const int directions[] = {HG_PARAM_IN, HG_PARAM_IN, HG_PARAM_OUT, HG_PARAM_INOUT};
+    for (uint32_t i = 0; i < k->param_count; i++) {
+        const jk_name *n = &k->names[i];
+        char *name = hg_arena_text(&k->arena, n->text, n->length);
+        if (!name) return;
+        if (n->kind == JK_ARRAY)
+            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], NULL, HG_NO_DIMS);
+        else
+            hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
+    }
+}
+
+static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(bits >> (8 * i));
+    return hg_imm_bits(bytes);
+}
+
+static hg_arg address_of(const jk_inst *in) {
+    return in->has_index ? hg_addr_buffer(in->a, in->b) : hg_addr_disp(hg_addr_buffer_start(in->a), (int64_t)in->bits);
+}
+
+static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *labels) {
+    hg_arg arg[5];
+    uint32_t n = 0;
+    uint8_t bytes[8];
+    hg_type type2 = HG_TYPE_COUNT;
+    switch ((hg_op)in->op) {
+    case HG_OP_MOV_IMM:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = bits_of(in->bits, bytes);
+        break;
+    case HG_OP_LDG:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = address_of(in);
+        break;
+    case HG_OP_STG:
+        arg[n++] = address_of(in);
+        arg[n++] = hg_arg_reg(in->c);
+        break;
+    case HG_OP_ATOM_ADD:
+    case HG_OP_ATOM_MIN:
+    case HG_OP_ATOM_MAX:
+    case HG_OP_ATOM_AND:
+    case HG_OP_ATOM_OR:
+    case HG_OP_ATOM_XOR:
+    case HG_OP_ATOM_EXCH:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = address_of(in);
+        arg[n++] = hg_arg_reg(in->c);
+        break;
+    case HG_OP_SET:
+        arg[n++] = hg_arg_name(hg_condition_name((hg_condition)in->cond));
+        arg[n++] = hg_arg_pred(0);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = hg_arg_reg(in->b);
+        break;
+    case HG_OP_SEL:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_pred(0);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = hg_arg_reg(in->b);
+        break;
+    case HG_OP_BRA:
+        arg[n++] = in->predicated ? hg_arg_pred(0) : hg_arg_make(HG_ARG_NO_PRED, 0, 0);
+        arg[n++] = hg_arg_label(labels[in->label]);
+        break;
+    case HG_OP_EXIT: break;
+    case HG_OP_PARALLEL_MAP:
+    case HG_OP_PARALLEL_MAP_BINARY:
+    case HG_OP_PARALLEL_REDUCE_MEM:
+        arg[n++] = in->op == HG_OP_PARALLEL_REDUCE_MEM ? hg_addr_buffer_start(in->a) : hg_array(in->a);
+        arg[n++] = hg_array(in->b);
+        if (in->op == HG_OP_PARALLEL_MAP_BINARY) arg[n++] = hg_array(in->c);
+        arg[n++] = hg_arg_name(hg_opname_name((hg_opname)in->cond));
+        arg[n++] = in->counted ? hg_count_reg(in->d) : hg_count(in->bits);
+        break;
+    default: {
+        uint8_t count = hg_op_get((hg_op)in->op)->operand_count;
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_reg(in->a);
+        if (count == 3) arg[n++] = hg_arg_reg(in->b);
+        if (in->op == HG_OP_CVT) type2 = (hg_type)in->type2;
+    }
+    }
+    hg_builder_add(b, hg_op_get((hg_op)in->op)->opcode, (hg_type)in->type, type2, arg, n);
+}
+
+/* What stands in front of each instruction: two lists an index, of labels and of hoisted instructions. */
+typedef struct fronts {
+    uint32_t *label, *next_label, *hoisted, *next_hoisted;
+} fronts;
+
+static void free_fronts(fronts *f) {
+    hg_free(f->label);
+    hg_free(f->next_label);
+    hg_free(f->hoisted);
+    hg_free(f->next_hoisted);
+}
+
+static bool make_fronts(const jk_code *c, fronts *f) {
+    size_t insts = (size_t)c->insts.count + 1;
+    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t)),
+                  hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->hoisted.count + 1) * sizeof(uint32_t))};
+    if (!f->label || !f->next_label || !f->hoisted || !f->next_hoisted) return false;
+    for (size_t i = 0; i < insts; i++) f->label[i] = f->hoisted[i] = UINT32_MAX;
+    for (uint64_t i = c->labels.count; i-- > 0;) {
+        if (!c->labels.data[i].used || !c->labels.data[i].placed) continue;
+        f->next_label[i] = f->label[c->labels.data[i].inst];
+        f->label[c->labels.data[i].inst] = (uint32_t)i;
+    }
+    for (uint64_t i = c->hoisted.count; i-- > 0;) {
+        f->next_hoisted[i] = f->hoisted[c->hoisted.data[i].label];
+        f->hoisted[c->hoisted.data[i].label] = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
+    fronts f;
+    hg_label *labels = hg_calloc((size_t)c->labels.count + 1, sizeof *labels);
+    bool good = make_fronts(c, &f) && labels;
+    for (uint64_t i = 0; good && i < c->labels.count; i++)
+        if (c->labels.data[i].used && c->labels.data[i].placed) labels[i] = hg_builder_label(b);
+    for (uint32_t i = 0; good && i < c->constant_count; i++) {
+        jk_inst in = {.op = HG_OP_MOV_IMM, .type = c->constants[i].type, .d = c->constants[i].reg, .bits = c->constants[i].bits};
+        add_instruction(b, &in, labels);
+        *tokens++ = c->kernel->root;
+    }
+    for (uint64_t i = 0; good && i <= c->insts.count; i++) {
+        for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l]) hg_builder_place(b, labels[l]);
+        for (uint32_t h = f.hoisted[i]; h != UINT32_MAX; h = f.next_hoisted[h]) {
+            add_instruction(b, &c->hoisted.data[h], labels);
+            *tokens++ = c->hoisted.data[h].token;
+        }
+        if (i == c->insts.count) break;
+        add_instruction(b, &c->insts.data[i], labels);
+        *tokens++ = c->insts.data[i].token;
+    }
+    free_fronts(&f);
+    hg_free(labels);
+    return good;
+}
+
+hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program) {
+    HG_TRY(hg_builder_build(b, k->diagnostics, program));
+    hg_program *p = *program;
+    p->lines = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->lines + 1);
+    p->columns = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->columns + 1);
+    if (!p->lines || !p->columns) {
+        hg_program_release(p);
+        *program = NULL;
+        return hg_fail_memory();
+    }
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        hg_place place = jk_place(k, tokens ? tokens[i] : k->root);
+        p->lines[i] = place.line;
+        p->columns[i] = place.column;
+    }
+    return HG_OK;
+}
+
+hg_status jk_assemble(jk_code *c, hg_program **program) {
+    jk_kernel *k = c->kernel;
+    hg_builder *b = hg_builder_create(k->name);
+    uint32_t *tokens = hg_alloc(((size_t)c->insts.count + c->hoisted.count + c->constant_count + 1) * sizeof *tokens);
+    hg_status status = HG_OK;
+    jk_declare_params(k, b);
+    if (!b || !tokens || !add_all(c, b, tokens))
+        status = hg_fail_memory();
+    else
+        status = jk_finish(k, b, tokens, program);
+    hg_builder_destroy(b);
+    hg_free(tokens);
+    return status;
+}
