@@ -1,6 +1,6 @@
 /* Memory that Atlas instructions keep in a context: phases and resonance accumulators, as kernels and the host see it. The launch reads
  * the *start* part, which does not change while it runs, and adds to the *pending* part with atomics whose order does not matter; the
- * host folds pending into start between launches (runtime/state.c). All zero in a new context. Byte offsets; words are u32.
+ * host folds pending into start between launches (runtime/context_state.c). All zero in a new context. Byte offsets; words are u32.
  *
  * An accumulator is exact: a fixed-point number of HG_RESONANCE_WORDS words, least significant first, whose lowest bit is 2^-1074, the
  * smallest double. The largest one is below 2^2098 of them, so 2^64 additions stay below 2^2162 and the sum of all classes below

@@ -11,7 +11,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     c->backend = b;
     hg_mutex_init(&c->lock);
     hg_mutex_init(&c->class_lock);
-    c->room.hall = &b->dispatches;
+    c->dispatch_queue.device = &b->dispatch_device;
     hg_status status = b->driver->queue_create(b->device, &c->queue);
     if (status != HG_OK) {
         hg_context_destroy(c);
@@ -25,7 +25,7 @@ void hg_context_destroy(hg_context *c) {
     if (!c) return;
     if (c->queue) c->backend->driver->queue_destroy(c->queue);
     if (c->event) c->backend->driver->event_destroy(c->event);
-    hg_dispatch_room_close(&c->room);
+    hg_dispatch_queue_close(&c->dispatch_queue);
     hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_piece_free(&c->backend->memory, &c->step_memory);
     hg_state_close(c);
@@ -68,7 +68,7 @@ static hg_status open_backend(hg_backend *b) {
     b->config.cache_dir = NULL; /* was borrowed */
     HG_TRY(hg_select(b->config.backend, b->config.device_id, open_device, b));
     hg_suballocator_init(&b->memory, b->driver, b->device);
-    if (b->caps->device_form) hg_dispatch_hall_open(&b->dispatches, b->driver, b->device, &b->memory);
+    if (b->caps->device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
     return b->caps->device_form ? hg_probe_device(b) : HG_OK;
@@ -120,7 +120,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_context_destroy(b->context);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
-    hg_dispatch_hall_close(&b->dispatches);
+    hg_dispatch_device_close(&b->dispatch_device);
     hg_piece_free(&b->memory, &b->characters);
     hg_suballocator_destroy(&b->memory);
     if (b->device) b->driver->device_close(b->device);

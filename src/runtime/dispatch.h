@@ -84,47 +84,47 @@ hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const
                          hg_variant **variant) HG_NODISCARD;
 void hg_variant_release(hg_variants *variants, hg_variant *variant);
 
-/* ---- what all dispatches of a backend share ---- */
-typedef struct hg_dispatch_hall {
+/* ---- what all dispatches on a device share (a part of hg_backend) ---- */
+typedef struct hg_dispatch_device {
     const hg_driver *driver; /* NULL: the device does not run device forms */
     hg_device *device;
     hg_suballocator *memory;
     hg_watchdog watchdog;
     hg_mutex lock;
     hg_piece locks; /* KIR_LOCK_WORDS words, made when first needed */
-} hg_dispatch_hall;
-void hg_dispatch_hall_open(hg_dispatch_hall *hall, const hg_driver *driver, hg_device *device, hg_suballocator *memory);
-void hg_dispatch_hall_close(hg_dispatch_hall *hall);
+} hg_dispatch_device;
+void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle, hg_suballocator *memory);
+void hg_dispatch_device_close(hg_dispatch_device *device);
 
 /* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
-typedef struct hg_dispatch_room {
-    hg_dispatch_hall *hall;
-    uint64_t number;                /* no other room of the process has had it; 0: not used yet */
+typedef struct hg_dispatch_queue {
+    hg_dispatch_device *device;
+    uint64_t number;                /* no other queue of the process has had it; 0: not used yet */
     hg_driver_arena *visible;       /* the fault record where host and device see it at the same time, */
     volatile uint32_t *fault_words; /* and its words; */
     hg_piece fault_memory;          /* else it is copied in and out */
     uint32_t fault_copy[KIR_FAULT_WORDS];
     bool fault_ready, fault_dirty;
     uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's */
-    /* The handle table of open accesses, filled before begin by whoever knows handles (table.c). */
+    /* The handle table of open accesses, filled before begin by whoever knows handles (handle_table.c). */
     hg_piece table_memory;
     uint32_t *table;      /* its words */
-    uint64_t table_words; /* room for them */
+    uint64_t table_words; /* how many there may be */
     uint32_t table_counts[2];
     hg_range *arenas; /* not addressed: the arenas that its entries name */
-    uint32_t arena_count, arena_room;
+    uint32_t arena_count, arena_capacity;
     uint64_t table_version; /* of what it was made from; 0: make it again */
-} hg_dispatch_room;
-void hg_dispatch_room_close(hg_dispatch_room *room);
+} hg_dispatch_queue;
+void hg_dispatch_queue_close(hg_dispatch_queue *queue);
 
 /* ---- dispatch.c ---- */
 /* A kernel's launch on its way, and what the next one like it can use again. Zero-initialise. */
 typedef struct hg_submission {
     hg_variants *variants;
     hg_variant *variant;
-    hg_dispatch_room *room; /* of the launch that runs: it may be gone afterwards */
-    uint64_t room_number;   /* of the record's contents */
-    hg_dispatch_hall *hall;
+    hg_dispatch_queue *queue; /* of the launch that runs: it may be gone afterwards */
+    uint64_t queue_number;    /* of the record's contents */
+    hg_dispatch_device *device;
     const hg_driver_launch *launch;
     bool prepared, one_window;
     uint64_t *record;
@@ -147,7 +147,7 @@ typedef struct hg_submission {
 void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: variant, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
  * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
-hg_status hg_dispatch_begin(hg_submission *dispatch, hg_variants *variants, hg_dispatch_room *room, const hg_driver_launch *launch,
+hg_status hg_dispatch_begin(hg_submission *dispatch, hg_variants *variants, hg_dispatch_queue *queue, const hg_driver_launch *launch,
                             bool proven, bool unchanged) HG_NODISCARD;
 /* Submits the next window, and more commands behind it. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
@@ -159,7 +159,7 @@ void hg_dispatch_abandon(hg_submission *dispatch);
 /* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
 bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 
-/* ---- decode.c ---- */
+/* ---- fault_decode.c ---- */
 /* A fault record's words as a fault. */
 void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const kir_device_layout *layout, const hg_driver_launch *launch,
                      hg_driver_fault *fault);

@@ -3,7 +3,10 @@
  *
  * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
  * the runtime. Ownership: what create/alloc/open returns is given back to the matching destroy/free/close exactly once.
- * Errors: hg_status with hg_fail; a driver never waits except in event_wait, never prints, never calls back into the runtime. */
+ * Errors: hg_status with hg_fail; a driver never prints and never calls back into the runtime.
+ * Waiting: event_wait waits. So does arena_alloc where the device itself must zero the memory. queue_submit returns while the device works,
+ * except that it may wait for earlier work of its queue: for a free place among what is in flight, before a copy from host memory that
+ * earlier work still writes, before HG_CMD_HOST_CALL, and for `waits` whose bytes the host must fetch first. */
 #ifndef HG_RUNTIME_DRIVER_H
 #define HG_RUNTIME_DRIVER_H
 

@@ -1,5 +1,5 @@
-/* The plan machine: a resumable state machine over plan code (done | waiting | failed). The blocking calls drive it by waiting for
- * its event; a host that cannot block polls it.
+/* The plan machine: a state machine over plan code (done | waiting | failed). A blocking call drives it and waits on the host whenever the
+ * machine waits; on a driver without event_wait that is an error. All state is in hg_run, so the machine could be polled, but nothing does.
  * Must not know: which driver it runs on. */
 #include "kir/fault_text.h"
 #include "runtime/execute_internal.h"
@@ -125,7 +125,7 @@ static hg_status next_window(hg_run *run) {
 static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
     hg_submission *d = &run->binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(run->binding, index, launch);
-    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->room, launch, proven, false));
+    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->dispatch_queue, launch, proven, false));
     run->dispatch = d;
     run->kernel = index;
     return next_window(run);
@@ -140,7 +140,7 @@ static hg_status submit_launch(hg_run *run, uint32_t index, const hg_driver_laun
 }
 
 static uint64_t deadline_of(const hg_run *run) {
-    return run->deadline_ns ? run->deadline_ns + (run->context->room.compile_ns - run->compile_ns) : 0;
+    return run->deadline_ns ? run->deadline_ns + (run->context->dispatch_queue.compile_ns - run->compile_ns) : 0;
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
@@ -152,7 +152,7 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
     hg_status status = submit_launch(run, index, launch);
-    if (start) hg_record_kernel(run, index, start);
+    if (start) hg_span_kernel(run, index, start);
     return status;
 }
 
@@ -161,7 +161,7 @@ static hg_status run_step(hg_run *run, const plan_step *step) {
     uint64_t start = hg_profile_start(profile);
     run->step_bytes = 0;
     hg_status status = hg_run_step(run, step);
-    if (start) hg_record_step(run, step, start);
+    if (start) hg_span_step(run, step, start);
     return status;
 }
 
@@ -237,7 +237,7 @@ static hg_status drive(hg_run *run) {
         if (!driver->event_wait) return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", driver->name);
         uint64_t start = hg_profile_start(run->context->backend->profile);
         HG_TRY(driver->event_wait(run->event));
-        if (start) hg_record_wait(run->context->backend, "device", start);
+        if (start) hg_span_wait(run->context->backend, "device", start);
     }
     return state == HG_RUN_DONE ? HG_OK : run->status;
 }
@@ -289,7 +289,7 @@ static void end_work(hg_run *run) {
 }
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
-    hg_run run = {.binding = binding, .context = context, .compile_ns = context->room.compile_ns, .status = HG_OK};
+    hg_run run = {.binding = binding, .context = context, .compile_ns = context->dispatch_queue.compile_ns, .status = HG_OK};
     const hg_executable *e = binding->executable;
     if (e->kernel_count || !e->plan->is_static) run.deadline_ns = deadline(binding->launch.timeout_ms); /* steps alone end by themselves */
     if (binding->guarded) hg_guard_begin(context->backend);
@@ -309,12 +309,12 @@ hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
     uint64_t start = hg_profile_start(context->backend->profile);
     hg_mutex_lock(&context->lock);
     hg_mutex_lock(&binding->lock);
-    if (start) hg_record_wait(context->backend, "context", start);
+    if (start) hg_span_wait(context->backend, "context", start);
     binding->fault.happened = false;
     const hg_executable *e = binding->executable;
     hg_status status = e->uses_state ? hg_state_begin(context, e->writes_state) : HG_OK;
     if (status == HG_OK) status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
-    if (start) hg_record_program(binding, start);
+    if (start) hg_span_program(binding, start);
     hg_mutex_unlock(&binding->lock);
     hg_mutex_unlock(&context->lock);
     return status;

@@ -13,7 +13,7 @@ void hg_run_end_pools(hg_run *run, bool failed);
 
 /* execute.c: hands commands to the driver; the machine goes on when they are done. */
 hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
-/* table.c: the handle table of open accesses as it is now, on the device. */
+/* handle_table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;
 /* launch.c: a kernel in device form, to its end. deadline, class memory and the like are in the launch. */
 hg_status hg_launch_wait(hg_context *context, hg_submission *dispatch, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
@@ -37,10 +37,10 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
 /* Slots that are classes or the state are the context's from now on. *changed: they were another one's, or none's. */
 hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) HG_NODISCARD;
 
-/* record.c: spans of profiles, called only while one records. A kernel's ends with the run's event, or now. */
-void hg_record_program(const hg_binding *binding, uint64_t start);
-void hg_record_kernel(hg_run *run, uint32_t index, uint64_t start);
-void hg_record_step(const hg_run *run, const plan_step *step, uint64_t start);
-void hg_record_wait(const hg_backend *b, const char *what, uint64_t start); /* below a microsecond nobody waited */
+/* profile_spans.c: what a profile records, called only while one records. A kernel's ends with the run's event, or now. */
+void hg_span_program(const hg_binding *binding, uint64_t start);
+void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start);
+void hg_span_step(const hg_run *run, const plan_step *step, uint64_t start);
+void hg_span_wait(const hg_backend *b, const char *what, uint64_t start); /* below a microsecond nobody waited */
 
 #endif

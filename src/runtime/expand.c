@@ -70,7 +70,7 @@ static hg_status find_kernel(hg_context *context, const expansion_key *key, cons
     hg_mutex_lock(&b->expansion_lock);
     hg_status status = find_locked(b, key, kernel);
     hg_mutex_unlock(&b->expansion_lock);
-    context->room.compile_ns += hg_clock_ns() - start;
+    context->dispatch_queue.compile_ns += hg_clock_ns() - start;
     return status;
 }
 

@@ -43,7 +43,7 @@ static hg_status run_window(hg_context *context, hg_submission *d) {
 
 hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
                          bool unchanged, hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->room, launch, proven, unchanged));
+    HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->dispatch_queue, launch, proven, unchanged));
     do {
         hg_status status = run_window(context, d);
         if (status == HG_OK) continue;
@@ -55,7 +55,7 @@ hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel 
 
 hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->variants, &context->room, launch, false, false);
+    hg_status status = hg_dispatch_begin(&d, kernel->variants, &context->dispatch_queue, launch, false, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, context->queue, NULL, 0, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);

@@ -96,7 +96,7 @@ static void run_submission(hg_queue *q, submission *s) {
     hg_status status = HG_OK;
     uint64_t start = s->wait_count ? hg_profile_start(q->backend->profile) : 0;
     for (size_t i = 0; i < s->wait_count && status == HG_OK; i++) status = hg_event_wait(s->waits[i]);
-    if (start) hg_record_wait(q->backend, "events", start);
+    if (start) hg_span_wait(q->backend, "events", start);
     for (size_t i = 0; i < s->count && status == HG_OK; i++) status = run_command(q, &s->commands[i]);
     hg_mutex_lock(&q->lock);
     if (status != HG_OK && q->failed == HG_OK) {
@@ -261,7 +261,7 @@ hg_status hg_queue_synchronize(hg_queue *q) {
     uint64_t start = hg_profile_start(q->backend->profile);
     hg_mutex_lock(&q->lock);
     while (q->running && HG_HAS_THREADS) hg_cond_wait(&q->changed, &q->lock);
-    if (start) hg_record_wait(q->backend, "synchronize", start);
+    if (start) hg_span_wait(q->backend, "synchronize", start);
     if (q->running) {
         hg_mutex_unlock(&q->lock);
         return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");

@@ -37,7 +37,7 @@ struct hg_backend {
     hg_profile *profile; /* NULL: off */
     uint32_t queues;     /* made so far; atomic */
     hg_suballocator memory;
-    hg_dispatch_hall dispatches;
+    hg_dispatch_device dispatch_device;
     hg_handles buffers, pools; /* of hg_memory */
     hg_context *context;       /* default */
     hg_mutex cache_lock;
@@ -58,12 +58,12 @@ struct hg_context {
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_driver_queue *queue;
-    hg_dispatch_room room;  /* dispatches of the queue */
-    hg_driver_event *event; /* of the fast path; made at its first use */
-    hg_piece step_memory;   /* what expanded steps need between their kernels; grows */
-    hg_piece state;         /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
-    void *state_image;      /* where the host sees the state; a copy of its own where it does not see the device's memory */
-    bool state_pending;     /* a launch may have written the pending part */
+    hg_dispatch_queue dispatch_queue; /* dispatches of the queue */
+    hg_driver_event *event;           /* of the fast path; made at its first use */
+    hg_piece step_memory;             /* what expanded steps need between their kernels; grows */
+    hg_piece state;     /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
+    void *state_image;  /* where the host sees the state; a copy of its own where it does not see the device's memory */
+    bool state_pending; /* a launch may have written the pending part */
 };
 
 /* What the runtime keeps of a kernel module after the driver compiled it. */
@@ -158,7 +158,7 @@ struct hg_binding {
 hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
 hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
 
-/* ---- select.c ---- */
+/* ---- backend_select.c ---- */
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
                     void *user) HG_NODISCARD;
@@ -197,7 +197,7 @@ hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uin
 hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
 hg_status hg_null_argument(const char *what);
 
-/* ---- state.c ---- */
+/* ---- context_state.c ---- */
 /* The state of a context for a launch that begins: what earlier ones added is in the start part, writes: this one may add. The range is
  * context->state's. By the holder of the context's lock. */
 hg_status hg_state_begin(hg_context *context, bool writes) HG_NODISCARD;

@@ -1,5 +1,5 @@
 /* What the files of the Vulkan backend share. symbols.c: the library and its functions; device.c: devices and what they can do;
- * memory.c: buffers; queue.c: submissions and events; record.c: commands of one submission; kernel.c: pipelines.
+ * memory.c: buffers; queue.c: submissions and events; commands.c: commands of one submission; kernel.c: pipelines.
  * Must not know: programs, handles, how kernels are made. */
 #ifndef HG_BACKENDS_VULKAN_INTERNAL_H
 #define HG_BACKENDS_VULKAN_INTERNAL_H
@@ -218,7 +218,7 @@ hg_status vk_recorder_flush(vk_recorder *r) HG_NODISCARD;
 /* Waits for all pieces of the queue and fetches their bytes; after a failure (the device is lost) there are none either. */
 hg_status vk_queue_drain(hg_driver_queue *queue);
 
-/* ---- record.c ---- */
+/* ---- commands.c ---- */
 /* A command done by the host at once, if it can; only when nothing of the queue runs. */
 bool vk_do_on_host(const hg_driver_command *command);
 hg_status vk_record(vk_recorder *r, const hg_driver_command *command) HG_NODISCARD;

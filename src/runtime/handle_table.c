@@ -7,26 +7,26 @@
 enum { NO_ARENA = -1 };
 
 /* The number of the arena that holds a range; new ones are added. NO_ARENA: out of memory. */
-static int64_t arena_number(hg_dispatch_room *room, const hg_piece *piece) {
-    for (uint32_t i = 0; i < room->arena_count; i++)
-        if (room->arenas[i].arena == piece->range.arena) return i;
-    if (room->arena_count == room->arena_room) {
-        uint32_t more = room->arena_room ? room->arena_room * 2 : 8;
-        hg_range *arenas = hg_realloc(room->arenas, more * sizeof *arenas);
+static int64_t arena_number(hg_dispatch_queue *queue, const hg_piece *piece) {
+    for (uint32_t i = 0; i < queue->arena_count; i++)
+        if (queue->arenas[i].arena == piece->range.arena) return i;
+    if (queue->arena_count == queue->arena_capacity) {
+        uint32_t more = queue->arena_capacity ? queue->arena_capacity * 2 : 8;
+        hg_range *arenas = hg_realloc(queue->arenas, more * sizeof *arenas);
         if (!arenas) return NO_ARENA;
-        room->arenas = arenas;
-        room->arena_room = more;
+        queue->arenas = arenas;
+        queue->arena_capacity = more;
     }
-    room->arenas[room->arena_count] = (hg_range){piece->range.arena, 0, piece->arena_bytes};
-    return room->arena_count++;
+    queue->arenas[queue->arena_count] = (hg_range){piece->range.arena, 0, piece->arena_bytes};
+    return queue->arena_count++;
 }
 
-static bool put_entry(const hg_backend *b, hg_dispatch_room *room, uint32_t *entry, uint64_t handle, const hg_piece *piece) {
+static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *entry, uint64_t handle, const hg_piece *piece) {
     int64_t arena = 0;
     uint64_t base = piece->range.offset;
     if (b->caps->target.addressed)
         base += b->driver->arena_address(piece->range.arena);
-    else if ((arena = arena_number(room, piece)) == NO_ARENA)
+    else if ((arena = arena_number(queue, piece)) == NO_ARENA)
         return false;
     entry[KIR_ENTRY_HANDLE] = (uint32_t)handle;
     entry[KIR_ENTRY_HANDLE_HIGH] = (uint32_t)(handle >> 32);
@@ -50,46 +50,46 @@ static uint64_t entries(const hg_run *run, bool pools) {
     return end;
 }
 
-static hg_status make_room(hg_dispatch_room *room, uint64_t words) {
-    if (words > room->table_words) {
+static hg_status make_table(hg_dispatch_queue *queue, uint64_t words) {
+    if (words > queue->table_words) {
         uint64_t more = words + words / 2;
-        hg_free(room->table);
-        room->table_words = 0;
-        room->table = more <= SIZE_MAX / 4 ? hg_alloc((size_t)more * 4) : NULL;
-        if (!room->table) return hg_fail_memory();
-        room->table_words = more;
-        hg_piece_free(room->hall->memory, &room->table_memory);
-        HG_TRY(hg_piece_alloc(room->hall->memory, more * 4, &room->table_memory));
+        hg_free(queue->table);
+        queue->table_words = 0;
+        queue->table = more <= SIZE_MAX / 4 ? hg_alloc((size_t)more * 4) : NULL;
+        if (!queue->table) return hg_fail_memory();
+        queue->table_words = more;
+        hg_piece_free(queue->device->memory, &queue->table_memory);
+        HG_TRY(hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory));
     }
-    memset(room->table, 0, (size_t)words * 4);
+    memset(queue->table, 0, (size_t)words * 4);
     return HG_OK;
 }
 
-static bool put_live(hg_backend *b, hg_dispatch_room *room, hg_handles *handles, uint64_t count, uint32_t *table) {
+static bool put_live(hg_backend *b, hg_dispatch_queue *queue, hg_handles *handles, uint64_t count, uint32_t *table) {
     for (uint64_t i = 1; i < count; i++) {
         uint64_t handle = hg_handles_at(handles, i);
         const hg_memory *m = handle ? hg_handles_get(handles, handle) : NULL;
-        if (m && !put_entry(b, room, table + i * KIR_ENTRY_WORDS, handle, &m->place)) return false;
+        if (m && !put_entry(b, queue, table + i * KIR_ENTRY_WORDS, handle, &m->place)) return false;
     }
     return true;
 }
 
 /* A buffer that the binding holds is there even when its handle was freed meanwhile; so is a pool unless pools move. */
-static bool put_held(hg_backend *b, hg_dispatch_room *room, const hg_held *held, uint64_t count, uint64_t entry_count, uint32_t *table,
+static bool put_held(hg_backend *b, hg_dispatch_queue *queue, const hg_held *held, uint64_t count, uint64_t entry_count, uint32_t *table,
                      bool *particular) {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t index = hg_handle_index(held[i].handle);
         uint32_t *entry = table + index * KIR_ENTRY_WORDS;
         if (index >= entry_count || entry[KIR_ENTRY_VALID]) continue;
         hg_piece piece = {.range = held[i].range, .arena_bytes = held[i].arena_bytes};
-        if (!put_entry(b, room, entry, held[i].handle, &piece)) return false;
+        if (!put_entry(b, queue, entry, held[i].handle, &piece)) return false;
         *particular = true;
     }
     return true;
 }
 
 /* Pools under numbers of the program's choice. */
-static hg_status put_aliases(const hg_run *run, hg_dispatch_room *room, uint32_t *table) {
+static hg_status put_aliases(const hg_run *run, hg_dispatch_queue *queue, uint32_t *table) {
     hg_backend *b = run->context->backend;
     for (uint64_t i = 0; i < run->aliases.count; i++) {
         const hg_pool_alias *a = &run->aliases.data[i];
@@ -101,24 +101,24 @@ static hg_status put_aliases(const hg_run *run, hg_dispatch_room *room, uint32_t
             return hg_fail(HG_ERROR_ALLOCATION_FAILED, "pools %llu and %llu share an entry of the device's handle table",
                            (unsigned long long)a->id,
                            (unsigned long long)entry[KIR_ENTRY_HANDLE] | (unsigned long long)entry[KIR_ENTRY_HANDLE_HIGH] << 32);
-        if (m && !put_entry(b, room, entry, a->id, &m->place)) return hg_fail_memory();
+        if (m && !put_entry(b, queue, entry, a->id, &m->place)) return hg_fail_memory();
     }
     return HG_OK;
 }
 
-static hg_status fill(hg_run *run, hg_dispatch_room *room, uint64_t buffers, uint64_t pools, bool *particular) {
+static hg_status fill(hg_run *run, hg_dispatch_queue *queue, uint64_t buffers, uint64_t pools, bool *particular) {
     hg_backend *b = run->context->backend;
     const hg_binding *binding = run->binding;
-    uint32_t *pool_table = room->table + buffers * KIR_ENTRY_WORDS;
-    room->arena_count = 0;
-    bool ok = put_entry(b, room, room->table, 0, &run->context->class_memory);
-    ok = ok && put_live(b, room, &b->buffers, buffers, room->table) && put_live(b, room, &b->pools, pools, pool_table);
-    ok = ok && put_held(b, room, binding->held_buffers.data, binding->held_buffers.count, buffers, room->table, particular);
+    uint32_t *pool_table = queue->table + buffers * KIR_ENTRY_WORDS;
+    queue->arena_count = 0;
+    bool ok = put_entry(b, queue, queue->table, 0, &run->context->class_memory);
+    ok = ok && put_live(b, queue, &b->buffers, buffers, queue->table) && put_live(b, queue, &b->pools, pools, pool_table);
+    ok = ok && put_held(b, queue, binding->held_buffers.data, binding->held_buffers.count, buffers, queue->table, particular);
     if (!binding->executable->moves_pools)
-        ok = ok && put_held(b, room, binding->held_pools.data, binding->held_pools.count, pools, pool_table, particular);
+        ok = ok && put_held(b, queue, binding->held_pools.data, binding->held_pools.count, pools, pool_table, particular);
     if (!ok) return hg_fail_memory();
     *particular |= run->aliases.count != 0;
-    return put_aliases(run, room, pool_table);
+    return put_aliases(run, queue, pool_table);
 }
 
 /* Whether the binding may see other memory than the handles say. */
@@ -135,21 +135,21 @@ static bool is_particular(const hg_run *run) {
 
 hg_status hg_table_update(hg_run *run) {
     hg_backend *b = run->context->backend;
-    hg_dispatch_room *room = &run->context->room;
+    hg_dispatch_queue *queue = &run->context->dispatch_queue;
     hg_range class_memory;
     uint64_t version = 1 + hg_handles_version(&b->buffers) + hg_handles_version(&b->pools); /* first: what comes later is seen next time */
-    if (version == room->table_version && !is_particular(run)) return HG_OK;
+    if (version == queue->table_version && !is_particular(run)) return HG_OK;
     HG_TRY(hg_context_class_memory(run->context, &class_memory));
     uint64_t buffers = entries(run, false), pools = entries(run, true), words = (buffers + pools) * KIR_ENTRY_WORDS;
     bool particular = false;
-    room->table_version = 0;
-    HG_TRY(make_room(room, words));
-    HG_TRY(fill(run, room, buffers, pools, &particular));
-    room->table_counts[0] = (uint32_t)buffers;
-    room->table_counts[1] = (uint32_t)pools;
+    queue->table_version = 0;
+    HG_TRY(make_table(queue, words));
+    HG_TRY(fill(run, queue, buffers, pools, &particular));
+    queue->table_counts[0] = (uint32_t)buffers;
+    queue->table_counts[1] = (uint32_t)pools;
     hg_driver_command copy = {
-        .kind = HG_CMD_COPY_IN, .to = {room->table_memory.range.arena, room->table_memory.range.offset, words * 4}, .host = room->table};
+        .kind = HG_CMD_COPY_IN, .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4}, .host = queue->table};
     HG_TRY(hg_run_submit(run, &copy, 1));
-    if (!particular) room->table_version = version;
+    if (!particular) queue->table_version = version;
     return HG_OK;
 }

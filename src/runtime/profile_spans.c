@@ -1,4 +1,4 @@
-/* What the plan machine and queues tell a profile. Only called while one records.
+/* The spans that the plan machine and queues record in a profile. Only called while one records.
  * Must not know: how profiles are kept or written. */
 #include "runtime/execute_internal.h"
 #include <stdio.h>
@@ -7,7 +7,7 @@ enum { NO_WAIT_NS = 1000 };
 
 static uint32_t line_of(const hg_program *p, uint32_t inst) { return p->lines && inst < p->inst_count ? p->lines[inst] : 0; }
 
-void hg_record_wait(const hg_backend *b, const char *what, uint64_t start) {
+void hg_span_wait(const hg_backend *b, const char *what, uint64_t start) {
     if (hg_clock_ns() - start < NO_WAIT_NS) return;
     hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_WAIT, .name = what, .start_ns = start});
 }
@@ -32,14 +32,14 @@ static void kernel_span(const hg_binding *binding, uint32_t index, uint64_t star
                               .line = kernel->first_inst ? line_of(e->program, kernel->first_inst - 1) : 0};
 }
 
-void hg_record_kernel(hg_run *run, uint32_t index, uint64_t start) {
+void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
     kernel_span(run->binding, index, start, &run->span);
     if (run->event || run->dispatch) return;
     hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
 }
 
-void hg_record_step(const hg_run *run, const plan_step *step, uint64_t start) {
+void hg_span_step(const hg_run *run, const plan_step *step, uint64_t start) {
     char name[64], detail[96];
     const hg_op_info *op = hg_op_get((hg_op)step->op);
     bool typed = op->type_count != 0, named = op->flags & HG_F_COLLECTIVE && step->opname < HG_OPNAME_COUNT;
@@ -54,7 +54,7 @@ void hg_record_step(const hg_run *run, const plan_step *step, uint64_t start) {
                                                                       .line = line_of(run->binding->executable->program, step->inst)});
 }
 
-void hg_record_program(const hg_binding *binding, uint64_t start) {
+void hg_span_program(const hg_binding *binding, uint64_t start) {
     const hg_executable *e = binding->executable;
     hg_profile *profile = e->backend->profile;
     if (binding->simple) { /* its one kernel took as long */

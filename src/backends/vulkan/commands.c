@@ -222,7 +222,7 @@ static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t 
 }
 
 /* A piece with room for what the dispatch needs besides commands. */
-static hg_status make_room(vk_recorder *r, const hg_driver_dispatch *x, uint64_t *record_offset) {
+static hg_status make_piece(vk_recorder *r, const hg_driver_dispatch *x, uint64_t *record_offset) {
     const hg_driver_kernel *k = x->kernel;
     *record_offset = 0;
     HG_TRY(ensure_open(r));
@@ -245,7 +245,7 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
         return hg_fail(HG_ERROR_INTERNAL, "a record of %u bytes for a kernel with %u", (unsigned)x->record_bytes,
                        (unsigned)k->record_bytes);
     if (!x->groups[0] || !x->groups[1] || !x->groups[2]) return HG_OK;
-    HG_TRY(make_room(r, x, &record_offset));
+    HG_TRY(make_piece(r, x, &record_offset));
     barrier(r);
     vk->CmdBindPipeline(r->piece->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
     if (k->set_layout) HG_TRY(bind_set(r, x, record_offset));

@@ -1,0 +1,43 @@
+/* What the files of a dispatch share: dispatch.c on top of variant_choice.c, launch_record.c, windows.c and fault_record.c. */
+#ifndef HG_RUNTIME_DISPATCH_INTERNAL_H
+#define HG_RUNTIME_DISPATCH_INTERNAL_H
+
+#include "runtime/dispatch.h"
+
+/* ---- variant_choice.c ---- */
+/* The variant for a launch, found or made, and what of the command follows from it. */
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven) HG_NODISCARD;
+static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->variant->key.form == KIR_FORM_FLAT; }
+static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
+
+/* ---- launch_record.c ---- */
+/* The memory of each slot of the variant. */
+void hg_launch_record_slots(hg_submission *d);
+/* The fields of a window of `count` lanes, or all the others. */
+void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);
+/* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */
+uint64_t hg_launch_digit(const hg_submission *d, uint64_t lane, uint32_t index);
+
+/* ---- windows.c ---- */
+void hg_window_rewind(hg_submission *d);
+/* The next window's groups and fields. */
+void hg_window_cut(hg_submission *d);
+/* What the last window took decides how large the next one may be. */
+void hg_window_measure(hg_submission *d);
+/* To the next window's place; false: that was the last. */
+bool hg_window_step(hg_submission *d);
+/* Whether the launch, as far as anybody knows, is one window. */
+bool hg_window_is_one(const hg_submission *d);
+
+/* ---- fault_record.c ---- */
+hg_status hg_fault_record_make(hg_dispatch_queue *queue) HG_NODISCARD;
+void hg_fault_record_free(hg_dispatch_queue *queue);
+hg_range hg_fault_record_range(const hg_dispatch_queue *queue);
+/* Words that host and device both see, as they are before a dispatch. */
+void hg_fault_record_clean(hg_dispatch_queue *queue);
+/* The same words as host memory of a copy. */
+void *hg_fault_record_clean_words(void);
+/* Keeps the least fault in d->fault. True: the lanes were told to stop. */
+bool hg_fault_record_read(hg_submission *d);
+
+#endif

@@ -1,0 +1,100 @@
+/* Which variant of a kernel a launch runs: FLAT or a group a block, the size of a group, what the code may take for granted.
+ * Must not know: how variants are made. */
+#include "runtime/dispatch_internal.h"
+#include <string.h>
+
+/* The blocks that have lanes: the box of the grid around them. False: lanes at its end do not start. */
+static bool trim(hg_submission *d, const hg_driver_launch *l) {
+    uint64_t blocks = (l->lanes - 1) / d->block_lanes + 1, row = l->grid[0] ? l->grid[0] : 1, plane, all = d->block_lanes;
+    if (!hg_mul_u64(row, l->grid[1] ? l->grid[1] : 1, &plane)) plane = UINT64_MAX;
+    uint64_t planes = (blocks - 1) / plane + 1, rows = (blocks - 1) / row + 1;
+    d->extent[0] = (uint32_t)(rows == 1 ? blocks : row);
+    d->extent[1] = (uint32_t)(planes == 1 ? rows : plane / row);
+    d->extent[2] = (uint32_t)planes;
+    for (int i = 0; i < 3; i++)
+        if (!hg_mul_u64(all, d->extent[i], &all)) return false;
+    return all == l->lanes;
+}
+
+static bool fits_group(const hg_device_caps *caps, const uint32_t block[3], uint64_t lanes) {
+    for (int i = 0; i < 3; i++)
+        if (block[i] > caps->max_group[i]) return false;
+    return lanes <= caps->max_block_lanes;
+}
+
+static uint64_t group_bytes(const hg_variants *v, const hg_driver_launch *l, bool slot) {
+    return v->needs_blocks ? KIR_SHARED_RESERVED + (slot ? 0 : l->shared_bytes) : 0;
+}
+
+/* Whether all memory of a launch is near enough to the start of its arena. */
+static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
+    uint64_t most = d->variants->caps->bound_bytes;
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
+    return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
+}
+
+enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group's hardware idle */
+
+static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_variant_key *key, uint32_t group[3]) {
+    const hg_device_caps *caps = d->variants->caps;
+    bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->variants->needs_blocks;
+    blocks |= d->variants->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
+    bool whole = trim(d, l);
+    memset(key, 0, sizeof *key);
+    key->form = blocks ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
+    key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
+    key->proven = proven;
+    key->bound = d->variants->bindable && within_bindings(d, l);
+    group[0] = caps->flat_group ? caps->flat_group : 64;
+    group[1] = group[2] = 1;
+    if (blocks) {
+        key->whole_blocks = whole;
+        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->variants, l, false) > caps->max_shared_bytes;
+        if (caps->serial_groups && d->variants->needs_blocks && !(fits && d->variants->plain_barriers && proven && whole)) {
+            key->alone = 1;
+            key->fold = (uint32_t)d->block_lanes;
+            group[0] = 1;
+        } else if (fits) {
+            memcpy(group, l->block, 3 * sizeof *group);
+        } else { /* invocations in a row, each for `fold` lanes */
+            uint32_t most = caps->max_group[0] < caps->max_block_lanes ? caps->max_group[0] : caps->max_block_lanes;
+            key->fold = hg_ceil_div(d->block_lanes, most);
+            if (key->fold < 2) key->fold = 2;
+            group[0] = hg_ceil_div(d->block_lanes, key->fold);
+        }
+    }
+    if (!caps->static_groups && !(d->variants->needs_blocks && fits)) return; /* the code may depend on the block's size */
+    memcpy(key->group, group, sizeof key->group);
+    key->group_memory = group_bytes(d->variants, l, key->shared_is_slot);
+}
+
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven) {
+    hg_variant_key key;
+    uint32_t group[3];
+    d->block_lanes = 1;
+    for (int i = 0; i < 3; i++) d->block_lanes *= l->block[i] ? l->block[i] : 1;
+    choose(d, l, proven, &key, group);
+    uint64_t memory = group_bytes(d->variants, l, key.shared_is_slot);
+    if (!d->variant || memcmp(&d->variant->key, &key, sizeof key) != 0) {
+        hg_variant *v = NULL;
+        uint64_t start = hg_clock_ns();
+        HG_TRY(hg_variant_get(d->variants, &key, group, memory, &v));
+        hg_variant_release(d->variants, d->variant);
+        d->variant = v;
+        d->compile_ns = hg_clock_ns() - start;
+        hg_free(d->record);
+        hg_free(d->slots);
+        d->record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
+        d->slots = hg_calloc(v->slot_count + (size_t)1, sizeof *d->slots);
+        if (!d->record || !d->slots) return hg_fail_memory();
+    }
+    memcpy(d->command.group, group, sizeof group);
+    d->command.kernel = d->variant->code;
+    d->command.group_memory = d->variant->layout.uses_group_memory ? memory : 0;
+    d->command.record = d->record;
+    d->command.record_bytes = d->variant->layout.record_bytes;
+    d->command.slots = d->slots;
+    d->command.slot_count = d->variant->slot_count;
+    return HG_OK;
+}

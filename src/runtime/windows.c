@@ -1,0 +1,119 @@
+/* Windows: a launch too long for one dispatch goes to the device in parts, in the order of lanes. Each takes about as long as TARGET says,
+ * by what those before it took.
+ * Must not know: queues, faults. */
+#include "runtime/dispatch_internal.h"
+#include <string.h>
+
+/* A dispatch should take TARGET; windows grow and shrink towards it. Below these a launch is one dispatch: operations of all lanes
+ * (some seconds even on two CPU cores), lanes of kernels with loops. */
+#define TARGET_PS UINT64_C(200000000000)
+#define ONE_DISPATCH_PS UINT64_C(500000000000)
+#define ONE_DISPATCH_WORK (UINT64_C(1) << 33)
+#define FIRST_WINDOW (UINT64_C(1) << 16)
+#define LARGEST_WINDOW (UINT64_C(1) << 30)
+
+/* Lanes that the first dispatch may have. */
+static uint64_t first_window(const hg_submission *d) {
+    const hg_variants *v = d->variants;
+    uint64_t lanes = d->launch->lanes, ps = __atomic_load_n(&v->lane_ps, __ATOMIC_RELAXED), all;
+    if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
+    if (!v->unbounded)
+        return hg_mul_u64(lanes, v->work + 1, &all) && all <= ONE_DISPATCH_WORK ? LARGEST_WINDOW : ONE_DISPATCH_WORK / (v->work + 1) + 1;
+    return FIRST_WINDOW;
+}
+
+void hg_window_measure(hg_submission *d) {
+    uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes, ps = (ns * 1000 + lanes - 1) / lanes;
+    uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = lanes < LARGEST_WINDOW / 16 ? lanes * 16 : LARGEST_WINDOW;
+    d->window = next < least ? least : next > most ? most : next;
+    if (d->window > LARGEST_WINDOW) d->window = LARGEST_WINDOW;
+    __atomic_store_n(&d->variants->lane_ps, ps ? ps : 1, __ATOMIC_RELAXED);
+}
+
+static bool has_field(const hg_variant *v, uint8_t kind, uint32_t index) {
+    for (uint32_t i = 0; i < v->field_count; i++)
+        if (v->fields[i].field.kind == kind && v->fields[i].field.index == index) return true;
+    return false;
+}
+
+/* Lanes [first, first + count) as groups in two dimensions. */
+static uint64_t cut_flat(hg_submission *d) {
+    const hg_device_caps *caps = d->variants->caps;
+    uint64_t count = d->end - d->first, group = d->command.group[0];
+    uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
+    if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
+    if (count > d->window) count = (d->window + group - 1) / group * group;
+    if (count > most * group) count = most * group;
+    if (count > d->end - d->first) count = d->end - d->first;
+    for (uint32_t i = 0; i < 6; i++) {
+        uint64_t left = has_field(d->variant, KIR_FIELD_DIGIT, i) ? UINT32_MAX - hg_launch_digit(d, d->first, i) : UINT64_MAX;
+        if (count > left) count = left;
+    }
+    uint64_t groups = (count + group - 1) / group, x = groups < caps->max_groups[0] ? groups : caps->max_groups[0];
+    d->command.groups[0] = (uint32_t)x;
+    d->command.groups[1] = hg_ceil_div(groups, x);
+    d->command.groups[2] = 1;
+    return count;
+}
+
+static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t min = a < b ? a : b;
+    return (uint32_t)(min < c ? min : c);
+}
+
+/* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a part of one row. */
+static uint64_t cut_box(hg_submission *d) {
+    const hg_device_caps *caps = d->variants->caps;
+    const uint32_t *extent = d->extent;
+    uint32_t *groups = d->command.groups;
+    uint64_t budget = d->window / d->block_lanes, row = extent[0], plane = row * extent[1];
+    if (!budget) budget = 1;
+    bool rows = row <= caps->max_groups[0] && row <= budget && d->box[0] == 0;
+    bool planes = rows && extent[1] <= caps->max_groups[1] && plane <= budget && d->box[1] == 0;
+    groups[0] = rows ? extent[0] : least(extent[0] - d->box[0], caps->max_groups[0], budget);
+    groups[1] = planes ? extent[1] : rows ? least(extent[1] - d->box[1], caps->max_groups[1], budget / row) : 1;
+    groups[2] = planes ? least(extent[2] - d->box[2], caps->max_groups[2], budget / plane) : 1;
+    return (uint64_t)groups[0] * groups[1] * groups[2] * d->block_lanes;
+}
+
+/* Behind the box that was dispatched. */
+static void step_box(hg_submission *d) {
+    const uint32_t *groups = d->command.groups;
+    bool carry = d->box[0] + (uint64_t)groups[0] >= d->extent[0];
+    d->box[0] = carry ? 0 : d->box[0] + groups[0];
+    if (!carry) return;
+    carry = d->box[1] + (uint64_t)groups[1] >= d->extent[1];
+    d->box[1] = carry ? 0 : d->box[1] + groups[1];
+    if (!carry) return;
+    d->blocks_left = d->box[2] + (uint64_t)groups[2] < d->extent[2];
+    d->box[2] += groups[2];
+}
+
+void hg_window_rewind(hg_submission *d) {
+    d->first = 0;
+    d->end = d->launch->lanes;
+    memset(d->box, 0, sizeof d->box);
+    d->blocks_left = true;
+    d->window = first_window(d);
+    d->fault.happened = false;
+}
+
+void hg_window_cut(hg_submission *d) {
+    d->window_lanes = hg_dispatch_is_flat(d) ? cut_flat(d) : cut_box(d);
+    hg_launch_record_fill(d, true, d->window_lanes);
+    if (hg_dispatch_is_flat(d))
+        d->one_window = d->window_lanes == d->end;
+    else
+        d->one_window = memcmp(d->command.groups, d->extent, sizeof d->extent) == 0;
+}
+
+bool hg_window_step(hg_submission *d) {
+    if (!hg_dispatch_is_flat(d)) {
+        step_box(d);
+        return d->blocks_left;
+    }
+    d->first += d->window_lanes;
+    return d->first < d->end;
+}
+
+bool hg_window_is_one(const hg_submission *d) { return first_window(d) >= d->launch->lanes && d->launch->lanes <= LARGEST_WINDOW; }
