@@ -8,6 +8,7 @@
 #include "isa/program.h"
 #include "plan/plan.h"
 #include "kir/analysis/prove.h"
+#include "runtime/client.h"
 #include "runtime/dispatch.h"
 #include "runtime/profile.h"
 #include <hologram/backend.h>
@@ -192,10 +193,6 @@ void *hg_host_address(const hg_backend *b, const hg_range *range);              
 /* One copy or fill of a public command; class handles mean the context's. */
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) HG_NODISCARD;
-hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset,
-                          uint64_t length) HG_NODISCARD;
-hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
-hg_status hg_null_argument(const char *what);
 
 /* ---- context_state.c ---- */
 /* The state of a context for a launch that begins: what earlier ones added is in the start part, writes: this one may add. The range is
@@ -229,7 +226,6 @@ hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_ra
 hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index);
 /* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
-hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(2, 3);
 
 /* ---- executable.c ---- */
 /* From the cache, or made and put there. Retained. */

@@ -1,7 +1,7 @@
 /* The interpreter's loop. Operations on all lanes call a handler; everything else is here, in memory.c and in mask.c.
  * Must not know: launches, threads, kernel IR. */
 #include "kir/fault_text.h"
-#include "tile/stream.h"
+#include "base/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
 
@@ -165,7 +165,7 @@ static void leave_region(const tile_frame *f, const tile_insn *insn) {
 }
 
 static void fence(uint64_t scope) {
-    tile_stream_end();
+    hg_stream_end();
     if (scope == HG_SCOPE_SYSTEM)
         atomic_thread_fence(memory_order_seq_cst);
     else if (scope != HG_SCOPE_THREAD)

@@ -2,7 +2,7 @@
 #include "base/thread_pool.h"
 #include "tile/element.h"
 #include "tile/fp.h"
-#include "tile/stream.h"
+#include "base/stream.h"
 #include <string.h>
 
 enum {
@@ -31,9 +31,9 @@ static void run_streaming(const map_run *run, uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; i += most) {
         uint64_t n = end - i < most ? end - i : most;
         run_handler(run, block, i, n);
-        tile_stream(run->out + i * size, block, (size_t)(n * size));
+        hg_stream(run->out + i * size, block, (size_t)(n * size));
     }
-    tile_stream_end();
+    hg_stream_end();
 }
 
 static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
@@ -60,7 +60,7 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
     if (nin != e.nin) {
         status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
     } else if (direct) {
-        map_run run = {&e, out, in, options->poor, tile_stream_wanted(n * e.size)};
+        map_run run = {&e, out, in, options->poor, hg_stream_wanted(n * e.size)};
         for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
         if (n >= PARALLEL && options->max_threads != 1)
             hg_thread_pool_run(hg_thread_pool_global(), n, CHUNK, run_range, &run);

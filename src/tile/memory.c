@@ -3,7 +3,7 @@
  * Must not know: control flow, kernel IR. */
 #include "kir/fault_text.h"
 #include "tile/races.h"
-#include "tile/stream.h"
+#include "base/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
 
@@ -342,10 +342,10 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
 /* A store of a whole tile. Results of one pass over a large array need no place in the caches. from may lie in the user's memory too. */
 static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from) {
     size_t bytes = (size_t)f->n * a->bytes;
-    bool once = a->once && tile_stream_wanted(f->state->launch->lanes * a->bytes);
+    bool once = a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes);
     bool apart = (uintptr_t)from + bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)from;
     if (once && apart)
-        tile_stream(to, from, bytes);
+        hg_stream(to, from, bytes);
     else
         memmove(to, from, bytes);
 }
@@ -365,7 +365,7 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
     bool contiguous = a->stride == a->bytes && !active;
     if (a->direct && contiguous && (uintptr_t)base % a->bytes == 0) {
         f->slot[a->result] = base;
-        if (tile_stream_wanted(f->state->launch->lanes * a->bytes))
+        if (hg_stream_wanted(f->state->launch->lanes * a->bytes))
             ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
     } else if (a->op == KIR_LOAD) {
         uint8_t *d = load_target(f, a);

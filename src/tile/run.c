@@ -6,7 +6,7 @@
 #include "kir/fault_text.h"
 #include "tile/fp.h"
 #include "tile/races.h"
-#include "tile/stream.h"
+#include "base/stream.h"
 #include "tile/tile_internal.h"
 #include <string.h>
 
@@ -91,7 +91,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
     fp_leave(fp);
-    tile_stream_end();
+    hg_stream_end();
     merge_fault(s, &f->fault);
     tile_frame_give(f);
     return ok;

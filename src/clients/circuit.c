@@ -1,8 +1,8 @@
 /* Circuits over arrays: copies of a class's size go through class memory piece by piece.
  * Must not know: the circuit language, which driver it runs on. */
+#include "base/stream.h"
 #include "base/thread_pool.h"
-#include "runtime/runtime.h"
-#include "tile/stream.h"
+#include "runtime/client.h"
 #include <hologram/circuit_run.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +19,7 @@ typedef struct runner {
     hg_context *context; /* NULL: not made yet */
     hg_binding *whole, *rest;
     uint8_t *memory; /* class memory as the host sees it; NULL where it does not */
+    hg_profile *profile;
 } runner;
 
 typedef struct circuit_run {
@@ -104,8 +105,7 @@ static void find_zeroed(circuit_run *run, const hg_translated_program *circuit) 
 
 /* Host memory and class memory of the host: a plain copy. */
 static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uint64_t bytes) {
-    hg_profile *profile = r->context->backend->profile;
-    if (start) hg_profile_end(profile, &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
+    if (start) hg_profile_end(r->profile, &(hg_profile_span){.kind = kind, .name = "class", .start_ns = start, .bytes = bytes});
 }
 
 static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
@@ -122,10 +122,8 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
     if (!given) return HG_OK;
     if (!a->input)
         return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * ELEMENT, given * ELEMENT);
-    if (!r->memory)
-        return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, (void *)(uintptr_t)(a->input + first), given * ELEMENT,
-                       HG_CMD_COPY_IN);
-    uint64_t start = hg_profile_start(r->context->backend->profile);
+    if (!r->memory) return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input + first, given * ELEMENT);
+    uint64_t start = hg_profile_start(r->profile);
     memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, a->input + first, (size_t)given * ELEMENT);
     note_copy(r, HG_PROFILE_COPY_IN, start, given * ELEMENT);
     return HG_OK;
@@ -134,11 +132,11 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
 static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
     if (!a->output)
         return hg_copy_between(r->context, a->output_buffer.handle, first * ELEMENT, HG_CIRCUIT_HANDLE(a->cls), 0, count * ELEMENT);
-    if (!r->memory) return hg_copy(r->context, false, HG_CIRCUIT_HANDLE(a->cls), 0, a->output + first, count * ELEMENT, HG_CMD_COPY_OUT);
+    if (!r->memory) return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->output + first, count * ELEMENT);
     const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
-    uint64_t start = hg_profile_start(r->context->backend->profile);
+    uint64_t start = hg_profile_start(r->profile);
     if (run->past_caches)
-        tile_stream(a->output + first, from, (size_t)count * ELEMENT);
+        hg_stream(a->output + first, from, (size_t)count * ELEMENT);
     else
         memcpy(a->output + first, from, (size_t)count * ELEMENT);
     note_copy(r, HG_PROFILE_COPY_OUT, start, count * ELEMENT);
@@ -148,10 +146,9 @@ static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_a
 /* ---- pieces ---- */
 
 static hg_status open_runner(const circuit_run *run, runner *r) {
-    hg_range range;
+    r->profile = hg_backend_profile(run->backend);
     HG_TRY(hg_context_create(run->backend, &r->context));
-    HG_TRY(hg_context_class_memory(r->context, &range));
-    if (run->backend->caps->host_memory) r->memory = (uint8_t *)run->backend->driver->arena_map(range.arena) + range.offset;
+    HG_TRY(hg_context_class_image(r->context, &r->memory));
     hg_launch launch = hg_launch_linear(PIECE);
     launch.timeout_ms = run->timeout_ms;
     if (run->elements >= PIECE) HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
@@ -166,7 +163,7 @@ static hg_status run_piece(const circuit_run *run, runner *r, uint64_t piece) {
     for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(zero(r, run->zeroed[i], 0, count));
     for (size_t i = 0; i < run->count; i++)
         if (has_input(&run->arrays[i])) HG_TRY(fill(r, &run->arrays[i], first, count));
-    HG_TRY(hg_run_binding(count == PIECE ? r->whole : r->rest, r->context));
+    HG_TRY(hg_binding_launch_in(count == PIECE ? r->whole : r->rest, r->context));
     for (size_t i = 0; i < run->count; i++)
         if (has_output(&run->arrays[i])) HG_TRY(fetch(run, r, &run->arrays[i], first, count));
     return HG_OK;
@@ -196,7 +193,7 @@ static void run_pieces(void *user, uint64_t begin, uint64_t end, uint32_t worker
     if (has_failed(run)) return;
     hg_status status = r->context ? HG_OK : open_runner(run, r);
     for (; status == HG_OK && piece < end; piece++) status = run_piece(run, r, piece);
-    tile_stream_end();
+    hg_stream_end();
     if (status != HG_OK) note_failure(run, piece, status);
 }
 
@@ -207,13 +204,12 @@ static void close_runner(runner *r) {
 }
 
 static hg_status run_all(circuit_run *run) {
-    const hg_backend *b = run->backend;
     uint64_t pieces = run->elements / PIECE + (run->elements % PIECE != 0);
-    bool parallel = b->caps->host_memory && b->config.num_threads != 1 && pieces >= PARALLEL_FROM;
+    bool parallel = hg_backend_is_host(run->backend) && hg_backend_threads(run->backend) != 1 && pieces >= PARALLEL_FROM;
     uint32_t most = parallel ? HG_THREAD_POOL_MAX : 1;
     run->runners = hg_calloc(most, sizeof *run->runners);
     if (!run->runners) return hg_fail_memory();
-    run->past_caches = tile_stream_wanted(run->elements * ELEMENT);
+    run->past_caches = hg_stream_wanted(run->elements * ELEMENT);
     hg_mutex_init(&run->lock);
     if (parallel)
         hg_thread_pool_run(hg_thread_pool_global(), pieces, PIECES_AT_ONCE, run_pieces, run);

@@ -1,0 +1,31 @@
+/* What the host side of a front end (src/clients) asks of the runtime beyond the public interface. It includes no other header of the
+ * runtime. Must not know: drivers, records of the runtime. */
+#ifndef HG_RUNTIME_CLIENT_H
+#define HG_RUNTIME_CLIENT_H
+
+#include "runtime/profile.h"
+#include <hologram/backend.h>
+
+/* ---- errors ---- */
+hg_status hg_null_argument(const char *what);
+/* HG_ERROR_ISA with a code of assembly.md 5.1: P01 … P08. */
+hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(2, 3);
+
+/* ---- the backend ---- */
+/* Kernels run on the host's threads, in its memory. */
+bool hg_backend_is_host(const hg_backend *b);
+uint32_t hg_backend_threads(const hg_backend *b);    /* as configured; 0: as many as there are */
+hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
+
+/* ---- class memory of one context ---- */
+/* Made when first asked for. *image: as the host sees it; NULL where it does not. */
+hg_status hg_context_class_image(hg_context *context, uint8_t **image) HG_NODISCARD;
+
+/* ---- copies on a context's queue; a handle of a class means the context's ---- */
+hg_status hg_context_write(hg_context *context, uint64_t handle, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
+hg_status hg_context_read(hg_context *context, uint64_t handle, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
+hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset,
+                          uint64_t length) HG_NODISCARD;
+hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) HG_NODISCARD;
+
+#endif
