@@ -9,6 +9,7 @@ typedef struct cli_capset {
     const char *name, *title;
     kir_caps kir;
     kir_device_target target;
+    uint32_t max_slots; /* 0: no limit */
 } cli_capset;
 
 uint32_t cli_capset_count(void);

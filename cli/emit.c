@@ -3,12 +3,9 @@
 #include "capsets.h"
 #include "emit/emit.h"
 #include "isa/cfg.h"
+#include "kir/pipeline/pipeline.h"
 #include "plan/expand.h"
 #include "plan/plan.h"
-#include "kir/legalise/legalise.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,8 +19,50 @@ typedef struct emit_options {
     bool form_given;
     uint32_t group[3];
     uint64_t kernel; /* HG_NONE: all */
-    bool debug;
+    bool debug, verify;
+    const kir_pass_watch *watch; /* NULL: nobody asked */
 } emit_options;
+
+/* ---- passes ---- */
+
+/* What the passes did: printed to the error output, so that the target's text can go on to a file or a compiler. */
+typedef struct pass_times {
+    uint64_t ns;
+    uint32_t runs;
+} pass_times;
+typedef struct pass_report {
+    const char *print_after; /* "": after none; "all" */
+    bool time;
+    pass_times times[KIR_STAGE_COUNT][KIR_PASS_COUNT];
+} pass_report;
+
+static void after_pass(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m, uint64_t ns) {
+    pass_report *report = user;
+    pass_times *t = &report->times[stage][kir_pass_find(pass->name)];
+    t->ns += ns;
+    t->runs++;
+    if (strcmp(report->print_after, pass->name) != 0 && strcmp(report->print_after, "all") != 0) return;
+    hg_text text = {0};
+    kir_print(&text, m);
+    fprintf(stderr, "; %s, after pass '%s' of stage %s\n%s\n", m->name, pass->name, kir_stage_name(stage), text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+static void print_times(const pass_report *report) {
+    kir_stage stage;
+    kir_pass_id id;
+    fprintf(stderr, "%-8s %-12s %5s %12s\n", "stage", "pass", "runs", "us");
+    for (uint32_t i = 0; kir_order_get(i, &stage, &id); i++) {
+        const pass_times *t = &report->times[stage][id];
+        if (t->runs)
+            fprintf(stderr, "%-8s %-12s %5u %12.1f\n", kir_stage_name(stage), kir_pass_get(id)->name, (unsigned)t->runs,
+                    (double)t->ns / 1000);
+    }
+}
+
+static kir_compilation compilation(const emit_options *o) {
+    return (kir_compilation){.caps = &o->caps.kir, .max_slots = o->caps.max_slots, .verify = o->verify, .watch = o->watch};
+}
 
 /* ---- comments ---- */
 
@@ -78,9 +117,9 @@ static void tell_slots(const kir_module *names, const kir_module *m, hg_text *ab
 
 typedef struct emit_kernel {
     kir_module *module;
-    bool owned, simple; /* simple: simplified already */
-    uint32_t lanes;     /* of a block; 0: as the program says */
-    uint64_t shared;    /* bytes, where lanes is not 0 */
+    bool owned;
+    uint32_t lanes;  /* of a block; 0: as the program says */
+    uint64_t shared; /* bytes, where lanes is not 0 */
 } emit_kernel;
 typedef HG_VEC(emit_kernel) emit_kernels;
 
@@ -137,8 +176,7 @@ static hg_status add_step(emit_kernels *list, const plan_step *step) {
 }
 
 static hg_status collect_kernels(const hg_plan *plan, emit_kernels *list) {
-    for (uint64_t i = 0; i < plan->kernels.count; i++)
-        HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module, .simple = plan->steps.count == 0}));
+    for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
     for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, &plan->steps.data[i]));
     return HG_OK;
 }
@@ -183,14 +221,12 @@ static kir_device_options choose_form(const emit_options *o, const hg_program *p
 }
 
 static hg_status make_device_kernel(const emit_options *o, const hg_program *program, const emit_kernel *kernel, device_kernel *k) {
-    if (!kernel->simple) HG_TRY(kir_simplify(kernel->module));
-    HG_TRY(kir_provenance(kernel->module));
-    HG_TRY(kir_legalise(kernel->module, &o->caps.kir, &k->low));
-    HG_TRY(kir_simplify(k->low));
-    kir_find_uniformity(k->low, k->low->uses_barrier || k->low->uses_shared);
+    kir_compilation c = compilation(o);
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, kernel->module, &k->low));
     kir_device_options device = choose_form(o, program, kernel, k->low, k->group);
-    HG_TRY(kir_device(k->low, &device, &k->module, &k->layout));
-    HG_TRY(kir_simplify(k->module));
+    c.device = &device;
+    c.layout = &k->layout;
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, k->low, &k->module));
     uint64_t shared = kernel->lanes ? kernel->shared : program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON;
     if (k->layout.uses_group_memory) k->group_memory = k->layout.shared_reserved + shared;
     return HG_OK;
@@ -259,11 +295,8 @@ static hg_status print_lanes(const emit_options *o, hg_plan *plan, hg_text *text
     hg_status status = low ? HG_OK : hg_fail_memory();
     tell_plan(plan, &about);
     for (uint32_t i = 0; i < count && status == HG_OK; i++) {
-        kir_module *m = plan->kernels.data[i].module;
-        if (plan->steps.count) status = kir_simplify(m);
-        if (status == HG_OK) status = kir_provenance(m);
-        if (status == HG_OK) status = kir_legalise(m, &o->caps.kir, &low[i]);
-        if (status == HG_OK) status = kir_simplify(low[i]);
+        kir_compilation c = compilation(o);
+        status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, plan->kernels.data[i].module, &low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
     }
     emit_input in = {
@@ -278,20 +311,14 @@ static hg_status print_lanes(const emit_options *o, hg_plan *plan, hg_text *text
 /* ---- the whole program ---- */
 
 static hg_status print_program(const emit_options *o, kir_module *module, hg_text *text) {
-    kir_module *low = NULL, *shown = module;
-    HG_TRY(kir_provenance(module));
-    hg_status status = HG_OK;
-    if (o->caps.name) {
-        status = kir_legalise(module, &o->caps.kir, &low);
-        if (status == HG_OK) status = kir_simplify(low);
-        shown = low;
-    }
-    if (status == HG_OK) {
-        kir_find_uniformity(shown, shown->uses_barrier || shown->uses_shared);
-        const kir_module *const modules[] = {shown};
-        status = o->target->print(o->target, &(emit_input){.kernels = modules, .count = 1, .about = ""}, text);
-    }
-    kir_module_destroy(low);
+    kir_compilation c = compilation(o);
+    kir_module *shown = NULL;
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, o->caps.name ? KIR_STAGE_LOW : KIR_STAGE_KERNEL, module, &shown));
+    bool owned = shown != module;
+    hg_status status = kir_pass_run(&c, KIR_STAGE_LOW, KIR_PASS_UNIFORMITY, &shown, &owned); /* shown beside the values */
+    const kir_module *const modules[] = {shown};
+    if (status == HG_OK) status = o->target->print(o->target, &(emit_input){.kernels = modules, .count = 1, .about = ""}, text);
+    if (owned) kir_module_destroy(shown);
     return status;
 }
 
@@ -299,10 +326,10 @@ static hg_status lower(const hg_program *program, const emit_options *o, hg_text
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
-    kir_build_options options = {0};
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
-    hg_status status = kir_build(cfg, &options, &module);
-    if (status == HG_OK) status = kir_simplify(module);
+    kir_compilation c = compilation(o);
+    c.program = cfg;
+    hg_status status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
     bool whole = o->target->form == EMIT_PROGRAM && !o->device_form; /* steps and all */
     if (status == HG_OK && whole && module->has_step && o->caps.name)
         status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--caps with --target %s: the program has whole-array steps; --form shows its kernels",
@@ -385,6 +412,18 @@ static bool read_form(cli *c, const char *form, const char *group, const char *f
     return true;
 }
 
+static bool read_passes(cli *c, const char *print_after, pass_report *report) {
+    char known[256] = "";
+    report->print_after = print_after ? print_after : "";
+    if (!print_after || strcmp(print_after, "all") == 0 || kir_pass_find(print_after) != KIR_PASS_COUNT) return true;
+    for (int i = 0; i < KIR_PASS_COUNT; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s, ", kir_pass_get((kir_pass_id)i)->name);
+    }
+    cli_usage(c, "--print-after expects one of %sall, got '%s'", known, print_after);
+    return false;
+}
+
 static bool may_write(cli *c, const emit_options *o, const char *out) {
     if (!o->target->binary || (out && strcmp(out, "-") != 0)) return true;
     if (c->json)
@@ -431,8 +470,10 @@ int command_emit(int argc, char **argv) {
     cli c = {0};
     emit_options o = {0};
     const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL, *form = NULL, *group = NULL, *fold = NULL,
-               *kernel = NULL;
+               *kernel = NULL, *print_after = NULL;
     bool large = false, no_addresses = false, list = false;
+    pass_report report = {0};
+    const kir_pass_watch watch = {after_pass, &report};
     const cli_option options[] = {
         {"-o", &out, NULL, false},
         {"--output", &output, NULL, false},
@@ -449,6 +490,9 @@ int command_emit(int argc, char **argv) {
         {"--whole-blocks", NULL, &o.device.whole_blocks, false},
         {"--descriptors", NULL, &no_addresses, false},
         {"-g", NULL, &o.debug, false},
+        {"--print-after", &print_after, NULL, false},
+        {"--time-passes", NULL, &report.time, false},
+        {"--verify-passes", NULL, &o.verify, false},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (list) {
@@ -462,6 +506,8 @@ int command_emit(int argc, char **argv) {
     if (!out) out = output;
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
+    if (!read_passes(&c, print_after, &report)) return cli_finish(&c);
+    if (print_after || report.time) o.watch = &watch;
     o.device.small = !large;
     if (no_addresses) o.caps.target.addressed = false;
     if (may_write(&c, &o, out) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
@@ -471,6 +517,7 @@ int command_emit(int argc, char **argv) {
         else
             cli_write(&c, out, text.data ? text.data : "", text.length);
         hg_text_free(&text);
+        if (report.time) print_times(&report);
     }
     return cli_finish(&c);
 }

@@ -4,7 +4,7 @@
 #include "capsets.h"
 #include "isa/cfg.h"
 #include "runtime/runtime.h"
-#include "kir/legalise/legalise.h"
+#include "kir/pipeline/pipeline.h"
 #include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
@@ -91,10 +91,10 @@ static void write_program(hg_text *text, const hg_op_info *op, hg_type type, hg_
 
 static hg_status build(const hg_text *text, kir_module **module, hg_program **program) {
     hg_cfg *cfg = NULL;
-    kir_build_options options = {0};
     HG_TRY(hg_program_assemble(text->data, text->length, NULL, program));
     HG_TRY(hg_verify(*program, NULL, NULL, &cfg));
-    hg_status status = kir_build(cfg, &options, module);
+    bool owned = false;
+    hg_status status = kir_pass_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_PASS_BUILD, module, &owned);
     hg_cfg_destroy(cfg);
     return status;
 }

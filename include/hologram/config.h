@@ -26,11 +26,12 @@ typedef struct hg_config {
     bool check_races;
     bool profiling;           /**< record where time goes: hg_backend_write_profile */
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
+    bool verify;              /**< check the rules of kernel IR after every pass of the compiler; slower */
 } hg_config;
 
 HG_API hg_config hg_config_default(void);
 /** Reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
- * HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE. Set to nothing is unset. A
+ * HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
  * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
 HG_API hg_status hg_config_from_env(hg_config *config) HG_NODISCARD;
 /** Value of a variable of env.def for this process, as set or its default; NULL for an unknown name. For `hologram devices`. */

@@ -242,9 +242,20 @@ typedef struct kir_slot {
     int32_t base; /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */
 } kir_slot;
 
+/* What passes made of a module so far: kir/pipeline runs those whose facts it has not got. */
+enum {
+    KIR_FACT_NONE = 0,
+    KIR_FACT_SIMPLE = 1,     /* simplified, and nothing written since */
+    KIR_FACT_SLOTS = 2,      /* mem.slot of its accesses, module->slots */
+    KIR_FACT_LEGAL = 4,      /* only what the target has */
+    KIR_FACT_UNIFORMITY = 8, /* uniformity, stride and range of its values */
+    KIR_FACT_DEVICE = 16     /* device form */
+};
+
 typedef struct kir_module {
     hg_arena arena;
     const char *name;
+    uint32_t facts;                          /* KIR_FACT_… */
     kir_function *functions, *last_function; /* functions: the kernel */
     uint32_t function_count;
     kir_var *vars, *last_var; /* all variables, module's and functions' */

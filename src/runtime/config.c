@@ -88,6 +88,7 @@ hg_status hg_config_from_env(hg_config *config) {
     const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");
     config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
     HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
+    HG_TRY(read_bool("HOLOGRAM_VERIFY", &config->verify));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
     if (!*config->profile_file) config->profile_file = config->profiling ? "hologram-profile.json" : NULL;
     return HG_OK;

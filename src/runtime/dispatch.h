@@ -73,6 +73,7 @@ typedef struct hg_variants {
     uint64_t work; /* operations of one lane without loops */
     bool unbounded;
     hg_profile *profile; /* NULL: off */
+    bool verify;         /* kernel IR after each pass */
     uint64_t lane_ps;    /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_variants;
 /* Takes the module over on success. */

@@ -1,9 +1,6 @@
 /* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
+#include "kir/pipeline/pipeline.h"
 #include "runtime/runtime.h"
-#include "kir/legalise/legalise.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -34,15 +31,11 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
 }
 
 hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) {
+    kir_compilation c = {.max_slots = b->caps->max_slots, .caps = &b->caps->kir, .verify = b->config.verify};
     kir_module *low = NULL;
     uint64_t start = hg_profile_start(b->profile);
-    HG_TRY(kir_provenance_within(high, b->caps->max_slots));
-    HG_TRY(kir_legalise(high, &b->caps->kir, &low));
-    hg_status status = kir_simplify(low);
-    if (status == HG_OK) {
-        kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
-        status = keep_tables(kernel, low);
-    }
+    hg_status status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low);
+    if (status == HG_OK) status = keep_tables(kernel, low);
     record(b, "legalise", high->name, start);
     start = hg_profile_start(b->profile);
     if (status == HG_OK && b->caps->device_form)
@@ -50,8 +43,12 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) 
     else if (status == HG_OK)
         status = b->driver->kernel_create(b->device, low, &kernel->code);
     if (!b->caps->device_form) record(b, "driver", high->name, start);
-    if (kernel->variants) kernel->variants->profile = b->profile;
-    if (!kernel->variants) kir_module_destroy(low);
+    if (kernel->variants) {
+        kernel->variants->profile = b->profile;
+        kernel->variants->verify = b->config.verify;
+    } else {
+        kir_module_destroy(low);
+    }
     return status;
 }
 
@@ -86,7 +83,6 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
     if (!e->kernels) return hg_fail_memory();
     for (uint32_t i = 0; i < e->kernel_count; i++) {
         plan_kernel *k = &e->plan->kernels.data[i];
-        if (e->plan->steps.count) HG_TRY(kir_simplify(k->module));
         HG_TRY(hg_kernel_compile(b, k->module, &e->kernels[i]));
         note_state(e, &e->kernels[i]);
         HG_TRY(keep_prover(&e->kernels[i], &k->module));
@@ -96,12 +92,11 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
     return HG_OK;
 }
 
-static hg_status lower(const hg_cfg *cfg, uint64_t max_steps, hg_plan **plan) {
+static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps, hg_plan **plan) {
+    kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps}, .verify = b->config.verify};
     kir_module *module = NULL;
-    kir_build_options options = {.max_steps = max_steps};
-    HG_TRY(kir_build(cfg, &options, &module));
-    hg_status status = kir_simplify(module);
-    if (status == HG_OK) status = plan_build(module, plan);
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
+    hg_status status = plan_build(module, plan);
     if (status != HG_OK) kir_module_destroy(module);
     return status;
 }
@@ -122,7 +117,7 @@ static hg_status build(hg_backend *b, hg_executable *e) {
     e->uses_barrier = cfg->uses_barrier;
     e->uses_shared = cfg->uses_shared;
     start = hg_profile_start(b->profile);
-    hg_status status = lower(cfg, e->max_steps, &e->plan);
+    hg_status status = lower(b, cfg, e->max_steps, &e->plan);
     hg_cfg_destroy(cfg);
     record(b, "lower", e->program->name, start);
     HG_TRY(status);

@@ -4,7 +4,6 @@
 #include "plan/expand.h"
 #include "runtime/execute_internal.h"
 #include "kir/define/define.h"
-#include "kir/passes/passes.h"
 #include <string.h>
 
 /* Memory that a slot names starts at a multiple of this; what is left over goes into the kernel as a shift. */
@@ -37,8 +36,7 @@ static hg_status compile(hg_backend *b, const expansion_key *key, hg_kernel *ker
         m = plan_expand_map(key->fn, (hg_type)key->type, key->shifted);
     }
     if (!m) return hg_fail_memory();
-    hg_status status = kir_simplify(m);
-    if (status == HG_OK) status = hg_kernel_compile(b, m, kernel);
+    hg_status status = hg_kernel_compile(b, m, kernel);
     kir_module_destroy(m);
     return status;
 }

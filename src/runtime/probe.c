@@ -6,9 +6,7 @@
 #include "runtime/execute_internal.h"
 #include "tile/tile.h"
 #include "kir/builder.h"
-#include "kir/legalise/legalise.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
+#include "kir/pipeline/pipeline.h"
 #include <string.h>
 
 enum {
@@ -365,19 +363,16 @@ static void fill_operands(uint8_t *bytes) {
 
 /* ---- both runs ---- */
 
-static hg_status run_expected(const kir_module *m, const uint8_t *operands, uint8_t *results, uint64_t size) {
+static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *results, uint64_t size) {
     tile_options options = {.level = tile_level_best()};
     tile_kernel *kernel = NULL;
     tile_fault fault;
     kir_caps caps;
     kir_module *low = NULL;
     tile_caps(false, &caps);
-    hg_status status = kir_legalise(m, &caps, &low);
-    if (status == HG_OK) status = kir_simplify(low);
-    if (status == HG_OK) {
-        kir_find_uniformity(low, false);
-        status = tile_compile(low, &options, &kernel);
-    }
+    kir_compilation c = {.caps = &caps};
+    hg_status status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low);
+    if (status == HG_OK) status = tile_compile(low, &options, &kernel);
     kir_module_destroy(low);
     HG_TRY(status);
     uint64_t inputs[2] = {0, 0};
@@ -556,7 +551,7 @@ hg_status hg_probe_run(hg_backend *b, hg_probe_result *result) {
     if (!m) return hg_fail_memory();
     uint64_t size = (uint64_t)count * LANES * 8, all = (uint64_t)OPERANDS * LANES * 8 + 2 * size;
     uint8_t *operands = hg_calloc(1, (size_t)all);
-    hg_status status = operands ? kir_provenance(m) : hg_fail_memory();
+    hg_status status = operands ? HG_OK : hg_fail_memory();
     if (status == HG_OK) {
         uint8_t *expected = operands + (size_t)OPERANDS * LANES * 8, *actual = expected + size;
         fill_operands(operands);

@@ -1,7 +1,7 @@
 /* Variants of a kernel: device forms of its module for what a launch asks, compiled once each and kept while the executable lives.
  * Must not know: launches' memory, queues. */
 #include "runtime/dispatch.h"
-#include "kir/passes/passes.h"
+#include "kir/pipeline/pipeline.h"
 #include <string.h>
 
 enum { MAX_VARIANTS = 32 }; /* a program launched with ever new block sizes on a device with static groups must not fill memory */
@@ -148,9 +148,9 @@ static hg_status compile(hg_variants *variants, hg_variant *v, const uint32_t gr
     }
     kir_module *m = NULL;
     uint64_t start = hg_profile_start(variants->profile);
-    HG_TRY(kir_device(variants->module, &options, &m, &v->layout));
-    hg_status status = kir_simplify(m);
-    if (status == HG_OK) status = keep_fields(v, m);
+    kir_compilation c = {.device = &options, .layout = &v->layout, .verify = variants->verify};
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, variants->module, &m));
+    hg_status status = keep_fields(v, m);
     if (status == HG_OK) status = keep_slots(v, m);
     if (start) record(variants, "device form", start);
     hg_driver_code code = {

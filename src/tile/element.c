@@ -3,9 +3,7 @@
 #include "tile/element.h"
 #include "plan/expand.h"
 #include "kir/define/define.h"
-#include "kir/legalise/legalise.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
+#include "kir/pipeline/pipeline.h"
 #include <string.h>
 
 /* ---- the kernel ---- */
@@ -15,11 +13,8 @@ static hg_status compile(const tile_options *options, uint16_t fn, hg_type type,
     if (!high) return hg_fail_memory();
     kir_caps caps;
     tile_caps(options->poor, &caps);
-    hg_status status = kir_provenance(high);
-    if (status == HG_OK) status = kir_legalise(high, &caps, &low);
-    if (status == HG_OK) status = kir_simplify(low);
+    hg_status status = kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low);
     if (status == HG_OK) {
-        kir_find_uniformity(low, false);
         tile_options plain = *options;
         plain.check_races = false;
         status = tile_compile(low, &plain, kernel);

@@ -343,6 +343,16 @@ def emission():
     expect(run("emit", axpy, "--target", "c", "--pretend", "poor"), 2, r"not for --target c", what="C for a poor device")
     expect(run("emit", axpy, "--target", "kir", "--caps", "swiftshader"), 0, what="lowered kernel IR")
     expect(run("emit", axpy, "--target", "kir", "--form", "flat"), 0, what="kernel IR in device form")
+    shown = run("emit", axpy, "--target", "opencl", "--print-after", "all", "--time-passes", "--verify-passes")
+    passes = re.findall(r"^; axpy, after pass '(\w+)' of stage (\w+)$", shown.err, re.M)
+    check(passes[:2] == [("build", "program"), ("simplify", "program")] and passes[-2:] == [("device", "device"), ("simplify", "device")],
+          "every pass printed, in order")
+    check(len(re.findall(r"^(program|kernel|legal|low|device) +\w+ +\d+ +\d+\.\d$", shown.err, re.M)) == len(passes), "a time for each pass")
+    check(shown.out == run("emit", axpy, "--target", "opencl").out, "the target's text is the same with the passes printed")
+    expect(run("emit", axpy, "--target", "kir", "--print-after", "magic"), 2, r"--print-after expects one of build, simplify, .*, got 'magic'",
+           what="an unknown pass")
+    expect(run("run", axpy, "--set", "alpha=2", "--set", "x=1,2,3", "--set", "y=10,20,30", env={"HOLOGRAM_VERIFY": "1"}), 0,
+           out="y f32[3] = 12.0 24.0 36.0\n", what="passes verified")
 
 
 # ---- stream

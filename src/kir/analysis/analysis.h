@@ -4,9 +4,8 @@
 
 #include "kir/kir.h"
 
-void kir_find_uniformity(kir_module *m, bool tile_is_block);   /* sets uniformity, stride, range */
-hg_status kir_provenance(kir_module *m);                       /* sets mem.slot, module->slots, has_open */
-hg_status kir_provenance_within(kir_module *m, uint32_t most); /* for a device of few slots: the other accesses are open */
+void kir_find_uniformity(kir_module *m, bool tile_is_block);         /* sets uniformity, stride, range */
+hg_status kir_provenance(kir_module *m, uint32_t most) HG_NODISCARD; /* for a device of few slots: the other accesses are open */
 
 /* Low bits of integers that are known to be zero, in the scratch of values and variables until another pass takes it. */
 enum { KIR_ZERO_BITS = 0xFF };

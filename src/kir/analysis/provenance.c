@@ -79,9 +79,7 @@ static bool place_access(kir_module *m, kir_value *v, const origin *vars, uint32
     return true;
 }
 
-hg_status kir_provenance(kir_module *m) { return kir_provenance_within(m, MAX_SLOTS); }
-
-hg_status kir_provenance_within(kir_module *m, uint32_t most) {
+hg_status kir_provenance(kir_module *m, uint32_t most) {
     if (most > MAX_SLOTS) most = MAX_SLOTS;
     origin *vars = hg_calloc((size_t)m->var_count + 1, sizeof *vars);
     if (!vars) return hg_fail_memory();

@@ -1,4 +1,4 @@
-/* Legalisation: which passes a module needs for a target, and the first one, which replaces derived operations.
+/* Which passes of the legaliser a module needs for a target, and the first one, which replaces derived operations.
  * Must not know: targets by name. */
 #include "kir/legalise/legalise_internal.h"
 #include "kir/builder.h"
@@ -49,32 +49,6 @@ static uses find_uses(const kir_module *m) {
     return u;
 }
 
-static hg_status half_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
-    return rewrite_run(in, caps, &legal_half_rules, NULL, out);
-}
-static hg_status float_pass(const kir_module *in, const kir_caps *caps, kir_module **out) {
-    return rewrite_run(in, caps, &legal_float_rules, NULL, out);
-}
-
-/* Replaces *m by the result of a pass over it. */
-static hg_status step(kir_module **m, const kir_caps *caps, hg_status (*pass)(const kir_module *, const kir_caps *, kir_module **)) {
-    kir_module *next = NULL;
-    hg_status status = pass(*m, caps, &next);
-    kir_module_destroy(*m);
-    *m = next;
-    return status;
-}
-
-/* Without 64-bit integers an f64 has no bits to work on, and what flushes f32 is not trusted with f64 or half either. */
-static kir_caps usable(const kir_caps *caps) {
-    kir_caps c = *caps;
-    c.half = c.half && c.subnormals;
-    c.fma32 = c.fma32 && !c.inexact[KIR_FFMA][0];
-    c.fma64 = c.fma64 && !c.inexact[KIR_FFMA][1];
-    c.f64 = c.f64 && c.i64 && c.subnormals;
-    return c;
-}
-
 /* Whether a table names an operation of these passes. */
 static bool any_inexact(const kir_caps *caps, bool half) {
     for (int op = 0; op < KIR_OP_COUNT; op++) {
@@ -92,26 +66,44 @@ static void relax(kir_caps *c) {
     for (size_t i = 0; i < HG_COUNT_OF(OWN); i++) c->inexact[OWN[i]][0] = c->inexact[OWN[i]][1] = false;
 }
 
-hg_status kir_legalise(const kir_module *in, const kir_caps *target, kir_module **out) {
-    *out = NULL;
-    kir_caps own = usable(target), *caps = &own;
-    if (in->relaxed) relax(&own);
-    kir_module *m;
-    HG_TRY(rewrite_run(in, caps, &DERIVED_RULES, NULL, &m));
-    uses u = find_uses(m);
-    if (u.wide) {
-        HG_TRY(step(&m, caps, legal_wide));
-        u = find_uses(m);
-    }
-    if ((u.half && (!caps->half || any_inexact(caps, true))) || (u.fma32 && !caps->fma32) || (u.fma64 && !caps->fma64)) {
-        HG_TRY(step(&m, caps, half_pass));
-        u = find_uses(m);
-    }
-    if ((u.f64 && !caps->f64) || (u.f32 && !(caps->subnormals && caps->i64)) || ((u.f32 || u.f64) && any_inexact(caps, false))) {
-        HG_TRY(step(&m, caps, float_pass));
-        u = find_uses(m);
-    }
-    if ((u.i8 && !caps->i8) || (u.i16 && !caps->i16) || (u.i64 && !caps->i64)) HG_TRY(step(&m, caps, legal_int));
-    *out = m;
-    return HG_OK;
+/* What the passes over a module may leave. Without 64-bit integers an f64 has no bits to work on, and what flushes f32 is not trusted
+ * with f64 or half either. */
+static kir_caps usable(const kir_module *m, const kir_caps *target) {
+    kir_caps c = *target;
+    c.half = c.half && c.subnormals;
+    c.fma32 = c.fma32 && !c.inexact[KIR_FFMA][0];
+    c.fma64 = c.fma64 && !c.inexact[KIR_FFMA][1];
+    c.f64 = c.f64 && c.i64 && c.subnormals;
+    if (m->relaxed) relax(&c);
+    return c;
+}
+
+hg_status kir_legalise_derived(const kir_module *in, const kir_caps *target, kir_module **out) {
+    kir_caps caps = usable(in, target);
+    return rewrite_run(in, &caps, &DERIVED_RULES, NULL, out);
+}
+
+hg_status kir_legalise_wide(const kir_module *in, const kir_caps *target, kir_module **out) {
+    kir_caps caps = usable(in, target);
+    return find_uses(in).wide ? legal_wide(in, &caps, out) : HG_OK;
+}
+
+hg_status kir_legalise_half(const kir_module *in, const kir_caps *target, kir_module **out) {
+    kir_caps caps = usable(in, target);
+    uses u = find_uses(in);
+    bool needed = (u.half && (!caps.half || any_inexact(&caps, true))) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64);
+    return needed ? rewrite_run(in, &caps, &legal_half_rules, NULL, out) : HG_OK;
+}
+
+hg_status kir_legalise_float(const kir_module *in, const kir_caps *target, kir_module **out) {
+    kir_caps caps = usable(in, target);
+    uses u = find_uses(in);
+    bool needed = (u.f64 && !caps.f64) || (u.f32 && !(caps.subnormals && caps.i64)) || ((u.f32 || u.f64) && any_inexact(&caps, false));
+    return needed ? rewrite_run(in, &caps, &legal_float_rules, NULL, out) : HG_OK;
+}
+
+hg_status kir_legalise_int(const kir_module *in, const kir_caps *target, kir_module **out) {
+    kir_caps caps = usable(in, target);
+    uses u = find_uses(in);
+    return (u.i8 && !caps.i8) || (u.i16 && !caps.i16) || (u.i64 && !caps.i64) ? legal_int(in, &caps, out) : HG_OK;
 }

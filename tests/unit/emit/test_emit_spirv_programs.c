@@ -3,7 +3,7 @@
 #include "isa/cfg.h"
 #include "support/spirv_kit.h"
 #include "kir/builder.h"
-#include "kir/legalise/legalise.h"
+#include "kir/pipeline/pipeline.h"
 #include "kir/passes/passes.h"
 #include "kir/analysis/analysis.h"
 #include "kir/build/build.h"
@@ -132,7 +132,7 @@ static hg_status lower(const hg_program *program, const kit *k, const kir_device
     hg_status status = hg_verify(program, NULL, NULL, &cfg);
     if (status == HG_OK) status = kir_build(cfg, &options, &high);
     if (status == HG_OK) status = kir_simplify(high);
-    if (status == HG_OK) status = kir_provenance(high);
+    if (status == HG_OK) status = kir_provenance(high, UINT32_MAX);
     if (status == HG_OK) status = kir_legalise(high, &o.caps, &low);
     if (status == HG_OK) status = kir_simplify(low);
     if (status == HG_OK) kir_find_uniformity(low, low->uses_barrier || low->uses_shared);

@@ -7,7 +7,7 @@
 #include "isa/program.h"
 #include "kir/fault_text.h"
 #include "tile/tile.h"
-#include "kir/legalise/legalise.h"
+#include "kir/pipeline/pipeline.h"
 #include "kir/passes/passes.h"
 #include "kir/analysis/analysis.h"
 #include "kir/build/build.h"
@@ -99,7 +99,7 @@ static bool compile(const example *x, const kir_caps *caps, program *p) {
     if (status == HG_OK) status = hg_verify(p->source, NULL, d, &cfg);
     if (status == HG_OK) status = kir_build(cfg, &options, &high);
     if (status == HG_OK) status = kir_simplify(high);
-    if (status == HG_OK) status = kir_provenance(high);
+    if (status == HG_OK) status = kir_provenance(high, UINT32_MAX);
     if (status == HG_OK) status = kir_legalise(high, caps, &p->module);
     if (status == HG_OK) status = kir_simplify(p->module);
     if (status == HG_OK) status = kir_verify(p->module);

@@ -421,7 +421,7 @@ static void example_shapes(void) {
     CHECK(load && load->args[0]->uniformity == KIR_UNIFORM);
     CHECK(load && load->args[1]->uniformity == KIR_AFFINE && load->args[1]->stride == 4 && load->args[1]->umax < UINT64_C(1) << 42);
     CHECK(branch && branch->args[0]->uniformity == KIR_VARYING);
-    CHECK(kir_provenance(m) == HG_OK);
+    CHECK(kir_provenance(m, UINT32_MAX) == HG_OK);
     CHECK_U64(m->slots.count, 2);
     CHECK(!m->has_open && !m->slots.data[0].written && m->slots.data[0].read && m->slots.data[1].written && m->slots.data[1].read);
     CHECK_U64(m->slots.data[0].input, 0);
@@ -457,7 +457,7 @@ static void handles(void) {
              "    stg.u32 [buf7 + 0], r5\n    mov.u64 r7, r2\n    call @f\n    exit\nf:\n    stg.u32 [buf(r7) + 4], r5\n    ret\n",
         0, &program);
     if (!m) return;
-    CHECK(kir_provenance(m) == HG_OK);
+    CHECK(kir_provenance(m, UINT32_MAX) == HG_OK);
     const kir_value *load = find_op(m, KIR_LOAD, 0), *constant = find_op(m, KIR_STORE, 0), *moved = find_op(m, KIR_STORE, 1);
     CHECK(m->has_open && load && load->u.mem.slot == KIR_OPEN);
     CHECK(constant && constant->u.mem.slot >= 0 && m->slots.data[constant->u.mem.slot].constant &&
@@ -689,7 +689,7 @@ static hg_status lower_and_simplify(const hg_cfg *cfg) {
     hg_status status = kir_build(cfg, NULL, &m);
     if (status == HG_OK) status = kir_simplify(m);
     if (status == HG_OK) kir_find_uniformity(m, false);
-    if (status == HG_OK) status = kir_provenance(m);
+    if (status == HG_OK) status = kir_provenance(m, UINT32_MAX);
     kir_module_destroy(m);
     return status;
 }

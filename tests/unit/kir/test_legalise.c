@@ -4,7 +4,7 @@
 #include "test.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
-#include "kir/legalise/legalise.h"
+#include "kir/pipeline/pipeline.h"
 
 static uint64_t seed = UINT64_C(0xD1B54A32D192ED03);
 static uint64_t next_random(void) {

@@ -26,7 +26,7 @@ static kir_module *lower(const char *text, hg_program **program) {
     if (status == HG_OK) status = hg_verify(*program, NULL, NULL, &cfg);
     if (status == HG_OK) status = kir_build(cfg, &(kir_build_options){0}, &m);
     if (status == HG_OK) status = kir_simplify(m);
-    if (status == HG_OK) status = kir_provenance(m);
+    if (status == HG_OK) status = kir_provenance(m, UINT32_MAX);
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), text);
     hg_cfg_destroy(cfg);
     return status == HG_OK ? m : NULL;

@@ -1,0 +1,132 @@
+/* Runs the table of pipeline.def. */
+#include "kir/pipeline/pipeline.h"
+#include "base/thread.h"
+#include "kir/analysis/analysis.h"
+#include "kir/legalise/legalise.h"
+#include "kir/passes/passes.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the passes as functions of one shape ---- */
+
+static hg_status run_build(const kir_compilation *c, kir_module *m, kir_module **made) {
+    (void)m;
+    return kir_build(c->program, &c->build, made);
+}
+static hg_status run_simplify(const kir_compilation *c, kir_module *m, kir_module **made) {
+    (void)c;
+    (void)made;
+    return kir_simplify(m);
+}
+static hg_status run_provenance(const kir_compilation *c, kir_module *m, kir_module **made) {
+    (void)made;
+    return kir_provenance(m, c->max_slots ? c->max_slots : UINT32_MAX);
+}
+static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_derived(m, c->caps, made); }
+static hg_status run_wide(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_wide(m, c->caps, made); }
+static hg_status run_half(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_half(m, c->caps, made); }
+static hg_status run_float(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_float(m, c->caps, made); }
+static hg_status run_int(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_int(m, c->caps, made); }
+static hg_status run_uniformity(const kir_compilation *c, kir_module *m, kir_module **made) {
+    (void)c;
+    (void)made;
+    kir_find_uniformity(m, m->uses_barrier || m->uses_shared);
+    return HG_OK;
+}
+static hg_status run_device(const kir_compilation *c, kir_module *m, kir_module **made) {
+    return kir_device(m, c->device, made, c->layout);
+}
+
+/* ---- the table ---- */
+
+enum {
+    NONE = KIR_FACT_NONE,
+    SIMPLE = KIR_FACT_SIMPLE,
+    SLOTS = KIR_FACT_SLOTS,
+    LEGAL = KIR_FACT_LEGAL,
+    UNIFORMITY = KIR_FACT_UNIFORMITY,
+    DEVICE = KIR_FACT_DEVICE
+};
+
+static const kir_pass PASSES[] = {
+#define KIR_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, run_##name},
+#include "kir/pipeline/pipeline.def"
+};
+
+typedef struct order {
+    uint8_t stage, pass;
+} order;
+static const order ORDER[] = {
+#define KIR_ORDER(stage, id) {KIR_STAGE_##stage, KIR_PASS_##id},
+#include "kir/pipeline/pipeline.def"
+};
+
+const char *kir_stage_name(kir_stage stage) {
+    static const char *const names[] = {"program", "kernel", "legal", "low", "device"};
+    return stage < KIR_STAGE_COUNT ? names[stage] : "?";
+}
+
+const kir_pass *kir_pass_get(kir_pass_id id) { return &PASSES[id]; }
+
+kir_pass_id kir_pass_find(const char *name) {
+    for (int i = 0; i < KIR_PASS_COUNT; i++)
+        if (strcmp(PASSES[i].name, name) == 0) return (kir_pass_id)i;
+    return KIR_PASS_COUNT;
+}
+
+bool kir_order_get(uint32_t index, kir_stage *stage, kir_pass_id *pass) {
+    if (index >= HG_COUNT_OF(ORDER)) return false;
+    *stage = (kir_stage)ORDER[index].stage;
+    *pass = (kir_pass_id)ORDER[index].pass;
+    return true;
+}
+
+/* ---- running it ---- */
+
+static hg_status check(const kir_compilation *c, const kir_pass *pass, const kir_module *m) {
+#ifdef NDEBUG
+    if (!c->verify) return HG_OK;
+#endif
+    (void)c;
+    hg_status status = kir_verify(m);
+    if (status == HG_OK) return status;
+    char text[512]; /* hg_fail writes where the message stands */
+    snprintf(text, sizeof text, "%s", hg_error_record()->message);
+    return hg_fail(HG_ERROR_INTERNAL, "after pass '%s': %s", pass->name, text);
+}
+
+hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id, kir_module **m, bool *owned) {
+    const kir_pass *pass = &PASSES[id];
+    kir_module *in = *m, *made = NULL;
+    uint32_t facts = in ? in->facts : 0;
+    if (pass->gives && !(pass->gives & ~facts)) return HG_OK;
+    if (pass->needs & ~facts)
+        return hg_fail(HG_ERROR_INTERNAL, "pass '%s' of kernel IR needs what no pass before it gave (%x of %x)", pass->name,
+                       (unsigned)facts, (unsigned)pass->needs);
+    uint64_t start = c->watch ? hg_clock_ns() : 0;
+    HG_TRY(pass->run(c, in, &made));
+    if (made) {
+        if (in && *owned) kir_module_destroy(in);
+        *m = made;
+        *owned = true;
+    }
+    (*m)->facts = (facts & ~pass->drops) | pass->gives;
+    HG_TRY(check(c, pass, *m));
+    if (c->watch) c->watch->after(c->watch->user, stage, pass, *m, hg_clock_ns() - start);
+    return HG_OK;
+}
+
+hg_status kir_pipeline_run(const kir_compilation *c, kir_stage first, kir_stage last, kir_module *in, kir_module **out) {
+    kir_module *m = in;
+    bool owned = false;
+    *out = NULL;
+    for (size_t i = 0; i < HG_COUNT_OF(ORDER); i++) {
+        if (ORDER[i].stage < first || ORDER[i].stage > last) continue;
+        hg_status status = kir_pass_run(c, (kir_stage)ORDER[i].stage, (kir_pass_id)ORDER[i].pass, &m, &owned);
+        if (status == HG_OK) continue;
+        if (owned) kir_module_destroy(m);
+        return status;
+    }
+    *out = m;
+    return HG_OK;
+}
