@@ -3,8 +3,7 @@
 #include "isa/cfg.h"
 #include "kir/kir.h"
 #include "plan/plan.h"
-#include "kir/passes/passes.h"
-#include "kir/build/build.h"
+#include "kir/pipeline/pipeline.h"
 #include <hologram/hologram.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,8 +174,7 @@ static void bench_compile(void) {
         hg_cfg *cfg;
         kir_module *m;
         OK(hg_verify(p, NULL, NULL, &cfg));
-        OK(kir_build(cfg, &(kir_build_options){0}, &m));
-        OK(kir_simplify(m));
+        OK(kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &m));
         bench_add(&lower, bench_cpu() - t);
         kir_module_destroy(m);
         hg_cfg_destroy(cfg);

@@ -22,7 +22,7 @@ typedef struct kir_compilation {
     uint32_t max_slots;                 /* KERNEL: direct buffers that the target has; 0: no limit but the module's own */
     const kir_caps *caps;               /* LEGAL */
     const kir_device_options *device;   /* DEVICE */
-    kir_device_layout *layout;          /* DEVICE: filled; to be freed by the caller where the run succeeds */
+    kir_device_layout *layout;          /* DEVICE: filled; the caller frees it, after a failure too */
     bool verify;                        /* check the rules of kernel IR after each pass; debug builds always do */
     const struct kir_pass_watch *watch; /* told after each pass; NULL: nobody */
 } kir_compilation;

@@ -5,9 +5,6 @@
 #include "test.h"
 #include "tile/tile.h"
 #include "kir/pipeline/pipeline.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,18 +64,12 @@ static uint64_t input_value(const setup *s, const kir_input *input) {
 
 static kir_module *lower(const hg_program *program, const kir_caps *caps) {
     hg_cfg *cfg = NULL;
-    kir_module *high = NULL, *low = NULL;
-    kir_build_options options = {0};
+    kir_module *low = NULL;
     hg_status status = hg_verify(program, NULL, NULL, &cfg);
-    if (status == HG_OK) status = kir_build(cfg, &options, &high);
-    if (status == HG_OK) status = kir_simplify(high);
-    if (status == HG_OK) status = kir_provenance(high, UINT32_MAX);
-    if (status == HG_OK) status = kir_legalise(high, caps, &low);
-    if (status == HG_OK) status = kir_simplify(low);
-    if (status == HG_OK) kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
+    kir_compilation c = {.program = cfg, .caps = caps};
+    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &low);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", program->name ? program->name : "?", hg_last_error_text());
     hg_cfg_destroy(cfg);
-    kir_module_destroy(high);
     return status == HG_OK ? low : NULL;
 }
 

@@ -4,9 +4,6 @@
 #include "support/spirv_kit.h"
 #include "kir/builder.h"
 #include "kir/pipeline/pipeline.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
 #include <hologram/program.h>
 
 /* ---- what may go wrong ---- */
@@ -124,23 +121,13 @@ static hg_status lower(const hg_program *program, const kit *k, const kir_device
                        kir_device_layout *layout) {
     emit_spirv_options o;
     hg_cfg *cfg = NULL;
-    kir_module *high = NULL, *low = NULL;
-    kir_build_options options = {0};
     set_options(k, &o);
     o.caps.subnormals = k->how->i64;
     o.caps.name = "test";
     hg_status status = hg_verify(program, NULL, NULL, &cfg);
-    if (status == HG_OK) status = kir_build(cfg, &options, &high);
-    if (status == HG_OK) status = kir_simplify(high);
-    if (status == HG_OK) status = kir_provenance(high, UINT32_MAX);
-    if (status == HG_OK) status = kir_legalise(high, &o.caps, &low);
-    if (status == HG_OK) status = kir_simplify(low);
-    if (status == HG_OK) kir_find_uniformity(low, low->uses_barrier || low->uses_shared);
-    if (status == HG_OK) status = kir_device(low, how, out, layout);
-    if (status == HG_OK) status = kir_simplify(*out);
+    kir_compilation c = {.program = cfg, .caps = &o.caps, .device = how, .layout = layout};
+    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_DEVICE, NULL, out);
     hg_cfg_destroy(cfg);
-    kir_module_destroy(high);
-    kir_module_destroy(low);
     return status;
 }
 

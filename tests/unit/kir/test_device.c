@@ -7,10 +7,9 @@
 #include "isa/program.h"
 #include "kir/fault_text.h"
 #include "tile/tile.h"
-#include "kir/pipeline/pipeline.h"
 #include "kir/passes/passes.h"
+#include "kir/pipeline/pipeline.h"
 #include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
 #include <hologram/program.h>
 #include <stdlib.h>
 
@@ -92,19 +91,12 @@ typedef struct program {
 static bool compile(const example *x, const kir_caps *caps, program *p) {
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_cfg *cfg = NULL;
-    kir_module *high = NULL;
-    kir_build_options options = {0};
     *p = (program){0};
     hg_status status = hg_program_assemble(x->text, strlen(x->text), d, &p->source);
     if (status == HG_OK) status = hg_verify(p->source, NULL, d, &cfg);
-    if (status == HG_OK) status = kir_build(cfg, &options, &high);
-    if (status == HG_OK) status = kir_simplify(high);
-    if (status == HG_OK) status = kir_provenance(high, UINT32_MAX);
-    if (status == HG_OK) status = kir_legalise(high, caps, &p->module);
-    if (status == HG_OK) status = kir_simplify(p->module);
-    if (status == HG_OK) status = kir_verify(p->module);
+    kir_compilation c = {.program = cfg, .caps = caps, .verify = true};
+    if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &p->module);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", x->name, hg_last_error_text());
-    kir_module_destroy(high);
     hg_cfg_destroy(cfg);
     hg_diagnostics_destroy(d);
     return status == HG_OK;

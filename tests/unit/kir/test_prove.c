@@ -4,9 +4,7 @@
 #include "kir/analysis/prove.h"
 #include "reference/reference.h"
 #include "test.h"
-#include "kir/passes/passes.h"
-#include "kir/analysis/analysis.h"
-#include "kir/build/build.h"
+#include "kir/pipeline/pipeline.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -24,9 +22,7 @@ static kir_module *lower(const char *text, hg_program **program) {
     *program = NULL;
     hg_status status = hg_program_assemble(text, strlen(text), NULL, program);
     if (status == HG_OK) status = hg_verify(*program, NULL, NULL, &cfg);
-    if (status == HG_OK) status = kir_build(cfg, &(kir_build_options){0}, &m);
-    if (status == HG_OK) status = kir_simplify(m);
-    if (status == HG_OK) status = kir_provenance(m, UINT32_MAX);
+    if (status == HG_OK) status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_KERNEL, NULL, &m);
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), text);
     hg_cfg_destroy(cfg);
     return status == HG_OK ? m : NULL;
