@@ -62,15 +62,11 @@ static void use_operand(const hg_operand *o, const hg_operand_info *info, usage 
     if (o->has_index) u->registers[o->index] = 1;
 }
 
-static bool is_register_fold(uint16_t op) {
-    return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
-}
-
 static void use_instruction(const hg_program *p, uint32_t inst, usage *u) {
     const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t k = 0; k < row->operand_count; k++) use_operand(&o[k], &row->operands[k], u);
-    if (!is_register_fold(p->insts[inst].op)) return;
+    if (!(row->flags & HG_F_RUN)) return;
     for (uint64_t i = 0; i < o[2].value && o[1].reg + i < 256; i++) u->registers[o[1].reg + i] = 1;
 }
 
@@ -125,7 +121,7 @@ static uint8_t type_of(const hg_program *p, uint32_t inst, const hg_operand_info
 
 /* ---- results that depend on the order of lanes ---- */
 
-static bool is_atomic(uint16_t op) { return op >= HG_OP_ATOM_ADD && op <= HG_OP_ATOM_CAS; }
+static bool is_atomic(uint16_t op) { return (hg_op_get((hg_op)op)->flags & HG_F_ATOMIC) != 0; }
 
 static bool reads_any(const hg_program *p, uint32_t inst, const usage *of) {
     usage u = {0};
@@ -354,7 +350,7 @@ static void add_operands(writer *w, uint32_t inst) {
     LINE(w, "add.u64 r%u, r%u, r%u\n", r[EXECUTIONS], r[EXECUTIONS], r[WORD]);
     add_store(w, "u64", CAPTURE_NOW, r[EXECUTIONS], DIFF_EXECUTIONS_AT, CAPTURE);
     for (uint32_t k = 0; k < row->operand_count; k++) capture_operand(w, inst, &o[k], &row->operands[k]);
-    if (!is_register_fold(w->p->insts[inst].op)) return;
+    if (!(row->flags & HG_F_RUN)) return;
     for (uint64_t i = 1; i < o[2].value && o[1].reg + i < 256; i++)
         capture_register(w, o[1].reg + (unsigned)i, w->p->insts[inst].type, false);
 }

@@ -138,12 +138,7 @@ static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
 }
 
 static hg_status add_map(emit_kernels *list, const plan_step *step) {
-    hg_opname name = (hg_opname)step->opname;
-    uint16_t fn = name == HG_OPNAME_RELU    ? KIR_FN_RELU
-                  : name == HG_OPNAME_ERF   ? KIR_FN_ERF
-                  : name == HG_OPNAME_ATAN2 ? KIR_FN_ATAN2
-                                            : (uint16_t)hg_opname_op(name);
-    kir_module *m = plan_expand_map(fn, (hg_type)step->atlas_type, false);
+    kir_module *m = plan_expand_map(kir_fn_of_name((hg_opname)step->opname), (hg_type)step->atlas_type, false);
     return m ? add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = 256}) : hg_fail_memory();
 }
 
@@ -165,10 +160,10 @@ static hg_status add_step(emit_kernels *list, const plan_step *step) {
     switch ((hg_op)step->op) {
     case HG_OP_PARALLEL_MAP:
     case HG_OP_PARALLEL_MAP_BINARY: return add_map(list, step);
-    case HG_OP_REDUCE_ADD_MEM: return add_reduction(list, step, HG_OP_ADD);
-    case HG_OP_REDUCE_MIN_MEM: return add_reduction(list, step, HG_OP_MIN);
-    case HG_OP_REDUCE_MAX_MEM: return add_reduction(list, step, HG_OP_MAX);
-    case HG_OP_REDUCE_MUL_MEM: return add_reduction(list, step, HG_OP_MUL);
+    case HG_OP_REDUCE_ADD_MEM:
+    case HG_OP_REDUCE_MIN_MEM:
+    case HG_OP_REDUCE_MAX_MEM:
+    case HG_OP_REDUCE_MUL_MEM: return add_reduction(list, step, hg_op_folds_with((hg_op)step->op));
     case HG_OP_PARALLEL_REDUCE:
     case HG_OP_PARALLEL_REDUCE_MEM: return add_reduction(list, step, hg_opname_op((hg_opname)step->opname));
     default: return HG_OK; /* pools are the runtime's */

@@ -177,8 +177,8 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     if (id == HG_OP_BOUND_MAP_TYPED || class_of(type) == CLASS_WIDE) return HG_OK; /* limbs, everywhere */
     *found = ask_memory(device, (op->flags & HG_F_SHARED) != 0, type);
     if (id == HG_OP_CVT) return ask_conversion(device, op, type, found);
-    if (op->types == HG_T_ATOMIC) *found = ask_atomic(device, type);
-    if (op->types == HG_T_ATOMIC || (op->flags & HG_F_POOL) || id >= HG_OP_CLS_GET) return HG_OK;
+    if (op->flags & HG_F_ATOMIC) *found = ask_atomic(device, type);
+    if (op->flags & (HG_F_ATOMIC | HG_F_POOL | HG_F_ATLAS)) return HG_OK;
     if (op->flags & HG_F_COLLECTIVE) return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].kind == HG_K_ADDRESS) return HG_OK;

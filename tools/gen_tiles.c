@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t TYPES[] = {HG_TYPE_U8, HG_TYPE_U16, HG_TYPE_U32, HG_TYPE_U64, HG_TYPE_F32, HG_TYPE_F64};
 static const char *const C_TYPES[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
 static const char *const KIND_NAMES[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const ARGS[] = {"a", "b", "c"};
@@ -17,31 +16,20 @@ static hg_text functions, loops, rows, derived_rows, fold_rows;
 static unsigned handler_count;
 static bool failed;
 
-static int kind_of(uint8_t type) {
-    for (int k = 0; k < TILE_KIND_COUNT; k++)
-        if (TYPES[k] == type) return k;
-    return 0; /* bool */
-}
-
-/* A few instructions a vector: counting is a large part of the loop. */
-static bool is_cheap(kir_op op) {
-    return op == KIR_ADD || op == KIR_SUB || op == KIR_MUL || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ ||
-           op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_SELECT || op == KIR_FADD || op == KIR_FSUB || op == KIR_FMUL ||
-           op == KIR_FFMA || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
-}
+static const char *c_type(uint8_t type) { return C_TYPES[kir_kind_of(type)]; }
+static const char *kind_name(uint8_t type) { return KIND_NAMES[kir_kind_of(type)]; }
 
 /* The loop `name`: d[i] = f(…) with the arguments of `variant` as scalars. */
 static void print_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types, unsigned variant, bool cheap) {
     hg_text_addf(&loops, "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_;\n", name,
-                 C_TYPES[kind_of(result)]);
+                 c_type(result));
     for (uint8_t i = 0; i < 3; i++) {
         if (i >= nargs)
             hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
         else if (variant >> i & 1)
-            hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], C_TYPES[kind_of(types[i])],
-                         ARGS[i]);
+            hg_text_addf(&loops, "    const %s %s = *(const %s *)%s_;\n", c_type(types[i]), ARGS[i], c_type(types[i]), ARGS[i]);
         else
-            hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+            hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
     }
     hg_text_addf(&loops, "    %s for (uint64_t i = 0; i < n; i++) d[i] = %s(", cheap ? "TILE_CHEAP_LOOP" : "TILE_LOOP", f);
     for (uint8_t i = 0; i < nargs; i++) hg_text_addf(&loops, "%s%s%s", i ? ", " : "", ARGS[i], variant >> i & 1 ? "" : "[i]");
@@ -76,65 +64,55 @@ static void primitive(kir_op op, int kind, uint8_t result, uint8_t nargs, const 
     print_primitive(f, op, result, nargs, types);
     for (uint8_t i = 0; i < variant_count; i++) {
         snprintf(name, sizeof name, "t_%s_%s_%u", kir_op_name(op), KIND_NAMES[kind], (unsigned)variants[i]);
-        print_loop(name, f, result, nargs, types, variants[i], is_cheap(op));
+        print_loop(name, f, result, nargs, types, variants[i], kir_op_has(op, KIR_F_CHEAP));
         hg_text_addf(&rows, "    .op[%d][%d][%u] = %s,\n", (int)op, kind, (unsigned)variants[i], name);
     }
 }
 
 static void conversion(kir_op op, uint8_t from, uint8_t to) {
     char f[64], name[80];
-    snprintf(f, sizeof f, "f_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
-    snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), KIND_NAMES[kind_of(from)], KIND_NAMES[kind_of(to)]);
+    snprintf(f, sizeof f, "f_%s_%s_%s", kir_op_name(op), kind_name(from), kind_name(to));
+    snprintf(name, sizeof name, "t_%s_%s_%s", kir_op_name(op), kind_name(from), kind_name(to));
     print_primitive(f, op, to, 1, &from);
     print_loop(name, f, to, 1, &from, 0, false);
-    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kind_of(from), kind_of(to), name);
+    hg_text_addf(&rows, "    .convert[%d][%d][%d] = %s,\n", (int)op, kir_kind_of(from), kir_kind_of(to), name);
 }
 
-static bool commutes(kir_op op) {
-    return op == KIR_ADD || op == KIR_MUL || op == KIR_MULHI_U || op == KIR_AND || op == KIR_OR || op == KIR_XOR || op == KIR_CMP_EQ ||
-           op == KIR_FADD || op == KIR_FMUL || op == KIR_FCMP_EQ;
-}
-
-static void binary(kir_op op, int kind) {
-    static const uint8_t both[] = {0, 2, 1};
-    bool compare = op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT ||
-                   op == KIR_FCMP_LE;
-    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR;
-    uint8_t types[] = {TYPES[kind], shift ? (uint8_t)HG_TYPE_U32 : TYPES[kind]};
-    primitive(op, kind, compare ? (uint8_t)KIR_BOOL : TYPES[kind], 2, types, both, commutes(op) ? 2 : 3);
+/* A value primitive of class INT, FLOAT or ANY on elements of one kind, with each choice of arguments that are scalars. */
+static void row(kir_op op, int kind) {
+    static const uint8_t NONE[] = {0}, EITHER[] = {0, 2, 1}, FMA[] = {0, 4, 2, 6}, SELECT[] = {0, 2, 4, 6};
+    const kir_op_info *info = kir_op_get(op);
+    uint8_t t = kir_kind_type(kind), types[] = {t, t, t}, result = info->result == KIR_RESULT_BOOL ? (uint8_t)KIR_BOOL : t;
+    if (info->class == KIR_CLASS_ANY) types[0] = KIR_BOOL;
+    if (info->flags & KIR_F_SHIFTS) types[1] = HG_TYPE_U32;
+    if (info->args == 1) primitive(op, kind, result, 1, types, NONE, 1);
+    if (info->args == 2) primitive(op, kind, result, 2, types, EITHER, info->flags & KIR_F_COMMUTES ? 2 : 3);
+    if (info->args == 3) primitive(op, kind, result, 3, types, info->class == KIR_CLASS_ANY ? SELECT : FMA, 4);
 }
 
 static void all_primitives(void) {
-    static const kir_op INT2[] = {KIR_ADD, KIR_SUB, KIR_MUL, KIR_MULHI_U, KIR_UDIV, KIR_UREM,   KIR_SDIV,    KIR_SREM,   KIR_AND,
-                                  KIR_OR,  KIR_XOR, KIR_SHL, KIR_LSHR,    KIR_ASHR, KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
-    static const kir_op FLOAT2[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
-    static const kir_op FLOAT1[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT};
-    static const uint8_t one[] = {0}, fma[] = {0, 4, 2, 6}, select[] = {0, 2, 4, 6};
-    for (int k = 0; k < 4; k++) {
-        for (size_t i = 0; i < HG_COUNT_OF(INT2); i++) binary(INT2[i], k);
-        primitive(KIR_CLZ, k, TYPES[k], 1, &TYPES[k], one, 1);
-        primitive(KIR_SELECT, k, TYPES[k], 3, (uint8_t[]){KIR_BOOL, TYPES[k], TYPES[k]}, select, 4);
-    }
-    for (int k = 4; k < 6; k++) {
-        for (size_t i = 0; i < HG_COUNT_OF(FLOAT2); i++) binary(FLOAT2[i], k);
-        for (size_t i = 0; i < HG_COUNT_OF(FLOAT1); i++) primitive(FLOAT1[i], k, TYPES[k], 1, &TYPES[k], one, 1);
-        primitive(KIR_FFMA, k, TYPES[k], 3, (uint8_t[]){TYPES[k], TYPES[k], TYPES[k]}, fma, 4);
-    }
+    for (int kind = 0; kind < KIR_KIND_COUNT; kind++)
+        for (int op = 0; op < KIR_OP_COUNT; op++) {
+            kir_op_class class = (kir_op_class)kir_op_get((kir_op)op)->class;
+            bool is_float = kir_type_is_float(kir_kind_type(kind));
+            if (class == KIR_CLASS_FLOAT ? is_float : (class == KIR_CLASS_INT || class == KIR_CLASS_ANY) && !is_float)
+                row((kir_op)op, kind);
+        }
 }
 
 static void all_conversions(void) {
     for (int from = 0; from < 4; from++)
         for (int to = 0; to < 4; to++) {
-            if (to > from) conversion(KIR_ZEXT, TYPES[from], TYPES[to]);
-            if (to > from) conversion(KIR_SEXT, TYPES[from], TYPES[to]);
-            if (to < from) conversion(KIR_TRUNC, TYPES[from], TYPES[to]);
+            if (to > from) conversion(KIR_ZEXT, kir_kind_type(from), kir_kind_type(to));
+            if (to > from) conversion(KIR_SEXT, kir_kind_type(from), kir_kind_type(to));
+            if (to < from) conversion(KIR_TRUNC, kir_kind_type(from), kir_kind_type(to));
         }
     for (int i = 0; i < 4; i++)
         for (int f = 4; f < 6; f++) {
-            conversion(KIR_U2F, TYPES[i], TYPES[f]);
-            conversion(KIR_S2F, TYPES[i], TYPES[f]);
-            conversion(KIR_F2U, TYPES[f], TYPES[i]);
-            conversion(KIR_F2S, TYPES[f], TYPES[i]);
+            conversion(KIR_U2F, kir_kind_type(i), kir_kind_type(f));
+            conversion(KIR_S2F, kir_kind_type(i), kir_kind_type(f));
+            conversion(KIR_F2U, kir_kind_type(f), kir_kind_type(i));
+            conversion(KIR_F2S, kir_kind_type(f), kir_kind_type(i));
         }
     conversion(KIR_F2F, HG_TYPE_F32, HG_TYPE_F64);
     conversion(KIR_F2F, HG_TYPE_F64, HG_TYPE_F32);
@@ -166,7 +144,7 @@ static const native NATIVE[] = {
 
 /* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */
 static void print_rare_loop(const char *name, const char *f, uint8_t result, uint8_t nargs, const uint8_t *types) {
-    const char *type = C_TYPES[kind_of(result)];
+    const char *type = c_type(result);
     hg_text_addf(&loops,
                  "static void %s(void *d_, const void *a_, const void *b_, const void *c_, uint64_t n) {\n    %s *d = d_, block[256];\n",
                  name, type);
@@ -174,7 +152,7 @@ static void print_rare_loop(const char *name, const char *f, uint8_t result, uin
         if (i >= nargs)
             hg_text_addf(&loops, "    (void)%s_;\n", ARGS[i]);
         else
-            hg_text_addf(&loops, "    const %s *%s = %s_;\n", C_TYPES[kind_of(types[i])], ARGS[i], ARGS[i]);
+            hg_text_addf(&loops, "    const %s *%s = %s_;\n", c_type(types[i]), ARGS[i], ARGS[i]);
     }
     hg_text_addf(&loops, "    for (uint64_t at = 0; at < n; at += 256) {\n        const uint64_t m = n - at < 256 ? n - at : 256;\n        "
                          "uint32_t rare = 0;\n");
@@ -228,7 +206,7 @@ static void all_definitions(void) {
 enum { FOLD_AHEAD = 2048 };
 
 static void fold(uint16_t fn, hg_type type, const char *f) {
-    const char *c = C_TYPES[kind_of(kir_type_of(type))];
+    const char *c = c_type(kir_type_of(type));
     char name[80];
     snprintf(name, sizeof name, "r_%d_%s", (int)fn, hg_type_name(type));
     hg_text_addf(&loops,
@@ -252,7 +230,7 @@ static void all_folds(void) {
     char f[64];
     for (size_t i = 0; i < HG_COUNT_OF(ALL); i++) {
         bool real = hg_type_is_float(ALL[i]);
-        const char *kind = KIND_NAMES[kind_of(kir_type_of(ALL[i]))];
+        const char *kind = kind_name(kir_type_of(ALL[i]));
         snprintf(f, sizeof f, "f_%s_%s", kir_op_name(real ? KIR_FADD : KIR_ADD), kind);
         fold(HG_OP_ADD, ALL[i], f);
         snprintf(f, sizeof f, "f_%s_%s", kir_op_name(real ? KIR_FMUL : KIR_MUL), kind);

@@ -7,8 +7,16 @@
 
 #include "emit/emit.h"
 
-/* Types of numbers; bool counts as u8. */
-typedef enum c_kind { C_U8, C_U16, C_U32, C_U64, C_F32, C_F64, C_KINDS } c_kind;
+/* Types of numbers, kir_kind. */
+enum {
+    C_U8 = KIR_KIND_U8,
+    C_U16 = KIR_KIND_U16,
+    C_U32 = KIR_KIND_U32,
+    C_U64 = KIR_KIND_U64,
+    C_F32 = KIR_KIND_F32,
+    C_F64 = KIR_KIND_F64,
+    C_KINDS = KIR_KIND_COUNT
+};
 /* Sets of them. */
 enum {
     C_IN_U8 = 1 << C_U8,
@@ -29,7 +37,7 @@ enum {
  * square root, fma and rounding fail (the device's capabilities keep them away), all others are operators. */
 typedef struct c_builtin {
     uint8_t op;    /* kir_op */
-    uint8_t kinds; /* set of c_kind */
+    uint8_t kinds; /* set of kir_kind */
     const char *text;
 } c_builtin;
 
@@ -66,7 +74,7 @@ typedef struct c_device_words {
 } c_device_words;
 
 typedef struct c_dialect {
-    /* Types by c_kind, and the signed type of the same size. */
+    /* Types by kir_kind, and the signed type of the same size. */
     const char *types[C_KINDS], *signed_types[C_KINDS];
     /* Literals: formats of u64 below and above 2^16; the largest signed number of 64 bits; not finite numbers, NULL: by their bits and
      * the language's BITCAST. */

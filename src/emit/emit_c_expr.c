@@ -10,23 +10,10 @@ static const char *const SHORT[] = {"u8", "u16", "u32", "u64", "f32", "f64"};
 static const char *const TOP[] = {"127", "32767", "2147483647", NULL, "", ""}; /* largest signed; NULL: the dialect's */
 static const char *const SUFFIX[] = {"", "", "u", "u", "f", ""};
 
-int emit_c_kind(uint8_t type) {
-    switch (type) {
-    case KIR_BOOL:
-    case HG_TYPE_U8: return C_U8;
-    case HG_TYPE_U16: return C_U16;
-    case HG_TYPE_U32: return C_U32;
-    case HG_TYPE_U64: return C_U64;
-    case HG_TYPE_F32: return C_F32;
-    case HG_TYPE_F64: return C_F64;
-    default: return -1;
-    }
-}
-
 const char *emit_c_type(const c_printer *p, uint8_t type) {
     if (type == KIR_BOOL) return "bool";
     if (type == KIR_VOID) return "void";
-    int kind = emit_c_kind(type);
+    int kind = kir_kind_of(type);
     return kind < 0 ? "?" : p->dialect->types[kind];
 }
 
@@ -201,7 +188,7 @@ static const char *builtin(const c_printer *p, kir_op op, int kind) {
 
 /* A float by its bits: "as_float(0x7fc00000u)". */
 static void bits_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits) {
-    const char *as = builtin(p, KIR_BITCAST, emit_c_kind(type));
+    const char *as = builtin(p, KIR_BITCAST, kir_kind_of(type));
     for (; as && *as; as++) {
         if (as[0] == '$' && as[1] == '0')
             hg_text_addf(out, type == HG_TYPE_F32 ? "0x%llxu" : p->dialect->u64_large, (unsigned long long)bits), as++;
@@ -276,7 +263,7 @@ static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)
 
 /* "a op b"; narrow integers are promoted to int, so they are cut back. */
 static void infix(c_printer *p, const kir_value *v, const char *op) {
-    int k = emit_c_kind(v->args[0]->type);
+    int k = kir_kind_of(v->args[0]->type);
     bool cut = v->type != KIR_BOOL && k < 2;
     if (cut) hg_text_addf(p->out, "(%s)(", p->dialect->types[k]);
     if (cut && v->op == KIR_MUL) hg_text_addf(p->out, "(%s)", p->dialect->types[C_U32]);
@@ -298,7 +285,7 @@ static void call(c_printer *p, const kir_value *v, helper h, int k, int from) {
 
 /* The operation as the language's own function or operator writes it; false: it has none. */
 static bool own_word(c_printer *p, const kir_value *v) {
-    const char *with = builtin(p, (kir_op)v->op, emit_c_kind(v->type));
+    const char *with = builtin(p, (kir_op)v->op, kir_kind_of(v->type));
     for (const char *c = with; c && *c; c++) {
         if (c[0] == '$' && c[1] >= '0' && c[1] < '0' + v->nargs)
             arg(p, v, *++c - '0');
@@ -309,7 +296,7 @@ static bool own_word(c_printer *p, const kir_value *v) {
 }
 
 static void shift(c_printer *p, const kir_value *v) {
-    int k = emit_c_kind(v->type);
+    int k = kir_kind_of(v->type);
     hg_text_addf(p->out, "(%s)(", p->dialect->types[k]);
     if (v->op == KIR_ASHR)
         hg_text_addf(p->out, "(%s)", p->dialect->signed_types[k]);
@@ -347,7 +334,7 @@ static bool constant_value(const kir_value *v) {
 }
 
 static void compare(c_printer *p, const kir_value *v) {
-    int k = emit_c_kind(v->args[0]->type);
+    int k = kir_kind_of(v->args[0]->type);
     const kir_value *right = v->args[1], *left = v->args[0];
     bool bit = left->op == KIR_AND && left->args[1]->op == KIR_CONST && left->args[1]->u.imm == 1 && right->op == KIR_CONST &&
                right->u.imm == 1;
@@ -369,7 +356,7 @@ static void compare(c_printer *p, const kir_value *v) {
 }
 
 static void extend(c_printer *p, const kir_value *v) {
-    int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
+    int to = kir_kind_of(v->type), from = kir_kind_of(v->args[0]->type);
     if (v->args[0]->type == KIR_BOOL && v->op == KIR_SEXT) {
         hg_text_addf(p->out, "(%s)(0u - (%s)", p->dialect->types[to], p->dialect->types[to]);
         arg(p, v, 0);
@@ -384,8 +371,8 @@ static void extend(c_printer *p, const kir_value *v) {
 }
 
 static void int_to_float(c_printer *p, const kir_value *v) {
-    hg_text_addf(p->out, "(%s)", p->dialect->types[emit_c_kind(v->type)]);
-    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", p->dialect->signed_types[emit_c_kind(v->args[0]->type)]);
+    hg_text_addf(p->out, "(%s)", p->dialect->types[kir_kind_of(v->type)]);
+    if (v->op == KIR_S2F) hg_text_addf(p->out, "(%s)", p->dialect->signed_types[kir_kind_of(v->args[0]->type)]);
     arg(p, v, 0);
 }
 
@@ -402,7 +389,7 @@ static void multiply_high(c_printer *p, const kir_value *v, int k) {
 }
 
 static bool integer_expression(c_printer *p, const kir_value *v) {
-    int k = emit_c_kind(v->type);
+    int k = kir_kind_of(v->type);
     switch ((kir_op)v->op) {
     case KIR_ADD: infix(p, v, "+"); return true;
     case KIR_SUB: infix(p, v, "-"); return true;
@@ -445,7 +432,7 @@ static bool float_expression(c_printer *p, const kir_value *v) {
 }
 
 static bool conversion(c_printer *p, const kir_value *v) {
-    int to = emit_c_kind(v->type), from = emit_c_kind(v->args[0]->type);
+    int to = kir_kind_of(v->type), from = kir_kind_of(v->args[0]->type);
     switch ((kir_op)v->op) {
     case KIR_BITCAST:
         if (to == from)
@@ -490,8 +477,8 @@ bool emit_c_expression(c_printer *p, const kir_value *v) {
         text(p, "]");
         return true;
     }
-    if (v->nargs == 0 || emit_c_kind(v->args[0]->type) < 0 || emit_c_kind(v->type) < 0) return false;
-    bool same = v->op == KIR_BITCAST && emit_c_kind(v->args[0]->type) == emit_c_kind(v->type);
+    if (v->nargs == 0 || kir_kind_of(v->args[0]->type) < 0 || kir_kind_of(v->type) < 0) return false;
+    bool same = v->op == KIR_BITCAST && kir_kind_of(v->args[0]->type) == kir_kind_of(v->type);
     if (!same && own_word(p, v)) return true;
     return integer_expression(p, v) || float_expression(p, v) || conversion(p, v);
 }

@@ -48,7 +48,6 @@ struct c_printer {
 
 /* ---- emit_c_expr.c ---- */
 /* c_kind of a type; -1: a type without one. */
-int emit_c_kind(uint8_t type);
 const char *emit_c_type(const c_printer *p, uint8_t type);
 /* The name or literal by which a value is used. */
 void emit_c_name(c_printer *p, const kir_value *v);

@@ -66,7 +66,7 @@ static void print_record(c_printer *p, hg_text *out) {
 
 static void print_input(c_printer *p, const kir_value *v) {
     bool same = v->u.imm < p->module->inputs.count && v->u.imm < p->layout->fields.count &&
-                emit_c_kind(p->module->inputs.data[v->u.imm].type) == emit_c_kind(v->type);
+                kir_kind_of(p->module->inputs.data[v->u.imm].type) == kir_kind_of(v->type);
     if (!same) {
         p->unsupported = "an input that is no field of the record";
         return;

@@ -123,7 +123,7 @@ static void print_store(c_printer *p, const kir_value *v) {
 
 static void print_atomic(c_printer *p, const kir_value *v) {
     const c_device_words *words = p->dialect->device;
-    int kind = emit_c_kind(v->args[operands(v)]->type);
+    int kind = kir_kind_of(v->args[operands(v)]->type);
     bool is_signed = v->u.mem.atomic == KIR_ATOMIC_SMIN || v->u.mem.atomic == KIR_ATOMIC_SMAX;
     bool known = (kind == C_U32 || kind == C_U64) && v->u.mem.atomic <= KIR_ATOMIC_CAS && !v->u.mem.split;
     const char *function = known ? words->atomics[kind == C_U64][v->u.mem.atomic] : NULL;

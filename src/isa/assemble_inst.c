@@ -118,7 +118,7 @@ static bool unsupported(hg_assembler *a, const hg_token *at, const mnemonic *m, 
 
 /* ltu … geu compare patterns: integers only. */
 static bool allows(const mnemonic *m, hg_type type) {
-    if (m->op == HG_OP_SET && m->condition >= HG_COND_LTU && hg_type_is_float(type)) return false;
+    if (m->op == HG_OP_SET && hg_condition_is_unsigned(m->condition) && hg_type_is_float(type)) return false;
     return hg_op_allows_type(m->op, type);
 }
 
@@ -539,8 +539,7 @@ static bool emit_operands(hg_assembler *a, const mnemonic *m, const operands *gi
         else if (!convert(a, inst, wanted, &given->raw[n++], o))
             return false;
     }
-    bool reduce = inst->op >= HG_OP_REDUCE_ADD && inst->op <= HG_OP_REDUCE_MUL;
-    return !reduce || check_register_run(a, inst, given);
+    return !(info->flags & HG_F_RUN) || check_register_run(a, inst, given);
 }
 
 /* ---- counted loops (assembly.md 4.1) ---- */

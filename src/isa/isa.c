@@ -92,7 +92,11 @@ enum {
     F_BARRIER = HG_F_BARRIER,
     F_SHARED = HG_F_SHARED,
     F_DEFAULT_F32 = HG_F_DEFAULT_F32,
-    F_STATE = HG_F_STATE
+    F_STATE = HG_F_STATE,
+    F_NUMBER = HG_F_NUMBER,
+    F_RUN = HG_F_RUN,
+    F_ATOMIC = HG_F_ATOMIC,
+    F_ATLAS = HG_F_ATLAS
 };
 
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
@@ -114,8 +118,12 @@ static const hg_op_info TABLE[HG_OP_COUNT] = {
 };
 #undef HG_OP
 
-static const char *const CONDITIONS[] = {
-#define HG_CONDITION(id, text) text,
+enum { CONDITION_ANY = 0, CONDITION_UNSIGNED = 1 };
+static const struct {
+    const char *text;
+    bool is_unsigned;
+} CONDITIONS[] = {
+#define HG_CONDITION(id, text, numbers) {text, CONDITION_##numbers},
 #include "opname.def"
 #undef HG_CONDITION
 };
@@ -124,13 +132,11 @@ static const char *const SCOPES[] = {
 #include "opname.def"
 #undef HG_SCOPE
 };
-static const char *const IDNAMES[] = {
-#define HG_IDNAME(id, text, type) text,
-#include "opname.def"
-#undef HG_IDNAME
-};
-static const uint8_t IDNAME_TYPES[] = {
-#define HG_IDNAME(id, text, type) HG_TYPE_##type,
+static const struct {
+    const char *text;
+    uint8_t type, part, axis, scope;
+} IDNAMES[] = {
+#define HG_IDNAME(id, text, type, part, axis, scope) {text, HG_TYPE_##type, HG_PART_##part, axis, HG_SCOPE_##scope},
 #include "opname.def"
 #undef HG_IDNAME
 };
@@ -161,6 +167,20 @@ hg_op hg_op_next_form(hg_op op) {
     return HG_OP_NONE;
 }
 
+hg_op hg_op_folds_with(hg_op op) {
+    switch (op) {
+    case HG_OP_REDUCE_ADD:
+    case HG_OP_REDUCE_ADD_MEM: return HG_OP_ADD;
+    case HG_OP_REDUCE_MIN:
+    case HG_OP_REDUCE_MIN_MEM: return HG_OP_MIN;
+    case HG_OP_REDUCE_MAX:
+    case HG_OP_REDUCE_MAX_MEM: return HG_OP_MAX;
+    case HG_OP_REDUCE_MUL:
+    case HG_OP_REDUCE_MUL_MEM: return HG_OP_MUL;
+    default: return HG_OP_NONE;
+    }
+}
+
 bool hg_op_allows_type(hg_op op, hg_type type) {
     switch ((hg_type_set)TABLE[op].types) {
     case HG_T_NONE: return false;
@@ -173,38 +193,39 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     return false;
 }
 
-static bool find(const char *const *words, int count, const char *text, size_t length, int *at) {
-    for (int i = 0; i < count; i++)
-        if (same(words[i], text, length)) {
-            *at = i;
+const char *hg_condition_name(hg_condition c) { return CONDITIONS[c].text; }
+bool hg_condition_is_unsigned(hg_condition c) { return CONDITIONS[c].is_unsigned; }
+const char *hg_scope_name(hg_scope s) { return SCOPES[s]; }
+const char *hg_opname_name(hg_opname o) { return OPNAMES[o].text; }
+const char *hg_idname_name(hg_idname i) { return IDNAMES[i].text; }
+hg_type hg_idname_type(hg_idname i) { return (hg_type)IDNAMES[i].type; }
+hg_id_part hg_idname_part(hg_idname i) { return (hg_id_part)IDNAMES[i].part; }
+uint32_t hg_idname_axis(hg_idname i) { return IDNAMES[i].axis; }
+hg_scope hg_idname_scope(hg_idname i) { return (hg_scope)IDNAMES[i].scope; }
+
+bool hg_condition_from_text(const char *text, size_t length, hg_condition *c) {
+    for (int i = 0; i < HG_COND_COUNT; i++)
+        if (same(CONDITIONS[i].text, text, length)) {
+            *c = (hg_condition)i;
             return true;
         }
     return false;
 }
-
-const char *hg_condition_name(hg_condition c) { return CONDITIONS[c]; }
-const char *hg_scope_name(hg_scope s) { return SCOPES[s]; }
-const char *hg_opname_name(hg_opname o) { return OPNAMES[o].text; }
-const char *hg_idname_name(hg_idname i) { return IDNAMES[i]; }
-hg_type hg_idname_type(hg_idname i) { return (hg_type)IDNAME_TYPES[i]; }
-
-bool hg_condition_from_text(const char *text, size_t length, hg_condition *c) {
-    int at;
-    bool found = find(CONDITIONS, HG_COND_COUNT, text, length, &at);
-    if (found) *c = (hg_condition)at;
-    return found;
-}
 bool hg_scope_from_text(const char *text, size_t length, hg_scope *s) {
-    int at;
-    bool found = find(SCOPES, HG_SCOPE_COUNT, text, length, &at);
-    if (found) *s = (hg_scope)at;
-    return found;
+    for (int i = 0; i < HG_SCOPE_COUNT; i++)
+        if (same(SCOPES[i], text, length)) {
+            *s = (hg_scope)i;
+            return true;
+        }
+    return false;
 }
 bool hg_idname_from_text(const char *text, size_t length, hg_idname *i) {
-    int at;
-    bool found = find(IDNAMES, HG_ID_COUNT, text, length, &at);
-    if (found) *i = (hg_idname)at;
-    return found;
+    for (int k = 0; k < HG_ID_COUNT; k++)
+        if (same(IDNAMES[k].text, text, length)) {
+            *i = (hg_idname)k;
+            return true;
+        }
+    return false;
 }
 bool hg_opname_from_text(const char *text, size_t length, hg_opname *o) {
     for (int i = 0; i < HG_OPNAME_COUNT; i++)

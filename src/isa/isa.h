@@ -19,7 +19,7 @@ typedef enum hg_op {
 } hg_op;
 
 typedef enum hg_condition {
-#define HG_CONDITION(id, text) HG_COND_##id,
+#define HG_CONDITION(id, text, numbers) HG_COND_##id,
 #include "opname.def"
 #undef HG_CONDITION
     HG_COND_COUNT
@@ -40,11 +40,21 @@ typedef enum hg_opname {
 } hg_opname;
 
 typedef enum hg_idname {
-#define HG_IDNAME(id, text, type) HG_ID_##id,
+#define HG_IDNAME(id, text, type, part, axis, scope) HG_ID_##id,
 #include "opname.def"
 #undef HG_IDNAME
     HG_ID_COUNT
 } hg_idname;
+
+/* What an id is of a launch; those of three axes stand under one name. */
+typedef enum hg_id_part {
+    HG_PART_LANE_IDX,
+    HG_PART_BLOCK_IDX,
+    HG_PART_BLOCK_DIM,
+    HG_PART_GRID_DIM,
+    HG_PART_GLOBAL_LANE_ID,
+    HG_PART_LANE_COUNT
+} hg_id_part;
 
 /* What can stand in an operand's place. */
 typedef enum hg_operand_kind {
@@ -105,7 +115,11 @@ enum {
     HG_F_BARRIER = 64,
     HG_F_SHARED = 128,
     HG_F_DEFAULT_F32 = 256, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
-    HG_F_STATE = 512        /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
+    HG_F_STATE = 512,       /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
+    HG_F_NUMBER = 1024,     /* the operands decide the result alone, even where none is a register */
+    HG_F_RUN = 2048,        /* operand 1 is the first of a run of registers, operand 2 their count */
+    HG_F_ATOMIC = 4096,
+    HG_F_ATLAS = 8192
 };
 
 typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2 } hg_numbers;
@@ -130,12 +144,19 @@ hg_op hg_op_from_opcode(uint16_t opcode);
 /* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);
+/* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
+ * its operation. */
+hg_op hg_op_folds_with(hg_op op);
 
 const char *hg_condition_name(hg_condition c);
+bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers: integers only */
 const char *hg_scope_name(hg_scope s);
 const char *hg_opname_name(hg_opname o);
 const char *hg_idname_name(hg_idname i);
 hg_type hg_idname_type(hg_idname i);
+hg_id_part hg_idname_part(hg_idname i);
+uint32_t hg_idname_axis(hg_idname i);  /* 0 x, 1 y, 2 z; 0 for those without axes */
+hg_scope hg_idname_scope(hg_idname i); /* the widest scope whose lanes all have the same one; DEVICE: the whole launch */
 bool hg_condition_from_text(const char *text, size_t length, hg_condition *c);
 bool hg_scope_from_text(const char *text, size_t length, hg_scope *s);
 bool hg_opname_from_text(const char *text, size_t length, hg_opname *o);

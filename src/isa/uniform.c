@@ -59,19 +59,8 @@ static uint32_t number_of(const hg_access *a) { return a->is_pred ? PREDICATES +
 /* ---- what an instruction makes ---- */
 
 static bool id_varies(const uniform *u, uint64_t id) {
-    switch ((hg_idname)id) {
-    case HG_ID_BLOCK_DIM_X:
-    case HG_ID_BLOCK_DIM_Y:
-    case HG_ID_BLOCK_DIM_Z:
-    case HG_ID_GRID_DIM_X:
-    case HG_ID_GRID_DIM_Y:
-    case HG_ID_GRID_DIM_Z:
-    case HG_ID_LANE_COUNT: return false;
-    case HG_ID_BLOCK_IDX_X:
-    case HG_ID_BLOCK_IDX_Y:
-    case HG_ID_BLOCK_IDX_Z: return !u->block;
-    default: return true;
-    }
+    hg_scope same = hg_idname_scope((hg_idname)id);
+    return same == HG_SCOPE_THREAD || (same == HG_SCOPE_BLOCK && !u->block);
 }
 
 /* The result differs between lanes whatever the operands: what memory holds, and anything not known to be otherwise. */
@@ -84,8 +73,7 @@ static bool result_varies(const uniform *u, uint32_t inst, const hg_accesses *a)
     if (row->flags & (HG_F_POOL | HG_F_STATE)) return true;
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_ADDRESS) return true;
-    bool numbers = in->op == HG_OP_MOV_IMM || (in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL) || in->op >= HG_OP_CLS_GET;
-    return a->reads == 0 && !numbers;
+    return a->reads == 0 && !(row->flags & HG_F_NUMBER);
 }
 
 static void step(const uniform *u, uint32_t inst, bool divergent, varying *state) {

@@ -41,8 +41,6 @@ static void add_address(hg_accesses *a, const hg_operand *o, uint32_t operand) {
     if (o->has_index) add_read(a, o->index, false, HG_WANT_U32_U64, operand);
 }
 
-static bool reduces_registers(uint16_t op) { return op >= HG_OP_REDUCE_ADD && op <= HG_OP_REDUCE_MUL; }
-
 void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
     const hg_inst *in = &p->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
@@ -53,7 +51,7 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
         switch ((hg_operand_kind)info->kind) {
         case HG_K_REG:
             if (info->access & HG_READ) {
-                uint32_t count = reduces_registers(in->op) ? (uint32_t)o[2].value : 1;
+                uint32_t count = row->flags & HG_F_RUN ? (uint32_t)o[2].value : 1;
                 for (uint32_t k = 0; k < count && o[i].reg + k < HG_MAX_REGISTERS; k++)
                     add_read(out, (uint8_t)(o[i].reg + k), false, want_of(in, info, o), i);
             }

@@ -127,7 +127,7 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
     case HG_K_COND:
         if (o->value >= HG_COND_COUNT)
             bad_index(at, "condition", o->value, HG_COND_COUNT);
-        else if (o->value >= HG_COND_LTU && in->type < HG_TYPE_COUNT && hg_type_is_float((hg_type)in->type))
+        else if (hg_condition_is_unsigned((hg_condition)o->value) && in->type < HG_TYPE_COUNT && hg_type_is_float((hg_type)in->type))
             hg_check_error(at.c, "N06", at.inst, HG_NO_OPERAND, NULL, "unsupported operation: SETcc.%s for type %s",
                            hg_condition_name((hg_condition)o->value), hg_type_name((hg_type)in->type));
         break;
@@ -174,7 +174,7 @@ static void check_instruction(hg_check *c, uint32_t i, bool types) {
     const hg_operand *o = hg_inst_operands(p, i);
     for (uint32_t k = 0; k < row->operand_count; k++) check_operand((place){c, i, (int)k, row}, in, &row->operands[k], &o[k]);
     hg_check_atlas(c, i);
-    if (in->op >= HG_OP_REDUCE_ADD && in->op <= HG_OP_REDUCE_MUL && o[1].reg + o[2].value > HG_MAX_REGISTERS)
+    if (row->flags & HG_F_RUN && o[1].reg + o[2].value > HG_MAX_REGISTERS)
         hg_check_error(c, "N07", i, 2, NULL, "registers r%u to r%llu: the last register is r255", (unsigned)o[1].reg,
                        (unsigned long long)(o[1].reg + o[2].value - 1));
 }

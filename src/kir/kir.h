@@ -20,11 +20,46 @@
 #include "isa/isa.h"
 
 typedef enum kir_op {
-#define KIR_OP(id, text, args, result, class) KIR_##id,
+#define KIR_OP(id, text, args, result, class, flags) KIR_##id,
 #include "kir/prim.def"
 #undef KIR_OP
     KIR_OP_COUNT
 } kir_op;
+
+/* The columns of prim.def. */
+typedef enum kir_op_class {
+    KIR_CLASS_INT,
+    KIR_CLASS_FLOAT,
+    KIR_CLASS_ANY,
+    KIR_CLASS_CONVERT,
+    KIR_CLASS_MEMORY,
+    KIR_CLASS_CONTROL,
+    KIR_CLASS_OTHER
+} kir_op_class;
+typedef enum kir_op_result { KIR_RESULT_SAME, KIR_RESULT_BOOL, KIR_RESULT_GIVEN, KIR_RESULT_NONE } kir_op_result;
+enum { KIR_ARGS_ANY = 255 };
+enum {
+    KIR_F_VALUE = 1, /* a value primitive: of class INT, FLOAT, ANY or CONVERT */
+    KIR_F_COMMUTES = 2,
+    KIR_F_CHEAP = 4,
+    KIR_F_DIVIDES = 8,
+    KIR_F_SHIFTS = 16,
+    KIR_F_LOGIC = 32,
+    KIR_F_PURE = 64, /* value primitives too */
+    KIR_F_EFFECT = 128,
+    KIR_F_ACCESS = 256,
+    KIR_F_JUMP = 512
+};
+typedef struct kir_op_info {
+    const char *text;
+    uint16_t flags; /* KIR_F_* */
+    uint8_t args;   /* KIR_ARGS_ANY: as many as are given */
+    uint8_t result; /* kir_op_result */
+    uint8_t class;  /* kir_op_class */
+} kir_op_info;
+extern const kir_op_info KIR_OPS[KIR_OP_COUNT];
+static inline const kir_op_info *kir_op_get(kir_op op) { return &KIR_OPS[op]; }
+static inline bool kir_op_has(kir_op op, uint16_t flag) { return (KIR_OPS[op].flags & flag) != 0; }
 
 /* Types of values: F32, F64, U8 … U4096 of hg_type, and these two. */
 enum { KIR_BOOL = HG_TYPE_COUNT, KIR_VOID = HG_TYPE_COUNT + 1, KIR_TYPE_COUNT };
@@ -69,7 +104,13 @@ typedef enum kir_fault {
 enum { KIR_FAULT_VALUES = 2 }; /* that a fault carries for its message, at most */
 
 /* Functions that are definitions over primitives: an hg_op, or one of these (maps without an instruction). */
-enum { KIR_FN_RELU = HG_OP_COUNT, KIR_FN_ERF, KIR_FN_ATAN2, KIR_FN_COUNT };
+enum {
+    KIR_FN_FIRST = HG_OP_COUNT - 1,
+#define KIR_FUNCTION(id, text) KIR_FN_##id,
+#include "kir/prim.def"
+#undef KIR_FUNCTION
+    KIR_FN_COUNT
+};
 
 /* What an ID names in device form (kir/device/device.h); in all other modules it is an hg_idname. */
 typedef enum kir_device_id {
@@ -300,12 +341,23 @@ static inline bool kir_is_half(hg_type type) { return type == HG_TYPE_F16 || typ
 uint8_t kir_type_of(hg_type type); /* i32 -> u32, f16 -> u16, … */
 const char *kir_op_name(kir_op op);
 const char *kir_type_name(uint8_t type);
-uint32_t kir_number(kir_function *f); /* ids in order of text; returns and stores the count */
+/* The order that tables by scalar type have; a bool counts as u8. kir_kind_of: -1 for wider types and void. */
+typedef enum kir_kind { KIR_KIND_U8, KIR_KIND_U16, KIR_KIND_U32, KIR_KIND_U64, KIR_KIND_F32, KIR_KIND_F64, KIR_KIND_COUNT } kir_kind;
+int kir_kind_of(uint8_t type);
+uint8_t kir_kind_type(int kind);
+const char *kir_fn_name(uint16_t fn);    /* "exp", "relu": of an hg_op or KIR_FN_* */
+uint16_t kir_fn_of_name(hg_opname name); /* what the name of a map or fold stands for: an hg_op or KIR_FN_* */
+uint32_t kir_number(kir_function *f);    /* ids in order of text; returns and stores the count */
 void kir_count_uses(kir_module *m);
 bool kir_has_side_effect(const kir_value *v); /* must stay even when unused */
-static inline bool kir_is_access(const kir_value *v) {
-    return v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_CHECK || v->op == KIR_ATOMIC;
-}
+/* A value primitive of integers and bools alone: argument and result. */
+bool kir_is_integer_value(const kir_value *v);
+static inline bool kir_is_value(const kir_value *v) { return kir_op_has((kir_op)v->op, KIR_F_VALUE); }
+static inline bool kir_is_pure(const kir_value *v) { return kir_op_has((kir_op)v->op, KIR_F_PURE); }
+static inline bool kir_is_jump(const kir_value *v) { return kir_op_has((kir_op)v->op, KIR_F_JUMP); }
+static inline bool kir_is_access(const kir_value *v) { return kir_op_has((kir_op)v->op, KIR_F_ACCESS); }
+/* ID: what it names, without KIR_ID_HIGH. */
+static inline hg_idname kir_id_name(const kir_value *v) { return (hg_idname)(v->u.imm & ~(uint64_t)KIR_ID_HIGH); }
 bool kir_in_loops_only(const kir_value *v); /* no IF around it */
 void kir_remove(kir_value *v);              /* unlinks from its region */
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */

@@ -2,13 +2,52 @@
 #include "kir/kir.h"
 #include <string.h>
 
-static const char *const OP_NAMES[] = {
-#define KIR_OP(id, text, args, result, class) text,
+/* clang-format off */
+enum {
+    ARGS_0, ARGS_1, ARGS_2, ARGS_3, ARGS_V = KIR_ARGS_ANY,
+    COMMUTES = KIR_F_COMMUTES, CHEAP = KIR_F_CHEAP, DIVIDES = KIR_F_DIVIDES, SHIFTS = KIR_F_SHIFTS, LOGIC = KIR_F_LOGIC,
+    PURE = KIR_F_PURE, EFFECT = KIR_F_EFFECT, ACCESS = KIR_F_ACCESS, JUMP = KIR_F_JUMP,
+    VALUES = KIR_F_VALUE | KIR_F_PURE
+};
+#define KIR_CLASS_FLAGS(class) ((class) == KIR_CLASS_INT || (class) == KIR_CLASS_FLOAT || (class) == KIR_CLASS_ANY || (class) == KIR_CLASS_CONVERT ? VALUES : 0)
+const kir_op_info KIR_OPS[KIR_OP_COUNT] = {
+#define KIR_OP(id, text, args, result, class, flags) \
+    [KIR_##id] = {text, (uint16_t)((flags) | KIR_CLASS_FLAGS(KIR_CLASS_##class)), ARGS_##args, KIR_RESULT_##result, KIR_CLASS_##class},
 #include "kir/prim.def"
 #undef KIR_OP
 };
+/* clang-format on */
 
-const char *kir_op_name(kir_op op) { return op < KIR_OP_COUNT ? OP_NAMES[op] : "?"; }
+const char *kir_op_name(kir_op op) { return op < KIR_OP_COUNT ? KIR_OPS[op].text : "?"; }
+
+const char *kir_fn_name(uint16_t fn) {
+    static const char *const OWN[] = {
+#define KIR_FUNCTION(id, text) text,
+#include "kir/prim.def"
+#undef KIR_FUNCTION
+    };
+    return fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : OWN[fn - HG_OP_COUNT];
+}
+
+uint16_t kir_fn_of_name(hg_opname name) {
+    hg_op op = hg_opname_op(name);
+    if (op != HG_OP_NONE) return (uint16_t)op;
+    uint16_t fn = HG_OP_COUNT;
+    while (strcmp(kir_fn_name(fn), hg_opname_name(name)) != 0) fn++; /* every name without an instruction has a function */
+    return fn;
+}
+
+static const uint8_t KINDS[] = {[KIR_KIND_U8] = HG_TYPE_U8,   [KIR_KIND_U16] = HG_TYPE_U16, [KIR_KIND_U32] = HG_TYPE_U32,
+                                [KIR_KIND_U64] = HG_TYPE_U64, [KIR_KIND_F32] = HG_TYPE_F32, [KIR_KIND_F64] = HG_TYPE_F64};
+
+int kir_kind_of(uint8_t type) {
+    if (type == KIR_BOOL) return 0;
+    for (int kind = 0; kind < KIR_KIND_COUNT; kind++)
+        if (KINDS[kind] == type) return kind;
+    return -1;
+}
+
+uint8_t kir_kind_type(int kind) { return KINDS[kind]; }
 
 const char *kir_type_name(uint8_t type) {
     if (type == KIR_BOOL) return "bool";
@@ -158,27 +197,17 @@ bool kir_in_loops_only(const kir_value *v) {
     return true;
 }
 
+bool kir_is_integer_value(const kir_value *v) {
+    if (!kir_is_value(v) || kir_type_is_float(v->type)) return false;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (kir_type_is_float(v->args[i]->type)) return false;
+    return true;
+}
+
 bool kir_has_side_effect(const kir_value *v) {
-    switch ((kir_op)v->op) {
-    case KIR_VAR_SET:
-    case KIR_ARRAY_SET:
-    case KIR_STORE:
-    case KIR_CHECK:
-    case KIR_ATOMIC:
-    case KIR_FENCE:
-    case KIR_BARRIER:
-    case KIR_IF:
-    case KIR_LOOP:
-    case KIR_BREAK:
-    case KIR_CONTINUE:
-    case KIR_EXIT:
-    case KIR_RETURN:
-    case KIR_FAULT_IF:
-    case KIR_STEP: return true;
-    case KIR_LOAD: return !v->u.mem.unchecked; /* it may fault */
-    case KIR_CALL: return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
-    default: return false;
-    }
+    if (v->op == KIR_LOAD) return !v->u.mem.unchecked; /* it may fault */
+    if (v->op == KIR_CALL) return !(v->u.call.function->pure && v->u.call.function->array_count == 0);
+    return kir_op_has((kir_op)v->op, KIR_F_EFFECT);
 }
 
 void kir_remove(kir_value *v) {

@@ -79,13 +79,7 @@ static void print_detail(hg_text *out, const kir_module *m, const kir_value *v) 
         }
         break;
     case KIR_FAULT_IF: hg_text_addf(out, " F%02u '%s'", (unsigned)v->u.fault.code, v->u.fault.message ? v->u.fault.message : ""); break;
-    case KIR_DERIVED:
-        if (v->u.derived.fn < HG_OP_COUNT)
-            hg_text_addf(out, " %s", hg_op_get((hg_op)v->u.derived.fn)->text);
-        else
-            hg_text_addf(out, " %s", v->u.derived.fn == KIR_FN_RELU ? "relu" : v->u.derived.fn == KIR_FN_ERF ? "erf" : "atan2");
-        hg_text_addf(out, ".%s", hg_type_name((hg_type)v->u.derived.atlas_type));
-        break;
+    case KIR_DERIVED: hg_text_addf(out, " %s.%s", kir_fn_name(v->u.derived.fn), hg_type_name((hg_type)v->u.derived.atlas_type)); break;
     case KIR_STEP: hg_text_addf(out, " %s.%s", hg_op_get((hg_op)v->u.step.op)->text, hg_type_name((hg_type)v->u.step.atlas_type)); break;
     default: break;
     }

@@ -2,21 +2,6 @@
  * Requires: nothing. Provides: what kir.h says about regions, types and uses. */
 #include "kir/kir.h"
 
-typedef enum rule_class { CLASS_INT, CLASS_FLOAT, CLASS_ANY, CLASS_CONVERT, CLASS_MEMORY, CLASS_CONTROL, CLASS_OTHER } rule_class;
-typedef enum rule_result { RESULT_SAME, RESULT_BOOL, RESULT_GIVEN, RESULT_NONE } rule_result;
-enum { ARGS_V = 255 };
-#define ARGS_0 0
-#define ARGS_1 1
-#define ARGS_2 2
-#define ARGS_3 3
-static const struct {
-    uint8_t args, result, class;
-} RULES[] = {
-#define KIR_OP(id, text, args, result, class) {ARGS_##args, RESULT_##result, CLASS_##class},
-#include "kir/prim.def"
-#undef KIR_OP
-};
-
 static hg_status bad(const kir_function *f, const kir_value *v, const char *why) {
     return hg_fail(HG_ERROR_INTERNAL, "kernel IR of '%s', operation %u (%s): %s", f->name, (unsigned)v->id, kir_op_name((kir_op)v->op),
                    why);
@@ -39,30 +24,30 @@ static bool inside_loop(const kir_value *v) {
 
 static const char *check_types(const kir_function *f, const kir_value *v) {
     uint8_t first = v->nargs ? v->args[0]->type : KIR_VOID;
-    switch ((rule_class)RULES[v->op].class) {
-    case CLASS_INT:
-        if (!is_int(first) && !(first == KIR_BOOL && (v->op == KIR_AND || v->op == KIR_OR || v->op == KIR_XOR || v->op == KIR_CMP_EQ)))
-            return "argument is no integer";
-        if (v->op == KIR_SHL || v->op == KIR_LSHR || v->op == KIR_ASHR) {
+    const kir_op_info *row = kir_op_get((kir_op)v->op);
+    switch ((kir_op_class)row->class) {
+    case KIR_CLASS_INT:
+        if (!is_int(first) && !(first == KIR_BOOL && row->flags & KIR_F_LOGIC)) return "argument is no integer";
+        if (row->flags & KIR_F_SHIFTS) {
             if (v->args[1]->type != HG_TYPE_U32) return "shift amount is not u32";
         } else if (v->nargs == 2 && v->args[1]->type != first) {
             return "arguments differ in type";
         }
         break;
-    case CLASS_FLOAT:
+    case KIR_CLASS_FLOAT:
         if (!kir_type_is_float(first)) return "argument is no float";
         for (uint8_t i = 1; i < v->nargs; i++)
             if (v->args[i]->type != first) return "arguments differ in type";
         break;
-    case CLASS_ANY:
+    case KIR_CLASS_ANY:
         if (first != KIR_BOOL) return "condition is no bool";
         if (v->args[1]->type != v->type || v->args[2]->type != v->type) return "branches differ in type";
         break;
     default: break;
     }
-    if (RULES[v->op].result == RESULT_SAME && v->type != first) return "result differs from the argument's type";
-    if (RULES[v->op].result == RESULT_BOOL && v->type != KIR_BOOL) return "result is no bool";
-    if (RULES[v->op].result == RESULT_NONE && v->type != KIR_VOID) return "has a result";
+    if (row->result == KIR_RESULT_SAME && v->type != first) return "result differs from the argument's type";
+    if (row->result == KIR_RESULT_BOOL && v->type != KIR_BOOL) return "result is no bool";
+    if (row->result == KIR_RESULT_NONE && v->type != KIR_VOID) return "has a result";
     if ((v->op == KIR_IF || v->op == KIR_FAULT_IF) && first != KIR_BOOL) return "condition is no bool";
     if (v->op == KIR_FAULT_IF) {
         uint8_t values = v->u.fault.values;
@@ -92,8 +77,7 @@ static const char *check_place(const kir_value *v) {
     if (v->op == KIR_IF && (!v->body[0] || !v->body[1])) return "region missing";
     if (v->op == KIR_LOOP && (!v->body[0] || v->body[1])) return "region missing";
     if ((v->op == KIR_BREAK || v->op == KIR_CONTINUE) && !inside_loop(v)) return "outside a loop";
-    bool ends = v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
-    if (ends && v->next) return "something follows it";
+    if (kir_is_jump(v) && v->next) return "something follows it";
     return NULL;
 }
 
@@ -102,7 +86,8 @@ hg_status kir_verify(const kir_module *m) {
         kir_number(f);
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op >= KIR_OP_COUNT) return bad(f, v, "unknown operation");
-            if (RULES[v->op].args != ARGS_V && RULES[v->op].args != v->nargs) return bad(f, v, "wrong number of arguments");
+            uint8_t args = kir_op_get((kir_op)v->op)->args;
+            if (args != KIR_ARGS_ANY && args != v->nargs) return bad(f, v, "wrong number of arguments");
             for (uint8_t i = 0; i < v->nargs; i++) {
                 if (v->args[i]->type == KIR_VOID) return bad(f, v, "argument has no value");
                 if (!reaches(v->args[i], v)) return bad(f, v, "argument is not defined here");

@@ -61,30 +61,9 @@ void expand_store(kir_builder *b, uint32_t handle, kir_value *index, kir_value *
 
 /* ---- maps ---- */
 
-bool plan_map_exists(uint16_t fn, hg_type type) {
-    if (kir_is_half(type)) type = HG_TYPE_F32;
-    bool real = hg_type_is_float(type);
-    switch (fn) {
-    case HG_OP_ADD:
-    case HG_OP_SUB:
-    case HG_OP_MUL:
-    case HG_OP_DIV:
-    case HG_OP_FMA:
-    case HG_OP_FLOOR:
-    case HG_OP_TRUNC: return true;
-    case HG_OP_REM: return !real || kir_define_exists(fn, type);
-    case HG_OP_AND:
-    case HG_OP_OR:
-    case HG_OP_XOR: return !real;
-    case HG_OP_SQRT: return real;
-    default: return kir_define_exists(fn, type);
-    }
-}
-
 kir_module *plan_expand_map(uint16_t fn, hg_type type, bool shifted) {
     char name[64];
-    const char *what = fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : fn == KIR_FN_RELU ? "relu" : fn == KIR_FN_ERF ? "erf" : "atan2";
-    snprintf(name, sizeof name, "map_%s_%s", what, hg_type_name(type));
+    snprintf(name, sizeof name, "map_%s_%s", kir_fn_name(fn), hg_type_name(type));
     kir_builder builder, *b = &builder;
     kir_module *m = expand_begin(b, name);
     uint8_t nin = kir_operate_args(fn), kind = kir_type_of(type);

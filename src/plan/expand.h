@@ -8,9 +8,6 @@
 
 enum { PLAN_CHUNK = 4096 /* elements */, PLAN_ACCUMULATORS = 128 /* of a chunk */ };
 
-/* fn: hg_op or KIR_FN_*. */
-bool plan_map_exists(uint16_t fn, hg_type type);
-
 /* out[i] = fn(in[0][i], …), a lane an element. Inputs: the handles of the arrays, then of the output; shifted: then, in the same order,
  * the bytes from each memory's start to its first element (arrays at offsets that no memory can start at). Provenance finds a
  * slot for each handle, in order. NULL: out of memory. */

@@ -190,13 +190,6 @@ static hg_status set_aside(hg_run *run, hg_range *input, hg_piece *copy) {
     return HG_OK;
 }
 
-static uint16_t function_of(hg_opname name) {
-    if (name == HG_OPNAME_RELU) return KIR_FN_RELU;
-    if (name == HG_OPNAME_ERF) return KIR_FN_ERF;
-    if (name == HG_OPNAME_ATAN2) return KIR_FN_ATAN2;
-    return (uint16_t)hg_opname_op(name);
-}
-
 static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count, uint64_t *bytes) {
     *count = argument(run, step, step->info.count_arg);
     if (hg_mul_u64(*count, hg_type_size_bytes((hg_type)step->atlas_type), bytes)) return HG_OK;
@@ -206,7 +199,7 @@ static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count
 
 static hg_status run_map(hg_run *run, const plan_step *step) {
     hg_driver_step work = {
-        .fn = function_of((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
+        .fn = kir_fn_of_name((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
     hg_piece aside[2] = {0};
     uint64_t bytes;
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
@@ -222,13 +215,8 @@ static hg_status run_map(hg_run *run, const plan_step *step) {
 }
 
 static hg_op fold_of(const plan_step *step) {
-    switch ((hg_op)step->op) {
-    case HG_OP_REDUCE_ADD_MEM: return HG_OP_ADD;
-    case HG_OP_REDUCE_MIN_MEM: return HG_OP_MIN;
-    case HG_OP_REDUCE_MAX_MEM: return HG_OP_MAX;
-    case HG_OP_REDUCE_MUL_MEM: return HG_OP_MUL;
-    default: return hg_opname_op((hg_opname)step->opname);
-    }
+    hg_op named = hg_op_folds_with((hg_op)step->op);
+    return named != HG_OP_NONE ? named : hg_opname_op((hg_opname)step->opname);
 }
 
 static hg_status run_reduction(hg_run *run, const plan_step *step) {

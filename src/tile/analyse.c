@@ -7,20 +7,7 @@
 #include "tile/compile_internal.h"
 #include <string.h>
 
-int tile_kind_of(uint8_t type) {
-    switch (type) {
-    case KIR_BOOL:
-    case HG_TYPE_U8: return 0;
-    case HG_TYPE_U16: return 1;
-    case HG_TYPE_U32: return 2;
-    case HG_TYPE_U64: return 3;
-    case HG_TYPE_F32: return 4;
-    case HG_TYPE_F64: return 5;
-    default: return -1;
-    }
-}
-
-bool tile_is_pure(const kir_value *v) { return v->op < KIR_CONST || v->op == KIR_DERIVED; }
+bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_DERIVED; }
 
 bool tile_is_border(const kir_value *v) {
     if (v->op != KIR_CMP_ULT || plan_of(v)->form != TILE_VECTOR) return false;
@@ -62,13 +49,13 @@ static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsi
 
 static tile_fn *look_up(const tile_handlers *h, const kir_value *v, unsigned variant) {
     if (v->op == KIR_DERIVED) return derived_handler(h, v, variant);
-    int kind = tile_kind_of(v->args[0]->type), to = tile_kind_of(v->type);
+    int kind = kir_kind_of(v->args[0]->type), to = kir_kind_of(v->type);
     if (v->op == KIR_SELECT) {
         static const uint8_t BY_SIZE[] = {0, 1, 2, 3, 2, 3};
         return to < 0 ? NULL : h->op[KIR_SELECT][BY_SIZE[to]][variant];
     }
     if (kind < 0 || to < 0) return NULL;
-    if (v->op >= KIR_BITCAST && v->op <= KIR_F2B) return h->convert[v->op][kind][to];
+    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_CONVERT) return h->convert[v->op][kind][to];
     return h->op[v->op][kind][variant];
 }
 
@@ -84,10 +71,7 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
         choice.found = true;
         return choice;
     }
-    bool swaps = (v->nargs == 2 &&
-                  (v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_MULHI_U || v->op == KIR_AND || v->op == KIR_OR ||
-                   v->op == KIR_XOR || v->op == KIR_CMP_EQ || v->op == KIR_FADD || v->op == KIR_FMUL || v->op == KIR_FCMP_EQ)) ||
-                 v->op == KIR_FFMA;
+    bool swaps = kir_op_has((kir_op)v->op, KIR_F_COMMUTES);
     int best = -1;
     for (unsigned bits = 0; bits < 8; bits++) {
         if (bits & ~(unsigned)scalars || __builtin_popcount(bits) <= best) continue;
@@ -114,19 +98,8 @@ typedef struct analysis {
 } analysis;
 
 static bool id_is_uniform(uint64_t id, bool block_mode) {
-    switch ((hg_idname)(id & ~(uint64_t)KIR_ID_HIGH)) {
-    case HG_ID_BLOCK_DIM_X:
-    case HG_ID_BLOCK_DIM_Y:
-    case HG_ID_BLOCK_DIM_Z:
-    case HG_ID_GRID_DIM_X:
-    case HG_ID_GRID_DIM_Y:
-    case HG_ID_GRID_DIM_Z:
-    case HG_ID_LANE_COUNT: return true;
-    case HG_ID_BLOCK_IDX_X:
-    case HG_ID_BLOCK_IDX_Y:
-    case HG_ID_BLOCK_IDX_Z: return block_mode;
-    default: return false;
-    }
+    hg_scope same = hg_idname_scope((hg_idname)(id & ~(uint64_t)KIR_ID_HIGH));
+    return same != HG_SCOPE_THREAD && (same != HG_SCOPE_BLOCK || block_mode);
 }
 
 /* Whether all lanes that are active at the start of the function are active in this region (or stopped). */

@@ -657,8 +657,8 @@ static hg_status keep(tile_plan *plan) {
     if (k->slot_count) memcpy(k->slots, plan->slots.data, k->slot_count * sizeof *k->slots);
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
-        bool tile = slot->kind == TILE_SLOT_ID &&
-                    (slot->imm == HG_ID_GLOBAL_LANE_ID || (slot->imm >= HG_ID_BLOCK_IDX_X && slot->imm <= HG_ID_BLOCK_IDX_Z));
+        bool id = slot->kind == TILE_SLOT_ID && !(slot->imm & KIR_ID_HIGH);
+        bool tile = id && (slot->imm == HG_ID_GLOBAL_LANE_ID || hg_idname_part((hg_idname)slot->imm) == HG_PART_BLOCK_IDX);
         if (tile)
             k->tile_cells[k->tile_cell_count++] = i;
         else if (slot->kind == TILE_SLOT_ID || slot->kind == TILE_SLOT_INPUT)

@@ -60,7 +60,6 @@ static inline value_plan *plan_of(const kir_value *v) { return v->scratch; }
 static inline var_plan *plan_of_var(const kir_var *v) { return v->scratch; }
 static inline function_plan *plan_of_function(const kir_function *f) { return f->scratch; }
 
-int tile_kind_of(uint8_t type);        /* u8 u16 u32 u64 f32 f64; -1 */
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
 /* An affine value compared with a scalar: the first or the last lanes are true. */
 bool tile_is_border(const kir_value *v);

@@ -37,26 +37,10 @@ static hg_status find_kernel(const tile_options *options, uint16_t fn, hg_type t
 
 static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type) {
     if (kir_is_half(type)) return NULL;
-    uint64_t size = hg_type_size_bytes(type);
-    bool real = hg_type_is_float(type);
-    if (size > 8) return NULL;
-    int kind = real ? (type == HG_TYPE_F32 ? 4 : 5) : size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    kir_op op = KIR_CONST;
-    switch (fn) {
-    case HG_OP_ADD: op = real ? KIR_FADD : KIR_ADD; break;
-    case HG_OP_SUB: op = real ? KIR_FSUB : KIR_SUB; break;
-    case HG_OP_MUL: op = real ? KIR_FMUL : KIR_MUL; break;
-    case HG_OP_AND: op = KIR_AND; break;
-    case HG_OP_OR: op = KIR_OR; break;
-    case HG_OP_XOR: op = KIR_XOR; break;
-    default: break;
-    }
-    if (real && fn == HG_OP_DIV) op = KIR_FDIV;
-    if (real && fn == HG_OP_SQRT) op = KIR_FSQRT;
-    if (real && fn == HG_OP_FLOOR) op = KIR_FFLOOR;
-    if (real && fn == HG_OP_TRUNC) op = KIR_FTRUNC;
-    if (real && fn == HG_OP_FMA) op = KIR_FFMA;
-    if (op != KIR_CONST) return h->op[op][kind][0];
+    int kind = kir_kind_of(kir_type_of(type));
+    kir_op op = kir_operate_primitive(fn, type);
+    if (kind < 0) return NULL;
+    if (op != KIR_OP_COUNT) return h->op[op][kind][0];
     for (uint32_t i = 0; i < h->derived_count; i++)
         if (h->derived[i].fn == fn && h->derived[i].type == type && h->derived[i].variant == 0) return h->derived[i].run;
     return NULL;
@@ -64,9 +48,8 @@ static tile_fn *native_handler(const tile_handlers *h, uint16_t fn, hg_type type
 
 hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) {
     memset(e, 0, sizeof *e);
-    if (!plan_map_exists(fn, type))
-        return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", fn < HG_OP_COUNT ? hg_op_get((hg_op)fn)->text : "map",
-                       hg_type_name(type));
+    if (!kir_operate_exists(fn, type))
+        return hg_fail(HG_ERROR_ISA, "unsupported operation: %s for type %s", kir_fn_name(fn), hg_type_name(type));
     e->nin = kir_operate_args(fn);
     e->size = hg_type_size_bytes(type);
     if (!options->poor) e->run = native_handler(tile_handlers_of(options->level), fn, type);

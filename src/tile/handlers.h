@@ -11,7 +11,7 @@
 typedef void tile_fn(void *d, const void *a, const void *b, const void *c, uint64_t n);
 
 /* u8 (and bool) u16 u32 u64 f32 f64 */
-enum { TILE_KIND_COUNT = 6, TILE_VARIANT_COUNT = 8 };
+enum { TILE_KIND_COUNT = KIR_KIND_COUNT, TILE_VARIANT_COUNT = 8 };
 
 typedef struct tile_derived {
     uint16_t fn;
@@ -32,8 +32,8 @@ typedef struct tile_handlers {
     const char *name;
     /* [operation][kind of its first value argument][variant]; bit i of the variant: argument i is a scalar. NULL: no such
      * handler. SELECT: kind of the branches, u8 … u64. */
-    tile_fn *op[KIR_CONST][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
-    tile_fn *convert[KIR_CONST][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
+    tile_fn *op[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
+    tile_fn *convert[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
     const tile_derived *derived;
     uint32_t derived_count;
     const tile_fold *folds;

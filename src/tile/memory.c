@@ -14,14 +14,13 @@ void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t si
     const tile_run_state *s = f->state;
     uint64_t divisor = 1, modulus = 0;
     uint32_t shift = idname & KIR_ID_HIGH ? 32 : 0; /* the high half of a 64-bit id */
-    idname &= ~(uint32_t)KIR_ID_HIGH;
-    if (idname <= HG_ID_LANE_IDX_Z) {
-        for (uint32_t i = 0; i < idname; i++) divisor *= s->dims[i];
-        modulus = s->dims[idname];
-    } else if (idname <= HG_ID_BLOCK_IDX_Z) {
-        divisor = s->block_lanes;
-        for (uint32_t i = HG_ID_BLOCK_IDX_X; i < idname; i++) divisor *= s->dims[i];
-        modulus = s->dims[idname];
+    hg_idname id = (hg_idname)(idname & ~(uint32_t)KIR_ID_HIGH);
+    hg_id_part part = hg_idname_part(id);
+    if (part == HG_PART_LANE_IDX || part == HG_PART_BLOCK_IDX) {
+        const uint64_t *dims = part == HG_PART_LANE_IDX ? s->dims : s->dims + 3;
+        if (part == HG_PART_BLOCK_IDX) divisor = s->block_lanes;
+        for (uint32_t i = 0; i < hg_idname_axis(id); i++) divisor *= dims[i];
+        modulus = dims[hg_idname_axis(id)];
     }
     uint64_t value = f->lane0, left = 0;
     if (modulus) {
@@ -29,8 +28,8 @@ void tile_id_vector(const tile_frame *f, uint8_t *d, uint32_t idname, uint8_t si
         left = divisor - f->lane0 % divisor;
     }
     for (uint32_t i = 0; i < f->n; i++) {
-        uint64_t part = value >> shift;
-        memcpy(d + (size_t)i * size, &part, size);
+        uint64_t shifted = value >> shift;
+        memcpy(d + (size_t)i * size, &shifted, size);
         if (!modulus) {
             value++;
         } else if (--left == 0) {

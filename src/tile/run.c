@@ -14,8 +14,14 @@
 
 static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
     if (id == (HG_ID_LANE_COUNT | KIR_ID_HIGH)) return s->launch->lanes >> 32;
-    if (id >= HG_ID_BLOCK_DIM_X && id <= HG_ID_GRID_DIM_Z) return s->dims[id - HG_ID_BLOCK_DIM_X];
-    return id == HG_ID_LANE_COUNT ? s->launch->lanes : 0;
+    if (id & KIR_ID_HIGH) return 0;
+    uint32_t axis = hg_idname_axis((hg_idname)id);
+    switch (hg_idname_part((hg_idname)id)) {
+    case HG_PART_BLOCK_DIM: return s->dims[axis];
+    case HG_PART_GRID_DIM: return s->dims[axis + 3];
+    case HG_PART_LANE_COUNT: return s->launch->lanes;
+    default: return 0;
+    }
 }
 
 /* What stays the same for the whole launch. */
@@ -40,8 +46,9 @@ static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
         uint64_t value = f->lane0;
         if (slot->imm != HG_ID_GLOBAL_LANE_ID) { /* a block coordinate: the tile is one block */
             uint64_t block = f->lane0 / s->block_lanes;
-            for (uint64_t id = HG_ID_BLOCK_IDX_X; id < slot->imm; id++) block /= s->dims[id];
-            value = block % s->dims[slot->imm];
+            uint32_t axis = hg_idname_axis((hg_idname)slot->imm);
+            for (uint32_t a = 0; a < axis; a++) block /= s->dims[a + 3];
+            value = block % s->dims[axis + 3];
         }
         memcpy(f->slot[k->tile_cells[i]], &value, 8);
     }

@@ -111,7 +111,7 @@ static bool may_alias(const kir_value *get) {
  * long definitions may index tables: those read a copy. */
 static bool takes_racing_operands(const kir_value *v) {
     if (v->op == KIR_DERIVED) return v->u.derived.fn != HG_OP_REM && kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type);
-    return v->op < KIR_CONST && v->op != KIR_UDIV && v->op != KIR_UREM && v->op != KIR_SDIV && v->op != KIR_SREM;
+    return kir_is_value(v) && !kir_op_has((kir_op)v->op, KIR_F_DIVIDES);
 }
 
 /* Reads of a loaded vector in a branch that only looks for a fault; false: it does something else. */
@@ -198,7 +198,7 @@ static bool overlap_is_harmless(const kir_value *v, const kir_value *arg) {
 static void place_joined(scan *s, kir_value *v) {
     value_plan *p = plan_of(v);
     for (int i = 0; i < 4; i++) p->joined[i] = TILE_NONE;
-    if (v->op < KIR_LOAD || v->op > KIR_ATOMIC || !v->u.mem.split) return;
+    if (!kir_is_access(v) || !v->u.mem.split) return;
     int count = v->op == KIR_ATOMIC && v->u.mem.high ? 4 : 2;
     for (int i = 0; i < count; i++) p->joined[i] = take_colour(s, HG_TYPE_U64);
     for (int i = 0; i < count; i++) give_colour(s, p->joined[i]);

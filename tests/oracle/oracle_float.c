@@ -136,7 +136,7 @@ oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *
             memcpy(&a, args[0], sizeof a), memcpy(&b, args[1], sizeof b);
         else
             a = float_widen(type, args[0]), b = float_widen(type, args[1]);
-        if (variant >= HG_COND_LTU) return ORACLE_NONE;
+        if (hg_condition_is_unsigned((hg_condition)variant)) return ORACLE_NONE;
         result[0] = holds((hg_condition)variant, a, b);
         return ORACLE_OK;
     }

@@ -456,51 +456,24 @@ static eval_flow eval_op(eval *e, const kir_value *v, eval_frame *frame) {
         return FLOW_STOP;
     }
     for (uint8_t i = 0; i < v->nargs && i < 32; i++) x[i] = &frame->values[v->args[i]->id];
+    const kir_op_info *row = kir_op_get((kir_op)v->op);
+    if (row->class == KIR_CLASS_INT) {
+        *out = ev_integer(v, x);
+        return FLOW_NEXT;
+    }
+    if (row->class == KIR_CLASS_CONVERT) {
+        *out = ev_convert(e, v, x[0]);
+        return FLOW_NEXT;
+    }
+    if (row->class == KIR_CLASS_FLOAT && row->result == KIR_RESULT_SAME) {
+        *out = ev_float(e, v, x);
+        return FLOW_NEXT;
+    }
     switch ((kir_op)v->op) {
-    case KIR_ADD:
-    case KIR_SUB:
-    case KIR_MUL:
-    case KIR_MULHI_U:
-    case KIR_UDIV:
-    case KIR_UREM:
-    case KIR_SDIV:
-    case KIR_SREM:
-    case KIR_AND:
-    case KIR_OR:
-    case KIR_XOR:
-    case KIR_SHL:
-    case KIR_LSHR:
-    case KIR_ASHR:
-    case KIR_CLZ:
-    case KIR_CMP_EQ:
-    case KIR_CMP_ULT:
-    case KIR_CMP_SLT: *out = ev_integer(v, x); break;
-    case KIR_FADD:
-    case KIR_FSUB:
-    case KIR_FMUL:
-    case KIR_FDIV:
-    case KIR_FSQRT:
-    case KIR_FFMA:
-    case KIR_FFLOOR:
-    case KIR_FTRUNC:
-    case KIR_FRINT: *out = ev_float(e, v, x); break;
     case KIR_FCMP_EQ: *out = ev_from(ev_real(e, v->args[0], x[0]) == ev_real(e, v->args[1], x[1])); break;
     case KIR_FCMP_LT: *out = ev_from(ev_real(e, v->args[0], x[0]) < ev_real(e, v->args[1], x[1])); break;
     case KIR_FCMP_LE: *out = ev_from(ev_real(e, v->args[0], x[0]) <= ev_real(e, v->args[1], x[1])); break;
     case KIR_SELECT: *out = x[0]->limb[0] ? *x[1] : *x[2]; break;
-    case KIR_BITCAST:
-    case KIR_ZEXT:
-    case KIR_SEXT:
-    case KIR_TRUNC:
-    case KIR_U2F:
-    case KIR_S2F:
-    case KIR_F2U:
-    case KIR_F2S:
-    case KIR_F2F:
-    case KIR_H2F:
-    case KIR_F2H:
-    case KIR_B2F:
-    case KIR_F2B: *out = ev_convert(e, v, x[0]); break;
     case KIR_CONST: *out = ev_constant(v); break;
     case KIR_INPUT: *out = e->device ? e->device->leaf(e, v) : ev_input(e, v); break;
     case KIR_PARAM: *out = frame->params[v->u.imm]; break;

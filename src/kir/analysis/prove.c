@@ -185,9 +185,7 @@ static range computed(const kir_value *v, const range *r) {
     }
 }
 
-static bool is_computed(const kir_value *v) {
-    return v->nargs >= 1 && v->nargs <= 3 && is_plain(v->type) && v->op <= KIR_TRUNC && v->op != KIR_BITCAST;
-}
+static bool is_computed(const kir_value *v) { return kir_is_integer_value(v) && is_plain(v->type) && v->op != KIR_BITCAST; }
 
 /* select(x < y, x, y) and its like: the arms are narrowed by the condition. */
 static range narrowed_arm(const kir_value *select, int arm, const range *r, const range *of_condition) {
@@ -215,29 +213,25 @@ static range deep(const walk *w, const place *at, const kir_value *v, int depth)
     return meet(r, computed(v, args));
 }
 
-static range id_range(const walk *w, uint64_t id) {
+static range id_range(const walk *w, const kir_value *v) {
     const kir_prove_launch *l = w->l;
-    uint64_t n = id & ~(uint64_t)KIR_ID_HIGH;
+    uint32_t axis = hg_idname_axis(kir_id_name(v));
     range r = {0, UINT64_MAX};
-    if (n <= HG_ID_LANE_IDX_Z)
-        r.high = l->block[n] ? l->block[n] - 1 : 0;
-    else if (n <= HG_ID_BLOCK_IDX_Z)
-        r.high = w->blocks[n - HG_ID_BLOCK_IDX_X] - 1;
-    else if (n <= HG_ID_BLOCK_DIM_Z)
-        r = exactly(l->block[n - HG_ID_BLOCK_DIM_X]);
-    else if (n <= HG_ID_GRID_DIM_Z)
-        r = exactly(l->grid[n - HG_ID_GRID_DIM_X]);
-    else if (n == HG_ID_GLOBAL_LANE_ID)
-        r.high = l->lanes - 1;
-    else if (n == HG_ID_LANE_COUNT)
-        r = exactly(l->lanes);
-    if (id & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
+    switch (hg_idname_part(kir_id_name(v))) {
+    case HG_PART_LANE_IDX: r.high = l->block[axis] ? l->block[axis] - 1 : 0; break;
+    case HG_PART_BLOCK_IDX: r.high = w->blocks[axis] - 1; break;
+    case HG_PART_BLOCK_DIM: r = exactly(l->block[axis]); break;
+    case HG_PART_GRID_DIM: r = exactly(l->grid[axis]); break;
+    case HG_PART_GLOBAL_LANE_ID: r.high = l->lanes - 1; break;
+    case HG_PART_LANE_COUNT: r = exactly(l->lanes); break;
+    }
+    if (v->u.imm & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
     return r;
 }
 
 /* An ID of type u32 may be the low half of a wider one. */
 static range id_value(const walk *w, const kir_value *v) {
-    range r = id_range(w, v->u.imm), top = full(v->type);
+    range r = id_range(w, v), top = full(v->type);
     if (r.high <= top.high) return r;
     return r.low == r.high ? exactly(r.low & top.high) : top;
 }

@@ -189,23 +189,14 @@ static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
 static void identify(kir_value *v) {
     v->uniformity = KIR_VARYING;
     range(v, 0, type_max(v->type));
-    switch ((hg_idname)v->u.imm) {
-    case HG_ID_GLOBAL_LANE_ID:
+    if (v->u.imm & KIR_ID_HIGH) return;
+    hg_scope same = hg_idname_scope(kir_id_name(v));
+    if (same != HG_SCOPE_THREAD) v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
+    if (v->u.imm == HG_ID_LANE_COUNT) range(v, 0, HG_MAX_LANES);
+    if (v->u.imm == HG_ID_GLOBAL_LANE_ID) {
         v->uniformity = KIR_AFFINE;
         v->stride = 1;
         range(v, 0, HG_MAX_LANES - 1);
-        break;
-    case HG_ID_LANE_COUNT: range(v, 0, HG_MAX_LANES); /* fallthrough */
-    case HG_ID_BLOCK_DIM_X:
-    case HG_ID_BLOCK_DIM_Y:
-    case HG_ID_BLOCK_DIM_Z:
-    case HG_ID_GRID_DIM_X:
-    case HG_ID_GRID_DIM_Y:
-    case HG_ID_GRID_DIM_Z: v->uniformity = KIR_UNIFORM; break;
-    case HG_ID_BLOCK_IDX_X:
-    case HG_ID_BLOCK_IDX_Y:
-    case HG_ID_BLOCK_IDX_Z: v->uniformity = KIR_BLOCK_UNIFORM; break;
-    default: break;
     }
 }
 

@@ -8,12 +8,8 @@
 
 /* ---- register reductions, left to right; halves in f32 with one rounding at the end ---- */
 
-static hg_op reduce_op(hg_op op) {
-    return op == HG_OP_REDUCE_ADD ? HG_OP_ADD : op == HG_OP_REDUCE_MUL ? HG_OP_MUL : op == HG_OP_REDUCE_MIN ? HG_OP_MIN : HG_OP_MAX;
-}
-
 static void reduce(build *x, const hg_inst *in, const hg_operand *o) {
-    hg_op op = reduce_op((hg_op)in->op);
+    hg_op op = hg_op_folds_with((hg_op)in->op);
     hg_type type = (hg_type)in->type, wide = kir_is_half(type) ? HG_TYPE_F32 : type;
     kir_value *sum = NULL;
     for (uint32_t i = 0; i < o[2].value; i++) {
@@ -38,7 +34,7 @@ static kir_value *compare(build *x, hg_condition c, hg_type type, kir_value *l, 
         r = kir_widen_half(b, type, r);
     }
     bool real = hg_type_is_float(type);
-    bool is_signed = hg_type_is_signed(type) && c < HG_COND_LTU;
+    bool is_signed = hg_type_is_signed(type) && !hg_condition_is_unsigned(c);
     kir_op equal = real ? KIR_FCMP_EQ : KIR_CMP_EQ, less = real ? KIR_FCMP_LT : is_signed ? KIR_CMP_SLT : KIR_CMP_ULT;
     switch (c) {
     case HG_COND_EQ: return kir_binary(b, equal, l, r);
@@ -94,6 +90,7 @@ void build_instruction(build *x, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(x->program, inst);
     x->b.inst = inst + 1;
     uint8_t type = in->type < HG_TYPE_COUNT ? kir_type_of((hg_type)in->type) : (uint8_t)KIR_VOID;
+    uint16_t flags = hg_op_get((hg_op)in->op)->flags;
     switch ((hg_op)in->op) {
     case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
     case HG_OP_MOV_IMM: build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1]))); break;
@@ -108,10 +105,6 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_SEL: compare_or_select(x, in, o); break;
     case HG_OP_BAR_SYNC: barrier(x, o); break;
     case HG_OP_MEMFENCE: kir_emit(&x->b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = o[0].value; break;
-    case HG_OP_REDUCE_ADD:
-    case HG_OP_REDUCE_MIN:
-    case HG_OP_REDUCE_MAX:
-    case HG_OP_REDUCE_MUL: reduce(x, in, o); break;
     case HG_OP_LDG:
     case HG_OP_STG:
     case HG_OP_LDS:
@@ -119,21 +112,17 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_POOL_LOAD:
     case HG_OP_POOL_LOAD_CONST:
     case HG_OP_POOL_STORE:
-    case HG_OP_POOL_STORE_CONST:
-    case HG_OP_ATOM_ADD:
-    case HG_OP_ATOM_MIN:
-    case HG_OP_ATOM_MAX:
-    case HG_OP_ATOM_AND:
-    case HG_OP_ATOM_OR:
-    case HG_OP_ATOM_XOR:
-    case HG_OP_ATOM_EXCH:
-    case HG_OP_ATOM_CAS: build_memory(x, inst); break;
+    case HG_OP_POOL_STORE_CONST: build_memory(x, inst); break;
     default:
-        if (in->op >= HG_OP_CLS_GET && in->op <= HG_OP_MULT_INVERSE)
+        if (flags & HG_F_ATLAS)
             build_atlas(x, inst);
-        else if (hg_op_get((hg_op)in->op)->flags & HG_F_COLLECTIVE)
+        else if (flags & HG_F_COLLECTIVE)
             build_step(x, inst);
-        else if (!(hg_op_get((hg_op)in->op)->flags & HG_F_CONTROL))
+        else if (flags & HG_F_ATOMIC)
+            build_memory(x, inst);
+        else if (flags & HG_F_RUN)
+            reduce(x, in, o);
+        else if (!(flags & HG_F_CONTROL))
             plain(x, in, o);
     }
 }

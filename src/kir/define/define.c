@@ -48,21 +48,12 @@ bool kir_define_is_small(uint16_t fn, hg_type type) {
 
 kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args) { return DEFINITIONS[fn].define(b, type, args); }
 
-static const char *fn_text(uint16_t fn) {
-    switch (fn) {
-    case KIR_FN_RELU: return "relu";
-    case KIR_FN_ERF: return "erf";
-    case KIR_FN_ATAN2: return "atan2";
-    default: return hg_op_get((hg_op)fn)->text;
-    }
-}
-
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) {
     if (!kir_define_exists(fn, type)) return NULL;
     kir_function **cached = &m->definitions[fn][type];
     if (*cached) return *cached;
     char name[64];
-    snprintf(name, sizeof name, "%s_%s", fn_text(fn), hg_type_name(type));
+    snprintf(name, sizeof name, "%s_%s", kir_fn_name(fn), hg_type_name(type));
     kir_function *f = kir_function_create(m, name, kir_type_of(type));
     if (!f) return NULL;
     f->pure = true;

@@ -28,23 +28,50 @@ static kir_value *define(kir_builder *b, uint16_t fn, hg_type type, kir_value *c
     return kir_derived(b, fn, type, kir_define_args(fn), a);
 }
 
+enum { NONE = KIR_OP_COUNT, ITSELF = KIR_OP_COUNT + 1 };
+
+typedef struct instruction {
+    uint16_t fn;
+    uint8_t integers, floats; /* kir_op, NONE or ITSELF */
+} instruction;
+
+static const instruction *find_instruction(uint16_t fn) {
+    enum { KIR_NONE = NONE, KIR_ITSELF = ITSELF };
+    static const instruction INSTRUCTIONS[] = {
+#define KIR_INSTRUCTION(op, integers, floats) {HG_OP_##op, KIR_##integers, KIR_##floats},
+#include "kir/prim.def"
+#undef KIR_INSTRUCTION
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(INSTRUCTIONS); i++)
+        if (INSTRUCTIONS[i].fn == fn) return &INSTRUCTIONS[i];
+    return NULL;
+}
+
+static int primitive_of(uint16_t fn, hg_type type) {
+    const instruction *row = find_instruction(fn);
+    return !row ? NONE : hg_type_is_float(type) ? row->floats : row->integers;
+}
+
+kir_op kir_operate_primitive(uint16_t fn, hg_type type) {
+    int op = primitive_of(fn, type);
+    return op == ITSELF ? KIR_OP_COUNT : (kir_op)op;
+}
+
+bool kir_operate_exists(uint16_t fn, hg_type type) {
+    if (kir_is_half(type)) type = HG_TYPE_F32;
+    bool checked_or_two = !hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM || fn == HG_OP_FMA);
+    return checked_or_two || primitive_of(fn, type) != NONE || kir_define_exists(fn, type);
+}
+
 static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
-    bool real = hg_type_is_float(type);
-    switch (fn) {
-    case HG_OP_ADD: return kir_add(b, a[0], a[1]);
-    case HG_OP_SUB: return kir_sub(b, a[0], a[1]);
-    case HG_OP_MUL: return kir_mul(b, a[0], a[1]);
-    case HG_OP_DIV: return real ? kir_binary(b, KIR_FDIV, a[0], a[1]) : divide(b, fn, type, a);
-    case HG_OP_REM: return real ? define(b, fn, type, a) : divide(b, fn, type, a);
-    case HG_OP_FMA: return real ? kir_ffma(b, a[0], a[1], a[2]) : kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
-    case HG_OP_AND: return kir_binary(b, KIR_AND, a[0], a[1]);
-    case HG_OP_OR: return kir_binary(b, KIR_OR, a[0], a[1]);
-    case HG_OP_XOR: return kir_binary(b, KIR_XOR, a[0], a[1]);
-    case HG_OP_SQRT: return kir_unary(b, KIR_FSQRT, a[0]);
-    case HG_OP_FLOOR: return real ? kir_unary(b, KIR_FFLOOR, a[0]) : a[0];
-    case HG_OP_TRUNC: return real ? kir_unary(b, KIR_FTRUNC, a[0]) : a[0];
-    default: return define(b, fn, type, a);
-    }
+    int op = primitive_of(fn, type);
+    if (op == ITSELF) return a[0];
+    if (op == KIR_FFMA) return kir_ffma(b, a[0], a[1], a[2]);
+    if (op != NONE) return kir_op_get((kir_op)op)->args == 1 ? kir_unary(b, (kir_op)op, a[0]) : kir_binary(b, (kir_op)op, a[0], a[1]);
+    bool integer = !hg_type_is_float(type);
+    if (integer && (fn == HG_OP_DIV || fn == HG_OP_REM)) return divide(b, fn, type, a);
+    if (integer && fn == HG_OP_FMA) return kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
+    return define(b, fn, type, a);
 }
 
 /* On halves: bits where the meaning is about bits, else through f32 with one rounding; mad has two by definition. */

@@ -242,19 +242,17 @@ device_wide device_lane(device *d, kir_builder *b) {
 
 static device_wide make_id(device *d, kir_builder *b, uint32_t id) {
     device_wide x = {NULL, NULL};
-    if (id == HG_ID_GLOBAL_LANE_ID) return device_lane(d, b);
-    if (id == HG_ID_LANE_COUNT) {
+    uint32_t axis = hg_idname_axis((hg_idname)id);
+    switch (hg_idname_part((hg_idname)id)) {
+    case HG_PART_GLOBAL_LANE_ID: return device_lane(d, b);
+    case HG_PART_LANE_COUNT:
         if (d->small) return dwide_of_u32(d, b, device_field32(d, b, KIR_FIELD_LANES, 0));
         return device_field64(d, b, KIR_FIELD_LANES, 0);
+    case HG_PART_GRID_DIM: x.l = device_field32(d, b, KIR_FIELD_GRID_DIM, axis); break;
+    case HG_PART_BLOCK_DIM: x.l = device_field32(d, b, KIR_FIELD_BLOCK_DIM, axis); break;
+    case HG_PART_BLOCK_IDX: x.l = block_index(d, b, axis); break;
+    case HG_PART_LANE_IDX: x.l = d->block ? block_coordinate(d, b, axis) : digit(d, b, axis); break;
     }
-    if (id >= HG_ID_GRID_DIM_X)
-        x.l = device_field32(d, b, KIR_FIELD_GRID_DIM, id - HG_ID_GRID_DIM_X);
-    else if (id >= HG_ID_BLOCK_DIM_X)
-        x.l = device_field32(d, b, KIR_FIELD_BLOCK_DIM, id - HG_ID_BLOCK_DIM_X);
-    else if (id >= HG_ID_BLOCK_IDX_X)
-        x.l = block_index(d, b, id - HG_ID_BLOCK_IDX_X);
-    else
-        x.l = d->block ? block_coordinate(d, b, id) : digit(d, b, id);
     return x;
 }
 
@@ -262,14 +260,14 @@ void device_prepare_ids(device *d, kir_builder *b, const kir_function *f) {
     bool used[HG_ID_COUNT] = {false};
     memset(d->ids, 0, sizeof d->ids);
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-        if (v->op == KIR_ID) used[(v->u.imm & ~(uint64_t)KIR_ID_HIGH) % HG_ID_COUNT] = true;
+        if (v->op == KIR_ID) used[kir_id_name(v) % HG_ID_COUNT] = true;
     for (uint32_t i = 0; i < HG_ID_COUNT; i++)
         if (used[i]) d->ids[i] = make_id(d, b, i);
 }
 
 void device_lower_id(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    uint32_t id = (uint32_t)(v->u.imm & ~(uint64_t)KIR_ID_HIGH);
+    hg_idname id = kir_id_name(v);
     device_wide x = d->ids[id];
     bool is_wide = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
     kir_value *value;
@@ -283,9 +281,11 @@ void device_lower_id(device *d, const kir_value *v) {
     rewrite_set(d->p, v, value);
 }
 
+static bool names_coordinate(hg_idname id) { return hg_idname_part(id) == HG_PART_LANE_IDX || hg_idname_part(id) == HG_PART_BLOCK_IDX; }
+
 bool kir_device_wants_blocks(const kir_module *in) {
     for (const kir_function *f = in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_ID && (v->u.imm & ~(uint64_t)KIR_ID_HIGH) <= HG_ID_BLOCK_IDX_Z) return true;
+            if (v->op == KIR_ID && names_coordinate(kir_id_name(v))) return true;
     return false;
 }

@@ -28,8 +28,11 @@ static bool is_shared(const kir_value *v, bool read) {
 
 static bool find_known(const cover *c, const kir_value *v) {
     if (v->op == KIR_CONST) return kir_type_bytes(v->type) <= 8;
-    if (v->op == KIR_ID) return v->u.imm <= HG_ID_LANE_IDX_Z || (v->u.imm >= HG_ID_BLOCK_DIM_X && v->u.imm <= HG_ID_BLOCK_DIM_Z);
-    if (v->nargs == 0 || v->nargs > 3 || v->op > KIR_TRUNC || kir_type_is_float(v->type) || kir_type_bytes(v->type) > 8) return false;
+    if (v->op == KIR_ID) {
+        hg_id_part part = hg_idname_part(kir_id_name(v));
+        return !(v->u.imm & KIR_ID_HIGH) && (part == HG_PART_LANE_IDX || part == HG_PART_BLOCK_DIM);
+    }
+    if (!kir_is_integer_value(v) || kir_type_bytes(v->type) > 8) return false;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (!c->known[v->args[i]->id]) return false;
     return true;
@@ -47,7 +50,10 @@ static void find_indices(cover *c) {
 
 static uint64_t evaluate(const cover *c, const kir_value *v, const uint32_t lane[3]) {
     if (v->op == KIR_CONST) return v->u.imm;
-    if (v->op == KIR_ID) return v->u.imm <= HG_ID_LANE_IDX_Z ? lane[v->u.imm] : c->d->options->block[v->u.imm - HG_ID_BLOCK_DIM_X];
+    if (v->op == KIR_ID) {
+        uint32_t axis = hg_idname_axis(kir_id_name(v));
+        return hg_idname_part(kir_id_name(v)) == HG_PART_LANE_IDX ? lane[axis] : c->d->options->block[axis];
+    }
     kir_value args[3], copy = *v, *pointers[3], *same = NULL;
     uint64_t result = 0;
     memset(args, 0, sizeof args);

@@ -179,7 +179,7 @@ static void visit(liveness *x, kir_value *v) {
     if (x->blind) return;
     if (v->op == KIR_VAR_GET) add(x->live, number_of(v->u.var));
     if (calls_out(v)) merge(x, x->live, x->elsewhere);
-    if (simplify_ends(v)) jump(x, v);
+    if (kir_is_jump(v)) jump(x, v);
 }
 
 static void walk_back(liveness *x) {

@@ -169,7 +169,7 @@ static kir_value *unchanged(const kir_value *v) {
 }
 
 fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **value) {
-    if (v->nargs == 0 || v->op > KIR_F2B) return FOLD_NONE;
+    if (!kir_is_value(v)) return FOLD_NONE;
     *value = unchanged(v);
     if (*value) return FOLD_VALUE;
     uint8_t type = v->args[0]->type;

@@ -266,7 +266,7 @@ static void visit_plain(forward *x, kir_value *v) {
         if (may_set_module(v)) x->calls++;
         return;
     default:
-        if (simplify_is_pure(v)) visit_pure(x, v);
+        if (kir_is_pure(v)) visit_pure(x, v);
     }
 }
 
@@ -277,7 +277,7 @@ static void remove_rest(kir_value *v) {
 }
 
 static bool region_ends(const kir_region *r) {
-    return r->last && (simplify_ends(r->last) || (r->last->op == KIR_IF && r->last->scratch == &ENDS));
+    return r->last && (kir_is_jump(r->last) || (r->last->op == KIR_IF && r->last->scratch == &ENDS));
 }
 
 /* IF on a constant: the branch taken stands in its place. Its first operation, or what follows the IF. */
@@ -380,7 +380,7 @@ static void walk(forward *x) {
         } else if (v->op == KIR_IF || v->op == KIR_LOOP) {
             region = v->body[0];
             v = enter(x, v);
-        } else if (simplify_ends(v)) {
+        } else if (kir_is_jump(v)) {
             remove_rest(v);
             v = NULL;
         } else {

@@ -20,12 +20,4 @@ static inline bool simplify_elsewhere(const uint32_t *who, const kir_var *var, c
     return who[var->id] != 0 && who[var->id] != f->id + 1;
 }
 
-/* BREAK, CONTINUE, EXIT, RETURN. */
-static inline bool simplify_ends(const kir_value *v) {
-    return v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
-}
-
-/* No effect but its result, which its arguments decide alone. */
-static inline bool simplify_is_pure(const kir_value *v) { return v->op <= KIR_ID || v->op == KIR_TABLE_GET || v->op == KIR_DERIVED; }
-
 #endif

@@ -214,7 +214,7 @@ static eval_value reference(const operations *o, const kir_value *v, const eval_
         values[i] = which >= 0 ? args[which] : a->op == KIR_CONST ? ev_from(a->u.imm) : reference(o, a, args);
     }
     if (v->op == KIR_SELECT) return x[0]->limb[0] ? *x[1] : *x[2];
-    if (v->op >= KIR_BITCAST && v->op <= KIR_F2B) return ev_convert(&none, v, x[0]);
+    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_CONVERT) return ev_convert(&none, v, x[0]);
     if (v->op == KIR_FCMP_EQ) return ev_from(ev_real(&none, v->args[0], x[0]) == ev_real(&none, v->args[1], x[1]));
     if (v->op == KIR_FCMP_LT) return ev_from(ev_real(&none, v->args[0], x[0]) < ev_real(&none, v->args[1], x[1]));
     if (v->op == KIR_FCMP_LE) return ev_from(ev_real(&none, v->args[0], x[0]) <= ev_real(&none, v->args[1], x[1]));

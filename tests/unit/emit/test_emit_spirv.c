@@ -111,33 +111,31 @@ static void add_integers(kit *k, list *fs, uint8_t type) {
     kir_builder b;
     kir_value *x[3];
     uint64_t top = UINT64_MAX >> (64 - kir_type_bits(type));
-    for (int op = KIR_ADD; op <= KIR_CLZ; op++) {
-        new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
-        bool shifts = op >= KIR_SHL && op <= KIR_ASHR;
-        returns(&b, op == KIR_CLZ ? kir_unary(&b, KIR_CLZ, x[0]) : kir_binary(&b, (kir_op)op, x[0], shifts ? amount(&b, x[1]) : x[1]));
-    }
-    for (int op = KIR_UDIV; op <= KIR_SREM; op++)
-        for (int i = 0; i < 3; i++) {
+    for (int op = 0; op < KIR_OP_COUNT; op++) {
+        const kir_op_info *row = kir_op_get((kir_op)op);
+        if (row->class != KIR_CLASS_INT) continue;
+        new_function(k, fs, type, row->text, &b, x);
+        returns(&b, row->args == 1 ? kir_unary(&b, (kir_op)op, x[0])
+                                   : kir_binary(&b, (kir_op)op, x[0], row->flags & KIR_F_SHIFTS ? amount(&b, x[1]) : x[1]));
+        for (int i = 0; i < 3 && row->flags & KIR_F_DIVIDES; i++) {
             new_function(k, fs, type, "divide_by_constant", &b, x);
             returns(&b, kir_binary(&b, (kir_op)op, x[0], kir_const(&b, type, i == 0 ? 0 : i == 1 ? 7 : top)));
         }
-    for (int op = KIR_SHL; op <= KIR_ASHR; op++) {
-        new_function(k, fs, type, "shift_by_constant", &b, x);
-        returns(&b, kir_binary(&b, (kir_op)op, x[0], kir_const(&b, HG_TYPE_U32, 67)));
-    }
-    for (int op = KIR_CMP_EQ; op <= KIR_CMP_SLT; op++) {
-        new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
-        returns(&b, kir_binary(&b, (kir_op)op, x[0], x[1]));
+        if (row->flags & KIR_F_SHIFTS) {
+            new_function(k, fs, type, "shift_by_constant", &b, x);
+            returns(&b, kir_binary(&b, (kir_op)op, x[0], kir_const(&b, HG_TYPE_U32, 67)));
+        }
     }
     for (size_t i = 0; i < sizeof NUMBERS; i++) {
         uint8_t to = NUMBERS[i];
         if (!has_type(k, to)) continue;
         if (kir_type_is_float(to)) {
-            for (int op = KIR_U2F; op <= KIR_S2F; op++) {
-                new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
+            static const kir_op FROM[] = {KIR_U2F, KIR_S2F};
+            for (int f = 0; f < 2; f++) {
+                new_function(k, fs, type, kir_op_name(FROM[f]), &b, x);
                 /* SwiftShader does not round numbers from 2^31 on to the nearest */
-                fs->loose[fs->count - 1] = op == KIR_U2F && type == HG_TYPE_U32 && device && strcmp(driver, "swiftshader") == 0;
-                returns(&b, kir_convert(&b, (kir_op)op, to, x[0]));
+                fs->loose[fs->count - 1] = FROM[f] == KIR_U2F && type == HG_TYPE_U32 && device && strcmp(driver, "swiftshader") == 0;
+                returns(&b, kir_convert(&b, FROM[f], to, x[0]));
             }
             if (kir_type_bits(to) != kir_type_bits(type)) continue;
             new_function(k, fs, type, "bitcast", &b, x);
@@ -168,20 +166,18 @@ static void add_integers(kit *k, list *fs, uint8_t type) {
 static void add_floats(kit *k, list *fs, uint8_t type) {
     kir_builder b;
     kir_value *x[3];
-    for (int op = KIR_FADD; op <= KIR_FRINT; op++) {
-        new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
+    for (int op = 0; op < KIR_OP_COUNT; op++) {
+        const kir_op_info *row = kir_op_get((kir_op)op);
+        if (row->class != KIR_CLASS_FLOAT) continue;
+        new_function(k, fs, type, row->text, &b, x);
         if (op == KIR_FFMA) fs->loose[fs->count - 1] = true;
         kir_value *v = op == KIR_FFMA   ? kir_ffma(&b, x[0], x[1], x[2])
-                       : op <= KIR_FDIV ? kir_binary(&b, (kir_op)op, x[0], x[1])
+                       : row->args == 2 ? kir_binary(&b, (kir_op)op, x[0], x[1])
                                         : kir_unary(&b, (kir_op)op, x[0]);
         returns(&b, v);
     }
     new_function(k, fs, type, "not_contracted", &b, x);
     returns(&b, kir_binary(&b, KIR_FADD, kir_binary(&b, KIR_FMUL, x[0], x[1]), x[2]));
-    for (int op = KIR_FCMP_EQ; op <= KIR_FCMP_LE; op++) {
-        new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
-        returns(&b, kir_binary(&b, (kir_op)op, x[0], x[1]));
-    }
     for (size_t i = 0; i < sizeof NUMBERS; i++) {
         uint8_t to = NUMBERS[i];
         if (!has_type(k, to)) continue;
@@ -190,9 +186,10 @@ static void add_floats(kit *k, list *fs, uint8_t type) {
             returns(&b, kir_convert(&b, KIR_F2F, to, x[0]));
             continue;
         }
-        for (int op = KIR_F2U; op <= KIR_F2S; op++) {
-            new_function(k, fs, type, kir_op_name((kir_op)op), &b, x);
-            returns(&b, kir_convert(&b, (kir_op)op, to, x[0]));
+        static const kir_op TO[] = {KIR_F2U, KIR_F2S};
+        for (int f = 0; f < 2; f++) {
+            new_function(k, fs, type, kir_op_name(TO[f]), &b, x);
+            returns(&b, kir_convert(&b, TO[f], to, x[0]));
         }
         if (kir_type_bits(to) != kir_type_bits(type)) continue;
         new_function(k, fs, type, "bitcast", &b, x);

@@ -664,7 +664,7 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
     unsigned reg = (unsigned)random_below(256);
     if (o->access & HG_NAMED) put(w, "%s=", o->name);
     switch ((hg_operand_kind)o->kind) {
-    case HG_K_REG: put(w, "r%u", op >= HG_OP_REDUCE_ADD && op <= HG_OP_REDUCE_MUL ? reg / 2 : reg); break;
+    case HG_K_REG: put(w, "r%u", hg_op_get(op)->flags & HG_F_RUN ? reg / 2 : reg); break;
     case HG_K_PRED: put(w, "p%u", reg % 16); break;
     case HG_K_LABEL: put(w, "@l%u", (unsigned)random_below(labels)); break;
     case HG_K_ARRAY:
@@ -679,10 +679,10 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
         break;
     case HG_K_LITERAL: put_literal(w, o->rule == HG_R_F64 ? HG_TYPE_F64 : type); break;
     case HG_K_COUNT:
-        if (op >= HG_OP_CLS_GET && random_below(2))
+        if (hg_op_get(op)->flags & HG_F_ATLAS && random_below(2))
             put_atlas_number(w, o);
         else
-            put(w, random_below(2) || op >= HG_OP_CLS_GET ? "r%u" : "%u", reg);
+            put(w, random_below(2) || hg_op_get(op)->flags & HG_F_ATLAS ? "r%u" : "%u", reg);
         break;
     case HG_K_I8: put(w, "%d", (int)(int8_t)reg); break;
     case HG_K_U8: put(w, "%u", reg / 2); break;
@@ -698,7 +698,8 @@ static void put_instruction(writer *w, hg_op op, uint32_t labels) {
     hg_condition condition = (hg_condition)random_below(HG_COND_COUNT);
     hg_type type;
     do type = (hg_type)random_below(HG_TYPE_COUNT);
-    while (info->type_count && (!hg_op_allows_type(op, type) || (op == HG_OP_SET && condition >= HG_COND_LTU && hg_type_is_float(type))));
+    while (info->type_count &&
+           (!hg_op_allows_type(op, type) || (op == HG_OP_SET && hg_condition_is_unsigned(condition) && hg_type_is_float(type))));
     put(w, "    %s", info->text);
     if (op == HG_OP_SET) put(w, "%s", hg_condition_name(condition));
     if (op == HG_OP_MEMFENCE) put(w, ".%s", hg_scope_name((hg_scope)random_below(HG_SCOPE_COUNT)));

@@ -345,10 +345,11 @@ static void inexact_operations(kir_caps caps, int count) {
     one_operation(KIR_B2F, f32, &u16, 1, &caps, count);
     one_operation(KIR_F2H, u16, &f32, 1, &caps, count);
     one_operation(KIR_F2B, u16, &f32, 1, &caps, count);
-    for (int op = 0; op < KIR_OP_COUNT; op++)
-        caps.inexact[op][0] = caps.inexact[op][1] = op >= KIR_FADD && op <= KIR_F2B && (op <= KIR_FRINT || op >= KIR_FCMP_EQ);
-    caps.inexact[KIR_SELECT][0] = caps.inexact[KIR_SELECT][1] = caps.inexact[KIR_BITCAST][0] = caps.inexact[KIR_BITCAST][1] = false;
-    caps.inexact[KIR_ZEXT][0] = caps.inexact[KIR_SEXT][0] = caps.inexact[KIR_TRUNC][0] = false;
+    for (int op = 0; op < KIR_OP_COUNT; op++) {
+        kir_op_class class = (kir_op_class)kir_op_get((kir_op)op)->class;
+        bool on_bits = op == KIR_BITCAST || op == KIR_ZEXT || op == KIR_SEXT || op == KIR_TRUNC;
+        caps.inexact[op][0] = caps.inexact[op][1] = class == KIR_CLASS_FLOAT || (class == KIR_CLASS_CONVERT && !on_bits);
+    }
     caps.fma32 = caps.fma64 = false;
     caps.name = "nothing exact";
     float_operations(&caps, count);
@@ -499,7 +500,7 @@ static void compute(generator *g) {
         kir_op op = REAL[chance(HG_COUNT_OF(REAL))];
         if (op == KIR_FFMA)
             keep(g, kir_ffma(b, some(g, type), some(g, type), some(g, type)));
-        else if (op >= KIR_FSQRT && op <= KIR_FRINT)
+        else if (kir_op_get(op)->args == 1)
             keep(g, kir_unary(b, op, some(g, type)));
         else
             keep(g, kir_binary(b, op, some(g, type), some(g, type)));

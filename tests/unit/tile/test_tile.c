@@ -554,18 +554,18 @@ static void test_levels(void) {
     for (int l = 0; l < 3; l++) {
         if (!tile_level_available((tile_level)l)) continue;
         const tile_handlers *other = levels[l];
-        for (int op = 0; op < KIR_CONST; op++)
+        for (int op = 0; op < KIR_OP_COUNT; op++)
             for (int k = 0; k < TILE_KIND_COUNT; k++)
                 for (int v = 0; v < TILE_VARIANT_COUNT; v++) {
                     CHECK((base->op[op][k][v] == NULL) == (other->op[op][k][v] == NULL));
                     if (!base->op[op][k][v]) continue;
-                    bool shift = op == KIR_SHL || op == KIR_LSHR || op == KIR_ASHR, compare = op >= KIR_CMP_EQ && op <= KIR_FCMP_LE,
-                         select = op == KIR_SELECT;
+                    const kir_op_info *row = kir_op_get((kir_op)op);
+                    bool shift = row->flags & KIR_F_SHIFTS, compare = row->result == KIR_RESULT_BOOL, select = op == KIR_SELECT;
                     int kinds[3] = {select ? 0 : k, shift ? 2 : k, k};
                     compare_handlers(base->op[op][k][v], other->op[op][k][v], kinds, compare ? 0 : k, select, kir_op_name((kir_op)op),
                                      other->name);
                 }
-        for (int op = 0; op < KIR_CONST; op++)
+        for (int op = 0; op < KIR_OP_COUNT; op++)
             for (int from = 0; from < TILE_KIND_COUNT; from++)
                 for (int to = 0; to < TILE_KIND_COUNT; to++)
                     if (base->convert[op][from][to])
