@@ -1,4 +1,4 @@
-/* test: timeout=300
+/* test: labels=slow timeout=300
  * The OpenCL driver by its table: memory, copies, queues that wait for each other, calls of the host, binaries kept on disk, and every
  * single call of the library failing. */
 #include "backends/opencl/opencl_internal.h"

@@ -1,6 +1,6 @@
 /* The Vulkan driver by itself, on every device found: memory, copies, fills, queues and events, kernels written by hand (compiled here
  * by glslangValidator), failures of every call. Then all of it again under the validation layer, which must say nothing. */
-/* test: timeout=300 */
+/* test: labels=slow timeout=300 */
 #include "backends/vulkan/vulkan_internal.h"
 #include "test.h"
 #if HG_HAS_VULKAN

@@ -1,6 +1,6 @@
 /* A program on Vulkan while the n-th call of the driver's library fails, for all n: a clean error, nothing lost, and everything works
  * again afterwards. */
-/* test: timeout=300 */
+/* test: labels=slow timeout=300 */
 #include "backends/vulkan/vulkan_internal.h"
 #include "support/runtime_support.h"
 

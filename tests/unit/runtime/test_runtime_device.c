@@ -1,4 +1,4 @@
-/* test: timeout=600
+/* test: labels=slow timeout=600
  * What the runtime does between a launch and a device's dispatches, on every device that is there, against the CPU: records of faults,
  * timeouts, grids and blocks of all shapes, folded blocks, handle tables, divided arenas, queues beside each other. */
 #include "support/runtime_support.h"

@@ -1,6 +1,6 @@
 /* res.accum, phase.write, phase.read and unity.test with an epsilon in launches of many lanes: the exact sums, by MPFR, whatever the number
  * of threads, the blocks, the vectors or the device; each lane sees what the launch began with and what it did itself. */
-/* test: timeout=600 */
+/* test: labels=slow timeout=600 */
 #include "atlas/state.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
