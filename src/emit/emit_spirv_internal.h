@@ -38,7 +38,8 @@ typedef struct spirv {
     emit_words capabilities;
     emit_words *at; /* where operations are written: body or prologue */
     uint32_t next_id;
-    uint32_t *table; /* open hash table of places in globals, plus 1 */
+    uint32_t operands[64], operand_count; /* of instructions that are not written yet (SPV below) */
+    uint32_t *table;                      /* open hash table of places in globals, plus 1 */
     uint32_t table_size, table_count;
     uint32_t types[KIR_TYPE_COUNT];
     uint32_t glsl;                /* the imported instruction set */
@@ -75,15 +76,31 @@ void spv_write(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operan
 void spv_write_text(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands, uint32_t count, const char *text, size_t length);
 /* An instruction with a result, written where operations are written; the result. The first operand is the result's type. */
 uint32_t spv_result(spirv *s, uint32_t opcode, const uint32_t *operands, uint32_t count);
-/* Operands that write instructions themselves stand in these lists, which compilers evaluate from left to right, unlike arguments: so
- * a module does not depend on the compiler that built this program. */
-#define SPV_OPERANDS(...) (const uint32_t[]){__VA_ARGS__}, (uint32_t)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-#define SPV(s, to, opcode, ...) spv_write(s, to, opcode, SPV_OPERANDS(__VA_ARGS__))
-#define SPV_RESULT(s, opcode, ...) spv_result(s, opcode, SPV_OPERANDS(__VA_ARGS__))
+/* Operands may write instructions themselves, so their order is part of the module: each is put on a stack, from left to right (a comma
+ * orders what stands on its sides, unlike arguments and initialisers), and the instruction takes them from there. */
+#define SPV_COUNT_OF(a, b, c, d, e, f, g, h, i, count, ...) count
+#define SPV_COUNT(...) SPV_COUNT_OF(__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define SPV_PUSH_1(s, a) spv_push(s, a)
+#define SPV_PUSH_2(s, a, ...) spv_push(s, a), SPV_PUSH_1(s, __VA_ARGS__)
+#define SPV_PUSH_3(s, a, ...) spv_push(s, a), SPV_PUSH_2(s, __VA_ARGS__)
+#define SPV_PUSH_4(s, a, ...) spv_push(s, a), SPV_PUSH_3(s, __VA_ARGS__)
+#define SPV_PUSH_5(s, a, ...) spv_push(s, a), SPV_PUSH_4(s, __VA_ARGS__)
+#define SPV_PUSH_6(s, a, ...) spv_push(s, a), SPV_PUSH_5(s, __VA_ARGS__)
+#define SPV_PUSH_7(s, a, ...) spv_push(s, a), SPV_PUSH_6(s, __VA_ARGS__)
+#define SPV_PUSH_8(s, a, ...) spv_push(s, a), SPV_PUSH_7(s, __VA_ARGS__)
+#define SPV_PUSH_9(s, a, ...) spv_push(s, a), SPV_PUSH_8(s, __VA_ARGS__)
+#define SPV_JOIN(a, b) a##b
+#define SPV_PUSH_COUNT(s, count, ...) SPV_JOIN(SPV_PUSH_, count)(s, __VA_ARGS__)
+#define SPV_PUSH(s, ...) SPV_PUSH_COUNT(s, SPV_COUNT(__VA_ARGS__), __VA_ARGS__)
+void spv_push(spirv *s, uint32_t operand);
+const uint32_t *spv_pop(spirv *s, uint32_t count); /* the last ones that were put there, valid until the next is */
+#define SPV_POP(s, ...) spv_pop(s, SPV_COUNT(__VA_ARGS__)), SPV_COUNT(__VA_ARGS__)
+#define SPV(s, to, opcode, ...) (SPV_PUSH(s, __VA_ARGS__), spv_write(s, to, opcode, SPV_POP(s, __VA_ARGS__)))
+#define SPV_RESULT(s, opcode, ...) (SPV_PUSH(s, __VA_ARGS__), spv_result(s, opcode, SPV_POP(s, __VA_ARGS__)))
 #define SPV_VALUE(s, opcode, type, ...) SPV_RESULT(s, opcode, spv_type(s, type), __VA_ARGS__)
 /* A type (opcode OpType…) or constant, each different one written once. */
 uint32_t spv_global(spirv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, uint32_t count);
-#define SPV_GLOBAL(s, opcode, type, ...) spv_global(s, opcode, type, SPV_OPERANDS(__VA_ARGS__))
+#define SPV_GLOBAL(s, opcode, type, ...) (SPV_PUSH(s, __VA_ARGS__), spv_global(s, opcode, type, SPV_POP(s, __VA_ARGS__)))
 uint32_t spv_type(spirv *s, uint8_t type);
 uint32_t spv_pointer(spirv *s, uint32_t storage, uint32_t type);
 uint32_t spv_vector(spirv *s, uint32_t count); /* of u32 */
