@@ -41,7 +41,8 @@ typedef struct c_builtin {
     const char *text;
 } c_builtin;
 
-/* A fence: the statement, and the function that it calls or NULL. Fences may share a function. */
+/* A fence: the statement ("": nothing is needed; NULL: the language has none), and the function that it calls or NULL. Fences may share
+ * a function. */
 typedef struct c_fence {
     const char *statement, *definition;
 } c_fence;
@@ -84,7 +85,7 @@ typedef struct c_dialect {
     const char *function;         /* in front of a function's type: "static inline " */
     const char *table;            /* in front of the type of a table */
     const char *local;            /* qualifier of a pointer to a variable of the invocation; "" or with a blank */
-    bool positional;              /* struct values are {a, b}, not {.x = a, .y = b} */
+    bool no_designators;          /* there are no values {.x = a} of structs: members are assigned */
     const c_device_words *device; /* NULL: the language has no device form */
 } c_dialect;
 

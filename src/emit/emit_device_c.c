@@ -79,8 +79,8 @@ static void print_input(c_printer *p, const kir_value *v) {
 /* ---- ids ---- */
 
 static const char *const ID_NAMES[KIR_DEVICE_ID_COUNT] = {
-    [KIR_ID_THREAD] = "thread",   [KIR_ID_LOCAL_X] = "local_x", [KIR_ID_LOCAL_Y] = "local_y", [KIR_ID_LOCAL_Z] = "local_z",
-    [KIR_ID_GROUP_X] = "group_x", [KIR_ID_GROUP_Y] = "group_y", [KIR_ID_GROUP_Z] = "group_z"};
+    [KIR_ID_THREAD] = "id_thread",   [KIR_ID_LOCAL_X] = "id_local_x", [KIR_ID_LOCAL_Y] = "id_local_y", [KIR_ID_LOCAL_Z] = "id_local_z",
+    [KIR_ID_GROUP_X] = "id_group_x", [KIR_ID_GROUP_Y] = "id_group_y", [KIR_ID_GROUP_Z] = "id_group_z"};
 
 static void print_id_value(c_printer *p, uint64_t id) {
     hg_text_addf(p->out, "(%s)%s", emit_c_type(p, HG_TYPE_U32), p->dialect->device->ids[id]);
@@ -165,24 +165,30 @@ static void print_member_type(c_printer *p, uint64_t mark) {
         hg_text_addf(p->out, "%s ", emit_c_type(p, HG_TYPE_U32));
 }
 
+static void print_member_value(c_printer *p, uint64_t mark) {
+    uint64_t first_id = emit_device_c_id_mark(p, 0);
+    if (mark >= first_id)
+        print_id_value(p, mark - first_id);
+    else
+        print_member_name(p, mark);
+}
+
+/* "    NAME_env environment = {.s0 = s0, .record = record};" or a statement for each member */
 static void print_environment_value(c_printer *p) {
-    hg_text_addf(p->out, "    %s_env environment = {", p->name);
+    bool assigned = p->dialect->no_designators;
     const char *comma = "";
+    hg_text_addf(p->out, "    %s_env environment = {%s", p->name, assigned ? "};\n" : "");
     for (uint64_t mark = 0; mark < emit_device_c_mark_count(p); mark++) {
         if (!(p->marks[mark] & EMIT_DEVICE_OUTER)) continue;
-        text(p, comma);
+        text(p, assigned ? "    environment." : comma);
+        if (!assigned) text(p, ".");
+        print_member_name(p, mark);
+        text(p, " = ");
+        print_member_value(p, mark);
+        if (assigned) text(p, ";\n");
         comma = ", ";
-        if (!p->dialect->positional) {
-            text(p, ".");
-            print_member_name(p, mark);
-            text(p, " = ");
-        }
-        if (mark >= emit_device_c_id_mark(p, 0))
-            print_id_value(p, mark - emit_device_c_id_mark(p, 0));
-        else
-            print_member_name(p, mark);
     }
-    text(p, *comma ? "};\n" : "0};\n");
+    if (!assigned) text(p, *comma ? "};\n" : "0};\n");
     hg_text_addf(p->out, "    %s%s_env *const env = &environment;\n    (void)env;\n", p->dialect->local, p->name);
 }
 

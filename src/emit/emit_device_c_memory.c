@@ -147,11 +147,16 @@ static void print_atomic(c_printer *p, const kir_value *v) {
 }
 
 static void print_fence(c_printer *p, const kir_value *v) {
-    const c_fence *fence = v->u.imm < HG_SCOPE_COUNT ? &p->dialect->device->fences[v->u.imm] : NULL;
-    if (!fence || !fence->statement) return;
+    if (v->u.imm == HG_SCOPE_THREAD) return;
+    const char *statement = v->u.imm < HG_SCOPE_COUNT ? p->dialect->device->fences[v->u.imm].statement : NULL;
+    if (!statement) {
+        p->unsupported = "a fence of this scope";
+        return;
+    }
+    if (!*statement) return;
     p->fences[v->u.imm] = true;
     emit_c_line(p);
-    hg_text_addf(p->out, "%s\n", fence->statement);
+    hg_text_addf(p->out, "%s\n", statement);
 }
 
 static bool same_text(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }

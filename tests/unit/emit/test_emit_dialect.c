@@ -1,5 +1,5 @@
 /* Rows of the C family that no device here needs yet: memory by address or by pointers with attributes, ids from functions or as
- * parameters, values of structs without names, atomic types, fences that share a function. The two languages are C++ under a head
+ * parameters, structs without designators, atomic types, fences that share a function. The two languages are C++ under a head
  * that defines their words, so their texts are compiled as strictly as a reader would and run. */
 #include "support/device_support.h"
 #include "emit/c_dialect.h"
@@ -12,6 +12,7 @@
 enum { LANES = 9, COUNT = 7, NAN_BITS = 0x7fc01234, MULTIPLIER = 0x5e3779b9, MINUS = 5 };
 
 static char folder[] = "/tmp/hologram-test-XXXXXX";
+static const char *compiler = "c++";
 
 /* ---- the two languages ---- */
 
@@ -46,7 +47,7 @@ static const c_device_words ADDRESS_WORDS = {
     .fences = {[HG_SCOPE_DEVICE] = OWN_FENCE, [HG_SCOPE_SYSTEM] = OWN_FENCE},
     .barrier = "own_barrier();",
 };
-static const c_dialect BY_ADDRESS = {TYPES, .positional = true, .device = &ADDRESS_WORDS};
+static const c_dialect BY_ADDRESS = {TYPES, .no_designators = true, .device = &ADDRESS_WORDS};
 
 static const c_device_words POINTER_WORDS = {
     .title = "a language of attributes",
@@ -70,10 +71,10 @@ static const c_device_words POINTER_WORDS = {
     .atomic_types = {{"own_atomic<unsigned int>", "own_atomic<int>"}},
     .atomic_qualifier = "volatile ",
     .atomic_order = ", own_relaxed",
-    .fences = {[HG_SCOPE_SYSTEM] = OWN_FENCE},
+    .fences = {[HG_SCOPE_DEVICE] = {"", NULL}, [HG_SCOPE_SYSTEM] = OWN_FENCE},
     .barrier = "own_barrier();",
 };
-static const c_dialect BY_POINTER = {TYPES, .positional = true, .device = &POINTER_WORDS};
+static const c_dialect BY_POINTER = {TYPES, .no_designators = true, .device = &POINTER_WORDS};
 
 /* ---- a kernel with something of everything: slots 0 floats, 1 two counters, 2 results ---- */
 
@@ -83,6 +84,7 @@ static kir_value *number(kir_builder *b, uint8_t type, uint64_t value) { return 
 static kir_function *build_function(device_kernel *k) {
     kir_function *f = kir_function_create(k->module, "bits", HG_TYPE_U32);
     kir_builder builder, *b = &builder;
+    kir_var *total = kir_var_create(k->module, NULL, HG_TYPE_U32, 0, "total");
     f->param_count = 1;
     f->param_types[0] = HG_TYPE_U64;
     kir_builder_init(b, k->module, f);
@@ -92,7 +94,8 @@ static kir_function *build_function(device_kernel *k) {
     kir_value *at = number(b, HG_TYPE_U32, 8);
     build_group_store(b, at, kir_convert(b, KIR_BITCAST, HG_TYPE_U32, shown));
     kir_value *lane = build_id(b, KIR_ID_THREAD);
-    kir_return(b, kir_add(b, build_group_load(b, at, HG_TYPE_U32), lane));
+    kir_set(b, total, kir_add(b, kir_get(b, total), lane)); /* starts as zero */
+    kir_return(b, kir_add(b, build_group_load(b, at, HG_TYPE_U32), kir_get(b, total)));
     CHECK(!b->failed);
     return f;
 }
@@ -148,8 +151,8 @@ static void *compile(const char *text, const char *name) {
     if (!out) return NULL;
     fputs(text, out);
     fclose(out);
-    snprintf(command, sizeof command, "c++ -std=c++17 -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -fPIC -shared -o '%s' '%s'", library,
-             source);
+    snprintf(command, sizeof command, "%s -std=c++17 -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -fPIC -shared -o '%s' '%s'", compiler,
+             library, source);
     CHECK_MESSAGE(system(command) == 0, "%s", command);
     return dlopen(library, RTLD_NOW | RTLD_LOCAL);
 }
@@ -234,25 +237,32 @@ static void test_row(const c_dialect *dialect, const char *name) {
 }
 
 /* What a row has no word for is an error that says so, never a wrong text. */
-static void test_missing(void) {
+static void test_missing(const c_dialect *dialect, kir_op op, const char *why) {
     device_kernel k;
     kir_builder builder, *b = &builder;
     hg_text text = {0};
     device_kernel_begin(&k, b, "missing", 1);
-    build_atomic(b, 0, KIR_ATOMIC_XOR, 1, number(b, HG_TYPE_U64, 0), (kir_value *[]){number(b, HG_TYPE_U32, 1)});
+    k.module->slots.data[0].base = (int32_t)build_field(&k, b, KIR_FIELD_BASE, 0, HG_TYPE_U64)->u.imm;
+    kir_value *x = number(b, HG_TYPE_U32, 1), *at = number(b, HG_TYPE_U64, 0);
+    if (op == KIR_ATOMIC) build_atomic(b, 0, KIR_ATOMIC_XOR, 1, at, (kir_value *[]){x});
+    if (op == KIR_FENCE) build_fence(b, HG_SCOPE_BLOCK);
+    if (op == KIR_FSQRT) x = kir_unary(b, op, build_load(b, 0, at, HG_TYPE_F32));
+    build_store(b, 0, at, x);
     device_kernel_end(&k, b);
-    CHECK_U64(emit_device_c(&BY_POINTER, k.module, &k.layout, "", &text), HG_ERROR_ISA);
-    CHECK(strstr(hg_last_error_text(), "an atomic of this size") != NULL);
-    CHECK_U64(emit_device_c(&BY_ADDRESS, k.module, &k.layout, "", &text), HG_ERROR_ISA);
+    CHECK_U64(emit_device_c(dialect, k.module, &k.layout, "", &text), HG_ERROR_ISA);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), why) != NULL, "%s", hg_last_error_text());
     hg_text_free(&text);
     device_kernel_free(&k);
 }
 
 int main(void) {
     CHECK(mkdtemp(folder) != NULL);
+    if (system("clang++-14 --version >/dev/null 2>&1") == 0) compiler = "clang++-14"; /* it warns about more */
     test_row(&BY_ADDRESS, "address");
     test_row(&BY_POINTER, "pointer");
-    test_missing();
+    test_missing(&BY_POINTER, KIR_ATOMIC, "an atomic of this size");
+    test_missing(&BY_ADDRESS, KIR_FENCE, "a fence of this scope");
+    test_missing(&BY_POINTER, KIR_FSQRT, "an operation or type was not lowered");
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0) fprintf(stderr, "left behind: %s\n", folder);
