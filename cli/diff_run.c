@@ -84,14 +84,15 @@ static hg_status download(attempt *t, diff_result *result) {
     return HG_OK;
 }
 
-static void give_back(attempt *t) {
+static void free_attempt(attempt *t) {
     hg_backend *b = t->side->backend;
+    /* The program under test may have freed any of them. */
     for (uint32_t i = 0; t->own && i < t->values->count; i++) {
-        if (t->own[i].buffer.handle) (void)!hg_backend_free_buffer(b, t->own[i].buffer);
-        if (t->own[i].pool.handle) (void)!hg_backend_free_pool(b, t->own[i].pool);
+        if (t->own[i].buffer.handle) HG_IGNORE(hg_backend_free_buffer(b, t->own[i].buffer));
+        if (t->own[i].pool.handle) HG_IGNORE(hg_backend_free_pool(b, t->own[i].pool));
     }
     for (uint32_t i = 0; t->more && i < t->extra_count; i++)
-        if (t->more[i].buffer.handle) (void)!hg_backend_free_buffer(b, t->more[i].buffer);
+        if (t->more[i].buffer.handle) HG_IGNORE(hg_backend_free_buffer(b, t->more[i].buffer));
     hg_params_destroy(t->params);
     hg_free(t->own);
     hg_free(t->more);
@@ -130,7 +131,7 @@ hg_status diff_run(const diff_side *side, const hg_program *program, const cli_v
     result->arrays = hg_calloc(values->count + 1u, sizeof *result->arrays);
     hg_status status = t.own && t.more && t.params && result->arrays ? perform(&t, program, launch, result) : hg_fail_memory();
     hg_error kept = *hg_last_error();
-    give_back(&t);
+    free_attempt(&t);
     if (status != HG_OK) {
         diff_result_free(result);
         *hg_error_record() = kept;

@@ -30,6 +30,8 @@ enum {
         hg_status hg_try_status = (expr);                 \
         if (hg_try_status != HG_OK) return hg_try_status; \
     } while (0)
+/* A call whose failure changes nothing for the caller. A comment says why. */
+#define HG_IGNORE(expr) ((void)!(expr))
 #define HG_COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- memory (alloc.c): every byte goes through the hooks of hg_set_allocator ---- */

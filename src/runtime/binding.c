@@ -218,7 +218,8 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_backend *b = binding->executable->backend;
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
-    for (uint64_t i = 0; i < binding->own_pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]});
+    for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
+        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]}));
     for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) hg_dispatch_free(&binding->kernels[i].dispatch);
     hg_piece_free(&b->memory, &binding->env_copy);
     hg_piece_free(&b->memory, &binding->scratch);
@@ -231,17 +232,4 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_executable_destroy(binding->executable);
     hg_free(binding);
     *hg_error_record() = kept;
-}
-
-hg_status hg_binding_launch(hg_binding *binding) {
-    if (!binding) return hg_null_argument("binding");
-    return hg_run_binding(binding, binding->executable->backend->context);
-}
-
-hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
-    if (!binding) return hg_null_argument("binding");
-    if (!context) return hg_null_argument("context");
-    if (context->backend != binding->executable->backend)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
-    return hg_run_binding(binding, context);
 }

@@ -6,69 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- faults ---- */
-
-hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step) {
-    const hg_program *p = e->program;
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", fault->message);
-    hg_error *record = hg_error_record();
-    snprintf(record->code, sizeof record->code, "F%02u", (unsigned)(fault->code % 100));
-    record->step = step;
-    if (fault->code == HG_FAULT_TIMEOUT) return status;
-    record->phase = fault->phase;
-    record->lane = fault->lane;
-    record->operand = fault->operand ? fault->operand : HG_NONE;
-    if (fault->code == KIR_FAULT_BOUNDS) {
-        record->offset = fault->offset;
-        record->limit = fault->limit;
-    }
-    if (fault->inst >= p->inst_count) return status;
-    record->instruction = fault->inst;
-    if (p->lines) {
-        record->line = p->lines[fault->inst];
-        record->column = p->columns[fault->inst];
-    }
-    return status;
-}
-
-/* ---- one submission ---- */
-
-/* An event for the next submission. One that is still there signals a submission that was not the instruction's last: the queue runs
- * in order, but host memory of copies may change only after them. */
-static hg_status new_event(hg_run *run) {
-    const hg_driver *driver = run->context->backend->driver;
-    if (!run->event) return driver->event_create(run->context->backend->device, &run->event);
-    return driver->event_wait ? driver->event_wait(run->event) : hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait", driver->name);
-}
-
-/* Hands commands to the driver. With an event the machine waits for it before the next instruction. */
-hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
-    const hg_backend *b = run->context->backend;
-    if (b->caps->asynchronous) HG_TRY(new_event(run));
-    return b->driver->queue_submit(run->context->queue, commands, count, NULL, 0, run->event);
-}
-
-/* A buffer that the binding holds is there even when its handle was freed meanwhile. */
-hg_range hg_run_buffer(hg_run *run, uint64_t handle) {
-    hg_range held = hg_binding_held(run->binding, false, handle, false);
-    return held.arena ? held : hg_buffer_range(run->context->backend, run->context, handle);
-}
-
-hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index) {
-    hg_backend *b = run->context->backend;
-    if (index == 0) return pool ? (hg_range){NULL, 0, 0} : hg_buffer_range(b, run->context, 0);
-    hg_range held = {NULL, 0, 0};
-    if (!pool || !run->binding->executable->moves_pools) held = hg_binding_held(run->binding, pool, index, true);
-    if (held.arena) return held;
-    return pool ? hg_run_pool(run, hg_handles_at(&b->pools, index)) : hg_buffer_range(b, NULL, hg_handles_at(&b->buffers, index));
-}
-
-static hg_range resolve_open(void *user, uint64_t handle, bool pool, bool flat) {
-    hg_run *run = user;
-    if (flat) return hg_run_flat(run, pool, handle);
-    return pool ? hg_run_pool(run, handle) : hg_run_buffer(run, handle);
-}
-
 /* ---- kernels ---- */
 
 static uint64_t env_input(const hg_binding *binding, const kir_input *input) {
@@ -96,17 +33,10 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     }
     if (found && bound->aliases) hg_alias_signature(run->context->backend, bound->slots, kernel->slot_count, bound->aliases);
     hg_binding_fill_launch(binding, index, launch);
-    launch->resolve = resolve_open;
+    launch->resolve = hg_run_resolve;
     launch->resolve_user = run;
     if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
     return kernel->has_open && kernel->variants ? hg_table_update(run) : HG_OK;
-}
-
-hg_status hg_run_write_env(hg_run *run) {
-    hg_binding *binding = run->binding;
-    if (!binding->executable->plan->env_bytes || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
-    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = binding->env_copy.range, .host = binding->env};
-    return hg_run_submit(run, &copy, 1);
 }
 
 /* Device forms: the next window of the launch. */
@@ -114,7 +44,7 @@ static hg_status next_window(hg_run *run) {
     const hg_binding *binding = run->binding;
     hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
     bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes_env;
-    hg_status status = run->context->backend->caps->asynchronous ? new_event(run) : HG_OK;
+    hg_status status = run->context->backend->caps->asynchronous ? hg_run_new_event(run) : HG_OK;
     if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->context->queue, &copy, writes_env, run->event);
     if (status == HG_OK) return HG_OK;
     hg_dispatch_abandon(run->dispatch);
@@ -282,7 +212,8 @@ static void end_work(hg_run *run) {
     const hg_driver *driver = run->context->backend->driver;
     if (!run->event && !run->dispatch) return;
     hg_error kept = *hg_error_record();
-    if (run->event && driver->event_wait) (void)!driver->event_wait(run->event); /* copies still use host memory */
+    /* Copies still use host memory. The error of the run is the one that counts. */
+    if (run->event && driver->event_wait) HG_IGNORE(driver->event_wait(run->event));
     if (run->event) driver->event_destroy(run->event);
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
     *hg_error_record() = kept;
@@ -304,7 +235,7 @@ static hg_status run_plan(hg_binding *binding, hg_context *context) {
     return status;
 }
 
-hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
+static hg_status run_binding(hg_binding *binding, hg_context *context) {
     if (binding->launch.lanes == 0) return HG_OK;
     uint64_t start = hg_profile_start(context->backend->profile);
     hg_mutex_lock(&context->lock);
@@ -318,4 +249,17 @@ hg_status hg_run_binding(hg_binding *binding, hg_context *context) {
     hg_mutex_unlock(&binding->lock);
     hg_mutex_unlock(&context->lock);
     return status;
+}
+
+hg_status hg_binding_launch(hg_binding *binding) {
+    if (!binding) return hg_null_argument("binding");
+    return run_binding(binding, binding->executable->backend->context);
+}
+
+hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
+    if (!binding) return hg_null_argument("binding");
+    if (!context) return hg_null_argument("context");
+    if (context->backend != binding->executable->backend)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    return run_binding(binding, context);
 }

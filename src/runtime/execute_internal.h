@@ -2,17 +2,13 @@
 #ifndef HG_RUNTIME_EXECUTE_INTERNAL_H
 #define HG_RUNTIME_EXECUTE_INTERNAL_H
 
-#include "runtime/runtime.h"
+#include "runtime/run.h"
 
 /* steps.c: performs a whole-array step or pool instruction; arguments come from the environment, a result goes there. */
 hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
-/* The range of a pool by the number the program uses: its own choice, or a handle. */
-hg_range hg_run_pool(hg_run *run, uint64_t id);
 /* Pools the program allocated: ids of its own choice are local to the launch; all go after a failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 
-/* execute.c: hands commands to the driver; the machine goes on when they are done. */
-hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
 /* handle_table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;
 /* launch.c: a kernel in device form, to its end. deadline, class memory and the like are in the launch. */
@@ -25,11 +21,6 @@ hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_
 /* The same on any device. */
 hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch,
                            hg_driver_fault *fault) HG_NODISCARD;
-/* The environment's host image to the device. */
-hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
-/* The ranges of a buffer and of a flat address's buffer or pool. */
-hg_range hg_run_buffer(hg_run *run, uint64_t handle);
-hg_range hg_run_flat(hg_run *run, bool pool, uint64_t index);
 
 /* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);

@@ -23,7 +23,7 @@ hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
     return HG_OK;
 }
 
-static void give_back(hg_backend *b, hg_memory *m) {
+static void free_now(hg_backend *b, hg_memory *m) {
     hg_piece_free(&b->memory, &m->place);
     hg_free(m);
 }
@@ -40,7 +40,7 @@ void hg_memory_destroy(void *backend, void *memory) {
         b->deferred = m;
     }
     hg_mutex_unlock(&b->guard);
-    if (!wait) give_back(b, m);
+    if (!wait) free_now(b, m);
 }
 
 void hg_guard_begin(hg_backend *b) {
@@ -59,7 +59,7 @@ void hg_guard_end(hg_backend *b) {
     hg_mutex_unlock(&b->guard);
     while (m) {
         hg_memory *next = m->next;
-        give_back(b, m);
+        free_now(b, m);
         m = next;
     }
 }

@@ -326,7 +326,7 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     HG_TRY(hg_backend_allocate_pool(b, param->pool_bytes, &pool));
     uint64_t *own = hg_vec_push(&binding->own_pools);
     if (!own) {
-        (void)!hg_backend_free_pool(b, pool);
+        HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
         return hg_fail_memory();
     }
     *own = pool.handle;

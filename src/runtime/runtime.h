@@ -243,30 +243,6 @@ void hg_kernel_free(hg_backend *b, hg_kernel *kernel);
 hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
 void hg_expansions_free(hg_backend *b);
 
-/* ---- execute.c: the plan machine ---- */
-typedef struct hg_pool_alias {
-    uint64_t id, handle;
-} hg_pool_alias;
-typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_state;
-typedef struct hg_run {
-    hg_binding *binding;
-    hg_context *context;
-    uint32_t pc;
-    uint64_t step; /* steps done so far, for faults */
-    uint64_t deadline_ns;
-    uint64_t compile_ns;     /* the context's when the run began: what came since moves the deadline */
-    hg_driver_event *event;  /* what it waits for */
-    hg_submission *dispatch; /* a launch with windows to come; NULL: none */
-    uint32_t kernel;         /* its kernel */
-    hg_profile_span span;    /* recorded when the event is done */
-    uint64_t step_bytes;     /* moved by the last whole-array step, for profiles */
-    hg_status status;
-    HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
-    HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
-} hg_run;
-hg_status hg_run_binding(hg_binding *binding, hg_context *context) HG_NODISCARD; /* blocking */
-hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step);
-
 /* ---- cache.c ---- */
 void hg_cache_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]);
 /* Retained; NULL: none. Only with the same places in the source text and names, which the key leaves out. */

@@ -31,20 +31,13 @@ static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, ui
 
 /* ---- pools ---- */
 
-hg_range hg_run_pool(hg_run *run, uint64_t id) {
-    for (uint64_t i = 0; i < run->aliases.count; i++)
-        if (run->aliases.data[i].id == id) return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
-    hg_range held = {NULL, 0, 0};
-    if (!run->binding->executable->moves_pools) held = hg_binding_held(run->binding, true, id, false);
-    return held.arena ? held : hg_pool_range(run->context->backend, id);
-}
-
 void hg_run_end_pools(hg_run *run, bool failed) {
     hg_backend *b = run->context->backend;
     if (!run->aliases.data && !run->pools.data) return;
     hg_error kept = *hg_error_record();
-    for (uint64_t i = 0; i < run->aliases.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){run->aliases.data[i].handle});
-    for (uint64_t i = 0; failed && i < run->pools.count; i++) (void)!hg_backend_free_pool(b, (hg_pool){run->pools.data[i]});
+    /* Somebody else may have freed them by their numbers: then there is nothing left to do. */
+    for (uint64_t i = 0; i < run->aliases.count; i++) HG_IGNORE(hg_backend_free_pool(b, (hg_pool){run->aliases.data[i].handle}));
+    for (uint64_t i = 0; failed && i < run->pools.count; i++) HG_IGNORE(hg_backend_free_pool(b, (hg_pool){run->pools.data[i]}));
     hg_vec_free(&run->aliases);
     hg_vec_free(&run->pools);
     *hg_error_record() = kept;
@@ -62,7 +55,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     if (chosen) {
         hg_pool_alias *alias = hg_vec_push(&run->aliases);
         if (!alias) {
-            (void)!hg_backend_free_pool(b, pool);
+            HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
             return hg_fail_memory();
         }
         *alias = (hg_pool_alias){id, pool.handle};
@@ -70,7 +63,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     }
     uint64_t *own = hg_vec_push(&run->pools);
     if (!own) {
-        (void)!hg_backend_free_pool(b, pool);
+        HG_IGNORE(hg_backend_free_pool(b, pool)); /* the same */
         return hg_fail_memory();
     }
     *own = pool.handle;
