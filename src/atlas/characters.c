@@ -13,8 +13,6 @@
 #include <string.h>
 
 enum { PRIME_COUNT = 15, LOW_DIGITS = 6 };
-__extension__ typedef unsigned __int128 wide;
-__extension__ typedef __int128 signed_wide;
 
 typedef struct character_field {
     uint8_t conductor;
@@ -75,7 +73,7 @@ static inline entry read_entry(uint64_t character, uint64_t cls) {
 }
 
 static inline void store_integer(entry e, uint8_t bytes[16]) {
-    wide value = ((wide)(signed_wide)e.high << 48) + (wide)(signed_wide)e.low;
+    hg_u128 value = ((hg_u128)(hg_i128)e.high << 48) + (hg_u128)(hg_i128)e.low;
     memcpy(bytes, &value, 16);
 }
 

@@ -3,6 +3,8 @@
 #ifndef HG_BASE_BASE_H
 #define HG_BASE_BASE_H
 
+#include "base/compat.h"
+
 #include <hologram/status.h>
 #include <hologram/type.h>
 #include <hologram/diagnostics.h>
@@ -61,7 +63,7 @@ void hg_arena_free(hg_arena *arena);
         uint64_t count, capacity; \
     }
 /* Pointer to a new zeroed last element, NULL when out of memory. */
-#define hg_vec_push(v) ((__typeof__((v)->data))hg_vec_last((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data))
+#define hg_vec_push(v) ((HG_TYPEOF((v)->data))hg_vec_last((void **)&(v)->data, &(v)->count, &(v)->capacity, sizeof *(v)->data))
 #define hg_vec_free(v) (hg_free((v)->data), (v)->data = NULL, (v)->count = (v)->capacity = 0)
 bool hg_vec_grow(void **data, uint64_t *count, uint64_t *capacity, size_t element);  /* adds one zeroed element */
 void *hg_vec_last(void **data, uint64_t *count, uint64_t *capacity, size_t element); /* the same, and where it is */

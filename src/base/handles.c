@@ -43,7 +43,7 @@ static bool add_piece(hg_handles *table) {
     int at = 0;
     while (table->pieces[at]) at++;
     hg_handle_slot *slots = hg_calloc((size_t)1 << (at + HG_HANDLE_FIRST_BITS), sizeof *slots);
-    if (slots) __atomic_store_n(&table->pieces[at], slots, __ATOMIC_RELEASE);
+    if (slots) hg_atomic_store(&table->pieces[at], slots, HG_RELEASE);
     return slots != NULL;
 }
 
@@ -70,13 +70,13 @@ hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) {
     hg_status status = find_free(table, &index);
     if (status == HG_OK) {
         hg_handle_slot *slot = slot_at(table, index);
-        __atomic_store_n(&slot->object, object, __ATOMIC_RELAXED);
+        hg_atomic_store(&slot->object, object, HG_RELAXED);
         slot->users = 0;
         slot->removed = false;
         table->live++;
         table->version++;
         *handle = slot->generation << HG_HANDLE_INDEX_BITS | index;
-        __atomic_store_n(&slot->key, *handle, __ATOMIC_SEQ_CST);
+        hg_atomic_store(&slot->key, *handle, HG_SEQ_CST);
     }
     hg_mutex_unlock(&table->mutex);
     return status;
@@ -103,7 +103,7 @@ void *hg_handles_retain(hg_handles *table, uint64_t handle) {
 static void *vacate(hg_handles *table, hg_handle_slot *slot, uint64_t index64) {
     void *object = slot->object;
     uint32_t index = (uint32_t)index64;
-    __atomic_store_n(&slot->object, NULL, __ATOMIC_RELAXED);
+    hg_atomic_store(&slot->object, NULL, HG_RELAXED);
     slot->next_free = 0;
     if (++slot->generation == GENERATION_END) return object;
     if (table->last_free)
@@ -138,7 +138,7 @@ bool hg_handles_remove(hg_handles *table, uint64_t handle) {
         table->live--;
         table->version++;
         slot->removed = true;
-        __atomic_store_n(&slot->key, 0, __ATOMIC_SEQ_CST);
+        hg_atomic_store(&slot->key, 0, HG_SEQ_CST);
         if (!slot->users) object = vacate(table, slot, hg_handle_index(handle));
     }
     hg_mutex_unlock(&table->mutex);

@@ -58,7 +58,7 @@ uint64_t hg_handles_count(hg_handles *table);
 /* Where the slot of an index is: piece and place in it. */
 static inline int hg_handles_piece(uint64_t index, uint64_t *place) {
     uint64_t shifted = index + (UINT64_C(1) << HG_HANDLE_FIRST_BITS);
-    int top = 63 - __builtin_clzll(shifted);
+    int top = 63 - (int)hg_clz64(shifted);
     *place = shifted - (UINT64_C(1) << top);
     return top - HG_HANDLE_FIRST_BITS;
 }
@@ -71,9 +71,9 @@ static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_read
     if (!*reader) return NULL;
     uint64_t place;
     int piece = hg_handles_piece(hg_handle_index(handle), &place);
-    const hg_handle_slot *slots = __atomic_load_n(&table->pieces[piece], __ATOMIC_ACQUIRE);
-    void *object = slots ? __atomic_load_n(&slots[place].object, __ATOMIC_ACQUIRE) : NULL; /* first: the key tells that it was alive then */
-    if (object && __atomic_load_n(&slots[place].key, __ATOMIC_SEQ_CST) == handle) return object;
+    const hg_handle_slot *slots = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
+    void *object = slots ? hg_atomic_load(&slots[place].object, HG_ACQUIRE) : NULL; /* first: the key tells that it was alive then */
+    if (object && hg_atomic_load(&slots[place].key, HG_SEQ_CST) == handle) return object;
     hg_reader_leave(*reader);
     *reader = NULL;
     return NULL;

@@ -91,7 +91,7 @@ static inline uint64_t load8(const char *p) {
     uint64_t word;
     memcpy(&word, p, 8);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
+    word = hg_byteswap64(word);
 #endif
     return word;
 }
@@ -108,7 +108,7 @@ static size_t skip_blanks(const char *text, size_t at, size_t length) {
         while (at + 8 <= length) {
             uint64_t other = load8(text + at) ^ EACH(' ');
             if (other) {
-                at += (size_t)__builtin_ctzll(other) / 8;
+                at += (size_t)hg_ctz64(other) / 8;
                 break;
             }
             at += 8;
@@ -164,7 +164,7 @@ static size_t scan_string(reader *r, size_t at) {
         while (at + 8 <= r->length) {
             uint64_t stop = stops(load8(text + at));
             if (stop) {
-                at += (size_t)__builtin_ctzll(stop) / 8;
+                at += (size_t)hg_ctz64(stop) / 8;
                 break;
             }
             at += 8;

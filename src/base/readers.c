@@ -12,10 +12,10 @@
 #include <unistd.h>
 #endif
 
-_Thread_local hg_reader *hg_reader_mine HG_READER_TLS;
+_Thread_local hg_reader *hg_reader_mine HG_TLS_INITIAL_EXEC;
 bool hg_readers_asymmetric;
 
-static hg_reader readers[HG_READERS] __attribute__((aligned(64)));
+static _Alignas(64) hg_reader readers[HG_READERS];
 static hg_once_flag once = HG_ONCE_INIT;
 static pthread_key_t at_exit;
 static bool usable;
@@ -34,7 +34,7 @@ static bool membarrier(int command) {
 static void give_back(void *reader) {
     hg_reader *r = reader;
     hg_reader_mine = NULL;
-    __atomic_store_n(&r->taken, 0, __ATOMIC_SEQ_CST);
+    hg_atomic_store(&r->taken, 0, HG_SEQ_CST);
 }
 
 /* Only the thread that forked is in the child; it was not inside. */
@@ -55,9 +55,9 @@ hg_reader *hg_reader_claim(void) {
     hg_once(&once, set_up);
     for (int i = 0; i < HG_READERS && usable; i++) {
         uint32_t free_one = 0;
-        if (!__atomic_compare_exchange_n(&readers[i].taken, &free_one, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+        if (!hg_atomic_compare_exchange(&readers[i].taken, &free_one, 1, HG_SEQ_CST)) continue;
         if (pthread_setspecific(at_exit, &readers[i]) == 0) return hg_reader_mine = &readers[i];
-        __atomic_store_n(&readers[i].taken, 0, __ATOMIC_SEQ_CST);
+        hg_atomic_store(&readers[i].taken, 0, HG_SEQ_CST);
         return NULL;
     }
     return NULL;
@@ -65,7 +65,7 @@ hg_reader *hg_reader_claim(void) {
 
 static bool alone(void) {
     for (int i = 0; i < HG_READERS; i++)
-        if (&readers[i] != hg_reader_mine && __atomic_load_n(&readers[i].taken, __ATOMIC_SEQ_CST)) return false;
+        if (&readers[i] != hg_reader_mine && hg_atomic_load(&readers[i].taken, HG_SEQ_CST)) return false;
     return true;
 }
 
@@ -73,8 +73,8 @@ void hg_readers_wait(void) {
     if (alone()) return;
     if (hg_readers_asymmetric) (void)membarrier(BARRIER);
     for (int i = 0; i < HG_READERS; i++) {
-        uint64_t turn = __atomic_load_n(&readers[i].turns, __ATOMIC_SEQ_CST);
-        while (&readers[i] != hg_reader_mine && (turn & 1) && __atomic_load_n(&readers[i].turns, __ATOMIC_ACQUIRE) == turn) sched_yield();
+        uint64_t turn = hg_atomic_load(&readers[i].turns, HG_SEQ_CST);
+        while (&readers[i] != hg_reader_mine && (turn & 1) && hg_atomic_load(&readers[i].turns, HG_ACQUIRE) == turn) sched_yield();
     }
 }
 

@@ -3,6 +3,7 @@
 #ifndef HG_BASE_READERS_H
 #define HG_BASE_READERS_H
 
+#include "base/compat.h"
 #include "base/thread.h"
 
 enum { HG_READERS = 128 };
@@ -15,12 +16,7 @@ typedef struct hg_reader {
 } hg_reader;
 
 #if HG_HAS_THREADS
-#if defined(__ELF__)
-#define HG_READER_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define HG_READER_TLS
-#endif
-extern _Thread_local hg_reader *hg_reader_mine HG_READER_TLS;
+extern _Thread_local hg_reader *hg_reader_mine HG_TLS_INITIAL_EXEC;
 extern bool hg_readers_asymmetric;
 hg_reader *hg_reader_claim(void);
 
@@ -30,15 +26,15 @@ static inline hg_reader *hg_reader_enter(void) {
     hg_reader *r = hg_reader_mine;
     if (!r && !(r = hg_reader_claim())) return NULL;
     if (hg_readers_asymmetric) {
-        __atomic_store_n(&r->turns, r->turns + 1, __ATOMIC_RELAXED);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the waiter's barrier runs on this CPU too */
+        hg_atomic_store(&r->turns, r->turns + 1, HG_RELAXED);
+        hg_atomic_signal_fence(HG_SEQ_CST); /* the waiter's barrier runs on this CPU too */
     } else {
-        __atomic_exchange_n(&r->turns, r->turns + 1, __ATOMIC_SEQ_CST);
+        hg_atomic_exchange(&r->turns, r->turns + 1, HG_SEQ_CST);
     }
     return r;
 }
 
-static inline void hg_reader_leave(hg_reader *r) { __atomic_store_n(&r->turns, r->turns + 1, __ATOMIC_RELEASE); }
+static inline void hg_reader_leave(hg_reader *r) { hg_atomic_store(&r->turns, r->turns + 1, HG_RELEASE); }
 
 /* Returns when all who were inside have left. Not from inside. */
 void hg_readers_wait(void);

@@ -3,6 +3,8 @@
 #ifndef HG_BASE_THREAD_H
 #define HG_BASE_THREAD_H
 
+#include "base/compat.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,14 +66,5 @@ uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 u
 void hg_clock_set(uint64_t (*source)(void));
 #endif
 uint32_t hg_cpu_count(void); /* CPUs this process may run on, at least 1 */
-
-/* Tells the CPU that this is a waiting loop. */
-static inline void hg_cpu_relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory");
-#endif
-}
 
 #endif

@@ -3,9 +3,8 @@
 #include <string.h>
 
 /* Decimal text of an exact signed offset; text has room for 48 bytes. */
-static const char *print_wide(kir_i128 value, char *text) {
-    __extension__ typedef unsigned __int128 wide;
-    wide rest = value < 0 ? 0 - (wide)value : (wide)value;
+static const char *print_wide(hg_i128 value, char *text) {
+    hg_u128 rest = value < 0 ? 0 - (hg_u128)value : (hg_u128)value;
     char *p = text + 47;
     *p = 0;
     do *--p = (char)('0' + (int)(rest % 10));
@@ -14,7 +13,7 @@ static const char *print_wide(kir_i128 value, char *text) {
     return p;
 }
 
-void kir_fault_text_bounds(char *text, size_t size, bool pool, kir_i128 offset, uint64_t bytes, uint64_t limit) {
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, uint64_t bytes, uint64_t limit) {
     char number[48];
     const char *what = pool ? "pool" : "buffer";
     (void)snprintf(text, size, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, number),

@@ -5,10 +5,8 @@
 
 #include "kir/kir.h"
 
-__extension__ typedef __int128 kir_i128; /* offsets are exact: an index of 64 bits and a displacement */
-
-/* offset: first byte of the access, which may be negative; bytes: its size; limit: the memory's. */
-void kir_fault_text_bounds(char *text, size_t size, bool pool, kir_i128 offset, uint64_t bytes, uint64_t limit);
+/* offset: first byte of the access, exact (an index of 64 bits and a displacement) and maybe negative; bytes: its size; limit: the memory's. */
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, uint64_t bytes, uint64_t limit);
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
 void kir_fault_text_align(char *text, size_t size, uint64_t offset);
 /* Of a FAULT_IF: its own message with the values for its {}, else what the code says. */

@@ -80,7 +80,7 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
 hg_status hg_dispatch_begin(hg_submission *d, hg_variants *variants, hg_dispatch_queue *queue, const hg_driver_launch *launch, bool proven,
                             bool unchanged) {
     static uint64_t queues;
-    if (!queue->number) queue->number = __atomic_add_fetch(&queues, 1, __ATOMIC_RELAXED);
+    if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
     unchanged = unchanged && d->prepared && d->queue_number == queue->number;
     d->compile_ns = 0;
     d->launch = launch;
@@ -102,7 +102,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_variants *variants, hg_dispatch
     }
     hg_window_rewind(d);
     d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED))
+    if (d->deadline_ns && !hg_atomic_load(&d->variant->ran, HG_RELAXED))
         d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->variant->compile_ns, launch->timeout_ms);
     if (d->deadline_ns && queue->fault_words && d->variant->layout.fault_slot >= 0) {
         d->watch.deadline_ns = d->deadline_ns;
@@ -128,7 +128,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     if (faults && !queue->fault_words)
         commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = queue->fault_memory.range, .host = queue->fault_copy};
     for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
-    if (!d->one_window || !__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) d->started_ns = hg_clock_ns();
+    if (!d->one_window || !hg_atomic_load(&d->variant->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
     queue->fault_dirty = false;
     d->recorded_ns = hg_profile_start(d->variants->profile);
     return d->variants->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
@@ -151,7 +151,7 @@ static void finish(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
     hg_watchdog_remove(&queue->device->watchdog, &d->watch);
     if (!queue->fault_words || d->variant->layout.fault_slot < 0) return;
-    if (__atomic_load_n(&queue->fault_words[KIR_FAULT_CANCEL], __ATOMIC_RELAXED)) queue->fault_dirty = true;
+    if (hg_atomic_load(&queue->fault_words[KIR_FAULT_CANCEL], HG_RELAXED)) queue->fault_dirty = true;
     if (queue->fault_dirty) hg_fault_record_clean(queue);
 }
 
@@ -163,7 +163,7 @@ void hg_dispatch_abandon(hg_submission *d) {
 
 bool hg_dispatch_needs_wait(const hg_submission *d) {
     if (d->variant->layout.fault_slot >= 0 || d->shared.range.arena) return true;
-    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) return true; /* how long its compiler takes */
+    if (!hg_atomic_load(&d->variant->ran, HG_RELAXED)) return true; /* how long its compiler takes */
     return !hg_window_is_one(d);
 }
 
@@ -183,9 +183,9 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
     d->recorded_ns = 0;
     bool stopped = hg_fault_record_read(d), left = false;
-    if (!__atomic_load_n(&d->variant->ran, __ATOMIC_RELAXED)) {
+    if (!hg_atomic_load(&d->variant->ran, HG_RELAXED)) {
         d->queue->compile_ns += hg_clock_ns() - d->started_ns;
-        __atomic_store_n(&d->variant->ran, 1, __ATOMIC_RELAXED);
+        hg_atomic_store(&d->variant->ran, 1, HG_RELAXED);
     }
     if (!d->one_window) {
         hg_window_measure(d);

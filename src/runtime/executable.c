@@ -126,12 +126,12 @@ static hg_status build(hg_backend *b, hg_executable *e) {
 }
 
 hg_executable *hg_executable_retain(hg_executable *e) {
-    __atomic_fetch_add(&e->references, 1, __ATOMIC_RELAXED);
+    hg_atomic_fetch_add(&e->references, 1, HG_RELAXED);
     return e;
 }
 
 void hg_executable_destroy(hg_executable *e) {
-    if (!e || __atomic_sub_fetch(&e->references, 1, __ATOMIC_ACQ_REL) != 0) return;
+    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
     for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(e->backend, &e->kernels[i]);
     hg_free(e->kernels);
     plan_destroy(e->plan);

@@ -35,7 +35,7 @@ static named name_of(const uint32_t *words, const kir_module *m, const kir_fault
 static void decode_access(const uint32_t *words, const kir_module *m, const kir_fault_site *site, const hg_driver_launch *l,
                           hg_driver_fault *fault) {
     named n = name_of(words, m, site, l);
-    kir_i128 offset = (kir_i128)wide(words, KIR_FAULT_INDEX) + site->disp;
+    hg_i128 offset = (hg_i128)wide(words, KIR_FAULT_INDEX) + site->disp;
     if (!n.valid) {
         fault->code = KIR_FAULT_HANDLE;
         kir_fault_text_handle(fault->message, sizeof fault->message, n.pool, n.handle);

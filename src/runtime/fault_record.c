@@ -7,8 +7,8 @@
 static const uint32_t CLEAN[KIR_FAULT_WORDS] = {[KIR_FAULT_BEST] = UINT32_MAX};
 
 void hg_fault_record_clean(hg_dispatch_queue *queue) {
-    for (int i = 0; i < KIR_FAULT_WORDS; i++) __atomic_store_n(&queue->fault_words[i], CLEAN[i], __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (int i = 0; i < KIR_FAULT_WORDS; i++) hg_atomic_store(&queue->fault_words[i], CLEAN[i], HG_RELAXED);
+    hg_atomic_fence(HG_SEQ_CST);
     queue->fault_dirty = false;
 }
 
@@ -53,11 +53,11 @@ bool hg_fault_record_read(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
     uint32_t words[KIR_FAULT_WORDS];
     if (d->variant->layout.fault_slot < 0) return false;
-    if (queue->fault_words && !__atomic_load_n(&queue->fault_words[KIR_FAULT_HAPPENED], __ATOMIC_ACQUIRE) &&
-        !__atomic_load_n(&queue->fault_words[KIR_FAULT_CANCEL], __ATOMIC_RELAXED))
+    if (queue->fault_words && !hg_atomic_load(&queue->fault_words[KIR_FAULT_HAPPENED], HG_ACQUIRE) &&
+        !hg_atomic_load(&queue->fault_words[KIR_FAULT_CANCEL], HG_RELAXED))
         return false;
     for (int i = 0; i < KIR_FAULT_WORDS; i++)
-        words[i] = queue->fault_words ? __atomic_load_n(&queue->fault_words[i], __ATOMIC_RELAXED) : queue->fault_copy[i];
+        words[i] = queue->fault_words ? hg_atomic_load(&queue->fault_words[i], HG_RELAXED) : queue->fault_copy[i];
     if (!words[KIR_FAULT_HAPPENED] && !words[KIR_FAULT_CANCEL]) return false;
     queue->fault_dirty = true;
     hg_driver_fault found;

@@ -68,7 +68,7 @@ void hg_profile_name_thread(const char *name) { snprintf(this_name, sizeof this_
 
 /* Where spans of this thread go; the lock is held. -1: no room. */
 static int find_track(recorder *r, uint8_t process) {
-    if (!this_thread) this_thread = __atomic_add_fetch(&threads_seen, 1, __ATOMIC_RELAXED);
+    if (!this_thread) this_thread = hg_atomic_add_fetch(&threads_seen, 1, HG_RELAXED);
     for (uint64_t i = r->tracks.count; i-- > 0;)
         if (r->tracks.data[i].thread == this_thread && r->tracks.data[i].process == process) return (int)i;
     if (r->tracks.count == HG_PROFILE_TRACKS) return -1;

@@ -54,7 +54,7 @@ void hg_profile_trace(hg_profile *profile, hg_text *out);
 /* Names the calling thread in traces. */
 void hg_profile_name_thread(const char *name);
 
-static inline uint64_t hg_profile_start(const hg_profile *profile) { return __builtin_expect(profile != NULL, 0) ? hg_clock_ns() : 0; }
+static inline uint64_t hg_profile_start(const hg_profile *profile) { return HG_UNLIKELY(profile != NULL) ? hg_clock_ns() : 0; }
 /* Records a span that ends now. Nothing where start_ns is 0. */
 void hg_profile_end(hg_profile *profile, const hg_profile_span *span);
 

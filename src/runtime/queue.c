@@ -40,7 +40,7 @@ struct hg_queue {
 /* ---- events ---- */
 
 static void event_release(hg_event *e) {
-    if (!e || __atomic_sub_fetch(&e->references, 1, __ATOMIC_ACQ_REL) != 0) return;
+    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
     hg_mutex_destroy(&e->lock);
     hg_cond_destroy(&e->finished);
     hg_free(e);
@@ -169,7 +169,7 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     }
     hg_mutex_init(&q->lock);
     hg_cond_init(&q->changed);
-    q->number = __atomic_add_fetch(&b->queues, 1, __ATOMIC_RELAXED);
+    q->number = hg_atomic_add_fetch(&b->queues, 1, HG_RELAXED);
     q->has_thread = hg_thread_start(&q->thread, serve, q);
     *queue = q;
     return HG_OK;
@@ -211,7 +211,7 @@ static submission *new_submission(const hg_command *commands, size_t count, hg_e
     if (count) memcpy(s->commands, commands, count * sizeof *commands);
     s->count = count;
     for (size_t i = 0; i < wait_count; i++) {
-        __atomic_fetch_add(&waits[i]->references, 1, __ATOMIC_RELAXED);
+        hg_atomic_fetch_add(&waits[i]->references, 1, HG_RELAXED);
         s->waits[i] = waits[i];
     }
     s->wait_count = wait_count;

@@ -122,8 +122,7 @@ static hg_status find_array(hg_run *run, const plan_step *step, const kir_step_a
         return hg_fail_memory(); /* no room for the classes */
     if (!memory.arena)
         return step_fault(run, step, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)shown);
-    __extension__ typedef __int128 wide;
-    wide offset = (wide)base + args[1] + a->disp;
+    hg_i128 offset = (hg_i128)base + args[1] + a->disp;
     if (offset < 0 || offset > memory.size || bytes > memory.size - (uint64_t)offset) {
         bool negative = offset < 0;
         unsigned long long magnitude = (unsigned long long)(negative ? -offset : offset);

@@ -59,7 +59,7 @@ static void destroy(hg_variants *variants, hg_variant *v) {
 }
 
 void hg_variant_release(hg_variants *variants, hg_variant *v) {
-    if (v && __atomic_sub_fetch(&v->references, 1, __ATOMIC_ACQ_REL) == 0) destroy(variants, v);
+    if (v && hg_atomic_sub_fetch(&v->references, 1, HG_ACQ_REL) == 0) destroy(variants, v);
 }
 
 void hg_variants_destroy(hg_variants *variants) {
@@ -203,7 +203,7 @@ hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const
     if (status == HG_OK) {
         v->next = variants->first;
         variants->first = v;
-        __atomic_fetch_add(&v->references, 1, __ATOMIC_RELAXED);
+        hg_atomic_fetch_add(&v->references, 1, HG_RELAXED);
         *variant = v;
     }
     hg_mutex_unlock(&variants->lock);

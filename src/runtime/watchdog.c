@@ -13,7 +13,7 @@ static uint64_t look(hg_watchdog *dog) {
     uint64_t now = hg_clock_ns(), next = UINT64_MAX;
     for (hg_watch *w = dog->first; w; w = w->next) {
         if (w->deadline_ns <= now)
-            __atomic_store_n(w->word, 1, __ATOMIC_RELEASE);
+            hg_atomic_store(w->word, 1, HG_RELEASE);
         else if (w->deadline_ns < next)
             next = w->deadline_ns;
     }

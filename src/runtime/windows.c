@@ -15,7 +15,7 @@
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
     const hg_variants *v = d->variants;
-    uint64_t lanes = d->launch->lanes, ps = __atomic_load_n(&v->lane_ps, __ATOMIC_RELAXED), all;
+    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), all;
     if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
     if (!v->unbounded)
         return hg_mul_u64(lanes, v->work + 1, &all) && all <= ONE_DISPATCH_WORK ? LARGEST_WINDOW : ONE_DISPATCH_WORK / (v->work + 1) + 1;
@@ -27,7 +27,7 @@ void hg_window_measure(hg_submission *d) {
     uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = lanes < LARGEST_WINDOW / 16 ? lanes * 16 : LARGEST_WINDOW;
     d->window = next < least ? least : next > most ? most : next;
     if (d->window > LARGEST_WINDOW) d->window = LARGEST_WINDOW;
-    __atomic_store_n(&d->variants->lane_ps, ps ? ps : 1, __ATOMIC_RELAXED);
+    hg_atomic_store(&d->variants->lane_ps, ps ? ps : 1, HG_RELAXED);
 }
 
 static bool has_field(const hg_variant *v, uint8_t kind, uint32_t index) {

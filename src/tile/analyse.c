@@ -74,11 +74,11 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
     bool swaps = kir_op_has((kir_op)v->op, KIR_F_COMMUTES);
     int best = -1;
     for (unsigned bits = 0; bits < 8; bits++) {
-        if (bits & ~(unsigned)scalars || __builtin_popcount(bits) <= best) continue;
+        if (bits & ~(unsigned)scalars || hg_popcount32(bits) <= best) continue;
         unsigned swapped = (bits & 4) | (bits & 1) << 1 | (bits >> 1 & 1);
         tile_fn *run = look_up(h, v, bits), *run_swapped = swaps && !run ? look_up(h, v, swapped) : NULL;
         if (!run && !run_swapped) continue;
-        best = __builtin_popcount(bits);
+        best = hg_popcount32(bits);
         choice.run = run ? run : run_swapped;
         choice.swap = !run;
         choice.variant = (uint8_t)(run ? bits : swapped);

@@ -34,7 +34,7 @@ void tile_fault_message(tile_fault *fault, const char *format, ...) {
     va_end(args);
 }
 
-void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit) {
+void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size, uint64_t limit) {
     fault->code = KIR_FAULT_BOUNDS;
     fault->offset = (uint64_t)offset;
     fault->limit = limit;

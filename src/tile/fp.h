@@ -2,6 +2,8 @@
 #ifndef HG_TILE_FP_H
 #define HG_TILE_FP_H
 
+#include "base/compat.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #if defined(__x86_64__)
@@ -20,12 +22,11 @@ static inline void fp_leave(fp_state old) {
 #elif defined(__aarch64__)
 typedef uint64_t fp_state;
 static inline fp_state fp_enter(bool flush) {
-    uint64_t old, wanted = flush ? UINT64_C(1) << 24 : 0;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
-    if (old != wanted) __asm__ volatile("msr fpcr, %0" ::"r"(wanted));
+    uint64_t old = hg_fpcr_read(), wanted = flush ? UINT64_C(1) << 24 : 0;
+    if (old != wanted) hg_fpcr_write(wanted);
     return old;
 }
-static inline void fp_leave(fp_state old) { __asm__ volatile("msr fpcr, %0" ::"r"(old)); }
+static inline void fp_leave(fp_state old) { hg_fpcr_write(old); }
 #else
 typedef int fp_state;
 static inline fp_state fp_enter(bool flush) { return (int)flush; }

@@ -21,14 +21,12 @@ const char *tile_level_name(tile_level level) {
 bool tile_level_available(tile_level level) {
     if (level == TILE_LEVEL_BASELINE) return true;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    bool v3 = __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt") &&
-              __builtin_cpu_supports("sse4.2");
+    bool v3 = hg_cpu_supports("avx") && hg_cpu_supports("avx2") && hg_cpu_supports("bmi") && hg_cpu_supports("bmi2") &&
+              hg_cpu_supports("fma") && hg_cpu_supports("popcnt") && hg_cpu_supports("sse4.2");
     if (level == TILE_LEVEL_V3) return v3;
     if (level == TILE_LEVEL_V4)
-        return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+        return v3 && hg_cpu_supports("avx512f") && hg_cpu_supports("avx512bw") && hg_cpu_supports("avx512cd") &&
+               hg_cpu_supports("avx512dq") && hg_cpu_supports("avx512vl");
 #endif
     return false;
 }

@@ -112,7 +112,7 @@ static void handle_fault(tile_frame *f, const tile_access *a, uint32_t lane, con
     kir_fault_text_handle(fault->message, sizeof fault->message, p->pool, p->handle);
 }
 
-static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p, tile_i128 offset) {
+static void bounds_fault(tile_frame *f, const tile_access *a, uint32_t lane, const place *p, hg_i128 offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
     fault->operand = a->operand;
@@ -140,8 +140,8 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
         return NULL;
     }
     if (a->has_index) index = element64(f, a->index_form, a->index, a->stride, lane);
-    tile_i128 offset = (tile_i128)index + a->disp;
-    if (!a->unchecked && (offset < 0 || offset + a->size > (tile_i128)p.memory.size)) {
+    hg_i128 offset = (hg_i128)index + a->disp;
+    if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p.memory.size)) {
         bounds_fault(f, a, lane, &p, offset);
         return NULL;
     }
@@ -161,29 +161,29 @@ static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, u
     return value;
 }
 
-#define ATOMIC_ON(type, stype)                                                                                       \
-    static type atomic_##type(uint8_t op, type *p, type x, type y) {                                                 \
-        type old;                                                                                                    \
-        switch ((kir_atomic)op) {                                                                                    \
-        case KIR_ATOMIC_ADD: return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);                                      \
-        case KIR_ATOMIC_AND: return __atomic_fetch_and(p, x, __ATOMIC_RELAXED);                                      \
-        case KIR_ATOMIC_OR: return __atomic_fetch_or(p, x, __ATOMIC_RELAXED);                                        \
-        case KIR_ATOMIC_XOR: return __atomic_fetch_xor(p, x, __ATOMIC_RELAXED);                                      \
-        case KIR_ATOMIC_EXCH: return __atomic_exchange_n(p, x, __ATOMIC_RELAXED);                                    \
-        case KIR_ATOMIC_CAS:                                                                                         \
-            old = x;                                                                                                 \
-            __atomic_compare_exchange_n(p, &old, y, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                          \
-            return old;                                                                                              \
-        default: break;                                                                                              \
-        }                                                                                                            \
-        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                                  \
-        for (;;) {                                                                                                   \
-            bool take = op == KIR_ATOMIC_UMIN   ? x < old                                                            \
-                        : op == KIR_ATOMIC_UMAX ? x > old                                                            \
-                        : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old                                              \
-                                                : (stype)x > (stype)old;                                             \
-            if (!take || __atomic_compare_exchange_n(p, &old, x, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old; \
-        }                                                                                                            \
+#define ATOMIC_ON(type, stype)                                                           \
+    static type atomic_##type(uint8_t op, type *p, type x, type y) {                     \
+        type old;                                                                        \
+        switch ((kir_atomic)op) {                                                        \
+        case KIR_ATOMIC_ADD: return hg_atomic_fetch_add(p, x, HG_RELAXED);               \
+        case KIR_ATOMIC_AND: return hg_atomic_fetch_and(p, x, HG_RELAXED);               \
+        case KIR_ATOMIC_OR: return hg_atomic_fetch_or(p, x, HG_RELAXED);                 \
+        case KIR_ATOMIC_XOR: return hg_atomic_fetch_xor(p, x, HG_RELAXED);               \
+        case KIR_ATOMIC_EXCH: return hg_atomic_exchange(p, x, HG_RELAXED);               \
+        case KIR_ATOMIC_CAS:                                                             \
+            old = x;                                                                     \
+            hg_atomic_compare_exchange(p, &old, y, HG_RELAXED);                          \
+            return old;                                                                  \
+        default: break;                                                                  \
+        }                                                                                \
+        old = hg_atomic_load(p, HG_RELAXED);                                             \
+        for (;;) {                                                                       \
+            bool take = op == KIR_ATOMIC_UMIN   ? x < old                                \
+                        : op == KIR_ATOMIC_UMAX ? x > old                                \
+                        : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old                  \
+                                                : (stype)x > (stype)old;                 \
+            if (!take || hg_atomic_compare_exchange(p, &old, x, HG_RELAXED)) return old; \
+        }                                                                                \
     }
 ATOMIC_ON(uint32_t, int32_t)
 ATOMIC_ON(uint64_t, int64_t)
@@ -291,8 +291,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
 
 /* Base and stride of an affine access whose first and last lane are within bounds; false: look at each lane. */
 static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, uint8_t **base) {
-    tile_i128 first = (tile_i128)element64(f, TILE_SCALAR, a->index, 0, 0) + a->disp;
-    tile_i128 last = first + (tile_i128)a->stride * (f->n - 1), room = (tile_i128)p->memory.size - a->size;
+    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) + a->disp;
+    hg_i128 last = first + (hg_i128)a->stride * (f->n - 1), room = (hg_i128)p->memory.size - a->size;
     if (first < 0 || last < 0 || first > room || last > room) return false;
     *base = p->memory.base + (uint64_t)first;
     return true;
@@ -300,7 +300,7 @@ static bool affine_base(const tile_frame *f, const tile_access *a, const place *
 
 /* Whether the offsets of all active lanes are within bounds. */
 static bool all_within(const tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const uint8_t *active) {
-    tile_i128 high = (tile_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(tile_i128)a->disp : 0;
+    hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(hg_i128)a->disp : 0;
     if (high < low) return false;
     if (high > UINT64_MAX) high = UINT64_MAX;
     uint64_t from = (uint64_t)low, span = (uint64_t)(high - low);
@@ -355,7 +355,7 @@ static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, co
 enum { AHEAD_ALL = 4096, AHEAD = 512 };
 static void ask_ahead(uintptr_t from, size_t bytes) {
     if (bytes > AHEAD_ALL) bytes = AHEAD;
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const void *)(from + i));
+    for (size_t i = 0; i < bytes; i += 64) hg_prefetch((const void *)(from + i));
 }
 
 static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const uint8_t *active) {
@@ -401,8 +401,8 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
 /* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
 static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const tile_mask *mask) {
     uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
-    tile_i128 offset = (tile_i128)index + a->disp;
-    if (!a->unchecked && (offset < 0 || offset + a->size > (tile_i128)p->memory.size)) return false;
+    hg_i128 offset = (hg_i128)index + a->disp;
+    if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
     uint8_t *address = p->memory.base + (uint64_t)offset;
     if (a->op == KIR_LOAD) {
         uint64_t value = 0;

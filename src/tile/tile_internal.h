@@ -7,8 +7,6 @@
 #include "tile/tile.h"
 #include <stdatomic.h>
 
-__extension__ typedef __int128 tile_i128;
-
 enum {
     TILE_NONE = 0x7FFFFFFF, /* no slot, no target */
     TILE_MAX_WIDTH = 512,   /* lanes of a tile */
@@ -232,7 +230,7 @@ void tile_mask_remove(const tile_frame *frame, tile_mask *mask, const uint8_t *b
 uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0 when there is none */
 /* fault.c */
 void tile_fault_message(tile_fault *fault, const char *format, ...) HG_PRINTF(2, 3);
-void tile_fault_bounds(tile_fault *fault, bool pool, tile_i128 offset, uint64_t size, uint64_t limit);
+void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size, uint64_t limit);
 bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than);
 tile_fault *tile_fault_lane(tile_frame *frame, uint32_t lane); /* NULL: an earlier one is known; marks the block */
 bool tile_out_of_time(tile_frame *frame);                      /* sets state->stop */

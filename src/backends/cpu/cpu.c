@@ -254,7 +254,7 @@ static hg_status queue_submit(hg_driver_queue *queue, const hg_driver_command *c
     for (uint32_t i = 0; i < count && status == HG_OK; i++) status = run_command(queue->device, &commands[i]);
     if (signal) {
         signal->status = status;
-        __atomic_store_n(&signal->done, 1, __ATOMIC_RELEASE);
+        hg_atomic_store(&signal->done, 1, HG_RELEASE);
     }
     return status;
 }
@@ -268,7 +268,7 @@ static hg_status event_create(hg_device *device, hg_driver_event **event) {
 static void event_destroy(hg_driver_event *event) { hg_free(event); }
 
 static hg_status event_query(hg_driver_event *event, bool *done) {
-    *done = __atomic_load_n(&event->done, __ATOMIC_ACQUIRE) != 0;
+    *done = hg_atomic_load(&event->done, HG_ACQUIRE) != 0;
     return *done ? event->status : HG_OK;
 }
 

@@ -24,7 +24,7 @@
 
 /* ---- symbols.c ---- */
 typedef struct opencl_symbols {
-#define CL_FUNCTION(name) __typeof__(cl##name) *name;
+#define CL_FUNCTION(name) HG_TYPEOF(cl##name) * name;
 #include "backends/opencl/symbols.def"
 } opencl_symbols;
 /* The functions, once opencl_load succeeded. Tests replace entries. */
@@ -42,11 +42,8 @@ hg_status opencl_check(const char *call, cl_int error) HG_NODISCARD;
 static inline cl_int opencl_asked(const char *call) { return opencl_before_call ? opencl_before_call(call) : CL_SUCCESS; }
 /* A call that returns an error code, and one that returns an object and takes a place for the code as its last argument. */
 #define CL_CALL(name, ...) cl_call_made("cl" #name, opencl.name, __VA_ARGS__)
-#define cl_call_made(text, function, ...)                        \
-    __extension__({                                              \
-        cl_int cl_said = opencl_asked(text);                     \
-        cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said; \
-    })
+#define cl_call_made(text, function, ...) \
+    HG_BLOCK_VALUE(cl_int cl_said = opencl_asked(text); cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said;)
 #define CL_MAKE(error, name, ...) ((error = opencl_asked("cl" #name)) == CL_SUCCESS ? opencl.name(__VA_ARGS__, &error) : NULL)
 #define CL_TRY(name, ...) HG_TRY(opencl_check("cl" #name, CL_CALL(name, __VA_ARGS__)))
 

@@ -17,7 +17,7 @@ static bool choose_type(const hg_device *d, uint32_t allowed, VkMemoryPropertyFl
     int best = -1;
     for (uint32_t t = 0; t < d->memory.memoryTypeCount; t++) {
         VkMemoryPropertyFlags has = d->memory.memoryTypes[t].propertyFlags;
-        int score = __builtin_popcount(has & liked);
+        int score = hg_popcount32(has & liked);
         if (!(allowed >> t & 1) || (has & needed) != needed || score <= best) continue;
         best = score;
         *type = t;

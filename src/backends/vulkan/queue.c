@@ -12,11 +12,11 @@ static bool wait_for_everything(hg_device *d) {
     for (uint32_t l = 0; l < d->device_queue_count; l++) hg_mutex_lock(&d->device_queues[l].lock);
     bool idle = VK_CALL(&d->vk, DeviceWaitIdle, d->handle) == VK_SUCCESS;
     for (uint32_t l = 0; l < d->device_queue_count; l++) hg_mutex_unlock(&d->device_queues[l].lock);
-    if (!idle) __atomic_store_n(&d->lost, 1, __ATOMIC_RELAXED);
+    if (!idle) hg_atomic_store(&d->lost, 1, HG_RELAXED);
     return idle;
 }
 
-static bool is_lost(const hg_device *d) { return __atomic_load_n(&d->lost, __ATOMIC_RELAXED) != 0; }
+static bool is_lost(const hg_device *d) { return hg_atomic_load(&d->lost, HG_RELAXED) != 0; }
 
 static hg_status check_lost(const hg_device *d) {
     return is_lost(d) ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the device was lost earlier: create a new backend") : HG_OK;
@@ -153,7 +153,7 @@ hg_status vk_recorder_flush(vk_recorder *r) {
 /* ---- submissions ---- */
 
 static void release(hg_driver_queue *q) {
-    if (!q || __atomic_sub_fetch(&q->references, 1, __ATOMIC_ACQ_REL) != 0) return;
+    if (!q || hg_atomic_sub_fetch(&q->references, 1, HG_ACQ_REL) != 0) return;
     hg_mutex_destroy(&q->lock);
     hg_free(q);
 }
@@ -218,7 +218,7 @@ static hg_status submit(vk_recorder *r, const hg_driver_command *commands, uint3
 
 static void set_signal(hg_driver_event *signal, const vk_recorder *r, hg_status status) {
     hg_driver_queue *queue = r->has_read_backs && r->value ? r->queue : NULL;
-    if (queue) __atomic_add_fetch(&queue->references, 1, __ATOMIC_RELAXED);
+    if (queue) hg_atomic_add_fetch(&queue->references, 1, HG_RELAXED);
     release(signal->queue);
     *signal = (hg_driver_event){signal->device, status == HG_OK && r->value ? r->queue->device_queue : NULL, r->value, queue, true, status};
     if (status != HG_OK) {
@@ -280,7 +280,7 @@ hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     if (!q) return hg_fail_memory();
     q->device = d;
     q->references = 1;
-    q->device_queue = &d->device_queues[__atomic_fetch_add(&d->next_device_queue, 1, __ATOMIC_RELAXED) % d->device_queue_count];
+    q->device_queue = &d->device_queues[hg_atomic_fetch_add(&d->next_device_queue, 1, HG_RELAXED) % d->device_queue_count];
     hg_mutex_init(&q->lock);
     hg_status status = fill_queue(d, q);
     if (status != HG_OK)

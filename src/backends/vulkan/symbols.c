@@ -50,7 +50,7 @@ hg_status vk_check(hg_device *device, const char *call, VkResult result) {
     case VK_ERROR_FRAGMENTATION:
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory left (%s: %s)", call, vk_result_name(result));
     case VK_ERROR_DEVICE_LOST:
-        if (device) __atomic_store_n(&device->lost, 1, __ATOMIC_RELAXED);
+        if (device) hg_atomic_store(&device->lost, 1, HG_RELAXED);
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "vulkan: the device was lost (%s: VK_ERROR_DEVICE_LOST): what its memory held is gone; create a new backend", call);
     case VK_ERROR_INITIALIZATION_FAILED:

@@ -355,9 +355,8 @@ static void check_access(walk *w, const place *at, const kir_value *v) {
         uint8_t zeros = w->p->zeros[number(w, at, v->args[named])]; /* the largest index is a multiple too */
         index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
-    __extension__ typedef __int128 wide;
-    wide low = (wide)index.low + v->u.mem.disp, high = (wide)index.high + v->u.mem.disp + (wide)size;
-    if (low < 0 || high > (wide)memory) w->outside = true;
+    hg_i128 low = (hg_i128)index.low + v->u.mem.disp, high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
+    if (low < 0 || high > (hg_i128)memory) w->outside = true;
 }
 
 /* ---- the walk ---- */

@@ -168,15 +168,15 @@ static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
     int64_t s = one ? a->stride : 0, t = two ? b->stride : 0;
     if ((!one && !is_base(x, a)) || (b && !two && !is_base(x, b))) return false;
     switch ((kir_op)v->op) {
-    case KIR_ADD: return a->umax <= top - b->umax && !__builtin_add_overflow(s, t, stride);
-    case KIR_SUB: return a->umin >= b->umax && !__builtin_sub_overflow(s, t, stride);
+    case KIR_ADD: return a->umax <= top - b->umax && !hg_add_overflows(s, t, stride);
+    case KIR_SUB: return a->umin >= b->umax && !hg_sub_overflows(s, t, stride);
     case KIR_MUL:
         if (!hg_mul_u64(a->umax, b->umax, &product) || product > top || (one && two)) return false;
-        if (one) return is_single(b) && b->umax <= INT64_MAX && !__builtin_mul_overflow(s, (int64_t)b->umax, stride);
-        return is_single(a) && a->umax <= INT64_MAX && !__builtin_mul_overflow(t, (int64_t)a->umax, stride);
+        if (one) return is_single(b) && b->umax <= INT64_MAX && !hg_mul_overflows(s, (int64_t)b->umax, stride);
+        return is_single(a) && a->umax <= INT64_MAX && !hg_mul_overflows(t, (int64_t)a->umax, stride);
     case KIR_SHL:
         return one && is_single(b) && b->umax < 62 && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax &&
-               !__builtin_mul_overflow(s, (int64_t)1 << b->umax, stride);
+               !hg_mul_overflows(s, (int64_t)1 << b->umax, stride);
     case KIR_ZEXT: *stride = s; return one;
     case KIR_BITCAST: *stride = s; return one && !kir_type_is_float(v->type);
     case KIR_TRUNC: *stride = s; return one && a->umax <= top;

@@ -13,7 +13,7 @@ typedef struct finder {
     bool changed, hurry;
 } finder;
 
-static uint32_t trailing(uint64_t x) { return x ? (uint32_t)__builtin_ctzll(x) : ALL; }
+static uint32_t trailing(uint64_t x) { return x ? hg_ctz64(x) : ALL; }
 static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
 static uint32_t var_zeros(const kir_var *v) { return (uint32_t)(uintptr_t)v->scratch & KIR_ZERO_BITS; }
 

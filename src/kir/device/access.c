@@ -26,7 +26,7 @@ static device_wide wide_arg(const device *d, const kir_value *v, uint8_t *next) 
     return x;
 }
 
-static uint32_t trailing(uint64_t x) { return x ? (uint32_t)__builtin_ctzll(x) : 64; }
+static uint32_t trailing(uint64_t x) { return x ? hg_ctz64(x) : 64; }
 
 static access parse(device *d, const kir_value *v) {
     access a = {.v = v, .size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes};

@@ -365,7 +365,7 @@ static jk_value floor_div(jk_code *c, hg_type type, jk_value a, jk_value b) {
     uint64_t top = UINT64_C(1) << (hg_type_size_bytes(type) * 8 - 1);
     bool positive = b.kind == JK_V_CONST && b.bits && !(b.bits & top);
     if (positive && (b.bits & (b.bits - 1)) == 0) {
-        uint32_t amount = (uint32_t)__builtin_ctzll(b.bits);
+        uint32_t amount = hg_ctz64(b.bits);
         return amount ? shift(c, HG_OP_SHR, type, a, amount, false) : a;
     }
     jk_value dividend = share(c, &a), divisor = share(c, &b);

@@ -180,7 +180,7 @@ static void check_fault(const example *x, const char *target, const device_run *
     }
     char text[160];
     uint8_t code = memory && !valid ? (uint8_t)KIR_FAULT_HANDLE : s->code;
-    kir_i128 offset = (kir_i128)index + s->disp;
+    hg_i128 offset = (hg_i128)index + s->disp;
     if (code == KIR_FAULT_HANDLE)
         kir_fault_text_handle(text, sizeof text, pool, name);
     else if (code == KIR_FAULT_BOUNDS)

@@ -1,0 +1,92 @@
+/* What the sources need and C17 does not have, under names of their own: integers of 128 bits, bits of words, atomic operations on objects
+ * of plain types, hints, attributes. gcc and clang have all of it; another compiler is taught here, and nowhere else (tools/check).
+ * Must not know: what it is used for. */
+#ifndef HG_BASE_COMPAT_H
+#define HG_BASE_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- integers ---- */
+
+__extension__ typedef __int128 hg_i128;
+__extension__ typedef unsigned __int128 hg_u128;
+
+/* Zeros below the lowest bit that is set, and above the highest. Not for 0. */
+static inline uint32_t hg_ctz64(uint64_t x) { return (uint32_t)__builtin_ctzll(x); }
+static inline uint32_t hg_clz64(uint64_t x) { return (uint32_t)__builtin_clzll(x); }
+static inline int hg_popcount32(uint32_t x) { return __builtin_popcount(x); }
+static inline uint64_t hg_byteswap64(uint64_t x) { return __builtin_bswap64(x); }
+/* *result = a op b as far as its type holds it, of integers of any types; true: it does not hold it. */
+#define hg_add_overflows(a, b, result) __builtin_add_overflow(a, b, result)
+#define hg_sub_overflows(a, b, result) __builtin_sub_overflow(a, b, result)
+#define hg_mul_overflows(a, b, result) __builtin_mul_overflow(a, b, result)
+
+/* ---- atomic operations ----
+ * Of <stdatomic.h>, for integers and pointers that are no _Atomic objects: words of device memory, fields that are plain before anybody
+ * shares them. p: pointer to the object; the order comes last. */
+enum {
+    HG_RELAXED = __ATOMIC_RELAXED,
+    HG_ACQUIRE = __ATOMIC_ACQUIRE,
+    HG_RELEASE = __ATOMIC_RELEASE,
+    HG_ACQ_REL = __ATOMIC_ACQ_REL,
+    HG_SEQ_CST = __ATOMIC_SEQ_CST
+};
+#define hg_atomic_load(p, order) __atomic_load_n(p, order)
+#define hg_atomic_store(p, x, order) __atomic_store_n(p, x, order)
+#define hg_atomic_exchange(p, x, order) __atomic_exchange_n(p, x, order)
+/* False: *expected is what was found instead. Never fails without a reason. */
+#define hg_atomic_compare_exchange(p, expected, x, order) __atomic_compare_exchange_n(p, expected, x, false, order, order)
+/* fetch_op returns the old value, op_fetch the new one. */
+#define hg_atomic_fetch_add(p, x, order) __atomic_fetch_add(p, x, order)
+#define hg_atomic_fetch_and(p, x, order) __atomic_fetch_and(p, x, order)
+#define hg_atomic_fetch_or(p, x, order) __atomic_fetch_or(p, x, order)
+#define hg_atomic_fetch_xor(p, x, order) __atomic_fetch_xor(p, x, order)
+#define hg_atomic_add_fetch(p, x, order) __atomic_add_fetch(p, x, order)
+#define hg_atomic_sub_fetch(p, x, order) __atomic_sub_fetch(p, x, order)
+#define hg_atomic_fence(order) __atomic_thread_fence(order)
+#define hg_atomic_signal_fence(order) __atomic_signal_fence(order)
+
+/* ---- hints ---- */
+
+#define HG_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define HG_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory); }
+
+/* Tells the CPU that this is a waiting loop. */
+static inline void hg_cpu_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+/* ---- the CPU ---- */
+
+#if defined(__x86_64__)
+/* Whether this CPU and its system have a feature, by the name that gcc and clang give it; a literal. */
+#define hg_cpu_supports(feature) (__builtin_cpu_init(), __builtin_cpu_supports(feature) != 0)
+#elif defined(__aarch64__)
+/* The register of the floating-point environment. */
+static inline uint64_t hg_fpcr_read(void) {
+    uint64_t fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    return fpcr;
+}
+static inline void hg_fpcr_write(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0" ::"r"(fpcr)); }
+#endif
+
+/* ---- the language ---- */
+
+#define HG_TYPEOF(expression) __typeof__(expression)
+/* A block whose last expression is its value. */
+#define HG_BLOCK_VALUE(...) __extension__({__VA_ARGS__})
+/* Behind the name of a thread-local variable: it is found without a call also in a shared library. */
+#if defined(__ELF__)
+#define HG_TLS_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+#else
+#define HG_TLS_INITIAL_EXEC
+#endif
+
+#endif
