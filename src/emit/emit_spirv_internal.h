@@ -28,6 +28,8 @@ typedef struct spv_slot {
     uint32_t base[4];     /* descriptors: where it begins, by log2 of the element's size, in this function */
 } spv_slot;
 
+enum { SPV_NESTED = 64 }; /* operands that wait at once; an instruction written with SPV below has at most 9 */
+
 typedef struct spirv {
     const kir_module *module;
     const emit_spirv_options *options;
@@ -38,8 +40,8 @@ typedef struct spirv {
     emit_words capabilities;
     emit_words *at; /* where operations are written: body or prologue */
     uint32_t next_id;
-    uint32_t operands[64], operand_count; /* of instructions that are not written yet (SPV below) */
-    uint32_t *table;                      /* open hash table of places in globals, plus 1 */
+    uint32_t operands[SPV_NESTED + 9], operand_count; /* of instructions that are not written yet (SPV below) */
+    uint32_t *table;                                  /* open hash table of places in globals, plus 1 */
     uint32_t table_size, table_count;
     uint32_t types[KIR_TYPE_COUNT];
     uint32_t glsl;                /* the imported instruction set */
@@ -70,6 +72,7 @@ typedef struct spirv {
 } spirv;
 
 /* ---- emit_spirv_module.c ---- */
+void spv_unsupported(spirv *s, const char *why);
 void spv_words(spirv *s, emit_words *to, const uint32_t *words, uint64_t count);
 void spv_write(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *operands, uint32_t count);
 /* An instruction that ends in a string: the operands before it. */
@@ -92,8 +95,15 @@ uint32_t spv_result(spirv *s, uint32_t opcode, const uint32_t *operands, uint32_
 #define SPV_JOIN(a, b) a##b
 #define SPV_PUSH_COUNT(s, count, ...) SPV_JOIN(SPV_PUSH_, count)(s, __VA_ARGS__)
 #define SPV_PUSH(s, ...) SPV_PUSH_COUNT(s, SPV_COUNT(__VA_ARGS__), __VA_ARGS__)
-void spv_push(spirv *s, uint32_t operand);
-const uint32_t *spv_pop(spirv *s, uint32_t count); /* the last ones that were put there, valid until the next is */
+static inline void spv_push(spirv *s, uint32_t operand) {
+    if (s->operand_count >= SPV_NESTED) spv_unsupported(s, "operands nested too deeply");
+    s->operands[s->operand_count++ % SPV_NESTED] = operand;
+}
+/* The last ones that were put there, valid until the next is. */
+static inline const uint32_t *spv_pop(spirv *s, uint32_t count) {
+    s->operand_count -= count;
+    return s->operands + s->operand_count % SPV_NESTED;
+}
 #define SPV_POP(s, ...) spv_pop(s, SPV_COUNT(__VA_ARGS__)), SPV_COUNT(__VA_ARGS__)
 #define SPV(s, to, opcode, ...) (SPV_PUSH(s, __VA_ARGS__), spv_write(s, to, opcode, SPV_POP(s, __VA_ARGS__)))
 #define SPV_RESULT(s, opcode, ...) (SPV_PUSH(s, __VA_ARGS__), spv_result(s, opcode, SPV_POP(s, __VA_ARGS__)))
@@ -114,7 +124,6 @@ uint32_t spv_variable(spirv *s, uint32_t storage, uint32_t type, uint32_t initia
 void spv_capability(spirv *s, uint32_t capability);
 void spv_name(spirv *s, uint32_t id, const char *name);
 void spv_renumber(uint32_t *words, uint64_t count, uint32_t *map, uint32_t *bound);
-void spv_unsupported(spirv *s, const char *why);
 
 /* ---- emit_spirv_value.c ---- */
 /* A primitive's result, 0 where v is none. */

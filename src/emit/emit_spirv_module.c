@@ -84,20 +84,6 @@ void spv_write_text(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *o
     for (size_t i = 0; i < length; i++) place[i / 4] |= (uint32_t)(uint8_t)text[i] << i % 4 * 8;
 }
 
-void spv_push(spirv *s, uint32_t operand) {
-    if (s->operand_count < HG_COUNT_OF(s->operands))
-        s->operands[s->operand_count] = operand;
-    else
-        spv_unsupported(s, "operands nested too deeply");
-    s->operand_count++;
-}
-
-const uint32_t *spv_pop(spirv *s, uint32_t count) {
-    static const uint32_t NONE[16] = {0};
-    s->operand_count -= count;
-    return s->operand_count + count <= HG_COUNT_OF(s->operands) ? s->operands + s->operand_count : NONE;
-}
-
 uint32_t spv_result(spirv *s, uint32_t opcode, const uint32_t *operands, uint32_t count) {
     uint32_t id = s->next_id++, *place = reserve(s, s->at, (uint64_t)count + 2);
     if (!place) return id;
