@@ -1,5 +1,4 @@
 /* Backends and contexts: opening devices, the blocking execute calls. */
-#include "runtime/probe.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +70,7 @@ static hg_status open_backend(hg_backend *b) {
     if (b->caps->device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    return b->caps->device_form ? hg_probe_device(b) : HG_OK;
+    return b->caps->device_form ? hg_backend_trust(b) : HG_OK;
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {

@@ -8,6 +8,7 @@
 #include "isa/program.h"
 #include "plan/plan.h"
 #include "kir/analysis/prove.h"
+#include "probe/probe.h"
 #include "runtime/client.h"
 #include "runtime/dispatch.h"
 #include "runtime/profile.h"
@@ -242,6 +243,13 @@ void hg_kernel_free(hg_backend *b, hg_kernel *kernel);
 /* Performs a step that the driver does not do itself, and waits for it. */
 hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
 void hg_expansions_free(hg_backend *b);
+
+/* ---- probe.c ---- */
+/* The numeric probe of an open backend with a default context; its capabilities are what the driver promises. */
+hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;
+/* The same at the opening of a device in device form, from the cache on disk or kept there; from then on the capabilities promise no more
+ * than was found. */
+hg_status hg_backend_trust(hg_backend *b) HG_NODISCARD;
 
 /* ---- cache.c ---- */
 void hg_cache_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]);

@@ -1,5 +1,4 @@
 /* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it flushes subnormals. */
-#include "runtime/probe.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
 
@@ -22,7 +21,7 @@ static void check_nothing_inexact(const hg_probe_result *r) {
 static void exact_stays_exact(void) {
     hg_backend *b = open_pretending("");
     hg_probe_result r;
-    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_OK(hg_backend_probe(b, &r));
     CHECK_U64(r.differences, 0);
     CHECK(!r.flushes && !r.half && !r.fma[0] && !r.fma[1]);
     check_nothing_inexact(&r);
@@ -37,16 +36,16 @@ static void flushing_is_found(void) {
     hg_backend *b = open_pretending("poor");
     hg_probe_result r;
     CHECK(!b->caps->kir.subnormals);
-    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_OK(hg_backend_probe(b, &r));
     CHECK_U64(r.differences, 0); /* lowered for a device that flushes: the right bits */
     b->own_caps.kir.subnormals = true;
-    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_OK(hg_backend_probe(b, &r));
     CHECK(r.differences > 0);
     CHECK(r.flushes);
     check_nothing_inexact(&r);
     hg_probe_apply(&r, &b->own_caps.kir);
     CHECK(!b->caps->kir.subnormals);
-    CHECK_OK(hg_probe_run(b, &r));
+    CHECK_OK(hg_backend_probe(b, &r));
     CHECK_U64(r.differences, 0);
     hg_backend_destroy(b);
 }
@@ -60,7 +59,7 @@ static void lowered_is_exact(void) {
     r.inexact[KIR_F2F][1] = true;
     hg_probe_apply(&r, &b->own_caps.kir);
     CHECK(!b->caps->kir.fma32 && !b->caps->kir.fma64 && !b->caps->kir.half && b->caps->kir.inexact[KIR_FMUL][1]);
-    CHECK_OK(hg_probe_run(b, &found));
+    CHECK_OK(hg_backend_probe(b, &found));
     CHECK_U64(found.differences, 0);
     hg_backend_destroy(b);
 }

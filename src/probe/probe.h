@@ -1,0 +1,45 @@
+/* What a device's numbers are really like: one small kernel over a table of operands, compared with the tile interpreter, whose bits
+ * everything is measured by. What differs is lowered from then on.
+ * Must not know: drivers, the runtime. */
+#ifndef HG_PROBE_PROBE_H
+#define HG_PROBE_PROBE_H
+
+#include "base/blobcache.h"
+#include "kir/legalise/legalise.h"
+
+/* A launch of the probe's kernel, FLAT or in blocks of `group` lanes. Its inputs 0 and 1 are the buffers of operands and results. */
+typedef struct hg_probe_launch {
+    uint64_t lanes;
+    uint32_t group;
+    const uint8_t *operands;
+    uint64_t operand_bytes;
+    uint8_t *results; /* host memory that the results are copied to */
+    uint64_t result_bytes;
+} hg_probe_launch;
+
+/* The device that is asked. */
+typedef struct hg_probe_device {
+    const kir_caps *caps; /* what it promises */
+    const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
+    /* Lowers the kernel for the device's promises, runs it and fetches the results. Takes the module over, also after failure. */
+    hg_status (*run)(void *user, kir_module *kernel, const hg_probe_launch *launch);
+    void *user;
+} hg_probe_device;
+
+/* What the probe found. Zero: everything exact. */
+typedef struct hg_probe_result {
+    bool flushes;                  /* f32 subnormals are lost in sums, products or comparisons */
+    bool half;                     /* a half conversion is wrong */
+    bool folds_zeros;              /* as kir_caps.folds_zeros */
+    bool fma[2];                   /* f32, f64: not fused, or not rounded correctly */
+    bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */
+    uint32_t differences;          /* results that are not the expected bits */
+} hg_probe_result;
+
+hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) HG_NODISCARD;
+/* The same from the cache, or run and kept there. */
+hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) HG_NODISCARD;
+/* Capabilities that promise no more than was found. */
+void hg_probe_apply(const hg_probe_result *result, kir_caps *caps);
+
+#endif
