@@ -48,7 +48,8 @@ enum {
     KIR_F_PURE = 64, /* value primitives too */
     KIR_F_EFFECT = 128,
     KIR_F_ACCESS = 256,
-    KIR_F_JUMP = 512
+    KIR_F_JUMP = 512,
+    KIR_F_WORDS = 1024
 };
 typedef struct kir_op_info {
     const char *text;

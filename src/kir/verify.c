@@ -28,6 +28,7 @@ static const char *check_types(const kir_function *f, const kir_value *v) {
     switch ((kir_op_class)row->class) {
     case KIR_CLASS_INT:
         if (!is_int(first) && !(first == KIR_BOOL && row->flags & KIR_F_LOGIC)) return "argument is no integer";
+        if (row->flags & KIR_F_WORDS && kir_type_bytes(first) > 8) return "argument is a wide integer";
         if (row->flags & KIR_F_SHIFTS) {
             if (v->args[1]->type != HG_TYPE_U32) return "shift amount is not u32";
         } else if (v->nargs == 2 && v->args[1]->type != first) {

@@ -92,6 +92,14 @@ static bool int_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y, uint6
     return true;
 }
 
+/* The same of one operand. */
+static bool int_function(kir_op op, uint8_t type, uint64_t x, uint64_t *r) {
+    switch (op) {
+    case KIR_CLZ: *r = clz(type, x); return true;
+    default: return false;
+    }
+}
+
 /* f16 and bf16 bits to f32 bits: exact. */
 static uint64_t widen_half(kir_op op, uint32_t x) {
     if (op == KIR_B2F) return x << 16;
@@ -181,15 +189,14 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     for (uint8_t i = 0; i < v->nargs; i++)
         if (!is_const(v->args[i])) return FOLD_NONE;
     uint64_t x = v->args[0]->u.imm, y = v->nargs > 1 ? v->args[1]->u.imm : 0;
-    if (v->op == KIR_CLZ) {
-        *constant = clz(type, x);
-        return FOLD_CONSTANT;
-    }
     if (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL) {
         *constant = float_operation((kir_op)v->op, type, x, y);
         return FOLD_CONSTANT;
     }
-    bool done = v->nargs == 2 && !kir_type_is_float(type) ? int_operation((kir_op)v->op, type, x, y, constant)
-                                                          : v->nargs == 1 && convert(v, x, constant);
+    bool done = false;
+    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT)
+        done = v->nargs == 2 ? int_operation((kir_op)v->op, type, x, y, constant) : int_function((kir_op)v->op, type, x, constant);
+    else if (v->nargs == 1)
+        done = convert(v, x, constant);
     return done ? FOLD_CONSTANT : FOLD_NONE;
 }

@@ -123,19 +123,23 @@ static void keep(operations *o, kir_value *v) {
 }
 
 static void integer_operations(operations *o) {
-    static const kir_op OPS[] = {KIR_ADD,  KIR_SUB, KIR_MUL, KIR_MULHI_U, KIR_UDIV,   KIR_UREM,    KIR_SDIV,
-                                 KIR_SREM, KIR_AND, KIR_OR,  KIR_XOR,     KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
-    static const kir_op SHIFTS[] = {KIR_SHL, KIR_LSHR, KIR_ASHR};
     kir_builder *b = &o->b;
     uint8_t type = o->args[0]->type;
-    for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) keep(o, kir_binary(b, OPS[i], o->args[0], o->args[1]));
-    for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) keep(o, kir_binary(b, OPS[i], o->args[0], kir_const(b, type, 7)));
-    for (size_t i = 0; i < HG_COUNT_OF(SHIFTS); i++) {
-        keep(o, kir_binary(b, SHIFTS[i], o->args[0], o->args[2]));
-        keep(o, kir_binary(b, SHIFTS[i], o->args[0], kir_const(b, HG_TYPE_U32, 5)));
-        keep(o, kir_binary(b, SHIFTS[i], o->args[0], kir_const(b, HG_TYPE_U32, 77)));
+    for (int i = 0; i < KIR_OP_COUNT; i++) {
+        kir_op op = (kir_op)i;
+        const kir_op_info *row = kir_op_get(op);
+        if (row->class != KIR_CLASS_INT) continue;
+        if (row->args == 1) {
+            keep(o, kir_unary(b, op, o->args[0]));
+        } else if (row->flags & KIR_F_SHIFTS) {
+            keep(o, kir_binary(b, op, o->args[0], o->args[2]));
+            keep(o, kir_binary(b, op, o->args[0], kir_const(b, HG_TYPE_U32, 5)));
+            keep(o, kir_binary(b, op, o->args[0], kir_const(b, HG_TYPE_U32, 77)));
+        } else {
+            keep(o, kir_binary(b, op, o->args[0], o->args[1]));
+            keep(o, kir_binary(b, op, o->args[0], kir_const(b, type, 7)));
+        }
     }
-    keep(o, kir_unary(b, KIR_CLZ, o->args[0]));
     uint64_t top = kir_type_bits(type) == 64 ? UINT64_MAX : (UINT64_C(1) << kir_type_bits(type)) - 1;
     keep(o, kir_binary(b, KIR_CMP_ULT, o->args[0], kir_const(b, type, 0)));
     keep(o, kir_binary(b, KIR_CMP_ULT, kir_const(b, type, top), o->args[0]));

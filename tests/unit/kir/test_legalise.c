@@ -251,21 +251,17 @@ static size_t widths(const kir_caps *caps) {
 }
 
 static void integer_operations(const kir_caps *caps, int count) {
-    static const kir_op BINARY[] = {KIR_ADD,  KIR_SUB, KIR_MUL, KIR_UDIV, KIR_UREM,   KIR_SDIV,
-                                    KIR_SREM, KIR_AND, KIR_OR,  KIR_XOR,  KIR_MULHI_U};
-    static const kir_op COMPARE[] = {KIR_CMP_EQ, KIR_CMP_ULT, KIR_CMP_SLT};
-    static const kir_op SHIFTS[] = {KIR_SHL, KIR_LSHR, KIR_ASHR};
     for (size_t t = 0; t < widths(caps); t++) {
         uint8_t type = INTEGERS[t], args[3] = {type, type, type};
         bool wide = type > HG_TYPE_U64;
-        for (size_t i = 0; i < HG_COUNT_OF(BINARY); i++) {
-            if (wide && BINARY[i] == KIR_MULHI_U) continue; /* no instruction needs it */
-            one_operation(BINARY[i], type, args, 2, caps, type >= HG_TYPE_U512 ? count / 10 + 2 : count);
+        for (int op = 0; op < KIR_OP_COUNT; op++) {
+            const kir_op_info *row = kir_op_get((kir_op)op);
+            bool compares = row->result == KIR_RESULT_BOOL, shifts = row->flags & KIR_F_SHIFTS, few = compares || shifts;
+            if (row->class != KIR_CLASS_INT || (wide && row->flags & KIR_F_WORDS)) continue;
+            int n = row->args == 1 ? count / 4 + 1 : few && wide ? count / 4 + 1 : !few && type >= HG_TYPE_U512 ? count / 10 + 2 : count;
+            args[1] = shifts ? (uint8_t)HG_TYPE_U32 : type;
+            one_operation((kir_op)op, compares ? (uint8_t)KIR_BOOL : type, args, row->args, caps, n);
         }
-        for (size_t i = 0; i < HG_COUNT_OF(COMPARE); i++) one_operation(COMPARE[i], KIR_BOOL, args, 2, caps, wide ? count / 4 + 1 : count);
-        args[1] = HG_TYPE_U32;
-        for (size_t i = 0; i < HG_COUNT_OF(SHIFTS); i++) one_operation(SHIFTS[i], type, args, 2, caps, wide ? count / 4 + 1 : count);
-        one_operation(KIR_CLZ, type, args, 1, caps, count / 4 + 1);
         one_operation(KIR_SELECT, type, (uint8_t[]){KIR_BOOL, type, type}, 3, caps, 10);
     }
     for (size_t i = 0; i < widths(caps); i++)
