@@ -1,6 +1,6 @@
-/* Reading a program: text, container, circuit or JSON kernel, by file name, or by its first bytes on standard input. */
+/* Reading a program with the front end of its language, by file name, or by its first bytes on standard input. */
 #include "cli.h"
-#include <hologram/json_kernel.h>
+#include "translators/front_ends.h"
 #include <string.h>
 
 static bool fails(cli *c, hg_status status, size_t errors_before) {
@@ -10,30 +10,11 @@ static bool fails(cli *c, hg_status status, size_t errors_before) {
     return true;
 }
 
-/* A circuit begins with a generator, a transform or a parenthesis, behind comments of its own: programs in text never do. */
-static bool looks_like_circuit(const hg_bytes *bytes) {
-    const char *p = (const char *)bytes->data, *end = p + bytes->length;
-    if (bytes->length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
-    while (p < end) {
-        if (strchr(" \t\r\n", *p) && *p) {
-            p++;
-        } else if (end - p >= 2 && memcmp(p, "//", 2) == 0) {
-            const char *line = memchr(p, '\n', (size_t)(end - p));
-            p = line ? line : end;
-        } else {
-            return (*p >= 'a' && *p <= 'z') || *p == 'R' || *p == 'D' || *p == 'T' || *p == '~' || *p == '(';
-        }
-    }
-    return false;
-}
-
-static hg_status load_circuit(cli *c) {
-    c->circuit.size = sizeof c->circuit;
+static hg_status translate(cli *c, const hg_front_end *front_end, const hg_bytes *bytes) {
     c->circuit_options.size = sizeof c->circuit_options;
-    HG_TRY(hg_circuit_to_isa_translate((const char *)c->source.data, (size_t)c->source.length, &c->circuit_options, c->diagnostics,
-                                       &c->circuit));
-    c->program = hg_program_retain(c->circuit.program);
-    return HG_OK;
+    c->circuit.size = sizeof c->circuit;
+    hg_front_end_request request = {.kernel = c->kernel, .circuit = &c->circuit_options, .record = &c->circuit};
+    return front_end->translate((const char *)bytes->data, (size_t)bytes->length, &request, c->diagnostics, &c->program);
 }
 
 bool cli_load_circuit(cli *c, const char *text) {
@@ -43,15 +24,7 @@ bool cli_load_circuit(cli *c, const char *text) {
         return false;
     }
     if (c->source.length) memcpy(c->source.data, text, (size_t)c->source.length);
-    return !fails(c, load_circuit(c), 0);
-}
-
-/* A document begins with a brace or a bracket, a program's text with neither. */
-static bool looks_like_json(const hg_bytes *bytes) {
-    const char *text = (const char *)bytes->data;
-    uint64_t i = 0;
-    while (i < bytes->length && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) i++;
-    return i < bytes->length && (text[i] == '{' || text[i] == '[');
+    return !fails(c, translate(c, &hg_front_end_circuit, &c->source), 0);
 }
 
 bool cli_load(cli *c, const char *path) {
@@ -62,31 +35,15 @@ bool cli_load(cli *c, const char *path) {
         cli_last_error(c);
         return false;
     }
-    bool binary = bytes.length >= 4 && memcmp(bytes.data,
-                                              "\x89"
-                                              "ATL",
-                                              4) == 0;
-    bool json = from_input ? looks_like_json(&bytes) : hg_path_ends(path, ".json");
-    if (!from_input && hg_path_ends(path, ".atlasb")) binary = true;
-    if (c->kernel && !json) {
+    const hg_front_end *front_end = hg_front_end_choose(from_input ? NULL : path, (const char *)bytes.data, (size_t)bytes.length);
+    if (c->kernel && !front_end->has_kernels) {
         cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
         hg_bytes_free(&bytes);
         return false;
     }
-    hg_status status;
-    if (json) {
-        c->source = bytes;
-        status = hg_json_to_isa_translate_named((const char *)bytes.data, (size_t)bytes.length, c->kernel, c->diagnostics, &c->program);
-    } else if (binary) {
-        status = hg_program_decode(bytes.data, (size_t)bytes.length, c->diagnostics, &c->program);
-        hg_bytes_free(&bytes);
-    } else if (from_input ? looks_like_circuit(&bytes) : hg_path_ends(path, ".circuit")) {
-        c->source = bytes;
-        status = load_circuit(c);
-    } else {
-        c->source = bytes;
-        status = hg_program_assemble((const char *)bytes.data, (size_t)bytes.length, c->diagnostics, &c->program);
-    }
+    if (!front_end->binary) c->source = bytes;
+    hg_status status = translate(c, front_end, &bytes);
+    if (front_end->binary) hg_bytes_free(&bytes);
     return !fails(c, status, 0);
 }
 

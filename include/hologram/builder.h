@@ -70,6 +70,12 @@ HG_API size_t hg_builder_len(const hg_builder *builder);
  */
 HG_API hg_status hg_builder_build(const hg_builder *builder, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
 
+/**
+ * Instructions that are added from now on come from this place of some source, line and column from 1: messages name it, and it is the
+ * debug information of the program. 0, 0: from none. The columns of operands are not kept.
+ */
+HG_API hg_builder *hg_builder_at(hg_builder *builder, uint32_t line, uint32_t column);
+
 /* ---- parameters and launch defaults (assembly.md 5) ---- */
 
 HG_API hg_builder *hg_builder_param_scalar(hg_builder *builder, uint8_t reg, const char *name, hg_type type);

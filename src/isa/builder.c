@@ -23,6 +23,11 @@ typedef struct parameter {
     const char *dims[HG_MAX_EXTENTS];
 } parameter;
 
+/* The instructions from first on come from there. */
+typedef struct source_place {
+    uint32_t first, line, column;
+} source_place;
+
 struct hg_builder {
     hg_arena arena; /* names, default values */
     const char *name;
@@ -30,6 +35,7 @@ struct hg_builder {
     HG_VEC(hg_operand) operands; /* a label operand's value is the label's id */
     hg_text literals;
     HG_VEC(label) labels;
+    HG_VEC(source_place) places; /* by first, rising */
     HG_VEC(parameter) params;
     HG_VEC(hg_meta) meta;
     open_loop loops[HG_MAX_LOOP_NESTING];
@@ -86,6 +92,7 @@ void hg_builder_destroy(hg_builder *b) {
     hg_vec_free(&b->operands);
     hg_text_free(&b->literals);
     hg_vec_free(&b->labels);
+    hg_vec_free(&b->places);
     hg_vec_free(&b->params);
     hg_vec_free(&b->meta);
     hg_free(b);
@@ -473,6 +480,18 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
     return b;
 }
 
+hg_builder *hg_builder_at(hg_builder *b, uint32_t line, uint32_t column) {
+    if (stuck(b)) return b;
+    source_place *last = b->places.count ? &b->places.data[b->places.count - 1] : NULL;
+    if (last && last->line == line && last->column == column) return b;
+    if (!last || last->first != b->insts.count) last = hg_vec_push(&b->places);
+    if (last)
+        *last = (source_place){(uint32_t)b->insts.count, line, column};
+    else
+        b->out_of_memory = true;
+    return b;
+}
+
 /* ---- making the program ---- */
 
 static void *copy(hg_program *p, const void *from, uint64_t bytes) {
@@ -529,6 +548,20 @@ static void make_names(const hg_builder *b, hg_program *p) {
     if (p->meta_count) qsort(p->meta, p->meta_count, sizeof *p->meta, compare_meta);
 }
 
+static void make_places(const hg_builder *b, hg_program *p) {
+    if (b->places.count == 0) return;
+    p->lines = copy(p, NULL, p->inst_count * sizeof *p->lines);
+    p->columns = copy(p, NULL, p->inst_count * sizeof *p->columns);
+    for (uint64_t i = 0; p->lines && p->columns && i < b->places.count; i++) {
+        const source_place *place = &b->places.data[i];
+        uint32_t end = i + 1 < b->places.count ? place[1].first : p->inst_count;
+        for (uint32_t k = place->first; k < end; k++) {
+            p->lines[k] = place->line;
+            p->columns[k] = place->column;
+        }
+    }
+}
+
 static void undefined_label(hg_check *c, const hg_builder *b, uint64_t id, int64_t inst) {
     const char *name = b->labels.data[id].name;
     hg_check_error(c, "L02", inst, HG_NO_OPERAND, NULL, "undefined label '%s' referenced in instruction %lld", name ? name : "(unnamed)",
@@ -567,6 +600,7 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     memcpy(p->block, b->block, sizeof p->block);
     make_params(b, p);
     make_names(b, p);
+    make_places(b, p);
     if (p->arena.failed) return hg_fail_memory();
     hg_check check;
     HG_TRY(hg_check_begin(&check, p, d));

@@ -258,7 +258,7 @@ enum { JK_WORD_BYTES = 24 };
 hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document);
 /* Declares the parameters with their directions (program.c). */
 void jk_declare_params(jk_kernel *k, hg_builder *b);
-/* The finished builder to a program with lines. tokens: one an instruction, or NULL: all at the document. */
-hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program);
+/* Instructions that are added from now on come from that token. */
+void jk_at(jk_kernel *k, hg_builder *b, uint32_t token);
 
 #endif

@@ -302,11 +302,12 @@ static hg_status make(jk_kernel *k, form f, const shape *s, hg_op op, hg_program
     for (int round = 0; round < 2 && status == HG_OK; round++) {
         hg_builder *b = hg_builder_create(k->name);
         jk_declare_params(k, b);
+        jk_at(k, b, k->root);
         build(b, f, s, op);
         if (!b)
             status = hg_fail_memory();
         else if (round)
-            status = jk_finish(k, b, NULL, program);
+            status = hg_builder_build(b, k->diagnostics, program);
         hg_builder_destroy(b);
     }
     return status;

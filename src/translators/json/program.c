@@ -120,7 +120,7 @@ static bool make_fronts(const jk_code *c, fronts *f) {
     return true;
 }
 
-static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
+static bool add_all(jk_code *c, hg_builder *b) {
     fronts f;
     hg_label *labels = hg_calloc((size_t)c->labels.count + 1, sizeof *labels);
     bool good = make_fronts(c, &f) && labels;
@@ -128,53 +128,38 @@ static bool add_all(jk_code *c, hg_builder *b, uint32_t *tokens) {
         if (c->labels.data[i].used && c->labels.data[i].placed) labels[i] = hg_builder_label(b);
     for (uint32_t i = 0; good && i < c->constant_count; i++) {
         jk_inst in = {.op = HG_OP_MOV_IMM, .type = c->constants[i].type, .d = c->constants[i].reg, .bits = c->constants[i].bits};
+        jk_at(c->kernel, b, c->kernel->root);
         add_instruction(b, &in, labels);
-        *tokens++ = c->kernel->root;
     }
     for (uint64_t i = 0; good && i <= c->insts.count; i++) {
         for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l]) hg_builder_place(b, labels[l]);
         for (uint32_t h = f.hoisted[i]; h != UINT32_MAX; h = f.next_hoisted[h]) {
+            jk_at(c->kernel, b, c->hoisted.data[h].token);
             add_instruction(b, &c->hoisted.data[h], labels);
-            *tokens++ = c->hoisted.data[h].token;
         }
         if (i == c->insts.count) break;
+        jk_at(c->kernel, b, c->insts.data[i].token);
         add_instruction(b, &c->insts.data[i], labels);
-        *tokens++ = c->insts.data[i].token;
     }
     free_fronts(&f);
     hg_free(labels);
     return good;
 }
 
-hg_status jk_finish(jk_kernel *k, hg_builder *b, const uint32_t *tokens, hg_program **program) {
-    HG_TRY(hg_builder_build(b, k->diagnostics, program));
-    hg_program *p = *program;
-    p->lines = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->lines + 1);
-    p->columns = hg_arena_alloc(&p->arena, (size_t)p->inst_count * sizeof *p->columns + 1);
-    if (!p->lines || !p->columns) {
-        hg_program_release(p);
-        *program = NULL;
-        return hg_fail_memory();
-    }
-    for (uint32_t i = 0; i < p->inst_count; i++) {
-        hg_place place = jk_place(k, tokens ? tokens[i] : k->root);
-        p->lines[i] = place.line;
-        p->columns[i] = place.column;
-    }
-    return HG_OK;
+void jk_at(jk_kernel *k, hg_builder *b, uint32_t token) {
+    hg_place place = jk_place(k, token);
+    hg_builder_at(b, place.line, place.column);
 }
 
 hg_status jk_assemble(jk_code *c, hg_program **program) {
     jk_kernel *k = c->kernel;
     hg_builder *b = hg_builder_create(k->name);
-    uint32_t *tokens = hg_alloc(((size_t)c->insts.count + c->hoisted.count + c->constant_count + 1) * sizeof *tokens);
     hg_status status = HG_OK;
     jk_declare_params(k, b);
-    if (!b || !tokens || !add_all(c, b, tokens))
+    if (!b || !add_all(c, b))
         status = hg_fail_memory();
     else
-        status = jk_finish(k, b, tokens, program);
+        status = hg_builder_build(b, k->diagnostics, program);
     hg_builder_destroy(b);
-    hg_free(tokens);
     return status;
 }

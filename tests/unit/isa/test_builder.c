@@ -2,6 +2,7 @@
  * up to date and covers every instruction. */
 #include "test.h"
 #include "base/base.h"
+#include "isa/program.h"
 #include <hologram/builder.h>
 
 #define HG_GEN_BUILDER_NO_MAIN
@@ -147,6 +148,29 @@ static void test_loops(void) {
     fails("open loop", hg_builder_loop(b, 1, 2), "L04", "loop without endloop");
     b = hg_builder_create("t");
     fails("endloop alone", hg_builder_endloop(b), "L03", "endloop without loop");
+}
+
+/* Places of a source: kept in the program and in its binary, named by messages. */
+static void test_places(void) {
+    hg_builder *b = hg_builder_create("t");
+    hg_build_mov_imm(b, HG_TYPE_U8, 1, hg_imm_u64(1));
+    hg_builder_at(b, 9, 9);
+    hg_builder_at(b, 3, 7);
+    hg_build_mov_imm(b, HG_TYPE_U8, 2, hg_imm_u64(1));
+    hg_build_mov(b, HG_TYPE_U8, 3, 2);
+    hg_builder_at(b, 4, 1);
+    hg_build_mov(b, HG_TYPE_U8, 4, 99);
+    hg_program *p = NULL;
+    CHECK(hg_builder_build(b, NULL, &p) == HG_OK);
+    const uint32_t lines[] = {0, 3, 3, 4}, columns[] = {0, 7, 7, 1};
+    CHECK(p && p->lines && memcmp(p->lines, lines, sizeof lines) == 0 && memcmp(p->columns, columns, sizeof columns) == 0);
+    hg_diagnostics *d = hg_diagnostics_create(8);
+    CHECK(hg_program_verify(p, d) == HG_ERROR_ISA);
+    const hg_diagnostic *message = hg_diagnostics_get(d, 0);
+    CHECK(message && message->line == 4 && message->column == 1);
+    hg_diagnostics_destroy(d);
+    hg_program_release(p);
+    hg_builder_destroy(b);
 }
 
 /* Reals and integers against the assembler's exact reading of the same number. */
@@ -338,6 +362,7 @@ int main(void) {
     test_axpy();
     test_everything_else();
     test_loops();
+    test_places();
     test_literals();
     test_mistakes();
     test_header();
