@@ -350,6 +350,7 @@ const char *kir_fn_name(uint16_t fn);    /* "exp", "relu": of an hg_op or KIR_FN
 uint16_t kir_fn_of_name(hg_opname name); /* what the name of a map or fold stands for: an hg_op or KIR_FN_* */
 uint32_t kir_number(kir_function *f);    /* ids in order of text; returns and stores the count */
 void kir_count_uses(kir_module *m);
+static inline bool kir_is_device_form(const kir_module *m) { return (m->facts & KIR_FACT_DEVICE) != 0; }
 bool kir_has_side_effect(const kir_value *v); /* must stay even when unused */
 /* A value primitive of integers and bools alone: argument and result. */
 bool kir_is_integer_value(const kir_value *v);
@@ -366,6 +367,6 @@ kir_value *kir_walk(const kir_value *v, const kir_region *root);
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status kir_verify(const kir_module *m) HG_NODISCARD;
-void kir_print(hg_text *out, const kir_module *m);
+void kir_print(hg_text *out, const kir_module *m); /* numbers the functions; kir/parse.h reads it back */
 
 #endif

@@ -269,6 +269,7 @@ static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
     for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
     m->uses_shared = d->group_memory;
+    m->facts = KIR_FACT_DEVICE;
     d->layout->uses_group_memory = d->group_memory || d->layout->shared_reserved;
     return kir_verify(m);
 }

@@ -3,6 +3,7 @@
  * test: timeout=300 */
 #include "support/device_eval.h"
 #include "support/device_examples.h"
+#include "support/kir_text.h"
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "kir/fault_text.h"
@@ -97,6 +98,7 @@ static bool compile(const example *x, const kir_caps *caps, program *p) {
     kir_compilation c = {.program = cfg, .caps = caps, .verify = true};
     if (status == HG_OK) status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_LOW, NULL, &p->module);
     CHECK_MESSAGE(status == HG_OK, "%s: %s", x->name, hg_last_error_text());
+    CHECK(status != HG_OK || kir_reads_back(p->module, x->name));
     hg_cfg_destroy(cfg);
     hg_diagnostics_destroy(d);
     return status == HG_OK;
@@ -273,6 +275,7 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     hg_status status = kir_device(legal, o, &m, &layout);
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
     if (status != HG_OK) return;
+    CHECK(kir_reads_back(m, name));
     static device_run r;
     world w;
     uint64_t inputs[64];
@@ -284,6 +287,7 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     status = kir_simplify(m);
     if (status == HG_OK) status = kir_verify(m);
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
+    CHECK(kir_reads_back(m, name));
     if (o->hide_zeros) check_hidden(x, m);
     r.m = m;
     r.layout = &layout;

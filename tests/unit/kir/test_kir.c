@@ -6,6 +6,7 @@
 #include "isa/cfg.h"
 #include "kir/kir.h"
 #include "oracle/oracle.h"
+#include "support/kir_text.h"
 #include "test.h"
 #include "kir/builder.h"
 #include "kir/passes/passes.h"
@@ -28,7 +29,10 @@ static kir_module *lower(const char *text, uint64_t max_steps, hg_program **prog
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), strlen(text) < 4000 ? text : "(long)");
     hg_cfg_destroy(cfg);
     hg_diagnostics_destroy(d);
-    if (status == HG_OK) return m;
+    if (status == HG_OK) {
+        CHECK_MESSAGE(kir_reads_back(m, "built"), "%s", strlen(text) < 4000 ? text : "(long)");
+        return m;
+    }
     kir_module_destroy(m);
     hg_program_release(*program);
     *program = NULL;
@@ -43,6 +47,7 @@ static void done(kir_module *m, hg_program *program) {
 static bool simplify(kir_module *m) {
     bool ok = kir_simplify(m) == HG_OK && kir_verify(m) == HG_OK;
     CHECK_MESSAGE(ok, "%s", hg_last_error_text());
+    CHECK(!ok || kir_reads_back(m, "simplified"));
     return ok;
 }
 

@@ -1,6 +1,7 @@
 /* Legalised modules against the originals, both in the one-lane evaluator: every operation and type on edge and random values, then
  * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device. */
 #include "support/kir_eval.h"
+#include "support/kir_text.h"
 #include "test.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
@@ -168,6 +169,7 @@ static void run_module(const kir_module *m, bool flush, const eval_value *inputs
 /* Only operations and types of caps are left. */
 static void check_legal(const kir_module *m, const kir_caps *caps, const char *what) {
     CHECK_MESSAGE(kir_verify(m) == HG_OK, "%s for %s: %s", what, caps->name, hg_last_error()->message);
+    CHECK(kir_reads_back(m, what));
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool bad = (v->type > HG_TYPE_U64 && v->type <= HG_TYPE_U4096) || (v->type == HG_TYPE_U8 && !caps->i8) ||
