@@ -20,7 +20,7 @@ test: release
 	@/usr/bin/python3 tools/run-tests $(BUILD)
 
 test-all: release
-	@HG_TEST_ALL=1 /usr/bin/python3 tools/run-tests $(BUILD)
+	@/usr/bin/python3 tools/run-tests $(BUILD) --all
 
 check:
 	@/usr/bin/python3 tools/check

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A minute of libFuzzer for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
+# Half a minute of libFuzzer (HG_FUZZ_SECONDS) for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
 targets=$(cd tests/fuzz 2>/dev/null && ls fuzz_*.c 2>/dev/null | sed 's/\.c$//')
@@ -10,17 +10,19 @@ if [ -z "$targets" ]; then
 fi
 # shellcheck disable=SC2086
 build fuzz $targets
-seconds=${HG_FUZZ_SECONDS:-60}
-passed=0
-failed=0
-for target in $targets; do
-    corpus=build/fuzz/corpus/$target
+seconds=${HG_FUZZ_SECONDS:-30}
+rm -f build/fuzz/fuzz_*.status
+# As many at once as there are processors.
+echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
+    corpus=build/fuzz/corpus/TARGET
+    seeds=tests/fuzz/seeds/TARGET
     mkdir -p "$corpus"
-    seeds=tests/fuzz/seeds/$target
     [ -d "$seeds" ] || seeds=
-    # shellcheck disable=SC2086
-    if build/fuzz/tests/"$target" -max_total_time=$seconds -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
-            -artifact_prefix="build/fuzz/$target-" "$corpus" $seeds >"build/fuzz/$target.log" 2>&1; then
+    build/fuzz/tests/TARGET -max_total_time="$1" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
+        -artifact_prefix=build/fuzz/TARGET- "$corpus" $seeds >build/fuzz/TARGET.log 2>&1
+    echo $? >build/fuzz/TARGET.status' fuzz "$seconds"
+for target in $targets; do
+    if [ "$(cat "build/fuzz/$target.status")" -eq 0 ]; then
         passed=$((passed + 1))
         echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/$target.log") runs in $seconds s"
     else
@@ -28,5 +30,4 @@ for target in $targets; do
         tail -n 40 "build/fuzz/$target.log"
     fi
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish
