@@ -142,7 +142,7 @@ typedef enum hg_command_kind {
     HG_COMMAND_HOST_CALL
 } hg_command_kind;
 /** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. Class handles mean the
- * queue's context. */
+ * queue's context. All commands of a submission have the same size, and go at least up to `length`. */
 typedef struct hg_command {
     size_t size; /**< sizeof(hg_command) */
     hg_command_kind kind;
@@ -181,7 +181,7 @@ HG_API uint64_t hg_ring_capacity(const hg_ring *ring);
 
 /** One device of one backend, as `hologram devices` lists it. */
 typedef struct hg_device_info {
-    size_t size;
+    size_t size; /**< sizeof(hg_device_info) of the caller; the library sets it */
     char backend[16], name[128];
     uint32_t device; /**< index in the backend */
     bool available;
@@ -195,10 +195,25 @@ typedef struct hg_device_info {
     char capabilities[256];    /**< words: "i64 f64 fma …" */
     char driver[128];          /**< whose driver, and its version; may be "" */
 } hg_device_info;
-/** All backends of this build, each with its devices or one entry with the reason; *count receives the number (also beyond capacity). */
-HG_API hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) HG_NODISCARD;
-/** The device of a backend, as the numeric probe found it when it was opened. */
-HG_API hg_status hg_backend_device(const hg_backend *backend, hg_device_info *device) HG_NODISCARD;
+/**
+ * All backends of this build, each with its devices or one entry with the reason.
+ * @param devices   an array of capacity entries of size bytes each; need not be filled; NULL with capacity 0
+ * @param size      sizeof(hg_device_info) in the caller's header
+ * @param count     receives the number, also beyond capacity
+ * @return HG_OK, HG_ERROR_INVALID_ARGUMENT (no version has that size), HG_ERROR_OUT_OF_MEMORY
+ */
+HG_API hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) HG_NODISCARD;
+/** The device of a backend, as the numeric probe found it when it was opened, in a structure of size bytes that need not be filled. */
+HG_API hg_status hg_backend_describe(const hg_backend *backend, hg_device_info *device, size_t size) HG_NODISCARD;
+
+/** hg_devices_list with the size of this header. */
+static inline HG_NODISCARD hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) {
+    return hg_devices_list(devices, sizeof(hg_device_info), capacity, count);
+}
+/** hg_backend_describe with the size of this header. */
+static inline HG_NODISCARD hg_status hg_backend_device(const hg_backend *backend, hg_device_info *device) {
+    return hg_backend_describe(backend, device, sizeof(hg_device_info));
+}
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** Settings of a backend. hg_config_default or hg_config_from_env fills it; then fields may be changed. */
+/** Settings of a backend. hg_config_default or hg_config_from_env fills it; then fields may be changed. Up to `backend` it must be there. */
 typedef struct hg_config {
     size_t size;              /**< sizeof(hg_config) */
     char backend[16];         /**< "auto", "cpu", "opencl", "vulkan", "null", … */
@@ -27,13 +27,33 @@ typedef struct hg_config {
     bool profiling;           /**< record where time goes: hg_backend_write_profile */
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
     bool verify;              /**< check the rules of kernel IR after every pass of the compiler; slower */
+    uint8_t reserved[7];      /**< zero */
 } hg_config;
 
-HG_API hg_config hg_config_default(void);
-/** Reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
+/**
+ * Fills a configuration with the defaults and sets its size.
+ * @param size  sizeof(hg_config) in the caller's header
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: no version has that size
+ */
+HG_API hg_status hg_config_init(hg_config *config, size_t size) HG_NODISCARD;
+/** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
  * HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
- * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …`. */
-HG_API hg_status hg_config_from_env(hg_config *config) HG_NODISCARD;
+ * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …` and changes nothing. */
+HG_API hg_status hg_config_read_env(hg_config *config) HG_NODISCARD;
+
+/** The defaults. */
+static inline hg_config hg_config_default(void) {
+    hg_config config;
+    hg_status status = hg_config_init(&config, sizeof config); /* cannot fail */
+    (void)status;
+    return config;
+}
+/** The defaults, and over them the environment. config need not be filled. */
+static inline HG_NODISCARD hg_status hg_config_from_env(hg_config *config) {
+    hg_status status = hg_config_init(config, sizeof *config);
+    return status == HG_OK ? hg_config_read_env(config) : status;
+}
+
 /** Value of a variable of env.def for this process, as set or its default; NULL for an unknown name. For `hologram devices`. */
 HG_API const char *hg_config_env(const char *name);
 

@@ -40,7 +40,7 @@ HG_API void hg_string_free(char *text);
 
 /** Replaces malloc, realloc and free of the whole library. Both functions, or NULL for the defaults. Call before anything else. */
 typedef struct hg_allocator {
-    size_t size;
+    size_t size; /**< sizeof(hg_allocator) */
     void *user;
     void *(*reallocate)(void *user, void *memory, size_t bytes); /**< as realloc; memory NULL allocates */
     void (*release)(void *user, void *memory);

@@ -18,7 +18,8 @@ typedef struct hg_pool {
     uint64_t handle;
 } hg_pool;
 
-/** Grid and block in blocks and lanes. Fill through HG_LAUNCH_INIT or the helpers below. */
+/** Grid and block in blocks and lanes. Fill through HG_LAUNCH_INIT or the helpers below. Up to `block` it must be there; see
+ * docs/reference/stability.md for structures that begin with their size. */
 typedef struct hg_launch {
     size_t size;            /**< sizeof(hg_launch) */
     uint32_t grid[3];       /**< blocks; a zero dimension is zero lanes and succeeds */
@@ -33,12 +34,28 @@ typedef struct hg_launch {
 #define HG_LAUNCH_INIT \
     { sizeof(hg_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0 }
 
+/** Exactly total lanes in blocks of min(max(total, 1), 256): sets grid, block and lanes. More than 2^40 - 1 is refused when it is launched. */
+HG_API void hg_launch_set_linear(hg_launch *launch, uint64_t total);
+/** Blocks of 16 × 16 that cover width × height; surplus lanes start. Sets grid, block and lanes. */
+HG_API void hg_launch_set_grid_2d(hg_launch *launch, uint32_t width, uint32_t height);
+
 /** One lane. */
-HG_API hg_launch hg_launch_default(void);
-/** Exactly total lanes in blocks of min(max(total, 1), 256). More than 2^40 - 1 is refused when it is launched. */
-HG_API hg_launch hg_launch_linear(uint64_t total);
-/** Blocks of 16 × 16 that cover width × height; surplus lanes start. */
-HG_API hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height);
+static inline hg_launch hg_launch_default(void) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    return launch;
+}
+/** hg_launch_set_linear of one lane's launch. */
+static inline hg_launch hg_launch_linear(uint64_t total) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    hg_launch_set_linear(&launch, total);
+    return launch;
+}
+/** hg_launch_set_grid_2d of one lane's launch. */
+static inline hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    hg_launch_set_grid_2d(&launch, width, height);
+    return launch;
+}
 /** Lanes that start. Saturates at UINT64_MAX. */
 HG_API uint64_t hg_launch_total_threads(const hg_launch *launch);
 

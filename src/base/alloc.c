@@ -1,5 +1,6 @@
 /* Memory: the allocator hooks, checked arithmetic, arena and growable array. Must not know: anything but bytes. */
 #include "base/base.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,11 @@ hg_status hg_set_allocator(const hg_allocator *given) {
         allocator = (hg_allocator){sizeof(hg_allocator), NULL, default_reallocate, default_release};
         return HG_OK;
     }
-    if (given->size < sizeof(hg_allocator))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: size is %zu, expected %zu", given->size, sizeof(hg_allocator));
-    if (!given->reallocate || !given->release)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: reallocate and release must both be set");
-    allocator = *given;
+    static const hg_sized rules = HG_SIZED(hg_allocator, release, "set it to sizeof(hg_allocator)");
+    hg_allocator own = {0};
+    HG_TRY(hg_sized_take(&rules, given, &own));
+    if (!own.reallocate || !own.release) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "allocator: reallocate and release must both be set");
+    allocator = own;
     return HG_OK;
 }
 

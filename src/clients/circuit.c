@@ -1,5 +1,6 @@
 /* Circuits over arrays: copies of a class's size go through class memory piece by piece.
  * Must not know: the circuit language, which driver it runs on. */
+#include "base/sized.h"
 #include "base/stream.h"
 #include "base/thread_pool.h"
 #include "runtime/client.h"
@@ -79,7 +80,7 @@ static hg_status check(circuit_run *run, const hg_translated_program *circuit, c
         any = true;
         if (a->input_count > longest) longest = a->input_count;
     }
-    run->elements = launch && launch->elements ? launch->elements : longest;
+    run->elements = launch->elements ? launch->elements : longest;
     if (!any && !run->elements) return hg_binding_error("P07", "no class has an input and the number of elements is not given");
     for (size_t i = 0; i < run->count; i++) HG_TRY(check_array(run, i));
     if (run->elements > HG_MAX_LANES)
@@ -224,16 +225,19 @@ static hg_status run_all(circuit_run *run) {
 
 hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit, const hg_circuit_launch *launch,
                          const hg_class_array *arrays, size_t count) {
+    static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements, "use HG_CIRCUIT_LAUNCH_INIT");
+    static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array, "hg_circuit_to_isa_translate fills it");
+    hg_circuit_launch own = HG_CIRCUIT_LAUNCH_INIT;
+    hg_translated_program translated;
     if (!backend) return hg_null_argument("backend");
     if (!circuit || !circuit->program) return hg_null_argument("circuit");
     if (!arrays && count) return hg_null_argument("arrays");
-    if (launch && launch->size != sizeof *launch)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_launch.size is %zu, expected %zu: use HG_CIRCUIT_LAUNCH_INIT", launch->size,
-                       sizeof *launch);
-    circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = launch ? launch->timeout_ms : 0};
-    HG_TRY(check(&run, circuit, launch));
-    find_zeroed(&run, circuit);
-    HG_TRY(hg_executable_create(backend, circuit->program, &run.executable));
+    HG_TRY(hg_sized_take(&circuit_rules, circuit, &translated));
+    if (launch) HG_TRY(hg_sized_take(&launch_rules, launch, &own));
+    circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
+    HG_TRY(check(&run, &translated, &own));
+    find_zeroed(&run, &translated);
+    HG_TRY(hg_executable_create(backend, translated.program, &run.executable));
     hg_status status = run_all(&run);
     hg_executable_destroy(run.executable);
     return status;

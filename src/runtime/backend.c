@@ -75,12 +75,11 @@ static hg_status open_backend(hg_backend *b) {
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
     if (!config) return hg_null_argument("config");
-    if (config->size != sizeof *config)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_config.size is %zu, expected %zu: fill it with hg_config_default", config->size,
-                       sizeof *config);
+    hg_config own;
+    HG_TRY(hg_config_take(config, &own));
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
-    b->config = *config;
+    b->config = own;
     hg_mutex_init(&b->cache_lock);
     hg_mutex_init(&b->guard);
     hg_mutex_init(&b->expansion_lock);

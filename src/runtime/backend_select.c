@@ -1,5 +1,6 @@
 /* Which driver and which of its devices: by name, or the automatic order (semantics 0.3); listing what there is.
  * Must not know: any backend by name. */
+#include "base/sized.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
@@ -132,7 +133,10 @@ hg_status hg_select(const char *name, uint32_t index, open_device open, void *us
 
 /* ---- listing ---- */
 
-hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) {
+static const hg_sized RULES = HG_SIZED(hg_device_info, driver, "give sizeof(hg_device_info)");
+
+hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
+    HG_TRY(hg_sized_check(&RULES, size));
     *count = 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         device_list list;
@@ -142,7 +146,7 @@ hg_status hg_devices(hg_device_info *devices, size_t capacity, size_t *count) {
         memcpy(none.reason, list.reason, sizeof none.reason);
         uint32_t found = list.count ? list.count : 1;
         for (uint32_t k = 0; k < found; k++, ++*count)
-            if (*count < capacity) devices[*count] = list.count ? list.devices[k] : none;
+            if (*count < capacity) hg_sized_give(&RULES, list.count ? &list.devices[k] : &none, (char *)devices + *count * size, size);
         hg_free(list.devices);
     }
     return HG_OK;
@@ -183,18 +187,19 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
     if (caps->max_arena_bytes) device->max_buffer_bytes = caps->max_arena_bytes;
 }
 
-hg_status hg_backend_device(const hg_backend *b, hg_device_info *device) {
+hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_t size) {
+    hg_device_info own = {0};
     device_list list;
     if (!b || !device) return hg_null_argument(b ? "device" : "backend");
+    HG_TRY(hg_sized_check(&RULES, size));
     HG_TRY(list_devices(b->driver, &list));
-    memset(device, 0, sizeof *device);
-    if (b->config.device_id < list.count) *device = list.devices[b->config.device_id];
+    if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
     hg_free(list.devices);
-    device->size = sizeof *device;
-    device->device = b->config.device_id;
-    device->available = true;
-    snprintf(device->backend, sizeof device->backend, "%s", b->driver->name);
-    describe(b->caps, device);
-    if (!device->driver[0]) snprintf(device->driver, sizeof device->driver, "%.127s", b->caps->identity);
+    own.device = b->config.device_id;
+    own.available = true;
+    snprintf(own.backend, sizeof own.backend, "%s", b->driver->name);
+    describe(b->caps, &own);
+    if (!own.driver[0]) snprintf(own.driver, sizeof own.driver, "%.127s", b->caps->identity);
+    hg_sized_give(&RULES, &own, device, size);
     return HG_OK;
 }

@@ -189,9 +189,10 @@ static hg_status choose_executable(hg_executable *given, const hg_launch *launch
     return status;
 }
 
-hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params, hg_binding **result) {
+hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, const hg_params *params, hg_binding **result) {
+    hg_launch own, *launch = given ? &own : NULL;
     if (!executable) return hg_null_argument("executable");
-    if (launch) HG_TRY(hg_launch_check(launch));
+    if (given) HG_TRY(hg_launch_take(given, &own));
     hg_executable *chosen = NULL;
     HG_TRY(choose_executable(executable, launch, params, &chosen));
     hg_binding *binding = hg_calloc(1, sizeof *binding);

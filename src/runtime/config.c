@@ -1,5 +1,6 @@
 /* Configuration: defaults and environment (env.def). The only file that reads the environment. */
 #include "base/base.h"
+#include "base/sized.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +25,30 @@ const char *hg_config_env(const char *name) {
 
 static const char AUTO_DIR[] = "auto";
 
-hg_config hg_config_default(void) {
-    hg_config config;
-    memset(&config, 0, sizeof config);
-    config.size = sizeof config;
-    memcpy(config.backend, "auto", 5);
-    config.timeout_ms = 30000;
-    config.cache_programs = 256;
-    config.cache_dir = AUTO_DIR;
-    config.cache_bytes = 268435456;
-    return config;
+static const hg_sized RULES = HG_SIZED(hg_config, backend, "fill it with hg_config_default or hg_config_init");
+
+static void set_defaults(hg_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    memcpy(config->backend, "auto", 5);
+    config->timeout_ms = 30000;
+    config->cache_programs = 256;
+    config->cache_dir = AUTO_DIR;
+    config->cache_bytes = 268435456;
+}
+
+hg_status hg_config_init(hg_config *config, size_t size) {
+    hg_config own;
+    if (!config) return hg_null_argument("config");
+    HG_TRY(hg_sized_check(&RULES, size));
+    set_defaults(&own);
+    hg_sized_give(&RULES, &own, config, size);
+    return HG_OK;
+}
+
+hg_status hg_config_take(const hg_config *given, hg_config *own) {
+    set_defaults(own);
+    return hg_sized_take(&RULES, given, own);
 }
 
 static hg_status malformed(const char *name, const char *value, const char *expected) {
@@ -72,9 +87,8 @@ static hg_status read_bool(const char *name, bool *result) {
     return malformed(name, value, "true or false");
 }
 
-hg_status hg_config_from_env(hg_config *config) {
+static hg_status read_variables(hg_config *config) {
     uint64_t number;
-    *config = hg_config_default();
     HG_TRY(read_word("HOLOGRAM_BACKEND", config->backend, sizeof config->backend));
     HG_TRY(read_number("HOLOGRAM_DEVICE_ID", UINT32_MAX, &number));
     config->device_id = (uint32_t)number;
@@ -91,6 +105,15 @@ hg_status hg_config_from_env(hg_config *config) {
     HG_TRY(read_bool("HOLOGRAM_VERIFY", &config->verify));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
     if (!*config->profile_file) config->profile_file = config->profiling ? "hologram-profile.json" : NULL;
+    return HG_OK;
+}
+
+hg_status hg_config_read_env(hg_config *config) {
+    hg_config own;
+    if (!config) return hg_null_argument("config");
+    HG_TRY(hg_config_take(config, &own));
+    HG_TRY(read_variables(&own));
+    hg_sized_give(&RULES, &own, config, config->size);
     return HG_OK;
 }
 

@@ -177,10 +177,11 @@ hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_exec
 
 hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
                                    hg_executable **executable) {
+    hg_launch own = HG_LAUNCH_INIT;
     hg_signature signature;
     if (!b) return hg_null_argument("backend");
     if (!program) return hg_null_argument("program");
-    if (launch) HG_TRY(hg_launch_check(launch));
+    if (launch) HG_TRY(hg_launch_take(launch, &own));
     hg_params_signature(params, &signature);
-    return hg_executable_get(b, program, &signature, launch ? launch->max_steps : 0, executable);
+    return hg_executable_get(b, program, &signature, own.max_steps, executable);
 }

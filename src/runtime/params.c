@@ -1,29 +1,35 @@
 /* Parameter sets, launches, and the resolution of both against a program (assembly.md 5.1, 5.3). */
 #include "runtime/runtime.h"
+#include "base/sized.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- launches ---- */
 
-hg_launch hg_launch_default(void) { return (hg_launch)HG_LAUNCH_INIT; }
+static const hg_sized RULES = HG_SIZED(hg_launch, block, "fill it through HG_LAUNCH_INIT");
 
-hg_launch hg_launch_linear(uint64_t total) {
-    hg_launch launch = HG_LAUNCH_INIT;
-    uint64_t block = total == 0 ? 1 : total < 256 ? total : 256;
-    uint64_t blocks = total / block + (total % block != 0);
-    launch.block[0] = (uint32_t)block;
-    launch.lanes = total;
-    launch.grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
-    if (blocks > UINT32_MAX) launch.grid[1] = (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX);
-    return launch;
+hg_status hg_launch_take(const hg_launch *given, hg_launch *own) {
+    *own = (hg_launch)HG_LAUNCH_INIT;
+    return hg_sized_take(&RULES, given, own);
 }
 
-hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height) {
-    hg_launch launch = HG_LAUNCH_INIT;
-    launch.block[0] = launch.block[1] = 16;
-    launch.grid[0] = width / 16 + (width % 16 != 0);
-    launch.grid[1] = height / 16 + (height % 16 != 0);
-    return launch;
+static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_t block[3], uint64_t lanes) {
+    memcpy(launch->grid, grid, sizeof launch->grid);
+    memcpy(launch->block, block, sizeof launch->block);
+    launch->lanes = lanes;
+}
+
+void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
+    uint64_t block = total == 0 ? 1 : total < 256 ? total : 256;
+    uint64_t blocks = total / block + (total % block != 0);
+    uint32_t across = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
+    uint32_t down = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
+    set_extents(launch, (uint32_t[]){across, down, 1}, (uint32_t[]){(uint32_t)block, 1, 1}, total);
+}
+
+void hg_launch_set_grid_2d(hg_launch *launch, uint32_t width, uint32_t height) {
+    uint32_t across = width / 16 + (width % 16 != 0), down = height / 16 + (height % 16 != 0);
+    set_extents(launch, (uint32_t[]){across, down, 1}, (uint32_t[]){16, 16, 1}, 0);
 }
 
 static uint64_t block_lanes(const uint32_t block[3]) {
@@ -42,7 +48,8 @@ static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[
 
 uint64_t hg_launch_total_threads(const hg_launch *launch) {
     uint64_t all = saturating_product(launch->grid, launch->block);
-    return launch->lanes && launch->lanes < all ? launch->lanes : all;
+    bool ends_before = launch->size >= RULES.least && launch->size < HG_SIZE_THROUGH(hg_launch, lanes);
+    return !ends_before && launch->lanes && launch->lanes < all ? launch->lanes : all;
 }
 
 /* ---- parameter sets ---- */
@@ -375,12 +382,6 @@ static void linear(const hg_program *p, uint64_t n, hg_resolved *r) {
     r->grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
     r->grid[1] = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
     r->grid[2] = 1;
-}
-
-hg_status hg_launch_check(const hg_launch *launch) {
-    if (launch->size == sizeof *launch) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.size is %zu, expected %zu: fill it through HG_LAUNCH_INIT", launch->size,
-                   sizeof *launch);
 }
 
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {

@@ -1,6 +1,7 @@
 /* Queues and events of the public interface: one thread a queue takes submissions in order and drives them with the blocking calls.
  * Without threads (wasm32, or when the system refuses one) a submission runs at once on the caller.
  * Must not know: drivers. */
+#include "base/sized.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -197,6 +198,20 @@ static hg_event *new_event(void) {
     return e;
 }
 
+/* The i-th command in this library's form. What the caller's header calls a command gives the step from one to the next. */
+static hg_status take_command(const hg_command *commands, size_t i, hg_command *own) {
+    static const hg_sized rules = HG_SIZED(hg_command, length, "set it to sizeof(hg_command)");
+    size_t step = commands->size, size;
+    const void *given = (const unsigned char *)commands + i * step;
+    *own = (hg_command){0};
+    memcpy(&size, given, sizeof size);
+    if (size != step)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "command %zu: hg_command.size is %zu, that of command 0 is %zu, expected the same", i,
+                       size, step);
+    if (hg_sized_take(&rules, given, own) == HG_OK) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "command %zu: %s", i, hg_last_error()->message);
+}
+
 static submission *new_submission(const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count, bool signal) {
     submission *s = hg_calloc(1, sizeof *s);
     if (!s) return NULL;
@@ -208,7 +223,7 @@ static submission *new_submission(const hg_command *commands, size_t count, hg_e
         free_submission(s);
         return NULL;
     }
-    if (count) memcpy(s->commands, commands, count * sizeof *commands);
+    for (size_t i = 0; i < count; i++) (void)!take_command(commands, i, &s->commands[i]); /* hg_queue_submit has seen that it succeeds */
     s->count = count;
     for (size_t i = 0; i < wait_count; i++) {
         hg_atomic_fetch_add(&waits[i]->references, 1, HG_RELAXED);
@@ -219,8 +234,6 @@ static submission *new_submission(const hg_command *commands, size_t count, hg_e
 }
 
 static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
-    if (c->size != sizeof *c)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.size of command %zu is %zu, expected %zu", i, c->size, sizeof *c);
     if ((unsigned)c->kind > HG_COMMAND_HOST_CALL)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_command.kind of command %zu is %d", i, (int)c->kind);
     if (c->kind == HG_COMMAND_HOST_CALL && !c->call) return hg_null_argument("hg_command.call");
@@ -234,7 +247,11 @@ static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i)
 hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
                           hg_event **signal) {
     if (!q) return hg_null_argument("queue");
-    for (size_t i = 0; i < count; i++) HG_TRY(check_command(q, &commands[i], i));
+    for (size_t i = 0; i < count; i++) {
+        hg_command own;
+        HG_TRY(take_command(commands, i, &own));
+        HG_TRY(check_command(q, &own, i));
+    }
     for (size_t i = 0; i < wait_count; i++)
         if (!waits[i]) return hg_null_argument("an event to wait for");
     submission *s = new_submission(commands, count, waits, wait_count, signal != NULL);

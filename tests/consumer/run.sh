@@ -37,6 +37,6 @@ try "CMake package, build" cmake --build "$work/cmake"
 for program in c cpp static cmake/consumer_c cmake/consumer_cpp cmake/consumer_static; do
     try "run $program" "$work/$program"
 done
-try "exports" /usr/bin/python3 "$here/exports.py" "$library" "$prefix/include"
+try "exports" /usr/bin/python3 "$here/exports.py" "$library" "$prefix/include" "$HG_SOURCE_DIR"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

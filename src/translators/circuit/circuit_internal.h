@@ -116,8 +116,8 @@ extern const char *const hg_generator_titles[GENERATOR_COUNT]; /* "Mark" */
 /* Prefixes of open groups. */
 typedef HG_VEC(circuit_shift) circuit_shifts;
 
-/* compile.c */
-hg_status hg_circuit_check_options(const hg_circuit_options *options);
+/* compile.c: the defaults and over them what the caller gave, NULL or a structure of an older or newer header. */
+hg_status hg_circuit_take_options(const hg_circuit_options *given, hg_circuit_options *own);
 
 /* ---- text (print.c) ---- */
 void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_items *items);

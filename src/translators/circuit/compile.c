@@ -1,4 +1,5 @@
 /* Syntax tree to calls (6.5, 6.7), statistics, and the circuit as an object. Must not know: instructions. */
+#include "base/sized.h"
 #include "translators/circuit/circuit_internal.h"
 
 #include <string.h>
@@ -184,25 +185,25 @@ static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
 
 /* ---- front ---- */
 
-hg_status hg_circuit_check_options(const hg_circuit_options *options) {
-    if (options && options->size != sizeof *options)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.size is %zu, expected %zu", options->size, sizeof *options);
-    if (options && (unsigned)options->canonicalise > HG_CANONICALISE_GATES)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.canonicalise is %d, no member of its enum",
-                       (int)options->canonicalise);
+hg_status hg_circuit_take_options(const hg_circuit_options *given, hg_circuit_options *own) {
+    static const hg_sized rules = HG_SIZED(hg_circuit_options, variants, "set it to sizeof(hg_circuit_options)");
+    *own = (hg_circuit_options){.size = sizeof *own};
+    if (given) HG_TRY(hg_sized_take(&rules, given, own));
+    if ((unsigned)own->canonicalise > HG_CANONICALISE_GATES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_circuit_options.canonicalise is %d, no member of its enum", (int)own->canonicalise);
     return HG_OK;
 }
 
-static hg_status make(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics, bool compile,
+static hg_status make(const char *text, size_t length, const hg_circuit_options *given, hg_diagnostics *diagnostics, bool compile,
                       hg_circuit **result) {
+    hg_circuit_options options;
     if (!result || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "text or circuit is NULL");
     *result = NULL;
-    HG_TRY(hg_circuit_check_options(options));
-    hg_canonicalise mode = options ? options->canonicalise : HG_CANONICALISE_OFF;
+    HG_TRY(hg_circuit_take_options(given, &options));
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
     if (!circuit) return hg_fail_memory();
     circuit_report report = {.diagnostics = diagnostics, .prefix = compile ? "Parse error: " : NULL};
-    hg_circuit_parse_text(circuit, text ? text : "", length, options, &report);
+    hg_circuit_parse_text(circuit, text ? text : "", length, &options, &report);
     circuit->parsed = true;
     if (compile && !report.errors && !report.out_of_memory) {
         compiler c = {circuit, &report};
@@ -217,7 +218,7 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
             if (length) memcpy(circuit->original, text, length);
             circuit->original[length] = 0;
         }
-        status = circuit->original ? canonicalise(circuit, mode) : hg_fail_memory();
+        status = circuit->original ? canonicalise(circuit, options.canonicalise) : hg_fail_memory();
     }
     if (status == HG_OK)
         *result = circuit;

@@ -1,5 +1,6 @@
 /* Calls to instructions (6.10): each lane works on its element of every class, reductions are whole-array steps in between.
  * Requires: checked calls. Provides: a program without parameters on class memory. */
+#include "base/sized.h"
 #include "translators/circuit/circuit_internal.h"
 #include <hologram/builder.h>
 
@@ -197,6 +198,9 @@ static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnosti
     return status;
 }
 
+/* Every field is needed to run it or to free it. */
+static const hg_sized RULES = HG_SIZED(hg_translated_program, whole_array, "set it to sizeof(hg_translated_program)");
+
 static char *copy_text(const char *text) {
     size_t length = strlen(text) + 1;
     char *copy = hg_alloc(length);
@@ -206,9 +210,8 @@ static char *copy_text(const char *text) {
 
 static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *options, hg_diagnostics *diagnostics,
                            hg_translated_program *translated) {
-    size_t size = translated->size;
-    hg_translated_program t = {.size = size};
-    HG_TRY(lower(circuit, options ? options->name : NULL, diagnostics, &t.program));
+    hg_translated_program t = {.size = sizeof t};
+    HG_TRY(lower(circuit, options->name, diagnostics, &t.program));
     t.original_ops = circuit->original_ops;
     t.canonical_ops = circuit->canonical_ops;
     t.reduction_pct = hg_circuit_reduction_pct(circuit);
@@ -220,28 +223,31 @@ static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *
         hg_translated_program_release(&t);
         return hg_fail_memory();
     }
-    *translated = t;
+    hg_sized_give(&RULES, &t, translated, translated->size);
     return HG_OK;
 }
 
-static hg_status check_result(hg_translated_program *translated) {
-    if (translated && translated->size >= sizeof *translated) return HG_OK;
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translated is NULL or its size is not set");
+static hg_status check_result(const hg_translated_program *translated) {
+    if (!translated) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translated is NULL");
+    return hg_sized_check(&RULES, translated->size);
 }
 
 hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options, hg_translated_program *translated) {
+    hg_circuit_options own;
     HG_TRY(check_result(translated));
-    HG_TRY(hg_circuit_check_options(options));
+    HG_TRY(hg_circuit_take_options(options, &own));
     if (!circuit || !circuit->compiled) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit is not compiled");
-    return translate(circuit, options, NULL, translated);
+    return translate(circuit, &own, NULL, translated);
 }
 
 hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
                                       hg_translated_program *translated) {
     HG_TRY(check_result(translated));
     hg_circuit *circuit = NULL;
-    HG_TRY(hg_circuit_compile(text, length, options, diagnostics, &circuit));
-    hg_status status = translate(circuit, options, diagnostics, translated);
+    hg_circuit_options own;
+    HG_TRY(hg_circuit_take_options(options, &own));
+    HG_TRY(hg_circuit_compile(text, length, &own, diagnostics, &circuit));
+    hg_status status = translate(circuit, &own, diagnostics, translated);
     hg_circuit_destroy(circuit);
     return status;
 }
@@ -251,6 +257,7 @@ void hg_translated_program_release(hg_translated_program *translated) {
     hg_program_release(translated->program);
     hg_free(translated->original_expr);
     hg_free(translated->canonical_expr);
-    size_t size = translated->size;
-    *translated = (hg_translated_program){.size = size};
+    size_t size = translated->size; /* may be 0: nobody has translated anything into it */
+    hg_sized_give(&RULES, &(hg_translated_program){0}, translated, size < RULES.least ? RULES.least : size);
+    translated->size = size;
 }
