@@ -27,7 +27,7 @@ typedef struct hg_config {
     bool profiling;           /**< record where time goes: hg_backend_write_profile */
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
     bool verify;              /**< check the rules of kernel IR after every pass of the compiler; slower */
-    uint8_t reserved[7];      /**< zero */
+    uint8_t reserved[7];      /**< never used */
 } hg_config;
 
 /**
