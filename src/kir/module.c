@@ -178,8 +178,9 @@ kir_value *kir_walk(const kir_value *v, const kir_region *root) {
 
 uint32_t kir_number(kir_function *f) {
     uint32_t id = 0;
-    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) v->id = id++;
-    f->value_count = id;
+    for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body), id++)
+        if (v->id != id) v->id = id; /* threads may read what is numbered already */
+    if (f->value_count != id) f->value_count = id;
     return id;
 }
 

@@ -48,6 +48,9 @@ struct rewrite_pass {
 
 /* Runs rules over a module. */
 hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_rules *rules, void *state, kir_module **out) HG_NODISCARD;
+/* A copy of a module, without the facts of uniformity analysis. Threads may copy one module at the same time while nobody changes it, once
+ * its functions are numbered. */
+hg_status kir_copy(const kir_module *in, kir_module **out) HG_NODISCARD;
 static inline kir_value *rewrite_arg(const rewrite_pass *p, const kir_value *v, uint8_t i) { return p->values[v->args[i]->id].v[0]; }
 static inline void rewrite_set(rewrite_pass *p, const kir_value *v, kir_value *to) { p->values[v->id].v[0] = to; }
 /* Copies v with these arguments and that type; fields that name variables, tables and functions are translated. */

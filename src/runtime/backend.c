@@ -67,10 +67,10 @@ static hg_status open_backend(hg_backend *b) {
     b->config.cache_dir = NULL; /* was borrowed */
     HG_TRY(hg_select(b->config.backend, b->config.device_id, open_device, b));
     hg_suballocator_init(&b->memory, b->driver, b->device);
-    if (b->caps->device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
+    if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    return b->caps->device_form ? hg_backend_trust(b) : HG_OK;
+    return b->caps->tiers[0].device_form ? hg_backend_trust(b) : HG_OK;
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {

@@ -141,7 +141,7 @@ static hg_status lay_out(hg_binding *binding) {
  * in some milliseconds. */
 #define SHORT_WORK (UINT64_C(1) << 24)
 
-static bool can_dispatch(const hg_backend *b) { return b->caps->device_form && (!b->caps->asynchronous || b->driver->event_wait); }
+static bool can_dispatch(const hg_backend *b) { return b->caps->tiers[0].device_form && (!b->caps->asynchronous || b->driver->event_wait); }
 
 static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
@@ -151,10 +151,11 @@ static void prepare_simple(hg_binding *binding) {
         binding->own_pools.count)
         return;
     binding->simple = true;
+    binding->tiered = e->backend->caps->tier_count > 1;
     binding->timed = binding->launch.timeout_ms &&
-                     (kernel->unbounded || !hg_mul_u64(kernel->work, binding->launch.lanes, &work) || work > SHORT_WORK);
+                     (kernel->code->unbounded || !hg_mul_u64(kernel->code->work, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
-    if (kernel->variants && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
+    if (kernel->prover && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
         (void)hg_launch_proven(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
 }
@@ -162,7 +163,7 @@ static void prepare_simple(hg_binding *binding) {
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     memset(launch, 0, sizeof *launch);
-    launch->kernel = kernel->code;
+    launch->kernel = hg_code_only(kernel->code, 0);
     memcpy(launch->grid, binding->launch.grid, sizeof launch->grid);
     memcpy(launch->block, binding->launch.block, sizeof launch->block);
     launch->lanes = binding->launch.lanes;
@@ -221,7 +222,10 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
         HG_IGNORE(hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]}));
-    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) hg_dispatch_free(&binding->kernels[i].dispatch);
+    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) {
+        hg_dispatch_free(&binding->kernels[i].dispatch);
+        if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);
+    }
     hg_piece_free(&b->memory, &binding->env_copy);
     hg_piece_free(&b->memory, &binding->scratch);
     hg_piece_free(&b->memory, &binding->shared);

@@ -3,7 +3,7 @@
 #ifndef HG_RUNTIME_CLIENT_H
 #define HG_RUNTIME_CLIENT_H
 
-#include "runtime/profile.h"
+#include "profile/profile.h"
 #include <hologram/backend.h>
 
 /* ---- errors ---- */

@@ -45,7 +45,7 @@ static hg_status make_locks(hg_dispatch_device *device) {
 /* Group memory that the device cannot have, for all blocks at once. */
 static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
     uint64_t bytes, blocks = (l->lanes - 1) / d->block_lanes + 1;
-    if (d->variant->layout.shared_slot < 0 || l->shared_memory.arena) return HG_OK;
+    if (d->code->layout.shared_slot < 0 || l->shared_memory.arena) return HG_OK;
     if (!hg_mul_u64(blocks, l->shared_bytes, &bytes))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory needs %llu bytes for each of %llu blocks",
                        (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
@@ -55,7 +55,7 @@ static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
 }
 
 void hg_dispatch_free(hg_submission *d) {
-    if (d->variants) hg_variant_release(d->variants, d->variant);
+    if (d->set) hg_code_release(d->set, d->code);
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
     hg_free(d->record);
     hg_free(d->slots);
@@ -63,8 +63,8 @@ void hg_dispatch_free(hg_submission *d) {
 }
 
 static hg_status check_arenas(const hg_submission *d) {
-    uint32_t most = d->variants->caps->target.max_arenas;
-    if (d->variants->caps->target.addressed || d->variant->layout.table_slot < 0 || d->queue->arena_count <= most) return HG_OK;
+    uint32_t most = d->set->caps->target.max_arenas;
+    if (d->set->caps->target.addressed || d->code->layout.table_slot < 0 || d->queue->arena_count <= most) return HG_OK;
     return hg_fail(HG_ERROR_ALLOCATION_FAILED,
                    "the program finds buffers by handles it computes; this device reaches %u arenas that way, %u are in use",
                    (unsigned)most, (unsigned)d->queue->arena_count);
@@ -77,24 +77,25 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
     return hg_mul_u64(timeout_ms, 4000000, &more) && hg_add_u64(more, ns, &more) && hg_add_u64(more, deadline, &more) ? more : UINT64_MAX;
 }
 
-hg_status hg_dispatch_begin(hg_submission *d, hg_variants *variants, hg_dispatch_queue *queue, const hg_driver_launch *launch, bool proven,
-                            bool unchanged) {
+hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue, const hg_driver_launch *launch,
+                            bool proven, bool unchanged) {
     static uint64_t queues;
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
-    unchanged = unchanged && d->prepared && d->queue_number == queue->number;
+    unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number;
     d->compile_ns = 0;
     d->launch = launch;
     d->queue = queue;
     d->queue_number = queue->number;
     d->device = queue->device;
-    d->variants = variants;
+    d->set = set;
+    d->tier = tier;
     if (!unchanged) {
         d->prepared = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven));
         queue->compile_ns += d->compile_ns;
         HG_TRY(hg_fault_record_make(queue));
         HG_TRY(make_shared(d, launch));
-        if (d->variant->layout.locks_slot >= 0) HG_TRY(make_locks(queue->device));
+        if (d->code->layout.locks_slot >= 0) HG_TRY(make_locks(queue->device));
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
         hg_launch_record_fill(d, false, 0);
@@ -102,9 +103,9 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_variants *variants, hg_dispatch
     }
     hg_window_rewind(d);
     d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !hg_atomic_load(&d->variant->ran, HG_RELAXED))
-        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->variant->compile_ns, launch->timeout_ms);
-    if (d->deadline_ns && queue->fault_words && d->variant->layout.fault_slot >= 0) {
+    if (d->deadline_ns && !hg_atomic_load(&d->code->ran, HG_RELAXED))
+        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, launch->timeout_ms);
+    if (d->deadline_ns && queue->fault_words && d->code->layout.fault_slot >= 0) {
         d->watch.deadline_ns = d->deadline_ns;
         d->watch.word = &queue->fault_words[KIR_FAULT_CANCEL];
         hg_watchdog_add(&queue->device->watchdog, &d->watch);
@@ -117,7 +118,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     hg_driver_command commands[8];
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
-    bool faults = d->variant->layout.fault_slot >= 0;
+    bool faults = d->code->layout.fault_slot >= 0;
     if (!d->one_window) hg_window_cut(d); /* else it is still there from the last time */
     if (faults && queue->fault_dirty && !queue->fault_words)
         commands[count++] = (hg_driver_command){
@@ -128,10 +129,10 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     if (faults && !queue->fault_words)
         commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = queue->fault_memory.range, .host = queue->fault_copy};
     for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
-    if (!d->one_window || !hg_atomic_load(&d->variant->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
+    if (!d->one_window || !hg_atomic_load(&d->code->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
     queue->fault_dirty = false;
-    d->recorded_ns = hg_profile_start(d->variants->profile);
-    return d->variants->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
+    d->recorded_ns = hg_profile_start(d->set->profile);
+    return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
 
 static void time_out(hg_submission *d) {
@@ -139,7 +140,7 @@ static void time_out(hg_submission *d) {
     memset(&d->fault, 0, sizeof d->fault);
     d->fault.happened = true;
     d->fault.code = HG_FAULT_TIMEOUT;
-    uint32_t rounds = d->variants->caps->max_rounds;
+    uint32_t rounds = d->set->caps->max_rounds;
     if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
         snprintf(d->fault.message, sizeof d->fault.message, "the device cannot run more than %u rounds of loops in a lane",
                  (unsigned)rounds);
@@ -150,7 +151,7 @@ static void time_out(hg_submission *d) {
 static void finish(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
     hg_watchdog_remove(&queue->device->watchdog, &d->watch);
-    if (!queue->fault_words || d->variant->layout.fault_slot < 0) return;
+    if (!queue->fault_words || d->code->layout.fault_slot < 0) return;
     if (hg_atomic_load(&queue->fault_words[KIR_FAULT_CANCEL], HG_RELAXED)) queue->fault_dirty = true;
     if (queue->fault_dirty) hg_fault_record_clean(queue);
 }
@@ -162,8 +163,8 @@ void hg_dispatch_abandon(hg_submission *d) {
 }
 
 bool hg_dispatch_needs_wait(const hg_submission *d) {
-    if (d->variant->layout.fault_slot >= 0 || d->shared.range.arena) return true;
-    if (!hg_atomic_load(&d->variant->ran, HG_RELAXED)) return true; /* how long its compiler takes */
+    if (d->code->layout.fault_slot >= 0 || d->shared.range.arena) return true;
+    if (!hg_atomic_load(&d->code->ran, HG_RELAXED)) return true; /* how long its compiler takes */
     return !hg_window_is_one(d);
 }
 
@@ -172,20 +173,19 @@ static void record_window(const hg_submission *d) {
     char detail[128];
     snprintf(detail, sizeof detail, "%s, %u x %u x %u groups of %u x %u x %u", hg_dispatch_is_flat(d) ? "flat" : "blocks",
              (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2], (unsigned)group[0], (unsigned)group[1], (unsigned)group[2]);
-    hg_profile_end(d->variants->profile, &(hg_profile_span){.kind = HG_PROFILE_DISPATCH,
-                                                            .name = d->variants->module->name,
-                                                            .detail = detail,
-                                                            .start_ns = d->recorded_ns,
-                                                            .lanes = d->window_lanes});
+    hg_profile_end(
+        d->set->profile,
+        &(hg_profile_span){
+            .kind = HG_PROFILE_DISPATCH, .name = d->set->name, .detail = detail, .start_ns = d->recorded_ns, .lanes = d->window_lanes});
 }
 
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
     d->recorded_ns = 0;
     bool stopped = hg_fault_record_read(d), left = false;
-    if (!hg_atomic_load(&d->variant->ran, HG_RELAXED)) {
+    if (!hg_atomic_load(&d->code->ran, HG_RELAXED)) {
         d->queue->compile_ns += hg_clock_ns() - d->started_ns;
-        hg_atomic_store(&d->variant->ran, 1, HG_RELAXED);
+        hg_atomic_store(&d->code->ran, 1, HG_RELAXED);
     }
     if (!d->one_window) {
         hg_window_measure(d);

@@ -1,9 +1,9 @@
-/* Kernels in device form (kir/device/device.h): variants of a kernel made when a launch needs them, launch records, windows, fault records.
+/* Kernels in device form (kir/device/device.h): launch records, windows, fault records.
  * Between a launch and HG_CMD_DISPATCH. Must not know: programs, plans, handles. */
 #ifndef HG_RUNTIME_DISPATCH_H
 #define HG_RUNTIME_DISPATCH_H
 
-#include "runtime/profile.h"
+#include "code/code.h"
 #include "runtime/suballoc.h"
 
 /* ---- watchdog.c: one thread a backend tells launches on the device that their time is over ---- */
@@ -27,63 +27,6 @@ void hg_watchdog_destroy(hg_watchdog *dog);
 void hg_watchdog_add(hg_watchdog *dog, hg_watch *watch);
 /* Afterwards nobody writes the word. */
 void hg_watchdog_remove(hg_watchdog *dog, hg_watch *watch);
-
-/* ---- variant.c ---- */
-/* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
-typedef struct hg_variant_key {
-    uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
-    uint32_t fold, group[3];
-    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, alone, zero[1];
-} hg_variant_key;
-
-typedef struct hg_variant_field {
-    kir_field field;
-    uint32_t offset; /* in the record */
-    uint8_t bytes;   /* 4 or 8 */
-    bool paired;     /* 4 bytes of a value whose other half is a field too */
-} hg_variant_field;
-
-typedef struct hg_variant {
-    struct hg_variant *next;
-    hg_variant_key key;
-    uint32_t references; /* atomic: the kernel's list, dispatches */
-    uint64_t compile_ns; /* what making it took */
-    int ran;             /* atomic: a dispatch of it is over */
-    hg_driver_kernel *code;
-    kir_device_layout layout;
-    hg_variant_field *fields;
-    uint32_t field_count;
-    kir_slot *slots; /* of the device form */
-    uint32_t slot_count;
-    hg_arena messages; /* texts of the layout's sites */
-} hg_variant;
-
-/* The variants of one kernel. */
-typedef struct hg_variants {
-    const hg_driver *driver;
-    hg_device *device;
-    const hg_device_caps *caps;
-    kir_module *module; /* legalised and simplified; owned */
-    bool wants_blocks, needs_blocks;
-    bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
-    bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
-    hg_mutex lock;
-    hg_variant *first; /* the last used first */
-    uint32_t count;
-    uint64_t work; /* operations of one lane without loops */
-    bool unbounded;
-    hg_profile *profile; /* NULL: off */
-    bool verify;         /* kernel IR after each pass */
-    uint64_t lane_ps;    /* measured: picoseconds a lane; 0: unknown. Atomic */
-} hg_variants;
-/* Takes the module over on success. */
-hg_status hg_variants_create(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, kir_module *module,
-                             hg_variants **variants) HG_NODISCARD;
-void hg_variants_destroy(hg_variants *variants);
-/* Found or made; retained. */
-hg_status hg_variant_get(hg_variants *variants, const hg_variant_key *key, const uint32_t group[3], uint64_t group_memory,
-                         hg_variant **variant) HG_NODISCARD;
-void hg_variant_release(hg_variants *variants, hg_variant *variant);
 
 /* ---- what all dispatches on a device share (a part of hg_backend) ---- */
 typedef struct hg_dispatch_device {
@@ -121,8 +64,9 @@ void hg_dispatch_queue_close(hg_dispatch_queue *queue);
 /* ---- dispatch.c ---- */
 /* A kernel's launch on its way, and what the next one like it can use again. Zero-initialise. */
 typedef struct hg_submission {
-    hg_variants *variants;
-    hg_variant *variant;
+    hg_code_set *set;
+    hg_code *code;
+    uint8_t tier;
     hg_dispatch_queue *queue; /* of the launch that runs: it may be gone afterwards */
     uint64_t queue_number;    /* of the record's contents */
     hg_dispatch_device *device;
@@ -146,10 +90,10 @@ typedef struct hg_submission {
     hg_driver_fault fault;
 } hg_submission;
 void hg_dispatch_free(hg_submission *dispatch);
-/* Makes ready a launch of a kernel: variant, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
+/* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
  * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
-hg_status hg_dispatch_begin(hg_submission *dispatch, hg_variants *variants, hg_dispatch_queue *queue, const hg_driver_launch *launch,
-                            bool proven, bool unchanged) HG_NODISCARD;
+hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue,
+                            const hg_driver_launch *launch, bool proven, bool unchanged) HG_NODISCARD;
 /* Submits the next window, and more commands behind it. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) HG_NODISCARD;
@@ -162,8 +106,7 @@ bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 
 /* ---- fault_decode.c ---- */
 /* A fault record's words as a fault. */
-void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const kir_device_layout *layout, const hg_driver_launch *launch,
-                     hg_driver_fault *fault);
+void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch, hg_driver_fault *fault);
 
 enum { HG_FAULT_TIMEOUT = 8 };
 

@@ -7,7 +7,7 @@
 /* ---- variant_choice.c ---- */
 /* The variant for a launch, found or made, and what of the command follows from it. */
 hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven) HG_NODISCARD;
-static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->variant->key.form == KIR_FORM_FLAT; }
+static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->code->key.form == KIR_FORM_FLAT; }
 static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 
 /* ---- launch_record.c ---- */

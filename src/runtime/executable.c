@@ -22,51 +22,33 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     kernel->uses_class = m->uses_class;
     snprintf(kernel->name, sizeof kernel->name, "%s", m->name);
     for (kir_function *f = m->functions; f; f = f->next)
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            kernel->work++;
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->inst && (!kernel->first_inst || v->inst < kernel->first_inst)) kernel->first_inst = v->inst;
-            kernel->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
-        }
     return HG_OK;
 }
 
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) {
-    kir_compilation c = {.max_slots = b->caps->max_slots, .caps = &b->caps->kir, .verify = b->config.verify};
-    kir_module *low = NULL;
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, hg_kernel *kernel) {
+    hg_code_options options = {
+        .driver = b->driver, .device = b->device, .caps = b->caps, .profile = b->profile, .verify = b->config.verify};
     uint64_t start = hg_profile_start(b->profile);
-    hg_status status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, high, &low);
-    if (status == HG_OK) status = keep_tables(kernel, low);
-    record(b, "legalise", high->name, start);
-    start = hg_profile_start(b->profile);
-    if (status == HG_OK && b->caps->device_form)
-        status = hg_variants_create(b->driver, b->device, b->caps, low, &kernel->variants); /* compiled when a launch needs it */
-    else if (status == HG_OK)
-        status = b->driver->kernel_create(b->device, low, &kernel->code);
-    if (!b->caps->device_form) record(b, "driver", high->name, start);
-    if (kernel->variants) {
-        kernel->variants->profile = b->profile;
-        kernel->variants->verify = b->config.verify;
-    } else {
-        kir_module_destroy(low);
+    hg_status status = hg_code_set_create(&options, high, &kernel->code);
+    if (status != HG_OK) {
+        kir_module_destroy(high);
+        return status;
     }
-    return status;
+    HG_TRY(keep_tables(kernel, kernel->code->tiers[0].low));
+    record(b, "legalise", kernel->name, start);
+    /* Device forms without bounds checks are for launches that were checked; the high form stays for that. */
+    checked = checked && hg_has_device_form(b->caps);
+    if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
+    return hg_code_ahead(kernel->code, checked);
 }
 
-void hg_kernel_free(hg_backend *b, hg_kernel *kernel) {
-    if (kernel->code) b->driver->kernel_destroy(kernel->code);
-    hg_variants_destroy(kernel->variants);
+void hg_kernel_free(hg_kernel *kernel) {
     kir_prover_destroy(kernel->prover);
-    kir_module_destroy(kernel->high);
+    hg_code_set_destroy(kernel->code);
     hg_free(kernel->inputs);
     hg_free(kernel->slots);
-}
-
-/* Device forms without bounds checks are for launches that were checked; the module stays for that. */
-static hg_status keep_prover(hg_kernel *kernel, kir_module **module) {
-    if (!kernel->variants) return HG_OK;
-    kernel->high = *module;
-    *module = NULL;
-    return kir_prover_create(kernel->high, &kernel->prover);
 }
 
 static void note_state(hg_executable *e, const hg_kernel *kernel) {
@@ -83,11 +65,10 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
     if (!e->kernels) return hg_fail_memory();
     for (uint32_t i = 0; i < e->kernel_count; i++) {
         plan_kernel *k = &e->plan->kernels.data[i];
-        HG_TRY(hg_kernel_compile(b, k->module, &e->kernels[i]));
+        kir_module *module = k->module;
+        k->module = NULL; /* the kernel's now */
+        HG_TRY(hg_kernel_compile(b, module, true, &e->kernels[i]));
         note_state(e, &e->kernels[i]);
-        HG_TRY(keep_prover(&e->kernels[i], &k->module));
-        kir_module_destroy(k->module);
-        k->module = NULL;
     }
     return HG_OK;
 }
@@ -132,7 +113,7 @@ hg_executable *hg_executable_retain(hg_executable *e) {
 
 void hg_executable_destroy(hg_executable *e) {
     if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
-    for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(e->backend, &e->kernels[i]);
+    for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(&e->kernels[i]);
     hg_free(e->kernels);
     plan_destroy(e->plan);
     hg_program_release(e->program);

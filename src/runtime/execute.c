@@ -36,7 +36,7 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     launch->resolve = hg_run_resolve;
     launch->resolve_user = run;
     if (kernel->uses_class || kernel->has_open) HG_TRY(hg_context_class_memory(run->context, &launch->class_memory));
-    return kernel->has_open && kernel->variants ? hg_table_update(run) : HG_OK;
+    return kernel->has_open && kernel->prover ? hg_table_update(run) : HG_OK;
 }
 
 /* Device forms: the next window of the launch. */
@@ -52,18 +52,20 @@ static hg_status next_window(hg_run *run) {
     return status;
 }
 
-static hg_status start_dispatch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
+static hg_status start_dispatch(hg_run *run, uint32_t index, uint8_t tier, const hg_driver_launch *launch) {
     hg_submission *d = &run->binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(run->binding, index, launch);
-    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].variants, &run->context->dispatch_queue, launch, proven, false));
+    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].code, tier, &run->context->dispatch_queue, launch, proven, false));
     run->dispatch = d;
     run->kernel = index;
     return next_window(run);
 }
 
-static hg_status submit_launch(hg_run *run, uint32_t index, const hg_driver_launch *launch) {
+static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
     hg_binding *binding = run->binding;
-    if (binding->executable->kernels[index].variants) return start_dispatch(run, index, launch);
+    uint8_t tier;
+    HG_TRY(hg_launch_tier(binding, index, run->context, launch, &tier));
+    if (hg_code_in_device_form(binding->executable->kernels[index].code, tier)) return start_dispatch(run, index, tier, launch);
     hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
                                      {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
     return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
@@ -186,10 +188,12 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     bool changed = false;
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
-    if (changed && kernel->variants) (void)hg_launch_proven(binding, 0, &binding->ready);
+    if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, &binding->ready);
+    uint8_t tier = 0;
+    if (binding->tiered) HG_TRY(hg_launch_tier(binding, 0, context, &binding->ready, &tier));
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
-    if (kernel->variants)
-        HG_TRY(hg_launch_wait(context, &bound->dispatch, kernel, &binding->ready, bound->proven, !changed && !kernel->uses_class,
+    if (hg_code_in_device_form(kernel->code, tier))
+        HG_TRY(hg_launch_wait(context, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
                               &binding->fault));
     else
         HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));

@@ -36,47 +36,55 @@ static hg_status compile(hg_backend *b, const expansion_key *key, hg_kernel *ker
         m = plan_expand_map(key->fn, (hg_type)key->type, key->shifted);
     }
     if (!m) return hg_fail_memory();
-    hg_status status = hg_kernel_compile(b, m, kernel);
-    kir_module_destroy(m);
-    return status;
+    return hg_kernel_compile(b, m, false, kernel);
 }
 
-static hg_status find_locked(hg_backend *b, const expansion_key *key, const hg_kernel **kernel) {
-    for (hg_expansion *e = b->expansions; e; e = e->next) {
-        if (!same_key(&e->key, key)) continue;
-        *kernel = &e->kernel;
-        return HG_OK;
-    }
-    hg_expansion *made = hg_calloc(1, sizeof *made);
+/* Under the lock: the expansion of a key; NULL: there is none. */
+static hg_expansion *find_locked(const hg_backend *b, const expansion_key *key) {
+    for (hg_expansion *e = b->expansions; e; e = e->next)
+        if (same_key(&e->key, key)) return e;
+    return NULL;
+}
+
+/* Made without the lock. Of two threads that make the same one, one was in vain. */
+static hg_status make_expansion(hg_backend *b, const expansion_key *key, hg_expansion **expansion) {
+    hg_expansion *made = hg_calloc(1, sizeof *made), *other;
     if (!made) return hg_fail_memory();
     made->key = *key;
     hg_status status = compile(b, key, &made->kernel);
-    if (status != HG_OK) {
-        hg_kernel_free(b, &made->kernel);
-        hg_free(made);
-        return status;
+    if (status == HG_OK) {
+        hg_mutex_lock(&b->expansion_lock);
+        other = find_locked(b, key);
+        if (!other) {
+            made->next = b->expansions;
+            b->expansions = made;
+        }
+        *expansion = other ? other : made;
+        hg_mutex_unlock(&b->expansion_lock);
+        if (!other) return HG_OK;
     }
-    made->next = b->expansions;
-    b->expansions = made;
-    *kernel = &made->kernel;
-    return HG_OK;
+    hg_kernel_free(&made->kernel);
+    hg_free(made);
+    return status;
 }
 
 static hg_status find_kernel(hg_context *context, const expansion_key *key, const hg_kernel **kernel) {
     hg_backend *b = context->backend;
     uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
-    hg_status status = find_locked(b, key, kernel);
+    hg_expansion *e = find_locked(b, key);
     hg_mutex_unlock(&b->expansion_lock);
+    if (!e) HG_TRY(make_expansion(b, key, &e));
+    *kernel = &e->kernel;
     context->dispatch_queue.compile_ns += hg_clock_ns() - start;
-    return status;
+    return HG_OK;
 }
 
 void hg_expansions_free(hg_backend *b) {
     while (b->expansions) {
         hg_expansion *e = b->expansions;
         b->expansions = e->next;
-        hg_kernel_free(b, &e->kernel);
+        hg_kernel_free(&e->kernel);
         hg_free(e);
     }
 }
@@ -109,7 +117,7 @@ static hg_status prepare(const hg_backend *b, const hg_kernel *kernel, const hg_
     }
     for (uint32_t i = 0; i < kernel->slot_count; i++) p->slots[i] = aligned(ranges[kernel->slots[i].input]);
     hg_alias_signature(b, p->slots, kernel->slot_count, p->aliases);
-    p->launch.kernel = kernel->code;
+    p->launch.kernel = hg_code_only(kernel->code, 0);
     p->launch.inputs = p->inputs;
     p->launch.slots = p->slots;
     p->launch.slot_count = kernel->slot_count;

@@ -13,7 +13,7 @@ typedef struct named {
     uint64_t handle, size;
 } named;
 
-static named name_of(const uint32_t *words, const kir_module *m, const kir_fault_site *site, const hg_driver_launch *l) {
+static named name_of(const uint32_t *words, const hg_code *code, const kir_fault_site *site, const hg_driver_launch *l) {
     uint64_t name = wide(words, KIR_FAULT_NAME);
     named n = {site->space == KIR_POOL, words[KIR_FAULT_VALID] != 0, name, wide(words, KIR_FAULT_LIMIT)};
     if (site->space == KIR_FLAT) {
@@ -23,8 +23,8 @@ static named name_of(const uint32_t *words, const kir_module *m, const kir_fault
         n = (named){.valid = true, .size = l->shared_bytes};
     } else if (site->space == KIR_CLASS) {
         n = (named){.valid = true, .size = HG_MAX_CLASS_BYTES};
-    } else if (site->slot >= 0 && (uint64_t)site->slot < m->slots.count) {
-        const kir_slot *slot = &m->slots.data[site->slot];
+    } else if (site->slot >= 0 && (uint32_t)site->slot < code->slot_count) {
+        const kir_slot *slot = &code->slots[site->slot];
         n.handle = slot->constant ? slot->handle : l->inputs[slot->input];
         n.valid = l->slots[site->slot].arena != NULL;
         n.size = l->slots[site->slot].size;
@@ -32,9 +32,9 @@ static named name_of(const uint32_t *words, const kir_module *m, const kir_fault
     return n;
 }
 
-static void decode_access(const uint32_t *words, const kir_module *m, const kir_fault_site *site, const hg_driver_launch *l,
+static void decode_access(const uint32_t *words, const hg_code *code, const kir_fault_site *site, const hg_driver_launch *l,
                           hg_driver_fault *fault) {
-    named n = name_of(words, m, site, l);
+    named n = name_of(words, code, site, l);
     hg_i128 offset = (hg_i128)wide(words, KIR_FAULT_INDEX) + site->disp;
     if (!n.valid) {
         fault->code = KIR_FAULT_HANDLE;
@@ -53,8 +53,8 @@ static void decode_access(const uint32_t *words, const kir_module *m, const kir_
     kir_fault_text_bounds(fault->message, sizeof fault->message, n.pool, offset, site->bytes, n.size);
 }
 
-void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const kir_device_layout *layout, const hg_driver_launch *launch,
-                     hg_driver_fault *fault) {
+void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch, hg_driver_fault *fault) {
+    const kir_device_layout *layout = &code->layout;
     memset(fault, 0, sizeof *fault);
     fault->happened = true;
     fault->phase = wide(words, KIR_FAULT_PHASE);
@@ -70,7 +70,7 @@ void hg_fault_decode(const uint32_t *words, const hg_variants *variants, const k
     fault->inst = site->inst;
     const uint64_t values[KIR_FAULT_VALUES] = {wide(words, KIR_FAULT_INDEX), wide(words, KIR_FAULT_NAME)};
     if (site->bytes)
-        decode_access(words, variants->module, site, launch, fault);
+        decode_access(words, code, site, launch, fault);
     else
         kir_fault_text(fault->message, sizeof fault->message, site->code, site->message, values);
 }

@@ -52,7 +52,7 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
 bool hg_fault_record_read(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
     uint32_t words[KIR_FAULT_WORDS];
-    if (d->variant->layout.fault_slot < 0) return false;
+    if (d->code->layout.fault_slot < 0) return false;
     if (queue->fault_words && !hg_atomic_load(&queue->fault_words[KIR_FAULT_HAPPENED], HG_ACQUIRE) &&
         !hg_atomic_load(&queue->fault_words[KIR_FAULT_CANCEL], HG_RELAXED))
         return false;
@@ -62,7 +62,7 @@ bool hg_fault_record_read(hg_submission *d) {
     queue->fault_dirty = true;
     hg_driver_fault found;
     memset(&found, 0, sizeof found);
-    if (words[KIR_FAULT_HAPPENED]) hg_fault_decode(words, d->variants, &d->variant->layout, d->launch, &found);
+    if (words[KIR_FAULT_HAPPENED]) hg_fault_decode(words, d->code, d->launch, &found);
     if (found.happened && before(&found, &d->fault)) d->fault = found;
     return words[KIR_FAULT_CANCEL] != 0;
 }

@@ -30,6 +30,39 @@ bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launc
     return bound->proven;
 }
 
+/* ---- tiers ---- */
+
+/* The driver's kernel of a tier without device form, kept with the binding where the tier has several. */
+static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier, hg_context *context, hg_driver_launch *launch) {
+    hg_code_set *set = binding->executable->kernels[index].code;
+    hg_bound_kernel *bound = &binding->kernels[index];
+    hg_code_key key = {.tier = tier};
+    hg_code *code = NULL;
+    launch->kernel = hg_code_only(set, tier);
+    if (launch->kernel) return HG_OK;
+    if (set->caps->tiers[tier].by_aliases) key.aliases = hg_code_alias_digest(bound->aliases, launch->slot_count);
+    if (!bound->code || memcmp(&bound->code->key, &key, sizeof key) != 0) {
+        uint64_t start = hg_clock_ns();
+        HG_TRY(hg_code_get(set, &key, NULL, 0, &code));
+        hg_code_release(set, bound->code);
+        bound->code = code;
+        context->dispatch_queue.compile_ns += hg_clock_ns() - start;
+    }
+    launch->kernel = bound->code->kernel;
+    return HG_OK;
+}
+
+hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_context *context, hg_driver_launch *launch, uint8_t *tier) {
+    hg_code_set *set = binding->executable->kernels[index].code;
+    hg_status status = HG_OK;
+    for (*tier = hg_code_next_tier(set);; --*tier) {
+        if (hg_code_in_device_form(set, *tier)) return HG_OK;
+        status = ask_for_code(binding, index, *tier, context, launch);
+        if (status == HG_OK || *tier == 0) return status;
+        hg_code_give_up(set, *tier);
+    }
+}
+
 /* ---- launches ---- */
 
 static hg_status run_window(hg_context *context, hg_submission *d) {
@@ -41,9 +74,9 @@ static hg_status run_window(hg_context *context, hg_submission *d) {
     return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", b->driver->name);
 }
 
-hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
-                         bool unchanged, hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->variants, &context->dispatch_queue, launch, proven, unchanged));
+hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
+                         bool proven, bool unchanged, hg_driver_fault *fault) {
+    HG_TRY(hg_dispatch_begin(d, kernel->code, tier, &context->dispatch_queue, launch, proven, unchanged));
     do {
         hg_status status = run_window(context, d);
         if (status == HG_OK) continue;
@@ -55,12 +88,12 @@ hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel 
 
 hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->variants, &context->dispatch_queue, launch, false, false);
+    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &context->dispatch_queue, launch, false, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, context->queue, NULL, 0, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(context, &d, kernel, launch, false, true, fault);
+        status = hg_launch_wait(context, &d, kernel, 0, launch, false, true, fault);
     }
     hg_dispatch_free(&d);
     return status;
@@ -68,6 +101,6 @@ hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_
 
 hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
-    if (kernel->variants) return hg_launch_only(context, kernel, launch, fault);
+    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(context, kernel, launch, fault);
     return context->backend->driver->queue_submit(context->queue, &command, 1, NULL, 0, NULL);
 }

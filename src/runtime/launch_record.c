@@ -9,7 +9,7 @@ enum { LOOK_NS = 200 };
 static hg_range slot_range(const hg_submission *d, uint32_t index) {
     const hg_dispatch_queue *queue = d->queue;
     const hg_driver_launch *l = d->launch;
-    const kir_slot *slot = &d->variant->slots[index];
+    const kir_slot *slot = &d->code->slots[index];
     switch ((kir_slot_kind)slot->kind) {
     case KIR_SLOT_MEMORY: break;
     case KIR_SLOT_CLASS: return l->class_memory;
@@ -23,23 +23,23 @@ static hg_range slot_range(const hg_submission *d, uint32_t index) {
 }
 
 void hg_launch_record_slots(hg_submission *d) {
-    for (uint32_t i = 0; i < d->variant->slot_count; i++) d->slots[i] = slot_range(d, i);
+    for (uint32_t i = 0; i < d->code->slot_count; i++) d->slots[i] = slot_range(d, i);
 }
 
 static uint64_t base_of(const hg_submission *d, const hg_range *range) {
     if (!range->arena) return 0;
-    bool addressed = d->variants->caps->target.addressed && d->variants->driver->arena_address && !d->variant->key.bound;
-    return addressed ? d->variants->driver->arena_address(range->arena) + range->offset : range->offset;
+    bool addressed = d->set->caps->target.addressed && d->set->driver->arena_address && !d->code->key.bound;
+    return addressed ? d->set->driver->arena_address(range->arena) + range->offset : range->offset;
 }
 
-static uint64_t limit(uint64_t size, const hg_variant_field *f) {
+static uint64_t limit(uint64_t size, const hg_code_field *f) {
     uint64_t reach = f->field.reach, value = size >= reach ? size - reach + 1 : 0;
     if (size >= reach && value == 0) value = UINT64_MAX;
     return f->bytes == 4 && !f->paired && value > UINT32_MAX ? UINT32_MAX : value;
 }
 
 static uint64_t fuel(const hg_submission *d, const hg_driver_launch *l) {
-    uint64_t looks, rounds = d->variants->caps->max_rounds / KIR_POLL_ROUNDS;
+    uint64_t looks, rounds = d->set->caps->max_rounds / KIR_POLL_ROUNDS;
     if (rounds) return rounds > 4 ? rounds - 3 : 1; /* the loops around loops that look at the clock are counted too */
     if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) || looks > UINT32_MAX) return UINT32_MAX;
     return looks;
@@ -54,7 +54,7 @@ uint64_t hg_launch_digit(const hg_submission *d, uint64_t lane, uint32_t index) 
     return dims[index % 3] ? value % dims[index % 3] : 0;
 }
 
-static uint64_t field_value(const hg_submission *d, const hg_variant_field *f, uint64_t count) {
+static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint64_t count) {
     const hg_driver_launch *l = d->launch;
     uint32_t index = f->field.index;
     switch ((kir_field_kind)f->field.kind) {
@@ -84,8 +84,8 @@ static bool of_window(uint8_t kind) {
 }
 
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count) {
-    for (uint32_t i = 0; i < d->variant->field_count; i++) {
-        const hg_variant_field *f = &d->variant->fields[i];
+    for (uint32_t i = 0; i < d->code->field_count; i++) {
+        const hg_code_field *f = &d->code->fields[i];
         if (of_window(f->field.kind) != window) continue;
         uint64_t value = field_value(d, f, count);
         if (f->field.high) value >>= 32;

@@ -16,13 +16,13 @@ static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *pr
     hg_driver_fault fault = {0};
     uint64_t inputs[8] = {0};
     uint8_t aliases[1] = {HG_ALIAS_DISTINCT};
-    hg_status status = hg_kernel_compile(b, m, &kernel);
+    hg_status status = hg_kernel_compile(b, m, false, &kernel);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->operand_bytes, &in);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->result_bytes, &out);
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_IN, in.range, (void *)(uintptr_t)probe->operands);
     if (status == HG_OK) {
         hg_range slots[2] = {in.range, out.range};
-        hg_driver_launch launch = {.kernel = kernel.code,
+        hg_driver_launch launch = {.kernel = hg_code_only(kernel.code, 0),
                                    .grid = {(uint32_t)(probe->lanes / probe->group), 1, 1},
                                    .block = {probe->group, 1, 1},
                                    .lanes = probe->lanes,
@@ -35,12 +35,11 @@ static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *pr
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_OUT, out.range, probe->results);
     hg_piece_free(&b->memory, &in);
     hg_piece_free(&b->memory, &out);
-    hg_kernel_free(b, &kernel);
-    kir_module_destroy(m);
+    hg_kernel_free(&kernel);
     return status;
 }
 
-static hg_probe_device device_of(hg_backend *b) { return (hg_probe_device){&b->caps->kir, b->caps->identity, run_device, b}; }
+static hg_probe_device device_of(hg_backend *b) { return (hg_probe_device){&b->caps->tiers[0].kir, b->caps->identity, run_device, b}; }
 
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) {
     hg_probe_device device = device_of(b);
@@ -51,10 +50,10 @@ hg_status hg_backend_trust(hg_backend *b) {
     hg_blob_cache *cache = NULL;
     hg_probe_result result;
     hg_probe_device device = device_of(b);
-    b->own_caps.kir.subnormals = true; /* devices that promise nothing often keep them (lavapipe): the probe sees */
+    b->own_caps.tiers[0].kir.subnormals = true; /* devices that promise nothing often keep them (lavapipe): the probe sees */
     HG_TRY(hg_blob_cache_open(b->cache_path, b->config.cache_bytes, &cache));
     hg_status status = hg_probe_run_cached(&device, cache, &result);
     hg_blob_cache_close(cache);
-    if (status == HG_OK) hg_probe_apply(&result, &b->own_caps.kir);
+    if (status == HG_OK) hg_probe_apply(&result, &b->own_caps.tiers[0].kir);
     return status;
 }

@@ -10,8 +10,9 @@
 #include "kir/analysis/prove.h"
 #include "probe/probe.h"
 #include "runtime/client.h"
+#include "code/code.h"
 #include "runtime/dispatch.h"
-#include "runtime/profile.h"
+#include "profile/profile.h"
 #include <hologram/backend.h>
 
 /* A buffer or a pool. */
@@ -68,18 +69,14 @@ struct hg_context {
     bool state_pending; /* a launch may have written the pending part */
 };
 
-/* What the runtime keeps of a kernel module after the driver compiled it. */
+/* A kernel: its code, and what launches must give it. */
 typedef struct hg_kernel {
-    hg_driver_kernel *code; /* NULL on devices that run device forms: */
-    hg_variants *variants;  /* NULL on all others */
-    kir_module *high;       /* before legalisation, */
-    kir_prover *prover;     /* which launches are checked with; NULL: they are not */
+    hg_code_set *code;  /* owns the kernel's form of before legalisation too */
+    kir_prover *prover; /* which launches in device form are checked with; NULL: they are not */
     uint32_t input_count, slot_count;
     kir_input *inputs;
     kir_slot *slots;
     bool has_open, uses_class;
-    bool unbounded;      /* a loop or a call whose length nobody knows */
-    uint64_t work;       /* operations of one lane without loops */
     char name[64];       /* for profiles; cut */
     uint32_t first_inst; /* of the source, + 1; 0: none */
 } hg_kernel;
@@ -121,6 +118,7 @@ typedef struct hg_bound_kernel {
     bool has_state;         /* one of them is HG_SLOT_STATE */
     uint8_t *aliases;       /* alias signature; NULL below two slots */
     hg_submission dispatch; /* device forms: what launches have in common */
+    hg_code *code;          /* of a tier with several codes: the last launch's; NULL: none */
     uint64_t *proved;       /* inputs and sizes of slots that `proven` is about; NULL: none so far */
     bool proven;            /* no access can leave its bounds */
 } hg_bound_kernel;
@@ -148,6 +146,7 @@ struct hg_binding {
     bool guarded;               /* looks up handles while it runs */
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
+    bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
     bool timed;                /* simple: long enough to need a deadline */
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
@@ -158,7 +157,6 @@ struct hg_binding {
 /* ---- config.c ---- */
 /* The directory that cache_dir means, to be freed; "" for none. */
 hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
-hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
 
 /* ---- backend_select.c ---- */
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
@@ -237,9 +235,10 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
 hg_executable *hg_executable_retain(hg_executable *e);
 /* The kernels of its plan, whose modules go. After a failure hg_executable_destroy frees what there is. */
 hg_status hg_executable_compile(hg_backend *b, hg_executable *e) HG_NODISCARD;
-/* Lowers a simplified module for the device and compiles it. The caller frees *kernel (zero before) also after failure. */
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, hg_kernel *kernel) HG_NODISCARD;
-void hg_kernel_free(hg_backend *b, hg_kernel *kernel);
+/* A kernel of a module, which it takes over, also after failure; code that any launch needs is compiled. checked: launches are looked at
+ * for accesses that cannot leave their bounds. The caller frees *kernel (zero before) also after failure. */
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, hg_kernel *kernel) HG_NODISCARD;
+void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */
 /* Performs a step that the driver does not do itself, and waits for it. */

@@ -4,7 +4,7 @@
 #define HG_RUNTIME_SUBALLOC_H
 
 #include "base/thread.h"
-#include "runtime/driver.h"
+#include "driver/driver.h"
 
 typedef struct hg_span hg_span;   /* a piece of a chunk, taken or free */
 typedef struct hg_chunk hg_chunk; /* an arena that is divided */

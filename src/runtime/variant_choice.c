@@ -1,5 +1,5 @@
-/* Which variant of a kernel a launch runs: FLAT or a group a block, the size of a group, what the code may take for granted.
- * Must not know: how variants are made. */
+/* Which code of a kernel a launch in device form runs: FLAT or a group a block, the size of a group, what the code may take for granted.
+ * Must not know: how code is made. */
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
@@ -22,13 +22,13 @@ static bool fits_group(const hg_device_caps *caps, const uint32_t block[3], uint
     return lanes <= caps->max_block_lanes;
 }
 
-static uint64_t group_bytes(const hg_variants *v, const hg_driver_launch *l, bool slot) {
+static uint64_t group_bytes(const hg_code_set *v, const hg_driver_launch *l, bool slot) {
     return v->needs_blocks ? KIR_SHARED_RESERVED + (slot ? 0 : l->shared_bytes) : 0;
 }
 
 /* Whether all memory of a launch is near enough to the start of its arena. */
 static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
-    uint64_t most = d->variants->caps->bound_bytes;
+    uint64_t most = d->set->caps->bound_bytes;
     for (uint32_t i = 0; i < l->slot_count; i++)
         if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
     return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
@@ -36,22 +36,23 @@ static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
 
 enum { SMALL_BLOCK = 32 }; /* blocks of fewer lanes would leave much of a group's hardware idle */
 
-static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_variant_key *key, uint32_t group[3]) {
-    const hg_device_caps *caps = d->variants->caps;
-    bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->variants->needs_blocks;
-    blocks |= d->variants->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
+static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_code_key *key, uint32_t group[3]) {
+    const hg_device_caps *caps = d->set->caps;
+    bool fits = fits_group(caps, l->block, d->block_lanes), blocks = d->set->needs_blocks;
+    blocks |= d->set->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
     bool whole = trim(d, l);
     memset(key, 0, sizeof *key);
+    key->tier = d->tier;
     key->form = blocks ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
-    key->bound = d->variants->bindable && within_bindings(d, l);
+    key->bound = d->set->bindable && within_bindings(d, l);
     group[0] = caps->flat_group ? caps->flat_group : 64;
     group[1] = group[2] = 1;
     if (blocks) {
         key->whole_blocks = whole;
-        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->variants, l, false) > caps->max_shared_bytes;
-        if (caps->serial_groups && d->variants->needs_blocks && !(fits && d->variants->plain_barriers && proven && whole)) {
+        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->set, l, false) > caps->max_shared_bytes;
+        if (caps->serial_groups && d->set->needs_blocks && !(fits && d->set->plain_barriers && proven && whole)) {
             key->alone = 1;
             key->fold = (uint32_t)d->block_lanes;
             group[0] = 1;
@@ -64,24 +65,24 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
             group[0] = hg_ceil_div(d->block_lanes, key->fold);
         }
     }
-    if (!caps->static_groups && !(d->variants->needs_blocks && fits)) return; /* the code may depend on the block's size */
+    if (!caps->static_groups && !(d->set->needs_blocks && fits)) return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
-    key->group_memory = group_bytes(d->variants, l, key->shared_is_slot);
+    key->group_memory = group_bytes(d->set, l, key->shared_is_slot);
 }
 
 hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven) {
-    hg_variant_key key;
+    hg_code_key key;
     uint32_t group[3];
     d->block_lanes = 1;
     for (int i = 0; i < 3; i++) d->block_lanes *= l->block[i] ? l->block[i] : 1;
     choose(d, l, proven, &key, group);
-    uint64_t memory = group_bytes(d->variants, l, key.shared_is_slot);
-    if (!d->variant || memcmp(&d->variant->key, &key, sizeof key) != 0) {
-        hg_variant *v = NULL;
+    uint64_t memory = group_bytes(d->set, l, key.shared_is_slot);
+    if (!d->code || memcmp(&d->code->key, &key, sizeof key) != 0) {
+        hg_code *v = NULL;
         uint64_t start = hg_clock_ns();
-        HG_TRY(hg_variant_get(d->variants, &key, group, memory, &v));
-        hg_variant_release(d->variants, d->variant);
-        d->variant = v;
+        HG_TRY(hg_code_get(d->set, &key, group, memory, &v));
+        hg_code_release(d->set, d->code);
+        d->code = v;
         d->compile_ns = hg_clock_ns() - start;
         hg_free(d->record);
         hg_free(d->slots);
@@ -90,11 +91,11 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
         if (!d->record || !d->slots) return hg_fail_memory();
     }
     memcpy(d->command.group, group, sizeof group);
-    d->command.kernel = d->variant->code;
-    d->command.group_memory = d->variant->layout.uses_group_memory ? memory : 0;
+    d->command.kernel = d->code->kernel;
+    d->command.group_memory = d->code->layout.uses_group_memory ? memory : 0;
     d->command.record = d->record;
-    d->command.record_bytes = d->variant->layout.record_bytes;
+    d->command.record_bytes = d->code->layout.record_bytes;
     d->command.slots = d->slots;
-    d->command.slot_count = d->variant->slot_count;
+    d->command.slot_count = d->code->slot_count;
     return HG_OK;
 }

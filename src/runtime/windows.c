@@ -14,7 +14,7 @@
 
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
-    const hg_variants *v = d->variants;
+    const hg_code_set *v = d->set;
     uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), all;
     if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
     if (!v->unbounded)
@@ -27,10 +27,10 @@ void hg_window_measure(hg_submission *d) {
     uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = lanes < LARGEST_WINDOW / 16 ? lanes * 16 : LARGEST_WINDOW;
     d->window = next < least ? least : next > most ? most : next;
     if (d->window > LARGEST_WINDOW) d->window = LARGEST_WINDOW;
-    hg_atomic_store(&d->variants->lane_ps, ps ? ps : 1, HG_RELAXED);
+    hg_atomic_store(&d->set->lane_ps, ps ? ps : 1, HG_RELAXED);
 }
 
-static bool has_field(const hg_variant *v, uint8_t kind, uint32_t index) {
+static bool has_field(const hg_code *v, uint8_t kind, uint32_t index) {
     for (uint32_t i = 0; i < v->field_count; i++)
         if (v->fields[i].field.kind == kind && v->fields[i].field.index == index) return true;
     return false;
@@ -38,7 +38,7 @@ static bool has_field(const hg_variant *v, uint8_t kind, uint32_t index) {
 
 /* Lanes [first, first + count) as groups in two dimensions. */
 static uint64_t cut_flat(hg_submission *d) {
-    const hg_device_caps *caps = d->variants->caps;
+    const hg_device_caps *caps = d->set->caps;
     uint64_t count = d->end - d->first, group = d->command.group[0];
     uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
@@ -46,7 +46,7 @@ static uint64_t cut_flat(hg_submission *d) {
     if (count > most * group) count = most * group;
     if (count > d->end - d->first) count = d->end - d->first;
     for (uint32_t i = 0; i < 6; i++) {
-        uint64_t left = has_field(d->variant, KIR_FIELD_DIGIT, i) ? UINT32_MAX - hg_launch_digit(d, d->first, i) : UINT64_MAX;
+        uint64_t left = has_field(d->code, KIR_FIELD_DIGIT, i) ? UINT32_MAX - hg_launch_digit(d, d->first, i) : UINT64_MAX;
         if (count > left) count = left;
     }
     uint64_t groups = (count + group - 1) / group, x = groups < caps->max_groups[0] ? groups : caps->max_groups[0];
@@ -63,7 +63,7 @@ static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
 
 /* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a part of one row. */
 static uint64_t cut_box(hg_submission *d) {
-    const hg_device_caps *caps = d->variants->caps;
+    const hg_device_caps *caps = d->set->caps;
     const uint32_t *extent = d->extent;
     uint32_t *groups = d->command.groups;
     uint64_t budget = d->window / d->block_lanes, row = extent[0], plane = row * extent[1];

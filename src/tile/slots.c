@@ -337,6 +337,7 @@ static void set_width(tile_kernel *k) {
     uint32_t width = TILE_MAX_WIDTH;
     while (width > TILE_MIN_WIDTH && k->lane_bytes * width > TILE_BUDGET) width /= 2;
     while (!k->has_loop && width >= TILE_MAX_WIDTH && width < LONG_WIDTH && k->lane_bytes * width * 2 <= LONG_BUDGET) width *= 2;
+    while (k->options.max_width >= TILE_MIN_WIDTH && width > k->options.max_width) width /= 2;
     k->width = width;
 }
 

@@ -3,7 +3,7 @@
 #define HG_TESTS_DEVICE_SUPPORT_H
 
 #include "emit/emit.h"
-#include "runtime/driver.h"
+#include "driver/driver.h"
 #include "test.h"
 #include "kir/builder.h"
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * other queues is the runtime's business.
  * Must not know: programs, handles. */
 #include "base/thread.h"
-#include "runtime/driver.h"
+#include "driver/driver.h"
 #include "tile/tile.h"
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +76,17 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     if (!d) return hg_fail_memory();
     d->expands = hg_pretends(options->pretend, "expand");
     d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races};
-    tile_caps(poor, &d->caps.kir);
+    d->caps.tier_count = 1;
+    d->caps.tiers[0].name = "tile interpreter";
+    tile_caps(poor, &d->caps.tiers[0].kir);
+    bool at_once = hg_pretends(options->pretend, "second-tier");
+    if (at_once || hg_pretends(options->pretend, "tiers")) { /* what a compiler would be: other code with the same bits, after a while */
+        d->caps.tier_count = 2;
+        d->caps.tiers[1] = d->caps.tiers[0];
+        d->caps.tiers[1].name = "tile interpreter, narrow";
+        d->caps.tiers[1].by_aliases = true;
+        d->caps.tiers[1].from_launch = at_once ? 0 : 2;
+    }
     d->caps.host_memory = d->caps.can_import = d->caps.can_wait = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
     d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -279,10 +289,14 @@ static hg_status event_wait(hg_driver_event *event) {
 
 /* ---- code ---- */
 
-static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+enum { NARROW = 16 }; /* lanes of a tile of the pretended second tier */
+
+static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
+    tile_options options = device->options;
+    if (tier) options.max_width = NARROW;
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    hg_status status = tile_compile(module, &device->options, &k->code);
+    hg_status status = tile_compile(module, &options, &k->code);
     if (status != HG_OK)
         hg_free(k);
     else

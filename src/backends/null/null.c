@@ -1,6 +1,6 @@
 /* The null backend: a device that keeps memory and computes nothing. It is the template for a new backend (README.md here) and the
  * measure of the runtime's own cost. Copies work; launches and steps succeed without touching memory. */
-#include "runtime/driver.h"
+#include "driver/driver.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +38,12 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 /* What the device does natively. All true: kernels arrive as high-level as they can. */
 static void fill_caps(hg_device_caps *caps) {
     memset(caps, 0, sizeof *caps);
-    caps->kir.i8 = caps->kir.i16 = caps->kir.i64 = caps->kir.f64 = caps->kir.fma32 = caps->kir.fma64 = true;
-    caps->kir.subnormals = caps->kir.half = true;
-    caps->kir.name = "null";
+    caps->tier_count = 1;
+    caps->tiers[0].name = "nothing";
+    caps->tiers[0].kir.i8 = caps->tiers[0].kir.i16 = caps->tiers[0].kir.i64 = caps->tiers[0].kir.f64 = caps->tiers[0].kir.fma32 =
+        caps->tiers[0].kir.fma64 = true;
+    caps->tiers[0].kir.subnormals = caps->tiers[0].kir.half = true;
+    caps->tiers[0].kir.name = "null";
     caps->can_import = caps->can_wait = true;
     caps->max_slots = UINT32_MAX;
     caps->max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -132,8 +135,9 @@ static hg_status event_query(hg_driver_event *event, bool *done) {
 
 static hg_status event_wait(hg_driver_event *event) { return event->status; }
 
-static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
     (void)device;
+    (void)tier;
     HG_TRY(kir_verify(module));
     *kernel = hg_calloc(1, sizeof **kernel);
     return *kernel ? HG_OK : hg_fail_memory();

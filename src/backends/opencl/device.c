@@ -93,9 +93,9 @@ static void numeric_caps(cl_device_id id, const char *extensions, const char *pr
 static void memory_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
     bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
     kir_device_target *t = &caps->target;
-    t->i64 = t->memory64 = t->shared64 = caps->kir.i64;
+    t->i64 = t->memory64 = t->shared64 = caps->tiers[0].kir.i64;
     t->memory8 = t->memory16 = t->shared8 = t->shared16 = true;
-    t->atomic64 = t->shared_atomic64 = atomics && caps->kir.i64 && !hg_pretends(pretend, "no-atomic64");
+    t->atomic64 = t->shared_atomic64 = atomics && caps->tiers[0].kir.i64 && !hg_pretends(pretend, "no-atomic64");
     caps->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     caps->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     caps->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
@@ -136,20 +136,22 @@ static void group_caps(cl_device_id id, hg_device_caps *caps) {
 
 static void fill_caps(const found_device *found, const char *extensions, const char *pretend, hg_device *d) {
     hg_device_caps *caps = &d->caps;
-    numeric_caps(found->id, extensions, pretend, &caps->kir);
+    numeric_caps(found->id, extensions, pretend, &caps->tiers[0].kir);
     memory_caps(found->id, extensions, pretend, caps);
     group_caps(found->id, caps);
     d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
                  opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
-    caps->device_form = caps->asynchronous = caps->can_wait = caps->exact = true;
+    caps->tier_count = 1;
+    caps->tiers[0].name = "device form";
+    caps->tiers[0].device_form = caps->asynchronous = caps->can_wait = caps->exact = true;
     caps->serial_groups = d->host_memory;
     caps->can_import = d->host_memory;
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;
     caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
-             caps->kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
+             caps->tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
     char platform[80], name[64], driver[32];
     platform_text(found->platform, platform, sizeof platform);
     short_text(found->id, CL_DEVICE_NAME, name, sizeof name);

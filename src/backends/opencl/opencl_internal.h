@@ -9,7 +9,7 @@
 #include "base/library.h"
 #include "base/thread.h"
 #include "emit/emit.h"
-#include "runtime/driver.h"
+#include "driver/driver.h"
 
 #if defined(__has_include)
 #if __has_include(<CL/cl.h>)

@@ -135,7 +135,7 @@ static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
 
 static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     const VkPhysicalDeviceFeatures *v10 = &f->features.features;
-    kir_caps *k = &caps->kir;
+    kir_caps *k = &caps->tiers[0].kir;
     k->name = "vulkan";
     k->i8 = f->f12.shaderInt8;
     k->i16 = v10->shaderInt16;
@@ -161,7 +161,9 @@ static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
 static void fill_caps(const vk_facts *f, hg_device *d) {
     hg_device_caps *caps = &d->caps;
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
-    caps->device_form = caps->asynchronous = caps->static_groups = caps->can_wait = caps->exact = true;
+    caps->tier_count = 1;
+    caps->tiers[0].name = "device form";
+    caps->tiers[0].device_form = caps->asynchronous = caps->static_groups = caps->can_wait = caps->exact = true;
     caps->target.addressed = f->f12.bufferDeviceAddress;
     fill_kernel_caps(f, caps);
     fill_memory(f, d, caps);

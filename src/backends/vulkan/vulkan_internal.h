@@ -8,7 +8,7 @@
 #include "base/library.h"
 #include "base/thread.h"
 #include "emit/emit.h"
-#include "runtime/driver.h"
+#include "driver/driver.h"
 #if __has_include(<vulkan/vulkan_core.h>)
 #define HG_HAS_VULKAN 1 /* else every file of the folder is empty and the driver table says why it has no device */
 #define VK_NO_PROTOTYPES

@@ -14,17 +14,6 @@ typedef struct inliner {
     uint32_t var_count;
 } inliner;
 
-/* The copying pass forgets where an atomic's high half goes. */
-static bool keep_high(rewrite_pass *p, const kir_value *v) {
-    if (v->op != KIR_ATOMIC || !v->u.mem.high) return false;
-    kir_value *args[16];
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(p, v, i);
-    kir_value *copy = rewrite_copy_with(p, v, v->type, v->nargs, args);
-    copy->u.mem.high = p->vars[v->u.mem.high->id].v[0];
-    rewrite_set(p, v, copy);
-    return true;
-}
-
 static void find_barriers(inliner *x) {
     for (bool changed = true; changed;) {
         changed = false;
@@ -186,8 +175,7 @@ static void inline_call(inliner *x, kir_value *v) {
 }
 
 hg_status device_inline(const kir_module *in, kir_module **out) {
-    static const rewrite_rules RULES = {.lower = keep_high};
-    HG_TRY(rewrite_run(in, NULL, &RULES, NULL, out));
+    HG_TRY(kir_copy(in, out));
     inliner x = {.m = *out};
     x.barrier = hg_calloc((size_t)x.m->function_count + 1, sizeof *x.barrier);
     x.var_count = x.m->var_count;

@@ -175,7 +175,7 @@ static hg_driver_command call_kernel(hg_device *d, call *c, hg_driver_kernel *k,
 
 static void test_caps(const hg_device *d, const char *pretend) {
     const hg_device_caps *caps = driver->device_caps(d);
-    CHECK(caps->device_form && caps->asynchronous && caps->static_groups && caps->identity[0]);
+    CHECK(caps->tiers[0].device_form && caps->asynchronous && caps->static_groups && caps->identity[0]);
     CHECK(caps->max_arena_bytes >= UINT64_C(64) << 20 && caps->arena_bytes && caps->arena_bytes <= caps->max_arena_bytes);
     CHECK(caps->max_block_lanes >= 128 && caps->max_groups[0] >= 65535 && caps->flat_group && caps->flat_group <= caps->max_block_lanes);
     if (strstr(pretend, "descriptors")) CHECK(!caps->target.addressed && caps->target.max_arenas && caps->max_slots < UINT32_MAX);

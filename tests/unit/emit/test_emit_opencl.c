@@ -255,7 +255,7 @@ static void test_operations(device_fixture *d, uint8_t type, const char *name) {
     operations *o = malloc(sizeof *o);
     build_operations(o, type, name);
     check_module(&o->kernel);
-    if (d && (type != HG_TYPE_F64 || d->caps->kir.f64)) {
+    if (d && (type != HG_TYPE_F64 || d->caps->tiers[0].kir.f64)) {
         uint8_t *operands = calloc(LANES, OPERAND_BYTES), *results = calloc(LANES, MOST_OPS * 8);
         for (uint32_t i = 0; i < LANES; i++) {
             uint64_t x[3] = {edge(type, i % EDGES), edge(type, i / EDGES), edge(type, (i * 7 + i / EDGES) % EDGES)};

@@ -1,6 +1,6 @@
 /* Profiles: what is recorded, totals beyond the bound, one trace for several backends, threads, files that cannot be written. */
 /* test: labels=threads */
-#include "runtime/profile.h"
+#include "profile/profile.h"
 #include "support/runtime_support.h"
 #include <pthread.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
  * Waiting: event_wait waits. So does arena_alloc where the device itself must zero the memory. queue_submit returns while the device works,
  * except that it may wait for earlier work of its queue: for a free place among what is in flight, before a copy from host memory that
  * earlier work still writes, before HG_CMD_HOST_CALL, and for `waits` whose bytes the host must fetch first. */
-#ifndef HG_RUNTIME_DRIVER_H
-#define HG_RUNTIME_DRIVER_H
+#ifndef HG_DRIVER_DRIVER_H
+#define HG_DRIVER_DRIVER_H
 
 #include "kir/device/device.h"
 #include <hologram/backend.h>
@@ -19,9 +19,23 @@ typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 
+/* A way in which a device runs kernels. A kernel keeps its form of before legalisation and gets code for a tier when a launch asks for it:
+ * the first tier from the first launch on, the others once the kernel was launched often. All give the same bits. */
+typedef struct hg_tier_caps {
+    const char *name;
+    kir_caps
+        kir; /* what its kernels may contain, after the numeric probe. Tiers of a device agree in i64: a kernel has the same inputs in all */
+    bool device_form; /* its kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and
+                             kernel_create */
+    bool by_aliases;  /* code for each alias signature; never of the first tier where that is no device form */
+    uint64_t from_launch; /* launches of a kernel after which this tier runs it; 0 of the first */
+} hg_tier_caps;
+enum { HG_MAX_TIERS = 2 };
+
 /* Capabilities after the numeric probe. */
 typedef struct hg_device_caps {
-    kir_caps kir;     /* what kernels may contain */
+    hg_tier_caps tiers[HG_MAX_TIERS]; /* the later, the faster its code and the longer its compiler takes */
+    uint32_t tier_count;
     bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
     bool can_import, can_wait;
     uint32_t max_slots; /* direct buffers of a kernel */
@@ -29,8 +43,7 @@ typedef struct hg_device_caps {
     uint64_t max_shared_bytes;
     uint64_t memory_bytes;
     bool exact;
-    /* Devices that run kernels in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
-    bool device_form;
+    /* Devices with a tier of device forms: */
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
     bool static_groups; /* group size and group memory are part of the code */
     bool
@@ -49,6 +62,12 @@ typedef struct hg_device_caps {
     char identity[192];       /* driver, device and versions: part of every cache key; "" when unknown */
 } hg_device_caps;
 
+static inline bool hg_has_device_form(const hg_device_caps *caps) {
+    for (uint32_t i = 0; i < caps->tier_count; i++)
+        if (caps->tiers[i].device_form) return true;
+    return false;
+}
+
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
     bool check_races;
@@ -59,6 +78,7 @@ typedef struct hg_driver_options {
 
 /* Whether a word is in the list of options->pretend. A new word needs a line in pretend.def. */
 bool hg_pretends(const char *pretend, const char *word);
+hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
 typedef struct hg_range {
@@ -115,6 +135,7 @@ typedef struct hg_driver_step {
 /* Code for code_create. The module and the layout are not kept. */
 typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
+    uint32_t tier;
     const kir_device_layout *layout;
     kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
@@ -186,9 +207,10 @@ typedef struct hg_driver {
     hg_status (*event_query)(hg_driver_event *event, bool *done);
     hg_status (*event_wait)(hg_driver_event *event); /* optional: NULL where the host cannot block */
     void (*device_poll)(hg_device *device);          /* optional */
-    /* code: the module is legalised for caps.kir by the runtime; not kept */
-    hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
-    hg_status (*code_create)(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel); /* caps.device_form: instead */
+    /* code: the module is legalised for the tier by the runtime; not kept */
+    hg_status (*kernel_create)(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel);
+    hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
+                             hg_driver_kernel **kernel); /* a tier of device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* native steps: HG_CMD_STEP is submitted only when supported */
     bool (*step_supported)(const hg_device *device, const hg_driver_step *step);

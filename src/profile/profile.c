@@ -1,6 +1,6 @@
 /* The recorder: events in one growing array under a lock, names kept once, totals by kind and name.
  * Requires: spans of one thread nest, as calls do. */
-#include "runtime/profile.h"
+#include "profile/profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

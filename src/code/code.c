@@ -1,0 +1,232 @@
+/* Code by key: what there is, what is being made, and by whom. Must not know: what a device form is. */
+#include "code/code_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a device with static groups must not fill memory */
+
+/* ---- the set ---- */
+
+static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, kir_module **low) {
+    const hg_device_caps *caps = set->caps;
+    kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->tiers[tier].kir, .verify = set->verify};
+    return kir_pipeline_run(&c, first, KIR_STAGE_LOW, set->high, low);
+}
+
+hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) {
+    hg_code_set *s = hg_calloc(1, sizeof *s);
+    if (!s) return hg_fail_memory();
+    s->driver = options->driver;
+    s->device = options->device;
+    s->caps = options->caps;
+    s->profile = options->profile;
+    s->verify = options->verify;
+    s->high = high;
+    snprintf(s->name, sizeof s->name, "%s", high->name);
+    hg_status status = lower(s, 0, KIR_STAGE_KERNEL, &s->tiers[0].low);
+    if (status != HG_OK) {
+        hg_free(s);
+        return status;
+    }
+    hg_mutex_init(&s->lock);
+    hg_cond_init(&s->changed);
+    hg_code_note(s, s->tiers[0].low);
+    *set = s;
+    return HG_OK;
+}
+
+static void destroy(hg_code_set *set, hg_code *c) {
+    if (c->kernel) set->driver->kernel_destroy(c->kernel);
+    hg_code_free_form(c);
+    hg_free(c);
+}
+
+void hg_code_release(hg_code_set *set, hg_code *c) {
+    if (c && hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL) == 0) destroy(set, c);
+}
+
+void hg_code_set_destroy(hg_code_set *set) {
+    if (!set) return;
+    while (set->first) {
+        hg_code *next = set->first->next;
+        hg_code_release(set, set->first);
+        set->first = next;
+    }
+    for (int i = 0; i < HG_MAX_TIERS; i++) kir_module_destroy(set->tiers[i].low);
+    kir_module_destroy(set->high);
+    hg_cond_destroy(&set->changed);
+    hg_mutex_destroy(&set->lock);
+    hg_free(set);
+}
+
+/* ---- tiers ---- */
+
+static bool has_one_code(const hg_tier_caps *t) { return !t->device_form && !t->by_aliases; }
+
+uint8_t hg_code_next_tier(hg_code_set *set) {
+    if (set->caps->tier_count < 2) return 0;
+    uint64_t launches = hg_atomic_fetch_add(&set->launches, 1, HG_RELAXED);
+    for (uint32_t t = set->caps->tier_count - 1; t > 0; t--)
+        if (launches >= set->caps->tiers[t].from_launch && !hg_atomic_load(&set->tiers[t].given_up, HG_RELAXED)) return (uint8_t)t;
+    return 0;
+}
+
+void hg_code_give_up(hg_code_set *set, uint8_t tier) { hg_atomic_store(&set->tiers[tier].given_up, 1, HG_RELAXED); }
+
+uint64_t hg_code_alias_digest(const uint8_t *aliases, uint32_t slot_count) {
+    uint64_t pairs = slot_count < 2 || !aliases ? 0 : hg_alias_pair(0, slot_count), digest = 0;
+    for (uint64_t i = 0; i < pairs; i++) digest = digest * UINT64_C(0x9E3779B97F4A7C15) + aliases[i];
+    return digest;
+}
+
+/* ---- making code, without a lock ---- */
+
+/* The tier's module; made by the first who needs it, while others wait. */
+static hg_status tier_module(hg_code_set *set, uint8_t tier) {
+    hg_code_tier *t = &set->tiers[tier];
+    hg_status status = HG_OK;
+    hg_mutex_lock(&set->lock);
+    while (t->lowering) hg_cond_wait(&set->changed, &set->lock);
+    if (!t->low) {
+        kir_module *low = NULL;
+        t->lowering = true;
+        hg_mutex_unlock(&set->lock);
+        status = lower(set, tier, KIR_STAGE_LEGAL, &low);
+        hg_mutex_lock(&set->lock);
+        t->lowering = false;
+        t->low = low;
+        hg_cond_broadcast(&set->changed);
+    }
+    hg_mutex_unlock(&set->lock);
+    return status;
+}
+
+/* A module of the tier that nobody else uses: passes write ids and facts into what they read. */
+static hg_status own_module(hg_code_set *set, uint8_t tier, kir_module **m) {
+    kir_module *copy = NULL;
+    HG_TRY(tier_module(set, tier));
+    HG_TRY(kir_copy(set->tiers[tier].low, &copy));
+    kir_compilation c = {.verify = set->verify};
+    hg_status status = kir_pipeline_run(&c, KIR_STAGE_LOW, KIR_STAGE_LOW, copy, m); /* uniformity: copies have none */
+    if (status != HG_OK) kir_module_destroy(copy);
+    return status;
+}
+
+static hg_status compile_plain(hg_code_set *set, hg_code *c, const kir_module *m) {
+    uint64_t start = hg_profile_start(set->profile);
+    hg_status status = set->driver->kernel_create(set->device, c->key.tier, m, &c->kernel);
+    hg_code_record(set, "driver", start);
+    return status;
+}
+
+static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory) {
+    kir_module *m = NULL;
+    uint64_t start = hg_clock_ns();
+    HG_TRY(own_module(set, c->key.tier, &m));
+    hg_status status = hg_code_in_device_form(set, c->key.tier) ? hg_code_compile_form(set, c, m, group, group_memory)
+                                                                : compile_plain(set, c, m);
+    kir_module_destroy(m);
+    c->compile_ns = hg_clock_ns() - start;
+    return status;
+}
+
+/* ---- asking ---- */
+
+/* Under the lock: takes the code of a key out of the list; NULL: there is none. */
+static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
+    for (hg_code **at = &set->first; *at; at = &(*at)->next) {
+        hg_code *c = *at;
+        if (memcmp(&c->key, key, sizeof *key) != 0) continue;
+        *at = c->next;
+        return c;
+    }
+    return NULL;
+}
+
+static void link_first(hg_code_set *set, hg_code *c) {
+    c->next = set->first;
+    set->first = c;
+}
+
+/* Under the lock: room for one more. Code that is being made stays, and so does what a tier has only one of. */
+static void drop_last(hg_code_set *set) {
+    hg_code **last = NULL;
+    for (hg_code **at = &set->first; *at; at = &(*at)->next)
+        if ((*at)->ready && set->tiers[(*at)->key.tier].only != *at) last = at;
+    if (!last) return;
+    hg_code *c = *last;
+    *last = c->next;
+    set->count--;
+    hg_code_release(set, c);
+}
+
+static hg_code *new_code(const hg_code_key *key) {
+    hg_code *c = hg_calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->key = *key;
+    c->references = 2; /* the list, and who asked */
+    return c;
+}
+
+hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory, hg_code **code) {
+    hg_code *c;
+    hg_mutex_lock(&set->lock);
+    while ((c = unlink_found(set, key)) != NULL) {
+        link_first(set, c);
+        if (c->ready) {
+            hg_atomic_fetch_add(&c->references, 1, HG_RELAXED);
+            hg_mutex_unlock(&set->lock);
+            *code = c;
+            return HG_OK;
+        }
+        hg_cond_wait(&set->changed, &set->lock);
+    }
+    c = new_code(key);
+    if (c) {
+        if (set->count >= MAX_CODES) drop_last(set);
+        link_first(set, c);
+        set->count++;
+    }
+    hg_mutex_unlock(&set->lock);
+    if (!c) return hg_fail_memory();
+    hg_status status = compile(set, c, group, group_memory);
+    hg_mutex_lock(&set->lock);
+    c->ready = true;
+    if (status != HG_OK) {
+        (void)unlink_found(set, key);
+        set->count--;
+        c->references = 0; /* nobody but us has seen it ready */
+    }
+    hg_cond_broadcast(&set->changed);
+    hg_mutex_unlock(&set->lock);
+    if (status != HG_OK)
+        destroy(set, c);
+    else
+        *code = c;
+    return status;
+}
+
+hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
+    const hg_device_caps *caps = set->caps;
+    hg_code_tier *t = &set->tiers[0];
+    if (!has_one_code(&caps->tiers[0])) return HG_OK;
+    hg_code *c = new_code(&(hg_code_key){0});
+    if (!c) return hg_fail_memory();
+    c->references = 1;
+    c->ready = true;
+    hg_status status = compile_plain(set, c, t->low); /* the set is not shared yet */
+    if (status != HG_OK) {
+        destroy(set, c);
+        return status;
+    }
+    link_first(set, c);
+    set->count++;
+    hg_atomic_store(&t->only, c, HG_RELEASE);
+    kir_module_destroy(t->low);
+    t->low = NULL;
+    if (caps->tier_count == 1 && !keep_high) {
+        kir_module_destroy(set->high);
+        set->high = NULL;
+    }
+    return HG_OK;
+}

@@ -1,0 +1,115 @@
+/* Compiled code of a kernel. One object a kernel is asked for code by key: the tier that runs it, what a launch lets the code take for
+ * granted, how its buffers lie to each other. It compiles ahead or when a launch asks, and never under a lock: who asks for other code of
+ * the kernel meanwhile does not wait.
+ * Must not know: programs, plans, handles, launches' memory, queues. */
+#ifndef HG_CODE_CODE_H
+#define HG_CODE_CODE_H
+
+#include "base/thread.h"
+#include "driver/driver.h"
+#include "profile/profile.h"
+
+/* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
+typedef struct hg_code_key {
+    uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
+    uint64_t aliases;      /* digest of the alias signature; 0 where the tier does not ask for it */
+    uint32_t fold, group[3];
+    uint8_t tier;
+    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, alone; /* device forms */
+} hg_code_key;
+
+/* A field of the launch record. */
+typedef struct hg_code_field {
+    kir_field field;
+    uint32_t offset; /* in the record */
+    uint8_t bytes;   /* 4 or 8 */
+    bool paired;     /* 4 bytes of a value whose other half is a field too */
+} hg_code_field;
+
+typedef struct hg_code {
+    struct hg_code *next;
+    hg_code_key key;
+    uint32_t references; /* atomic: the kernel's list, dispatches, bindings */
+    bool ready;          /* under the set's lock: false while somebody compiles it */
+    uint64_t compile_ns; /* what making it took */
+    int ran;             /* atomic: a dispatch of it is over */
+    hg_driver_kernel *kernel;
+    /* device forms */
+    kir_device_layout layout;
+    hg_code_field *fields;
+    uint32_t field_count;
+    kir_slot *slots;
+    uint32_t slot_count;
+    hg_arena messages; /* texts of the layout's sites */
+} hg_code;
+
+/* A tier of one kernel. */
+typedef struct hg_code_tier {
+    kir_module *low; /* what its code is made from; never compiled itself but for `only`. NULL: not made yet, or used up */
+    hg_code *only;   /* of a tier with one code for all launches; atomic */
+    bool lowering;   /* under the lock: somebody makes `low` */
+    int given_up;    /* atomic: its compiler failed, launches stay below */
+} hg_code_tier;
+
+/* The code of one kernel. */
+typedef struct hg_code_set {
+    const hg_driver *driver;
+    hg_device *device;
+    const hg_device_caps *caps;
+    char name[64];    /* of the kernel, cut */
+    kir_module *high; /* before legalisation; NULL once no tier will ask for it */
+    hg_code_tier tiers[HG_MAX_TIERS];
+    uint64_t launches; /* counted where there are several tiers; atomic */
+    hg_mutex lock;
+    hg_cond changed;
+    hg_code *first; /* the last used first */
+    uint32_t count;
+    hg_profile *profile; /* NULL: off */
+    bool verify;         /* kernel IR after each pass */
+    /* what launches in device form want to know of the kernel */
+    bool wants_blocks, needs_blocks;
+    bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
+    bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
+    bool unbounded;      /* a loop or a call whose length nobody knows */
+    uint64_t work;       /* operations of one lane without loops */
+    uint64_t lane_ps;    /* measured: picoseconds a lane; 0: unknown. Atomic */
+} hg_code_set;
+
+typedef struct hg_code_options {
+    const hg_driver *driver;
+    hg_device *device;
+    const hg_device_caps *caps;
+    hg_profile *profile;
+    bool verify;
+} hg_code_options;
+
+/* Takes `high` over on success; it is simplified and gets slots. Lowers it for the first tier (tiers[0].low) and compiles nothing. */
+hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) HG_NODISCARD;
+void hg_code_set_destroy(hg_code_set *set);
+
+/* Compiles the first tier now where it has one code for all launches, and frees what no later launch can ask for. keep_high: somebody else
+ * reads `high`. */
+hg_status hg_code_ahead(hg_code_set *set, bool keep_high) HG_NODISCARD;
+
+/* The tier for a launch that begins now, which is counted. */
+uint8_t hg_code_next_tier(hg_code_set *set);
+static inline bool hg_code_in_device_form(const hg_code_set *set, uint8_t tier) { return set->caps->tiers[tier].device_form; }
+/* Launches stay below this tier from now on: its compiler failed. */
+void hg_code_give_up(hg_code_set *set, uint8_t tier);
+
+/* The code of a key: found, made now, or waited for while another thread makes it. Retained; hg_code_release. group, group_memory: of the
+ * launch, for device forms (NULL, 0 else). */
+hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
+                      hg_code **code) HG_NODISCARD;
+void hg_code_release(hg_code_set *set, hg_code *code);
+
+/* The kernel of a tier that has one code for all launches; NULL where it must be asked for with hg_code_get. */
+static inline hg_driver_kernel *hg_code_only(const hg_code_set *set, uint8_t tier) {
+    const hg_code *only = hg_atomic_load(&set->tiers[tier].only, HG_ACQUIRE);
+    return only ? only->kernel : NULL;
+}
+
+/* Digest of an alias signature for a key; 0 for slots that are all distinct. */
+uint64_t hg_code_alias_digest(const uint8_t *aliases, uint32_t slot_count);
+
+#endif

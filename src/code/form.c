@@ -1,0 +1,134 @@
+/* Code in device form: what of a kernel decides which forms it can have, and the form that a key asks for.
+ * Must not know: who asks, other codes. */
+#include "code/code_internal.h"
+#include <string.h>
+
+/* Bindings are read in words: narrow accesses and 64-bit atomics would be dear. */
+static bool suits_bindings(const kir_value *v) {
+    if (!kir_is_access(v) || v->op == KIR_CHECK) return true;
+    bool atomic = v->op == KIR_ATOMIC;
+    return v->u.mem.bytes == 4 || (v->u.mem.bytes == 8 && !atomic) || (v->u.mem.space == KIR_SHARED && !atomic);
+}
+
+/* Memory as kernels of bindings see it. */
+static kir_device_target bound_target(kir_device_target t) {
+    t.addressed = t.memory8 = t.memory16 = t.memory64 = t.atomic64 = false;
+    return t;
+}
+
+/* What device compilers copy code for: a barrier behind a branch, and lanes that may not come. */
+static bool is_plain(const kir_module *m, const kir_function *f, const kir_value *v) {
+    if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC) return false;
+    return v->op != KIR_BARRIER || (f == m->functions && kir_in_loops_only(v));
+}
+
+void hg_code_note(hg_code_set *set, const kir_module *low) {
+    set->needs_blocks = low->uses_barrier || low->uses_shared;
+    set->wants_blocks = set->needs_blocks || kir_device_wants_blocks(low);
+    set->plain_barriers = !low->has_open;
+    set->bindable = set->caps->bound_bytes && low->slots.count <= set->caps->bound_slots && !low->has_open;
+    for (const kir_function *f = low->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            set->work++;
+            set->plain_barriers = set->plain_barriers && is_plain(low, f, v);
+            set->bindable = set->bindable && suits_bindings(v);
+            set->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
+        }
+}
+
+void hg_code_free_form(hg_code *c) {
+    kir_device_layout_free(&c->layout);
+    hg_arena_free(&c->messages);
+    hg_free(c->fields);
+    hg_free(c->slots);
+}
+
+/* ---- making one ---- */
+
+/* Field i is half of a value whose other half is a field too. */
+static bool is_paired(const kir_device_layout *layout, uint64_t i) {
+    const kir_field *f = &layout->fields.data[i];
+    for (uint64_t k = 0; k < layout->fields.count; k++) {
+        const kir_field *g = &layout->fields.data[k];
+        if (g->kind == f->kind && g->index == f->index && g->reach == f->reach && g->high != f->high) return true;
+    }
+    return false;
+}
+
+static hg_status keep_fields(hg_code *c, const kir_module *m) {
+    c->field_count = (uint32_t)c->layout.fields.count;
+    c->fields = hg_calloc(c->field_count + (size_t)1, sizeof *c->fields);
+    if (!c->fields) return hg_fail_memory();
+    if (m->inputs.count != c->field_count) return hg_fail(HG_ERROR_INTERNAL, "device form: fields and inputs differ in number");
+    for (uint32_t i = 0; i < c->field_count; i++)
+        c->fields[i] = (hg_code_field){.field = c->layout.fields.data[i],
+                                       .offset = m->inputs.data[i].index,
+                                       .bytes = m->inputs.data[i].type == HG_TYPE_U64 ? 8 : 4,
+                                       .paired = is_paired(&c->layout, i)};
+    return HG_OK;
+}
+
+static hg_status keep_slots(hg_code *c, const kir_module *m) {
+    c->slot_count = (uint32_t)m->slots.count;
+    c->slots = hg_calloc(c->slot_count + (size_t)1, sizeof *c->slots);
+    if (!c->slots) return hg_fail_memory();
+    if (c->slot_count) memcpy(c->slots, m->slots.data, c->slot_count * sizeof *c->slots);
+    return HG_OK;
+}
+
+/* The layout's messages live in the module, which goes. */
+static hg_status keep_messages(hg_code *c) {
+    for (uint64_t i = 0; i < c->layout.sites.count; i++) {
+        kir_fault_site *site = &c->layout.sites.data[i];
+        if (!site->message) continue;
+        site->message = hg_arena_text(&c->messages, site->message, strlen(site->message));
+        if (!site->message) return hg_fail_memory();
+    }
+    return HG_OK;
+}
+
+static hg_status create_kernel(const hg_code_set *set, const hg_driver_code *code, hg_code *c) {
+    uint64_t start = hg_profile_start(set->profile);
+    hg_status status = set->driver->code_create(set->device, code, &c->kernel);
+    if (start) hg_code_record(set, "driver", start);
+    return status;
+}
+
+static kir_device_options options_of(const hg_code_set *set, const hg_code_key *key, bool relaxed) {
+    const kir_device_target *whole = &set->caps->target;
+    kir_device_options options = {.target = key->bound ? bound_target(*whole) : *whole,
+                                  .form = key->form,
+                                  .small = key->small,
+                                  .whole_blocks = key->whole_blocks,
+                                  .proven = key->proven,
+                                  .shared_is_slot = key->shared_is_slot,
+                                  .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,
+                                  .fold = key->fold,
+                                  .alone = key->alone};
+    if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
+        memcpy(options.block, key->group, sizeof options.block);
+        options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;
+    }
+    return options;
+}
+
+hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory) {
+    kir_device_options options = options_of(set, &c->key, m->relaxed);
+    kir_compilation compilation = {.device = &options, .layout = &c->layout, .verify = set->verify};
+    kir_module *form = NULL;
+    uint64_t start = hg_profile_start(set->profile);
+    HG_TRY(kir_pipeline_run(&compilation, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, m, &form));
+    hg_status status = keep_fields(c, form);
+    if (status == HG_OK) status = keep_slots(c, form);
+    if (start) hg_code_record(set, "device form", start);
+    hg_driver_code code = {.module = form,
+                           .tier = c->key.tier,
+                           .layout = &c->layout,
+                           .target = options.target,
+                           .group = {group[0], group[1], group[2]},
+                           .group_memory = group_memory};
+    if (status == HG_OK) status = create_kernel(set, &code, c);
+    if (status == HG_OK) status = keep_messages(c);
+    kir_module_destroy(form);
+    return status;
+}
