@@ -9,23 +9,6 @@
 /* Labels of an IF: after it, its else part. Of a LOOP: after it, the next round, its head, its body. */
 enum { AFTER, ELSE = 1, NEXT_ROUND = 1, HEAD = 2, BODY = 3 };
 
-uint32_t spv_use(spirv *s, const kir_value *v) {
-    switch ((kir_op)v->op) {
-    case KIR_CONST: return spv_constant(s, v->type, v->u.imm);
-    case KIR_PARAM: return s->params[v->u.imm];
-    case KIR_INPUT: {
-        uint8_t type = s->module->inputs.data[v->u.imm].type;
-        uint32_t id = spv_input(s, (uint32_t)v->u.imm);
-        if (v->type == type) return id;
-        if (kir_type_bits(v->type) == kir_type_bits(type)) return spv_bitcast(s, v->type, type, id);
-        if (kir_type_is_float(v->type) || v->type == KIR_BOOL) spv_unsupported(s, "a field of another type");
-        return spv_convert_uint(s, v->type, type, id);
-    }
-    case KIR_ID: return spv_device_id(s, (uint32_t)v->u.imm);
-    default: return s->ids[v->id];
-    }
-}
-
 /* ---- functions ---- */
 
 static uint32_t function_id(spirv *s, const kir_function *f) {

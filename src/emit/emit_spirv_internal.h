@@ -125,22 +125,24 @@ void spv_capability(spirv *s, uint32_t capability);
 void spv_name(spirv *s, uint32_t id, const char *name);
 void spv_renumber(uint32_t *words, uint64_t count, uint32_t *map, uint32_t *bound);
 
+/* ---- emit_spirv_use.c ---- */
+uint32_t spv_use(spirv *s, const kir_value *v); /* as an operand */
+uint32_t spv_input(spirv *s, uint32_t index);   /* a field of the record as module->inputs types it, read at the function's top */
+uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value);
+uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value); /* zero-extends or cuts */
+void spv_decorate_block(spirv *s, uint32_t id, bool coherent);
+uint32_t spv_bound_variable(spirv *s, uint32_t type, uint32_t binding, bool written, bool coherent, const char *name);
+uint32_t spv_to_pointer(spirv *s, uint32_t type, uint32_t address); /* address: two words or one number of 64 bits */
+
 /* ---- emit_spirv_value.c ---- */
 /* A primitive's result, 0 where v is none. */
 uint32_t spv_primitive(spirv *s, const kir_value *v);
-uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value);
-uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value); /* zero-extends or cuts */
 
 /* ---- emit_spirv_memory.c ---- */
 void spv_prepare_memory(spirv *s);             /* what is read, written, shared with functions */
 bool spv_memory(spirv *s, const kir_value *v); /* LOAD STORE ATOMIC FENCE BARRIER, variables, arrays, tables; false: another */
-uint32_t spv_input(spirv *s, uint32_t index);  /* a field of the record as module->inputs types it, read at the function's top */
-uint32_t spv_device_id(spirv *s, uint32_t id);
-uint32_t spv_var(spirv *s, const kir_var *x); /* pointer */
+uint32_t spv_var(spirv *s, const kir_var *x);  /* pointer */
 /* In the kernel function, before its body: the arrays that are too long for an initializer. */
 void spv_clear_arrays(spirv *s);
-
-/* ---- emit_spirv.c ---- */
-uint32_t spv_use(spirv *s, const kir_value *v);
 
 #endif

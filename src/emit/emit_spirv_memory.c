@@ -1,4 +1,4 @@
-/* Memory in SPIR-V: the record, slots by address or by binding, group memory, variables, arrays, tables, ids.
+/* Memory in SPIR-V: slots by address or by binding, group memory, variables, arrays, tables.
  * Must not know: control flow, devices by name. */
 #include "emit/emit_spirv_internal.h"
 #include <string.h>
@@ -51,12 +51,6 @@ static void memory_capability(spirv *s, uint8_t type) {
     if (type == HG_TYPE_U16) spv_capability(s, Spv_C_StorageBuffer16BitAccess);
 }
 
-static void decorate_block(spirv *s, uint32_t id, bool coherent) {
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Block);
-    SPV(s, &s->decorations, OpMemberDecorate, id, 0, Spv_D_Offset, 0);
-    if (coherent) SPV(s, &s->decorations, OpMemberDecorate, id, 0, Spv_D_Coherent);
-}
-
 /* struct { uN elements[]; } */
 static uint32_t block_type(spirv *s, uint32_t log2, bool coherent) {
     uint32_t *block = &s->blocks[log2][coherent];
@@ -68,7 +62,7 @@ static uint32_t block_type(spirv *s, uint32_t log2, bool coherent) {
         SPV(s, &s->decorations, OpDecorate, *array, Spv_D_ArrayStride, 1u << log2);
     }
     *block = spv_struct(s, array, 1);
-    decorate_block(s, *block, coherent);
+    spv_decorate_block(s, *block, coherent);
     return *block;
 }
 
@@ -78,147 +72,8 @@ static uint32_t cell_type(spirv *s, uint8_t type) {
     if (*cell) return *cell;
     uint32_t inside = spv_type(s, type);
     *cell = spv_struct(s, &inside, 1);
-    decorate_block(s, *cell, true);
+    spv_decorate_block(s, *cell, true);
     return *cell;
-}
-
-static uint32_t bound_variable(spirv *s, uint32_t type, uint32_t binding, bool written, bool coherent, const char *name) {
-    uint32_t id = spv_variable(s, Spv_S_StorageBuffer, type, 0, name);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_DescriptorSet, 0);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Binding, binding);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Aliased);
-    if (!written) SPV(s, &s->decorations, OpDecorate, id, Spv_D_NonWritable);
-    if (coherent) SPV(s, &s->decorations, OpDecorate, id, Spv_D_Coherent);
-    return id;
-}
-
-/* ---- the record ---- */
-
-static uint32_t member_of(spirv *s, uint32_t index) {
-    for (uint32_t i = 0; i < index; i++)
-        if (s->module->inputs.data[i].index == s->module->inputs.data[index].index) return s->members[i];
-    return UINT32_MAX;
-}
-
-/* Members are the record's fields by input; inputs of the same place share one. */
-static void make_record_type(spirv *s) {
-    uint32_t count = (uint32_t)s->module->inputs.count, used = 0;
-    uint32_t *types = hg_alloc((size_t)count * sizeof *types);
-    if (!types) {
-        s->failed = true;
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        s->members[i] = member_of(s, i);
-        if (s->members[i] != UINT32_MAX) continue;
-        types[used] = spv_type(s, s->module->inputs.data[i].type);
-        s->members[i] = used++;
-    }
-    uint32_t id = s->record_type = spv_struct(s, types, used);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Block);
-    spv_name(s, id, "Record");
-    for (uint32_t i = 0, done = 0; i < count; i++) {
-        const kir_input *input = &s->module->inputs.data[i];
-        if (s->members[i] != done) continue;
-        SPV(s, &s->decorations, OpMemberDecorate, id, done, Spv_D_Offset, input->index);
-        if (s->options->debug && input->name)
-            spv_write_text(s, &s->names, OpMemberName, (const uint32_t[]){id, done}, 2, input->name, strlen(input->name));
-        done++;
-    }
-    hg_free(types);
-}
-
-/* An address out of two words or one 64-bit number. */
-static uint32_t address_type(spirv *s) { return s->options->target.i64 ? spv_type(s, HG_TYPE_U64) : spv_vector(s, 2); }
-static uint32_t to_pointer(spirv *s, uint32_t type, uint32_t address) {
-    return SPV_RESULT(s, s->options->target.i64 ? OpConvertUToPtr : OpBitcast, type, address);
-}
-
-static void make_record(spirv *s) {
-    const emit_spirv_options *o = s->options;
-    make_record_type(s);
-    if (o->record_is_pushed) {
-        s->record = spv_variable(s, Spv_S_PushConstant, s->record_type, 0, "record");
-    } else if (o->target.addressed) {
-        uint32_t address = address_type(s), block = spv_struct(s, &address, 1);
-        decorate_block(s, block, false);
-        s->record = spv_variable(s, Spv_S_PushConstant, block, 0, "record");
-    } else {
-        s->record = bound_variable(s, s->record_type, (uint32_t)s->module->slots.count, false, false, "record");
-    }
-}
-
-/* Written at the function's top. */
-static uint32_t read_record(spirv *s, uint32_t index) {
-    const emit_spirv_options *o = s->options;
-    if (!s->record) make_record(s);
-    uint8_t type = s->module->inputs.data[index].type;
-    bool by_address = !o->record_is_pushed && o->target.addressed;
-    uint32_t storage = o->record_is_pushed ? Spv_S_PushConstant : by_address ? Spv_S_PhysicalStorageBuffer : Spv_S_StorageBuffer;
-    uint32_t block = s->record, zero = spv_u32(s, 0), word = spv_type(s, type);
-    if (by_address && !s->record_pointer) {
-        uint32_t address = address_type(s);
-        uint32_t field = SPV_RESULT(s, OpAccessChain, spv_pointer(s, Spv_S_PushConstant, address), s->record, zero);
-        uint32_t value = SPV_RESULT(s, OpLoad, address, field);
-        s->record_pointer = to_pointer(s, spv_pointer(s, storage, s->record_type), value);
-    }
-    if (by_address) block = s->record_pointer;
-    uint32_t place = SPV_RESULT(s, OpAccessChain, spv_pointer(s, storage, word), block, spv_u32(s, s->members[index]));
-    if (!by_address) return SPV_RESULT(s, OpLoad, word, place);
-    return SPV_RESULT(s, OpLoad, word, place, Spv_m_Aligned, (uint32_t)kir_type_bytes(type));
-}
-
-uint32_t spv_input(spirv *s, uint32_t index) {
-    if (s->inputs[index]) return s->inputs[index];
-    emit_words *at = s->at;
-    s->at = &s->prologue;
-    uint32_t id = s->inputs[index] = read_record(s, index);
-    s->at = at;
-    return id;
-}
-
-/* ---- ids ---- */
-
-static uint32_t builtin(spirv *s, uint32_t which) {
-    static const uint32_t BUILTINS[] = {Spv_b_NumWorkgroups, Spv_b_WorkgroupId, Spv_b_LocalInvocationId, Spv_b_LocalInvocationIndex};
-    uint32_t type = which == 3 ? spv_type(s, HG_TYPE_U32) : spv_vector(s, 3), *id = &s->builtins[which];
-    if (!*id) {
-        *id = spv_variable(s, Spv_S_Input, type, 0, spv_enumerant('b', BUILTINS[which]));
-        SPV(s, &s->decorations, OpDecorate, *id, Spv_D_BuiltIn, BUILTINS[which]);
-    }
-    return SPV_RESULT(s, OpLoad, type, *id);
-}
-
-/* (group.z · groups.y + group.y) · groups.x + group.x, times the group's size, plus the index in it. */
-static uint32_t thread_id(spirv *s) {
-    const uint32_t *group = s->options->group;
-    uint32_t word = spv_type(s, HG_TYPE_U32), counts = builtin(s, 0), which = builtin(s, 1);
-    uint32_t index = SPV_RESULT(s, OpCompositeExtract, word, which, 2);
-    for (uint32_t i = 2; i-- > 0;) {
-        index = SPV_RESULT(s, OpIMul, word, index, SPV_RESULT(s, OpCompositeExtract, word, counts, i));
-        index = SPV_RESULT(s, OpIAdd, word, index, SPV_RESULT(s, OpCompositeExtract, word, which, i));
-    }
-    index = SPV_RESULT(s, OpIMul, word, index, spv_u32(s, group[0] * group[1] * group[2]));
-    return SPV_RESULT(s, OpIAdd, word, index, builtin(s, 3));
-}
-
-uint32_t spv_device_id(spirv *s, uint32_t which) {
-    if (which >= KIR_DEVICE_ID_COUNT) {
-        spv_unsupported(s, "an unknown id");
-        return 1;
-    }
-    uint32_t *id = &s->device_ids[which];
-    if (*id) return *id;
-    emit_words *at = s->at;
-    s->at = &s->prologue;
-    if (which == KIR_ID_THREAD) {
-        *id = thread_id(s);
-    } else {
-        uint32_t all = builtin(s, which >= KIR_ID_GROUP_X ? 1 : 2);
-        *id = SPV_RESULT(s, OpCompositeExtract, spv_type(s, HG_TYPE_U32), all, (which - KIR_ID_LOCAL_X) % 3);
-    }
-    s->at = at;
-    return *id;
 }
 
 /* ---- variables, arrays, tables ---- */
@@ -420,7 +275,8 @@ static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
     if (!slot->variable[log2]) {
         static const char *const NAMES[] = {"buffer", "class_memory", "fault", "table", "locks", "shared_memory", "arena"};
         const char *name = NAMES[s->module->slots.data[v->u.mem.slot].kind];
-        slot->variable[log2] = bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent, name);
+        slot->variable[log2] = spv_bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent,
+                                                  name);
     }
     p->storage = Spv_S_StorageBuffer;
     p->cell = uint_of(log2);
@@ -441,7 +297,7 @@ static uint32_t high_half(spirv *s, int32_t low) {
 static uint32_t pointer_of_halves(spirv *s, uint32_t low, uint32_t high, bool coherent) {
     uint32_t type = spv_pointer(s, Spv_S_PhysicalStorageBuffer, block_type(s, 2, coherent));
     uint32_t pair = SPV_RESULT(s, OpCompositeConstruct, spv_vector(s, 2), low, high);
-    return to_pointer(s, type, pair);
+    return spv_to_pointer(s, type, pair);
 }
 
 /* Addresses without 64-bit integers: words behind a pointer that is made of two halves. */
@@ -496,10 +352,10 @@ static void at_address(spirv *s, const kir_value *v, place *p, uint8_t type) {
     memory_capability(s, type);
     uint32_t cell = spv_pointer(s, p->storage, spv_type(s, type));
     if (!coherent) {
-        p->pointer = to_pointer(s, cell, address);
+        p->pointer = spv_to_pointer(s, cell, address);
         return;
     }
-    uint32_t block = to_pointer(s, spv_pointer(s, p->storage, cell_type(s, type)), address);
+    uint32_t block = spv_to_pointer(s, spv_pointer(s, p->storage, cell_type(s, type)), address);
     p->pointer = SPV_RESULT(s, OpAccessChain, cell, block, spv_u32(s, 0));
 }
 

@@ -8,12 +8,6 @@ static uint32_t glsl(spirv *s, uint32_t instruction, uint8_t type, const uint32_
     return spv_result(s, OpExtInst, operands, count + 3);
 }
 
-uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value) { return to == from ? value : SPV_VALUE(s, OpBitcast, to, value); }
-
-uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value) {
-    return to == from ? value : SPV_VALUE(s, OpUConvert, to, value);
-}
-
 /* ---- integers ---- */
 
 static uint32_t shift(spirv *s, const kir_value *v, uint32_t opcode, uint32_t a) {
