@@ -113,7 +113,7 @@ hg_status hg_backend_create_auto(hg_backend **backend) {
 void hg_backend_destroy(hg_backend *b) {
     if (!b) return;
     hg_error kept = *hg_error_record();
-    hg_cache_clear(b);
+    hg_executables_forget(b);
     hg_expansions_free(b);
     hg_context_destroy(b->context);
     hg_handles_free(&b->buffers);

@@ -120,25 +120,14 @@ void hg_executable_destroy(hg_executable *e) {
     hg_free(e);
 }
 
-/* Programs with .param lines know all other registers themselves; setting one of those is an error of the binding. */
-static void keep_specials(const hg_program *program, hg_signature *signature) {
-    if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
-}
-
-hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                            hg_executable **executable) {
-    uint8_t key[32];
-    hg_signature kept = *signature;
-    keep_specials(program, &kept);
-    hg_cache_key(program, &kept, max_steps, key);
-    *executable = hg_cache_find(b, key, program);
-    if (*executable) return HG_OK;
+hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                             hg_executable **executable) {
     hg_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = b;
     e->references = 1;
     e->max_steps = max_steps;
-    e->signature = kept;
+    e->signature = *signature;
     e->program = hg_program_retain((hg_program *)(uintptr_t)program);
     uint64_t start = hg_profile_start(b->profile);
     hg_status status = build(b, e);
@@ -147,22 +136,6 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
         hg_executable_destroy(e);
         return status;
     }
-    hg_cache_add(b, key, e);
     *executable = e;
     return HG_OK;
-}
-
-hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
-    return hg_executable_create_for(b, program, NULL, NULL, executable);
-}
-
-hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
-                                   hg_executable **executable) {
-    hg_launch own = HG_LAUNCH_INIT;
-    hg_signature signature;
-    if (!b) return hg_null_argument("backend");
-    if (!program) return hg_null_argument("program");
-    if (launch) HG_TRY(hg_launch_take(launch, &own));
-    hg_params_signature(params, &signature);
-    return hg_executable_get(b, program, &signature, own.max_steps, executable);
 }

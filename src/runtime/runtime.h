@@ -228,10 +228,15 @@ hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, 
 /* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
 
-/* ---- executable.c ---- */
+/* ---- executable_cache.c ---- */
 /* From the cache, or made and put there. Retained. */
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) HG_NODISCARD;
+void hg_executables_forget(hg_backend *b); /* the cache lets go of all */
+
+/* ---- executable.c ---- */
+hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                             hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
 /* The kernels of its plan, whose modules go. After a failure hg_executable_destroy frees what there is. */
 hg_status hg_executable_compile(hg_backend *b, hg_executable *e) HG_NODISCARD;
@@ -251,12 +256,5 @@ hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;
 /* The same at the opening of a device in device form, from the cache on disk or kept there; from then on the capabilities promise no more
  * than was found. */
 hg_status hg_backend_trust(hg_backend *b) HG_NODISCARD;
-
-/* ---- cache.c ---- */
-void hg_cache_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]);
-/* Retained; NULL: none. Only with the same places in the source text and names, which the key leaves out. */
-hg_executable *hg_cache_find(hg_backend *b, const uint8_t key[32], const hg_program *program);
-void hg_cache_add(hg_backend *b, const uint8_t key[32], hg_executable *e);
-void hg_cache_clear(hg_backend *b);
 
 #endif

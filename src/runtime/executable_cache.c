@@ -1,8 +1,9 @@
-/* Program cache of a backend: executables by the BLAKE3 of program hash, signature and instrumentation; the least recently used goes. */
+/* Executables of a backend, each made once: found by the BLAKE3 of program hash, signature and instrumentation; the least recently used goes.
+ * Must not know: how an executable is made. */
 #include "runtime/runtime.h"
 #include <string.h>
 
-void hg_cache_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]) {
+static void find_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]) {
     hg_blake3 h;
     hg_blake3_init(&h);
     hg_blake3_update(&h, hg_program_hash(program), 32);
@@ -19,7 +20,8 @@ static bool says_the_same(const hg_program *a, const hg_program *b) {
     return !a->lines || (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
 }
 
-hg_executable *hg_cache_find(hg_backend *b, const uint8_t key[32], const hg_program *program) {
+/* Retained; NULL: none. Only with the same places in the source text and names, which the key leaves out. */
+static hg_executable *find(hg_backend *b, const uint8_t key[32], const hg_program *program) {
     hg_executable *found = NULL;
     hg_mutex_lock(&b->cache_lock);
     for (uint64_t i = 0; i < b->cache.count && !found; i++) {
@@ -43,7 +45,7 @@ static uint64_t replaced(const hg_backend *b, const uint8_t key[32], bool *same)
 }
 
 /* Without memory for it the entry is simply not cached. */
-void hg_cache_add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
+static void add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
     hg_executable *dropped = NULL;
     if (b->config.cache_programs == 0) return;
     hg_mutex_lock(&b->cache_lock);
@@ -65,7 +67,42 @@ void hg_cache_add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
     hg_executable_destroy(dropped);
 }
 
-void hg_cache_clear(hg_backend *b) {
+void hg_executables_forget(hg_backend *b) {
     for (uint64_t i = 0; i < b->cache.count; i++) hg_executable_destroy(b->cache.data[i].executable);
     hg_vec_free(&b->cache);
+}
+
+/* ---- the ways to one ---- */
+
+/* Programs with .param lines know all other registers themselves; setting one of those is an error of the binding. */
+static void keep_specials(const hg_program *program, hg_signature *signature) {
+    if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
+}
+
+hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
+                            hg_executable **executable) {
+    uint8_t key[32];
+    hg_signature kept = *signature;
+    keep_specials(program, &kept);
+    find_key(program, &kept, max_steps, key);
+    *executable = find(b, key, program);
+    if (*executable) return HG_OK;
+    HG_TRY(hg_executable_make(b, program, &kept, max_steps, executable));
+    add(b, key, *executable);
+    return HG_OK;
+}
+
+hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
+    return hg_executable_create_for(b, program, NULL, NULL, executable);
+}
+
+hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
+                                   hg_executable **executable) {
+    hg_launch own = HG_LAUNCH_INIT;
+    hg_signature signature;
+    if (!b) return hg_null_argument("backend");
+    if (!program) return hg_null_argument("program");
+    if (launch) HG_TRY(hg_launch_take(launch, &own));
+    hg_params_signature(params, &signature);
+    return hg_executable_get(b, program, &signature, own.max_steps, executable);
 }
