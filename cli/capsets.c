@@ -11,10 +11,19 @@ typedef struct row {
     const char *inexact;
 } row;
 static const row ROWS[] = {
+#define CAPSET_MACHINE(text)
 #define CAPSET(...) {__VA_ARGS__},
 #include "capsets.def"
 #undef CAPSET
+#undef CAPSET_MACHINE
 };
+static const char MACHINE[] =
+#define CAPSET_MACHINE(text) text
+#define CAPSET(...)
+#include "capsets.def"
+#undef CAPSET
+#undef CAPSET_MACHINE
+    ;
 
 static bool has_word(const char *list, const char *word) {
     size_t length = strlen(word);
@@ -23,6 +32,7 @@ static bool has_word(const char *list, const char *word) {
     return false;
 }
 
+const char *cli_capset_machine(void) { return MACHINE; }
 uint32_t cli_capset_count(void) { return HG_COUNT_OF(ROWS); }
 
 void cli_capset_get(uint32_t index, cli_capset *set) {

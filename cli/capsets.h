@@ -12,6 +12,7 @@ typedef struct cli_capset {
     uint32_t max_slots; /* 0: no limit */
 } cli_capset;
 
+const char *cli_capset_machine(void); /* where the rows were found: "an ... under ..." */
 uint32_t cli_capset_count(void);
 void cli_capset_get(uint32_t index, cli_capset *set);
 /* By name; "poor" is another name of "swiftshader". False after reporting the names there are. */

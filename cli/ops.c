@@ -311,7 +311,12 @@ static hg_status print_page(cli *c) {
                "one on `u64`;\n"
                "`i128+` are the wide integers. Whole-array instructions are shown for the operation `add`, conversions for those from and "
                "to `u32` and\n"
-               "`f32`. Instructions without types run everywhere as they are. `hologram ops` prints this for a device of your machine.\n");
+               "`f32`. Instructions without types run everywhere as they are.\n\n");
+    cli_out(c,
+            "These are examples, found on %s. The same driver may be exact in\n"
+            "other operations on another CPU: what it does wrongly there is found when a device is opened, and lowered.\n"
+            "`hologram ops --backend NAME` prints the table for a device of your machine.\n",
+            cli_capset_machine());
     for (uint32_t i = 0; i < cli_capset_count(); i++) {
         cli_capset set;
         char title[96];

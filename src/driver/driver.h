@@ -59,7 +59,7 @@ typedef struct hg_device_caps {
     uint32_t flat_group;      /* good size of a group for FLAT kernels */
     uint64_t arena_bytes;     /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
     uint64_t max_arena_bytes; /* largest single allocation */
-    char identity[192];       /* driver, device and versions: part of every cache key; "" when unknown */
+    char identity[256];       /* driver, device and versions, the CPU of a driver on it: part of every cache key; "" when unknown */
 } hg_device_caps;
 
 static inline bool hg_has_device_form(const hg_device_caps *caps) {

@@ -1,4 +1,4 @@
-/* Configuration: defaults and environment (env.def). The only file that reads the environment. */
+/* Configuration: defaults and environment (env.def). The only file that reads our part of the environment. */
 #include "base/base.h"
 #include "base/sized.h"
 #include "runtime/runtime.h"

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """The command as users and their mistakes meet it: outputs, diagnostics, exit status, files that must not be touched.
 
+    run.py [PART ...]    parts by the names of their functions, for instance examples operations; all of them without
+
 Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 """
 import json
@@ -272,10 +274,41 @@ def devices():
         expect(run("run", *axpy, env=env), 0, out="y f32[3] = 12.0 24.0 36.0\n", what=f"auto with {what}")
 
 
+# backend, row of cli/capsets.def, the version that the row is for, environment
+SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json"
+DRIVERS = (("cpu", "cpu", "tile", {}), ("opencl", "pocl", "OpenCL 3.0 PoCL 3.1", {}), ("vulkan", "lavapipe", "llvmpipe Mesa 22.3", {}),
+           ("vulkan", "swiftshader", "SwiftShader", {"VK_DRIVER_FILES": SWIFTSHADER, "VK_ICD_FILENAMES": SWIFTSHADER}))
+
+
+def check_table(table, everything, what):
+    """Each instruction has a row, and in it each type that the instruction has once: native or lowered."""
+    check(table.keys() == everything.keys(), f"{what}: {len(table)} rows of {len(everything)}")
+    for key, row in table.items():
+        types = sorted(everything[key]["native"] + everything[key]["lowered"])
+        check(sorted(row["native"] + row["lowered"]) == types, f"{what}: {key} is native on {row['native']} and lowered on {row['lowered']}, expected {types}")
+
+
+def check_rounding(backend, table, env):
+    """Operations that drivers get wrong on one CPU and right on another: whether this device's are its own or lowered, they are right."""
+    rng = numpy.random.default_rng(8)
+    for kind, dtype, bits in (("f32", "<f4", 2), ("f64", "<f8", 3)):
+        values = rng.standard_normal(4096) * numpy.exp2(rng.integers(-3, 70, 4096))
+        values[:12] = (0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.99999994, 2147483648.5, -36718423.703125, 4503599627370495.5, -9007199254740993.0)
+        numpy.save("numbers.npy", values.astype(dtype))
+        for operation, expected in (("trunc", numpy.trunc), ("floor", numpy.floor), ("ceil", numpy.ceil), ("sqrt", lambda x: numpy.sqrt(numpy.abs(x)))):
+            text = f".atlas 1\n.program p\n.param r1 x buffer {kind} inout [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u32 r250, {bits}\n    shl.u64 r0, r255, r250\n    ldg.{kind} r10, [r1 + r0]\n"
+            text += (f"    abs.{kind} r10, r10\n" if operation == "sqrt" else "") + f"    {operation}.{kind} r10, r10\n    stg.{kind} [r1 + r0], r10\n"
+            result = run("run", write("rounding.atlas", text), "--backend", backend, "--in", "x=numbers.npy", "--out", "x=rounded.npy", env=env)
+            expect(result, 0, what=f"{operation}.{kind} on {backend}")
+            right = result.status == 0 and numpy.load("rounded.npy").tobytes() == expected(values.astype(dtype)).tobytes()
+            how = "its own" if kind in table[operation.upper()]["native"] else "lowered"
+            check(right, f"{operation}.{kind} on {backend}, {how}: wrong results")
+
+
 def operations():
     global skipped
-    def table(*arguments):
-        result = run("ops", "--json", *arguments)
+    def table(*arguments, env=None):
+        result = run("ops", "--json", *arguments, env=env)
         return {o["id"]: o for o in json.loads(result.out)["outputs"]} if result.status == 0 else {}
 
     everything, poor = table("--backend", "cpu"), table("--caps", "swiftshader")
@@ -285,22 +318,33 @@ def operations():
     check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
     check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
-    # rows of capsets.def are what the devices here are found to be
-    swiftshader = "/usr/lib/chromium/vk_swiftshader_icd.json"
-    for backend, row, name, env in (("cpu", "cpu", "tile", {}), ("opencl", "pocl", "OpenCL 3.0 PoCL 3.1", {}), ("vulkan", "lavapipe", "llvmpipe Mesa 22.3", {}),
-                                    ("vulkan", "swiftshader", "SwiftShader", {"VK_DRIVER_FILES": swiftshader, "VK_ICD_FILENAMES": swiftshader})):
+    for row in ("cpu", "pocl", "lavapipe", "swiftshader"):
+        check_table(table("--caps", row), everything, f"the row {row} of cli/capsets.def")
+    # A driver's promises are those of its version, and so are the integers of its row. Which floating-point operations are exact depends on
+    # the CPU too: a device's table comes from its probe, and what must hold is that results are right.
+    for backend, row, name, env in DRIVERS:
         found = [d for d in json.loads(run("devices", "--json", env=env).out)["outputs"] if d["backend"] == backend and d["available"]]
-        if not found or name not in found[0]["name"] + found[0]["driver"]:
+        if not found:
             skipped += 1
             continue
-        here = run("ops", "--json", "--backend", backend, env=env)
-        here = {o["id"]: o for o in json.loads(here.out)["outputs"]}
+        here = table("--backend", backend, env=env)
+        check_table(here, everything, f"ops of {found[0]['name']}")
+        check_rounding(backend, here, env)
+        if name not in found[0]["name"] + found[0]["driver"]:
+            skipped += 1
+            continue
         named = table("--caps", row)
-        differ = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named if here[key]["native"] != named[key]["native"]]
-        check(not differ, f"cli/capsets.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {differ[:3]}")
+        integers = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named
+                    if [c for c in here[key]["native"] if c[0] == "i"] != [c for c in named[key]["native"] if c[0] == "i"]]
+        check(not integers, f"cli/capsets.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {integers[:3]}")
     expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, got 'cray'", what="unknown capabilities")
     expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
     page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
+    text = page.decode()
+    check(re.search(r"found on an? \S.* of family \d+, model \d+ .*under \w+", text), "docs/reference/devices.md does not name the machine that its rows were found on")
+    check(len(re.findall(r"^## .* \(`--caps \w+`\)$", text, re.M)) == 4, "docs/reference/devices.md: a table for each row of cli/capsets.def")
+    cells = [line.split(" |")[1:-1] for line in text.split("\n") if line.startswith("| `")]
+    check(cells and all(len(line) == 9 and all(cell in ("", " ●", " ○", " ") for cell in line) for line in cells), "docs/reference/devices.md: a cell that is neither ● nor ○ nor empty")
     check(run("ops", "--page").raw == page, "docs/reference/devices.md is stale: hologram ops --page > docs/reference/devices.md")
 
 
@@ -965,8 +1009,12 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        for part in (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs):
-            part()
+        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        wanted = sys.argv[1:]
+        check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
+        for part in parts:
+            if not wanted or part.__name__ in wanted:
+                part()
     finally:
         os.chdir("/")
         shutil.rmtree(folder)

@@ -1,6 +1,7 @@
 /* Devices of all OpenCL platforms: listing, opening, what they can do.
  * Must not know: memory, kernels. */
 #include "backends/opencl/opencl_internal.h"
+#include "base/host.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -152,11 +153,13 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
              caps->tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
-    char platform[80], name[64], driver[32];
+    static const char *const SETTINGS[] = {"POCL_LLVM_CPU_NAME"}; /* the CPU that PoCL compiles for */
+    char platform[80], name[64], driver[32], host[HG_HOST_TEXT] = "";
+    if (d->host_memory) hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
     platform_text(found->platform, platform, sizeof platform);
     short_text(found->id, CL_DEVICE_NAME, name, sizeof name);
     short_text(found->id, CL_DRIVER_VERSION, driver, sizeof driver);
-    snprintf(caps->identity, sizeof caps->identity, "%s | %s | %s", platform, name, driver);
+    snprintf(caps->identity, sizeof caps->identity, "%s | %s | %s %s", platform, name, driver, host);
 }
 
 /* ---- listing ---- */

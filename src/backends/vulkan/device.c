@@ -1,5 +1,6 @@
 /* Devices: listing, opening, and what they can do as they say it themselves (the runtime's probe corrects that).
  * Must not know: commands, kernels. */
+#include "base/host.h"
 #include "vulkan_internal.h"
 #if HG_HAS_VULKAN
 #include <stdio.h>
@@ -150,12 +151,20 @@ static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     caps->target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
 }
 
+/* A driver on the CPU is another device on another CPU: lavapipe truncates an f64 with AVX-512 and, on large numbers, not without. The two
+ * settings are Mesa's, which change the code it makes. */
 static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
+    static const char *const SETTINGS[] = {"LP_NATIVE_VECTOR_WIDTH", "GALLIUM_OVERRIDE_CPU_CAPS"};
     const VkPhysicalDeviceProperties *p = &f->properties.properties;
     char uuid[2 * VK_UUID_SIZE + 1];
     for (uint32_t i = 0; i < VK_UUID_SIZE; i++) snprintf(uuid + 2 * i, 3, "%02x", (unsigned)p->pipelineCacheUUID[i]);
     snprintf(caps->identity, sizeof caps->identity, "vulkan %x:%x %x %s driver %d %.40s %.60s", (unsigned)p->vendorID,
              (unsigned)p->deviceID, (unsigned)p->driverVersion, uuid, (int)f->v12.driverID, f->v12.driverInfo, p->deviceName);
+    if (p->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
+    size_t length = strlen(caps->identity);
+    char host[HG_HOST_TEXT];
+    hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);
+    snprintf(caps->identity + length, sizeof caps->identity - length, " %s", host);
 }
 
 static void fill_caps(const vk_facts *f, hg_device *d) {

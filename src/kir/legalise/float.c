@@ -143,6 +143,10 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_F2U:
     case KIR_F2S: return to_integer(p, v);
     case KIR_F2F: {
+        if (v->type == v->args[0]->type) {
+            rewrite_set(p, v, rewrite_arg(p, v, 0));
+            return true;
+        }
         if (!soft_f64(p) && !is_inexact(p, v->op, HG_TYPE_F64)) return false;
         kir_value *x = bits(b, rewrite_arg(p, v, 0));
         rewrite_set(p, v, as_value(p, b, v->type, kir_call(b, soft_convert(p, v->type, v->args[0]->type), 1, &x, NULL)));

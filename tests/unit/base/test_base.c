@@ -1,6 +1,7 @@
 /* Memory, text, errors, types, diagnostics, BLAKE3, handles, JSON. */
 #include "base/base.h"
 #include "base/handles.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "test.h"
 
@@ -608,7 +609,28 @@ static void test_json_diagnostics(void) {
     hg_diagnostics_destroy(d);
 }
 
+/* The same text for the same settings, another one when a setting comes, changes or goes to another place. */
+static void test_host(void) {
+    static const char *const NAMES[] = {"HG_TEST_SETTING_A", "HG_TEST_SETTING_B"};
+    static const char *const VALUES[][2] = {{NULL, NULL}, {"", NULL}, {"x", NULL}, {NULL, "x"}, {"x", "x"}, {"x-", NULL}, {"-", "x"}};
+    char text[HG_COUNT_OF(VALUES)][HG_HOST_TEXT], again[HG_HOST_TEXT];
+    for (size_t i = 0; i < HG_COUNT_OF(VALUES); i++) {
+        for (int k = 0; k < 2; k++) {
+            if (VALUES[i][k])
+                setenv(NAMES[k], VALUES[i][k], 1);
+            else
+                unsetenv(NAMES[k]);
+        }
+        hg_host_text(NAMES, 2, text[i]);
+        hg_host_text(NAMES, 2, again);
+        CHECK_TEXT(text[i], again);
+        CHECK(strlen(text[i]) == 16 && strspn(text[i], "0123456789abcdef") == 16);
+        for (size_t k = 0; k < i; k++) CHECK(strcmp(text[i], text[k]) != 0);
+    }
+}
+
 int main(void) {
+    test_host();
     test_memory();
     CHECK(use_text());
     fail_each_allocation("text", use_text);

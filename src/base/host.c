@@ -1,0 +1,38 @@
+/* The processor in 64 bits: a hash of what CPUID says. Must not know: who asks. */
+#include "base/host.h"
+#include "base/base.h"
+#include "base/compat.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* Leaves 0 (vendor), 1 (model, features) and 7 (features). Not EBX of leaf 1: it names the core that answers. */
+static void hash_processor(hg_blake3 *h) {
+    uint32_t a = 0, b = 0, c = 0, d = 0, words[11] = {0};
+    if (__get_cpuid(0, &a, &b, &c, &d)) memcpy(words, (uint32_t[]){a, b, c, d}, 16);
+    if (__get_cpuid(1, &a, &b, &c, &d)) memcpy(words + 4, (uint32_t[]){a, c, d}, 12);
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) memcpy(words + 7, (uint32_t[]){b, c, d}, 12);
+    words[10] = (hg_cpu_supports("avx") ? 1u : 0) |
+                (hg_cpu_supports("avx512f") ? 2u : 0); /* what the system saves of a thread decides too */
+    hg_blake3_update(h, words, sizeof words);
+}
+#else
+static void hash_processor(hg_blake3 *h) { (void)h; }
+#endif
+
+void hg_host_text(const char *const *variables, size_t count, char text[HG_HOST_TEXT]) {
+    uint8_t hash[32];
+    hg_blake3 h;
+    hg_blake3_init(&h);
+    hash_processor(&h);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = getenv(variables[i]);
+        hg_blake3_update(&h, value ? "=" : "-", 1);
+        if (value) hg_blake3_update(&h, value, strlen(value) + 1);
+    }
+    hg_blake3_final(&h, hash);
+    for (size_t i = 0; i < 8; i++) snprintf(text + 2 * i, 3, "%02x", hash[i]);
+}
