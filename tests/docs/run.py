@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Runs the code blocks of README.md, docs/guide and docs/reference as a reader would, each document in a folder of its own.
+"""Runs the code blocks of README.md, docs/guide, docs/reference and docs/howto as a reader would, each document in a folder of its own;
+those of docs/howto in one that looks like the root of the repository.
 
     <!-- file: NAME -->   before a block: the block becomes that file (a .c or .cpp file is compiled when a console block asks)
     ```console            lines with `$ ` are commands, run in order by sh; what follows is exactly what they print, both
-                          streams together; a line `...` stands for any lines. `hologram` and `cc`, `pkg-config` for an
+                          streams together; a line `...` stands for any lines, `N passed` for any number. `hologram` and `cc`, `pkg-config` for an
                           installed copy are on the PATH. A command may end in a status other than 0 only if the next
                           command is `echo $?`.
     <!-- not run: REASON --> before a block: counted as skipped. Blocks of another language (sh, text, no name) are not run.
@@ -56,7 +57,8 @@ def commands(body):
 
 
 def matches(expected, actual):
-    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in expected.split("\n")[:-1])
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"N\ passed", r"\d+\ passed") + r"\n"
+                      for line in expected.split("\n")[:-1])
     return re.fullmatch(pattern, actual) is not None
 
 
@@ -83,6 +85,13 @@ def run_document(path, environment):
     name = os.path.relpath(path, SOURCE)
     folder = os.path.join(WORK, name.replace(os.sep, "_").replace(".md", ""))
     os.makedirs(folder)
+    howto = name.startswith("docs/howto")
+    if howto:
+        for entry in os.listdir(SOURCE):
+            if entry not in ("build", ".git", "out"):
+                os.symlink(os.path.join(SOURCE, entry), os.path.join(folder, entry))
+        os.mkdir(os.path.join(folder, "build"))
+        os.symlink(BUILD, os.path.join(folder, "build", "release"))
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for line, language, note, body in blocks(text):
@@ -95,7 +104,7 @@ def run_document(path, environment):
                 file.write(body)
         elif language == "console":
             run_console(where, body, folder, environment)
-        elif language in ("c", "cpp", "atlas", "python", "json") and not note:
+        elif language in ("c", "cpp", "atlas", "python", "json") and not note and not howto:  # a page of howto shows pieces of sources
             failed += 1
             print(f"{where}: a {language} block that nothing runs: give it `<!-- file: NAME -->` and a console block")
 
@@ -109,7 +118,7 @@ def main():
     environment = dict(os.environ, PATH=os.path.join(prefix, "bin") + ":" + os.environ["PATH"], PKG_CONFIG_PATH=found[0],
                        LD_LIBRARY_PATH=libraries, HOLOGRAM_SOURCE=SOURCE, LC_ALL="C.UTF-8")
     documents = [os.path.join(SOURCE, "README.md")]
-    for folder in ("docs/guide", "docs/reference"):
+    for folder in ("docs/guide", "docs/reference", "docs/howto"):
         for path, _, names in sorted(os.walk(os.path.join(SOURCE, folder))):
             documents += [os.path.join(path, name) for name in sorted(names) if name.endswith(".md")]
     for path in documents:
