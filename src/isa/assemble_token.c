@@ -45,17 +45,7 @@ bool hg_asm_no_memory(hg_assembler *a) {
 
 /* ---- tokens ---- */
 
-void hg_asm_next(hg_assembler *a) { a->token = hg_lexer_next(&a->lexer); }
-
-bool hg_asm_accept(hg_assembler *a, int kind) {
-    if (a->token.kind != kind) return false;
-    hg_asm_next(a);
-    return true;
-}
-
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) { return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected); }
-
-bool hg_asm_at_end(const hg_assembler *a) { return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE; }
 
 bool hg_asm_expect_end(hg_assembler *a) { return hg_asm_at_end(a) || hg_asm_unexpected(a, "end of line"); }
 

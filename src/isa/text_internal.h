@@ -129,10 +129,17 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
 bool hg_asm_no_memory(hg_assembler *a); /* always false */
-void hg_asm_next(hg_assembler *a);
-bool hg_asm_accept(hg_assembler *a, int kind);
+static inline void hg_asm_next(hg_assembler *a) { a->token = hg_lexer_next(&a->lexer); }
+static inline bool hg_asm_accept(hg_assembler *a, int kind) {
+    if (a->token.kind != kind) return false;
+    hg_asm_next(a);
+    return true;
+}
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected);
-bool hg_asm_at_end(const hg_assembler *a); /* of the line or the file */
+/* Of the line or the file. */
+static inline bool hg_asm_at_end(const hg_assembler *a) {
+    return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE;
+}
 bool hg_asm_expect_end(hg_assembler *a);
 /* An ident, not reserved; its token in *name. */
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name);

@@ -63,7 +63,10 @@ typedef struct graph {
 
 /* In a function with a barrier a branch straight to the exit ends the lane there and then, and the lanes that stay go on under no
  * condition: that is how the verifier sees barriers behind such branches. */
-bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k); /* structure_graph.c */
+bool structure_branch_leaves(const hg_function *f, uint32_t block, uint32_t k); /* structure_graph.c */
+static inline bool structure_leaves(const hg_function *f, uint32_t block, uint32_t k) {
+    return f->has_barrier && structure_branch_leaves(f, block, k);
+}
 
 static inline int32_t loop_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + l); }
 static inline int32_t dispatch_item(const graph *g, uint32_t l) { return (int32_t)(g->block_count + g->loop_count + l); }
@@ -97,6 +100,11 @@ static inline int32_t level_entry(const graph *g, uint32_t l, int32_t root) {
 bool structure_find_loops(graph *g);
 /* structure_loops.c: start and size of every loop. next: room for a number each. */
 void structure_range_loops(graph *g, uint32_t *next);
+/* structure_graph.c: topological order of the items reached from first, into list; their number. */
+uint32_t structure_order_level(graph *g, int32_t first, int32_t *list, int32_t *stack);
+/* structure_graph.c: of the items of a level in that order. */
+void structure_dominators(graph *g, const int32_t *list, uint32_t count);
+void structure_follow_ups(graph *g, const int32_t *list, uint32_t count); /* first_merge, next_merge, out */
 /* structure_graph.c: in the dominator tree of a level. */
 int32_t structure_common_ancestor(const graph *g, int32_t a, int32_t b);
 /* structure_split.c: the first may add to splits, the second puts them with the loops. False: out of memory. */
