@@ -130,7 +130,7 @@ void hg_print_value(hg_text *out, hg_type type, const uint8_t *bytes);
 /* Reads a literal of section 2.2 (literal.c) into size(type) bytes. On failure returns the diagnostic code ("S03", "S04")
  * and *message (static or in scratch) and *hint, else NULL. */
 const char *hg_parse_literal(const char *text, size_t length, hg_type type, uint8_t *bytes, char message[160], const char **hint);
-/* Fills in omitted types by inference and reports V05 where that is not possible (verify.c; called by the assembler and the builder). */
+/* Fills in omitted types by inference and reports V05 where that is not possible (verify_infer.c; called by the assembler and the builder). */
 hg_status hg_infer_types(hg_program *program, hg_diagnostics *d);
 
 #endif
