@@ -13,11 +13,13 @@ static hg_status run_build(const kir_compilation *c, kir_module *m, kir_module *
     (void)m;
     return kir_build(c->program, &c->build, made);
 }
-static hg_status run_simplify(const kir_compilation *c, kir_module *m, kir_module **made) {
-    (void)c;
-    (void)made;
-    return kir_simplify(m);
-}
+#define KIR_MODULE_PASS(id, name, needs, gives, drops, what)                                  \
+    static hg_status run_##name(const kir_compilation *c, kir_module *m, kir_module **made) { \
+        (void)c;                                                                              \
+        (void)made;                                                                           \
+        return kir_##name(m);                                                                 \
+    }
+#include "kir/pipeline/pipeline.def"
 static hg_status run_provenance(const kir_compilation *c, kir_module *m, kir_module **made) {
     (void)made;
     return kir_provenance(m, c->max_slots ? c->max_slots : UINT32_MAX);
