@@ -2,6 +2,7 @@
  * The walk over regions keeps no stack: regions know their owners.
  * Must not know: languages by name, memory, devices, how the text is compiled. */
 #include "emit/emit_c_internal.h"
+#include "kir/access.h"
 #include "isa/program.h"
 #include <string.h>
 
@@ -374,8 +375,7 @@ void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r) {
  * branch no condition. */
 static bool reads(const kir_value *v, uint8_t i, bool device) {
     bool memory = !device && kir_is_access(v);
-    bool slot = memory && v->u.mem.slot >= 0 && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
-    if (slot && i <= v->u.mem.split) return false;
+    if (memory && kir_access_is_direct(v) && i < kir_access_of(v).handle_args) return false;
     if (v->op == KIR_IF) return v->body[0]->first || v->body[1]->first;
     return !emit_c_is_constant(v);
 }

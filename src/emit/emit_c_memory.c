@@ -1,6 +1,7 @@
 /* Memory operations, faults and the environment of an emitted C kernel.
  * Must not know: expressions, control flow. */
 #include "emit/emit_c_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 /* clang-format off */
@@ -128,7 +129,7 @@ static uint8_t print_address(c_printer *p, const kir_value *v) {
         text(p, "hg_flat_address(env, ");
         wide_argument(p, v, &next);
     } else if (handle && v->u.mem.slot >= 0) {
-        next = v->u.mem.split ? 2 : 1;
+        next = kir_access_of(v).handle_args;
         hg_text_addf(p->out, "hg_address(env, env->slots[%d], ", (int)v->u.mem.slot);
     } else if (handle) {
         text(p, "hg_handle_address(env, ");

@@ -52,7 +52,7 @@ void emit_device_c_byte_pointer(c_printer *p, uint64_t mark) {
 /* ---- places ---- */
 
 /* The first argument after the place. */
-static uint8_t operands(const kir_value *v) { return v->u.mem.slot == KIR_ADDRESS ? 2 : 1; }
+static uint8_t operands(const kir_value *v) { return (uint8_t)(kir_device_offset(v) + 1); }
 
 static void print_offset(c_printer *p, const kir_value *offset) {
     if (offset->op == KIR_CONST && !offset->u.imm) return;
@@ -67,7 +67,7 @@ static void print_offset(c_printer *p, const kir_value *offset) {
 static void print_address(c_printer *p, const kir_value *v, const char *qualifier, const char *type) {
     hg_text_addf(p->out, "(%s%s%s *)(", qualifier, p->dialect->device->memory, type);
     emit_c_name(p, v->args[0]);
-    print_offset(p, v->args[1]);
+    print_offset(p, v->args[kir_device_offset(v)]);
     text(p, ")");
 }
 
@@ -90,7 +90,7 @@ static void print_pointer(c_printer *p, const kir_value *v, const char *qualifie
         text(p, "group");
     else
         emit_device_c_slot_name(p->module, p->out, mark);
-    print_offset(p, v->args[0]);
+    print_offset(p, v->args[kir_device_offset(v)]);
     text(p, ")");
 }
 

@@ -238,7 +238,7 @@ static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object,
 }
 
 static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type) {
-    const kir_value *offset = v->args[0];
+    const kir_value *offset = v->args[kir_device_offset(v)];
     if (!s->group_memory) {
         uint64_t words = (s->options->group_memory + 3) / 4;
         uint32_t array = spv_array(s, HG_TYPE_U32, words ? (uint32_t)words : 1);
@@ -267,7 +267,7 @@ static uint32_t base_index(spirv *s, int16_t slot, uint32_t log2) {
 
 static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
     const kir_device_target *target = &s->options->target;
-    const kir_value *offset = v->args[0];
+    const kir_value *offset = v->args[kir_device_offset(v)];
     uint64_t bytes = kir_type_bytes(type);
     bool own = bytes == 4 || (bytes == 1 && target->memory8) || (bytes == 2 && target->memory16) || (bytes == 8 && target->memory64);
     uint32_t log2 = own ? log2_bytes(bytes) : 2;
@@ -320,18 +320,18 @@ static void in_halves(spirv *s, const kir_value *v, place *p, uint8_t type) {
         }
         block = slot->pointer;
     }
-    const kir_value *offset = v->args[open ? 2 : 0];
+    const kir_value *offset = v->args[kir_device_offset(v)];
     p->storage = Spv_S_PhysicalStorageBuffer;
     p->cell = HG_TYPE_U32;
     p->aligned = 4;
-    p->operands = open ? 3 : 1;
+    p->operands = (uint8_t)(kir_device_offset(v) + 1);
     uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset) : 0;
     in_elements(s, v, p, block, true, element_index(s, offset, 0, 2), type, low);
 }
 
 static void at_address(spirv *s, const kir_value *v, place *p, uint8_t type) {
     bool open = v->u.mem.slot < 0, coherent = open ? s->open_coherent : s->slots[v->u.mem.slot].coherent;
-    const kir_value *offset = v->args[open ? 1 : 0];
+    const kir_value *offset = v->args[kir_device_offset(v)];
     uint32_t address, wide = spv_type(s, HG_TYPE_U64);
     if (open) {
         address = spv_use(s, v->args[0]);
@@ -348,7 +348,7 @@ static void at_address(spirv *s, const kir_value *v, place *p, uint8_t type) {
     p->storage = Spv_S_PhysicalStorageBuffer;
     p->cell = type;
     p->aligned = (uint32_t)kir_type_bytes(type);
-    p->operands = open ? 2 : 1;
+    p->operands = (uint8_t)(kir_device_offset(v) + 1);
     memory_capability(s, type);
     uint32_t cell = spv_pointer(s, p->storage, spv_type(s, type));
     if (!coherent) {

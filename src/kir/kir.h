@@ -362,6 +362,10 @@ static inline bool kir_is_access(const kir_value *v) { return kir_op_has((kir_op
 static inline hg_idname kir_id_name(const kir_value *v) { return (hg_idname)(v->u.imm & ~(uint64_t)KIR_ID_HIGH); }
 bool kir_in_loops_only(const kir_value *v); /* no IF around it */
 void kir_remove(kir_value *v);              /* unlinks from its region */
+/* Puts operations into a region in front of one of its operations; before NULL: at the end. They belong to no region that is still looked at. */
+void kir_insert(kir_region *to, kir_value *before, kir_value *first, kir_value *last);
+/* The same with all operations of a region, which is empty then. */
+void kir_splice(kir_region *to, kir_value *before, kir_region *from);
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: kir_walk(NULL, body). */
 kir_value *kir_walk(const kir_value *v, const kir_region *root);
 

@@ -223,3 +223,24 @@ void kir_remove(kir_value *v) {
     v->prev = v->next = NULL;
     v->parent = NULL;
 }
+
+void kir_insert(kir_region *to, kir_value *before, kir_value *first, kir_value *last) {
+    kir_value *after = before ? before->prev : to->last;
+    for (kir_value *v = first; v != last; v = v->next) v->parent = to;
+    last->parent = to;
+    first->prev = after;
+    last->next = before;
+    if (after)
+        after->next = first;
+    else
+        to->first = first;
+    if (before)
+        before->prev = last;
+    else
+        to->last = last;
+}
+
+void kir_splice(kir_region *to, kir_value *before, kir_region *from) {
+    if (from->first) kir_insert(to, before, from->first, from->last);
+    from->first = from->last = NULL;
+}

@@ -1,6 +1,7 @@
 /* Element-wise maps as lane kernels, and what all expansions are built with.
  * Requires: nothing. Provides: modules without faults but for division, without exits. */
 #include "plan/expand_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include <stdio.h>
@@ -39,24 +40,19 @@ kir_value *expand_id(kir_builder *b, hg_idname which, uint8_t type) {
     return v;
 }
 
-static void place(kir_value *v, uint8_t type, uint32_t handle) {
-    uint64_t size = kir_type_bytes(type);
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.bytes = size <= 8 ? (uint8_t)size : 0;
-    v->u.mem.bytes_wide = (uint16_t)size;
-    v->u.mem.has_index = v->u.mem.unchecked = 1;
-    v->u.mem.operand = (uint8_t)(handle + 1);
-    v->u.mem.slot = KIR_OPEN;
+static kir_place place(kir_builder *b, uint32_t handle, kir_value *index) {
+    return (kir_place){
+        .space = KIR_BUFFER, .handle = expand_input(b, handle, true), .index = index, .operand = (uint8_t)(handle + 1), .unchecked = true};
 }
 
 kir_value *expand_load(kir_builder *b, uint8_t type, uint32_t handle, kir_value *index) {
-    kir_value *v = kir_emit(b, KIR_LOAD, type, 2, (kir_value *[]){expand_input(b, handle, true), index});
-    place(v, type, handle);
-    return v;
+    kir_place at = place(b, handle, index);
+    return kir_access_make(b, KIR_LOAD, type, &at, 0, NULL);
 }
 
 void expand_store(kir_builder *b, uint32_t handle, kir_value *index, kir_value *value) {
-    place(kir_emit(b, KIR_STORE, KIR_VOID, 3, (kir_value *[]){expand_input(b, handle, true), index, value}), value->type, handle);
+    kir_place at = place(b, handle, index);
+    kir_access_make(b, KIR_STORE, value->type, &at, 1, &value);
 }
 
 /* ---- maps ---- */

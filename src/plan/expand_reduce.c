@@ -2,7 +2,9 @@
  * elements are skipped, and the accumulators are halved between barriers. No faults, no exits: all lanes reach every barrier.
  * Accumulators lie in shared memory (at least four bytes each, which every device can access), those of wide integers in a buffer. */
 #include "plan/expand_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include "kir/define/define.h"
 #include <stdio.h>
 #include <string.h>
@@ -27,10 +29,7 @@ uint64_t plan_reduce_shared(hg_type type) {
     return plan_reduce_in_memory(type) ? 0 : PLAN_ACCUMULATORS * (size < 4 ? 4 : size);
 }
 
-static kir_value *u32(reducer *d, uint32_t n) { return kir_const(&d->b, HG_TYPE_U32, n); }
-static kir_value *u64(reducer *d, uint64_t n) { return kir_const(&d->b, HG_TYPE_U64, n); }
 static kir_value *widen(reducer *d, kir_value *n) { return kir_convert(&d->b, KIR_ZEXT, HG_TYPE_U64, n); }
-static kir_value *below(reducer *d, kir_value *x, kir_value *y) { return kir_binary(&d->b, KIR_CMP_ULT, x, y); }
 
 static kir_value *combine(reducer *d, kir_value *x, kir_value *y) {
     return kir_operate(&d->b, (uint16_t)d->r->op, d->tree, (kir_value *[]){x, y});
@@ -39,20 +38,14 @@ static kir_value *combine(reducer *d, kir_value *x, kir_value *y) {
 /* ---- accumulators ---- */
 
 static kir_value *shared_access(reducer *d, kir_op op, kir_value *index, kir_value *value) {
-    uint8_t size = (uint8_t)kir_type_bytes(d->cell);
-    kir_value *offset = kir_mul(&d->b, widen(d, index), u64(d, size));
-    kir_value *v = kir_emit(&d->b, op, op == KIR_LOAD ? d->cell : (uint8_t)KIR_VOID, value ? 2 : 1, (kir_value *[]){offset, value});
-    v->u.mem.space = KIR_SHARED;
-    v->u.mem.bytes = size;
-    v->u.mem.bytes_wide = size;
-    v->u.mem.has_index = v->u.mem.unchecked = 1;
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+    kir_place at = {.space = KIR_SHARED, .unchecked = true};
+    at.index = kir_mul(&d->b, widen(d, index), u64(&d->b, kir_type_bytes(d->cell)));
+    return kir_access_make(&d->b, op, d->cell, &at, value != NULL, &value);
 }
 
 static kir_value *work_index(reducer *d, kir_value *index) {
-    kir_value *first = kir_mul(&d->b, d->block, u64(d, PLAN_ACCUMULATORS));
-    return kir_mul(&d->b, kir_add(&d->b, first, widen(d, index)), u64(d, kir_type_bytes(d->type)));
+    kir_value *first = kir_mul(&d->b, d->block, u64(&d->b, PLAN_ACCUMULATORS));
+    return kir_mul(&d->b, kir_add(&d->b, first, widen(d, index)), u64(&d->b, kir_type_bytes(d->type)));
 }
 
 static kir_value *get(reducer *d, kir_value *index) {
@@ -79,7 +72,7 @@ static kir_value *element(reducer *d, kir_value *offset) {
 static void finish(reducer *d, kir_value *value, kir_value *shift) {
     hg_type type = d->r->type;
     if (kir_is_half(type) && d->r->last) value = kir_narrow_half(&d->b, type, value);
-    kir_value *offset = kir_mul(&d->b, d->block, u64(d, kir_type_bytes(value->type)));
+    kir_value *offset = kir_mul(&d->b, d->block, u64(&d->b, kir_type_bytes(value->type)));
     expand_store(&d->b, OUT, shift ? kir_add(&d->b, offset, shift) : offset, value);
 }
 
@@ -91,19 +84,19 @@ static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value 
     kir_function *main = b->function;
     kir_var *sum = kir_var_create(b->module, main, d->type, 0, "sum"), *at = kir_var_create(b->module, main, HG_TYPE_U32, 0, "at");
     kir_var *place = kir_var_create(b->module, main, HG_TYPE_U64, 0, "place");
-    kir_value *first = kir_mul(b, kir_add(b, kir_mul(b, d->block, u64(d, PLAN_CHUNK)), widen(d, lane)), u64(d, size));
+    kir_value *first = kir_mul(b, kir_add(b, kir_mul(b, d->block, u64(&d->b, PLAN_CHUNK)), widen(d, lane)), u64(&d->b, size));
     if (shift) first = kir_add(b, first, shift);
     kir_set(b, sum, element(d, first));
-    kir_set(b, at, kir_add(b, lane, u32(d, PLAN_ACCUMULATORS)));
+    kir_set(b, at, kir_add(b, lane, u32(&d->b, PLAN_ACCUMULATORS)));
     kir_set(b, place, first);
     kir_value *loop = kir_loop_begin(b, true);
-    kir_value *i = kir_get(b, at), *done = kir_if_begin(b, kir_not(b, below(d, i, count)));
+    kir_value *i = kir_get(b, at), *done = kir_if_begin(b, kir_not(b, below(&d->b, i, count)));
     kir_break(b);
     kir_if_end(b, done);
-    kir_value *offset = kir_add(b, kir_get(b, place), u64(d, PLAN_ACCUMULATORS * size));
+    kir_value *offset = kir_add(b, kir_get(b, place), u64(&d->b, PLAN_ACCUMULATORS * size));
     kir_set(b, place, offset);
     kir_set(b, sum, combine(d, kir_get(b, sum), element(d, offset)));
-    kir_set(b, at, kir_add(b, i, u32(d, PLAN_ACCUMULATORS)));
+    kir_set(b, at, kir_add(b, i, u32(&d->b, PLAN_ACCUMULATORS)));
     kir_loop_end(b, loop);
     put(d, lane, kir_get(b, sum));
 }
@@ -113,8 +106,8 @@ static void barrier(reducer *d) { kir_emit(&d->b, KIR_BARRIER, KIR_VOID, 0, NULL
 /* acc[lane] op= acc[lane + s] where both exist. */
 static void halve(reducer *d, kir_value *lane, kir_value *count, uint32_t s) {
     kir_builder *b = &d->b;
-    kir_value *other = kir_add(b, lane, u32(d, s));
-    kir_value *branch = kir_if_begin(b, kir_binary(b, KIR_AND, below(d, lane, u32(d, s)), below(d, other, count)));
+    kir_value *other = kir_add(b, lane, u32(&d->b, s));
+    kir_value *branch = kir_if_begin(b, kir_binary(b, KIR_AND, below(&d->b, lane, u32(&d->b, s)), below(&d->b, other, count)));
     put(d, lane, combine(d, get(d, lane), get(d, other)));
     kir_if_end(b, branch);
 }
@@ -138,10 +131,10 @@ kir_module *plan_expand_reduce(const plan_reduce *r) {
     kir_value *shift_x = r->shifted ? expand_input(b, handles + 1, false) : NULL;
     kir_value *shift_out = r->shifted ? expand_input(b, handles + 2, false) : NULL;
     d->block = widen(d, expand_id(b, HG_ID_BLOCK_IDX_X, HG_TYPE_U32));
-    kir_value *left = kir_sub(b, count, kir_mul(b, d->block, u64(d, PLAN_CHUNK)));
-    left = kir_select(b, below(d, left, u64(d, PLAN_CHUNK)), left, u64(d, PLAN_CHUNK));
+    kir_value *left = kir_sub(b, count, kir_mul(b, d->block, u64(&d->b, PLAN_CHUNK)));
+    left = kir_select(b, below(&d->b, left, u64(&d->b, PLAN_CHUNK)), left, u64(&d->b, PLAN_CHUNK));
     kir_value *mine = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, left); /* elements of this chunk */
-    kir_value *branch = kir_if_begin(b, below(d, lane, mine));
+    kir_value *branch = kir_if_begin(b, below(&d->b, lane, mine));
     accumulate(d, lane, mine, shift_x);
     kir_if_end(b, branch);
     barrier(d);
@@ -149,7 +142,7 @@ kir_module *plan_expand_reduce(const plan_reduce *r) {
         halve(d, lane, mine, s);
         barrier(d);
     }
-    branch = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, u32(d, 0)));
+    branch = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, u32(&d->b, 0)));
     finish(d, get(d, lane), shift_out);
     kir_if_end(b, branch);
     return expand_end(b, m);

@@ -3,26 +3,15 @@
  * the others in scratch memory, one element a lane.
  * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
 #include "plan/plan_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
 #include "kir/clone.h"
 #include <stdio.h>
 
 static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_value *index, kir_value *value, uint8_t type,
                           int64_t disp) {
-    kir_value *args[3] = {kir_const(b, HG_TYPE_U64, 0)};
-    uint8_t count = 1;
-    if (index) args[count++] = index;
-    if (value) args[count++] = value;
-    kir_value *v = kir_emit(b, op, op == KIR_LOAD ? type : KIR_VOID, count, args);
-    uint64_t bytes = kir_type_bytes(type);
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.class_id = (uint8_t)which;
-    v->u.mem.bytes = bytes <= 8 ? (uint8_t)bytes : 0;
-    v->u.mem.bytes_wide = (uint16_t)bytes;
-    v->u.mem.has_index = index != NULL;
-    v->u.mem.disp = disp;
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+    kir_place at = {.space = KIR_BUFFER, .class_id = (uint8_t)which, .handle = kir_const(b, HG_TYPE_U64, 0), .index = index, .disp = disp};
+    return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
 /* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes. */

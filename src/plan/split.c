@@ -95,17 +95,7 @@ static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op,
         s->failed = true;
         return NULL;
     }
-    v->parent = at->parent;
-    v->prev = after ? at : at->prev;
-    v->next = after ? at->next : at;
-    if (v->prev)
-        v->prev->next = v;
-    else
-        v->parent->first = v;
-    if (v->next)
-        v->next->prev = v;
-    else
-        v->parent->last = v;
+    kir_insert(at->parent, after ? at->next : at, v, v);
     v->uses = plan_segment_of(at) << 1;
     return v;
 }

@@ -1,5 +1,6 @@
 /* The kernel of the probe: every lane loads three operands of each format, runs every test on them in straight code, so that a compiler that
  * vectorises, contracts or reassociates does it here too, and stores the bits. */
+#include "kir/access.h"
 #include "kir/builder.h"
 #include "probe/probe_internal.h"
 
@@ -14,13 +15,8 @@ static kir_value *access(writer *w, kir_op op, uint8_t type, uint32_t handle, ki
     kir_builder *b = &w->b;
     kir_value *input = kir_emit(b, KIR_INPUT, HG_TYPE_U64, 0, NULL);
     input->u.imm = handle;
-    kir_value *v = kir_emit(b, op, op == KIR_LOAD ? type : (uint8_t)KIR_VOID, value ? 3 : 2, (kir_value *[]){input, index, value});
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.bytes = (uint8_t)kir_type_bytes(type);
-    v->u.mem.bytes_wide = (uint16_t)kir_type_bytes(type);
-    v->u.mem.has_index = v->u.mem.unchecked = 1;
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+    kir_place at = {.space = KIR_BUFFER, .handle = input, .index = index, .unchecked = true};
+    return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
 static kir_value *at(writer *w, kir_value *start, uint64_t offset) { return kir_add(&w->b, start, kir_const(&w->b, HG_TYPE_U64, offset)); }

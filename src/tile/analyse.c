@@ -5,6 +5,7 @@
  * Requires: a legalised module, kir_find_uniformity (only AFFINE is read, and UNIFORM of variables). Provides: value_plan.form, .widened,
  * .divergent; var_plan.scalar; function_plan.param_form, .result_form, .divergent_*. */
 #include "tile/compile_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_DERIVED; }
@@ -133,13 +134,9 @@ static uint8_t pure_form(const kir_value *v) {
 }
 
 static uint8_t address_form(const kir_value *v) {
-    uint8_t count = 0, form = TILE_SCALAR;
-    const uint8_t each = v->u.mem.split ? 2 : 1;
-    bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-    bool direct = handle && v->u.mem.space != KIR_FLAT && v->u.mem.slot >= 0;
-    uint8_t first = direct ? each : 0;
-    count = (uint8_t)((handle ? each : 0) + (v->u.mem.has_index ? each : 0));
-    for (uint8_t i = first; i < count; i++)
+    uint8_t form = TILE_SCALAR;
+    kir_access at = kir_access_of(v);
+    for (uint8_t i = kir_access_is_direct(v) ? at.handle_args : 0; i < at.value; i++)
         if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
     return form;
 }
@@ -265,12 +262,10 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
     case KIR_STORE:
     case KIR_CHECK:
     case KIR_ATOMIC: {
-        bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-        uint8_t each = v->u.mem.split ? 2 : 1, index = (uint8_t)(handle ? each : 0),
-                value = (uint8_t)(index + (v->u.mem.has_index ? each : 0));
+        kir_access at = kir_access_of(v);
         for (uint8_t i = 0; i < v->nargs; i++) {
-            bool is_index = v->u.mem.has_index && i >= index && i < value;
-            if (v->u.mem.split && (i < value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
+            bool is_index = i >= at.index && i < at.value;
+            if (v->u.mem.split && (i < at.value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
                 uint8_t partner = (i & 1) ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
                 if (plan_of(v->args[i])->form != TILE_SCALAR || plan_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
             } else if (!is_index) {

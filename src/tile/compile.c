@@ -3,6 +3,7 @@
  * the mask of the region it is in; at the end of a region its mask flows back into the parent's, so whoever left stays away.
  * Requires: tile_plan_forms, tile_plan_slots. Provides: tile_kernel.insns. */
 #include "tile/compile_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 typedef struct coder {
@@ -251,7 +252,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         c->plan->out_of_memory = true;
         return;
     }
-    bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
+    kir_access at = kir_access_of(v);
     uint8_t next = 0;
     access->op = v->op;
     access->space = v->u.mem.space;
@@ -261,18 +262,18 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     access->atomic = v->u.mem.atomic;
     access->class_id = v->u.mem.class_id;
     access->bytes = v->u.mem.bytes;
-    access->size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes;
-    access->slot = handle && v->u.mem.space != KIR_FLAT ? v->u.mem.slot : KIR_OPEN;
+    access->size = kir_access_bytes(v);
+    access->slot = kir_access_is_direct(v) ? v->u.mem.slot : KIR_OPEN;
     access->inst = v->inst;
     access->disp = v->u.mem.disp;
     access->has_index = v->u.mem.has_index;
     name_direct_slot(c->plan->module, access);
     note_direction(c->plan, access);
-    if (handle && access->slot >= 0) {
-        next = v->u.mem.split ? 2 : 1;
-    } else if (handle) {
+    if (access->slot >= 0) {
+        next = at.handle_args;
+    } else if (at.handle_args) {
         operand o = wide_operand(c, v, &next, 0);
-        if (o.form == TILE_AFFINE) o = value_operand(v->args[0]);
+        if (o.form == TILE_AFFINE) o = value_operand(v->args[at.handle]);
         access->handle = o.slot;
         access->handle_form = o.form;
     }

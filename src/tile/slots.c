@@ -3,6 +3,7 @@
  * those of all its callers, so frames are static: no recursion exists.
  * Requires: tile_plan_forms. Provides: value_plan.cell, .vector, .alias, .last; var_plan.slot; the kernel's slot table and width. */
 #include "tile/compile_internal.h"
+#include "kir/access.h"
 #include "kir/define/define.h"
 #include <string.h>
 
@@ -132,9 +133,9 @@ static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t
  * that only look for faults, before anything could write to memory. */
 static bool may_stay(const kir_value *load) {
     const value_plan *p = plan_of(load);
-    if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || load->u.mem.slot < 0) return false;
-    if (load->u.mem.space != KIR_BUFFER && load->u.mem.space != KIR_POOL) return false;
-    const kir_value *index = load->args[1];
+    if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || !kir_access_is_direct(load))
+        return false;
+    const kir_value *index = load->args[kir_access_of(load).index];
     if (load->u.mem.bytes != kir_type_bytes(load->type) || plan_of(index)->form != TILE_AFFINE) return false;
     if ((index->op == KIR_ID ? 1 : index->stride) != load->u.mem.bytes) return false;
     uint32_t uses = 0;

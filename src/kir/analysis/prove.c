@@ -3,6 +3,7 @@
  * where it stands. The walk is bounded in steps and in depth; beyond, nothing is proven.
  * Must not know: devices, handles. */
 #include "kir/analysis/analysis.h"
+#include "kir/access.h"
 #include "kir/analysis/prove.h"
 #include <string.h>
 
@@ -350,9 +351,9 @@ static void check_access(walk *w, const place *at, const kir_value *v) {
             w->outside = true;
             return;
         }
-        bool named = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
-        index = deep(w, at, v->args[named], DEEP);
-        uint8_t zeros = w->p->zeros[number(w, at, v->args[named])]; /* the largest index is a multiple too */
+        const kir_value *of_index = v->args[kir_access_of(v).index];
+        index = deep(w, at, of_index, DEEP);
+        uint8_t zeros = w->p->zeros[number(w, at, of_index)]; /* the largest index is a multiple too */
         index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
     hg_i128 low = (hg_i128)index.low + v->u.mem.disp, high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;

@@ -2,6 +2,7 @@
  * Requires: verified module. Provides: mem.slot, module->slots, has_open.
  * Handles go through variables by a flow-insensitive join: a variable that two different handles reach is open. */
 #include "kir/kir.h"
+#include "kir/access.h"
 #include "kir/analysis/analysis.h"
 
 typedef enum origin_kind { ORIGIN_NONE, ORIGIN_INPUT, ORIGIN_CONST, ORIGIN_OPEN } origin_kind;
@@ -35,7 +36,7 @@ static void follow_variables(const kir_module *m, origin *vars) {
         for (kir_function *f = m->functions; f; f = f->next)
             for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
                 if (v->op != KIR_VAR_SET || v->u.var->type != HG_TYPE_U64) continue;
-                origin *to = &vars[v->u.var->id], now = join(*to, origin_of(v->args[0], vars));
+                origin *to = &vars[v->u.var->id], now = join(*to, origin_of(v->args[kir_access_of(v).handle], vars));
                 changed |= now.kind != to->kind;
                 *to = now;
             }
@@ -68,7 +69,7 @@ static bool place_access(kir_module *m, kir_value *v, const origin *vars, uint32
     if (v->u.mem.space == KIR_SHARED || v->u.mem.space == KIR_CLASS) return true;
     uint8_t plan = v->u.mem.space == KIR_BUFFER ? v->u.mem.class_id : 0;
     bool named = v->u.mem.space != KIR_FLAT && !v->u.mem.split;
-    if (named && !slot_of(m, v->u.mem.space, plan, origin_of(v->args[0], vars), most, &v->u.mem.slot)) return false;
+    if (named && !slot_of(m, v->u.mem.space, plan, origin_of(v->args[kir_access_of(v).handle], vars), most, &v->u.mem.slot)) return false;
     if (v->u.mem.slot == KIR_OPEN) {
         m->has_open = true;
         return true;

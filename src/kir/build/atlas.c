@@ -4,17 +4,15 @@
  * Must not know: control flow, devices. */
 #include "atlas/atlas.h"
 #include "kir/build/build_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <stdio.h>
 #include <string.h>
 
 static const char CLASS_TEXT[] = "invalid class index: {} (must be < 96)";
 
 /* ---- operands ---- */
-
-static kir_value *op(build *x, kir_op o, kir_value *l, kir_value *r) { return kir_binary(&x->b, o, l, r); }
-static kir_value *by(build *x, kir_op o, kir_value *l, uint64_t n) { return kir_binary(&x->b, o, l, kir_const(&x->b, l->type, n)); }
-static kir_value *shift(build *x, kir_op o, kir_value *l, uint32_t n) { return kir_binary(&x->b, o, l, kir_const(&x->b, HG_TYPE_U32, n)); }
 
 static const hg_operand *operand_of(const build *x, uint32_t inst, uint32_t operand) {
     return &hg_inst_operands(x->program, inst)[operand];
@@ -49,9 +47,11 @@ static void cls_get(build *x, uint32_t inst) {
 }
 
 /* n / 3 of n < 2^31: 0x55555556 is (2^32 + 2) / 3. */
-static kir_value *third(build *x, kir_value *n) { return by(x, KIR_MULHI_U, n, 0x55555556); }
+static kir_value *third(build *x, kir_value *n) { return by(&x->b, KIR_MULHI_U, n, 0x55555556); }
 
-static kir_value *modulo_96(build *x, kir_value *n) { return op(x, KIR_SUB, n, by(x, KIR_MUL, third(x, shift(x, KIR_LSHR, n, 5)), 96)); }
+static kir_value *modulo_96(build *x, kir_value *n) {
+    return kir_binary(&x->b, KIR_SUB, n, by(&x->b, KIR_MUL, third(x, shift_by(&x->b, KIR_LSHR, n, 5)), 96));
+}
 
 static void lane_class(build *x, uint32_t inst) {
     kir_value *block = kir_emit(&x->b, KIR_ID, HG_TYPE_U32, 0, NULL);
@@ -62,13 +62,14 @@ static void lane_class(build *x, uint32_t inst) {
 static void mirror(build *x, uint32_t inst) {
     kir_value *c = build_get(x, operand_of(x, inst, 1)->reg, HG_TYPE_U8); /* no index: what a stopped lane makes of it is harmless */
     if (c->op != KIR_CONST || c->u.imm >= HG_CLASS_COUNT)
-        build_fault(x, op(x, KIR_CMP_ULT, kir_const(&x->b, HG_TYPE_U8, HG_CLASS_COUNT - 1), c), KIR_FAULT_ALIGN, 1, CLASS_TEXT, 1, &c);
+        build_fault(x, kir_binary(&x->b, KIR_CMP_ULT, kir_const(&x->b, HG_TYPE_U8, HG_CLASS_COUNT - 1), c), KIR_FAULT_ALIGN, 1, CLASS_TEXT,
+                    1, &c);
     set(x, inst, HG_TYPE_U8, kir_derived(&x->b, HG_OP_MIRROR, HG_TYPE_U8, 1, &c));
 }
 
 static void unity(build *x, uint32_t inst) {
     kir_value *c = class_of(x, inst, 1);
-    build_set_pred(x, operand_of(x, inst, 0)->reg, op(x, KIR_OR, by(x, KIR_CMP_EQ, c, 0), by(x, KIR_CMP_EQ, c, 48)));
+    build_set_pred(x, operand_of(x, inst, 0)->reg, kir_binary(&x->b, KIR_OR, by(&x->b, KIR_CMP_EQ, c, 0), by(&x->b, KIR_CMP_EQ, c, 48)));
 }
 
 /* ---- the graph ---- */
@@ -78,29 +79,31 @@ static void unity(build *x, uint32_t inst) {
  * No table: a device's compiler took 40 s for one of 768 bytes. */
 static kir_value *nth_neighbour(build *x, kir_value *c, kir_value *k) {
     kir_builder *b = &x->b;
-    static const uint32_t FLIPPED[3] = {0x32101001, 0x54452332, 0x67767654};                                  /* by k, 4 bits an l */
-    kir_value *eighth = shift(x, KIR_LSHR, c, 3), *scope = shift(x, KIR_LSHR, by(x, KIR_MUL, eighth, 11), 5); /* n / 3 of n < 12 */
-    kir_value *modality = op(x, KIR_SUB, eighth, by(x, KIR_MUL, scope, 3)), *context = by(x, KIR_AND, c, 7);
-    kir_value *odd = by(x, KIR_AND, scope, 1), *plain = by(x, KIR_CMP_EQ, modality, 0);
-    kir_value *i = op(x, KIR_SUB, k, odd),
-              *n = op(x, KIR_SUB, i, kir_select(b, plain, kir_const(b, HG_TYPE_U32, 0), kir_const(b, HG_TYPE_U32, 1)));
+    static const uint32_t FLIPPED[3] = {0x32101001, 0x54452332, 0x67767654}; /* by k, 4 bits an l */
+    kir_value *eighth = shift_by(&x->b, KIR_LSHR, c, 3),
+              *scope = shift_by(&x->b, KIR_LSHR, by(&x->b, KIR_MUL, eighth, 11), 5); /* n / 3 of n < 12 */
+    kir_value *modality = kir_binary(&x->b, KIR_SUB, eighth, by(&x->b, KIR_MUL, scope, 3)), *context = by(&x->b, KIR_AND, c, 7);
+    kir_value *odd = by(&x->b, KIR_AND, scope, 1), *plain = by(&x->b, KIR_CMP_EQ, modality, 0);
+    kir_value *i = kir_binary(&x->b, KIR_SUB, k, odd),
+              *n = kir_binary(&x->b, KIR_SUB, i, kir_select(b, plain, kir_const(b, HG_TYPE_U32, 0), kir_const(b, HG_TYPE_U32, 1)));
     kir_value *flips = kir_const(b, HG_TYPE_U32, FLIPPED[2]);
-    for (int f = 1; f >= 0; f--) flips = kir_select(b, by(x, KIR_CMP_EQ, n, (uint64_t)f), kir_const(b, HG_TYPE_U32, FLIPPED[f]), flips);
-    flips = by(x, KIR_AND, op(x, KIR_LSHR, flips, shift(x, KIR_SHL, context, 2)), 7);
-    kir_value *flipped = op(x, KIR_ADD, op(x, KIR_SUB, c, context), flips);
-    kir_value *step = kir_select(b, op(x, KIR_AND, plain, by(x, KIR_CMP_ULT, n, 5)), shift(x, KIR_SHL, by(x, KIR_SUB, n, 2), 3),
-                                 kir_const(b, HG_TYPE_U32, 24));
-    kir_value *found = kir_select(b, by(x, KIR_CMP_ULT, n, 3), flipped, op(x, KIR_ADD, c, step));
-    kir_value *back = op(x, KIR_AND, kir_not(b, plain), by(x, KIR_CMP_EQ, i, 0)),
-              *first = op(x, KIR_AND, by(x, KIR_CMP_EQ, odd, 1), by(x, KIR_CMP_EQ, k, 0));
-    found = kir_select(b, back, op(x, KIR_SUB, c, shift(x, KIR_SHL, modality, 3)), found);
-    return kir_select(b, first, by(x, KIR_SUB, c, 24), found);
+    for (int f = 1; f >= 0; f--) flips = kir_select(b, by(&x->b, KIR_CMP_EQ, n, (uint64_t)f), kir_const(b, HG_TYPE_U32, FLIPPED[f]), flips);
+    flips = by(&x->b, KIR_AND, kir_binary(&x->b, KIR_LSHR, flips, shift_by(&x->b, KIR_SHL, context, 2)), 7);
+    kir_value *flipped = kir_binary(&x->b, KIR_ADD, kir_binary(&x->b, KIR_SUB, c, context), flips);
+    kir_value *step = kir_select(b, kir_binary(&x->b, KIR_AND, plain, by(&x->b, KIR_CMP_ULT, n, 5)),
+                                 shift_by(&x->b, KIR_SHL, by(&x->b, KIR_SUB, n, 2), 3), kir_const(b, HG_TYPE_U32, 24));
+    kir_value *found = kir_select(b, by(&x->b, KIR_CMP_ULT, n, 3), flipped, kir_binary(&x->b, KIR_ADD, c, step));
+    kir_value *back = kir_binary(&x->b, KIR_AND, kir_not(b, plain), by(&x->b, KIR_CMP_EQ, i, 0)),
+              *first = kir_binary(&x->b, KIR_AND, by(&x->b, KIR_CMP_EQ, odd, 1), by(&x->b, KIR_CMP_EQ, k, 0));
+    found = kir_select(b, back, kir_binary(&x->b, KIR_SUB, c, shift_by(&x->b, KIR_SHL, modality, 3)), found);
+    return kir_select(b, first, by(&x->b, KIR_SUB, c, 24), found);
 }
 
 /* 6 neighbours where the modality is 0: the bits of 0x249 at 0, 3, 6, 9, the eighths of class 0 … 95 with it. c: u32. */
 static kir_value *degree_of(build *x, kir_value *c) {
-    kir_value *six = by(x, KIR_AND, op(x, KIR_LSHR, kir_const(&x->b, HG_TYPE_U32, 0x249), shift(x, KIR_LSHR, c, 3)), 1);
-    return by(x, KIR_ADD, six, 5);
+    kir_value *six = by(&x->b, KIR_AND, kir_binary(&x->b, KIR_LSHR, kir_const(&x->b, HG_TYPE_U32, 0x249), shift_by(&x->b, KIR_LSHR, c, 3)),
+                        1);
+    return by(&x->b, KIR_ADD, six, 5);
 }
 
 static void count_neighbours(build *x, uint32_t inst) {
@@ -113,7 +116,7 @@ static void get_neighbour(build *x, uint32_t inst) {
     kir_value *some = build_is_below(x, index, HG_CLASS_NEIGHBOURS);
     if (some) index = kir_select(b, some, index, kir_const(b, index->type, HG_CLASS_NEIGHBOURS));
     index = build_resize(b, HG_TYPE_U32, index);
-    kir_value *good = op(x, KIR_CMP_ULT, index, degree_of(x, c));
+    kir_value *good = kir_binary(&x->b, KIR_CMP_ULT, index, degree_of(x, c));
     set(x, inst, HG_TYPE_U8, kir_select(b, good, nth_neighbour(x, c, index), kir_const(b, HG_TYPE_U32, 0)));
 }
 
@@ -121,22 +124,15 @@ static void get_neighbour(build *x, uint32_t inst) {
 static kir_value *neighbour_access(build *x, uint32_t inst, kir_op o, uint32_t operand, kir_value *stored) {
     hg_type type = (hg_type)x->program->insts[inst].type;
     int offset = (int)(int64_t)operand_of(x, inst, 2)->value, of_5 = (offset % 5 + 5) % 5, of_6 = (offset % 6 + 6) % 6;
-    kir_value *c = build_resize(&x->b, HG_TYPE_U32, class_of(x, inst, operand)), *five = by(x, KIR_CMP_EQ, degree_of(x, c), 5);
+    kir_value *c = build_resize(&x->b, HG_TYPE_U32, class_of(x, inst, operand)), *five = by(&x->b, KIR_CMP_EQ, degree_of(x, c), 5);
     kir_value *k = kir_select(&x->b, five, kir_const(&x->b, HG_TYPE_U32, (uint64_t)of_5), kir_const(&x->b, HG_TYPE_U32, (uint64_t)of_6));
     kir_value *to = nth_neighbour(x, c, k);
     kir_value *lane = kir_emit(&x->b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    uint64_t size = hg_type_size_bytes(type);
-    kir_value *args[3] = {by(x, KIR_ADD, build_resize(&x->b, HG_TYPE_U64, to), 0 - (uint64_t)HG_CLASS_COUNT), by(x, KIR_MUL, lane, size),
-                          stored};
-    kir_value *v = kir_emit(&x->b, o, o == KIR_STORE ? (uint8_t)KIR_VOID : kir_type_of(type), stored ? 3 : 2, args);
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.has_index = true;
-    v->u.mem.bytes = (uint8_t)(size <= 8 ? size : 0);
-    v->u.mem.bytes_wide = (uint16_t)size;
-    v->u.mem.operand = (uint8_t)(operand + 1);
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+    kir_place at = {.space = KIR_BUFFER, .operand = (uint8_t)(operand + 1)};
+    at.handle = by(&x->b, KIR_ADD, build_resize(&x->b, HG_TYPE_U64, to), 0 - (uint64_t)HG_CLASS_COUNT);
+    at.index = by(&x->b, KIR_MUL, lane, hg_type_size_bytes(type));
+    return kir_access_make(&x->b, o, kir_type_of(type), &at, stored != NULL, &stored);
 }
 
 static void load_neighbour(build *x, uint32_t inst) {
@@ -171,9 +167,9 @@ static void check_coordinates(build *x, kir_value *page, kir_value *byte, uint64
 
 static kir_value *place(build *x, uint8_t type, kir_value *cls, kir_value *page, kir_value *byte, uint64_t elements, uint64_t row) {
     kir_builder *b = &x->b;
-    kir_value *at = by(x, KIR_MUL, build_resize(b, type, cls), elements);
-    at = op(x, KIR_ADD, at, by(x, KIR_MUL, build_resize(b, type, page), row));
-    return op(x, KIR_ADD, at, build_resize(b, type, byte));
+    kir_value *at = by(&x->b, KIR_MUL, build_resize(b, type, cls), elements);
+    at = kir_binary(&x->b, KIR_ADD, at, by(&x->b, KIR_MUL, build_resize(b, type, page), row));
+    return kir_binary(&x->b, KIR_ADD, at, build_resize(b, type, byte));
 }
 
 static void map_parts(build *x, uint32_t inst) {
@@ -191,9 +187,9 @@ static void map_parts(build *x, uint32_t inst) {
 static kir_value *packed_class(build *x, kir_value *packed) {
     kir_builder *b = &x->b;
     if (kir_type_bits(packed->type) < 32) return kir_const(b, HG_TYPE_U32, 0);
-    kir_value *cls = shift(x, KIR_LSHR, packed, 16);
+    kir_value *cls = shift_by(&x->b, KIR_LSHR, packed, 16);
     if (kir_type_bits(packed->type) <= 64) return cls;
-    kir_value *far = by(x, KIR_CMP_EQ, shift(x, KIR_LSHR, cls, 64), 0), *low = kir_convert(b, KIR_TRUNC, HG_TYPE_U64, cls);
+    kir_value *far = by(&x->b, KIR_CMP_EQ, shift_by(&x->b, KIR_LSHR, cls, 64), 0), *low = kir_convert(b, KIR_TRUNC, HG_TYPE_U64, cls);
     return kir_select(b, far, low, kir_const(b, HG_TYPE_U64, UINT64_MAX));
 }
 
@@ -202,8 +198,8 @@ static void map_packed(build *x, uint32_t inst) {
     uint8_t type = kir_type_of((hg_type)x->types[x->program->insts[inst].operands + 1]);
     kir_value *packed = build_get(x, operand_of(x, inst, 1)->reg, type);
     kir_value *cls = build_below(x, packed_class(x, packed), HG_CLASS_COUNT, 1, CLASS_TEXT), *low = build_resize(b, HG_TYPE_U32, packed);
-    kir_value *page = by(x, KIR_AND, shift(x, KIR_LSHR, low, 8), 255), *byte = by(x, KIR_AND, low, 255);
-    kir_value *values[] = {page, byte}, *good = by(x, KIR_CMP_ULT, page, HG_CLASS_PAGES);
+    kir_value *page = by(&x->b, KIR_AND, shift_by(&x->b, KIR_LSHR, low, 8), 255), *byte = by(&x->b, KIR_AND, low, 255);
+    kir_value *values[] = {page, byte}, *good = by(&x->b, KIR_CMP_ULT, page, HG_CLASS_PAGES);
     if (kir_type_bits(type) > 8)
         build_fault(x, kir_not(b, good), KIR_FAULT_ALIGN, 1, coordinates_text(x, HG_CLASS_PAGES, HG_CLASS_PAGE_BYTES), 2, values);
     set(x, inst, HG_TYPE_U64, place(x, HG_TYPE_U32, cls, page, byte, HG_CLASS_PAGES * HG_CLASS_PAGE_BYTES, HG_CLASS_PAGE_BYTES));
@@ -215,7 +211,7 @@ static kir_value *is_torus(build *x, kir_value *size) {
     kir_value *known = kir_const(&x->b, KIR_BOOL, 0);
     for (int i = 0; i < HG_TORUS_SIZES; i++)
         if (kir_type_bits(size->type) >= 32 || hg_torus_sizes[i] >> kir_type_bits(size->type) == 0)
-            known = op(x, KIR_OR, known, by(x, KIR_CMP_EQ, size, hg_torus_sizes[i]));
+            known = kir_binary(&x->b, KIR_OR, known, by(&x->b, KIR_CMP_EQ, size, hg_torus_sizes[i]));
     return known;
 }
 
@@ -232,18 +228,18 @@ static void classify(build *x, uint32_t inst) {
     check_torus(x, inst);
     kir_value *coordinate = build_number(x, inst, 1), *size = build_number(x, inst, 2);
     uint8_t wide = kir_type_bits(coordinate->type) > kir_type_bits(size->type) ? coordinate->type : size->type;
-    kir_value *inside = op(x, KIR_CMP_ULT, build_resize(b, wide, coordinate), build_resize(b, wide, size));
+    kir_value *inside = kir_binary(&x->b, KIR_CMP_ULT, build_resize(b, wide, coordinate), build_resize(b, wide, size));
     kir_value *r = modulo_96(x, build_resize(b, HG_TYPE_U32, coordinate));
-    kir_value *scope = shift(x, KIR_LSHR, by(x, KIR_MUL, shift(x, KIR_LSHR, r, 3), 11), 5); /* n / 3 of n < 12 */
-    kir_value *orbit = op(x, KIR_OR, shift(x, KIR_SHL, scope, 3), by(x, KIR_AND, r, 7));
+    kir_value *scope = shift_by(&x->b, KIR_LSHR, by(&x->b, KIR_MUL, shift_by(&x->b, KIR_LSHR, r, 3), 11), 5); /* n / 3 of n < 12 */
+    kir_value *orbit = kir_binary(&x->b, KIR_OR, shift_by(&x->b, KIR_SHL, scope, 3), by(&x->b, KIR_AND, r, 7));
     set(x, inst, HG_TYPE_U8, kir_select(b, inside, orbit, kir_const(b, HG_TYPE_U32, 0)));
 }
 
 static void represent(build *x, uint32_t inst) {
     kir_value *orbit = build_below(x, build_number(x, inst, 1), HG_ORBIT_COUNT, 1, "invalid orbit index: {} (must be < 32)");
     check_torus(x, inst);
-    kir_value *scope = by(x, KIR_MUL, shift(x, KIR_LSHR, orbit, 3), 24);
-    set(x, inst, HG_TYPE_U32, op(x, KIR_ADD, scope, by(x, KIR_AND, orbit, 7)));
+    kir_value *scope = by(&x->b, KIR_MUL, shift_by(&x->b, KIR_LSHR, orbit, 3), 24);
+    set(x, inst, HG_TYPE_U32, kir_binary(&x->b, KIR_ADD, scope, by(&x->b, KIR_AND, orbit, 7)));
 }
 
 /* ---- inverses ---- */
@@ -303,9 +299,9 @@ static void invert(build *x, uint32_t inst) {
     kir_value *rest = build_resize(b, HG_TYPE_U32, kir_binary(b, KIR_UREM, build_resize(b, wide, unit), whole)); /* x mod 0 is 0 here */
     kir_function *f = inverse_function(x);
     kir_value *result = f ? kir_call(b, f, 2, (kir_value *[]){rest, build_resize(b, HG_TYPE_U32, modulus)}, NULL) : &b->dummy;
-    kir_value *none = by(x, KIR_CMP_EQ, result, 0);
+    kir_value *none = by(&x->b, KIR_CMP_EQ, result, 0);
     kir_value *small = build_is_below(x, whole, UINT64_C(1) << 32);
-    if (small) none = op(x, KIR_OR, none, kir_not(b, small));
+    if (small) none = kir_binary(&x->b, KIR_OR, none, kir_not(b, small));
     build_fault(x, none, KIR_FAULT_DOMAIN, 2, "no multiplicative inverse: {} mod {}", 2, values);
     set(x, inst, HG_TYPE_U32, result);
 }

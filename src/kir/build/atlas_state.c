@@ -5,18 +5,16 @@
 #include "atlas/characters.h"
 #include "isa/verify_internal.h"
 #include "kir/build/build_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include "kir/define/define.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { WORDS = HG_RESONANCE_WORDS, EXPONENT = 0x7FF };
 
-static kir_value *u32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
-static kir_value *by(kir_builder *b, kir_op op, kir_value *l, uint64_t n) { return kir_binary(b, op, l, kir_const(b, l->type, n)); }
-static kir_value *shift(kir_builder *b, kir_op op, kir_value *l, uint32_t n) { return kir_binary(b, op, l, u32(b, n)); }
 static kir_value *bit(kir_builder *b, kir_value *c) { return kir_select(b, c, u32(b, 1), u32(b, 0)); }
-static kir_value *is_zero(kir_builder *b, kir_value *v) { return by(b, KIR_CMP_EQ, v, 0); }
 static kir_value *index_of(kir_builder *b, kir_value *row, uint32_t length, kir_value *i) {
     return kir_add(b, by(b, KIR_MUL, row, length), i);
 }
@@ -24,18 +22,9 @@ static kir_value *index_of(kir_builder *b, kir_value *row, uint32_t length, kir_
 /* An element of plan memory: byte disp + index · size. index: u32. */
 static kir_value *memory(kir_builder *b, kir_op op, kir_plan_memory which, uint8_t type, int64_t disp, kir_value *index, uint8_t count,
                          kir_value *const *values) {
-    uint64_t size = kir_type_bytes(type);
-    kir_value *args[4] = {kir_const(b, HG_TYPE_U64, 0), by(b, KIR_MUL, build_resize(b, HG_TYPE_U64, index), size)};
-    for (uint8_t i = 0; i < count; i++) args[2 + i] = values[i];
-    kir_value *v = kir_emit(b, op, type, (uint8_t)(2 + count), args);
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.class_id = (uint8_t)which;
-    v->u.mem.has_index = true;
-    v->u.mem.disp = disp;
-    v->u.mem.bytes = (uint8_t)(size <= 8 ? size : 0);
-    v->u.mem.bytes_wide = (uint16_t)size;
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+    kir_place at = {.space = KIR_BUFFER, .class_id = (uint8_t)which, .disp = disp, .handle = u64(b, 0)};
+    at.index = by(b, KIR_MUL, build_resize(b, HG_TYPE_U64, index), kir_type_bytes(type));
+    return kir_access_make(b, op, type, &at, count, values);
 }
 
 static kir_value *state_load(kir_builder *b, uint8_t type, int64_t disp, kir_value *index) {
@@ -157,21 +146,21 @@ typedef struct parts {
 } parts;
 
 static kir_value *high_bits(kir_builder *b, kir_value *word, kir_value *n) { /* word >> (32 - n), 0 for n = 0 */
-    return kir_binary(b, KIR_LSHR, shift(b, KIR_LSHR, word, 1), by(b, KIR_XOR, n, 31));
+    return kir_binary(b, KIR_LSHR, shift_by(b, KIR_LSHR, word, 1), by(b, KIR_XOR, n, 31));
 }
 
 static parts take_apart(kir_builder *b, kir_value *low, kir_value *high) {
     parts p;
-    kir_value *exponent = by(b, KIR_AND, shift(b, KIR_LSHR, high, 20), EXPONENT), *top = by(b, KIR_AND, high, 0xFFFFF);
+    kir_value *exponent = by(b, KIR_AND, shift_by(b, KIR_LSHR, high, 20), EXPONENT), *top = by(b, KIR_AND, high, 0xFFFFF);
     kir_value *subnormal = is_zero(b, exponent);
-    p.negative = kir_not(b, is_zero(b, shift(b, KIR_LSHR, high, 31)));
+    p.negative = kir_not(b, is_zero(b, shift_by(b, KIR_LSHR, high, 31)));
     p.special = by(b, KIR_CMP_EQ, exponent, EXPONENT);
     kir_value *infinite = is_zero(b, kir_binary(b, KIR_OR, top, low));
     p.flag = kir_select(b, infinite, kir_select(b, p.negative, u32(b, HG_RESONANCE_NEG_INF), u32(b, HG_RESONANCE_INF)),
                         u32(b, HG_RESONANCE_NAN));
     top = kir_select(b, subnormal, top, by(b, KIR_OR, top, 0x100000));
     kir_value *at = kir_select(b, subnormal, exponent, by(b, KIR_SUB, exponent, 1)), *n = by(b, KIR_AND, at, 31);
-    p.start = shift(b, KIR_LSHR, at, 5);
+    p.start = shift_by(b, KIR_LSHR, at, 5);
     p.word[0] = kir_binary(b, KIR_SHL, low, n);
     p.word[1] = kir_binary(b, KIR_OR, kir_binary(b, KIR_SHL, top, n), high_bits(b, low, n));
     p.word[2] = high_bits(b, top, n);
@@ -317,7 +306,7 @@ static void make_magnitude(rounding *r, kir_value *negative) {
 /* Whether a bit of t below `at` is set, as 0 or 1. */
 static kir_value *any_below(rounding *r, kir_value *at) {
     kir_builder *b = r->b;
-    kir_value *word = shift(b, KIR_LSHR, at, 5), *mask = by(b, KIR_SUB, kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_AND, at, 31)), 1);
+    kir_value *word = shift_by(b, KIR_LSHR, at, 5), *mask = by(b, KIR_SUB, kir_binary(b, KIR_SHL, u32(b, 1), by(b, KIR_AND, at, 31)), 1);
     kir_set(b, r->any, kir_binary(b, KIR_AND, kir_array_get(b, r->t, word), mask));
     kir_for c = kir_for_begin(b, word);
     kir_set(b, r->any, kir_binary(b, KIR_OR, kir_get(b, r->any), kir_array_get(b, r->t, c.i)));
@@ -330,11 +319,11 @@ static kir_value *window(rounding *r, kir_value *w, kir_value *n) {
     kir_builder *b = r->b;
     kir_value *low = kir_array_get(b, r->t, w), *next = kir_array_get(b, r->t, by(b, KIR_ADD, w, 1));
     return kir_binary(b, KIR_OR, kir_binary(b, KIR_LSHR, low, n),
-                      kir_binary(b, KIR_SHL, shift(b, KIR_SHL, next, 1), by(b, KIR_XOR, n, 31)));
+                      kir_binary(b, KIR_SHL, shift_by(b, KIR_SHL, next, 1), by(b, KIR_XOR, n, 31)));
 }
 
 static kir_value *join(kir_builder *b, kir_value *low, kir_value *high) {
-    kir_value *up = shift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
+    kir_value *up = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
     return kir_binary(b, KIR_OR, up, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low));
 }
 
@@ -348,13 +337,13 @@ static kir_value *round_magnitude(rounding *r) {
     kir_value *exact = by(b, KIR_CMP_ULT, bits, 54);
     kir_value *n = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, bits, 53)),
               *below = kir_select(b, exact, u32(b, 0), by(b, KIR_SUB, n, 1));
-    kir_value *word = shift(b, KIR_LSHR, n, 5), *part = by(b, KIR_AND, n, 31);
+    kir_value *word = shift_by(b, KIR_LSHR, n, 5), *part = by(b, KIR_AND, n, 31);
     kir_value *low = window(r, word, part), *high = window(r, by(b, KIR_ADD, word, 1), part);
-    kir_value *half = kir_binary(b, KIR_LSHR, kir_array_get(b, r->t, shift(b, KIR_LSHR, below, 5)), by(b, KIR_AND, below, 31));
+    kir_value *half = kir_binary(b, KIR_LSHR, kir_array_get(b, r->t, shift_by(b, KIR_LSHR, below, 5)), by(b, KIR_AND, below, 31));
     kir_value *up = kir_binary(b, KIR_AND, half, kir_binary(b, KIR_OR, any_below(r, below), by(b, KIR_AND, low, 1)));
     up = kir_select(b, exact, u32(b, 0), by(b, KIR_AND, up, 1));
     kir_value *pattern = kir_add(b, join(b, low, high), kir_convert(b, KIR_ZEXT, HG_TYPE_U64, up));
-    pattern = kir_add(b, pattern, shift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, n), 52));
+    pattern = kir_add(b, pattern, shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, n), 52));
     kir_value *most = kir_const(b, HG_TYPE_U64, (uint64_t)EXPONENT << 52);
     return kir_select(b, kir_binary(b, KIR_CMP_ULT, pattern, most), pattern, most);
 }
@@ -390,10 +379,10 @@ static kir_function *round_function(build *x) {
         kir_array_set(&b, r.t, u32(&b, WORDS), u32(&b, 0)); /* a private array may hold what the last call left */
         kir_array_set(&b, r.t, u32(&b, WORDS + 1), u32(&b, 0));
         sum_words(&r);
-        kir_value *sign = shift(&b, KIR_LSHR, kir_array_get(&b, r.t, u32(&b, WORDS - 1)), 31);
+        kir_value *sign = shift_by(&b, KIR_LSHR, kir_array_get(&b, r.t, u32(&b, WORDS - 1)), 31);
         make_magnitude(&r, kir_not(&b, is_zero(&b, sign)));
         kir_value *pattern = round_magnitude(&r);
-        pattern = kir_binary(&b, KIR_OR, pattern, shift(&b, KIR_SHL, kir_convert(&b, KIR_ZEXT, HG_TYPE_U64, sign), 63));
+        pattern = kir_binary(&b, KIR_OR, pattern, shift_by(&b, KIR_SHL, kir_convert(&b, KIR_ZEXT, HG_TYPE_U64, sign), 63));
         kir_return(&b, with_flags(&r, pattern));
     }
     x->b.failed |= b.failed;
@@ -424,7 +413,7 @@ static void accumulate(build *x, uint32_t inst) {
     hg_type type = (hg_type)x->types[x->program->insts[inst].operands + 1];
     kir_value *value = kir_cvt(b, HG_TYPE_F64, type, build_get(x, o[1].reg, kir_type_of(type)));
     kir_value *bits = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, value), *cls = class_of(x, inst, 2);
-    kir_value *args[] = {cls, build_resize(b, HG_TYPE_U32, bits), build_resize(b, HG_TYPE_U32, shift(b, KIR_LSHR, bits, 32))};
+    kir_value *args[] = {cls, build_resize(b, HG_TYPE_U32, bits), build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32))};
     (void)call(x, add_shared(x), 3, args);
     if (!x->atlas.own) { /* nobody reads it */
         build_set(x, o[0].reg, kir_const(b, HG_TYPE_F64, 0));
@@ -489,11 +478,11 @@ static void write_phase(build *x, uint32_t inst) {
     kir_value *cls = class_of(x, inst, 1);
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
-    kir_value *who = shift(b, KIR_SHL, by(b, KIR_ADD, lane, 1), 10),
+    kir_value *who = shift_by(b, KIR_SHL, by(b, KIR_ADD, lane, 1), 10),
               *key = kir_binary(b, KIR_OR, who, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, phase));
     kir_value *old = state_atomic(b, KIR_ATOMIC_UMAX, HG_STATE_PENDING_PHASE, cls, 1, &key);
-    kir_value *mine = kir_binary(b, KIR_CMP_EQ, shift(b, KIR_LSHR, old, HG_PENDING_PHASE_BITS),
-                                 shift(b, KIR_LSHR, key, HG_PENDING_PHASE_BITS));
+    kir_value *mine = kir_binary(b, KIR_CMP_EQ, shift_by(b, KIR_LSHR, old, HG_PENDING_PHASE_BITS),
+                                 shift_by(b, KIR_LSHR, key, HG_PENDING_PHASE_BITS));
     kir_value *again = kir_if_begin(b, kir_binary(b, KIR_AND, mine, kir_binary(b, KIR_CMP_ULT, key, old)));
     (void)state_atomic(b, KIR_ATOMIC_CAS, HG_STATE_PENDING_PHASE, cls, 2, (kir_value *[]){old, key});
     kir_if_end(b, again);

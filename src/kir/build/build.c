@@ -74,18 +74,6 @@ static bool add_inputs(build *x, bool is_input[256]) {
     return true;
 }
 
-/* Puts operations in front of a region. */
-static void prepend(kir_region *region, kir_region *head) {
-    if (!head->first) return;
-    for (kir_value *v = head->first; v; v = v->next) v->parent = region;
-    head->last->next = region->first;
-    if (region->first)
-        region->first->prev = head->last;
-    else
-        region->last = head->last;
-    region->first = head->first;
-}
-
 /* First values of registers that are used at all. */
 static void start_registers(build *x, const bool is_input[256]) {
     kir_builder *b = &x->b;
@@ -109,7 +97,7 @@ static void start_registers(build *x, const bool is_input[256]) {
     }
     if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
     if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));
-    if (!b->failed) prepend(x->module->functions->body, &head);
+    if (!b->failed) kir_splice(x->module->functions->body, x->module->functions->body->first, &head);
 }
 
 /* ---- functions ---- */

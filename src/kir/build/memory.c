@@ -1,18 +1,8 @@
 /* Loads, stores, atomics, pool accesses and whole-array steps as kernel IR.
  * Must not know: control flow, provenance. */
 #include "kir/build/build_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
-
-/* Where an operand points: the fields of mem and the arguments before a value. */
-typedef struct place {
-    uint8_t space, class_id;
-    bool has_index;
-    int64_t disp;
-    kir_value *args[2];
-    uint8_t count;
-} place;
-
-static void add_arg(place *p, kir_value *v) { p->args[p->count++] = v; }
 
 /* Byte of a class that a phi coordinate names; far outside stays outside. */
 static int64_t phi_offset(const hg_operand *o) {
@@ -20,14 +10,15 @@ static int64_t phi_offset(const hg_operand *o) {
     return o->disp > INT64_MAX - byte ? INT64_MAX : o->disp + byte;
 }
 
-static place place_of(build *x, const hg_operand *o, uint32_t operand) {
+static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
     kir_builder *b = &x->b;
-    place p = {.disp = o->disp, .has_index = o->has_index != 0};
+    kir_place p = {.disp = o->disp};
+    bool has_index = o->has_index != 0;
     switch ((hg_place_kind)o->place) {
-    case HG_PLACE_BUF: add_arg(&p, kir_const(b, HG_TYPE_U64, o->value)); break;
+    case HG_PLACE_BUF: p.handle = kir_const(b, HG_TYPE_U64, o->value); break;
     case HG_PLACE_POOL:
         p.space = KIR_POOL;
-        add_arg(&p, kir_const(b, HG_TYPE_U64, o->value));
+        p.handle = kir_const(b, HG_TYPE_U64, o->value);
         break;
     case HG_PLACE_SHARED:
         p.space = KIR_SHARED;
@@ -42,20 +33,20 @@ static place place_of(build *x, const hg_operand *o, uint32_t operand) {
         break;
     case HG_PLACE_FLAT:
         p.space = KIR_FLAT;
-        add_arg(&p, build_wide(x, o->reg, operand));
+        p.handle = build_wide(x, o->reg, operand);
         break;
     case HG_PLACE_POOL_REG:
         p.space = KIR_POOL;
-        add_arg(&p, build_get(x, o->reg, HG_TYPE_U64));
+        p.handle = build_get(x, o->reg, HG_TYPE_U64);
         break;
-    case HG_PLACE_BUF_REG: add_arg(&p, build_get(x, o->reg, HG_TYPE_U64)); break;
+    case HG_PLACE_BUF_REG: p.handle = build_get(x, o->reg, HG_TYPE_U64); break;
     case HG_PLACE_BARE:
         p.disp = 0;
-        p.has_index = false;
-        add_arg(&p, build_get(x, o->reg, HG_TYPE_U64));
+        has_index = false;
+        p.handle = build_get(x, o->reg, HG_TYPE_U64);
         break;
     }
-    if (p.has_index) add_arg(&p, build_wide(x, o->index, operand));
+    if (has_index) p.index = build_wide(x, o->index, operand);
     return p;
 }
 
@@ -63,21 +54,9 @@ static kir_value *count_of(build *x, const hg_operand *o, uint32_t operand) {
     return o->is_reg ? build_wide(x, o->reg, operand) : kir_const(&x->b, HG_TYPE_U64, o->value);
 }
 
-static kir_value *access(build *x, kir_op op, hg_type type, place p, uint8_t operand, kir_value *const *values, uint8_t count) {
-    kir_value *args[4];
-    for (uint8_t i = 0; i < p.count; i++) args[i] = p.args[i];
-    for (uint8_t i = 0; i < count; i++) args[p.count + i] = values[i];
-    uint64_t size = hg_type_size_bytes(type);
-    kir_value *v = kir_emit(&x->b, op, op == KIR_STORE ? (uint8_t)KIR_VOID : kir_type_of(type), (uint8_t)(p.count + count), args);
-    v->u.mem.space = p.space;
-    v->u.mem.class_id = p.class_id;
-    v->u.mem.has_index = p.has_index;
-    v->u.mem.disp = p.disp;
-    v->u.mem.bytes = (uint8_t)(size <= 8 ? size : 0);
-    v->u.mem.bytes_wide = (uint16_t)size;
-    v->u.mem.operand = operand;
-    v->u.mem.slot = KIR_OPEN;
-    return v;
+static kir_value *access(build *x, kir_op op, hg_type type, kir_place p, uint8_t operand, kir_value *const *values, uint8_t count) {
+    p.operand = operand;
+    return kir_access_make(&x->b, op, kir_type_of(type), &p, count, values);
 }
 
 static kir_atomic atomic_of(hg_op op, hg_type type) {
@@ -96,7 +75,7 @@ static kir_atomic atomic_of(hg_op op, hg_type type) {
 
 static void atomic(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type), count = in->op == HG_OP_ATOM_CAS ? 2 : 1;
-    place p = place_of(x, &o[1], in->operands + 1);
+    kir_place p = place_of(x, &o[1], in->operands + 1);
     kir_value *values[2];
     for (uint8_t i = 0; i < count; i++) values[i] = build_get(x, o[2 + i].reg, type);
     kir_value *v = access(x, KIR_ATOMIC, (hg_type)in->type, p, 2, values, count);
@@ -105,16 +84,14 @@ static void atomic(build *x, const hg_inst *in, const hg_operand *o) {
 }
 
 /* pool.load d, pool, offset and pool.store pool, offset, s. */
-static place pool_place(build *x, const hg_inst *in, const hg_operand *o, uint32_t at, bool constant) {
-    place p = {.space = KIR_POOL};
-    add_arg(&p, constant ? kir_const(&x->b, HG_TYPE_U64, o[at].value) : build_get(x, o[at].reg, HG_TYPE_U64));
+static kir_place pool_place(build *x, const hg_inst *in, const hg_operand *o, uint32_t at, bool constant) {
+    kir_place p = {.space = KIR_POOL};
+    p.handle = constant ? kir_const(&x->b, HG_TYPE_U64, o[at].value) : build_get(x, o[at].reg, HG_TYPE_U64);
     const hg_operand *offset = &o[at + 1];
-    if (!offset->is_reg && offset->value <= INT64_MAX) {
+    if (!offset->is_reg && offset->value <= INT64_MAX)
         p.disp = (int64_t)offset->value;
-    } else {
-        p.has_index = true;
-        add_arg(&p, count_of(x, offset, in->operands + at + 1));
-    }
+    else
+        p.index = count_of(x, offset, in->operands + at + 1);
     return p;
 }
 
@@ -127,7 +104,7 @@ void build_memory(build *x, uint32_t inst) {
     case HG_OP_LDS: build_set(x, o[0].reg, access(x, KIR_LOAD, type, place_of(x, &o[1], in->operands + 1), 2, NULL, 0)); break;
     case HG_OP_STG:
     case HG_OP_STS: {
-        place p = place_of(x, &o[0], in->operands);
+        kir_place p = place_of(x, &o[0], in->operands);
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[1].reg, kir_type_of(type))}, 1);
         break;
     }
@@ -137,7 +114,7 @@ void build_memory(build *x, uint32_t inst) {
         break;
     case HG_OP_POOL_STORE:
     case HG_OP_POOL_STORE_CONST: {
-        place p = pool_place(x, in, o, 0, in->op == HG_OP_POOL_STORE_CONST);
+        kir_place p = pool_place(x, in, o, 0, in->op == HG_OP_POOL_STORE_CONST);
         access(x, KIR_STORE, type, p, 1, (kir_value *[]){build_get(x, o[2].reg, kir_type_of(type))}, 1);
         break;
     }
@@ -154,15 +131,16 @@ typedef struct step_args {
 
 static void add_array(build *x, kir_step *step, step_args *a, const hg_inst *in, const hg_operand *o, uint32_t i, uint8_t access_bits) {
     kir_step_array *array = &step->arrays[step->array_count++];
-    place p = place_of(x, &o[i], in->operands + i);
+    kir_place p = place_of(x, &o[i], in->operands + i);
     *array = (kir_step_array){.space = p.space,
-                              .has_index = p.has_index,
+                              .has_index = p.index != NULL,
                               .class_id = p.class_id,
                               .operand = (uint8_t)(i + 1),
                               .first_arg = a->count,
                               .disp = p.disp,
                               .access = access_bits};
-    for (uint8_t k = 0; k < p.count; k++) a->args[a->count++] = p.args[k];
+    if (p.handle) a->args[a->count++] = p.handle;
+    if (p.index) a->args[a->count++] = p.index;
 }
 
 void build_step(build *x, uint32_t inst) {

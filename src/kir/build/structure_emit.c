@@ -74,18 +74,7 @@ static kir_var *skip_variable(emitter *e, int32_t target) {
     e->b->region = here;
     if (e->b->failed) return n->skip;
     kir_region *r = owner->start_region;
-    kir_value *before = owner->start_after, *after = before ? before->next : r->first;
-    for (kir_value *v = head.first; v; v = v->next) v->parent = r;
-    head.first->prev = before;
-    head.last->next = after;
-    if (before)
-        before->next = head.first;
-    else
-        r->first = head.first;
-    if (after)
-        after->prev = head.last;
-    else
-        r->last = head.last;
+    kir_splice(r, owner->start_after ? owner->start_after->next : r->first, &head);
     return n->skip;
 }
 

@@ -2,7 +2,9 @@
  * Offset = index + displacement is exact: a displacement that is not negative goes into the limit, another one wraps far outside.
  * Must not know: widths and alignment of device memory. */
 #include "kir/device/device_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 static const uint64_t FIRST_CLASS_HANDLE = UINT64_MAX - (HG_MAX_CLASSES - 1);
 enum { FLAT_BITS = 40, CLASS_BYTES = HG_MAX_CLASS_BYTES, HANDLE_INDEX = 0x7FFFFF };
@@ -29,15 +31,15 @@ static device_wide wide_arg(const device *d, const kir_value *v, uint8_t *next) 
 static uint32_t trailing(uint64_t x) { return x ? hg_ctz64(x) : 64; }
 
 static access parse(device *d, const kir_value *v) {
-    access a = {.v = v, .size = v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes};
-    uint8_t next = 0, space = v->u.mem.space;
-    bool handle = space == KIR_BUFFER || space == KIR_POOL || space == KIR_FLAT;
+    access a = {.v = v, .size = kir_access_bytes(v)};
+    kir_access at = kir_access_of(v);
+    uint8_t next = 0;
     uint32_t zeros = 64;
     a.open = device_is_open(v);
-    if (handle && !a.open) {
-        next = v->u.mem.split ? 2 : 1;
-    } else if (handle) {
-        if (space == KIR_FLAT) zeros = kir_zero_bits(v->args[0]);
+    if (!a.open) {
+        next = at.handle_args;
+    } else if (at.handle_args) {
+        if (v->u.mem.space == KIR_FLAT) zeros = kir_zero_bits(v->args[0]);
         a.handle = wide_arg(d, v, &next);
     }
     if (v->u.mem.has_index) {
@@ -70,7 +72,7 @@ static void place_shared(device *d, kir_builder *b, access *a, bool write, devic
     if (d->group_memory) {
         kir_value *low = dwide_low(d, b, offset);
         a->place = (device_place){.kind = DEVICE_GROUP};
-        a->offset = d->layout->shared_reserved ? dby(b, KIR_ADD, low, d->layout->shared_reserved) : low;
+        a->offset = d->layout->shared_reserved ? by(b, KIR_ADD, low, d->layout->shared_reserved) : low;
         return;
     }
     device_wide start = dwide_mul32(d, b, device_block_number(d, b), device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0));
@@ -84,8 +86,8 @@ static void fixed(device *d, kir_builder *b, access *a) {
     device_wide from = disp < 0 ? plus(d, b, a->index, disp) : a->index;
     bool write = v->op == KIR_STORE || v->op == KIR_ATOMIC;
     if (!v->u.mem.unchecked && !d->options->proven) {
-        kir_value *good = dop(b, KIR_CMP_ULT, from.l, limit_of(d, b, v, disp < 0 ? a->size : a->size + (uint64_t)disp));
-        if (from.h) good = dop(b, KIR_AND, good, dzero(b, from.h));
+        kir_value *good = kir_binary(b, KIR_CMP_ULT, from.l, limit_of(d, b, v, disp < 0 ? a->size : a->size + (uint64_t)disp));
+        if (from.h) good = kir_binary(b, KIR_AND, good, is_zero(b, from.h));
         a->bad = kir_not(b, good);
     }
     if (v->op == KIR_CHECK) return;
@@ -120,13 +122,13 @@ static device_wide select_wide(kir_builder *b, kir_value *c, device_wide x, devi
 
 static kir_value *table_word(device *d, kir_builder *b, kir_value *entry, uint32_t word) {
     device_place table = device_slot_place(d, device_slot(d, KIR_SLOT_TABLE, 0), false);
-    return device_raw_load(d, b, &table, doffset_of_u32(d, b, word ? dby(b, KIR_ADD, entry, word * 4) : entry), HG_TYPE_U32, false);
+    return device_raw_load(d, b, &table, doffset_of_u32(d, b, word ? by(b, KIR_ADD, entry, word * 4) : entry), HG_TYPE_U32, false);
 }
 static device_wide table_wide(device *d, kir_builder *b, kir_value *entry, uint32_t word) {
     kir_value *l = table_word(d, b, entry, word), *h = table_word(d, b, entry, word + 1);
     if (!d->i64) return (device_wide){l, h};
-    kir_value *top = dshift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
-    return (device_wide){dop(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
+    kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
+    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
 }
 
 typedef struct sought {
@@ -137,36 +139,36 @@ typedef struct sought {
 /* The entry fits: its memory, and whether the offset is within. */
 static void found(device *d, kir_builder *b, const sought *s) {
     device_wide base = table_wide(d, b, s->entry, KIR_ENTRY_BASE), size = table_wide(d, b, s->entry, KIR_ENTRY_SIZE);
-    kir_value *number = dby(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE), *start = dby(b, KIR_MUL, number, CLASS_BYTES);
-    base = dwide_add(d, b, base, dwide_of_u32(d, b, kir_select(b, s->is_class, start, du32(b, 0))));
+    kir_value *number = by(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE), *start = by(b, KIR_MUL, number, CLASS_BYTES);
+    base = dwide_add(d, b, base, dwide_of_u32(d, b, kir_select(b, s->is_class, start, u32(b, 0))));
     size = select_wide(b, s->is_class, dwide(d, b, CLASS_BYTES), size);
     set_wide(b, d->open_base, base);
     set_wide(b, d->open_size, size);
     if (!d->options->target.addressed) kir_set(b, d->open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
     device_wide end = dwide_add(d, b, s->offset, dwide_of_u32(d, b, s->bytes));
-    kir_value *outside = dop(b, KIR_OR, dwide_below(d, b, end, s->offset), dwide_below(d, b, size, end));
-    kir_set(b, d->open_state, kir_select(b, outside, du32(b, OPEN_OUTSIDE), du32(b, OPEN_GOOD)));
+    kir_value *outside = kir_binary(b, KIR_OR, dwide_below(d, b, end, s->offset), dwide_below(d, b, size, end));
+    kir_set(b, d->open_state, kir_select(b, outside, u32(b, OPEN_OUTSIDE), u32(b, OPEN_GOOD)));
 }
 
 static void search(device *d, kir_builder *b, sought *s) {
-    kir_set(b, d->open_state, du32(b, OPEN_BAD_HANDLE));
+    kir_set(b, d->open_state, u32(b, OPEN_BAD_HANDLE));
     set_wide(b, d->open_size, dwide(d, b, 0));
-    s->is_flat = dby(b, KIR_CMP_EQ, s->kind, OPEN_FLAT);
-    kir_value *flat_pool = dop(b, KIR_AND, s->is_flat, dop(b, KIR_CMP_SLT, s->high, du32(b, 0)));
-    kir_value *is_pool = dop(b, KIR_OR, dby(b, KIR_CMP_EQ, s->kind, OPEN_POOL), flat_pool);
-    kir_value *top = dop(b, KIR_AND, dby(b, KIR_CMP_EQ, s->high, UINT32_MAX),
-                         kir_not(b, dby(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
-    s->is_class = dop(b, KIR_AND, dby(b, KIR_CMP_EQ, s->kind, OPEN_BUFFER), top);
-    kir_value *number = kir_select(b, s->is_class, du32(b, 0), dby(b, KIR_AND, s->low, HANDLE_INDEX));
+    s->is_flat = by(b, KIR_CMP_EQ, s->kind, OPEN_FLAT);
+    kir_value *flat_pool = kir_binary(b, KIR_AND, s->is_flat, kir_binary(b, KIR_CMP_SLT, s->high, u32(b, 0)));
+    kir_value *is_pool = kir_binary(b, KIR_OR, by(b, KIR_CMP_EQ, s->kind, OPEN_POOL), flat_pool);
+    kir_value *top = kir_binary(b, KIR_AND, by(b, KIR_CMP_EQ, s->high, UINT32_MAX),
+                                kir_not(b, by(b, KIR_CMP_ULT, s->low, (uint32_t)FIRST_CLASS_HANDLE)));
+    s->is_class = kir_binary(b, KIR_AND, by(b, KIR_CMP_EQ, s->kind, OPEN_BUFFER), top);
+    kir_value *number = kir_select(b, s->is_class, u32(b, 0), by(b, KIR_AND, s->low, HANDLE_INDEX));
     kir_value *buffers = device_field32(d, b, KIR_FIELD_TABLE, 0), *pools = device_field32(d, b, KIR_FIELD_TABLE, 1);
-    kir_value *there = kir_if_begin(b, dop(b, KIR_CMP_ULT, number, kir_select(b, is_pool, pools, buffers)));
-    number = kir_add(b, number, kir_select(b, is_pool, buffers, du32(b, 0)));
-    s->entry = dby(b, KIR_MUL, number, KIR_ENTRY_WORDS * 4);
-    kir_value *same = dop(b, KIR_AND, dop(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE), s->low),
-                          dop(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH), s->high));
-    same = dop(b, KIR_OR, same, dop(b, KIR_OR, s->is_flat, s->is_class));
-    kir_value *valid = kir_not(b, dzero(b, table_word(d, b, s->entry, KIR_ENTRY_VALID)));
-    kir_value *fits = kir_if_begin(b, dop(b, KIR_AND, same, valid));
+    kir_value *there = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, number, kir_select(b, is_pool, pools, buffers)));
+    number = kir_add(b, number, kir_select(b, is_pool, buffers, u32(b, 0)));
+    s->entry = by(b, KIR_MUL, number, KIR_ENTRY_WORDS * 4);
+    kir_value *same = kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE), s->low),
+                                 kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH), s->high));
+    same = kir_binary(b, KIR_OR, same, kir_binary(b, KIR_OR, s->is_flat, s->is_class));
+    kir_value *valid = kir_not(b, is_zero(b, table_word(d, b, s->entry, KIR_ENTRY_VALID)));
+    kir_value *fits = kir_if_begin(b, kir_binary(b, KIR_AND, same, valid));
     found(d, b, s);
     kir_if_end(b, fits);
     kir_if_end(b, there);
@@ -204,13 +206,13 @@ static device_wide exact(device *d, kir_builder *b, device_wide index, int64_t d
 static void split_flat(device *d, kir_builder *b, access *a) {
     device_wide f = a->handle;
     if (d->i64) {
-        if (!a->v->u.mem.has_index) a->index.l = dby(b, KIR_AND, f.l, (UINT64_C(1) << FLAT_BITS) - 1);
-        kir_value *top = dby(b, KIR_AND, f.l, UINT64_C(1) << 63);
-        a->handle.l = dop(b, KIR_OR, dby(b, KIR_AND, dshift(b, KIR_LSHR, f.l, FLAT_BITS), HANDLE_INDEX), top);
+        if (!a->v->u.mem.has_index) a->index.l = by(b, KIR_AND, f.l, (UINT64_C(1) << FLAT_BITS) - 1);
+        kir_value *top = by(b, KIR_AND, f.l, UINT64_C(1) << 63);
+        a->handle.l = kir_binary(b, KIR_OR, by(b, KIR_AND, shift_by(b, KIR_LSHR, f.l, FLAT_BITS), HANDLE_INDEX), top);
         return;
     }
-    if (!a->v->u.mem.has_index) a->index = (device_wide){f.l, dby(b, KIR_AND, f.h, (1u << (FLAT_BITS - 32)) - 1)};
-    a->handle = (device_wide){dby(b, KIR_AND, dshift(b, KIR_LSHR, f.h, FLAT_BITS - 32), HANDLE_INDEX), dby(b, KIR_AND, f.h, 0x80000000)};
+    if (!a->v->u.mem.has_index) a->index = (device_wide){f.l, by(b, KIR_AND, f.h, (1u << (FLAT_BITS - 32)) - 1)};
+    a->handle = (device_wide){by(b, KIR_AND, shift_by(b, KIR_LSHR, f.h, FLAT_BITS - 32), HANDLE_INDEX), by(b, KIR_AND, f.h, 0x80000000)};
 }
 
 static void open(device *d, kir_builder *b, access *a) {
@@ -218,13 +220,13 @@ static void open(device *d, kir_builder *b, access *a) {
     device_open_vars(d);
     if (v->u.mem.space == KIR_FLAT) split_flat(d, b, a);
     device_wide offset = exact(d, b, a->index, v->u.mem.disp);
-    kir_value *args[8] = {du32(b, v->u.mem.space == KIR_FLAT ? OPEN_FLAT : v->u.mem.space == KIR_POOL ? OPEN_POOL : OPEN_BUFFER)};
+    kir_value *args[8] = {u32(b, v->u.mem.space == KIR_FLAT ? OPEN_FLAT : v->u.mem.space == KIR_POOL ? OPEN_POOL : OPEN_BUFFER)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(a->handle, args + n));
     n = (uint8_t)(n + dwide_args(offset, args + n));
-    args[n++] = du32(b, a->size);
+    args[n++] = u32(b, a->size);
     kir_value *state = kir_call(b, open_function(d), n, args, NULL);
-    if (!v->u.mem.unchecked) a->bad = kir_not(b, dzero(b, state));
+    if (!v->u.mem.unchecked) a->bad = kir_not(b, is_zero(b, state));
     if (v->op == KIR_CHECK) return;
     device_wide base = get_wide(d, b, d->open_base);
     if (d->options->target.addressed) {
@@ -256,7 +258,7 @@ static kir_value *atomic(device *d, kir_builder *b, const access *a) {
     device_mask(d, b);
     if (a->zeros < trailing(bytes)) {
         kir_value *low = a->offset->type == HG_TYPE_U64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, a->offset) : a->offset;
-        guard(d, b, a, kir_not(b, dzero(b, dby(b, KIR_AND, low, bytes - 1u))), KIR_FAULT_ALIGN);
+        guard(d, b, a, kir_not(b, is_zero(b, by(b, KIR_AND, low, bytes - 1u))), KIR_FAULT_ALIGN);
     }
     kir_atomic op = (kir_atomic)v->u.mem.atomic;
     if (bytes == 4) return device_raw_atomic(d, b, &a->place, a->offset, op, a->operands[0], a->operand_count > 1 ? a->operands[1] : NULL);

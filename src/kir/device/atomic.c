@@ -2,8 +2,9 @@
  * place share a lock. Must not know: bounds, faults. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
-static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return x ? dop(b, op, x, y) : NULL; }
+static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return x ? kir_binary(b, op, x, y) : NULL; }
 static device_wide both(kir_builder *b, kir_op op, device_wide x, device_wide y) {
     return (device_wide){each(b, op, x.l, y.l), each(b, op, x.h, y.h)};
 }
@@ -11,9 +12,9 @@ static device_wide choose(kir_builder *b, kir_value *c, device_wide x, device_wi
     return (device_wide){kir_select(b, c, x.l, y.l), x.h ? kir_select(b, c, x.h, y.h) : NULL};
 }
 static kir_value *signed_below(kir_builder *b, device_wide x, device_wide y) {
-    if (!x.h) return dop(b, KIR_CMP_SLT, x.l, y.l);
-    kir_value *same = dop(b, KIR_AND, dop(b, KIR_CMP_EQ, x.h, y.h), dop(b, KIR_CMP_ULT, x.l, y.l));
-    return dop(b, KIR_OR, dop(b, KIR_CMP_SLT, x.h, y.h), same);
+    if (!x.h) return kir_binary(b, KIR_CMP_SLT, x.l, y.l);
+    kir_value *same = kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h), kir_binary(b, KIR_CMP_ULT, x.l, y.l));
+    return kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_SLT, x.h, y.h), same);
 }
 
 static device_wide changed(const device *d, kir_builder *b, kir_atomic op, device_wide old, device_wide x, device_wide y) {
@@ -43,20 +44,20 @@ static kir_value *lock_offset(device *d, kir_builder *b, const device_place *at,
         if (base->type == HG_TYPE_U64) base = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, base);
     }
     if (base) low = kir_add(b, low, base);
-    return doffset_of_u32(d, b, dshift(b, KIR_SHL, dby(b, KIR_AND, dshift(b, KIR_LSHR, low, 3), KIR_LOCK_WORDS - 1), 2));
+    return doffset_of_u32(d, b, shift_by(b, KIR_SHL, by(b, KIR_AND, shift_by(b, KIR_LSHR, low, 3), KIR_LOCK_WORDS - 1), 2));
 }
 
 static device_wide read_both(device *d, kir_builder *b, const device_place *at, kir_value *offset) {
     kir_value *l = device_raw_load(d, b, at, offset, HG_TYPE_U32, true);
-    kir_value *h = device_raw_load(d, b, at, dby(b, KIR_ADD, offset, 4), HG_TYPE_U32, true);
+    kir_value *h = device_raw_load(d, b, at, by(b, KIR_ADD, offset, 4), HG_TYPE_U32, true);
     if (!d->i64) return (device_wide){l, h};
-    kir_value *top = dshift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
-    return (device_wide){dop(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
+    kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, h), 32);
+    return (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, l)), NULL};
 }
 
 static void write_both(device *d, kir_builder *b, const device_place *at, kir_value *offset, device_wide x) {
     device_raw_store(d, b, at, offset, dwide_low(d, b, x), true);
-    device_raw_store(d, b, at, dby(b, KIR_ADD, offset, 4), dwide_high(d, b, x), true);
+    device_raw_store(d, b, at, by(b, KIR_ADD, offset, 4), dwide_high(d, b, x), true);
 }
 
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
@@ -66,15 +67,15 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
     kir_value *lock = lock_offset(d, b, at, offset), *loop = kir_loop_begin(b, true);
-    kir_value *taken = device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_CAS, du32(b, 0), du32(b, 1));
-    kir_value *mine = kir_if_begin(b, dzero(b, taken));
+    kir_value *taken = device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_CAS, u32(b, 0), u32(b, 1));
+    kir_value *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     device_wide old = read_both(d, b, at, offset);
     kir_set(b, low, old.l);
     if (old.h) kir_set(b, d->atomic_high, old.h);
     write_both(d, b, at, offset, changed(d, b, op, old, x, y));
     fence(b);
-    (void)device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_EXCH, du32(b, 0), NULL);
+    (void)device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_EXCH, u32(b, 0), NULL);
     kir_if_end(b, mine);
     device_leave_lock(b, taken);
     kir_loop_end(b, loop);

@@ -2,6 +2,7 @@
  * Must not know: the parts. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 kir_var *device_own_var(device *d, kir_var **var, uint8_t type, const char *name) {
     if (!*var) *var = kir_var_create(d->out, NULL, type, 0, name);
@@ -43,7 +44,7 @@ void device_open_vars(device *d) {
 /* A branch of its own: devices that run lanes in step (SwiftShader) do what stands before a loop's exit only when every lane has left, and
  * a lock given back there is never given back. */
 void device_leave_lock(kir_builder *b, kir_value *taken) {
-    kir_value *done = kir_if_begin(b, dzero(b, taken));
+    kir_value *done = kir_if_begin(b, is_zero(b, taken));
     kir_break(b);
     kir_if_end(b, done);
 }

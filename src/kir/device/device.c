@@ -2,7 +2,9 @@
  * ids, accesses, faults, the clock and barriers have files of their own.
  * Requires and provides: see kir/device/device.h. */
 #include "kir/device/device_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include "kir/passes/passes.h"
 #include "kir/analysis/analysis.h"
 #include <string.h>
@@ -65,8 +67,8 @@ static void note_memory(device *d, bool *shared) {
 static void note_read_inputs(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool handle = kir_is_access(v) && !device_is_open(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
-            for (uint8_t i = handle ? (v->u.mem.split ? 2 : 1) : 0; i < v->nargs; i++)
+            bool direct = kir_is_access(v) && !device_is_open(v);
+            for (uint8_t i = direct ? kir_access_of(v).handle_args : 0; i < v->nargs; i++)
                 v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
         }
 }
@@ -82,11 +84,11 @@ static kir_value *in_launch(device *d, kir_builder *b) {
 static void stop_surplus(device *d, kir_builder *b) {
     kir_value *inside;
     if (!d->block) {
-        inside = dop(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
+        inside = kir_binary(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
     } else if (!d->options->whole_blocks || d->options->fold > 1) {
         inside = d->options->whole_blocks ? NULL : in_launch(d, b);
-        kir_value *own = d->options->fold > 1 ? dop(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
-        inside = inside && own ? dop(b, KIR_AND, inside, own) : inside ? inside : own;
+        kir_value *own = d->options->fold > 1 ? kir_binary(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
+        inside = inside && own ? kir_binary(b, KIR_AND, inside, own) : inside ? inside : own;
     } else {
         return;
     }

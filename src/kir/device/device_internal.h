@@ -85,11 +85,6 @@ typedef struct device {
 } device;
 
 /* ---- small builders ---- */
-static inline kir_value *du32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
-static inline kir_value *dop(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return kir_binary(b, op, x, y); }
-static inline kir_value *dby(kir_builder *b, kir_op op, kir_value *x, uint64_t n) { return kir_binary(b, op, x, kir_const(b, x->type, n)); }
-static inline kir_value *dshift(kir_builder *b, kir_op op, kir_value *x, uint32_t n) { return kir_binary(b, op, x, du32(b, n)); }
-static inline kir_value *dzero(kir_builder *b, kir_value *x) { return dby(b, KIR_CMP_EQ, x, 0); }
 static inline bool device_kept(const kir_value *v) { return ((uintptr_t)v->scratch & DEVICE_KEPT) != 0; }
 
 /* ---- common.c ---- */

@@ -3,6 +3,7 @@
  * another. Must not know: what is accessed. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <string.h>
 
 uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operand, uint16_t bytes) {
@@ -51,9 +52,9 @@ static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u
 static void reject(device *d, kir_builder *b, kir_value *phase) {
     kir_value *order = device_order(d, b), *first = NULL;
     if (!order) return;
-    if (phase) first = kir_if_begin(b, dzero(b, phase));
+    if (phase) first = kir_if_begin(b, is_zero(b, phase));
     kir_value *best = change_word(d, b, KIR_FAULT_BEST, KIR_ATOMIC_UMIN, order, NULL);
-    kir_value *late = kir_if_begin(b, dop(b, KIR_CMP_ULT, best, order));
+    kir_value *late = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, best, order));
     kir_return(b, NULL);
     kir_if_end(b, late);
     if (first) kir_if_end(b, first);
@@ -65,15 +66,16 @@ static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_v
               *high = read_word(d, b, KIR_FAULT_LANE_HIGH);
     device_wide other = {low, high};
     if (d->i64) {
-        kir_value *top = dshift(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
-        other = (device_wide){dop(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL};
+        kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
+        other = (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL};
     }
     kir_value *less = dwide_below(d, b, lane, other);
     if (phase) {
         kir_value *at = read_word(d, b, KIR_FAULT_PHASE);
-        less = dop(b, KIR_OR, dop(b, KIR_CMP_ULT, phase, at), dop(b, KIR_AND, dop(b, KIR_CMP_EQ, phase, at), less));
+        less = kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, phase, at),
+                          kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, phase, at), less));
     }
-    return dop(b, KIR_OR, dzero(b, happened), less);
+    return kir_binary(b, KIR_OR, is_zero(b, happened), less);
 }
 
 typedef struct fault_args {
@@ -91,10 +93,10 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
         device_open_vars(d);
         device_wide size = {kir_get(b, d->open_size[0]), d->i64 ? NULL : kir_get(b, d->open_size[1])};
         write_wide(d, b, KIR_FAULT_LIMIT, size);
-        kir_value *valid = dop(b, KIR_CMP_EQ, kir_get(b, d->open_state), du32(b, 1));
-        write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, du32(b, 0), du32(b, 1)));
+        kir_value *valid = kir_binary(b, KIR_CMP_EQ, kir_get(b, d->open_state), u32(b, 1));
+        write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, u32(b, 0), u32(b, 1)));
     }
-    write_word(d, b, KIR_FAULT_HAPPENED, du32(b, 1));
+    write_word(d, b, KIR_FAULT_HAPPENED, u32(b, 1));
 }
 
 static kir_function *record_function(device *d) {
@@ -113,14 +115,14 @@ static kir_function *record_function(device *d) {
     reject(d, b, a.phase);
     a.lane = device_lane(d, b);
     kir_value *again = kir_loop_begin(b, true);
-    kir_value *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, du32(b, 0), du32(b, 1));
-    kir_value *mine = kir_if_begin(b, dzero(b, taken));
+    kir_value *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, u32(b, 0), u32(b, 1));
+    kir_value *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     kir_value *first = kir_if_begin(b, comes_first(d, b, a.lane, a.phase));
     write_record(d, b, &a);
     kir_if_end(b, first);
     fence(b);
-    (void)change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_EXCH, du32(b, 0), NULL);
+    (void)change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_EXCH, u32(b, 0), NULL);
     kir_if_end(b, mine);
     device_leave_lock(b, taken);
     kir_loop_end(b, again);
@@ -137,7 +139,7 @@ static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const
  * everything had a copy of the record's code at each. */
 static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
     if (!d->recorder) d->recorder = record_function(d);
-    kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), du32(b, site + 1));
+    kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), u32(b, site + 1));
     keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
     if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
 }
@@ -161,8 +163,8 @@ void device_record_late(device *d, kir_module *m) {
     kir_builder_init(&b, m, kernel);
     (void)kir_call(&b, body, 0, NULL, NULL);
     kir_value *site = kir_get(&b, d->late_site);
-    kir_value *happened = kir_if_begin(&b, kir_not(&b, dzero(&b, site)));
-    kir_value *args[16] = {kir_sub(&b, site, du32(&b, 1))};
+    kir_value *happened = kir_if_begin(&b, kir_not(&b, is_zero(&b, site)));
+    kir_value *args[16] = {kir_sub(&b, site, u32(&b, 1))};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_index), args + n));
     if (d->any_name) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
@@ -176,7 +178,7 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
         record_later(d, b, site, index, name);
         return;
     }
-    kir_value *args[16] = {du32(b, site)};
+    kir_value *args[16] = {u32(b, site)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));
     if (d->any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
@@ -244,20 +246,20 @@ static kir_function *out_of_time(device *d) {
     if (!f.fresh) return f.function;
     f.function->cold = true;
     kir_builder *b = &f.b;
-    kir_value *calm = kir_if_begin(b, dzero(b, read_word(d, b, KIR_FAULT_CANCEL)));
-    kir_value *early = kir_if_begin(b, dop(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
-    kir_return(b, du32(b, 0));
+    kir_value *calm = kir_if_begin(b, is_zero(b, read_word(d, b, KIR_FAULT_CANCEL)));
+    kir_value *early = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
+    kir_return(b, u32(b, 0));
     kir_if_end(b, early);
-    write_word(d, b, KIR_FAULT_CANCEL, du32(b, 1));
+    write_word(d, b, KIR_FAULT_CANCEL, u32(b, 1));
     kir_if_end(b, calm);
-    kir_return(b, du32(b, 1));
+    kir_return(b, u32(b, 1));
     device_helper_end(d, &f);
     return f.function;
 }
 
 kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds) {
-    kir_value *looks = dshift(b, KIR_LSHR, rounds, 10);
-    return kir_not(b, dzero(b, kir_call(b, out_of_time(d), 1, &looks, NULL)));
+    kir_value *looks = shift_by(b, KIR_LSHR, rounds, 10);
+    return kir_not(b, is_zero(b, kir_call(b, out_of_time(d), 1, &looks, NULL)));
 }
 
 _Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
@@ -272,9 +274,9 @@ void device_poll_begin(device *d, kir_builder *b, device_loop *loop) {
 }
 
 void device_poll_round(device *d, kir_builder *b, const device_loop *loop) {
-    kir_value *n = kir_add(b, kir_get(b, rounds(d)), du32(b, 1));
+    kir_value *n = kir_add(b, kir_get(b, rounds(d)), u32(b, 1));
     kir_set(b, rounds(d), n);
-    kir_value *look = kir_if_begin(b, dzero(b, dby(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
+    kir_value *look = kir_if_begin(b, is_zero(b, by(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
     kir_set(b, loop->left, kir_const(b, KIR_BOOL, 0));
     kir_break(b);
     kir_if_end(b, look);

@@ -1,6 +1,7 @@
 /* The launch record of a device form: fields made when first read, slots that the form adds, lane and block ids. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <string.h>
 
 /* ---- fields ---- */
@@ -54,7 +55,7 @@ static kir_value *read_field(kir_builder *b, uint8_t type, uint32_t number) {
 }
 
 kir_value *device_field32(device *d, kir_builder *b, kir_field_kind kind, uint32_t index) {
-    if (kind == KIR_FIELD_BLOCK_DIM && d->block && d->options->block[0]) return du32(b, d->options->block[index]);
+    if (kind == KIR_FIELD_BLOCK_DIM && d->block && d->options->block[0]) return u32(b, d->options->block[index]);
     return read_field(b, HG_TYPE_U32, field(d, (kir_field){.kind = (uint8_t)kind, .index = index}, HG_TYPE_U32));
 }
 
@@ -81,7 +82,7 @@ bool device_lower_input(device *d, const kir_value *v) {
     uint8_t word = kir_type_bytes(v->type) == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
     kir_value *x = read_field(b, word, field(d, f, word));
     if (v->type == KIR_BOOL)
-        x = kir_not(b, dzero(b, x));
+        x = kir_not(b, is_zero(b, x));
     else if (kir_type_is_float(v->type))
         x = kir_convert(b, KIR_BITCAST, v->type, x);
     else if (v->type != word)
@@ -183,8 +184,8 @@ kir_value *device_order(device *d, kir_builder *b) {
 static kir_value *block_coordinate(device *d, kir_builder *b, uint32_t k) {
     if (d->options->fold <= 1) return raw_id(b, (kir_device_id)(KIR_ID_LOCAL_X + k));
     kir_value *x = device_linear(d, b);
-    for (uint32_t i = 0; i < k; i++) x = dop(b, KIR_UDIV, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, i));
-    return k == 2 ? x : dop(b, KIR_UREM, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, k));
+    for (uint32_t i = 0; i < k; i++) x = kir_binary(b, KIR_UDIV, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, i));
+    return k == 2 ? x : kir_binary(b, KIR_UREM, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, k));
 }
 
 kir_value *device_linear(device *d, kir_builder *b) {
@@ -200,8 +201,8 @@ static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
     for (uint32_t i = 0;; i++) {
         kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM, i % 3);
         sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
-        if (i == k) return k == 5 ? sum : dop(b, KIR_UREM, sum, size);
-        sum = dop(b, KIR_UDIV, sum, size);
+        if (i == k) return k == 5 ? sum : kir_binary(b, KIR_UREM, sum, size);
+        sum = kir_binary(b, KIR_UDIV, sum, size);
     }
 }
 
@@ -272,7 +273,7 @@ void device_lower_id(device *d, const kir_value *v) {
     bool is_wide = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
     kir_value *value;
     if (!is_wide)
-        value = v->u.imm & KIR_ID_HIGH ? du32(b, 0) : x.l;
+        value = v->u.imm & KIR_ID_HIGH ? u32(b, 0) : x.l;
     else if (v->type == HG_TYPE_U64)
         value = x.l;
     else

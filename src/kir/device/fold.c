@@ -6,6 +6,7 @@
  * ceil(block lanes / fold) invocations. HG_ERROR_ISA: a jump that skips more than one run. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 typedef struct var_use {
     uint32_t run;   /* the only run that touches it; MANY: more */
@@ -112,17 +113,6 @@ static bool number_runs(folder *x) {
 
 /* ---- values that another run uses ---- */
 
-static void insert_before(kir_value *at, kir_region *head) {
-    for (kir_value *v = head->first; v; v = v->next) v->parent = at->parent;
-    head->first->prev = at->prev;
-    head->last->next = at;
-    if (at->prev)
-        at->prev->next = head->first;
-    else
-        at->parent->first = head->first;
-    at->prev = head->last;
-}
-
 /* New operations stand before `at` and belong to its run. */
 static kir_region *open_before(folder *x, kir_region *head, const kir_value *at) {
     kir_region *here = x->b.region;
@@ -133,7 +123,7 @@ static kir_region *open_before(folder *x, kir_region *head, const kir_value *at)
 }
 static void close_before(folder *x, kir_region *head, kir_value *at, kir_region *here) {
     x->b.region = here;
-    if (!x->b.failed && head->first) insert_before(at, head);
+    if (!x->b.failed) kir_splice(at->parent, at, head);
 }
 
 static bool is_leaf(const folder *x, const kir_value *v) {
@@ -144,17 +134,6 @@ static kir_value *repeat(folder *x, const kir_value *v) {
     kir_value *copy = kir_emit(&x->b, (kir_op)v->op, v->type, 0, NULL);
     copy->u = v->u;
     return copy;
-}
-
-static void link_after(kir_value *v, kir_value *set) {
-    set->parent = v->parent;
-    set->prev = v;
-    set->next = v->next;
-    if (v->next)
-        v->next->prev = set;
-    else
-        v->parent->last = set;
-    v->next = set;
 }
 
 /* A use in another run reads a variable that is set where the value is made. */
@@ -179,7 +158,7 @@ static void carry_values(folder *x) {
         here = open_before(x, &head, x->order[i]);
         kir_set(&x->b, carried[i], x->order[i]);
         x->b.region = here;
-        if (!x->b.failed) link_after(x->order[i], head.first);
+        if (!x->b.failed) kir_insert(x->order[i]->parent, x->order[i]->next, head.first, head.first);
     }
     hg_free(carried);
 }
@@ -278,8 +257,8 @@ static void exchange(folder *x, kir_value *at, bool load) {
                 kir_array_set(b, u->array, at, kir_get(b, var));
             continue;
         }
-        kir_for k = kir_for_begin(b, du32(b, var->length));
-        kir_value *place = kir_add(b, kir_mul(b, at, du32(b, var->length)), k.i);
+        kir_for k = kir_for_begin(b, u32(b, var->length));
+        kir_value *place = kir_add(b, kir_mul(b, at, u32(b, var->length)), k.i);
         if (load)
             kir_array_set(b, var, k.i, kir_array_get(b, u->array, place));
         else
@@ -299,7 +278,7 @@ static void use_array(folder *x, kir_value *v, kir_value *at) {
     }
     if (element) {
         kir_region head, *here = open_before(x, &head, v);
-        place = kir_add(&x->b, kir_mul(&x->b, at, du32(&x->b, v->u.var->length)), v->args[0]);
+        place = kir_add(&x->b, kir_mul(&x->b, at, u32(&x->b, v->u.var->length)), v->args[0]);
         close_before(x, &head, v, here);
     }
     args[0] = place;
@@ -335,11 +314,11 @@ typedef struct run_loop {
 static run_loop begin_run(folder *x) {
     kir_builder *b = &x->b;
     run_loop r = {0};
-    kir_set(b, x->index, du32(b, UINT32_MAX));
+    kir_set(b, x->index, u32(b, UINT32_MAX));
     r.loop = kir_loop_begin(b, true);
-    r.at = kir_add(b, kir_get(b, x->index), du32(b, 1));
+    r.at = kir_add(b, kir_get(b, x->index), u32(b, 1));
     kir_set(b, x->index, r.at);
-    kir_value *over = kir_if_begin(b, kir_not(b, dop(b, KIR_CMP_ULT, r.at, du32(b, x->fold))));
+    kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, r.at, u32(b, x->fold))));
     kir_break(b);
     kir_if_end(b, over);
     kir_value *local = kir_emit(b, KIR_ID, HG_TYPE_U32, 0, NULL);
@@ -374,8 +353,8 @@ static void exit_again(folder *x, kir_value *loop) {
     x->b.region = here;
     if (x->b.failed) return;
     kir_value *get = head.first;
-    link_after(loop, get->next);
-    link_after(loop, get);
+    kir_insert(loop->parent, loop->next, get->next, get->next);
+    kir_insert(loop->parent, loop->next, get, get);
 }
 
 static void finish_exit(folder *x, kir_value *v, const run_loop *r) {
@@ -408,17 +387,6 @@ static bool finish_run(folder *x, const run_loop *r, bool ends) {
     return true;
 }
 
-static void append(kir_region *region, kir_value *v) {
-    v->parent = region;
-    v->prev = region->last;
-    v->next = NULL;
-    if (region->last)
-        region->last->next = v;
-    else
-        region->first = v;
-    region->last = v;
-}
-
 /* Operations first … before next, all of one run, become the loop of a run at the region's end. */
 static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
     run_loop r = begin_run(x);
@@ -426,7 +394,7 @@ static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
     r.first = first;
     for (kir_value *v = first, *after; v != next; v = after) {
         after = v->next;
-        append(r.loop->body[0], v);
+        kir_insert(r.loop->body[0], NULL, v, v);
     }
     bool good = finish_run(x, &r, ends);
     x->b.region = r.loop->body[0];
@@ -438,8 +406,8 @@ static bool add_run(folder *x, kir_value *first, kir_value *next, bool ends) {
 /* An outer operation; a condition reads what the first lane found, the same in all. */
 static void add_outer(folder *x, kir_region *region, kir_value *v) {
     bool array = v->op == KIR_VAR_GET && v->u.var->id < x->old_vars && x->uses[v->u.var->id].array;
-    kir_value *zero = array ? du32(&x->b, 0) : NULL;
-    append(region, v);
+    kir_value *zero = array ? u32(&x->b, 0) : NULL;
+    kir_insert(region, NULL, v, v);
     if (array) use_array(x, v, zero);
 }
 
@@ -482,10 +450,10 @@ static void count_group(folder *x) {
     b->region = &head;
     kir_value *lanes = device_field32(x->d, b, KIR_FIELD_BLOCK_DIM, 0);
     for (uint32_t i = 1; i < 3; i++) lanes = kir_mul(b, lanes, device_field32(x->d, b, KIR_FIELD_BLOCK_DIM, i));
-    x->group = dop(b, KIR_UDIV, dby(b, KIR_ADD, lanes, x->fold - 1), du32(b, x->fold));
+    x->group = kir_binary(b, KIR_UDIV, by(b, KIR_ADD, lanes, x->fold - 1), u32(b, x->fold));
     if (b->failed) return;
     for (kir_value *v = head.first; v; v = v->next) v->scratch = x;
-    if (x->f->body->first) insert_before(x->f->body->first, &head);
+    if (x->f->body->first) kir_splice(x->f->body, x->f->body->first, &head);
 }
 
 static bool prepare(folder *x) {

@@ -7,20 +7,21 @@
  * Must not know: accesses. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 /* ---- the start ---- */
 
 /* Zeroes reserved words and shared memory, each lane a part. */
 static void fill(device *d, kir_builder *b) {
-    kir_value *lanes = dshift(b, KIR_SHL, device_block_lanes(d, b), 2);
-    kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0), du32(b, d->layout->shared_reserved));
+    kir_value *lanes = shift_by(b, KIR_SHL, device_block_lanes(d, b), 2);
+    kir_value *bytes = kir_add(b, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0), u32(b, d->layout->shared_reserved));
     kir_var *at = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, "at");
-    kir_set(b, at, dshift(b, KIR_SHL, device_linear(d, b), 2));
+    kir_set(b, at, shift_by(b, KIR_SHL, device_linear(d, b), 2));
     kir_value *loop = kir_loop_begin(b, true), *offset = kir_get(b, at);
-    kir_value *over = kir_if_begin(b, kir_not(b, dop(b, KIR_CMP_ULT, offset, bytes)));
+    kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, offset, bytes)));
     kir_break(b);
     kir_if_end(b, over);
-    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, offset, du32(b, 0), false);
+    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, offset, u32(b, 0), false);
     kir_set(b, at, kir_add(b, offset, lanes));
     kir_loop_end(b, loop);
 }
@@ -30,9 +31,9 @@ void device_begin_group(device *d, kir_builder *b) {
     if (d->fills) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
-        kir_value *first = kir_if_begin(b, dzero(b, device_linear(d, b)));
-        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), du32(b, 0), true);
-        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), du32(b, 0), true);
+        kir_value *first = kir_if_begin(b, is_zero(b, device_linear(d, b)));
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), u32(b, 0), true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), u32(b, 0), true);
         kir_if_end(b, first);
     } else {
         return;
@@ -61,23 +62,23 @@ void device_follow_block(device *d, kir_builder *b) {
 }
 
 static void synchronise(device *d, kir_builder *b, uint64_t id) {
-    kir_value *number = kir_add(b, kir_get(b, device_sync(d)), du32(b, 1));
+    kir_value *number = kir_add(b, kir_get(b, device_sync(d)), u32(b, 1));
     if (d->tell_alive) {
         kir_value *live = d->maybe_stopped ? kir_if_begin(b, device_is_live(d, b)) : NULL;
-        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), number, true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), number, true);
         if (live) kir_if_end(b, live);
     }
     kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = id;
     kir_set(b, device_sync(d), number);
     kir_value *over = NULL;
     if (d->tell_faults) {
-        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), HG_TYPE_U32, true);
-        over = dop(b, KIR_CMP_ULT, dby(b, KIR_SUB, word, 1), number); /* 0: none */
+        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), HG_TYPE_U32, true);
+        over = kir_binary(b, KIR_CMP_ULT, by(b, KIR_SUB, word, 1), number); /* 0: none */
     }
     if (d->tell_alive) {
-        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_ALIVE_WORD), HG_TYPE_U32, true);
-        kir_value *empty = dop(b, KIR_CMP_ULT, word, number);
-        over = over ? dop(b, KIR_OR, over, empty) : empty;
+        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), HG_TYPE_U32, true);
+        kir_value *empty = kir_binary(b, KIR_CMP_ULT, word, number);
+        over = over ? kir_binary(b, KIR_OR, over, empty) : empty;
     }
     if (over) leave_together(d, b, over);
 }
@@ -89,7 +90,7 @@ void device_lower_barrier(device *d, const kir_value *v) {
         return;
     }
     synchronise(d, b, v->u.imm);
-    kir_set(b, device_phase(d), kir_add(b, kir_get(b, device_phase(d)), du32(b, 1)));
+    kir_set(b, device_phase(d), kir_add(b, kir_get(b, device_phase(d)), u32(b, 1)));
     /* who faulted before has taken all others along */
     if (kir_in_loops_only(v) && d->function == d->in->functions)
         d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
@@ -106,9 +107,9 @@ static bool has_own_barrier(const kir_value *loop) {
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop) {
     if (loop->u.loop.bounded) return;
     kir_var *count = device_own_var(d, &d->common_rounds, HG_TYPE_U32, "common_rounds");
-    kir_value *n = kir_add(b, kir_get(b, count), du32(b, 1));
+    kir_value *n = kir_add(b, kir_get(b, count), u32(b, 1));
     kir_set(b, count, n);
-    kir_value *look = kir_if_begin(b, dzero(b, dby(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
+    kir_value *look = kir_if_begin(b, is_zero(b, by(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
     kir_value *over = kir_if_begin(b, device_ask_clock(d, b, n));
     device_tell_group(d, b);
     kir_if_end(b, over);

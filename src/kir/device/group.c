@@ -3,6 +3,7 @@
  * Must not know: why a lane stops. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 kir_var *device_stopped(device *d) { return device_own_var(d, &d->stopped, KIR_BOOL, "stopped"); }
 
@@ -16,5 +17,5 @@ kir_var *device_sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32
 
 void device_tell_group(device *d, kir_builder *b) {
     if (!d->ghosts || !d->tell_faults || d->tail) return;
-    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, du32(b, DEVICE_FAULT_WORD), kir_add(b, kir_get(b, device_sync(d)), du32(b, 1)), true);
+    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), kir_add(b, kir_get(b, device_sync(d)), u32(b, 1)), true);
 }

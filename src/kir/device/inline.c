@@ -3,6 +3,7 @@
  * Requires: a legalised module. Provides: a copy whose kernel calls no function with a barrier. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 typedef struct inliner {
     kir_module *m;
@@ -49,7 +50,7 @@ static void clear_arrays(inliner *x) {
         if (var->function != callee || !var->length || var->by_reference) continue;
         kir_var *own = own_var(x, var);
         if (b->failed) return;
-        kir_for i = kir_for_begin(b, du32(b, own->length));
+        kir_for i = kir_for_begin(b, u32(b, own->length));
         kir_array_set(b, own, i.i, kir_const(b, own->type, 0));
         kir_for_end(b, &i);
     }
@@ -135,19 +136,6 @@ static void copy_body(inliner *x, kir_region *to) {
     if (!b->failed && (!to->last || to->last->op != KIR_BREAK)) kir_break(b);
 }
 
-/* The operations of head stand before v. */
-static void insert(kir_region *head, kir_value *v) {
-    if (!head->first) return;
-    for (kir_value *i = head->first; i; i = i->next) i->parent = v->parent;
-    head->first->prev = v->prev;
-    head->last->next = v;
-    if (v->prev)
-        v->prev->next = head->first;
-    else
-        v->parent->first = head->first;
-    v->prev = head->last;
-}
-
 static void inline_call(inliner *x, kir_value *v) {
     kir_builder *b = &x->b;
     kir_region head = {.owner = v->parent->owner};
@@ -164,7 +152,7 @@ static void inline_call(inliner *x, kir_value *v) {
     loop->u.loop.once = true;
     if (!b->failed) copy_body(x, b->region);
     if (b->failed) return;
-    insert(&head, v);
+    kir_splice(v->parent, v, &head);
     if (v->type == KIR_VOID) {
         kir_remove(v);
         return;

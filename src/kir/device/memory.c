@@ -3,6 +3,7 @@
  * Must not know: bounds, faults. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <stdio.h>
 
 /* ---- places ---- */
@@ -92,7 +93,7 @@ static kir_value *by_arena(device *d, kir_builder *b, const device_place *at, ki
         for (uint32_t i = 0; i < d->options->target.max_arenas; i++) {
             device_place one = device_slot_place(d, device_slot(d, KIR_SLOT_ARENA, i), op != KIR_LOAD);
             if (op == KIR_ATOMIC) device_touch(d, one.slot, false);
-            kir_value *here = kir_if_begin(fb, dby(fb, KIR_CMP_EQ, arena, i));
+            kir_value *here = kir_if_begin(fb, by(fb, KIR_CMP_EQ, arena, i));
             kir_value *v = raw(d, fb, &one, op, op == KIR_STORE ? (uint8_t)KIR_VOID : result, where, px, py);
             v->u.mem.atomic = atomic;
             v->u.mem.volatile_access = now;
@@ -136,19 +137,21 @@ static uint8_t int_type(uint8_t bytes) {
 static uint32_t zeros_of(uint8_t bytes) { return bytes == 8 ? 3 : bytes == 4 ? 2 : bytes == 2 ? 1 : 0; }
 static uint64_t mask_of(uint8_t bytes) { return bytes == 4 ? UINT32_MAX : (UINT64_C(1) << 8 * bytes) - 1; }
 
-static kir_value *word_offset(kir_builder *b, kir_value *offset) { return dby(b, KIR_AND, offset, ~UINT64_C(3)); }
+static kir_value *word_offset(kir_builder *b, kir_value *offset) { return by(b, KIR_AND, offset, ~UINT64_C(3)); }
 static kir_value *low32(kir_builder *b, kir_value *offset) {
     return offset->type == HG_TYPE_U64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, offset) : offset;
 }
 /* Bits in front of the offset's byte in its word. */
-static kir_value *bit_offset(kir_builder *b, kir_value *offset) { return dshift(b, KIR_SHL, dby(b, KIR_AND, low32(b, offset), 3), 3); }
+static kir_value *bit_offset(kir_builder *b, kir_value *offset) { return shift_by(b, KIR_SHL, by(b, KIR_AND, low32(b, offset), 3), 3); }
 static kir_value *is_aligned(kir_builder *b, kir_value *offset, uint8_t bytes) {
-    return dzero(b, dby(b, KIR_AND, low32(b, offset), bytes - 1u));
+    return is_zero(b, by(b, KIR_AND, low32(b, offset), bytes - 1u));
 }
-static kir_value *byte_at(kir_builder *b, kir_value *offset, uint32_t i) { return i ? dby(b, KIR_ADD, offset, i) : offset; }
+static kir_value *byte_at(kir_builder *b, kir_value *offset, uint32_t i) { return i ? by(b, KIR_ADD, offset, i) : offset; }
 
 /* Whether `bytes` at the bit offset run into the next word. */
-static kir_value *crosses(kir_builder *b, kir_value *bits, uint8_t bytes) { return dop(b, KIR_CMP_ULT, du32(b, 32 - 8u * bytes), bits); }
+static kir_value *crosses(kir_builder *b, kir_value *bits, uint8_t bytes) {
+    return kir_binary(b, KIR_CMP_ULT, u32(b, 32 - 8u * bytes), bits);
+}
 
 /* ---- loads of at most a word, as u32 ---- */
 
@@ -157,15 +160,15 @@ static kir_value *aligned_small(device *d, kir_builder *b, const device_place *a
     if (device_is_native(d, at, bytes))
         return kir_convert(b, KIR_ZEXT, HG_TYPE_U32, device_raw_load(d, b, at, offset, int_type(bytes), false));
     kir_value *word = device_raw_load(d, b, at, word_offset(b, offset), HG_TYPE_U32, false);
-    return dby(b, KIR_AND, dop(b, KIR_LSHR, word, bit_offset(b, offset)), mask_of(bytes));
+    return by(b, KIR_AND, kir_binary(b, KIR_LSHR, word, bit_offset(b, offset)), mask_of(bytes));
 }
 
 static kir_value *gather_bytes(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t bytes) {
     kir_value *sum = NULL;
     for (uint32_t i = 0; i < bytes; i++) {
         kir_value *one = kir_convert(b, KIR_ZEXT, HG_TYPE_U32, device_raw_load(d, b, at, byte_at(b, offset, i), HG_TYPE_U8, false));
-        if (i) one = dshift(b, KIR_SHL, one, 8 * i);
-        sum = sum ? dop(b, KIR_OR, sum, one) : one;
+        if (i) one = shift_by(b, KIR_SHL, one, 8 * i);
+        sum = sum ? kir_binary(b, KIR_OR, sum, one) : one;
     }
     return sum;
 }
@@ -173,12 +176,12 @@ static kir_value *gather_bytes(device *d, kir_builder *b, const device_place *at
 static kir_value *gather_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t bytes) {
     kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset);
     kir_var *r = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, NULL);
-    kir_set(b, r, dop(b, KIR_LSHR, device_raw_load(d, b, at, first, HG_TYPE_U32, false), bits));
+    kir_set(b, r, kir_binary(b, KIR_LSHR, device_raw_load(d, b, at, first, HG_TYPE_U32, false), bits));
     kir_value *more = kir_if_begin(b, crosses(b, bits, bytes));
-    kir_value *next = device_raw_load(d, b, at, dby(b, KIR_ADD, first, 4), HG_TYPE_U32, false);
-    kir_set(b, r, dop(b, KIR_OR, kir_get(b, r), dop(b, KIR_SHL, next, kir_sub(b, du32(b, 32), bits))));
+    kir_value *next = device_raw_load(d, b, at, by(b, KIR_ADD, first, 4), HG_TYPE_U32, false);
+    kir_set(b, r, kir_binary(b, KIR_OR, kir_get(b, r), kir_binary(b, KIR_SHL, next, kir_sub(b, u32(b, 32), bits))));
     kir_if_end(b, more);
-    return dby(b, KIR_AND, kir_get(b, r), mask_of(bytes));
+    return by(b, KIR_AND, kir_get(b, r), mask_of(bytes));
 }
 
 static kir_value *call_any_load(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint8_t bytes) {
@@ -215,7 +218,7 @@ static kir_value *load_small(device *d, kir_builder *b, const device_place *at, 
 static kir_value *two_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros) {
     kir_value *l = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, load_small(d, b, at, offset, zeros, 4));
     kir_value *h = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, load_small(d, b, at, byte_at(b, offset, 4), zeros, 4));
-    return dop(b, KIR_OR, l, dshift(b, KIR_SHL, h, 32));
+    return kir_binary(b, KIR_OR, l, shift_by(b, KIR_SHL, h, 32));
 }
 
 static kir_value *load_double(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros) {
@@ -252,13 +255,14 @@ static void merge(device *d, kir_builder *b, const device_place *at, kir_value *
     if (f.fresh) {
         kir_builder *fb = &f.b;
         device_place own = device_place_params(d, fb, at, &next);
-        kir_value *where = kir_param(fb, next), *keep = dby(fb, KIR_XOR, kir_param(fb, (uint8_t)(next + 1)), UINT32_MAX),
+        kir_value *where = kir_param(fb, next), *keep = by(fb, KIR_XOR, kir_param(fb, (uint8_t)(next + 1)), UINT32_MAX),
                   *set = kir_param(fb, (uint8_t)(next + 2));
         if (at->kind == DEVICE_SLOT) device_touch(d, at->slot, false);
         kir_value *loop = kir_loop_begin(fb, true);
         kir_value *old = device_raw_load(d, fb, &own, where, HG_TYPE_U32, true);
-        kir_value *seen = device_raw_atomic(d, fb, &own, where, KIR_ATOMIC_CAS, old, dop(fb, KIR_OR, dop(fb, KIR_AND, old, keep), set));
-        kir_value *done = kir_if_begin(fb, dop(fb, KIR_CMP_EQ, seen, old));
+        kir_value *seen = device_raw_atomic(d, fb, &own, where, KIR_ATOMIC_CAS, old,
+                                            kir_binary(fb, KIR_OR, kir_binary(fb, KIR_AND, old, keep), set));
+        kir_value *done = kir_if_begin(fb, kir_binary(fb, KIR_CMP_EQ, seen, old));
         kir_break(fb);
         kir_if_end(fb, done);
         kir_loop_end(fb, loop);
@@ -278,23 +282,23 @@ static void aligned_store(device *d, kir_builder *b, const device_place *at, kir
     } else if (device_is_native(d, at, bytes)) {
         device_raw_store(d, b, at, offset, kir_convert(b, KIR_TRUNC, int_type(bytes), value), false);
     } else {
-        kir_value *bits = bit_offset(b, offset), *low = dby(b, KIR_AND, value, mask_of(bytes));
-        merge(d, b, at, word_offset(b, offset), dop(b, KIR_SHL, du32(b, mask_of(bytes)), bits), dop(b, KIR_SHL, low, bits));
+        kir_value *bits = bit_offset(b, offset), *low = by(b, KIR_AND, value, mask_of(bytes));
+        merge(d, b, at, word_offset(b, offset), kir_binary(b, KIR_SHL, u32(b, mask_of(bytes)), bits), kir_binary(b, KIR_SHL, low, bits));
     }
 }
 
 static void scatter_bytes(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
     for (uint32_t i = 0; i < bytes; i++)
         device_raw_store(d, b, at, byte_at(b, offset, i),
-                         kir_convert(b, KIR_TRUNC, HG_TYPE_U8, i ? dshift(b, KIR_LSHR, value, 8 * i) : value), false);
+                         kir_convert(b, KIR_TRUNC, HG_TYPE_U8, i ? shift_by(b, KIR_LSHR, value, 8 * i) : value), false);
 }
 
 static void scatter_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
-    kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset), *mask = du32(b, mask_of(bytes)),
-              *low = dop(b, KIR_AND, value, mask);
-    merge(d, b, at, first, dop(b, KIR_SHL, mask, bits), dop(b, KIR_SHL, low, bits));
-    kir_value *more = kir_if_begin(b, crosses(b, bits, bytes)), *back = kir_sub(b, du32(b, 32), bits);
-    merge(d, b, at, dby(b, KIR_ADD, first, 4), dop(b, KIR_LSHR, mask, back), dop(b, KIR_LSHR, low, back));
+    kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset), *mask = u32(b, mask_of(bytes)),
+              *low = kir_binary(b, KIR_AND, value, mask);
+    merge(d, b, at, first, kir_binary(b, KIR_SHL, mask, bits), kir_binary(b, KIR_SHL, low, bits));
+    kir_value *more = kir_if_begin(b, crosses(b, bits, bytes)), *back = kir_sub(b, u32(b, 32), bits);
+    merge(d, b, at, by(b, KIR_ADD, first, 4), kir_binary(b, KIR_LSHR, mask, back), kir_binary(b, KIR_LSHR, low, back));
     kir_if_end(b, more);
 }
 
@@ -336,7 +340,7 @@ static void store_small(device *d, kir_builder *b, const device_place *at, kir_v
 
 static void store_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value) {
     store_small(d, b, at, offset, zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, value), 4);
-    store_small(d, b, at, byte_at(b, offset, 4), zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, dshift(b, KIR_LSHR, value, 32)), 4);
+    store_small(d, b, at, byte_at(b, offset, 4), zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, value, 32)), 4);
 }
 
 static void store_double(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value) {

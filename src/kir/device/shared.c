@@ -2,6 +2,7 @@
  * that the lanes' coordinates alone decide. They are worked out for each lane of the block.
  * Requires: a legalised module, kir_find_uniformity where it has barriers, a block of known size that starts whole. */
 #include "kir/device/device_internal.h"
+#include "kir/access.h"
 #include "kir/passes/simplify_internal.h"
 #include <string.h>
 
@@ -42,7 +43,7 @@ static void find_indices(cover *c) {
     for (uint32_t i = c->count; i-- > 0;) {
         const kir_value *v = c->order[i];
         bool access = is_shared(v, true) || is_shared(v, false);
-        for (uint8_t k = 0; k < (access ? v->u.mem.has_index * (v->u.mem.split ? 2 : 1) : v->nargs); k++)
+        for (uint8_t k = 0; k < (access ? kir_access_of(v).value : v->nargs); k++)
             if (access || c->wanted[i]) c->wanted[v->args[k]->id] = true;
     }
     for (uint32_t i = 0; i < c->count; i++) c->known[i] = c->wanted[i] && find_known(c, c->order[i]);

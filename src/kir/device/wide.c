@@ -1,44 +1,45 @@
 /* 64-bit arithmetic of the device form: u64, or pairs of u32 where the target has none. */
 #include "kir/device/device_internal.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
 device_wide dwide(const device *d, kir_builder *b, uint64_t n) {
     if (d->i64) return (device_wide){kir_const(b, HG_TYPE_U64, n), NULL};
-    return (device_wide){du32(b, n & 0xFFFFFFFF), du32(b, n >> 32)};
+    return (device_wide){u32(b, n & 0xFFFFFFFF), u32(b, n >> 32)};
 }
 
 device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x) {
     if (d->i64) return (device_wide){kir_convert(b, KIR_ZEXT, HG_TYPE_U64, x), NULL};
-    return (device_wide){x, du32(b, 0)};
+    return (device_wide){x, u32(b, 0)};
 }
 
 kir_value *dwide_low(const device *d, kir_builder *b, device_wide x) { return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, x.l) : x.l; }
 
 kir_value *dwide_high(const device *d, kir_builder *b, device_wide x) {
-    return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, dshift(b, KIR_LSHR, x.l, 32)) : x.h;
+    return d->i64 ? kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, x.l, 32)) : x.h;
 }
 
 device_wide dwide_add(const device *d, kir_builder *b, device_wide x, device_wide y) {
     kir_value *l = kir_add(b, x.l, y.l);
     if (d->i64) return (device_wide){l, NULL};
-    kir_value *carry = kir_select(b, dop(b, KIR_CMP_ULT, l, x.l), du32(b, 1), du32(b, 0));
+    kir_value *carry = kir_select(b, kir_binary(b, KIR_CMP_ULT, l, x.l), u32(b, 1), u32(b, 0));
     return (device_wide){l, kir_add(b, kir_add(b, x.h, y.h), carry)};
 }
 
 kir_value *dwide_below(const device *d, kir_builder *b, device_wide x, device_wide y) {
-    kir_value *low = dop(b, KIR_CMP_ULT, x.l, y.l);
+    kir_value *low = kir_binary(b, KIR_CMP_ULT, x.l, y.l);
     if (d->i64) return low;
-    return dop(b, KIR_OR, dop(b, KIR_CMP_ULT, x.h, y.h), dop(b, KIR_AND, dop(b, KIR_CMP_EQ, x.h, y.h), low));
+    return kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, x.h, y.h), kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, x.h, y.h), low));
 }
 
 kir_value *dwide_equal(const device *d, kir_builder *b, device_wide x, device_wide y) {
-    kir_value *low = dop(b, KIR_CMP_EQ, x.l, y.l);
-    return d->i64 ? low : dop(b, KIR_AND, low, dop(b, KIR_CMP_EQ, x.h, y.h));
+    kir_value *low = kir_binary(b, KIR_CMP_EQ, x.l, y.l);
+    return d->i64 ? low : kir_binary(b, KIR_AND, low, kir_binary(b, KIR_CMP_EQ, x.h, y.h));
 }
 
 device_wide dwide_mul32(const device *d, kir_builder *b, device_wide x, kir_value *y) {
     if (d->i64) return (device_wide){kir_mul(b, x.l, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, y)), NULL};
-    return (device_wide){kir_mul(b, x.l, y), kir_add(b, dop(b, KIR_MULHI_U, x.l, y), kir_mul(b, x.h, y))};
+    return (device_wide){kir_mul(b, x.l, y), kir_add(b, kir_binary(b, KIR_MULHI_U, x.l, y), kir_mul(b, x.h, y))};
 }
 
 uint8_t dwide_types(const device *d, uint8_t *types) {

@@ -3,6 +3,7 @@
  * Requires: no FFMA that the target lacks. Provides: no F64 unless caps.f64; F32 arithmetic as IEEE 754 whatever the target flushes. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <stdio.h>
 
 static bool soft_f64(const rewrite_pass *p) { return !p->caps->f64; }
@@ -10,7 +11,6 @@ static bool is_inexact(const rewrite_pass *p, uint8_t op, uint8_t real) { return
 
 static uint8_t type(const rewrite_pass *p, uint8_t t) { return t == HG_TYPE_F64 && soft_f64(p) ? HG_TYPE_U64 : t; }
 
-static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
 static kir_value *bits(kir_builder *b, kir_value *x) {
     if (x->type == HG_TYPE_F64) return kir_convert(b, KIR_BITCAST, HG_TYPE_U64, x); /* the target has it, but this operation is not exact */
     return x->type == HG_TYPE_F32 ? kir_convert(b, KIR_BITCAST, HG_TYPE_U32, x) : x;
@@ -20,7 +20,6 @@ static kir_value *as_value(const rewrite_pass *p, kir_builder *b, uint8_t t, kir
     return t == HG_TYPE_F32 || (t == HG_TYPE_F64 && !soft_f64(p)) ? kir_convert(b, KIR_BITCAST, t, r) : r;
 }
 static kir_value *exponent(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_AND, x, u32(b, 0x7F800000)); }
-static kir_value *is_zero(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_CMP_EQ, x, u32(b, 0)); }
 static kir_value *both(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_AND, x, y); }
 static kir_value *either(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
 

@@ -2,10 +2,9 @@
  * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA that the target lacks. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 
-static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
 static kir_value *and_of(kir_builder *b, kir_value *x, uint32_t mask) { return kir_binary(b, KIR_AND, x, u32(b, mask)); }
-static kir_value *below(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_ULT, x, y); }
 static kir_value *shr(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_LSHR, x, u32(b, n)); }
 static kir_value *shl(kir_builder *b, kir_value *x, uint32_t n) { return kir_binary(b, KIR_SHL, x, u32(b, n)); }
 static kir_value *real(kir_builder *b, kir_value *bits) { return kir_convert(b, KIR_BITCAST, HG_TYPE_F32, bits); }

@@ -2,7 +2,9 @@
  * back as its low half and the module variable "high".
  * Requires: no wide integers, no F64 where there is no u64. Provides: no integer type outside caps. */
 #include "kir/legalise/legalise_internal.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <string.h>
 
 typedef struct pair {
@@ -19,13 +21,7 @@ static bool is_narrow(const rewrite_pass *p, uint8_t type) {
 }
 static uint8_t type(const rewrite_pass *p, uint8_t t) { return is_split(p, t) || is_narrow(p, t) ? HG_TYPE_U32 : t; }
 
-static kir_value *u32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
-static kir_value *op(kir_builder *b, kir_op o, kir_value *x, kir_value *y) { return kir_binary(b, o, x, y); }
 static kir_value *bit(kir_builder *b, kir_value *c) { return kir_select(b, c, u32(b, 1), u32(b, 0)); }
-static kir_value *below(kir_builder *b, kir_value *x, kir_value *y) { return op(b, KIR_CMP_ULT, x, y); }
-static kir_value *equal(kir_builder *b, kir_value *x, kir_value *y) { return op(b, KIR_CMP_EQ, x, y); }
-static kir_value *is_zero(kir_builder *b, kir_value *x) { return equal(b, x, u32(b, 0)); }
-static kir_value *by(kir_builder *b, kir_op o, kir_value *x, uint32_t n) { return op(b, o, x, u32(b, n)); }
 
 static pair arg(const rewrite_pass *p, const kir_value *v, uint8_t i) {
     rewrite_value x = p->values[v->args[i]->id];
@@ -57,7 +53,7 @@ static pair pair_const(kir_builder *b, uint64_t n) { return (pair){u32(b, n & 0x
 static pair pair_select(kir_builder *b, kir_value *c, pair x, pair y) {
     return (pair){kir_select(b, c, x.l, y.l), kir_select(b, c, x.h, y.h)};
 }
-static pair pair_each(kir_builder *b, kir_op o, pair x, pair y) { return (pair){op(b, o, x.l, y.l), op(b, o, x.h, y.h)}; }
+static pair pair_each(kir_builder *b, kir_op o, pair x, pair y) { return (pair){kir_binary(b, o, x.l, y.l), kir_binary(b, o, x.h, y.h)}; }
 static pair pair_add(kir_builder *b, pair x, pair y) {
     kir_value *l = kir_add(b, x.l, y.l), *carry = bit(b, below(b, l, x.l));
     return (pair){l, kir_add(b, kir_add(b, x.h, y.h), carry)};
@@ -68,17 +64,17 @@ static pair pair_sub(kir_builder *b, pair x, pair y) {
 }
 static pair pair_negate_if(kir_builder *b, kir_value *c, pair x) { return pair_select(b, c, pair_sub(b, pair_const(b, 0), x), x); }
 static pair pair_mul(kir_builder *b, pair x, pair y) {
-    kir_value *h = op(b, KIR_MULHI_U, x.l, y.l);
+    kir_value *h = kir_binary(b, KIR_MULHI_U, x.l, y.l);
     h = kir_add(b, h, kir_mul(b, x.l, y.h));
     return (pair){kir_mul(b, x.l, y.l), kir_add(b, h, kir_mul(b, x.h, y.l))};
 }
 static kir_value *pair_equal(kir_builder *b, pair x, pair y) {
     pair d = pair_each(b, KIR_XOR, x, y);
-    return is_zero(b, op(b, KIR_OR, d.l, d.h));
+    return is_zero(b, kir_binary(b, KIR_OR, d.l, d.h));
 }
 static kir_value *pair_below(kir_builder *b, pair x, pair y, bool is_signed) {
-    kir_value *high = op(b, is_signed ? KIR_CMP_SLT : KIR_CMP_ULT, x.h, y.h);
-    return op(b, KIR_OR, high, op(b, KIR_AND, equal(b, x.h, y.h), below(b, x.l, y.l)));
+    kir_value *high = kir_binary(b, is_signed ? KIR_CMP_SLT : KIR_CMP_ULT, x.h, y.h);
+    return kir_binary(b, KIR_OR, high, kir_binary(b, KIR_AND, equal(b, x.h, y.h), below(b, x.l, y.l)));
 }
 
 /* By a variable amount modulo 64: within a half, and the move to the other half where bit 5 is set. */
@@ -86,9 +82,9 @@ static pair pair_shift(kir_builder *b, kir_op o, pair x, kir_value *n) {
     kir_value *s = by(b, KIR_AND, n, 31), *rest = by(b, KIR_XOR, s, 31), *far = kir_not(b, is_zero(b, by(b, KIR_AND, n, 32)));
     bool left = o == KIR_SHL;
     /* (y >> 1) >> (31 - s) is y >> (32 - s) also for s = 0 */
-    kir_value *cross = left ? op(b, KIR_LSHR, by(b, KIR_LSHR, x.l, 1), rest) : op(b, KIR_SHL, by(b, KIR_SHL, x.h, 1), rest);
-    kir_value *moved = op(b, o, left ? x.l : x.h, s);
-    kir_value *joined = op(b, KIR_OR, op(b, left ? KIR_SHL : KIR_LSHR, left ? x.h : x.l, s), cross);
+    kir_value *cross = left ? kir_binary(b, KIR_LSHR, by(b, KIR_LSHR, x.l, 1), rest) : kir_binary(b, KIR_SHL, by(b, KIR_SHL, x.h, 1), rest);
+    kir_value *moved = kir_binary(b, o, left ? x.l : x.h, s);
+    kir_value *joined = kir_binary(b, KIR_OR, kir_binary(b, left ? KIR_SHL : KIR_LSHR, left ? x.h : x.l, s), cross);
     kir_value *fill = o == KIR_ASHR ? by(b, KIR_ASHR, x.h, 31) : u32(b, 0);
     kir_value *inner = kir_select(b, far, moved, joined), *outer = kir_select(b, far, fill, moved);
     return left ? (pair){outer, inner} : (pair){inner, outer};
@@ -103,7 +99,7 @@ static pair pair_shift_by(kir_builder *b, kir_op o, pair x, uint32_t n) {
         outer = fill;
     } else {
         kir_value *cross = by(b, left ? KIR_LSHR : KIR_SHL, near, 32 - n);
-        inner = op(b, KIR_OR, by(b, left ? KIR_SHL : KIR_LSHR, other, n), cross);
+        inner = kir_binary(b, KIR_OR, by(b, left ? KIR_SHL : KIR_LSHR, other, n), cross);
         outer = by(b, o, near, n);
     }
     return left ? (pair){outer, inner} : (pair){inner, outer};
@@ -120,8 +116,8 @@ static kir_function *mulhi(rewrite_pass *p) {
     kir_builder *b = &f.b;
     f.function->pure = false; /* sets the variable "high" */
     kir_value *x0 = kir_param(b, 0), *x1 = kir_param(b, 1), *y0 = kir_param(b, 2), *y1 = kir_param(b, 3), *none = u32(b, 0);
-    pair a = {op(b, KIR_MULHI_U, x0, y0), none}, c = {kir_mul(b, x0, y1), op(b, KIR_MULHI_U, x0, y1)};
-    pair d = {kir_mul(b, x1, y0), op(b, KIR_MULHI_U, x1, y0)}, e = {kir_mul(b, x1, y1), op(b, KIR_MULHI_U, x1, y1)};
+    pair a = {kir_binary(b, KIR_MULHI_U, x0, y0), none}, c = {kir_mul(b, x0, y1), kir_binary(b, KIR_MULHI_U, x0, y1)};
+    pair d = {kir_mul(b, x1, y0), kir_binary(b, KIR_MULHI_U, x1, y0)}, e = {kir_mul(b, x1, y1), kir_binary(b, KIR_MULHI_U, x1, y1)};
     pair middle = pair_add(b, a, c); /* no overflow: (2^32-1)² + 2^32 - 1 < 2^64 */
     pair low = pair_add(b, (pair){middle.l, none}, (pair){d.l, none});
     pair high = pair_add(b, e, (pair){middle.h, none});
@@ -140,9 +136,9 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     pair x = {kir_param(b, 0), kir_param(b, 1)}, y = {kir_param(b, 2), kir_param(b, 3)};
     kir_var *v[5];
     for (int i = 0; i < 5; i++) v[i] = kir_var_create(p->out, f.function, HG_TYPE_U32, 0, NULL);
-    kir_set(b, v[0], op(b, rest ? KIR_UREM : KIR_UDIV, x.l, y.l));
+    kir_set(b, v[0], kir_binary(b, rest ? KIR_UREM : KIR_UDIV, x.l, y.l));
     kir_set(b, v[1], u32(b, 0));
-    kir_value *large = kir_if_begin(b, kir_not(b, is_zero(b, op(b, KIR_OR, x.h, y.h))));
+    kir_value *large = kir_if_begin(b, kir_not(b, is_zero(b, kir_binary(b, KIR_OR, x.h, y.h))));
     for (int i = 0; i < 4; i++) kir_set(b, v[i], u32(b, 0)); /* result of the loop: quotient v0 v1, remainder v2 v3 */
     kir_set(b, v[4], kir_sub(b, u32(b, 64), pair_clz(b, x)));
     kir_value *loop = kir_loop_begin(b, true);
@@ -154,16 +150,16 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     pair r = {kir_get(b, v[2]), kir_get(b, v[3])}, q = {kir_get(b, v[0]), kir_get(b, v[1])};
     kir_value *out = by(b, KIR_LSHR, r.h, 31), *in = by(b, KIR_AND, pair_shift(b, KIR_LSHR, x, n).l, 1);
     r = pair_shift_by(b, KIR_SHL, r, 1);
-    r.l = op(b, KIR_OR, r.l, in);
-    kir_value *fits = op(b, KIR_OR, kir_not(b, is_zero(b, out)), kir_not(b, pair_below(b, r, y, false)));
+    r.l = kir_binary(b, KIR_OR, r.l, in);
+    kir_value *fits = kir_binary(b, KIR_OR, kir_not(b, is_zero(b, out)), kir_not(b, pair_below(b, r, y, false)));
     r = pair_select(b, fits, pair_sub(b, r, y), r);
     q = pair_shift_by(b, KIR_SHL, q, 1);
-    kir_set(b, v[0], op(b, KIR_OR, q.l, bit(b, fits)));
+    kir_set(b, v[0], kir_binary(b, KIR_OR, q.l, bit(b, fits)));
     kir_set(b, v[1], q.h);
     kir_set(b, v[2], r.l);
     kir_set(b, v[3], r.h);
     kir_loop_end(b, loop);
-    kir_value *valid = kir_not(b, is_zero(b, op(b, KIR_OR, y.l, y.h)));
+    kir_value *valid = kir_not(b, is_zero(b, kir_binary(b, KIR_OR, y.l, y.h)));
     pair result = {kir_get(b, v[rest ? 2 : 0]), kir_get(b, v[rest ? 3 : 1])};
     result = pair_select(b, valid, result, pair_const(b, 0));
     kir_set(b, v[0], result.l);
@@ -180,11 +176,11 @@ static kir_function *signed_divide(rewrite_pass *p, bool rest) {
     kir_builder *b = &f.b;
     f.function->pure = false;
     pair x = {kir_param(b, 0), kir_param(b, 1)}, y = {kir_param(b, 2), kir_param(b, 3)};
-    kir_value *nx = op(b, KIR_CMP_SLT, x.h, u32(b, 0)), *ny = op(b, KIR_CMP_SLT, y.h, u32(b, 0));
+    kir_value *nx = kir_binary(b, KIR_CMP_SLT, x.h, u32(b, 0)), *ny = kir_binary(b, KIR_CMP_SLT, y.h, u32(b, 0));
     x = pair_negate_if(b, nx, x);
     y = pair_negate_if(b, ny, y);
     pair r = call_pair(p, b, divide(p, rest), 4, (kir_value *[]){x.l, x.h, y.l, y.h});
-    return_pair(p, b, pair_negate_if(b, rest ? nx : op(b, KIR_XOR, nx, ny), r));
+    return_pair(p, b, pair_negate_if(b, rest ? nx : kir_binary(b, KIR_XOR, nx, ny), r));
     rewrite_helper_end(p, &f);
     return f.function;
 }
@@ -246,18 +242,18 @@ static bool lower_narrow(rewrite_pass *p, const kir_value *v) {
     switch (o) {
     case KIR_ADD:
     case KIR_SUB:
-    case KIR_MUL: rewrite_set(p, v, mask(b, t, op(b, o, x, y))); return true;
+    case KIR_MUL: rewrite_set(p, v, mask(b, t, kir_binary(b, o, x, y))); return true;
     case KIR_MULHI_U: rewrite_set(p, v, by(b, KIR_LSHR, kir_mul(b, x, y), bits)); return true;
     case KIR_SDIV:
-    case KIR_SREM: rewrite_set(p, v, mask(b, t, op(b, o, extend(b, t, x), extend(b, t, y)))); return true;
+    case KIR_SREM: rewrite_set(p, v, mask(b, t, kir_binary(b, o, extend(b, t, x), extend(b, t, y)))); return true;
     case KIR_SHL:
     case KIR_LSHR:
     case KIR_ASHR:
         n = by(b, KIR_AND, y, bits - 1);
-        rewrite_set(p, v, o == KIR_LSHR ? op(b, o, x, n) : mask(b, t, op(b, o, o == KIR_ASHR ? extend(b, t, x) : x, n)));
+        rewrite_set(p, v, o == KIR_LSHR ? kir_binary(b, o, x, n) : mask(b, t, kir_binary(b, o, o == KIR_ASHR ? extend(b, t, x) : x, n)));
         return true;
     case KIR_CLZ: rewrite_set(p, v, kir_sub(b, kir_unary(b, KIR_CLZ, x), u32(b, 32 - bits))); return true;
-    case KIR_CMP_SLT: rewrite_set(p, v, op(b, o, extend(b, t, x), extend(b, t, y))); return true;
+    case KIR_CMP_SLT: rewrite_set(p, v, kir_binary(b, o, extend(b, t, x), extend(b, t, y))); return true;
     case KIR_S2F: rewrite_set(p, v, kir_convert(b, o, v->type, extend(b, t, x))); return true;
     default: return false; /* the others are the same on zero-extended values */
     }
@@ -296,8 +292,8 @@ static bool lower_conversion(rewrite_pass *p, const kir_value *v) {
     case KIR_F2S: {
         kir_value *r = kir_convert(b, KIR_F2S, HG_TYPE_U32, x), *most = u32(b, (1u << (bits - 1)) - 1),
                   *least = u32(b, 0 - (1u << (bits - 1)));
-        r = kir_select(b, op(b, KIR_CMP_SLT, most, r), most, r);
-        r = kir_select(b, op(b, KIR_CMP_SLT, r, least), least, r);
+        r = kir_select(b, kir_binary(b, KIR_CMP_SLT, most, r), most, r);
+        r = kir_select(b, kir_binary(b, KIR_CMP_SLT, r, least), least, r);
         rewrite_set(p, v, mask(b, to, r));
         return true;
     }
@@ -334,8 +330,7 @@ static bool lower_fault(rewrite_pass *p, const kir_value *v) {
 static bool lower_memory(rewrite_pass *p, const kir_value *v) {
     if (p->caps->i64) return false;
     kir_builder *b = &p->b;
-    bool handle = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL || v->u.mem.space == KIR_FLAT;
-    uint8_t places = (uint8_t)((handle ? 1 : 0) + (v->u.mem.has_index ? 1 : 0)), n = 0;
+    uint8_t places = kir_access_of(v).value, n = 0;
     kir_value *args[12];
     for (uint8_t i = 0; i < places; i++) {
         pair x = arg(p, v, i);

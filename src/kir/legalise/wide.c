@@ -2,10 +2,10 @@
  * A value's array is handed to another value after its last use, so a function needs as many arrays as values live at once.
  * Requires: no DERIVED on wide types. Provides: no value, variable, constant or input wider than 64 bits. */
 #include "kir/legalise/wide.h"
+#include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <string.h>
-
-static kir_value *u32(kir_builder *b, uint64_t n) { return kir_const(b, HG_TYPE_U32, n); }
 
 static kir_var *take_array(rewrite_pass *p, uint8_t type) {
     kir_var **list = &wide(p)->unused[type - HG_TYPE_U128], *v = *list;
@@ -199,8 +199,8 @@ static void memory(rewrite_pass *p, const kir_value *v) {
     kir_builder *b = &p->b;
     wide_state *s = wide(p);
     bool store = v->op == KIR_STORE;
-    uint8_t type = store ? v->args[v->nargs - 1]->type : v->type, count = (uint8_t)(store ? v->nargs - 1 : v->nargs);
-    uint8_t handles = (uint8_t)(count - (v->u.mem.has_index ? 1 : 0)), size = (uint8_t)(s->limb_bits / 8);
+    kir_access of = kir_access_of(v);
+    uint8_t type = store ? v->args[of.value]->type : v->type, count = of.value, handles = of.index, size = (uint8_t)(s->limb_bits / 8);
     kir_value *args[4] = {0};
     for (uint8_t i = 0; i < count; i++) args[i] = rewrite_arg(p, v, i);
     if (!v->u.mem.unchecked) {

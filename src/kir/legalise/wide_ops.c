@@ -3,6 +3,7 @@
  * Requires: called by the pass over wide integers. */
 #include "kir/legalise/wide.h"
 #include "kir/builder.h"
+#include "kir/sugar.h"
 #include <stdio.h>
 
 typedef struct wf {
@@ -37,11 +38,8 @@ static kir_function *end(rewrite_pass *p, wf *f) {
     if (!begin(p, f, what, type, "", result, scalars, types, arrays)) return f->h.function; \
     kir_builder *b = f->b = &f->h.b
 
-static kir_value *u32(kir_builder *b, uint32_t n) { return kir_const(b, HG_TYPE_U32, n); }
 static kir_value *limb(wf *f, uint64_t n) { return kir_const(&f->h.b, f->limb, n); }
 static kir_value *bit(wf *f, kir_value *condition) { return kir_select(&f->h.b, condition, limb(f, 1), limb(f, 0)); }
-static kir_value *below(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_ULT, x, y); }
-static kir_value *equal(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_EQ, x, y); }
 static kir_value *or_of(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
 static kir_var *local(wf *f, uint8_t type, const char *name) { return kir_var_create(f->h.b.module, f->h.function, type, 0, name); }
 static kir_var *local_array(wf *f, const char *name) { return kir_var_create(f->h.b.module, f->h.function, f->limb, f->n, name); }

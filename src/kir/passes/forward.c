@@ -283,22 +283,9 @@ static bool region_ends(const kir_region *r) {
 /* IF on a constant: the branch taken stands in its place. Its first operation, or what follows the IF. */
 static kir_value *splice(kir_value *v) {
     kir_region *r = v->parent, *taken = v->body[v->args[0]->u.imm ? 0 : 1];
-    kir_value *first = taken->first, *last = taken->last, *after = v->next;
-    if (!first) {
-        kir_remove(v);
-        return after;
-    }
-    for (kir_value *i = first; i; i = i->next) i->parent = r;
-    first->prev = v->prev;
-    last->next = after;
-    if (first->prev)
-        first->prev->next = first;
-    else
-        r->first = first;
-    if (after)
-        after->prev = last;
-    else
-        r->last = last;
+    kir_value *first = taken->first ? taken->first : v->next;
+    kir_splice(r, v, taken);
+    kir_remove(v);
     return first;
 }
 

@@ -3,6 +3,7 @@
 #include "support/kir_eval.h"
 #include "support/kir_text.h"
 #include "test.h"
+#include "kir/access.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include "kir/pipeline/pipeline.h"
@@ -124,13 +125,8 @@ static kir_value *get_input(kir_builder *b, uint64_t index) {
 }
 static kir_value *buffer(kir_builder *b) { return kir_const(b, HG_TYPE_U64, 1); }
 static void store(kir_builder *b, uint64_t offset, kir_value *value) {
-    kir_value *v = kir_emit(b, KIR_STORE, KIR_VOID, 3, (kir_value *[]){buffer(b), kir_const(b, HG_TYPE_U64, offset), value});
-    v->u.mem.space = KIR_BUFFER;
-    v->u.mem.has_index = 1;
-    v->u.mem.slot = KIR_OPEN;
-    uint64_t size = kir_type_bytes(value->type);
-    v->u.mem.bytes = (uint8_t)(size > 8 ? 0 : size);
-    v->u.mem.bytes_wide = (uint16_t)size;
+    kir_place at = {.space = KIR_BUFFER, .handle = buffer(b), .index = kir_const(b, HG_TYPE_U64, offset)};
+    kir_access_make(b, KIR_STORE, value->type, &at, 1, &value);
 }
 /* Stores any value at offset so that the evaluator can look at it. */
 static void store_result(kir_builder *b, uint64_t offset, kir_value *value) {
