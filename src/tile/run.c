@@ -12,7 +12,8 @@
 
 /* ---- inputs ---- */
 
-static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
+/* Few kernels need it; inlined, its calls would make every launch save registers. */
+HG_NOINLINE static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
     if (id == (HG_ID_LANE_COUNT | KIR_ID_HIGH)) return s->launch->lanes >> 32;
     if (id & KIR_ID_HIGH) return 0;
     uint32_t axis = hg_idname_axis((hg_idname)id);
@@ -38,18 +39,20 @@ static void fill_cells(tile_frame *f, const tile_run_state *s) {
     }
 }
 
+/* The tile is one block. */
+HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run_state *s, uint64_t id) {
+    uint64_t block = f->lane0 / s->block_lanes;
+    uint32_t axis = hg_idname_axis((hg_idname)id);
+    for (uint32_t a = 0; a < axis; a++) block /= s->dims[a + 3];
+    return block % s->dims[axis + 3];
+}
+
 /* What changes with the tile. */
 static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->tile_cell_count; i++) {
         const tile_slot *slot = &k->slots[k->tile_cells[i]];
-        uint64_t value = f->lane0;
-        if (slot->imm != HG_ID_GLOBAL_LANE_ID) { /* a block coordinate: the tile is one block */
-            uint64_t block = f->lane0 / s->block_lanes;
-            uint32_t axis = hg_idname_axis((hg_idname)slot->imm);
-            for (uint32_t a = 0; a < axis; a++) block /= s->dims[a + 3];
-            value = block % s->dims[axis + 3];
-        }
+        uint64_t value = slot->imm == HG_ID_GLOBAL_LANE_ID ? f->lane0 : block_coordinate(f, s, slot->imm);
         memcpy(f->slot[k->tile_cells[i]], &value, 8);
     }
 }
