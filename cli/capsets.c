@@ -11,18 +11,12 @@ typedef struct row {
     const char *inexact;
 } row;
 static const row ROWS[] = {
-#define CAPSET_MACHINE(text)
-#define CAPSET(...) {__VA_ARGS__},
-#include "capsets.def"
-#undef CAPSET
-#undef CAPSET_MACHINE
+#define HG_CAPSET(...) {__VA_ARGS__},
+#include "driver/devices.def"
 };
 static const char MACHINE[] =
-#define CAPSET_MACHINE(text) text
-#define CAPSET(...)
-#include "capsets.def"
-#undef CAPSET
-#undef CAPSET_MACHINE
+#define HG_CAPSET_MACHINE(text) text
+#include "driver/devices.def"
     ;
 
 static bool has_word(const char *list, const char *word) {

@@ -1,4 +1,4 @@
-/* Capabilities of devices by name (capsets.def). */
+/* Capabilities of devices by name (driver/devices.def). */
 #ifndef HG_CLI_CAPSETS_H
 #define HG_CLI_CAPSETS_H
 

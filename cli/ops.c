@@ -304,14 +304,15 @@ static hg_status print_markdown_table(cli *c, const device_view *device, const c
 }
 
 static hg_status print_page(cli *c) {
-    cli_out(c, "# Instructions on devices\n\n<!-- from src/isa/isa.def and cli/capsets.def by `hologram ops --page`: do not edit -->\n\n"
-               "Every instruction runs on every device, with the same bits. ● the device has the type and every operation that the "
-               "instruction stands\n"
-               "for. ○ it is lowered: what is missing is made of integer operations that the device has. An instruction on `i64` is also "
-               "one on `u64`;\n"
-               "`i128+` are the wide integers. Whole-array instructions are shown for the operation `add`, conversions for those from and "
-               "to `u32` and\n"
-               "`f32`. Instructions without types run everywhere as they are.\n\n");
+    cli_out(
+        c, "# Instructions on devices\n\n<!-- from src/isa/isa.def and src/driver/devices.def by `hologram ops --page`: do not edit -->\n\n"
+           "Every instruction runs on every device, with the same bits. ● the device has the type and every operation that the "
+           "instruction stands\n"
+           "for. ○ it is lowered: what is missing is made of integer operations that the device has. An instruction on `i64` is also "
+           "one on `u64`;\n"
+           "`i128+` are the wide integers. Whole-array instructions are shown for the operation `add`, conversions for those from and "
+           "to `u32` and\n"
+           "`f32`. Instructions without types run everywhere as they are.\n\n");
     cli_out(c,
             "These are examples, found on %s. The same driver may be exact in\n"
             "other operations on another CPU: what it does wrongly there is found when a device is opened, and lowered.\n"

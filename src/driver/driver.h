@@ -76,7 +76,7 @@ typedef struct hg_driver_options {
     uint64_t cache_bytes;  /* its limit */
 } hg_driver_options;
 
-/* Whether a word is in the list of options->pretend. A new word needs a line in pretend.def. */
+/* Whether a word is in the list of options->pretend. A new word needs a line in devices.def. */
 bool hg_pretends(const char *pretend, const char *word);
 hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
 

@@ -1,4 +1,4 @@
-/* What devices pretend not to have: the words of hg_config.pretend (pretend.def). */
+/* What devices pretend not to have: the words of hg_config.pretend (devices.def). */
 #include "driver/driver.h"
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,7 @@ bool hg_pretends(const char *pretend, const char *word) {
 hg_status hg_pretend_check(const char *pretend) {
     static const char *const words[] = {
 #define HG_PRETEND(word, what) word,
-#include "driver/pretend.def"
-#undef HG_PRETEND
+#include "driver/devices.def"
     };
     char known[256] = "";
     size_t length, used = 0;

@@ -274,7 +274,7 @@ def devices():
         expect(run("run", *axpy, env=env), 0, out="y f32[3] = 12.0 24.0 36.0\n", what=f"auto with {what}")
 
 
-# backend, row of cli/capsets.def, the version that the row is for, environment
+# backend, row of src/driver/devices.def, the version that the row is for, environment
 SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json"
 DRIVERS = (("cpu", "cpu", "tile", {}), ("opencl", "pocl", "OpenCL 3.0 PoCL 3.1", {}), ("vulkan", "lavapipe", "llvmpipe Mesa 22.3", {}),
            ("vulkan", "swiftshader", "SwiftShader", {"VK_DRIVER_FILES": SWIFTSHADER, "VK_ICD_FILENAMES": SWIFTSHADER}))
@@ -319,7 +319,7 @@ def operations():
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
     check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
     for row in ("cpu", "pocl", "lavapipe", "swiftshader"):
-        check_table(table("--caps", row), everything, f"the row {row} of cli/capsets.def")
+        check_table(table("--caps", row), everything, f"the row {row} of src/driver/devices.def")
     # A driver's promises are those of its version, and so are the integers of its row. Which floating-point operations are exact depends on
     # the CPU too: a device's table comes from its probe, and what must hold is that results are right.
     for backend, row, name, env in DRIVERS:
@@ -336,13 +336,13 @@ def operations():
         named = table("--caps", row)
         integers = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named
                     if [c for c in here[key]["native"] if c[0] == "i"] != [c for c in named[key]["native"] if c[0] == "i"]]
-        check(not integers, f"cli/capsets.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {integers[:3]}")
+        check(not integers, f"src/driver/devices.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {integers[:3]}")
     expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, got 'cray'", what="unknown capabilities")
     expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
     page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
     text = page.decode()
     check(re.search(r"found on an? \S.* of family \d+, model \d+ .*under \w+", text), "docs/reference/devices.md does not name the machine that its rows were found on")
-    check(len(re.findall(r"^## .* \(`--caps \w+`\)$", text, re.M)) == 4, "docs/reference/devices.md: a table for each row of cli/capsets.def")
+    check(len(re.findall(r"^## .* \(`--caps \w+`\)$", text, re.M)) == 4, "docs/reference/devices.md: a table for each row of src/driver/devices.def")
     cells = [line.split(" |")[1:-1] for line in text.split("\n") if line.startswith("| `")]
     check(cells and all(len(line) == 9 and all(cell in ("", " ●", " ○", " ") for cell in line) for line in cells), "docs/reference/devices.md: a cell that is neither ● nor ○ nor empty")
     check(run("ops", "--page").raw == page, "docs/reference/devices.md is stale: hologram ops --page > docs/reference/devices.md")
