@@ -153,7 +153,7 @@ static bool has_effect(const plan_segment *segment) {
 static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v, bool *entered) {
     *entered = false;
     if (!plan_is_node(s, v)) {
-        uint32_t segment = plan_segment_of(v);
+        uint32_t segment = plan_segment_of(s, v);
         if (has_effect(&s->segments.data[segment])) emit(s, PLAN_KERNEL, segment, 0);
         return s->segments.data[segment].last->next;
     }

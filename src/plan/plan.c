@@ -36,6 +36,7 @@ hg_status plan_build(kir_module *module, hg_plan **result) {
         hg_vec_free(&s.segments);
         hg_vec_free(&s.carriers);
         hg_vec_free(&s.variables);
+        hg_vec_free(&s.marks);
         if (s.failed) status = hg_fail_memory();
         plan->is_static = !has_jumps(plan);
     }

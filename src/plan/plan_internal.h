@@ -30,6 +30,12 @@ typedef struct plan_carrier {
     kir_var *var;
 } plan_carrier;
 
+/* What becomes of an operation. */
+typedef struct plan_mark {
+    uint32_t segment;
+    bool is_owner; /* a plan-level IF or LOOP */
+} plan_mark;
+
 typedef struct plan_splitter {
     hg_plan *plan;
     kir_module *module;
@@ -38,13 +44,14 @@ typedef struct plan_splitter {
     HG_VEC(plan_segment) segments; /* 0 is not used */
     HG_VEC(plan_carrier) carriers;
     HG_VEC(plan_variable) variables; /* by kir_var.id */
+    HG_VEC(plan_mark) marks;         /* by id of the kernel function's operations, which keep their ids until the kernels are made */
     bool failed;
 } plan_splitter;
 
-/* v->uses of operations of the kernel function while splitting: segment · 2 + (1: plan-level IF or LOOP). */
-static inline uint32_t plan_segment_of(const kir_value *v) { return v->uses >> 1; }
-static inline bool plan_is_owner(const kir_value *v) { return (v->uses & 1) != 0; }
-static inline bool plan_is_region(const plan_splitter *s, const kir_region *r) { return r == s->main->body || plan_is_owner(r->owner); }
+/* Of operations and regions of the kernel function. */
+static inline uint32_t plan_segment_of(const plan_splitter *s, const kir_value *v) { return s->marks.data[v->id].segment; }
+static inline bool plan_is_owner(const plan_splitter *s, const kir_value *v) { return s->marks.data[v->id].is_owner; }
+static inline bool plan_is_region(const plan_splitter *s, const kir_region *r) { return r == s->main->body || plan_is_owner(s, r->owner); }
 /* Operations that become plan code instead of kernel code. */
 bool plan_is_node(const plan_splitter *s, const kir_value *v);
 

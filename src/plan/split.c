@@ -7,18 +7,18 @@
 #include "kir/analysis/analysis.h"
 
 bool plan_is_node(const plan_splitter *s, const kir_value *v) {
-    if (v->op == KIR_STEP || plan_is_owner(v)) return true;
+    if (v->op == KIR_STEP || plan_is_owner(s, v)) return true;
     bool leaves = v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
     return leaves && plan_is_region(s, v->parent);
 }
 
-static void mark_owners(const kir_value *v, const kir_value *until) {
-    for (kir_region *r = v->parent; r->owner && r->owner != until; r = r->owner->parent) r->owner->uses |= 1;
+static void mark_owners(plan_splitter *s, const kir_value *v, const kir_value *until) {
+    for (kir_region *r = v->parent; r->owner && r->owner != until; r = r->owner->parent) s->marks.data[r->owner->id].is_owner = true;
 }
 
-static bool owners_are_uniform(const kir_value *v) {
+static bool owners_are_uniform(const plan_splitter *s, const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_IF && !plan_is_owner(r->owner) && r->owner->args[0]->uniformity != KIR_UNIFORM) return false;
+        if (r->owner->op == KIR_IF && !plan_is_owner(s, r->owner) && r->owner->args[0]->uniformity != KIR_UNIFORM) return false;
     return true;
 }
 
@@ -28,30 +28,33 @@ static kir_value *innermost_loop(const kir_value *v) {
     return NULL;
 }
 
-static bool inside_plan_loop(const kir_region *r) {
+static bool inside_plan_loop(const plan_splitter *s, const kir_region *r) {
     for (; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP && plan_is_owner(r->owner)) return true;
+        if (r->owner->op == KIR_LOOP && plan_is_owner(s, r->owner)) return true;
     return false;
 }
 
 static void mark(plan_splitter *s) {
     const kir_value *last_step = NULL;
-    kir_number(s->main);
-    for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->uses = 0;
+    for (uint32_t i = 0, count = kir_number(s->main); i < count; i++)
+        if (!hg_vec_push(&s->marks)) {
+            s->failed = true;
+            return;
+        }
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (v->op != KIR_STEP) continue;
-        mark_owners(v, NULL);
+        mark_owners(s, v, NULL);
         last_step = v;
     }
     /* an exit all lanes take together ends the plan; one that lanes take alone has no step after it (verified) */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
-        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(v->parent)) &&
-            owners_are_uniform(v))
-            mark_owners(v, NULL);
+        if ((v->op == KIR_EXIT || v->op == KIR_RETURN) && last_step && (v->id < last_step->id || inside_plan_loop(s, v->parent)) &&
+            owners_are_uniform(s, v))
+            mark_owners(s, v, NULL);
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
         kir_value *loop = innermost_loop(v);
-        if (plan_is_owner(loop)) mark_owners(v, loop);
+        if (plan_is_owner(s, loop)) mark_owners(s, v, loop);
     }
 }
 
@@ -75,16 +78,18 @@ static void number_segments(plan_splitter *s) {
                     s->failed = true;
                     return;
                 }
-                segment->in_loop = inside_plan_loop(v->parent);
+                segment->in_loop = inside_plan_loop(s, v->parent);
             }
             region = v->parent;
             after_node = node;
         }
-        v->uses = (uint32_t)((s->segments.count - 1) << 1) | (v->uses & 1);
+        s->marks.data[v->id].segment = (uint32_t)s->segments.count - 1;
     }
 }
 
-static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
+/* A new operation before or after one of function f, in its segment. */
+static kir_value *insert(plan_splitter *s, const kir_function *f, kir_value *at, bool after, kir_op op, uint8_t type, uint8_t nargs,
+                         kir_value *const *args) {
     kir_builder b;
     kir_region one = {NULL, NULL, NULL};
     kir_builder_init(&b, s->module, s->main);
@@ -96,7 +101,15 @@ static kir_value *insert(plan_splitter *s, kir_value *at, bool after, kir_op op,
         return NULL;
     }
     kir_insert(at->parent, after ? at->next : at, v, v);
-    v->uses = plan_segment_of(at) << 1;
+    if (f != s->main) return v;
+    uint32_t segment = plan_segment_of(s, at);
+    plan_mark *own = hg_vec_push(&s->marks);
+    if (!own) {
+        s->failed = true;
+        return NULL;
+    }
+    v->id = (uint32_t)s->marks.count - 1;
+    own->segment = segment;
     return v;
 }
 
@@ -112,7 +125,7 @@ static kir_var *carrier(plan_splitter *s, kir_value *v) {
     *entry = (plan_carrier){v, var};
     v->scratch = var;
     if (v->op != KIR_STEP) {
-        kir_value *set = insert(s, v, true, KIR_VAR_SET, KIR_VOID, 1, &v);
+        kir_value *set = insert(s, s->main, v, true, KIR_VAR_SET, KIR_VOID, 1, &v);
         if (set) set->u.var = var;
     }
     return var;
@@ -126,16 +139,16 @@ static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
         if (v->op != KIR_CONST && v->op != KIR_INPUT) (void)carrier(s, v);
         return;
     }
-    if (plan_segment_of(v) == plan_segment_of(user)) return;
+    if (plan_segment_of(s, v) == plan_segment_of(s, user)) return;
     if (is_leaf(v)) {
-        kir_value *copy = insert(s, user, false, (kir_op)v->op, v->type, 0, NULL);
+        kir_value *copy = insert(s, s->main, user, false, (kir_op)v->op, v->type, 0, NULL);
         if (!copy) return;
         copy->u = v->u;
         user->args[i] = copy;
         return;
     }
     kir_var *var = carrier(s, v);
-    kir_value *get = var ? insert(s, user, false, KIR_VAR_GET, v->type, 0, NULL) : NULL;
+    kir_value *get = var ? insert(s, s->main, user, false, KIR_VAR_GET, v->type, 0, NULL) : NULL;
     if (!get) return;
     get->u.var = var;
     user->args[i] = get;
@@ -146,7 +159,7 @@ static void note_exits(plan_splitter *s) {
     bool callee_exits = function_may_exit(s->module), any = false;
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (plan_is_node(s, v)) continue;
-        plan_segment *segment = &s->segments.data[plan_segment_of(v)];
+        plan_segment *segment = &s->segments.data[plan_segment_of(s, v)];
         if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits)) segment->has_exit = any = true;
         if (v->op == KIR_CALL && !v->u.call.function->pure) segment->has_call = true;
     }
@@ -160,10 +173,10 @@ static void note_exits(plan_splitter *s) {
         for (kir_value *v = kir_walk(NULL, f->body); v && !s->failed; v = kir_walk(v, f->body)) {
             if (v->op != KIR_EXIT && !(v->op == KIR_RETURN && f == s->main)) continue;
             if (f == s->main && plan_is_node(s, v)) continue;
-            kir_value *yes = insert(s, v, false, KIR_CONST, KIR_BOOL, 0, NULL);
+            kir_value *yes = insert(s, f, v, false, KIR_CONST, KIR_BOOL, 0, NULL);
             if (!yes) return;
             yes->u.imm = 1;
-            kir_value *set = insert(s, v, false, KIR_VAR_SET, KIR_VOID, 1, &yes);
+            kir_value *set = insert(s, f, v, false, KIR_VAR_SET, KIR_VOID, 1, &yes);
             if (set) set->u.var = s->stopped;
         }
     }
@@ -172,7 +185,7 @@ static void note_exits(plan_splitter *s) {
 static void find_ends(plan_splitter *s) {
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (!plan_is_region(s, v->parent) || plan_is_node(s, v)) continue;
-        plan_segment *segment = &s->segments.data[plan_segment_of(v)];
+        plan_segment *segment = &s->segments.data[plan_segment_of(s, v)];
         if (!segment->first) segment->first = v;
         segment->last = v;
     }
@@ -207,7 +220,7 @@ static void classify(plan_splitter *s) {
             bool is_get = v->op == KIR_VAR_GET, is_set = v->op == KIR_VAR_SET;
             if (is_get && v->uniformity != KIR_UNIFORM) s->variables.data[v->u.var->id].varying = true;
             if (f != s->main) continue;
-            uint32_t segment = plan_segment_of(v);
+            uint32_t segment = plan_segment_of(s, v);
             if (is_get || is_set) touch(s, v->u.var, segment);
             if (is_set && s->segments.data[segment].has_exit) s->variables.data[v->u.var->id].set_at_exit = true;
             if (v->op == KIR_CALL && !v->u.call.function->pure) touch_module_variables(s, segment);
@@ -223,7 +236,7 @@ static void classify(plan_splitter *s) {
 void plan_split(plan_splitter *s) {
     kir_find_uniformity(s->module, false);
     mark(s);
-    number_segments(s);
+    if (!s->failed) number_segments(s);
     for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body)) v->scratch = NULL;
     for (kir_value *v = kir_walk(NULL, s->main->body); v && !s->failed; v = kir_walk(v, s->main->body))
         for (uint8_t i = 0; i < v->nargs && !s->failed; i++) carry_argument(s, v, i);

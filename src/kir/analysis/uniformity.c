@@ -29,6 +29,12 @@ typedef struct function_fact {
     uint8_t control; /* of its calls; worse when lanes return early */
 } function_fact;
 
+/* Of an IF or LOOP, at its scratch. */
+typedef struct owner_fact {
+    uint8_t control; /* inside */
+    kir_value *loop; /* the innermost around what is inside, itself included */
+} owner_fact;
+
 typedef struct shaper {
     kir_module *m;
     bool tile_is_block;
@@ -229,11 +235,11 @@ static void varying(kir_value *v) {
     range(v, 0, type_max(v->type));
 }
 
-/* Control inside the owner of a region is kept in its umin, the innermost loop around it (itself included) in scratch. */
+static owner_fact *fact_of_owner(const kir_value *owner) { return owner->scratch; }
 static uint8_t control_of(const shaper *x, const kir_function *f, const kir_region *r) {
-    return r->owner ? (uint8_t)r->owner->umin : x->functions[f->id].control;
+    return r->owner ? fact_of_owner(r->owner)->control : x->functions[f->id].control;
 }
-static kir_value *loop_around(const kir_region *r) { return r->owner ? r->owner->scratch : NULL; }
+static kir_value *loop_around(const kir_region *r) { return r->owner ? fact_of_owner(r->owner)->loop : NULL; }
 
 static void worsen(shaper *x, uint8_t *level, uint8_t to) {
     if (to >= *level) return;
@@ -244,14 +250,8 @@ static void worsen(shaper *x, uint8_t *level, uint8_t to) {
 static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
     kir_value *loop;
     switch ((kir_op)v->op) {
-    case KIR_IF:
-        v->umin = weaker(control, v->args[0]->uniformity);
-        v->scratch = loop_around(v->parent);
-        return;
-    case KIR_LOOP:
-        v->umin = weaker(control, v->uniformity);
-        v->scratch = v;
-        return;
+    case KIR_IF: *fact_of_owner(v) = (owner_fact){weaker(control, v->args[0]->uniformity), loop_around(v->parent)}; return;
+    case KIR_LOOP: *fact_of_owner(v) = (owner_fact){weaker(control, v->uniformity), v}; return;
     case KIR_BREAK:
     case KIR_CONTINUE:
         loop = loop_around(v->parent);
@@ -334,6 +334,18 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     }
 }
 
+/* A place for the facts of each IF and LOOP. NULL when out of memory. */
+static owner_fact *place_owners(kir_module *m) {
+    size_t count = 0;
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) count += v->body[0] != NULL;
+    owner_fact *owners = hg_calloc(count + 1, sizeof *owners), *next = owners;
+    for (kir_function *f = m->functions; f && owners; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->body[0]) v->scratch = next++;
+    return owners;
+}
+
 static void reset(kir_module *m, uint8_t uniformity) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
@@ -367,7 +379,8 @@ void kir_find_uniformity(kir_module *m, bool tile_is_block) {
     shaper x = {.m = m, .tile_is_block = tile_is_block, .changed = true};
     x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
     x.functions = hg_calloc((size_t)m->function_count + 1, sizeof *x.functions);
-    bool ok = x.vars && x.functions;
+    owner_fact *owners = place_owners(m);
+    bool ok = x.vars && x.functions && owners;
     reset(m, ok ? NOT_YET : KIR_VARYING);
     for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i].control = KIR_UNIFORM;
     for (; ok && x.changed && x.round < MAX_ROUNDS; x.round++) {
@@ -382,4 +395,5 @@ void kir_find_uniformity(kir_module *m, bool tile_is_block) {
         settle(m);
     hg_free(x.vars);
     hg_free(x.functions);
+    hg_free(owners);
 }
