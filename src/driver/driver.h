@@ -2,7 +2,7 @@
  * the library knows its name. Copy backends/null to start a new one.
  *
  * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
- * the runtime. Ownership: what create/alloc/open returns is given back to the matching destroy/free/close exactly once.
+ * the runtime. Ownership: what create/alloc/open returns goes to the matching destroy/free/close exactly once.
  * Errors: hg_status with hg_fail; a driver never prints and never calls back into the runtime.
  * Waiting: event_wait waits. So does arena_alloc where the device itself must zero the memory. queue_submit returns while the device works,
  * except that it may wait for earlier work of its queue: for a free place among what is in flight, before a copy from host memory that

@@ -48,7 +48,7 @@ static uint64_t random64(uint64_t *state) {
     return chance(state) >> 63 ? r : UINT64_C(0x3FE0000000000000) + (r & UINT64_C(0x003FFFFFFFFFFFFF));
 }
 
-/* Pairs of special values, then chance; in every fourth lane the third operand takes a rounded product away, which tells fused from not. */
+/* Pairs of special values, then chance; in every fourth lane the third operand takes a rounded product away, so that a fused result differs from one that is not. */
 void hg_probe_operands(uint8_t *bytes) {
     const uint32_t n32 = HG_COUNT_OF(SPECIAL32), n64 = HG_COUNT_OF(SPECIAL64);
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);

@@ -43,7 +43,7 @@ enum {
 /* path NULL: nothing is written by itself. Else writes an empty trace at once, so that a path that cannot be written is known now.
  * Backends alive at the same time with the same path share one trace, each as a process of its own. label: the device. */
 hg_status hg_profile_create(const char *path, const char *label, hg_profile **profile) HG_NODISCARD;
-/* Writes the file of the last backend that shares it. Failures are lost: hg_profile_write tells them. NULL is allowed. */
+/* Writes the file of the last backend that shares it. Failures are lost: hg_profile_write returns them. NULL is allowed. */
 void hg_profile_destroy(hg_profile *profile);
 /* Now, with everything recorded so far; to its own path if path is NULL. HG_ERROR_IO with code X02. */
 hg_status hg_profile_write(hg_profile *profile, const char *path) HG_NODISCARD;

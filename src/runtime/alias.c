@@ -1,5 +1,5 @@
 /* Alias signatures: how the memories of a kernel's slots lie to each other in one launch. A driver that promises its compiler `restrict`
- * keeps a variant a signature and promises it for distinct slots only; identical ranges are what in-place programs have. */
+ * keeps one code for each signature and promises it for distinct slots only; identical ranges are what in-place programs have. */
 #include "runtime/runtime.h"
 
 /* Imported memory can overlap without sharing an arena, so the host's addresses decide where there are any. */

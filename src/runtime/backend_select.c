@@ -79,7 +79,7 @@ static hg_status select_named(const hg_driver *driver, uint32_t index, open_devi
     return index < count ? open(user, driver, index) : out_of_range(driver->name, count, index);
 }
 
-/* The devices of one driver that are no software. *opened tells that status is the answer. A device that does not open is passed over
+/* The devices of one driver that are no software. *opened: the status is the answer. A device that does not open is passed over
  * like one that is missing, but any other mistake is the caller's. */
 static hg_status select_from(const hg_driver *driver, uint32_t index, open_device open, void *user, bool *opened) {
     device_list list;

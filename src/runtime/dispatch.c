@@ -1,12 +1,12 @@
-/* A launch of a kernel in device form, from begin to done: its variant, memory, record, windows, deadline and fault.
+/* A launch of a kernel in device form, from begin to done: its code, memory, record, windows, deadline and fault.
  * Must not know: programs, plans, handles. */
 #include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Drivers may compile only when a kernel first runs. That must not count as the launch's time: the first deadline of a variant is later by
- * this, by ten times what making the variant took, and by four times the timeout (the compiler may have found its text on disk). */
+/* Drivers may compile only when a kernel first runs. That must not count as the launch's time: the first deadline of a code is later by
+ * this, by ten times what making it took, and by four times the timeout (the compiler may have found its text on disk). */
 #define FIRST_RUN_NS UINT64_C(2000000000)
 
 /* ---- what dispatches share ---- */

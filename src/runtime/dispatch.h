@@ -6,7 +6,7 @@
 #include "code/code.h"
 #include "runtime/suballoc.h"
 
-/* ---- watchdog.c: one thread a backend tells launches on the device that their time is over ---- */
+/* ---- watchdog.c: one thread a backend that ends launches on the device whose time is over ---- */
 typedef struct hg_watch {
     struct hg_watch *next;
     uint64_t deadline_ns;
@@ -84,7 +84,7 @@ typedef struct hg_submission {
     uint64_t window, window_lanes; /* lanes that the next dispatch may have; that the last one had */
     uint64_t started_ns;
     uint64_t deadline_ns; /* the launch's, later by the time that compilers took; 0: none */
-    uint64_t compile_ns;  /* that begin took for a new variant */
+    uint64_t compile_ns;  /* that begin took for new code */
     uint64_t recorded_ns; /* start of the window, for a profile; 0: none */
     hg_watch watch;
     hg_driver_fault fault;
@@ -97,7 +97,7 @@ hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, uint8_t t
 /* Submits the next window, and more commands behind it. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) HG_NODISCARD;
-/* After a window is done: whether there are more. When there are none *fault tells the least fault; it stays as it is without one. */
+/* After a window is done: whether there are more. When there are none *fault is the least fault; without one it stays as it is. */
 bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */
 void hg_dispatch_abandon(hg_submission *dispatch);

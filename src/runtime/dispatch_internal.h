@@ -1,17 +1,17 @@
-/* What the files of a dispatch share: dispatch.c on top of variant_choice.c, launch_record.c, windows.c and fault_record.c. */
+/* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c, windows.c and fault_record.c. */
 #ifndef HG_RUNTIME_DISPATCH_INTERNAL_H
 #define HG_RUNTIME_DISPATCH_INTERNAL_H
 
 #include "runtime/dispatch.h"
 
-/* ---- variant_choice.c ---- */
-/* The variant for a launch, found or made, and what of the command follows from it. */
+/* ---- code_choice.c ---- */
+/* The code for a launch, found or made, and what of the command follows from it. */
 hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven) HG_NODISCARD;
 static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->code->key.form == KIR_FORM_FLAT; }
 static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 
 /* ---- launch_record.c ---- */
-/* The memory of each slot of the variant. */
+/* The memory of each slot of the code. */
 void hg_launch_record_slots(hg_submission *d);
 /* The fields of a window of `count` lanes, or all the others. */
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);

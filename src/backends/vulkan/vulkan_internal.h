@@ -70,7 +70,7 @@ typedef struct vk_buffer {
     VkBuffer handle;
     VkDeviceMemory memory;
     uint8_t *mapped; /* NULL: the host cannot see it */
-    void *owned;     /* the pages under it, to be given back */
+    void *owned;     /* the pages under it, freed with it */
     uint64_t size, address;
 } vk_buffer;
 
