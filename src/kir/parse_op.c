@@ -351,7 +351,8 @@ static bool find_type(kir_reader *r, line *l) {
     if (l->has_type) return true;
     if (rule == KIR_RESULT_BOOL) l->type = KIR_BOOL;
     if (rule == KIR_RESULT_SAME && l->count) l->type = l->args[0]->type;
-    if (rule == KIR_RESULT_GIVEN) l->type = l->known;
+    if (rule == KIR_RESULT_GIVEN)
+        l->type = kir_op_get((kir_op)l->fields.op)->class == KIR_CLASS_ANY && l->count > 1 ? l->args[1]->type : l->known;
     return l->type != KIR_VOID || kir_error(r, &l->name, "'%s' needs the type of its result: %%N: TYPE = %s", name, name);
 }
 
