@@ -55,10 +55,10 @@ static hg_status check_module(const kir_module *m) {
 }
 
 static hg_status check_head(const kir_module *m, const kir_function *f) {
-    bool kernel = f == m->functions, fits = f->result == KIR_VOID || kir_is_narrow_type(f->result);
+    bool kernel = f == m->functions, fits = f->result == KIR_VOID || kir_is_type(f->result);
     if (kernel && (f->param_count || f->array_count || f->result != KIR_VOID))
         return hg_fail(HG_ERROR_INTERNAL, "kernel IR of '%s': the kernel takes and gives nothing", f->name);
-    for (uint8_t i = 0; i < f->param_count; i++) fits = fits && kir_is_narrow_type(f->param_types[i]);
+    for (uint8_t i = 0; i < f->param_count; i++) fits = fits && kir_is_type(f->param_types[i]);
     for (uint8_t i = 0; i < f->array_count; i++) fits = fits && f->array_params[i]->by_reference && f->array_params[i]->function == f;
     return fits ? HG_OK : hg_fail(HG_ERROR_INTERNAL, "kernel IR of '%s': a parameter or the result has no type that it can have", f->name);
 }

@@ -41,15 +41,17 @@ static const char *check_space(const kir_module *m, const kir_value *v) {
     if (space > KIR_FLAT) return "unknown space";
     if (space == KIR_CLASS && v->u.mem.class_id >= HG_MAX_CLASSES) return "class above 95";
     if (space == KIR_BUFFER && v->u.mem.class_id > KIR_PLAN_CHARACTERS) return "unknown memory of the plan";
-    if ((space != KIR_CLASS && space != KIR_BUFFER && v->u.mem.class_id) || v->u.mem.split > 1 || v->u.mem.has_index > 1) return "stray field";
+    if ((space != KIR_CLASS && space != KIR_BUFFER && v->u.mem.class_id) || v->u.mem.split > 1 || v->u.mem.has_index > 1)
+        return "stray field";
     if (slot < KIR_ADDRESS || (slot >= 0 && (uint64_t)slot >= m->slots.count)) return "no such slot";
     if (device) return slot == KIR_OPEN && space != KIR_SHARED ? "open access in device form" : NULL;
     if (slot == KIR_ADDRESS || v->u.mem.volatile_access) return "of the device form alone";
     if (slot < 0) return NULL;
     const kir_slot *s = &m->slots.data[slot];
     if (space != KIR_BUFFER && space != KIR_POOL) return "a slot names buffers and pools";
-    return s->kind != KIR_SLOT_MEMORY || s->space != space || s->plan != (space == KIR_BUFFER ? v->u.mem.class_id : 0) ? "slot of other memory"
-                                                                                                                       : NULL;
+    return s->kind != KIR_SLOT_MEMORY || s->space != space || s->plan != (space == KIR_BUFFER ? v->u.mem.class_id : 0)
+               ? "slot of other memory"
+               : NULL;
 }
 
 static const char *check_atomic(const kir_module *m, const kir_function *f, const kir_value *v, uint8_t first) {
@@ -91,11 +93,13 @@ const char *kir_verify_access(const kir_module *m, const kir_function *f, const 
 const char *kir_verify_step(const kir_value *v) {
     const kir_step *s = v->u.step.info;
     uint8_t next = 0;
-    if (!s || v->u.step.op >= HG_OP_COUNT || v->u.step.opname > HG_OPNAME_COUNT || v->u.step.atlas_type >= HG_TYPE_COUNT) return "unknown step";
+    if (!s || v->u.step.op >= HG_OP_COUNT || v->u.step.opname > HG_OPNAME_COUNT || v->u.step.atlas_type >= HG_TYPE_COUNT)
+        return "unknown step";
     if (s->array_count > HG_COUNT_OF(s->arrays)) return "too many arrays";
     for (uint8_t i = 0; i < s->array_count; i++) {
         const kir_step_array *a = &s->arrays[i];
-        if (a->space > KIR_FLAT || a->first_arg != next || a->has_index > 1 || a->access > (HG_READ | HG_WRITE)) return "array out of order";
+        if (a->space > KIR_FLAT || a->first_arg != next || a->has_index > 1 || a->access > (HG_READ | HG_WRITE))
+            return "array out of order";
         if (a->space == KIR_CLASS ? a->class_id >= HG_MAX_CLASSES : a->class_id != 0) return "class above 95";
         next = (uint8_t)(next + (a->space != KIR_SHARED && a->space != KIR_CLASS) + a->has_index);
     }

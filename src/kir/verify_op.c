@@ -32,13 +32,13 @@ static bool converts(kir_op op, uint8_t from, uint8_t to) {
     switch (op) {
     case KIR_BITCAST: return bits == wanted && bits <= 64 && from != KIR_BOOL && to != KIR_BOOL;
     case KIR_ZEXT:
-    case KIR_SEXT: return (int_from || from == KIR_BOOL) && int_to && wanted > bits;
-    case KIR_TRUNC: return int_from && (int_to || to == KIR_BOOL) && wanted < bits;
+    case KIR_SEXT: return (int_from || from == KIR_BOOL) && int_to && wanted >= bits;
+    case KIR_TRUNC: return int_from && (int_to || to == KIR_BOOL) && wanted <= bits;
     case KIR_U2F:
     case KIR_S2F: return int_from && float_to;
     case KIR_F2U:
     case KIR_F2S: return float_from && int_to;
-    case KIR_F2F: return float_from && float_to && from != to;
+    case KIR_F2F: return float_from && float_to;
     case KIR_H2F:
     case KIR_B2F: return is_half_bits(from) && to == HG_TYPE_F32;
     case KIR_F2H:
@@ -123,8 +123,7 @@ static const char *check_fields(const kir_module *m, const kir_function *f, cons
     switch ((kir_op)v->op) {
     case KIR_CONST: return check_const(v);
     case KIR_INPUT: return check_input(m, v);
-    case KIR_PARAM:
-        return v->u.imm >= f->param_count || v->type != f->param_types[v->u.imm] ? "no such parameter of this type" : NULL;
+    case KIR_PARAM: return v->u.imm >= f->param_count || v->type != f->param_types[v->u.imm] ? "no such parameter of this type" : NULL;
     case KIR_ID: return check_id(m, v);
     case KIR_VAR_GET:
     case KIR_VAR_SET:

@@ -31,6 +31,7 @@ void device_kernel_begin(device_kernel *k, kir_builder *b, const char *name, uin
     memset(k, 0, sizeof *k);
     k->module = kir_module_create(name);
     CHECK(k->module != NULL);
+    k->module->facts = KIR_FACT_DEVICE;
     kir_builder_init(b, k->module, kir_function_create(k->module, name, KIR_VOID));
     k->layout.fault_slot = k->layout.table_slot = k->layout.locks_slot = k->layout.class_slot = k->layout.shared_slot = -1;
     k->layout.first_arena_slot = -1;

@@ -40,6 +40,7 @@ void begin(kit *k, const way *how, const char *name, uint32_t slots) {
     memset(k, 0, sizeof *k);
     k->how = how;
     k->m = kir_module_create(name);
+    k->m->facts = KIR_FACT_DEVICE;
     kir_function *f = kir_function_create(k->m, name, KIR_VOID);
     kir_builder_init(&k->b, k->m, f);
     for (uint32_t i = 0; i < slots; i++) {

@@ -23,6 +23,7 @@ typedef struct tested {
 
 static tested prepare(uint16_t fn, hg_type type) {
     tested t = {kir_module_create("test"), NULL, {0}};
+    CHECK(kir_function_create(t.module, "kernel", KIR_VOID)); /* the first function is the kernel, which takes nothing */
     t.function = kir_definition_function(t.module, fn, type);
     CHECK_MESSAGE(t.function != NULL, "definition %u of %s", fn, hg_type_name(type));
     CHECK_MESSAGE(kir_verify(t.module) == HG_OK, "%u of %s: %s", fn, hg_type_name(type), hg_last_error()->message);
@@ -438,6 +439,7 @@ static eval_value random_of(hg_type type) {
 
 static void conversions(hg_type dst, hg_type src, int count) {
     kir_module *m = kir_module_create("cvt");
+    CHECK(kir_function_create(m, "kernel", KIR_VOID));
     kir_function *f = kir_function_create(m, "cvt", kir_type_of(dst));
     f->param_count = 1;
     f->param_types[0] = kir_type_of(src);
