@@ -405,6 +405,7 @@ bool kir_read_operation(kir_reader *r) {
         return false;
     }
     uint8_t wanted = kir_op_get(op)->args;
+    if (r->token.kind == KIR_TOKEN_VALUE) return kir_expected(r, "','");
     if (wanted != KIR_ARGS_ANY && wanted != l.count)
         return kir_error(r, &l.place, "'%s' takes %u arguments, got %u", kir_op_name(op), (unsigned)wanted, (unsigned)l.count);
     return read_facts(r, &l) && find_type(r, &l) && emit(r, &l);
