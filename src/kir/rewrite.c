@@ -83,7 +83,7 @@ kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, 
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: copy->u.var = p->vars[v->u.var->id].v[0]; break;
     case KIR_TABLE_GET: copy->u.table = p->tables[v->u.table->id]; break;
-    case KIR_ATOMIC: copy->u.mem.high = NULL; break;
+    case KIR_ATOMIC: copy->u.mem.high = v->u.mem.high ? p->vars[v->u.mem.high->id].v[0] : NULL; break;
     case KIR_CONST:
         if (kir_type_bytes(v->type) > 8) { /* its bytes live in the old module */
             uint8_t *bytes = hg_arena_alloc(&p->out->arena, (size_t)kir_type_bytes(v->type));

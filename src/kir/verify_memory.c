@@ -22,13 +22,14 @@ static const char *check_place(const kir_module *m, const kir_value *v, kir_acce
 }
 
 /* Memory of the size of the type, or narrower for what legalisation made u32. */
-static const char *check_sizes(const kir_value *v, uint8_t type) {
+static const char *check_sizes(const kir_module *m, const kir_value *v, uint8_t type) {
     uint64_t size = kir_type_bytes(type);
     uint8_t bytes = v->u.mem.bytes;
     if (bytes > 8 || (bytes & (bytes - 1))) return "size in memory is not 1, 2, 4 or 8";
     if (v->u.mem.bytes_wide > 512) return "size as written is above 512";
     if (v->op == KIR_CHECK) return bytes || v->u.mem.bytes_wide ? NULL : "size missing";
     if (type == KIR_BOOL || type == KIR_VOID) return "moves no such type";
+    if (v->u.mem.split && size > 4 && !kir_is_device_form(m)) return "64 bits at a place in halves";
     if (kir_is_wide(type)) return bytes ? "a wide value has its size in bytes_wide" : NULL;
     if (bytes != size && !(type == HG_TYPE_U32 && bytes && bytes < 4)) return "size in memory is not that of the type";
     return NULL;
@@ -84,7 +85,7 @@ const char *kir_verify_access(const kir_module *m, const kir_function *f, const 
     if (v->op != KIR_ATOMIC && v->u.mem.high) return "stray field";
     if (v->op == KIR_ATOMIC) why = check_atomic(m, f, v, first);
     uint8_t type = kir_access_type(v, first);
-    if (!why && v->op != KIR_ATOMIC) why = check_sizes(v, type);
+    if (!why && v->op != KIR_ATOMIC) why = check_sizes(m, v, type);
     if (!why && kir_is_device_form(m)) why = check_device_access(v, type);
     return why;
 }

@@ -18,6 +18,7 @@ echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
     seeds=tests/fuzz/seeds/TARGET
     mkdir -p "$corpus"
     [ -d "$seeds" ] || seeds=
+    [ TARGET = fuzz_kir ] && seeds="$seeds tests/kir"
     build/fuzz/tests/TARGET -max_total_time="$1" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
         -artifact_prefix=build/fuzz/TARGET- "$corpus" $seeds >build/fuzz/TARGET.log 2>&1
     echo $? >build/fuzz/TARGET.status' fuzz "$seconds"

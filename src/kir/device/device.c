@@ -63,6 +63,20 @@ static void note_memory(device *d, bool *shared) {
         }
 }
 
+/* Whether 64-bit values are whole or in halves as the device has them. */
+static hg_status check_halves(const device *d) {
+    for (const kir_function *f = d->in->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            bool place = kir_is_access(v) && (v->u.mem.has_index || (v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS));
+            bool values = v->op == KIR_FAULT_IF && v->u.fault.values;
+            bool halves = values ? v->nargs > 1 + v->u.fault.values : place && v->u.mem.split;
+            if ((place || values) && halves == d->i64)
+                return hg_fail(HG_ERROR_ISA, "kernel IR of '%s' is lowered for a device %s 64-bit integers", d->in->name,
+                               halves ? "without" : "with");
+        }
+    return HG_OK;
+}
+
 /* Handles of slots are the host's business. */
 static void note_read_inputs(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
@@ -248,6 +262,7 @@ static hg_status prepare(device *d) {
     bool shared = false;
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
+    HG_TRY(check_halves(d));
     kir_bound_loops(d->in);
     note_functions(d);
     note_memory(d, &shared);

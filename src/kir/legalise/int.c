@@ -328,7 +328,7 @@ static bool lower_fault(rewrite_pass *p, const kir_value *v) {
 }
 
 static bool lower_memory(rewrite_pass *p, const kir_value *v) {
-    if (p->caps->i64) return false;
+    if (p->caps->i64 || v->u.mem.split) return false; /* halves are there already */
     kir_builder *b = &p->b;
     uint8_t places = kir_access_of(v).value, n = 0;
     kir_value *args[12];
