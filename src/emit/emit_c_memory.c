@@ -300,7 +300,8 @@ static const char *const ID_FIELDS[] = {"lane_idx[0]",  "lane_idx[1]",  "lane_id
                                         "grid_dim[1]",  "grid_dim[2]",  "global_lane_id", "lane_count"};
 
 static void print_id(c_printer *p, const kir_value *v) {
-    hg_text_addf(p->out, "(%s)env->%s;\n", emit_c_type(p, v->type), ID_FIELDS[v->u.imm]);
+    hg_text_addf(p->out, "(%s)%senv->%s%s;\n", emit_c_type(p, v->type), v->u.imm & KIR_ID_HIGH ? "(" : "",
+                 ID_FIELDS[v->u.imm & (KIR_ID_HIGH - 1)], v->u.imm & KIR_ID_HIGH ? " >> 32)" : "");
 }
 
 static void print_input(c_printer *p, const kir_value *v) {
