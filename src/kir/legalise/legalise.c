@@ -78,8 +78,24 @@ static kir_caps usable(const kir_module *m, const kir_caps *target) {
     return c;
 }
 
+/* Whether there is a definition of each, and as many arguments as it takes: the one rule that kir_verify, below the definitions, cannot
+ * know. */
+static hg_status check_derived(const kir_module *m) {
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_DERIVED) continue;
+            uint16_t fn = v->u.derived.fn;
+            hg_type type = (hg_type)v->u.derived.atlas_type;
+            if (!kir_define_exists(fn, type) || kir_define_args(fn) != v->nargs)
+                return hg_fail(HG_ERROR_ISA, "kernel IR of '%s': there is no function %s of %s with %u arguments", f->name, kir_fn_name(fn),
+                               hg_type_name(type), (unsigned)v->nargs);
+        }
+    return HG_OK;
+}
+
 hg_status kir_legalise_derived(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
+    HG_TRY(check_derived(in));
     return rewrite_run(in, &caps, &DERIVED_RULES, NULL, out);
 }
 
