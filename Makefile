@@ -27,7 +27,7 @@ check:
 
 install:
 	@sh tools/setup build
-	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram hologram_static hologram_command
+	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- libhologram.so libhologram.a hologram
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
 
 release: setup
