@@ -287,6 +287,14 @@ static kir_module *lowered(const kit *k) {
     return low;
 }
 
+/* Accesses of these modules are in device form, which the lowering of 64-bit integers comes before: where a way has none, nothing is
+ * lowered, and functions that the device computes otherwise are left out. */
+static bool is_left_out(const way *how, const kir_function *f) {
+    for (const kir_value *v = device && !how->i64 ? kir_walk(NULL, f->body) : NULL; v; v = kir_walk(v, f->body))
+        if (found.inexact[v->op][0] || (v->op == KIR_FFMA && !found.fma32)) return true;
+    return false;
+}
+
 static void test_primitives(const way *how, uint8_t type) {
     kit made, *k = &made;
     list fs = {.count = 0};
@@ -310,7 +318,7 @@ static void test_primitives(const way *how, uint8_t type) {
         uint64_t bits = kir_type_is_float(type) ? float_sample(type) : integer_sample(8 * bytes);
         memcpy(mem.data[0] + i * CELL, &bits, bytes);
     }
-    kir_module *written = k->m, *low = device ? lowered(k) : NULL;
+    kir_module *written = k->m, *low = device && how->i64 ? lowered(k) : NULL;
     if (low) k->m = low;
     bool ran = finish(k, &mem);
     k->m = written;
@@ -318,7 +326,7 @@ static void test_primitives(const way *how, uint8_t type) {
         eval e;
         eval_begin(&e, k->m);
         for (uint32_t i = 0; i < fs.count; i++)
-            for (uint32_t lane = 0; lane < LANES; lane++) {
+            for (uint32_t lane = 0; lane < LANES && !is_left_out(how, fs.f[i]); lane++) {
                 eval_value x[3];
                 for (uint32_t n = 0; n < 3; n++) x[n] = ev_from(get(mem.data[0] + (lane * 3 + n) * CELL, bytes));
                 uint64_t got = get(mem.data[1] + (i * LANES + lane) * CELL, kir_type_bytes(fs.f[i]->result));
