@@ -291,7 +291,8 @@ enum {
     KIR_FACT_SLOTS = 2,      /* mem.slot of its accesses, module->slots */
     KIR_FACT_LEGAL = 4,      /* only what the target has */
     KIR_FACT_UNIFORMITY = 8, /* uniformity, stride and range of its values */
-    KIR_FACT_DEVICE = 16     /* device form */
+    KIR_FACT_DEVICE = 16,    /* device form */
+    KIR_FACT_HOISTED = 32    /* what loops do not change stands in front of them */
 };
 
 typedef struct kir_module {

@@ -27,9 +27,6 @@ typedef struct frame {
     uint32_t last; /* id of the last operation inside */
     uint64_t undos, expressions, killed;
 } frame;
-typedef struct position {
-    uint32_t var, at;
-} position; /* an operation that sets a variable */
 typedef struct span {
     uint32_t first, last;
     uint64_t killed;
@@ -38,11 +35,9 @@ typedef struct span {
 typedef struct forward {
     kir_module *m;
     kir_function *f;
-    const uint32_t *setters;   /* by variable: see simplify_elsewhere */
-    known *vars;               /* by variable */
-    uint32_t *sets_first;      /* by variable: first of its sets in sets_at; var_count + 1 */
-    uint32_t *sets_at;         /* ids, in order for each variable */
-    HG_VEC(uint32_t) calls_at; /* ids of calls that may set module variables */
+    const uint32_t *setters; /* by variable: see simplify_elsewhere */
+    known *vars;             /* by variable */
+    simplify_sets sets;
     uint64_t calls;
     HG_VEC(undo) undos;
     HG_VEC(kir_var *) killed;      /* set in a branch: unknown after it */
@@ -58,60 +53,7 @@ typedef struct forward {
 
 static const char ENDS = 0; /* scratch of an IF both of whose branches end */
 
-/* ---- what loops set ---- */
-
-/* The variable that an operation sets, or NULL. */
-static const kir_var *set_by(const kir_value *v) {
-    if (v->op == KIR_ATOMIC) return v->u.mem.high;
-    return v->op == KIR_VAR_SET ? v->u.var : NULL;
-}
-static bool may_set_module(const kir_value *v) { return v->op == KIR_CALL && !v->u.call.function->pure; }
-
-/* One walk; places are first in text order, then sorted by variable. */
-static bool find_sets(forward *x) {
-    HG_VEC(position) places = {0};
-    bool ok = true;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v && ok; v = kir_walk(v, x->f->body)) {
-        v->scratch = NULL;
-        if (may_set_module(v)) {
-            uint32_t *at = hg_vec_push(&x->calls_at);
-            if (at)
-                *at = v->id;
-            else
-                ok = false;
-        }
-        if (!set_by(v)) continue;
-        position *p = hg_vec_push(&places);
-        if (p)
-            *p = (position){set_by(v)->id, v->id};
-        else
-            ok = false;
-        x->sets_first[set_by(v)->id + 1]++;
-    }
-    uint32_t *next = hg_calloc((size_t)x->m->var_count + 1, sizeof *next);
-    x->sets_at = hg_calloc((size_t)places.count + 1, sizeof *x->sets_at);
-    ok = ok && next && x->sets_at;
-    for (uint32_t i = 0; i < x->m->var_count && ok; i++) {
-        x->sets_first[i + 1] += x->sets_first[i];
-        next[i] = x->sets_first[i];
-    }
-    for (uint64_t i = 0; i < places.count && ok; i++) x->sets_at[next[places.data[i].var]++] = places.data[i].at;
-    hg_free(next);
-    hg_vec_free(&places);
-    return ok;
-}
-
-static bool any_within(const uint32_t *ids, uint64_t count, span s) {
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (ids[middle] < s.first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && ids[low] <= s.last;
-}
+/* ---- variables ---- */
 
 /* What is known of the variable still holds here: no call and no loop around this point, entered since, may set it. */
 static kir_value *current(const forward *x, const kir_var *var) {
@@ -121,9 +63,7 @@ static kir_value *current(const forward *x, const kir_var *var) {
     if (elsewhere && k->calls != x->calls) return NULL;
     if (k->loops < x->loops.count) {
         span s = x->loops.data[k->loops];
-        uint32_t first = x->sets_first[var->id], count = x->sets_first[var->id + 1] - first;
-        if (any_within(x->sets_at + first, count, s)) return NULL;
-        if (elsewhere && any_within(x->calls_at.data, x->calls_at.count, s)) return NULL;
+        if (simplify_sets_within(&x->sets, var, elsewhere, s.first, s.last)) return NULL;
     }
     return k->value;
 }
@@ -160,7 +100,7 @@ static void kill_listed(forward *x, uint64_t from) {
     x->killed.count = from;
 }
 
-/* ---- common subexpressions ---- */
+/* ---- value numbering: equal operations of a region and those around it are one ---- */
 
 static uint64_t mix(uint64_t h, uint64_t x) {
     h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
@@ -181,7 +121,8 @@ static uint64_t detail(const kir_value *v) {
 
 static bool same(const kir_value *a, const kir_value *b) {
     if (a->op != b->op || a->type != b->type || a->nargs != b->nargs || detail(a) != detail(b)) return false;
-    for (uint8_t i = 0; i < a->nargs; i++)
+    bool swapped = kir_op_has((kir_op)a->op, KIR_F_COMMUTES) && a->args[0] == b->args[1] && a->args[1] == b->args[0];
+    for (uint8_t i = swapped ? 2 : 0; i < a->nargs; i++)
         if (a->args[i] != b->args[i]) return false;
     return true;
 }
@@ -190,7 +131,12 @@ static bool same(const kir_value *a, const kir_value *b) {
 static kir_value *seen_before(forward *x, kir_value *v) {
     if (v->op == KIR_CONST && kir_type_bytes(v->type) > 8) return NULL;
     uint64_t h = mix(mix(v->op, v->type), detail(v));
-    for (uint8_t i = 0; i < v->nargs; i++) h = mix(h, (uint64_t)(uintptr_t)v->args[i]);
+    uint8_t i = 0;
+    if (kir_op_has((kir_op)v->op, KIR_F_COMMUTES)) { /* the same in either order */
+        h = mix(h, (uint64_t)(uintptr_t)v->args[0] + (uint64_t)(uintptr_t)v->args[1]);
+        i = 2;
+    }
+    for (; i < v->nargs; i++) h = mix(h, (uint64_t)(uintptr_t)v->args[i]);
     uint32_t *bucket = &x->buckets[h & x->bucket_mask];
     uint32_t looked = 0;
     for (uint32_t e = *bucket; e && looked < 64; e = x->expressions.data[e - 1].next, looked++)
@@ -263,7 +209,7 @@ static void visit_plain(forward *x, kir_value *v) {
         if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) kir_remove(v);
         return;
     case KIR_CALL:
-        if (may_set_module(v)) x->calls++;
+        if (simplify_may_set_module(v)) x->calls++;
         return;
     default:
         if (kir_is_pure(v)) visit_pure(x, v);
@@ -386,15 +332,13 @@ hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *sette
     x.work_limit = 64 * (uint64_t)count + 65536;
     for (x.bucket_mask = 63; x.bucket_mask < count && x.bucket_mask < UINT32_MAX / 4; x.bucket_mask = x.bucket_mask * 2 + 1) {}
     x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
-    x.sets_first = hg_calloc((size_t)m->var_count + 2, sizeof *x.sets_first);
     x.buckets = hg_calloc((size_t)x.bucket_mask + 1, sizeof *x.buckets);
-    x.failed = !x.vars || !x.sets_first || !x.buckets || !find_sets(&x);
+    x.failed = !x.vars || !x.buckets || !simplify_sets_find(&x.sets, m, f);
+    for (kir_value *v = kir_walk(NULL, f->body); v && !x.failed; v = kir_walk(v, f->body)) v->scratch = NULL;
     if (!x.failed) walk(&x);
     hg_free(x.vars);
-    hg_free(x.sets_first);
-    hg_free(x.sets_at);
+    simplify_sets_free(&x.sets);
     hg_free(x.buckets);
-    hg_vec_free(&x.calls_at);
     hg_vec_free(&x.undos);
     hg_vec_free(&x.killed);
     hg_vec_free(&x.loop_killed);

@@ -12,13 +12,14 @@ static void note(uint32_t *who, const kir_var *var, const kir_function *f) {
         who[var->id] = UINT32_MAX;
 }
 
-static void find_users(const kir_module *m, uint32_t *setters, uint32_t *readers) {
-    for (uint32_t i = 0; i < m->var_count; i++) setters[i] = readers[i] = 0;
+void simplify_find_users(const kir_module *m, uint32_t *setters, uint32_t *readers) {
+    for (uint32_t i = 0; i < m->var_count; i++) setters[i] = 0;
+    for (uint32_t i = 0; i < m->var_count && readers; i++) readers[i] = 0;
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op == KIR_VAR_SET) note(setters, v->u.var, f);
             if (v->op == KIR_ATOMIC && v->u.mem.high) note(setters, v->u.mem.high, f);
-            if (v->op == KIR_VAR_GET) note(readers, v->u.var, f);
+            if (v->op == KIR_VAR_GET && readers) note(readers, v->u.var, f);
         }
 }
 
@@ -28,7 +29,7 @@ hg_status kir_simplify(kir_module *m) {
     uint32_t *readers = setters + m->var_count + 1;
     hg_status status = HG_OK;
     for (int round = 0; round < ROUNDS && status == HG_OK; round++) {
-        find_users(m, setters, readers);
+        simplify_find_users(m, setters, readers);
         for (kir_function *f = m->functions; f && status == HG_OK; f = f->next) {
             status = simplify_forward(m, f, setters);
             if (status == HG_OK) status = simplify_dead(m, f, readers);
