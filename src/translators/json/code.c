@@ -26,29 +26,11 @@ static int find_untouched(const jk_code *c) {
     return -1;
 }
 
-bool jk_take_unused(jk_code *c, uint64_t takes, uint8_t *reg) {
-    for (int i = JK_FIRST_LOCAL; i <= JK_LAST_LOCAL - 64; i++) { /* leaves enough for what cannot do without */
-        if (c->users[i] || c->taken[i] > takes) continue;
-        c->users[i] = 1;
-        c->taken[i] = ++c->takes;
-        *reg = (uint8_t)i;
-        return true;
-    }
-    return false;
-}
-
 uint8_t jk_take_register(jk_code *c) {
     int reg = find_free(c);
-    uint64_t first = c->loops.count ? c->loops.data[c->loops.count - 1].kept : 0;
-    for (uint64_t i = first; reg < 0 && i < c->kept_count; i++) /* results that were only kept give way, oldest first */
-        if (!c->kept[i].dead) {
-            c->kept[i].dead = true;
-            jk_release(c, c->kept[i].reg);
-            reg = find_free(c);
-        }
     if (reg < 0) return out_of_registers(c);
     c->users[reg] = 1;
-    c->taken[reg] = ++c->takes;
+    c->taken[reg] = true;
     return (uint8_t)reg;
 }
 
@@ -56,22 +38,17 @@ void jk_release(jk_code *c, uint8_t reg) {
     if (c->users[reg]) c->users[reg]--;
 }
 
-uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned, uint64_t *number) {
+uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned) {
     *owned = false;
     for (uint32_t i = 0; i < c->constant_count; i++)
-        if (c->constants[i].type == type && c->constants[i].bits == bits) {
-            *number = UINT64_C(1) << 62 | i;
-            return c->constants[i].reg;
-        }
+        if (c->constants[i].type == type && c->constants[i].bits == bits) return c->constants[i].reg;
     int reg = shift && !c->users[JK_SHIFT] ? JK_SHIFT : c->constant_count < JK_MAX_CONSTANTS ? find_untouched(c) : -1;
     if (reg >= 0 && c->constant_count < JK_MAX_CONSTANTS) {
         c->users[reg] = 1;
-        *number = UINT64_C(1) << 62 | c->constant_count;
         c->constants[c->constant_count++] = (jk_constant){bits, (uint8_t)type, (uint8_t)reg};
         return (uint8_t)reg;
     }
     *owned = true;
-    *number = ++c->next_number;
     uint8_t temporary = jk_take_register(c);
     jk_emit(c, HG_OP_MOV_IMM, type, temporary, 0, 0)->bits = bits;
     return temporary;
@@ -81,7 +58,7 @@ uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift
 
 jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     static _Thread_local jk_inst nowhere; /* what no path reaches, and what memory does not hold */
-    bool full = c->insts.count + c->hoisted.count + JK_MAX_CONSTANTS + JK_MAX_HOISTED >= HG_MAX_INSTRUCTIONS;
+    bool full = c->insts.count + JK_MAX_CONSTANTS >= HG_MAX_INSTRUCTIONS;
     if (full && !c->exhausted) jk_error(c->kernel, "S05", c->token, NULL, "more than %d instructions", HG_MAX_INSTRUCTIONS);
     c->exhausted |= full;
     jk_inst *in = c->reachable && !full ? hg_vec_push(&c->insts) : NULL;

@@ -456,11 +456,6 @@ uint32_t jk_index(jk_kernel *k, uint32_t node) {
     }
     node = jk_as(k, node, HG_TYPE_U64);
     if (bad(k, node)) return JK_NONE;
-    for (uint32_t first = node_of(k, node)->first, i = node + 1; i > first;) { /* an element in it has marked its own index */
-        jk_node *n = node_of(k, --i);
-        n->flags |= JK_IN_INDEX;
-        if (n->kind == JK_LOAD) i = n->first;
-    }
     return node;
 }
 

@@ -42,10 +42,9 @@ typedef struct jk_name {
     jk_type type;           /* of an array: its elements */
     uint8_t reg;            /* of a parameter; of a local once it has one */
     bool has_reg;
-    bool assigned;    /* on every path to here */
-    uint8_t access;   /* of an array: JK_LOADED, JK_STORED */
-    uint32_t sets;    /* how often something is given to it: let, assign, for */
-    uint64_t version; /* of its value, for expressions that repeat */
+    bool assigned;  /* on every path to here */
+    uint8_t access; /* of an array: JK_LOADED, JK_STORED */
+    uint32_t sets;  /* how often something is given to it: let, assign, for */
 } jk_name;
 enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
 /* Locals, intermediate values and constants share these; parameters may reach into them. */
@@ -95,7 +94,6 @@ typedef enum jk_node_kind {
 enum {
     JK_MAY_FAULT = 1, /* evaluating it may stop the lane, or is seen by others: only where Python would */
     JK_NEGATIVE = 2,  /* of a literal: the sign in front */
-    JK_IN_INDEX = 4,  /* part of an index: worth keeping for the next time */
     JK_JUMPS = 8,     /* a truth that decides where to go on instead of being a value: lower.c */
     JK_FALLS = 16,    /* of such a one: if it is true, the next instruction goes on */
     JK_LAZY = 32      /* of JK_AND, JK_OR, JK_CHOOSE: an operand is evaluated only when it is needed */

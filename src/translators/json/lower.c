@@ -91,20 +91,6 @@ static void take_jump(lowering *l, uint32_t node) {
     jk_branch(&l->code, &l->code.values[node], !falls, falls ? l->to[node].no : l->to[node].yes);
 }
 
-/* ---- kept results across branches ---- */
-
-static void open_scope(lowering *l) {
-    uint64_t *mark = hg_vec_push(&l->code.marks);
-    if (mark)
-        *mark = l->code.kept_count;
-    else
-        l->code.kernel->out_of_memory = true;
-}
-
-static void close_scope(lowering *l) {
-    if (l->code.marks.count) jk_forget(&l->code, l->code.marks.data[--l->code.marks.count]);
-}
-
 /* ---- variables ---- */
 
 static void set_name(lowering *l, uint32_t name, uint32_t value) {
@@ -114,31 +100,24 @@ static void set_name(lowering *l, uint32_t name, uint32_t value) {
     c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     bool once = n->sets == 1 && n->kind == JK_LOCAL;
     if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    uint64_t number = jk_number(c);
     bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg == JK_LANE_ID : c->kernel->names[v.name].sets == 1);
     if (!n->has_reg && once && lasts) {
         n->reg = v.reg; /* another name of the same register */
-        number = v.number;
     } else if (!n->has_reg && v.kind == JK_V_REG && v.owned && (once || c->users[v.reg] == 1)) {
         n->reg = v.reg;
-        if (once) number = v.number;
     } else {
         if (!n->has_reg) n->reg = jk_take_register(c);
         jk_move_into(c, n->reg, &v);
     }
     n->has_reg = true;
-    n->version = number;
 }
 
-/* What the nodes from `node` to its end give values to has another value each time round. */
-static void find_changes(lowering *l, uint32_t node, bool forget) {
-    jk_kernel *k = l->code.kernel;
-    if (forget) memset(l->changes, 0, k->name_count);
+/* Notes what the nodes from `node` to its end give values to. */
+static void find_changes(lowering *l, uint32_t node) {
+    memset(l->changes, 0, l->code.kernel->name_count);
     for (uint32_t i = node; i < node_of(l, node)->end; i++) {
         const jk_node *n = node_of(l, i);
-        if (n->kind != JK_SET && n->kind != JK_FOR) continue;
-        l->changes[n->a] = true;
-        if (k->names[n->a].sets > 1 || k->names[n->a].kind != JK_LOCAL) k->names[n->a].version = jk_number(&l->code);
+        if (n->kind == JK_SET || n->kind == JK_FOR) l->changes[n->a] = true;
     }
 }
 
@@ -151,7 +130,7 @@ static jk_value keep_bound(lowering *l, uint32_t node) {
     c->values[node] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     jk_in_register(c, &v);
     if (v.owned || v.name == JK_NONE || !l->changes[v.name]) return v;
-    jk_value copy = {.kind = JK_V_REG, .type = v.type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE, .number = jk_number(c)};
+    jk_value copy = {.kind = JK_V_REG, .type = v.type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE};
     jk_move_into(c, copy.reg, &v);
     return copy;
 }
@@ -168,8 +147,7 @@ static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
         return;
     }
     bool owned; /* the direction is known to the run only: compare (step < 0 ? stop, var : var, stop) */
-    uint64_t number;
-    uint8_t zero = jk_constant_register(c, type, 0, false, &owned, &number), low = jk_take_register(c), high = jk_take_register(c);
+    uint8_t zero = jk_constant_register(c, type, 0, false, &owned), low = jk_take_register(c), high = jk_take_register(c);
     jk_emit(c, HG_OP_SET, type, 0, loop->step.reg, zero)->cond = HG_COND_LT;
     jk_emit(c, HG_OP_SEL, type, low, stop, var);
     jk_emit(c, HG_OP_SEL, type, high, var, stop);
@@ -181,13 +159,13 @@ static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
     if (owned) jk_release(c, zero);
 }
 
-/* The test stands at the end: one branch each time round. The branch to it is where hoisted instructions go. */
+/* The test stands at the end: one branch each time round. */
 static void begin_for(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     jk_node *n = node_of(l, node);
     jk_loop loop = {.top = jk_new_label(c), .done = jk_new_label(c)};
     uint32_t step = (uint32_t)n->bits;
-    find_changes(l, node, true);
+    find_changes(l, node);
     loop.stop = keep_bound(l, n->c);
     loop.step = keep_bound(l, step);
     if (node_of(l, step)->kind != JK_LITERAL) { /* a step of 0 is a fault: division by zero */
@@ -195,20 +173,14 @@ static void begin_for(lowering *l, uint32_t node) {
         jk_emit(c, HG_OP_DIV, jk_held(n->type), quotient, loop.step.reg, loop.step.reg);
         jk_release(c, quotient);
     }
-    loop.numbers = c->next_number;
     set_name(l, n->a, n->b);
-    open_scope(l);
-    find_changes(l, node, false);
     bool reachable = c->reachable;
-    loop.takes = c->takes;
-    loop.kept = c->kept_count;
-    loop.front = (uint32_t)c->insts.count;
     jk_jump(c, loop.done);
     c->reachable = reachable;
     jk_place_top(c, loop.top);
-    jk_loop *kept = hg_vec_push(&c->loops);
-    if (kept)
-        *kept = loop;
+    jk_loop *place = hg_vec_push(&c->loops);
+    if (place)
+        *place = loop;
     else
         c->kernel->out_of_memory = true;
 }
@@ -222,13 +194,10 @@ static void end_for(lowering *l, uint32_t node) {
     c->token = n->token;
     jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop->step.reg);
     jk_place_label(c, loop->done);
-    test_bound(l, n, loop); /* still a part of the loop: what was kept before it stays */
+    test_bound(l, n, loop);
     jk_drop_value(c, &loop->stop);
     jk_drop_value(c, &loop->step);
     c->loops.count--;
-    jk_forget_hoisted(c, (uint32_t)c->loops.count);
-    close_scope(l);
-    find_changes(l, node_of(l, node)->a, false);
 }
 
 static void begin_while(lowering *l, uint32_t node) {
@@ -239,20 +208,17 @@ static void begin_while(lowering *l, uint32_t node) {
         c->kernel->out_of_memory = true;
         return;
     }
-    *loop = (jk_loop){.top = top, .numbers = c->next_number, .takes = c->takes, .kept = c->kept_count, .front = JK_NONE};
-    open_scope(l);
-    find_changes(l, node, true);
+    *loop = (jk_loop){.top = top};
+    find_changes(l, node);
     jk_place_top(c, top);
 }
 
-static void end_while(lowering *l, uint32_t node) {
+static void end_while(lowering *l) {
     jk_code *c = &l->code;
     if (!c->loops.count) return;
     jk_loop loop = c->loops.data[--c->loops.count];
     jk_jump(c, loop.top);
     jk_place_label(c, loop.done);
-    close_scope(l);
-    find_changes(l, node_of(l, node)->a, false);
 }
 
 /* ---- if ---- */
@@ -261,22 +227,18 @@ static void begin_if(lowering *l, uint32_t node) {
     uint32_t condition = node_of(l, node)->a;
     take_jump(l, condition);
     jk_place_label(&l->code, l->to[condition].yes);
-    open_scope(l);
 }
 
 static void begin_else(lowering *l, uint32_t node) {
     jk_node *n = node_of(l, node);
     bool empty = n->b == node + 1;
-    close_scope(l);
     l->to[node].yes = jk_new_label(&l->code);
     if (!empty) jk_jump(&l->code, l->to[node].yes);
     jk_place_label(&l->code, l->to[node_of(l, n->a)->a].no);
-    open_scope(l);
 }
 
 static void end_if(lowering *l, uint32_t node) {
     uint32_t other = node_of(l, node_of(l, node)->a)->b;
-    close_scope(l);
     jk_place_label(&l->code, l->to[other].yes);
 }
 
@@ -287,7 +249,6 @@ static void begin_right(lowering *l, const jk_node *n) {
     if (!(logic->flags & JK_JUMPS)) return;
     take_jump(l, logic->a);
     jk_place_label(&l->code, logic->kind == JK_AND ? l->to[logic->a].yes : l->to[logic->a].no);
-    open_scope(l);
 }
 
 static void end_logic(lowering *l, uint32_t node) {
@@ -297,7 +258,6 @@ static void end_logic(lowering *l, uint32_t node) {
         jk_operate(c, node);
         return;
     }
-    close_scope(l);
     if (!(n->flags & JK_LAZY)) return; /* whoever wants to know jumps */
     uint32_t end = jk_new_label(c);
     take_jump(l, node);
@@ -310,7 +270,7 @@ static void end_logic(lowering *l, uint32_t node) {
     truth.bits = 0;
     jk_move_into(c, reg, &truth);
     jk_place_label(c, end);
-    c->values[node] = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE, .number = jk_number(c)};
+    c->values[node] = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U8, .reg = reg, .owned = true, .name = JK_NONE};
 }
 
 static void begin_then(lowering *l, const jk_node *n) {
@@ -318,7 +278,6 @@ static void begin_then(lowering *l, const jk_node *n) {
     if (!(choose->flags & JK_LAZY)) return;
     take_jump(l, choose->a);
     jk_place_label(&l->code, l->to[choose->a].yes);
-    open_scope(l);
 }
 
 /* The first side goes into the register of the result: that of the if_expr whose second side this one is, its own, or a new one. */
@@ -329,8 +288,7 @@ static jk_value place_result(lowering *l, const jk_node *n, jk_value v) {
     bool own = !outer && v.kind == JK_V_REG && v.owned && c->users[v.reg] == 1;
     uint8_t reg = own ? v.reg : outer ? c->values[outer - 1].reg : jk_take_register(c);
     if (!own) jk_move_into(c, reg, &v);
-    return (jk_value){
-        .kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = reg, .owned = !outer, .name = JK_NONE, .number = jk_number(c)};
+    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = reg, .owned = !outer, .name = JK_NONE};
 }
 
 static void begin_otherwise(lowering *l, uint32_t node) {
@@ -338,13 +296,11 @@ static void begin_otherwise(lowering *l, uint32_t node) {
     const jk_node *n = node_of(l, node), *choose = node_of(l, n->a);
     jk_value v = c->values[n->b];
     c->values[n->b] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
-    v = jk_convert(c, v, node_of(l, n->b)->type, n->type, false);
+    v = jk_convert(c, v, node_of(l, n->b)->type, n->type);
     if (choose->flags & JK_LAZY) {
         v = place_result(l, n, v);
-        close_scope(l);
         jk_jump(c, l->to[node].yes);
         jk_place_label(c, l->to[choose->a].no);
-        open_scope(l);
     }
     c->values[node] = v;
 }
@@ -359,7 +315,6 @@ static void end_choose(lowering *l, uint32_t node) {
     jk_value result = c->values[n->b], other = c->values[n->c];
     c->values[n->b] = c->values[n->c] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     jk_move_into(c, result.reg, &other);
-    close_scope(l);
     jk_place_label(c, l->to[n->b].yes);
     c->values[node] = result;
 }
@@ -409,7 +364,7 @@ static void lower_node(lowering *l, uint32_t node) {
         jk_place_label(c, l->to[n->a].yes);
         if (c->loops.count) c->loops.data[c->loops.count - 1].done = l->to[n->a].no;
         break;
-    case JK_END_WHILE: end_while(l, node); break;
+    case JK_END_WHILE: end_while(l); break;
     case JK_RETURN:
         jk_emit(c, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
         c->reachable = false;
@@ -428,10 +383,7 @@ static void begin(lowering *l, jk_kernel *k) {
     jk_code *c = &l->code;
     c->kernel = k;
     c->reachable = true;
-    for (uint32_t i = 0; i < k->param_count; i++) {
-        c->users[k->names[i].reg] = 1;
-        k->names[i].version = jk_number(c);
-    }
+    for (uint32_t i = 0; i < k->param_count; i++) { c->users[k->names[i].reg] = 1; }
     c->values = hg_calloc((size_t)k->nodes.count, sizeof *c->values);
     l->to = hg_calloc((size_t)k->nodes.count, sizeof *l->to);
     l->changes = hg_calloc((size_t)k->name_count + 1, sizeof *l->changes);
@@ -451,10 +403,8 @@ hg_status jk_lower(jk_kernel *k, hg_program **program) {
     hg_status status = jk_status(k);
     if (status == HG_OK) status = jk_assemble(&l->code, program);
     hg_vec_free(&l->code.insts);
-    hg_vec_free(&l->code.hoisted);
     hg_vec_free(&l->code.labels);
     hg_vec_free(&l->code.loops);
-    hg_vec_free(&l->code.marks);
     hg_free(l->code.values);
     hg_free(l->to);
     hg_free(l->changes);

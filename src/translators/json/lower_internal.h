@@ -1,13 +1,14 @@
 /* From nodes to instructions: what lower.c, operate.c and code.c share.
- * Registers are counted: a register is free when nobody holds it. Holders are values not yet used, variables, constants and kept
- * results. Must not know: the document. */
+ * Registers are counted: a register is free when nobody holds it. Holders are values not yet used, variables and constants.
+ * Equal operations are written as often as they stand in the document: kernel IR finds them, and what a loop does not change.
+ * Must not know: the document. */
 #ifndef HG_TRANSLATORS_JSON_LOWER_INTERNAL_H
 #define HG_TRANSLATORS_JSON_LOWER_INTERNAL_H
 
 #include "translators/json/kernel.h"
 
 /* JK_SHIFT: the first shift amount, as every translator has it (semantics.md 1.3). */
-enum { JK_MAX_CONSTANTS = 64, JK_MAX_KEPT = 64, JK_MAX_HOISTED = 32, JK_SHIFT = 250, JK_LANE_ID = 255 };
+enum { JK_MAX_CONSTANTS = 64, JK_SHIFT = 250, JK_LANE_ID = 255 };
 
 typedef enum jk_value_kind {
     JK_V_NONE,
@@ -23,15 +24,14 @@ typedef struct jk_value {
     bool negated;  /* a compare of floats: the opposite is meant (NaN) */
     uint32_t name; /* the variable whose register it is, JK_NONE */
     uint64_t bits;
-    uint64_t number; /* equal numbers are equal values */
 } jk_value;
 
 typedef struct jk_inst {
     uint8_t op, type, type2, cond; /* hg_op; cond: hg_condition, or hg_opname of a whole-array instruction */
     uint8_t d, a, b, c;            /* of memory: a handle, b index register, c what is stored */
     bool has_index, predicated, counted;
-    uint32_t label, token; /* label of a hoisted one: the instruction it stands in front of */
-    uint64_t bits;         /* literal, displacement, count */
+    uint32_t label, token;
+    uint64_t bits; /* literal, displacement, count */
 } jk_inst;
 
 typedef struct jk_label {
@@ -44,20 +44,9 @@ typedef struct jk_constant {
     uint8_t type, reg;
 } jk_constant;
 
-/* A result that may be asked for again: op of the values x and y. */
-typedef struct jk_kept {
-    uint8_t op, type, type2, reg;
-    bool dead;
-    uint32_t depth; /* of a hoisted one: the loop in front of which it stands */
-    uint64_t x, y, number;
-} jk_kept;
-
 typedef struct jk_loop {
     uint32_t top, done; /* done of a for loop: its test, at the end */
     jk_value stop, step;
-    uint64_t kept;           /* results kept before it: it may need them again, they stay */
-    uint64_t numbers, takes; /* next_number and takes before it: what is older does not change in it */
-    uint32_t front;          /* of a for loop: the instruction in front of which hoisted ones stand; JK_NONE: while */
 } jk_loop;
 
 typedef struct jk_code {
@@ -65,18 +54,11 @@ typedef struct jk_code {
     HG_VEC(jk_inst) insts;
     HG_VEC(jk_label) labels;
     HG_VEC(jk_loop) loops;
-    HG_VEC(uint64_t) marks; /* kept results to go back to where a branch ends */
-    jk_value *values;       /* one a node */
+    jk_value *values; /* one a node */
     uint16_t users[256];
-    uint64_t taken[256], takes; /* when a register was last taken; how often any was */
+    bool taken[256]; /* an instruction writes the register, or did */
     jk_constant constants[JK_MAX_CONSTANTS];
     uint32_t constant_count;
-    jk_kept kept[JK_MAX_KEPT];
-    uint64_t kept_count;
-    HG_VEC(jk_inst) hoisted;       /* instructions in front of loops */
-    jk_kept front[JK_MAX_HOISTED]; /* their results */
-    uint32_t front_count;
-    uint64_t next_number;
     uint32_t token; /* of the node being lowered */
     bool reachable; /* what comes next */
     bool fresh;     /* nothing has been placed behind the last instruction: it may be changed */
@@ -86,10 +68,8 @@ typedef struct jk_code {
 /* ---- code.c ---- */
 uint8_t jk_take_register(jk_code *c); /* held once */
 void jk_release(jk_code *c, uint8_t reg);
-/* A register that nobody has held since `takes` was that; false: none. */
-bool jk_take_unused(jk_code *c, uint64_t takes, uint8_t *reg);
 /* The register of a constant: made once at the start of the program. *owned: it stands in a temporary, held by the caller. */
-uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned, uint64_t *number);
+uint8_t jk_constant_register(jk_code *c, hg_type type, uint64_t bits, bool shift, bool *owned);
 jk_inst *jk_emit(jk_code *c, hg_op op, hg_type type, uint8_t d, uint8_t a, uint8_t b); /* never NULL */
 uint32_t jk_new_label(jk_code *c);
 void jk_place_label(jk_code *c, uint32_t label);
@@ -109,10 +89,7 @@ void jk_move_into(jk_code *c, uint8_t reg, jk_value *v);
 /* p0 = the truth; returns false where it is the opposite. Uses it up. */
 bool jk_in_predicate(jk_code *c, jk_value *v);
 void jk_branch(jk_code *c, jk_value *v, bool when, uint32_t label); /* jumps when the truth is `when`; uses it up */
-void jk_forget(jk_code *c, uint64_t count);                         /* kept results back to that number */
-void jk_forget_hoisted(jk_code *c, uint32_t depth);                 /* the loop of that depth ends */
-jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to, bool keep);
+jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to);
 void jk_operate(jk_code *c, uint32_t node); /* an expression node that is no mark and no jump */
-uint64_t jk_number(jk_code *c);
 
 #endif

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-uint64_t jk_number(jk_code *c) { return ++c->next_number; }
-
 static const jk_node *node_of(const jk_code *c, uint32_t node) { return &c->kernel->nodes.data[node]; }
-static jk_value in_reg(hg_type type, uint8_t reg, uint64_t number) {
-    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE, .number = number};
+static jk_value in_reg(hg_type type, uint8_t reg) {
+    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = reg, .owned = true, .name = JK_NONE};
 }
 static jk_value constant(hg_type type, uint64_t bits) {
     return (jk_value){.kind = JK_V_CONST, .type = (uint8_t)type, .bits = bits, .name = JK_NONE};
@@ -46,7 +44,7 @@ static void negate(jk_value *v) {
 /* A constant takes a register. */
 static void fix(jk_code *c, jk_value *v) {
     if (v->kind == JK_V_CONST) {
-        v->reg = jk_constant_register(c, (hg_type)v->type, v->bits, false, &v->owned, &v->number);
+        v->reg = jk_constant_register(c, (hg_type)v->type, v->bits, false, &v->owned);
         v->kind = JK_V_REG;
     }
 }
@@ -119,7 +117,7 @@ static jk_value as_number(jk_code *c, hg_type type, jk_value *truth) {
     jk_emit(c, HG_OP_SEL, type, reg, straight ? one.reg : zero.reg, straight ? zero.reg : one.reg);
     jk_drop_value(c, &one);
     jk_drop_value(c, &zero);
-    return in_reg(type, reg, jk_number(c));
+    return in_reg(type, reg);
 }
 
 uint8_t jk_in_register(jk_code *c, jk_value *v) {
@@ -145,117 +143,23 @@ void jk_move_into(jk_code *c, uint8_t reg, jk_value *v) {
     jk_drop_value(c, v);
 }
 
-/* ---- results kept for the next time ---- */
-
-void jk_forget(jk_code *c, uint64_t count) {
-    while (c->kept_count > count) {
-        jk_kept *kept = &c->kept[--c->kept_count];
-        if (!kept->dead) jk_release(c, kept->reg);
-    }
-}
-
-void jk_forget_hoisted(jk_code *c, uint32_t depth) {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < c->front_count; i++) {
-        if (c->front[i].depth < depth)
-            c->front[left++] = c->front[i];
-        else
-            jk_release(c, c->front[i].reg);
-    }
-    c->front_count = left;
-}
-
-static bool same(const jk_kept *a, const jk_kept *b) {
-    return !a->dead && a->op == b->op && a->type == b->type && a->type2 == b->type2 && a->x == b->x && a->y == b->y;
-}
-
-static bool recall(jk_code *c, jk_kept key, jk_value *v) {
-    const jk_kept *found = NULL;
-    for (uint64_t i = c->kept_count; i-- > 0 && !found;)
-        if (same(&c->kept[i], &key)) found = &c->kept[i];
-    for (uint32_t i = 0; i < c->front_count && !found; i++)
-        if (same(&c->front[i], &key)) found = &c->front[i];
-    if (!found) return false;
-    c->users[found->reg]++;
-    *v = in_reg((hg_type)key.type, found->reg, found->number);
-    return true;
-}
-
-static void remember(jk_code *c, jk_kept key, const jk_value *v) {
-    if (c->kept_count == JK_MAX_KEPT || !c->reachable) return;
-    key.reg = v->reg;
-    key.number = v->number;
-    c->kept[c->kept_count++] = key;
-    c->users[v->reg]++;
-}
-
-/* ---- in front of loops ---- */
-
-/* The outermost loop in which a value does not change: its number counted from outside; the number of loops where it changes in all.
- * Its register then holds it in front of that loop too: a value keeps its number only together with its register. */
-static uint32_t steady_in(const jk_code *c, uint64_t number) {
-    uint32_t depth = (uint32_t)c->loops.count;
-    if (number >> 61) return 0; /* a constant, the lane */
-    for (uint32_t i = 0; i < c->front_count; i++)
-        if (c->front[i].number == number) return c->front[i].depth;
-    while (number && depth && number <= c->loops.data[depth - 1].numbers) depth--;
-    return depth;
-}
-
-/* The result of an instruction that may stand in front of a loop, because its operands do not change in it and it cannot fault. */
-static bool hoist(jk_code *c, jk_kept key, uint8_t x, uint8_t y, jk_value *result) {
-    if (!c->reachable || key.op == HG_OP_DIV || key.op == HG_OP_REM || c->front_count == JK_MAX_HOISTED) return false;
-    uint32_t depth = steady_in(c, key.x), other = key.y ? steady_in(c, key.y) : 0;
-    if (other > depth) depth = other;
-    while (depth < c->loops.count && c->loops.data[depth].front == JK_NONE) depth++;
-    uint8_t reg;
-    if (depth >= c->loops.count || !jk_take_unused(c, c->loops.data[depth].takes, &reg)) return false;
-    jk_inst *in = hg_vec_push(&c->hoisted);
-    if (!in) {
-        c->kernel->out_of_memory = true;
-        return false;
-    }
-    *in = (jk_inst){.op = key.op,
-                    .type = key.type,
-                    .type2 = key.type2,
-                    .d = reg,
-                    .a = x,
-                    .b = y,
-                    .token = c->token,
-                    .label = c->loops.data[depth].front};
-    key.reg = reg;
-    key.number = jk_number(c);
-    key.depth = depth;
-    c->front[c->front_count++] = key;
-    c->users[reg]++;
-    *result = in_reg((hg_type)key.type, reg, key.number);
-    return true;
-}
-
 /* An instruction over one or two values, which it uses up. b may be NULL. */
-static jk_value apply(jk_code *c, hg_op op, hg_type type, hg_type type2, jk_value *a, jk_value *b, bool keep) {
+static jk_value apply(jk_code *c, hg_op op, hg_type type, hg_type type2, jk_value *a, jk_value *b) {
     uint8_t x = jk_in_register(c, a), y = b ? jk_in_register(c, b) : 0;
-    jk_kept key = {.op = (uint8_t)op, .type = (uint8_t)type, .type2 = (uint8_t)type2, .x = a->number, .y = b ? b->number : 0};
-    jk_value result;
-    bool found = keep && (recall(c, key, &result) || hoist(c, key, x, y, &result));
     jk_drop_value(c, a);
     if (b) jk_drop_value(c, b);
-    if (found) return result;
-    result = in_reg(type, jk_take_register(c), jk_number(c));
+    jk_value result = in_reg(type, jk_take_register(c));
     jk_emit(c, op, type, result.reg, x, y)->type2 = (uint8_t)type2;
-    if (keep) remember(c, key, &result);
     return result;
 }
 
-static jk_value binary(jk_code *c, hg_op op, hg_type type, jk_value a, jk_value b, bool keep) {
-    return apply(c, op, type, HG_TYPE_COUNT, &a, &b, keep);
-}
+static jk_value binary(jk_code *c, hg_op op, hg_type type, jk_value a, jk_value b) { return apply(c, op, type, HG_TYPE_COUNT, &a, &b); }
 
-static jk_value shift(jk_code *c, hg_op op, hg_type type, jk_value a, uint32_t amount, bool keep) {
+static jk_value shift(jk_code *c, hg_op op, hg_type type, jk_value a, uint32_t amount) {
     jk_value by = constant(HG_TYPE_U32, amount);
-    by.reg = jk_constant_register(c, HG_TYPE_U32, amount, true, &by.owned, &by.number);
+    by.reg = jk_constant_register(c, HG_TYPE_U32, amount, true, &by.owned);
     by.kind = JK_V_REG;
-    return binary(c, op, type, a, by, keep);
+    return binary(c, op, type, a, by);
 }
 
 /* Another holder of the same value. */
@@ -267,7 +171,7 @@ static jk_value share(jk_code *c, jk_value *v) {
 
 /* ---- conversions ---- */
 
-jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to, bool keep) {
+jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to) {
     hg_type source = jk_held(from), target = jk_held(to);
     if (to == JK_BOOL && from != JK_BOOL) {
         if (v.kind == JK_V_CONST) {
@@ -281,7 +185,7 @@ jk_value jk_convert(jk_code *c, jk_value v, jk_type from, jk_type to, bool keep)
         if (v.kind == JK_V_COMPARE) return as_number(c, target, &v);
     }
     if (source == target) return v;
-    return apply(c, HG_OP_CVT, target, source, &v, NULL, keep);
+    return apply(c, HG_OP_CVT, target, source, &v, NULL);
 }
 
 /* ---- memory ---- */
@@ -309,7 +213,7 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
         return at;
     }
     at.has_index = true;
-    at.offset = by ? shift(c, HG_OP_SHL, HG_TYPE_U64, index, by, true) : index;
+    at.offset = by ? shift(c, HG_OP_SHL, HG_TYPE_U64, index, by) : index;
     jk_in_register(c, &at.offset);
     return at;
 }
@@ -326,7 +230,7 @@ static jk_value load(jk_code *c, const jk_node *n, jk_value index) {
     hg_type type = jk_held(n->type);
     address place = at;
     jk_drop_value(c, &at.offset);
-    jk_value v = in_reg(type, jk_take_register(c), jk_number(c));
+    jk_value v = in_reg(type, jk_take_register(c));
     set_address(jk_emit(c, HG_OP_LDG, type, v.reg, 0, 0), &place);
     if (n->type == JK_BOOL) return compare(c, HG_COND_NE, HG_TYPE_U8, v, constant(HG_TYPE_U8, 0));
     return v;
@@ -341,7 +245,7 @@ static jk_value atomic(jk_code *c, const jk_node *n, jk_value index, jk_value va
     in->c = source;
     jk_drop_value(c, &at.offset);
     jk_drop_value(c, &value);
-    return in_reg(jk_held(n->type), reg, jk_number(c));
+    return in_reg(jk_held(n->type), reg);
 }
 
 static void store(jk_code *c, const jk_node *n, jk_value index, jk_value value) {
@@ -359,40 +263,40 @@ static void store(jk_code *c, const jk_node *n, jk_value index, jk_value value) 
 /* q = a / b toward zero; one less where the rest is not 0 and has another sign than b. */
 static jk_value floor_div(jk_code *c, hg_type type, jk_value a, jk_value b) {
     if (hg_type_is_float(type)) {
-        jk_value q = binary(c, HG_OP_DIV, type, a, b, false);
-        return apply(c, HG_OP_FLOOR, type, HG_TYPE_COUNT, &q, NULL, false);
+        jk_value q = binary(c, HG_OP_DIV, type, a, b);
+        return apply(c, HG_OP_FLOOR, type, HG_TYPE_COUNT, &q, NULL);
     }
     uint64_t top = UINT64_C(1) << (hg_type_size_bytes(type) * 8 - 1);
     bool positive = b.kind == JK_V_CONST && b.bits && !(b.bits & top);
     if (positive && (b.bits & (b.bits - 1)) == 0) {
         uint32_t amount = hg_ctz64(b.bits);
-        return amount ? shift(c, HG_OP_SHR, type, a, amount, false) : a;
+        return amount ? shift(c, HG_OP_SHR, type, a, amount) : a;
     }
     jk_value dividend = share(c, &a), divisor = share(c, &b);
-    jk_value q = binary(c, HG_OP_DIV, type, dividend, divisor, false);
+    jk_value q = binary(c, HG_OP_DIV, type, dividend, divisor);
     jk_value whole = share(c, &q), again = share(c, &b);
-    whole = binary(c, HG_OP_MUL, type, whole, again, false);
-    jk_value rest = binary(c, HG_OP_SUB, type, a, whole, false), zero = constant(type, 0);
+    whole = binary(c, HG_OP_MUL, type, whole, again);
+    jk_value rest = binary(c, HG_OP_SUB, type, a, whole), zero = constant(type, 0);
     if (!positive) { /* the rest where signs differ, else 0 */
         jk_value left = share(c, &rest);
-        jk_value signs = binary(c, HG_OP_XOR, type, left, b, false), truth = compare(c, HG_COND_LT, type, signs, zero);
+        jk_value signs = binary(c, HG_OP_XOR, type, left, b), truth = compare(c, HG_COND_LT, type, signs, zero);
         set_predicate(c, &truth);
         fix(c, &zero);
         uint8_t from = rest.reg;
         jk_drop_value(c, &rest);
-        rest = in_reg(type, jk_take_register(c), jk_number(c));
+        rest = in_reg(type, jk_take_register(c));
         jk_emit(c, HG_OP_SEL, type, rest.reg, from, zero.reg);
         jk_drop_value(c, &zero);
     } else {
         jk_drop_value(c, &b);
     }
-    jk_value less = binary(c, HG_OP_SUB, type, share(c, &q), constant(type, 1), false);
+    jk_value less = binary(c, HG_OP_SUB, type, share(c, &q), constant(type, 1));
     jk_value adjust = compare(c, positive ? HG_COND_LT : HG_COND_NE, type, rest, constant(type, 0));
     set_predicate(c, &adjust);
     uint8_t low = less.reg, high = q.reg;
     jk_drop_value(c, &less);
     jk_drop_value(c, &q);
-    jk_value result = in_reg(type, jk_take_register(c), jk_number(c));
+    jk_value result = in_reg(type, jk_take_register(c));
     jk_emit(c, HG_OP_SEL, type, result.reg, low, high);
     return result;
 }
@@ -410,7 +314,7 @@ static jk_value take(jk_code *c, uint32_t node) {
 
 static jk_value read_name(jk_code *c, uint32_t name) {
     const jk_name *n = &c->kernel->names[name];
-    jk_value v = {.kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = n->reg, .name = name, .number = n->version};
+    jk_value v = {.kind = JK_V_REG, .type = (uint8_t)jk_held(n->type), .reg = n->reg, .name = name};
     if (n->type == JK_BOOL && n->kind == JK_SCALAR) /* a parameter may hold any byte */
         return compare(c, HG_COND_NE, HG_TYPE_U8, v, constant(HG_TYPE_U8, 0));
     return v;
@@ -429,7 +333,7 @@ static jk_value select(jk_code *c, const jk_node *n) {
     bool straight = jk_in_predicate(c, &condition);
     jk_drop_value(c, &then);
     jk_drop_value(c, &other);
-    jk_value v = in_reg(type, jk_take_register(c), jk_number(c));
+    jk_value v = in_reg(type, jk_take_register(c));
     jk_emit(c, HG_OP_SEL, type, v.reg, straight ? a : b, straight ? b : a);
     return v;
 }
@@ -437,18 +341,15 @@ static jk_value select(jk_code *c, const jk_node *n) {
 void jk_operate(jk_code *c, uint32_t node) {
     const jk_node *n = node_of(c, node);
     hg_type type = n->type < HG_TYPE_COUNT || n->type == JK_BOOL || n->type == JK_POINTER ? jk_held(n->type) : HG_TYPE_COUNT;
-    bool keep = (n->flags & JK_IN_INDEX) != 0;
     jk_value *out = value_of(c, node);
     switch ((jk_node_kind)n->kind) {
     case JK_LITERAL: *out = constant(type, n->bits); break;
     case JK_READ: *out = read_name(c, n->a); break;
-    case JK_LANE:
-        *out = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U64, .reg = JK_LANE_ID, .name = JK_NONE, .number = UINT64_C(1) << 61};
-        break;
-    case JK_CONVERT: *out = jk_convert(c, take(c, n->a), node_of(c, n->a)->type, n->type, keep); break;
+    case JK_LANE: *out = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U64, .reg = JK_LANE_ID, .name = JK_NONE}; break;
+    case JK_CONVERT: *out = jk_convert(c, take(c, n->a), node_of(c, n->a)->type, n->type); break;
     case JK_BINARY: {
         jk_value a = take(c, n->a), b = take(c, n->b);
-        *out = binary(c, (hg_op)n->op, type, a, b, keep);
+        *out = binary(c, (hg_op)n->op, type, a, b);
         break;
     }
     case JK_FLOOR_DIV: {
@@ -458,7 +359,7 @@ void jk_operate(jk_code *c, uint32_t node) {
     }
     case JK_UNARY: {
         jk_value a = take(c, n->a);
-        *out = apply(c, (hg_op)n->op, type, HG_TYPE_COUNT, &a, NULL, keep);
+        *out = apply(c, (hg_op)n->op, type, HG_TYPE_COUNT, &a, NULL);
         break;
     }
     case JK_COMPARE: {
@@ -478,7 +379,7 @@ void jk_operate(jk_code *c, uint32_t node) {
     case JK_AND:
     case JK_OR: {
         jk_value a = take(c, n->a), b = take(c, n->b);
-        *out = binary(c, n->kind == JK_AND ? HG_OP_AND : HG_OP_OR, HG_TYPE_U8, a, b, false);
+        *out = binary(c, n->kind == JK_AND ? HG_OP_AND : HG_OP_OR, HG_TYPE_U8, a, b);
         break;
     }
     case JK_CHOOSE: *out = select(c, n); break;

@@ -1,4 +1,4 @@
-/* A program made of a kernel's instructions: its parameters, the instructions with labels and what was hoisted in front of them, its lines.
+/* A program made of a kernel's instructions: its parameters, the instructions with labels, its lines.
  * Must not know: nodes. */
 #include "translators/json/lower_internal.h"
 
@@ -90,32 +90,25 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
     hg_builder_add(b, hg_op_get((hg_op)in->op)->opcode, (hg_type)in->type, type2, arg, n);
 }
 
-/* What stands in front of each instruction: two lists an index, of labels and of hoisted instructions. */
+/* The labels in front of each instruction: a list an index. */
 typedef struct fronts {
-    uint32_t *label, *next_label, *hoisted, *next_hoisted;
+    uint32_t *label, *next_label;
 } fronts;
 
 static void free_fronts(fronts *f) {
     hg_free(f->label);
     hg_free(f->next_label);
-    hg_free(f->hoisted);
-    hg_free(f->next_hoisted);
 }
 
 static bool make_fronts(const jk_code *c, fronts *f) {
     size_t insts = (size_t)c->insts.count + 1;
-    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t)),
-                  hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->hoisted.count + 1) * sizeof(uint32_t))};
-    if (!f->label || !f->next_label || !f->hoisted || !f->next_hoisted) return false;
-    for (size_t i = 0; i < insts; i++) f->label[i] = f->hoisted[i] = UINT32_MAX;
+    *f = (fronts){hg_alloc(insts * sizeof(uint32_t)), hg_alloc(((size_t)c->labels.count + 1) * sizeof(uint32_t))};
+    if (!f->label || !f->next_label) return false;
+    for (size_t i = 0; i < insts; i++) f->label[i] = UINT32_MAX;
     for (uint64_t i = c->labels.count; i-- > 0;) {
         if (!c->labels.data[i].used || !c->labels.data[i].placed) continue;
         f->next_label[i] = f->label[c->labels.data[i].inst];
         f->label[c->labels.data[i].inst] = (uint32_t)i;
-    }
-    for (uint64_t i = c->hoisted.count; i-- > 0;) {
-        f->next_hoisted[i] = f->hoisted[c->hoisted.data[i].label];
-        f->hoisted[c->hoisted.data[i].label] = (uint32_t)i;
     }
     return true;
 }
@@ -133,10 +126,6 @@ static bool add_all(jk_code *c, hg_builder *b) {
     }
     for (uint64_t i = 0; good && i <= c->insts.count; i++) {
         for (uint32_t l = f.label[i]; l != UINT32_MAX; l = f.next_label[l]) hg_builder_place(b, labels[l]);
-        for (uint32_t h = f.hoisted[i]; h != UINT32_MAX; h = f.next_hoisted[h]) {
-            jk_at(c->kernel, b, c->hoisted.data[h].token);
-            add_instruction(b, &c->hoisted.data[h], labels);
-        }
         if (i == c->insts.count) break;
         jk_at(c->kernel, b, c->insts.data[i].token);
         add_instruction(b, &c->insts.data[i], labels);
