@@ -275,7 +275,7 @@ def devices():
 
 
 # backend, row of src/driver/devices.def, the version that the row is for, environment
-SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json"
+SWIFTSHADER = os.environ.get("HG_TEST_SWIFTSHADER", "/usr/lib/chromium/vk_swiftshader_icd.json")
 DRIVERS = (("cpu", "cpu", "tile", {}), ("opencl", "pocl", "OpenCL 3.0 PoCL 3.1", {}), ("vulkan", "lavapipe", "llvmpipe Mesa 22.3", {}),
            ("vulkan", "swiftshader", "SwiftShader", {"VK_DRIVER_FILES": SWIFTSHADER, "VK_ICD_FILENAMES": SWIFTSHADER}))
 
@@ -684,9 +684,8 @@ def differences():
         found = compare(axpy, "fma.f32     r12", "fms.f32     r12", "--no-reduce", against=backend)
         check((found["instruction"], found["lane"]) == (6, 0), f"fma on {backend}: {found}")
 
-    swiftshader = "/usr/lib/chromium/vk_swiftshader_icd.json"
-    if os.path.exists(swiftshader):  # its lanes run in step: a lock must be given back before the loop's exit
-        step = {"VK_DRIVER_FILES": swiftshader, "VK_ICD_FILENAMES": swiftshader}
+    if os.path.exists(SWIFTSHADER):  # its lanes run in step: a lock must be given back before the loop's exit
+        step = {"VK_DRIVER_FILES": SWIFTSHADER, "VK_ICD_FILENAMES": SWIFTSHADER}
         count = write("count.atlas", TOTAL.replace("inout []", "out []"))
         expect(run("run", count, "--backend", "vulkan", "--set", "x=" + ",".join(map(str, range(100))), env=step), 0, out="sum u64[] = 4950\n", what="64-bit atomics of lanes in step")
         every = write("every.atlas", HEAD + "    ldg.i32 r11, [r1 + r0 + 40000]\n    stg.i32 [r1 + r0], r11\n")

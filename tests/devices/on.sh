@@ -1,7 +1,7 @@
 #!/bin/sh
 # on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own. DEVICE is pocl,
-# lavapipe or swiftshader (the Vulkan driver in Chromium). In the arguments @ stands for the backend's name. Prints
-# "skipped: REASON" and counts one skipped test where the driver's files are missing.
+# lavapipe or swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names). In the arguments @ stands for the backend's
+# name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
 set -u
 device=$1
 shift
@@ -23,7 +23,7 @@ case $device in
         export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
     swiftshader)
         backend=vulkan
-        driver=$(first /usr/lib/chromium/vk_swiftshader_icd.json)
+        driver=$(first "${HG_TEST_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}")
         package=chromium
         export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
     *) echo "unknown device $device" >&2; exit 2 ;;

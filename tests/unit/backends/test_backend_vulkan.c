@@ -2,6 +2,7 @@
  * by glslangValidator), failures of every call. Then all of it again under the validation layer, which must say nothing. */
 /* test: labels=slow timeout=300 */
 #include "backends/vulkan/vulkan_internal.h"
+#include "support/vulkan_drivers.h"
 #include "test.h"
 #if HG_HAS_VULKAN
 #include <dirent.h>
@@ -610,7 +611,7 @@ static uint32_t show_software(void) {
     for (struct dirent *entry; all && (entry = readdir(all));)
         if (strncmp(entry->d_name, "lvp_icd", 7) == 0 && count++ == 0) snprintf(list, sizeof list, "%s/%.200s", folder, entry->d_name);
     if (all) closedir(all);
-    const char *swiftshader = "/usr/lib/chromium/vk_swiftshader_icd.json";
+    const char *swiftshader = swiftshader_file();
     size_t used = strlen(list);
     if (access(swiftshader, R_OK) == 0 && ++count) snprintf(list + used, sizeof list - used, "%s%s", used ? ":" : "", swiftshader);
     if (count) {

@@ -9,6 +9,7 @@
 #include "support/kir_eval.h"
 #include "support/runtime_support.h"
 #include "support/spirv_kit.h"
+#include "support/vulkan_drivers.h"
 #include "support/vulkan_run.h"
 #include "kir/builder.h"
 #include <sys/wait.h>
@@ -723,7 +724,7 @@ int main(int argc, char **argv) {
     open_folder();
     test_all();
     test_driver("lavapipe", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
-    test_driver("swiftshader", "/usr/lib/chromium/vk_swiftshader_icd.json");
+    test_driver("swiftshader", swiftshader_file());
     close_folder();
     return test_done();
 }
