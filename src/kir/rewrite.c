@@ -1,7 +1,7 @@
 /* The copying that all legalisation passes share: declarations first, then each function in one walk.
  * Requires: a verified module. Provides: a new module in which the rules' operations and types are replaced. */
 #include "kir/rewrite.h"
-#include "kir/builder.h"
+#include "kir/copy.h"
 #include <string.h>
 
 static uint8_t out_type(const rewrite_pass *p, uint8_t type) { return p->rules->type ? p->rules->type(p, type) : type; }
@@ -45,14 +45,9 @@ static void declare_table(rewrite_pass *p, const kir_table *t) {
 static void declare(rewrite_pass *p) {
     const kir_module *in = p->in;
     kir_module *out = p->out;
-    for (uint64_t i = 0; i < in->inputs.count; i++) {
-        kir_input *input = hg_vec_push(&out->inputs);
-        if (input)
-            *input = in->inputs.data[i];
-        else
-            p->b.failed = true;
-        if (input && input->name) input->name = hg_arena_text(&out->arena, input->name, strlen(input->name)); /* the module may go first */
-    }
+    kir_builder_init(&p->b, out, NULL);
+    p->b.failed = false; /* there is no function yet */
+    kir_copy_head(&p->b, in);
     for (uint64_t i = 0; i < in->slots.count; i++) {
         kir_slot *slot = hg_vec_push(&out->slots);
         if (slot)
@@ -65,51 +60,17 @@ static void declare(rewrite_pass *p) {
         if (!v->by_reference) declare_var(p, v, v->function ? p->functions[v->function->id] : NULL);
     for (const kir_table *t = in->tables; t; t = t->next) declare_table(p, t);
     out->has_open = in->has_open;
-    out->uses_barrier = in->uses_barrier;
-    out->uses_shared = in->uses_shared;
-    out->uses_class = in->uses_class;
     out->has_step = in->has_step;
-    out->relaxed = in->relaxed;
-    out->program = in->program;
 }
 
+static kir_var *rename_var(void *pass, kir_var *var) { return ((rewrite_pass *)pass)->vars[var->id].v[0]; }
+static kir_function *rename_function(void *pass, kir_function *f) { return ((rewrite_pass *)pass)->functions[f->id]; }
+static kir_table *rename_table(void *pass, kir_table *t) { return ((rewrite_pass *)pass)->tables[t->id]; }
+
 kir_value *rewrite_copy_with(rewrite_pass *p, const kir_value *v, uint8_t type, uint8_t nargs, kir_value *const *args) {
+    kir_renaming names = {.var = rename_var, .function = rename_function, .table = rename_table, .user = p};
     kir_value *copy = kir_emit(&p->b, (kir_op)v->op, type, nargs, args);
-    if (p->b.failed) return copy;
-    copy->u = v->u;
-    switch ((kir_op)v->op) {
-    case KIR_VAR_GET:
-    case KIR_VAR_SET:
-    case KIR_ARRAY_GET:
-    case KIR_ARRAY_SET: copy->u.var = p->vars[v->u.var->id].v[0]; break;
-    case KIR_TABLE_GET: copy->u.table = p->tables[v->u.table->id]; break;
-    case KIR_ATOMIC: copy->u.mem.high = v->u.mem.high ? p->vars[v->u.mem.high->id].v[0] : NULL; break;
-    case KIR_CONST:
-        if (kir_type_bytes(v->type) > 8) { /* its bytes live in the old module */
-            uint8_t *bytes = hg_arena_alloc(&p->out->arena, (size_t)kir_type_bytes(v->type));
-            if (bytes)
-                memcpy(bytes, v->u.bytes, (size_t)kir_type_bytes(v->type));
-            else
-                p->b.failed = true;
-            copy->u.bytes = bytes;
-        }
-        break;
-    case KIR_FAULT_IF:
-        if (v->u.fault.message) {
-            copy->u.fault.message = hg_arena_text(&p->out->arena, v->u.fault.message, strlen(v->u.fault.message));
-            if (!copy->u.fault.message) p->b.failed = true;
-        }
-        break;
-    case KIR_CALL: {
-        const kir_function *f = v->u.call.function;
-        copy->u.call.function = p->functions[f->id];
-        copy->u.call.arrays = f->array_count ? hg_arena_alloc(&p->out->arena, f->array_count * sizeof(kir_var *)) : NULL;
-        if (f->array_count && !copy->u.call.arrays) p->b.failed = true;
-        for (uint8_t i = 0; i < f->array_count && !p->b.failed; i++) copy->u.call.arrays[i] = p->vars[v->u.call.arrays[i]->id].v[0];
-        break;
-    }
-    default: break;
-    }
+    kir_copy_fields(&p->b, v, copy, &names);
     return copy;
 }
 
@@ -208,19 +169,8 @@ hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_
     return HG_OK;
 }
 
-/* Elsewhere the copy of an atomic forgets where its high half goes: the pass that makes halves says so itself. */
-static bool keep_high(rewrite_pass *p, const kir_value *v) {
-    if (v->op != KIR_ATOMIC || !v->u.mem.high) return false;
-    kir_value *args[16];
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(p, v, i);
-    kir_value *copy = rewrite_copy_with(p, v, v->type, v->nargs, args);
-    copy->u.mem.high = p->vars[v->u.mem.high->id].v[0];
-    rewrite_set(p, v, copy);
-    return true;
-}
-
 hg_status kir_copy(const kir_module *in, kir_module **out) {
-    static const rewrite_rules RULES = {.lower = keep_high};
+    static const rewrite_rules RULES = {0};
     HG_TRY(rewrite_run(in, NULL, &RULES, NULL, out));
     (*out)->facts = in->facts & ~(uint32_t)KIR_FACT_UNIFORMITY;
     return HG_OK;

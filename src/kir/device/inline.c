@@ -2,7 +2,7 @@
  * invocation that runs several (fold.c).
  * Requires: a legalised module. Provides: a copy whose kernel calls no function with a barrier. */
 #include "kir/device/device_internal.h"
-#include "kir/builder.h"
+#include "kir/copy.h"
 #include "kir/sugar.h"
 
 typedef struct inliner {
@@ -33,7 +33,8 @@ static kir_value *find_call(const inliner *x) {
 
 /* ---- one call ---- */
 
-static kir_var *own_var(inliner *x, kir_var *var) {
+static kir_var *own_var(void *user, kir_var *var) {
+    inliner *x = user;
     const kir_function *callee = x->call->u.call.function;
     if (var->function != callee) return var;
     for (uint8_t i = 0; i < callee->array_count; i++)
@@ -74,35 +75,11 @@ static void leave(inliner *x, const kir_value *v) {
     kir_break(&x->b);
 }
 
-static void copy_fields(inliner *x, const kir_value *v, kir_value *copy) {
-    copy->u = v->u;
-    copy->inst = v->inst;
-    copy->uniformity = v->uniformity;
-    copy->stride = v->stride;
-    switch ((kir_op)v->op) {
-    case KIR_VAR_GET:
-    case KIR_VAR_SET:
-    case KIR_ARRAY_GET:
-    case KIR_ARRAY_SET: copy->u.var = own_var(x, v->u.var); break;
-    case KIR_ATOMIC:
-        if (v->u.mem.high) copy->u.mem.high = own_var(x, v->u.mem.high);
-        break;
-    case KIR_CALL:
-        if (!v->u.call.arrays) break;
-        copy->u.call.arrays = hg_arena_alloc(&x->m->arena, v->u.call.function->array_count * sizeof(kir_var *));
-        if (!copy->u.call.arrays) x->b.failed = true;
-        for (uint8_t i = 0; i < v->u.call.function->array_count && !x->b.failed; i++)
-            copy->u.call.arrays[i] = own_var(x, v->u.call.arrays[i]);
-        break;
-    default: break;
-    }
-}
-
 static void copy_owner(inliner *x, kir_value *v, kir_value *const *args) {
     kir_builder *b = &x->b;
     kir_region *here = b->region;
     kir_value *copy = v->op == KIR_IF ? kir_if_begin(b, args[0]) : kir_loop_begin(b, v->u.loop.bounded);
-    copy->inst = v->inst;
+    kir_copy_fields(b, v, copy, &(kir_renaming){.same_module = true});
     v->scratch = copy;
     if (b->failed) return;
     b->region = here;
@@ -114,6 +91,7 @@ static void copy_owner(inliner *x, kir_value *v, kir_value *const *args) {
 
 static void copy_body(inliner *x, kir_region *to) {
     const kir_function *callee = x->call->u.call.function;
+    kir_renaming names = {.var = own_var, .user = x, .same_module = true};
     kir_builder *b = &x->b;
     for (kir_value *v = kir_walk(NULL, callee->body); v && !b->failed; v = kir_walk(v, callee->body)) {
         kir_value *owner = v->parent->owner, *args[255];
@@ -128,7 +106,7 @@ static void copy_body(inliner *x, kir_region *to) {
             copy_owner(x, v, args);
         } else {
             kir_value *copy = kir_emit(b, (kir_op)v->op, v->type, v->nargs, args);
-            if (!b->failed) copy_fields(x, v, copy);
+            kir_copy_fields(b, v, copy, &names);
             v->scratch = copy;
         }
     }
