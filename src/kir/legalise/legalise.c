@@ -12,6 +12,7 @@ static bool lower_derived(rewrite_pass *p, const kir_value *v) {
     uint16_t fn = v->u.derived.fn;
     hg_type type = (hg_type)v->u.derived.atlas_type;
     if (p->caps->derived[fn][type]) return false;
+    *(bool *)p->state = true;
     kir_value *args[3];
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) args[i] = rewrite_arg(p, v, i);
     if (kir_define_is_small(fn, type))
@@ -95,8 +96,11 @@ static hg_status check_derived(const kir_module *m) {
 
 hg_status kir_legalise_derived(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
+    bool any = false;
     HG_TRY(check_derived(in));
-    return rewrite_run(in, &caps, &DERIVED_RULES, NULL, out);
+    HG_TRY(rewrite_run(in, &caps, &DERIVED_RULES, &any, out));
+    if (!any) (*out)->facts = in->facts & (KIR_FACT_SIMPLE | KIR_FACT_HOISTED); /* a copy */
+    return HG_OK;
 }
 
 hg_status kir_legalise_wide(const kir_module *in, const kir_caps *target, kir_module **out) {
@@ -104,22 +108,29 @@ hg_status kir_legalise_wide(const kir_module *in, const kir_caps *target, kir_mo
     return find_uses(in).wide ? legal_wide(in, &caps, out) : HG_OK;
 }
 
+/* The passes below look at a module only where the target lacks something. */
+
 hg_status kir_legalise_half(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
+    bool halves = !caps.half || any_inexact(&caps, true);
+    if (!halves && caps.fma32 && caps.fma64) return HG_OK;
     uses u = find_uses(in);
-    bool needed = (u.half && (!caps.half || any_inexact(&caps, true))) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64);
+    bool needed = (u.half && halves) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64);
     return needed ? rewrite_run(in, &caps, &legal_half_rules, NULL, out) : HG_OK;
 }
 
 hg_status kir_legalise_float(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
+    bool inexact = any_inexact(&caps, false), plain = caps.subnormals && caps.i64;
+    if (!inexact && plain && caps.f64) return HG_OK;
     uses u = find_uses(in);
-    bool needed = (u.f64 && !caps.f64) || (u.f32 && !(caps.subnormals && caps.i64)) || ((u.f32 || u.f64) && any_inexact(&caps, false));
+    bool needed = (u.f64 && !caps.f64) || (u.f32 && !plain) || ((u.f32 || u.f64) && inexact);
     return needed ? rewrite_run(in, &caps, &legal_float_rules, NULL, out) : HG_OK;
 }
 
 hg_status kir_legalise_int(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
+    if (caps.i8 && caps.i16 && caps.i64) return HG_OK;
     uses u = find_uses(in);
     return (u.i8 && !caps.i8) || (u.i16 && !caps.i16) || (u.i64 && !caps.i64) ? legal_int(in, &caps, out) : HG_OK;
 }

@@ -23,14 +23,15 @@ typedef struct liveness {
     uint64_t *pool;
     HG_VEC(frame) frames;
     HG_VEC(uint32_t) open; /* pre-walk: numbers of the loops around */
-    bool failed;
+    bool failed, changed;
 } liveness;
 
 /* Number of a variable in the sets, + 1; 0: nobody reads it. */
 static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch; }
 
 /* Unlinks an operation that nobody uses. */
-static void discard(kir_value *v) {
+static void discard(liveness *x, kir_value *v) {
+    x->changed = true;
     for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses--;
     kir_remove(v);
 }
@@ -159,7 +160,7 @@ static kir_value *leave(liveness *x) {
     if (owner->op == KIR_IF) merge(x, x->live, frame_set(x, n, 1));
     x->frames.count--;
     kir_value *before = owner->prev;
-    if (owner->op == KIR_IF && !owner->body[0]->first && !owner->body[1]->first) discard(owner);
+    if (owner->op == KIR_IF && !owner->body[0]->first && !owner->body[1]->first) discard(x, owner);
     return before;
 }
 
@@ -167,13 +168,13 @@ static void visit(liveness *x, kir_value *v) {
     if (v->op == KIR_VAR_SET) {
         uint32_t i = number_of(v->u.var);
         if (i == 0 || !(x->blind || has(x->live, i)))
-            discard(v);
+            discard(x, v);
         else if (!x->blind)
             drop(x->live, i);
         return;
     }
     if (v->uses == 0 && !kir_has_side_effect(v)) {
-        discard(v);
+        discard(x, v);
         return;
     }
     if (x->blind) return;
@@ -201,7 +202,7 @@ static void walk_back(liveness *x) {
     }
 }
 
-hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers) {
+hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers, bool *changed) {
     liveness x = {.f = f, .is_kernel = f == m->functions};
     prepare(&x, m);
     uint64_t *memory = hg_calloc((size_t)((3 + x.loops + 2 * x.depth) * x.words) + 1, sizeof *memory);
@@ -221,5 +222,6 @@ hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers)
     hg_free(memory);
     hg_vec_free(&x.frames);
     hg_vec_free(&x.open);
+    *changed |= x.changed;
     return x.failed ? hg_fail_memory() : HG_OK;
 }

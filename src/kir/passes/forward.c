@@ -48,7 +48,7 @@ typedef struct forward {
     uint32_t *buckets;
     uint32_t bucket_mask;
     uint64_t work, work_limit;
-    bool failed;
+    bool failed, changed;
 } forward;
 
 static const char ENDS = 0; /* scratch of an IF both of whose branches end */
@@ -160,8 +160,14 @@ static void forget_expressions(forward *x, uint64_t count) {
 
 /* ---- operations ---- */
 
-static void replace(kir_value *v, kir_value *by) {
+static void replace(forward *x, kir_value *v, kir_value *by) {
+    x->changed = true;
     v->scratch = by;
+    kir_remove(v);
+}
+
+static void drop(forward *x, kir_value *v) {
+    x->changed = true;
     kir_remove(v);
 }
 
@@ -174,8 +180,9 @@ static void visit_pure(forward *x, kir_value *v) {
     uint64_t bits;
     kir_value *value;
     switch (simplify_fold(v, &bits, &value)) {
-    case FOLD_VALUE: replace(v, value); return;
+    case FOLD_VALUE: replace(x, v, value); return;
     case FOLD_CONSTANT:
+        x->changed = true;
         v->op = KIR_CONST;
         v->nargs = 0;
         v->u.imm = bits;
@@ -183,7 +190,7 @@ static void visit_pure(forward *x, kir_value *v) {
     case FOLD_NONE: break;
     }
     kir_value *before = seen_before(x, v);
-    if (before) replace(v, before);
+    if (before) replace(x, v, before);
 }
 
 static void visit_plain(forward *x, kir_value *v) {
@@ -192,13 +199,13 @@ static void visit_plain(forward *x, kir_value *v) {
     case KIR_VAR_GET:
         value = current(x, v->u.var);
         if (value)
-            replace(v, value);
+            replace(x, v, value);
         else
             learn(x, v->u.var, v, false);
         return;
     case KIR_VAR_SET:
         if (current(x, v->u.var) == v->args[0])
-            kir_remove(v);
+            drop(x, v);
         else
             learn(x, v->u.var, v->args[0], true);
         return;
@@ -206,7 +213,7 @@ static void visit_plain(forward *x, kir_value *v) {
         if (v->u.mem.high) learn(x, v->u.mem.high, NULL, true);
         return;
     case KIR_FAULT_IF:
-        if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) kir_remove(v);
+        if (v->args[0]->op == KIR_CONST && !v->args[0]->u.imm) drop(x, v);
         return;
     case KIR_CALL:
         if (simplify_may_set_module(v)) x->calls++;
@@ -216,7 +223,8 @@ static void visit_plain(forward *x, kir_value *v) {
     }
 }
 
-static void remove_rest(kir_value *v) {
+static void remove_rest(forward *x, kir_value *v) {
+    x->changed |= v->next != NULL;
     kir_region *r = v->parent;
     r->last = v;
     v->next = NULL;
@@ -227,7 +235,8 @@ static bool region_ends(const kir_region *r) {
 }
 
 /* IF on a constant: the branch taken stands in its place. Its first operation, or what follows the IF. */
-static kir_value *splice(kir_value *v) {
+static kir_value *splice(forward *x, kir_value *v) {
+    x->changed = true;
     kir_region *r = v->parent, *taken = v->body[v->args[0]->u.imm ? 0 : 1];
     kir_value *first = taken->first ? taken->first : v->next;
     kir_splice(r, v, taken);
@@ -293,7 +302,7 @@ static kir_value *leave(forward *x, kir_region **region) {
     x->frames.count--;
     kill_listed(x, killed);
     *region = owner->parent;
-    if (owner->scratch == &ENDS) remove_rest(owner);
+    if (owner->scratch == &ENDS) remove_rest(x, owner);
     return owner->next;
 }
 
@@ -309,12 +318,12 @@ static void walk(forward *x) {
         kir_value *next = v->next;
         update_arguments(v);
         if (v->op == KIR_IF && v->args[0]->op == KIR_CONST) {
-            v = splice(v);
+            v = splice(x, v);
         } else if (v->op == KIR_IF || v->op == KIR_LOOP) {
             region = v->body[0];
             v = enter(x, v);
         } else if (kir_is_jump(v)) {
-            remove_rest(v);
+            remove_rest(x, v);
             v = NULL;
         } else {
             visit_plain(x, v);
@@ -326,7 +335,7 @@ static void walk(forward *x) {
         if (v->op != KIR_IF || v->nargs) update_arguments(v);
 }
 
-hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *setters) {
+hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *setters, bool *changed) {
     forward x = {.m = m, .f = f, .setters = setters};
     uint32_t count = kir_number(f);
     x.work_limit = 64 * (uint64_t)count + 65536;
@@ -345,5 +354,6 @@ hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *sette
     hg_vec_free(&x.frames);
     hg_vec_free(&x.loops);
     hg_vec_free(&x.expressions);
+    *changed |= x.changed;
     return x.failed ? hg_fail_memory() : HG_OK;
 }

@@ -28,11 +28,13 @@ hg_status kir_simplify(kir_module *m) {
     if (!setters) return hg_fail_memory();
     uint32_t *readers = setters + m->var_count + 1;
     hg_status status = HG_OK;
-    for (int round = 0; round < ROUNDS && status == HG_OK; round++) {
+    bool changed = true;
+    for (int round = 0; round < ROUNDS && changed && status == HG_OK; round++) {
+        changed = false;
         simplify_find_users(m, setters, readers);
         for (kir_function *f = m->functions; f && status == HG_OK; f = f->next) {
-            status = simplify_forward(m, f, setters);
-            if (status == HG_OK) status = simplify_dead(m, f, readers);
+            status = simplify_forward(m, f, setters, &changed);
+            if (status == HG_OK) status = simplify_dead(m, f, readers, &changed);
             kir_number(f);
         }
     }

@@ -52,7 +52,8 @@ enum {
 };
 
 static const kir_pass PASSES[] = {
-#define KIR_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, run_##name},
+#define KIR_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, false, run_##name},
+#define KIR_MODULE_PASS(id, name, needs, gives, drops, what) [KIR_PASS_##id] = {#name, what, needs, gives, drops, true, run_##name},
 #include "kir/pipeline/pipeline.def"
 };
 
@@ -113,7 +114,8 @@ hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id
         *m = made;
         *owned = true;
     }
-    (*m)->facts = (facts & ~pass->drops) | pass->gives;
+    uint32_t kept = made ? (facts & ~pass->drops) | made->facts : pass->in_place ? facts & ~pass->drops : facts;
+    (*m)->facts = kept | pass->gives;
     HG_TRY(check(c, pass, *m));
     if (c->watch) c->watch->after(c->watch->user, stage, pass, *m, hg_clock_ns() - start);
     return HG_OK;

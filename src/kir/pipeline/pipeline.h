@@ -31,6 +31,8 @@ typedef struct kir_compilation {
 typedef struct kir_pass {
     const char *name, *what;
     uint32_t needs, gives, drops; /* KIR_FACT_… */
+    bool in_place;                /* changes the module it is given; else it writes a new one, or none where nothing is to be done.
+                                     A new one may say itself what it kept of the facts that are dropped as a rule */
     hg_status (*run)(const kir_compilation *c, kir_module *m, kir_module **made);
 } kir_pass;
 const kir_pass *kir_pass_get(kir_pass_id id);
