@@ -190,9 +190,13 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, &binding->ready);
     uint8_t tier = 0;
-    if (binding->tiered) HG_TRY(hg_launch_tier(binding, 0, context, &binding->ready, &tier));
+    bool dispatches = binding->dispatches;
+    if (binding->tiered) {
+        HG_TRY(hg_launch_tier(binding, 0, context, &binding->ready, &tier));
+        dispatches = hg_code_in_device_form(kernel->code, tier);
+    }
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
-    if (hg_code_in_device_form(kernel->code, tier))
+    if (dispatches)
         HG_TRY(hg_launch_wait(context, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
                               &binding->fault));
     else

@@ -147,6 +147,7 @@ struct hg_binding {
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
     bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
+    bool dispatches;           /* simple: the first tier runs device forms */
     bool timed;                /* simple: long enough to need a deadline */
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
