@@ -199,10 +199,12 @@ bool kir_in_loops_only(const kir_value *v) {
 }
 
 bool kir_is_integer_value(const kir_value *v) {
-    if (!kir_is_value(v) || kir_type_is_float(v->type)) return false;
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (kir_type_is_float(v->args[i]->type)) return false;
-    return true;
+    switch ((kir_op_class)KIR_OPS[v->op].class) {
+    case KIR_CLASS_INT: return true;
+    case KIR_CLASS_ANY: return !kir_type_is_float(v->type);
+    case KIR_CLASS_CONVERT: return !kir_type_is_float(v->type) && !kir_type_is_float(v->args[0]->type);
+    default: return false;
+    }
 }
 
 bool kir_has_side_effect(const kir_value *v) {

@@ -5,13 +5,12 @@
 #include "kir/analysis/analysis.h"
 #include "kir/access.h"
 #include "kir/analysis/prove.h"
+#include "kir/analysis/range.h"
 #include <string.h>
 
 enum { MAX_DEPTH = 48, MAX_STEPS = 20000, MAX_ROUNDS = 12, WIDEN_FROM = 2, DEEP = 6 };
 
-typedef struct range {
-    uint64_t low, high; /* unsigned; low > high: no value */
-} range;
+typedef kir_range range;
 
 struct kir_prover {
     const kir_module *m;
@@ -57,17 +56,6 @@ typedef struct place {
     state *broken, *continued;
 } place;
 
-static range full(uint8_t type) {
-    uint32_t bits = kir_type_bits(type);
-    return (range){0, bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1};
-}
-static range exactly(uint64_t n) { return (range){n, n}; }
-static range join(range a, range b) { return (range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high}; }
-static range meet(range a, range b) { return (range){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high}; }
-static bool is_plain(uint8_t type) {
-    return type == KIR_BOOL || (!kir_type_is_float(type) && type != KIR_VOID && kir_type_bits(type) <= 64);
-}
-
 /* ---- states ---- */
 
 static cell *take_cells(walk *w) {
@@ -102,7 +90,7 @@ static void merge(const walk *w, state *to, const state *from) {
         return;
     }
     for (uint32_t i = 0; i < w->p->m->var_count; i++) {
-        to->cells[i].r = join(to->cells[i].r, from->cells[i].r);
+        to->cells[i].r = kir_range_join(to->cells[i].r, from->cells[i].r);
         if (to->cells[i].holder != from->cells[i].holder) to->cells[i].holder = NULL;
     }
 }
@@ -112,81 +100,7 @@ static void merge(const walk *w, state *to, const state *from) {
 static uint32_t number(const walk *w, const place *at, const kir_value *v) { return w->p->base[at->f->id] + v->id; }
 static range of(const walk *w, const place *at, const kir_value *v) { return w->ranges[number(w, at, v)]; }
 
-static uint64_t ones(uint64_t x) { /* the smallest 2^k - 1 that is not below x */
-    for (int s = 1; s < 64; s *= 2) x |= x >> s;
-    return x;
-}
-
-static range shifted_left(range a, range b, range top) {
-    if (b.low != b.high || b.high > 63 || a.high > top.high >> b.high) return top;
-    return (range){a.low << b.high, a.high << b.high};
-}
-
-static range arithmetic(const kir_value *v, range a, range b) {
-    range top = full(v->type);
-    uint64_t product;
-    switch ((kir_op)v->op) {
-    case KIR_ADD: return a.high <= top.high - b.high ? (range){a.low + b.low, a.high + b.high} : top;
-    case KIR_SUB: return a.low >= b.high ? (range){a.low - b.high, a.high - b.low} : top;
-    case KIR_MUL: return hg_mul_u64(a.high, b.high, &product) && product <= top.high ? (range){a.low * b.low, product} : top;
-    case KIR_UDIV: return b.low ? (range){a.low / b.high, a.high / b.low} : (range){0, a.high};
-    case KIR_UREM:
-        if (b.low > a.high) return a;
-        return (range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
-    case KIR_AND: return (range){0, a.high < b.high ? a.high : b.high};
-    case KIR_OR: return (range){a.low > b.low ? a.low : b.low, ones(a.high | b.high)};
-    case KIR_XOR: return (range){0, ones(a.high | b.high)};
-    case KIR_SHL: return b.high < kir_type_bits(v->type) ? shifted_left(a, b, top) : top;
-    case KIR_LSHR:
-        if (b.high >= kir_type_bits(v->type)) return (range){0, a.high};
-        return (range){a.low >> b.high, a.high >> b.low};
-    default: return top;
-    }
-}
-
-static uint64_t sign_bit(uint8_t type) { return (full(type).high >> 1) + 1; }
-
-/* 1, 0, or -1: unknown. */
-static int compare(const kir_value *v, range a, range b) {
-    if (v->op == KIR_CMP_EQ) {
-        if (a.low == a.high && b.low == b.high && a.low == b.low) return 1;
-        return a.high < b.low || b.high < a.low ? 0 : -1;
-    }
-    if (v->op == KIR_CMP_SLT && (a.high >= sign_bit(v->args[0]->type) || b.high >= sign_bit(v->args[0]->type))) return -1;
-    if (a.high < b.low) return 1;
-    return a.low >= b.high ? 0 : -1;
-}
-
-static range converted(const kir_value *v, range a) {
-    range top = full(v->type);
-    switch ((kir_op)v->op) {
-    case KIR_ZEXT: return a;
-    case KIR_TRUNC: return a.high <= top.high ? a : top;
-    case KIR_SEXT: return a.high < sign_bit(v->args[0]->type) ? a : top;
-    case KIR_CLZ: return (range){0, kir_type_bits(v->args[0]->type)};
-    default: return top;
-    }
-}
-
-/* From the ranges of arguments; `r` has one for each. */
-static range computed(const kir_value *v, const range *r) {
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (!is_plain(v->args[i]->type)) return full(v->type);
-    switch ((kir_op)v->op) {
-    case KIR_CMP_EQ:
-    case KIR_CMP_ULT:
-    case KIR_CMP_SLT: {
-        int known = compare(v, r[0], r[1]);
-        return known < 0 ? (range){0, 1} : exactly((uint64_t)known);
-    }
-    case KIR_SELECT:
-        if (r[0].low == r[0].high) return r[0].low ? r[1] : r[2];
-        return join(r[1], r[2]);
-    default: return v->nargs == 2 ? arithmetic(v, r[0], r[1]) : v->nargs == 1 ? converted(v, r[0]) : full(v->type);
-    }
-}
-
-static bool is_computed(const kir_value *v) { return kir_is_integer_value(v) && is_plain(v->type) && v->op != KIR_BITCAST; }
+static bool is_computed(const kir_value *v) { return kir_is_integer_value(v) && kir_range_exists(v->type) && v->op != KIR_BITCAST; }
 
 /* select(x < y, x, y) and its like: the arms are narrowed by the condition. */
 static range narrowed_arm(const kir_value *select, int arm, const range *r, const range *of_condition) {
@@ -194,9 +108,9 @@ static range narrowed_arm(const kir_value *select, int arm, const range *r, cons
     if (c->op != KIR_CMP_ULT || (x != c->args[0] && x != c->args[1])) return r[arm];
     bool less = (x == c->args[0]) == (arm == 1); /* x is what is below, or at most, the other */
     range other = of_condition[x == c->args[0]], mine = r[arm];
-    if (less && arm == 1 && other.high) return meet(mine, (range){0, other.high - 1});
-    if (less) return meet(mine, (range){0, other.high});
-    return meet(mine, (range){other.low, UINT64_MAX});
+    if (less && arm == 1 && other.high) return kir_range_meet(mine, (range){0, other.high - 1});
+    if (less) return kir_range_meet(mine, (range){0, other.high});
+    return kir_range_meet(mine, (range){other.low, UINT64_MAX});
 }
 
 /* With what is known here of the values that v is made of, which may be more than when v was made. */
@@ -204,14 +118,14 @@ static range deep(const walk *w, const place *at, const kir_value *v, int depth)
     range r = of(w, at, v), args[3], condition[2];
     if (depth == 0 || !is_computed(v)) return r;
     for (uint8_t i = 0; i < v->nargs; i++)
-        args[i] = is_plain(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : full(v->args[i]->type);
+        args[i] = kir_range_exists(v->args[i]->type) ? deep(w, at, v->args[i], depth - 1) : kir_range_full(v->args[i]->type);
     if (v->op == KIR_SELECT && v->args[0]->op == KIR_CMP_ULT) {
         for (int i = 0; i < 2; i++) condition[i] = of(w, at, v->args[0]->args[i]);
         for (int i = 1; i < 3; i++) args[i] = narrowed_arm(v, i, args, condition);
         for (int i = 1; i < 3; i++)
-            if (args[i].low > args[i].high) args[0] = exactly(i == 2); /* that arm is never taken */
+            if (args[i].low > args[i].high) args[0] = kir_range_exactly(i == 2); /* that arm is never taken */
     }
-    return meet(r, computed(v, args));
+    return kir_range_meet(r, kir_range_of(v, args));
 }
 
 static range id_range(const walk *w, const kir_value *v) {
@@ -221,10 +135,10 @@ static range id_range(const walk *w, const kir_value *v) {
     switch (hg_idname_part(kir_id_name(v))) {
     case HG_PART_LANE_IDX: r.high = l->block[axis] ? l->block[axis] - 1 : 0; break;
     case HG_PART_BLOCK_IDX: r.high = w->blocks[axis] - 1; break;
-    case HG_PART_BLOCK_DIM: r = exactly(l->block[axis]); break;
-    case HG_PART_GRID_DIM: r = exactly(l->grid[axis]); break;
+    case HG_PART_BLOCK_DIM: r = kir_range_exactly(l->block[axis]); break;
+    case HG_PART_GRID_DIM: r = kir_range_exactly(l->grid[axis]); break;
     case HG_PART_GLOBAL_LANE_ID: r.high = l->lanes - 1; break;
-    case HG_PART_LANE_COUNT: r = exactly(l->lanes); break;
+    case HG_PART_LANE_COUNT: r = kir_range_exactly(l->lanes); break;
     }
     if (v->u.imm & KIR_ID_HIGH) return (range){r.low >> 32, r.high >> 32};
     return r;
@@ -232,9 +146,9 @@ static range id_range(const walk *w, const kir_value *v) {
 
 /* An ID of type u32 may be the low half of a wider one. */
 static range id_value(const walk *w, const kir_value *v) {
-    range r = id_range(w, v), top = full(v->type);
+    range r = id_range(w, v), top = kir_range_full(v->type);
     if (r.high <= top.high) return r;
-    return r.low == r.high ? exactly(r.low & top.high) : top;
+    return r.low == r.high ? kir_range_exactly(r.low & top.high) : top;
 }
 
 /* ---- narrowing ---- */
@@ -250,7 +164,7 @@ static void restore(walk *w, uint64_t mark) {
 static bool narrow(walk *w, const place *at, const kir_value *v, range r, state *s) {
     for (int depth = 0; depth < DEEP; depth++) {
         uint32_t n = number(w, at, v);
-        range before = w->ranges[n], now = meet(before, r);
+        range before = w->ranges[n], now = kir_range_meet(before, r);
         if (now.low != before.low || now.high != before.high) {
             undo *u = hg_vec_push(&w->undone);
             if (!u) {
@@ -261,16 +175,16 @@ static bool narrow(walk *w, const place *at, const kir_value *v, range r, state 
             w->ranges[n] = now;
         }
         for (uint32_t i = 0; i < w->p->m->var_count; i++)
-            if (s->cells[i].holder == v) s->cells[i].r = meet(s->cells[i].r, now);
+            if (s->cells[i].holder == v) s->cells[i].r = kir_range_meet(s->cells[i].r, now);
         if (now.low > now.high) return false;
         /* What it was made of by a step that can be undone. */
         const kir_value *x = v->nargs ? v->args[0] : NULL;
-        if (!x || !is_plain(x->type)) return true;
+        if (!x || !kir_range_exists(x->type)) return true;
         range is = of(w, at, x);
-        if (v->op == KIR_ZEXT || (v->op == KIR_TRUNC && is.high <= full(v->type).high)) {
+        if (v->op == KIR_ZEXT || (v->op == KIR_TRUNC && is.high <= kir_range_full(v->type).high)) {
             r = now;
         } else if ((v->op == KIR_ADD || v->op == KIR_MUL || v->op == KIR_SHL) && v->args[1]->op == KIR_CONST) {
-            uint64_t c = v->args[1]->u.imm, top = full(v->type).high;
+            uint64_t c = v->args[1]->u.imm, top = kir_range_full(v->type).high;
             if (v->op == KIR_ADD && is.high <= top - c)
                 r = (range){now.low > c ? now.low - c : 0, now.high - c};
             else if (v->op == KIR_MUL && c && is.high <= top / c)
@@ -304,13 +218,13 @@ static bool narrow_unequal(walk *w, const place *at, const kir_value *a, range x
 
 /* What a condition's being true (or not) says of others. False: it cannot be. */
 static bool assume(walk *w, const place *at, const kir_value *c, bool truth, state *s, int depth) {
-    if (!narrow(w, at, c, exactly(truth), s)) return false;
-    if (depth == 0 || c->nargs < 2 || !is_plain(c->args[0]->type)) return true;
+    if (!narrow(w, at, c, kir_range_exactly(truth), s)) return false;
+    if (depth == 0 || c->nargs < 2 || !kir_range_exists(c->args[0]->type)) return true;
     const kir_value *a = c->args[0], *b = c->args[1];
     range x = of(w, at, a), y = of(w, at, b);
     switch ((kir_op)c->op) {
     case KIR_CMP_SLT:
-        if (x.high >= sign_bit(a->type) || y.high >= sign_bit(a->type)) return true;
+        if (x.high >= kir_range_sign_bit(a->type) || y.high >= kir_range_sign_bit(a->type)) return true;
         /* fallthrough */
     case KIR_CMP_ULT: return truth ? narrow_less(w, at, a, b, true, s) : narrow_less(w, at, b, a, false, s);
     case KIR_CMP_EQ:
@@ -413,7 +327,7 @@ static bool grow(const walk *w, state *head, const state *next, int round) {
         }
         if (n->r.low >= h->r.low && n->r.high <= h->r.high) continue;
         within = false;
-        range wider = join(h->r, n->r);
+        range wider = kir_range_join(h->r, n->r);
         if (round >= WIDEN_FROM && wider.low < h->r.low) wider.low = 0;
         if (round >= WIDEN_FROM && wider.high > h->r.high) wider.high = UINT64_MAX;
         h->r = round + 2 >= MAX_ROUNDS ? (range){0, UINT64_MAX} : wider;
@@ -454,11 +368,11 @@ static void walk_call(walk *w, const place *at, const kir_value *v, state *s) {
     if (w->gave_up) return;
     place inside = {.f = f, .params = params, .returned = &returned, .result = &result};
     for (const kir_var *var = w->p->m->vars; var; var = var->next)
-        if (var->function == f) s->cells[var->id] = (cell){full(var->type), NULL};
+        if (var->function == f) s->cells[var->id] = (cell){kir_range_full(var->type), NULL};
     walk_region(w, &inside, f->body, s);
     merge(w, s, &returned);
     give(w, &returned);
-    if (is_plain(v->type)) w->ranges[number(w, at, v)] = result.low <= result.high ? result : full(v->type);
+    if (kir_range_exists(v->type)) w->ranges[number(w, at, v)] = result.low <= result.high ? result : kir_range_full(v->type);
 }
 
 static void leave(walk *w, state *s, state *to) {
@@ -467,16 +381,16 @@ static void leave(walk *w, state *s, state *to) {
 }
 
 static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
-    range top = full(v->type);
+    range top = kir_range_full(v->type);
     switch ((kir_op)v->op) {
-    case KIR_CONST: return kir_type_bytes(v->type) <= 8 ? exactly(v->u.imm) : top;
-    case KIR_INPUT: return is_plain(v->type) ? exactly(w->l->inputs[v->u.imm] & top.high) : top;
+    case KIR_CONST: return kir_type_bytes(v->type) <= 8 ? kir_range_exactly(v->u.imm) : top;
+    case KIR_INPUT: return kir_range_exists(v->type) ? kir_range_exactly(w->l->inputs[v->u.imm] & top.high) : top;
     case KIR_ID: return id_value(w, v);
     case KIR_PARAM: return at->params ? at->params[v->u.imm] : top;
     case KIR_VAR_GET: {
         cell *c = &s->cells[v->u.var->id];
         if (!c->holder) c->holder = v;
-        return meet(c->r, top);
+        return kir_range_meet(c->r, top);
     }
     default: return top;
     }
@@ -484,8 +398,8 @@ static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
 
 static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
     if (v->type != KIR_VOID && v->op != KIR_CALL)
-        w->ranges[number(w, at, v)] = is_plain(v->type) ? leaf(w, at, v, s) : (range){0, UINT64_MAX};
-    if (v->op == KIR_CALL && v->type != KIR_VOID) w->ranges[number(w, at, v)] = full(v->type);
+        w->ranges[number(w, at, v)] = kir_range_exists(v->type) ? leaf(w, at, v, s) : (range){0, UINT64_MAX};
+    if (v->op == KIR_CALL && v->type != KIR_VOID) w->ranges[number(w, at, v)] = kir_range_full(v->type);
     switch ((kir_op)v->op) {
     case KIR_IF: walk_if(w, at, v, s); return;
     case KIR_LOOP: walk_loop(w, at, v, s); return;
@@ -493,15 +407,16 @@ static void walk_value(walk *w, const place *at, const kir_value *v, state *s) {
     case KIR_CONTINUE: leave(w, s, at->continued); return;
     case KIR_EXIT: s->dead = true; return;
     case KIR_RETURN:
-        if (v->nargs && at->result && is_plain(v->args[0]->type)) *at->result = join(*at->result, of(w, at, v->args[0]));
+        if (v->nargs && at->result && kir_range_exists(v->args[0]->type)) *at->result = kir_range_join(*at->result, of(w, at, v->args[0]));
         leave(w, s, at->returned);
         return;
     case KIR_CALL: walk_call(w, at, v, s); return;
     case KIR_VAR_SET:
-        s->cells[v->u.var->id] = (cell){is_plain(v->args[0]->type) ? deep(w, at, v->args[0], DEEP) : full(v->u.var->type), v->args[0]};
+        s->cells[v->u.var->id] = (cell){kir_range_exists(v->args[0]->type) ? deep(w, at, v->args[0], DEEP) : kir_range_full(v->u.var->type),
+                                        v->args[0]};
         return;
     case KIR_ATOMIC:
-        if (v->u.mem.high) s->cells[v->u.mem.high->id] = (cell){full(v->u.mem.high->type), NULL};
+        if (v->u.mem.high) s->cells[v->u.mem.high->id] = (cell){kir_range_full(v->u.mem.high->type), NULL};
         break;
     default: break;
     }
@@ -580,7 +495,7 @@ bool kir_prove(const kir_prover *p, const kir_prove_launch *l) {
     state s = {false, take_cells(&w)};
     place at = {.f = p->m->functions};
     if (!w.ranges || !s.cells) w.gave_up = true;
-    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next) s.cells[var->id].r = full(var->type);
+    for (const kir_var *var = p->m->vars; var && !w.gave_up; var = var->next) s.cells[var->id].r = kir_range_full(var->type);
     if (!w.gave_up) walk_region(&w, &at, p->m->functions->body, &s);
     hg_vec_free(&w.undone);
     hg_arena_free(&w.arena);

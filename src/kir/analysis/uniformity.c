@@ -10,6 +10,7 @@
  * (tile_is_block: of the block). */
 #include "kir/kir.h"
 #include "kir/analysis/analysis.h"
+#include "kir/analysis/range.h"
 
 #include <string.h>
 
@@ -44,10 +45,7 @@ typedef struct shaper {
     bool changed;
 } shaper;
 
-static uint64_t type_max(uint8_t type) {
-    uint32_t bits = kir_type_bits(type);
-    return bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
+static uint64_t type_max(uint8_t type) { return kir_range_full(type).high; }
 
 /* The weaker of two levels of sameness; AFFINE is none. */
 static uint8_t weaker(uint8_t a, uint8_t b) {
@@ -108,53 +106,15 @@ static void range(kir_value *v, uint64_t low, uint64_t high) {
 
 static bool is_single(const kir_value *v) { return v->umin == v->umax && kir_type_bytes(v->type) <= 8; }
 
-static uint64_t all_below(uint64_t x) { /* the smallest 2^k - 1 that is not below x */
-    for (int s = 1; s < 64; s *= 2) x |= x >> s;
-    return x;
-}
-
 static void range_of(kir_value *v) {
-    uint64_t top = type_max(v->type), product;
-    range(v, 0, top);
-    if (v->nargs == 0 || kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type)) return;
-    const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
-    if (kir_type_bytes(a->type) > 8 || kir_type_is_float(a->type)) return;
-    switch ((kir_op)v->op) {
-    case KIR_ADD:
-        if (a->umax <= top - b->umax) range(v, a->umin + b->umin, a->umax + b->umax);
-        break;
-    case KIR_SUB:
-        if (a->umin >= b->umax) range(v, a->umin - b->umax, a->umax - b->umin);
-        break;
-    case KIR_MUL:
-        if (hg_mul_u64(a->umax, b->umax, &product) && product <= top) range(v, a->umin * b->umin, product);
-        break;
-    case KIR_UDIV: range(v, b->umin ? a->umin / b->umax : 0, b->umin ? a->umax / b->umin : a->umax); break;
-    case KIR_UREM: range(v, 0, b->umax && b->umax - 1 < a->umax ? b->umax - 1 : a->umax); break;
-    case KIR_AND: range(v, 0, a->umax < b->umax ? a->umax : b->umax); break;
-    case KIR_OR: range(v, a->umin > b->umin ? a->umin : b->umin, all_below(a->umax | b->umax)); break;
-    case KIR_XOR: range(v, 0, all_below(a->umax | b->umax)); break;
-    case KIR_SHL:
-        if (is_single(b) && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax) range(v, a->umin << b->umax, a->umax << b->umax);
-        break;
-    case KIR_LSHR:
-        if (is_single(b) && b->umax < kir_type_bits(v->type))
-            range(v, a->umin >> b->umax, a->umax >> b->umax);
-        else
-            range(v, 0, a->umax);
-        break;
-    case KIR_CLZ: range(v, 0, kir_type_bits(a->type)); break;
-    case KIR_SELECT:
-        range(v, v->args[1]->umin < v->args[2]->umin ? v->args[1]->umin : v->args[2]->umin,
-              v->args[1]->umax > v->args[2]->umax ? v->args[1]->umax : v->args[2]->umax);
-        break;
-    case KIR_ZEXT:
-    case KIR_BITCAST: range(v, a->umin, a->umax); break;
-    case KIR_TRUNC:
-        if (a->umax <= top) range(v, a->umin, a->umax);
-        break;
-    default: break;
+    if (!kir_is_integer_value(v)) {
+        range(v, 0, type_max(v->type));
+        return;
     }
+    kir_range args[3], r;
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = (kir_range){v->args[i]->umin, v->args[i]->umax};
+    r = kir_range_of(v, args);
+    range(v, r.low, r.high);
 }
 
 /* ---- affine ---- */

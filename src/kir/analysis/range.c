@@ -1,0 +1,77 @@
+/* Interval arithmetic on the operations of kernel IR.
+ * Must not know: control flow. */
+#include "kir/analysis/range.h"
+
+static uint64_t ones(uint64_t x) { /* the smallest 2^k - 1 that is not below x */
+    for (int s = 1; s < 64; s *= 2) x |= x >> s;
+    return x;
+}
+
+static kir_range shifted_left(kir_range a, kir_range b, kir_range top) {
+    if (b.low != b.high || b.high > 63 || a.high > top.high >> b.high) return top;
+    return (kir_range){a.low << b.high, a.high << b.high};
+}
+
+static kir_range arithmetic(const kir_value *v, kir_range a, kir_range b) {
+    kir_range top = kir_range_full(v->type);
+    uint64_t product;
+    switch ((kir_op)v->op) {
+    case KIR_ADD: return a.high <= top.high - b.high ? (kir_range){a.low + b.low, a.high + b.high} : top;
+    case KIR_SUB: return a.low >= b.high ? (kir_range){a.low - b.high, a.high - b.low} : top;
+    case KIR_MUL: return hg_mul_u64(a.high, b.high, &product) && product <= top.high ? (kir_range){a.low * b.low, product} : top;
+    case KIR_UDIV: return b.low ? (kir_range){a.low / b.high, a.high / b.low} : (kir_range){0, a.high};
+    case KIR_UREM:
+        if (b.low > a.high) return a;
+        return (kir_range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
+    case KIR_AND: return (kir_range){0, a.high < b.high ? a.high : b.high};
+    case KIR_OR: return (kir_range){a.low > b.low ? a.low : b.low, ones(a.high | b.high)};
+    case KIR_XOR: return (kir_range){0, ones(a.high | b.high)};
+    case KIR_SHL: return b.high < kir_type_bits(v->type) ? shifted_left(a, b, top) : top;
+    case KIR_LSHR:
+        if (b.high >= kir_type_bits(v->type)) return (kir_range){0, a.high};
+        return (kir_range){a.low >> b.high, a.high >> b.low};
+    default: return top;
+    }
+}
+
+/* 1, 0, or -1: unknown. */
+static int compare(const kir_value *v, kir_range a, kir_range b) {
+    if (v->op == KIR_CMP_EQ) {
+        if (a.low == a.high && b.low == b.high && a.low == b.low) return 1;
+        return a.high < b.low || b.high < a.low ? 0 : -1;
+    }
+    if (v->op == KIR_CMP_SLT && (a.high >= kir_range_sign_bit(v->args[0]->type) || b.high >= kir_range_sign_bit(v->args[0]->type)))
+        return -1;
+    if (a.high < b.low) return 1;
+    return a.low >= b.high ? 0 : -1;
+}
+
+static kir_range converted(const kir_value *v, kir_range a) {
+    kir_range top = kir_range_full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_ZEXT:
+    case KIR_BITCAST: return a;
+    case KIR_TRUNC: return a.high <= top.high ? a : top;
+    case KIR_SEXT: return a.high < kir_range_sign_bit(v->args[0]->type) ? a : top;
+    case KIR_CLZ: return (kir_range){0, kir_type_bits(v->args[0]->type)};
+    default: return top;
+    }
+}
+
+kir_range kir_range_of(const kir_value *v, const kir_range *r) {
+    if (!kir_range_exists(v->type)) return kir_range_full(v->type);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (!kir_range_exists(v->args[i]->type)) return kir_range_full(v->type);
+    switch ((kir_op)v->op) {
+    case KIR_CMP_EQ:
+    case KIR_CMP_ULT:
+    case KIR_CMP_SLT: {
+        int known = compare(v, r[0], r[1]);
+        return known < 0 ? (kir_range){0, 1} : kir_range_exactly((uint64_t)known);
+    }
+    case KIR_SELECT:
+        if (r[0].low == r[0].high) return r[0].low ? r[1] : r[2];
+        return kir_range_join(r[1], r[2]);
+    default: return v->nargs == 2 ? arithmetic(v, r[0], r[1]) : v->nargs == 1 ? converted(v, r[0]) : kir_range_full(v->type);
+    }
+}
