@@ -3,6 +3,7 @@
  * The places of such values are marked in their scratch; they are declared as u64 and read as (u32).
  * Must not know: memory, control flow. */
 #include "emit/emit_device_c_internal.h"
+#include "kir/analysis/range.h"
 #include <string.h>
 
 static const char WANTED, WIDE; /* marks: an offset is computed from it; and is declared as u64 */
@@ -12,28 +13,20 @@ static bool arithmetic(const kir_value *v) {
     return v->op == KIR_ADD || v->op == KIR_MUL || (v->op == KIR_SHL && v->args[1]->op == KIR_CONST);
 }
 
-/* The largest value, by the most of each operand; UINT64_MAX where 32 bits may overflow. */
-static uint64_t exact(const kir_value *v, const uint64_t *most) {
-    uint64_t a = most[v->args[0]->id], b = v->op == KIR_SHL ? UINT64_C(1) << (v->args[1]->u.imm & 31) : most[v->args[1]->id];
+/* The largest value in 64 bits; UINT64_MAX where 32 bits may overflow. */
+static uint64_t exact(const kir_value *v, const kir_range *ranges) {
+    uint64_t a = ranges[v->args[0]->id].high, b = v->op == KIR_SHL ? UINT64_C(1) << (v->args[1]->u.imm & 31) : ranges[v->args[1]->id].high;
     uint64_t result = v->op == KIR_ADD ? a + b : a * b; /* both are below 2^32 */
     return result <= UINT32_MAX ? result : UINT64_MAX;
 }
 
-static uint64_t largest(const kir_value *v, const uint64_t *most) {
-    uint64_t all = kir_type_bits(v->type) >= 32 ? UINT32_MAX : (UINT64_C(1) << kir_type_bits(v->type)) - 1, x;
-    bool by_constant = v->nargs == 2 && v->args[1]->op == KIR_CONST && v->type == HG_TYPE_U32;
-    uint64_t c = by_constant ? v->args[1]->u.imm : 0;
-    if (arithmetic(v)) return (x = exact(v, most)) == UINT64_MAX ? all : x;
-    switch ((kir_op)v->op) {
-    case KIR_CONST: return v->type == HG_TYPE_U32 ? v->u.imm : all;
-    case KIR_ID: return v->u.imm >= KIR_ID_LOCAL_X && v->u.imm <= KIR_ID_LOCAL_Z ? HG_MAX_BLOCK_LANES - 1 : all;
-    case KIR_ZEXT: return most[v->args[0]->id] < all ? most[v->args[0]->id] : all;
-    case KIR_AND: return by_constant && c < most[v->args[0]->id] ? c : all;
-    case KIR_LSHR: return by_constant ? most[v->args[0]->id] >> (c & 31) : all;
-    case KIR_UREM: return by_constant && c ? c - 1 : all;
-    case KIR_UDIV: return by_constant && c ? most[v->args[0]->id] / c : all;
-    default: return all;
-    }
+static kir_range range_of(const kir_value *v, const kir_range *ranges) {
+    if (v->op == KIR_CONST && v->type == HG_TYPE_U32) return kir_range_exactly(v->u.imm);
+    if (v->op == KIR_ID && v->u.imm >= KIR_ID_LOCAL_X && v->u.imm <= KIR_ID_LOCAL_Z) return (kir_range){0, HG_MAX_BLOCK_LANES - 1};
+    if (v->type == KIR_VOID || !kir_is_integer_value(v)) return kir_range_full(v->type);
+    kir_range args[3];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = ranges[v->args[i]->id];
+    return kir_range_of(v, args);
 }
 
 static void want(kir_value *v) {
@@ -41,24 +34,24 @@ static void want(kir_value *v) {
 }
 
 bool emit_device_c_widen(const kir_function *f, bool widen) {
-    uint64_t *most = hg_calloc((size_t)f->value_count + 1, sizeof *most);
+    kir_range *ranges = hg_calloc((size_t)f->value_count + 1, sizeof *ranges);
     kir_value **values = hg_calloc((size_t)f->value_count + 1, sizeof *values);
-    for (kir_value *v = kir_walk(NULL, f->body); v && most && values; v = kir_walk(v, f->body)) {
+    for (kir_value *v = kir_walk(NULL, f->body); v && ranges && values; v = kir_walk(v, f->body)) {
         v->scratch = NULL;
         values[v->id] = v;
-        most[v->id] = v->type == KIR_VOID ? 0 : largest(v, most);
+        ranges[v->id] = range_of(v, ranges);
         bool access = v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC;
         if (widen && access && v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN) want(v->args[0]);
     }
-    for (uint32_t i = f->value_count; i-- > 0 && most && values;) { /* users before what they use */
+    for (uint32_t i = f->value_count; i-- > 0 && ranges && values;) { /* users before what they use */
         kir_value *v = values[i];
-        if (!v || v->scratch != &WANTED || !arithmetic(v) || exact(v, most) == UINT64_MAX) continue;
+        if (!v || v->scratch != &WANTED || !arithmetic(v) || exact(v, ranges) == UINT64_MAX) continue;
         v->scratch = (void *)(uintptr_t)&WIDE;
         want(v->args[0]);
         if (v->op != KIR_SHL) want(v->args[1]);
     }
-    bool ok = most && values;
-    hg_free(most);
+    bool ok = ranges && values;
+    hg_free(ranges);
     hg_free(values);
     return ok;
 }
