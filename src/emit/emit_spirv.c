@@ -168,7 +168,7 @@ static void write_body(spirv *s, const kir_region *root) {
             open_loop(s, v);
             region = v->body[0];
             v = region->first;
-        } else if (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN) {
+        } else if (kir_is_jump(v)) {
             source_line(s, v);
             jump(s, v);
             open = false;

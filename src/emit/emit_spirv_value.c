@@ -202,7 +202,7 @@ uint32_t spv_primitive(spirv *s, const kir_value *v) {
     if (!v->nargs) return 0;
     uint32_t a = spv_use(s, v->args[0]);
     if (v->op == KIR_SELECT) return SPV_VALUE(s, OpSelect, v->type, a, spv_use(s, v->args[1]), spv_use(s, v->args[2]));
-    bool by_shift = v->op == KIR_SHL || v->op == KIR_LSHR || v->op == KIR_ASHR; /* looks at its amount itself */
+    bool by_shift = kir_op_has((kir_op)v->op, KIR_F_SHIFTS); /* looks at its amount itself */
     uint32_t b = v->nargs > 1 && !by_shift ? spv_use(s, v->args[1]) : 0, id = integer(s, v, a, b);
     if (!id) id = floating(s, v, a, b);
     return id ? id : conversion(s, v, a);

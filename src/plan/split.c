@@ -8,8 +8,7 @@
 
 bool plan_is_node(const plan_splitter *s, const kir_value *v) {
     if (v->op == KIR_STEP || plan_is_owner(s, v)) return true;
-    bool leaves = v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN;
-    return leaves && plan_is_region(s, v->parent);
+    return kir_is_jump(v) && plan_is_region(s, v->parent);
 }
 
 static void mark_owners(plan_splitter *s, const kir_value *v, const kir_value *until) {

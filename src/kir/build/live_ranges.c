@@ -79,9 +79,7 @@ static void meet_loop(webs *x) {
     }
 }
 
-static bool ends(const kir_value *v) {
-    return v && (v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN);
-}
+static bool ends(const kir_value *v) { return v && kir_is_jump(v); }
 
 static kir_value *enter(webs *x, kir_value *v) {
     frame *n = hg_vec_push(&x->frames);

@@ -170,8 +170,7 @@ static const char ENDS = 0; /* scratch of an IF both of whose branches end */
 static bool region_ends(const kir_region *r) {
     const kir_value *v = r->last;
     if (!v) return false;
-    return v->op == KIR_BREAK || v->op == KIR_CONTINUE || v->op == KIR_EXIT || v->op == KIR_RETURN ||
-           (v->op == KIR_IF && v->scratch == &ENDS);
+    return kir_is_jump(v) || (v->op == KIR_IF && v->scratch == &ENDS);
 }
 
 /* Edge `yes` where flag is true, else `no`. */
