@@ -1,6 +1,7 @@
 /* Memory, atomics, fences and barriers of the device form in a language of the C family.
  * Must not know: languages by name, expressions, control flow, the kernel's head. */
 #include "emit/emit_device_c_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)); }

@@ -22,7 +22,8 @@ static uint64_t exact(const kir_value *v, const kir_range *ranges) {
 
 static kir_range range_of(const kir_value *v, const kir_range *ranges) {
     if (v->op == KIR_CONST && v->type == HG_TYPE_U32) return kir_range_exactly(v->u.imm);
-    if (v->op == KIR_ID && v->u.imm >= KIR_ID_LOCAL_X && v->u.imm <= KIR_ID_LOCAL_Z) return (kir_range){0, HG_MAX_BLOCK_LANES - 1};
+    if (v->op == KIR_ID && v->u.imm < KIR_DEVICE_ID_COUNT && kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_LOCAL)
+        return (kir_range){0, HG_MAX_BLOCK_LANES - 1};
     if (v->type == KIR_VOID || !kir_is_integer_value(v)) return kir_range_full(v->type);
     kir_range args[3];
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = ranges[v->args[i]->id];

@@ -1,6 +1,7 @@
 /* Memory in SPIR-V: slots by address or by binding, group memory, variables, arrays, tables.
  * Must not know: control flow, devices by name. */
 #include "emit/emit_spirv_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 static uint32_t log2_bytes(uint64_t bytes) { return bytes >= 8 ? 3 : bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0; }

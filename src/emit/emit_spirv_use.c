@@ -144,8 +144,8 @@ static uint32_t device_id(spirv *s, uint32_t which) {
     if (which == KIR_ID_THREAD) {
         *id = thread_id(s);
     } else {
-        uint32_t all = builtin(s, which >= KIR_ID_GROUP_X ? 1 : 2);
-        *id = SPV_RESULT(s, OpCompositeExtract, spv_type(s, HG_TYPE_U32), all, (which - KIR_ID_LOCAL_X) % 3);
+        uint32_t all = builtin(s, kir_device_id_part((kir_device_id)which) == KIR_DEVICE_GROUP ? 1 : 2);
+        *id = SPV_RESULT(s, OpCompositeExtract, spv_type(s, HG_TYPE_U32), all, kir_device_id_axis((kir_device_id)which));
     }
     s->at = at;
     return *id;

@@ -1,6 +1,6 @@
 /* Memory operations: where their operands stand, and how one is made. The one place that knows the order of their arguments: handle,
  * index, what is stored or operated with; a number of 64 bits is two arguments, low half first, where mem.split says so.
- * In device form the order is another: kir_device_access_of in kir/device/device.h. */
+ * In device form (kir/device/device.h) a byte offset stands where these are: kir_device_offset. */
 #ifndef HG_KIR_ACCESS_H
 #define HG_KIR_ACCESS_H
 
@@ -23,13 +23,16 @@ static inline kir_access kir_access_of(const kir_value *v) {
     return a;
 }
 
+/* Device form: index of the byte offset; an address stands before it, operands behind it. */
+static inline uint8_t kir_device_offset(const kir_value *v) { return v->u.mem.slot == KIR_ADDRESS ? v->u.mem.split ? 2 : 1 : 0; }
+
 /* Whether the access goes through a slot, so that nobody needs to read its handle. */
 static inline bool kir_access_is_direct(const kir_value *v) {
     return (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && v->u.mem.slot >= 0;
 }
 
 /* Bytes of the access as it was written: those of a wide type too. */
-static inline uint16_t kir_access_bytes(const kir_value *v) { return v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes; }
+static inline uint16_t kir_access_size(const kir_value *v) { return v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes; }
 
 /* A place in memory. */
 typedef struct kir_place {

@@ -115,15 +115,15 @@ enum {
 
 /* What an ID names in device form (kir/device/device.h); in all other modules it is an hg_idname. */
 typedef enum kir_device_id {
-    KIR_ID_THREAD, /* FLAT: linear index in the dispatch, below the product of groups and group size, which may exceed COUNT */
-    KIR_ID_LOCAL_X,
-    KIR_ID_LOCAL_Y,
-    KIR_ID_LOCAL_Z, /* BLOCK with fold 1: lane_idx. With a fold: LOCAL_X is the invocation's index in the group */
-    KIR_ID_GROUP_X,
-    KIR_ID_GROUP_Y,
-    KIR_ID_GROUP_Z,
+#define KIR_DEVICE_ID(id, text, part, axis) KIR_ID_##id,
+#include "kir/prim.def"
+#undef KIR_DEVICE_ID
     KIR_DEVICE_ID_COUNT
 } kir_device_id;
+typedef enum kir_device_part { KIR_DEVICE_THREAD, KIR_DEVICE_LOCAL, KIR_DEVICE_GROUP } kir_device_part;
+kir_device_part kir_device_id_part(kir_device_id id);
+uint32_t kir_device_id_axis(kir_device_id id);
+kir_device_id kir_device_id_of(kir_device_part part, uint32_t axis);
 
 typedef struct kir_var {
     struct kir_function *function; /* NULL: module (lane) variable */

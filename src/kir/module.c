@@ -49,6 +49,23 @@ int kir_kind_of(uint8_t type) {
 
 uint8_t kir_kind_type(int kind) { return KINDS[kind]; }
 
+static const struct {
+    uint8_t part, axis;
+} DEVICE_IDS[] = {
+#define KIR_DEVICE_ID(id, text, part, axis) {KIR_DEVICE_##part, axis},
+#include "kir/prim.def"
+#undef KIR_DEVICE_ID
+};
+
+kir_device_part kir_device_id_part(kir_device_id id) { return (kir_device_part)DEVICE_IDS[id].part; }
+uint32_t kir_device_id_axis(kir_device_id id) { return DEVICE_IDS[id].axis; }
+
+kir_device_id kir_device_id_of(kir_device_part part, uint32_t axis) {
+    uint32_t id = 0;
+    while (id + 1 < KIR_DEVICE_ID_COUNT && (DEVICE_IDS[id].part != part || DEVICE_IDS[id].axis != axis)) id++;
+    return (kir_device_id)id;
+}
+
 const char *kir_type_name(uint8_t type) {
     if (type == KIR_BOOL) return "bool";
     if (type == KIR_VOID) return "void";

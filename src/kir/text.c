@@ -1,4 +1,5 @@
 #include "kir/text_internal.h"
+#include "kir/access.h"
 #include <string.h>
 
 #define WORDS(...) \
@@ -8,7 +9,12 @@ const kir_words kir_memory_words = WORDS("", "env", "scratch", "state", "charact
 const kir_words kir_atomic_words = WORDS("add", "umin", "smin", "umax", "smax", "and", "or", "xor", "exch", "cas");
 const kir_words kir_slot_words = WORDS("memory", "class", "fault", "table", "locks", "shared", "arena");
 const kir_words kir_input_words = WORDS("param", "env", "field");
-const kir_words kir_device_id_words = WORDS("thread", "local_x", "local_y", "local_z", "group_x", "group_y", "group_z");
+static const char *const DEVICE_IDS[] = {
+#define KIR_DEVICE_ID(id, text, part, axis) text,
+#include "kir/prim.def"
+#undef KIR_DEVICE_ID
+};
+const kir_words kir_device_id_words = {DEVICE_IDS, HG_COUNT_OF(DEVICE_IDS)};
 const kir_words kir_uniformity_words = WORDS("varying", "affine", "block", "uniform");
 
 const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device");
@@ -50,9 +56,9 @@ bool kir_fn_find(const char *text, size_t length, uint16_t *fn) {
 /* ---- memory operations ---- */
 
 kir_access_parts kir_access_divide(const kir_module *m, const kir_value *v) {
-    uint8_t space = v->u.mem.space, one = 1, two = v->u.mem.split ? 2 : 1;
-    bool handle = kir_is_device_form(m) ? v->u.mem.slot == KIR_ADDRESS : space != KIR_SHARED && space != KIR_CLASS;
-    return (kir_access_parts){.handle = handle ? two : 0, .index = !v->u.mem.has_index ? 0 : kir_is_device_form(m) ? one : two};
+    if (kir_is_device_form(m)) return (kir_access_parts){kir_device_offset(v), v->u.mem.has_index};
+    kir_access of = kir_access_of(v);
+    return (kir_access_parts){of.handle_args, of.index_args};
 }
 
 uint8_t kir_access_bytes(kir_op op, uint8_t type) {

@@ -262,7 +262,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     access->atomic = v->u.mem.atomic;
     access->class_id = v->u.mem.class_id;
     access->bytes = v->u.mem.bytes;
-    access->size = kir_access_bytes(v);
+    access->size = kir_access_size(v);
     access->slot = kir_access_is_direct(v) ? v->u.mem.slot : KIR_OPEN;
     access->inst = v->inst;
     access->disp = v->u.mem.disp;

@@ -29,9 +29,9 @@ static eval_value device_leaf(eval *e, const kir_value *v) {
     CHECK(v->type == HG_TYPE_U32);
     uint32_t linear = (local[2] * g[1] + local[1]) * g[0] + local[0], group = (at[2] * n[1] + at[1]) * n[0] + at[0];
     if (v->u.imm == KIR_ID_THREAD) return ev_from((uint64_t)group * g[0] * g[1] * g[2] + linear);
-    if (v->u.imm <= KIR_ID_LOCAL_Z) return ev_from(local[v->u.imm - KIR_ID_LOCAL_X]);
     CHECK(v->u.imm < KIR_DEVICE_ID_COUNT);
-    return ev_from(at[(v->u.imm - KIR_ID_GROUP_X) % 3]);
+    uint32_t axis = kir_device_id_axis((kir_device_id)v->u.imm);
+    return ev_from(kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_LOCAL ? local[axis] : at[axis]);
 }
 
 static void device_barrier(eval *e, const kir_value *v) {

@@ -31,7 +31,7 @@ static device_wide wide_arg(const device *d, const kir_value *v, uint8_t *next) 
 static uint32_t trailing(uint64_t x) { return x ? hg_ctz64(x) : 64; }
 
 static access parse(device *d, const kir_value *v) {
-    access a = {.v = v, .size = kir_access_bytes(v)};
+    access a = {.v = v, .size = kir_access_size(v)};
     kir_access at = kir_access_of(v);
     uint8_t next = 0;
     uint32_t zeros = 64;

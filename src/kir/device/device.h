@@ -144,9 +144,6 @@ typedef struct kir_device_layout {
  * Nothing else: no CHECK, FAULT_IF, STEP (DERIVED where the caps keep it); no call returns with a stopped lane unnoticed.
  * Slots: module->slots of the legalised module come first, in their order, then those that the form needs (kir_slot.kind). */
 
-/* Index of the byte offset among the arguments of an access in device form; an address stands before it, operands behind it. */
-static inline uint8_t kir_device_offset(const kir_value *v) { return v->u.mem.slot == KIR_ADDRESS ? v->u.mem.split ? 2 : 1 : 0; }
-
 /* ---- device.c ----
  * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, scratch, shapes and loop.bounded.
  * Provides: a new module in device form, verified with kir_verify, and its layout. HG_ERROR_ISA: the form is not possible (FLAT with a

@@ -182,7 +182,7 @@ kir_value *device_order(device *d, kir_builder *b) {
 
 /* Index of the invocation's group member in the block, folded lanes one after another at the distance of the group. */
 static kir_value *block_coordinate(device *d, kir_builder *b, uint32_t k) {
-    if (d->options->fold <= 1) return raw_id(b, (kir_device_id)(KIR_ID_LOCAL_X + k));
+    if (d->options->fold <= 1) return raw_id(b, kir_device_id_of(KIR_DEVICE_LOCAL, k));
     kir_value *x = device_linear(d, b);
     for (uint32_t i = 0; i < k; i++) x = kir_binary(b, KIR_UDIV, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, i));
     return k == 2 ? x : kir_binary(b, KIR_UREM, x, device_field32(d, b, KIR_FIELD_BLOCK_DIM, k));
@@ -208,7 +208,7 @@ static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
 
 static kir_value *block_index(device *d, kir_builder *b, uint32_t k) {
     if (!d->block) return digit(d, b, 3 + k);
-    return kir_add(b, device_field32(d, b, KIR_FIELD_BOX, k), raw_id(b, (kir_device_id)(KIR_ID_GROUP_X + k)));
+    return kir_add(b, device_field32(d, b, KIR_FIELD_BOX, k), raw_id(b, kir_device_id_of(KIR_DEVICE_GROUP, k)));
 }
 
 /* Below 2^32 when the launch is small, else exact. */
