@@ -17,7 +17,7 @@ static const char *const DEVICE_IDS[] = {
 const kir_words kir_device_id_words = {DEVICE_IDS, HG_COUNT_OF(DEVICE_IDS)};
 const kir_words kir_uniformity_words = WORDS("varying", "affine", "block", "uniform");
 
-const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device");
+const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device", "hoisted");
 
 const char *kir_word(const kir_words *list, uint64_t i) { return i < list->count ? list->words[i] : "?"; }
 
