@@ -100,15 +100,23 @@ static bool gives_bool(kir_op op) {
     return op == KIR_CMP_EQ || op == KIR_CMP_ULT || op == KIR_CMP_SLT || op == KIR_FCMP_EQ || op == KIR_FCMP_LT || op == KIR_FCMP_LE;
 }
 
-kir_value *kir_binary(kir_builder *b, kir_op op, kir_value *a, kir_value *c) {
+kir_value *kir_binary_held(kir_builder *b, kir_op op, kir_value *c) {
+    kir_value *a = kir_held(b);
     return kir_emit(b, op, gives_bool(op) ? KIR_BOOL : a->type, 2, (kir_value *[]){a, c});
 }
 
-kir_value *kir_ffma(kir_builder *b, kir_value *a, kir_value *m, kir_value *c) {
+kir_value *kir_arithmetic_held(kir_builder *b, kir_op integer, kir_op real, kir_value *c) {
+    kir_value *a = kir_held(b);
+    return kir_binary(b, kir_type_is_float(a->type) ? real : integer, a, c);
+}
+
+kir_value *kir_ffma_held(kir_builder *b, kir_value *c) {
+    kir_value *m = kir_held(b), *a = kir_held(b);
     return kir_emit(b, KIR_FFMA, a->type, 3, (kir_value *[]){a, m, c});
 }
 
-kir_value *kir_select(kir_builder *b, kir_value *cond, kir_value *a, kir_value *c) {
+kir_value *kir_select_held(kir_builder *b, kir_value *c) {
+    kir_value *a = kir_held(b), *cond = kir_held(b);
     return kir_emit(b, KIR_SELECT, a->type, 3, (kir_value *[]){cond, a, c});
 }
 
@@ -138,7 +146,8 @@ kir_value *kir_array_get(kir_builder *b, kir_var *array, kir_value *index) {
     return v;
 }
 
-void kir_array_set(kir_builder *b, kir_var *array, kir_value *index, kir_value *value) {
+void kir_array_set_held(kir_builder *b, kir_var *array, kir_value *value) {
+    kir_value *index = kir_held(b);
     if (!array) {
         (void)fail(b, KIR_VOID);
         return;

@@ -10,8 +10,8 @@ static inline kir_value *u64(kir_builder *b, uint64_t n) { return kir_const(b, H
 /* x o n */
 static inline kir_value *by(kir_builder *b, kir_op o, kir_value *x, uint64_t n) { return kir_binary(b, o, x, kir_const(b, x->type, n)); }
 static inline kir_value *shift_by(kir_builder *b, kir_op o, kir_value *x, uint32_t n) { return kir_binary(b, o, x, u32(b, n)); }
-static inline kir_value *below(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_ULT, x, y); }
-static inline kir_value *equal(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_CMP_EQ, x, y); }
+#define below(b, x, y) kir_binary(b, KIR_CMP_ULT, x, y)
+#define equal(b, x, y) kir_binary(b, KIR_CMP_EQ, x, y)
 static inline kir_value *is_zero(kir_builder *b, kir_value *x) { return by(b, KIR_CMP_EQ, x, 0); }
 
 #endif

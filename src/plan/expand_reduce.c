@@ -95,7 +95,8 @@ static void accumulate(reducer *d, kir_value *lane, kir_value *count, kir_value 
     kir_if_end(b, done);
     kir_value *offset = kir_add(b, kir_get(b, place), u64(&d->b, PLAN_ACCUMULATORS * size));
     kir_set(b, place, offset);
-    kir_set(b, sum, combine(d, kir_get(b, sum), element(d, offset)));
+    kir_value *so_far = kir_get(b, sum);
+    kir_set(b, sum, combine(d, so_far, element(d, offset)));
     kir_set(b, at, kir_add(b, i, u32(&d->b, PLAN_ACCUMULATORS)));
     kir_loop_end(b, loop);
     put(d, lane, kir_get(b, sum));
@@ -108,7 +109,8 @@ static void halve(reducer *d, kir_value *lane, kir_value *count, uint32_t s) {
     kir_builder *b = &d->b;
     kir_value *other = kir_add(b, lane, u32(&d->b, s));
     kir_value *branch = kir_if_begin(b, kir_binary(b, KIR_AND, below(&d->b, lane, u32(&d->b, s)), below(&d->b, other, count)));
-    put(d, lane, combine(d, get(d, lane), get(d, other)));
+    kir_value *own = get(d, lane);
+    put(d, lane, combine(d, own, get(d, other)));
     kir_if_end(b, branch);
 }
 

@@ -39,15 +39,15 @@ typedef struct axpy_kernel_env {
 
 static inline void axpy_kernel_f2(__private axpy_kernel_env *env) {
     (void)env;
-    const uint v0 = env->record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
+    const uint v0 = (uint)get_global_id(0);
+    const uint v1 = env->record.count_0;
+    const bool v2 = v0 < v1;
     const bool v4 = !v2;
     if (v4) {
         return;
     }
     const uint v7 = env->record.first_0;
-    const uint v8 = v7 + v1;
+    const uint v8 = v7 + v0;
     const ulong v9 = (ulong)v8;
     const uint v10 = env->record.input_2;
     const float v11 = as_float(v10);

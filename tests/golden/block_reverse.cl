@@ -18,8 +18,8 @@ typedef struct block_reverse_kernel_record {
     ulong base_0;
     ulong base_1;
     ulong shared_limit_0_reach_4;
-    uint block_dim_1;
     uint block_dim_0;
+    uint block_dim_1;
     uint block_dim_2;
     uint shared_bytes_0;
     uint lanes_0;
@@ -41,31 +41,31 @@ static inline void block_reverse_kernel_f1(__private block_reverse_kernel_env *e
     (void)a0;
     (void)a1;
     (void)a2;
-    const uint v3 = env->record.block_dim_1;
-    const uint v4 = (uint)get_local_id(2);
-    const uint v5 = v4 * v3;
+    const uint v3 = (uint)get_local_id(2);
+    const uint v4 = env->record.block_dim_1;
+    const uint v5 = v3 * v4;
     const uint v6 = (uint)get_local_id(1);
     const uint v7 = v5 + v6;
-    const uint v8 = (uint)get_local_id(0);
-    const uint v9 = env->record.block_dim_0;
-    const uint v10 = v7 * v9;
-    const uint v11 = v10 + v8;
-    const uint v12 = (uint)get_group_id(2);
-    const uint v13 = env->record.box_2;
-    const uint v14 = v13 + v12;
+    const uint v8 = env->record.block_dim_0;
+    const uint v9 = v7 * v8;
+    const uint v10 = (uint)get_local_id(0);
+    const uint v11 = v9 + v10;
+    const uint v12 = env->record.box_2;
+    const uint v13 = (uint)get_group_id(2);
+    const uint v14 = v12 + v13;
     const uint v15 = env->record.grid_dim_1;
-    const uint v16 = (uint)get_group_id(1);
-    const uint v17 = env->record.box_1;
-    const uint v18 = v17 + v16;
+    const uint v16 = env->record.box_1;
+    const uint v17 = (uint)get_group_id(1);
+    const uint v18 = v16 + v17;
     const uint v19 = v14 * v15;
     const uint v20 = v19 + v18;
     const uint v21 = env->record.grid_dim_0;
-    const uint v22 = (uint)get_group_id(0);
-    const uint v23 = env->record.box_0;
-    const uint v24 = v23 + v22;
+    const uint v22 = env->record.box_0;
+    const uint v23 = (uint)get_group_id(0);
+    const uint v24 = v22 + v23;
     const uint v25 = v20 * v21;
     const uint v26 = v25 + v24;
-    const uint v27 = v9 * v3;
+    const uint v27 = v8 * v4;
     const uint v28 = env->record.block_dim_2;
     const uint v29 = v27 * v28;
     const uint v30 = v26 * v29;
@@ -93,10 +93,10 @@ static inline void block_reverse_kernel_f1(__private block_reverse_kernel_env *e
             const ulong v58 = v56 | v57;
             const bool v59 = v32 < v58;
             const uint v61 = *(volatile __global uint *)(env->fault + 16ul);
-            const bool v62 = a2 == v61;
-            const bool v63 = v62 & v59;
-            const bool v64 = a2 < v61;
-            const bool v65 = v64 | v63;
+            const bool v62 = a2 < v61;
+            const bool v63 = a2 == v61;
+            const bool v64 = v63 & v59;
+            const bool v65 = v62 | v64;
             const bool v66 = v49 == 0u;
             const bool v67 = v66 | v65;
             if (v67) {
@@ -135,21 +135,21 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
     uint x15 = 0;
     uint x16 = 0; /* phase */
     uint x17 = 0; /* sync */
-    const uint v0 = record.block_dim_1;
-    const uint v1 = record.block_dim_0;
-    const uint v2 = v1 * v0;
+    const uint v0 = record.block_dim_0;
+    const uint v1 = record.block_dim_1;
+    const uint v2 = v0 * v1;
     const uint v3 = record.block_dim_2;
     const uint v4 = v2 * v3;
     const uint v6 = (uint)(v4 << 2);
-    const uint v8 = record.shared_bytes_0;
-    const uint v9 = v8 + 16u;
+    const uint v7 = record.shared_bytes_0;
+    const uint v9 = v7 + 16u;
     const uint v10 = (uint)get_local_id(2);
-    const uint v11 = v10 * v0;
+    const uint v11 = v10 * v1;
     const uint v12 = (uint)get_local_id(1);
     const uint v13 = v11 + v12;
-    const uint v14 = (uint)get_local_id(0);
-    const uint v15 = v13 * v1;
-    const uint v16 = v15 + v14;
+    const uint v14 = v13 * v0;
+    const uint v15 = (uint)get_local_id(0);
+    const uint v16 = v14 + v15;
     const uint v17 = (uint)(v16 << 2);
     x13 = v17;
     for (;;) {
@@ -166,19 +166,19 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
     const uint v31 = record.lanes_0;
     const ulong v32 = (ulong)v31;
-    const uint v33 = (uint)get_group_id(2);
-    const uint v34 = record.box_2;
-    const uint v35 = v34 + v33;
+    const uint v33 = record.box_2;
+    const uint v34 = (uint)get_group_id(2);
+    const uint v35 = v33 + v34;
     const uint v36 = record.grid_dim_1;
-    const uint v37 = (uint)get_group_id(1);
-    const uint v38 = record.box_1;
-    const uint v39 = v38 + v37;
+    const uint v37 = record.box_1;
+    const uint v38 = (uint)get_group_id(1);
+    const uint v39 = v37 + v38;
     const uint v40 = v35 * v36;
     const uint v41 = v40 + v39;
     const uint v42 = record.grid_dim_0;
-    const uint v43 = (uint)get_group_id(0);
-    const uint v44 = record.box_0;
-    const uint v45 = v44 + v43;
+    const uint v43 = record.box_0;
+    const uint v44 = (uint)get_group_id(0);
+    const uint v45 = v43 + v44;
     const uint v46 = v41 * v42;
     const uint v47 = v46 + v45;
     const uint v48 = v47 * v4;
@@ -202,8 +202,8 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
         if (v64) {
             const uint v66 = x16;
             block_reverse_kernel_f1(env, 0u, v56, v66);
-            const uint v69 = x17;
-            const uint v70 = v69 + 1u;
+            const uint v68 = x17;
+            const uint v70 = v68 + 1u;
             *(volatile __local uint *)(group) = v70;
             x14 = true;
         }
@@ -213,7 +213,7 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
     }
     const uint v75 = x15;
     /* shl.u32 r5, r252, r250 */
-    const ulong v76 = (ulong)v14 << 2;
+    const ulong v76 = (ulong)v15 << 2;
     /* sts.i32 [shared + r5], r10 */
     const ulong v77 = (ulong)(uint)v76;
     const ulong v78 = record.shared_limit_0_reach_4;
@@ -239,8 +239,8 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
         }
     }
     /* bar.sync 0 */
-    const uint v98 = x17;
-    const uint v99 = v98 + 1u;
+    const uint v97 = x17;
+    const uint v99 = v97 + 1u;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
     const uint v101 = *(volatile __local uint *)(group);
     const uint v102 = v101 - 1u;
@@ -255,9 +255,9 @@ __kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fau
         return;
     }
     /* sub.u32 r7, r254, r6 */
-    const uint v111 = v1 - 1u;
+    const uint v111 = v0 - 1u;
     /* sub.u32 r7, r7, r252 */
-    const uint v112 = v111 - v14;
+    const uint v112 = v111 - v15;
     /* shl.u32 r7, r7, r250 */
     const uint v113 = (uint)(v112 << 2);
     /* lds.i32 r11, [shared + r7] */

@@ -43,15 +43,15 @@ typedef struct center_0_kernel_env {
 
 static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
     (void)env;
-    const uint v0 = env->record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
+    const uint v0 = (uint)get_global_id(0);
+    const uint v1 = env->record.count_0;
+    const bool v2 = v0 < v1;
     const bool v4 = !v2;
     if (v4) {
         return;
     }
     const uint v7 = env->record.first_0;
-    const uint v8 = v7 + v1;
+    const uint v8 = v7 + v0;
     const ulong v9 = (ulong)v8;
     const uint v10 = env->record.input_3;
     const float v11 = as_float(v10);
@@ -172,8 +172,8 @@ typedef struct reduce_add_f32_kernel_record {
     ulong input_2;
     ulong base_0;
     ulong base_1;
-    uint block_dim_1;
     uint block_dim_0;
+    uint block_dim_1;
     uint block_dim_2;
     uint shared_bytes_0;
     uint lanes_0;
@@ -209,25 +209,25 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
     float x19 = 0;
     float x20 = 0;
     float x21 = 0;
-    const uint v0 = record.block_dim_1;
-    const uint v1 = record.block_dim_0;
-    const uint v2 = v1 * v0;
+    const uint v0 = record.block_dim_0;
+    const uint v1 = record.block_dim_1;
+    const uint v2 = v0 * v1;
     const uint v3 = record.block_dim_2;
     const uint v4 = v2 * v3;
     const uint v6 = (uint)(v4 << 2);
-    const uint v8 = record.shared_bytes_0;
+    const uint v7 = record.shared_bytes_0;
     const uint v9 = (uint)get_local_id(2);
-    const uint v10 = v9 * v0;
+    const uint v10 = v9 * v1;
     const uint v11 = (uint)get_local_id(1);
     const uint v12 = v10 + v11;
-    const uint v13 = (uint)get_local_id(0);
-    const uint v14 = v12 * v1;
-    const uint v15 = v14 + v13;
+    const uint v13 = v12 * v0;
+    const uint v14 = (uint)get_local_id(0);
+    const uint v15 = v13 + v14;
     const uint v16 = (uint)(v15 << 2);
     x3 = v16;
     for (;;) {
         const uint v19 = x3;
-        const bool v20 = v19 < v8;
+        const bool v20 = v19 < v7;
         const bool v22 = !v20;
         if (v22) {
             break;
@@ -239,19 +239,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
     const uint v29 = record.lanes_0;
     const ulong v30 = (ulong)v29;
-    const uint v31 = (uint)get_group_id(2);
-    const uint v32 = record.box_2;
-    const uint v33 = v32 + v31;
+    const uint v31 = record.box_2;
+    const uint v32 = (uint)get_group_id(2);
+    const uint v33 = v31 + v32;
     const uint v34 = record.grid_dim_1;
-    const uint v35 = (uint)get_group_id(1);
-    const uint v36 = record.box_1;
-    const uint v37 = v36 + v35;
+    const uint v35 = record.box_1;
+    const uint v36 = (uint)get_group_id(1);
+    const uint v37 = v35 + v36;
     const uint v38 = v33 * v34;
     const uint v39 = v38 + v37;
     const uint v40 = record.grid_dim_0;
-    const uint v41 = (uint)get_group_id(0);
-    const uint v42 = record.box_0;
-    const uint v43 = v42 + v41;
+    const uint v41 = record.box_0;
+    const uint v42 = (uint)get_group_id(0);
+    const uint v43 = v41 + v42;
     const uint v44 = v39 * v40;
     const uint v45 = v44 + v43;
     const uint v46 = v45 * v4;
@@ -269,11 +269,11 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
     const bool v59 = v58 < 4096ul;
     const ulong v60 = v59 ? v58 : 4096ul;
     const uint v61 = (uint)v60;
-    const bool v62 = v13 < v61;
+    const bool v62 = v14 < v61;
     if (v62) {
-        const ulong v65 = (ulong)v13;
-        const ulong v66 = v57 + v65;
-        const ulong v67 = v66 * 4ul;
+        const ulong v64 = (ulong)v14;
+        const ulong v65 = v57 + v64;
+        const ulong v67 = v65 * 4ul;
         x5 = 0.0f;
         const bool v70 = x4;
         const bool v71 = !v70;
@@ -283,7 +283,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
         }
         const float v75 = x5;
         x0 = v75;
-        const uint v78 = v13 + 128u;
+        const uint v78 = v14 + 128u;
         x1 = v78;
         x2 = v67;
         if (v71) {
@@ -294,32 +294,32 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
                 if (v85) {
                     break;
                 }
-                const ulong v89 = x2;
-                const ulong v90 = v89 + 512ul;
+                const ulong v88 = x2;
+                const ulong v90 = v88 + 512ul;
                 x2 = v90;
-                const float v92 = *(__global const float *)(s0 + v90);
-                const float v93 = x0;
-                const float v94 = v93 + v92;
+                const float v92 = x0;
+                const float v93 = *(__global const float *)(s0 + v90);
+                const float v94 = v92 + v93;
                 x0 = v94;
                 const uint v96 = v83 + 128u;
                 x1 = v96;
             }
         }
         const float v98 = x0;
-        const ulong v99 = v65 * 4ul;
+        const ulong v99 = v64 * 4ul;
         const uint v100 = (uint)v99;
         if (v71) {
             *(__local float *)(group + v100) = v98;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v106 = v13 + 64u;
-    const bool v107 = v106 < v61;
-    const bool v108 = v13 < 64u;
-    const bool v109 = v108 & v107;
+    const uint v106 = v14 + 64u;
+    const bool v107 = v14 < 64u;
+    const bool v108 = v106 < v61;
+    const bool v109 = v107 & v108;
     if (v109) {
-        const ulong v112 = (ulong)v106;
-        const ulong v113 = v112 * 4ul;
+        const ulong v111 = (ulong)v14;
+        const ulong v113 = v111 * 4ul;
         const uint v114 = (uint)v113;
         x8 = 0.0f;
         const bool v117 = x4;
@@ -329,7 +329,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x8 = v120;
         }
         const float v122 = x8;
-        const ulong v123 = (ulong)v13;
+        const ulong v123 = (ulong)v106;
         const ulong v124 = v123 * 4ul;
         const uint v125 = (uint)v124;
         x9 = 0.0f;
@@ -338,19 +338,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x9 = v128;
         }
         const float v130 = x9;
-        const float v131 = v130 + v122;
+        const float v131 = v122 + v130;
         if (v118) {
-            *(__local float *)(group + v125) = v131;
+            *(__local float *)(group + v114) = v131;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v136 = v13 + 32u;
-    const bool v137 = v136 < v61;
-    const bool v138 = v13 < 32u;
-    const bool v139 = v138 & v137;
+    const uint v136 = v14 + 32u;
+    const bool v137 = v14 < 32u;
+    const bool v138 = v136 < v61;
+    const bool v139 = v137 & v138;
     if (v139) {
-        const ulong v142 = (ulong)v136;
-        const ulong v143 = v142 * 4ul;
+        const ulong v141 = (ulong)v14;
+        const ulong v143 = v141 * 4ul;
         const uint v144 = (uint)v143;
         x10 = 0.0f;
         const bool v147 = x4;
@@ -360,7 +360,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x10 = v150;
         }
         const float v152 = x10;
-        const ulong v153 = (ulong)v13;
+        const ulong v153 = (ulong)v136;
         const ulong v154 = v153 * 4ul;
         const uint v155 = (uint)v154;
         x11 = 0.0f;
@@ -369,19 +369,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x11 = v158;
         }
         const float v160 = x11;
-        const float v161 = v160 + v152;
+        const float v161 = v152 + v160;
         if (v148) {
-            *(__local float *)(group + v155) = v161;
+            *(__local float *)(group + v144) = v161;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v166 = v13 + 16u;
-    const bool v167 = v166 < v61;
-    const bool v168 = v13 < 16u;
-    const bool v169 = v168 & v167;
+    const uint v166 = v14 + 16u;
+    const bool v167 = v14 < 16u;
+    const bool v168 = v166 < v61;
+    const bool v169 = v167 & v168;
     if (v169) {
-        const ulong v172 = (ulong)v166;
-        const ulong v173 = v172 * 4ul;
+        const ulong v171 = (ulong)v14;
+        const ulong v173 = v171 * 4ul;
         const uint v174 = (uint)v173;
         x12 = 0.0f;
         const bool v177 = x4;
@@ -391,7 +391,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x12 = v180;
         }
         const float v182 = x12;
-        const ulong v183 = (ulong)v13;
+        const ulong v183 = (ulong)v166;
         const ulong v184 = v183 * 4ul;
         const uint v185 = (uint)v184;
         x13 = 0.0f;
@@ -400,19 +400,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x13 = v188;
         }
         const float v190 = x13;
-        const float v191 = v190 + v182;
+        const float v191 = v182 + v190;
         if (v178) {
-            *(__local float *)(group + v185) = v191;
+            *(__local float *)(group + v174) = v191;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v196 = v13 + 8u;
-    const bool v197 = v196 < v61;
-    const bool v198 = v13 < 8u;
-    const bool v199 = v198 & v197;
+    const uint v196 = v14 + 8u;
+    const bool v197 = v14 < 8u;
+    const bool v198 = v196 < v61;
+    const bool v199 = v197 & v198;
     if (v199) {
-        const ulong v202 = (ulong)v196;
-        const ulong v203 = v202 * 4ul;
+        const ulong v201 = (ulong)v14;
+        const ulong v203 = v201 * 4ul;
         const uint v204 = (uint)v203;
         x14 = 0.0f;
         const bool v207 = x4;
@@ -422,7 +422,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x14 = v210;
         }
         const float v212 = x14;
-        const ulong v213 = (ulong)v13;
+        const ulong v213 = (ulong)v196;
         const ulong v214 = v213 * 4ul;
         const uint v215 = (uint)v214;
         x15 = 0.0f;
@@ -431,19 +431,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x15 = v218;
         }
         const float v220 = x15;
-        const float v221 = v220 + v212;
+        const float v221 = v212 + v220;
         if (v208) {
-            *(__local float *)(group + v215) = v221;
+            *(__local float *)(group + v204) = v221;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v226 = v13 + 4u;
-    const bool v227 = v226 < v61;
-    const bool v228 = v13 < 4u;
-    const bool v229 = v228 & v227;
+    const uint v226 = v14 + 4u;
+    const bool v227 = v14 < 4u;
+    const bool v228 = v226 < v61;
+    const bool v229 = v227 & v228;
     if (v229) {
-        const ulong v232 = (ulong)v226;
-        const ulong v233 = v232 * 4ul;
+        const ulong v231 = (ulong)v14;
+        const ulong v233 = v231 * 4ul;
         const uint v234 = (uint)v233;
         x16 = 0.0f;
         const bool v237 = x4;
@@ -453,7 +453,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x16 = v240;
         }
         const float v242 = x16;
-        const ulong v243 = (ulong)v13;
+        const ulong v243 = (ulong)v226;
         const ulong v244 = v243 * 4ul;
         const uint v245 = (uint)v244;
         x17 = 0.0f;
@@ -462,19 +462,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x17 = v248;
         }
         const float v250 = x17;
-        const float v251 = v250 + v242;
+        const float v251 = v242 + v250;
         if (v238) {
-            *(__local float *)(group + v245) = v251;
+            *(__local float *)(group + v234) = v251;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v255 = v13 + 2u;
-    const bool v256 = v255 < v61;
-    const bool v257 = v13 < 2u;
-    const bool v258 = v257 & v256;
+    const uint v255 = v14 + 2u;
+    const bool v256 = v14 < 2u;
+    const bool v257 = v255 < v61;
+    const bool v258 = v256 & v257;
     if (v258) {
-        const ulong v261 = (ulong)v255;
-        const ulong v262 = v261 * 4ul;
+        const ulong v260 = (ulong)v14;
+        const ulong v262 = v260 * 4ul;
         const uint v263 = (uint)v262;
         x18 = 0.0f;
         const bool v266 = x4;
@@ -484,7 +484,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x18 = v269;
         }
         const float v271 = x18;
-        const ulong v272 = (ulong)v13;
+        const ulong v272 = (ulong)v255;
         const ulong v273 = v272 * 4ul;
         const uint v274 = (uint)v273;
         x19 = 0.0f;
@@ -493,19 +493,19 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x19 = v277;
         }
         const float v279 = x19;
-        const float v280 = v279 + v271;
+        const float v280 = v271 + v279;
         if (v267) {
-            *(__local float *)(group + v274) = v280;
+            *(__local float *)(group + v263) = v280;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v284 = v13 + 1u;
-    const bool v285 = v284 < v61;
-    const bool v286 = v13 < 1u;
-    const bool v287 = v286 & v285;
+    const uint v284 = v14 + 1u;
+    const bool v285 = v14 < 1u;
+    const bool v286 = v284 < v61;
+    const bool v287 = v285 & v286;
     if (v287) {
-        const ulong v290 = (ulong)v284;
-        const ulong v291 = v290 * 4ul;
+        const ulong v289 = (ulong)v14;
+        const ulong v291 = v289 * 4ul;
         const uint v292 = (uint)v291;
         x20 = 0.0f;
         const bool v295 = x4;
@@ -515,7 +515,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x20 = v298;
         }
         const float v300 = x20;
-        const ulong v301 = (ulong)v13;
+        const ulong v301 = (ulong)v284;
         const ulong v302 = v301 * 4ul;
         const uint v303 = (uint)v302;
         x21 = 0.0f;
@@ -524,9 +524,9 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
             x21 = v306;
         }
         const float v308 = x21;
-        const float v309 = v308 + v300;
+        const float v309 = v300 + v308;
         if (v296) {
-            *(__local float *)(group + v303) = v309;
+            *(__local float *)(group + v292) = v309;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
@@ -534,10 +534,10 @@ __kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uch
     if (v313) {
         return;
     }
-    const bool v316 = v13 == 0u;
+    const bool v316 = v14 == 0u;
     if (v316) {
-        const ulong v319 = (ulong)v13;
-        const ulong v320 = v319 * 4ul;
+        const ulong v318 = (ulong)v14;
+        const ulong v320 = v318 * 4ul;
         const uint v321 = (uint)v320;
         const float v322 = *(__local float *)(group + v321);
         const ulong v323 = v55 * 4ul;

@@ -44,8 +44,8 @@ static inline uint collatz_kernel_f2(__private collatz_kernel_env *env, uint a0)
     const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
     const bool v3 = v1 == 0u;
     if (v3) {
-        const uint v5 = env->record.fuel_0;
-        const bool v7 = a0 < v5;
+        const uint v6 = env->record.fuel_0;
+        const bool v7 = a0 < v6;
         if (v7) {
             return 0u;
         }
@@ -59,15 +59,15 @@ static inline void collatz_kernel_f3(__private collatz_kernel_env *env) {
     ulong x6 = 0; /* r10 */
     uint x11 = 0; /* r20 */
     bool x20 = 0; /* left */
-    const uint v0 = env->record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
+    const uint v0 = (uint)get_global_id(0);
+    const uint v1 = env->record.count_0;
+    const bool v2 = v0 < v1;
     const bool v4 = !v2;
     if (v4) {
         return;
     }
     const uint v7 = env->record.first_0;
-    const uint v8 = v7 + v1;
+    const uint v8 = v7 + v0;
     const ulong v9 = (ulong)v8;
     const ulong v10 = env->record.input_2;
     /* setgeu.u64 p0, r255, r4 */

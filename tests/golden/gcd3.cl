@@ -56,8 +56,8 @@ static inline uint gcd3_kernel_f3(__private gcd3_kernel_env *env, uint a0) {
     const uint v1 = *(volatile __global uint *)(env->fault + 56ul);
     const bool v3 = v1 == 0u;
     if (v3) {
-        const uint v5 = env->record.fuel_0;
-        const bool v7 = a0 < v5;
+        const uint v6 = env->record.fuel_0;
+        const bool v7 = a0 < v6;
         if (v7) {
             return 0u;
         }
@@ -73,8 +73,8 @@ static inline void gcd3_kernel_f1(__private gcd3_kernel_env *env) {
     for (;;) {
         x17 = true;
         for (;;) {
-            const uint v6 = env->x18;
-            const uint v7 = v6 + 1u;
+            const uint v5 = env->x18;
+            const uint v7 = v5 + 1u;
             env->x18 = v7;
             const uint v10 = v7 & 1023u;
             const bool v11 = v10 == 0u;
@@ -121,15 +121,15 @@ static inline void gcd3_kernel_f1(__private gcd3_kernel_env *env) {
 
 static inline void gcd3_kernel_f4(__private gcd3_kernel_env *env) {
     (void)env;
-    const uint v0 = env->record.count_0;
-    const uint v1 = (uint)get_global_id(0);
-    const bool v2 = v1 < v0;
+    const uint v0 = (uint)get_global_id(0);
+    const uint v1 = env->record.count_0;
+    const bool v2 = v0 < v1;
     const bool v4 = !v2;
     if (v4) {
         return;
     }
     const uint v7 = env->record.first_0;
-    const uint v8 = v7 + v1;
+    const uint v8 = v7 + v0;
     const ulong v9 = (ulong)v8;
     const ulong v10 = env->record.input_4;
     /* setgeu.u64 p0, r255, r4 */

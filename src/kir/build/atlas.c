@@ -200,8 +200,10 @@ static void map_packed(build *x, uint32_t inst) {
     kir_value *cls = build_below(x, packed_class(x, packed), HG_CLASS_COUNT, 1, CLASS_TEXT), *low = build_resize(b, HG_TYPE_U32, packed);
     kir_value *page = by(&x->b, KIR_AND, shift_by(&x->b, KIR_LSHR, low, 8), 255), *byte = by(&x->b, KIR_AND, low, 255);
     kir_value *values[] = {page, byte}, *good = by(&x->b, KIR_CMP_ULT, page, HG_CLASS_PAGES);
-    if (kir_type_bits(type) > 8)
-        build_fault(x, kir_not(b, good), KIR_FAULT_ALIGN, 1, coordinates_text(x, HG_CLASS_PAGES, HG_CLASS_PAGE_BYTES), 2, values);
+    if (kir_type_bits(type) > 8) {
+        const char *text = coordinates_text(x, HG_CLASS_PAGES, HG_CLASS_PAGE_BYTES);
+        build_fault(x, kir_not(b, good), KIR_FAULT_ALIGN, 1, text, 2, values);
+    }
     set(x, inst, HG_TYPE_U64, place(x, HG_TYPE_U32, cls, page, byte, HG_CLASS_PAGES * HG_CLASS_PAGE_BYTES, HG_CLASS_PAGE_BYTES));
 }
 

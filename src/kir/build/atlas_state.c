@@ -15,9 +15,7 @@
 enum { WORDS = HG_RESONANCE_WORDS, EXPONENT = 0x7FF };
 
 static kir_value *bit(kir_builder *b, kir_value *c) { return kir_select(b, c, u32(b, 1), u32(b, 0)); }
-static kir_value *index_of(kir_builder *b, kir_value *row, uint32_t length, kir_value *i) {
-    return kir_add(b, by(b, KIR_MUL, row, length), i);
-}
+#define index_of(b, row, length, i) kir_add(b, by(b, KIR_MUL, row, length), i)
 
 /* An element of plan memory: byte disp + index · size. index: u32. */
 static kir_value *memory(kir_builder *b, kir_op op, kir_plan_memory which, uint8_t type, int64_t disp, kir_value *index, uint8_t count,
@@ -175,7 +173,8 @@ typedef struct pending {
 
 static pending begin_words(build *x, kir_builder *b, kir_function *f, const parts *p) {
     static const char *const names[] = {"word0", "word1", "word2"};
-    pending w = {.at = kir_var_create(x->module, f, HG_TYPE_U32, 0, "at"), .carry = kir_var_create(x->module, f, HG_TYPE_U32, 0, "carry")};
+    pending w = {.at = kir_var_create(x->module, f, HG_TYPE_U32, 0, "at")};
+    w.carry = kir_var_create(x->module, f, HG_TYPE_U32, 0, "carry");
     for (int i = 0; i < 3; i++) w.word[i] = kir_var_create(x->module, f, HG_TYPE_U32, 0, names[i]);
     if (!w.at || !w.carry || !w.word[0] || !w.word[1] || !w.word[2]) {
         b->failed = true;
@@ -214,7 +213,8 @@ static kir_function *add_shared(build *x) {
     kir_function *f = build_helper(x, "res.add", KIR_VOID, 3, types, &b, &fresh);
     if (!fresh) return f;
     kir_value *cls = kir_param(&b, 0);
-    parts p = take_apart(&b, kir_param(&b, 1), kir_param(&b, 2));
+    kir_value *low = kir_param(&b, 1), *high = kir_param(&b, 2);
+    parts p = take_apart(&b, low, high);
     kir_value *special = kir_if_begin(&b, p.special);
     (void)state_atomic(&b, KIR_ATOMIC_OR, HG_STATE_PENDING_FLAGS, cls, 1, &p.flag);
     kir_return(&b, NULL);
@@ -247,7 +247,8 @@ static kir_function *add_own(build *x) {
     kir_function *f = build_helper(x, "res.own", KIR_VOID, 3, types, &b, &fresh);
     if (!fresh) return f;
     kir_value *row = kir_param(&b, 0);
-    parts p = take_apart(&b, kir_param(&b, 1), kir_param(&b, 2));
+    kir_value *low = kir_param(&b, 1), *high = kir_param(&b, 2);
+    parts p = take_apart(&b, low, high);
     kir_value *special = kir_if_begin(&b, p.special);
     kir_array_set(&b, x->atlas.own_flags, row, kir_binary(&b, KIR_OR, kir_array_get(&b, x->atlas.own_flags, row), p.flag));
     kir_return(&b, NULL);
@@ -369,7 +370,8 @@ static kir_function *round_function(build *x) {
     bool fresh;
     kir_function *f = build_helper(x, "res.round", HG_TYPE_U64, x->atlas.own ? 2 : 1, types, &b, &fresh);
     if (!fresh) return f;
-    rounding r = {.x = x, .b = &b, .row = kir_param(&b, 0), .own = x->atlas.own ? kir_param(&b, 1) : NULL};
+    rounding r = {.x = x, .b = &b, .row = kir_param(&b, 0)};
+    if (x->atlas.own) r.own = kir_param(&b, 1);
     r.t = kir_var_create(x->module, f, HG_TYPE_U32, WORDS + 2, "sum");
     r.carry = kir_var_create(x->module, f, HG_TYPE_U32, 0, "carry");
     r.top = kir_var_create(x->module, f, HG_TYPE_U32, 0, "top");
@@ -413,7 +415,8 @@ static void accumulate(build *x, uint32_t inst) {
     hg_type type = (hg_type)x->types[x->program->insts[inst].operands + 1];
     kir_value *value = kir_cvt(b, HG_TYPE_F64, type, build_get(x, o[1].reg, kir_type_of(type)));
     kir_value *bits = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, value), *cls = class_of(x, inst, 2);
-    kir_value *args[] = {cls, build_resize(b, HG_TYPE_U32, bits), build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32))};
+    kir_value *low = build_resize(b, HG_TYPE_U32, bits), *high = build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32));
+    kir_value *args[] = {cls, low, high};
     (void)call(x, add_shared(x), 3, args);
     if (!x->atlas.own) { /* nobody reads it */
         build_set(x, o[0].reg, kir_const(b, HG_TYPE_F64, 0));
@@ -438,7 +441,8 @@ static void test_sum(build *x, uint32_t inst) {
         build_set_pred(x, o[0].reg, kir_const(b, KIR_BOOL, 0));
         return;
     }
-    kir_value *args[] = {u32(b, HG_RESONANCE_TOTAL), x->atlas.own ? u32(b, x->atlas.rows - 1u) : NULL};
+    kir_value *args[2] = {u32(b, HG_RESONANCE_TOTAL)};
+    if (x->atlas.own) args[1] = u32(b, x->atlas.rows - 1u);
     kir_value *sum = call(x, round_function(x), x->atlas.own ? 2 : 1, args);
     build_set_pred(x, o[0].reg, by(b, KIR_CMP_ULT, by(b, KIR_AND, sum, INT64_MAX), eps));
 }

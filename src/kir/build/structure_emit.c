@@ -88,7 +88,8 @@ static void jump(emitter *e, int32_t target, int32_t to) {
     case TO_LEAVE: kir_exit(e->b); return;
     default: break;
     }
-    kir_set(e->b, skip_variable(e, target), kir_const(e->b, KIR_BOOL, 1));
+    kir_var *skip = skip_variable(e, target);
+    kir_set(e->b, skip, kir_const(e->b, KIR_BOOL, 1));
     pending *p = hg_vec_push(&e->jumps);
     if (p)
         *p = (pending){target, 0};

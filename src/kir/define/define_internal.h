@@ -56,7 +56,7 @@ static inline kir_value *real_of(kir_builder *b, kir_value *bits) {
 static inline kir_value *int_and(kir_builder *b, kir_value *x, uint64_t mask) {
     return kir_binary(b, KIR_AND, x, kir_const(b, x->type, mask));
 }
-static inline kir_value *int_or(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
+#define int_or(b, x, y) kir_binary(b, KIR_OR, x, y)
 static inline kir_value *int_shl(kir_builder *b, kir_value *x, uint32_t n) {
     return kir_binary(b, KIR_SHL, x, kir_const(b, HG_TYPE_U32, n));
 }

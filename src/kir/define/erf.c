@@ -21,7 +21,8 @@ static dw reciprocal(const real *k, num a) {
 
 /* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n; power = 2^n or the least normal. square = a²/2. */
 static dw normal_tail(const real *k, num a, dw square, num *n, num *power) {
-    exp_parts e = exp_core(k, neg(k, square.h), neg(k, square.l));
+    num high = neg(k, square.h), low = neg(k, square.l);
+    exp_parts e = exp_core(k, high, low);
     dw r = reciprocal(k, a);
     dw u = dw_mul(k, two_sum(k, a, cst(k, -TAIL_K)), r);
     const double *c = CONSTANT(k, tail_s);
@@ -44,7 +45,8 @@ kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
     dw square = two_prod(&k, limited, limited);
     dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), square, &n, &p);
     p = scaled(&k, p, 2.0);
-    dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
+    num subtracted = neg(&k, mul(&k, tail.h, p));
+    dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);
     num large = add(&k, one.h, sub(&k, one.l, mul(&k, tail.l, p)));
     large = real_with_sign(b, magnitude(&k, large), arg[0]);
     return sel(&k, lt(&k, a, cst(&k, 0.875)), small, large);
@@ -57,11 +59,12 @@ kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
     num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
     dw square = two_prod(&k, a, a);
     num p; /* beside 1 any tiny number will do */
-    dw tail = normal_tail(&k, a, (dw){scaled(&k, square.h, 0.5), scaled(&k, square.l, 0.5)}, &n, &p);
+    dw tail = normal_tail(&k, a, dw_scaled(&k, square, 0.5), &n, &p);
     num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
-    dw one = fast_two_sum(&k, cst(&k, 1.0), neg(&k, mul(&k, tail.h, p)));
+    num subtracted = neg(&k, mul(&k, tail.h, p));
+    dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);
     one.l = sub(&k, one.l, mul(&k, tail.l, p));
-    dw phi = {sel(&k, negative, tail.h, one.h), sel(&k, negative, tail.l, one.l)};
+    dw phi = dw_sel(&k, negative, tail, one);
     dw y = two_prod(&k, x, phi.h);
     num r = add(&k, y.h, add(&k, y.l, mul(&k, x, phi.l)));
     r = scale2(&k, r, sel(&k, negative, n, zero));

@@ -44,7 +44,7 @@ static dw sigmoid_parts(const real *k, num x, num *n) {
     num one = cst(k, 1.0);
     dw d = fast_two_sum(k, one, mul(k, e.e.h, p));
     d.l = add(k, d.l, mul(k, e.e.l, p));
-    dw top = {sel(k, negative, e.e.h, one), sel(k, negative, e.e.l, cst(k, 0.0))};
+    dw top = dw_sel(k, negative, e.e, (dw){one, cst(k, 0.0)});
     *n = sel(k, negative, e.n, kir_const(k->b, e.n->type, 0));
     return dw_div(k, top, d);
 }
@@ -77,7 +77,8 @@ kir_value *define_tanh(kir_builder *b, hg_type type, kir_value *const *arg) {
     dw x = fast_two_sum(&k, one, neg(&k, p));
     dw y = two_sum(&k, x.h, neg(&k, mul(&k, p, e.r)));
     dw top = fast_two_sum(&k, y.h, sub(&k, add(&k, x.l, y.l), mul(&k, p, e.w)));
-    dw d = fast_two_sum(&k, cst(&k, 2.0), neg(&k, top.h));
+    num subtracted = neg(&k, top.h);
+    dw d = fast_two_sum(&k, cst(&k, 2.0), subtracted);
     d.l = sub(&k, d.l, top.l);
     dw q = dw_div(&k, top, d);
     num r = real_with_sign(b, magnitude(&k, add(&k, q.h, q.l)), arg[0]);

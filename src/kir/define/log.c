@@ -103,7 +103,8 @@ kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     log_parts p = log_quick(&k, arg[0]);
     dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e)));
-    dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, table_dw(&k, CONSTANT(&k, log10_2)));
+    dw factor = table_dw(&k, CONSTANT(&k, log10_2));
+    dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, factor);
     dw s = fast_two_sum(&k, e.h, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, add(&k, e.l, g.l))));
 }

@@ -3,6 +3,16 @@
 #include "kir/builder.h"
 #include <string.h>
 
+dw dw_sel(const real *k, num c, dw x, dw y) {
+    num h = sel(k, c, x.h, y.h);
+    return (dw){h, sel(k, c, x.l, y.l)};
+}
+
+dw dw_scaled(const real *k, dw x, double by) {
+    num h = scaled(k, x.h, by);
+    return (dw){h, scaled(k, x.l, by)};
+}
+
 dw two_sum(const real *k, num x, num y) {
     num s = add(k, x, y), t = sub(k, s, x);
     num left = sub(k, x, sub(k, s, t));
@@ -56,8 +66,8 @@ num horner(const real *k, const double *coefficients, size_t count, num x) {
 num pow2(const real *k, num n) { return real_of(k->b, int_shl(k->b, int_add(k->b, n, k->wide ? 1023 : 127), k->wide ? 52 : 23)); }
 
 rounded round_near(const real *k, num x) {
-    num big = cst(k, k->wide ? 0x1.8p52 : 0x1.8p23), s = add(k, x, big);
-    return (rounded){sub(k, s, big), kir_sub(k->b, bits_of(k->b, s), bits_of(k->b, big))};
+    num big = cst(k, k->wide ? 0x1.8p52 : 0x1.8p23), s = add(k, x, big), near = sub(k, s, big);
+    return (rounded){near, kir_sub(k->b, bits_of(k->b, s), bits_of(k->b, big))};
 }
 
 num pow2_at_least(const real *k, num n) {

@@ -19,16 +19,16 @@ typedef struct dw {
 
 static inline real real_begin(kir_builder *b, hg_type type) { return (real){b, (uint8_t)type, type == HG_TYPE_F64}; }
 static inline num cst(const real *k, double value) { return real_const(k->b, k->type, value); }
-static inline num add(const real *k, num x, num y) { return kir_binary(k->b, KIR_FADD, x, y); }
-static inline num sub(const real *k, num x, num y) { return kir_binary(k->b, KIR_FSUB, x, y); }
-static inline num mul(const real *k, num x, num y) { return kir_binary(k->b, KIR_FMUL, x, y); }
-static inline num quotient(const real *k, num x, num y) { return kir_binary(k->b, KIR_FDIV, x, y); }
+#define add(k, x, y) kir_binary((k)->b, KIR_FADD, x, y)
+#define sub(k, x, y) kir_binary((k)->b, KIR_FSUB, x, y)
+#define mul(k, x, y) kir_binary((k)->b, KIR_FMUL, x, y)
+#define quotient(k, x, y) kir_binary((k)->b, KIR_FDIV, x, y)
 static inline num scaled(const real *k, num x, double by) { return mul(k, x, cst(k, by)); }
-static inline num lt(const real *k, num x, num y) { return kir_binary(k->b, KIR_FCMP_LT, x, y); }
-static inline num eq(const real *k, num x, num y) { return kir_binary(k->b, KIR_FCMP_EQ, x, y); }
-static inline num both(const real *k, num x, num y) { return kir_binary(k->b, KIR_AND, x, y); }
-static inline num either(const real *k, num x, num y) { return kir_binary(k->b, KIR_OR, x, y); }
-static inline num sel(const real *k, num c, num x, num y) { return kir_select(k->b, c, x, y); }
+#define lt(k, x, y) kir_binary((k)->b, KIR_FCMP_LT, x, y)
+#define eq(k, x, y) kir_binary((k)->b, KIR_FCMP_EQ, x, y)
+#define both(k, x, y) kir_binary((k)->b, KIR_AND, x, y)
+#define either(k, x, y) kir_binary((k)->b, KIR_OR, x, y)
+#define sel(k, c, x, y) kir_select((k)->b, c, x, y)
 static inline num neg(const real *k, num x) { return real_neg(k->b, x); }
 static inline num magnitude(const real *k, num x) { return real_abs(k->b, x); }
 /* By the sign bit; through a float, as vectors of 64 bits without SSE4.2 have no integer order. */
@@ -37,6 +37,8 @@ static inline num is_negative(const real *k, num x) { return lt(k, real_with_sig
 static inline num at_least(const real *k, num x, double low) { return sel(k, lt(k, x, cst(k, low)), cst(k, low), x); }
 static inline num at_most(const real *k, num x, double high) { return sel(k, lt(k, cst(k, high), x), cst(k, high), x); }
 
+dw dw_sel(const real *k, num c, dw x, dw y); /* c ? x : y */
+dw dw_scaled(const real *k, dw x, double by);
 dw two_sum(const real *k, num x, num y);
 dw fast_two_sum(const real *k, num x, num y); /* |x| >= |y|, or x = 0 */
 dw two_prod(const real *k, num x, num y);

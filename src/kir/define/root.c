@@ -43,8 +43,8 @@ static dw atan_quotient(const real *k, num n, num d, num *upper) {
     *upper = lt(k, scaled(k, d, k->wide ? 0x1.a827999fcef32p-2 : 0x1.a827ap-2), n);
     dw difference = two_sum(k, n, neg(k, d)), total = two_sum(k, d, n);
     num zero = cst(k, 0.0);
-    dw top = {sel(k, *upper, difference.h, n), sel(k, *upper, difference.l, zero)};
-    dw bottom = {sel(k, *upper, total.h, d), sel(k, *upper, total.l, zero)};
+    dw top = dw_sel(k, *upper, difference, (dw){n, zero});
+    dw bottom = dw_sel(k, *upper, total, (dw){d, zero});
     dw t = dw_div(k, top, bottom);
     t = fast_two_sum(k, t.h, t.l);
     num z = mul(k, t.h, t.h);
@@ -66,7 +66,8 @@ kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
     count = sel(&k, swap, sub(&k, cst(&k, 2.0), count), count);
     count = sel(&k, left, sub(&k, cst(&k, 4.0), count), count);
     num flip = kir_binary(b, KIR_XOR, swap, left);
-    t = (dw){sel(&k, flip, neg(&k, t.h), t.h), sel(&k, flip, neg(&k, t.l), t.l)};
+    t.h = sel(&k, flip, neg(&k, t.h), t.h);
+    t.l = sel(&k, flip, neg(&k, t.l), t.l);
     const double *quarter = CONSTANT(&k, quarter_pi);
     dw base = two_prod(&k, count, cst(&k, quarter[0]));
     dw s = two_sum(&k, base.h, t.h);

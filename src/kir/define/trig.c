@@ -23,12 +23,14 @@ static reduced reduce_small(const real *k, num x) {
     dw s, u;
     num low;
     if (k->wide) {
-        s = two_sum(k, sub(k, x, scaled(k, n, c[0])), neg(k, scaled(k, n, c[1])));
+        num rest = sub(k, x, scaled(k, n, c[0]));
+        s = two_sum(k, rest, neg(k, scaled(k, n, c[1])));
         u = two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
         low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
     } else {
         dw p = two_prod(k, n, cst(k, c[0])), p1 = two_prod(k, n, cst(k, c[1]));
-        s = two_sum(k, sub(k, x, p.h), neg(k, p.l));
+        num rest = sub(k, x, p.h);
+        s = two_sum(k, rest, neg(k, p.l));
         u = two_sum(k, s.h, neg(k, p1.h));
         low = sub(k, add(k, s.l, u.l), add(k, p1.l, scaled(k, n, c[2])));
     }
@@ -104,7 +106,7 @@ static reduced reduce_large(const real *k, num x) {
     out.q = k->wide ? q : kir_convert(b, KIR_TRUNC, HG_TYPE_U32, q);
     high = kir_sub(b, high, int_shl(b, q, 62));
     dw f = k->wide ? fraction_f64(k, high, low) : fraction_f32(k, high);
-    f = (dw){scaled(k, f.h, 0x1p-62), scaled(k, f.l, 0x1p-62)};
+    f = dw_scaled(k, f, 0x1p-62);
     dw half_pi = table_dw(k, k->wide ? half_pi_dw_f64 : half_pi_f32);
     out.r = dw_mul(k, f, half_pi);
     return out;
@@ -168,7 +170,8 @@ kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg) {
     reduced x = reduce(&k, arg[0]);
     dw s, c;
     sin_cos(&k, x.r, &s, &c);
-    num cosine = add(&k, c.h, c.l), r = blend(&k, odd_mask(&k, x.q), cosine, add(&k, s.h, s.l));
+    num cosine = add(&k, c.h, c.l), sine = add(&k, s.h, s.l);
+    num r = blend(&k, odd_mask(&k, x.q), cosine, sine);
     return ends(&k, arg[0], turn(&k, r, x.q, arg[0]), true);
 }
 
@@ -177,7 +180,8 @@ kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg) {
     reduced x = reduce(&k, arg[0]);
     dw s, c;
     sin_cos(&k, x.r, &s, &c);
-    num sine = add(&k, s.h, s.l), r = blend(&k, odd_mask(&k, x.q), sine, add(&k, c.h, c.l));
+    num sine = add(&k, s.h, s.l), cosine = add(&k, c.h, c.l);
+    num r = blend(&k, odd_mask(&k, x.q), sine, cosine);
     return ends(&k, arg[0], turn(&k, r, int_add(b, x.q, 1), NULL), false);
 }
 
@@ -189,6 +193,6 @@ kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
     num odd = odd_mask(&k, x.q), top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
     dw bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
     dw q = dw_div(&k, (dw){blend(&k, odd, c.h, s.h), top_l}, bottom);
-    num r = turn(&k, add(&k, q.h, q.l), int_shl(b, x.q, 1), arg[0]);
+    num tangent = add(&k, q.h, q.l), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
     return ends(&k, arg[0], r, true);
 }

@@ -75,7 +75,8 @@ static void place_shared(device *d, kir_builder *b, access *a, bool write, devic
         a->offset = d->layout->shared_reserved ? by(b, KIR_ADD, low, d->layout->shared_reserved) : low;
         return;
     }
-    device_wide start = dwide_mul32(d, b, device_block_number(d, b), device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0));
+    device_wide block = device_block_number(d, b);
+    device_wide start = dwide_mul32(d, b, block, device_field32(d, b, KIR_FIELD_SHARED_BYTES, 0));
     a->place = device_slot_place(d, device_slot(d, KIR_SLOT_SHARED, 0), write);
     a->offset = doffset(d, dwide_add(d, b, start, offset));
 }
@@ -109,15 +110,9 @@ static void fixed(device *d, kir_builder *b, access *a) {
 enum { OPEN_GOOD, OPEN_BAD_HANDLE, OPEN_OUTSIDE };
 enum { OPEN_BUFFER, OPEN_POOL, OPEN_FLAT };
 
-static device_wide get_wide(device *d, kir_builder *b, kir_var *const v[2]) {
-    return (device_wide){kir_get(b, v[0]), d->i64 ? NULL : kir_get(b, v[1])};
-}
 static void set_wide(kir_builder *b, kir_var *const v[2], device_wide x) {
     kir_set(b, v[0], x.l);
     if (x.h) kir_set(b, v[1], x.h);
-}
-static device_wide select_wide(kir_builder *b, kir_value *c, device_wide x, device_wide y) {
-    return (device_wide){kir_select(b, c, x.l, y.l), x.h ? kir_select(b, c, x.h, y.h) : NULL};
 }
 
 static kir_value *table_word(device *d, kir_builder *b, kir_value *entry, uint32_t word) {
@@ -141,7 +136,7 @@ static void found(device *d, kir_builder *b, const sought *s) {
     device_wide base = table_wide(d, b, s->entry, KIR_ENTRY_BASE), size = table_wide(d, b, s->entry, KIR_ENTRY_SIZE);
     kir_value *number = by(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE), *start = by(b, KIR_MUL, number, CLASS_BYTES);
     base = dwide_add(d, b, base, dwide_of_u32(d, b, kir_select(b, s->is_class, start, u32(b, 0))));
-    size = select_wide(b, s->is_class, dwide(d, b, CLASS_BYTES), size);
+    size = dwide_select(b, s->is_class, dwide(d, b, CLASS_BYTES), size);
     set_wide(b, d->open_base, base);
     set_wide(b, d->open_size, size);
     if (!d->options->target.addressed) kir_set(b, d->open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
@@ -200,7 +195,7 @@ static device_wide exact(device *d, kir_builder *b, device_wide index, int64_t d
     if (disp == 0) return index;
     device_wide sum = plus(d, b, index, disp);
     kir_value *lost = disp > 0 ? dwide_below(d, b, sum, index) : dwide_below(d, b, index, dwide(d, b, 0 - (uint64_t)disp));
-    return select_wide(b, lost, dwide(d, b, UINT64_MAX), sum);
+    return dwide_select(b, lost, dwide(d, b, UINT64_MAX), sum);
 }
 
 static void split_flat(device *d, kir_builder *b, access *a) {
@@ -212,7 +207,8 @@ static void split_flat(device *d, kir_builder *b, access *a) {
         return;
     }
     if (!a->v->u.mem.has_index) a->index = (device_wide){f.l, by(b, KIR_AND, f.h, (1u << (FLAT_BITS - 32)) - 1)};
-    a->handle = (device_wide){by(b, KIR_AND, shift_by(b, KIR_LSHR, f.h, FLAT_BITS - 32), HANDLE_INDEX), by(b, KIR_AND, f.h, 0x80000000)};
+    a->handle.l = by(b, KIR_AND, shift_by(b, KIR_LSHR, f.h, FLAT_BITS - 32), HANDLE_INDEX);
+    a->handle.h = by(b, KIR_AND, f.h, 0x80000000);
 }
 
 static void open(device *d, kir_builder *b, access *a) {
@@ -228,7 +224,7 @@ static void open(device *d, kir_builder *b, access *a) {
     kir_value *state = kir_call(b, open_function(d), n, args, NULL);
     if (!v->u.mem.unchecked) a->bad = kir_not(b, is_zero(b, state));
     if (v->op == KIR_CHECK) return;
-    device_wide base = get_wide(d, b, d->open_base);
+    device_wide base = dwide_get(b, d->open_base);
     if (d->options->target.addressed) {
         a->place = (device_place){.kind = DEVICE_ADDRESS, .base = base};
         a->offset = doffset(d, offset);

@@ -6,10 +6,8 @@
 
 static kir_value *each(kir_builder *b, kir_op op, kir_value *x, kir_value *y) { return x ? kir_binary(b, op, x, y) : NULL; }
 static device_wide both(kir_builder *b, kir_op op, device_wide x, device_wide y) {
-    return (device_wide){each(b, op, x.l, y.l), each(b, op, x.h, y.h)};
-}
-static device_wide choose(kir_builder *b, kir_value *c, device_wide x, device_wide y) {
-    return (device_wide){kir_select(b, c, x.l, y.l), x.h ? kir_select(b, c, x.h, y.h) : NULL};
+    kir_value *l = each(b, op, x.l, y.l);
+    return (device_wide){l, each(b, op, x.h, y.h)};
 }
 static kir_value *signed_below(kir_builder *b, device_wide x, device_wide y) {
     if (!x.h) return kir_binary(b, KIR_CMP_SLT, x.l, y.l);
@@ -20,15 +18,15 @@ static kir_value *signed_below(kir_builder *b, device_wide x, device_wide y) {
 static device_wide changed(const device *d, kir_builder *b, kir_atomic op, device_wide old, device_wide x, device_wide y) {
     switch (op) {
     case KIR_ATOMIC_ADD: return dwide_add(d, b, old, x);
-    case KIR_ATOMIC_UMIN: return choose(b, dwide_below(d, b, x, old), x, old);
-    case KIR_ATOMIC_SMIN: return choose(b, signed_below(b, x, old), x, old);
-    case KIR_ATOMIC_UMAX: return choose(b, dwide_below(d, b, old, x), x, old);
-    case KIR_ATOMIC_SMAX: return choose(b, signed_below(b, old, x), x, old);
+    case KIR_ATOMIC_UMIN: return dwide_select(b, dwide_below(d, b, x, old), x, old);
+    case KIR_ATOMIC_SMIN: return dwide_select(b, signed_below(b, x, old), x, old);
+    case KIR_ATOMIC_UMAX: return dwide_select(b, dwide_below(d, b, old, x), x, old);
+    case KIR_ATOMIC_SMAX: return dwide_select(b, signed_below(b, old, x), x, old);
     case KIR_ATOMIC_AND: return both(b, KIR_AND, old, x);
     case KIR_ATOMIC_OR: return both(b, KIR_OR, old, x);
     case KIR_ATOMIC_XOR: return both(b, KIR_XOR, old, x);
     case KIR_ATOMIC_EXCH: return x;
-    default: return choose(b, dwide_equal(d, b, old, x), y, old);
+    default: return dwide_select(b, dwide_equal(d, b, old, x), y, old);
     }
 }
 
@@ -57,7 +55,8 @@ static device_wide read_both(device *d, kir_builder *b, const device_place *at, 
 
 static void write_both(device *d, kir_builder *b, const device_place *at, kir_value *offset, device_wide x) {
     device_raw_store(d, b, at, offset, dwide_low(d, b, x), true);
-    device_raw_store(d, b, at, by(b, KIR_ADD, offset, 4), dwide_high(d, b, x), true);
+    kir_value *next = by(b, KIR_ADD, offset, 4);
+    device_raw_store(d, b, at, next, dwide_high(d, b, x), true);
 }
 
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
@@ -67,7 +66,7 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
     kir_value *lock = lock_offset(d, b, at, offset), *loop = kir_loop_begin(b, true);
-    kir_value *taken = device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_CAS, u32(b, 0), u32(b, 1));
+    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_CAS, open, closed);
     kir_value *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     device_wide old = read_both(d, b, at, offset);

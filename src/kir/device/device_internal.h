@@ -99,6 +99,8 @@ void device_leave_lock(kir_builder *b, kir_value *taken); /* at the end of a loo
 /* ---- wide.c: 64 bits either way ---- */
 device_wide dwide(const device *d, kir_builder *b, uint64_t n);
 device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x);
+device_wide dwide_get(kir_builder *b, kir_var *const vars[2]); /* one variable of u64, or two of u32 */
+device_wide dwide_select(kir_builder *b, kir_value *c, device_wide x, device_wide y);
 kir_value *dwide_low(const device *d, kir_builder *b, device_wide x);  /* u32 */
 kir_value *dwide_high(const device *d, kir_builder *b, device_wide x); /* u32 */
 device_wide dwide_add(const device *d, kir_builder *b, device_wide x, device_wide y);

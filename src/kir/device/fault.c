@@ -91,8 +91,7 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
     if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
     if (d->any_open) {
         device_open_vars(d);
-        device_wide size = {kir_get(b, d->open_size[0]), d->i64 ? NULL : kir_get(b, d->open_size[1])};
-        write_wide(d, b, KIR_FAULT_LIMIT, size);
+        write_wide(d, b, KIR_FAULT_LIMIT, dwide_get(b, d->open_size));
         kir_value *valid = kir_binary(b, KIR_CMP_EQ, kir_get(b, d->open_state), u32(b, 1));
         write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, u32(b, 0), u32(b, 1)));
     }
@@ -115,7 +114,7 @@ static kir_function *record_function(device *d) {
     reject(d, b, a.phase);
     a.lane = device_lane(d, b);
     kir_value *again = kir_loop_begin(b, true);
-    kir_value *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, u32(b, 0), u32(b, 1));
+    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = change_word(d, b, KIR_FAULT_LOCK, KIR_ATOMIC_CAS, open, closed);
     kir_value *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     kir_value *first = kir_if_begin(b, comes_first(d, b, a.lane, a.phase));
@@ -139,13 +138,10 @@ static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const
  * everything had a copy of the record's code at each. */
 static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
     if (!d->recorder) d->recorder = record_function(d);
-    kir_set(b, device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site"), u32(b, site + 1));
+    kir_var *late_site = device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site");
+    kir_set(b, late_site, u32(b, site + 1));
     keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
     if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
-}
-
-static device_wide kept(device *d, kir_builder *b, kir_var *const *vars) {
-    return (device_wide){kir_get(b, vars[0]), d->i64 ? NULL : kir_get(b, vars[1])};
 }
 
 void device_record_late(device *d, kir_module *m) {
@@ -166,8 +162,8 @@ void device_record_late(device *d, kir_module *m) {
     kir_value *happened = kir_if_begin(&b, kir_not(&b, is_zero(&b, site)));
     kir_value *args[16] = {kir_sub(&b, site, u32(&b, 1))};
     uint8_t n = 1;
-    n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_index), args + n));
-    if (d->any_name) n = (uint8_t)(n + dwide_args(kept(d, &b, d->late_name), args + n));
+    n = (uint8_t)(n + dwide_args(dwide_get(&b, d->late_index), args + n));
+    if (d->any_name) n = (uint8_t)(n + dwide_args(dwide_get(&b, d->late_name), args + n));
     kir_call(&b, d->recorder, n, args, NULL);
     kir_if_end(&b, happened);
     d->failed = d->failed || b.failed;
@@ -204,8 +200,12 @@ static void return_nothing(kir_builder *b) {
 void device_stop_lane(device *d, kir_builder *b) {
     device_stop how = device_stop_here(d);
     d->maybe_stopped = d->maybe_stopped || how == DEVICE_BREAK || how == DEVICE_FALL;
-    if (how != DEVICE_EXIT) kir_set(b, device_stopped(d), kir_const(b, KIR_BOOL, 1));
-    if (how == DEVICE_EXIT) kir_exit(b);
+    if (how == DEVICE_EXIT) {
+        kir_exit(b);
+        return;
+    }
+    kir_var *stopped = device_stopped(d);
+    kir_set(b, stopped, kir_const(b, KIR_BOOL, 1));
     if (how == DEVICE_RETURN) return_nothing(b);
     if (how == DEVICE_BREAK) kir_break(b);
 }

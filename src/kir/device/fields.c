@@ -211,6 +211,12 @@ static kir_value *block_index(device *d, kir_builder *b, uint32_t k) {
     return kir_add(b, device_field32(d, b, KIR_FIELD_BOX, k), raw_id(b, kir_device_id_of(KIR_DEVICE_GROUP, k)));
 }
 
+/* x · y + z, y and z u32. */
+static device_wide dwide_mul_add(const device *d, kir_builder *b, device_wide x, kir_value *y, kir_value *z) {
+    device_wide product = dwide_mul32(d, b, x, y);
+    return dwide_add(d, b, product, dwide_of_u32(d, b, z));
+}
+
 /* Below 2^32 when the launch is small, else exact. */
 device_wide device_block_number(device *d, kir_builder *b) {
     device_wide n = {block_index(d, b, 2), NULL};
@@ -220,7 +226,7 @@ device_wide device_block_number(device *d, kir_builder *b) {
         if (d->small)
             n.l = kir_add(b, kir_mul(b, n.l, size), more);
         else
-            n = dwide_add(d, b, dwide_mul32(d, b, n, size), dwide_of_u32(d, b, more));
+            n = dwide_mul_add(d, b, n, size, more);
     }
     return d->small ? dwide_of_u32(d, b, n.l) : n;
 }
@@ -234,11 +240,12 @@ device_wide device_lane(device *d, kir_builder *b) {
     kir_value *inside = d->block ? device_linear(d, b) : raw_id(b, KIR_ID_THREAD);
     if (!d->block) {
         if (d->small) return dwide_of_u32(d, b, kir_add(b, device_field32(d, b, KIR_FIELD_FIRST, 0), inside));
-        return dwide_add(d, b, device_field64(d, b, KIR_FIELD_FIRST, 0), dwide_of_u32(d, b, inside));
+        device_wide first = device_field64(d, b, KIR_FIELD_FIRST, 0);
+        return dwide_add(d, b, first, dwide_of_u32(d, b, inside));
     }
     device_wide block = device_block_number(d, b);
     if (d->small) return dwide_of_u32(d, b, kir_add(b, kir_mul(b, dwide_low(d, b, block), device_block_lanes(d, b)), inside));
-    return dwide_add(d, b, dwide_mul32(d, b, block, device_block_lanes(d, b)), dwide_of_u32(d, b, inside));
+    return dwide_mul_add(d, b, block, device_block_lanes(d, b), inside);
 }
 
 static device_wide make_id(device *d, kir_builder *b, uint32_t id) {

@@ -32,8 +32,9 @@ void device_begin_group(device *d, kir_builder *b) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
         kir_value *first = kir_if_begin(b, is_zero(b, device_linear(d, b)));
-        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), u32(b, 0), true);
-        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), u32(b, 0), true);
+        kir_value *fault = u32(b, DEVICE_FAULT_WORD), *alive = u32(b, DEVICE_ALIVE_WORD), *none = u32(b, 0);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, fault, none, true);
+        device_raw_store(d, b, &DEVICE_GROUP_MEMORY, alive, none, true);
         kir_if_end(b, first);
     } else {
         return;
@@ -49,7 +50,8 @@ static void leave_together(device *d, kir_builder *b, kir_value *when) {
     if (d->function == d->in->functions) {
         kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
     } else {
-        kir_set(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped"), kir_const(b, KIR_BOOL, 1));
+        kir_var *stopped = device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped");
+        kir_set(b, stopped, kir_const(b, KIR_BOOL, 1));
         uint8_t type = b->function ? b->function->result : (uint8_t)KIR_VOID;
         kir_return(b, type == KIR_VOID ? NULL : kir_const(b, type, 0));
     }
@@ -90,7 +92,8 @@ void device_lower_barrier(device *d, const kir_value *v) {
         return;
     }
     synchronise(d, b, v->u.imm);
-    kir_set(b, device_phase(d), kir_add(b, kir_get(b, device_phase(d)), u32(b, 1)));
+    kir_var *phase = device_phase(d);
+    kir_set(b, phase, kir_add(b, kir_get(b, phase), u32(b, 1)));
     /* who faulted before has taken all others along */
     if (kir_in_loops_only(v) && d->function == d->in->functions)
         d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;

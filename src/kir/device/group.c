@@ -17,5 +17,6 @@ kir_var *device_sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32
 
 void device_tell_group(device *d, kir_builder *b) {
     if (!d->ghosts || !d->tell_faults || d->tail) return;
-    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), kir_add(b, kir_get(b, device_sync(d)), u32(b, 1)), true);
+    kir_value *word = u32(b, DEVICE_FAULT_WORD), *sync = kir_get(b, device_sync(d));
+    device_raw_store(d, b, &DEVICE_GROUP_MEMORY, word, kir_add(b, sync, u32(b, 1)), true);
 }

@@ -282,23 +282,27 @@ static void aligned_store(device *d, kir_builder *b, const device_place *at, kir
     } else if (device_is_native(d, at, bytes)) {
         device_raw_store(d, b, at, offset, kir_convert(b, KIR_TRUNC, int_type(bytes), value), false);
     } else {
-        kir_value *bits = bit_offset(b, offset), *low = by(b, KIR_AND, value, mask_of(bytes));
-        merge(d, b, at, word_offset(b, offset), kir_binary(b, KIR_SHL, u32(b, mask_of(bytes)), bits), kir_binary(b, KIR_SHL, low, bits));
+        kir_value *bits = bit_offset(b, offset), *low = by(b, KIR_AND, value, mask_of(bytes)), *word = word_offset(b, offset);
+        kir_value *mask = kir_binary(b, KIR_SHL, u32(b, mask_of(bytes)), bits);
+        merge(d, b, at, word, mask, kir_binary(b, KIR_SHL, low, bits));
     }
 }
 
 static void scatter_bytes(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
-    for (uint32_t i = 0; i < bytes; i++)
-        device_raw_store(d, b, at, byte_at(b, offset, i),
-                         kir_convert(b, KIR_TRUNC, HG_TYPE_U8, i ? shift_by(b, KIR_LSHR, value, 8 * i) : value), false);
+    for (uint32_t i = 0; i < bytes; i++) {
+        kir_value *place = byte_at(b, offset, i), *moved = i ? shift_by(b, KIR_LSHR, value, 8 * i) : value;
+        device_raw_store(d, b, at, place, kir_convert(b, KIR_TRUNC, HG_TYPE_U8, moved), false);
+    }
 }
 
 static void scatter_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *value, uint8_t bytes) {
     kir_value *first = word_offset(b, offset), *bits = bit_offset(b, offset), *mask = u32(b, mask_of(bytes)),
               *low = kir_binary(b, KIR_AND, value, mask);
-    merge(d, b, at, first, kir_binary(b, KIR_SHL, mask, bits), kir_binary(b, KIR_SHL, low, bits));
+    kir_value *here = kir_binary(b, KIR_SHL, mask, bits);
+    merge(d, b, at, first, here, kir_binary(b, KIR_SHL, low, bits));
     kir_value *more = kir_if_begin(b, crosses(b, bits, bytes)), *back = kir_sub(b, u32(b, 32), bits);
-    merge(d, b, at, by(b, KIR_ADD, first, 4), kir_binary(b, KIR_LSHR, mask, back), kir_binary(b, KIR_LSHR, low, back));
+    kir_value *second = by(b, KIR_ADD, first, 4), *there = kir_binary(b, KIR_LSHR, mask, back);
+    merge(d, b, at, second, there, kir_binary(b, KIR_LSHR, low, back));
     kir_if_end(b, more);
 }
 
@@ -340,7 +344,8 @@ static void store_small(device *d, kir_builder *b, const device_place *at, kir_v
 
 static void store_words(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value) {
     store_small(d, b, at, offset, zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, value), 4);
-    store_small(d, b, at, byte_at(b, offset, 4), zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, shift_by(b, KIR_LSHR, value, 32)), 4);
+    kir_value *next = byte_at(b, offset, 4), *high = shift_by(b, KIR_LSHR, value, 32);
+    store_small(d, b, at, next, zeros, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, high), 4);
 }
 
 static void store_double(device *d, kir_builder *b, const device_place *at, kir_value *offset, uint32_t zeros, kir_value *value) {

@@ -5,7 +5,14 @@
 
 device_wide dwide(const device *d, kir_builder *b, uint64_t n) {
     if (d->i64) return (device_wide){kir_const(b, HG_TYPE_U64, n), NULL};
-    return (device_wide){u32(b, n & 0xFFFFFFFF), u32(b, n >> 32)};
+    kir_value *l = u32(b, n & 0xFFFFFFFF);
+    return (device_wide){l, u32(b, n >> 32)};
+}
+
+device_wide dwide_get(kir_builder *b, kir_var *const vars[2]) {
+    device_wide x = {kir_get(b, vars[0]), NULL};
+    if (x.l->type == HG_TYPE_U32) x.h = kir_get(b, vars[1]);
+    return x;
 }
 
 device_wide dwide_of_u32(const device *d, kir_builder *b, kir_value *x) {
@@ -26,6 +33,12 @@ device_wide dwide_add(const device *d, kir_builder *b, device_wide x, device_wid
     return (device_wide){l, kir_add(b, kir_add(b, x.h, y.h), carry)};
 }
 
+device_wide dwide_select(kir_builder *b, kir_value *c, device_wide x, device_wide y) {
+    device_wide r = {kir_select(b, c, x.l, y.l), NULL};
+    if (x.h) r.h = kir_select(b, c, x.h, y.h);
+    return r;
+}
+
 kir_value *dwide_below(const device *d, kir_builder *b, device_wide x, device_wide y) {
     kir_value *low = kir_binary(b, KIR_CMP_ULT, x.l, y.l);
     if (d->i64) return low;
@@ -39,7 +52,8 @@ kir_value *dwide_equal(const device *d, kir_builder *b, device_wide x, device_wi
 
 device_wide dwide_mul32(const device *d, kir_builder *b, device_wide x, kir_value *y) {
     if (d->i64) return (device_wide){kir_mul(b, x.l, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, y)), NULL};
-    return (device_wide){kir_mul(b, x.l, y), kir_add(b, kir_binary(b, KIR_MULHI_U, x.l, y), kir_mul(b, x.h, y))};
+    kir_value *l = kir_mul(b, x.l, y);
+    return (device_wide){l, kir_add(b, kir_binary(b, KIR_MULHI_U, x.l, y), kir_mul(b, x.h, y))};
 }
 
 uint8_t dwide_types(const device *d, uint8_t *types) {

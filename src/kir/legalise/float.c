@@ -20,8 +20,8 @@ static kir_value *as_value(const rewrite_pass *p, kir_builder *b, uint8_t t, kir
     return t == HG_TYPE_F32 || (t == HG_TYPE_F64 && !soft_f64(p)) ? kir_convert(b, KIR_BITCAST, t, r) : r;
 }
 static kir_value *exponent(kir_builder *b, kir_value *x) { return kir_binary(b, KIR_AND, x, u32(b, 0x7F800000)); }
-static kir_value *both(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_AND, x, y); }
-static kir_value *either(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
+#define both(b, x, y) kir_binary(b, KIR_AND, x, y)
+#define either(b, x, y) kir_binary(b, KIR_OR, x, y)
 
 /* An F32 operation on a target that flushes: the target's own result unless an operand is subnormal, or the result vanished (or
  * would) though it need not be zero; then the integer function. A function with one rarely taken branch. */

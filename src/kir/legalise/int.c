@@ -49,11 +49,30 @@ static pair call_pair(rewrite_pass *p, kir_builder *b, kir_function *f, uint8_t 
 
 /* ---- arithmetic of pairs ---- */
 
-static pair pair_const(kir_builder *b, uint64_t n) { return (pair){u32(b, n & 0xFFFFFFFF), u32(b, n >> 32)}; }
-static pair pair_select(kir_builder *b, kir_value *c, pair x, pair y) {
-    return (pair){kir_select(b, c, x.l, y.l), kir_select(b, c, x.h, y.h)};
+static pair pair_const(kir_builder *b, uint64_t n) {
+    kir_value *l = u32(b, n & 0xFFFFFFFF);
+    return (pair){l, u32(b, n >> 32)};
 }
-static pair pair_each(kir_builder *b, kir_op o, pair x, pair y) { return (pair){kir_binary(b, o, x.l, y.l), kir_binary(b, o, x.h, y.h)}; }
+static pair pair_param(kir_builder *b, uint8_t first) {
+    kir_value *l = kir_param(b, first);
+    return (pair){l, kir_param(b, (uint8_t)(first + 1))};
+}
+static pair pair_get(kir_builder *b, kir_var *const *v) {
+    kir_value *l = kir_get(b, v[0]);
+    return (pair){l, kir_get(b, v[1])};
+}
+static pair pair_select(kir_builder *b, kir_value *c, pair x, pair y) {
+    kir_value *l = kir_select(b, c, x.l, y.l);
+    return (pair){l, kir_select(b, c, x.h, y.h)};
+}
+static pair pair_each(kir_builder *b, kir_op o, pair x, pair y) {
+    kir_value *l = kir_binary(b, o, x.l, y.l);
+    return (pair){l, kir_binary(b, o, x.h, y.h)};
+}
+static pair pair_product(kir_builder *b, kir_value *x, kir_value *y) { /* of two u32 */
+    kir_value *l = kir_mul(b, x, y);
+    return (pair){l, kir_binary(b, KIR_MULHI_U, x, y)};
+}
 static pair pair_add(kir_builder *b, pair x, pair y) {
     kir_value *l = kir_add(b, x.l, y.l), *carry = bit(b, below(b, l, x.l));
     return (pair){l, kir_add(b, kir_add(b, x.h, y.h), carry)};
@@ -66,7 +85,8 @@ static pair pair_negate_if(kir_builder *b, kir_value *c, pair x) { return pair_s
 static pair pair_mul(kir_builder *b, pair x, pair y) {
     kir_value *h = kir_binary(b, KIR_MULHI_U, x.l, y.l);
     h = kir_add(b, h, kir_mul(b, x.l, y.h));
-    return (pair){kir_mul(b, x.l, y.l), kir_add(b, h, kir_mul(b, x.h, y.l))};
+    kir_value *l = kir_mul(b, x.l, y.l);
+    return (pair){l, kir_add(b, h, kir_mul(b, x.h, y.l))};
 }
 static kir_value *pair_equal(kir_builder *b, pair x, pair y) {
     pair d = pair_each(b, KIR_XOR, x, y);
@@ -116,8 +136,8 @@ static kir_function *mulhi(rewrite_pass *p) {
     kir_builder *b = &f.b;
     f.function->pure = false; /* sets the variable "high" */
     kir_value *x0 = kir_param(b, 0), *x1 = kir_param(b, 1), *y0 = kir_param(b, 2), *y1 = kir_param(b, 3), *none = u32(b, 0);
-    pair a = {kir_binary(b, KIR_MULHI_U, x0, y0), none}, c = {kir_mul(b, x0, y1), kir_binary(b, KIR_MULHI_U, x0, y1)};
-    pair d = {kir_mul(b, x1, y0), kir_binary(b, KIR_MULHI_U, x1, y0)}, e = {kir_mul(b, x1, y1), kir_binary(b, KIR_MULHI_U, x1, y1)};
+    pair a = {kir_binary(b, KIR_MULHI_U, x0, y0), none}, c = pair_product(b, x0, y1);
+    pair d = pair_product(b, x1, y0), e = pair_product(b, x1, y1);
     pair middle = pair_add(b, a, c); /* no overflow: (2^32-1)² + 2^32 - 1 < 2^64 */
     pair low = pair_add(b, (pair){middle.l, none}, (pair){d.l, none});
     pair high = pair_add(b, e, (pair){middle.h, none});
@@ -133,7 +153,7 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     if (!f.fresh) return f.function;
     kir_builder *b = &f.b;
     f.function->pure = false;
-    pair x = {kir_param(b, 0), kir_param(b, 1)}, y = {kir_param(b, 2), kir_param(b, 3)};
+    pair x = pair_param(b, 0), y = pair_param(b, 2);
     kir_var *v[5];
     for (int i = 0; i < 5; i++) v[i] = kir_var_create(p->out, f.function, HG_TYPE_U32, 0, NULL);
     kir_set(b, v[0], kir_binary(b, rest ? KIR_UREM : KIR_UDIV, x.l, y.l));
@@ -147,7 +167,7 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     kir_if_end(b, done);
     n = kir_sub(b, n, u32(b, 1));
     kir_set(b, v[4], n);
-    pair r = {kir_get(b, v[2]), kir_get(b, v[3])}, q = {kir_get(b, v[0]), kir_get(b, v[1])};
+    pair r = pair_get(b, v + 2), q = pair_get(b, v);
     kir_value *out = by(b, KIR_LSHR, r.h, 31), *in = by(b, KIR_AND, pair_shift(b, KIR_LSHR, x, n).l, 1);
     r = pair_shift_by(b, KIR_SHL, r, 1);
     r.l = kir_binary(b, KIR_OR, r.l, in);
@@ -160,12 +180,12 @@ static kir_function *divide(rewrite_pass *p, bool rest) {
     kir_set(b, v[3], r.h);
     kir_loop_end(b, loop);
     kir_value *valid = kir_not(b, is_zero(b, kir_binary(b, KIR_OR, y.l, y.h)));
-    pair result = {kir_get(b, v[rest ? 2 : 0]), kir_get(b, v[rest ? 3 : 1])};
+    pair result = pair_get(b, rest ? v + 2 : v);
     result = pair_select(b, valid, result, pair_const(b, 0));
     kir_set(b, v[0], result.l);
     kir_set(b, v[1], result.h);
     kir_if_end(b, large);
-    return_pair(p, b, (pair){kir_get(b, v[0]), kir_get(b, v[1])});
+    return_pair(p, b, pair_get(b, v));
     rewrite_helper_end(p, &f);
     return f.function;
 }
@@ -175,7 +195,7 @@ static kir_function *signed_divide(rewrite_pass *p, bool rest) {
     if (!f.fresh) return f.function;
     kir_builder *b = &f.b;
     f.function->pure = false;
-    pair x = {kir_param(b, 0), kir_param(b, 1)}, y = {kir_param(b, 2), kir_param(b, 3)};
+    pair x = pair_param(b, 0), y = pair_param(b, 2);
     kir_value *nx = kir_binary(b, KIR_CMP_SLT, x.h, u32(b, 0)), *ny = kir_binary(b, KIR_CMP_SLT, y.h, u32(b, 0));
     x = pair_negate_if(b, nx, x);
     y = pair_negate_if(b, ny, y);
@@ -211,7 +231,11 @@ static bool lower_pair(rewrite_pass *p, const kir_value *v) {
         else
             set_pair(p, v, pair_shift(b, o, x, y.l));
         return true;
-    case KIR_CLZ: set_pair(p, v, (pair){pair_clz(b, x), u32(b, 0)}); return true;
+    case KIR_CLZ: {
+        kir_value *zeros = pair_clz(b, x);
+        set_pair(p, v, (pair){zeros, u32(b, 0)});
+        return true;
+    }
     case KIR_CMP_EQ: rewrite_set(p, v, pair_equal(b, x, y)); return true;
     case KIR_CMP_ULT:
     case KIR_CMP_SLT: rewrite_set(p, v, pair_below(b, x, y, o == KIR_CMP_SLT)); return true;

@@ -42,21 +42,21 @@ static kir_function *finish(rewrite_pass *p, soft *s, kir_value *result) {
 static kir_value *num(soft *s, uint64_t n) { return kir_const(s->b, s->c, n); }
 static kir_value *u32(soft *s, uint32_t n) { return kir_const(s->b, HG_TYPE_U32, n); }
 static kir_value *amount(soft *s, kir_value *n) { return n->type == HG_TYPE_U32 ? n : kir_convert(s->b, KIR_TRUNC, HG_TYPE_U32, n); }
-static kir_value *op(soft *s, kir_op o, kir_value *x, kir_value *y) { return kir_binary(s->b, o, x, y); }
-static kir_value *and_of(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_AND, x, y); }
-static kir_value *or_of(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_OR, x, y); }
-static kir_value *add(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_ADD, x, y); }
-static kir_value *sub(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_SUB, x, y); }
-static kir_value *shr(soft *s, kir_value *x, kir_value *n) { return op(s, KIR_LSHR, x, amount(s, n)); }
-static kir_value *shl(soft *s, kir_value *x, kir_value *n) { return op(s, KIR_SHL, x, amount(s, n)); }
+#define op(s, o, x, y) kir_binary((s)->b, o, x, y)
+#define and_of(s, x, y) op(s, KIR_AND, x, y)
+#define or_of(s, x, y) op(s, KIR_OR, x, y)
+#define add(s, x, y) op(s, KIR_ADD, x, y)
+#define sub(s, x, y) op(s, KIR_SUB, x, y)
+#define shr(s, x, n) op(s, KIR_LSHR, x, amount(s, n))
+#define shl(s, x, n) op(s, KIR_SHL, x, amount(s, n))
 static kir_value *shr_by(soft *s, kir_value *x, uint32_t n) { return op(s, KIR_LSHR, x, u32(s, n)); }
 static kir_value *shl_by(soft *s, kir_value *x, uint32_t n) { return op(s, KIR_SHL, x, u32(s, n)); }
-static kir_value *below(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_CMP_ULT, x, y); }
-static kir_value *less(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_CMP_SLT, x, y); }
-static kir_value *equal(soft *s, kir_value *x, kir_value *y) { return op(s, KIR_CMP_EQ, x, y); }
+#define below(s, x, y) op(s, KIR_CMP_ULT, x, y)
+#define less(s, x, y) op(s, KIR_CMP_SLT, x, y)
+#define equal(s, x, y) op(s, KIR_CMP_EQ, x, y)
 static kir_value *is_zero(soft *s, kir_value *x) { return equal(s, x, kir_const(s->b, x->type, 0)); }
 static kir_value *not_of(soft *s, kir_value *x) { return kir_not(s->b, x); }
-static kir_value *pick(soft *s, kir_value *c, kir_value *x, kir_value *y) { return kir_select(s->b, c, x, y); }
+#define pick(s, c, x, y) kir_select((s)->b, c, x, y)
 static kir_value *flag(soft *s, kir_value *c) { return pick(s, c, num(s, 1), num(s, 0)); }
 static uint64_t sign_mask(const soft *s) { return UINT64_C(1) << (s->bits - 1); }
 static uint64_t infinity_bits(const soft *s) { return (uint64_t)(2 * s->bias + 1) << s->fraction; }
@@ -115,7 +115,7 @@ static kir_function *add_sub(rewrite_pass *p, uint8_t real, bool minus) {
     kir_value *sum = pick(s, same, add(s, big, small), sub(s, big, small));
     kir_value *zeros = kir_unary(s->b, KIR_CLZ, sum);
     e = sub(s, add(s, e, num(s, 1)), zeros);
-    kir_value *r = round_pack(s, pick(s, swap, b.sign, a.sign), e, shl(s, sum, zeros));
+    kir_value *sign = pick(s, swap, b.sign, a.sign), *r = round_pack(s, sign, e, shl(s, sum, zeros));
     r = pick(s, is_zero(s, sum), and_of(s, a.sign, b.sign), r);
     r = pick(s, b.zero, pick(s, a.zero, r, x), r); /* exact, and the distance above means nothing */
     r = pick(s, a.zero, pick(s, b.zero, r, y), r);
@@ -197,7 +197,8 @@ static kir_function *square_root(rewrite_pass *p, uint8_t real) {
     kir_for_end(s->b, &i);
     m = or_of(s, shl_by(s, kir_get(s->b, root), s->bits - count), flag(s, not_of(s, is_zero(s, kir_get(s->b, rest)))));
     kir_value *half = op(s, KIR_ASHR, e, u32(s, 1));
-    r = round_pack(s, num(s, 0), add(s, half, num(s, s->bias)), m);
+    e = add(s, half, num(s, s->bias));
+    r = round_pack(s, num(s, 0), e, m);
     kir_value *negative = not_of(s, is_zero(s, a.sign));
     r = pick(s, or_of(s, a.zero, and_of(s, a.infinite, not_of(s, negative))), x, r);
     kir_value *bad = or_of(s, a.nan, and_of(s, negative, not_of(s, a.zero)));
@@ -209,7 +210,10 @@ static kir_function *square_root(rewrite_pass *p, uint8_t real) {
 typedef struct pair {
     kir_value *h, *l;
 } pair;
-static pair pick_pair(soft *s, kir_value *c, pair x, pair y) { return (pair){pick(s, c, x.h, y.h), pick(s, c, x.l, y.l)}; }
+static pair pick_pair(soft *s, kir_value *c, pair x, pair y) {
+    kir_value *h = pick(s, c, x.h, y.h);
+    return (pair){h, pick(s, c, x.l, y.l)};
+}
 static pair add_pair(soft *s, pair x, pair y) {
     kir_value *l = add(s, x.l, y.l);
     return (pair){add(s, add(s, x.h, y.h), flag(s, below(s, l, x.l))), l};
@@ -225,7 +229,7 @@ static kir_value *below_pair(soft *s, pair x, pair y) {
 static pair jam_pair(soft *s, pair x, kir_value *n) {
     kir_value *width = num(s, s->bits), *far = not_of(s, below(s, n, width));
     kir_value *lost = and_of(s, far, not_of(s, is_zero(s, x.l)));
-    pair y = {pick(s, far, num(s, 0), x.h), pick(s, far, x.h, x.l)};
+    pair y = pick_pair(s, far, (pair){num(s, 0), x.h}, x);
     kir_value *k = pick(s, far, sub(s, n, width), n), *most = num(s, s->bits - 1);
     k = pick(s, below(s, k, most), k, most);
     kir_value *none = is_zero(s, k), *back = sub(s, width, k);
@@ -243,8 +247,9 @@ static kir_function *fused(rewrite_pass *p, uint8_t real) {
     unpacked a = unpack(s, kir_param(s->b, 0)), b = unpack(s, kir_param(s->b, 1)), c = unpack(s, z);
     kir_value *sign = op(s, KIR_XOR, a.sign, b.sign), *no_product = or_of(s, a.zero, b.zero);
     kir_value *high = op(s, KIR_MULHI_U, a.m, b.m), *low = op(s, KIR_MUL, a.m, b.m);
-    pair x = {shr_by(s, high, 1), or_of(s, shr_by(s, low, 1), shl_by(s, high, s->bits - 1))};
-    pair y = {shr_by(s, c.m, 1), num(s, 0)};
+    kir_value *top = shr_by(s, high, 1), *addend = shr_by(s, c.m, 1); /* the bit of headroom */
+    pair x = {top, or_of(s, shr_by(s, low, 1), shl_by(s, high, s->bits - 1))};
+    pair y = {addend, num(s, 0)};
     /* a zero takes no part in the alignment */
     kir_value *ex = sub(s, add(s, a.e, b.e), num(s, s->bias - 1));
     ex = pick(s, no_product, c.e, ex);
@@ -253,12 +258,12 @@ static kir_function *fused(rewrite_pass *p, uint8_t real) {
     x = pick_pair(s, addend_first, jam_pair(s, x, sub(s, ey, ex)), x);
     y = pick_pair(s, addend_first, y, jam_pair(s, y, sub(s, ex, ey)));
     kir_value *same = equal(s, sign, c.sign), *flip = below_pair(s, x, y);
-    pair sum = add_pair(s, x, y), difference = pick_pair(s, flip, sub_pair(s, y, x), sub_pair(s, x, y));
+    pair sum = add_pair(s, x, y), plain = sub_pair(s, x, y), difference = pick_pair(s, flip, sub_pair(s, y, x), plain);
     sum = pick_pair(s, same, sum, difference);
     kir_value *result_sign = pick(s, and_of(s, flip, not_of(s, same)), c.sign, sign);
     /* the highest bit to the top of the upper carrier */
     kir_value *no_high = is_zero(s, sum.h), *width = num(s, s->bits);
-    pair up = {pick(s, no_high, sum.l, sum.h), pick(s, no_high, num(s, 0), sum.l)};
+    pair up = pick_pair(s, no_high, (pair){sum.l, num(s, 0)}, sum);
     kir_value *zeros = kir_unary(s->b, KIR_CLZ, up.h), *none = is_zero(s, zeros);
     kir_value *from_low = pick(s, none, num(s, 0), shr(s, up.l, sub(s, width, zeros)));
     kir_value *rest = flag(s, not_of(s, is_zero(s, shl(s, up.l, zeros))));

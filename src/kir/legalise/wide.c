@@ -72,7 +72,8 @@ static void call_binary(rewrite_pass *p, const kir_value *v, kir_op op) {
 }
 
 static void fill_from(rewrite_pass *p, kir_var *r, uint8_t type, uint32_t from, kir_value *value) {
-    kir_call(&p->b, wide_fill(p, type), 2, (kir_value *[]){u32(&p->b, from), value}, &r);
+    kir_value *args[] = {u32(&p->b, from), value};
+    kir_call(&p->b, wide_fill(p, type), 2, args, &r);
 }
 
 /* A constant: few limbs are set one by one over a fill, many come from a table. */

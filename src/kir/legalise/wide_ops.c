@@ -40,10 +40,16 @@ static kir_function *end(rewrite_pass *p, wf *f) {
 
 static kir_value *limb(wf *f, uint64_t n) { return kir_const(&f->h.b, f->limb, n); }
 static kir_value *bit(wf *f, kir_value *condition) { return kir_select(&f->h.b, condition, limb(f, 1), limb(f, 0)); }
-static kir_value *or_of(kir_builder *b, kir_value *x, kir_value *y) { return kir_binary(b, KIR_OR, x, y); }
+#define or_of(b, x, y) kir_binary(b, KIR_OR, x, y)
 static kir_var *local(wf *f, uint8_t type, const char *name) { return kir_var_create(f->h.b.module, f->h.function, type, 0, name); }
 static kir_var *local_array(wf *f, const char *name) { return kir_var_create(f->h.b.module, f->h.function, f->limb, f->n, name); }
 static kir_value *at(wf *f, kir_var *array, kir_value *i) { return kir_array_get(&f->h.b, array, i); }
+
+/* array[from …] = value. */
+static void fill_from(rewrite_pass *p, wf *f, uint8_t type, uint32_t from, kir_value *value, kir_var *array) {
+    kir_value *args[] = {u32(f->b, from), value};
+    kir_call(f->b, wide_fill(p, type), 2, args, &array);
+}
 
 /* r = a + b or a - b. */
 static kir_function *add_sub(rewrite_pass *p, uint8_t type, bool sub) {
@@ -75,7 +81,7 @@ static kir_function *bitwise(rewrite_pass *p, uint8_t type, kir_op op) {
 static kir_function *multiply(rewrite_pass *p, uint8_t type) {
     BEGIN("mul", KIR_VOID, 0, NULL, 3);
     kir_var *carry = local(f, f->limb, "carry");
-    kir_call(b, wide_fill(p, type), 2, (kir_value *[]){u32(b, 0), limb(f, 0)}, f->a);
+    fill_from(p, f, type, 0, limb(f, 0), f->a[0]);
     kir_for i = kir_for_begin(b, u32(b, f->n));
     kir_value *x = at(f, f->a[1], i.i);
     kir_set(b, carry, limb(f, 0));
@@ -282,9 +288,9 @@ static kir_function *divide(rewrite_pass *p, uint8_t type) {
             *v = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n + 1, "v");
     kir_var *left = local(f, HG_TYPE_U32, "left");
     uint32_t width = kir_type_bits(type), half = f->bits / 2, log = half == 32 ? 5 : 4;
-    kir_value *zero[] = {u32(b, 0), limb(f, 0)}, *one = u32(b, 1), *round = u32(b, half - 1);
-    kir_call(b, wide_fill(p, type), 2, zero, &quotient);
-    kir_call(b, wide_fill(p, type), 2, zero, &rest);
+    kir_value *zero = limb(f, 0), *one = u32(b, 1), *round = u32(b, half - 1);
+    fill_from(p, f, type, 0, zero, quotient);
+    fill_from(p, f, type, 0, zero, rest);
     kir_value *zeros = kir_call(b, count_zeros(p, type), 0, NULL, &divisor);
     kir_value *valid = kir_if_begin(b, below(b, zeros, u32(b, width)));
     kir_value *bits = kir_sub(b, u32(b, width), zeros), *count = kir_binary(b, KIR_LSHR, kir_add(b, bits, round), u32(b, log));
@@ -388,7 +394,7 @@ static kir_function *resize(rewrite_pass *p, kir_op op, uint8_t type, uint8_t fr
     if (kept < f->n) {
         kir_value *fill = limb(f, 0);
         if (op == KIR_SEXT) fill = kir_binary(b, KIR_ASHR, at(f, source, u32(b, n - 1)), u32(b, f->bits - 1));
-        kir_call(b, wide_fill(p, type), 2, (kir_value *[]){u32(b, kept), fill}, f->a);
+        fill_from(p, f, type, kept, fill, f->a[0]);
     }
     return end(p, f);
 }
@@ -466,13 +472,13 @@ static kir_function *from_float(rewrite_pass *p, kir_op op, uint8_t type, uint8_
     kir_value *small = below(b, exponent, u32(b, bias)), *wrong_sign = is_signed ? NULL : negative;
     kir_value *nothing = or_of(b, nan, small);
     if (wrong_sign) nothing = or_of(b, nothing, wrong_sign);
-    kir_value *zero[] = {u32(b, 0), limb(f, 0)};
-    kir_call(b, wide_fill(p, type), 2, zero, f->a);
+    kir_value *zero = limb(f, 0);
+    fill_from(p, f, type, 0, zero, f->a[0]);
     kir_value *any = kir_if_begin(b, kir_not(b, nothing));
     kir_value *e = kir_sub(b, exponent, u32(b, bias)); /* |x| is in [2^e, 2^(e+1)) */
     kir_value *fits = kir_if_begin(b, kir_binary(b, KIR_AND, below(b, e, u32(b, room)), kir_not(b, special)));
     kir_var *m = local_array(f, "m"), *s = local_array(f, "s");
-    kir_call(b, wide_fill(p, type), 2, zero, &m);
+    fill_from(p, f, type, 0, zero, m);
     kir_value *significand = or_of(b, low, kir_const(b, HG_TYPE_U64, UINT64_C(1) << fraction));
     kir_value *down = below(b, e, u32(b, fraction));
     kir_value *right = kir_select(b, down, kir_sub(b, u32(b, fraction), e), u32(b, 0));
@@ -484,7 +490,7 @@ static kir_function *from_float(rewrite_pass *p, kir_op op, uint8_t type, uint8_
     kir_if_else(b, fits);
     kir_value *ones = kir_sub(b, limb(f, 0), limb(f, 1));
     if (is_signed) ones = kir_select(b, negative, limb(f, 0), ones);
-    kir_call(b, wide_fill(p, type), 2, (kir_value *[]){u32(b, 0), ones}, f->a);
+    fill_from(p, f, type, 0, ones, f->a[0]);
     if (is_signed) kir_array_set(b, f->a[0], u32(b, f->n - 1), kir_binary(b, KIR_XOR, ones, limb(f, UINT64_C(1) << (f->bits - 1))));
     kir_if_end(b, fits);
     kir_if_end(b, any);
