@@ -7,8 +7,7 @@ a difference of texts, and a commit that changes the set says why.
 The set has every emitter of src/emit/emitters.def (`hologram emit --list`), for each of the devices that its row names; of a binary one
 the words in hexadecimal.
 
-The order of independent operations follows the compiler that built the library (C leaves the order of arguments open), so the set holds
-for builds with gcc, which is what the continuous run uses.
+The set holds for every compiler that builds the library: C's open order of arguments decides nothing (tools/evaluation-order).
 """
 import difflib
 import json

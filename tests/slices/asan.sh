@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unit tests, conformance and differential under AddressSanitizer and UBSan.
+# Unit tests, conformance, differential and the golden texts under AddressSanitizer and UBSan, built with clang.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
 build asan

@@ -47,8 +47,9 @@ static kir_value *at(wf *f, kir_var *array, kir_value *i) { return kir_array_get
 
 /* array[from …] = value. */
 static void fill_from(rewrite_pass *p, wf *f, uint8_t type, uint32_t from, kir_value *value, kir_var *array) {
-    kir_value *args[] = {u32(f->b, from), value};
-    kir_call(f->b, wide_fill(p, type), 2, args, &array);
+    kir_builder *b = &f->h.b;
+    kir_value *args[] = {u32(b, from), value};
+    kir_call(b, wide_fill(p, type), 2, args, &array);
 }
 
 /* r = a + b or a - b. */

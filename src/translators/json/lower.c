@@ -163,7 +163,8 @@ static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
 static void begin_for(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     jk_node *n = node_of(l, node);
-    jk_loop loop = {.top = jk_new_label(c), .done = jk_new_label(c)};
+    jk_loop loop = {.top = jk_new_label(c)};
+    loop.done = jk_new_label(c);
     uint32_t step = (uint32_t)n->bits;
     find_changes(l, node);
     loop.stop = keep_bound(l, n->c);
