@@ -2,8 +2,8 @@
  * loops can send lanes different ways.
  * Starts from "everything is one value" and takes back what does not hold until nothing changes: a value is a vector when an
  * operand is; a variable when it is set to a vector, or in a place that only some of the active lanes reach.
- * Requires: a legalised module, kir_find_uniformity (only AFFINE is read, and UNIFORM of variables). Provides: value_plan.form, .widened,
- * .divergent; var_plan.scalar; function_plan.param_form, .result_form, .divergent_*. */
+ * Requires: a legalised module, kir_find_uniformity (only AFFINE is read, and UNIFORM of variables). Provides: value_layout.form, .widened,
+ * .divergent; var_layout.scalar; function_layout.param_form, .result_form, .divergent_*. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include <string.h>
@@ -11,10 +11,10 @@
 bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_DERIVED; }
 
 bool tile_is_border(const kir_value *v) {
-    if (v->op != KIR_CMP_ULT || plan_of(v)->form != TILE_VECTOR) return false;
+    if (v->op != KIR_CMP_ULT || layout_of(v)->form != TILE_VECTOR) return false;
     const kir_value *a = v->args[0], *b = v->args[1];
-    if (plan_of(a)->form == TILE_SCALAR && plan_of(b)->form == TILE_AFFINE) a = v->args[1], b = v->args[0];
-    return plan_of(a)->form == TILE_AFFINE && plan_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
+    if (layout_of(a)->form == TILE_SCALAR && layout_of(b)->form == TILE_AFFINE) a = v->args[1], b = v->args[0];
+    return layout_of(a)->form == TILE_AFFINE && layout_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
 }
 
 bool tile_walk_next(tile_walk *w) {
@@ -93,7 +93,7 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
 enum { ROUNDS = 24 };
 
 typedef struct analysis {
-    tile_plan *plan;
+    tile_layout *layout;
     kir_function *f;
     bool changed;
 } analysis;
@@ -104,12 +104,12 @@ static bool id_is_uniform(uint64_t id, bool block_mode) {
 }
 
 /* Whether all lanes that are active at the start of the function are active in this region (or stopped). */
-static bool everybody_here(const kir_region *r) { return !r->owner || !plan_of(r->owner)->apart; }
+static bool everybody_here(const kir_region *r) { return !r->owner || !layout_of(r->owner)->apart; }
 
 /* Nesting is as deep as a program makes it: what is asked of all regions around a place is kept at the innermost. */
 static void visit_owner(analysis *a, kir_value *v) {
-    value_plan *p = plan_of(v);
-    const value_plan *outside = v->parent->owner ? plan_of(v->parent->owner) : NULL;
+    value_layout *p = layout_of(v);
+    const value_layout *outside = v->parent->owner ? layout_of(v->parent->owner) : NULL;
     bool apart = p->divergent || (outside && outside->apart),
          in_loop = v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop));
     if (apart != p->apart || in_loop != p->apart_in_loop) a->changed = true;
@@ -119,7 +119,7 @@ static void visit_owner(analysis *a, kir_value *v) {
 }
 
 static void demote(analysis *a, kir_var *var) {
-    var_plan *p = plan_of_var(var);
+    var_layout *p = layout_of_var(var);
     if (!p->scalar) return;
     p->scalar = false;
     a->changed = true;
@@ -128,7 +128,7 @@ static void demote(analysis *a, kir_var *var) {
 static uint8_t pure_form(const kir_value *v) {
     uint8_t form = TILE_SCALAR;
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
+        if (layout_of(v->args[i])->form > form) form = layout_of(v->args[i])->form;
     if (form == TILE_AFFINE && !(v->uniformity == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type))) form = TILE_VECTOR;
     return form;
 }
@@ -137,40 +137,40 @@ static uint8_t address_form(const kir_value *v) {
     uint8_t form = TILE_SCALAR;
     kir_access at = kir_access_of(v);
     for (uint8_t i = kir_access_is_direct(v) ? at.handle_args : 0; i < at.value; i++)
-        if (plan_of(v->args[i])->form > form) form = plan_of(v->args[i])->form;
+        if (layout_of(v->args[i])->form > form) form = layout_of(v->args[i])->form;
     return form;
 }
 
 static uint8_t form_of(analysis *a, const kir_value *v) {
-    bool block_mode = a->plan->kernel->block_mode;
+    bool block_mode = a->layout->kernel->block_mode;
     switch ((kir_op)v->op) {
     case KIR_CONST:
     case KIR_INPUT: return TILE_SCALAR;
     case KIR_ID:
         if (id_is_uniform(v->u.imm, block_mode)) return TILE_SCALAR;
         return v->u.imm == HG_ID_GLOBAL_LANE_ID && v->type == HG_TYPE_U64 ? TILE_AFFINE : TILE_VECTOR;
-    case KIR_PARAM: return plan_of_function(a->f)->param_form[v->u.imm];
+    case KIR_PARAM: return layout_of_function(a->f)->param_form[v->u.imm];
     case KIR_VAR_GET:
-        if (plan_of_var(v->u.var)->scalar) return TILE_SCALAR;
+        if (layout_of_var(v->u.var)->scalar) return TILE_SCALAR;
         return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && block_mode) ? TILE_SCALAR : TILE_VECTOR;
-    case KIR_TABLE_GET: return plan_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
+    case KIR_TABLE_GET: return layout_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
     case KIR_LOAD: return address_form(v) == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
-    case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : plan_of_function(v->u.call.function)->result_form;
+    case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : layout_of_function(v->u.call.function)->result_form;
     default: return tile_is_pure(v) ? pure_form(v) : TILE_VECTOR;
     }
 }
 
 static void visit_jump(analysis *a, const kir_value *v) {
-    const value_plan *here = plan_of(v->parent->owner);
-    value_plan *loop = plan_of(here->loop);
+    const value_layout *here = layout_of(v->parent->owner);
+    value_layout *loop = layout_of(here->loop);
     if (here->apart_in_loop && !loop->divergent) loop->divergent = a->changed = true;
 }
 
 static void visit_return(analysis *a, const kir_value *v) {
-    function_plan *f = plan_of_function(a->f);
+    function_layout *f = layout_of_function(a->f);
     bool divergent = !everybody_here(v->parent);
     if (divergent && !f->divergent_return) f->divergent_return = a->changed = true;
-    uint8_t form = divergent || (v->nargs && plan_of(v->args[0])->form != TILE_SCALAR) ? TILE_VECTOR : TILE_SCALAR;
+    uint8_t form = divergent || (v->nargs && layout_of(v->args[0])->form != TILE_SCALAR) ? TILE_VECTOR : TILE_SCALAR;
     if (form > f->result_form) {
         f->result_form = form;
         a->changed = true;
@@ -178,9 +178,9 @@ static void visit_return(analysis *a, const kir_value *v) {
 }
 
 static void visit_call(analysis *a, const kir_value *v) {
-    function_plan *callee = plan_of_function(v->u.call.function), *caller = plan_of_function(a->f);
+    function_layout *callee = layout_of_function(v->u.call.function), *caller = layout_of_function(a->f);
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (plan_of(v->args[i])->form != TILE_SCALAR && callee->param_form[i] != TILE_VECTOR) {
+        if (layout_of(v->args[i])->form != TILE_SCALAR && callee->param_form[i] != TILE_VECTOR) {
             callee->param_form[i] = TILE_VECTOR;
             a->changed = true;
         }
@@ -189,7 +189,7 @@ static void visit_call(analysis *a, const kir_value *v) {
 }
 
 static void visit(analysis *a, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     uint8_t form = form_of(a, v);
     if (form > p->form) {
         p->form = form;
@@ -197,7 +197,7 @@ static void visit(analysis *a, kir_value *v) {
     }
     switch ((kir_op)v->op) {
     case KIR_IF:
-        if (plan_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
+        if (layout_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
         visit_owner(a, v);
         break;
     case KIR_LOOP: visit_owner(a, v); break;
@@ -209,9 +209,9 @@ static void visit(analysis *a, kir_value *v) {
     case KIR_RETURN: visit_return(a, v); break;
     case KIR_CALL: visit_call(a, v); break;
     case KIR_VAR_SET: {
-        const function_plan *f = plan_of_function(a->f);
+        const function_layout *f = layout_of_function(a->f);
         bool everybody = everybody_here(v->parent) && !f->divergent_return && (v->u.var->function || !f->divergent_calls);
-        if (!everybody || plan_of(v->args[0])->form != TILE_SCALAR) demote(a, v->u.var);
+        if (!everybody || layout_of(v->args[0])->form != TILE_SCALAR) demote(a, v->u.var);
         break;
     }
     default: break;
@@ -221,22 +221,22 @@ static void visit(analysis *a, kir_value *v) {
 /* ---- which scalars are needed as vectors too ---- */
 
 static void widen(const kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     if (p->form != TILE_VECTOR) p->widened = true;
 }
 static void widen_affine(const kir_value *v) {
-    if (plan_of(v)->form == TILE_AFFINE) widen(v);
+    if (layout_of(v)->form == TILE_AFFINE) widen(v);
 }
 
-static void widen_arguments(tile_plan *plan, const kir_value *v) {
-    const value_plan *p = plan_of(v);
+static void widen_arguments(tile_layout *layout, const kir_value *v) {
+    const value_layout *p = layout_of(v);
     if (tile_is_pure(v)) {
         if (p->form != TILE_VECTOR || tile_is_border(v)) return;
         uint8_t scalars = 0;
         for (uint8_t i = 0; i < v->nargs; i++)
-            if (plan_of(v->args[i])->form == TILE_SCALAR) scalars |= (uint8_t)(1u << i);
-        tile_choice choice = tile_choose(plan->kernel->handlers, v, scalars);
-        if (!choice.found) plan->unsupported = kir_op_name((kir_op)v->op);
+            if (layout_of(v->args[i])->form == TILE_SCALAR) scalars |= (uint8_t)(1u << i);
+        tile_choice choice = tile_choose(layout->kernel->handlers, v, scalars);
+        if (!choice.found) layout->unsupported = kir_op_name((kir_op)v->op);
         for (uint8_t i = 0; i < v->nargs; i++) {
             uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
             if (!(choice.variant >> place & 1)) widen(v->args[i]);
@@ -267,7 +267,7 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
             bool is_index = i >= at.index && i < at.value;
             if (v->u.mem.split && (i < at.value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
                 uint8_t partner = (i & 1) ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
-                if (plan_of(v->args[i])->form != TILE_SCALAR || plan_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
+                if (layout_of(v->args[i])->form != TILE_SCALAR || layout_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
             } else if (!is_index) {
                 widen_affine(v->args[i]);
             }
@@ -280,91 +280,92 @@ static void widen_arguments(tile_plan *plan, const kir_value *v) {
 
 /* ---- the functions that run, callers before callees ---- */
 
-static bool order_functions(tile_plan *plan) {
+static bool order_functions(tile_layout *layout) {
     HG_VEC(kir_function *) stack = {0};
     HG_VEC(const kir_value *) at = {0};
     kir_function **slot = hg_vec_push(&stack);
     bool ok = slot && hg_vec_push(&at);
-    if (ok) *slot = plan->module->functions;
+    if (ok) *slot = layout->module->functions;
     while (ok && stack.count) {
         kir_function *f = stack.data[stack.count - 1];
-        plan_of_function(f)->reached = true;
+        layout_of_function(f)->reached = true;
         const kir_value *v = at.data[at.count - 1];
         if (v || f->body->first) v = kir_walk(v, f->body);
-        while (v && !(v->op == KIR_CALL && !plan_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
+        while (v && !(v->op == KIR_CALL && !layout_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
         at.data[at.count - 1] = v;
         if (v) {
             slot = hg_vec_push(&stack);
             ok = slot && hg_vec_push(&at);
             if (ok) *slot = v->u.call.function;
         } else { /* post-order: callees first, turned round below */
-            slot = hg_vec_push(&plan->order);
+            slot = hg_vec_push(&layout->order);
             ok = slot != NULL;
             if (ok) *slot = f;
             stack.count--;
             at.count--;
         }
     }
-    for (uint64_t i = 0; ok && i < plan->order.count / 2; i++) {
-        kir_function *f = plan->order.data[i];
-        plan->order.data[i] = plan->order.data[plan->order.count - 1 - i];
-        plan->order.data[plan->order.count - 1 - i] = f;
+    for (uint64_t i = 0; ok && i < layout->order.count / 2; i++) {
+        kir_function *f = layout->order.data[i];
+        layout->order.data[i] = layout->order.data[layout->order.count - 1 - i];
+        layout->order.data[layout->order.count - 1 - i] = f;
     }
     hg_vec_free(&stack);
     hg_vec_free(&at);
     return ok;
 }
 
-static bool make_plans(tile_plan *plan) {
-    for (kir_var *x = plan->module->vars; x; x = x->next) {
-        var_plan *p = hg_arena_alloc(&plan->arena, sizeof *p);
+static bool make_layouts(tile_layout *layout) {
+    for (kir_var *x = layout->module->vars; x; x = x->next) {
+        var_layout *p = hg_arena_alloc(&layout->arena, sizeof *p);
         if (!p) return false;
         p->scalar = x->length == 0;
         p->slot = TILE_NONE;
         x->scratch = p;
     }
-    for (kir_function *f = plan->module->functions; f; f = f->next) {
-        f->scratch = hg_arena_alloc(&plan->arena, sizeof(function_plan));
+    for (kir_function *f = layout->module->functions; f; f = f->next) {
+        f->scratch = hg_arena_alloc(&layout->arena, sizeof(function_layout));
         if (!f->scratch) return false;
     }
-    if (!order_functions(plan)) return false;
-    for (uint64_t i = 0; i < plan->order.count; i++) {
-        kir_function *f = plan->order.data[i];
+    if (!order_functions(layout)) return false;
+    for (uint64_t i = 0; i < layout->order.count; i++) {
+        kir_function *f = layout->order.data[i];
         uint32_t count = kir_number(f);
-        value_plan *plans = hg_arena_alloc(&plan->arena, (count + 1) * sizeof *plans);
-        if (!plans) return false;
+        value_layout *layouts = hg_arena_alloc(&layout->arena, (count + 1) * sizeof *layouts);
+        if (!layouts) return false;
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            v->scratch = &plans[v->id];
-            plans[v->id].cell = plans[v->id].vector = TILE_NONE;
+            v->scratch = &layouts[v->id];
+            layouts[v->id].cell = layouts[v->id].vector = TILE_NONE;
             if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
-                plan_of_var(v->u.var)->used = true;
-            if (v->op == KIR_ATOMIC && v->u.mem.high) plan_of_var(v->u.mem.high)->used = true;
+                layout_of_var(v->u.var)->used = true;
+            if (v->op == KIR_ATOMIC && v->u.mem.high) layout_of_var(v->u.mem.high)->used = true;
             if (v->op == KIR_CALL)
-                for (uint8_t k = 0; k < v->u.call.function->array_count; k++) plan_of_var(v->u.call.arrays[k])->used = true;
+                for (uint8_t k = 0; k < v->u.call.function->array_count; k++) layout_of_var(v->u.call.arrays[k])->used = true;
         }
     }
     return true;
 }
 
-hg_status tile_plan_forms(tile_plan *plan) {
-    if (!make_plans(plan)) return hg_fail_memory();
-    kir_count_uses(plan->module);
-    analysis a = {.plan = plan, .changed = true};
+hg_status tile_lay_out_forms(tile_layout *layout) {
+    if (!make_layouts(layout)) return hg_fail_memory();
+    kir_count_uses(layout->module);
+    analysis a = {.layout = layout, .changed = true};
     for (int round = 0; a.changed; round++) {
         a.changed = false;
-        for (kir_var *x = plan->module->vars; x && round == ROUNDS; x = x->next) demote(&a, x); /* a long chain of variables: enough */
-        for (uint64_t i = 0; i < plan->order.count; i++) {
-            a.f = plan->order.data[i];
+        for (kir_var *x = layout->module->vars; x && round == ROUNDS; x = x->next) demote(&a, x); /* a long chain of variables: enough */
+        for (uint64_t i = 0; i < layout->order.count; i++) {
+            a.f = layout->order.data[i];
             for (kir_value *v = kir_walk(NULL, a.f->body); v; v = kir_walk(v, a.f->body)) visit(&a, v);
         }
     }
-    for (uint64_t i = 0; i < plan->order.count; i++) {
-        kir_function *f = plan->order.data[i];
+    for (uint64_t i = 0; i < layout->order.count; i++) {
+        kir_function *f = layout->order.data[i];
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            widen_arguments(plan, v);
-            if (v->op == KIR_LOOP) plan->kernel->has_loop = true;
+            widen_arguments(layout, v);
+            if (v->op == KIR_LOOP) layout->kernel->has_loop = true;
         }
     }
-    if (plan->unsupported) return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': no handler for %s", plan->module->name, plan->unsupported);
+    if (layout->unsupported)
+        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': no handler for %s", layout->module->name, layout->unsupported);
     return HG_OK;
 }

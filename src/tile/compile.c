@@ -1,29 +1,29 @@
 /* Kernel IR to linear tile code. Every region in which lanes can differ has a mask of its own, known statically; regions that all
  * active lanes enter together share their parent's. A lane that leaves (break, continue, return, exit, fault) is taken out of
  * the mask of the region it is in; at the end of a region its mask flows back into the parent's, so whoever left stays away.
- * Requires: tile_plan_forms, tile_plan_slots. Provides: tile_kernel.insns. */
+ * Requires: tile_lay_out_forms, tile_lay_out_slots. Provides: tile_kernel.insns. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include <string.h>
 
 typedef struct coder {
-    tile_plan *plan;
+    tile_layout *layout;
     tile_kernel *kernel;
     kir_function *f;
-    function_plan *p;
+    function_layout *p;
     uint32_t inst;
     tile_insn spare; /* what add() gives out of memory */
 } coder;
 
 /* ---- instructions ---- */
 
-static uint32_t here(const coder *c) { return (uint32_t)c->plan->code.count; }
+static uint32_t here(const coder *c) { return (uint32_t)c->layout->code.count; }
 
 /* Instructions may move when more are added: the result is only valid until the next add(). */
 static tile_insn *add(coder *c, tile_kind kind, uint32_t mask) {
-    tile_insn *insn = hg_vec_push(&c->plan->code);
+    tile_insn *insn = hg_vec_push(&c->layout->code);
     if (!insn) {
-        c->plan->out_of_memory = true;
+        c->layout->out_of_memory = true;
         insn = &c->spare;
     }
     insn->kind = (uint8_t)kind;
@@ -35,15 +35,15 @@ static tile_insn *add(coder *c, tile_kind kind, uint32_t mask) {
 }
 
 static void link_jump(coder *c, tile_insn *insn, uint32_t *list) {
-    if (c->plan->out_of_memory) return;
+    if (c->layout->out_of_memory) return;
     insn->target = *list;
     *list = here(c) - 1;
 }
 
 static void patch(coder *c, uint32_t *list, uint32_t target) {
-    while (*list != TILE_NONE && !c->plan->out_of_memory) {
-        uint32_t next = c->plan->code.data[*list].target;
-        c->plan->code.data[*list].target = target;
+    while (*list != TILE_NONE && !c->layout->out_of_memory) {
+        uint32_t next = c->layout->code.data[*list].target;
+        c->layout->code.data[*list].target = target;
         *list = next;
     }
 }
@@ -56,25 +56,27 @@ static uint32_t new_masks(coder *c, uint32_t count) {
 }
 
 static int which_body(const kir_region *r) { return r->owner->body[1] == r ? 1 : 0; }
-static uint32_t mask_of(const coder *c, const kir_region *r) { return r->owner ? plan_of(r->owner)->mask[which_body(r)] : c->p->body_mask; }
+static uint32_t mask_of(const coder *c, const kir_region *r) {
+    return r->owner ? layout_of(r->owner)->mask[which_body(r)] : c->p->body_mask;
+}
 
 /* The list of jumps to the end of the region whose mask r uses. */
 static uint32_t *pending_of(coder *c, const kir_region *r) {
     if (!r->owner) return &c->p->pending;
-    const kir_region *owner = plan_of(r->owner)->owner[which_body(r)];
-    return owner->owner ? &plan_of(owner->owner)->pending[which_body(owner)] : &c->p->pending;
+    const kir_region *owner = layout_of(r->owner)->owner[which_body(r)];
+    return owner->owner ? &layout_of(owner->owner)->pending[which_body(owner)] : &c->p->pending;
 }
 
 /* ---- operands ---- */
 
-static uint32_t vector_of(const kir_value *v) { return plan_of(v)->vector; }
-static uint32_t cell_of(const kir_value *v) { return plan_of(v)->cell; }
-static bool is_scalar(const kir_value *v) { return plan_of(v)->form == TILE_SCALAR; }
+static uint32_t vector_of(const kir_value *v) { return layout_of(v)->vector; }
+static uint32_t cell_of(const kir_value *v) { return layout_of(v)->cell; }
+static bool is_scalar(const kir_value *v) { return layout_of(v)->form == TILE_SCALAR; }
 static uint8_t size_of(uint8_t type) { return (uint8_t)kir_type_bytes(type); }
 
 /* The widened form of a scalar or affine value, made right behind it. */
 static void widen(coder *c, const kir_value *v, uint32_t d) {
-    const value_plan *p = plan_of(v);
+    const value_layout *p = layout_of(v);
     tile_insn *insn = add(c, p->form == TILE_AFFINE ? TILE_IOTA : TILE_SPLAT, 0);
     insn->d = d;
     insn->a = p->cell;
@@ -83,18 +85,18 @@ static void widen(coder *c, const kir_value *v, uint32_t d) {
 }
 
 static void code_pure(coder *c, const kir_value *v) {
-    const value_plan *p = plan_of(v);
+    const value_layout *p = layout_of(v);
     bool one = p->form != TILE_VECTOR;
     uint8_t scalars = 0;
     for (uint8_t i = 0; i < v->nargs && !one; i++)
         if (is_scalar(v->args[i])) scalars |= (uint8_t)(1u << i);
     tile_choice choice = tile_choose(c->kernel->handlers, v, scalars);
-    if (!choice.found) c->plan->unsupported = kir_op_name((kir_op)v->op);
+    if (!choice.found) c->layout->unsupported = kir_op_name((kir_op)v->op);
     uint32_t slots[3] = {0};
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) {
         uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
         bool cell = one || (choice.variant >> place & 1);
-        slots[place] = cell && plan_of(v->args[i])->form != TILE_VECTOR ? cell_of(v->args[i]) : vector_of(v->args[i]);
+        slots[place] = cell && layout_of(v->args[i])->form != TILE_VECTOR ? cell_of(v->args[i]) : vector_of(v->args[i]);
     }
     tile_insn *insn = add(c, choice.run ? (one ? TILE_RUN_ONE : TILE_RUN) : one ? TILE_COPY_ONE : TILE_COPY_ALL, 0);
     insn->run = choice.run;
@@ -106,7 +108,7 @@ static void code_pure(coder *c, const kir_value *v) {
 }
 
 static void code_border(coder *c, const kir_value *v) {
-    bool less = plan_of(v->args[0])->form == TILE_AFFINE;
+    bool less = layout_of(v->args[0])->form == TILE_AFFINE;
     const kir_value *moving = v->args[less ? 0 : 1], *fixed = v->args[less ? 1 : 0];
     tile_insn *insn = add(c, less ? TILE_LESS : TILE_MORE, 0);
     insn->d = vector_of(v);
@@ -117,8 +119,8 @@ static void code_border(coder *c, const kir_value *v) {
 }
 
 static void code_get(coder *c, const kir_value *v, uint32_t mask) {
-    const value_plan *p = plan_of(v);
-    const var_plan *var = plan_of_var(v->u.var);
+    const value_layout *p = layout_of(v);
+    const var_layout *var = layout_of_var(v->u.var);
     tile_insn *insn;
     if (p->form == TILE_VECTOR) {
         if (p->alias) return;
@@ -135,7 +137,7 @@ static void code_get(coder *c, const kir_value *v, uint32_t mask) {
 
 /* d = v where active. */
 static tile_insn *code_masked_copy(coder *c, uint32_t d, const kir_value *v, uint32_t mask) {
-    bool scalar = plan_of(v)->form == TILE_SCALAR;
+    bool scalar = layout_of(v)->form == TILE_SCALAR;
     tile_insn *insn = add(c, scalar ? TILE_COPY_SPLAT : TILE_COPY, mask);
     insn->d = d;
     insn->a = scalar ? cell_of(v) : vector_of(v);
@@ -145,8 +147,8 @@ static tile_insn *code_masked_copy(coder *c, uint32_t d, const kir_value *v, uin
 
 static void code_set(coder *c, const kir_value *v, uint32_t mask) {
     const kir_value *value = v->args[0];
-    const value_plan *p = plan_of(value);
-    const var_plan *var = plan_of_var(v->u.var);
+    const value_layout *p = layout_of(value);
+    const var_layout *var = layout_of_var(v->u.var);
     if (!var->used) return;
     if (var->scalar) {
         tile_insn *insn = add(c, TILE_COPY_ONE, mask);
@@ -155,7 +157,7 @@ static void code_set(coder *c, const kir_value *v, uint32_t mask) {
         return;
     }
     if (p->form == TILE_VECTOR && p->vector == var->slot) return;
-    bool dies = p->form == TILE_VECTOR && !p->alias && value->op != KIR_PARAM && p->last == plan_of(v)->position;
+    bool dies = p->form == TILE_VECTOR && !p->alias && value->op != KIR_PARAM && p->last == layout_of(v)->position;
     tile_insn *insn = code_masked_copy(c, var->slot, value, mask);
     if (dies) insn->kind = TILE_SWAP;
 }
@@ -163,7 +165,7 @@ static void code_set(coder *c, const kir_value *v, uint32_t mask) {
 static void code_array(coder *c, const kir_value *v, uint32_t mask) {
     bool get = v->op == KIR_ARRAY_GET, one = is_scalar(v->args[0]);
     tile_insn *insn = add(c, get ? (one ? TILE_ARRAY_GET_ONE : TILE_ARRAY_GET) : one ? TILE_ARRAY_SET_ONE : TILE_ARRAY_SET, mask);
-    insn->a = plan_of_var(v->u.var)->slot;
+    insn->a = layout_of_var(v->u.var)->slot;
     insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
     insn->c = get ? 0 : vector_of(v->args[1]);
     insn->d = get ? vector_of(v) : 0;
@@ -175,17 +177,17 @@ static void code_table(coder *c, const kir_value *v) {
     const kir_table *t = v->u.table;
     size_t bytes = (size_t)(t->length * kir_type_bytes(t->type));
     uint8_t *copy = NULL;
-    if (t->id < c->plan->table_count) copy = c->plan->tables[t->id];
+    if (t->id < c->layout->table_count) copy = c->layout->tables[t->id];
     if (!copy) {
         copy = hg_arena_alloc(&c->kernel->arena, bytes);
         if (!copy) {
-            c->plan->out_of_memory = true;
+            c->layout->out_of_memory = true;
             return;
         }
         memcpy(copy, t->data, bytes);
-        if (t->id < c->plan->table_count) c->plan->tables[t->id] = copy;
+        if (t->id < c->layout->table_count) c->layout->tables[t->id] = copy;
     }
-    bool one = plan_of(v)->form == TILE_SCALAR;
+    bool one = layout_of(v)->form == TILE_SCALAR;
     tile_insn *insn = add(c, one ? TILE_TABLE_ONE : TILE_TABLE, 0);
     insn->d = one ? cell_of(v) : vector_of(v);
     insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
@@ -203,7 +205,7 @@ typedef struct operand {
 } operand;
 
 static operand plain_operand(const kir_value *v) {
-    const value_plan *p = plan_of(v);
+    const value_layout *p = layout_of(v);
     return (operand){p->form, p->form == TILE_VECTOR ? p->vector : p->cell, v->op == KIR_ID ? 1 : v->stride};
 }
 
@@ -214,7 +216,7 @@ static operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which)
     *i = (uint8_t)(*i + 2);
     bool one = is_scalar(low) && is_scalar(high);
     tile_insn *insn = add(c, one ? TILE_JOIN_ONE : TILE_JOIN, 0);
-    insn->d = plan_of(v)->joined[which];
+    insn->d = layout_of(v)->joined[which];
     insn->a = one ? cell_of(low) : vector_of(low);
     insn->b = one ? cell_of(high) : vector_of(high);
     return (operand){one ? TILE_SCALAR : TILE_VECTOR, insn->d, 0};
@@ -239,17 +241,17 @@ static void name_direct_slot(const kir_module *m, tile_access *access) {
 }
 
 /* In place, or in a loop, what is stored is in the caches already, or is stored again. */
-static void note_direction(tile_plan *plan, tile_access *access) {
-    if (access->slot < 0 || (uint64_t)access->slot >= plan->module->slots.count) return;
-    bool *loaded = &plan->loaded[access->slot];
-    if (access->op == KIR_STORE) access->once = !*loaded && !plan->kernel->has_loop;
+static void note_direction(tile_layout *layout, tile_access *access) {
+    if (access->slot < 0 || (uint64_t)access->slot >= layout->module->slots.count) return;
+    bool *loaded = &layout->loaded[access->slot];
+    if (access->op == KIR_STORE) access->once = !*loaded && !layout->kernel->has_loop;
     if (access->op != KIR_CHECK) *loaded = true;
 }
 
 static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     tile_access *access = hg_arena_alloc(&c->kernel->arena, sizeof *access);
     if (!access) {
-        c->plan->out_of_memory = true;
+        c->layout->out_of_memory = true;
         return;
     }
     kir_access at = kir_access_of(v);
@@ -267,8 +269,8 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     access->inst = v->inst;
     access->disp = v->u.mem.disp;
     access->has_index = v->u.mem.has_index;
-    name_direct_slot(c->plan->module, access);
-    note_direction(c->plan, access);
+    name_direct_slot(c->layout->module, access);
+    note_direction(c->layout, access);
     if (access->slot >= 0) {
         next = at.handle_args;
     } else if (at.handle_args) {
@@ -295,11 +297,11 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         access->second = o.slot;
         access->second_form = o.form;
     }
-    access->high = pairs ? plan_of_var(v->u.mem.high)->slot : TILE_NONE;
+    access->high = pairs ? layout_of_var(v->u.mem.high)->slot : TILE_NONE;
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
-        access->one = plan_of(v)->form == TILE_SCALAR;
+        access->one = layout_of(v)->form == TILE_SCALAR;
         access->result = access->one ? cell_of(v) : vector_of(v);
-        access->direct = plan_of(v)->direct;
+        access->direct = layout_of(v)->direct;
         if (!pairs) access->value_size = size_of(v->type);
     }
     tile_kind kind = v->op == KIR_LOAD ? TILE_LOAD : v->op == KIR_STORE ? TILE_STORE : v->op == KIR_CHECK ? TILE_CHECK : TILE_ATOMIC;
@@ -309,7 +311,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
 static const char *keep_text(coder *c, const char *text) {
     if (!text) return NULL;
     const char *copy = hg_arena_text(&c->kernel->arena, text, strlen(text));
-    if (!copy) c->plan->out_of_memory = true;
+    if (!copy) c->layout->out_of_memory = true;
     return copy;
 }
 
@@ -324,7 +326,7 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
     insn->u.message = message;
     uint8_t each = v->u.fault.values && v->nargs == 1 + 2 * v->u.fault.values ? 2 : 1;
     tile_fault_value *values = v->u.fault.values ? hg_arena_alloc(&c->kernel->arena, KIR_FAULT_VALUES * sizeof *values) : NULL;
-    if (v->u.fault.values && !values) c->plan->out_of_memory = true;
+    if (v->u.fault.values && !values) c->layout->out_of_memory = true;
     for (uint8_t i = 0; values && i < v->u.fault.values; i++)
         for (uint8_t half = 0; half < each; half++) {
             const kir_value *arg = v->args[1 + i * each + half];
@@ -337,9 +339,9 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
 
 /* ---- calls ---- */
 
-static void code_argument(coder *c, const function_plan *callee, uint8_t i, const kir_value *v) {
+static void code_argument(coder *c, const function_layout *callee, uint8_t i, const kir_value *v) {
     uint32_t d = callee->param_slot[i];
-    if (callee->param_form[i] == TILE_VECTOR && plan_of(v)->form != TILE_VECTOR) {
+    if (callee->param_form[i] == TILE_VECTOR && layout_of(v)->form != TILE_VECTOR) {
         widen(c, v, d);
         return;
     }
@@ -352,13 +354,13 @@ static void code_argument(coder *c, const function_plan *callee, uint8_t i, cons
 
 static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     const kir_function *f = v->u.call.function;
-    const function_plan *callee = plan_of_function(f);
+    const function_layout *callee = layout_of_function(f);
     for (uint8_t i = 0; i < v->nargs; i++) code_argument(c, callee, i, v->args[i]);
     for (uint8_t i = 0; i < f->array_count; i++) {
-        if (plan_of_var(f->array_params[i])->slot == TILE_NONE) continue;
+        if (layout_of_var(f->array_params[i])->slot == TILE_NONE) continue;
         tile_insn *insn = add(c, TILE_ARRAY_BIND, 0);
-        insn->d = plan_of_var(f->array_params[i])->slot;
-        insn->a = plan_of_var(v->u.call.arrays[i])->slot;
+        insn->d = layout_of_var(f->array_params[i])->slot;
+        insn->a = layout_of_var(v->u.call.arrays[i])->slot;
     }
     tile_insn *insn = add(c, TILE_CALL, mask);
     insn->b = callee->body_mask;
@@ -367,7 +369,7 @@ static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     insn = add(c, TILE_END_CALL, mask);
     insn->c = callee->return_mask;
     if (v->type == KIR_VOID || !v->uses) return;
-    bool vector = plan_of(v)->form == TILE_VECTOR;
+    bool vector = layout_of(v)->form == TILE_VECTOR;
     insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
     insn->d = vector ? vector_of(v) : cell_of(v);
     insn->a = callee->result_slot;
@@ -385,14 +387,14 @@ static void code_return(coder *c, const kir_value *v, uint32_t mask) {
         }
     }
     tile_insn *insn = add(c, TILE_BREAK, mask);
-    insn->b = c->f == c->plan->module->functions ? TILE_NONE : c->p->return_mask;
+    insn->b = c->f == c->layout->module->functions ? TILE_NONE : c->p->return_mask;
     link_jump(c, insn, pending_of(c, v->parent));
 }
 
 /* ---- regions ---- */
 
 static void enter_region(coder *c, kir_value *owner, int which, uint32_t own_mask) {
-    value_plan *p = plan_of(owner);
+    value_layout *p = layout_of(owner);
     p->pending[which] = TILE_NONE;
     if (own_mask != TILE_NONE) {
         p->mask[which] = own_mask;
@@ -401,11 +403,11 @@ static void enter_region(coder *c, kir_value *owner, int which, uint32_t own_mas
     }
     const kir_region *parent = owner->parent;
     p->mask[which] = mask_of(c, parent);
-    p->owner[which] = parent->owner ? plan_of(parent->owner)->owner[which_body(parent)] : parent;
+    p->owner[which] = parent->owner ? layout_of(parent->owner)->owner[which_body(parent)] : parent;
 }
 
 static void begin_if(coder *c, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent), masks = p->divergent ? new_masks(c, 2) : TILE_NONE;
     enter_region(c, v, 0, masks);
     enter_region(c, v, 1, masks == TILE_NONE ? masks : masks + 1);
@@ -417,11 +419,11 @@ static void begin_if(coder *c, kir_value *v) {
 }
 
 static void set_target(coder *c, uint32_t at, uint32_t target) {
-    if (!c->plan->out_of_memory) c->plan->code.data[at].target = target;
+    if (!c->layout->out_of_memory) c->layout->code.data[at].target = target;
 }
 
 static void middle_if(coder *c, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     bool has_else = v->body[1]->first != NULL;
     if (p->divergent) {
         patch(c, &p->pending[0], here(c));
@@ -439,7 +441,7 @@ static void middle_if(coder *c, kir_value *v) {
 }
 
 static void end_if(coder *c, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     if (p->start != TILE_NONE) set_target(c, p->start, here(c));
     if (!p->divergent) return;
     patch(c, &p->pending[1], here(c));
@@ -450,7 +452,7 @@ static void end_if(coder *c, kir_value *v) {
 }
 
 static void begin_loop(coder *c, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
     p->pending_breaks = p->pending_continues = TILE_NONE;
     if (p->divergent) {
@@ -469,7 +471,7 @@ static void begin_loop(coder *c, kir_value *v) {
 }
 
 static void end_loop(coder *c, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
     if (p->divergent) {
         patch(c, &p->pending[0], here(c));
@@ -496,7 +498,7 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
         link_jump(c, insn, pending_of(c, v->parent));
         return;
     }
-    value_plan *loop = plan_of(plan_of(v->parent->owner)->loop);
+    value_layout *loop = layout_of(layout_of(v->parent->owner)->loop);
     if (loop->divergent) {
         tile_insn *insn = add(c, TILE_BREAK, mask);
         insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;
@@ -510,7 +512,7 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
 
 static void code_value(coder *c, kir_value *v) {
     uint32_t mask = mask_of(c, v->parent);
-    const value_plan *p = plan_of(v);
+    const value_layout *p = layout_of(v);
     c->inst = v->inst;
     switch ((kir_op)v->op) {
     case KIR_CONST: return; /* cells and splats are filled when a frame is made */
@@ -549,7 +551,7 @@ static void code_value(coder *c, kir_value *v) {
         else if (tile_is_pure(v))
             code_pure(c, v);
         else
-            c->plan->unsupported = kir_op_name((kir_op)v->op);
+            c->layout->unsupported = kir_op_name((kir_op)v->op);
         break;
     }
     if (p->form != TILE_VECTOR && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
@@ -559,13 +561,13 @@ static bool is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_e
 
 static void code_function(coder *c, kir_function *f) {
     c->f = f;
-    c->p = plan_of_function(f);
+    c->p = layout_of_function(f);
     c->kernel->entries[f->id] = here(c);
-    for (kir_var *x = c->plan->module->vars; x; x = x->next) {
-        bool mine = x->function == f || (!x->function && f == c->plan->module->functions);
-        if (!mine || !x->length || x->by_reference || plan_of_var(x)->slot == TILE_NONE) continue;
+    for (kir_var *x = c->layout->module->vars; x; x = x->next) {
+        bool mine = x->function == f || (!x->function && f == c->layout->module->functions);
+        if (!mine || !x->length || x->by_reference || layout_of_var(x)->slot == TILE_NONE) continue;
         tile_insn *insn = add(c, TILE_ARRAY_ZERO, 0);
-        insn->a = plan_of_var(x)->slot;
+        insn->a = layout_of_var(x)->slot;
         insn->size = size_of(x->type);
         insn->u.imm = x->length;
     }
@@ -583,9 +585,9 @@ static void code_function(coder *c, kir_function *f) {
             else
                 end_if(c, owner);
         }
-    } while (!c->plan->out_of_memory && !c->plan->unsupported && tile_walk_next(&w));
+    } while (!c->layout->out_of_memory && !c->layout->unsupported && tile_walk_next(&w));
     patch(c, &c->p->pending, here(c));
-    bool kernel = f == c->plan->module->functions;
+    bool kernel = f == c->layout->module->functions;
     tile_insn *insn = add(c, kernel ? TILE_END : TILE_RETURN, c->p->body_mask);
     insn->b = c->p->body_mask;
     insn->c = c->p->return_mask;
@@ -598,7 +600,7 @@ static uint32_t mask_need(kir_function *f) {
     tile_walk w = tile_walk_start(f);
     do {
         const kir_value *open = w.v ? w.v : w.region->owner;
-        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !plan_of(open)->divergent) continue;
+        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !layout_of(open)->divergent) continue;
         uint32_t count = open->op == KIR_LOOP ? 3 : 2;
         if (w.v)
             depth += count;
@@ -609,53 +611,53 @@ static uint32_t mask_need(kir_function *f) {
     return most;
 }
 
-static void place_masks(tile_plan *plan) {
-    for (uint64_t i = 0; i < plan->order.count; i++) {
-        kir_function *f = plan->order.data[i];
-        function_plan *p = plan_of_function(f);
+static void place_masks(tile_layout *layout) {
+    for (uint64_t i = 0; i < layout->order.count; i++) {
+        kir_function *f = layout->order.data[i];
+        function_layout *p = layout_of_function(f);
         uint32_t above = p->mask_base + mask_need(f);
         p->body_mask = p->mask_base;
         p->return_mask = p->mask_base + 1;
         p->mask_count = 2;
         p->pending = TILE_NONE;
-        if (plan->kernel->mask_count < p->mask_base + 2) plan->kernel->mask_count = p->mask_base + 2;
+        if (layout->kernel->mask_count < p->mask_base + 2) layout->kernel->mask_count = p->mask_base + 2;
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_CALL && plan_of_function(v->u.call.function)->mask_base < above)
-                plan_of_function(v->u.call.function)->mask_base = above;
+            if (v->op == KIR_CALL && layout_of_function(v->u.call.function)->mask_base < above)
+                layout_of_function(v->u.call.function)->mask_base = above;
     }
 }
 
-hg_status tile_plan_code(tile_plan *plan) {
-    plan->loaded = hg_arena_alloc(&plan->arena, (size_t)(plan->module->slots.count + 1) * sizeof *plan->loaded);
-    if (!plan->loaded) return hg_fail_memory();
-    coder c = {.plan = plan, .kernel = plan->kernel};
-    plan->kernel->function_count = plan->module->function_count;
-    plan->kernel->entries = hg_arena_alloc(&plan->kernel->arena, plan->module->function_count * sizeof *plan->kernel->entries);
-    plan->table_count = plan->module->table_count;
-    plan->tables = hg_arena_alloc(&plan->arena, (plan->table_count + 1) * sizeof *plan->tables);
-    if (!plan->kernel->entries || !plan->tables) return hg_fail_memory();
-    place_masks(plan);
-    for (uint64_t i = 0; i < plan->order.count; i++) code_function(&c, plan->order.data[i]);
-    plan->kernel->body_mask = plan_of_function(plan->module->functions)->body_mask;
-    if (plan->unsupported)
-        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", plan->module->name, plan->unsupported);
-    return plan->out_of_memory ? hg_fail_memory() : HG_OK;
+hg_status tile_lay_out_code(tile_layout *layout) {
+    layout->loaded = hg_arena_alloc(&layout->arena, (size_t)(layout->module->slots.count + 1) * sizeof *layout->loaded);
+    if (!layout->loaded) return hg_fail_memory();
+    coder c = {.layout = layout, .kernel = layout->kernel};
+    layout->kernel->function_count = layout->module->function_count;
+    layout->kernel->entries = hg_arena_alloc(&layout->kernel->arena, layout->module->function_count * sizeof *layout->kernel->entries);
+    layout->table_count = layout->module->table_count;
+    layout->tables = hg_arena_alloc(&layout->arena, (layout->table_count + 1) * sizeof *layout->tables);
+    if (!layout->kernel->entries || !layout->tables) return hg_fail_memory();
+    place_masks(layout);
+    for (uint64_t i = 0; i < layout->order.count; i++) code_function(&c, layout->order.data[i]);
+    layout->kernel->body_mask = layout_of_function(layout->module->functions)->body_mask;
+    if (layout->unsupported)
+        return hg_fail(HG_ERROR_INTERNAL, "tile code of '%s': %s was not lowered", layout->module->name, layout->unsupported);
+    return layout->out_of_memory ? hg_fail_memory() : HG_OK;
 }
 
 /* ---- the whole ---- */
 
-static hg_status keep(tile_plan *plan) {
-    tile_kernel *k = plan->kernel;
-    k->insn_count = (uint32_t)plan->code.count;
-    k->slot_count = (uint32_t)plan->slots.count;
-    k->input_count = (uint32_t)plan->module->inputs.count;
+static hg_status keep(tile_layout *layout) {
+    tile_kernel *k = layout->kernel;
+    k->insn_count = (uint32_t)layout->code.count;
+    k->slot_count = (uint32_t)layout->slots.count;
+    k->input_count = (uint32_t)layout->module->inputs.count;
     k->insns = hg_arena_alloc(&k->arena, (k->insn_count + 1) * sizeof *k->insns);
     k->slots = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof *k->slots);
     k->launch_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
     k->tile_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
     if (!k->insns || !k->slots || !k->launch_cells || !k->tile_cells) return hg_fail_memory();
-    memcpy(k->insns, plan->code.data, k->insn_count * sizeof *k->insns);
-    if (k->slot_count) memcpy(k->slots, plan->slots.data, k->slot_count * sizeof *k->slots);
+    memcpy(k->insns, layout->code.data, k->insn_count * sizeof *k->insns);
+    if (k->slot_count) memcpy(k->slots, layout->slots.data, k->slot_count * sizeof *k->slots);
     for (uint32_t i = 0; i < k->slot_count; i++) {
         const tile_slot *slot = &k->slots[i];
         bool id = slot->kind == TILE_SLOT_ID && !(slot->imm & KIR_ID_HIGH);
@@ -675,15 +677,15 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     k->options = *options;
     k->handlers = tile_handlers_of(options->level);
     k->block_mode = module->uses_barrier || module->uses_shared;
-    tile_plan plan = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch, ids and counts of uses are written */
-    hg_status status = tile_plan_forms(&plan);
-    if (status == HG_OK) status = tile_plan_slots(&plan);
-    if (status == HG_OK) status = tile_plan_code(&plan);
-    if (status == HG_OK) status = keep(&plan);
-    hg_arena_free(&plan.arena);
-    hg_vec_free(&plan.order);
-    hg_vec_free(&plan.slots);
-    hg_vec_free(&plan.code);
+    tile_layout layout = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch, ids and counts of uses are written */
+    hg_status status = tile_lay_out_forms(&layout);
+    if (status == HG_OK) status = tile_lay_out_slots(&layout);
+    if (status == HG_OK) status = tile_lay_out_code(&layout);
+    if (status == HG_OK) status = keep(&layout);
+    hg_arena_free(&layout.arena);
+    hg_vec_free(&layout.order);
+    hg_vec_free(&layout.slots);
+    hg_vec_free(&layout.code);
     if (status == HG_OK)
         *kernel = k;
     else

@@ -5,7 +5,7 @@
 
 #include "tile/tile_internal.h"
 
-typedef struct value_plan {
+typedef struct value_layout {
     uint8_t form;                 /* tile_form */
     bool widened;                 /* a scalar or affine value that somebody needs as a vector too */
     bool divergent;               /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
@@ -23,14 +23,14 @@ typedef struct value_plan {
     const kir_region *owner[2];          /* the region that owns mask[i] */
     uint32_t pending[2];                 /* jumps to the end of the region, linked through target */
     uint32_t pending_breaks, pending_continues, start;
-} value_plan;
+} value_layout;
 
-typedef struct var_plan {
+typedef struct var_layout {
     bool scalar, used;
     uint32_t slot;
-} var_plan;
+} var_layout;
 
-typedef struct function_plan {
+typedef struct function_layout {
     bool reached;
     bool divergent_calls, divergent_return;
     uint8_t param_form[16], result_form;
@@ -40,9 +40,9 @@ typedef struct function_plan {
     uint32_t mask_base, mask_count;
     uint32_t body_mask, return_mask, pending;
     uint32_t call_state;
-} function_plan;
+} function_layout;
 
-typedef struct tile_plan {
+typedef struct tile_layout {
     kir_module *module;
     tile_kernel *kernel;
     hg_arena arena;               /* of this compilation */
@@ -54,11 +54,11 @@ typedef struct tile_plan {
     bool *loaded; /* by slot of the module: code so far loads from it */
     bool out_of_memory;
     const char *unsupported;
-} tile_plan;
+} tile_layout;
 
-static inline value_plan *plan_of(const kir_value *v) { return v->scratch; }
-static inline var_plan *plan_of_var(const kir_var *v) { return v->scratch; }
-static inline function_plan *plan_of_function(const kir_function *f) { return f->scratch; }
+static inline value_layout *layout_of(const kir_value *v) { return v->scratch; }
+static inline var_layout *layout_of_var(const kir_var *v) { return v->scratch; }
+static inline function_layout *layout_of_function(const kir_function *f) { return f->scratch; }
 
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
 /* An affine value compared with a scalar: the first or the last lanes are true. */
@@ -73,9 +73,9 @@ typedef struct tile_choice {
 } tile_choice;
 tile_choice tile_choose(const tile_handlers *handlers, const kir_value *v, uint8_t scalars);
 
-hg_status tile_plan_forms(tile_plan *plan);
-hg_status tile_plan_slots(tile_plan *plan);
-hg_status tile_plan_code(tile_plan *plan);
+hg_status tile_lay_out_forms(tile_layout *layout);
+hg_status tile_lay_out_slots(tile_layout *layout);
+hg_status tile_lay_out_code(tile_layout *layout);
 
 /* A walk of a function's operations with region ends: v the next operation, or NULL at the end of `region`. */
 typedef struct tile_walk {

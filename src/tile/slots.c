@@ -1,7 +1,7 @@
 /* Gives every value its place: scalars a cell each, vectors a slot that values of the same element size share as far as their
  * lives do not meet (linear scan in text order; what a loop uses from outside lives until its end). A function's slots lie above
  * those of all its callers, so frames are static: no recursion exists.
- * Requires: tile_plan_forms. Provides: value_plan.cell, .vector, .alias, .last; var_plan.slot; the kernel's slot table and width. */
+ * Requires: tile_lay_out_forms. Provides: value_layout.cell, .vector, .alias, .last; var_layout.slot; the kernel's slot table and width. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include "kir/define/define.h"
@@ -13,22 +13,22 @@ static int size_class(uint64_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 :
 static uint32_t colour_code(uint32_t colour, int class) { return colour << 2 | (uint32_t) class; }
 
 typedef struct scan {
-    tile_plan *plan;
-    function_plan *f;
+    tile_layout *layout;
+    function_layout *f;
     HG_VEC(uint32_t) free[4];
     kir_value **dying; /* by position */
 } scan;
 
-static uint32_t new_slot(tile_plan *plan, tile_slot_kind kind, uint8_t size, uint64_t imm) {
-    tile_slot *slot = hg_vec_push(&plan->slots);
+static uint32_t new_slot(tile_layout *layout, tile_slot_kind kind, uint8_t size, uint64_t imm) {
+    tile_slot *slot = hg_vec_push(&layout->slots);
     if (!slot) {
-        plan->out_of_memory = true;
+        layout->out_of_memory = true;
         return 0;
     }
     slot->kind = (uint8_t)kind;
     slot->size = size;
     slot->imm = imm;
-    return (uint32_t)(plan->slots.count - 1);
+    return (uint32_t)(layout->slots.count - 1);
 }
 
 static uint32_t take_colour(scan *s, uint8_t type) {
@@ -43,7 +43,7 @@ static void give_colour(scan *s, uint32_t code) {
     if (slot)
         *slot = code >> 2;
     else
-        s->plan->out_of_memory = true;
+        s->layout->out_of_memory = true;
 }
 
 /* ---- positions and last uses ---- */
@@ -53,37 +53,37 @@ static void number_positions(kir_function *f, uint32_t *count) {
     tile_walk w = tile_walk_start(f);
     do {
         if (w.v)
-            plan_of(w.v)->position = plan_of(w.v)->last = ++position;
+            layout_of(w.v)->position = layout_of(w.v)->last = ++position;
         else if (w.region->owner && w.region->owner->op == KIR_LOOP)
-            plan_of(w.region->owner)->end = ++position;
+            layout_of(w.region->owner)->end = ++position;
     } while (tile_walk_next(&w));
     *count = position + 1;
 }
 
 /* What a loop reads from outside lives to the end of the outermost such loop. The loops around v are kept on a stack, so that
  * programs of very many nested loops take no longer. */
-static void extend_lives(tile_plan *plan, kir_function *f) {
+static void extend_lives(tile_layout *layout, kir_function *f) {
     HG_VEC(const kir_value *) loops = {0};
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        uint32_t position = plan_of(v)->position;
-        while (loops.count && plan_of(loops.data[loops.count - 1])->end < position) loops.count--;
+        uint32_t position = layout_of(v)->position;
+        while (loops.count && layout_of(loops.data[loops.count - 1])->end < position) loops.count--;
         for (uint8_t i = 0; i < v->nargs; i++) {
-            value_plan *p = plan_of(v->args[i]);
+            value_layout *p = layout_of(v->args[i]);
             uint64_t low = 0, high = loops.count; /* the first loop that begins after the operand */
             while (low < high) {
                 uint64_t middle = low + (high - low) / 2;
-                if (plan_of(loops.data[middle])->position > p->position)
+                if (layout_of(loops.data[middle])->position > p->position)
                     high = middle;
                 else
                     low = middle + 1;
             }
-            uint32_t until = low < loops.count ? plan_of(loops.data[low])->end : position;
+            uint32_t until = low < loops.count ? layout_of(loops.data[low])->end : position;
             if (until > p->last) p->last = until;
         }
         if (v->op != KIR_LOOP) continue;
         const kir_value **top = hg_vec_push(&loops);
         if (!top) {
-            plan->out_of_memory = true;
+            layout->out_of_memory = true;
             break;
         }
         *top = v;
@@ -93,14 +93,14 @@ static void extend_lives(tile_plan *plan, kir_function *f) {
 
 /* Whether a read variable keeps its value until the last use of what was read: then no copy is needed. Looks a little way only. */
 static bool may_alias(const kir_value *get) {
-    uint32_t last = plan_of(get)->last;
+    uint32_t last = layout_of(get)->last;
     int budget = 64;
-    for (const kir_value *v = get->next; v && plan_of(v)->position <= last; v = v->next) {
+    for (const kir_value *v = get->next; v && layout_of(v)->position <= last; v = v->next) {
         if (--budget < 0) return false;
-        if (v->op == KIR_VAR_SET && v->u.var == get->u.var && plan_of(v)->position < last) return false;
+        if (v->op == KIR_VAR_SET && v->u.var == get->u.var && layout_of(v)->position < last) return false;
         if (v->op == KIR_ATOMIC && v->u.mem.high == get->u.var) return false;
         if (v->op == KIR_IF || v->op == KIR_LOOP) {
-            if (v->op == KIR_IF && v->args[0] == get && plan_of(v)->position == last) continue;
+            if (v->op == KIR_IF && v->args[0] == get && layout_of(v)->position == last) continue;
             return false;
         }
         if (v->op == KIR_CALL && !get->u.var->function) return false;
@@ -132,11 +132,11 @@ static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t
 /* Whether a loaded vector may be read where it lies: contiguous elements, read by operations of the same region, or in branches of it
  * that only look for faults, before anything could write to memory. */
 static bool may_stay(const kir_value *load) {
-    const value_plan *p = plan_of(load);
+    const value_layout *p = layout_of(load);
     if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || !kir_access_is_direct(load))
         return false;
     const kir_value *index = load->args[kir_access_of(load).index];
-    if (load->u.mem.bytes != kir_type_bytes(load->type) || plan_of(index)->form != TILE_AFFINE) return false;
+    if (load->u.mem.bytes != kir_type_bytes(load->type) || layout_of(index)->form != TILE_AFFINE) return false;
     if ((index->op == KIR_ID ? 1 : index->stride) != load->u.mem.bytes) return false;
     uint32_t uses = 0;
     int budget = 64;
@@ -156,40 +156,40 @@ static bool may_stay(const kir_value *load) {
 
 /* ---- allocation ---- */
 
-static void place_scalar(tile_plan *plan, kir_value *v) {
-    value_plan *p = plan_of(v);
+static void place_scalar(tile_layout *layout, kir_value *v) {
+    value_layout *p = layout_of(v);
     if (p->form == TILE_VECTOR) return;
     switch ((kir_op)v->op) {
-    case KIR_CONST: p->cell = new_slot(plan, TILE_SLOT_CONST, 8, v->u.imm); break;
-    case KIR_INPUT: p->cell = new_slot(plan, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
-    case KIR_ID: p->cell = new_slot(plan, TILE_SLOT_ID, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
-    default: p->cell = new_slot(plan, TILE_SLOT_CELL, 8, 0); break;
+    case KIR_CONST: p->cell = new_slot(layout, TILE_SLOT_CONST, 8, v->u.imm); break;
+    case KIR_INPUT: p->cell = new_slot(layout, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
+    case KIR_ID: p->cell = new_slot(layout, TILE_SLOT_ID, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
+    default: p->cell = new_slot(layout, TILE_SLOT_CELL, 8, 0); break;
     }
 }
 
 /* Splats of constants are filled once when a frame is made; equal ones share a slot. */
-static uint32_t splat_slot(tile_plan *plan, const kir_value *v) {
+static uint32_t splat_slot(tile_layout *layout, const kir_value *v) {
     uint8_t size = (uint8_t)kir_type_bytes(v->type);
-    uint64_t start = plan->slots.count > 4096 ? plan->slots.count - 4096 : 0; /* sharing is not worth a long search */
-    for (uint64_t i = start; i < plan->slots.count; i++)
-        if (plan->slots.data[i].kind == TILE_SLOT_SPLAT && plan->slots.data[i].imm == v->u.imm && plan->slots.data[i].size == size)
+    uint64_t start = layout->slots.count > 4096 ? layout->slots.count - 4096 : 0; /* sharing is not worth a long search */
+    for (uint64_t i = start; i < layout->slots.count; i++)
+        if (layout->slots.data[i].kind == TILE_SLOT_SPLAT && layout->slots.data[i].imm == v->u.imm && layout->slots.data[i].size == size)
             return (uint32_t)i;
-    return new_slot(plan, TILE_SLOT_SPLAT, size, v->u.imm);
+    return new_slot(layout, TILE_SLOT_SPLAT, size, v->u.imm);
 }
 
 static bool needs_vector(const kir_value *v) {
-    const value_plan *p = plan_of(v);
+    const value_layout *p = layout_of(v);
     return v->type != KIR_VOID && (p->form == TILE_VECTOR || p->widened);
 }
 
 static void note_death(scan *s, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     p->next_dying = s->dying[p->last];
     s->dying[p->last] = v;
 }
 
 static void bury(scan *s, uint32_t position) {
-    for (kir_value *v = s->dying[position]; v; v = plan_of(v)->next_dying) give_colour(s, plan_of(v)->vector);
+    for (kir_value *v = s->dying[position]; v; v = layout_of(v)->next_dying) give_colour(s, layout_of(v)->vector);
 }
 
 static bool overlap_is_harmless(const kir_value *v, const kir_value *arg) {
@@ -197,7 +197,7 @@ static bool overlap_is_harmless(const kir_value *v, const kir_value *arg) {
 }
 
 static void place_joined(scan *s, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     for (int i = 0; i < 4; i++) p->joined[i] = TILE_NONE;
     if (!kir_is_access(v) || !v->u.mem.split) return;
     int count = v->op == KIR_ATOMIC && v->u.mem.high ? 4 : 2;
@@ -207,22 +207,22 @@ static void place_joined(scan *s, kir_value *v) {
 
 /* A value's vector may lie where a dying operand of equal element size lies; otherwise operands die after it is placed. */
 static void place_vector(scan *s, kir_value *v) {
-    value_plan *p = plan_of(v);
+    value_layout *p = layout_of(v);
     uint32_t position = p->position;
     bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->form == TILE_VECTOR) && !p->alias;
     if (wanted && v->op == KIR_CONST) {
-        p->vector = splat_slot(s->plan, v);
+        p->vector = splat_slot(s->layout, v);
         p->alias = true; /* final already */
         wanted = false;
     }
     if (wanted && may_stay(v)) {
-        p->vector = new_slot(s->plan, TILE_SLOT_DIRECT, (uint8_t)kir_type_bytes(v->type), 0);
-        new_slot(s->plan, TILE_SLOT_SPARE, (uint8_t)kir_type_bytes(v->type), 0);
+        p->vector = new_slot(s->layout, TILE_SLOT_DIRECT, (uint8_t)kir_type_bytes(v->type), 0);
+        new_slot(s->layout, TILE_SLOT_SPARE, (uint8_t)kir_type_bytes(v->type), 0);
         p->direct = true;
         wanted = false;
     }
     bool early = wanted && p->form == TILE_VECTOR && s->dying[position] != NULL;
-    for (kir_value *d = s->dying[position]; d && early; d = plan_of(d)->next_dying) early = d != v && overlap_is_harmless(v, d);
+    for (kir_value *d = s->dying[position]; d && early; d = layout_of(d)->next_dying) early = d != v && overlap_is_harmless(v, d);
     if (early) bury(s, position);
     if (wanted) {
         p->vector = take_colour(s, v->type);
@@ -239,21 +239,21 @@ static void place_vector(scan *s, kir_value *v) {
 }
 
 static void place_variables(scan *s, const kir_function *owner) {
-    tile_plan *plan = s->plan;
-    for (kir_var *x = plan->module->vars; x; x = x->next) {
-        var_plan *p = plan_of_var(x);
+    tile_layout *layout = s->layout;
+    for (kir_var *x = layout->module->vars; x; x = x->next) {
+        var_layout *p = layout_of_var(x);
         bool mine = x->function == owner;
         if (!mine || (!p->used && !x->by_reference)) continue;
         if (x->by_reference) {
-            p->slot = new_slot(plan, TILE_SLOT_BOUND, (uint8_t)kir_type_bytes(x->type), 0);
+            p->slot = new_slot(layout, TILE_SLOT_BOUND, (uint8_t)kir_type_bytes(x->type), 0);
         } else if (x->length) {
-            p->slot = new_slot(plan, TILE_SLOT_ARRAY, (uint8_t)kir_type_bytes(x->type), 0);
-            if (plan->out_of_memory) return;
-            plan->slots.data[p->slot].length = x->length;
-            plan->slots.data[p->slot].offset = s->f->array_base + s->f->array_bytes;
+            p->slot = new_slot(layout, TILE_SLOT_ARRAY, (uint8_t)kir_type_bytes(x->type), 0);
+            if (layout->out_of_memory) return;
+            layout->slots.data[p->slot].length = x->length;
+            layout->slots.data[p->slot].offset = s->f->array_base + s->f->array_bytes;
             s->f->array_bytes += (x->length * kir_type_bytes(x->type) + 7) & ~UINT64_C(7);
         } else if (p->scalar) {
-            p->slot = new_slot(plan, TILE_SLOT_CELL, 8, 0);
+            p->slot = new_slot(layout, TILE_SLOT_CELL, 8, 0);
         } else {
             p->slot = take_colour(s, x->type);
         }
@@ -263,41 +263,41 @@ static void place_variables(scan *s, const kir_function *owner) {
 static void place_interface(scan *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++)
         s->f->param_slot[i] = s->f->param_form[i] == TILE_VECTOR ? take_colour(s, f->param_types[i])
-                                                                 : new_slot(s->plan, TILE_SLOT_CELL, 8, 0);
+                                                                 : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
     if (f->result != KIR_VOID)
-        s->f->result_slot = s->f->result_form == TILE_VECTOR ? take_colour(s, f->result) : new_slot(s->plan, TILE_SLOT_CELL, 8, 0);
+        s->f->result_slot = s->f->result_form == TILE_VECTOR ? take_colour(s, f->result) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
 }
 
-static void place_function(tile_plan *plan, kir_function *f) {
-    scan s = {.plan = plan, .f = plan_of_function(f)};
+static void place_function(tile_layout *layout, kir_function *f) {
+    scan s = {.layout = layout, .f = layout_of_function(f)};
     uint32_t positions = 0;
-    if (f == plan->module->functions) place_variables(&s, NULL);
+    if (f == layout->module->functions) place_variables(&s, NULL);
     place_variables(&s, f);
     place_interface(&s, f);
     number_positions(f, &positions);
-    extend_lives(plan, f);
-    s.dying = hg_arena_alloc(&plan->arena, (positions + 1) * sizeof *s.dying);
-    plan->out_of_memory = plan->out_of_memory || !s.dying;
-    if (plan->out_of_memory) return;
+    extend_lives(layout, f);
+    s.dying = hg_arena_alloc(&layout->arena, (positions + 1) * sizeof *s.dying);
+    layout->out_of_memory = layout->out_of_memory || !s.dying;
+    if (layout->out_of_memory) return;
     tile_walk w = tile_walk_start(f);
     do {
         if (w.v) {
-            place_scalar(plan, w.v);
-            if (w.v->op == KIR_VAR_GET && plan_of(w.v)->form == TILE_VECTOR) plan_of(w.v)->alias = may_alias(w.v);
+            place_scalar(layout, w.v);
+            if (w.v->op == KIR_VAR_GET && layout_of(w.v)->form == TILE_VECTOR) layout_of(w.v)->alias = may_alias(w.v);
             place_vector(&s, w.v);
         } else if (w.region->owner && w.region->owner->op == KIR_LOOP) {
-            bury(&s, plan_of(w.region->owner)->end);
+            bury(&s, layout_of(w.region->owner)->end);
         }
-    } while (!plan->out_of_memory && tile_walk_next(&w));
+    } while (!layout->out_of_memory && tile_walk_next(&w));
     for (int i = 0; i < 4; i++) hg_vec_free(&s.free[i]);
 }
 
 /* Callees start above this function. */
 static void raise_callees(const kir_function *f) {
-    const function_plan *from = plan_of_function(f);
+    const function_layout *from = layout_of_function(f);
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (v->op != KIR_CALL) continue;
-        function_plan *to = plan_of_function(v->u.call.function);
+        function_layout *to = layout_of_function(v->u.call.function);
         for (int i = 0; i < 4; i++)
             if (to->base[i] < from->base[i] + from->count[i]) to->base[i] = from->base[i] + from->count[i];
         if (to->array_base < from->array_base + from->array_bytes) to->array_base = from->array_base + from->array_bytes;
@@ -308,25 +308,25 @@ static void raise_callees(const kir_function *f) {
 
 static uint32_t final_slot(const uint32_t first[4], uint32_t code) { return first[code & 3] + (code >> 2); }
 
-static void finish_function(const tile_plan *plan, kir_function *f, const uint32_t first[4]) {
-    function_plan *p = plan_of_function(f);
+static void finish_function(const tile_layout *layout, kir_function *f, const uint32_t first[4]) {
+    function_layout *p = layout_of_function(f);
     for (uint8_t i = 0; i < f->param_count; i++)
         if (p->param_form[i] == TILE_VECTOR) p->param_slot[i] = final_slot(first, p->param_slot[i]);
     if (f->result != KIR_VOID && p->result_form == TILE_VECTOR) p->result_slot = final_slot(first, p->result_slot);
-    for (kir_var *x = plan->module->vars; x; x = x->next)
-        if (x->function == (f == plan->module->functions ? NULL : f) || x->function == f) {
-            var_plan *var = plan_of_var(x);
+    for (kir_var *x = layout->module->vars; x; x = x->next)
+        if (x->function == (f == layout->module->functions ? NULL : f) || x->function == f) {
+            var_layout *var = layout_of_var(x);
             if (var->slot != TILE_NONE && !x->length && !x->by_reference && !var->scalar) var->slot = final_slot(first, var->slot);
         }
     for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-        value_plan *value = plan_of(v);
+        value_layout *value = layout_of(v);
         if (value->vector != TILE_NONE && !value->alias && !value->direct) value->vector = final_slot(first, value->vector);
         for (int i = 0; i < 4; i++)
             if (value->joined[i] != TILE_NONE) value->joined[i] = final_slot(first, value->joined[i]);
         if (v->op == KIR_PARAM && p->param_form[v->u.imm] == TILE_VECTOR) value->vector = p->param_slot[v->u.imm];
         if (v->op == KIR_PARAM && p->param_form[v->u.imm] != TILE_VECTOR) value->cell = p->param_slot[v->u.imm];
-        if (v->op == KIR_VAR_GET && value->alias) value->vector = plan_of_var(v->u.var)->slot;
-        if (v->op == KIR_VAR_GET && plan_of_var(v->u.var)->scalar && may_alias(v)) value->cell = plan_of_var(v->u.var)->slot;
+        if (v->op == KIR_VAR_GET && value->alias) value->vector = layout_of_var(v->u.var)->slot;
+        if (v->op == KIR_VAR_GET && layout_of_var(v->u.var)->scalar && may_alias(v)) value->cell = layout_of_var(v->u.var)->slot;
     }
 }
 
@@ -342,28 +342,28 @@ static void set_width(tile_kernel *k) {
     k->width = width;
 }
 
-hg_status tile_plan_slots(tile_plan *plan) {
+hg_status tile_lay_out_slots(tile_layout *layout) {
     uint32_t most[4] = {0}, first[4];
-    tile_kernel *k = plan->kernel;
-    for (uint64_t i = 0; i < plan->order.count && !plan->out_of_memory; i++) {
-        kir_function *f = plan->order.data[i];
-        function_plan *p = plan_of_function(f);
-        place_function(plan, f);
+    tile_kernel *k = layout->kernel;
+    for (uint64_t i = 0; i < layout->order.count && !layout->out_of_memory; i++) {
+        kir_function *f = layout->order.data[i];
+        function_layout *p = layout_of_function(f);
+        place_function(layout, f);
         raise_callees(f);
         for (int c = 0; c < 4; c++)
             if (most[c] < p->base[c] + p->count[c]) most[c] = p->base[c] + p->count[c];
         if (k->array_bytes < p->array_base + p->array_bytes) k->array_bytes = p->array_base + p->array_bytes;
     }
-    for (int c = 0; c < 4 && !plan->out_of_memory; c++) {
-        first[c] = (uint32_t)plan->slots.count;
-        for (uint32_t i = 0; i < most[c]; i++) new_slot(plan, TILE_SLOT_VECTOR, (uint8_t)(1u << c), 0);
+    for (int c = 0; c < 4 && !layout->out_of_memory; c++) {
+        first[c] = (uint32_t)layout->slots.count;
+        for (uint32_t i = 0; i < most[c]; i++) new_slot(layout, TILE_SLOT_VECTOR, (uint8_t)(1u << c), 0);
     }
-    if (plan->out_of_memory) return hg_fail_memory();
-    for (uint64_t i = 0; i < plan->order.count; i++) finish_function(plan, plan->order.data[i], first);
+    if (layout->out_of_memory) return hg_fail_memory();
+    for (uint64_t i = 0; i < layout->order.count; i++) finish_function(layout, layout->order.data[i], first);
     k->lane_bytes = k->array_bytes;
-    for (uint64_t i = 0; i < plan->slots.count; i++)
-        if (plan->slots.data[i].kind == TILE_SLOT_VECTOR || plan->slots.data[i].kind == TILE_SLOT_SPLAT)
-            k->lane_bytes += plan->slots.data[i].size;
+    for (uint64_t i = 0; i < layout->slots.count; i++)
+        if (layout->slots.data[i].kind == TILE_SLOT_VECTOR || layout->slots.data[i].kind == TILE_SLOT_SPLAT)
+            k->lane_bytes += layout->slots.data[i].size;
     set_width(k);
     return HG_OK;
 }
