@@ -232,7 +232,7 @@ static bool read_module(kir_reader *r) {
     if (!kir_accept_word(r, "is")) return kir_expect_line(r);
     do {
         uint8_t fact;
-        if (!kir_read_choice(r, &kir_fact_words, "simple, slots, legal, uniformity or device", &fact)) return false;
+        if (!kir_read_choice(r, &kir_fact_words, "simple, slots, legal, uniformity, device or hoisted", &fact)) return false;
         m->facts |= 1u << fact;
     } while (kir_accept(r, ','));
     return kir_expect_line(r);
