@@ -193,6 +193,10 @@ static const char ADD[] = ".atlas 1\n.program add\n.param r1 a buffer f32 in [n]
                           "out [n]\n.param r4 n u64\n.lanes n\n"
                           " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n add.f32 r12, "
                           "r10, r11\n stg.f32 [r3 + r0], r12\n";
+static const char AXPY[] = ".atlas 1\n.program axpy\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
+                           "out [n]\n.param r4 n u64\n.lanes n\n"
+                           " mov_imm.u32 r250, 2\n mov_imm.f32 r5, 2.0\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n"
+                           " ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n stg.f32 [r3 + r0], r12\n";
 static const char MAP[] = ".atlas 1\n.program map\n.param r1 a buffer f32 in [n]\n.param r2 b buffer f32 in [n]\n.param r3 c buffer f32 "
                           "out [n]\n.param r4 n u64\n"
                           " parallel_map_binary.f32 r3, r1, r2, add, r4\n";
@@ -222,9 +226,9 @@ static int numpy_start(numpy *p) {
     return pid > 0;
 }
 
-static double numpy_add(numpy *p, size_t n, int wall) {
+static double numpy_time(numpy *p, const char *work, size_t n, int wall) {
     double seconds = 0;
-    fprintf(p->out, "add %zu %s\n", n, wall ? "wall" : "cpu");
+    fprintf(p->out, "%s %zu %s\n", work, n, wall ? "wall" : "cpu");
     fflush(p->out);
     return fscanf(p->in, "%lf", &seconds) == 1 ? seconds : 0;
 }
@@ -246,13 +250,13 @@ static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *sou
         }
         bench_add(&ours, best);
         if (small || !np) continue;
-        double theirs = numpy_add(np, n, wall);
+        double theirs = numpy_time(np, source == AXPY ? "axpy" : "add", n, wall);
         if (theirs > 0) bench_add(&peer, theirs);
     }
     if (small)
         line(what, &ours, 1e-9, "ns", 200, 1);
     else if (peer.count)
-        ratio(what, &ours, &peer, "np.add(out=)", 1.0);
+        ratio(what, &ours, &peer, source == AXPY ? "np.multiply, add" : "np.add(out=)", 1.0);
     else
         printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what, bench_median(&ours) * 1e3);
     hg_binding_destroy(binding);
@@ -363,6 +367,7 @@ int main(int argc, char **argv) {
     bench_add_arrays(one, NULL, 256, MAP, "bound 256-element f32 add, map, ns", 1, 0);
     bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, ADD, "add of 16 M f32, lanes, one thread", 0, 0);
     bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, MAP, "add of 16 M f32, map, one thread", 0, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, AXPY, "axpy of 16 M f32, lanes, one thread", 0, 0);
     bench_add_arrays(all, has_numpy ? &np : NULL, 16u << 20, ADD, "add of 16 M f32, lanes, all threads", 0, 1);
     bench_sum(one);
     bench_copy(one);
