@@ -293,6 +293,7 @@ enum {
     KIR_FACT_UNIFORMITY = 8, /* uniformity, stride and range of its values */
     KIR_FACT_DEVICE = 16,    /* device form */
     KIR_FACT_HOISTED = 32    /* what loops do not change stands in front of them */
+    /* A new one has a word in kir_fact_words (text.c). */
 };
 
 typedef struct kir_module {
