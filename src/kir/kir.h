@@ -133,7 +133,6 @@ typedef struct kir_var {
     uint32_t length;   /* 0: scalar; else a private array of that many elements, zero at start */
     uint32_t id;       /* dense in the module */
     bool by_reference; /* array parameter of a function: names the caller's array while the function runs */
-    uint32_t spill;    /* used by plan */
     void *scratch;     /* free for the pass that runs */
 } kir_var;
 
@@ -152,7 +151,7 @@ struct kir_value {
     uint8_t type; /* of the result; KIR_VOID: none */
     uint8_t nargs;
     uint8_t uniformity; /* kir_uniformity, set by kir_find_uniformity */
-    uint32_t id;        /* dense in the function, for printing and side tables; renumbered by kir_number */
+    uint32_t id;        /* dense in the function, for printing and side tables (kir/side.h); renumbered by kir_number */
     uint32_t inst;      /* source instruction + 1; 0: none */
     uint32_t uses;      /* set by kir_count_uses */
     kir_value **args;

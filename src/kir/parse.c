@@ -82,14 +82,13 @@ static bool read_heads(kir_reader *r) {
 static bool read_vars(kir_reader *r, kir_function *f) {
     kir_reader names = *r; /* read twice: the type stands behind them */
     uint8_t type;
-    uint64_t length, spill = 0;
+    uint64_t length;
     kir_token name;
     do {
         if (!f && !kir_expect(r, '$', "'$'")) return false;
         if (!kir_read_name(r, "a name", &name)) return false;
     } while (kir_accept(r, ','));
     if (!kir_expect(r, ':', "',' or ':'") || !read_var_type(r, &type, &length)) return false;
-    if (kir_accept_word(r, "spill") && !kir_read_number(r, UINT32_MAX, "a number", &spill)) return false;
     kir_token end = r->token;
     size_t at = r->at, line_start = r->line_start;
     uint32_t line = r->line;
@@ -103,7 +102,6 @@ static bool read_vars(kir_reader *r, kir_function *f) {
         if (!kir_read_name(r, "a name", &name) || !kir_name_text(r, &name, &text)) return false;
         kir_var *var = kir_var_create(r->module, f, type, (uint32_t)length, text);
         if (!var) return kir_no_memory(r);
-        var->spill = (uint32_t)spill;
         if (!kir_define_name(r, f ? kir_scope_vars(f) : (uint32_t)KIR_SCOPE_VARS, &name, var)) return false;
     } while (kir_accept(r, ','));
     r->token = end;

@@ -368,14 +368,13 @@ static void print_vars(const printer *p, const kir_function *f, const char *befo
         if (!line) hg_text_addf(out, "%svar ", before);
         if (!line) line = out->length;
         print_var(p, v);
-        bool same = next && next->type == v->type && next->length == v->length && !next->spill && !v->spill;
+        bool same = next && next->type == v->type && next->length == v->length;
         if (same && out->length - line < VARS_LINE) {
             hg_text_add(out, ", ", 2);
             continue;
         }
         hg_text_addf(out, ": ");
         print_var_type(out, v);
-        if (v->spill) hg_text_addf(out, " spill %u", (unsigned)v->spill);
         hg_text_add(out, "\n", 1);
         line = 0;
     }

@@ -12,10 +12,7 @@ static void declare_var(rewrite_pass *p, const kir_var *v, kir_function *owner) 
     kir_var *copy = v->by_reference ? kir_array_param(owner, type, v->length, v->name)
                                     : kir_var_create(p->out, owner, type, v->length, v->name);
     p->vars[v->id].v[0] = copy;
-    if (copy)
-        copy->spill = v->spill;
-    else
-        p->b.failed = true;
+    if (!copy) p->b.failed = true;
 }
 
 static void declare_function(rewrite_pass *p, const kir_function *f) {

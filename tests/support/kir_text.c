@@ -11,7 +11,7 @@ static bool same_name(const char *a, const char *b) { return same_text(a && *a ?
 static bool same_var(const kir_var *a, const kir_var *b) {
     if (!a || !b) return a == b;
     return same_name(a->name, b->name) && a->type == b->type && a->length == b->length && a->by_reference == b->by_reference &&
-           a->spill == b->spill && (a->function ? a->function->id : UINT32_MAX) == (b->function ? b->function->id : UINT32_MAX);
+           (a->function ? a->function->id : UINT32_MAX) == (b->function ? b->function->id : UINT32_MAX);
 }
 
 /* Which variable of its home and name it is. */

@@ -14,10 +14,8 @@ typedef kir_range range;
 
 struct kir_prover {
     const kir_module *m;
-    uint32_t *base; /* first number of a function's values, by its id */
-    uint32_t value_count;
-    uint8_t *zeros; /* low bits that are zero, by number of the value */
-    bool trivial;   /* nothing to prove */
+    kir_side_table zeros; /* low bits that are zero; a value's entry is its number in the tables of a launch */
+    bool trivial;         /* nothing to prove */
 };
 
 /* What a variable holds at a place. holder: the value that was read from or stored to it last, when that is known. */
@@ -97,7 +95,7 @@ static void merge(const walk *w, state *to, const state *from) {
 
 /* ---- what values can be ---- */
 
-static uint32_t number(const walk *w, const place *at, const kir_value *v) { return w->p->base[at->f->id] + v->id; }
+static uint32_t number(const walk *w, const place *at, const kir_value *v) { return w->p->zeros.first[at->f->id] + v->id; }
 static range of(const walk *w, const place *at, const kir_value *v) { return w->ranges[number(w, at, v)]; }
 
 static bool is_computed(const kir_value *v) { return kir_is_integer_value(v) && kir_range_exists(v->type) && v->op != KIR_BITCAST; }
@@ -267,7 +265,7 @@ static void check_access(walk *w, const place *at, const kir_value *v) {
         }
         const kir_value *of_index = v->args[kir_access_of(v).index];
         index = deep(w, at, of_index, DEEP);
-        uint8_t zeros = w->p->zeros[number(w, at, of_index)]; /* the largest index is a multiple too */
+        uint8_t zeros = w->p->zeros.entries[number(w, at, of_index)]; /* the largest index is a multiple too */
         index.high = zeros > 63 ? 0 : index.high >> zeros << zeros;
     }
     hg_i128 low = (hg_i128)index.low + v->u.mem.disp, high = (hg_i128)index.high + v->u.mem.disp + (hg_i128)size;
@@ -444,32 +442,22 @@ hg_status kir_prover_create(kir_module *m, kir_prover **prover) {
     if (!p) return hg_fail_memory();
     p->m = m;
     p->trivial = true;
-    p->base = hg_calloc(m->function_count + (size_t)1, sizeof *p->base);
-    if (!p->base) {
-        hg_free(p);
-        return hg_fail_memory();
-    }
     for (kir_function *f = m->functions; f; f = f->next) {
-        p->base[f->id] = p->value_count;
-        p->value_count += kir_number(f);
+        (void)kir_number(f);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) p->trivial &= !is_checked(v);
     }
-    p->zeros = hg_calloc(p->value_count + (size_t)1, 1);
-    if (!p->zeros || (!p->trivial && kir_find_zero_bits(m) != HG_OK)) {
+    hg_status status = p->trivial ? HG_OK : kir_find_zero_bits(m, &p->zeros);
+    if (status != HG_OK) {
         kir_prover_destroy(p);
-        return hg_fail_memory();
+        return status;
     }
-    for (kir_function *f = m->functions; f && !p->trivial; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            p->zeros[p->base[f->id] + v->id] = (uint8_t)kir_zero_bits(v);
     *prover = p;
     return HG_OK;
 }
 
 void kir_prover_destroy(kir_prover *p) {
     if (!p) return;
-    hg_free(p->base);
-    hg_free(p->zeros);
+    kir_side_free(&p->zeros);
     hg_free(p);
 }
 
@@ -491,7 +479,7 @@ bool kir_prove(const kir_prover *p, const kir_prove_launch *l) {
     cell *spare[MAX_DEPTH * 8];
     w.spare = spare;
     count_blocks(&w);
-    w.ranges = hg_arena_alloc(&w.arena, (p->value_count + (size_t)1) * sizeof *w.ranges);
+    w.ranges = hg_arena_alloc(&w.arena, (p->zeros.count + (size_t)1) * sizeof *w.ranges);
     state s = {false, take_cells(&w)};
     place at = {.f = p->m->functions};
     if (!w.ranges || !s.cells) w.gave_up = true;

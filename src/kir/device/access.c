@@ -39,11 +39,11 @@ static access parse(device *d, const kir_value *v) {
     if (!a.open) {
         next = at.handle_args;
     } else if (at.handle_args) {
-        if (v->u.mem.space == KIR_FLAT) zeros = kir_zero_bits(v->args[0]);
+        if (v->u.mem.space == KIR_FLAT) zeros = device_zero_bits(d, v->args[0]);
         a.handle = wide_arg(d, v, &next);
     }
     if (v->u.mem.has_index) {
-        zeros = kir_zero_bits(v->args[next]);
+        zeros = device_zero_bits(d, v->args[next]);
         a.index = wide_arg(d, v, &next);
     } else {
         a.index = dwide(d, &d->p->b, 0);

@@ -78,13 +78,14 @@ static hg_status check_halves(const device *d) {
 }
 
 /* Handles of slots are the host's business. */
-static void note_read_inputs(const kir_module *m) {
-    for (kir_function *f = m->functions; f; f = f->next)
+static void note_read_inputs(device *d) {
+    for (const kir_function *f = d->in->functions; f; f = f->next) {
+        uint8_t *marks = kir_side_of(&d->marks, f);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool direct = kir_is_access(v) && !device_is_open(v);
-            for (uint8_t i = direct ? kir_access_of(v).handle_args : 0; i < v->nargs; i++)
-                v->args[i]->scratch = (void *)((uintptr_t)v->args[i]->scratch | DEVICE_READ);
+            for (uint8_t i = direct ? kir_access_of(v).handle_args : 0; i < v->nargs; i++) marks[v->args[i]->id] |= DEVICE_READ;
         }
+    }
 }
 
 /* ---- the copying ---- */
@@ -187,7 +188,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     case KIR_ATOMIC: device_lower_access(d, v); return true;
     case KIR_FAULT_IF: lower_fault_if(d, v); return true;
     case KIR_EXIT:
-        if (d->ghosts && device_kept(v))
+        if (d->ghosts && device_has(d, v, DEVICE_KEPT))
             kir_emit(&p->b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1; /* all lanes of the group */
         else
             device_stop_lane(d, &p->b);
@@ -202,7 +203,7 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
 static void before(rewrite_pass *p, const kir_value *v) {
     device *d = p->state;
     if (v->op != KIR_LOOP) return;
-    bool kept = d->ghosts && device_kept(v);
+    bool kept = d->ghosts && device_has(d, v, DEVICE_KEPT);
     device_loop *loop = hg_vec_push(&d->open_loops);
     if (!loop) {
         d->failed = true;
@@ -215,7 +216,7 @@ static void before(rewrite_pass *p, const kir_value *v) {
 
 static void enter(rewrite_pass *p, const kir_value *v) {
     device *d = p->state;
-    if (d->ghosts && device_kept(v)) {
+    if (d->ghosts && device_has(d, v, DEVICE_KEPT)) {
         d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
         device_enter_kept(d, &p->b, v);
         return;
@@ -230,7 +231,7 @@ static void after_loop(device *d, const kir_value *v) {
     device_loop loop = d->open_loops.data[--d->open_loops.count];
     if (loop.outer) device_poll_end(d, b, &loop);
     if (loop.wrap) kir_if_end(b, loop.wrap);
-    if (d->ghosts && device_kept(v)) {
+    if (d->ghosts && device_has(d, v, DEVICE_KEPT)) {
         d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
         return;
     }
@@ -272,8 +273,9 @@ static hg_status prepare(device *d) {
     const device_function *kernel = &d->functions[d->in->functions->id];
     d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks || d->options->fold > 1);
     if (barrier) kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
-    HG_TRY(kir_find_zero_bits(d->in));
-    note_read_inputs(d->in);
+    HG_TRY(kir_find_zero_bits(d->in, &d->zeros));
+    HG_TRY(kir_side_create(d->in, &d->marks));
+    note_read_inputs(d);
     if (d->ghosts) HG_TRY(device_find_kept(d));
     d->fills = d->group_memory && !device_writes_shared_first(d);
     if (!d->ghosts) return HG_OK;
@@ -340,6 +342,8 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
     if (status == HG_OK) status = make(&d, &m);
     hg_vec_free(&d.open_loops);
     hg_free(d.functions);
+    kir_side_free(&d.zeros);
+    kir_side_free(&d.marks);
     kir_module_destroy(inlined);
     if (status != HG_OK) {
         kir_module_destroy(m);

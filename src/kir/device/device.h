@@ -145,7 +145,7 @@ typedef struct kir_device_layout {
  * Slots: module->slots of the legalised module come first, in their order, then those that the form needs (kir_slot.kind). */
 
 /* ---- device.c ----
- * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, scratch, shapes and loop.bounded.
+ * Requires: a legalised, simplified module with slots (kir_provenance before legalisation); not changed but for ids, uniformity, ranges and loop.bounded.
  * Provides: a new module in device form, verified with kir_verify, and its layout. HG_ERROR_ISA: the form is not possible (FLAT with a
  * barrier). */
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) HG_NODISCARD;

@@ -39,10 +39,11 @@ typedef struct device_function {
     bool faults;  /* … because of a fault or the clock */
 } device_function;
 
-/* Facts about values and variables of the input are packed in their scratch: low bits known to be zero, and: */
+/* Marks of values of the input. */
 enum {
-    DEVICE_KEPT = 0x100 /* decides whether barriers are reached: ghosts compute it */,
-    DEVICE_READ = 0x400 /* an INPUT that is more than the handle of a slot */
+    DEVICE_KEPT = 1 /* decides whether barriers are reached: ghosts compute it */,
+    DEVICE_NEEDED = 2 /* what is kept is computed from it */,
+    DEVICE_READ = 4 /* an INPUT that is more than the handle of a slot */
 };
 
 /* A loop being copied. */
@@ -67,6 +68,7 @@ typedef struct device {
     bool has_kept_loop;           /* a loop that ghosts stay in */
     bool tell_faults, tell_alive; /* words that the group shares at barriers */
     device_function *functions;
+    kir_side_table marks, zeros; /* of the input's values: DEVICE_…; low bits known to be zero */
     /* variables of the form; NULL until needed */
     kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
     kir_function *recorder; /* without ghosts: called at the end of the kernel, with these: */
@@ -84,8 +86,11 @@ typedef struct device {
     kir_value *ifs[8];
 } device;
 
-/* ---- small builders ---- */
-static inline bool device_kept(const kir_value *v) { return ((uintptr_t)v->scratch & DEVICE_KEPT) != 0; }
+/* Facts about a value of the function that is being written. */
+static inline bool device_has(const device *d, const kir_value *v, uint8_t mark) {
+    return (kir_side_of(&d->marks, d->function)[v->id] & mark) != 0;
+}
+static inline uint32_t device_zero_bits(const device *d, const kir_value *v) { return kir_side_of(&d->zeros, d->function)[v->id]; }
 
 /* ---- common.c ---- */
 bool device_is_open(const kir_value *access);                                      /* its memory is found at run time */

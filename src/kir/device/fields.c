@@ -77,7 +77,7 @@ kir_value *device_limit(device *d, kir_builder *b, kir_field_kind kind, uint32_t
 /* An input of the legalised module in the type that it is read as. */
 bool device_lower_input(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    if (!((uintptr_t)v->scratch & DEVICE_READ)) return true;
+    if (!device_has(d, v, DEVICE_READ)) return true;
     kir_field f = {.kind = KIR_FIELD_INPUT, .index = (uint32_t)v->u.imm};
     uint8_t word = kir_type_bytes(v->type) == 8 ? HG_TYPE_U64 : HG_TYPE_U32;
     kir_value *x = read_field(b, word, field(d, f, word));

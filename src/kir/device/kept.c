@@ -3,13 +3,14 @@
  * Points are operations that must happen as often and in the same order in all lanes: barriers, calls that lead to them, sets of
  * variables that decide about points, and the jumps that lead past points. The conditions around points, and what those are computed
  * from, are needed. The verifier proved that none of it depends on memory or on the lane.
- * Requires: kir_find_uniformity for a group as a tile. Provides: DEVICE_KEPT of loops that hold points and of EXITs that all lanes take
+ * Requires: kir_find_uniformity for a group as a tile, a table of marks. Provides: DEVICE_KEPT of loops that hold points and of EXITs that all lanes take
  * together; ghosts of functions; the kernel's last operation that holds a point. */
 #include "kir/device/device_internal.h"
 
-enum { POINT = DEVICE_KEPT, NEEDED = DEVICE_KEPT << 1 };
+enum { POINT = DEVICE_KEPT, NEEDED = DEVICE_NEEDED };
 
 typedef struct in_function {
+    uint8_t *marks;    /* by id */
     kir_value **order; /* by id */
     uint32_t *last;    /* of IFs and LOOPs: id + 1 of the last point inside, 0: none */
     uint32_t count, last_point;
@@ -24,11 +25,11 @@ typedef struct keeper {
     bool changed;
 } keeper;
 
-static bool has(const kir_value *v, uint32_t flag) { return ((uintptr_t)v->scratch & flag) != 0; }
+static bool has(const in_function *f, const kir_value *v, uint8_t mark) { return (f->marks[v->id] & mark) != 0; }
 
-static void set(keeper *k, kir_value *v, uint32_t flag) {
-    if (has(v, flag)) return;
-    v->scratch = (void *)((uintptr_t)v->scratch | flag);
+static void set(keeper *k, const in_function *f, const kir_value *v, uint8_t mark) {
+    if (has(f, v, mark)) return;
+    f->marks[v->id] |= mark;
     k->changed = true;
 }
 
@@ -55,13 +56,13 @@ static void need_var(keeper *k, const kir_value *get) {
 }
 
 static void add_point(keeper *k, in_function *f, kir_value *v) {
-    if (has(v, POINT)) return;
-    set(k, v, POINT);
+    if (has(f, v, POINT)) return;
+    set(k, f, v, POINT);
     if (v->id + 1 > f->last_point) f->last_point = v->id + 1;
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
         kir_value *owner = r->owner;
         if (v->id + 1 > f->last[owner->id]) f->last[owner->id] = v->id + 1;
-        if (owner->op == KIR_IF) set(k, owner->args[0], NEEDED);
+        if (owner->op == KIR_IF) set(k, f, owner->args[0], NEEDED);
     }
 }
 
@@ -104,17 +105,17 @@ static bool is_point(const keeper *k, const kir_function *owner, const in_functi
     }
 }
 
-static void need_args(keeper *k, kir_value *v) {
-    for (uint8_t i = 0; i < v->nargs; i++) set(k, v->args[i], NEEDED);
+static void need_args(keeper *k, const in_function *f, const kir_value *v) {
+    for (uint8_t i = 0; i < v->nargs; i++) set(k, f, v->args[i], NEEDED);
 }
 
-static void visit_call(keeper *k, kir_value *v) {
+static void visit_call(keeper *k, const in_function *f, const kir_value *v) {
     const kir_function *g = v->u.call.function;
     in_function *to = &k->functions[g->id];
-    if (has(v, NEEDED) && g->pure) need_args(k, v);
-    if (has(v, NEEDED) && !g->pure && !to->needed_result) to->needed_result = k->changed = true;
+    if (has(f, v, NEEDED) && g->pure) need_args(k, f, v);
+    if (has(f, v, NEEDED) && !g->pure && !to->needed_result) to->needed_result = k->changed = true;
     for (uint8_t i = 0; i < v->nargs && i < 16; i++)
-        if (to->needed_params >> i & 1) set(k, v->args[i], NEEDED);
+        if (to->needed_params >> i & 1) set(k, f, v->args[i], NEEDED);
     for (uint8_t i = 0; i < g->array_count; i++) { /* two names of one array */
         uint32_t *a = &k->reach[v->u.call.arrays[i]->id], *b = &k->reach[g->array_params[i]->id];
         if ((*a == 0) != (*b == 0)) {
@@ -127,17 +128,17 @@ static void visit_call(keeper *k, kir_value *v) {
 static void visit(keeper *k, const kir_function *owner, in_function *f, kir_value *v) {
     if (is_point(k, owner, f, v)) {
         add_point(k, f, v);
-        if (v->op != KIR_CALL) need_args(k, v);
+        if (v->op != KIR_CALL) need_args(k, f, v);
         if (!k->d->functions[owner->id].ghosts) k->d->functions[owner->id].ghosts = k->changed = true;
     }
-    if (v->op == KIR_CALL) visit_call(k, v);
-    if (!has(v, NEEDED)) return;
+    if (v->op == KIR_CALL) visit_call(k, f, v);
+    if (!has(f, v, NEEDED)) return;
     if (v->op == KIR_VAR_GET || v->op == KIR_ARRAY_GET) need_var(k, v);
     if (v->op == KIR_PARAM && !(f->needed_params >> v->u.imm & 1)) {
         f->needed_params |= 1u << v->u.imm;
         k->changed = true;
     }
-    if (v->op != KIR_CALL && v->op != KIR_LOAD && v->op != KIR_ATOMIC) need_args(k, v);
+    if (v->op != KIR_CALL && v->op != KIR_LOAD && v->op != KIR_ATOMIC) need_args(k, f, v);
 }
 
 static bool holds_barrier(const device *d, const kir_value *loop) {
@@ -154,15 +155,15 @@ static void keep_loops(keeper *k) {
         const in_function *own = &k->functions[f->id];
         for (uint32_t i = 0; i < own->count; i++) {
             kir_value *v = own->order[i];
-            if (v->op == KIR_EXIT && !has(v, POINT)) d->can_exit = true;
+            if (v->op == KIR_EXIT && !has(own, v, POINT)) d->can_exit = true;
             if (v->op != KIR_LOOP || !own->last[i] || !(v->uniformity >= KIR_BLOCK_UNIFORM || holds_barrier(d, v))) continue;
-            set(k, v, POINT);
+            set(k, own, v, POINT);
             d->has_kept_loop = true;
         }
     }
     const in_function *kernel = &k->functions[d->in->functions->id];
     for (const kir_value *v = d->in->functions->body->first; v; v = v->next)
-        if (has(v, POINT) || kernel->last[v->id]) d->last_kept = v;
+        if (has(kernel, v, POINT) || kernel->last[v->id]) d->last_kept = v;
 }
 
 static bool begin(keeper *k) {
@@ -173,6 +174,7 @@ static bool begin(keeper *k) {
     for (kir_function *f = m->functions; f; f = f->next) {
         in_function *own = &k->functions[f->id];
         own->count = kir_number(f);
+        own->marks = kir_side_of(&k->d->marks, f);
         own->order = hg_calloc((size_t)own->count + 1, sizeof *own->order);
         own->last = hg_calloc((size_t)own->count + 1, sizeof *own->last);
         if (!own->order || !own->last) return false;

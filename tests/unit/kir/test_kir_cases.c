@@ -86,11 +86,11 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
 
 /* ---- passes ---- */
 
-static void add_zero_bits(hg_text *out, const kir_module *m) {
+static void add_zero_bits(hg_text *out, const kir_module *m, const kir_side_table *zeros) {
     for (const kir_function *f = m->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->type != KIR_VOID && v->op != KIR_CONST && kir_zero_bits(v))
-                hg_text_addf(out, "; @%s %%%u: %u zero bits\n", f->name, (unsigned)v->id, (unsigned)kir_zero_bits(v));
+            if (v->type != KIR_VOID && v->op != KIR_CONST && kir_side_of(zeros, f)[v->id])
+                hg_text_addf(out, "; @%s %%%u: %u zero bits\n", f->name, (unsigned)v->id, (unsigned)kir_side_of(zeros, f)[v->id]);
 }
 
 static hg_status run_one(const char *name, const kir_compilation *c, kir_module **m, hg_text *notes) {
@@ -111,8 +111,10 @@ static hg_status run_one(const char *name, const kir_compilation *c, kir_module 
     }
     if (strcmp(name, "zero_bits") == 0) {
         for (kir_function *f = (*m)->functions; f; f = f->next) kir_number(f);
-        HG_TRY(kir_find_zero_bits(*m));
-        add_zero_bits(notes, *m);
+        kir_side_table zeros;
+        HG_TRY(kir_find_zero_bits(*m, &zeros));
+        add_zero_bits(notes, *m, &zeros);
+        kir_side_free(&zeros);
         return HG_OK;
     }
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%s'", name);
