@@ -163,7 +163,7 @@ HG_API hg_status hg_queue_submit(hg_queue *queue, const hg_command *commands, si
                                  hg_event **signal) HG_NODISCARD;
 /** Waits for everything submitted so far; returns the first error since the last call. HG_ERROR_WOULD_BLOCK where waiting is impossible. */
 HG_API hg_status hg_queue_synchronize(hg_queue *queue) HG_NODISCARD;
-/** *done tells whether the work is over; when it is, returns its status and sets hg_last_error. */
+/** *done: whether the work is over; when it is, returns its status and sets hg_last_error. */
 HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
 /** Waits and returns the work's status; HG_ERROR_WOULD_BLOCK where waiting is impossible. */
 HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;

@@ -25,7 +25,7 @@ HG_API hg_status hg_json_to_isa_translate_named(const char *text, size_t length,
 
 /**
  * Translates every kernel of a document in its order.
- * @param programs  receives an array of *count programs that the caller gives back with hg_json_programs_free; NULL after an error
+ * @param programs  receives an array of *count programs that the caller frees with hg_json_programs_free; NULL after an error
  * @return as hg_json_to_isa_translate; one kernel that fails fails all
  */
 HG_API hg_status hg_json_to_isa_translate_all(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program ***programs,

@@ -28,7 +28,7 @@ hg_status hg_orbit_representative(uint64_t orbit, uint64_t torus_size, uint32_t 
 }
 
 /* Euclid's algorithm on r and the multiples of unit that leave it. Those alternate in sign and stay at most the modulus in size, so
- * sizes are kept here, and the number of steps tells the sign. */
+ * sizes are kept here, and the number of steps decides the sign. */
 hg_status hg_mult_inverse(uint64_t unit, uint64_t modulus, uint64_t *inverse) {
     uint64_t high = modulus, low = modulus < 2 ? 0 : unit % modulus, before = 0, now = 1;
     bool negative = false;

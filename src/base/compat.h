@@ -56,7 +56,7 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 /* A function that is not wanted in its callers. */
 #define HG_NOINLINE __attribute__((noinline))
 
-/* Tells the CPU that this is a waiting loop. */
+/* A hint to the CPU that this is a waiting loop. */
 static inline void hg_cpu_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

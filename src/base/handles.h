@@ -72,7 +72,7 @@ static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_read
     uint64_t place;
     int piece = hg_handles_piece(hg_handle_index(handle), &place);
     const hg_handle_slot *slots = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
-    void *object = slots ? hg_atomic_load(&slots[place].object, HG_ACQUIRE) : NULL; /* first: the key tells that it was alive then */
+    void *object = slots ? hg_atomic_load(&slots[place].object, HG_ACQUIRE) : NULL; /* first: the key then shows that it was alive */
     if (object && hg_atomic_load(&slots[place].key, HG_SEQ_CST) == handle) return object;
     hg_reader_leave(*reader);
     *reader = NULL;

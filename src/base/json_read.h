@@ -14,7 +14,7 @@
  * is half of a surrogate pair. A byte-order mark is refused.
  *
  * Memory: 8 bytes a token. A text has at most one token in two bytes ("[1,1,1"), kernels have one in about seven; the tape grows by
- * doubling and gives back what it does not need. Objects of more than 64 keys that may repeat one take 16 bytes a key for the check.
+ * doubling and frees what it does not need. Objects of more than 64 keys that may repeat one take 16 bytes a key for the check.
  * Must not know: what documents mean. */
 #ifndef HG_BASE_JSON_READ_H
 #define HG_BASE_JSON_READ_H
@@ -50,7 +50,7 @@ typedef enum hg_json_fault_kind {
     HG_JSON_BAD_SYNTAX,
     HG_JSON_BAD_UTF8,
     HG_JSON_BAD_NUMBER,
-    HG_JSON_BAD_STRING, /* a control character, an escape that is none, half of a surrogate pair */
+    HG_JSON_BAD_STRING, /* a control character, a wrong escape, half of a surrogate pair */
     HG_JSON_TOO_DEEP,
     HG_JSON_TOO_LONG,      /* more than HG_MAX_SOURCE_BYTES */
     HG_JSON_DUPLICATE_KEY, /* place: the later one */
@@ -67,7 +67,7 @@ typedef struct hg_json_fault {
 /* Containers inside containers; jansson has the same default. */
 enum { HG_JSON_DEPTH = 2048 };
 
-/* Reads one document: a value with blanks around it. max_depth 0: HG_JSON_DEPTH. False: *fault tells the first mistake, *document is
+/* Reads one document: a value with blanks around it. max_depth 0: HG_JSON_DEPTH. False: *fault describes the first mistake, *document is
  * empty. The caller frees the document; freeing an empty one is allowed. */
 bool hg_json_read(hg_json_document *document, const char *text, size_t length, uint32_t max_depth, hg_json_fault *fault) HG_NODISCARD;
 void hg_json_document_free(hg_json_document *document);

@@ -12,7 +12,7 @@
 
 enum { HG_READERS = 128 };
 
-/* One a thread, given back when the thread ends. Alone on its cache line. */
+/* One a thread, returned when the thread ends. Alone on its cache line. */
 typedef struct hg_reader {
     uint64_t turns; /* odd: inside */
     uint32_t taken;

@@ -29,7 +29,7 @@ typedef void hg_thread_pool_fn(void *user, uint64_t begin, uint64_t end, uint32_
 
 /* Calls fn for ranges that cover [0, count) once each and returns when all are done. begin is a multiple of chunk (0 counts as 1), end is
  * one too or count; a range may hold many chunks. Two calls of fn that run at the same time have different `worker`s.
- * Thread-safe; from inside fn it runs on the thread at hand. A single chunk runs at once on the caller. After fork the child gets fresh
+ * Thread-safe; from inside fn it runs on the calling thread. A single chunk runs at once on the caller. After fork the child gets fresh
  * threads (fork from outside fn). Allocates nothing; when threads are refused the caller does all the work. */
 void hg_thread_pool_run(hg_thread_pool *pool, uint64_t count, uint64_t chunk, hg_thread_pool_fn *fn, void *user);
 

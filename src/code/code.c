@@ -101,7 +101,7 @@ static hg_status tier_module(hg_code_set *set, uint8_t tier) {
     return status;
 }
 
-/* A module of the tier that nobody else uses: passes write ids and facts into what they read. */
+/* A copy of the tier's module for one compilation: passes write ids and facts into what they read. */
 static hg_status own_module(hg_code_set *set, uint8_t tier, kir_module **m) {
     kir_module *copy = NULL;
     HG_TRY(tier_module(set, tier));
@@ -132,7 +132,7 @@ static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], 
 
 /* ---- asking ---- */
 
-/* Under the lock: takes the code of a key out of the list; NULL: there is none. */
+/* Under the lock: takes the code of a key out of the list; NULL: the list has no such code. */
 static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
     for (hg_code **at = &set->first; *at; at = &(*at)->next) {
         hg_code *c = *at;
@@ -195,7 +195,7 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
     if (status != HG_OK) {
         (void)unlink_found(set, key);
         set->count--;
-        c->references = 0; /* nobody but us has seen it ready */
+        c->references = 0; /* no other thread has seen it ready */
     }
     hg_cond_broadcast(&set->changed);
     hg_mutex_unlock(&set->lock);

@@ -1,6 +1,6 @@
-/* Compiled code of a kernel. One object a kernel is asked for code by key: the tier that runs it, what a launch lets the code take for
- * granted, how its buffers lie to each other. It compiles ahead or when a launch asks, and never under a lock: who asks for other code of
- * the kernel meanwhile does not wait.
+/* Compiled code of a kernel. Each kernel has one hg_code_set, which returns code for a key: the tier that runs it, what the launch lets
+ * the code take for granted, how the buffers lie to each other. Code is made ahead or when a launch asks, never under a lock: a thread that
+ * asks for other code of the kernel does not wait.
  * Must not know: programs, plans, handles, launches' memory, queues. */
 #ifndef HG_CODE_CODE_H
 #define HG_CODE_CODE_H
@@ -30,7 +30,7 @@ typedef struct hg_code {
     struct hg_code *next;
     hg_code_key key;
     uint32_t references; /* atomic: the kernel's list, dispatches, bindings */
-    bool ready;          /* under the set's lock: false while somebody compiles it */
+    bool ready;          /* under the set's lock: false while a thread compiles it */
     uint64_t compile_ns; /* what making it took */
     int ran;             /* atomic: a dispatch of it is over */
     hg_driver_kernel *kernel;
@@ -57,7 +57,7 @@ typedef struct hg_code_set {
     hg_device *device;
     const hg_device_caps *caps;
     char name[64];    /* of the kernel, cut */
-    kir_module *high; /* before legalisation; NULL once no tier will ask for it */
+    kir_module *high; /* before legalisation; NULL once no tier needs it any more */
     hg_code_tier tiers[HG_MAX_TIERS];
     uint64_t launches; /* counted where there are several tiers; atomic */
     hg_mutex lock;
@@ -87,8 +87,8 @@ typedef struct hg_code_options {
 hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) HG_NODISCARD;
 void hg_code_set_destroy(hg_code_set *set);
 
-/* Compiles the first tier now where it has one code for all launches, and frees what no later launch can ask for. keep_high: somebody else
- * reads `high`. */
+/* Compiles the first tier now where it has one code for all launches, and frees what no later launch can ask for. keep_high: the caller goes on
+ * reading `high`. */
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) HG_NODISCARD;
 
 /* The tier for a launch that begins now, which is counted. */

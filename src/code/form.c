@@ -1,9 +1,9 @@
 /* Code in device form: what of a kernel decides which forms it can have, and the form that a key asks for.
- * Must not know: who asks, other codes. */
+ * Must not know: who asks, other code of the kernel. */
 #include "code/code_internal.h"
 #include <string.h>
 
-/* Bindings are read in words: narrow accesses and 64-bit atomics would be dear. */
+/* Bindings are read in words: narrow accesses and 64-bit atomics would cost much. */
 static bool suits_bindings(const kir_value *v) {
     if (!kir_is_access(v) || v->op == KIR_CHECK) return true;
     bool atomic = v->op == KIR_ATOMIC;

@@ -19,12 +19,12 @@ typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 
-/* A way in which a device runs kernels. A kernel keeps its form of before legalisation and gets code for a tier when a launch asks for it:
- * the first tier from the first launch on, the others once the kernel was launched often. All give the same bits. */
+/* A way in which a device runs kernels. A kernel keeps its form before legalisation and gets code for a tier when a launch asks for it:
+ * the first tier from the first launch on, the others once the kernel was launched often. All give the same bits, and all agree in kir.i64: a
+ * kernel has the same inputs in each. */
 typedef struct hg_tier_caps {
     const char *name;
-    kir_caps
-        kir; /* what its kernels may contain, after the numeric probe. Tiers of a device agree in i64: a kernel has the same inputs in all */
+    kir_caps kir;     /* what its kernels may contain, after the numeric probe */
     bool device_form; /* its kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and
                              kernel_create */
     bool by_aliases;  /* code for each alias signature; never of the first tier where that is no device form */
@@ -46,8 +46,8 @@ typedef struct hg_device_caps {
     /* Devices with a tier of device forms: */
     bool asynchronous;  /* submit may return before the work is done: wait for the signal */
     bool static_groups; /* group size and group memory are part of the code */
-    bool
-        serial_groups; /* invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes */
+    /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
+    bool serial_groups;
     kir_device_target target;
     uint32_t max_rounds;      /* rounds of loops after which the device leaves a loop by itself; 0: it does not. A launch that comes near
                                     ends as one that is out of time */

@@ -68,7 +68,7 @@ static void print_call(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, "\n");
 }
 
-/* "const float v12 = " unless nobody reads it. */
+/* "const float v12 = "; nothing for a value that is never read. */
 static void declare(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     if (v->type != KIR_VOID && v->uses) hg_text_addf(p->out, "const %s v%u = ", emit_c_type(p, v->type), (unsigned)v->id);

@@ -21,7 +21,7 @@ typedef struct c_form {
     void (*input)(c_printer *p, const kir_value *v);  /* of an INPUT */
     bool (*memory)(c_printer *p, const kir_value *v); /* LOAD STORE CHECK ATOMIC FENCE BARRIER FAULT_IF; false: another */
     bool (*is_wide)(const kir_value *v);              /* a u32 that is declared as u64; NULL: none is */
-    bool (*wide)(c_printer *p, const kir_value *v);   /* prints the statement of such a value; false: it is none */
+    bool (*wide)(c_printer *p, const kir_value *v);   /* prints the statement of such a value; false: v is not one */
 } c_form;
 
 struct c_printer {
@@ -52,7 +52,7 @@ const char *emit_c_type(const c_printer *p, uint8_t type);
 /* The name or literal by which a value is used. */
 void emit_c_name(c_printer *p, const kir_value *v);
 void emit_c_literal(const c_printer *p, hg_text *out, uint8_t type, uint64_t bits);
-/* The right-hand side of a pure operation; false when this operation is none. */
+/* The right-hand side of a pure operation; false when v is not a pure operation. */
 bool emit_c_expression(c_printer *p, const kir_value *v);
 /* A comparison whose text is true or false. */
 bool emit_c_is_constant(const kir_value *v);

@@ -93,7 +93,7 @@ static const char ENVIRONMENT[] =
     "\n";
 /* clang-format on */
 
-/* Not every kernel calls every helper: compilers that warn about it are told so in one place. */
+/* Not every kernel calls every helper: one pragma keeps clang from warning about that. */
 void emit_c_environment(hg_text *out) {
     hg_text_addf(out, "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n\n");
     hg_text_add(out, ENVIRONMENT, sizeof ENVIRONMENT - 1);

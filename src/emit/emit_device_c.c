@@ -38,7 +38,7 @@ static void field_name(const c_printer *p, hg_text *out, uint64_t i) {
     if (f->high) hg_text_addf(out, "_high");
 }
 
-/* The field that begins at an offset; the count of fields when there is none. */
+/* The field that begins at an offset; the count of fields when no field begins there. */
 static uint64_t field_at(const kir_module *m, uint32_t offset) {
     for (uint64_t i = 0; i < m->inputs.count; i++)
         if (m->inputs.data[i].index == offset) return i;

@@ -99,7 +99,7 @@ static inline void spv_push(spirv *s, uint32_t operand) {
     if (s->operand_count >= SPV_NESTED) spv_unsupported(s, "operands nested too deeply");
     s->operands[s->operand_count++ % SPV_NESTED] = operand;
 }
-/* The last ones that were put there, valid until the next is. */
+/* The operands that were put there last, valid until the next one is put there. */
 static inline const uint32_t *spv_pop(spirv *s, uint32_t count) {
     s->operand_count -= count;
     return s->operands + s->operand_count % SPV_NESTED;
@@ -135,7 +135,7 @@ uint32_t spv_bound_variable(spirv *s, uint32_t type, uint32_t binding, bool writ
 uint32_t spv_to_pointer(spirv *s, uint32_t type, uint32_t address); /* address: two words or one number of 64 bits */
 
 /* ---- emit_spirv_value.c ---- */
-/* A primitive's result, 0 where v is none. */
+/* A primitive's result; 0 where v is not a primitive. */
 uint32_t spv_primitive(spirv *s, const kir_value *v);
 
 /* ---- emit_spirv_memory.c ---- */

@@ -49,7 +49,7 @@ size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_
 
 /* One member of a .npz in memory, stored or deflated, its CRC checked. `member` is the whole name, "x.npy". */
 hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *member, hg_bytes *out) HG_NODISCARD;
-/* Raw deflate data (RFC 1951) that unpacks to exactly out_length bytes. False when it does not; *memory_failed tells why. */
+/* Raw deflate data (RFC 1951) that unpacks to exactly out_length bytes. False when it does not; *memory_failed: whether memory was the reason. */
 bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length, bool *memory_failed);
 
 bool hg_path_ends(const char *path, const char *suffix);

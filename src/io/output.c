@@ -72,7 +72,7 @@ static int create_beside(const char *target, char **name) {
     for (int attempt = 0; attempt < 1000; attempt++) {
         hg_text text = {0};
         hg_text_add(&text, target, (size_t)directory);
-        /* the address tells threads of one process apart */
+        /* the address differs between threads of one process */
         hg_text_addf(&text, ".hologram-%ld-%zx-%u.tmp", (long)getpid(), (size_t)(uintptr_t)&counter, counter++);
         if (text.failed) {
             hg_text_free(&text);

@@ -508,7 +508,7 @@ static int compare_labels(const void *a, const void *b) {
 }
 static int compare_meta(const void *a, const void *b) { return strcmp(((const hg_meta *)a)->key, ((const hg_meta *)b)->key); }
 
-/* Index of a scalar parameter; a name that is none stays open for the structural check (D03). */
+/* Index of a scalar parameter; a name of no parameter is left to the structural check (D03). */
 static void resolve_dims(const hg_builder *b, hg_extent *dims, const char *const *names, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!names[i]) continue;

@@ -117,7 +117,7 @@ static size_t number_end(const hg_lexer *l) {
     return at;
 }
 
-/* Length of the escape at text[at] = '\\', 0 when it is none. */
+/* Length of the escape at text[at] = '\\', 0 when it is not an escape. */
 static size_t escape_length(const hg_lexer *l, size_t at) {
     char c = at + 1 < l->length ? l->text[at + 1] : 0;
     if (c == '"' || c == '\\' || c == 'n' || c == 't') return 2;

@@ -6,7 +6,7 @@
 
 #include "kir/builder.h"
 
-/* Indices of arguments. handle_args, index_args: how many, 0: there is none. */
+/* Indices of arguments. handle_args, index_args: how many arguments; 0: the operation has none. */
 typedef struct kir_access {
     uint8_t handle, handle_args; /* FLAT: the flat address */
     uint8_t index, index_args;

@@ -283,7 +283,7 @@ typedef struct kir_slot {
     int32_t base; /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */
 } kir_slot;
 
-/* What passes made of a module so far: kir/pipeline runs those whose facts it has not got. */
+/* What passes made of a module so far: kir/pipeline runs the passes whose facts are missing. */
 enum {
     KIR_FACT_NONE = 0,
     KIR_FACT_SIMPLE = 1,     /* simplified, and nothing written since */

@@ -43,7 +43,7 @@ typedef struct kir_reader {
 /* ---- text_lexer.c ---- */
 void kir_reader_init(kir_reader *r, const char *text, size_t length, hg_diagnostics *diagnostics);
 void kir_next(kir_reader *r);
-/* All return false after an error: it has been told, and the reading ends. */
+/* All return false after an error, which is in the diagnostics already; the reading ends. */
 bool kir_error(kir_reader *r, const kir_token *at, const char *format, ...) HG_PRINTF(3, 4);
 bool kir_expected(kir_reader *r, const char *what); /* "expected WHAT, got 'x'" */
 bool kir_no_memory(kir_reader *r);

@@ -15,7 +15,7 @@ typedef struct printer {
 
 /* ---- names ---- */
 
-/* Something named: things of one scope and name are told apart by their place in text. */
+/* Something named: things of one scope and name get different suffixes, in the order of the text. */
 typedef struct named {
     uint32_t scope, rank, id;
     const char *name;

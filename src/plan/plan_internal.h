@@ -18,7 +18,7 @@ typedef struct plan_variable {
     bool crosses;     /* its value must survive from segment to segment */
     bool varying;     /* some read of it is not uniform */
     bool forced;      /* a plan node reads it: must be in the environment */
-    bool set_at_exit; /* set where a lane may stop: lane 0 cannot vouch for it */
+    bool set_at_exit; /* set where a lane may stop: lane 0 may have stopped before it set it */
     bool in_env;
     uint32_t env;     /* entry */
     uint64_t scratch; /* offset of its array in scratch memory, in bytes a lane */

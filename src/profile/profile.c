@@ -417,7 +417,7 @@ void hg_profile_destroy(hg_profile *profile) {
     bool last = leave_recorder(profile->to);
     hg_mutex_unlock(&list_lock);
     if (last) {
-        if (profile->to->path && profile->to->changed) HG_IGNORE(hg_profile_write(profile, NULL)); /* nobody is left to be told */
+        if (profile->to->path && profile->to->changed) HG_IGNORE(hg_profile_write(profile, NULL)); /* no caller is left for the error */
         free_recorder(profile->to);
     }
     hg_free(profile);

@@ -1,5 +1,5 @@
-/* Symbols that programs compiled with the headers of 0.1 call. They return or fill structures without being told the size, so they know
- * those of 0.1 for ever; today's headers define the same names inline, over functions that take a size.
+/* Symbols that programs compiled with the headers of 0.1 call. They return or fill structures without getting the size as an argument, so they keep
+ * the structures of 0.1 for ever; today's headers define the same names inline, over functions that take a size.
  * Must not know: anything that came after 0.1. */
 #define hg_launch_default inline_launch_default
 #define hg_launch_linear inline_launch_linear

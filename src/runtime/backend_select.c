@@ -25,7 +25,7 @@ static const uint8_t AUTOMATIC[] = {
 };
 
 /* Whether this machine may have a device beside its CPU. Looking through vendors' libraries costs 30 to 50 ms a process (PoCL, lavapipe),
- * which programs on the CPU need not pay where no kernel driver has a device file; where nobody knows, they look. */
+ * which programs on the CPU need not pay where no kernel driver has a device file; where that cannot be found out, they look. */
 static bool may_have_accelerator(void) {
 #if defined(__linux__)
     static const char *const files[] = {"/dev/dri",   "/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd",     "/dev/dxg",

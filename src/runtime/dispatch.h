@@ -43,7 +43,7 @@ void hg_dispatch_device_close(hg_dispatch_device *device);
 /* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
 typedef struct hg_dispatch_queue {
     hg_dispatch_device *device;
-    uint64_t number;                /* no other queue of the process has had it; 0: not used yet */
+    uint64_t number;                /* unique in the process; 0: the queue has dispatched nothing yet */
     hg_driver_arena *visible;       /* the fault record where host and device see it at the same time, */
     volatile uint32_t *fault_words; /* and its words; */
     hg_piece fault_memory;          /* else it is copied in and out */

@@ -37,7 +37,7 @@ hg_range hg_fault_record_range(const hg_dispatch_queue *queue);
 void hg_fault_record_clean(hg_dispatch_queue *queue);
 /* The same words as host memory of a copy. */
 void *hg_fault_record_clean_words(void);
-/* Keeps the least fault in d->fault. True: the lanes were told to stop. */
+/* Keeps the least fault in d->fault. True: the host has set the cancel word. */
 bool hg_fault_record_read(hg_submission *d);
 
 #endif

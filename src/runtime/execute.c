@@ -204,7 +204,7 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 
-/* Pools of .param lines that nobody bound are zeros at every launch. */
+/* Pools of .param lines without a value are zeros at every launch. */
 static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {

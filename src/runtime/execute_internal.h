@@ -28,7 +28,7 @@ hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const h
 /* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch);
-/* Slots that are classes or the state are the context's from now on. *changed: they were another one's, or none's. */
+/* Slots that are classes or the state are the context's from now on. *changed: before, they were those of another context, or not known. */
 hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) HG_NODISCARD;
 
 /* profile_spans.c: what a profile records, called only while one records. A kernel's ends with the run's event, or now. */

@@ -39,7 +39,7 @@ static hg_status compile(hg_backend *b, const expansion_key *key, hg_kernel *ker
     return hg_kernel_compile(b, m, false, kernel);
 }
 
-/* Under the lock: the expansion of a key; NULL: there is none. */
+/* Under the lock: the expansion of a key; NULL: not made yet. */
 static hg_expansion *find_locked(const hg_backend *b, const expansion_key *key) {
     for (hg_expansion *e = b->expansions; e; e = e->next)
         if (same_key(&e->key, key)) return e;

@@ -1,5 +1,5 @@
 /* The fault record of a queue's dispatches: made, put in its first state, read after each window. Where host and device see one memory at
- * the same time it lies there, and the host can tell lanes to stop; elsewhere it is copied in and out.
+ * the same time it lies there, and the host can make lanes stop; elsewhere it is copied in and out.
  * Must not know: windows, how a fault is reported. */
 #include "runtime/dispatch_internal.h"
 #include <string.h>

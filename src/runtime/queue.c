@@ -28,7 +28,7 @@ struct hg_queue {
     hg_context *context;
     uint32_t number; /* in the backend, from 1; for profiles */
     bool own_context, has_thread, stop;
-    bool draining; /* without a thread: somebody runs the submissions */
+    bool draining; /* without a thread: a caller runs the submissions now */
     hg_thread thread;
     hg_mutex lock;
     hg_cond changed;

@@ -17,7 +17,7 @@ hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type ty
 /* The kernel even where there is a handler: for unaligned arrays. */
 hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) HG_NODISCARD;
 void tile_element_close(tile_element *e);
-/* out[i] = fn(in[0][i], …) on the thread at hand (kernels: max_threads 0 uses all). Within fp_enter for handlers. */
+/* out[i] = fn(in[0][i], …) on the calling thread (kernels: max_threads 0 uses all). Within fp_enter for handlers. */
 hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
                            tile_fault *fault) HG_NODISCARD;
 

@@ -8,7 +8,7 @@
 #include <hologram/circuit.h>
 #include <hologram/program.h>
 
-/* What a translation may be told, and what it may say beside the program. */
+/* Options of a translation, and what it returns beside the program. */
 typedef struct hg_front_end_request {
     const char *kernel;                /* of a text with several; NULL: the only one */
     const hg_circuit_options *circuit; /* NULL: the usual ones */
@@ -17,7 +17,7 @@ typedef struct hg_front_end_request {
 
 typedef struct hg_front_end {
     const char *extension; /* of file names: ".json" */
-    bool binary;           /* its first bytes tell it, whatever the file is called; there is no text to show with messages */
+    bool binary;           /* recognised by its first bytes, whatever the file is called; there is no text to show with messages */
     bool has_kernels;      /* takes request.kernel */
     /* Whether a text without a name looks like it. */
     bool (*begins)(const char *text, size_t length);
@@ -29,7 +29,7 @@ typedef struct hg_front_end {
 #include "translators/front_ends.def"
 #undef HG_FRONT_END
 
-/* The front end of a file, by its name or, where its first bytes tell it, by these. path NULL: by the text alone. Never NULL. */
+/* The front end of a file, by its name or by its first bytes where those are enough. path NULL: by the text alone. Never NULL. */
 const hg_front_end *hg_front_end_choose(const char *path, const char *text, size_t length);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_inside(const kir_value *v, const kir_value *loop) {
     return false;
 }
 
-/* The set of a variable that stands in the loop itself and counts; NULL var: it is none. */
+/* The set of a variable that stands in the loop itself and counts; NULL var: the set is no counter. */
 static counter counter_of(const kir_value *loop, const kir_value *set) {
     counter c = {.loop = loop, .set = set, .low = 1};
     const kir_value *sum = set->args[0];

@@ -1,4 +1,4 @@
-/* Shapes: which values are the same in all lanes of the launch or of a block, which grow by a constant from lane to lane, and the
+/* Uniformity: which values are the same in all lanes of the launch or of a block, which grow by a constant from lane to lane, and the
  * unsigned range of each.
  * Requires: verified module. Provides: uniformity, stride, umin, umax of every value; uniformity of a LOOP: whether its lanes leave together.
  *
@@ -47,7 +47,7 @@ typedef struct shaper {
 
 static uint64_t type_max(uint8_t type) { return kir_range_full(type).high; }
 
-/* The weaker of two levels of sameness; AFFINE is none. */
+/* The weaker of two levels of sameness; AFFINE is not such a level. */
 static uint8_t weaker(uint8_t a, uint8_t b) {
     if (a == NOT_YET) a = KIR_UNIFORM;
     if (b == NOT_YET) b = KIR_UNIFORM;

@@ -23,7 +23,7 @@ static bool is_number(const build *x, uint32_t inst, uint32_t operand, uint64_t 
     return !operand_of(x, inst, operand)->is_reg;
 }
 
-/* The class in register operand 0 … of a row, u8, 0 where it is none. */
+/* The class in register operand 0 … of a row, u8; 0 where the operand is not a class. */
 static kir_value *class_of(build *x, uint32_t inst, uint32_t operand) {
     kir_value *v = build_get(x, operand_of(x, inst, operand)->reg, HG_TYPE_U8), *good = build_is_below(x, v, HG_CLASS_COUNT);
     if (!good) return v;
@@ -74,7 +74,7 @@ static void unity(build *x, uint32_t inst) {
 
 /* ---- the graph ---- */
 
-/* The k-th neighbour of a class in rising order, both u32; anything where there is none. With h, d, l the scope, modality and context the
+/* The k-th neighbour of a class in rising order, both u32; any value where there is no such neighbour. With h, d, l the scope, modality and context the
  * differences are, from the least: -24 (h odd), -8 d (d not 0), the three l with one bit flipped, 8 and 16 (d = 0), 24 (h even).
  * No table: a device's compiler took 40 s for one of 768 bytes. */
 static kir_value *nth_neighbour(build *x, kir_value *c, kir_value *k) {

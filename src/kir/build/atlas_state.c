@@ -418,7 +418,7 @@ static void accumulate(build *x, uint32_t inst) {
     kir_value *low = build_resize(b, HG_TYPE_U32, bits), *high = build_resize(b, HG_TYPE_U32, shift_by(b, KIR_LSHR, bits, 32));
     kir_value *args[] = {cls, low, high};
     (void)call(x, add_shared(x), 3, args);
-    if (!x->atlas.own) { /* nobody reads it */
+    if (!x->atlas.own) { /* it is never read */
         build_set(x, o[0].reg, kir_const(b, HG_TYPE_F64, 0));
         return;
     }

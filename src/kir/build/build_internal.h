@@ -1,4 +1,4 @@
-/* Shared by build*.c and structure*.c: the translation of one program.
+/* Shared by the files of this room: the translation of one program.
  * Must not know: text syntax, devices. */
 #ifndef HG_KIR_BUILD_INTERNAL_H
 #define HG_KIR_BUILD_INTERNAL_H
@@ -20,11 +20,12 @@ typedef struct build {
     kir_function **functions;                        /* by number of the cfg */
     kir_var *vars[HG_MAX_REGISTERS][KIR_TYPE_COUNT]; /* made when first used */
     kir_var *preds[HG_MAX_PREDICATES];
-    /* What a variable is known to hold in the block at work: valid where held_at is the block's number. Half of all gets end here. */
+    /* What a variable is known to hold in the block that is being written: valid where held_at is the block's number. Half of all gets end here. */
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
     kir_var *steps; /* counts steps, with max_steps */
-    uint8_t *types; /* operand of the program -> hg_type of its register, where several are allowed (in the function at work) */
+    /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
+    uint8_t *types;
     struct {
         kir_var *phase;              /* of phase.get and phase.adv; made when first used */
         kir_var *own_phase;          /* u32[96]: what the lane wrote + 1; 0: nothing */
@@ -77,7 +78,7 @@ hg_status build_widths(build *x);
 hg_status build_webs(kir_module *m, kir_function *f) HG_NODISCARD;
 
 /* ---- structure.c, structure_emit.c ----
- * Requires: blocks of the function at work. Provides: its body in structured form. */
+ * Requires: blocks of the function that is being written. Provides: its body in structured form. */
 hg_status build_structure(build *x);
 
 /* inline.c: a cfg without calls of functions that hold steps, NULL when the given one has none. */

@@ -73,7 +73,7 @@ static void meet_loop(webs *x) {
     x->work += x->undos.count - n->mark;
     for (uint64_t i = n->mark; i < x->undos.count; i++) {
         undo u = x->undos.data[i];
-        if (x->met[u.var->id] == x->meetings) continue; /* set again: the first time tells what the loop began with */
+        if (x->met[u.var->id] == x->meetings) continue; /* set again: the first set says what the loop began with */
         x->met[u.var->id] = x->meetings;
         join(x, x->now[u.var->id], u.before);
     }

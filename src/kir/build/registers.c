@@ -1,5 +1,5 @@
 /* Registers and predicates of a program as variables of the module: what reads and writes them, and what each is known to hold in the
- * block at work. Must not know: instructions. */
+ * block that is being written. Must not know: instructions. */
 #include "kir/build/build_internal.h"
 #include "kir/builder.h"
 

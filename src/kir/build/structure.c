@@ -2,7 +2,7 @@
  *
  * Method: N. Ramsey, "Beyond Relooper" (ICFP 2022), writes the dominator tree: a block is followed by what it dominates, and blocks
  * that several edges lead to come after the construct they end. That needs exits over several constructs at once; here each loop
- * is first made to have one way in and one way out (a variable tells which entry and exit is meant), so that inside a loop only
+ * is first made to have one way in and one way out (a variable says which entry or exit is meant), so that inside a loop only
  * forward jumps are left, and those become conditions (structure_emit.c).
  * Requires: blocks of a verified function. Provides: its body. Graphs with far too many loop exits become one loop over block numbers. */
 #include "kir/build/structure_internal.h"

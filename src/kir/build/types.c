@@ -1,5 +1,5 @@
 /* Index registers, counts and flat addresses may be u32 or u64, some operands of Atlas instructions of any type. The verifier proved that each has one type at each point, on every
- * path, so any one path from the function's start tells which: a walk of a spanning tree of the blocks. */
+ * path, so any one path from the function's start shows which: a walk of a spanning tree of the blocks. */
 #include "kir/build/build_internal.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@ kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 t
 kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args);
 uint8_t kir_operate_args(uint16_t fn);
 bool kir_operate_exists(uint16_t fn, hg_type type);
-/* The primitive that does fn alone on operands of that type (not on halves): see prim.def. KIR_OP_COUNT: there is none. */
+/* The primitive that does fn alone on operands of that type (not on halves): see prim.def. KIR_OP_COUNT: no primitive does. */
 kir_op kir_operate_primitive(uint16_t fn, hg_type type);
 /* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
 void kir_identity(hg_op op, hg_type type, uint8_t *bytes);

@@ -157,7 +157,7 @@ kir_value *define_ceil(kir_builder *b, hg_type type, kir_value *const *arg) {
     return real_neg(b, kir_unary(b, KIR_FFLOOR, real_neg(b, arg[0])));
 }
 
-/* Halves away from zero: x - trunc(x) is exact, so its half is told exactly; -0.3 gives -0. */
+/* Halves away from zero: x - trunc(x) is exact, so the comparison with 0.5 is exact; -0.3 gives -0. */
 kir_value *define_round(kir_builder *b, hg_type type, kir_value *const *arg) {
     if (!hg_type_is_float(type)) return arg[0];
     kir_value *x = arg[0], *t = kir_unary(b, KIR_FTRUNC, x);

@@ -42,7 +42,7 @@ void device_open_vars(device *d) {
 }
 
 /* A branch of its own: devices that run lanes in step (SwiftShader) do what stands before a loop's exit only when every lane has left, and
- * a lock given back there is never given back. */
+ * a lock that is released there is never released. */
 void device_leave_lock(kir_builder *b, kir_value *taken) {
     kir_value *done = kir_if_begin(b, is_zero(b, taken));
     kir_break(b);

@@ -59,7 +59,7 @@ typedef enum kir_field_kind {
     KIR_FIELD_ZERO          /* 0, which the device's compiler cannot know */
 } kir_field_kind;
 /* Fields and module->inputs of the device form are parallel. kir_input there: kind KIR_INPUT_FIELD, type u32 or u64, index = byte
- * offset in the record; u64 at multiples of 8. Without target.i64 a u64 is two u32 fields, `high` telling the second. */
+ * offset in the record; u64 at multiples of 8. Without target.i64 a u64 is two u32 fields, `high` marks the second. */
 typedef struct kir_field {
     uint8_t kind; /* kir_field_kind */
     bool high;    /* bits 32 … 63 of the value */

@@ -9,7 +9,7 @@
 #include "kir/rewrite.h"
 #include "kir/builder.h"
 
-/* 64 bits: a u64, or two u32 where there is none (h not NULL). */
+/* 64 bits: a u64, or two u32 on targets without 64-bit integers (h not NULL). */
 typedef struct device_wide {
     kir_value *l, *h;
 } device_wide;
@@ -132,14 +132,14 @@ hg_status device_lay_out(device *d); /* byte offsets in the record, at the end *
 int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number);
 void device_touch(device *d, int16_t slot, bool write); /* the slot's base is needed */
 device_wide device_lane(device *d, kir_builder *b);     /* global lane id */
-kir_value *device_order(device *d, kir_builder *b);     /* u32 that grows with it in the dispatch, NULL when there is none */
+kir_value *device_order(device *d, kir_builder *b);     /* u32 that grows with the lane in the dispatch; NULL where no value does */
 kir_value *device_linear(device *d, kir_builder *b);    /* index of the lane in its block */
 kir_value *device_block_lanes(device *d, kir_builder *b);
 device_wide device_block_number(device *d, kir_builder *b);
 void device_prepare_ids(device *d, kir_builder *b, const kir_function *f); /* what the function reads, at its start */
 void device_lower_id(device *d, const kir_value *v);
 
-/* ---- group.c: what lanes know of each other's stopping ---- */
+/* ---- group.c: what lanes know about other lanes that have stopped ---- */
 enum { DEVICE_FAULT_WORD = 0, DEVICE_ALIVE_WORD = 4 }; /* byte offsets in the group's memory */
 extern const device_place DEVICE_GROUP_MEMORY;
 kir_var *device_stopped(device *d);

@@ -75,7 +75,7 @@ static void find_points(folder *x) {
     for (uint32_t i = 0; i < x->count; i++) {
         kir_value *v = x->order[i], *owner = v->parent->owner;
         bool end = v->op == KIR_BREAK && owner && owner->op == KIR_LOOP && owner->u.loop.once &&
-                   x->last[owner->id]; /* of a loop that is none */
+                   x->last[owner->id]; /* a BREAK of a loop whose body runs once: a forward jump */
         x->run[i] = seen[i] || x->last[i] || end ? NO_RUN : MANY;
         v->scratch = x->run[i] == NO_RUN ? x : NULL;
     }

@@ -1,7 +1,7 @@
 /* Groups of a device form: shared memory that begins as zeros, and barriers that all lanes of a group reach, stopped ones too.
  *
  * A stopped lane of a group goes on as a ghost: what decides whether barriers are reached (kept.c) it computes like all others,
- * its stores and atomics are masked, and loops that decide nothing are left. Two words in front of the shared memory tell the group
+ * its stores and atomics are masked, and loops that decide nothing are left. Two words in front of the shared memory say to the group
  * after a barrier that a lane faulted before it (all leave together), or that no lane is left. They hold the number of the barrier, so
  * that a quick lane's next message does not disturb a slow one that still reads.
  * Must not know: accesses. */

@@ -1,4 +1,4 @@
-/* What lanes know of each other's stopping: whether this one has stopped, the barriers passed, and the words that the group shares in front
+/* What lanes know about other lanes that have stopped: whether this one has stopped, the barriers passed, and the words that the group shares in front
  * of its memory (ghost.c says what they mean).
  * Must not know: why a lane stops. */
 #include "kir/device/device_internal.h"

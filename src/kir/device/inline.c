@@ -11,7 +11,7 @@ typedef struct inliner {
     bool *barrier; /* by function id */
     kir_value *call;
     kir_var *result, *returned;
-    kir_var **vars; /* by id: the copy of a callee's variable in the call at work */
+    kir_var **vars; /* by id: the copy of a callee's variable in the call that is being written */
     uint32_t var_count;
 } inliner;
 

@@ -12,7 +12,7 @@ typedef struct cover {
     const device *d;
     kir_value **order;    /* the kernel's operations by id */
     bool *wanted, *known; /* an index needs it; it depends on the lane's coordinates alone */
-    uint64_t *value;      /* in the lane at work */
+    uint64_t *value;      /* in the lane that is being written */
     uint8_t *written;
     uint32_t count;
     uint64_t covered; /* bytes written */
@@ -69,7 +69,7 @@ static uint64_t evaluate(const cover *c, const kir_value *v, const uint32_t lane
     return how == FOLD_CONSTANT ? result : how == FOLD_VALUE ? same->u.imm : UINT64_MAX;
 }
 
-/* First byte of an access in the lane at work; MOST_BYTES: unknown. */
+/* First byte of an access in the lane that is being written; MOST_BYTES: unknown. */
 static uint64_t place(const cover *c, const kir_value *v) {
     uint64_t index = 0;
     if (v->u.mem.has_index) {

@@ -60,7 +60,7 @@ static kir_function *guarded(rewrite_pass *p, kir_op op, uint8_t nargs) {
 }
 
 /* A quotient or root of F32 rounded to F64 and then to F32 is rounded correctly: 53 >= 2 · 24 + 2 (Figueroa 1995), and no quotient of
- * 24-bit numbers is nearer to the middle between two subnormal F32 than F64 can tell. */
+ * 24-bit numbers is nearer to the middle between two subnormal F32 than F64 can represent. */
 static bool through_f64(rewrite_pass *p, const kir_value *v, kir_value *const *args) {
     kir_builder *b = &p->b;
     kir_value *wide[3];

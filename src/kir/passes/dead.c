@@ -26,10 +26,10 @@ typedef struct liveness {
     bool failed, changed;
 } liveness;
 
-/* Number of a variable in the sets, + 1; 0: nobody reads it. */
+/* Number of a variable in the sets, + 1; 0: it is never read. */
 static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch; }
 
-/* Unlinks an operation that nobody uses. */
+/* Unlinks an operation that is never used. */
 static void discard(liveness *x, kir_value *v) {
     x->changed = true;
     for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses--;

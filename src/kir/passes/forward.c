@@ -8,7 +8,7 @@
 typedef struct known {
     kir_value *value;
     uint32_t loops; /* loops around where this became known */
-    uint64_t calls; /* calls seen by then */
+    uint64_t calls; /* calls seen so far */
 } known;
 
 typedef struct undo {

@@ -12,7 +12,7 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
 /* forward.c: one walk over a function: variables, constants, common subexpressions, constant branches. */
 hg_status simplify_forward(kir_module *m, kir_function *f, const uint32_t *setters, bool *changed);
 
-/* dead.c: removes sets nobody reads and operations nobody uses. Both set *changed where they changed something. */
+/* dead.c: removes sets that are never read and operations that are never used. Both set *changed where they changed something. */
 hg_status simplify_dead(kir_module *m, kir_function *f, const uint32_t *readers, bool *changed);
 
 /* sets.c: where a function sets variables. Zero before; freed also after a failure. */

@@ -24,7 +24,7 @@ typedef struct kir_compilation {
     const kir_device_options *device;   /* DEVICE */
     kir_device_layout *layout;          /* DEVICE: filled; the caller frees it, after a failure too */
     bool verify;                        /* check the rules of kernel IR after each pass; debug builds always do */
-    const struct kir_pass_watch *watch; /* told after each pass; NULL: nobody */
+    const struct kir_pass_watch *watch; /* called after each pass; NULL: not */
 } kir_compilation;
 
 /* A pass. Works in place, or writes a new module and leaves the one it was given as it was (but for ids and scratch). */
@@ -36,12 +36,12 @@ typedef struct kir_pass {
     hg_status (*run)(const kir_compilation *c, kir_module *m, kir_module **made);
 } kir_pass;
 const kir_pass *kir_pass_get(kir_pass_id id);
-/* By name; KIR_PASS_COUNT: there is none of that name. */
+/* By name; KIR_PASS_COUNT: no pass has that name. */
 kir_pass_id kir_pass_find(const char *name);
 /* Line index of the order, from 0; false: there are no more. */
 bool kir_order_get(uint32_t index, kir_stage *stage, kir_pass_id *pass);
 
-/* Somebody who looks on: `after` is called when a pass is done, with the module as it left it and the time that it took. */
+/* An observer: `after` is called when a pass is done, with the module as it left it and the time that it took. */
 typedef struct kir_pass_watch {
     void (*after)(void *user, kir_stage stage, const kir_pass *pass, const kir_module *m, uint64_t ns);
     void *user;
