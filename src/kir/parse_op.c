@@ -1,5 +1,6 @@
 /* Operations of kernel IR text. What an operation takes and gives is prim.def's; those that carry more than arguments have a reader here.
  * Must not know: declarations. */
+#include "isa/program.h"
 #include "kir/parse_internal.h"
 #include <string.h>
 
@@ -148,17 +149,18 @@ static bool read_step_arg(kir_reader *r, line *l, const char *word, int8_t *plac
     return add_arg(r, l);
 }
 
-/* "parallel_map.f32 relu buffer read %1 [], buffer write %2 [] count %3" */
+/* "parallel_map.f32 relu buffer read %1 [], buffer write %2 [] count %3", "pool_alloc count %1" */
 static bool read_step(kir_reader *r, line *l) {
     kir_step *s = hg_arena_alloc(&r->module->arena, sizeof *s);
-    uint8_t type;
+    uint8_t type = HG_TYPE_NOT_USED;
     if (!s) return kir_no_memory(r);
     kir_token name = r->token;
     uint16_t fn;
     if (!kir_expect(r, KIR_TOKEN_WORD, "an instruction")) return false;
     if (!kir_fn_find(name.text, name.length, &fn) || fn >= HG_OP_COUNT)
         return kir_error(r, &name, "there is no instruction '%.*s'", (int)(name.length < 80 ? name.length : 80), name.text);
-    if (!kir_expect(r, '.', "'.' and a type") || !kir_read_hg_type(r, &type)) return false;
+    bool typed = hg_op_get((hg_op)fn)->type_count != 0; /* of pools: no type */
+    if (typed && (!kir_expect(r, '.', "'.' and a type") || !kir_read_hg_type(r, &type))) return false;
     hg_opname opname = HG_OPNAME_COUNT;
     if (r->token.kind == KIR_TOKEN_WORD && hg_opname_from_text(r->token.text, r->token.length, &opname)) kir_next(r);
     l->fields.u.step.op = fn;

@@ -203,7 +203,7 @@ static void print_step(const printer *p, const kir_value *v) {
     uint8_t next = 0;
     hg_text_add(p->out, " ", 1);
     kir_fn_print(p->out, v->u.step.op);
-    hg_text_addf(p->out, ".%s", hg_type_name((hg_type)v->u.step.atlas_type));
+    if (v->u.step.atlas_type != HG_TYPE_NOT_USED) hg_text_addf(p->out, ".%s", hg_type_name((hg_type)v->u.step.atlas_type));
     if (v->u.step.opname < HG_OPNAME_COUNT) hg_text_addf(p->out, " %s", hg_opname_name((hg_opname)v->u.step.opname));
     for (uint8_t i = 0; i < s->array_count; i++) print_step_array(p, v, &s->arrays[i], &next);
     if (s->count_arg >= 0 && s->count_arg < v->nargs) hg_text_addf(p->out, " count %%%u", (unsigned)v->args[s->count_arg]->id);

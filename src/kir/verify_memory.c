@@ -1,4 +1,5 @@
 /* Rules of memory operations and whole-array steps. */
+#include "isa/program.h"
 #include "kir/text_internal.h"
 #include "kir/verify_internal.h"
 
@@ -94,8 +95,9 @@ const char *kir_verify_access(const kir_module *m, const kir_function *f, const 
 const char *kir_verify_step(const kir_value *v) {
     const kir_step *s = v->u.step.info;
     uint8_t next = 0;
-    if (!s || v->u.step.op >= HG_OP_COUNT || v->u.step.opname > HG_OPNAME_COUNT || v->u.step.atlas_type >= HG_TYPE_COUNT)
-        return "unknown step";
+    if (!s || v->u.step.op >= HG_OP_COUNT || v->u.step.opname > HG_OPNAME_COUNT) return "unknown step";
+    bool typed = hg_op_get((hg_op)v->u.step.op)->type_count != 0;
+    if (typed ? v->u.step.atlas_type >= HG_TYPE_COUNT : v->u.step.atlas_type != HG_TYPE_NOT_USED) return "step of the wrong type";
     if (s->array_count > HG_COUNT_OF(s->arrays)) return "too many arrays";
     for (uint8_t i = 0; i < s->array_count; i++) {
         const kir_step_array *a = &s->arrays[i];

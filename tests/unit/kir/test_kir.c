@@ -12,6 +12,7 @@
 #include "kir/passes/passes.h"
 #include "kir/analysis/analysis.h"
 #include "kir/build/build.h"
+#include "kir/rewrite.h"
 
 #include <stdlib.h>
 
@@ -675,6 +676,25 @@ static void random_step_graphs(uint64_t count) {
                   steps_seen);
 }
 
+/* Instructions of pools have no type: such a step obeys the rules and reads back (lower asks both). */
+static void untyped_steps(void) {
+    hg_program *program;
+    kir_module *m = lower(".atlas 1\n.program t\n.param r1 x buffer u64 inout [n]\n.param r4 n u64\n    mov_imm.u64 r0, 0\n"
+                          "    pool.alloc r10, 64\n    pool.alloc pool7, 8\n    stg.u64 [r1 + r0], r10\n    pool.free r10\n    exit\n",
+                          0, &program);
+    if (!m) return;
+    uint32_t untyped = 0;
+    for (kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+        if (v->op != KIR_STEP || v->u.step.atlas_type != HG_TYPE_NOT_USED) continue;
+        untyped++;
+        v->u.step.atlas_type = HG_TYPE_U64;
+        CHECK(kir_verify(m) == HG_ERROR_INTERNAL);
+        v->u.step.atlas_type = HG_TYPE_NOT_USED;
+    }
+    CHECK_U64(untyped, 3);
+    done(m, program);
+}
+
 /* ---- out of memory ---- */
 
 static uint64_t allocations_left;
@@ -690,11 +710,14 @@ static void give_back(void *user, void *memory) {
 }
 
 static hg_status lower_and_simplify(const hg_cfg *cfg) {
-    kir_module *m = NULL;
+    kir_module *m = NULL, *copy = NULL;
     hg_status status = kir_build(cfg, NULL, &m);
     if (status == HG_OK) status = kir_simplify(m);
+    if (status == HG_OK) status = kir_hoist(m);
     if (status == HG_OK) kir_find_uniformity(m, false);
     if (status == HG_OK) status = kir_provenance(m, UINT32_MAX);
+    if (status == HG_OK) status = kir_copy(m, &copy);
+    kir_module_destroy(copy);
     kir_module_destroy(m);
     return status;
 }
@@ -791,6 +814,7 @@ int main(int count, char **words) {
     out_of_memory(steps);
     hg_free(random);
     hg_free(steps);
+    untyped_steps();
     random_step_graphs(graphs);
     random_graphs(first, graphs);
     test_halves();
