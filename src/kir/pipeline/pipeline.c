@@ -93,8 +93,8 @@ static hg_status check(const kir_compilation *c, const kir_pass *pass, const kir
 #endif
     (void)c;
     hg_status status = kir_verify(m);
-    if (status == HG_OK) return status;
-    char text[512]; /* hg_fail writes where the message stands */
+    if (status != HG_ERROR_INTERNAL) return status; /* or out of memory */
+    char text[512];                                 /* hg_fail writes where the message stands */
     snprintf(text, sizeof text, "%s", hg_error_record()->message);
     return hg_fail(HG_ERROR_INTERNAL, "after pass '%s': %s", pass->name, text);
 }

@@ -3,6 +3,7 @@
  * nobody up who asks for other code. */
 #include "base/thread.h"
 #include "kir/builder.h"
+#include "kir/parse.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
 #include <pthread.h>
@@ -106,7 +107,20 @@ static void alias_signatures_have_code_each(void) {
 /* ---- drivers that misbehave ---- */
 
 static hg_status (*real_create)(hg_device *, uint32_t, const kir_module *, hg_driver_kernel **);
+static void (*real_destroy)(hg_driver_kernel *);
 static int compiled, failures;
+static uint64_t alive;
+
+static hg_status counted_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
+    hg_status status = real_create(device, tier, module, kernel);
+    alive += status == HG_OK;
+    return status;
+}
+
+static void counted_destroy(hg_driver_kernel *kernel) {
+    alive--;
+    real_destroy(kernel);
+}
 
 static hg_status failing_second(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
     if (tier == 0) return real_create(device, tier, module, kernel);
@@ -173,6 +187,18 @@ static kir_module *small_kernel(void) {
     return m;
 }
 
+/* A loop that leaves something to move out, a variable and a call. NULL: out of memory. */
+static kir_module *looping_kernel(void) {
+    static const char text[] = "module looping\nfunction @main() -> void {\n  var i: u64\n  %one: u64 = const 1\n  loop {\n"
+                               "    %lane: u64 = id global_lane_id\n    %limit: u64 = mul %lane, %lane\n    %i: u64 = get i\n"
+                               "    %next: u64 = add %i, %one\n    set i %next\n    %over: bool = cmp_ult %limit, %next\n"
+                               "    if %over {\n      break\n    }\n  }\n}\n";
+    kir_module *m = NULL;
+    hg_status status = kir_parse(text, sizeof text - 1, NULL, &m);
+    CHECK_MESSAGE(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY, "%s", hg_last_error_text());
+    return m;
+}
+
 static void compiling_holds_nobody_up(void) {
     enum { SAME = 4 };
     hg_backend *b = open_pretending("second-tier");
@@ -210,10 +236,137 @@ static void compiling_holds_nobody_up(void) {
     hg_backend_destroy(b);
 }
 
+/* The first to come waits until the gate is opened, and then fails; so do the others. */
+static hg_status slow_failing(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
+    hg_status status = slow_create(device, tier, module, kernel);
+    return status == HG_OK ? (real_destroy(*kernel), *kernel = NULL, hg_fail(HG_ERROR_OUT_OF_MEMORY, "no memory")) : status;
+}
+
+/* Who waited for code that could not be made tries it himself, and fails too: nobody waits for ever. */
+static void waiting_for_a_failure_ends(void) {
+    enum { SAME = 4 };
+    hg_backend *b = open_pretending("second-tier");
+    hg_driver slow = *b->driver;
+    hg_code_set *set = NULL;
+    real_create = b->driver->kernel_create;
+    real_destroy = b->driver->kernel_destroy;
+    hg_code_options options = {.driver = &slow, .device = b->device, .caps = b->caps};
+    CHECK_OK(hg_code_set_create(&options, small_kernel(), &set));
+    CHECK_OK(hg_code_ahead(set, false));
+    slow.kernel_create = slow_failing;
+    gate_open = false;
+    at_gate = compiled = 0;
+    asker same[SAME] = {{0}};
+    pthread_t threads[SAME];
+    for (int i = 0; i < SAME; i++) {
+        same[i] = (asker){.set = set, .aliases = 1};
+        CHECK(pthread_create(&threads[i], NULL, ask, &same[i]) == 0);
+    }
+    pthread_mutex_lock(&gate_lock);
+    while (at_gate == 0) pthread_cond_wait(&gate_changed, &gate_lock);
+    gate_open = true;
+    pthread_cond_broadcast(&gate_changed);
+    pthread_mutex_unlock(&gate_lock);
+    for (int i = 0; i < SAME; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_STATUS(same[i].status, HG_ERROR_OUT_OF_MEMORY);
+        CHECK(!same[i].code);
+    }
+    CHECK_U64(compiled, SAME);
+    CHECK_U64(set->count, 1); /* of the first tier */
+    slow.kernel_create = real_create;
+    ask(&same[0]); /* another time there is memory */
+    CHECK(same[0].status == HG_OK && same[0].code);
+    hg_code_release(set, same[0].code);
+    hg_code_set_destroy(set);
+    hg_backend_destroy(b);
+}
+
+/* Ever new keys: the set keeps some, and code that is in use stays until it is released. */
+static void ever_new_keys(void) {
+    enum { KEYS = 100 };
+    hg_backend *b = open_pretending("second-tier");
+    hg_driver counting = *b->driver;
+    hg_code_set *set = NULL;
+    hg_code *codes[KEYS] = {NULL};
+    real_create = b->driver->kernel_create;
+    real_destroy = b->driver->kernel_destroy;
+    counting.kernel_create = counted_create;
+    counting.kernel_destroy = counted_destroy;
+    alive = 0;
+    hg_code_options options = {.driver = &counting, .device = b->device, .caps = b->caps};
+    CHECK_OK(hg_code_set_create(&options, small_kernel(), &set));
+    CHECK_OK(hg_code_ahead(set, false));
+    for (uint64_t k = 0; k < KEYS; k++) CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = k}, NULL, 0, &codes[k]));
+    CHECK_U64(alive, KEYS + 1);
+    for (uint64_t k = 0; k < KEYS; k++) CHECK(codes[k] && codes[k]->kernel && codes[k]->key.aliases == k);
+    CHECK(hg_code_only(set, 0) != NULL); /* the oldest, but a tier has only that */
+    for (uint64_t k = 0; k < KEYS; k++) hg_code_release(set, codes[k]);
+    CHECK(alive == set->count && alive < KEYS);
+    hg_code *again = NULL;
+    CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 0}, NULL, 0, &again)); /* one that was dropped */
+    hg_code_release(set, again);
+    hg_code_set_destroy(set);
+    CHECK_U64(alive, 0);
+    hg_backend_destroy(b);
+}
+
+/* ---- memory that ends ---- */
+
+static failing_allocator memory;
+
+static hg_status make_and_ask(hg_backend *b, bool ahead) {
+    hg_code_options options = {.driver = b->driver, .device = b->device, .caps = b->caps, .verify = true};
+    hg_code_set *set = NULL;
+    hg_code *code = NULL, *other = NULL;
+    kir_module *m = looping_kernel();
+    if (!m) return HG_ERROR_OUT_OF_MEMORY;
+    hg_status status = hg_code_set_create(&options, m, &set);
+    if (status != HG_OK) kir_module_destroy(m);
+    if (status == HG_OK && ahead) status = hg_code_ahead(set, false);
+    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 1}, NULL, 0, &code);
+    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 2}, NULL, 0, &other);
+    if (status != HG_OK && set) CHECK(set->count == (uint32_t)(hg_code_only(set, 0) != NULL) + (code != NULL));
+    if (code) hg_code_release(set, code);
+    if (other) hg_code_release(set, other);
+    hg_code_set_destroy(set);
+    return status;
+}
+
+static void each_allocation_fails(void) {
+    hg_backend *b = open_pretending("second-tier");
+    for (int ahead = 0; ahead < 2; ahead++) {
+        hg_status status = HG_ERROR_OUT_OF_MEMORY;
+        uint64_t n = 1;
+        CHECK_OK(make_and_ask(b, ahead)); /* what is made once is there now */
+        for (bool hit = true; hit && n < 20000 && !test_failed; n++) {
+            uint64_t before = memory.live;
+            memory.allocations = 0;
+            memory.fail_at = n;
+            memory.only_once = true;
+            status = make_and_ask(b, ahead);
+            memory.fail_at = 0;
+            hit = memory.allocations >= n;
+            CHECK_MESSAGE(hit ? status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY : status == HG_OK, "allocation %" PRIu64 ": %s", n,
+                          hg_last_error_text());
+            CHECK_MESSAGE(memory.live == before, "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n, before,
+                          memory.live);
+        }
+        CHECK(n > 20);
+    }
+    hg_backend_destroy(b);
+}
+
 int main(void) {
+    hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
+    CHECK_OK(hg_set_allocator(&hooks));
     launches_decide();
     alias_signatures_have_code_each();
     a_compiler_that_fails_falls_a_tier();
     compiling_holds_nobody_up();
+    waiting_for_a_failure_ends();
+    ever_new_keys();
+    each_allocation_fails();
+    CHECK_OK(hg_set_allocator(NULL));
     return test_done();
 }
