@@ -70,6 +70,25 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     key->group_memory = group_bytes(d->set, l, key->shared_is_slot);
 }
 
+/* From now on the dispatch runs v, which it owns; after a failure the code that it had, and v is released. */
+static hg_status take_code(hg_submission *d, hg_code *v) {
+    uint64_t *record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
+    hg_range *slots = hg_calloc(v->slot_count + (size_t)1, sizeof *slots);
+    if (!record || !slots) {
+        hg_free(record);
+        hg_free(slots);
+        hg_code_release(d->set, v);
+        return hg_fail_memory();
+    }
+    hg_code_release(d->set, d->code);
+    hg_free(d->record);
+    hg_free(d->slots);
+    d->code = v;
+    d->record = record;
+    d->slots = slots;
+    return HG_OK;
+}
+
 hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven) {
     hg_code_key key;
     uint32_t group[3];
@@ -81,14 +100,8 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
         hg_code *v = NULL;
         uint64_t start = hg_clock_ns();
         HG_TRY(hg_code_get(d->set, &key, group, memory, &v));
-        hg_code_release(d->set, d->code);
-        d->code = v;
         d->compile_ns = hg_clock_ns() - start;
-        hg_free(d->record);
-        hg_free(d->slots);
-        d->record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
-        d->slots = hg_calloc(v->slot_count + (size_t)1, sizeof *d->slots);
-        if (!d->record || !d->slots) return hg_fail_memory();
+        HG_TRY(take_code(d, v));
     }
     memcpy(d->command.group, group, sizeof group);
     d->command.kernel = d->code->kernel;
