@@ -333,6 +333,23 @@ static hg_status make_and_ask(hg_backend *b, bool ahead) {
     return status;
 }
 
+/* Threads that make code at the same time copy one module: none of them may find ids that it has to write. */
+static void what_is_copied_is_numbered(void) {
+    hg_backend *b = open_pretending("second-tier");
+    hg_code_options options = {.driver = b->driver, .device = b->device, .caps = b->caps};
+    hg_code_set *set = NULL;
+    CHECK_OK(hg_code_set_create(&options, looping_kernel(), &set));
+    const kir_module *modules[] = {set->high, set->tiers[0].low};
+    for (int i = 0; i < 2; i++) {
+        uint32_t id = 0, wrong = 0;
+        const kir_function *f = modules[i]->functions;
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) wrong += v->id != id++;
+        CHECK_MESSAGE(wrong == 0 && f->value_count == id, "%u of %u ids of module %d", wrong, id, i);
+    }
+    hg_code_set_destroy(set);
+    hg_backend_destroy(b);
+}
+
 static void each_allocation_fails(void) {
     hg_backend *b = open_pretending("second-tier");
     for (int ahead = 0; ahead < 2; ahead++) {
@@ -366,6 +383,7 @@ int main(void) {
     compiling_holds_nobody_up();
     waiting_for_a_failure_ends();
     ever_new_keys();
+    what_is_copied_is_numbered();
     each_allocation_fails();
     CHECK_OK(hg_set_allocator(NULL));
     return test_done();

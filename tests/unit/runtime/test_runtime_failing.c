@@ -192,6 +192,41 @@ static void run_launch(void) {
     hg_backend_destroy(s.backend);
 }
 
+/* The first launch on a device with a form of its own makes code, a record and windows: what a failure leaves takes the next launch. */
+static void run_device(const char *name) {
+    scene s = {0};
+    float data[4] = {1, 2, 3, 4}, alpha = 2;
+    if (hg_backend_create(name, 0, &s.backend) != HG_OK) return; /* no driver */
+    hg_buffer x = make_buffer(s.backend, data, sizeof data), y = make_buffer(s.backend, data, sizeof data);
+    s.program = assemble(AXPY);
+    s.params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(s.params, "x", x));
+    CHECK_OK(hg_params_set_buffer(s.params, "y", y));
+    CHECK_OK(hg_params_set_scalar(s.params, "alpha", HG_TYPE_F32, &alpha));
+    CHECK_OK(create_executable(&s));
+    CHECK_OK(create_binding(&s));
+    CHECK_OK(launch(&s)); /* the code is there now */
+    destroy_binding(&s);
+    bool hit = true;
+    for (uint64_t n = 1; hit && n < 1000 && !test_failed; n++) {
+        CHECK_OK(create_binding(&s));
+        memory.allocations = 0;
+        memory.fail_at = n;
+        memory.only_once = true;
+        hg_status status = launch(&s);
+        memory.fail_at = 0;
+        hit = memory.allocations >= n;
+        CHECK_MESSAGE(status == HG_OK || (hit && acceptable(status)), "%s, allocation %" PRIu64 ": %s", name, n, hg_last_error_text());
+        CHECK_OK(launch(&s));
+        destroy_binding(&s);
+    }
+    CHECK(!hit);
+    destroy_executable(&s);
+    hg_params_destroy(s.params);
+    hg_program_release(s.program);
+    hg_backend_destroy(s.backend);
+}
+
 int main(void) {
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
@@ -220,6 +255,8 @@ int main(void) {
     run_scene("Atlas", ATLAS, "poor");
     run_launch();
     CHECK_U64(memory.live, at_start);
+    run_device("vulkan");
+    run_device("opencl");
     CHECK_OK(hg_set_allocator(NULL));
     return test_done();
 }
