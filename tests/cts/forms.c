@@ -89,10 +89,12 @@ static void constant_forms(cts *s, hg_type type) {
 
 /* Lane values and predicates that live across whole-array instructions and barriers. */
 static void living_forms(cts *s, hg_type type) {
-    static const char *const BETWEEN[] = {"    parallel_reduce.u32 r15, r5, sum, 4\n", "    bar.sync 0\n",
-                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    bar.sync 0\n    parallel_map.u32 r5, r5, neg, 4\n",
-                                          "    parallel_reduce.u32 r15, r5, sum, 4\n    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n    "
-                                          "parallel_map.u32 r5, r5, neg, 4\n"};
+#define REDUCTION "    parallel_reduce.u32 r15, r5, sum, 4\n"
+#define MAP "    parallel_map.u32 r5, r5, neg, 4\n"
+    static const char *const BETWEEN[] = {REDUCTION, "    bar.sync 0\n", REDUCTION "    bar.sync 0\n" MAP,
+                                          REDUCTION "    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n" MAP};
+#undef REDUCTION
+#undef MAP
     const char *t = hg_type_name(type);
     for (int i = 0; i < 4 && cts_wanted(s, "living", type); i++) {
         run_case c = {.cleared_class = 96};
