@@ -1,4 +1,4 @@
-/* Arrays and scalars of a run: from files, --set and --shape to bytes and shapes (assembly.md 5.1, 5.2). */
+/* Arrays and scalars of a run: from files, --set and --shape to bytes and shapes (language.md 5.1, 5.2). */
 #ifndef HG_CLI_ARRAYS_H
 #define HG_CLI_ARRAYS_H
 

@@ -9,7 +9,7 @@
 #include <hologram/backend.h>
 #include <hologram/circuit.h>
 
-/* Exit status (assembly.md 6.1). */
+/* Exit status (language.md 6.1). */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNAVAILABLE = 3 };
 
 /* NAME=VALUE of a repeatable option. */

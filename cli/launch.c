@@ -24,7 +24,7 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     return false;
 }
 
-/* Lanes, grid and block of assembly.md 5.1 (6). */
+/* Lanes, grid and block of language.md 5.1 (6). */
 static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, hg_launch *launch) {
     const hg_program *p = c->program;
     uint64_t lanes = 1, value;

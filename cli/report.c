@@ -65,7 +65,7 @@ static const char *code_of(const hg_error *e) {
     }
 }
 
-/* "lane 3 (block 0, lane 3 of it), operand 2" and the instruction's text, as assembly.md 6 shows a fault. */
+/* "lane 3 (block 0, lane 3 of it), operand 2" and the instruction's text, as language.md 6 shows a fault. */
 static void report_fault(cli *c, const hg_error *e) {
     hg_text where = {0};
     hg_place place = {e->line, e->column, 0, e->instruction, e->operand == HG_NONE ? 0 : (uint32_t)e->operand};

@@ -1,4 +1,4 @@
-/* hologram stream: standard input to standard output through one fixed pool of memory (assembly.md 5.5). */
+/* hologram stream: standard input to standard output through one fixed pool of memory (language.md 5.5). */
 #include "arrays.h"
 #include <errno.h>
 #include <signal.h>

@@ -76,7 +76,7 @@ HG_API hg_status hg_builder_build(const hg_builder *builder, hg_diagnostics *dia
  */
 HG_API hg_builder *hg_builder_at(hg_builder *builder, uint32_t line, uint32_t column);
 
-/* ---- parameters and launch defaults (assembly.md 5) ---- */
+/* ---- parameters and launch defaults (language.md 5) ---- */
 
 HG_API hg_builder *hg_builder_param_scalar(hg_builder *builder, uint8_t reg, const char *name, hg_type type);
 /** value: hg_imm_… */
@@ -109,7 +109,7 @@ HG_API hg_builder *hg_builder_endloop(hg_builder *builder);
 
 /* ---- instructions ---- */
 
-/** Appends the instruction with that opcode (assembly.md 7). types: one a suffix, HG_TYPE_COUNT where there is none. */
+/** Appends the instruction with that opcode (language.md 7). types: one a suffix, HG_TYPE_COUNT where there is none. */
 HG_API hg_builder *hg_builder_add(hg_builder *builder, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count);
 
 static inline hg_dim hg_dim_of(uint64_t value) {

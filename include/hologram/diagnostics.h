@@ -1,4 +1,4 @@
-/* Lists of errors and warnings with their places (assembly.md 6), and the allocator hooks. */
+/* Lists of errors and warnings with their places (language.md 6), and the allocator hooks. */
 #ifndef HOLOGRAM_DIAGNOSTICS_H
 #define HOLOGRAM_DIAGNOSTICS_H
 
@@ -34,7 +34,7 @@ HG_API size_t hg_diagnostics_count(const hg_diagnostics *diagnostics);
 HG_API size_t hg_diagnostics_errors(const hg_diagnostics *diagnostics);
 /** The i-th; NULL when i is not below the count. Valid until the list is destroyed or added to. */
 HG_API const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *diagnostics, size_t i);
-/** All as text with source lines and carets, as assembly.md 6 shows it; source may be NULL. The caller frees with hg_string_free. NULL when out of memory. */
+/** All as text with source lines and carets, as language.md 6 shows it; source may be NULL. The caller frees with hg_string_free. NULL when out of memory. */
 HG_API char *hg_diagnostics_print(const hg_diagnostics *diagnostics, const char *file, const char *source, size_t source_length);
 HG_API void hg_string_free(char *text);
 

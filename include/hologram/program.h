@@ -12,7 +12,7 @@ extern "C" {
 typedef struct hg_program hg_program;
 
 /**
- * Assembles .atlas text (assembly.md). The text need not end in NUL.
+ * Assembles .atlas text (language.md). The text need not end in NUL.
  * @param diagnostics  receives every error and warning; may be NULL
  * @return HG_OK and a program the caller releases; HG_ERROR_ISA with the first error as hg_last_error(), HG_ERROR_OUT_OF_MEMORY
  * Thread-safe.
@@ -38,7 +38,7 @@ HG_API void hg_program_release(hg_program *program);
 HG_API const char *hg_program_name(const hg_program *program);
 /** Number of instructions. */
 HG_API size_t hg_program_len(const hg_program *program);
-/** BLAKE3 of code, parameters and launch defaults (assembly.md 7); names and metadata do not change it. 32 bytes. */
+/** BLAKE3 of code, parameters and launch defaults (language.md 7); names and metadata do not change it. 32 bytes. */
 HG_API const uint8_t *hg_program_hash(const hg_program *program);
 HG_API size_t hg_program_param_count(const hg_program *program);
 /** Name of the i-th parameter; NULL when i is not below the count. Owned by the program. */

@@ -39,7 +39,7 @@ typedef enum hg_status {
 typedef struct hg_error {
     size_t size; /**< sizeof(hg_error) of the library */
     hg_status status;
-    char code[4];          /**< diagnostic code of assembly.md 6, "F01"; empty when none */
+    char code[4];          /**< diagnostic code of language.md 6, "F01"; empty when none */
     char message[512];     /**< without the status prefix, never truncated in the middle of a UTF-8 sequence */
     uint64_t step;         /**< plan step of a fault */
     uint64_t phase;        /**< barrier phase of a fault */

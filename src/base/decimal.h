@@ -32,7 +32,7 @@ typedef struct hg_float_format {
     uint64_t infinity; /* bit pattern */
 } hg_float_format;
 const hg_float_format *hg_float_format_of(hg_type type);
-/* Nearest value, ties to even, of an unsigned decimal, real or hexreal number of assembly.md 2. False when it rounds to infinity. */
+/* Nearest value, ties to even, of an unsigned decimal, real or hexreal number of language.md 2. False when it rounds to infinity. */
 bool hg_float_from_text(const char *text, size_t length, hg_number_kind kind, const hg_float_format *format, uint64_t *bits);
 /* Shortest decimal digits that read back as the finite, positive bits; the value is 0.d1d2… × 10^point. At most 17 digits. */
 int hg_float_digits(uint64_t bits, const hg_float_format *format, char digits[20], int *point);

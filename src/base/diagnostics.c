@@ -1,4 +1,4 @@
-/* Lists of diagnostics in order of place, and their text (assembly.md 6). Must not know: the grammar, programs. */
+/* Lists of diagnostics in order of place, and their text (language.md 6). Must not know: the grammar, programs. */
 #include "base/base.h"
 
 #include <stdio.h>
@@ -171,7 +171,7 @@ static size_t count_characters(const char *text, size_t length) {
     return n;
 }
 
-/* A tab is one column (assembly.md 1); what a terminal could obey is not sent to it. */
+/* A tab is one column (language.md 1); what a terminal could obey is not sent to it. */
 static void add_character(hg_text *out, const char *text, size_t bytes) {
     unsigned char c = (unsigned char)text[0];
     if (bytes > 1 || (c >= 32 && c < 127))

@@ -1,4 +1,4 @@
-/* Writer of JSON text (assembly.md 6.2). Commas and escapes are its matter, the order of calls is the caller's.
+/* Writer of JSON text (language.md 6.2). Commas and escapes are its matter, the order of calls is the caller's.
  * Must not know: what is written. */
 #ifndef HG_BASE_JSON_H
 #define HG_BASE_JSON_H

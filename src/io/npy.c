@@ -13,7 +13,7 @@ static uint64_t limbs_of(hg_type type) {
     return bytes > 8 ? bytes / 8 : 0;
 }
 
-/* "<f4", "|u1": what NumPy calls the elements (assembly.md 5.2). */
+/* "<f4", "|u1": what NumPy calls the elements (language.md 5.2). */
 static void dtype_of(hg_type type, char out[4]) {
     uint64_t bytes = hg_type_size_bytes(type);
     bool wide = bytes > 8;

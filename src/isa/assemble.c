@@ -1,4 +1,4 @@
-/* Text to program (assembly.md 2): lines and the finished program. Tokens, labels, directives, operands and instructions are in
+/* Text to program (language.md 2): lines and the finished program. Tokens, labels, directives, operands and instructions are in
  * assemble_*.c. One mistake gives one error: after it the statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
 #include "isa/text_internal.h"

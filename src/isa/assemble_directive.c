@@ -1,4 +1,4 @@
-/* Directives (assembly.md 2 and 5): name, parameters, launch defaults, metadata.
+/* Directives (language.md 2 and 5): name, parameters, launch defaults, metadata.
  * Must not know: instructions. */
 #include "isa/text_internal.h"
 

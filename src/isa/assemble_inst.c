@@ -1,4 +1,4 @@
-/* Instructions (assembly.md 4): mnemonics with their suffixes, the form among rows that share a mnemonic, operands checked
+/* Instructions (language.md 4): mnemonics with their suffixes, the form among rows that share a mnemonic, operands checked
  * against the row, counted loops. Everything about an instruction comes from the table.
  * Must not know: types of registers, control flow. */
 #include "isa/text_internal.h"
@@ -542,7 +542,7 @@ static bool emit_operands(hg_assembler *a, const mnemonic *m, const operands *gi
     return !(info->flags & HG_F_RUN) || check_register_run(a, inst, given);
 }
 
-/* ---- counted loops (assembly.md 4.1) ---- */
+/* ---- counted loops (language.md 4.1) ---- */
 
 static bool emit_counter(hg_assembler *a, const hg_token *at, const operands *given, uint32_t count) {
     uint64_t offset;

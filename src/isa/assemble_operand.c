@@ -1,4 +1,4 @@
-/* Operands (assembly.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later, by its row.
+/* Operands (language.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later, by its row.
  * Must not know: the table of instructions. */
 #include "isa/text_internal.h"
 

@@ -1,4 +1,4 @@
-/* Writes the binary container and the program hash (assembly.md 7): one encoding a program.
+/* Writes the binary container and the program hash (language.md 7): one encoding a program.
  * Must not know: text syntax, verification. */
 #include "isa/codec.h"
 

@@ -1,4 +1,4 @@
-/* The binary container's numbers, and the sections as bytes (assembly.md 7). Must not know: text syntax, verification. */
+/* The binary container's numbers, and the sections as bytes (language.md 7). Must not know: text syntax, verification. */
 #ifndef HG_ISA_CODEC_H
 #define HG_ISA_CODEC_H
 

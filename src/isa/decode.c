@@ -1,4 +1,4 @@
-/* Reads the binary container (assembly.md 7). Accepts canonical files only: what is read here is written back byte for byte.
+/* Reads the binary container (language.md 7). Accepts canonical files only: what is read here is written back byte for byte.
  * No size is trusted before it is checked against the bytes that are there. Must not know: text syntax, control flow. */
 #include "isa/codec.h"
 #include "isa/verify_internal.h"

@@ -1,4 +1,4 @@
-/* Text to tokens (assembly.md 1 and 2): characters, comments, continuation lines, the limit of a line.
+/* Text to tokens (language.md 1 and 2): characters, comments, continuation lines, the limit of a line.
  * Must not know: instructions, directives, programs. */
 #include "isa/text_internal.h"
 

@@ -1,4 +1,4 @@
-/* Literals of the 24 types: text to little-endian bytes and back (assembly.md 2.2 and 3).
+/* Literals of the 24 types: text to little-endian bytes and back (language.md 2.2 and 3).
  * Must not know: the lexer, programs, instructions. */
 #include "isa/text_internal.h"
 

@@ -1,4 +1,4 @@
-/* Programs as canonical text (assembly.md 3): what disasm writes, and what assembles to the same program again.
+/* Programs as canonical text (language.md 3): what disasm writes, and what assembles to the same program again.
  * Must not know: the binary container, verification. */
 #include "isa/text_internal.h"
 

@@ -101,7 +101,7 @@ struct hg_program {
     const char *source_name;   /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
     hg_span *operand_spans;    /* where each operand stands in the source text; never stored; NULL unless assembled from text */
-    uint8_t hash[32];          /* program hash of assembly.md 7, always set */
+    uint8_t hash[32];          /* program hash of language.md 7, always set */
 };
 
 /* The operands of an instruction. */
@@ -113,7 +113,7 @@ static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
 
-/* Names of assembly.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
+/* Names of language.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
  * `_` only; `.L` and digits, which text may use and no program stores. */
 bool hg_is_identifier(const char *text, size_t length);
 bool hg_is_parameter_name(const char *text, size_t length);

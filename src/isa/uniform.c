@@ -1,4 +1,4 @@
-/* Uniform values and control flow (assembly.md 4.3): V08, V09, V10.
+/* Uniform values and control flow (language.md 4.3): V08, V09, V10.
  *
  * Two independent questions, each asked only of programs that contain what it is about, with the same method:
  *   over the launch  (whole-array instructions): what can differ between any two lanes; every way out of the program counts

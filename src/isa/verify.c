@@ -1,4 +1,4 @@
-/* The verifier: everything that can be known before running is an error here (assembly.md 4 and 6, semantics 0.3).
+/* The verifier: everything that can be known before running is an error here (language.md 4 and 6, semantics 0.3).
  * Requires: any program. Provides: hg_cfg of a program that passed. */
 #include "isa/verify_internal.h"
 

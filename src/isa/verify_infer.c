@@ -1,4 +1,4 @@
-/* Omitted types become those of the first source registers (assembly.md 4).
+/* Omitted types become those of the first source registers (language.md 4).
  * Requires: operands in order. Provides: every reachable instruction has its types, or V01, V04, V05 says which has not. */
 #include "isa/flow.h"
 

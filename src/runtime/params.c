@@ -1,4 +1,4 @@
-/* Parameter sets, launches, and the resolution of both against a program (assembly.md 5.1, 5.3). */
+/* Parameter sets, launches, and the resolution of both against a program (language.md 5.1, 5.3). */
 #include "runtime/runtime.h"
 #include "base/sized.h"
 #include <stdio.h>

@@ -217,7 +217,7 @@ typedef struct hg_param_value {
 struct hg_params {
     HG_VEC(hg_param_value) values;
 };
-/* Checks and resolves everything of assembly.md 5.1 into the binding. */
+/* Checks and resolves everything of language.md 5.1 into the binding. */
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) HG_NODISCARD;
 /* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
 hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;

@@ -1,4 +1,4 @@
-/* What stands around a kernel's body: version, name, parameters and their types (semantics.md 7.2).
+/* What stands around a kernel's body: version, name, parameters and their types (semantics 7.2).
  * Must not know: statements, instructions. */
 #include "translators/json/kernel.h"
 
@@ -91,7 +91,7 @@ static void read_param(jk_kernel *k, uint32_t param) {
     k->names[index].sets = 1;
 }
 
-/* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5 (semantics.md 7.5). */
+/* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5 (semantics 7.5). */
 static void assign_registers(jk_kernel *k) {
     uint32_t arrays = 0, next = 5;
     bool integer = false;

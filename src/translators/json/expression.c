@@ -1,4 +1,4 @@
-/* Expressions of a JSON kernel to nodes (semantics.md 7.4).
+/* Expressions of a JSON kernel to nodes (semantics 7.4).
  * Must not know: instructions but for their names. */
 #include "translators/json/kernel.h"
 
@@ -182,7 +182,7 @@ static void unknown_function(jk_kernel *k, uint32_t token) {
     jk_error(k, "N01", token, jk_words_hint(k, token, names, count, hint, sizeof hint), "unknown function %s", jk_show(k, token).text);
 }
 
-/* Float totals would depend on the order of lanes (semantics.md 2.15). */
+/* Float totals would depend on the order of lanes (semantics 2.15). */
 static void float_atomic(jk_kernel *k, uint32_t token, const char *name, size_t length, const char *suffix) {
     jk_error(k, "N06", token, NULL, "%.*s%s is not supported: its result would depend on lane order; use parallel_reduce", (int)length,
              name, suffix);

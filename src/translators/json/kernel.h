@@ -2,7 +2,7 @@
  *   document.c   what stands around a body: version, name, parameters
  *   tree.c       body to a tape of typed nodes in the order of evaluation (statement.c, expression.c, typing.c)
  *   lower.c      tape to instructions (operate.c, code.c), then to a program (program.c)
- * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics.md, section 7.
+ * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics, section 7.
  * Must not know: how programs run. */
 #ifndef HG_TRANSLATORS_JSON_KERNEL_H
 #define HG_TRANSLATORS_JSON_KERNEL_H

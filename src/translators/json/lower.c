@@ -1,4 +1,4 @@
-/* A tape of typed nodes to a program: statements, branches, variables (semantics.md 7.5).
+/* A tape of typed nodes to a program: statements, branches, variables (semantics 7.5).
  * Requires: a tape without errors. Provides: a program whose lines and columns point into the document.
  *
  * A condition becomes branches, not a value: `a and b` of an if jumps away after a. Where a truth is wanted as a value, both sides are

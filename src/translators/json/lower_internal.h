@@ -7,7 +7,7 @@
 
 #include "translators/json/kernel.h"
 
-/* JK_SHIFT: the first shift amount, as every translator has it (semantics.md 1.3). */
+/* JK_SHIFT: the first shift amount, as every translator has it (semantics 1.3). */
 enum { JK_MAX_CONSTANTS = 64, JK_SHIFT = 250, JK_LANE_ID = 255 };
 
 typedef enum jk_value_kind {

@@ -1,4 +1,4 @@
-/* Kernels without a body: the program follows from the name and the parameters (semantics.md 7.6 and 1.4). A name is taken apart at `_`
+/* Kernels without a body: the program follows from the name and the parameters (semantics 7.6 and 1.4). A name is taken apart at `_`
  * and digits, and whole words count: matmul holds no mul, cosh no cos. Products of matrices are looked for first.
  * Must not know: statements, expressions. */
 #include "translators/json/kernel.h"
@@ -60,7 +60,7 @@ static hg_op unary_op(const words *w) {
     return HG_OP_NONE;
 }
 
-/* ---- the templates of semantics.md 1.4 ---- */
+/* ---- the templates of semantics 1.4 ---- */
 
 enum { OFFSET = 0, FIRST = 10, SECOND = 11, RESULT = 12, COUNT64 = 13, SHIFT = 250, LANE = 255 };
 

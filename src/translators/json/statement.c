@@ -1,4 +1,4 @@
-/* Statements of a JSON kernel to nodes (semantics.md 7.3), and which variables have a value where.
+/* Statements of a JSON kernel to nodes (semantics 7.3), and which variables have a value where.
  * A variable belongs to the whole kernel, as in Python. It has one type, that of the first value given to it; the variable of a for
  * loop may begin anew with another one (begins_anew). It may be used where
  * every path from the start gives it a value: after an if, when both branches do (or the other one returns); after a loop, never when

@@ -1,4 +1,4 @@
-/* Types of expressions (semantics.md 7.4, "REC typing"): what literals take, what mixed operands become, conversions.
+/* Types of expressions (semantics 7.4, "REC typing"): what literals take, what mixed operands become, conversions.
  * Must not know: the document's fields, instructions. */
 #include "translators/json/kernel.h"
 

@@ -588,7 +588,7 @@ static void test_json(void) {
     hg_text_free(&out);
 }
 
-/* The example of assembly.md 6.2. */
+/* The example of language.md 6.2. */
 static void test_json_diagnostics(void) {
     hg_text out = {0};
     hg_json json = {.out = &out};

@@ -1,4 +1,4 @@
-/* The binary container: bytes written out by hand from assembly.md 7, every refusal, the identity decode → encode, damage. */
+/* The binary container: bytes written out by hand from language.md 7, every refusal, the identity decode → encode, damage. */
 #include "test.h"
 #include "base/base.h"
 #include <hologram/builder.h>

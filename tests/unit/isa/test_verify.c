@@ -71,7 +71,7 @@ static void test_registers(void) {
     EXPECT("predicate", HEAD "    mov_imm.u32 r1, 1\n    sel.u32 r2, p3, r1, r1\n    sel.u32 r2, p3, r1, r1\n",
            {"V02", 4, 17, "uninitialized predicate: p3", NULL});
     EXPECT("predicate of a branch", HEAD "    bra.p3 @l\nl:\n    exit\n", {"V02", 3, 5, "uninitialized predicate: p3", NULL});
-    EXPECT("assembly.md 6", HEAD ".param r4 n u64\n    shl.u64     r0, r255, r4\n",
+    EXPECT("language.md 6", HEAD ".param r4 n u64\n    shl.u64     r0, r255, r4\n",
            {"V03", 4, 27, "type mismatch: expected u32, got u64", "the shift amount is a u32 register; load it with mov_imm.u32"});
     EXPECT("each source",
            HEAD "    mov_imm.u32 r1, 1\n    mov_imm.f32 r2, 1.0\n    add.u32 r3, r1, r2\n    add.f32 r3, r2, r1\n    add.u32 r3, r3, r3\n",
@@ -209,7 +209,7 @@ static void test_uniform(void) {
            {"V10", 6, 29, "operand 'in' of 'parallel_reduce' must be the same in all lanes: r5 is not", NULL},
            {"V10", 7, 29, "operand 'in' of 'parallel_reduce' must be the same in all lanes: r253 is not", NULL},
            {"V10", 9, 20, "operand 'size' of 'pool.alloc' must be the same in all lanes: r6 is not", NULL});
-    ACCEPT("assembly.md 4.3", HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    bar.sync 0\ndone:\n    exit\n");
+    ACCEPT("language.md 4.3", HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    bar.sync 0\ndone:\n    exit\n");
     ACCEPT("a barrier in a uniform loop behind a guard", HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    "
                                                               "mov_imm.u32 r1, 3\nl:\n    bar.sync 0\n    loop r1, @l\ndone:\n    exit\n");
     ACCEPT("a guard inside a uniform loop",
@@ -243,7 +243,7 @@ static void test_params(void) {
                 "mov.u64 r8, r1\n    call @g\n    mov.u64 r8, r2\n    call @g\n    exit\nf:\n    stg.f32 [r7 + r255], r9\n    ret\ng:\n    "
                 "stg.f32 [r8 + r255], r9\n    ret\n",
            {"V11", 14, 13, "store to 'x', an 'in' parameter", "declare it inout or out"});
-    EXPECT("assembly.md 2.1", HEAD ".param r1 x buffer f32 in\n    ldg.f32 r2, [r1 + 16]\n    ldg.f32 r2, [r1]\n    ldg.f32 r2, [r1 - 8]\n",
+    EXPECT("language.md 2.1", HEAD ".param r1 x buffer f32 in\n    ldg.f32 r2, [r1 + 16]\n    ldg.f32 r2, [r1]\n    ldg.f32 r2, [r1 - 8]\n",
            {"V12", 4, 17, "r1 holds the buffer 'x': write [buf(r1) + 16] or [r1 + rN]", NULL},
            {"V12", 5, 17, "r1 holds the buffer 'x': write [buf(r1) + 0] or [r1 + rN]", NULL},
            {"V12", 6, 17, "r1 holds the buffer 'x': write [buf(r1) - 8] or [r1 + rN]", NULL});

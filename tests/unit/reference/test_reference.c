@@ -1,4 +1,4 @@
-/* The reference interpreter itself: the six programs of assembly.md 9 with the outputs printed there, the vectors of semantics that
+/* The reference interpreter itself: the programs of examples/programs with the outputs printed there, the vectors of semantics that
  * need a program, and the rules of 0.3 about barriers, whole-array instructions and faults. */
 #include "oracle/oracle.h"
 #include "reference/case.h"

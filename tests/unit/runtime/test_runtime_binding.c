@@ -1,4 +1,4 @@
-/* Parameters, launches and bindings: assembly.md 5.1 and 5.3, semantics 1.1, 1.4. What a launch computes is checked where it shows what
+/* Parameters, launches and bindings: language.md 5.1 and 5.3, semantics 1.1, 1.4. What a launch computes is checked where it shows what
  * was bound. */
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
@@ -14,7 +14,7 @@ static hg_status set_u64(hg_params *params, const char *name, uint64_t value) {
     return hg_params_set_scalar(params, name, HG_TYPE_U64, &value);
 }
 
-/* ---- rules of assembly.md 5.1 ---- */
+/* ---- rules of language.md 5.1 ---- */
 
 /* Writes n, the lane count, and k for every lane's id into o. */
 #define SHOW " mov_imm.u64 r20, 0\n stg.u64 [r1 + r20], r4\n mov_imm.u64 r20, 8\n rdid r21, lane_count\n stg.u64 [r1 + r20], r21\n"

@@ -111,7 +111,7 @@ static size_t length_of(const char *text) {
     return length;
 }
 
-/* ---- the worked examples (semantics.md 7.8 to 7.10) ---- */
+/* ---- the worked examples (semantics 7.8 to 7.10) ---- */
 
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "rb");
