@@ -3,6 +3,7 @@
  * Must not know: languages by name, memory, devices, how the text is compiled. */
 #include "emit/emit_c_internal.h"
 #include "kir/access.h"
+#include "kir/walk.h"
 #include "isa/program.h"
 #include <string.h>
 
@@ -151,13 +152,34 @@ static void print_operation(c_printer *p, const kir_value *v) {
         p->unsupported = "an operation or type was not lowered";
 }
 
-static void open_if(c_printer *p, const kir_value *v, const kir_region **region) {
-    bool only_else = !v->body[0]->first;
+static void open_if(c_printer *p, const kir_value *v) {
     emit_c_line(p);
-    hg_text_addf(p->out, only_else ? "if (!" : "if (");
+    hg_text_addf(p->out, v->body[0]->first ? "if (" : "if (!");
     emit_c_name(p, v->args[0]);
     hg_text_addf(p->out, ") {\n");
-    *region = v->body[only_else ? 1 : 0];
+    p->indent++;
+}
+
+static void open_loop(c_printer *p, const kir_value *v) {
+    emit_c_line(p);
+    hg_text_addf(p->out, "for (;;) {\n");
+    p->indent++;
+    if (v->u.loop.bounded || p->function->pure || !p->form->lane_at_a_time) return;
+    emit_c_line(p);
+    hg_text_addf(p->out, "if (hg_out_of_fuel(env)) ");
+    emit_c_leave(p);
+    hg_text_addf(p->out, "\n");
+}
+
+/* The end of a nested region. An empty branch is not written. */
+static void close_region(c_printer *p, const kir_cursor *c) {
+    const kir_value *owner = c->region->owner;
+    bool first = kir_cursor_ends_first(c);
+    if (first && !(owner->body[0]->first && owner->body[1]->first)) return;
+    p->indent--;
+    emit_c_line(p);
+    hg_text_addf(p->out, first ? "} else {\n" : "}\n");
+    p->indent += first;
 }
 
 static void note_branch(c_printer *p, const kir_value *v) {
@@ -171,56 +193,34 @@ static void note_branch(c_printer *p, const kir_value *v) {
     hg_text_addf(p->out, ";\n");
 }
 
+/* False: nothing inside the operation is to be written. */
+static bool print_value(c_printer *p, const kir_value *v) {
+    comment(p, v);
+    if (v->op != KIR_IF && v->op != KIR_LOOP) {
+        print_operation(p, v);
+        return false;
+    }
+    if (v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first) return false;
+    if (p->common) {
+        note_branch(p, v);
+        return false;
+    }
+    if (v->op == KIR_IF)
+        open_if(p, v);
+    else
+        open_loop(p, v);
+    return true;
+}
+
 static void print_body(c_printer *p, const kir_region *root) {
-    const kir_region *region = root;
-    const kir_value *v = root->first;
-    while (v || region != root) {
-        if (!v) { /* the end of a nested region */
-            const kir_value *owner = region->owner;
-            p->indent--;
-            emit_c_line(p);
-            if (owner->op == KIR_IF && region == owner->body[0] && owner->body[1]->first) {
-                hg_text_addf(p->out, "} else {\n");
-                p->indent++;
-                region = owner->body[1];
-                v = region->first;
-                continue;
-            }
-            hg_text_addf(p->out, "}\n");
-            region = owner->parent;
-            v = owner->next;
-            continue;
-        }
-        comment(p, v);
-        if (v->op != KIR_IF && v->op != KIR_LOOP) {
-            print_operation(p, v);
-            v = v->next;
-            continue;
-        }
-        if (v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first) {
-            v = v->next;
-            continue;
-        }
-        if (p->common) {
-            note_branch(p, v);
-            v = v->next;
-            continue;
-        }
-        if (v->op == KIR_IF) {
-            open_if(p, v, &region);
-        } else {
-            emit_c_line(p);
-            hg_text_addf(p->out, "for (;;) {\n");
-            region = v->body[0];
-        }
-        p->indent++;
-        if (v->op == KIR_LOOP && !v->u.loop.bounded && !p->function->pure && p->form->lane_at_a_time) {
-            emit_c_line(p);
-            hg_text_addf(p->out, "if (hg_out_of_fuel(env)) ");
-            emit_c_leave(p);
-            hg_text_addf(p->out, "\n");
-        }
-        v = region->first;
+    kir_cursor c = kir_cursor_start(root);
+    while (c.v || c.region != root) {
+        bool inside = true;
+        if (c.v)
+            inside = print_value(p, c.v);
+        else
+            close_region(p, &c);
+        (void)(inside ? kir_cursor_next(&c) : kir_cursor_over(&c));
     }
 }
 

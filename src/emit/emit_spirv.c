@@ -3,6 +3,7 @@
  * The walk over regions keeps no stack: regions know their owners.
  * Must not know: devices by name, drivers. */
 #include "emit/emit_spirv_internal.h"
+#include "kir/walk.h"
 #include "isa/program.h"
 #include <string.h>
 
@@ -104,27 +105,24 @@ static bool after(spirv *s, const kir_value *owner) {
     return s->reached[owner->id];
 }
 
-/* The end of a nested region: the next region of its owner, or NULL when the owner is done. open: the end is reached. */
-static const kir_region *close_region(spirv *s, const kir_region *region, bool *open) {
-    const kir_value *owner = region->owner;
+/* The end of a nested region. open: it is reached; afterwards: what follows is. An empty branch is not written. */
+static void close_region(spirv *s, const kir_cursor *c, bool *open) {
+    const kir_value *owner = c->region->owner;
     uint32_t labels = s->ids[owner->id];
     if (owner->op == KIR_LOOP) {
         if (*open) SPV(s, s->at, OpBranch, labels + NEXT_ROUND);
         SPV(s, s->at, OpLabel, labels + NEXT_ROUND);
         SPV(s, s->at, OpBranch, labels + HEAD);
-    } else {
-        if (*open) {
-            SPV(s, s->at, OpBranch, labels + AFTER);
-            s->reached[owner->id] = true;
-        }
-        if (region == owner->body[0] && owner->body[1]->first) {
-            SPV(s, s->at, OpLabel, labels + ELSE);
-            *open = true;
-            return owner->body[1];
-        }
+    } else if (*open && c->region->first) {
+        SPV(s, s->at, OpBranch, labels + AFTER);
+        s->reached[owner->id] = true;
     }
-    *open = after(s, owner);
-    return NULL;
+    if (!kir_cursor_ends_first(c)) {
+        *open = after(s, owner);
+    } else if (owner->body[0]->first && owner->body[1]->first) {
+        SPV(s, s->at, OpLabel, labels + ELSE);
+        *open = true;
+    }
 }
 
 static void source_line(spirv *s, const kir_value *v) {
@@ -150,32 +148,31 @@ static void operation(spirv *s, const kir_value *v) {
         spv_unsupported(s, "an operation or type was not lowered");
 }
 
+static bool is_empty_if(const kir_value *v) { return v->op == KIR_IF && !v->body[0]->first && !v->body[1]->first; }
+
 static void write_body(spirv *s, const kir_region *root) {
-    const kir_region *region = root;
-    const kir_value *v = root->first;
+    kir_cursor c = kir_cursor_start(root);
     bool open = true; /* the place that is being written can be reached */
-    while (!s->unsupported && !s->failed && ((v && open) || region != root)) {
-        if (!v || !open) {
-            const kir_region *other = close_region(s, region, &open);
-            v = other ? other->first : region->owner->next;
-            region = other ? other : region->owner->parent;
-        } else if (v->op == KIR_IF && (v->body[0]->first || v->body[1]->first)) {
-            source_line(s, v);
-            open_if(s, v);
-            region = v->body[v->body[0]->first ? 0 : 1];
-            v = region->first;
-        } else if (v->op == KIR_LOOP) {
-            open_loop(s, v);
-            region = v->body[0];
-            v = region->first;
-        } else if (kir_is_jump(v)) {
-            source_line(s, v);
-            jump(s, v);
+    while (!s->unsupported && !s->failed && ((c.v && open) || c.region != root)) {
+        if (!open) c.v = NULL; /* the rest of the region is not */
+        if (!c.v) {
+            close_region(s, &c, &open);
+        } else if (is_empty_if(c.v)) {
+            (void)kir_cursor_over(&c);
+            continue;
+        } else if (c.v->op == KIR_IF) {
+            source_line(s, c.v);
+            open_if(s, c.v);
+        } else if (c.v->op == KIR_LOOP) {
+            open_loop(s, c.v);
+        } else if (kir_is_jump(c.v)) {
+            source_line(s, c.v);
+            jump(s, c.v);
             open = false;
         } else {
-            if (v->op != KIR_IF) operation(s, v);
-            v = v->next;
+            operation(s, c.v);
         }
+        (void)kir_cursor_next(&c);
     }
     if (open) leave(s, NULL);
 }

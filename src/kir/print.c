@@ -2,6 +2,7 @@
  * values are kir_number's. Names that several variables, tables or functions share get a number behind a point. */
 #include "isa/program.h"
 #include "kir/text_internal.h"
+#include "kir/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,43 +316,28 @@ static void print_source(const printer *p, const kir_value *v, uint32_t depth, u
     hg_text_add(p->out, "\n", 1);
 }
 
-/* Closes regions from v's region outwards until one has more to print; returns that operation, NULL at the function's end. */
-static const kir_value *close_regions(hg_text *out, const kir_region *region, const kir_region *root, uint32_t *depth) {
-    while (region != root) {
-        const kir_value *owner = region->owner;
-        indent(out, --*depth);
-        if (region == owner->body[0] && owner->body[1] && owner->body[1]->first) {
-            hg_text_addf(out, "} else {\n");
-            ++*depth;
-            return owner->body[1]->first;
-        }
-        hg_text_addf(out, "}\n");
-        if (owner->next) return owner->next;
-        region = owner->parent;
-    }
-    return NULL;
+/* The end of a region inside f. An empty else is not written. */
+static void print_end(const printer *p, const kir_cursor *c, uint32_t *depth) {
+    bool first = kir_cursor_ends_first(c);
+    if (first && !c->region->owner->body[1]->first) return;
+    indent(p->out, first ? *depth - 1 : --*depth);
+    hg_text_addf(p->out, first ? "} else {\n" : "}\n");
 }
 
 static void print_body(const printer *p, const kir_function *f) {
     uint32_t depth = 1, last = 0;
-    const kir_value *v = f->body->first;
-    while (v) {
-        print_source(p, v, depth, &last);
-        indent(p->out, depth);
-        print_value(p, v);
-        if (v->op == KIR_IF || v->op == KIR_LOOP) {
-            hg_text_addf(p->out, " {\n");
-            depth++;
-            const kir_region *body = v->body[0];
-            if (body->first)
-                v = body->first;
-            else
-                v = close_regions(p->out, body, f->body, &depth);
-        } else {
-            hg_text_add(p->out, "\n", 1);
-            v = v->next ? v->next : close_regions(p->out, v->parent, f->body, &depth);
+    kir_cursor c = kir_cursor_start(f->body);
+    do {
+        if (c.v) {
+            print_source(p, c.v, depth, &last);
+            indent(p->out, depth);
+            print_value(p, c.v);
+            hg_text_addf(p->out, c.v->body[0] ? " {\n" : "\n");
+            depth += c.v->body[0] != NULL;
+        } else if (c.region != f->body) {
+            print_end(p, &c, &depth);
         }
-    }
+    } while (kir_cursor_next(&c));
 }
 
 /* The next variable of f, NULL: of the module, that is no array parameter. */

@@ -2,6 +2,7 @@
  * Requires: a verified module. Provides: a new module in which the rules' operations and types are replaced. */
 #include "kir/rewrite.h"
 #include "kir/copy.h"
+#include "kir/walk.h"
 #include <string.h>
 
 static uint8_t out_type(const rewrite_pass *p, uint8_t type) { return p->rules->type ? p->rules->type(p, type) : type; }
@@ -90,25 +91,28 @@ static void open_region(rewrite_pass *p, const kir_value *v) {
     if (p->rules->enter) p->rules->enter(p, v);
 }
 
-/* After the last operation of region: the operation to go on with, NULL at the end of the function. */
-static const kir_value *close_regions(rewrite_pass *p, const kir_region *region) {
-    while (region->owner) {
-        const kir_value *owner = region->owner;
-        kir_value *copied = p->values[owner->id].v[0];
-        if (owner->op == KIR_IF && region == owner->body[0]) {
-            kir_if_else(&p->b, copied);
-            region = owner->body[1];
-            if (region->first) return region->first;
-        }
-        if (owner->op == KIR_IF)
-            kir_if_end(&p->b, copied);
-        else
-            kir_loop_end(&p->b, copied);
-        if (p->rules->after) p->rules->after(p, owner);
-        if (owner->next) return owner->next;
-        region = owner->parent;
+static void close_region(rewrite_pass *p, const kir_cursor *c) {
+    const kir_value *owner = c->region->owner;
+    kir_value *copied = p->values[owner->id].v[0];
+    if (kir_cursor_ends_first(c)) {
+        kir_if_else(&p->b, copied);
+        return;
     }
-    return NULL;
+    if (owner->op == KIR_IF)
+        kir_if_end(&p->b, copied);
+    else
+        kir_loop_end(&p->b, copied);
+    if (p->rules->after) p->rules->after(p, owner);
+}
+
+static void copy_operation(rewrite_pass *p, const kir_value *v) {
+    p->b.inst = v->inst;
+    if (v->op == KIR_IF || v->op == KIR_LOOP) {
+        open_region(p, v);
+        return;
+    }
+    if (!p->rules->lower || !p->rules->lower(p, v)) copy(p, v);
+    if (p->rules->after) p->rules->after(p, v);
 }
 
 static void copy_function(rewrite_pass *p, const kir_function *f) {
@@ -118,16 +122,12 @@ static void copy_function(rewrite_pass *p, const kir_function *f) {
     kir_builder_init(&p->b, out, p->functions[f->id]);
     p->b.failed = failed || !p->functions[f->id];
     if (p->rules->begin_function) p->rules->begin_function(p);
-    for (const kir_value *v = f->body->first; v && !p->b.failed;) {
-        p->b.inst = v->inst;
-        if (v->op == KIR_IF || v->op == KIR_LOOP) {
-            open_region(p, v);
-            v = v->body[0]->first ? v->body[0]->first : close_regions(p, v->body[0]);
-            continue;
-        }
-        if (!p->rules->lower || !p->rules->lower(p, v)) copy(p, v);
-        if (p->rules->after) p->rules->after(p, v);
-        v = v->next ? v->next : close_regions(p, v->parent);
+    kir_cursor c = kir_cursor_start(f->body);
+    for (bool more = true; more && !p->b.failed; more = kir_cursor_next(&c)) {
+        if (c.v)
+            copy_operation(p, c.v);
+        else if (c.region != f->body)
+            close_region(p, &c);
     }
     if (p->rules->end_function) p->rules->end_function(p);
 }

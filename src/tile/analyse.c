@@ -17,28 +17,6 @@ bool tile_is_border(const kir_value *v) {
     return layout_of(a)->form == TILE_AFFINE && layout_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
 }
 
-bool tile_walk_next(tile_walk *w) {
-    if (w->v) {
-        if (w->v->body[0]) {
-            w->region = w->v->body[0];
-            w->v = w->region->first;
-        } else {
-            w->v = w->v->next;
-        }
-        return true;
-    }
-    if (w->region == w->root) return false;
-    kir_value *owner = w->region->owner;
-    if (owner->op == KIR_IF && w->region == owner->body[0]) {
-        w->region = owner->body[1];
-        w->v = w->region->first;
-    } else {
-        w->region = owner->parent;
-        w->v = owner->next;
-    }
-    return true;
-}
-
 /* ---- handlers ---- */
 
 static tile_fn *derived_handler(const tile_handlers *h, const kir_value *v, unsigned variant) {

@@ -571,7 +571,7 @@ static void code_function(coder *c, kir_function *f) {
         insn->size = size_of(x->type);
         insn->u.imm = x->length;
     }
-    tile_walk w = tile_walk_start(f);
+    kir_cursor w = kir_cursor_start(f->body);
     do {
         if (w.v) {
             if (!is_dead(w.v)) code_value(c, w.v);
@@ -580,12 +580,12 @@ static void code_function(coder *c, kir_function *f) {
             c->inst = owner->inst;
             if (owner->op == KIR_LOOP)
                 end_loop(c, owner);
-            else if (w.region == owner->body[0])
+            else if (kir_cursor_ends_first(&w))
                 middle_if(c, owner);
             else
                 end_if(c, owner);
         }
-    } while (!c->layout->out_of_memory && !c->layout->unsupported && tile_walk_next(&w));
+    } while (!c->layout->out_of_memory && !c->layout->unsupported && kir_cursor_next(&w));
     patch(c, &c->p->pending, here(c));
     bool kernel = f == c->layout->module->functions;
     tile_insn *insn = add(c, kernel ? TILE_END : TILE_RETURN, c->p->body_mask);
@@ -597,17 +597,17 @@ static void code_function(coder *c, kir_function *f) {
 /* Masks, like slots, lie above those of all callers; the depth of nesting bounds what a function needs. */
 static uint32_t mask_need(kir_function *f) {
     uint32_t depth = 2, most = 2;
-    tile_walk w = tile_walk_start(f);
+    kir_cursor w = kir_cursor_start(f->body);
     do {
         const kir_value *open = w.v ? w.v : w.region->owner;
         if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !layout_of(open)->divergent) continue;
         uint32_t count = open->op == KIR_LOOP ? 3 : 2;
         if (w.v)
             depth += count;
-        else if (open->op == KIR_LOOP || w.region == open->body[1])
+        else if (!kir_cursor_ends_first(&w))
             depth -= count;
         if (depth > most) most = depth;
-    } while (tile_walk_next(&w));
+    } while (kir_cursor_next(&w));
     return most;
 }
 

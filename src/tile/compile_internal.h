@@ -4,6 +4,7 @@
 #define HG_TILE_COMPILE_INTERNAL_H
 
 #include "tile/tile_internal.h"
+#include "kir/walk.h"
 
 typedef struct value_layout {
     uint8_t form;                 /* tile_form */
@@ -76,14 +77,5 @@ tile_choice tile_choose(const tile_handlers *handlers, const kir_value *v, uint8
 hg_status tile_lay_out_forms(tile_layout *layout);
 hg_status tile_lay_out_slots(tile_layout *layout);
 hg_status tile_lay_out_code(tile_layout *layout);
-
-/* A walk of a function's operations with region ends: v the next operation, or NULL at the end of `region`. */
-typedef struct tile_walk {
-    const kir_region *root, *region;
-    kir_value *v;
-} tile_walk;
-static inline tile_walk tile_walk_start(const kir_function *f) { return (tile_walk){f->body, f->body, f->body->first}; }
-/* After an operation: into its first region, or to the next one. After a region's end: out of it. False at the end of the root. */
-bool tile_walk_next(tile_walk *walk);
 
 #endif

@@ -50,13 +50,13 @@ static void give_colour(scan *s, uint32_t code) {
 
 static void number_positions(kir_function *f, uint32_t *count) {
     uint32_t position = 0;
-    tile_walk w = tile_walk_start(f);
+    kir_cursor w = kir_cursor_start(f->body);
     do {
         if (w.v)
             layout_of(w.v)->position = layout_of(w.v)->last = ++position;
         else if (w.region->owner && w.region->owner->op == KIR_LOOP)
             layout_of(w.region->owner)->end = ++position;
-    } while (tile_walk_next(&w));
+    } while (kir_cursor_next(&w));
     *count = position + 1;
 }
 
@@ -279,7 +279,7 @@ static void place_function(tile_layout *layout, kir_function *f) {
     s.dying = hg_arena_alloc(&layout->arena, (positions + 1) * sizeof *s.dying);
     layout->out_of_memory = layout->out_of_memory || !s.dying;
     if (layout->out_of_memory) return;
-    tile_walk w = tile_walk_start(f);
+    kir_cursor w = kir_cursor_start(f->body);
     do {
         if (w.v) {
             place_scalar(layout, w.v);
@@ -288,7 +288,7 @@ static void place_function(tile_layout *layout, kir_function *f) {
         } else if (w.region->owner && w.region->owner->op == KIR_LOOP) {
             bury(&s, layout_of(w.region->owner)->end);
         }
-    } while (!layout->out_of_memory && tile_walk_next(&w));
+    } while (!layout->out_of_memory && kir_cursor_next(&w));
     for (int i = 0; i < 4; i++) hg_vec_free(&s.free[i]);
 }
 

@@ -5,6 +5,7 @@
  * come together are one. What leaves or repeats a loop meets what the loop began with.
  * Requires: structured functions, variables placed. Provides: the same meaning; a new variable for each web but the first. */
 #include "kir/build/build_internal.h"
+#include "kir/walk.h"
 
 #include <stdio.h>
 
@@ -12,12 +13,11 @@ typedef struct undo {
     kir_var *var;
     uint32_t before;
 } undo;
+/* An IF or LOOP around. */
 typedef struct frame {
-    kir_value *owner;
-    uint64_t mark;
-    uint64_t kept;
-    uint8_t side;
-} frame; /* mark: in undos; kept: first of ends */
+    uint64_t mark; /* in undos */
+    uint64_t kept; /* first of ends */
+} frame;
 
 typedef struct webs {
     kir_module *m;
@@ -81,13 +81,13 @@ static void meet_loop(webs *x) {
 
 static bool ends(const kir_value *v) { return v && kir_is_jump(v); }
 
-static kir_value *enter(webs *x, kir_value *v) {
+static void enter(webs *x, const kir_value *v) {
     frame *n = hg_vec_push(&x->frames);
     if (!n) {
         x->failed = true;
-        return NULL;
+        return;
     }
-    *n = (frame){v, x->undos.count, x->ends.count, 0};
+    *n = (frame){x->undos.count, x->ends.count};
     if (v->op == KIR_LOOP) {
         uint64_t *l = hg_vec_push(&x->loops);
         if (l)
@@ -95,7 +95,6 @@ static kir_value *enter(webs *x, kir_value *v) {
         else
             x->failed = true;
     }
-    return v->body[0]->first;
 }
 
 /* Back to the start of a region; what it leaves in variables is appended to ends. */
@@ -115,32 +114,25 @@ static void leave_region(webs *x, const frame *n, bool goes_on) {
     x->work += x->ends.count - first;
 }
 
-/* The end of a region; the next operation, NULL where that is an end again. */
-static kir_value *leave(webs *x, kir_region **region) {
-    frame *n = &x->frames.data[x->frames.count - 1];
-    kir_value *owner = n->owner;
-    bool goes_on = !ends((*region)->last);
-    if (owner->op == KIR_LOOP) {
+/* The end of a region. */
+static void leave(webs *x, const kir_cursor *c) {
+    const frame *n = &x->frames.data[x->frames.count - 1];
+    bool goes_on = !ends(c->region->last);
+    if (c->region->owner->op == KIR_LOOP) {
         if (goes_on) meet_loop(x);
         leave_region(x, n, false); /* every way out met what the loop began with */
         x->loops.count--;
     } else {
         leave_region(x, n, goes_on);
-        if (n->side == 0) {
-            n->side = 1;
-            *region = owner->body[1];
-            return owner->body[1]->first;
-        }
+        if (kir_cursor_ends_first(c)) return;
         /* Both branches' nodes and the one before are one: cheaper than telling whether both branches set the variable. */
         for (uint64_t i = n->kept; i < x->ends.count; i++) join(x, x->ends.data[i].before, x->now[x->ends.data[i].var->id]);
         x->ends.count = n->kept;
     }
     x->frames.count--;
-    *region = owner->parent;
-    return owner->next;
 }
 
-static void visit(webs *x, kir_value *v) {
+static void visit(webs *x, const kir_value *v) {
     if (v->op == KIR_VAR_GET && is_split(x, v->u.var)) {
         x->parent[x->base + v->id] = x->now[v->u.var->id];
     } else if (v->op == KIR_VAR_SET && is_split(x, v->u.var)) {
@@ -151,20 +143,15 @@ static void visit(webs *x, kir_value *v) {
 }
 
 static void walk(webs *x) {
-    kir_region *region = x->f->body;
-    kir_value *v = region->first;
-    while (!x->failed && x->work <= x->limit) {
-        if (!v) {
-            if (x->frames.count == 0) return;
-            v = leave(x, &region);
-        } else if (v->op == KIR_IF || v->op == KIR_LOOP) {
-            region = v->body[0];
-            v = enter(x, v);
-        } else {
-            visit(x, v);
-            v = v->next;
-        }
-    }
+    kir_cursor c = kir_cursor_start(x->f->body);
+    do {
+        if (!c.v && c.region != x->f->body)
+            leave(x, &c);
+        else if (c.v && c.v->body[0])
+            enter(x, c.v);
+        else if (c.v)
+            visit(x, c.v);
+    } while (!x->failed && x->work <= x->limit && kir_cursor_next(&c));
 }
 
 /* The variable of a web: the old one for the first web found, a new one for each other. */

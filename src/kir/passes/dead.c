@@ -2,6 +2,7 @@
  * Loops need no iteration: what a loop reads anywhere, or what is live after it, is live at its start.
  * Requires: verified module. Provides: the same meaning. */
 #include "kir/passes/simplify_internal.h"
+#include "kir/walk.h"
 
 #include <string.h>
 
@@ -48,23 +49,26 @@ static bool calls_out(const kir_value *v) { return v->op == KIR_CALL && !v->u.ca
 /* One walk: numbers variables and loops (in their scratch), counts uses, measures. */
 static void prepare(liveness *x, const kir_module *m) {
     for (kir_var *var = m->vars; var; var = var->next) var->scratch = NULL;
-    const kir_region *region = x->f->body;
     uint64_t now = 1;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) {
+    kir_cursor c = kir_cursor_start(x->f->body);
+    do {
+        kir_value *v = c.v;
+        if (!v) {
+            now -= !kir_cursor_ends_first(&c);
+            continue;
+        }
         x->count++;
         v->uses = 0;
         for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
-        while (region != v->parent) { /* either one deeper or somewhere outside */
-            bool deeper = v->parent->owner && v->parent->owner->parent == region;
-            now += deeper ? 1 : UINT64_MAX;
-            region = deeper ? v->parent : region->owner->parent;
-        }
         if (now > x->depth) x->depth = now;
-        if (v->op == KIR_IF || v->op == KIR_LOOP) x->owners++;
+        if (v->body[0]) {
+            x->owners++;
+            now++;
+        }
         if (v->op == KIR_LOOP) v->scratch = (void *)(uintptr_t)x->loops++;
         bool counts = v->op == KIR_VAR_GET || (v->op == KIR_VAR_SET && !v->u.var->function);
         if (counts && !v->u.var->scratch) v->u.var->scratch = (void *)(uintptr_t)++x->vars;
-    }
+    } while (kir_cursor_next(&c));
     x->words = (x->vars + 63) / 64;
     /* 64 MiB of sets, and 32 words of them copied an operation: beyond that rather keep dead sets. */
     x->blind = (2 * x->depth + x->loops) * x->words > UINT64_C(1) << 23 || x->owners * x->words > 32 * x->count + 65536;
@@ -73,36 +77,30 @@ static void prepare(liveness *x, const kir_module *m) {
 
 /* ---- what each loop reads ---- */
 
+static uint64_t *reads_of(const liveness *x, uint64_t open) { return x->loop_reads + (uint64_t)x->open.data[open] * x->words; }
+
+static void open_loop(liveness *x, const kir_value *loop) {
+    uint32_t *place = hg_vec_push(&x->open);
+    if (place)
+        *place = (uint32_t)(uintptr_t)loop->scratch;
+    else
+        x->failed = true;
+}
+
 static void find_loop_reads(liveness *x) {
-    const kir_region *region = x->f->body;
-    for (kir_value *v = kir_walk(NULL, x->f->body); v && !x->failed; v = kir_walk(v, x->f->body)) {
-        while (region != v->parent) {
-            if (v->parent->owner && v->parent->owner->parent == region) {
-                if (v->parent->owner->op == KIR_LOOP) {
-                    uint32_t *place = hg_vec_push(&x->open);
-                    if (place)
-                        *place = (uint32_t)(uintptr_t)v->parent->owner->scratch;
-                    else
-                        x->failed = true;
-                }
-                region = v->parent;
-            } else {
-                if (region->owner->op == KIR_LOOP && x->open.count) {
-                    const uint64_t *inner = x->loop_reads + (uint64_t)x->open.data[--x->open.count] * x->words;
-                    if (x->open.count) merge(x, x->loop_reads + (uint64_t)x->open.data[x->open.count - 1] * x->words, inner);
-                }
-                region = region->owner->parent;
-            }
+    kir_cursor c = kir_cursor_start(x->f->body);
+    do {
+        uint64_t loops = x->open.count;
+        if (!c.v && c.region->owner && c.region->owner->op == KIR_LOOP) {
+            x->open.count--;
+            if (loops > 1) merge(x, reads_of(x, loops - 2), reads_of(x, loops - 1));
+        } else if (c.v && c.v->op == KIR_LOOP) {
+            open_loop(x, c.v);
+        } else if (c.v && loops) {
+            if (c.v->op == KIR_VAR_GET) add(reads_of(x, loops - 1), number_of(c.v->u.var));
+            if (calls_out(c.v)) merge(x, reads_of(x, loops - 1), x->elsewhere);
         }
-        if (x->open.count == 0) continue;
-        uint64_t *reads = x->loop_reads + (uint64_t)x->open.data[x->open.count - 1] * x->words;
-        if (v->op == KIR_VAR_GET) add(reads, number_of(v->u.var));
-        if (calls_out(v)) merge(x, reads, x->elsewhere);
-    }
-    while (x->open.count > 1) {
-        const uint64_t *inner = x->loop_reads + (uint64_t)x->open.data[--x->open.count] * x->words;
-        merge(x, x->loop_reads + (uint64_t)x->open.data[x->open.count - 1] * x->words, inner);
-    }
+    } while (!x->failed && kir_cursor_next(&c));
 }
 
 /* ---- backwards ---- */
