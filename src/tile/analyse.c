@@ -2,7 +2,7 @@
  * loops can send lanes different ways.
  * Starts from "everything is one value" and takes back what does not hold until nothing changes: a value is a vector when an
  * operand is; a variable when it is set to a vector, or in a place that only some of the active lanes reach.
- * Requires: a legalised module, kir_find_uniformity (only AFFINE is read, and UNIFORM of variables). Provides: value_layout.form, .widened,
+ * Requires: a legalised module, kir_find_uniformity (of ids and variables, and which other values are affine). Provides: value_layout.form, .widened,
  * .divergent; var_layout.scalar; function_layout.param_form, .result_form, .divergent_*. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
@@ -76,9 +76,9 @@ typedef struct analysis {
     bool changed;
 } analysis;
 
-static bool id_is_uniform(uint64_t id, bool block_mode) {
-    hg_scope same = hg_idname_scope((hg_idname)(id & ~(uint64_t)KIR_ID_HIGH));
-    return same != HG_SCOPE_THREAD && (same != HG_SCOPE_BLOCK || block_mode);
+/* Whether all lanes of a tile have the same value, whoever of them is active. */
+static bool is_same_in_tile(const kir_value *v, bool block_mode) {
+    return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && block_mode);
 }
 
 /* Whether all lanes that are active at the start of the function are active in this region (or stopped). */
@@ -125,12 +125,12 @@ static uint8_t form_of(analysis *a, const kir_value *v) {
     case KIR_CONST:
     case KIR_INPUT: return TILE_SCALAR;
     case KIR_ID:
-        if (id_is_uniform(v->u.imm, block_mode)) return TILE_SCALAR;
-        return v->u.imm == HG_ID_GLOBAL_LANE_ID && v->type == HG_TYPE_U64 ? TILE_AFFINE : TILE_VECTOR;
+        if (is_same_in_tile(v, block_mode)) return TILE_SCALAR;
+        return v->uniformity == KIR_AFFINE ? TILE_AFFINE : TILE_VECTOR;
     case KIR_PARAM: return layout_of_function(a->f)->param_form[v->u.imm];
     case KIR_VAR_GET:
         if (layout_of_var(v->u.var)->scalar) return TILE_SCALAR;
-        return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && block_mode) ? TILE_SCALAR : TILE_VECTOR;
+        return is_same_in_tile(v, block_mode) ? TILE_SCALAR : TILE_VECTOR;
     case KIR_TABLE_GET: return layout_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
     case KIR_LOAD: return address_form(v) == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
     case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : layout_of_function(v->u.call.function)->result_form;

@@ -7,28 +7,34 @@ static uint64_t ones(uint64_t x) { /* the smallest 2^k - 1 that is not below x *
     return x;
 }
 
-static kir_range shifted_left(kir_range a, kir_range b, kir_range top) {
-    if (b.low != b.high || b.high > 63 || a.high > top.high >> b.high) return top;
-    return (kir_range){a.low << b.high, a.high << b.high};
+bool kir_range_is_exact(kir_op op, uint8_t type, kir_range a, kir_range b) {
+    uint64_t top = kir_range_full(type).high, product;
+    switch (op) {
+    case KIR_ADD: return a.high <= top - b.high;
+    case KIR_SUB: return a.low >= b.high;
+    case KIR_MUL: return hg_mul_u64(a.high, b.high, &product) && product <= top;
+    case KIR_SHL: return b.low == b.high && b.high < kir_type_bits(type) && a.high <= top >> b.high;
+    default: return false;
+    }
 }
 
 static kir_range arithmetic(const kir_value *v, kir_range a, kir_range b) {
     kir_range top = kir_range_full(v->type);
-    uint64_t product;
+    bool exact = kir_range_is_exact((kir_op)v->op, v->type, a, b);
     switch ((kir_op)v->op) {
-    case KIR_ADD: return a.high <= top.high - b.high ? (kir_range){a.low + b.low, a.high + b.high} : top;
-    case KIR_SUB: return a.low >= b.high ? (kir_range){a.low - b.high, a.high - b.low} : top;
-    case KIR_MUL: return hg_mul_u64(a.high, b.high, &product) && product <= top.high ? (kir_range){a.low * b.low, product} : top;
-    case KIR_UDIV: return b.low ? (kir_range){a.low / b.high, a.high / b.low} : (kir_range){0, a.high};
+    case KIR_ADD: return exact ? (kir_range){a.low + b.low, a.high + b.high} : top;
+    case KIR_SUB: return exact ? (kir_range){a.low - b.high, a.high - b.low} : top;
+    case KIR_MUL: return exact ? (kir_range){a.low * b.low, a.high * b.high} : top;
+    case KIR_SHL: return exact ? (kir_range){a.low << b.high, a.high << b.high} : top;
+    case KIR_UDIV: return b.low && b.high ? (kir_range){a.low / b.high, a.high / b.low} : (kir_range){0, a.high};
     case KIR_UREM:
         if (b.low > a.high) return a;
         return (kir_range){0, b.high && b.high - 1 < a.high ? b.high - 1 : a.high};
     case KIR_AND: return (kir_range){0, a.high < b.high ? a.high : b.high};
     case KIR_OR: return (kir_range){a.low > b.low ? a.low : b.low, ones(a.high | b.high)};
     case KIR_XOR: return (kir_range){0, ones(a.high | b.high)};
-    case KIR_SHL: return b.high < kir_type_bits(v->type) ? shifted_left(a, b, top) : top;
     case KIR_LSHR:
-        if (b.high >= kir_type_bits(v->type)) return (kir_range){0, a.high};
+        if (b.high >= kir_type_bits(v->type) || b.low > b.high) return (kir_range){0, a.high};
         return (kir_range){a.low >> b.high, a.high >> b.low};
     default: return top;
     }

@@ -26,7 +26,9 @@ static inline kir_range kir_range_meet(kir_range a, kir_range b) {
 }
 /* The bit pattern of the least signed number; those below it are the same signed and unsigned. */
 static inline uint64_t kir_range_sign_bit(uint8_t type) { return (kir_range_full(type).high >> 1) + 1; }
-/* Of an operation of kir_is_integer_value, from a range for each argument. */
+/* Of an operation of kir_is_integer_value, from a range for each argument. A larger range of an argument never gives a smaller result. */
 kir_range kir_range_of(const kir_value *v, const kir_range *args);
+/* Whether an ADD, SUB, MUL or SHL in a type gives the exact number, without wrap. False for all other operations. */
+bool kir_range_is_exact(kir_op op, uint8_t type, kir_range a, kir_range b);
 
 #endif

@@ -106,13 +106,15 @@ static void range(kir_value *v, uint64_t low, uint64_t high) {
 
 static bool is_single(const kir_value *v) { return v->umin == v->umax && kir_type_bytes(v->type) <= 8; }
 
+static kir_range range_at(const kir_value *v) { return (kir_range){v->umin, v->umax}; }
+
 static void range_of(kir_value *v) {
     if (!kir_is_integer_value(v)) {
         range(v, 0, type_max(v->type));
         return;
     }
     kir_range args[3], r;
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = (kir_range){v->args[i]->umin, v->args[i]->umax};
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = range_at(v->args[i]);
     r = kir_range_of(v, args);
     range(v, r.low, r.high);
 }
@@ -123,29 +125,25 @@ static bool is_base(const shaper *x, const kir_value *v) {
     return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && x->tile_is_block);
 }
 
-/* The wrap-free cases are those whose range was found without wrap; v has its range already. */
+/* v has its range already. */
 static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
     const kir_value *a = v->args[0], *b = v->nargs > 1 ? v->args[1] : NULL;
-    uint64_t top = type_max(v->type), product;
-    if (kir_type_bytes(v->type) > 8 || kir_type_is_float(v->type) || kir_type_is_float(a->type) || v->type == KIR_BOOL ||
-        kir_type_bytes(a->type) > 8)
-        return false;
+    if (!kir_range_exists(v->type) || v->type == KIR_BOOL || !kir_range_exists(a->type)) return false;
     bool one = a->uniformity == KIR_AFFINE, two = b && b->uniformity == KIR_AFFINE;
     int64_t s = one ? a->stride : 0, t = two ? b->stride : 0;
     if ((!one && !is_base(x, a)) || (b && !two && !is_base(x, b))) return false;
+    bool exact = b && kir_range_is_exact((kir_op)v->op, v->type, range_at(a), range_at(b));
     switch ((kir_op)v->op) {
-    case KIR_ADD: return a->umax <= top - b->umax && !hg_add_overflows(s, t, stride);
-    case KIR_SUB: return a->umin >= b->umax && !hg_sub_overflows(s, t, stride);
+    case KIR_ADD: return exact && !hg_add_overflows(s, t, stride);
+    case KIR_SUB: return exact && !hg_sub_overflows(s, t, stride);
     case KIR_MUL:
-        if (!hg_mul_u64(a->umax, b->umax, &product) || product > top || (one && two)) return false;
+        if (!exact || (one && two)) return false;
         if (one) return is_single(b) && b->umax <= INT64_MAX && !hg_mul_overflows(s, (int64_t)b->umax, stride);
         return is_single(a) && a->umax <= INT64_MAX && !hg_mul_overflows(t, (int64_t)a->umax, stride);
-    case KIR_SHL:
-        return one && is_single(b) && b->umax < 62 && b->umax < kir_type_bits(v->type) && a->umax <= top >> b->umax &&
-               !hg_mul_overflows(s, (int64_t)1 << b->umax, stride);
-    case KIR_ZEXT: *stride = s; return one;
-    case KIR_BITCAST: *stride = s; return one && !kir_type_is_float(v->type);
-    case KIR_TRUNC: *stride = s; return one && a->umax <= top;
+    case KIR_SHL: return exact && one && b->umax < 62 && !hg_mul_overflows(s, (int64_t)1 << b->umax, stride);
+    case KIR_ZEXT:
+    case KIR_BITCAST: *stride = s; return one;
+    case KIR_TRUNC: *stride = s; return one && a->umax <= type_max(v->type);
     default: return false;
     }
 }
@@ -155,9 +153,9 @@ static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
 static void identify(kir_value *v) {
     v->uniformity = KIR_VARYING;
     range(v, 0, type_max(v->type));
-    if (v->u.imm & KIR_ID_HIGH) return;
     hg_scope same = hg_idname_scope(kir_id_name(v));
     if (same != HG_SCOPE_THREAD) v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
+    if (kir_type_bits(v->type) < 64) return; /* half of an id of 64 bits wraps */
     if (v->u.imm == HG_ID_LANE_COUNT) range(v, 0, HG_MAX_LANES);
     if (v->u.imm == HG_ID_GLOBAL_LANE_ID) {
         v->uniformity = KIR_AFFINE;

@@ -41,6 +41,8 @@ static kir_value *buffer(kernel *k, const char *name) {
 static kir_value *id(kernel *k, hg_idname which) {
     kir_value *v = kir_emit(&k->b, KIR_ID, (uint8_t)hg_idname_type(which), 0, NULL);
     v->u.imm = which;
+    hg_scope same = hg_idname_scope(which);
+    v->uniformity = same == HG_SCOPE_THREAD ? KIR_VARYING : same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
     if (which == HG_ID_GLOBAL_LANE_ID) {
         v->uniformity = KIR_AFFINE;
         v->stride = 1;
