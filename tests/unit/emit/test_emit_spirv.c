@@ -1,4 +1,4 @@
-/* test: labels=slow timeout=300
+/* test: labels=slow timeout=900
  * The SPIR-V emitter: every primitive of every type, random structured programs, every kind of memory, by address and by binding, with
  * and without 64-bit integers. Modules pass spirv-val, go through their text and spirv-as unchanged, and run on the Vulkan drivers found
  * here, each in a process of its own, with the bits that the evaluator of kernel IR gives. What a driver computes exactly is asked of the
