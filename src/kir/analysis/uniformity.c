@@ -310,6 +310,7 @@ static void reset(kir_module *m, uint8_t uniformity) {
             v->uniformity = v->op == KIR_LOOP && uniformity == NOT_YET ? (uint8_t)KIR_UNIFORM : uniformity;
             v->stride = 0;
             range(v, 0, type_max(v->type));
+            if (v->op == KIR_ID && uniformity != NOT_YET) identify(v); /* needs no rounds, and not every id has a form that varies */
         }
 }
 
