@@ -9,6 +9,7 @@ enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a dev
 
 static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, kir_module **low) {
     const hg_device_caps *caps = set->caps;
+    if (!set->high) return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has no form left to compile from", set->name);
     kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->tiers[tier].kir, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, first, KIR_STAGE_LOW, set->high, low));
     for (kir_function *f = (*low)->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
