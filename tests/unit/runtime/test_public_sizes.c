@@ -31,7 +31,7 @@ static hg_status use_config(const void *given) {
 static hg_status use_config_for_env(const void *given) {
     size_t size;
     memcpy(&size, given, sizeof size);
-    hg_config *copy = malloc(size <= MOST ? size : sizeof *copy);
+    hg_config *copy = malloc(size <= MOST && size >= sizeof size ? size : sizeof *copy);
     memcpy(copy, given, size <= MOST && size >= 24 ? size : sizeof size);
     hg_status status = hg_config_read_env(copy);
     free(copy);
