@@ -109,6 +109,8 @@ static hg_status own_module(hg_code_set *set, uint8_t tier, kir_module **m) {
     kir_module *copy = NULL;
     HG_TRY(tier_module(set, tier));
     HG_TRY(kir_copy(set->tiers[tier].low, &copy));
+    *m = copy;
+    if (hg_code_in_device_form(set, tier)) return HG_OK; /* finds what it needs of uniformity itself */
     kir_compilation c = {.verify = set->verify};
     hg_status status = kir_pipeline_run(&c, KIR_STAGE_LOW, KIR_STAGE_LOW, copy, m); /* uniformity: copies have none */
     if (status != HG_OK) kir_module_destroy(copy);
