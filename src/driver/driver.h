@@ -4,9 +4,9 @@
  * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
  * the runtime. Ownership: what create/alloc/open returns goes to the matching destroy/free/close exactly once.
  * Errors: hg_status with hg_fail; a driver never prints and never calls back into the runtime.
- * Waiting: event_wait waits. So does arena_alloc where the device itself must zero the memory. queue_submit returns while the device works,
- * except that it may wait for earlier work of its queue: for a free place among what is in flight, before a copy from host memory that
- * earlier work still writes, before HG_CMD_HOST_CALL, and for `waits` whose bytes the host must fetch first. */
+ * Waiting: event_wait waits (hg_driver_wait asks for it). So does arena_alloc where the device itself must zero the memory. queue_submit
+ * returns while the device works, except that it may wait for earlier work of its queue: for a free place among what is in flight, before
+ * a copy from host memory that earlier work still writes, and for `waits` whose bytes the host must fetch first. */
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 
@@ -18,6 +18,7 @@ typedef struct hg_driver_arena hg_driver_arena; /* one range of device memory */
 typedef struct hg_driver_queue hg_driver_queue;
 typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
+typedef struct hg_driver_plan hg_driver_plan;
 
 /* A way in which a device runs kernels. A kernel keeps its form before legalisation and gets code for a tier when a launch asks for it:
  * the first tier from the first launch on, the others once the kernel was launched often. All give the same bits, and all agree in kir.i64: a
@@ -160,8 +161,7 @@ typedef enum hg_driver_command_kind {
     HG_CMD_FILL,
     HG_CMD_LAUNCH,
     HG_CMD_STEP,
-    HG_CMD_DISPATCH,
-    HG_CMD_HOST_CALL
+    HG_CMD_DISPATCH
 } hg_driver_command_kind;
 typedef struct hg_driver_command {
     hg_driver_command_kind kind;
@@ -171,8 +171,6 @@ typedef struct hg_driver_command {
     const hg_driver_launch *launch;
     const hg_driver_step *step;
     const hg_driver_dispatch *dispatch;
-    void (*call)(void *user);
-    void *user;
     hg_driver_fault *fault; /* launch, step */
 } hg_driver_command;
 
@@ -206,7 +204,9 @@ typedef struct hg_driver {
     void (*event_destroy)(hg_driver_event *event);
     hg_status (*event_query)(hg_driver_event *event, bool *done);
     hg_status (*event_wait)(hg_driver_event *event); /* optional: NULL where the host cannot block */
-    void (*device_poll)(hg_device *device);          /* optional */
+    /* Optional, for drivers without event_wait: the device's work goes on a little. Without it work goes on only while the host does
+     * something else, and calls that would have to wait return HG_ERROR_WOULD_BLOCK. */
+    void (*device_poll)(hg_device *device);
     /* code: the module is legalised for the tier by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel);
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
@@ -214,11 +214,21 @@ typedef struct hg_driver {
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* native steps: HG_CMD_STEP is submitted only when supported */
     bool (*step_supported)(const hg_device *device, const hg_driver_step *step);
-    /* whole plans: optional, both or none */
-    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, void **plan);
-    hg_status (*plan_launch)(hg_driver_queue *queue, void *plan, hg_driver_event *signal);
-    void (*plan_destroy)(hg_device *device, void *plan);
+    /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY and HG_CMD_FILL; what their
+     * pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
+    hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
+    hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+                             hg_driver_event *signal); /* (queue) as queue_submit */
+    void (*plan_destroy)(hg_driver_plan *plan);
 } hg_driver;
+
+/* ---- wait.c ---- */
+/* Whether the host can wait for the driver's work. */
+bool hg_driver_can_wait(const hg_driver *driver);
+/* The error of a call that would have to wait where nobody can: HG_ERROR_WOULD_BLOCK. what: "the copy", "the launch", … */
+hg_status hg_driver_would_block(const hg_driver *driver, const char *what) HG_NODISCARD;
+/* Waits until the event is done; its status. On a driver without event_wait by polling, where that helps; else HG_ERROR_WOULD_BLOCK. */
+hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_event *event) HG_NODISCARD;
 
 /* The tables of backends.def. */
 extern const hg_driver *const hg_drivers[];

@@ -240,7 +240,6 @@ static hg_status run_command(const hg_device *device, const hg_driver_command *c
     case HG_CMD_FILL: memset(address(&c->to), c->value, (size_t)c->to.size); return HG_OK;
     case HG_CMD_LAUNCH: return run_launch(c->launch, c->fault);
     case HG_CMD_STEP: return run_step(device, c->step, c->fault);
-    case HG_CMD_HOST_CALL: c->call(c->user); return HG_OK;
     case HG_CMD_DISPATCH: break; /* not for a device without device form */
     }
     return hg_fail(HG_ERROR_INTERNAL, "unknown command %d", (int)c->kind);

@@ -103,7 +103,6 @@ static void run_command(const hg_driver_command *c) {
     case HG_CMD_COPY_OUT: memcpy(c->host, c->from.arena->bytes + c->from.offset, (size_t)c->from.size); break;
     case HG_CMD_COPY: memmove(c->to.arena->bytes + c->to.offset, c->from.arena->bytes + c->from.offset, (size_t)c->to.size); break;
     case HG_CMD_FILL: memset(c->to.arena->bytes + c->to.offset, c->value, (size_t)c->to.size); break;
-    case HG_CMD_HOST_CALL: c->call(c->user); break;
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP:
     case HG_CMD_DISPATCH: break;

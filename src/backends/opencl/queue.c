@@ -34,48 +34,6 @@ void opencl_queue_destroy(hg_driver_queue *q) {
     hg_free(q);
 }
 
-/* ---- host calls ---- */
-
-typedef struct host_call {
-    void (*call)(void *user);
-    void *user;
-    cl_event returned; /* what the queue waits for */
-} host_call;
-
-static void CL_CALLBACK run_host_call(cl_event event, cl_int status, void *user) {
-    host_call *c = user;
-    (void)event;
-    if (status >= 0) c->call(c->user);
-    opencl.SetUserEventStatus(c->returned, status < 0 ? status : CL_COMPLETE);
-    opencl.ReleaseEvent(c->returned);
-    hg_free(c);
-}
-
-/* The call is made when the queue comes to a marker; the queue goes on when it has returned. */
-static hg_status enqueue_host_call(hg_driver_queue *q, const hg_driver_command *command) {
-    cl_event reached = NULL;
-    cl_int error;
-    host_call *c = hg_calloc(1, sizeof *c);
-    if (!c) return hg_fail_memory();
-    *c = (host_call){command->call, command->user, NULL};
-    c->returned = CL_MAKE(error, CreateUserEvent, q->device->context);
-    hg_status status = opencl_check("clCreateUserEvent", error);
-    if (status == HG_OK)
-        status = opencl_check("clEnqueueMarkerWithWaitList", CL_CALL(EnqueueMarkerWithWaitList, q->queue, 0, NULL, &reached));
-    if (status == HG_OK)
-        status = opencl_check("clEnqueueBarrierWithWaitList", CL_CALL(EnqueueBarrierWithWaitList, q->queue, 1, &c->returned, NULL));
-    if (status == HG_OK) {
-        status = opencl_check("clSetEventCallback", CL_CALL(SetEventCallback, reached, CL_COMPLETE, run_host_call, c));
-        if (status != HG_OK)
-            opencl.SetUserEventStatus(c->returned, CL_COMPLETE); /* the barrier must not wait for ever; nothing follows it */
-    }
-    if (reached) opencl.ReleaseEvent(reached);
-    if (status == HG_OK) return HG_OK;
-    if (c->returned) opencl.ReleaseEvent(c->returned);
-    hg_free(c);
-    return status;
-}
-
 /* ---- copies ---- */
 
 static hg_status copy(hg_driver_queue *q, const hg_range *to, const hg_range *from, cl_event *event) {
@@ -122,7 +80,6 @@ static hg_status enqueue(hg_driver_queue *q, const hg_driver_command *c, cl_even
     case HG_CMD_COPY: return c->to.size ? copy(q, &c->to, &c->from, event) : HG_OK;
     case HG_CMD_FILL: return c->to.size ? fill(q, &c->to, c->value, event) : HG_OK;
     case HG_CMD_DISPATCH: return opencl_enqueue(q->device, queue, c->dispatch, event);
-    case HG_CMD_HOST_CALL: return enqueue_host_call(q, c);
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP: break;
     }

@@ -267,11 +267,6 @@ hg_status vk_record(vk_recorder *r, const hg_driver_command *c) {
     case HG_CMD_COPY: return c->to.size ? copy_between(r, &c->from, &c->to) : HG_OK;
     case HG_CMD_FILL: return c->to.size ? fill(r, &c->to, c->value) : HG_OK;
     case HG_CMD_DISPATCH: return dispatch(r, c->dispatch);
-    case HG_CMD_HOST_CALL: /* nobody else could make it: the submission waits here */
-        HG_TRY(vk_recorder_flush(r));
-        HG_TRY(vk_queue_drain(r->queue));
-        c->call(c->user);
-        return HG_OK;
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP: break;
     }

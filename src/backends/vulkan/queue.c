@@ -167,14 +167,11 @@ static bool is_done(hg_driver_event *e) {
 
 /* Bytes that an event's submission brings to the host may be what this one takes from there. Before the queue's lock is taken. */
 static hg_status wait_for_host(hg_driver_event *const *waits, uint32_t wait_count, const hg_driver_command *commands, uint32_t count) {
-    bool reads_host = false, calls = false;
-    for (uint32_t i = 0; i < count; i++) {
-        reads_host = reads_host || commands[i].kind == HG_CMD_COPY_IN;
-        calls = calls || commands[i].kind == HG_CMD_HOST_CALL;
-    }
+    bool reads_host = false;
+    for (uint32_t i = 0; i < count; i++) reads_host = reads_host || commands[i].kind == HG_CMD_COPY_IN;
     for (uint32_t i = 0; i < wait_count; i++) {
         if (waits[i]->status != HG_OK) return hg_fail(waits[i]->status, "vulkan: work that this one waits for has failed");
-        if (calls || (reads_host && waits[i]->queue)) HG_TRY(vk_event_wait(waits[i]));
+        if (reads_host && waits[i]->queue) HG_TRY(vk_event_wait(waits[i]));
     }
     return HG_OK;
 }

@@ -171,31 +171,6 @@ static void test_visible(device_fixture *d) {
     device_kernel_free(&k);
 }
 
-/* ---- host calls ---- */
-
-static void count_up(void *user) {
-    uint32_t *list = user;
-    list[0]++;
-    usleep(2000); /* what comes after must wait */
-}
-
-static void test_host_calls(device_fixture *d) {
-    uint32_t list[1] = {0}, seen[2] = {9, 9};
-    hg_driver_arena *arena = NULL;
-    CHECK(d->driver->arena_alloc(d->device, 64, &arena) == HG_OK);
-    hg_driver_command c[] = {{.kind = HG_CMD_HOST_CALL, .call = count_up, .user = list},
-                             copy_in(arena, 0, 4, list),
-                             {.kind = HG_CMD_HOST_CALL, .call = count_up, .user = list},
-                             copy_in(arena, 4, 4, list),
-                             copy_out(arena, 0, 8, seen),
-                             {.kind = HG_CMD_HOST_CALL, .call = count_up, .user = list}};
-    CHECK(device_submit(d, c, HG_COUNT_OF(c)));
-    CHECK_U64(seen[0], 1);
-    CHECK_U64(seen[1], 2);
-    CHECK_U64(list[0], 3);
-    d->driver->arena_free(d->device, arena);
-}
-
 /* ---- one kernel from several threads ---- */
 
 enum { THREADS = 4, COUNT = 1000, REPEATS = 50 };
@@ -292,7 +267,6 @@ static hg_status session(const device_kernel *k, bool *right) {
     device_fixture d = {.driver = driver};
     hg_driver_arena *arenas[3] = {NULL, NULL, NULL};
     hg_driver_kernel *kernel = NULL;
-    uint32_t list[1] = {0};
     hg_driver_code code = {.module = k->module, .layout = &k->layout, .group = {64, 1, 1}, .group_memory = 0};
     hg_status status = driver->device_open(0, &options, &d.device);
     if (status != HG_OK) return status;
@@ -303,8 +277,7 @@ static hg_status session(const device_kernel *k, bool *right) {
     if (visible != HG_ERROR_BACKEND_UNAVAILABLE) status = visible;
     if (status == HG_OK) status = driver->code_create(d.device, &code, &kernel);
     worker w = {.d = &d, .kernel = kernel, .factor = 3};
-    hg_driver_command c[] = {{.kind = HG_CMD_HOST_CALL, .call = count_up, .user = list},
-                             {.kind = HG_CMD_FILL, .to = {arenas[0], 0, 100}, .value = 1},
+    hg_driver_command c[] = {{.kind = HG_CMD_FILL, .to = {arenas[0], 0, 100}, .value = 1},
                              {.kind = HG_CMD_COPY, .to = {arenas[1], 0, 100}, .from = {arenas[0], 0, 100}},
                              {.kind = HG_CMD_COPY, .to = {arenas[1], 10, 100}, .from = {arenas[1], 0, 100}}};
     if (status == HG_OK) status = driver->queue_submit(d.queue, c, HG_COUNT_OF(c), NULL, 0, d.event);
@@ -433,7 +406,6 @@ int main(void) {
     test_copies(&d);
     test_import(&d);
     test_visible(&d);
-    test_host_calls(&d);
     test_threads(&d);
     device_shut(&d);
     test_failing();

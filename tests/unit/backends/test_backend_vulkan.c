@@ -342,8 +342,6 @@ static void test_kernel(hg_device *d, hg_driver_queue *q, kernel_form form) {
 
 /* ---- queues ---- */
 
-static void note_call(void *user) { ++*(int *)user; }
-
 /* Work that goes from queue to queue and back, each step waiting for the one before. */
 static void test_queues(hg_device *d) {
     enum { QUEUES = 5, STEPS = 60, N = 500 };
@@ -366,15 +364,13 @@ static void test_queues(hg_device *d) {
     }
     hg_driver_command end = copy_out(a, 0, out, sizeof x);
     hg_driver_event *last;
-    int noted = 0;
     CHECK(driver->event_create(d, &last) == HG_OK);
     CHECK(driver->event_query(last, &done) == HG_OK && !done);
-    hg_driver_command finish[] = {end, {.kind = HG_CMD_HOST_CALL, .call = note_call, .user = &noted}, fill(a, 0, 8, 0)};
-    CHECK(driver->queue_submit(queues[1], finish, 3, &events[STEPS], 1, last) == HG_OK);
+    hg_driver_command finish[] = {end, fill(a, 0, 8, 0)};
+    CHECK(driver->queue_submit(queues[1], finish, 2, &events[STEPS], 1, last) == HG_OK);
     hg_status asked = HG_OK;
     while (!done && asked == HG_OK) asked = driver->event_query(last, &done);
     CHECK(asked == HG_OK);
-    CHECK_U64(noted, 1);
     for (uint32_t i = 0; i < N; i++) {
         uint32_t expected = i;
         for (uint32_t s = 0; s < STEPS; s++)
