@@ -10,8 +10,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     c->backend = b;
     hg_mutex_init(&c->lock);
     hg_mutex_init(&c->class_lock);
-    c->dispatch_queue.device = &b->dispatch_device;
-    hg_status status = b->driver->queue_create(b->device, &c->queue);
+    hg_status status = hg_stream_create(c, &c->main);
     if (status != HG_OK) {
         hg_context_destroy(c);
         return status;
@@ -22,11 +21,8 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
-    if (c->queue) c->backend->driver->queue_destroy(c->queue);
-    if (c->event) c->backend->driver->event_destroy(c->event);
-    hg_dispatch_queue_close(&c->dispatch_queue);
+    hg_stream_destroy(c->main);
     hg_piece_free(&c->backend->memory, &c->class_memory);
-    hg_piece_free(&c->backend->memory, &c->step_memory);
     hg_state_close(c);
     hg_mutex_destroy(&c->lock);
     hg_mutex_destroy(&c->class_lock);

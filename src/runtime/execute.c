@@ -45,7 +45,7 @@ static hg_status next_window(hg_run *run) {
     hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
     bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes_env;
     hg_status status = run->context->backend->caps->asynchronous ? hg_run_new_event(run) : HG_OK;
-    if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->context->queue, &copy, writes_env, run->event);
+    if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->stream->queue, &copy, writes_env, run->event);
     if (status == HG_OK) return HG_OK;
     hg_dispatch_abandon(run->dispatch);
     run->dispatch = NULL;
@@ -55,7 +55,7 @@ static hg_status next_window(hg_run *run) {
 static hg_status start_dispatch(hg_run *run, uint32_t index, uint8_t tier, const hg_driver_launch *launch) {
     hg_submission *d = &run->binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(run->binding, index, launch);
-    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].code, tier, &run->context->dispatch_queue, launch, proven, false));
+    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].code, tier, &run->stream->dispatch, launch, proven, false));
     run->dispatch = d;
     run->kernel = index;
     return next_window(run);
@@ -64,7 +64,7 @@ static hg_status start_dispatch(hg_run *run, uint32_t index, uint8_t tier, const
 static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
     hg_binding *binding = run->binding;
     uint8_t tier;
-    HG_TRY(hg_launch_tier(binding, index, run->context, launch, &tier));
+    HG_TRY(hg_launch_tier(binding, index, run->stream, launch, &tier));
     if (hg_code_in_device_form(binding->executable->kernels[index].code, tier)) return start_dispatch(run, index, tier, launch);
     hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
                                      {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
@@ -72,7 +72,7 @@ static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *la
 }
 
 static uint64_t deadline_of(const hg_run *run) {
-    return run->deadline_ns ? run->deadline_ns + (run->context->dispatch_queue.compile_ns - run->compile_ns) : 0;
+    return run->deadline_ns ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns) : 0;
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
@@ -166,9 +166,8 @@ static hg_status drive(hg_run *run) {
     const hg_driver *driver = run->context->backend->driver;
     hg_run_state state;
     while ((state = advance(run)) == HG_RUN_WAITING) {
-        if (!driver->event_wait) return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", driver->name);
         uint64_t start = hg_profile_start(run->context->backend->profile);
-        HG_TRY(driver->event_wait(run->event));
+        HG_TRY(hg_driver_wait(driver, run->context->backend->device, run->event));
         if (start) hg_span_wait(run->context->backend, "device", start);
     }
     return state == HG_RUN_DONE ? HG_OK : run->status;
@@ -192,15 +191,15 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
     uint8_t tier = 0;
     bool dispatches = binding->dispatches;
     if (binding->tiered) {
-        HG_TRY(hg_launch_tier(binding, 0, context, &binding->ready, &tier));
+        HG_TRY(hg_launch_tier(binding, 0, context->main, &binding->ready, &tier));
         dispatches = hg_code_in_device_form(kernel->code, tier);
     }
     if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
     if (dispatches)
-        HG_TRY(hg_launch_wait(context, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
-                              &binding->fault));
+        HG_TRY(hg_launch_wait(context->main, &bound->dispatch, kernel, tier, &binding->ready, bound->proven,
+                              !changed && !kernel->uses_class, &binding->fault));
     else
-        HG_TRY(context->backend->driver->queue_submit(context->queue, &binding->command, 1, NULL, 0, NULL));
+        HG_TRY(context->backend->driver->queue_submit(context->main->queue, &binding->command, 1, NULL, 0, NULL));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 
@@ -221,14 +220,15 @@ static void end_work(hg_run *run) {
     if (!run->event && !run->dispatch) return;
     hg_error kept = *hg_error_record();
     /* Copies still use host memory. The error of the run is the one that counts. */
-    if (run->event && driver->event_wait) HG_IGNORE(driver->event_wait(run->event));
+    if (run->event) HG_IGNORE(hg_driver_wait(driver, run->context->backend->device, run->event));
     if (run->event) driver->event_destroy(run->event);
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
     *hg_error_record() = kept;
 }
 
 static hg_status run_plan(hg_binding *binding, hg_context *context) {
-    hg_run run = {.binding = binding, .context = context, .compile_ns = context->dispatch_queue.compile_ns, .status = HG_OK};
+    hg_run run = {
+        .binding = binding, .context = context, .stream = context->main, .compile_ns = context->main->dispatch.compile_ns, .status = HG_OK};
     const hg_executable *e = binding->executable;
     if (e->kernel_count || !e->plan->is_static) run.deadline_ns = deadline(binding->launch.timeout_ms); /* steps alone end by themselves */
     if (binding->guarded) hg_guard_begin(context->backend);

@@ -13,17 +13,16 @@ void hg_run_end_pools(hg_run *run, bool failed);
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;
 /* launch.c: the tier that runs a launch, which is counted. Where that has no device form launch->kernel is the driver's kernel. A tier whose
  * compiler fails is left out from then on. */
-hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_context *context, hg_driver_launch *launch, uint8_t *tier) HG_NODISCARD;
+hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream, hg_driver_launch *launch, uint8_t *tier) HG_NODISCARD;
 /* A kernel in device form, to its end. deadline, class memory and the like are in the launch. */
-hg_status hg_launch_wait(hg_context *context, hg_submission *dispatch, const hg_kernel *kernel, uint8_t tier,
-                         const hg_driver_launch *launch, bool proven, bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_wait(hg_stream *stream, hg_submission *dispatch, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
+                         bool proven, bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
 /* Whether no access of the launch can leave its bounds; bound->proven. */
 bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *launch);
 /* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */
-hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 /* The same on any device. */
-hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch,
-                           hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 
 /* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_reset_env(hg_binding *binding);

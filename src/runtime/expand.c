@@ -68,15 +68,15 @@ static hg_status make_expansion(hg_backend *b, const expansion_key *key, hg_expa
     return status;
 }
 
-static hg_status find_kernel(hg_context *context, const expansion_key *key, const hg_kernel **kernel) {
-    hg_backend *b = context->backend;
+static hg_status find_kernel(hg_stream *stream, const expansion_key *key, const hg_kernel **kernel) {
+    hg_backend *b = stream->context->backend;
     uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
     hg_expansion *e = find_locked(b, key);
     hg_mutex_unlock(&b->expansion_lock);
     if (!e) HG_TRY(make_expansion(b, key, &e));
     *kernel = &e->kernel;
-    context->dispatch_queue.compile_ns += hg_clock_ns() - start;
+    stream->dispatch.compile_ns += hg_clock_ns() - start;
     return HG_OK;
 }
 
@@ -126,16 +126,16 @@ static hg_status prepare(const hg_backend *b, const hg_kernel *kernel, const hg_
     return HG_OK;
 }
 
-static hg_status submit(hg_context *context, const hg_driver_command *commands, uint32_t count) {
-    return context->backend->driver->queue_submit(context->queue, commands, count, NULL, 0, NULL);
+static hg_status submit(hg_stream *stream, const hg_driver_command *commands, uint32_t count) {
+    return stream->context->backend->driver->queue_submit(stream->queue, commands, count, NULL, 0, NULL);
 }
 
-static hg_status wait_for_queue(hg_context *context) {
-    const hg_backend *b = context->backend;
+static hg_status wait_for_queue(hg_stream *stream) {
+    const hg_backend *b = stream->context->backend;
     hg_driver_event *event = NULL;
     if (!b->caps->asynchronous) return HG_OK;
     HG_TRY(b->driver->event_create(b->device, &event));
-    hg_status status = b->driver->queue_submit(context->queue, NULL, 0, NULL, 0, event);
+    hg_status status = b->driver->queue_submit(stream->queue, NULL, 0, NULL, 0, event);
     if (status == HG_OK && b->driver->event_wait) status = b->driver->event_wait(event);
     b->driver->event_destroy(event);
     return status;
@@ -143,7 +143,7 @@ static hg_status wait_for_queue(hg_context *context) {
 
 /* ---- maps ---- */
 
-static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
+static hg_status expand_map(hg_stream *stream, const hg_driver_step *step, hg_driver_fault *fault) {
     prepared p = {.launch = {.grid = {1, 1, 1}, .block = {MAP_BLOCK, 1, 1}, .lanes = step->count}};
     uint8_t nin = step->nin;
     hg_range ranges[3] = {step->in[0], step->in[1], step->out};
@@ -156,13 +156,13 @@ static hg_status expand_map(hg_context *context, const hg_driver_step *step, hg_
         values[nin + 1 + i] = shift_of(&ranges[i]);
         key.shifted |= values[nin + 1 + i] != 0;
     }
-    HG_TRY(find_kernel(context, &key, &kernel));
-    HG_TRY(prepare(context->backend, kernel, ranges, values, &p));
+    HG_TRY(find_kernel(stream, &key, &kernel));
+    HG_TRY(prepare(stream->context->backend, kernel, ranges, values, &p));
     uint64_t blocks = (step->count - 1) / MAP_BLOCK + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
     p.launch.grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
     p.launch.grid[1] = (uint32_t)rows;
-    HG_TRY(hg_launch_kernel(context, kernel, &p.launch, fault));
-    return wait_for_queue(context);
+    HG_TRY(hg_launch_kernel(stream, kernel, &p.launch, fault));
+    return wait_for_queue(stream);
 }
 
 /* ---- reductions ---- */
@@ -196,23 +196,23 @@ static bool plan_levels(hg_type type, uint64_t n, reduction *r) {
 }
 
 /* The arena that expanded steps of this context use; one step at a time, and each is waited for. */
-static hg_status step_memory(hg_context *context, uint64_t bytes) {
-    hg_backend *b = context->backend;
-    if (context->step_memory.range.size >= bytes) return HG_OK;
-    hg_piece_free(&b->memory, &context->step_memory);
-    return hg_piece_alloc(&b->memory, bytes, &context->step_memory);
+static hg_status step_memory(hg_stream *stream, uint64_t bytes) {
+    hg_backend *b = stream->context->backend;
+    if (stream->step_memory.range.size >= bytes) return HG_OK;
+    hg_piece_free(&b->memory, &stream->step_memory);
+    return hg_piece_alloc(&b->memory, bytes, &stream->step_memory);
 }
 
-static hg_range part(const hg_context *context, uint64_t offset, uint64_t size) {
-    return (hg_range){context->step_memory.range.arena, context->step_memory.range.offset + offset, size};
+static hg_range part(const hg_stream *stream, uint64_t offset, uint64_t size) {
+    return (hg_range){stream->step_memory.range.arena, stream->step_memory.range.offset + offset, size};
 }
 
-static hg_status expand_level(hg_context *context, const hg_driver_step *step, const reduction *r, uint32_t level, hg_range x, hg_range out,
+static hg_status expand_level(hg_stream *stream, const hg_driver_step *step, const reduction *r, uint32_t level, hg_range x, hg_range out,
                               prepared *p, hg_driver_fault *fault) {
     hg_type type = (hg_type)step->atlas_type;
     bool wide = plan_reduce_in_memory(type);
     uint64_t n = r->counts[level], chunks = (n - 1) / PLAN_CHUNK + 1;
-    hg_range ranges[3] = {x, out, part(context, r->work, wide ? chunks * PLAN_ACCUMULATORS * plan_reduce_element(type) : 0)};
+    hg_range ranges[3] = {x, out, part(stream, r->work, wide ? chunks * PLAN_ACCUMULATORS * plan_reduce_element(type) : 0)};
     uint64_t values[6] = {0};
     uint32_t count = wide ? 3 : 2;
     values[count] = n;
@@ -224,18 +224,18 @@ static hg_status expand_level(hg_context *context, const hg_driver_step *step, c
         key.last = level + 1 == r->levels;
     }
     const hg_kernel *kernel;
-    HG_TRY(find_kernel(context, &key, &kernel));
-    HG_TRY(prepare(context->backend, kernel, ranges, values, p));
+    HG_TRY(find_kernel(stream, &key, &kernel));
+    HG_TRY(prepare(stream->context->backend, kernel, ranges, values, p));
     p->launch.grid[0] = (uint32_t)chunks;
     p->launch.grid[1] = p->launch.grid[2] = 1;
     p->launch.block[0] = PLAN_ACCUMULATORS;
     p->launch.block[1] = p->launch.block[2] = 1;
     p->launch.lanes = chunks * PLAN_ACCUMULATORS;
     p->launch.shared_bytes = plan_reduce_shared(type);
-    return hg_launch_kernel(context, kernel, &p->launch, fault);
+    return hg_launch_kernel(stream, kernel, &p->launch, fault);
 }
 
-static hg_status expand_levels(hg_context *context, const hg_driver_step *step, const reduction *r, hg_driver_fault *fault) {
+static hg_status expand_levels(hg_stream *stream, const hg_driver_step *step, const reduction *r, hg_driver_fault *fault) {
     prepared levels[MAX_LEVELS];
     hg_range x = step->in[0], out = step->out;
     uint64_t size = hg_type_size_bytes((hg_type)step->atlas_type), element = plan_reduce_element((hg_type)step->atlas_type);
@@ -244,21 +244,21 @@ static hg_status expand_levels(hg_context *context, const hg_driver_step *step, 
     for (uint32_t i = 0; i < r->levels && status == HG_OK; i++) {
         bool last = i + 1 == r->levels;
         if (!last)
-            out = part(context, r->offsets[i], ((r->counts[i] - 1) / PLAN_CHUNK + 1) * element);
+            out = part(stream, r->offsets[i], ((r->counts[i] - 1) / PLAN_CHUNK + 1) * element);
         else if (step->host_result)
-            out = part(context, r->offsets[i], size);
+            out = part(stream, r->offsets[i], size);
         else
             out = step->out;
-        status = expand_level(context, step, r, i, x, out, &levels[i], fault);
+        status = expand_level(stream, step, r, i, x, out, &levels[i], fault);
         x = out;
     }
     if (status == HG_OK && step->host_result)
-        status = submit(context, &(hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = out, .host = step->host_result}, 1);
-    hg_status waited = wait_for_queue(context); /* what was submitted before a failure still reads levels */
+        status = submit(stream, &(hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = out, .host = step->host_result}, 1);
+    hg_status waited = wait_for_queue(stream); /* what was submitted before a failure still reads levels */
     return status != HG_OK ? status : waited;
 }
 
-static hg_status expand_reduction(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
+static hg_status expand_reduction(hg_stream *stream, const hg_driver_step *step, hg_driver_fault *fault) {
     reduction r = {.levels = 0};
     hg_type type = (hg_type)step->atlas_type;
     if (step->count == 0) {
@@ -268,14 +268,14 @@ static hg_status expand_reduction(hg_context *context, const hg_driver_step *ste
             memcpy(step->host_result, identity, (size_t)hg_type_size_bytes(type));
             return HG_OK;
         }
-        HG_TRY(submit(context, &(hg_driver_command){.kind = HG_CMD_COPY_IN, .to = step->out, .host = identity}, 1));
-        return wait_for_queue(context);
+        HG_TRY(submit(stream, &(hg_driver_command){.kind = HG_CMD_COPY_IN, .to = step->out, .host = identity}, 1));
+        return wait_for_queue(stream);
     }
     if (!plan_levels(type, step->count, &r)) return hg_fail_memory();
-    HG_TRY(step_memory(context, r.bytes));
-    return expand_levels(context, step, &r, fault);
+    HG_TRY(step_memory(stream, r.bytes));
+    return expand_levels(stream, step, &r, fault);
 }
 
-hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) {
-    return step->reduce ? expand_reduction(context, step, fault) : expand_map(context, step, fault);
+hg_status hg_expand_step(hg_stream *stream, const hg_driver_step *step, hg_driver_fault *fault) {
+    return step->reduce ? expand_reduction(stream, step, fault) : expand_map(stream, step, fault);
 }

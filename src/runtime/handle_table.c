@@ -135,7 +135,7 @@ static bool is_particular(const hg_run *run) {
 
 hg_status hg_table_update(hg_run *run) {
     hg_backend *b = run->context->backend;
-    hg_dispatch_queue *queue = &run->context->dispatch_queue;
+    hg_dispatch_queue *queue = &run->stream->dispatch;
     hg_range class_memory;
     uint64_t version = 1 + hg_handles_version(&b->buffers) + hg_handles_version(&b->pools); /* first: what comes later is seen next time */
     if (version == queue->table_version && !is_particular(run)) return HG_OK;

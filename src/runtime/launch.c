@@ -33,7 +33,7 @@ bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launc
 /* ---- tiers ---- */
 
 /* The driver's kernel of a tier without device form, kept with the binding where the tier has several. */
-static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier, hg_context *context, hg_driver_launch *launch) {
+static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier, hg_stream *stream, hg_driver_launch *launch) {
     hg_code_set *set = binding->executable->kernels[index].code;
     hg_bound_kernel *bound = &binding->kernels[index];
     hg_code_key key = {.tier = tier};
@@ -46,18 +46,18 @@ static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier,
         HG_TRY(hg_code_get(set, &key, NULL, 0, &code));
         hg_code_release(set, bound->code);
         bound->code = code;
-        context->dispatch_queue.compile_ns += hg_clock_ns() - start;
+        stream->dispatch.compile_ns += hg_clock_ns() - start;
     }
     launch->kernel = bound->code->kernel;
     return HG_OK;
 }
 
-hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_context *context, hg_driver_launch *launch, uint8_t *tier) {
+hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream, hg_driver_launch *launch, uint8_t *tier) {
     hg_code_set *set = binding->executable->kernels[index].code;
     hg_status status = HG_OK;
     for (*tier = hg_code_next_tier(set);; --*tier) {
         if (hg_code_in_device_form(set, *tier)) return HG_OK;
-        status = ask_for_code(binding, index, *tier, context, launch);
+        status = ask_for_code(binding, index, *tier, stream, launch);
         if (status == HG_OK || *tier == 0) return status;
         hg_code_give_up(set, *tier);
     }
@@ -65,20 +65,19 @@ hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_context *contex
 
 /* ---- launches ---- */
 
-static hg_status run_window(hg_context *context, hg_submission *d) {
-    const hg_backend *b = context->backend;
-    if (!b->caps->asynchronous) return hg_dispatch_submit(d, context->queue, NULL, 0, NULL);
-    if (!context->event) HG_TRY(b->driver->event_create(b->device, &context->event));
-    HG_TRY(hg_dispatch_submit(d, context->queue, NULL, 0, context->event));
-    if (b->driver->event_wait) return b->driver->event_wait(context->event);
-    return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait: use a queue and poll its event", b->driver->name);
+static hg_status run_window(hg_stream *stream, hg_submission *d) {
+    const hg_backend *b = stream->context->backend;
+    if (!b->caps->asynchronous) return hg_dispatch_submit(d, stream->queue, NULL, 0, NULL);
+    if (!stream->event) HG_TRY(b->driver->event_create(b->device, &stream->event));
+    HG_TRY(hg_dispatch_submit(d, stream->queue, NULL, 0, stream->event));
+    return hg_driver_wait(b->driver, b->device, stream->event);
 }
 
-hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
+hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
                          bool proven, bool unchanged, hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->code, tier, &context->dispatch_queue, launch, proven, unchanged));
+    HG_TRY(hg_dispatch_begin(d, kernel->code, tier, &stream->dispatch, launch, proven, unchanged));
     do {
-        hg_status status = run_window(context, d);
+        hg_status status = run_window(stream, d);
         if (status == HG_OK) continue;
         hg_dispatch_abandon(d);
         return status;
@@ -86,21 +85,21 @@ hg_status hg_launch_wait(hg_context *context, hg_submission *d, const hg_kernel 
     return HG_OK;
 }
 
-hg_status hg_launch_only(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
+hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &context->dispatch_queue, launch, false, false);
+    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &stream->dispatch, launch, false, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
-        status = hg_dispatch_submit(&d, context->queue, NULL, 0, NULL);
+        status = hg_dispatch_submit(&d, stream->queue, NULL, 0, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(context, &d, kernel, 0, launch, false, true, fault);
+        status = hg_launch_wait(stream, &d, kernel, 0, launch, false, true, fault);
     }
     hg_dispatch_free(&d);
     return status;
 }
 
-hg_status hg_launch_kernel(hg_context *context, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
+hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
-    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(context, kernel, launch, fault);
-    return context->backend->driver->queue_submit(context->queue, &command, 1, NULL, 0, NULL);
+    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(stream, kernel, launch, fault);
+    return stream->context->backend->driver->queue_submit(stream->queue, &command, 1, NULL, 0, NULL);
 }

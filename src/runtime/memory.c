@@ -101,16 +101,7 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
     return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
-hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) {
-    const hg_driver *driver = context->backend->driver;
-    hg_driver_event *event = NULL;
-    bool waits = context->backend->caps->asynchronous && driver->event_wait;
-    hg_status status = waits ? driver->event_create(context->backend->device, &event) : HG_OK;
-    if (status == HG_OK) status = driver->queue_submit(context->queue, command, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = driver->event_wait(event);
-    if (event) driver->event_destroy(event);
-    return status;
-}
+hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) { return hg_stream_run(context->main, command, 1); }
 
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
     hg_mutex_lock(&context->lock);

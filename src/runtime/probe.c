@@ -30,7 +30,7 @@ static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *pr
                                    .slots = slots,
                                    .slot_count = 2,
                                    .aliases = aliases};
-        status = hg_launch_kernel(b->context, &kernel, &launch, &fault);
+        status = hg_launch_kernel(b->context->main, &kernel, &launch, &fault);
     }
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_OUT, out.range, probe->results);
     hg_piece_free(&b->memory, &in);

@@ -37,14 +37,14 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 hg_status hg_run_new_event(hg_run *run) {
     const hg_driver *driver = run->context->backend->driver;
     if (!run->event) return driver->event_create(run->context->backend->device, &run->event);
-    return driver->event_wait ? driver->event_wait(run->event) : hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait", driver->name);
+    return hg_driver_wait(driver, run->context->backend->device, run->event);
 }
 
 /* Hands commands to the driver. With an event the machine waits for it before the next instruction. */
 hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
     const hg_backend *b = run->context->backend;
     if (b->caps->asynchronous) HG_TRY(hg_run_new_event(run));
-    return b->driver->queue_submit(run->context->queue, commands, count, NULL, 0, run->event);
+    return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, run->event);
 }
 
 hg_status hg_run_write_env(hg_run *run) {

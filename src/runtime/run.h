@@ -11,6 +11,7 @@ typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_
 typedef struct hg_run {
     hg_binding *binding;
     hg_context *context;
+    hg_stream *stream;
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;

@@ -55,15 +55,21 @@ struct hg_backend {
     hg_expansion *expansions;
 };
 
+/* A queue of the driver with what its work shares. One run at a time uses it. */
+typedef struct hg_stream {
+    hg_context *context;
+    hg_driver_queue *queue;
+    hg_dispatch_queue dispatch; /* dispatches of the queue */
+    hg_driver_event *event;     /* of calls that wait; made at its first use */
+    hg_piece step_memory;       /* what expanded steps need between their kernels; grows */
+} hg_stream;
+
 struct hg_context {
     hg_backend *backend;
     hg_mutex lock; /* one launch at a time */
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
-    hg_driver_queue *queue;
-    hg_dispatch_queue dispatch_queue; /* dispatches of the queue */
-    hg_driver_event *event;           /* of the fast path; made at its first use */
-    hg_piece step_memory;             /* what expanded steps need between their kernels; grows */
+    hg_stream *main;
     hg_piece state;     /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
     void *state_image;  /* where the host sees the state; a copy of its own where it does not see the device's memory */
     bool state_pending; /* a launch may have written the pending part */
@@ -173,6 +179,12 @@ typedef struct hg_driver_list {
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
 
+/* ---- stream.c ---- */
+hg_status hg_stream_create(hg_context *context, hg_stream **stream) HG_NODISCARD;
+void hg_stream_destroy(hg_stream *stream); /* its work is waited for */
+/* Commands on the stream, to their end. */
+hg_status hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+
 /* ---- memory.c ---- */
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
 void hg_memory_destroy(void *backend, void *memory);
@@ -248,7 +260,7 @@ void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */
 /* Performs a step that the driver does not do itself, and waits for it. */
-hg_status hg_expand_step(hg_context *context, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_expand_step(hg_stream *stream, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
 void hg_expansions_free(hg_backend *b);
 
 /* ---- probe.c ---- */

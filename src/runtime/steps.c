@@ -155,7 +155,7 @@ static hg_status submit_native(hg_run *run, const hg_driver_step *work) {
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
     hg_driver_event *event = NULL;
     if (b->caps->asynchronous) HG_TRY(b->driver->event_create(b->device, &event));
-    hg_status status = b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, event);
+    hg_status status = b->driver->queue_submit(run->stream->queue, &command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = b->driver->event_wait ? b->driver->event_wait(event) : HG_OK;
     if (event) b->driver->event_destroy(event);
     return status;
@@ -165,7 +165,7 @@ static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step 
     const hg_backend *b = run->context->backend;
     run->binding->fault.happened = false;
     work->max_threads = b->config.num_threads;
-    HG_TRY(is_native(b, work) ? submit_native(run, work) : hg_expand_step(run->context, work, &run->binding->fault));
+    HG_TRY(is_native(b, work) ? submit_native(run, work) : hg_expand_step(run->stream, work, &run->binding->fault));
     if (!run->binding->fault.happened) return HG_OK;
     run->binding->fault.inst = step->inst;
     run->binding->fault.phase = run->binding->fault.lane = HG_NONE;
@@ -177,7 +177,7 @@ static hg_status set_aside(hg_run *run, hg_range *input, hg_piece *copy) {
     hg_backend *b = run->context->backend;
     HG_TRY(hg_piece_alloc(&b->memory, input->size, copy));
     hg_driver_command command = {.kind = HG_CMD_COPY, .to = copy->range, .from = *input};
-    HG_TRY(b->driver->queue_submit(run->context->queue, &command, 1, NULL, 0, NULL));
+    HG_TRY(b->driver->queue_submit(run->stream->queue, &command, 1, NULL, 0, NULL));
     *input = command.to;
     return HG_OK;
 }
