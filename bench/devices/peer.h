@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEER_BUFFERS = 5, PEER_PASSES = 4 };
+enum { PEER_BUFFERS = 5, PEER_PASSES = 10 };
 
 /* One launch: buffers in the kernel's order, then 32-bit scalars. */
 typedef struct peer_pass {

@@ -25,6 +25,7 @@ struct peer {
     cl_kernel kernel;
     cl_mem buffers[PEER_BUFFERS];
     peer_workload work;
+    int arguments_set; /* of a workload of one pass: they stay */
 };
 
 static peer *open_device(uint32_t index, char reason[256]) {
@@ -86,6 +87,7 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
     char *text = read_text(folder, w->name);
     if (!text) return 0;
     p->work = *w;
+    p->arguments_set = 0;
     p->program = p_clCreateProgramWithSource(p->context, 1, (const char **)&text, NULL, &error);
     free(text);
     if (!p->program ||
@@ -107,13 +109,18 @@ static int prepare(peer *p, const peer_workload *w, const char *folder) {
     return 1;
 }
 
+static void set_arguments(peer *p, const peer_pass *pass) {
+    cl_uint at = 0;
+    for (int i = 0; i < p->work.pass_buffers; i++) p_clSetKernelArg(p->kernel, at++, sizeof(cl_mem), &p->buffers[pass->buffers[i]]);
+    for (int i = 0; i < p->work.scalar_count; i++) p_clSetKernelArg(p->kernel, at++, 4, &pass->scalars[i]);
+}
+
 static void run(peer *p) {
     const peer_workload *w = &p->work;
     for (int k = 0; k < w->pass_count; k++) {
         const peer_pass *pass = &w->passes[k];
-        cl_uint at = 0;
-        for (int i = 0; i < w->pass_buffers; i++) p_clSetKernelArg(p->kernel, at++, sizeof(cl_mem), &p->buffers[pass->buffers[i]]);
-        for (int i = 0; i < w->scalar_count; i++) p_clSetKernelArg(p->kernel, at++, 4, &pass->scalars[i]);
+        if (!p->arguments_set) set_arguments(p, pass);
+        p->arguments_set = w->pass_count == 1;
         size_t global[2] = {(size_t)pass->groups[0] * pass->group[0], (size_t)pass->groups[1] * pass->group[1]};
         size_t local[2] = {pass->group[0], pass->group[1]};
         p_clEnqueueNDRangeKernel(p->queue, p->kernel, 2, NULL, global, local, 0, NULL, NULL);
