@@ -331,7 +331,7 @@ static hg_status lower(const hg_program *program, const emit_options *o, hg_text
                          o->target->name);
     if (status == HG_OK && whole) status = print_program(o, module, text);
     if (status == HG_OK && !whole) {
-        status = plan_build(module, &plan);
+        status = plan_build(module, PLAN_READS_INPUTS, &plan);
         if (status == HG_OK) module = NULL; /* the plan's now */
         if (status == HG_OK) status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text) : print_device(o, program, plan, text);
     }

@@ -76,7 +76,9 @@ typedef enum kir_plan_memory {
     KIR_PLAN_ENV,
     KIR_PLAN_SCRATCH,
     KIR_PLAN_STATE /* atlas/state.h */,
-    KIR_PLAN_CHARACTERS /* i128[194·194], then f64[194·194]: atlas/characters.h; read only */
+    KIR_PLAN_CHARACTERS /* i128[194·194], then f64[194·194]: atlas/characters.h; read only */,
+    KIR_PLAN_UNIFORMS /* the environment as it was when the kernel started; read only: what is loaded is the same in all lanes */,
+    KIR_PLAN_MEMORY_COUNT
 } kir_plan_memory;
 typedef enum kir_space { KIR_BUFFER, KIR_POOL, KIR_SHARED, KIR_CLASS, KIR_FLAT } kir_space;
 typedef enum kir_atomic {

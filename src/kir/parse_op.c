@@ -80,7 +80,7 @@ static bool read_space(kir_reader *r, line *l) {
         l->fields.u.mem.class_id = (uint8_t)n;
     }
     if (l->fields.u.mem.space == KIR_BUFFER && kir_accept(r, '.') &&
-        !kir_read_choice(r, &kir_memory_words, "env, scratch, state or characters", &l->fields.u.mem.class_id))
+        !kir_read_choice(r, &kir_memory_words, "env, scratch, state, characters or uniforms", &l->fields.u.mem.class_id))
         return false;
     l->fields.u.mem.slot = KIR_OPEN;
     if (kir_accept_word(r, "slot")) {

@@ -33,7 +33,7 @@ static hg_status check_var(const kir_var *v) {
 
 static hg_status check_slot(const kir_module *m, const kir_slot *s, uint64_t i) {
     bool device = kir_is_device_form(m), memory = s->kind == KIR_SLOT_MEMORY;
-    bool fits = s->kind <= KIR_SLOT_ARENA && s->space <= KIR_FLAT && s->plan <= KIR_PLAN_CHARACTERS && (memory || device);
+    bool fits = s->kind <= KIR_SLOT_ARENA && s->space <= KIR_FLAT && s->plan < KIR_PLAN_MEMORY_COUNT && (memory || device);
     if (memory && s->space != KIR_BUFFER && s->space != KIR_POOL) fits = false;
     if (!device && !s->constant && s->input >= m->inputs.count) fits = false; /* in device form: an input of the legalised module */
     if (s->base < -1 || (s->base > 0 && (uint64_t)s->base >= m->inputs.count)) fits = false;

@@ -42,7 +42,9 @@ static const char *check_space(const kir_module *m, const kir_value *v) {
     bool device = kir_is_device_form(m);
     if (space > KIR_FLAT) return "unknown space";
     if (space == KIR_CLASS && v->u.mem.class_id >= HG_MAX_CLASSES) return "class above 95";
-    if (space == KIR_BUFFER && v->u.mem.class_id > KIR_PLAN_CHARACTERS) return "unknown memory of the plan";
+    if (space == KIR_BUFFER && v->u.mem.class_id >= KIR_PLAN_MEMORY_COUNT) return "unknown memory of the plan";
+    if (space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS && (v->op == KIR_STORE || v->op == KIR_ATOMIC))
+        return "writes memory that is read only";
     if ((space != KIR_CLASS && space != KIR_BUFFER && v->u.mem.class_id) || v->u.mem.split > 1 || v->u.mem.has_index > 1)
         return "stray field";
     if (slot < KIR_ADDRESS || (slot >= 0 && (uint64_t)slot >= m->slots.count)) return "no such slot";

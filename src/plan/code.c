@@ -19,10 +19,10 @@ static void place_variables(plan_splitter *s) {
     for (kir_var *var = s->module->vars; var && !s->failed; var = var->next) {
         plan_variable *info = &s->variables.data[var->id];
         if (!info->crosses && !info->forced) continue;
-        /* Entries up to 64 bits reach a kernel as inputs, fixed before it starts. Wider ones are loaded while it runs, when lane 0 of
-         * another block may already have written the next value. */
-        bool wide = kir_type_bytes(var->type) > 8;
-        info->in_env = info->forced || (!info->varying && !info->set_at_exit && !wide);
+        /* Entries up to 64 bits may be inputs, fixed before the kernel starts. Wider ones are loaded while it runs: without a copy for
+         * reading, lane 0 of another block may already have written the next value. */
+        bool unsteady = kir_type_bytes(var->type) > 8 && s->plan->reads == PLAN_READS_INPUTS;
+        info->in_env = info->forced || (!info->varying && !info->set_at_exit && !unsteady);
         if (info->in_env) {
             (void)new_env(s, var->type, &info->env);
         } else {
@@ -58,6 +58,8 @@ static uint32_t emit(plan_splitter *s, plan_op op, uint32_t index, uint32_t targ
     return (uint32_t)(s->plan->code.count - 1);
 }
 
+static plan_writer result_writer(hg_op op) { return op == HG_OP_POOL_ALLOC ? PLAN_BY_HOST : PLAN_BY_KERNEL; }
+
 static void emit_step(plan_splitter *s, const kir_value *v) {
     plan_step *step = hg_vec_push(&s->plan->steps);
     if (!step || v->nargs > HG_COUNT_OF(step->args)) {
@@ -72,6 +74,7 @@ static void emit_step(plan_splitter *s, const kir_value *v) {
     step->arg_count = v->nargs;
     for (uint8_t i = 0; i < v->nargs && !s->failed; i++) step->args[i] = argument(s, v->args[i]);
     step->result = v->scratch ? s->variables.data[((const kir_var *)v->scratch)->id].env : HG_PLAN_NO_ENV;
+    if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = result_writer((hg_op)step->op);
     emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
 }
 

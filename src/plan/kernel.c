@@ -1,6 +1,6 @@
 /* One kernel module a segment: a copy of its operations between a prologue that brings in the variables that cross and an
- * epilogue that hands them on. Uniform variables travel in the environment, written by lane 0 (all lanes hold the same value);
- * the others in scratch memory, one element a lane.
+ * epilogue that hands them on. Uniform variables travel in the environment, written by lane 0 (all lanes hold the same value) and read
+ * as inputs or from memory (plan_reads); the others in scratch memory, one element a lane.
  * Requires: plan_emit. Provides: plan->kernels; plan code's kernel indices. */
 #include "plan/plan_internal.h"
 #include "kir/access.h"
@@ -14,6 +14,17 @@ static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_
     return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
+/* The environment is as large as its entries: no access needs a check. */
+static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op, const plan_env *entry, kir_value *value, uint8_t type) {
+    bool memory = s->plan->reads == PLAN_READS_MEMORY;
+    kir_place at = {.space = KIR_BUFFER,
+                    .class_id = memory && op == KIR_LOAD ? KIR_PLAN_UNIFORMS : KIR_PLAN_ENV,
+                    .handle = kir_const(b, HG_TYPE_U64, 0),
+                    .disp = entry->offset,
+                    .unchecked = memory};
+    return kir_access_make(b, op, type, &at, value != NULL, &value);
+}
+
 /* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes. */
 static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type) {
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL), *lanes = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
@@ -21,10 +32,6 @@ static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8
     lanes->u.imm = HG_ID_LANE_COUNT;
     kir_value *start = kir_mul(b, lanes, kir_const(b, HG_TYPE_U64, info->scratch));
     return kir_add(b, start, kir_mul(b, lane, kir_const(b, HG_TYPE_U64, kir_type_bytes(type))));
-}
-
-static kir_value *bool_from_byte(kir_builder *b, kir_value *byte) {
-    return kir_not(b, kir_binary(b, KIR_CMP_EQ, byte, kir_const(b, HG_TYPE_U8, 0)));
 }
 
 static kir_value *byte_from_bool(kir_builder *b, kir_value *v) {
@@ -43,40 +50,65 @@ static kir_value *env_input(kir_builder *b, const plan_env *entry) {
     return v;
 }
 
+/* Of an environment entry in memory. Entries have 8 bytes: where kernels read them there, what is narrower than 32 bits is u32. */
+static uint8_t env_type(const plan_splitter *s, uint8_t type) {
+    if (s->plan->reads == PLAN_READS_MEMORY && kir_type_bytes(type) < 4) return HG_TYPE_U32;
+    return type == KIR_BOOL ? HG_TYPE_U8 : type;
+}
+
+static kir_value *to_memory(kir_builder *b, kir_value *v, uint8_t memory) {
+    if (v->type == KIR_BOOL) v = byte_from_bool(b, v);
+    return kir_type_bytes(v->type) < kir_type_bytes(memory) ? kir_convert(b, KIR_ZEXT, memory, v) : v;
+}
+
+static kir_value *from_memory(kir_builder *b, kir_value *v, uint8_t type) {
+    if (type == KIR_BOOL) return kir_not(b, kir_binary(b, KIR_CMP_EQ, v, kir_const(b, v->type, 0)));
+    return kir_type_bytes(type) < kir_type_bytes(v->type) ? kir_convert(b, KIR_TRUNC, type, v) : v;
+}
+
+/* Whether kernels read a value of the environment as an input: handles too, so that accesses go through slots. */
+static bool is_input(const plan_splitter *s, const plan_variable *info) {
+    const plan_env *entry = &s->plan->env.data[info->env];
+    if (kir_type_bytes(entry->type) > 8) return false;
+    return s->plan->reads == PLAN_READS_INPUTS || info->names_memory || entry->writer == PLAN_BY_HOST;
+}
+
 static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
     if (!copy) return; /* out of memory: b->failed is set */
-    uint8_t type = copy->type, memory = type == KIR_BOOL ? HG_TYPE_U8 : type;
     kir_value *v;
-    if (info->in_env && kir_type_bytes(type) <= 8) {
+    if (!info->in_env) {
+        uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
+        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), NULL, memory, 0);
+    } else if (is_input(s, info)) {
         v = env_input(b, &s->plan->env.data[info->env]);
-    } else if (info->in_env) {
-        v = address(b, KIR_LOAD, KIR_PLAN_ENV, NULL, NULL, type, s->plan->env.data[info->env].offset);
     } else {
-        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, type), NULL, memory, 0);
-        if (type == KIR_BOOL) v = bool_from_byte(b, v);
+        v = env_address(s, b, KIR_LOAD, &s->plan->env.data[info->env], NULL, env_type(s, copy->type));
     }
-    kir_set(b, copy, v);
+    kir_set(b, copy, info->in_env && is_input(s, info) ? v : from_memory(b, v, copy->type));
 }
 
 static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
     if (!copy) return;
-    uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
     kir_value *v = kir_get(b, copy);
-    if (copy->type == KIR_BOOL) v = byte_from_bool(b, v);
     if (!info->in_env) {
-        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), v, memory, 0);
+        v = to_memory(b, v, copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type);
+        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), v, v->type, 0);
         return;
     }
+    v = to_memory(b, v, env_type(s, copy->type));
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     kir_value *first = kir_if_begin(b, kir_binary(b, KIR_CMP_EQ, lane, kir_const(b, HG_TYPE_U64, 0)));
-    address(b, KIR_STORE, KIR_PLAN_ENV, NULL, v, memory, s->plan->env.data[info->env].offset);
+    env_address(s, b, KIR_STORE, &s->plan->env.data[info->env], v, v->type);
     kir_if_end(b, first);
 }
 
+/* SET_FIRST: nothing reads what it held before the segment. */
+enum { READS = 1, SETS = 2, SET_FIRST = 4 };
+
 /* The variables that a segment touches, in the order of the first touch: there may be far more that it does not. */
 typedef struct touched_list {
-    uint8_t *how; /* by id: 1 reads or sets, 2 sets */
+    uint8_t *how; /* by id: READS, SETS, SET_FIRST */
     HG_VEC(kir_var *) vars;
     bool failed;
 } touched_list;
@@ -89,6 +121,7 @@ static void touch(touched_list *t, kir_var *var, uint8_t how) {
         else
             t->failed = true;
     }
+    if (t->how[var->id]) how &= READS | SETS;
     t->how[var->id] |= how;
 }
 
@@ -96,18 +129,22 @@ static void find_touched(plan_splitter *s, const plan_segment *segment, touched_
     const kir_region *root = segment->first->parent;
     const kir_value *stop = segment->last->next;
     for (kir_value *v = segment->first; v && v != stop; v = kir_walk(v, root))
-        if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) touch(t, v->u.var, v->op == KIR_VAR_SET ? 3 : 1);
-    if (s->stopped) touch(t, s->stopped, 1);
+        if (v->op == KIR_VAR_GET)
+            touch(t, v->u.var, READS);
+        else if (v->op == KIR_VAR_SET)
+            touch(t, v->u.var, v->parent == root && !segment->has_call ? SETS | SET_FIRST : SETS);
+    if (s->stopped) touch(t, s->stopped, READS);
     if (!segment->has_call) return;
     for (kir_var *var = s->module->vars; var; var = var->next)
-        if (!var->function) touch(t, var, 3);
+        if (!var->function) touch(t, var, READS | SETS);
 }
 
 static bool only_uniform_work(const kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             bool memory = kir_is_access(v);
-            bool environment = memory && v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_ENV;
+            bool environment = memory && v->u.mem.space == KIR_BUFFER &&
+                               (v->u.mem.class_id == KIR_PLAN_ENV || v->u.mem.class_id == KIR_PLAN_UNIFORMS);
             if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT) return false;
             if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
         }
@@ -140,6 +177,27 @@ static void store_stopped(plan_splitter *s, kir_module *m, kir_var *copy, const 
         }
 }
 
+/* What a kernel does with the environment's entries that it touches, for its lists. */
+typedef enum env_use { READS_INPUT, READS_MEMORY, WRITES } env_use;
+
+static plan_list list_entries(plan_splitter *s, const touched_list *touched, env_use use) {
+    plan_list list = {(uint32_t)s->plan->refs.count, 0};
+    for (uint64_t i = 0; i < touched->vars.count; i++) {
+        const kir_var *var = touched->vars.data[i];
+        const plan_variable *info = &s->variables.data[var->id];
+        uint8_t how = touched->how[var->id];
+        if (!info->in_env || (use == WRITES ? !(how & SETS) : (how & SET_FIRST) || is_input(s, info) != (use == READS_INPUT))) continue;
+        if (use == WRITES) s->plan->env.data[info->env].writer = PLAN_BY_KERNEL;
+        uint32_t *entry = hg_vec_push(&s->plan->refs);
+        if (entry)
+            *entry = info->env;
+        else
+            s->failed = true;
+        list.count += entry != NULL;
+    }
+    return list;
+}
+
 static void make_kernel(plan_splitter *s, uint32_t index) {
     const plan_segment *segment = &s->segments.data[index];
     plan_kernel *kernel = hg_vec_push(&s->plan->kernels);
@@ -159,7 +217,8 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     find_touched(s, segment, &touched);
     for (uint64_t i = 0; i < touched.vars.count; i++) {
         const plan_variable *info = &s->variables.data[touched.vars.data[i]->id];
-        if (info->crosses || info->forced) bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
+        bool overwritten = s->plan->reads == PLAN_READS_MEMORY && (touched.how[touched.vars.data[i]->id] & SET_FIRST);
+        if ((info->crosses || info->forced) && !overwritten) bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
     }
     stop_stopped_lanes(s, &c);
     kir_clone_run(&c, segment->first, segment->last);
@@ -168,10 +227,12 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     for (uint64_t i = 0; i < touched.vars.count && !ends; i++) {
         const kir_var *var = touched.vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
-        if (!(touched.how[var->id] & 2) || !(info->crosses || info->forced) || var == s->stopped) continue;
+        if (!(touched.how[var->id] & SETS) || !(info->crosses || info->forced) || var == s->stopped) continue;
         hand_on(s, &c.to, kir_clone_var(&c, var), info);
-        kernel->writes_env |= info->in_env;
     }
+    kernel->inputs = list_entries(s, &touched, READS_INPUT);
+    kernel->loads = list_entries(s, &touched, READS_MEMORY);
+    if (!ends) kernel->writes = list_entries(s, &touched, WRITES);
     kir_var *stopped = s->stopped ? kir_clone_var(&c, s->stopped) : NULL;
     if (kir_cloner_finish(&c) != HG_OK || touched.failed) s->failed = true;
     if (stopped && !s->failed) store_stopped(s, m, stopped, &s->variables.data[s->stopped->id]);

@@ -21,10 +21,40 @@ static bool has_jumps(const hg_plan *plan) {
     return false;
 }
 
-hg_status plan_build(kir_module *module, hg_plan **result) {
+uint32_t plan_needs(const hg_plan *plan, const plan_inst *inst, const uint32_t **entries) {
+    switch ((plan_op)inst->op) {
+    case PLAN_KERNEL: {
+        const plan_list *inputs = &plan->kernels.data[inst->index].inputs;
+        *entries = inputs->count ? &plan->refs.data[inputs->first] : NULL;
+        return inputs->count;
+    }
+    case PLAN_STEP: *entries = plan->steps.data[inst->index].args; return plan->steps.data[inst->index].arg_count;
+    case PLAN_JUMP_UNLESS: *entries = &inst->index; return 1;
+    case PLAN_JUMP:
+    case PLAN_END: break;
+    }
+    *entries = NULL;
+    return 0;
+}
+
+bool plan_waits(const hg_plan *plan, const plan_inst *inst) {
+    const uint32_t *entries;
+    for (uint32_t i = 0, count = plan_needs(plan, inst, &entries); i < count; i++)
+        if (plan->env.data[entries[i]].writer == PLAN_BY_KERNEL) return true;
+    return false;
+}
+
+static bool is_static(const hg_plan *plan) {
+    for (uint64_t i = 0; i < plan->code.count; i++)
+        if (plan_waits(plan, &plan->code.data[i])) return false;
+    return !has_jumps(plan);
+}
+
+hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **result) {
     hg_plan *plan = hg_calloc(1, sizeof *plan);
     hg_status status = HG_OK;
     if (!plan) return hg_fail_memory();
+    plan->reads = reads;
     if (!module->has_step) {
         status = single_kernel(module, plan);
         if (status != HG_OK) plan->kernels.count = 0; /* the module stays the caller's */
@@ -38,7 +68,7 @@ hg_status plan_build(kir_module *module, hg_plan **result) {
         hg_vec_free(&s.variables);
         hg_vec_free(&s.marks);
         if (s.failed) status = hg_fail_memory();
-        plan->is_static = !has_jumps(plan);
+        plan->is_static = is_static(plan);
     }
     if (status != HG_OK) {
         plan_destroy(plan);
@@ -56,5 +86,6 @@ void plan_destroy(hg_plan *plan) {
     hg_vec_free(&plan->kernels);
     hg_vec_free(&plan->steps);
     hg_vec_free(&plan->env);
+    hg_vec_free(&plan->refs);
     hg_free(plan);
 }

@@ -22,19 +22,42 @@ typedef struct plan_inst {
 
 /* Where an environment entry's value comes from before the first instruction. */
 typedef enum plan_init { PLAN_INIT_ZERO, PLAN_INIT_CONST, PLAN_INIT_PARAM } plan_init;
+/* Who writes an entry afterwards. The host knows the values that nobody or the host wrote without waiting for the device. */
+typedef enum plan_writer {
+    PLAN_BY_NOBODY,
+    PLAN_BY_HOST,  /* the handle of a pool that the program allocates */
+    PLAN_BY_KERNEL /* lane 0 of a kernel, or a whole-array step */
+} plan_writer;
 /* One uniform value that lives across steps. Offsets are multiples of 8. */
 typedef struct plan_env {
     uint8_t type;    /* of the kernel IR; bool is one byte */
     uint8_t init;    /* plan_init */
+    uint8_t writer;  /* plan_writer */
     uint8_t reg;     /* PLAN_INIT_PARAM: register of the signature */
     uint32_t offset; /* bytes into the environment */
     uint64_t value;  /* PLAN_INIT_CONST */
 } plan_env;
 
+/* How kernels read uniform values. */
+typedef enum plan_reads {
+    PLAN_READS_INPUTS, /* as inputs of a launch (KIR_INPUT_ENV): where the host has the values without a wait */
+    /* From device memory, KIR_PLAN_UNIFORMS: where a launch should not wait until the host knows them. A kernel writes KIR_PLAN_ENV, and what it
+     * wrote is copied to the uniforms when it is done: lane 0 of one block writes while other blocks still read. Values narrower than 32
+     * bits are u32 in both. Handles stay inputs. */
+    PLAN_READS_MEMORY
+} plan_reads;
+
+/* Environment entries: refs[first] … refs[first + count - 1] of the plan. */
+typedef struct plan_list {
+    uint32_t first, count;
+} plan_list;
+
 typedef struct plan_kernel {
-    kir_module *module; /* owned; not legalised; inputs of kind KIR_INPUT_ENV read the environment */
+    kir_module *module; /* owned; not legalised */
     bool single_lane;   /* only uniform work: one lane is enough */
-    bool writes_env;
+    plan_list inputs;   /* entries that it reads as inputs, */
+    plan_list loads;    /* that it reads from memory, */
+    plan_list writes;   /* and that it writes */
 } plan_kernel;
 
 /* A whole-array step or pool instruction. Arguments are environment entries. */
@@ -55,13 +78,21 @@ typedef struct hg_plan {
     HG_VEC(plan_kernel) kernels;
     HG_VEC(plan_step) steps;
     HG_VEC(plan_env) env;
+    HG_VEC(uint32_t) refs; /* what plan_lists are parts of */
+    plan_reads reads;
     uint64_t env_bytes;
     uint64_t scratch_lane_bytes; /* scratch needed for one lane: the buffer is that times the lanes */
-    bool is_static;              /* no data-dependent decision: submitted whole */
+    bool is_static;              /* no jumps, and no instruction needs a value of a kernel on the host: submitted whole */
 } hg_plan;
 
 /* Splits a module (simplified, not legalised) at its steps. Takes ownership of the module on success. */
-hg_status plan_build(kir_module *module, hg_plan **plan) HG_NODISCARD;
+hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **plan) HG_NODISCARD;
 void plan_destroy(hg_plan *plan);
+
+/* The entries that the host must know before an instruction: of a branch its condition, of a step its arguments, of a kernel its inputs.
+ * Returns how many there are. */
+uint32_t plan_needs(const hg_plan *plan, const plan_inst *inst, const uint32_t **entries);
+/* Whether a kernel writes one of them: the host must wait for it. */
+bool plan_waits(const hg_plan *plan, const plan_inst *inst);
 
 #endif

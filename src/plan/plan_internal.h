@@ -14,11 +14,12 @@ typedef struct plan_segment {
 
 /* What the split needs to know of a variable. */
 typedef struct plan_variable {
-    uint32_t segment; /* the only segment that touches it so far; 0: none */
-    bool crosses;     /* its value must survive from segment to segment */
-    bool varying;     /* some read of it is not uniform */
-    bool forced;      /* a plan node reads it: must be in the environment */
-    bool set_at_exit; /* set where a lane may stop: lane 0 may have stopped before it set it */
+    uint32_t segment;  /* the only segment that touches it so far; 0: none */
+    bool crosses;      /* its value must survive from segment to segment */
+    bool varying;      /* some read of it is not uniform */
+    bool forced;       /* a plan node reads it: must be in the environment */
+    bool set_at_exit;  /* set where a lane may stop: lane 0 may have stopped before it set it */
+    bool names_memory; /* an access reads its handle from it */
     bool in_env;
     uint32_t env;     /* entry */
     uint64_t scratch; /* offset of its array in scratch memory, in bytes a lane */

@@ -205,6 +205,21 @@ static void touch_module_variables(plan_splitter *s, uint32_t segment) {
     }
 }
 
+/* Variables that handles of accesses are read from, by way of other variables too: backwards, to a fixed point. */
+static void find_handles(plan_splitter *s) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (kir_function *f = s->module->functions; f; f = f->next)
+            for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+                bool set = v->op == KIR_VAR_SET && s->variables.data[v->u.var->id].names_memory;
+                bool access = kir_is_access(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+                const kir_value *handle = set || access ? v->args[0] : NULL;
+                if (!handle || handle->op != KIR_VAR_GET || s->variables.data[handle->u.var->id].names_memory) continue;
+                s->variables.data[handle->u.var->id].names_memory = changed = true;
+            }
+    }
+}
+
 static void classify(plan_splitter *s) {
     kir_find_uniformity(s->module, false); /* may use scratch */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->scratch = NULL;
@@ -229,6 +244,7 @@ static void classify(plan_splitter *s) {
             if (v->op == KIR_STEP && v->scratch) s->variables.data[((kir_var *)v->scratch)->id].forced = true;
         }
     }
+    if (s->plan->reads == PLAN_READS_MEMORY) find_handles(s);
     if (s->stopped) s->variables.data[s->stopped->id].varying = s->variables.data[s->stopped->id].crosses = true; /* functions set it too */
 }
 

@@ -43,7 +43,7 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
 static hg_status next_window(hg_run *run) {
     const hg_binding *binding = run->binding;
     hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
-    bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes_env;
+    bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes.count != 0;
     hg_status status = run->context->backend->caps->asynchronous ? hg_run_new_event(run) : HG_OK;
     if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->stream->queue, &copy, writes_env, run->event);
     if (status == HG_OK) return HG_OK;
@@ -68,7 +68,7 @@ static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *la
     if (hg_code_in_device_form(binding->executable->kernels[index].code, tier)) return start_dispatch(run, index, tier, launch);
     hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
                                      {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
-    return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes_env ? 2 : 1);
+    return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes.count ? 2 : 1);
 }
 
 static uint64_t deadline_of(const hg_run *run) {

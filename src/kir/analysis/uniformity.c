@@ -254,6 +254,14 @@ static void visit_array(shaper *x, kir_value *v, uint8_t control) {
     join(x, a, (fact){uniformity, true, 0, 0, type_max(v->u.var->type)}, v->u.var->type);
 }
 
+/* Nobody writes the environment's start values while a kernel runs: the same place holds the same value for all lanes. */
+static void visit_load(kir_value *v) {
+    varying(v);
+    if (v->u.mem.space != KIR_BUFFER || v->u.mem.class_id != KIR_PLAN_UNIFORMS) return;
+    v->uniformity = KIR_UNIFORM;
+    for (uint8_t i = 0; i < v->nargs; i++) v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
+}
+
 static void visit(shaper *x, kir_function *f, kir_value *v) {
     uint8_t control = control_of(x, f, v->parent);
     switch ((kir_op)v->op) {
@@ -280,7 +288,7 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
             join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
         varying(v);
         return;
-    case KIR_LOAD: varying(v); return;
+    case KIR_LOAD: visit_load(v); return;
     case KIR_CALL: visit_call(x, v, control); return;
     case KIR_IF:
     case KIR_LOOP:

@@ -107,7 +107,7 @@ static hg_executable *compile(hg_backend *b, kir_module *m) {
     e->program = assemble(PROGRAM(".param r1 out buffer u32 inout\n exit\n"));
     memset(e->signature.types, HG_TYPE_OMITTED, sizeof e->signature.types);
     CHECK_OK(kir_simplify(m));
-    CHECK_OK(plan_build(m, &e->plan));
+    CHECK_OK(plan_build(m, PLAN_READS_INPUTS, &e->plan));
     CHECK_OK(hg_executable_compile(b, e));
     return e;
 }
