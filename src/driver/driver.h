@@ -79,7 +79,8 @@ typedef struct hg_driver_options {
 
 /* Whether a word is in the list of options->pretend. A new word needs a line in devices.def. */
 bool hg_pretends(const char *pretend, const char *word);
-hg_status hg_pretend_check(const char *pretend) HG_NODISCARD; /* unknown words */
+uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t otherwise); /* N of word=N */
+hg_status hg_pretend_check(const char *pretend) HG_NODISCARD;                            /* unknown words */
 
 /* A range of an arena. arena NULL: no memory (invalid handle). */
 typedef struct hg_range {
@@ -221,6 +222,15 @@ typedef struct hg_driver {
                              hg_driver_event *signal); /* (queue) as queue_submit */
     void (*plan_destroy)(hg_driver_plan *plan);
 } hg_driver;
+
+/* ---- polled.c ---- */
+/* Opens a device, or what options->pretend makes of it: `polled`, a device whose work goes on only in device_poll, or `no-wait`, one whose
+ * work goes on only while somebody asks for events. *table is what the device is used through: the driver's, or one that lives until
+ * device_close. */
+hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options, const hg_driver **table,
+                         hg_device **device) HG_NODISCARD;
+/* How often callers of such devices broke this contract in this process since this was last asked, and the first time in words: for tests. */
+uint64_t hg_polled_misuses(char first[160]);
 
 /* ---- wait.c ---- */
 /* Whether the host can wait for the driver's work. */

@@ -11,11 +11,42 @@ static size_t next_word(const char **word) {
     return length;
 }
 
-bool hg_pretends(const char *pretend, const char *word) {
-    size_t length;
-    for (; pretend && (length = next_word(&pretend)) > 0; pretend += length)
-        if (strlen(word) == length && memcmp(pretend, word, length) == 0) return true;
+/* The word of a list entry: what is before its =. */
+static bool same_word(const char *entry, size_t length, const char *word) {
+    size_t own = strcspn(word, "=");
+    return own <= length && memcmp(word, entry, own) == 0 && (own == length || entry[own] == '=');
+}
+
+static bool find(const char *pretend, const char *word, const char **entry, size_t *length) {
+    for (*entry = pretend; *entry && (*length = next_word(entry)) > 0; *entry += *length)
+        if (same_word(*entry, *length, word)) return true;
     return false;
+}
+
+bool hg_pretends(const char *pretend, const char *word) {
+    const char *entry;
+    size_t length;
+    return find(pretend, word, &entry, &length);
+}
+
+uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t otherwise) {
+    const char *entry;
+    size_t length;
+    uint64_t number = 0;
+    if (!find(pretend, word, &entry, &length) || length <= strlen(word) + 1) return otherwise;
+    for (size_t i = strlen(word) + 1; i < length; i++) number = number * 10 + (uint64_t)(entry[i] - '0');
+    return number;
+}
+
+/* A number only where the word takes one. */
+static bool is_known(const char *entry, size_t length, const char *word) {
+    if (!same_word(entry, length, word)) return false;
+    size_t own = strcspn(word, "=");
+    if (own == length) return true;
+    if (!word[own] || length - own > 10) return false;
+    for (size_t i = own + 1; i < length; i++)
+        if (entry[i] < '0' || entry[i] > '9') return false;
+    return length > own + 1;
 }
 
 hg_status hg_pretend_check(const char *pretend) {
@@ -29,8 +60,7 @@ hg_status hg_pretend_check(const char *pretend) {
         used += (size_t)snprintf(known + used, sizeof known - used, " %s", words[i]);
     for (; (length = next_word(&pretend)) > 0; pretend += length) {
         bool good = false;
-        for (size_t i = 0; i < HG_COUNT_OF(words); i++)
-            good = good || (strlen(words[i]) == length && memcmp(words[i], pretend, length) == 0);
+        for (size_t i = 0; i < HG_COUNT_OF(words); i++) good = good || is_known(pretend, length, words[i]);
         if (!good)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend,
                            known);

@@ -48,11 +48,10 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
                                  .num_threads = b->config.num_threads,
                                  .cache_dir = b->cache_path,
                                  .cache_bytes = b->config.cache_bytes};
-    b->driver = driver;
     b->device = NULL; /* after one that did not open */
-    HG_TRY(driver->device_open(index, &options, &b->device));
+    HG_TRY(hg_driver_open(driver, index, &options, &b->driver, &b->device));
     b->config.device_id = index;
-    b->own_caps = *driver->device_caps(b->device);
+    b->own_caps = *b->driver->device_caps(b->device);
     b->caps = &b->own_caps;
     return HG_OK;
 }

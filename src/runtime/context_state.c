@@ -37,8 +37,8 @@ static hg_status move_part(hg_context *c, hg_driver_command_kind kind, uint64_t 
 
 static hg_status can_wait(const hg_context *c) {
     const hg_backend *b = c->backend;
-    if (!b->caps->asynchronous || b->driver->event_wait) return HG_OK;
-    return hg_fail(HG_ERROR_WOULD_BLOCK, "%s cannot wait for the phases and resonances of its launches", b->driver->name);
+    if (!b->caps->asynchronous || hg_driver_can_wait(b->driver)) return HG_OK;
+    return hg_driver_would_block(b->driver, "a look at phases and resonances");
 }
 
 /* When it fails the pending part is still there, or is folded and empty: it can be tried again. */

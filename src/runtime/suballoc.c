@@ -105,9 +105,12 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     return HG_OK;
 }
 
+/* Whether memory that was used before can be made zero: the device fills it, and the host waits for that. */
+static bool can_zero(const hg_suballocator *s) { return s->caps->host_memory || !s->caps->asynchronous || hg_driver_can_wait(s->driver); }
+
 /* Keeps one empty chunk for what comes next. */
 static void drop_empty(hg_suballocator *s) {
-    bool kept = false;
+    bool kept = !can_zero(s);
     for (hg_chunk **at = &s->chunks; *at;) {
         hg_chunk *c = *at;
         if (c->used || !kept) {
@@ -139,9 +142,9 @@ static hg_status zero_with_queue(hg_suballocator *s, hg_range range) {
     hg_driver_event *event = NULL;
     hg_driver_command fill = {.kind = HG_CMD_FILL, .to = range};
     if (!s->queue) HG_TRY(d->queue_create(s->device, &s->queue));
-    if (s->caps->asynchronous && d->event_wait) HG_TRY(d->event_create(s->device, &event));
+    if (s->caps->asynchronous) HG_TRY(d->event_create(s->device, &event));
     hg_status status = d->queue_submit(s->queue, &fill, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = d->event_wait(event);
+    if (status == HG_OK && event) status = hg_driver_wait(d, s->device, event);
     if (event) d->event_destroy(event);
     return status;
 }
@@ -157,10 +160,12 @@ static hg_status zero_again(hg_suballocator *s, hg_span *p) {
     return HG_OK;
 }
 
+/* A free piece; where used memory cannot be made zero, one that was never used. */
 static hg_span *find(const hg_suballocator *s, uint64_t size) {
+    bool any = can_zero(s);
     for (hg_chunk *c = s->chunks; c; c = c->next)
         for (hg_span *p = c->size - c->used >= size ? c->free : NULL; p; p = p->free_after)
-            if (p->size >= size) return p;
+            if (p->size >= size && (any || p->offset >= c->touched)) return p;
     return NULL;
 }
 
@@ -169,6 +174,7 @@ static hg_status divide(hg_suballocator *s, uint64_t size, hg_span **span) {
     hg_span *p = find(s, size), *rest = NULL;
     if (!p) {
         hg_chunk *c = NULL;
+        if (s->chunks && !can_zero(s)) return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
         HG_TRY(add_chunk(s, &c));
         p = c->first;
     }

@@ -154,8 +154,37 @@ static void test_failing(void) {
     CHECK_OK(hg_set_allocator(NULL));
 }
 
+/* Where the host cannot wait for memory to be made zero, memory that was used is not given out again. */
+static void test_no_wait(void) {
+    enum { LIVE = 8 };
+    hg_device device = {.most_bytes = UINT64_MAX};
+    hg_suballocator s;
+    hg_piece pieces[LIVE] = {0};
+    const hg_device_caps kept = caps;
+    caps.asynchronous = true;
+    hg_suballocator_init(&s, &DRIVER, &device);
+    filled = 0;
+    for (int round = 0; round < 1000; round++) {
+        uint64_t i = below(LIVE);
+        if (pieces[i].range.arena) {
+            hg_piece_free(&s, &pieces[i]);
+            continue;
+        }
+        CHECK_OK(hg_piece_alloc(&s, below(4000), &pieces[i]));
+        CHECK(holds(&pieces[i], 0));
+        memset(pieces[i].range.arena->bytes + pieces[i].range.offset, 1, pieces[i].range.size);
+        CHECK(device.bytes <= ARENA + LIVE * 4000);
+    }
+    for (int i = 0; i < LIVE; i++) hg_piece_free(&s, &pieces[i]);
+    CHECK_U64(filled, 0);
+    CHECK_U64(device.bytes, 0);
+    hg_suballocator_destroy(&s);
+    caps = kept;
+}
+
 int main(void) {
     test_random();
+    test_no_wait();
     test_limits();
     test_failing();
     return test_done();
