@@ -4,9 +4,10 @@
  * Threads: functions of a device may be called from any thread at any time unless marked (queue): those are serialised per queue by
  * the runtime. Ownership: what create/alloc/open returns goes to the matching destroy/free/close exactly once.
  * Errors: hg_status with hg_fail; a driver never prints and never calls back into the runtime.
- * Waiting: event_wait waits (hg_driver_wait asks for it). So does arena_alloc where the device itself must zero the memory. queue_submit
- * returns while the device works, except that it may wait for earlier work of its queue: for a free place among what is in flight, before
- * a copy from host memory that earlier work still writes, and for `waits` whose bytes the host must fetch first. */
+ * Waiting: event_wait waits (hg_driver_wait asks for it). So does arena_alloc where the device itself must zero the memory. queue_submit and
+ * plan_launch return while the device works, however much is in flight, but for three cases: a copy from host memory that earlier work
+ * still writes (of this queue or of `waits`), a driver's limit of submissions or of bytes for copies in flight (vulkan: 1,024 and 64 MiB of
+ * a queue), and a failure, after which nothing may go on in memory that the caller takes back. */
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 

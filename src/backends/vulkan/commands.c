@@ -12,7 +12,7 @@ enum {
     STAGING_ALIGNMENT = 16
 };
 
-static vk_device_functions *functions(const vk_recorder *r) { return &r->queue->device->vk; }
+static vk_device_functions *functions(const vk_recorder *r) { return &r->device->vk; }
 
 /* ---- by the host ---- */
 
@@ -59,9 +59,13 @@ static void barrier(vk_recorder *r) {
 
 static uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
 
+static hg_status grow_records(hg_device *d, vk_region *records, uint64_t size) {
+    vk_buffer_destroy(d, &records->buffer);
+    return vk_buffer_create(d, size, VK_MEMORY_VISIBLE, &records->buffer);
+}
+
 /* Bytes that the host may write for the open piece; a full region means a new piece. */
 static hg_status reserve(vk_recorder *r, bool staging, uint64_t bytes, uint64_t *offset) {
-    hg_device *d = r->queue->device;
     uint64_t least = staging ? STAGING_LEAST : RECORDS_LEAST, alignment = staging ? STAGING_ALIGNMENT : RECORD_ALIGNMENT;
     HG_TRY(ensure_open(r));
     vk_region *region = staging ? &r->piece->staging : &r->piece->records;
@@ -73,8 +77,7 @@ static hg_status reserve(vk_recorder *r, bool staging, uint64_t bytes, uint64_t 
     if (bytes > region->buffer.size) { /* nothing in it is used */
         uint64_t size = least;
         while (size < bytes) size *= 2;
-        vk_buffer_destroy(d, &region->buffer);
-        HG_TRY(vk_buffer_create(d, size, VK_MEMORY_VISIBLE, &region->buffer));
+        HG_TRY(staging ? vk_staging_grow(r->queue, r->piece, size) : grow_records(r->device, region, size));
     }
     *offset = region->used;
     region->used = round_up(region->used + bytes, alignment);
@@ -89,18 +92,22 @@ static void copy(vk_recorder *r, const vk_buffer *from, uint64_t from_offset, co
 
 /* ---- copies and fills ---- */
 
-/* Whether bytes on their way to the host land in a range of it that is about to be read. */
-static bool awaits_host(const hg_driver_queue *q, const uint8_t *host, uint64_t size) {
-    for (uint32_t s = 0; s < VK_PIECES; s++)
-        for (uint64_t i = 0; i < q->pieces[s].read_backs.count; i++) {
-            const vk_read_back *b = &q->pieces[s].read_backs.data[i];
-            if ((uintptr_t)b->host < (uintptr_t)host + size && (uintptr_t)host < (uintptr_t)b->host + b->size) return true;
-        }
+static bool lands_in(const vk_piece *s, const uint8_t *host, uint64_t size) {
+    for (uint64_t i = 0; i < s->read_backs.count; i++) {
+        const vk_read_back *b = &s->read_backs.data[i];
+        if ((uintptr_t)b->host < (uintptr_t)host + size && (uintptr_t)host < (uintptr_t)b->host + b->size) return true;
+    }
+    return false;
+}
+
+bool vk_awaits_host(const hg_driver_queue *q, const void *host, uint64_t size) {
+    for (const vk_piece *s = q->first; s; s = s->next)
+        if (lands_in(s, host, size)) return true;
     return false;
 }
 
 static hg_status copy_in(vk_recorder *r, const uint8_t *host, const hg_range *to) {
-    if (awaits_host(r->queue, host, to->size)) {
+    if ((r->piece && lands_in(r->piece, host, to->size)) || vk_awaits_host(r->queue, host, to->size)) {
         HG_TRY(vk_recorder_flush(r));
         HG_TRY(vk_queue_drain(r->queue));
     }
@@ -125,7 +132,6 @@ static hg_status copy_out(vk_recorder *r, const hg_range *from, uint8_t *host) {
         vk_read_back *b = hg_vec_push(&r->piece->read_backs);
         if (!b) return hg_fail_memory();
         *b = (vk_read_back){host + done, r->piece->staging.buffer.mapped + offset, size};
-        r->has_read_backs = true;
         copy(r, &from->arena->buffer, from->offset + done, &r->piece->staging.buffer, offset, size);
         done += size;
     }
@@ -148,9 +154,12 @@ static hg_status copy_overlapping(vk_recorder *r, const hg_range *from, const hg
     return HG_OK;
 }
 
+static bool overlap(const hg_range *from, const hg_range *to) {
+    return from->arena == to->arena && from->offset < to->offset + to->size && to->offset < from->offset + to->size;
+}
+
 static hg_status copy_between(vk_recorder *r, const hg_range *from, const hg_range *to) {
-    bool apart = from->offset + to->size <= to->offset || to->offset + to->size <= from->offset;
-    if (from->arena == to->arena && !apart) return from->offset == to->offset ? HG_OK : copy_overlapping(r, from, to);
+    if (overlap(from, to)) return from->offset == to->offset ? HG_OK : copy_overlapping(r, from, to);
     HG_TRY(ensure_open(r));
     barrier(r);
     copy(r, &from->arena->buffer, from->offset, &to->arena->buffer, to->offset, to->size);
@@ -176,9 +185,9 @@ static hg_status fill(vk_recorder *r, const hg_range *to, uint8_t value) {
 /* ---- dispatches ---- */
 
 static hg_status create_sets(hg_device *d, vk_piece *piece) {
-    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_SETS * d->max_bindings};
+    VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, piece->sets_most * d->max_bindings};
     VkDescriptorPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = VK_SETS, .poolSizeCount = 1, .pPoolSizes = &size};
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = piece->sets_most, .poolSizeCount = 1, .pPoolSizes = &size};
     VK_TRY(d, CreateDescriptorPool, d->handle, &info, NULL, &piece->sets);
     return HG_OK;
 }
@@ -190,7 +199,7 @@ static VkDescriptorBufferInfo binding_of(const hg_device *d, const vk_buffer *b,
 
 static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t record_offset) {
     enum { BINDINGS = 256 };
-    hg_device *d = r->queue->device;
+    hg_device *d = r->device;
     const hg_driver_kernel *k = x->kernel;
     VkDescriptorBufferInfo infos[BINDINGS];
     VkWriteDescriptorSet writes[BINDINGS];
@@ -226,7 +235,7 @@ static hg_status make_piece(vk_recorder *r, const hg_driver_dispatch *x, uint64_
     const hg_driver_kernel *k = x->kernel;
     *record_offset = 0;
     HG_TRY(ensure_open(r));
-    if (k->set_layout && r->piece->sets_used == VK_SETS) {
+    if (k->set_layout && r->piece->sets_used == r->piece->sets_most) {
         HG_TRY(vk_recorder_flush(r));
         HG_TRY(vk_recorder_open(r));
     }
@@ -234,8 +243,10 @@ static hg_status make_piece(vk_recorder *r, const hg_driver_dispatch *x, uint64_
         HG_TRY(reserve(r, false, k->record_bytes, record_offset));
         memcpy(r->piece->records.buffer.mapped + *record_offset, x->record, k->record_bytes);
     }
-    return k->set_layout && !r->piece->sets ? create_sets(r->queue->device, r->piece) : HG_OK;
+    return k->set_layout && !r->piece->sets ? create_sets(r->device, r->piece) : HG_OK;
 }
+
+static bool is_nothing(const hg_driver_dispatch *x) { return !x->groups[0] || !x->groups[1] || !x->groups[2]; }
 
 static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     const hg_driver_kernel *k = x->kernel;
@@ -244,7 +255,7 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     if (x->record_bytes != k->record_bytes)
         return hg_fail(HG_ERROR_INTERNAL, "a record of %u bytes for a kernel with %u", (unsigned)x->record_bytes,
                        (unsigned)k->record_bytes);
-    if (!x->groups[0] || !x->groups[1] || !x->groups[2]) return HG_OK;
+    if (is_nothing(x)) return HG_OK;
     HG_TRY(make_piece(r, x, &record_offset));
     barrier(r);
     vk->CmdBindPipeline(r->piece->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
@@ -258,6 +269,16 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     vk->CmdDispatch(r->piece->commands, x->groups[0], x->groups[1], x->groups[2]);
     r->clean = false;
     return HG_OK;
+}
+
+void vk_measure(const hg_driver_command *c, uint64_t *staging, uint64_t *records, uint32_t *sets) {
+    if (c->kind == HG_CMD_FILL && c->to.size) *staging += STAGING_ALIGNMENT;
+    if (c->kind == HG_CMD_COPY && overlap(&c->from, &c->to) && c->from.offset != c->to.offset)
+        *staging += round_up(c->to.size, STAGING_ALIGNMENT) + (c->to.size / STAGING_MOST + 1) * STAGING_ALIGNMENT;
+    if (c->kind != HG_CMD_DISPATCH || is_nothing(c->dispatch)) return;
+    const hg_driver_kernel *k = c->dispatch->kernel;
+    if (!k->pushed) *records += round_up(k->record_bytes, RECORD_ALIGNMENT);
+    if (k->set_layout) ++*sets;
 }
 
 hg_status vk_record(vk_recorder *r, const hg_driver_command *c) {

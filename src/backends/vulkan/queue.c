@@ -22,36 +22,68 @@ static hg_status check_lost(const hg_device *d) {
     return is_lost(d) ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the device was lost earlier: create a new backend") : HG_OK;
 }
 
-/* Fails only when the device is lost. */
-static hg_status wait_for(hg_device *d, const vk_device_queue *device_queue, uint64_t value) {
+/* Values only grow; one that is stored late costs a question to the device. */
+static void note_reached(vk_device_queue *device_queue, uint64_t value) {
+    if (value > hg_atomic_load(&device_queue->done, HG_RELAXED)) hg_atomic_store(&device_queue->done, value, HG_RELEASE);
+}
+
+static hg_status ask_reached(hg_device *d, vk_device_queue *device_queue, uint64_t value, bool *reached) {
+    uint64_t counter;
+    *reached = hg_atomic_load(&device_queue->done, HG_ACQUIRE) >= value;
+    if (*reached) return HG_OK;
+    VK_TRY(d, GetSemaphoreCounterValue, d->handle, device_queue->timeline, &counter);
+    note_reached(device_queue, counter);
+    *reached = counter >= value;
+    return HG_OK;
+}
+
+bool vk_has_reached(hg_device *d, vk_device_queue *device_queue, uint64_t value) {
+    bool reached;
+    return ask_reached(d, device_queue, value, &reached) == HG_OK && reached;
+}
+
+hg_status vk_wait_for(hg_device *d, vk_device_queue *device_queue, uint64_t value) {
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &device_queue->timeline, .pValues = &value};
+    if (hg_atomic_load(&device_queue->done, HG_ACQUIRE) >= value) return HG_OK;
     hg_status status = vk_check(d, "vkWaitSemaphores", VK_CALL(&d->vk, WaitSemaphores, d->handle, &info, UINT64_MAX));
-    return status != HG_OK && wait_for_everything(d) && !is_lost(d) ? HG_OK : status;
+    if (status != HG_OK && (!wait_for_everything(d) || is_lost(d))) return status;
+    note_reached(device_queue, value);
+    return HG_OK;
+}
+
+static void take_back(hg_driver_queue *q, vk_piece *s) {
+    s->read_backs.count = 0;
+    s->next = q->free;
+    q->free = s;
 }
 
 /* Pieces up to a value are done: their bytes go to the host, and they are free again. */
 static void retire(hg_driver_queue *q, uint64_t value) {
-    while (q->count && q->pieces[q->first].value <= value) {
-        vk_piece *s = &q->pieces[q->first];
+    while (q->first && q->first->value <= value) {
+        vk_piece *s = q->first;
         for (uint64_t i = 0; i < s->read_backs.count; i++)
             memcpy(s->read_backs.data[i].host, s->read_backs.data[i].from, (size_t)s->read_backs.data[i].size);
-        s->read_backs.count = 0;
-        q->first = (q->first + 1) % VK_PIECES;
-        q->count--;
+        q->read_backs -= s->read_backs.count;
+        q->first = s->next;
+        take_back(q, s);
     }
+    if (!q->first) q->last = NULL;
 }
 
 /* The device is lost, and so is what was on its way to the host. */
 static void abandon(hg_driver_queue *q) {
-    for (uint32_t s = 0; s < VK_PIECES; s++) q->pieces[s].read_backs.count = 0;
-    q->count = 0;
+    while (q->first) {
+        vk_piece *s = q->first;
+        q->first = s->next;
+        take_back(q, s);
+    }
+    q->last = NULL;
+    q->read_backs = 0;
 }
 
-hg_status vk_queue_drain(hg_driver_queue *q) {
-    if (!q->count) return HG_OK;
-    uint64_t value = q->pieces[(q->first + q->count - 1) % VK_PIECES].value;
-    hg_status status = wait_for(q->device, q->device_queue, value);
+static hg_status wait_and_retire(hg_driver_queue *q, uint64_t value) {
+    hg_status status = vk_wait_for(q->device, q->device_queue, value);
     if (status == HG_OK)
         retire(q, value);
     else
@@ -59,19 +91,70 @@ hg_status vk_queue_drain(hg_driver_queue *q) {
     return status;
 }
 
+hg_status vk_queue_drain(hg_driver_queue *q) { return wait_and_retire(q, q->value); }
+
 /* ---- pieces ---- */
 
-static hg_status free_piece(hg_driver_queue *q, vk_piece **piece) {
-    if (q->count == VK_PIECES) {
-        uint64_t value = q->pieces[q->first].value;
-        hg_status status = wait_for(q->device, q->device_queue, value);
-        if (status != HG_OK) {
-            abandon(q);
-            return status;
-        }
-        retire(q, value);
+static hg_status new_piece(hg_driver_queue *q, vk_piece **piece) {
+    hg_device *d = q->device;
+    vk_piece *s = hg_calloc(1, sizeof *s);
+    if (!s) return hg_fail_memory();
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = q->pool,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = 1};
+    hg_status status = vk_check(d, "vkAllocateCommandBuffers", VK_CALL(&d->vk, AllocateCommandBuffers, d->handle, &info, &s->commands));
+    if (status != HG_OK) {
+        hg_free(s);
+        return status;
     }
-    *piece = &q->pieces[(q->first + q->count) % VK_PIECES];
+    s->sets_most = VK_SETS;
+    q->piece_count++;
+    *piece = s;
+    return HG_OK;
+}
+
+static hg_status free_piece(hg_driver_queue *q, vk_piece **piece) {
+    if (!q->free && q->piece_count >= VK_MOST_PIECES) HG_TRY(wait_and_retire(q, q->first->value));
+    if (!q->free) return new_piece(q, piece);
+    *piece = q->free;
+    q->free = q->free->next;
+    return HG_OK;
+}
+
+void vk_piece_free(hg_device *d, vk_piece *s) {
+    vk_buffer_destroy(d, &s->staging.buffer);
+    vk_buffer_destroy(d, &s->records.buffer);
+    if (s->sets) d->vk.DestroyDescriptorPool(d->handle, s->sets, NULL);
+    hg_vec_free(&s->read_backs);
+}
+
+static void drop_staging(hg_driver_queue *q, vk_piece *s) {
+    q->staging_bytes -= s->staging.buffer.size;
+    vk_buffer_destroy(q->device, &s->staging.buffer);
+}
+
+/* Room for more bytes: from pieces that are free, or will be. */
+static hg_status limit_staging(hg_driver_queue *q, uint64_t more) {
+    for (;;) {
+        for (vk_piece *f = q->free; f && q->staging_bytes + more > VK_MOST_STAGING; f = f->next) drop_staging(q, f);
+        if (q->staging_bytes + more <= VK_MOST_STAGING || !q->first) return HG_OK;
+        HG_TRY(wait_and_retire(q, q->first->value));
+    }
+}
+
+hg_status vk_staging_grow(hg_driver_queue *q, vk_piece *s, uint64_t bytes) {
+    for (vk_piece *f = q->free; f; f = f->next) /* somebody else's that is long enough */
+        if (f->staging.buffer.size >= bytes) {
+            vk_buffer other = f->staging.buffer;
+            f->staging.buffer = s->staging.buffer;
+            s->staging.buffer = other;
+            return HG_OK;
+        }
+    drop_staging(q, s);
+    HG_TRY(limit_staging(q, bytes));
+    HG_TRY(vk_buffer_create(q->device, bytes, VK_MEMORY_VISIBLE, &s->staging.buffer));
+    q->staging_bytes += s->staging.buffer.size;
     return HG_OK;
 }
 
@@ -97,31 +180,34 @@ static void edge(const hg_device *d, const vk_piece *s, bool end) {
                              0, NULL);
 }
 
-hg_status vk_recorder_open(vk_recorder *r) {
-    hg_device *d = r->queue->device;
-    vk_piece *s;
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-    HG_TRY(check_lost(d));
-    HG_TRY(free_piece(r->queue, &s));
-    HG_TRY(clear_piece(d, s));
+hg_status vk_piece_begin(hg_device *d, vk_piece *s, VkCommandBufferUsageFlags usage) {
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = usage};
     VK_TRY(d, BeginCommandBuffer, s->commands, &info);
     s->open = true;
     edge(d, s, false);
-    r->piece = s;
+    return HG_OK;
+}
+
+hg_status vk_piece_end(hg_device *d, vk_piece *s) {
+    edge(d, s, true);
+    VK_TRY(d, EndCommandBuffer, s->commands);
+    return HG_OK;
+}
+
+hg_status vk_recorder_open(vk_recorder *r) {
+    HG_TRY(check_lost(r->device));
+    HG_TRY(free_piece(r->queue, &r->piece)); /* the recorder's from here on, also when it cannot be begun */
+    HG_TRY(clear_piece(r->device, r->piece));
+    HG_TRY(vk_piece_begin(r->device, r->piece, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT));
     r->clean = true;
     return HG_OK;
 }
 
-hg_status vk_recorder_flush(vk_recorder *r) {
-    hg_device *d = r->queue->device;
+/* One call of the device for one command buffer, with the recorder's waits. */
+static hg_status hand_over(vk_recorder *r, VkCommandBuffer commands) {
+    hg_device *d = r->device;
     vk_device_queue *device_queue = r->queue->device_queue;
-    vk_piece *s = r->piece;
     VkPipelineStageFlags stages[VK_DEVICE_QUEUES];
-    if (!s) return HG_OK;
-    r->piece = NULL;
-    edge(d, s, true);
-    VK_TRY(d, EndCommandBuffer, s->commands);
     for (uint32_t i = 0; i < r->wait_count; i++) stages[i] = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     hg_mutex_lock(&device_queue->lock);
     uint64_t value = device_queue->last + 1;
@@ -136,17 +222,34 @@ hg_status vk_recorder_flush(vk_recorder *r) {
                          .pWaitSemaphores = r->waits,
                          .pWaitDstStageMask = stages,
                          .commandBufferCount = 1,
-                         .pCommandBuffers = &s->commands,
+                         .pCommandBuffers = &commands,
                          .signalSemaphoreCount = 1,
                          .pSignalSemaphores = &device_queue->timeline};
     VkResult result = VK_CALL(&d->vk, QueueSubmit, device_queue->handle, 1, &info, VK_NULL_HANDLE);
     if (result == VK_SUCCESS) device_queue->last = value;
     hg_mutex_unlock(&device_queue->lock);
     HG_TRY(vk_check(d, "vkQueueSubmit", result));
-    s->open = false;
-    s->value = r->value = value;
-    r->queue->count++;
+    r->value = r->queue->value = value;
     r->wait_count = 0;
+    return HG_OK;
+}
+
+hg_status vk_recorder_flush(vk_recorder *r) {
+    hg_driver_queue *q = r->queue;
+    vk_piece *s = r->piece;
+    if (!s) return HG_OK;
+    HG_TRY(vk_piece_end(r->device, s));
+    HG_TRY(hand_over(r, s->commands));
+    s->open = false;
+    s->value = r->value;
+    s->next = NULL;
+    if (q->last)
+        q->last->next = s;
+    else
+        q->first = s;
+    q->last = s;
+    q->read_backs += s->read_backs.count;
+    r->piece = NULL;
     return HG_OK;
 }
 
@@ -158,20 +261,23 @@ static void release(hg_driver_queue *q) {
     hg_free(q);
 }
 
-static bool is_done(hg_driver_event *e) {
-    uint64_t value = 0;
-    if (!e->device_queue) return true;
-    return VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->device_queue->timeline, &value) == VK_SUCCESS &&
-           value >= e->value;
+static bool is_done(const hg_driver_event *e) { return !e->device_queue || vk_has_reached(e->device, e->device_queue, e->value); }
+
+/* Whether bytes on their way to the host land where a command takes some from. */
+static bool brings(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count) {
+    bool found = false;
+    hg_mutex_lock(&q->lock);
+    for (uint32_t i = 0; i < count && q->read_backs; i++)
+        found = found || (commands[i].kind == HG_CMD_COPY_IN && vk_awaits_host(q, commands[i].host, commands[i].to.size));
+    hg_mutex_unlock(&q->lock);
+    return found;
 }
 
 /* Bytes that an event's submission brings to the host may be what this one takes from there. Before the queue's lock is taken. */
 static hg_status wait_for_host(hg_driver_event *const *waits, uint32_t wait_count, const hg_driver_command *commands, uint32_t count) {
-    bool reads_host = false;
-    for (uint32_t i = 0; i < count; i++) reads_host = reads_host || commands[i].kind == HG_CMD_COPY_IN;
     for (uint32_t i = 0; i < wait_count; i++) {
         if (waits[i]->status != HG_OK) return hg_fail(waits[i]->status, "vulkan: work that this one waits for has failed");
-        if (reads_host && waits[i]->queue) HG_TRY(vk_event_wait(waits[i]));
+        if (waits[i]->queue && brings(waits[i]->queue, commands, count)) HG_TRY(vk_event_wait(waits[i]));
     }
     return HG_OK;
 }
@@ -194,47 +300,37 @@ static void gather_waits(vk_recorder *r, hg_driver_event *const *waits, uint32_t
     }
 }
 
-static hg_status retire_done(hg_driver_queue *q) {
-    uint64_t value;
-    if (!q->count) return HG_OK;
-    VK_TRY(q->device, GetSemaphoreCounterValue, q->device->handle, q->device_queue->timeline, &value);
-    retire(q, value);
+/* Whether all work of the queue is done; what came to the host is there then. */
+static hg_status retire_done(hg_driver_queue *q, bool *idle) {
+    HG_TRY(ask_reached(q->device, q->device_queue, q->value, idle));
+    if (q->first) retire(q, hg_atomic_load(&q->device_queue->done, HG_ACQUIRE));
     return HG_OK;
 }
 
 static hg_status submit(vk_recorder *r, const hg_driver_command *commands, uint32_t count, bool running) {
     uint32_t i = 0;
-    HG_TRY(check_lost(r->queue->device));
-    HG_TRY(retire_done(r->queue));
-    if (!running && !r->queue->count) /* nothing to come after: what the host can do it does now */
+    bool idle;
+    HG_TRY(check_lost(r->device));
+    HG_TRY(retire_done(r->queue, &idle));
+    if (!running && idle) /* nothing to come after: what the host can do it does now */
         while (i < count && vk_do_on_host(&commands[i])) i++;
     for (; i < count; i++) HG_TRY(vk_record(r, &commands[i]));
     if (running && !r->piece && !r->value) HG_TRY(vk_recorder_open(r)); /* the signal comes after the waits */
-    return vk_recorder_flush(r);
+    HG_TRY(vk_recorder_flush(r));
+    if (!r->value && !idle) r->value = r->queue->value; /* no piece of its own: it comes after those in flight */
+    return HG_OK;
 }
 
 static void set_signal(hg_driver_event *signal, const vk_recorder *r, hg_status status) {
-    hg_driver_queue *queue = r->has_read_backs && r->value ? r->queue : NULL;
+    hg_driver_queue *queue = status == HG_OK && r->value && r->queue->read_backs ? r->queue : NULL;
     if (queue) hg_atomic_add_fetch(&queue->references, 1, HG_RELAXED);
     release(signal->queue);
     *signal = (hg_driver_event){signal->device, status == HG_OK && r->value ? r->queue->device_queue : NULL, r->value, queue, true, status};
-    if (status != HG_OK) {
-        release(queue);
-        signal->queue = NULL;
-    }
-}
-
-/* The submission has no piece of its own but comes after those in flight. */
-static void follow(vk_recorder *r) {
-    const hg_driver_queue *q = r->queue;
-    if (r->value || !q->count) return;
-    r->value = q->pieces[(q->first + q->count - 1) % VK_PIECES].value;
-    r->has_read_backs = true; /* maybe of those */
 }
 
 hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                           uint32_t wait_count, hg_driver_event *signal) {
-    vk_recorder r = {.queue = q};
+    vk_recorder r = {.device = q->device, .queue = q};
     bool running = false;
     hg_status status = wait_for_host(waits, wait_count, commands, count);
     hg_mutex_lock(&q->lock);
@@ -242,11 +338,9 @@ hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands,
         gather_waits(&r, waits, wait_count, &running);
         status = submit(&r, commands, count, running);
     }
-    if (status == HG_OK) {
-        follow(&r);
-    } else {
+    if (status != HG_OK) {
         hg_error kept = *hg_error_record();
-        if (r.piece) r.piece->read_backs.count = 0;
+        if (r.piece) take_back(q, r.piece);
         (void)vk_queue_drain(q); /* pieces of it must not write to the caller's memory later */
         *hg_error_record() = kept;
     }
@@ -255,22 +349,24 @@ hg_status vk_queue_submit(hg_driver_queue *q, const hg_driver_command *commands,
     return status;
 }
 
-/* ---- queues ---- */
-
-static hg_status fill_queue(hg_device *d, hg_driver_queue *q) {
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                    .queueFamilyIndex = d->family};
-    VkCommandBuffer buffers[VK_PIECES];
-    VK_TRY(d, CreateCommandPool, d->handle, &pool, NULL, &q->pool);
-    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .commandPool = q->pool,
-                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = VK_PIECES};
-    VK_TRY(d, AllocateCommandBuffers, d->handle, &info, buffers);
-    for (uint32_t s = 0; s < VK_PIECES; s++) q->pieces[s].commands = buffers[s];
-    return HG_OK;
+hg_status vk_submit_recorded(hg_driver_queue *q, VkCommandBuffer commands, hg_driver_event *const *waits, uint32_t wait_count,
+                             hg_driver_event *signal, uint64_t *value) {
+    vk_recorder r = {.device = q->device, .queue = q};
+    bool running;
+    hg_status status = wait_for_host(waits, wait_count, NULL, 0);
+    hg_mutex_lock(&q->lock);
+    if (status == HG_OK) status = check_lost(r.device);
+    if (status == HG_OK) {
+        gather_waits(&r, waits, wait_count, &running);
+        status = hand_over(&r, commands);
+    }
+    if (status == HG_OK) *value = r.value;
+    if (signal) set_signal(signal, &r, status);
+    hg_mutex_unlock(&q->lock);
+    return status;
 }
+
+/* ---- queues ---- */
 
 hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     hg_driver_queue *q = hg_calloc(1, sizeof *q);
@@ -279,7 +375,10 @@ hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     q->references = 1;
     q->device_queue = &d->device_queues[hg_atomic_fetch_add(&d->next_device_queue, 1, HG_RELAXED) % d->device_queue_count];
     hg_mutex_init(&q->lock);
-    hg_status status = fill_queue(d, q);
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                    .queueFamilyIndex = d->family};
+    hg_status status = vk_check(d, "vkCreateCommandPool", VK_CALL(&d->vk, CreateCommandPool, d->handle, &pool, NULL, &q->pool));
     if (status != HG_OK)
         vk_queue_destroy(q);
     else
@@ -293,12 +392,11 @@ void vk_queue_destroy(hg_driver_queue *q) {
     hg_error kept = *hg_error_record();
     hg_mutex_lock(&q->lock);
     (void)vk_queue_drain(q); /* after a failure nothing runs either */
-    for (uint32_t i = 0; i < VK_PIECES; i++) {
-        vk_piece *s = &q->pieces[i];
-        vk_buffer_destroy(d, &s->staging.buffer);
-        vk_buffer_destroy(d, &s->records.buffer);
-        if (s->sets) d->vk.DestroyDescriptorPool(d->handle, s->sets, NULL);
-        hg_vec_free(&s->read_backs);
+    while (q->free) {
+        vk_piece *s = q->free;
+        q->free = s->next;
+        vk_piece_free(d, s);
+        hg_free(s);
     }
     if (q->pool) d->vk.DestroyCommandPool(d->handle, q->pool, NULL);
     hg_mutex_unlock(&q->lock);
@@ -332,17 +430,19 @@ static hg_status fetch(hg_driver_event *e) {
 
 hg_status vk_event_wait(hg_driver_event *e) {
     if (!e->device_queue) return e->status;
-    HG_TRY(wait_for(e->device, e->device_queue, e->value));
+    HG_TRY(vk_wait_for(e->device, e->device_queue, e->value));
     return fetch(e);
 }
 
+/* Where the device cannot be asked the work may still run: only a device that is lost is done with it. */
 hg_status vk_event_query(hg_driver_event *e, bool *done) {
-    uint64_t value = 0;
     *done = e->submitted;
     if (!e->device_queue) return e->status;
-    if (VK_CALL(&e->device->vk, GetSemaphoreCounterValue, e->device->handle, e->device_queue->timeline, &value) != VK_SUCCESS)
-        return vk_event_wait(e);
-    *done = value >= e->value;
+    hg_status status = ask_reached(e->device, e->device_queue, e->value, done);
+    if (status != HG_OK) {
+        *done = is_lost(e->device);
+        return *done ? status : HG_OK;
+    }
     return *done ? fetch(e) : HG_OK;
 }
 #endif

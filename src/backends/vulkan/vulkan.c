@@ -29,6 +29,9 @@ const hg_driver hg_driver_vulkan = {
     .event_wait = vk_event_wait,
     .code_create = vk_code_create,
     .kernel_destroy = vk_kernel_destroy,
+    .plan_create = vk_plan_create,
+    .plan_launch = vk_plan_launch,
+    .plan_destroy = vk_plan_destroy,
 };
 #else
 static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {

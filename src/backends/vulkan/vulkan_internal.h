@@ -1,5 +1,6 @@
 /* What the files of the Vulkan backend share. symbols.c: the library and its functions; device.c: devices and what they can do;
- * memory.c: buffers; queue.c: submissions and events; commands.c: commands of one submission; kernel.c: pipelines.
+ * memory.c: buffers; queue.c: submissions and events; commands.c: commands of one submission; plan.c: commands recorded once; kernel.c:
+ * pipelines.
  * Must not know: programs, handles, how kernels are made. */
 #ifndef HG_BACKENDS_VULKAN_INTERNAL_H
 #define HG_BACKENDS_VULKAN_INTERNAL_H
@@ -64,6 +65,7 @@ typedef struct vk_device_queue {
     hg_mutex lock;
     VkSemaphore timeline;
     uint64_t last; /* value that the last submission signals */
+    uint64_t done; /* atomic: a value that it has reached, so that nobody asks the device again */
 } vk_device_queue;
 
 typedef struct vk_buffer {
@@ -145,7 +147,11 @@ hg_status vk_code_create(hg_device *device, const hg_driver_code *code, hg_drive
 void vk_kernel_destroy(hg_driver_kernel *kernel);
 
 /* ---- queue.c ---- */
-enum { VK_PIECES = 8, VK_SETS = 32 }; /* pieces of work of a queue in flight; descriptor sets of a piece */
+enum {
+    VK_MOST_PIECES = 1024,      /* pieces of work of a queue in flight */
+    VK_MOST_STAGING = 64 << 20, /* bytes for copies in flight, of a queue */
+    VK_SETS = 32                /* descriptor sets of a piece */
+};
 
 /* Bytes that go from staging to the host when the piece is done. */
 typedef struct vk_read_back {
@@ -160,12 +166,13 @@ typedef struct vk_region {
 } vk_region;
 /* A piece of work: a command buffer and what it needs while it runs. */
 typedef struct vk_piece {
+    struct vk_piece *next;
     VkCommandBuffer commands;
     bool open;      /* begun and not submitted */
     uint64_t value; /* of the device queue's timeline when it is done */
     vk_region staging, records;
     VkDescriptorPool sets;
-    uint32_t sets_used;
+    uint32_t sets_used, sets_most;
     HG_VEC(vk_read_back) read_backs;
 } vk_piece;
 
@@ -175,8 +182,12 @@ struct hg_driver_queue {
     uint32_t references; /* creator and events that must fetch their bytes; atomic */
     hg_mutex lock;
     VkCommandPool pool;
-    vk_piece pieces[VK_PIECES];
-    uint32_t first, count; /* in flight, in order */
+    vk_piece *first, *last; /* in flight, in order */
+    vk_piece *free;
+    uint32_t piece_count;   /* of both lists */
+    uint64_t staging_bytes; /* of all pieces */
+    uint64_t read_backs;    /* of pieces in flight */
+    uint64_t value;         /* of the queue's last submission, a plan's too */
 };
 
 struct hg_driver_event {
@@ -199,26 +210,50 @@ hg_status vk_event_wait(hg_driver_event *event) HG_NODISCARD;
 
 /* What is being recorded; the queue's lock is held. */
 typedef struct vk_recorder {
-    hg_driver_queue *queue;
-    vk_piece *piece;     /* NULL: none is open */
-    bool clean;          /* nothing was recorded since the last barrier */
-    bool has_read_backs; /* in some piece of this submission */
-    uint64_t value;      /* of the last piece submitted; 0: none */
-    uint32_t wait_count; /* device queues that the first piece waits for */
+    hg_device *device;
+    hg_driver_queue *queue; /* NULL: a plan, whose piece is open and has room for everything */
+    vk_piece *piece;        /* NULL: none is open */
+    bool clean;             /* nothing was recorded since the last barrier */
+    uint64_t value;         /* of the last piece submitted; 0: none */
+    uint32_t wait_count;    /* device queues that the first piece waits for */
     VkSemaphore waits[VK_DEVICE_QUEUES];
     uint64_t wait_values[VK_DEVICE_QUEUES];
 } vk_recorder;
-/* A free piece with an open command buffer that comes after everything before it; waits for the oldest piece when all are in flight. */
+/* A free piece with an open command buffer that comes after everything before it. Waits for the oldest piece when VK_MOST_PIECES are in
+ * flight. */
 hg_status vk_recorder_open(vk_recorder *r) HG_NODISCARD;
+/* Begins a piece's command buffer, and ends it. */
+hg_status vk_piece_begin(hg_device *device, vk_piece *piece, VkCommandBufferUsageFlags usage) HG_NODISCARD;
+hg_status vk_piece_end(hg_device *device, vk_piece *piece) HG_NODISCARD;
+void vk_piece_free(hg_device *device, vk_piece *piece); /* what it owns; not its command buffer */
+/* Staging memory of at least `bytes` for the open piece, in which nothing is used; waits for old pieces when VK_MOST_STAGING is in flight. */
+hg_status vk_staging_grow(hg_driver_queue *queue, vk_piece *piece, uint64_t bytes) HG_NODISCARD;
 /* Submits the open piece, if any. */
 hg_status vk_recorder_flush(vk_recorder *r) HG_NODISCARD;
 /* Waits for all pieces of the queue and fetches their bytes; after a failure (the device is lost) there are none either. */
 hg_status vk_queue_drain(hg_driver_queue *queue);
+/* Whether the device queue has come to a value. Does not wait; false also where the device cannot be asked. */
+bool vk_has_reached(hg_device *device, vk_device_queue *device_queue, uint64_t value);
+/* Fails only when the device is lost. */
+hg_status vk_wait_for(hg_device *device, vk_device_queue *device_queue, uint64_t value) HG_NODISCARD;
+/* A submission of a command buffer that was recorded before: everything between its waits and its signal. */
+hg_status vk_submit_recorded(hg_driver_queue *queue, VkCommandBuffer commands, hg_driver_event *const *waits, uint32_t wait_count,
+                             hg_driver_event *signal, uint64_t *value) HG_NODISCARD;
 
 /* ---- commands.c ---- */
 /* A command done by the host at once, if it can; only when nothing of the queue runs. */
 bool vk_do_on_host(const hg_driver_command *command);
+/* Whether bytes of pieces in flight will land in a range of host memory; the queue's lock is held. */
+bool vk_awaits_host(const hg_driver_queue *queue, const void *host, uint64_t size);
 hg_status vk_record(vk_recorder *r, const hg_driver_command *command) HG_NODISCARD;
+/* Adds what a command takes of staging memory, records and descriptor sets. Of COPY, FILL and DISPATCH. */
+void vk_measure(const hg_driver_command *command, uint64_t *staging, uint64_t *records, uint32_t *sets);
+
+/* ---- plan.c ---- */
+hg_status vk_plan_create(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) HG_NODISCARD;
+hg_status vk_plan_launch(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+                         hg_driver_event *signal) HG_NODISCARD;
+void vk_plan_destroy(hg_driver_plan *plan);
 
 #else
 #define HG_HAS_VULKAN 0

@@ -340,6 +340,179 @@ static void test_kernel(hg_device *d, hg_driver_queue *q, kernel_form form) {
     driver->arena_free(d, b);
 }
 
+/* ---- plans ---- */
+
+static hg_status launch_plan(hg_device *d, hg_driver_queue *q, hg_driver_plan *plan) {
+    hg_driver_event *e;
+    HG_TRY(driver->event_create(d, &e));
+    hg_status status = driver->plan_launch(q, plan, NULL, 0, e);
+    if (status == HG_OK) return wait_and_destroy(e);
+    driver->event_destroy(e);
+    return status;
+}
+
+/* Everything a plan may have, on two arenas: fills and copies that do not begin at words, copies onto themselves, many dispatches. */
+enum { PLAN_N = 700, PLAN_CALLS = 36, PLAN_COMMANDS = PLAN_CALLS + 6 };
+typedef struct plan_work {
+    hg_driver_arena *a, *b;
+    call calls[PLAN_CALLS];
+    hg_driver_command commands[PLAN_COMMANDS];
+} plan_work;
+
+static void make_plan_work(hg_device *d, plan_work *w, hg_driver_kernel *const k[2]) {
+    uint32_t n = 0;
+    CHECK(driver->arena_alloc(d, PLAN_N * 4 + 256, &w->a) == HG_OK && driver->arena_alloc(d, PLAN_N * 4 + 256, &w->b) == HG_OK);
+    w->commands[n++] = fill(w->a, 5, 11, 0x31);
+    for (uint32_t i = 0; i < PLAN_CALLS; i++)
+        w->commands[n++] = call_kernel(d, &w->calls[i], k[i % 3 == 0], i % 3 == 0 ? LONG_RECORD : PUSHED, i % 2 ? w->b : w->a, 0,
+                                       i % 2 ? w->a : w->b, i % 2 ? 0 : 256, PLAN_N, 3, i);
+    w->commands[n++] = copy_between(w->a, 40, w->a, 3, 1000);
+    w->commands[n++] = copy_between(w->b, 7, w->b, 90, 2000);
+    w->commands[n++] = copy_between(w->b, 1, w->b, 1, 200);
+    w->commands[n++] = copy_between(w->a, 0, w->b, 30, 16);
+    w->commands[n++] = fill(w->b, 100, 0, 1);
+    CHECK_U64(n, PLAN_COMMANDS);
+}
+
+static void free_plan_work(hg_device *d, plan_work *w) {
+    driver->arena_free(d, w->a);
+    driver->arena_free(d, w->b);
+}
+
+/* Each launch of a plan leaves what a submission of its commands leaves. */
+static void test_plan(hg_device *d, hg_driver_queue *q) {
+    static plan_work work[2];
+    static uint8_t seen[4][PLAN_N * 4 + 256];
+    hg_driver_kernel *k[2];
+    hg_driver_plan *plan = NULL, *empty = NULL;
+    bool same = true;
+    CHECK(create_kernel(d, PUSHED, &k[0]) == HG_OK && create_kernel(d, LONG_RECORD, &k[1]) == HG_OK);
+    for (int i = 0; i < 2; i++) make_plan_work(d, &work[i], k);
+    CHECK(driver->plan_create(d, work[1].commands, PLAN_COMMANDS, &plan) == HG_OK);
+    memset(work[1].calls, 0xee, sizeof work[1].calls); /* records and slots were copied */
+    for (int i = 0; i < 40 && same && plan; i++) {
+        same = run(d, q, work[0].commands, PLAN_COMMANDS) == HG_OK && launch_plan(d, q, plan) == HG_OK;
+        if (i % 8 && i < 37) continue;
+        hg_driver_command read[] = {copy_out(work[0].a, 0, seen[0], sizeof seen[0]), copy_out(work[0].b, 0, seen[1], sizeof seen[0]),
+                                    copy_out(work[1].a, 0, seen[2], sizeof seen[0]), copy_out(work[1].b, 0, seen[3], sizeof seen[0])};
+        same = same && run(d, q, read, 4) == HG_OK && memcmp(seen[0], seen[2], sizeof seen[0]) == 0 &&
+               memcmp(seen[1], seen[3], sizeof seen[0]) == 0;
+        CHECK_MESSAGE(same, "launch %d of a plan", i);
+    }
+    driver->plan_destroy(plan);
+    CHECK(driver->plan_create(d, NULL, 0, &empty) == HG_OK && launch_plan(d, q, empty) == HG_OK);
+    driver->plan_destroy(empty);
+    hg_driver_command in = copy_in(work[0].a, 0, seen[0], 4), out = copy_out(work[0].a, 0, seen[0], 4);
+    empty = NULL;
+    CHECK(driver->plan_create(d, &in, 1, &empty) == HG_ERROR_INTERNAL && driver->plan_create(d, &out, 1, &empty) == HG_ERROR_INTERNAL);
+    CHECK(!empty);
+    for (int i = 0; i < 2; i++) free_plan_work(d, &work[i]);
+    for (int i = 0; i < 2; i++) driver->kernel_destroy(k[i]);
+}
+
+static void test_plan_often(hg_device *d, hg_driver_queue *q) {
+    enum { TIMES = 1000 };
+    uint32_t expected = 0, out[64];
+    hg_driver_arena *a;
+    hg_driver_kernel *k;
+    hg_driver_plan *plan = NULL;
+    call c;
+    CHECK(create_kernel(d, PUSHED, &k) == HG_OK && driver->arena_alloc(d, sizeof out, &a) == HG_OK);
+    hg_driver_command add = call_kernel(d, &c, k, PUSHED, a, 0, a, 0, 64, 3, 1), back = copy_out(a, 0, out, sizeof out);
+    CHECK(driver->plan_create(d, &add, 1, &plan) == HG_OK);
+    for (int i = 0; i < TIMES && plan && launch_plan(d, q, plan) == HG_OK; i++) expected = expected * 3 + 1;
+    CHECK(run(d, q, &back, 1) == HG_OK);
+    CHECK_U64(out[0], expected);
+    CHECK_U64(out[63], expected);
+    driver->plan_destroy(plan);
+    driver->kernel_destroy(k);
+    driver->arena_free(d, a);
+}
+
+/* Plans and submissions of one queue and of several follow each other without a wait of the host. */
+static void test_plans_in_order(hg_device *d) {
+    enum { PLANS = 6, ROUNDS = 30, N = 3000 };
+    static uint32_t x[N], out[N];
+    hg_driver_queue *queues[2];
+    hg_driver_plan *plans[PLANS] = {NULL};
+    hg_driver_event *events[PLANS], *between;
+    hg_driver_arena *a;
+    hg_driver_kernel *k;
+    call calls_of[PLANS], other;
+    uint32_t expected = 1;
+    bool right = true;
+    CHECK(create_kernel(d, PUSHED, &k) == HG_OK && driver->arena_alloc(d, sizeof x, &a) == HG_OK);
+    CHECK(driver->queue_create(d, &queues[0]) == HG_OK && driver->queue_create(d, &queues[1]) == HG_OK);
+    CHECK(driver->event_create(d, &between) == HG_OK);
+    for (uint32_t p = 0; p < PLANS; p++) {
+        hg_driver_command add = call_kernel(d, &calls_of[p], k, PUSHED, a, 0, a, 0, N, p + 2, p + 1);
+        CHECK(driver->plan_create(d, &add, 1, &plans[p]) == HG_OK && driver->event_create(d, &events[p]) == HG_OK);
+    }
+    for (uint32_t i = 0; i < N; i++) x[i] = 1;
+    hg_driver_command in = copy_in(a, 0, x, sizeof x), back = copy_out(a, 0, out, sizeof out);
+    hg_driver_command add = call_kernel(d, &other, k, PUSHED, a, 0, a, 0, N, 9, 5);
+    CHECK(driver->queue_submit(queues[0], &in, 1, NULL, 0, events[PLANS - 1]) == HG_OK);
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        for (uint32_t p = 0; p < PLANS; p++, expected = (expected * (p + 1) + p) * 9 + 5) { /* from queue to queue and back */
+            hg_driver_event *before = p ? events[p - 1] : events[PLANS - 1];
+            CHECK(driver->plan_launch(queues[p % 2], plans[p], &before, 1, between) == HG_OK);
+            CHECK(driver->queue_submit(queues[p % 2], &add, 1, NULL, 0, events[p]) == HG_OK);
+        }
+        CHECK(driver->event_wait(events[PLANS - 1]) == HG_OK);
+    }
+    /* What the host could do itself comes after the plan that is in flight, and a plan that goes waits for its end. */
+    CHECK(driver->plan_launch(queues[0], plans[0], NULL, 0, NULL) == HG_OK);
+    CHECK(driver->queue_submit(queues[0], &back, 1, NULL, 0, events[0]) == HG_OK);
+    driver->plan_destroy(plans[0]);
+    CHECK(driver->event_wait(events[0]) == HG_OK);
+    expected = expected * 2 + 1;
+    for (uint32_t i = 0; i < N; i++) right = right && out[i] == expected;
+    CHECK_MESSAGE(right, "plans on two queues: %u, expected %u", (unsigned)out[0], (unsigned)expected);
+    for (uint32_t p = 0; p < PLANS; p++) {
+        if (p) driver->plan_destroy(plans[p]);
+        driver->event_destroy(events[p]);
+    }
+    driver->event_destroy(between);
+    driver->queue_destroy(queues[0]);
+    driver->queue_destroy(queues[1]);
+    driver->kernel_destroy(k);
+    driver->arena_free(d, a);
+}
+
+/* A submission that the device has not come to holds up none of those after it: no call of queue_submit waits. */
+static VkResult no_waits(const char *name) { return strncmp(name, "vkWait", 6) == 0 ? VK_ERROR_UNKNOWN : VK_SUCCESS; }
+
+static void test_many_in_flight(hg_device *d) {
+    enum { MANY = 300, N = 200000 };
+    static uint32_t x[N];
+    static call first, calls_of[MANY];
+    hg_driver_queue *q;
+    hg_driver_event *last;
+    hg_driver_arena *a;
+    hg_driver_kernel *k;
+    uint32_t expected = 0, out[16];
+    CHECK(create_kernel(d, PUSHED, &k) == HG_OK && driver->arena_alloc(d, sizeof x, &a) == HG_OK);
+    CHECK(driver->queue_create(d, &q) == HG_OK && driver->event_create(d, &last) == HG_OK);
+    hg_driver_command start = call_kernel(d, &first, k, PUSHED, a, 0, a, 0, N, 1, 1);
+    uint64_t failed = test_failed;
+    vk_before_call = no_waits;
+    for (int i = 0; i < 20; i++) CHECK(driver->queue_submit(q, &start, 1, NULL, 0, NULL) == HG_OK);
+    for (uint32_t i = 0; i < MANY && test_failed == failed; i++) {
+        hg_driver_command both[] = {call_kernel(d, &calls_of[i], k, PUSHED, a, 0, a, 0, 64, 3, i), copy_out(a, 0, out, sizeof out)};
+        CHECK(driver->queue_submit(q, both, 2, NULL, 0, last) == HG_OK);
+    }
+    vk_before_call = NULL;
+    CHECK(driver->event_wait(last) == HG_OK);
+    expected = 20;
+    for (uint32_t i = 0; i < MANY; i++) expected = expected * 3 + i;
+    CHECK_U64(out[0], expected);
+    CHECK_U64(out[15], expected);
+    driver->queue_destroy(q);
+    driver->event_destroy(last);
+    driver->kernel_destroy(k);
+    driver->arena_free(d, a);
+}
+
 /* ---- queues ---- */
 
 /* Work that goes from queue to queue and back, each step waiting for the one before. */
@@ -419,6 +592,7 @@ static void test_device_queues(hg_device *d) {
     CHECK(d->vk.CreateSemaphore(d->handle, &info, NULL, &d->device_queues[1].timeline) == VK_SUCCESS);
     d->device_queues[1].handle = d->device_queues[0].handle;
     d->device_queue_count = 2;
+    test_plans_in_order(d);
     test_queues(d);
     test_through_host(d);
 }
@@ -480,6 +654,7 @@ static hg_status everything(uint32_t index, const char *pretend) {
     hg_driver_arena *a = NULL, *b = NULL, *v = NULL;
     hg_driver_kernel *k[2] = {NULL, NULL};
     hg_driver_event *e[2] = {NULL, NULL};
+    hg_driver_plan *plan = NULL;
     bool done = false;
     hg_status status = open_device(index, pretend, &d);
     if (status != HG_OK) return status;
@@ -508,13 +683,20 @@ static hg_status everything(uint32_t index, const char *pretend) {
         STEP(driver->event_wait(e[0]));
         STEP(driver->event_query(e[1], &done));
         if (status == HG_OK) CHECK(done && out[0] == 4 && out[N - 1] == ((N - 1) * 2 + 1) * 3 + 1);
+        hg_driver_command recorded[] = {second[0], fill(a, 1, 6, 2), copy_between(a, 8, a, 0, 100)}, read = copy_out(a, 0, out, 16);
+        STEP(driver->plan_create(d, recorded, 3, &plan));
+        STEP(driver->plan_launch(q[0], plan, &e[1], 1, e[0]));
+        STEP(driver->queue_submit(q[1], &read, 1, e, 1, e[1]));
+        STEP(driver->event_wait(e[1]));
+        if (status == HG_OK) CHECK(out[0] == 0x02020204 && out[2] == 0x02020204 && out[1] == 0x00020202);
     }
 #undef STEP
     for (int i = 0; i < 2; i++) {
         driver->queue_destroy(q[i]);
         driver->event_destroy(e[i]);
-        driver->kernel_destroy(k[i]);
     }
+    driver->plan_destroy(plan);
+    for (int i = 0; i < 2; i++) driver->kernel_destroy(k[i]);
     driver->arena_free(d, a);
     driver->arena_free(d, b);
     driver->arena_free(d, v);
@@ -633,6 +815,10 @@ static void test_device(uint32_t index, const char *pretend, bool kernels) {
     if (kernels) {
         test_kernel(d, q, PUSHED);
         test_kernel(d, q, LONG_RECORD);
+        test_plan(d, q);
+        test_plan_often(d, q);
+        test_plans_in_order(d);
+        test_many_in_flight(d);
         test_queues(d);
         test_threads(d);
         test_device_queues(d);
