@@ -8,6 +8,13 @@ hg_backend *open_backend(const char *name) {
     return b;
 }
 
+void set_pretend(hg_config *config, const char *words) {
+    hg_config all;
+    CHECK_OK(hg_config_from_env(&all));
+    int length = snprintf(config->pretend, sizeof config->pretend, "%s,%s", words, all.pretend);
+    CHECK(length >= 0 && (size_t)length < sizeof config->pretend);
+}
+
 hg_program *assemble(const char *text) {
     hg_program *p = NULL;
     CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);

@@ -25,6 +25,8 @@
         CHECK_TEXT(hg_last_error()->message, text);    \
     } while (0)
 hg_backend *open_backend(const char *name);
+/* What a test wants a device to pretend, and what HOLOGRAM_PRETEND wants of all devices. */
+void set_pretend(hg_config *config, const char *words);
 hg_program *assemble(const char *text);
 hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);
 /* A program text with the two lines every program needs. */

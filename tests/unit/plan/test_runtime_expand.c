@@ -6,7 +6,7 @@ static hg_backend *open_expanding(void) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     memcpy(config.backend, "cpu", 4);
-    memcpy(config.pretend, "expand", 7);
+    set_pretend(&config, "expand");
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) exit(test_done());
     return b;

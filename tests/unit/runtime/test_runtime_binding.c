@@ -476,6 +476,7 @@ static void test_cache(void) {
     char text[128];
     memcpy(config.backend, "cpu", 4);
     config.cache_programs = 2;
+    set_pretend(&config, "");
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) return;
     for (int i = 0; i < PROGRAMS; i++) {
@@ -500,6 +501,7 @@ static void test_cache(void) {
     }
     hg_backend_destroy(b);
     config.cache_programs = 0;
+    set_pretend(&config, "");
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     hg_program *p = assemble(PROGRAM(" exit\n"));
     CHECK_OK(hg_backend_execute_program(b, p, NULL));

@@ -502,7 +502,7 @@ static hg_backend *open_pretending(const char *name, uint32_t device, const char
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     snprintf(config.backend, sizeof config.backend, "%s", name);
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    set_pretend(&config, pretend);
     config.device_id = device;
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     return b;

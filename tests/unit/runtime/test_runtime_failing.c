@@ -126,7 +126,7 @@ static void run_scene(const char *name, const char *text, const char *pretend) {
     char what[80];
     memcpy(config.backend, "cpu", 4);
     config.cache_programs = 0; /* every execution builds */
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    set_pretend(&config, pretend);
     CHECK_OK(hg_backend_create_with_config(&config, &s.backend));
     hg_buffer x = make_buffer(s.backend, data, sizeof data), y = make_buffer(s.backend, data, sizeof data);
     s.program = assemble(text);
@@ -160,7 +160,7 @@ static hg_status with_expansions(scene *s) {
     (void)s;
     hg_backend *b = NULL;
     memcpy(config.backend, "cpu", 4);
-    memcpy(config.pretend, "expand", 7);
+    set_pretend(&config, "expand");
     hg_status status = hg_backend_create_with_config(&config, &b);
     if (status == HG_OK) status = hg_allocate_typed(b, HG_TYPE_U8, 5000, &in);
     if (status == HG_OK) status = hg_allocate_typed(b, HG_TYPE_U8, 1, &out);

@@ -155,6 +155,7 @@ static void test_limit(const char *name) {
     hg_pool pool;
     snprintf(config.backend, sizeof config.backend, "%s", name);
     config.max_buffer_size = 100;
+    set_pretend(&config, "");
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) return;
     CHECK_OK(hg_backend_allocate_buffer(b, 100, &buffer));

@@ -6,7 +6,7 @@ static hg_backend *open_pretending(const char *pretend) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     memcpy(config.backend, "cpu", 4);
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    set_pretend(&config, pretend);
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     if (!b) exit(test_done());
     return b;

@@ -417,7 +417,7 @@ static void test_machine(const char *name, uint32_t device, const char *pretend,
     hg_config config = hg_config_default();
     machine m = {.block = block};
     snprintf(config.backend, sizeof config.backend, "%s", name);
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    set_pretend(&config, pretend);
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     config.device_id = device;
     config.num_threads = threads;
