@@ -201,7 +201,8 @@ typedef struct hg_driver {
     void (*queue_destroy)(hg_driver_queue *queue);
     hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                               uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */
-    /* event: one submission at a time; after it was done it may signal another one */
+    /* event: one submission at a time; after it was done it may signal another one, and may be destroyed. event_wait returns at once where
+     * nothing was submitted with it; a driver without event_wait says of such an event that it is done. */
     hg_status (*event_create)(hg_device *device, hg_driver_event **event);
     void (*event_destroy)(hg_driver_event *event);
     hg_status (*event_query)(hg_driver_event *event, bool *done);

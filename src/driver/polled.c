@@ -184,7 +184,7 @@ static void go_on(hg_device *d);
 static hg_status event_query(hg_driver_event *e, bool *done) {
     hg_device *d = e->device;
     hg_mutex_lock(&d->lock);
-    *done = e->begun && e->begun == e->ended;
+    *done = e->begun == e->ended;
     hg_status status = *done ? e->status : HG_OK;
     if (status != HG_OK) *hg_error_record() = e->error;
     hg_mutex_unlock(&d->lock);

@@ -68,7 +68,7 @@ hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **result) {
         hg_vec_free(&s.variables);
         hg_vec_free(&s.marks);
         if (s.failed) status = hg_fail_memory();
-        plan->is_static = is_static(plan);
+        plan->is_static = !s.failed && is_static(plan);
     }
     if (status != HG_OK) {
         plan_destroy(plan);

@@ -199,7 +199,7 @@ static hg_status run_simple(hg_binding *binding, hg_context *context) {
         HG_TRY(hg_launch_wait(context->main, &bound->dispatch, kernel, tier, &binding->ready, bound->proven,
                               !changed && !kernel->uses_class, &binding->fault));
     else
-        HG_TRY(context->backend->driver->queue_submit(context->main->queue, &binding->command, 1, NULL, 0, NULL));
+        HG_TRY(hg_stream_run(context->main, &binding->command, 1));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 

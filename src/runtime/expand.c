@@ -136,7 +136,7 @@ static hg_status wait_for_queue(hg_stream *stream) {
     if (!b->caps->asynchronous) return HG_OK;
     HG_TRY(b->driver->event_create(b->device, &event));
     hg_status status = b->driver->queue_submit(stream->queue, NULL, 0, NULL, 0, event);
-    if (status == HG_OK && b->driver->event_wait) status = b->driver->event_wait(event);
+    if (status == HG_OK) status = hg_driver_wait(b->driver, b->device, event);
     b->driver->event_destroy(event);
     return status;
 }

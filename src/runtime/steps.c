@@ -156,7 +156,7 @@ static hg_status submit_native(hg_run *run, const hg_driver_step *work) {
     hg_driver_event *event = NULL;
     if (b->caps->asynchronous) HG_TRY(b->driver->event_create(b->device, &event));
     hg_status status = b->driver->queue_submit(run->stream->queue, &command, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = b->driver->event_wait ? b->driver->event_wait(event) : HG_OK;
+    if (status == HG_OK && event) status = hg_driver_wait(b->driver, b->device, event);
     if (event) b->driver->event_destroy(event);
     return status;
 }

@@ -548,6 +548,7 @@ static void test_would_block(hg_backend *b) {
     intercept(b);
     b->own_caps.asynchronous = true;
     failing.driver.event_wait = NULL;
+    failing.driver.device_poll = NULL;
     CHECK_STATUS(hg_backend_phase(b, 0, &phase), HG_ERROR_WOULD_BLOCK);
     CHECK_STATUS(hg_backend_set_phase(b, 0, 1), HG_ERROR_WOULD_BLOCK);
     CHECK_STATUS(hg_backend_resonance(b, 0, &value), HG_ERROR_WOULD_BLOCK);
