@@ -62,10 +62,21 @@ static void use_operand(const hg_operand *o, const hg_operand_info *info, usage 
     if (o->has_index) u->registers[o->index] = 1;
 }
 
+static void use_items(const hg_program *p, const hg_operand *o, usage *u) {
+    for (uint64_t i = 0; i < o->item_count; i++) {
+        const hg_tuple_item *item = &hg_tuple(p, o)[i], *inside = item->is_tuple ? hg_tuple_inside(p, item) : item;
+        for (uint32_t k = 0; k < (item->is_tuple ? item->item_count : 1); k++)
+            if (inside[k].is_reg) u->registers[inside[k].reg] = 1;
+    }
+}
+
 static void use_instruction(const hg_program *p, uint32_t inst, usage *u) {
     const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
     const hg_operand *o = hg_inst_operands(p, inst);
-    for (uint32_t k = 0; k < row->operand_count; k++) use_operand(&o[k], &row->operands[k], u);
+    for (uint32_t k = 0; k < row->operand_count; k++) {
+        use_operand(&o[k], &row->operands[k], u);
+        if (row->operands[k].kind == HG_K_TUPLE || row->operands[k].kind == HG_K_TUPLES) use_items(p, &o[k], u);
+    }
     if (!(row->flags & HG_F_RUN)) return;
     for (uint64_t i = 0; i < o[2].value && o[1].reg + i < 256; i++) u->registers[o[1].reg + i] = 1;
 }

@@ -22,7 +22,25 @@ static int group_of(uint16_t opcode) {
     return found;
 }
 
+/* What stands behind name= . */
+static const char *named_value(const hg_operand_info *operand) {
+    switch ((hg_operand_kind)operand->kind) {
+    case HG_K_ARRAY: return "array";
+    case HG_K_COUNT: return "R/N";
+    case HG_K_OPNAME: return "OP";
+    case HG_K_BOOL: return "BOOL";
+    case HG_K_TUPLE: return "(R/N, ...)";
+    case HG_K_TUPLES: return "((R/N, ...), ...)";
+    default: return "V";
+    }
+}
+
 static void write_operand(const hg_operand_info *operand) {
+    if (hg_operand_is_named(operand)) {
+        printf("%s=%s", operand->name, named_value(operand));
+        if (operand->optional) printf(" [%s]", operand->otherwise ? operand->otherwise : "none");
+        return;
+    }
     switch ((hg_operand_kind)operand->kind) {
     case HG_K_PRED: printf("%s", operand->name); break;
     case HG_K_LABEL: printf("@%s", operand->name); break;
@@ -34,7 +52,7 @@ static void write_operand(const hg_operand_info *operand) {
     case HG_K_IDNAME: printf("IDNAME"); break;
     case HG_K_U8:
     case HG_K_I8: printf("N %s", operand->name); break;
-    default: printf(operand->access & HG_NAMED ? "%s=V" : "%s", operand->name);
+    default: printf("%s", operand->name);
     }
 }
 
@@ -116,7 +134,8 @@ int main(void) {
            "or u64\n"
            "register, the same in every lane; Atlas instructions take u8, u16, u32 or u64, each lane its own; `array` is an\n"
            "address or a register that holds a buffer handle. *Derived* instructions have one definition over\n"
-           "primitives; *whole array* instructions run once a launch; *may fault* can stop a lane.\n\n",
+           "primitives; *whole array* instructions run once a launch; *may fault* can stop a lane. Operands `name=value` stand in any\n"
+           "order; behind one that may be left out stands what it is then: `groups=R/N [1]`.\n\n",
            (int)HG_OP_COUNT);
     printf("| names | |\n|---|---|\n");
     write_names("types", HG_TYPE_COUNT, type_at);

@@ -28,6 +28,46 @@ static const char *argument_type(const hg_operand_info *o) {
     }
 }
 
+/* Named operands are fields of a structure, so that a call names them as text does and may leave some out. One that is required and the
+ * only one of its row is an argument. */
+static bool takes_structure(const hg_op_info *row) {
+    int named = 0;
+    for (int i = 0; i < row->operand_count; i++)
+        if (hg_operand_is_named(&row->operands[i])) named += row->operands[i].optional ? 2 : 1;
+    return named > 1;
+}
+
+static const char *field_value(const hg_operand_info *o) {
+    switch ((hg_operand_kind)o->kind) {
+    case HG_K_ARRAY: return "hg_array or hg_addr_...";
+    case HG_K_COUNT: return "hg_count or hg_count_reg";
+    case HG_K_LITERAL: return "hg_imm_...";
+    case HG_K_OPNAME: return "hg_arg_name";
+    case HG_K_BOOL: return "hg_flag";
+    case HG_K_TUPLE: return "hg_tuple_of counts";
+    case HG_K_TUPLES: return "hg_tuple_of tuples";
+    default: return "";
+    }
+}
+
+static void write_structure(FILE *out, const hg_op_info *row) {
+    fprintf(out, "/** Operands of hg_build_");
+    write_lower(out, row->id);
+    fprintf(out, " by name. */\ntypedef struct hg_");
+    write_lower(out, row->id);
+    fprintf(out, "_operands {\n");
+    for (int i = 0; i < row->operand_count; i++) {
+        const hg_operand_info *o = &row->operands[i];
+        if (!hg_operand_is_named(o)) continue;
+        fprintf(out, "    hg_arg %s; /**< %s", o->name, field_value(o));
+        if (o->optional) fprintf(out, "; left out: %s", o->otherwise ? o->otherwise : "no array");
+        fprintf(out, " */\n");
+    }
+    fprintf(out, "} hg_");
+    write_lower(out, row->id);
+    fprintf(out, "_operands;\n");
+}
+
 static const char *argument_maker(const hg_operand_info *o) {
     switch ((hg_operand_kind)o->kind) {
     case HG_K_REG: return "hg_arg_reg";
@@ -35,7 +75,7 @@ static const char *argument_maker(const hg_operand_info *o) {
     case HG_K_LABEL: return "hg_arg_label";
     case HG_K_U8:
     case HG_K_POOL: return "hg_arg_number";
-    case HG_K_BOOL: return "hg_arg_number";
+    case HG_K_BOOL: return "hg_flag";
     case HG_K_I8: return "hg_imm_i64";
     case HG_K_LITERAL: return o->rule == HG_R_F64 ? "hg_imm_f64" : "";
     case HG_K_OPNAME:
@@ -46,7 +86,8 @@ static const char *argument_maker(const hg_operand_info *o) {
 
 /* word: the condition or scope that is part of the mnemonic, or NULL. optional: with the optional predicate. */
 static void write_function(FILE *out, const hg_op_info *row, const char *word, bool optional) {
-    bool wide = row->type_count == 2;
+    bool wide = row->type_count == 2, structure = takes_structure(row);
+    if (structure) write_structure(out, row);
     fprintf(out, "/** %s */\nstatic inline hg_builder *hg_build_", row->doc);
     write_lower(out, row->id);
     if (word) fprintf(out, "%s%s", strcmp(row->text, "set") == 0 ? "" : "_", word);
@@ -59,8 +100,14 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
     for (int i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->optional && !optional)) continue;
+        if (structure && hg_operand_is_named(o)) continue;
         const char *type = argument_type(o);
         fprintf(out, ", %s%s%s", type, type[strlen(type) - 1] == '*' ? "" : " ", o->name);
+    }
+    if (structure) {
+        fprintf(out, ", hg_");
+        write_lower(out, row->id);
+        fprintf(out, "_operands operands");
     }
     fprintf(out, ") {\n");
     for (int i = 0; i < row->operand_count; i++) {
@@ -68,6 +115,8 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
         fprintf(out, i ? ", " : "    const hg_arg args[] = {");
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE)
             fprintf(out, "hg_arg_name(\"%s\")", word ? word : "");
+        else if (structure && hg_operand_is_named(o))
+            fprintf(out, "operands.%s", o->name);
         else if (o->optional && !optional)
             fprintf(out, "hg_arg_make(HG_ARG_NO_PRED, 0, 0)");
         else
@@ -84,7 +133,7 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
 static void write_row(FILE *out, const hg_op_info *row) {
     bool optional = false, condition = false, scope = false;
     for (int i = 0; i < row->operand_count; i++) {
-        optional |= row->operands[i].optional != 0;
+        optional |= row->operands[i].optional && !hg_operand_is_named(&row->operands[i]);
         condition |= row->operands[i].kind == HG_K_COND;
         scope |= row->operands[i].kind == HG_K_SCOPE;
     }

@@ -34,7 +34,7 @@ typedef struct hg_arg {
     uint64_t value;
     int64_t disp;
     double real;
-    const void *bytes; /**< a literal's bits, little-endian, or a name; borrowed for the call */
+    const void *bytes; /**< a literal's bits, little-endian, a name, or a tuple's items; borrowed for the call */
 } hg_arg;
 
 enum {
@@ -49,7 +49,8 @@ enum {
     HG_ARG_REAL,
     HG_ARG_BITS,
     HG_ARG_COUNT_REG,
-    HG_ARG_NAME
+    HG_ARG_NAME,
+    HG_ARG_TUPLE
 };
 enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
 enum { HG_NO_DIMS = 255 };
@@ -109,7 +110,11 @@ HG_API hg_builder *hg_builder_endloop(hg_builder *builder);
 
 /* ---- instructions ---- */
 
-/** Appends the instruction with that opcode (language.md 7). types: one a suffix, HG_TYPE_COUNT where there is none. */
+/**
+ * Appends the instruction with that opcode (language.md 7). types: one a suffix, HG_TYPE_COUNT where there is none.
+ * @param args  one an operand of the instruction's row, in its order. Of operands with names a zeroed one is left out: an optional
+ *              operand then has its default, a required one is a mistake
+ */
 HG_API hg_builder *hg_builder_add(hg_builder *builder, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count);
 
 static inline hg_dim hg_dim_of(uint64_t value) {
@@ -138,6 +143,15 @@ static inline hg_arg hg_arg_name(const char *name) {
 /** A number of elements or bytes, given or in a register (u32 or u64). */
 static inline hg_arg hg_count(uint64_t value) { return hg_arg_make(HG_ARG_NUMBER, 0, value); }
 static inline hg_arg hg_count_reg(uint8_t reg) { return hg_arg_make(HG_ARG_COUNT_REG, reg, 0); }
+
+/** A tuple of counts, or of such tuples; the items are borrowed until the instruction is added. */
+static inline hg_arg hg_tuple_of(const hg_arg *items, uint32_t count) {
+    hg_arg a = hg_arg_make(HG_ARG_TUPLE, 0, count);
+    a.bytes = items;
+    return a;
+}
+/** true or false, as a number: 1 or 0. */
+static inline hg_arg hg_flag(int value) { return hg_arg_make(HG_ARG_NUMBER, 0, value != 0); }
 
 /** A literal. Integers must fit the type; reals are rounded once to it. */
 static inline hg_arg hg_imm_u64(uint64_t value) { return hg_arg_make(HG_ARG_NUMBER, 0, value); }

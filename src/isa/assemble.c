@@ -147,9 +147,10 @@ static bool store_program(hg_assembler *a) {
     p->param_count = (uint32_t)a->params.count;
     p->meta_count = (uint32_t)a->meta.count;
     p->literal_bytes = a->literals.length;
+    p->item_count = a->items.count;
     if (a->literals.failed) return hg_asm_no_memory(a);
-    return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(params, a->params) && KEEP(meta, a->meta) &&
-           KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
+    return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(items, a->items) && KEEP(params, a->params) &&
+           KEEP(meta, a->meta) && KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
            keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a);
 }
 
@@ -159,6 +160,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->meta);
     hg_vec_free(&a->insts);
     hg_vec_free(&a->operands);
+    hg_vec_free(&a->items);
     hg_vec_free(&a->lines);
     hg_vec_free(&a->columns);
     hg_vec_free(&a->spans);

@@ -193,8 +193,6 @@ static bool read_mnemonic(hg_assembler *a, mnemonic *m) {
 /* ---- the form ---- */
 
 static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
-    if (raw->name.length ? !(info->access & HG_NAMED) || !hg_token_is(&raw->name, info->name) : (info->access & HG_NAMED) != 0)
-        return false;
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return raw->kind == HG_RAW_REG;
     case HG_K_PRED: return raw->kind == HG_RAW_PRED;
@@ -209,12 +207,13 @@ static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
     case HG_K_OPNAME:
     case HG_K_IDNAME:
     case HG_K_BOOL: return raw->kind == HG_RAW_WORD;
+    case HG_K_TUPLE: return raw->kind == HG_RAW_TUPLE;
+    case HG_K_TUPLES: return raw->kind == HG_RAW_TUPLES || (raw->kind == HG_RAW_TUPLE && raw->value.item_count == 0);
     default: return false;
     }
 }
 
 static const char *kind_text(const hg_operand_info *info) {
-    if (info->access & HG_NAMED) return info->rule == HG_R_F64 ? "eps=NUMBER" : "a named operand";
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: return "a register";
     case HG_K_PRED: return "a predicate";
@@ -229,17 +228,16 @@ static const char *kind_text(const hg_operand_info *info) {
     case HG_K_OPNAME: return "an operation";
     case HG_K_IDNAME: return "the name of an id (lane_idx_x, ...)";
     case HG_K_BOOL: return "true or false";
+    case HG_K_TUPLE: return "a tuple of numbers and registers";
+    case HG_K_TUPLES: return "a tuple of tuples";
     default: return "another operand";
     }
 }
 
 static const char *raw_text(const hg_raw_operand *raw, char buffer[80]) {
+    static const char *const names[] = {"register", "predicate", "label",         "address", "pool",
+                                        "literal",  "word",      "named operand", "tuple",   "tuple of tuples"};
     int shown = raw->token.length > 40 ? 40 : (int)raw->token.length;
-    if (raw->name.length) {
-        snprintf(buffer, 80, "'%.*s='", raw->name.length > 40 ? 40 : (int)raw->name.length, raw->name.text);
-        return buffer;
-    }
-    static const char *const names[] = {"register", "predicate", "label", "address", "pool", "literal", "word", "named operand"};
     snprintf(buffer, 80, "%s '%.*s'%s", names[raw->kind], shown, raw->token.text, raw->token.length > 40 ? "..." : "");
     return buffer;
 }
@@ -250,37 +248,65 @@ typedef struct operands {
     hg_token extra; /* the first one too many */
 } operands;
 
-static uint32_t text_operand_count(const hg_op_info *info) {
+enum { NOT_GIVEN = 255 };
+/* Given operands as those of a row. */
+typedef struct match {
+    uint8_t given[HG_MAX_OPERANDS]; /* one an operand of the row: number of the given one, or NOT_GIVEN */
+    uint32_t matched;               /* given operands before the first that does not suit */
+    bool whole;                     /* every given operand suits, and none is missing */
+} match;
+
+/* Operands of a row that text writes, by position or by name. */
+static uint32_t count_operands(const hg_op_info *info, bool named) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < info->operand_count; i++) count += !hg_operand_in_mnemonic(&info->operands[i]);
+    for (uint32_t i = 0; i < info->operand_count; i++)
+        count += !hg_operand_in_mnemonic(&info->operands[i]) && hg_operand_is_named(&info->operands[i]) == named;
     return count;
 }
 
-/* How many leading operands suit the row. */
-static uint32_t matching(const hg_op_info *info, const operands *given) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < info->operand_count && n < given->count; i++) {
-        if (hg_operand_in_mnemonic(&info->operands[i])) continue;
-        if (!fits(&info->operands[i], &given->raw[n])) break;
-        n++;
+static uint32_t text_operand_count(const hg_op_info *info) { return count_operands(info, false) + count_operands(info, true); }
+
+/* The operand of that name, operand_count: none. */
+static uint32_t find_named(const hg_op_info *info, const hg_token *name) {
+    uint32_t i = 0;
+    while (i < info->operand_count && !(hg_operand_is_named(&info->operands[i]) && hg_token_is(name, info->operands[i].name))) i++;
+    return i;
+}
+
+/* Those by position come first; those by name behind them in any order. */
+static void match_row(const hg_op_info *info, const operands *given, match *m) {
+    uint32_t n = 0, i = 0;
+    memset(m->given, NOT_GIVEN, sizeof m->given);
+    m->whole = true;
+    for (; i < info->operand_count && m->whole; i++) {
+        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_named(&info->operands[i])) continue;
+        m->whole = n < given->count && !given->raw[n].name.length && fits(&info->operands[i], &given->raw[n]);
+        if (m->whole) m->given[i] = (uint8_t)n++;
     }
-    return n;
+    for (; m->whole && n < given->count && given->raw[n].name.length; n++) {
+        i = find_named(info, &given->raw[n].name);
+        if (i == info->operand_count || m->given[i] != NOT_GIVEN || !fits(&info->operands[i], &given->raw[n])) break;
+        m->given[i] = (uint8_t)n;
+    }
+    m->matched = n;
+    m->whole = m->whole && n == given->count && !given->extra.length;
+    for (i = 0; i < info->operand_count && m->whole; i++)
+        m->whole = m->given[i] != NOT_GIVEN || info->operands[i].optional || hg_operand_in_mnemonic(&info->operands[i]);
 }
 
 /* Among the rows of a mnemonic the one that suits: all operands, else the longest beginning. */
-static hg_op choose_form(hg_op op, uint32_t types, const operands *given, uint32_t *matched) {
-    hg_op best = op;
-    *matched = 0;
-    for (; op != HG_OP_NONE; op = hg_op_next_form(op)) {
+static hg_op choose_form(hg_op op, uint32_t types, const operands *given, match *best) {
+    hg_op chosen = op; /* takes so many types */
+    match_row(hg_op_get(op), given, best);
+    while (!best->whole && (op = hg_op_next_form(op)) != HG_OP_NONE) {
+        match m;
         if (!takes_types(op, types)) continue;
-        uint32_t n = matching(hg_op_get(op), given);
-        bool whole = n == given->count && n == text_operand_count(hg_op_get(op));
-        if (!whole && n <= *matched) continue;
-        best = op;
-        *matched = n;
-        if (whole) break;
+        match_row(hg_op_get(op), given, &m);
+        if (!m.whole && m.matched <= best->matched) continue;
+        chosen = op;
+        *best = m;
     }
-    return best;
+    return chosen;
 }
 
 static const hg_operand_info *nth_operand(const hg_op_info *info, uint32_t n) {
@@ -288,16 +314,65 @@ static const hg_operand_info *nth_operand(const hg_op_info *info, uint32_t n) {
         if (!hg_operand_in_mnemonic(&info->operands[i]) && n-- == 0) return &info->operands[i];
 }
 
-static bool wrong_operands(hg_assembler *a, const mnemonic *m, const hg_op_info *info, const operands *given, uint32_t matched) {
-    uint32_t wanted = text_operand_count(info);
+/* A given operand name= that the row does not have, has already, or has with another kind of value. */
+static void wrong_named(hg_assembler *a, const hg_op_info *info, const hg_raw_operand *raw, const match *m) {
+    uint32_t i = find_named(info, &raw->name);
+    int shown = raw->name.length > 40 ? 40 : (int)raw->name.length;
     char got[80];
-    if (matched < given->count && matched < wanted) {
-        const hg_raw_operand *raw = &given->raw[matched];
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected %s, got %s", (unsigned)matched + 1, info->text,
-                     kind_text(nth_operand(info, matched)), raw_text(raw, got));
+    if (i == info->operand_count) {
+        hg_nearest nearest;
+        hg_nearest_init(&nearest, raw->name.text, raw->name.length);
+        for (uint32_t k = 0; k < info->operand_count; k++)
+            if (hg_operand_is_named(&info->operands[k]) && m->given[k] == NOT_GIVEN) hg_nearest_try(&nearest, info->operands[k].name);
+        hg_asm_error(a, "N03", &raw->name, hg_nearest_hint(&nearest), "'%s' has no operand '%.*s='", info->text, shown, raw->name.text);
+    } else if (m->given[i] != NOT_GIVEN) {
+        hg_asm_error(a, "N05", &raw->name, NULL, "operand '%s=' of '%s' is given twice", info->operands[i].name, info->text);
+    } else {
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand '%s' of '%s': expected %s, got %s", info->operands[i].name, info->text,
+                     kind_text(&info->operands[i]), raw_text(raw, got));
+    }
+}
+
+static void missing_named(hg_assembler *a, const mnemonic *name, const hg_op_info *info, const match *m) {
+    char list[200] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < info->operand_count; i++) {
+        const hg_operand_info *o = &info->operands[i];
+        if (!hg_operand_is_named(o) || o->optional || m->given[i] != NOT_GIVEN) continue;
+        bool room = length + strlen(o->name) + 8 < sizeof list;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%s", length ? ", " : "", room ? o->name : "...",
+                                   room ? "=" : "");
+        if (!room) break;
+    }
+    hg_asm_error(a, "N05", &name->token, NULL, "'%s' without %s", info->text, list);
+}
+
+/* Messages of mnemonics with several forms, and of those without names, count: which form was meant is not known. */
+static bool wrong_operands(hg_assembler *a, const mnemonic *name, hg_op op, const operands *given, const match *m) {
+    const hg_op_info *info = hg_op_get(op);
+    uint32_t wanted = text_operand_count(info), by_position = count_operands(info, false);
+    bool by_name = wanted > by_position && m->matched >= by_position && hg_op_next_form(name->op) == HG_OP_NONE;
+    char got[80];
+    const hg_raw_operand *raw = m->matched < given->count ? &given->raw[m->matched] : NULL;
+    if (by_name && raw && raw->name.length) {
+        wrong_named(a, info, raw, m);
+    } else if (by_name && raw) {
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected NAME=VALUE, got %s", (unsigned)m->matched + 1, info->text,
+                     raw_text(raw, got));
+    } else if (by_name && !given->extra.length) {
+        missing_named(a, name, info, m);
+    } else if (raw && m->matched < wanted) {
+        const hg_operand_info *expected = nth_operand(info, m->matched);
+        if (raw->name.length)
+            snprintf(got, sizeof got, "'%.*s='", raw->name.length > 40 ? 40 : (int)raw->name.length, raw->name.text);
+        else
+            raw_text(raw, got);
+        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1, info->text,
+                     hg_operand_is_named(expected) ? expected->name : "", hg_operand_is_named(expected) ? "=" : "", kind_text(expected),
+                     got);
     } else {
         bool fewer = given->count < wanted;
-        const hg_token *at = fewer                                               ? &m->token
+        const hg_token *at = fewer                                               ? &name->token
                              : given->count > wanted && wanted < HG_MAX_OPERANDS ? &given->raw[wanted].token
                                                                                  : &given->extra;
         hg_asm_error(a, "N04", at, NULL, "'%s' takes %u operand%s, got %s%u", info->text, (unsigned)wanted, wanted == 1 ? "" : "s",
@@ -409,21 +484,15 @@ static bool literal_value(hg_assembler *a, hg_inst *inst, const hg_operand_info 
     return hg_asm_literal_bytes(a, at, type, bytes) && add_literal(a, bytes, type, value);
 }
 
-static bool allowed_opname(hg_op op, hg_opname name) {
-    if (op == HG_OP_PARALLEL_MAP) return hg_opname_is_map(name);
-    if (op == HG_OP_PARALLEL_MAP_BINARY) return hg_opname_is_binary(name);
-    return hg_opname_is_reduce(name);
-}
-
-static bool opname_value(hg_assembler *a, const hg_inst *inst, const hg_token *at, uint64_t *value) {
+static bool opname_value(hg_assembler *a, const hg_inst *inst, hg_type_rule names, const hg_token *at, uint64_t *value) {
     hg_opname name;
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
     char got[80];
-    if (!hg_opname_from_text(at->text, at->length, &name) || !allowed_opname((hg_op)inst->op, name)) {
+    if (!hg_opname_from_text(at->text, at->length, &name) || !hg_opname_fits(name, names)) {
         hg_nearest nearest;
         hg_nearest_init(&nearest, at->text, at->length);
         for (int i = 0; i < HG_OPNAME_COUNT; i++)
-            if (allowed_opname((hg_op)inst->op, (hg_opname)i)) hg_nearest_try(&nearest, hg_opname_name((hg_opname)i));
+            if (hg_opname_fits((hg_opname)i, names)) hg_nearest_try(&nearest, hg_opname_name((hg_opname)i));
         hg_asm_error(a, "N03", at, hg_nearest_hint(&nearest), "%s is no operation of '%s'", hg_token_describe(at, got), info->text);
         return false;
     }
@@ -448,6 +517,14 @@ static bool idname_value(hg_assembler *a, const hg_token *at, uint64_t *value) {
     return false;
 }
 
+static bool bool_value(hg_assembler *a, const hg_token *at, uint64_t *value) {
+    char got[80];
+    *value = hg_token_is(at, "true");
+    if (*value || hg_token_is(at, "false")) return true;
+    hg_asm_error(a, "N03", at, NULL, "expected true or false, got %s", hg_token_describe(at, got));
+    return false;
+}
+
 /* An operand that has the right kind, in its final form. */
 static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info, const hg_raw_operand *raw, hg_operand *o) {
     const hg_token *at = &raw->token;
@@ -468,8 +545,9 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     case HG_K_U8: return unsigned_value(a, at, 255, "N07", &o->value);
     case HG_K_I8: return signed_byte(a, at, &o->value);
     case HG_K_LITERAL: return literal_value(a, inst, info, at, &o->value);
-    case HG_K_OPNAME: return opname_value(a, inst, at, &o->value);
+    case HG_K_OPNAME: return opname_value(a, inst, (hg_type_rule)info->rule, at, &o->value);
     case HG_K_IDNAME: return idname_value(a, at, &o->value);
+    case HG_K_BOOL: return bool_value(a, at, &o->value);
     case HG_K_LABEL: {
         hg_fixup *fixup = hg_vec_push(&a->fixups);
         if (!fixup) return hg_asm_no_memory(a);
@@ -478,6 +556,23 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     }
     default: return true;
     }
+}
+
+/* An operand that is left out. */
+static bool default_operand(hg_assembler *a, const hg_inst *inst, const hg_operand_info *info, hg_operand *o) {
+    hg_type type = hg_literal_type(inst, info);
+    hg_default d;
+    hg_default_operand(info, type, &d);
+    *o = d.operand;
+    if (info->kind == HG_K_LITERAL) return add_literal(a, d.literal, type, &o->value);
+    if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return true;
+    o->value = a->items.count;
+    for (uint64_t i = 0; i < o->item_count; i++) {
+        hg_tuple_item *item = hg_vec_push(&a->items);
+        if (!item) return hg_asm_no_memory(a);
+        *item = d.items[i];
+    }
+    return true;
 }
 
 static void implicit_operand(const mnemonic *m, const hg_operand_info *info, hg_operand *o) {
@@ -525,19 +620,16 @@ static bool check_register_run(hg_assembler *a, const hg_inst *inst, const opera
     return false;
 }
 
-static bool emit_operands(hg_assembler *a, const mnemonic *m, const operands *given) {
+static bool emit_operands(hg_assembler *a, const mnemonic *name, const operands *given, const match *m) {
     hg_inst *inst = &a->insts.data[a->insts.count - 1];
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
-    uint32_t n = 0;
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand_info *wanted = &info->operands[i];
-        bool implicit = hg_operand_in_mnemonic(wanted);
-        hg_operand *o = add_operand(a, (hg_operand){0}, implicit ? &m->token : &given->raw[n].token);
+        const hg_raw_operand *raw = m->given[i] == NOT_GIVEN ? NULL : &given->raw[m->given[i]];
+        hg_operand *o = add_operand(a, (hg_operand){0}, raw ? &raw->token : &name->token);
         if (!o) return false;
-        if (implicit)
-            implicit_operand(m, wanted, o);
-        else if (!convert(a, inst, wanted, &given->raw[n++], o))
-            return false;
+        if (raw ? !convert(a, inst, wanted, raw, o) : hg_operand_is_named(wanted) && !default_operand(a, inst, wanted, o)) return false;
+        if (!raw && hg_operand_in_mnemonic(wanted)) implicit_operand(name, wanted, o);
     }
     return !(info->flags & HG_F_RUN) || check_register_run(a, inst, given);
 }
@@ -597,15 +689,13 @@ static bool close_loop(hg_assembler *a, const hg_token *at) {
 
 static bool read_instruction(hg_assembler *a, mnemonic *m) {
     operands given;
-    uint32_t matched;
+    match found;
     if (!read_mnemonic(a, m) || !read_operands(a, m->op, &given)) return false;
     bool counted = m->op == HG_OP_LOOP && given.count == 2 && given.raw[0].kind == HG_RAW_REG && given.raw[1].kind == HG_RAW_LITERAL;
     if (counted) return open_loop(a, &m->token, &given);
-    hg_op op = choose_form(m->op, m->parts - m->suffix, &given, &matched);
-    const hg_op_info *info = hg_op_get(op);
-    if (matched != given.count || matched != text_operand_count(info) || given.extra.length)
-        return wrong_operands(a, m, info, &given, matched);
-    return hg_asm_emit(a, op, m->type, m->type2, &m->token) && emit_operands(a, m, &given);
+    hg_op op = choose_form(m->op, m->parts - m->suffix, &given, &found);
+    if (!found.whole) return wrong_operands(a, m, op, &given, &found);
+    return hg_asm_emit(a, op, m->type, m->type2, &m->token) && emit_operands(a, m, &given, &found);
 }
 
 bool hg_asm_instruction(hg_assembler *a, const hg_token *name) {

@@ -195,6 +195,71 @@ static bool read_address(hg_assembler *a, hg_raw_operand *raw) {
     return true;
 }
 
+/* ---- tuples ---- */
+
+static bool read_count(hg_assembler *a, hg_tuple_item *item) {
+    hg_token token = a->token;
+    if (token.kind == HG_TOKEN_NUMBER) {
+        hg_asm_next(a);
+        return hg_asm_number(a, &token, 0, &item->value);
+    }
+    if (token.kind != HG_TOKEN_NAME || !hg_looks_like_register(token.text, token.length, 'r'))
+        return hg_asm_unexpected(a, "an unsigned number or a register");
+    item->is_reg = 1;
+    return read_register(a, &item->reg);
+}
+
+/* Room for one more item, behind a comma where there is one before. */
+static bool next_item(hg_assembler *a, uint32_t count) {
+    if (count && !hg_asm_expect(a, ',', "',' or ')'")) return false;
+    if (count < HG_MAX_TUPLE_ITEMS) return true;
+    hg_asm_error(a, "S05", &a->token, NULL, "more than %d items in a tuple", HG_MAX_TUPLE_ITEMS);
+    return false;
+}
+
+/* Items are kept when all of them are read: those of the tuples inside come before. */
+static bool keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first) {
+    *first = a->items.count;
+    for (uint32_t i = 0; i < count; i++) {
+        hg_tuple_item *kept = hg_vec_push(&a->items);
+        if (!kept) return hg_asm_no_memory(a);
+        *kept = items[i];
+    }
+    return true;
+}
+
+/* A tuple of counts, in another one. */
+static bool read_inner_tuple(hg_assembler *a, hg_tuple_item *tuple) {
+    hg_tuple_item items[HG_MAX_TUPLE_ITEMS];
+    tuple->is_tuple = 1;
+    if (!hg_asm_expect(a, '(', "'('")) return false;
+    for (; a->token.kind != ')'; tuple->item_count++) {
+        if (!next_item(a, tuple->item_count)) return false;
+        items[tuple->item_count] = (hg_tuple_item){0};
+        if (!read_count(a, &items[tuple->item_count])) return false;
+    }
+    hg_asm_next(a);
+    return keep_items(a, items, tuple->item_count, &tuple->value);
+}
+
+static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
+    hg_tuple_item items[HG_MAX_TUPLE_ITEMS];
+    uint32_t count = 0;
+    hg_asm_next(a);
+    bool nested = a->token.kind == '(';
+    raw->kind = nested ? HG_RAW_TUPLES : HG_RAW_TUPLE;
+    raw->value.kind = nested ? HG_K_TUPLES : HG_K_TUPLE;
+    for (; a->token.kind != ')'; count++) {
+        if (!next_item(a, count)) return false;
+        items[count] = (hg_tuple_item){0};
+        if (!(nested ? read_inner_tuple(a, &items[count]) : read_count(a, &items[count]))) return false;
+    }
+    extend(&raw->token, &a->token);
+    hg_asm_next(a);
+    raw->value.item_count = count;
+    return keep_items(a, items, count, &raw->value.value);
+}
+
 /* ---- operands ---- */
 
 static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
@@ -240,6 +305,7 @@ bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw) {
     case HG_TOKEN_NAME: return read_word(a, raw);
     case '@': return read_target(a, raw);
     case '[': return read_address(a, raw);
+    case '(': return read_tuple(a, raw);
     case '-':
     case HG_TOKEN_NUMBER: raw->kind = HG_RAW_LITERAL; return hg_asm_literal(a, &raw->token);
     default: return hg_asm_unexpected(a, "an operand");

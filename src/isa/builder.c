@@ -33,6 +33,7 @@ struct hg_builder {
     const char *name;
     HG_VEC(hg_inst) insts;
     HG_VEC(hg_operand) operands; /* a label operand's value is the label's id */
+    HG_VEC(hg_tuple_item) items;
     hg_text literals;
     HG_VEC(label) labels;
     HG_VEC(source_place) places; /* by first, rising */
@@ -90,6 +91,7 @@ void hg_builder_destroy(hg_builder *b) {
     hg_arena_free(&b->arena);
     hg_vec_free(&b->insts);
     hg_vec_free(&b->operands);
+    hg_vec_free(&b->items);
     hg_text_free(&b->literals);
     hg_vec_free(&b->labels);
     hg_vec_free(&b->places);
@@ -404,9 +406,69 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
     return a->place <= HG_PLACE_BARE;
 }
 
+/* ---- tuples ---- */
+
+/* Counts one after the other; *first is where they are kept. False: one is no count, or there are too many. */
+static bool put_counts(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
+    if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    *first = b->items.count;
+    for (uint64_t i = 0; i < count && !stuck(b); i++) {
+        if (args[i].kind != HG_ARG_NUMBER && args[i].kind != HG_ARG_COUNT_REG) return false;
+        hg_tuple_item *item = hg_vec_push(&b->items);
+        if (!item) {
+            b->out_of_memory = true;
+            break;
+        }
+        item->is_reg = args[i].kind == HG_ARG_COUNT_REG;
+        item->reg = item->is_reg ? args[i].reg : 0;
+        item->value = item->is_reg ? 0 : args[i].value;
+    }
+    return true;
+}
+
+/* The outer items are kept before those of the tuples inside. */
+static bool put_tuples(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
+    if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    *first = b->items.count;
+    for (uint64_t i = 0; i < count && !stuck(b); i++) {
+        if (args[i].kind != HG_ARG_TUPLE) return false;
+        if (!hg_vec_push(&b->items)) b->out_of_memory = true;
+    }
+    for (uint64_t i = 0; i < count && !stuck(b); i++) {
+        uint64_t inside;
+        if (!put_counts(b, args[i].bytes, args[i].value, &inside)) return false;
+        b->items.data[*first + i] = (hg_tuple_item){.is_tuple = 1, .item_count = (uint32_t)args[i].value, .value = inside};
+    }
+    return true;
+}
+
+/* An operand that is left out. */
+static void put_default(hg_builder *b, const hg_operand_info *info, hg_type type, hg_operand *o) {
+    hg_default d;
+    hg_default_operand(info, type, &d);
+    *o = d.operand;
+    if (info->kind == HG_K_LITERAL) {
+        o->value = b->literals.length;
+        hg_text_add(&b->literals, (const char *)d.literal, (size_t)hg_type_size_bytes(type));
+    } else if (info->kind == HG_K_TUPLE || info->kind == HG_K_TUPLES) {
+        o->value = b->items.count;
+        for (uint64_t i = 0; i < o->item_count && !stuck(b); i++) {
+            hg_tuple_item *item = hg_vec_push(&b->items);
+            if (item)
+                *item = d.items[i];
+            else
+                b->out_of_memory = true;
+        }
+    }
+}
+
+/* A field of named operands that nobody set. */
+static bool is_left_out(const hg_operand_info *info, const hg_arg *a) {
+    return hg_operand_is_named(info) && info->kind != HG_K_REG && a->kind == HG_ARG_REG && a->reg == 0;
+}
+
 /* One argument as the operand that a row expects; false: it is of another kind. */
 static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type, const hg_arg *a, hg_operand *o) {
-    if (info->rule == HG_R_F64) type = HG_TYPE_F64;
     *o = (hg_operand){.kind = info->kind, .value = a->value};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: o->reg = a->reg; return a->kind == HG_ARG_REG;
@@ -429,18 +491,41 @@ static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type
         o->is_reg = a->kind == HG_ARG_COUNT_REG;
         o->reg = o->is_reg ? a->reg : 0;
         return o->is_reg || a->kind == HG_ARG_NUMBER;
+    case HG_K_BOOL: return a->kind == HG_ARG_NUMBER && a->value <= 1;
     case HG_K_U8:
-    case HG_K_BOOL:
     case HG_K_POOL: return a->kind == HG_ARG_NUMBER;
     case HG_K_I8: return a->kind == HG_ARG_SIGNED;
     case HG_K_COND:
     case HG_K_SCOPE:
     case HG_K_OPNAME:
     case HG_K_IDNAME: return a->kind == HG_ARG_NAME && a->bytes && find_word((hg_operand_kind)info->kind, a->bytes, &o->value);
-    case HG_K_TYPE:
-    case HG_K_TUPLE: return false;
+    case HG_K_TUPLE:
+    case HG_K_TUPLES:
+        o->item_count = a->value;
+        if (a->kind != HG_ARG_TUPLE) return false;
+        return info->kind == HG_K_TUPLES ? put_tuples(b, a->bytes, a->value, &o->value) : put_counts(b, a->bytes, a->value, &o->value);
+    case HG_K_TYPE: return false;
     }
     return false;
+}
+
+static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in, uint32_t i, const hg_arg *a) {
+    const hg_operand_info *info = &row->operands[i];
+    hg_type type = info->kind == HG_K_LITERAL ? hg_literal_type(in, info) : HG_TYPE_COUNT;
+    hg_operand o;
+    if (is_left_out(info, a) && !info->optional)
+        mistake(b, "N05", "'%s' without %s=", row->text, info->name);
+    else if (is_left_out(info, a) && info->kind == HG_K_LITERAL && type >= HG_TYPE_COUNT)
+        mistake(b, "V05", "a literal needs its type");
+    else if (is_left_out(info, a))
+        put_default(b, info, type, &o);
+    else if (!put_operand(b, info, type, a, &o))
+        mistake(b, "N03", "operand '%s' of '%s' is of another kind", info->name, row->text);
+    hg_operand *place = stuck(b) ? NULL : hg_vec_push(&b->operands);
+    if (place)
+        *place = o;
+    else
+        b->out_of_memory |= !b->code[0];
 }
 
 hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
@@ -459,24 +544,14 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
         mistake(b, "S05", "more than %d instructions", (int)HG_MAX_INSTRUCTIONS);
         return b;
     }
-    uint32_t first = (uint32_t)b->operands.count;
-    for (uint32_t i = 0; i < count && !stuck(b); i++) {
-        hg_operand o;
-        bool fits = put_operand(b, &row->operands[i], type, &args[i], &o);
-        if (!fits) mistake(b, "N03", "operand '%s' of '%s' is of another kind", row->operands[i].name, row->text);
-        hg_operand *place = stuck(b) ? NULL : hg_vec_push(&b->operands);
-        if (place)
-            *place = o;
-        else
-            b->out_of_memory |= !b->code[0];
-    }
+    hg_inst made = {.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)b->operands.count};
+    uint8_t omitted = row->flags & HG_F_DEFAULT_F32 ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
+    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted;
+    if (row->type_count > 1) made.type2 = (uint8_t)type2;
+    for (uint32_t i = 0; i < count && !stuck(b); i++) add_operand(b, row, &made, i, &args[i]);
     hg_inst *in = stuck(b) ? NULL : hg_vec_push(&b->insts);
     b->out_of_memory |= b->literals.failed || (!in && !stuck(b));
-    if (!in) return b;
-    *in = (hg_inst){.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = first};
-    uint8_t omitted = row->flags & HG_F_DEFAULT_F32 ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
-    if (row->type_count > 0) in->type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted;
-    if (row->type_count > 1) in->type2 = (uint8_t)type2;
+    if (in) *in = made;
     return b;
 }
 
@@ -592,6 +667,8 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     p->insts = copy(p, b->insts.data, b->insts.count * sizeof *p->insts);
     p->operands = copy(p, b->operands.data, b->operands.count * sizeof *p->operands);
     p->literals = copy(p, b->literals.data, b->literals.length);
+    p->items = copy(p, b->items.data, b->items.count * sizeof *p->items);
+    p->item_count = b->items.count;
     p->inst_count = (uint32_t)b->insts.count;
     p->operand_count = (uint32_t)b->operands.count;
     p->literal_bytes = b->literals.length;

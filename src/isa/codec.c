@@ -45,6 +45,24 @@ static void put_address(hg_text *out, const hg_operand *o) {
     put(out, (uint64_t)o->disp, 8);
 }
 
+static void put_count(hg_text *out, bool is_reg, uint8_t reg, uint64_t value) {
+    put(out, is_reg, 1);
+    put(out, is_reg ? reg : value, is_reg ? 1 : 8);
+}
+
+static void put_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items, uint64_t count) {
+    put(out, count, 4);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!items[i].is_tuple) {
+            put_count(out, items[i].is_reg, items[i].reg, items[i].value);
+            continue;
+        }
+        const hg_tuple_item *inside = hg_tuple_inside(p, &items[i]);
+        put(out, items[i].item_count, 4);
+        for (uint32_t k = 0; k < items[i].item_count; k++) put_count(out, inside[k].is_reg, inside[k].reg, inside[k].value);
+    }
+}
+
 static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG:
@@ -53,13 +71,7 @@ static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, co
     case HG_K_ADDRESS:
     case HG_K_ARRAY: put_address(out, o); break;
     case HG_K_LITERAL: hg_text_add(out, (const char *)hg_literal(p, o), (size_t)hg_type_size_bytes(hg_literal_type(in, info))); break;
-    case HG_K_COUNT:
-        put(out, o->is_reg, 1);
-        if (o->is_reg)
-            put(out, o->reg, 1);
-        else
-            put(out, o->value, 8);
-        break;
+    case HG_K_COUNT: put_count(out, o->is_reg, o->reg, o->value); break;
     case HG_K_POOL: put(out, o->value, 8); break;
     case HG_K_U8:
     case HG_K_I8:
@@ -68,8 +80,22 @@ static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, co
     case HG_K_OPNAME:
     case HG_K_IDNAME:
     case HG_K_BOOL: put(out, o->value, 1); break;
-    case HG_K_TYPE:
-    case HG_K_TUPLE: break; /* no row has them among its operands */
+    case HG_K_TUPLE:
+    case HG_K_TUPLES: put_tuple(out, p, hg_tuple(p, o), o->item_count); break;
+    case HG_K_TYPE: break; /* no row has it among its operands */
+    }
+}
+
+/* Those that may be left out: which are there, then these. */
+static void put_optional(hg_text *out, const hg_program *p, const hg_inst *in, const hg_op_info *row, const hg_operand *o) {
+    uint32_t bits = 0, count = 0;
+    for (uint32_t k = 0; k < row->operand_count; k++)
+        if (hg_operand_has_default(&row->operands[k])) bits |= (uint32_t)!hg_operand_is_default(p, in, &row->operands[k], &o[k]) << count++;
+    if (count) put(out, bits, 4);
+    for (uint32_t k = 0; k < row->operand_count && bits; k++) {
+        if (!hg_operand_has_default(&row->operands[k])) continue;
+        if (bits & 1) put_operand(out, p, in, &row->operands[k], &o[k]);
+        bits >>= 1;
     }
 }
 
@@ -83,7 +109,12 @@ static void put_code(hg_text *out, const hg_program *p) {
         put(out, row->opcode, 2);
         if (row->type_count > 0) put(out, in->type, 1);
         if (row->type_count > 1) put(out, in->type2, 1);
-        for (uint32_t k = 0; k < row->operand_count; k++) put_operand(out, p, in, &row->operands[k], &o[k]);
+        bool optional = false;
+        for (uint32_t k = 0; k < row->operand_count; k++) {
+            optional |= hg_operand_has_default(&row->operands[k]);
+            if (!hg_operand_has_default(&row->operands[k])) put_operand(out, p, in, &row->operands[k], &o[k]);
+        }
+        if (optional) put_optional(out, p, in, row, o);
     }
 }
 

@@ -109,8 +109,45 @@ static void get_address(reader *r, hg_operand *o) {
     o->disp = (int64_t)get(r, 8);
 }
 
-/* literals: bytes already in the program's literals; advanced. */
-static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, uint64_t *literals) {
+/* What the instructions so far take of the program's arrays. */
+typedef struct taken {
+    uint64_t operands, literals, items;
+} taken;
+
+static uint32_t get_length(reader *r) {
+    uint32_t length = get_32(r);
+    if (length > HG_MAX_TUPLE_ITEMS) refuse(r, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
+    return ok(r) ? length : 0;
+}
+
+static void get_item(reader *r, hg_tuple_item *item) {
+    *item = (hg_tuple_item){.is_reg = get_bit(r, "the tag of a count")};
+    if (item->is_reg)
+        item->reg = get_8(r);
+    else
+        item->value = get(r, 8);
+}
+
+/* Reserves the outer items before those of the tuples inside, which follow one another. */
+static void get_tuple(reader *r, hg_program *p, bool nested, hg_operand *o, taken *at) {
+    hg_tuple_item unused;
+    o->item_count = get_length(r);
+    o->value = at->items;
+    at->items += o->item_count;
+    for (uint64_t i = 0; i < o->item_count && ok(r); i++) {
+        hg_tuple_item *item = p->items ? &p->items[o->value + i] : &unused;
+        if (!nested) {
+            get_item(r, item);
+            continue;
+        }
+        *item = (hg_tuple_item){.is_tuple = 1, .item_count = get_length(r), .value = at->items};
+        uint32_t inside = item->item_count;
+        for (uint32_t k = 0; k < inside && ok(r); k++) get_item(r, p->items ? &p->items[at->items + k] : &unused);
+        at->items += inside;
+    }
+}
+
+static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
     *o = (hg_operand){.kind = info->kind};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG:
@@ -124,9 +161,9 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
     case HG_K_LITERAL: {
         uint64_t size = hg_type_size_bytes(hg_literal_type(in, info));
         const uint8_t *bytes = take(r, size);
-        o->value = *literals;
-        if (bytes && p->literals) memcpy(p->literals + *literals, bytes, (size_t)size);
-        *literals += size;
+        o->value = at->literals;
+        if (bytes && p->literals) memcpy(p->literals + at->literals, bytes, (size_t)size);
+        at->literals += size;
         break;
     }
     case HG_K_COUNT:
@@ -142,11 +179,60 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
     case HG_K_COND:
     case HG_K_SCOPE:
     case HG_K_OPNAME:
-    case HG_K_IDNAME:
-    case HG_K_BOOL: o->value = get_8(r); break;
-    case HG_K_TYPE:
-    case HG_K_TUPLE: refuse(r, "B08", "bad operand"); break; /* no row has them among its operands */
+    case HG_K_IDNAME: o->value = get_8(r); break;
+    case HG_K_BOOL: o->value = get_bit(r, "a true or false"); break;
+    case HG_K_TUPLE:
+    case HG_K_TUPLES: get_tuple(r, p, info->kind == HG_K_TUPLES, o, at); break;
+    case HG_K_TYPE: refuse(r, "B08", "bad operand"); break; /* no row has it among its operands */
     }
+}
+
+/* An operand that is not in the file. */
+static void get_default(hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
+    hg_type type = hg_literal_type(in, info);
+    uint64_t size = info->kind == HG_K_LITERAL ? hg_type_size_bytes(type) : 0;
+    hg_default d;
+    hg_default_operand(info, type, &d);
+    *o = d.operand;
+    if (info->kind == HG_K_LITERAL) o->value = at->literals;
+    if (p->literals && size) memcpy(p->literals + at->literals, d.literal, (size_t)size);
+    at->literals += size;
+    if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return;
+    o->value = at->items;
+    if (p->items && o->item_count) memcpy(p->items + at->items, d.items, (size_t)o->item_count * sizeof *p->items);
+    at->items += o->item_count;
+}
+
+/* Operands that may be left out: which are there, then these. One that is there and could be left out is not canonical. */
+static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row, hg_operand *o, taken *at) {
+    uint32_t bits = get_32(r);
+    for (uint32_t k = 0; k < row->operand_count && ok(r); k++) {
+        const hg_operand_info *info = &row->operands[k];
+        hg_operand unused, *to = o ? &o[k] : &unused;
+        if (!hg_operand_has_default(info)) continue;
+        if (bits & 1) {
+            get_operand(r, p, in, info, to, at);
+            if (o && ok(r) && hg_operand_is_default(p, in, info, to))
+                refuse(r, "B06", "not canonical: operand '%s' of '%s' could be left out", info->name, row->text);
+        } else {
+            get_default(p, in, info, to, at);
+        }
+        bits >>= 1;
+    }
+    if (ok(r) && bits) refuse(r, "B06", "not canonical: bits of optional operands that '%s' does not have", row->text);
+}
+
+/* o: NULL while instructions are only counted. */
+static void get_operands(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row, hg_operand *o, taken *at) {
+    hg_operand unused;
+    bool optional = false;
+    for (uint32_t k = 0; k < row->operand_count && ok(r); k++) {
+        if (hg_operand_has_default(&row->operands[k]))
+            optional = true;
+        else
+            get_operand(r, p, in, &row->operands[k], o ? &o[k] : &unused, at);
+    }
+    if (optional && ok(r)) get_optional(r, p, in, row, o, at);
 }
 
 enum { OPCODES = 0x400 };
@@ -168,12 +254,11 @@ static uint8_t get_type(reader *r) {
 
 /* All instructions; when the program has no arrays yet they are only counted. */
 static void get_instructions(reader *r, hg_program *p, const opcode_map *map, uint32_t count) {
-    hg_operand unused;
-    uint64_t operands = 0, literals = 0;
+    taken at = {0};
     for (uint32_t i = 0; i < count && ok(r); i++) {
         r->instruction = i;
         uint16_t opcode = (uint16_t)get(r, 2);
-        hg_inst in = {.type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)operands};
+        hg_inst in = {.type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)at.operands};
         in.op = opcode < OPCODES ? map->op[opcode] : (uint16_t)HG_OP_NONE;
         if (in.op == HG_OP_NONE) {
             refuse(r, "B07", "unknown opcode 0x%03x", (unsigned)opcode);
@@ -182,13 +267,13 @@ static void get_instructions(reader *r, hg_program *p, const opcode_map *map, ui
         const hg_op_info *row = hg_op_get((hg_op)in.op);
         if (row->type_count > 0) in.type = get_type(r);
         if (row->type_count > 1) in.type2 = get_type(r);
-        for (uint32_t k = 0; k < row->operand_count && ok(r); k++)
-            get_operand(r, p, &in, &row->operands[k], p->operands ? &p->operands[operands + k] : &unused, &literals);
-        operands += row->operand_count;
+        get_operands(r, p, &in, row, p->operands ? &p->operands[at.operands] : NULL, &at);
+        at.operands += row->operand_count;
         if (p->insts) p->insts[i] = in;
     }
-    p->operand_count = (uint32_t)operands;
-    p->literal_bytes = literals;
+    p->operand_count = (uint32_t)at.operands;
+    p->literal_bytes = at.literals;
+    p->item_count = at.items;
     r->instruction = HG_NONE;
 }
 
@@ -210,7 +295,8 @@ static void get_code(reader *r, hg_program *p) {
     p->insts = hg_arena_alloc(&p->arena, (size_t)count * sizeof *p->insts + 1);
     p->operands = hg_arena_alloc(&p->arena, (size_t)p->operand_count * sizeof *p->operands + 1);
     p->literals = hg_arena_alloc(&p->arena, (size_t)p->literal_bytes + 1);
-    if (!check_memory(r, p->insts) || !check_memory(r, p->operands) || !check_memory(r, p->literals)) return;
+    p->items = hg_arena_alloc(&p->arena, (size_t)p->item_count * sizeof *p->items + 1);
+    if (!check_memory(r, p->items) || !check_memory(r, p->insts) || !check_memory(r, p->operands) || !check_memory(r, p->literals)) return;
     p->inst_count = count;
     get_instructions(r, p, &map, count);
 }

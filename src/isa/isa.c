@@ -3,40 +3,66 @@
 #include <string.h>
 
 /* clang-format off */
-#define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d"}
-#define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n}
-#define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n}
-#define O_ARRAY(n, a) {HG_K_ARRAY, a, HG_R_NONE, 0, n}
-#define O_OP {HG_K_OPNAME, 0, HG_R_NONE, 0, "op"}
-#define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle"}
-#define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool"}
+#define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d", NULL}
+#define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n, NULL}
+#define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n, NULL}
+#define O_ARRAY(n, a) {HG_K_ARRAY, a, HG_R_NONE, 0, n, NULL}
+#define O_OP(names) {HG_K_OPNAME, 0, names, 0, "op", NULL}
+#define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle", NULL}
+#define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool", NULL}
 
-#define O_U8(n) {HG_K_REG, HG_READ, HG_R_U8, 0, n}
-#define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n}
-#define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d"}
-#define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p"}
+#define O_U8(n) {HG_K_REG, HG_READ, HG_R_U8, 0, n, NULL}
+#define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n, NULL}
+#define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d", NULL}
+#define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}
 
-#define SIG_NONE {{0}} /* an initialiser needs one element; operand_count below says 0 */
+/* A row may write its operands itself: OPERANDS(ARRAY(...), ...). Those of these macros are named, as in c=r3. */
+#define OPERANDS(...) {__VA_ARGS__}
+#define INPUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_NONE, 0, name, NULL}
+#define OUTPUT(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_NONE, 0, name, NULL}
+#define INOUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_NONE, 0, name, NULL}
+#define SIZE(name) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
+#define FACTOR(name) {HG_K_LITERAL, HG_NAMED, HG_R_T, 0, name, NULL}
+#define FACTOR_F32(name) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 0, name, NULL}
+#define FACTOR_F64(name) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, name, NULL}
+#define FLAG(name) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 0, name, NULL}
+#define OPERATION(name, names) {HG_K_OPNAME, HG_NAMED, names, 0, name, NULL} /* names: HG_R_MAP, HG_R_BINARY, HG_R_REDUCE */
+#define TUPLE(name) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
+#define TUPLES(name) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
+/* And those that may be left out, with what they are then, as text: SIZE_OR("groups", "1"). An array is no array then. */
+#define INPUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_NONE, 1, name, NULL}
+#define OUTPUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_NONE, 1, name, NULL}
+#define INOUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_NONE, 1, name, NULL}
+#define SIZE_OR(name, text) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
+#define FACTOR_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_T, 1, name, text}
+#define FACTOR_F32_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 1, name, text}
+#define FACTOR_F64_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 1, name, text}
+#define FLAG_OR(name, text) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 1, name, text}
+#define OPERATION_OR(name, names, text) {HG_K_OPNAME, HG_NAMED, names, 1, name, text}
+#define TUPLE_OR(name, text) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
+#define TUPLES_OR(name, text) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
+
+#define SIG_NONE {{0}} /* an array needs one element; operand_count below says 0 */
 #define SIG_D_S {O_D, O_R("s")}
-#define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value"}}
-#define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s"}}
+#define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value", NULL}}
+#define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL}}
 #define SIG_D_A_B {O_D, O_R("a"), O_R("b")}
 #define SIG_D_A_B_C {O_D, O_R("a"), O_R("b"), O_R("c")}
 #define SIG_D_A_B_T {O_D, O_R("a"), O_R("b"), O_R("t")}
 #define SIG_CLAMP {O_D, O_R("s"), O_R("min"), O_R("max")}
-#define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount"}}
-#define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition"}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p"}, O_R("a"), O_R("b")}
-#define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p"}, O_R("a"), O_R("b")}
-#define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address"}}
-#define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "address"}, O_R("s")}
-#define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d"}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id"}}
-#define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, 1, "p"}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
-#define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
-#define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter"}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target"}}
-#define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id"}}
-#define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope"}}
-#define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count"}}
-#define SIG_REDUCE_MEM {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address"}, O_RN("count")}
+#define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL}}
+#define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition", NULL}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
+#define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
+#define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address", NULL}}
+#define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("s")}
+#define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d", NULL}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id", NULL}}
+#define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, 1, "p", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id", NULL}}
+#define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope", NULL}}
+#define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count", NULL}}
+#define SIG_REDUCE_MEM {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address", NULL}, O_RN("count")}
 #define SIG_POOL_ALLOC {O_HANDLE(HG_WRITE), O_RN("size")}
 #define SIG_POOL_ALLOC_CONST {O_POOL, O_RN("size")}
 #define SIG_POOL_FREE {O_HANDLE(HG_READ)}
@@ -45,27 +71,27 @@
 #define SIG_POOL_LOAD_CONST {O_D, O_POOL, O_RN("offset")}
 #define SIG_POOL_STORE {O_HANDLE(HG_READ), O_RN("offset"), O_R("s")}
 #define SIG_POOL_STORE_CONST {O_POOL, O_RN("offset"), O_R("s")}
-#define SIG_MAP {O_ARRAY("out", HG_WRITE), O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
-#define SIG_MAP_BINARY {O_ARRAY("out", HG_WRITE), O_ARRAY("a", HG_READ), O_ARRAY("b", HG_READ), O_OP, O_RN("count")}
-#define SIG_PREDUCE {O_D, O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
-#define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "out"}, O_ARRAY("in", HG_READ), O_OP, O_RN("count")}
-#define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("s")}
-#define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address"}, O_R("expected"), O_R("desired")}
-#define SIG_CLS_GET {O_TO(HG_R_U8), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s"}}
+#define SIG_MAP {O_ARRAY("out", HG_WRITE), O_ARRAY("in", HG_READ), O_OP(HG_R_MAP), O_RN("count")}
+#define SIG_MAP_BINARY {O_ARRAY("out", HG_WRITE), O_ARRAY("a", HG_READ), O_ARRAY("b", HG_READ), O_OP(HG_R_BINARY), O_RN("count")}
+#define SIG_PREDUCE {O_D, O_ARRAY("in", HG_READ), O_OP(HG_R_REDUCE), O_RN("count")}
+#define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "out", NULL}, O_ARRAY("in", HG_READ), O_OP(HG_R_REDUCE), O_RN("count")}
+#define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("s")}
+#define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("expected"), O_R("desired")}
+#define SIG_CLS_GET {O_TO(HG_R_U8), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL}}
 #define SIG_CLS_GET_LANE {O_TO(HG_R_U8)}
 #define SIG_MIRROR {O_TO(HG_R_U8), O_U8("s")}
 #define SIG_UNITY {O_P, O_U8("s")}
-#define SIG_UNITY_EPS {O_P, {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, "eps"}}
-#define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset"}}
-#define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset"}}
+#define SIG_UNITY_EPS {O_P, {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, "eps", NULL}}
+#define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
+#define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
 #define SIG_NBR_COUNT {O_TO(HG_R_U32), O_U8("s")}
 #define SIG_NBR_GET {O_TO(HG_R_U8), O_U8("s"), O_INDEX("index")}
-#define SIG_RES_ACCUM {O_TO(HG_R_F64), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s"}, O_INDEX("cls")}
+#define SIG_RES_ACCUM {O_TO(HG_R_F64), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL}, O_INDEX("cls")}
 #define SIG_PHASE_READ {O_TO(HG_R_U32), O_INDEX("cls")}
-#define SIG_PHASE_WRITE {{HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s"}, O_INDEX("cls")}
+#define SIG_PHASE_WRITE {{HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL}, O_INDEX("cls")}
 #define SIG_PHASE_GET {O_TO(HG_R_U32)}
 #define SIG_PHASE_ADV {O_INDEX("delta")}
-#define SIG_BOUND_MAP {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s"}}
+#define SIG_BOUND_MAP {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL}}
 #define SIG_BOUND_MAP_PARTS {O_TO(HG_R_U64), O_INDEX("cls"), O_INDEX("page"), O_INDEX("byte")}
 #define SIG_CHARACTER {O_D, O_INDEX("character"), O_INDEX("cls")}
 #define SIG_ORBIT_CLASSIFY {O_TO(HG_R_U8), O_INDEX("coordinate"), O_INDEX("torus")}
@@ -112,10 +138,14 @@ enum {
                        .id = #ident,                                                                                        \
                        .text = (mnemonic),                                                                                  \
                        .doc = (about),                                                                                      \
-                       .operands = sig},
+                       .operands = (const hg_operand_info[])sig},
 static const hg_op_info TABLE[HG_OP_COUNT] = {
 #include "isa.def"
 };
+#undef HG_OP
+#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about) \
+    _Static_assert(OPERAND_COUNT(sig) <= HG_MAX_OPERANDS, #ident " has too many operands");
+#include "isa.def"
 #undef HG_OP
 
 enum { CONDITION_ANY = 0, CONDITION_UNSIGNED = 1 };
@@ -239,6 +269,9 @@ bool hg_opname_from_text(const char *text, size_t length, hg_opname *o) {
 bool hg_opname_is_map(hg_opname o) { return (OPNAMES[o].group & GROUP_MAP) != 0; }
 bool hg_opname_is_binary(hg_opname o) { return (OPNAMES[o].group & GROUP_BINARY) != 0; }
 bool hg_opname_is_reduce(hg_opname o) { return (OPNAMES[o].group & GROUP_REDUCE) != 0; }
+bool hg_opname_fits(hg_opname o, hg_type_rule rule) {
+    return rule == HG_R_MAP ? hg_opname_is_map(o) : rule == HG_R_BINARY ? hg_opname_is_binary(o) : hg_opname_is_reduce(o);
+}
 hg_op hg_opname_op(hg_opname o) { return (hg_op)OPNAMES[o].op; }
 
 bool hg_opname_allows_type(hg_opname o, hg_type type) {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HG_MAX_OPERANDS = 20 }; /* most operands of any row, tensor instructions to come included (conv2d has 12) */
+enum { HG_MAX_OPERANDS = 32 }; /* most operands of any row; the bits of optional ones are a u32 of the binary */
 
 /* One value a row, dense from 0 (hg_op); the opcode of the binary is hg_op_info.opcode. */
 typedef enum hg_op {
@@ -74,10 +74,11 @@ typedef enum hg_operand_kind {
     HG_K_OPNAME,
     HG_K_IDNAME,
     HG_K_BOOL,
-    HG_K_TUPLE
+    HG_K_TUPLE, /* (1, r4): counts */
+    HG_K_TUPLES /* ((1, 2), (r4)): tuples of counts */
 } hg_operand_kind;
 
-/* Which type a register operand has. */
+/* Which type a register or a literal has; of an operation's name, which names may stand there. */
 typedef enum hg_type_rule {
     HG_R_NONE, /* no register, or checked by its kind */
     HG_R_T,    /* the instruction's type (for cvt: destination type) */
@@ -87,10 +88,14 @@ typedef enum hg_type_rule {
     HG_R_U32_U64, /* u32 or u64 */
     HG_R_ID,      /* as the idname's type */
     HG_R_U8,      /* a class */
+    HG_R_F32,
     HG_R_F64,
     HG_R_INDEX,   /* u8, u16, u32 or u64 */
     HG_R_INTEGER, /* any integer type */
-    HG_R_ANY      /* any type */
+    HG_R_ANY,     /* any type */
+    HG_R_MAP,     /* names of opname.def's groups: those of a map, */
+    HG_R_BINARY,  /* of a binary map, */
+    HG_R_REDUCE   /* of a reduction */
 } hg_type_rule;
 
 enum { HG_READ = 1, HG_WRITE = 2, HG_NAMED = 4 /* written name=value */ };
@@ -99,8 +104,11 @@ typedef struct hg_operand_info {
     uint8_t kind;     /* hg_operand_kind */
     uint8_t access;   /* HG_READ, HG_WRITE, both (loop counter), 0 */
     uint8_t rule;     /* hg_type_rule */
-    uint8_t optional; /* may be left out (bra's predicate; named operands with a default) */
+    uint8_t optional; /* may be left out: bra's predicate, and named operands */
     const char *name; /* as the reference prints it; the key of named operands */
+    /* What an optional named operand stands for where it is left out, as text writes it; NULL: no array. Instructions in memory always
+     * have all operands, so that only text, binary and builder know what was left out. */
+    const char *otherwise;
 } hg_operand_info;
 
 typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC, HG_T_CHARACTER /* i128 f64 */ } hg_type_set;
@@ -134,7 +142,7 @@ typedef struct hg_op_info {
     const char *id;        /* "ADD" */
     const char *text;      /* "add" */
     const char *doc;
-    hg_operand_info operands[HG_MAX_OPERANDS];
+    const hg_operand_info *operands;
 } hg_op_info;
 
 /* The row of an instruction. op < HG_OP_COUNT. */
@@ -147,6 +155,15 @@ bool hg_op_allows_type(hg_op op, hg_type type);
 /* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
  * its operation. */
 hg_op hg_op_folds_with(hg_op op);
+
+/* Operands that text shows as part of the mnemonic: condition, scope, the predicate of bra. */
+static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
+    return o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional);
+}
+/* Written name=value. */
+static inline bool hg_operand_is_named(const hg_operand_info *o) { return (o->access & HG_NAMED) != 0; }
+/* Named, and may be left out. */
+static inline bool hg_operand_has_default(const hg_operand_info *o) { return o->optional && hg_operand_is_named(o); }
 
 const char *hg_condition_name(hg_condition c);
 bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers: integers only */
@@ -165,7 +182,8 @@ bool hg_idname_from_text(const char *text, size_t length, hg_idname *i);
 bool hg_opname_is_map(hg_opname o);
 bool hg_opname_is_binary(hg_opname o);
 bool hg_opname_is_reduce(hg_opname o);
-hg_op hg_opname_op(hg_opname o); /* HG_OP_NONE for relu, erf, atan2 */
+bool hg_opname_fits(hg_opname o, hg_type_rule rule); /* HG_R_MAP, HG_R_BINARY, HG_R_REDUCE */
+hg_op hg_opname_op(hg_opname o);                     /* HG_OP_NONE for relu, erf, atan2 */
 /* The types of the instruction that a name stands for; erf and atan2 have floats, relu all. */
 bool hg_opname_allows_type(hg_opname o, hg_type type);
 

@@ -63,6 +63,23 @@ static void print_address(hg_text *out, const hg_operand *o) {
     add(out, "]");
 }
 
+static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items, uint64_t count) {
+    add(out, "(");
+    for (uint64_t i = 0; i < count; i++) {
+        const hg_tuple_item *inside = items[i].is_tuple ? hg_tuple_inside(p, &items[i]) : &items[i];
+        uint32_t inside_count = items[i].is_tuple ? items[i].item_count : 1;
+        if (i) add(out, ", ");
+        if (items[i].is_tuple) add(out, "(");
+        for (uint32_t k = 0; k < inside_count; k++)
+            if (inside[k].is_reg)
+                hg_text_addf(out, k ? ", r%u" : "r%u", (unsigned)inside[k].reg);
+            else
+                hg_text_addf(out, k ? ", %llu" : "%llu", (unsigned long long)inside[k].value);
+        if (items[i].is_tuple) add(out, ")");
+    }
+    add(out, ")");
+}
+
 static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst, const hg_operand_info *info, const hg_operand *o) {
     unsigned long long value = o->value;
     if (info->access & HG_NAMED) hg_text_addf(out, "%s=", info->name);
@@ -88,10 +105,11 @@ static void print_operand(hg_text *out, const hg_program *p, const hg_inst *inst
     case HG_K_OPNAME: add(out, hg_opname_name((hg_opname)o->value)); break;
     case HG_K_IDNAME: add(out, hg_idname_name((hg_idname)o->value)); break;
     case HG_K_BOOL: add(out, o->value ? "true" : "false"); break;
+    case HG_K_TUPLE:
+    case HG_K_TUPLES: print_tuple(out, p, hg_tuple(p, o), o->item_count); break;
     case HG_K_TYPE:
     case HG_K_COND:
-    case HG_K_SCOPE:
-    case HG_K_TUPLE: break; /* in the mnemonic; tuples come with the instructions that take them */
+    case HG_K_SCOPE: break; /* in the mnemonic */
     }
 }
 
@@ -116,7 +134,7 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
     print_mnemonic(out, inst, operands);
     const char *between = " ";
     for (uint32_t i = 0; i < info->operand_count; i++) {
-        if (hg_operand_in_mnemonic(&info->operands[i])) continue;
+        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_default(program, inst, &info->operands[i], &operands[i])) continue;
         add(out, between);
         print_operand(out, program, inst, &info->operands[i], &operands[i]);
         between = ", ";

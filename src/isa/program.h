@@ -19,8 +19,9 @@ typedef enum hg_place_kind {
     HG_PLACE_POOL_REG, /* pool handle in reg */
     HG_PLACE_BARE      /* arrays only: buffer handle in reg, offset 0 */
 } hg_place_kind;
+enum { HG_PLACE_NONE = HG_PLACE_BARE + 1 }; /* of no address: an optional array that is left out */
 
-/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS or place HG_PLACE_BARE, kind HG_K_ARRAY). */
+/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS, or kind HG_K_ARRAY with place HG_PLACE_BARE or HG_PLACE_NONE). */
 typedef struct hg_operand {
     uint8_t kind;      /* hg_operand_kind */
     uint8_t reg;       /* register, predicate (255: none), register of a place, or register of a count */
@@ -30,9 +31,20 @@ typedef struct hg_operand {
     uint8_t is_reg;    /* HG_K_COUNT: reg instead of value */
     uint8_t phi[2];    /* page, byte; the class is in value */
     uint64_t value;    /* number, handle, class, label's instruction index, condition, scope, opname, idname, bool, i8 sign-extended;
-                          literal: offset of its little-endian bytes in program->literals */
-    int64_t disp;      /* address */
+                          literal: offset of its little-endian bytes in program->literals; tuple: its first item in program->items */
+    union {
+        int64_t disp;        /* address */
+        uint64_t item_count; /* tuple */
+    };
 } hg_operand;
+
+/* One item of a tuple: a number, a register, or (in a tuple of tuples) a tuple. */
+typedef struct hg_tuple_item {
+    uint8_t is_reg, reg;
+    uint8_t is_tuple;
+    uint32_t item_count; /* is_tuple */
+    uint64_t value;      /* number; is_tuple: its first item in program->items */
+} hg_tuple_item;
 
 enum { HG_TYPE_OMITTED = 0xFF };
 
@@ -88,6 +100,8 @@ struct hg_program {
     hg_operand *operands;
     uint64_t literal_bytes;
     uint8_t *literals;
+    uint64_t item_count;
+    hg_tuple_item *items; /* of tuples: those of one tuple one after the other */
     uint32_t param_count;
     hg_param *params;
     uint64_t shared;
@@ -108,10 +122,27 @@ struct hg_program {
 static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
 /* Type of a literal operand: the instruction's, or that of its place. */
 static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *info) {
-    return info->rule == HG_R_F64 ? HG_TYPE_F64 : (hg_type)in->type;
+    return info->rule == HG_R_F64 ? HG_TYPE_F64 : info->rule == HG_R_F32 ? HG_TYPE_F32 : (hg_type)in->type;
 }
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
+/* The o->item_count items of a tuple, and those of a tuple in a tuple. */
+static inline const hg_tuple_item *hg_tuple(const hg_program *p, const hg_operand *o) { return &p->items[o->value]; }
+static inline const hg_tuple_item *hg_tuple_inside(const hg_program *p, const hg_tuple_item *item) { return &p->items[item->value]; }
+/* An optional array that is left out. */
+static inline bool hg_operand_is_no_array(const hg_operand *o) { return o->kind == HG_K_ARRAY && o->place == HG_PLACE_NONE; }
+
+/* What an optional operand is where it is left out (operand.c). A literal's bytes go to `literal`, a tuple's items to `items`; its
+ * value is to be set to where they are kept. type: of literals (hg_literal_type). */
+enum { HG_MAX_LITERAL_BYTES = 512 };
+typedef struct hg_default {
+    hg_operand operand;
+    uint8_t literal[HG_MAX_LITERAL_BYTES];
+    hg_tuple_item items[HG_MAX_TUPLE_ITEMS];
+} hg_default;
+void hg_default_operand(const hg_operand_info *info, hg_type type, hg_default *out);
+/* Text and binary leave such an operand out. */
+bool hg_operand_is_default(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o);
 
 /* Names of language.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
  * `_` only; `.L` and digits, which text may use and no program stores. */

@@ -113,6 +113,7 @@ typedef struct hg_assembler {
     HG_VEC(uint32_t) lines;
     HG_VEC(uint32_t) columns;
     HG_VEC(hg_span) spans;
+    HG_VEC(hg_tuple_item) items;
     hg_text literals;
     HG_VEC(hg_label) labels;
     uint32_t *label_slots; /* label number + 1 */
@@ -166,13 +167,15 @@ typedef enum hg_raw_kind {
     HG_RAW_POOL,
     HG_RAW_LITERAL,
     HG_RAW_WORD,
-    HG_RAW_NAMED
+    HG_RAW_NAMED,
+    HG_RAW_TUPLE,
+    HG_RAW_TUPLES /* a tuple of tuples; an empty tuple is a HG_RAW_TUPLE */
 } hg_raw_kind;
 typedef struct hg_raw_operand {
     uint8_t kind;
     hg_token token;   /* the whole operand; of a named one the value */
     hg_token name;    /* name=value; length 0: by position */
-    hg_operand value; /* register, predicate, address, pool */
+    hg_operand value; /* register, predicate, address, pool, tuple */
     uint32_t label;
 } hg_raw_operand;
 bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw);
@@ -190,10 +193,6 @@ bool hg_asm_instruction(hg_assembler *a, const hg_token *mnemonic);
 /* One instruction without operands, kept in step with its place. */
 bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const hg_token *at);
 
-/* Operands that text shows as part of the mnemonic: condition, scope, the predicate of bra. */
-static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
-    return o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional);
-}
 /* ---- numbers (literal.c; their values: base/decimal.h) ---- */
 
 /* Which rule of the grammar the whole text follows; `_` only between two digits. */

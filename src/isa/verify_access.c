@@ -10,10 +10,14 @@ static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_
     case HG_R_U32_U64: return HG_WANT_U32_U64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value); /* rdid d, IDNAME */
     case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
     case HG_R_INDEX: return HG_WANT_INDEX;
     case HG_R_INTEGER: return HG_WANT_INTEGER;
     case HG_R_ANY: return HG_WANT_ANY;
+    case HG_R_MAP:
+    case HG_R_BINARY:
+    case HG_R_REDUCE:
     case HG_R_NONE: break;
     }
     return HG_TYPE_U64;
@@ -41,10 +45,25 @@ static void add_address(hg_accesses *a, const hg_operand *o, uint32_t operand) {
     if (o->has_index) add_read(a, o->index, false, HG_WANT_U32_U64, operand);
 }
 
+/* Registers in a tuple, each once in an instruction: all items have the same type. */
+static void add_items(hg_accesses *a, const hg_program *p, const hg_tuple_item *items, uint64_t count, uint8_t want, uint32_t operand,
+                      uint64_t seen[4]) {
+    for (uint64_t i = 0; i < count; i++) {
+        const hg_tuple_item *inside = items[i].is_tuple ? hg_tuple_inside(p, &items[i]) : &items[i];
+        uint32_t inside_count = items[i].is_tuple ? items[i].item_count : 1;
+        for (uint32_t k = 0; k < inside_count; k++) {
+            if (!inside[k].is_reg || (seen[inside[k].reg / 64] >> (inside[k].reg % 64) & 1)) continue;
+            seen[inside[k].reg / 64] |= (uint64_t)1 << (inside[k].reg % 64);
+            add_read(a, inside[k].reg, false, want, operand);
+        }
+    }
+}
+
 void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
     const hg_inst *in = &p->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     const hg_operand *o = hg_inst_operands(p, inst);
+    uint64_t in_tuples[4] = {0};
     out->reads = out->writes = 0;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *info = &row->operands[i];
@@ -67,6 +86,8 @@ void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out) {
             break;
         case HG_K_ADDRESS:
         case HG_K_ARRAY: add_address(out, &o[i], i); break;
+        case HG_K_TUPLE:
+        case HG_K_TUPLES: add_items(out, p, hg_tuple(p, &o[i]), o[i].item_count, want_of(in, info, o), i, in_tuples); break;
         default: break;
         }
     }

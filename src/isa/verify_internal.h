@@ -53,7 +53,7 @@ void hg_check_atlas(hg_check *c, uint32_t inst);
 
 /* Sets of types that an operand may have, each a part of the next. */
 enum { HG_WANT_U32_U64 = 0x80, HG_WANT_INDEX /* and u8 u16 */, HG_WANT_INTEGER, HG_WANT_ANY, HG_WANT_END };
-enum { HG_MAX_ACCESSES = 2 * HG_MAX_OPERANDS + 256 };
+enum { HG_MAX_ACCESSES = 2 * HG_MAX_OPERANDS + 256 }; /* 256: a run of registers, or all of them in tuples */
 typedef struct hg_access {
     uint8_t reg; /* register or predicate */
     uint8_t is_pred;

@@ -55,6 +55,7 @@ static void bad_index(place at, const char *what, uint64_t value, uint64_t limit
 
 static void check_address(place at, const hg_operand *o, bool array) {
     bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE;
+    if (array && o->place == HG_PLACE_NONE && at.row->operands[at.operand].optional) return;
     if (o->place > HG_PLACE_BARE || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
         ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN) {
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "this address cannot be written");
@@ -75,11 +76,9 @@ static void check_address(place at, const hg_operand *o, bool array) {
 }
 
 /* The operations of maps and reductions take the types of the instructions they are named after. */
-static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
+static void check_opname(place at, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
     hg_opname name = (hg_opname)o->value;
-    bool allowed = o->value < HG_OPNAME_COUNT && (in->op == HG_OP_PARALLEL_MAP          ? hg_opname_is_map(name)
-                                                  : in->op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name)
-                                                                                        : hg_opname_is_reduce(name));
+    bool allowed = o->value < HG_OPNAME_COUNT && hg_opname_fits(name, (hg_type_rule)info->rule);
     if (!allowed) {
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "'%s' is no operation of '%s'",
                        o->value < HG_OPNAME_COUNT ? hg_opname_name(name) : "?", at.row->text);
@@ -88,6 +87,30 @@ static void check_opname(place at, const hg_inst *in, const hg_operand *o) {
     if (in->type < HG_TYPE_COUNT && !hg_opname_allows_type(name, (hg_type)in->type))
         hg_check_error(at.c, "N06", at.inst, at.operand, NULL, "unsupported operation: %s %s for type %s", at.row->id, hg_opname_name(name),
                        hg_type_name((hg_type)in->type));
+}
+
+static bool are_items(const hg_program *p, uint64_t first, uint64_t count) {
+    return first <= p->item_count && count <= p->item_count - first;
+}
+
+static void check_tuple(place at, const hg_operand_info *info, const hg_operand *o) {
+    const hg_program *p = at.c->program;
+    bool there = are_items(p, o->value, o->item_count);
+    uint64_t longest = o->item_count;
+    for (uint64_t i = 0; there && i < o->item_count; i++) {
+        const hg_tuple_item *item = &hg_tuple(p, o)[i];
+        there = item->is_tuple == (info->kind == HG_K_TUPLES) && item->is_reg <= !item->is_tuple;
+        if (!there || !item->is_tuple) continue;
+        there = are_items(p, item->value, item->item_count);
+        if (item->item_count > longest) longest = item->item_count;
+        for (uint32_t k = 0; there && k < item->item_count; k++)
+            there = !hg_tuple_inside(p, item)[k].is_tuple && hg_tuple_inside(p, item)[k].is_reg <= 1;
+    }
+    if (!there)
+        hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "operand '%s' of '%s' is not a tuple of that form", info->name,
+                       at.row->text);
+    else if (longest > HG_MAX_TUPLE_ITEMS)
+        hg_check_error(at.c, "S05", at.inst, at.operand, NULL, "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
 }
 
 static uint64_t literal_size(const hg_inst *in, const hg_operand_info *info) {
@@ -137,7 +160,9 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
     case HG_K_IDNAME:
         if (o->value >= HG_ID_COUNT) bad_index(at, "id", o->value, HG_ID_COUNT);
         break;
-    case HG_K_OPNAME: check_opname(at, in, o); break;
+    case HG_K_OPNAME: check_opname(at, in, info, o); break;
+    case HG_K_TUPLE:
+    case HG_K_TUPLES: check_tuple(at, info, o); break;
     case HG_K_BOOL:
         if (o->value > 1) bad_index(at, info->name, o->value, 2);
         break;

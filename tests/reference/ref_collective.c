@@ -107,7 +107,7 @@ static bool same_operands(ref_machine *m, const ref_lane *first, uint32_t instru
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool is_place = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY, used[2] = {false, false};
         uint8_t regs[2] = {o[i].reg, o[i].index};
-        used[0] = is_place                  ? o[i].place >= HG_PLACE_FLAT
+        used[0] = is_place                  ? o[i].place >= HG_PLACE_FLAT && o[i].place <= HG_PLACE_BARE
                   : o[i].kind == HG_K_COUNT ? o[i].is_reg
                                             : o[i].kind == HG_K_REG && (row->operands[i].access & HG_READ);
         used[1] = o[i].kind == HG_K_ADDRESS && o[i].has_index;

@@ -138,7 +138,8 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->module = kir_module_create(x->program->name ? x->program->name : "program");
     x->functions = hg_calloc(x->cfg->function_count, sizeof *x->functions);
     x->types = hg_calloc((size_t)x->program->operand_count + 1, 1);
-    if (!x->module || !x->functions || !x->types || !create_functions(x)) return hg_fail_memory();
+    x->item_types = hg_calloc((size_t)x->program->item_count + 1, 1);
+    if (!x->module || !x->functions || !x->types || !x->item_types || !create_functions(x)) return hg_fail_memory();
     x->module->program = x->program;
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
@@ -175,6 +176,7 @@ hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_mod
         kir_module_destroy(x->module);
     hg_free(x->functions);
     hg_free(x->types);
+    hg_free(x->item_types);
     hg_free(x);
     build_inline_free(inlined);
     return status;

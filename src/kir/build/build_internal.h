@@ -26,6 +26,7 @@ typedef struct build {
     kir_var *steps; /* counts steps, with max_steps */
     /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
     uint8_t *types;
+    uint8_t *item_types; /* of registers in tuples, one an item of the program */
     struct {
         kir_var *phase;              /* of phase.get and phase.adv; made when first used */
         kir_var *own_phase;          /* u32[96]: what the lane wrote + 1; 0: nothing */

@@ -37,12 +37,22 @@ static uint8_t written_type(const hg_inst *in, const hg_operand_info *info, cons
     }
 }
 
+static void note_items(walk *w, const hg_program *p, const hg_operand *o) {
+    for (uint64_t i = 0; i < o->item_count; i++) {
+        const hg_tuple_item *item = &hg_tuple(p, o)[i];
+        uint64_t first = item->is_tuple ? item->value : o->value + i, count = item->is_tuple ? item->item_count : 1;
+        for (uint64_t k = first; k < first + count; k++)
+            if (p->items[k].is_reg) w->x->item_types[k] = w->types[p->items[k].reg];
+    }
+}
+
 static void step(walk *w, uint32_t inst) {
     const hg_program *p = w->x->program;
     const hg_inst *in = &p->insts[inst];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
     const hg_operand *o = hg_inst_operands(p, inst);
     for (uint32_t i = 0; i < row->operand_count; i++) {
+        if (row->operands[i].kind == HG_K_TUPLE || row->operands[i].kind == HG_K_TUPLES) note_items(w, p, &o[i]);
         bool address = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
         bool open = row->operands[i].rule == HG_R_ANY || row->operands[i].rule == HG_R_INTEGER;
         if (!address && !open && !(row->operands[i].kind == HG_K_COUNT && o[i].is_reg)) continue;

@@ -1,0 +1,298 @@
+/* Operands of every kind, in the rows of extra_rows.def: by name in any order, left out, tuples. Text, binary, builder, printer, messages
+ * with their places, verifier; random programs and damaged files. */
+#include "isa/program.h"
+#include "test.h"
+#include <hologram/builder.h>
+
+#include <stdlib.h>
+
+#define HEAD ".atlas 1\n.program t\n" /* the next line is 3 */
+
+/* ---- helpers ---- */
+
+static hg_program *assemble(const char *text) {
+    hg_program *p = NULL;
+    hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
+    CHECK_MESSAGE(status == HG_OK, "%u:%u: %s: %s\n%s", (unsigned)hg_last_error()->line, (unsigned)hg_last_error()->column,
+                  hg_last_error()->code, hg_last_error()->message, text);
+    return p;
+}
+
+static char *print(const hg_program *p) {
+    char *text = NULL;
+    CHECK(hg_program_print(p, &text, NULL) == HG_OK);
+    return text;
+}
+
+/* Text, binary and back give `canonical`, and the same binary. */
+static void becomes(const char *text, const char *canonical) {
+    hg_program *p = assemble(text), *again = NULL;
+    if (!p) return;
+    char *printed = print(p);
+    CHECK_TEXT(printed, canonical);
+    hg_string_free(printed);
+    uint8_t *bytes = NULL, *same = NULL;
+    size_t length = 0, same_length = 0;
+    CHECK(hg_program_encode(p, 0, &bytes, &length) == HG_OK);
+    hg_status status = hg_program_decode(bytes, length, NULL, &again);
+    CHECK_MESSAGE(status == HG_OK, "%s: %s\n%s", hg_last_error()->code, hg_last_error()->message, canonical);
+    if (again) {
+        printed = print(again);
+        CHECK_TEXT(printed, canonical);
+        hg_string_free(printed);
+        CHECK(hg_program_encode(again, 0, &same, &same_length) == HG_OK);
+        CHECK(length == same_length && memcmp(bytes, same, length) == 0);
+        CHECK(memcmp(hg_program_hash(p), hg_program_hash(again), 32) == 0);
+        hg_string_free((char *)same);
+    }
+    hg_program_release(again);
+    hg_string_free((char *)bytes);
+    hg_program_release(p);
+    hg_program *q = assemble(canonical);
+    if (q) {
+        printed = print(q);
+        CHECK_TEXT(printed, canonical);
+        hg_string_free(printed);
+    }
+    hg_program_release(q);
+}
+
+#define ARRAYS_AND_SIZES                                                                                                           \
+    "c=r1, a=r2, b=[buf(r3) + 16], d=[class5 + 0], e=[r1 + r4], f=[pool(r6)], g=r7, m=r4, n=64, k=0, batch=1, height=2, width=3, " \
+    "depth=4, heads=5, length=18446744073709551615"
+#define WIDE HEAD "    extra.wide.f32 " ARRAYS_AND_SIZES ", alpha=1.0, scale=0.1, eps=1e-09, inverse=true, operation=max, "
+
+/* ---- text ---- */
+
+static void test_text(void) {
+    becomes(WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n", WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n");
+    /* any order, over several lines, defaults spelled out */
+    becomes(HEAD "    extra.wide.f32 pairs=( ( 0x2, 0 ),\n (), (r4) ), stride=(1, r4), operation=max, inverse=true, eps=1e-9, scale=.1,\n"
+                 "  beta=-0x0.0p0, alpha=1, length=0xffff_ffff_ffff_ffff, heads=5, depth=4, width=3, height=2, batch=1, k=0, n=64, m=r4,\n"
+                 "  g=r7, f=[pool(r6)], e=[r1 + r4], d=[class5], b=[buf(r3) + 16], a=r2, c=r1, groups=1, dilation=(1,1), more=(),\n"
+                 "  causal=false, scaled=true, activation=relu\n",
+            WIDE "stride=(1, r4), pairs=((2, 0), (), (r4)), beta=-0.0\n");
+    becomes(WIDE "stride=(), pairs=(), bias=[buf2], more=((1)), dilation=(2, 1), activation=tanh, scaled=false, causal=true, beta=0.5, "
+                 "groups=r4\n",
+            WIDE "stride=(), pairs=(), groups=r4, beta=0.5, causal=true, scaled=false, activation=tanh, dilation=(2, 1), more=((1)), "
+                 "bias=[buf2 + 0]\n");
+    becomes(HEAD "    extra.mixed.f64 n=3, y=r1\n", HEAD "    extra.mixed.f64 y=r1, n=3\n");
+    becomes(HEAD "    extra.mixed.f16 scale=1.5, eps=1e-5, n=3, y=r1, x=r2, axes=(7)\n",
+            HEAD "    extra.mixed.f16 x=r2, y=r1, n=3, axes=(7)\n");
+    becomes(HEAD "    extra.mixed.f16 scale=2, eps=0, n=3, y=r1\n", HEAD "    extra.mixed.f16 y=r1, eps=0.0, scale=2.0, n=3\n");
+    becomes(HEAD "    extra.result.i4096 r5, r1, n=3\n    extra.result.i32 r5, [buf1 + 0], step=2, n=r5\n",
+            HEAD "    extra.result.i4096 r5, r1, n=3\n    extra.result.i32 r5, [buf1 + 0], n=r5, step=2\n");
+    becomes(HEAD "    extra.none\n    extra.none y=r1\n    extra.none y=r1, x=[class1]\n",
+            HEAD "    extra.none\n    extra.none y=r1\n    extra.none x=[class1 + 0], y=r1\n");
+}
+
+static void test_in_memory(void) {
+    hg_program *p = assemble(WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n");
+    if (!p) return;
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[0].op);
+    const hg_operand *o = hg_inst_operands(p, 0);
+    CHECK_U64(row->operand_count, 31);
+    CHECK(o[0].kind == HG_K_ARRAY && o[0].place == HG_PLACE_BARE && o[0].reg == 1);
+    CHECK(o[2].kind == HG_K_ADDRESS && o[2].place == HG_PLACE_BUF_REG && o[2].reg == 3 && o[2].disp == 16);
+    CHECK(o[7].kind == HG_K_COUNT && o[7].is_reg && o[7].reg == 4 && !o[8].is_reg && o[8].value == 64);
+    CHECK(memcmp(hg_literal(p, &o[16]), "\x00\x00\x80\x3f", 4) == 0); /* alpha: the instruction's type */
+    CHECK(memcmp(hg_literal(p, &o[17]), "\xcd\xcc\xcc\x3d", 4) == 0);
+    CHECK(hg_literal_type(&p->insts[0], &row->operands[18]) == HG_TYPE_F64);
+    CHECK(o[19].kind == HG_K_BOOL && o[19].value == 1 && o[20].value == HG_OPNAME_MAX);
+    const hg_tuple_item *stride = hg_tuple(p, &o[21]), *pairs = hg_tuple(p, &o[22]);
+    CHECK(o[21].kind == HG_K_TUPLE && o[21].item_count == 2 && stride[0].value == 1 && stride[1].is_reg && stride[1].reg == 4);
+    CHECK(o[22].kind == HG_K_TUPLES && o[22].item_count == 3 && pairs[0].item_count == 2 && pairs[1].item_count == 0);
+    CHECK(hg_tuple_inside(p, &pairs[0])[0].value == 2 && hg_tuple_inside(p, &pairs[2])[0].reg == 4);
+    CHECK(o[23].value == 1 && o[25].value == 0 && o[26].value == 1 && o[27].value == HG_OPNAME_RELU);
+    CHECK(memcmp(hg_literal(p, &o[24]), "\0\0\0\0", 4) == 0);
+    CHECK(o[28].item_count == 2 && hg_tuple(p, &o[28])[1].value == 1 && o[29].item_count == 0 && hg_operand_is_no_array(&o[30]));
+    hg_program_release(p);
+}
+
+/* Every default of every row is a value of its kind, in every type. */
+static void test_defaults(void) {
+    for (int op = 0; op < HG_OP_COUNT; op++)
+        for (uint32_t i = 0; i < hg_op_get((hg_op)op)->operand_count; i++) {
+            const hg_operand_info *info = &hg_op_get((hg_op)op)->operands[i];
+            if (!hg_operand_has_default(info)) continue;
+            CHECK_MESSAGE(info->otherwise != NULL || info->kind == HG_K_ARRAY, "%s: %s has no default", hg_op_get((hg_op)op)->text,
+                          info->name);
+            for (int t = 0; info->kind == HG_K_LITERAL && t < HG_TYPE_COUNT; t++) {
+                hg_inst in = {.type = (uint8_t)t};
+                uint8_t bytes[HG_MAX_LITERAL_BYTES];
+                char message[160];
+                const char *hint;
+                if (!hg_op_allows_type((hg_op)op, (hg_type)t)) continue;
+                const char *code = hg_parse_literal(info->otherwise, strlen(info->otherwise), hg_literal_type(&in, info), bytes, message,
+                                                    &hint);
+                CHECK_MESSAGE(!code, "%s.%s: %s=%s: %s", hg_op_get((hg_op)op)->text, hg_type_name((hg_type)t), info->name, info->otherwise,
+                              message);
+            }
+        }
+}
+
+/* ---- messages ---- */
+
+static void test_messages(void) {
+#define REST ARRAYS_AND_SIZES ", alpha=1, scale=1, eps=1, inverse=true, operation=max"
+    static const struct {
+        const char *text, *code;
+        uint32_t column, length;
+        const char *message;
+    } cases[] = {
+        {"extra.mixed.f32 y=r1, n=2, y=r3", "N05", 28, 1, "operand 'y=' of 'extra.mixed' is given twice"},
+        {"extra.mixed.f32 y=r1", "N05", 1, 15, "'extra.mixed' without n="},
+        {"extra.mixed.f32", "N05", 1, 15, "'extra.mixed' without y=, n="},
+        {"extra.mixed.f32 y=r1, n=2, axis=(1)", "N03", 28, 4, "'extra.mixed' has no operand 'axis='"},
+        {"extra.mixed.f32 y=r1, n=@l", "N03", 25, 2,
+         "operand 'n' of 'extra.mixed': expected an unsigned number or a register, got label '@l'"},
+        {"extra.mixed.f32 y=7, n=1", "N03", 19, 1,
+         "operand 'y' of 'extra.mixed': expected an array (a register holding a buffer, or an address), got literal '7'"},
+        {"extra.mixed.f32 y=r1, n=-1", "S04", 25, 2, "-1 is out of range: 0 to 18446744073709551615"},
+        {"extra.mixed.f32 y=r1, n=1.5", "N03", 25, 3, "expected an unsigned integer, got a real number"},
+        {"extra.mixed.f32 y=r1, n=1, axes=1", "N03", 33, 1,
+         "operand 'axes' of 'extra.mixed': expected a tuple of numbers and registers, got literal '1'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=((1))", "N03", 33, 5,
+         "operand 'axes' of 'extra.mixed': expected a tuple of numbers and registers, got tuple of tuples '((1))'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(1, (2))", "S02", 37, 1, "expected an unsigned number or a register, got '('"},
+        {"extra.mixed.f32 y=r1, n=1, axes=((1), 2)", "S02", 39, 1, "expected '(', got '2'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(((1)))", "S02", 35, 1, "expected an unsigned number or a register, got '('"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(1 2)", "S02", 36, 1, "expected ',' or ')', got '2'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(-1)", "S02", 34, 1, "expected an unsigned number or a register, got '-'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(1.5)", "S03", 34, 3, "malformed number '1.5': expected an unsigned integer"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(18446744073709551616)", "S04", 34, 20,
+         "number '18446744073709551616' is out of range: it must be below 2^64"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(r256)", "N07", 34, 4, "'r256' is out of range: r0 to r255"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(p1)", "S02", 34, 2, "expected an unsigned number or a register, got 'p1'"},
+        {"extra.mixed.f32 y=r1, n=1, axes=(1", "S02", 35, 1, "expected ',' or ')', got end of line"},
+        {"extra.mixed.f32 y=r1, r2", "N03", 23, 2, "operand 2 of 'extra.mixed': expected NAME=VALUE, got register 'r2'"},
+        {"extra.mixed.f32 r1, n=1", "N03", 17, 2, "operand 1 of 'extra.mixed': expected NAME=VALUE, got register 'r1'"},
+        {"extra.mixed.f32 y=r1, n=1, eps=r3", "N03", 32, 2, "operand 'eps' of 'extra.mixed': expected a literal, got register 'r3'"},
+        {"extra.mixed.f32 y=r1, n=1, scale=1e39", "S04", 34, 4, "literal 1e39 is out of range for f32"},
+        {"extra.mixed.i32 y=r1, n=1", "N06", 13, 3, "unsupported operation: EXTRA_MIXED for type i32"},
+        {"extra.mixed y=r1, n=1", "V05", 1, 11, "type of 'extra.mixed' cannot be inferred here: write extra.mixed.TYPE"},
+        {"extra.result.f32 r1, n=1", "N03", 24, 1,
+         "operand 2 of 'extra.result': expected an array (a register holding a buffer, or an address), got 'n='"},
+        {"extra.result.f32 r1", "N04", 1, 16, "'extra.result' takes 4 operands, got 1"},
+        {"extra.result.f32 r1, r2", "N05", 1, 16, "'extra.result' without n="},
+        {"extra.result.f32 r1, r2, r3", "N03", 26, 2, "operand 3 of 'extra.result': expected NAME=VALUE, got register 'r3'"},
+        {"extra.none x", "N03", 12, 1, "operand 1 of 'extra.none': expected NAME=VALUE, got word 'x'"},
+        {"extra.none x=y=r1", "S02", 15, 1, "expected ',' or end of line, got '='"},
+        {"extra.none x=", "S02", 14, 1, "expected an operand, got end of line"},
+        {"extra.none x=[shared]", "N03", 14, 8, "'extra.none' runs once for all blocks and cannot use shared memory"},
+        {"extra.wide.f32 " REST ", stride=(1), pairs=(1)", "N03", 259, 3,
+         "operand 'pairs' of 'extra.wide': expected a tuple of tuples, got tuple '(1)'"},
+        {"extra.wide.f32 " REST ", stride=(1), pairs=(), causal=maybe", "N03", 270, 5, "expected true or false, got 'maybe'"},
+        {"extra.wide.f32 " REST ", stride=(1), pairs=(), causal=1", "N03", 270, 1,
+         "operand 'causal' of 'extra.wide': expected true or false, got literal '1'"},
+        {"extra.wide.f32 " REST ", stride=(1), pairs=(), activation=sum", "N03", 274, 3, "'sum' is no operation of 'extra.wide'"},
+        {"extra.wide.i32 " REST ", stride=(1), pairs=(), activation=erf", "N06", 274, 3,
+         "unsupported operation: EXTRA_WIDE erf for type i32"},
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
+        char text[1000];
+        hg_program *p = NULL;
+        hg_diagnostics *d = hg_diagnostics_create(0);
+        snprintf(text, sizeof text, HEAD "%s\n", cases[i].text);
+        hg_status status = hg_program_assemble(text, strlen(text), d, &p);
+        if (status == HG_OK) status = hg_program_verify(p, d);
+        const hg_error *e = hg_last_error();
+        CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(e->code, cases[i].code) == 0 && strcmp(e->message, cases[i].message) == 0 &&
+                          e->line == 3 && e->column == cases[i].column,
+                      "%s\n  expected %s 3:%u %s\n  got %s %u:%u %s", cases[i].text, cases[i].code, (unsigned)cases[i].column,
+                      cases[i].message, e->code, (unsigned)e->line, (unsigned)e->column, e->message);
+        CHECK_U64(hg_diagnostics_errors(d), 1);
+        hg_diagnostics_destroy(d);
+        hg_program_release(p);
+    }
+}
+
+static void test_tuple_limit(void) {
+    char text[4000];
+    for (int nested = 0; nested < 2; nested++)
+        for (int count = 64; count <= 65; count++) {
+            int n = snprintf(text, sizeof text, HEAD "%s",
+                             nested ? "    extra.wide.f32 " REST ", stride=(1), pairs=((1), (" : "    extra.mixed.f32 y=r1, n=1, axes=(");
+            for (int i = 0; i < count; i++) n += snprintf(text + n, sizeof text - (size_t)n, i ? ", %d" : "%d", i);
+            snprintf(text + n, sizeof text - (size_t)n, nested ? "))\n" : ")\n");
+            hg_program *p = NULL;
+            hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
+            CHECK_MESSAGE(status == (count == 64 ? HG_OK : HG_ERROR_ISA), "%d items: %s", count, hg_last_error()->message);
+            if (count == 65)
+                CHECK(strcmp(hg_last_error()->code, "S05") == 0 && strcmp(hg_last_error()->message, "more than 64 items in a tuple") == 0);
+            hg_program_release(p);
+        }
+}
+
+/* ---- the verifier ---- */
+
+static void verified(const char *text, const char *code, const char *message) {
+    hg_program *p = assemble(text);
+    if (!p) return;
+    hg_status status = hg_program_verify(p, NULL);
+    if (!code)
+        CHECK_MESSAGE(status == HG_OK, "%s: %s\n%s", hg_last_error()->code, hg_last_error()->message, text);
+    else
+        CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(hg_last_error()->code, code) == 0 && strcmp(hg_last_error()->message, message) == 0,
+                      "expected %s %s, got %s %s\n%s", code, message, hg_last_error()->code, hg_last_error()->message, text);
+    hg_program_release(p);
+}
+
+#define PARAMS HEAD ".param r1 x buffer f32 in\n.param r2 y buffer f32 out\n.param r4 n u64\n.param r5 f f32\n.param r6 s u32\n"
+#define TUPLES_OF(inner)                                                                                                         \
+    PARAMS "    extra.wide.f32 c=r2, a=r1, b=r1, d=r1, e=r1, f=r1, g=r2, m=r4, n=r6, k=1, batch=1, height=1, width=1, depth=1, " \
+           "heads=1, length=1, alpha=1, scale=1, eps=1, inverse=true, operation=max, " inner "\n    exit\n"
+
+static void test_verifier(void) {
+    verified(TUPLES_OF("stride=(r4, r6, 1), pairs=((r4, r4), (r6))"), NULL, NULL);
+    verified(TUPLES_OF("stride=(r4, r5), pairs=()"), "V03", "type mismatch: expected u32 or u64, got f32");
+    verified(TUPLES_OF("stride=(), pairs=((1), (2, r5))"), "V03", "type mismatch: expected u32 or u64, got f32");
+    verified(TUPLES_OF("stride=(), pairs=((1), (2, r9))"), "V01", "uninitialized register: r9");
+    verified(TUPLES_OF("stride=(), pairs=(), groups=r9"), "V01", "uninitialized register: r9");
+    verified(TUPLES_OF("stride=(), pairs=(), bias=r9"), "V01", "uninitialized register: r9");
+    verified(TUPLES_OF("stride=(1, r255), pairs=()"), "V10", "operand 'stride' of 'extra.wide' must be the same in all lanes: r255 is not");
+    verified(TUPLES_OF("stride=(), pairs=((r4), (r252))"), "V10",
+             "operand 'pairs' of 'extra.wide' must be the same in all lanes: r252 is not");
+    verified(TUPLES_OF("stride=(), pairs=(), groups=r253"), "V10",
+             "operand 'groups' of 'extra.wide' must be the same in all lanes: r253 is not");
+    verified(PARAMS "    extra.none y=r1\n    exit\n", "V11", "store to 'x', an 'in' parameter");
+    verified(PARAMS "    extra.none x=r1\n    exit\n", "V11", "store to 'x', an 'in' parameter");
+    verified(PARAMS "    extra.none x=r2, y=[buf(r2) + 4]\n    exit\n", NULL, NULL);
+    verified(PARAMS "    extra.none\n    extra.result.f32 r8, r1, n=r4\n    add.f32 r9, r8, r5\n    exit\n", NULL, NULL);
+    verified(PARAMS "    extra.result.f32 r8, r1, n=r4, step=r8\n    exit\n", "V01", "uninitialized register: r8");
+    verified(PARAMS "    setne.u64 p0, r255, r4\n    bra.p0 @l\n    extra.none\nl:\n    exit\n", "V08",
+             "collective 'extra.none' at line 10 is under the per-lane branch at line 9");
+}
+
+/* Every register in the tuples of one instruction, many times: all are looked at, none is too many. */
+static void test_many_registers(void) {
+    size_t capacity = 200000;
+    char *text = malloc(capacity);
+    if (!text) return;
+    int n = snprintf(text, capacity, HEAD);
+    for (int r = 0; r < 252; r++) n += snprintf(text + n, capacity - (size_t)n, ".param r%d v_%d u64\n", r, r);
+    n += snprintf(text + n, capacity - (size_t)n,
+                  "    extra.wide.f32 c=r2, a=r1, b=r1, d=r1, e=r1, f=r1, g=r2, m=r4, n=r6, k=r7, batch=r8, "
+                  "height=r9, width=r10, depth=r11, heads=r12, length=r13, alpha=1.0, scale=1.0, eps=1.0, inverse=true, operation=max, "
+                  "stride=(1), pairs=(");
+    for (int i = 0; i < 64; i++) {
+        n += snprintf(text + n, capacity - (size_t)n, i ? ", (" : "(");
+        for (int k = 0; k < 64; k++) n += snprintf(text + n, capacity - (size_t)n, k ? ", r%d" : "r%d", (i * 64 + k) % 252);
+        n += snprintf(text + n, capacity - (size_t)n, ")");
+    }
+    snprintf(text + n, capacity - (size_t)n, ")\n    exit\n");
+    verified(text, NULL, NULL);
+    becomes(text, text);
+    free(text);
+}
+
+int main(void) {
+    test_text();
+    test_in_memory();
+    test_defaults();
+    test_messages();
+    test_tuple_limit();
+    test_verifier();
+    test_many_registers();
+    return test_done();
+}
