@@ -202,6 +202,7 @@ static kir_device_options choose_form(const emit_options *o, const hg_program *p
                                       uint32_t group[3]) {
     kir_device_options device = o->device;
     device.target = o->caps.target;
+    device.distinct = UINT64_MAX; /* buffers do not overlap, as in most launches */
     if (!o->form_given)
         device.form = low->uses_barrier || low->uses_shared || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     memcpy(group, o->group, 3 * sizeof *group);

@@ -60,7 +60,9 @@ HG_API hg_status hg_backend_buffer_size(hg_backend *backend, hg_buffer buffer, u
 /** As the copies above, at a byte offset, any length; class memory too. */
 HG_API hg_status hg_buffer_write(hg_backend *backend, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_buffer_read(hg_backend *backend, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
-/** Makes a buffer of host memory without copying; the memory must outlive the buffer. HG_ERROR_BACKEND_UNAVAILABLE where the device cannot. */
+/** Makes a buffer of host memory without copying; the memory must outlive the buffer. HG_ERROR_BACKEND_UNAVAILABLE where the device cannot.
+ * Imports may overlap. Only one memory that the process has mapped at two addresses counts as two that do not: a program that writes one of
+ * them and reads the other may read old bytes. */
 HG_API hg_status hg_buffer_import(hg_backend *backend, void *memory, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
 
 /** Linear pools: as buffers, with a byte offset. */

@@ -76,12 +76,6 @@ uint8_t hg_code_next_tier(hg_code_set *set) {
 
 void hg_code_give_up(hg_code_set *set, uint8_t tier) { hg_atomic_store(&set->tiers[tier].given_up, 1, HG_RELAXED); }
 
-uint64_t hg_code_alias_digest(const uint8_t *aliases, uint32_t slot_count) {
-    uint64_t pairs = slot_count < 2 || !aliases ? 0 : hg_alias_pair(0, slot_count), digest = 0;
-    for (uint64_t i = 0; i < pairs; i++) digest = digest * UINT64_C(0x9E3779B97F4A7C15) + aliases[i];
-    return digest;
-}
-
 /* ---- making code, without a lock ---- */
 
 /* The tier's module; made by the first who needs it, while others wait. */

@@ -12,7 +12,7 @@
 /* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
 typedef struct hg_code_key {
     uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
-    uint64_t aliases;      /* digest of the alias signature; 0 where the tier does not ask for it */
+    uint64_t distinct;     /* kir_device_options.distinct; 0 where the tier does not ask for it */
     uint32_t fold, group[3];
     uint8_t tier;
     uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, alone; /* device forms */
@@ -71,8 +71,11 @@ typedef struct hg_code_set {
     bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
     bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
     bool unbounded;      /* a loop or a call whose length nobody knows */
-    uint64_t work;       /* operations of one lane without loops */
-    uint64_t lane_ps;    /* measured: picoseconds a lane; 0: unknown. Atomic */
+    /* what it does with memory, as far as slots are distinct: by bit, of the first 64 slots */
+    uint64_t read_slots, written_slots;
+    bool uses_class, writes_class, has_open;
+    uint64_t work;    /* operations of one lane without loops */
+    uint64_t lane_ps; /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_code_set;
 
 typedef struct hg_code_options {
@@ -108,8 +111,5 @@ static inline hg_driver_kernel *hg_code_only(const hg_code_set *set, uint8_t tie
     const hg_code *only = hg_atomic_load(&set->tiers[tier].only, HG_ACQUIRE);
     return only ? only->kernel : NULL;
 }
-
-/* Digest of an alias signature for a key; 0 for slots that are all distinct. */
-uint64_t hg_code_alias_digest(const uint8_t *aliases, uint32_t slot_count);
 
 #endif

@@ -22,7 +22,19 @@ static bool is_plain(const kir_module *m, const kir_function *f, const kir_value
     return v->op != KIR_BARRIER || (f == m->functions && kir_in_loops_only(v));
 }
 
+static void note_slots(hg_code_set *set, const kir_module *low) {
+    for (uint64_t i = 0; i < low->slots.count && i < 64; i++) {
+        set->read_slots |= (uint64_t)low->slots.data[i].read << i;
+        set->written_slots |= (uint64_t)low->slots.data[i].written << i;
+    }
+    set->uses_class = low->uses_class;
+    set->has_open = low->has_open;
+}
+
+static bool writes_class(const kir_value *v) { return (v->op == KIR_STORE || v->op == KIR_ATOMIC) && v->u.mem.space == KIR_CLASS; }
+
 void hg_code_note(hg_code_set *set, const kir_module *low) {
+    note_slots(set, low);
     set->needs_blocks = low->uses_barrier || low->uses_shared;
     set->wants_blocks = set->needs_blocks || kir_device_wants_blocks(low);
     set->plain_barriers = !low->has_open;
@@ -33,6 +45,7 @@ void hg_code_note(hg_code_set *set, const kir_module *low) {
             set->plain_barriers = set->plain_barriers && is_plain(low, f, v);
             set->bindable = set->bindable && suits_bindings(v);
             set->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
+            set->writes_class |= writes_class(v);
         }
 }
 
@@ -104,7 +117,8 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
-                                  .alone = key->alone};
+                                  .alone = key->alone,
+                                  .distinct = key->distinct};
     if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
         memcpy(options.block, key->group, sizeof options.block);
         options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;

@@ -29,7 +29,9 @@ typedef struct hg_tier_caps {
     kir_caps kir;     /* what its kernels may contain, after the numeric probe */
     bool device_form; /* its kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and
                              kernel_create */
-    bool by_aliases;  /* code for each alias signature; never of the first tier where that is no device form */
+    /* Code for each way in which slots are distinct (kir_slot.distinct), of device forms those that reach slots by bindings. Never of the first
+     * tier where that is no device form. */
+    bool by_aliases;
     uint64_t from_launch; /* launches of a kernel after which this tier runs it; 0 of the first */
 } hg_tier_caps;
 enum { HG_MAX_TIERS = 2 };
@@ -103,8 +105,7 @@ typedef struct hg_driver_launch {
     const uint64_t *inputs; /* module->inputs order */
     const hg_range *slots;  /* module->slots order */
     uint32_t slot_count;
-    const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots. Part of the
-                                            key of whatever a driver specialises */
+    const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots */
     hg_range class_memory;
     hg_range (*resolve)(void *user, uint64_t handle, bool pool, bool flat); /* open accesses */
     void *resolve_user;
@@ -194,6 +195,9 @@ typedef struct hg_driver {
     void (*arena_free)(hg_device *device, hg_driver_arena *arena);
     void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
     void (*arena_unmap)(hg_driver_arena *arena);
+    /* Where in the host's memory an arena lies, also where the host must not touch it there; NULL: nowhere. Optional: a driver that imports
+     * memory and has neither this nor caps.host_memory leaves the runtime unable to tell arenas apart. */
+    const void *(*arena_host)(const hg_driver_arena *arena);
     /* queue: the commands of one submission run in order, and so do the submissions of one queue: each sees what those before it wrote.
      * The signal is done after the last command. An inline queue may finish before submit returns. Host memory of copies is borrowed
      * until the submission is done. */

@@ -54,6 +54,7 @@ typedef struct c_device_words {
     const char *head_f64, *head_atomic64; /* more of them where f64 and 64-bit atomics are used; NULL: none */
     const char *kernel;                   /* in front of the kernel's name: "__kernel void " */
     const char *memory, *group;           /* qualifiers of pointers to buffers and to group memory */
+    const char *distinct; /* of a parameter whose memory no other one reaches: "restrict "; NULL: the language has no such word */
 
     /* Parameters, in order: a pointer a slot, group memory, the record, ids. */
     bool by_address;             /* slots are addresses in the record and no parameters; a kernel may compute addresses */

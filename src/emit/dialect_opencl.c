@@ -45,6 +45,7 @@ static const c_device_words DEVICE = {
     .kernel = "__kernel void ",
     .memory = "__global ",
     .group = "__local ",
+    .distinct = "restrict ",
     .parameter_bytes = 1024, /* CL_DEVICE_MAX_PARAMETER_SIZE of the full profile is at least that */
     .group_parameter = "__local ulong *group_memory",
     .record = "%s_record record",

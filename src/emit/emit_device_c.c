@@ -241,6 +241,7 @@ static void print_kernel_parameters(c_printer *p, emit_record record) {
     for (uint64_t i = 0; i < p->module->slots.count && !words->by_address; i++) {
         begin_parameter(p, &comma);
         emit_device_c_byte_pointer(p, i);
+        if (p->module->slots.data[i].distinct && words->distinct) text(p, words->distinct);
         emit_device_c_slot_name(p->module, p->out, i);
         if (p->module->slots.data[i].base >= 0) text(p, "_arena");
         end_parameter(p, &number);

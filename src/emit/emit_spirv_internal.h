@@ -23,6 +23,8 @@ uint32_t spv_string_words(const uint32_t *words, uint32_t limit);
 /* How the memory of a slot is reached from the function that is being written. */
 typedef struct spv_slot {
     bool read, written, atomic, coherent;
+    bool alone;           /* descriptors: one variable, and no other one reaches its memory */
+    uint8_t widths;       /* descriptors: log2 of the elements' sizes, by bit */
     uint32_t variable[4]; /* descriptors: by log2 of the element's size */
     uint32_t pointer;     /* addressed without 64-bit integers: of the block, in this function */
     uint32_t base[4];     /* descriptors: where it begins, by log2 of the element's size, in this function */
@@ -131,7 +133,13 @@ uint32_t spv_input(spirv *s, uint32_t index);   /* a field of the record as modu
 uint32_t spv_bitcast(spirv *s, uint8_t to, uint8_t from, uint32_t value);
 uint32_t spv_convert_uint(spirv *s, uint8_t to, uint8_t from, uint32_t value); /* zero-extends or cuts */
 void spv_decorate_block(spirv *s, uint32_t id, bool coherent);
-uint32_t spv_bound_variable(spirv *s, uint32_t type, uint32_t binding, bool written, bool coherent, const char *name);
+/* A storage buffer. alone: no other variable reaches its memory. */
+typedef struct spv_binding {
+    uint32_t number;
+    bool written, coherent, alone;
+    const char *name;
+} spv_binding;
+uint32_t spv_bound_variable(spirv *s, uint32_t type, const spv_binding *binding);
 uint32_t spv_to_pointer(spirv *s, uint32_t type, uint32_t address); /* address: two words or one number of 64 bits */
 
 /* ---- emit_spirv_value.c ---- */

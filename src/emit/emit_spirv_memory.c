@@ -12,6 +12,17 @@ static uint8_t uint_of(uint32_t log2) {
 
 /* ---- what the module does with its memory ---- */
 
+/* Elements of the binding that a value of type is read from or written to: its own size where memory has it, else words. */
+static uint32_t binding_log2(const spirv *s, uint8_t type) {
+    const kir_device_target *target = &s->options->target;
+    uint64_t bytes = kir_type_bytes(type);
+    bool own = bytes == 4 || (bytes == 1 && target->memory8) || (bytes == 2 && target->memory16) || (bytes == 8 && target->memory64);
+    return own ? log2_bytes(bytes) : 2;
+}
+
+/* The type of the number that an access reads or writes. */
+static uint8_t access_type(const kir_value *v) { return v->op == KIR_LOAD ? v->type : v->args[v->nargs - 1]->type; }
+
 typedef struct memory_use {
     bool fence, barrier;
     spv_slot open;
@@ -23,6 +34,7 @@ static void note_access(spirv *s, const kir_value *v, memory_use *use) {
     slot->read |= v->op != KIR_STORE;
     slot->written |= v->op != KIR_LOAD;
     slot->atomic |= v->op == KIR_ATOMIC;
+    slot->widths |= (uint8_t)(1u << binding_log2(s, access_type(v)));
 }
 
 /* Coherent is what makes a store visible to other invocations by a fence, a barrier or an atomic operation alone; it costs a device its
@@ -41,6 +53,7 @@ void spv_prepare_memory(spirv *s) {
         spv_slot *slot = &s->slots[i];
         bool exchanged = (slot->written && (slot->read || use.open.read)) || (slot->read && use.open.written);
         slot->coherent = use.fence || slot->atomic || (use.barrier && exchanged);
+        slot->alone = s->module->slots.data[i].distinct && (slot->widths & (slot->widths - 1)) == 0; /* else several variables */
     }
     s->open_coherent = use.fence || use.open.atomic || use.barrier;
 }
@@ -267,17 +280,18 @@ static uint32_t base_index(spirv *s, int16_t slot, uint32_t log2) {
 }
 
 static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
-    const kir_device_target *target = &s->options->target;
     const kir_value *offset = v->args[kir_device_offset(v)];
-    uint64_t bytes = kir_type_bytes(type);
-    bool own = bytes == 4 || (bytes == 1 && target->memory8) || (bytes == 2 && target->memory16) || (bytes == 8 && target->memory64);
-    uint32_t log2 = own ? log2_bytes(bytes) : 2;
+    uint32_t log2 = binding_log2(s, type);
+    bool own = kir_type_bytes(type) == UINT64_C(1) << log2;
     spv_slot *slot = &s->slots[v->u.mem.slot];
     if (!slot->variable[log2]) {
         static const char *const NAMES[] = {"buffer", "class_memory", "fault", "table", "locks", "shared_memory", "arena"};
-        const char *name = NAMES[s->module->slots.data[v->u.mem.slot].kind];
-        slot->variable[log2] = spv_bound_variable(s, block_type(s, log2, false), (uint32_t)v->u.mem.slot, slot->written, slot->coherent,
-                                                  name);
+        const spv_binding binding = {.number = (uint32_t)v->u.mem.slot,
+                                     .written = slot->written,
+                                     .coherent = slot->coherent,
+                                     .alone = slot->alone,
+                                     .name = NAMES[s->module->slots.data[v->u.mem.slot].kind]};
+        slot->variable[log2] = spv_bound_variable(s, block_type(s, log2, false), &binding);
     }
     p->storage = Spv_S_StorageBuffer;
     p->cell = uint_of(log2);

@@ -12,13 +12,13 @@ void spv_decorate_block(spirv *s, uint32_t id, bool coherent) {
     if (coherent) SPV(s, &s->decorations, OpMemberDecorate, id, 0, Spv_D_Coherent);
 }
 
-uint32_t spv_bound_variable(spirv *s, uint32_t type, uint32_t binding, bool written, bool coherent, const char *name) {
-    uint32_t id = spv_variable(s, Spv_S_StorageBuffer, type, 0, name);
+uint32_t spv_bound_variable(spirv *s, uint32_t type, const spv_binding *b) {
+    uint32_t id = spv_variable(s, Spv_S_StorageBuffer, type, 0, b->name);
     SPV(s, &s->decorations, OpDecorate, id, Spv_D_DescriptorSet, 0);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Binding, binding);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Aliased);
-    if (!written) SPV(s, &s->decorations, OpDecorate, id, Spv_D_NonWritable);
-    if (coherent) SPV(s, &s->decorations, OpDecorate, id, Spv_D_Coherent);
+    SPV(s, &s->decorations, OpDecorate, id, Spv_D_Binding, b->number);
+    SPV(s, &s->decorations, OpDecorate, id, b->alone ? Spv_D_Restrict : Spv_D_Aliased);
+    if (!b->written) SPV(s, &s->decorations, OpDecorate, id, Spv_D_NonWritable);
+    if (b->coherent) SPV(s, &s->decorations, OpDecorate, id, Spv_D_Coherent);
     return id;
 }
 
@@ -74,7 +74,8 @@ static void make_record(spirv *s) {
         spv_decorate_block(s, block, false);
         s->record = spv_variable(s, Spv_S_PushConstant, block, 0, "record");
     } else {
-        s->record = spv_bound_variable(s, s->record_type, (uint32_t)s->module->slots.count, false, false, "record");
+        const spv_binding binding = {.number = (uint32_t)s->module->slots.count, .name = "record"};
+        s->record = spv_bound_variable(s, s->record_type, &binding);
     }
 }
 

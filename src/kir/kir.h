@@ -280,6 +280,8 @@ typedef struct kir_slot {
     uint8_t space, plan; /* kir_plan_memory */
     uint8_t kind;        /* kir_slot_kind */
     bool constant, read, written;
+    bool distinct; /* device form: bytes that the kernel reaches through this slot and writes, it reaches in no other way. What `restrict`
+                      promises in C */
     uint32_t input;
     uint64_t handle;
     int32_t base; /* device form: the input that holds its BASE field (u64, or the low half of two u32); -1: offset 0 */

@@ -203,6 +203,7 @@ static bool read_slot(kir_reader *r) {
     }
     s.read = kir_accept_word(r, "read");
     s.written = kir_accept_word(r, "written");
+    s.distinct = kir_accept_word(r, "distinct");
     if (kir_accept_word(r, "base")) {
         bool none = kir_accept_word(r, "none");
         if (!none && !kir_read_number(r, INT32_MAX, "an input or none", &n)) return false;

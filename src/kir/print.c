@@ -413,6 +413,7 @@ static void print_slot(const printer *p, const kir_slot *s, uint64_t i) {
         hg_text_addf(out, " %s %llu", s->constant ? "handle" : "number", (unsigned long long)s->handle);
     if (!s->constant && (memory || s->input)) hg_text_addf(out, " input %u", (unsigned)s->input);
     hg_text_addf(out, "%s%s", s->read ? " read" : "", s->written ? " written" : "");
+    if (s->distinct) hg_text_addf(out, " distinct");
     if (s->base < 0)
         hg_text_addf(out, " base none");
     else if (s->base || kir_is_device_form(p->m))

@@ -47,6 +47,8 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
     key->bound = d->set->bindable && within_bindings(d, l);
+    bool by_bindings = !caps->target.addressed || key->bound;
+    if (caps->tiers[d->tier].by_aliases && by_bindings) key->distinct = hg_alias_distinct(d->set, l);
     group[0] = caps->flat_group ? caps->flat_group : 64;
     group[1] = group[2] = 1;
     if (blocks) {

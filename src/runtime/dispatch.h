@@ -61,6 +61,10 @@ typedef struct hg_dispatch_queue {
 } hg_dispatch_queue;
 void hg_dispatch_queue_close(hg_dispatch_queue *queue);
 
+/* ---- alias.c ---- */
+/* Slots of a launch that code may be told to be distinct, for hg_code_key. */
+uint64_t hg_alias_distinct(const hg_code_set *set, const hg_driver_launch *launch);
+
 /* ---- dispatch.c ---- */
 /* A kernel's launch on its way, and what the next one like it can use again. Zero-initialise. */
 typedef struct hg_submission {

@@ -40,7 +40,7 @@ static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier,
     hg_code *code = NULL;
     launch->kernel = hg_code_only(set, tier);
     if (launch->kernel) return HG_OK;
-    if (set->caps->tiers[tier].by_aliases) key.aliases = hg_code_alias_digest(bound->aliases, launch->slot_count);
+    if (set->caps->tiers[tier].by_aliases) key.distinct = hg_alias_distinct(set, launch);
     if (!bound->code || memcmp(&bound->code->key, &key, sizeof key) != 0) {
         uint64_t start = hg_clock_ns();
         HG_TRY(hg_code_get(set, &key, NULL, 0, &code));

@@ -142,7 +142,7 @@ static inline void axpy_kernel_f1(__private axpy_kernel_env *env, uint a0, ulong
 }
 
 /* One invocation. */
-__kernel void axpy_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __global uchar *fault_arena, axpy_kernel_record record) {
+__kernel void axpy_kernel(__global const uchar *restrict s0_arena, __global uchar *restrict s1_arena, __global uchar *fault_arena, axpy_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;

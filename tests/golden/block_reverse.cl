@@ -123,7 +123,7 @@ static inline void block_reverse_kernel_f1(__private block_reverse_kernel_env *e
 }
 
 /* One invocation. */
-__kernel void block_reverse_kernel(__global uchar *s0_arena, __global uchar *fault_arena, __local ulong *group_memory, block_reverse_kernel_record record) {
+__kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global uchar *fault_arena, __local ulong *group_memory, block_reverse_kernel_record record) {
     __global uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const fault = fault_arena + record.base_1;
     __local uchar *const group = (__local uchar *)group_memory;

@@ -143,7 +143,7 @@ static inline void center_0_kernel_f1(__private center_0_kernel_env *env, uint a
 }
 
 /* One invocation. */
-__kernel void center_0_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __global uchar *fault_arena, center_0_kernel_record record) {
+__kernel void center_0_kernel(__global const uchar *restrict s0_arena, __global uchar *restrict s1_arena, __global uchar *fault_arena, center_0_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;
@@ -185,7 +185,7 @@ typedef struct reduce_add_f32_kernel_record {
 } reduce_add_f32_kernel_record;
 
 /* One invocation. */
-__kernel void reduce_add_f32_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __local ulong *group_memory, reduce_add_f32_kernel_record record) {
+__kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __global uchar *restrict s1_arena, __local ulong *group_memory, reduce_add_f32_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __local uchar *const group = (__local uchar *)group_memory;

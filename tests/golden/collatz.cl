@@ -215,7 +215,7 @@ static inline void collatz_kernel_f1(__private collatz_kernel_env *env, uint a0,
 }
 
 /* One invocation. */
-__kernel void collatz_kernel(__global const uchar *s0_arena, __global uchar *s1_arena, __global uchar *fault_arena, collatz_kernel_record record) {
+__kernel void collatz_kernel(__global const uchar *restrict s0_arena, __global uchar *restrict s1_arena, __global uchar *fault_arena, collatz_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global uchar *const s1 = s1_arena + record.base_1;
     __global uchar *const fault = fault_arena + record.base_2;

@@ -249,7 +249,7 @@ static inline void gcd3_kernel_f2(__private gcd3_kernel_env *env, uint a0, ulong
 }
 
 /* One invocation. */
-__kernel void gcd3_kernel(__global const uchar *s0_arena, __global const uchar *s1_arena, __global const uchar *s2_arena, __global uchar *s3_arena, __global uchar *fault_arena, gcd3_kernel_record record) {
+__kernel void gcd3_kernel(__global const uchar *restrict s0_arena, __global const uchar *restrict s1_arena, __global const uchar *restrict s2_arena, __global uchar *restrict s3_arena, __global uchar *fault_arena, gcd3_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
     __global const uchar *const s1 = s1_arena + record.base_1;
     __global const uchar *const s2 = s2_arena + record.base_2;

@@ -20,6 +20,7 @@ const hg_driver hg_driver_opencl = {
     .arena_free = opencl_arena_free,
     .arena_map = opencl_arena_map,
     .arena_unmap = opencl_arena_unmap,
+    .arena_host = opencl_arena_host,
     .queue_create = opencl_queue_create,
     .queue_destroy = opencl_queue_destroy,
     .queue_submit = opencl_queue_submit,

@@ -30,6 +30,7 @@ static hg_status on_host(hg_device *d, hg_driver_arena *a, uint64_t size) {
     a->host = size < SIZE_MAX - PAGE ? hg_calloc(1, (size_t)size + PAGE) : NULL;
     if (!a->host) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: %llu bytes are not available", (unsigned long long)size);
     uint8_t *start = (uint8_t *)a->host + (PAGE - (uintptr_t)a->host % PAGE) % PAGE;
+    a->start = start;
     return buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size, start, &a->memory);
 }
 
@@ -45,6 +46,7 @@ static hg_status shared(hg_device *d, hg_driver_arena *a, uint64_t size) {
     if (opencl_asked("clSVMAlloc") == CL_SUCCESS) a->svm = opencl.SVMAlloc(d->context, flags, (size_t)size, 0);
     if (!a->svm) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: the device has no memory left (clSVMAlloc)");
     memset(a->svm, 0, (size_t)size);
+    a->start = a->svm;
     return buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size, a->svm, &a->memory);
 }
 
@@ -73,6 +75,7 @@ hg_status opencl_arena_import(hg_device *d, void *host, uint64_t size, hg_driver
     hg_driver_arena *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     a->size = size;
+    a->start = host;
     hg_status status = buffer(d, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size, host, &a->memory);
     if (status != HG_OK)
         hg_free(a);
@@ -89,6 +92,7 @@ void opencl_arena_free(hg_device *d, hg_driver_arena *a) {
     hg_free(a);
 }
 
+const void *opencl_arena_host(const hg_driver_arena *a) { return a->start; }
 void *opencl_arena_map(hg_driver_arena *a) { return a->svm; }
 void opencl_arena_unmap(hg_driver_arena *a) { (void)a; }
 

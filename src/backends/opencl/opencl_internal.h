@@ -66,14 +66,16 @@ void opencl_device_close(hg_device *device);
 /* ---- memory.c ---- */
 struct hg_driver_arena {
     cl_mem memory;
-    void *svm;  /* visible memory: what host and kernels use; `memory` is for copies */
-    void *host; /* to be freed with the arena */
+    void *svm;         /* visible memory: what host and kernels use; `memory` is for copies */
+    void *host;        /* to be freed with the arena */
+    const void *start; /* on the host; NULL: nowhere */
     uint64_t size;
 };
 hg_status opencl_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena);
 hg_status opencl_arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena);
 hg_status opencl_arena_alloc_visible(hg_device *device, uint64_t size, hg_driver_arena **arena);
 void opencl_arena_free(hg_device *device, hg_driver_arena *arena);
+const void *opencl_arena_host(const hg_driver_arena *arena);
 void *opencl_arena_map(hg_driver_arena *arena);
 void opencl_arena_unmap(hg_driver_arena *arena);
 

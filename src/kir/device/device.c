@@ -126,6 +126,7 @@ static void begin_function(rewrite_pass *p) {
             kir_slot *slot = &p->out->slots.data[i];
             slot->base = -1;
             slot->read = slot->written = false;
+            slot->distinct = !d->any_open && i < 64 && (d->options->distinct >> i & 1);
         }
         device_begin_group(d, &p->b);
         stop_surplus(d, &p->b);

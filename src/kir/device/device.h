@@ -34,6 +34,9 @@ typedef struct kir_device_options {
     bool alone;            /* BLOCK: a group is one invocation, so that no barrier is needed */
     uint32_t block[3];     /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
     uint64_t shared_bytes; /* likewise; 0: unknown */
+    /* Slots of the legalised module, by bit, that share no byte that the kernel writes with another slot or with class memory
+     * (kir_slot.distinct). Of no effect where the module has open accesses, which may go anywhere. */
+    uint64_t distinct;
 } kir_device_options;
 
 /* ---- what a launch must fill in: the record, a small block of uniform data ---- */

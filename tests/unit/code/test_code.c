@@ -1,5 +1,5 @@
 /* test: labels=threads */
-/* Compiled code by key: tiers by the number of launches, code for alias signatures, a compiler that fails, and a compiler that holds
+/* Compiled code by key: tiers by the number of launches, code for distinct slots, a compiler that fails, and a compiler that holds
  * nobody up who asks for other code. */
 #include "base/thread.h"
 #include "kir/builder.h"
@@ -96,7 +96,7 @@ static void alias_signatures_have_code_each(void) {
         launch_and_check(b, &again, false);
     }
     const hg_code *a = apart.binding->kernels[0].code, *s = same.binding->kernels[0].code, *g = again.binding->kernels[0].code;
-    CHECK(a && s && a != s && a->key.aliases == 0 && s->key.aliases != 0);
+    CHECK(a && s && a != s && a->key.distinct == 3 && s->key.distinct == 0);
     CHECK(a == g);
     unbind(b, &again, false);
     unbind(b, &same, true);
@@ -166,14 +166,14 @@ static hg_status slow_create(hg_device *device, uint32_t tier, const kir_module 
 
 typedef struct asker {
     hg_code_set *set;
-    uint64_t aliases;
+    uint64_t distinct;
     hg_code *code;
     hg_status status;
 } asker;
 
 static void *ask(void *user) {
     asker *a = user;
-    a->status = hg_code_get(a->set, &(hg_code_key){.tier = 1, .aliases = a->aliases}, NULL, 0, &a->code);
+    a->status = hg_code_get(a->set, &(hg_code_key){.tier = 1, .distinct = a->distinct}, NULL, 0, &a->code);
     return NULL;
 }
 
@@ -210,9 +210,9 @@ static void compiling_holds_nobody_up(void) {
     CHECK_OK(hg_code_ahead(set, false));
     slow.kernel_create = slow_create;
     compiled = 0;
-    asker same[SAME] = {{0}}, other = {.set = set, .aliases = 2};
+    asker same[SAME] = {{0}}, other = {.set = set, .distinct = 2};
     pthread_t threads[SAME];
-    for (int i = 0; i < SAME; i++) same[i] = (asker){.set = set, .aliases = 1};
+    for (int i = 0; i < SAME; i++) same[i] = (asker){.set = set, .distinct = 1};
     CHECK(pthread_create(&threads[0], NULL, ask, &same[0]) == 0);
     pthread_mutex_lock(&gate_lock);
     while (at_gate == 0) pthread_cond_wait(&gate_changed, &gate_lock);
@@ -259,7 +259,7 @@ static void waiting_for_a_failure_ends(void) {
     asker same[SAME] = {{0}};
     pthread_t threads[SAME];
     for (int i = 0; i < SAME; i++) {
-        same[i] = (asker){.set = set, .aliases = 1};
+        same[i] = (asker){.set = set, .distinct = 1};
         CHECK(pthread_create(&threads[i], NULL, ask, &same[i]) == 0);
     }
     pthread_mutex_lock(&gate_lock);
@@ -297,14 +297,14 @@ static void ever_new_keys(void) {
     hg_code_options options = {.driver = &counting, .device = b->device, .caps = b->caps};
     CHECK_OK(hg_code_set_create(&options, small_kernel(), &set));
     CHECK_OK(hg_code_ahead(set, false));
-    for (uint64_t k = 0; k < KEYS; k++) CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = k}, NULL, 0, &codes[k]));
+    for (uint64_t k = 0; k < KEYS; k++) CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .distinct = k}, NULL, 0, &codes[k]));
     CHECK_U64(alive, KEYS + 1);
-    for (uint64_t k = 0; k < KEYS; k++) CHECK(codes[k] && codes[k]->kernel && codes[k]->key.aliases == k);
+    for (uint64_t k = 0; k < KEYS; k++) CHECK(codes[k] && codes[k]->kernel && codes[k]->key.distinct == k);
     CHECK(hg_code_only(set, 0) != NULL); /* the oldest, but a tier has only that */
     for (uint64_t k = 0; k < KEYS; k++) hg_code_release(set, codes[k]);
     CHECK(alive == set->count && alive < KEYS);
     hg_code *again = NULL;
-    CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 0}, NULL, 0, &again)); /* one that was dropped */
+    CHECK_OK(hg_code_get(set, &(hg_code_key){.tier = 1, .distinct = 0}, NULL, 0, &again)); /* one that was dropped */
     hg_code_release(set, again);
     hg_code_set_destroy(set);
     CHECK_U64(alive, 0);
@@ -324,8 +324,8 @@ static hg_status make_and_ask(hg_backend *b, bool ahead) {
     hg_status status = hg_code_set_create(&options, m, &set);
     if (status != HG_OK) kir_module_destroy(m);
     if (status == HG_OK && ahead) status = hg_code_ahead(set, false);
-    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 1}, NULL, 0, &code);
-    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .aliases = 2}, NULL, 0, &other);
+    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .distinct = 1}, NULL, 0, &code);
+    if (status == HG_OK) status = hg_code_get(set, &(hg_code_key){.tier = 1, .distinct = 2}, NULL, 0, &other);
     if (status != HG_OK && set) CHECK(set->count == (uint32_t)(hg_code_only(set, 0) != NULL) + (code != NULL));
     if (code) hg_code_release(set, code);
     if (other) hg_code_release(set, other);

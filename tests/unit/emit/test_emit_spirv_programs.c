@@ -131,8 +131,34 @@ static hg_status lower(const hg_program *program, const kit *k, const kir_device
     return status;
 }
 
-/* The device forms of a program are valid modules, in both forms where they exist. */
-static void test_program(const char *text, bool grouped) {
+/* Variables that are said to share no memory with others. One memory read in elements of two sizes is two variables, which share it. */
+static uint32_t count_restricted(const kit *k, const emit_words *words) {
+    enum { OP_DECORATE = 71, RESTRICT = 19, ALIASED = 20, BINDING = 33, MOST_IDS = 100000 };
+    static uint32_t binding[MOST_IDS];
+    static bool restricted[MOST_IDS];
+    uint32_t variables[64] = {0}, count = 0, bound = words->data[3];
+    CHECK(bound < MOST_IDS);
+    memset(binding, 0, sizeof binding);
+    memset(restricted, 0, sizeof restricted);
+    for (uint64_t at = 5; at < words->count && bound < MOST_IDS; at += words->data[at] >> 16) {
+        const uint32_t *w = words->data + at;
+        if ((w[0] & 0xffff) != OP_DECORATE) continue;
+        if (w[2] == BINDING) binding[w[1]] = w[3] % 64 + 1;
+        if (w[2] == BINDING) variables[w[3] % 64]++;
+        restricted[w[1]] |= w[2] == RESTRICT;
+    }
+    for (uint32_t id = 0; id < bound; id++) {
+        if (!restricted[id] || !binding[id]) continue;
+        count++;
+        CHECK_MESSAGE(variables[binding[id] - 1] == 1, "%s (%s): binding %u is several variables", k->m->name, k->how->name,
+                      (unsigned)binding[id] - 1);
+    }
+    return count;
+}
+
+/* The device forms of a program are valid modules, in both forms where they exist. restricted: variables of distinct slots where memory has
+ * no addresses and elements of all sizes. */
+static void test_program(const char *text, bool grouped, bool distinct, uint32_t restricted) {
     hg_program *program = NULL;
     CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK, "%s", hg_last_error_text());
     for (size_t way_index = 0; program && way_index < sizeof WAYS / sizeof *WAYS; way_index++)
@@ -142,6 +168,7 @@ static void test_program(const char *text, bool grouped) {
             set_options(&k, &o);
             kir_device_options options = {.target = o.target, .form = (uint8_t)form, .small = form == KIR_FORM_FLAT, .fold = 1};
             options.target.max_arenas = 4;
+            options.distinct = distinct ? UINT64_MAX : 0;
             hg_status status = lower(program, &k, &options, &k.m, &k.layout);
             CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", program->name, k.how->name, hg_last_error_text());
             if (status == HG_OK) {
@@ -151,6 +178,9 @@ static void test_program(const char *text, bool grouped) {
                 status = emit_spirv(k.m, &k.layout, &o, &words);
                 CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", program->name, k.how->name, hg_last_error_text());
                 if (status == HG_OK) check_words(&k, &words);
+                uint32_t found = status == HG_OK ? count_restricted(&k, &words) : 0;
+                if (!distinct || o.target.addressed) CHECK_U64(found, 0);
+                if (distinct && !o.target.addressed && !k.how->words) CHECK_U64(found, restricted);
                 hg_vec_free(&words);
             }
             kir_device_layout_free(&k.layout);
@@ -159,7 +189,12 @@ static void test_program(const char *text, bool grouped) {
     hg_program_release(program);
 }
 
-static void test_file(const char *name, bool grouped) {
+static void test_both(const char *text, bool grouped, uint32_t restricted) {
+    test_program(text, grouped, false, 0);
+    test_program(text, grouped, true, restricted);
+}
+
+static void test_file(const char *name, bool grouped, uint32_t restricted) {
     char path[512], text[8192];
     snprintf(path, sizeof path, "%s/examples/programs/%s", HG_SOURCE_DIR, name);
     FILE *in = fopen(path, "r");
@@ -167,7 +202,7 @@ static void test_file(const char *name, bool grouped) {
     if (!in) return;
     text[fread(text, 1, sizeof text - 1, in)] = 0;
     fclose(in);
-    test_program(text, grouped);
+    test_both(text, grouped, restricted);
 }
 
 int main(void) {
@@ -178,15 +213,15 @@ int main(void) {
     }
     test_no_memory();
     test_refusals();
-    test_file("axpy.atlas", false);
-    test_file("collatz.atlas", false);
-    test_file("gcd3.atlas", false);
-    test_file("wide.atlas", false);
-    test_file("block_reverse.atlas", true);
-    test_program(FUNCTIONS, false);
-    test_program(NARROW, false);
-    test_program(OPEN, false);
-    test_program(SHARED, true);
+    test_file("axpy.atlas", false, 2);
+    test_file("collatz.atlas", false, 2);
+    test_file("gcd3.atlas", false, 4);
+    test_file("wide.atlas", false, 4);
+    test_file("block_reverse.atlas", true, 1);
+    test_both(FUNCTIONS, false, 2);
+    test_both(NARROW, false, 0);
+    test_both(OPEN, false, 0);
+    test_both(SHARED, true, 1);
     close_folder();
     return test_done();
 }
