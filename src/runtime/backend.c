@@ -8,7 +8,6 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     hg_context *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
     c->backend = b;
-    hg_mutex_init(&c->lock);
     hg_mutex_init(&c->class_lock);
     hg_status status = hg_stream_create(c, &c->main);
     if (status != HG_OK) {
@@ -22,9 +21,13 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
     hg_stream_destroy(c->main);
+    while (c->spare) {
+        hg_stream *next = c->spare->next;
+        hg_stream_destroy(c->spare);
+        c->spare = next;
+    }
     hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_state_close(c);
-    hg_mutex_destroy(&c->lock);
     hg_mutex_destroy(&c->class_lock);
     hg_free(c);
 }
@@ -79,6 +82,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_mutex_init(&b->guard);
     hg_mutex_init(&b->expansion_lock);
     hg_mutex_init(&b->character_lock);
+    hg_monitor_init(&b->monitor);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
     hg_status status = open_backend(b);
@@ -123,6 +127,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_mutex_destroy(&b->guard);
     hg_mutex_destroy(&b->expansion_lock);
     hg_mutex_destroy(&b->character_lock);
+    hg_monitor_destroy(&b->monitor);
     hg_free(b);
     *hg_error_record() = kept;
 }

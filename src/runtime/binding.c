@@ -205,9 +205,9 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
         return hg_fail_memory();
     }
     binding->executable = chosen;
-    hg_mutex_init(&binding->lock);
     hg_status status = hg_binding_resolve(binding, launch, params);
     if (status == HG_OK) status = lay_out(binding);
+    if (status == HG_OK) status = hg_binding_find_touches(binding);
     if (status != HG_OK) {
         hg_binding_destroy(binding);
         return status;
@@ -236,7 +236,6 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_vec_free(&binding->held_pools);
     hg_vec_free(&binding->own_pools);
     hg_arena_free(&binding->arena);
-    hg_mutex_destroy(&binding->lock);
     hg_executable_destroy(binding->executable);
     hg_free(binding);
     *hg_error_record() = kept;

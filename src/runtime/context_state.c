@@ -7,7 +7,7 @@
 #include <hologram/atlas.h>
 #include <string.h>
 
-/* ---- the memory; the context's lock is held ---- */
+/* ---- the memory; in a turn that shares the state ---- */
 
 static hg_status make_state(hg_context *c) {
     if (c->state.range.arena) return HG_OK;
@@ -28,11 +28,12 @@ void hg_state_close(hg_context *c) {
 }
 
 /* Between the image and the device's memory, where they are two. A part of it or all. */
-static hg_status move_part(hg_context *c, hg_driver_command_kind kind, uint64_t offset, uint64_t length) {
+static hg_status move_part(hg_stream *stream, hg_driver_command_kind kind, uint64_t offset, uint64_t length) {
+    const hg_context *c = stream->context;
     if (!is_copy(c)) return HG_OK;
     hg_range part = {c->state.range.arena, c->state.range.offset + offset, length};
     hg_driver_command copy = {.kind = kind, .to = part, .from = part, .host = (uint8_t *)c->state_image + offset};
-    return hg_transfer_locked(c, &copy);
+    return hg_stream_run(stream, &copy, 1);
 }
 
 static hg_status can_wait(const hg_context *c) {
@@ -42,19 +43,21 @@ static hg_status can_wait(const hg_context *c) {
 }
 
 /* When it fails the pending part is still there, or is folded and empty: it can be tried again. */
-static hg_status fold(hg_context *c) {
+static hg_status fold(hg_stream *stream) {
+    hg_context *c = stream->context;
     if (!c->state_pending) return HG_OK;
     HG_TRY(can_wait(c));
-    HG_TRY(move_part(c, HG_CMD_COPY_OUT, 0, HG_STATE_BYTES));
+    HG_TRY(move_part(stream, HG_CMD_COPY_OUT, 0, HG_STATE_BYTES));
     hg_state_fold(c->state_image);
-    HG_TRY(move_part(c, HG_CMD_COPY_IN, 0, HG_STATE_BYTES));
+    HG_TRY(move_part(stream, HG_CMD_COPY_IN, 0, HG_STATE_BYTES));
     c->state_pending = false;
     return HG_OK;
 }
 
-hg_status hg_state_begin(hg_context *c, bool writes) {
+hg_status hg_state_begin(hg_stream *stream, bool writes) {
+    hg_context *c = stream->context;
     HG_TRY(make_state(c));
-    HG_TRY(fold(c));
+    HG_TRY(fold(stream));
     c->state_pending = writes;
     return HG_OK;
 }
@@ -66,57 +69,72 @@ static hg_status check_class(uint32_t cls) {
     return hg_fail(HG_ERROR_ISA, "invalid class index: %u (must be < %d)", (unsigned)cls, HG_MAX_CLASSES);
 }
 
-/* Waits for the launch that runs. On HG_OK the context is locked until close. */
-static hg_status open_state(hg_context *c, bool make) {
+/* A look at the state, in its turn among the runs. */
+typedef struct look {
+    hg_context *context;
+    hg_turn turn;
+    hg_stream *stream;
+} look;
+static const hg_touches THE_STATE = {.shares = HG_SHARES_STATE};
+
+static void close_state(look *l) { hg_context_leave(l->context, &l->turn, l->stream); }
+
+/* Waits for runs that use the state. On HG_OK it is the look's until close_state. */
+static hg_status open_state(hg_context *c, bool make, look *l) {
+    *l = (look){.context = c, .turn = {.touches = &THE_STATE}};
     HG_TRY(can_wait(c));
-    hg_mutex_lock(&c->lock);
+    HG_TRY(hg_context_enter(c, &l->turn, &l->stream));
     hg_status status = make ? make_state(c) : HG_OK;
-    if (status == HG_OK) status = fold(c);
-    if (status != HG_OK) hg_mutex_unlock(&c->lock);
+    if (status == HG_OK) status = fold(l->stream);
+    if (status != HG_OK) close_state(l);
     return status;
 }
 
 /* A folded part of the state; zeros before its first use. */
-static hg_status read_part(hg_context *c, uint64_t offset, void *to, uint64_t length) {
+static hg_status read_part(const look *l, uint64_t offset, void *to, uint64_t length) {
+    const hg_context *c = l->context;
     memset(to, 0, (size_t)length);
     if (!c->state.range.arena) return HG_OK;
-    HG_TRY(move_part(c, HG_CMD_COPY_OUT, offset, length));
+    HG_TRY(move_part(l->stream, HG_CMD_COPY_OUT, offset, length));
     memcpy(to, (uint8_t *)c->state_image + offset, (size_t)length);
     return HG_OK;
 }
 
 static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
     uint32_t words[HG_RESONANCE_WORDS], flags;
+    look l;
     if (!value) return hg_null_argument("value");
-    HG_TRY(open_state(c, false));
-    hg_status status = read_part(c, HG_STATE_RESONANCE + index * sizeof words, words, sizeof words);
-    if (status == HG_OK) status = read_part(c, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
-    hg_mutex_unlock(&c->lock);
+    HG_TRY(open_state(c, false, &l));
+    hg_status status = read_part(&l, HG_STATE_RESONANCE + index * sizeof words, words, sizeof words);
+    if (status == HG_OK) status = read_part(&l, HG_STATE_FLAGS + index * sizeof flags, &flags, sizeof flags);
+    close_state(&l);
     if (status == HG_OK) *value = hg_resonance_round(words, flags);
     return status;
 }
 
 hg_status hg_context_phase(hg_context *c, uint32_t cls, uint32_t *value) {
     uint32_t phase;
+    look l;
     if (!c) return hg_null_argument("context");
     if (!value) return hg_null_argument("value");
     HG_TRY(check_class(cls));
-    HG_TRY(open_state(c, false));
-    hg_status status = read_part(c, HG_STATE_PHASE + cls * sizeof phase, &phase, sizeof phase);
-    hg_mutex_unlock(&c->lock);
+    HG_TRY(open_state(c, false, &l));
+    hg_status status = read_part(&l, HG_STATE_PHASE + cls * sizeof phase, &phase, sizeof phase);
+    close_state(&l);
     if (status == HG_OK) *value = phase;
     return status;
 }
 
 hg_status hg_context_set_phase(hg_context *c, uint32_t cls, uint32_t value) {
     if (!c) return hg_null_argument("context");
+    look l;
     HG_TRY(check_class(cls));
-    HG_TRY(open_state(c, true));
+    HG_TRY(open_state(c, true, &l));
     uint64_t offset = HG_STATE_PHASE + cls * sizeof value;
     value %= HG_PHASE_MODULUS;
     memcpy((uint8_t *)c->state_image + offset, &value, sizeof value);
-    hg_status status = move_part(c, HG_CMD_COPY_IN, offset, sizeof value);
-    hg_mutex_unlock(&c->lock);
+    hg_status status = move_part(l.stream, HG_CMD_COPY_IN, offset, sizeof value);
+    close_state(&l);
     return status;
 }
 
@@ -132,14 +150,15 @@ hg_status hg_context_resonance_total(hg_context *c, double *value) {
 }
 
 hg_status hg_context_reset_state(hg_context *c) {
+    look l;
     if (!c) return hg_null_argument("context");
-    HG_TRY(open_state(c, false));
+    HG_TRY(open_state(c, false, &l));
     hg_status status = HG_OK;
     if (c->state.range.arena) {
         memset(c->state_image, 0, HG_STATE_BYTES);
-        status = move_part(c, HG_CMD_COPY_IN, 0, HG_STATE_BYTES);
+        status = move_part(l.stream, HG_CMD_COPY_IN, 0, HG_STATE_BYTES);
     }
-    hg_mutex_unlock(&c->lock);
+    close_state(&l);
     return status;
 }
 

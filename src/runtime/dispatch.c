@@ -135,6 +135,17 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
 
+void hg_dispatch_cut(hg_submission *d, hg_driver_dispatch *command, void *record, hg_range *slots) {
+    if (!d->one_window) hg_window_cut(d);
+    *command = d->command;
+    command->record = record;
+    command->slots = slots;
+    memcpy(record, d->command.record, d->command.record_bytes);
+    if (d->command.slot_count) memcpy(slots, d->command.slots, d->command.slot_count * sizeof *slots);
+}
+
+bool hg_dispatch_step(hg_submission *d) { return !d->one_window && hg_window_step(d); }
+
 static void time_out(hg_submission *d) {
     if (d->fault.happened) return;
     memset(&d->fault, 0, sizeof d->fault);

@@ -101,6 +101,10 @@ hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, uint8_t t
 /* Submits the next window, and more commands behind it. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) HG_NODISCARD;
+/* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of the record and the slots; then step says
+ * whether there is another one. */
+void hg_dispatch_cut(hg_submission *dispatch, hg_driver_dispatch *command, void *record, hg_range *slots);
+bool hg_dispatch_step(hg_submission *dispatch);
 /* After a window is done: whether there are more. When there are none *fault is the least fault; without one it stays as it is. */
 bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */

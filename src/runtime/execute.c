@@ -1,6 +1,6 @@
-/* The plan machine: a state machine over plan code (done | waiting | failed). A blocking call drives it and waits on the host whenever the
- * machine waits; on a driver without event_wait that is an error. All state is in hg_run, so the machine could be polled, but nothing does.
- * Must not know: which driver it runs on. */
+/* The plan machine: a state machine over plan code (done | waiting | failed) that goes on whenever somebody polls it. All state is in
+ * hg_run; it never waits for the device itself.
+ * Must not know: who polls, which driver it runs on. */
 #include "kir/fault_text.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
@@ -39,36 +39,30 @@ static hg_status prepare_launch(hg_run *run, uint32_t index, hg_driver_launch *l
     return kernel->has_open && kernel->prover ? hg_table_update(run) : HG_OK;
 }
 
-/* Device forms: the next window of the launch. */
-static hg_status next_window(hg_run *run) {
-    const hg_binding *binding = run->binding;
-    hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
-    bool writes_env = binding->executable->plan->kernels.data[run->kernel].writes.count != 0;
-    hg_status status = run->context->backend->caps->asynchronous ? hg_run_new_event(run) : HG_OK;
-    if (status == HG_OK) status = hg_dispatch_submit(run->dispatch, run->stream->queue, &copy, writes_env, run->event);
-    if (status == HG_OK) return HG_OK;
-    hg_dispatch_abandon(run->dispatch);
-    run->dispatch = NULL;
-    return status;
-}
-
-static hg_status start_dispatch(hg_run *run, uint32_t index, uint8_t tier, const hg_driver_launch *launch) {
-    hg_submission *d = &run->binding->kernels[index].dispatch;
-    bool proven = hg_launch_proven(run->binding, index, launch);
-    HG_TRY(hg_dispatch_begin(d, run->binding->executable->kernels[index].code, tier, &run->stream->dispatch, launch, proven, false));
-    run->dispatch = d;
-    run->kernel = index;
-    return next_window(run);
+static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
+    hg_binding *binding = run->binding;
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault};
+    uint8_t tier;
+    HG_TRY(hg_launch_tier(binding, index, run->stream, launch, &tier));
+    if (!hg_code_in_device_form(kernel->code, tier)) return hg_run_add(run, &command);
+    hg_submission *d = &binding->kernels[index].dispatch;
+    bool proven = hg_launch_proven(binding, index, launch);
+    if (!run->context->backend->caps->asynchronous)
+        return hg_launch_wait(run->stream, d, kernel, tier, launch, proven, false, &binding->fault);
+    hg_run_item *item = hg_vec_push(&run->items);
+    if (!item) return hg_fail_memory();
+    *item = (hg_run_item){.kernel = kernel, .launch = launch, .dispatch = d, .tier = tier, .proven = proven};
+    return HG_OK;
 }
 
 static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
     hg_binding *binding = run->binding;
-    uint8_t tier;
-    HG_TRY(hg_launch_tier(binding, index, run->stream, launch, &tier));
-    if (hg_code_in_device_form(binding->executable->kernels[index].code, tier)) return start_dispatch(run, index, tier, launch);
-    hg_driver_command commands[2] = {{.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault},
-                                     {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env}};
-    return hg_run_submit(run, commands, binding->executable->plan->kernels.data[index].writes.count ? 2 : 1);
+    HG_TRY(add_launch(run, index, launch));
+    if (!binding->executable->plan->kernels.data[index].writes.count) return HG_OK;
+    hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
+    run->look = true;
+    return hg_run_add(run, &copy);
 }
 
 static uint64_t deadline_of(const hg_run *run) {
@@ -76,6 +70,7 @@ static uint64_t deadline_of(const hg_run *run) {
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
+    run->native = NULL;
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->ready;
     HG_TRY(prepare_launch(run, index, launch));
@@ -127,147 +122,200 @@ static hg_status timed_out(const hg_run *run) {
     return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
-/* Goes on until the program ends, fails, or waits for run->event. */
-static hg_run_state advance(hg_run *run) {
+/* ---- launches that were added ---- */
+
+/* Not the dispatches of kernels whose windows the host counts: those are submitted one by one. */
+static hg_status add_dispatches(hg_run *run, hg_submission *d) {
+    do {
+        hg_driver_dispatch *dispatch = hg_run_alloc(run, sizeof *dispatch);
+        uint64_t *record = hg_run_alloc(run, d->command.record_bytes);
+        hg_range *slots = hg_run_alloc(run, d->command.slot_count * sizeof *slots);
+        hg_driver_command *command = dispatch && record && slots ? hg_vec_push(&run->batch) : NULL;
+        if (!command) return hg_fail_memory();
+        hg_dispatch_cut(d, dispatch, record, slots);
+        *command = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = dispatch};
+    } while (hg_dispatch_step(d));
+    return HG_OK;
+}
+
+static hg_status submit_window(hg_run *run) {
     const hg_backend *b = run->context->backend;
-    const hg_plan *plan = run->binding->executable->plan;
-    for (;;) {
-        if (run->event) {
-            bool done = false;
-            run->status = b->driver->event_query(run->event, &done);
-            if (run->status != HG_OK) return HG_RUN_FAILED;
-            if (!done) return HG_RUN_WAITING;
-            b->driver->event_destroy(run->event);
-            run->event = NULL;
-        }
-        if (run->dispatch && hg_dispatch_done(run->dispatch, &run->binding->fault)) {
-            run->status = next_window(run);
-            if (run->status != HG_OK) return HG_RUN_FAILED;
-            continue;
-        }
-        run->dispatch = NULL;
-        if (run->span.start_ns) hg_profile_end(b->profile, &run->span);
-        run->span.start_ns = 0;
-        if (run->binding->fault.happened) {
-            run->status = hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
-            return HG_RUN_FAILED;
-        }
-        const plan_inst *inst = &plan->code.data[run->pc];
-        if (inst->op == PLAN_END) return HG_RUN_DONE;
-        if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run))
-            run->status = timed_out(run);
-        else
-            run->status = execute(run, inst);
-        if (run->status != HG_OK) return HG_RUN_FAILED;
-    }
+    HG_TRY(hg_run_submit(run, false)); /* what comes before it */
+    if (!run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
+    hg_status status = hg_dispatch_submit(run->dispatch, run->stream->queue, NULL, 0, run->event);
+    if (status == HG_OK) run->waiting = true;
+    return status;
 }
 
-static hg_status drive(hg_run *run) {
+static void item_done(hg_run *run) {
+    hg_run_item *item = &run->items.data[run->next_item++];
+    if (item->owned) {
+        hg_dispatch_free(item->dispatch);
+        hg_free(item->dispatch);
+    }
+    item->dispatch = NULL;
+    run->dispatch = NULL;
+    if (run->next_item == run->items.count) run->items.count = run->next_item = 0;
+}
+
+static hg_status begin_item(hg_run *run, hg_run_item *item) {
+    if (!item->dispatch) {
+        item->dispatch = hg_calloc(1, sizeof *item->dispatch);
+        if (!item->dispatch) return hg_fail_memory();
+        item->owned = true;
+    }
+    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, item->tier, &run->stream->dispatch, item->launch, item->proven, false));
+    item->begun = true;
+    return HG_OK;
+}
+
+/* The next item becomes a part of the batch, or a window that is waited for. */
+static hg_status take_item(hg_run *run) {
+    hg_run_item *item = &run->items.data[run->next_item];
+    if (!item->kernel) {
+        hg_driver_command *command = hg_vec_push(&run->batch);
+        if (!command) return hg_fail_memory();
+        *command = item->command;
+        item_done(run);
+        return HG_OK;
+    }
+    if (!item->begun) {
+        HG_TRY(begin_item(run, item));
+        run->dispatch = item->dispatch;
+    }
+    if (item->counted || hg_dispatch_needs_wait(item->dispatch)) {
+        item->counted = true;
+        return submit_window(run);
+    }
+    HG_TRY(add_dispatches(run, item->dispatch));
+    item_done(run);
+    return HG_OK;
+}
+
+/* ---- the end ---- */
+
+/* The run fails with the error of this thread, once nothing of it is under way any more. */
+static void fail(hg_run *run, hg_status status) {
+    if (run->failing) return;
+    run->failing = true;
+    run->status = status;
+    run->error = *hg_error_record();
+    if (run->dispatch) hg_dispatch_abandon(run->dispatch);
+    while (hg_run_has_work(run)) item_done(run);
+    run->batch.count = 0;
+    run->result_step = NULL;
+    if (run->unsignalled && hg_run_submit(run, true) != HG_OK) hg_stream_drain(run->stream);
+}
+
+/* The event is done: what came of it. */
+static hg_status look(hg_run *run) {
+    run->waiting = run->unsignalled = run->look = false;
+    if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
+    if (!hg_run_has_work(run)) hg_run_recycle(run);
+    return run->dispatch ? HG_OK : hg_run_take_result(run);
+}
+
+static hg_status check_fault(const hg_run *run) {
+    hg_driver_fault *fault = &run->binding->fault;
+    if (!fault->happened || run->dispatch) return HG_OK;
+    if (!run->native) return hg_report_fault(run->binding->executable, fault, run->step);
+    fault->inst = run->native->inst;
+    fault->phase = fault->lane = HG_NONE;
+    return hg_report_fault(run->binding->executable, fault, run->native_step);
+}
+
+/* One move. *waits: it must wait for the event. */
+static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
-    hg_run_state state;
-    while ((state = advance(run)) == HG_RUN_WAITING) {
-        uint64_t start = hg_profile_start(run->context->backend->profile);
-        HG_TRY(hg_driver_wait(driver, run->context->backend->device, run->event));
-        if (start) hg_span_wait(run->context->backend, "device", start);
+    const hg_plan *plan = run->binding->executable->plan;
+    if (run->waiting) {
+        bool done = false;
+        hg_status status = driver->event_query(run->event, &done);
+        *waits = status == HG_OK && !done;
+        if (status == HG_OK && !done) return HG_OK;
+        if (status != HG_OK) { /* nobody knows whether it is over */
+            hg_error kept = *hg_error_record();
+            hg_stream_drain(run->stream);
+            *hg_error_record() = kept;
+            run->waiting = run->unsignalled = false;
+            return status;
+        }
+        HG_TRY(look(run));
     }
-    return state == HG_RUN_DONE ? HG_OK : run->status;
+    if (run->failing) return HG_OK;
+    HG_TRY(check_fault(run));
+    if (hg_run_has_work(run)) return take_item(run);
+    if (run->look && (run->batch.count || run->unsignalled)) return hg_run_submit(run, true);
+    if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);
+    run->span.start_ns = 0;
+    run->look = false;
+    const plan_inst *inst = &plan->code.data[run->pc];
+    if (inst->op == PLAN_END) {
+        run->ended = true;
+        return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
+    }
+    if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
+    return execute(run, inst);
 }
 
-/* The deadline of a launch that starts now; 0: none. */
-static uint64_t deadline(uint64_t timeout_ms) {
-    uint64_t now, span;
-    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
-    now = hg_clock_ns();
-    return span > UINT64_MAX - now ? 0 : now + span;
+static bool is_over(const hg_run *run) {
+    return !run->waiting && (run->failing || (run->ended && !run->batch.count && !run->unsignalled && !hg_run_has_work(run)));
 }
 
-static hg_status run_simple(hg_binding *binding, hg_context *context) {
-    const hg_kernel *kernel = &binding->executable->kernels[0];
-    hg_bound_kernel *bound = &binding->kernels[0];
-    bool changed = false;
-    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
-    if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
-    if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, &binding->ready);
-    uint8_t tier = 0;
-    bool dispatches = binding->dispatches;
-    if (binding->tiered) {
-        HG_TRY(hg_launch_tier(binding, 0, context->main, &binding->ready, &tier));
-        dispatches = hg_code_in_device_form(kernel->code, tier);
+hg_run_state hg_run_poll(hg_run *run) {
+    while (!is_over(run)) {
+        bool waits = false;
+        hg_status status = move(run, &waits);
+        if (waits) return HG_RUN_WAITING;
+        if (status != HG_OK) fail(run, status);
     }
-    if (binding->timed) binding->ready.deadline_ns = deadline(binding->launch.timeout_ms);
-    if (dispatches)
-        HG_TRY(hg_launch_wait(context->main, &bound->dispatch, kernel, tier, &binding->ready, bound->proven,
-                              !changed && !kernel->uses_class, &binding->fault));
-    else
-        HG_TRY(hg_stream_run(context->main, &binding->command, 1));
-    return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+    if (!run->failing) return HG_RUN_DONE;
+    *hg_error_record() = run->error;
+    return HG_RUN_FAILED;
 }
+
+/* ---- from start to end ---- */
 
 /* Pools of .param lines without a value are zeros at every launch. */
 static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {
         hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
-        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_submit(run, &fill, 1));
+        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
     hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
-    return binding->shared.range.arena ? hg_run_submit(run, &shared, 1) : HG_OK;
+    return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
 }
 
-/* What a failure left under way. */
-static void end_work(hg_run *run) {
-    const hg_driver *driver = run->context->backend->driver;
-    if (!run->event && !run->dispatch) return;
-    hg_error kept = *hg_error_record();
-    /* Copies still use host memory. The error of the run is the one that counts. */
-    if (run->event) HG_IGNORE(hg_driver_wait(driver, run->context->backend->device, run->event));
-    if (run->event) driver->event_destroy(run->event);
-    if (run->dispatch) hg_dispatch_abandon(run->dispatch);
-    *hg_error_record() = kept;
-}
-
-static hg_status run_plan(hg_binding *binding, hg_context *context) {
-    hg_run run = {
-        .binding = binding, .context = context, .stream = context->main, .compile_ns = context->main->dispatch.compile_ns, .status = HG_OK};
+hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     const hg_executable *e = binding->executable;
-    if (e->kernel_count || !e->plan->is_static) run.deadline_ns = deadline(binding->launch.timeout_ms); /* steps alone end by themselves */
-    if (binding->guarded) hg_guard_begin(context->backend);
-    if (binding->executable->plan->env_bytes) hg_binding_reset_env(binding);
-    hg_status status = binding->launched ? clear_memory(&run) : HG_OK;
-    binding->launched = true;
-    if (status == HG_OK) status = hg_run_write_env(&run);
-    if (status == HG_OK) status = drive(&run);
-    end_work(&run);
-    hg_run_end_pools(&run, status != HG_OK);
-    if (binding->guarded) hg_guard_end(context->backend);
-    return status;
-}
-
-static hg_status run_binding(hg_binding *binding, hg_context *context) {
-    if (binding->launch.lanes == 0) return HG_OK;
-    uint64_t start = hg_profile_start(context->backend->profile);
-    hg_mutex_lock(&context->lock);
-    hg_mutex_lock(&binding->lock);
-    if (start) hg_span_wait(context->backend, "context", start);
+    run->binding = binding;
+    run->stream = stream;
+    run->context = stream->context;
+    run->compile_ns = stream->dispatch.compile_ns;
+    if (e->kernel_count || !e->plan->is_static) /* steps alone end by themselves */
+        run->deadline_ns = hg_deadline(binding->launch.timeout_ms);
     binding->fault.happened = false;
-    const hg_executable *e = binding->executable;
-    hg_status status = e->uses_state ? hg_state_begin(context, e->writes_state) : HG_OK;
-    if (status == HG_OK) status = binding->simple ? run_simple(binding, context) : run_plan(binding, context);
-    if (start) hg_span_program(binding, start);
-    hg_mutex_unlock(&binding->lock);
-    hg_mutex_unlock(&context->lock);
+    if (binding->guarded) hg_guard_begin(run->context->backend);
+    run->guarded = binding->guarded;
+    if (e->plan->env_bytes) hg_binding_reset_env(binding);
+    hg_status status = e->uses_state ? hg_state_begin(stream, e->writes_state) : HG_OK;
+    if (status == HG_OK && binding->launched) status = clear_memory(run);
+    binding->launched = true;
+    if (status == HG_OK) status = hg_run_write_env(run);
+    if (status != HG_OK) fail(run, status);
     return status;
 }
 
-hg_status hg_binding_launch(hg_binding *binding) {
-    if (!binding) return hg_null_argument("binding");
-    return run_binding(binding, binding->executable->backend->context);
-}
-
-hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
-    if (!binding) return hg_null_argument("binding");
-    if (!context) return hg_null_argument("context");
-    if (context->backend != binding->executable->backend)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
-    return run_binding(binding, context);
+void hg_run_end(hg_run *run) {
+    const hg_backend *b = run->context->backend;
+    hg_error kept = *hg_error_record();
+    if (run->event) b->driver->event_destroy(run->event);
+    hg_run_recycle(run);
+    hg_run_end_pools(run, run->failing);
+    hg_vec_free(&run->batch);
+    hg_vec_free(&run->items);
+    hg_vec_free(&run->pieces);
+    if (run->guarded) hg_guard_end(run->context->backend);
+    *hg_error_record() = kept;
 }

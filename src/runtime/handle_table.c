@@ -50,7 +50,8 @@ static uint64_t entries(const hg_run *run, bool pools) {
     return end;
 }
 
-static hg_status make_table(hg_dispatch_queue *queue, uint64_t words) {
+/* The memory that the device has now may be in use: the run frees it. */
+static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
     if (words > queue->table_words) {
         uint64_t more = words + words / 2;
         hg_free(queue->table);
@@ -58,7 +59,12 @@ static hg_status make_table(hg_dispatch_queue *queue, uint64_t words) {
         queue->table = more <= SIZE_MAX / 4 ? hg_alloc((size_t)more * 4) : NULL;
         if (!queue->table) return hg_fail_memory();
         queue->table_words = more;
-        hg_piece_free(queue->device->memory, &queue->table_memory);
+        if (queue->table_memory.range.arena) {
+            hg_piece *old = hg_vec_push(&run->pieces);
+            if (!old) return hg_fail_memory();
+            *old = queue->table_memory;
+            memset(&queue->table_memory, 0, sizeof queue->table_memory);
+        }
         HG_TRY(hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory));
     }
     memset(queue->table, 0, (size_t)words * 4);
@@ -143,13 +149,18 @@ hg_status hg_table_update(hg_run *run) {
     uint64_t buffers = entries(run, false), pools = entries(run, true), words = (buffers + pools) * KIR_ENTRY_WORDS;
     bool particular = false;
     queue->table_version = 0;
-    HG_TRY(make_table(queue, words));
+    HG_TRY(make_table(run, queue, words));
     HG_TRY(fill(run, queue, buffers, pools, &particular));
     queue->table_counts[0] = (uint32_t)buffers;
     queue->table_counts[1] = (uint32_t)pools;
     hg_driver_command copy = {
         .kind = HG_CMD_COPY_IN, .to = {queue->table_memory.range.arena, queue->table_memory.range.offset, words * 4}, .host = queue->table};
-    HG_TRY(hg_run_submit(run, &copy, 1));
+    if (!hg_run_is_immediate(run)) { /* the table may change before the device reads it */
+        copy.host = hg_run_alloc(run, (size_t)words * 4);
+        if (!copy.host) return hg_fail_memory();
+        memcpy(copy.host, queue->table, (size_t)words * 4);
+    }
+    HG_TRY(hg_run_add(run, &copy));
     if (!particular) queue->table_version = version;
     return HG_OK;
 }

@@ -101,12 +101,28 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
     return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
-hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) { return hg_stream_run(context->main, command, 1); }
+static bool is_class_memory(hg_context *context, const hg_range *range) {
+    hg_mutex_lock(&context->class_lock);
+    hg_range classes = context->class_memory.range;
+    hg_mutex_unlock(&context->class_lock);
+    return range->arena && classes.arena == range->arena && range->offset >= classes.offset &&
+           range->offset - classes.offset < HG_MAX_CLASS_MEMORY_BYTES;
+}
 
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
-    hg_mutex_lock(&context->lock);
-    hg_status status = hg_transfer_locked(context, command);
-    hg_mutex_unlock(&context->lock);
+    const hg_backend *b = context->backend;
+    bool reads = command->kind == HG_CMD_COPY_OUT || command->kind == HG_CMD_COPY, writes = command->kind != HG_CMD_COPY_OUT;
+    hg_touch list[2];
+    hg_touches touches = {.list = list};
+    hg_turn turn = {.touches = &touches};
+    hg_stream *stream;
+    if (reads) list[touches.count++] = hg_touch_of(b, &command->from, false);
+    if (writes) list[touches.count++] = hg_touch_of(b, &command->to, true);
+    if ((reads && is_class_memory(context, &command->from)) || (writes && is_class_memory(context, &command->to)))
+        touches.shares = HG_SHARES_CLASSES;
+    HG_TRY(hg_context_enter(context, &turn, &stream));
+    hg_status status = hg_stream_run(stream, command, 1);
+    hg_context_leave(context, &turn, stream);
     return status;
 }
 

@@ -34,7 +34,7 @@ static void kernel_span(const hg_binding *binding, uint32_t index, uint64_t star
 
 void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
     kernel_span(run->binding, index, start, &run->span);
-    if (run->event || run->dispatch) return;
+    if (!hg_run_is_immediate(run)) return;
     hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
 }

@@ -1,7 +1,7 @@
 /* What the plan machine and its steps share of a run: submissions, the environment on the device, the memory that handles name, and how a
  * fault is reported.
  * Must not know: plan code, steps. */
-#include "runtime/run.h"
+#include "runtime/execute_internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,28 +30,99 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
     return status;
 }
 
-/* ---- submissions ---- */
+/* ---- work ---- */
 
-/* An event for the next submission. One that is still there signals a submission that was not the instruction's last: the queue runs
- * in order, but host memory of copies may change only after them. */
-hg_status hg_run_new_event(hg_run *run) {
-    const hg_driver *driver = run->context->backend->driver;
-    if (!run->event) return driver->event_create(run->context->backend->device, &run->event);
-    return hg_driver_wait(driver, run->context->backend->device, run->event);
+enum { LARGEST_BATCH = 256 };
+
+void *hg_run_alloc(hg_run *run, size_t bytes) { return hg_arena_alloc(&run->memory, bytes ? bytes : 1); }
+
+hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) {
+    hg_stream *s = run->stream;
+    hg_suballocator *memory = &run->context->backend->memory;
+    uint64_t rounded = bytes <= UINT64_MAX - HG_PIECE_ALIGN ? (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : bytes;
+    run->wanted = run->wanted <= UINT64_MAX - rounded ? run->wanted + rounded : UINT64_MAX;
+    if (!run->scratch_used && s->step_memory.range.size < rounded) { /* nobody uses it */
+        hg_piece_free(memory, &s->step_memory);
+        HG_TRY(hg_piece_alloc(memory, rounded, &s->step_memory));
+    }
+    if (s->step_memory.range.size - run->scratch_used >= rounded) {
+        *range = (hg_range){s->step_memory.range.arena, s->step_memory.range.offset + run->scratch_used, bytes};
+        run->scratch_used += rounded;
+        return HG_OK;
+    }
+    hg_piece *piece = hg_vec_push(&run->pieces);
+    if (!piece) return hg_fail_memory();
+    hg_status status = hg_piece_alloc(memory, bytes, piece);
+    if (status != HG_OK) run->pieces.count--;
+    *range = piece->range;
+    return status;
 }
 
-/* Hands commands to the driver. With an event the machine waits for it before the next instruction. */
-hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) {
+void hg_run_recycle(hg_run *run) {
+    hg_suballocator *memory = &run->context->backend->memory;
+    if (run->memory.chunk) hg_arena_free(&run->memory);
+    for (uint64_t i = 0; i < run->pieces.count; i++) hg_piece_free(memory, &run->pieces.data[i]);
+    if (run->wanted > run->stream->step_memory.range.size && run->wanted <= UINT32_MAX) { /* one piece for all of it next time; without it pieces serve again */
+        hg_error kept = *hg_error_record();
+        hg_piece_free(memory, &run->stream->step_memory);
+        if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK) *hg_error_record() = kept;
+    }
+    run->pieces.count = 0;
+    run->scratch_used = run->wanted = 0;
+}
+
+/* The host looks after commands that can fault, and after as many as fill a batch. */
+static void count_command(hg_run *run, const hg_driver_command *c) { run->look |= c->fault != NULL || run->batch.count >= LARGEST_BATCH; }
+
+hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
+    if (hg_run_is_immediate(run)) return run->context->backend->driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
+    if (hg_run_has_work(run)) {
+        hg_run_item *item = hg_vec_push(&run->items);
+        if (!item) return hg_fail_memory();
+        item->command = *c;
+    } else {
+        hg_driver_command *next = hg_vec_push(&run->batch);
+        if (!next) return hg_fail_memory();
+        *next = *c;
+    }
+    count_command(run, c);
+    return HG_OK;
+}
+
+hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) {
+    hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &run->binding->fault};
+    if (!hg_code_in_device_form(kernel->code, 0)) return hg_run_add(run, &command);
+    if (hg_run_is_immediate(run)) return hg_launch_only(run->stream, kernel, launch, &run->binding->fault);
+    hg_run_item *item = hg_vec_push(&run->items);
+    if (!item) return hg_fail_memory();
+    item->kernel = kernel;
+    item->launch = launch;
+    return HG_OK;
+}
+
+hg_status hg_run_submit(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
-    if (b->caps->asynchronous) HG_TRY(hg_run_new_event(run));
-    return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, run->event);
+    if (hg_run_is_immediate(run)) return HG_OK;
+    if (signal && !run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
+    if (!run->batch.count && !signal) return HG_OK;
+    HG_TRY(b->driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count, NULL, 0, signal ? run->event : NULL));
+    run->batch.count = 0;
+    run->waiting = signal;
+    run->unsignalled = !signal;
+    return HG_OK;
 }
 
 hg_status hg_run_write_env(hg_run *run) {
-    hg_binding *binding = run->binding;
-    if (!binding->executable->plan->env_bytes || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
+    const hg_binding *binding = run->binding;
+    uint64_t bytes = binding->executable->plan->env_bytes;
+    if (!bytes || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
     hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = binding->env_copy.range, .host = binding->env};
-    return hg_run_submit(run, &copy, 1);
+    if (!hg_run_is_immediate(run)) { /* the image may change before the device reads it */
+        copy.host = hg_run_alloc(run, (size_t)bytes);
+        if (!copy.host) return hg_fail_memory();
+        memcpy(copy.host, binding->env, (size_t)bytes);
+    }
+    return hg_run_add(run, &copy);
 }
 
 /* ---- memory ---- */

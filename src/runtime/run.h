@@ -8,6 +8,21 @@ typedef struct hg_pool_alias {
     uint64_t id, handle;
 } hg_pool_alias;
 typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_state;
+
+/* Work that was added and is not submitted yet: a command, or a launch that becomes one or more dispatches. */
+typedef struct hg_run_item {
+    hg_driver_command command;
+    const hg_kernel *kernel; /* NULL: the command */
+    const hg_driver_launch *launch;
+    hg_submission *dispatch; /* NULL: a new one for this launch */
+    bool owned;              /* the dispatch is the item's */
+    uint8_t tier;
+    bool proven, begun;
+    bool counted; /* windows of it were submitted */
+} hg_run_item;
+
+/* Asynchronous devices get the commands of a run together, when the host must look at something or the run ends. On others a command is
+ * done when it is added. */
 typedef struct hg_run {
     hg_binding *binding;
     hg_context *context;
@@ -15,13 +30,28 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    uint64_t compile_ns;     /* the context's when the run began: what came since moves the deadline */
-    hg_driver_event *event;  /* what it waits for */
-    hg_submission *dispatch; /* a launch with windows to come; NULL: none */
-    uint32_t kernel;         /* its kernel */
-    hg_profile_span span;    /* recorded when the event is done */
-    uint64_t step_bytes;     /* moved by the last whole-array step, for profiles */
+    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
+    bool guarded;        /* the backend keeps what is freed meanwhile */
+    bool ended;          /* the program is over; what was submitted may still be under way */
+    bool failing;        /* waits for what is under way before it fails */
+    bool look;           /* the host must look at what comes of the commands before the next instruction */
+    bool waiting;        /* the event is under way */
+    bool unsignalled;    /* so is what was submitted since without it */
+    hg_driver_event *event;
+    HG_VEC(hg_driver_command) batch; /* to be submitted next */
+    HG_VEC(hg_run_item) items;       /* to come behind the batch */
+    uint64_t next_item;
+    hg_arena memory;               /* hg_run_alloc */
+    uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for since the device was idle */
+    HG_VEC(hg_piece) pieces;       /* device memory beside it */
+    hg_submission *dispatch;       /* a launch whose windows the host counts; NULL: none */
+    hg_profile_span span;          /* recorded when the event is done */
+    const plan_step *result_step;  /* whose result in a register comes with the event; NULL: none */
+    const plan_step *native;       /* the last one for the driver; its fault has no place of its own */
+    uint64_t native_step;          /* the steps before it */
+    uint64_t step_bytes;           /* moved by the last whole-array step, for profiles */
     hg_status status;
+    hg_error error;                /* of a run that failed */
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
 } hg_run;
@@ -29,13 +59,33 @@ typedef struct hg_run {
 /* The fault as the error of this thread. step: the steps that were done before it. */
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step);
 
-/* ---- submissions ---- */
-/* An event for the next submission, in run->event. */
-hg_status hg_run_new_event(hg_run *run) HG_NODISCARD;
-/* Hands commands to the driver. With an event the machine goes on when they are done. */
-hg_status hg_run_submit(hg_run *run, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
-/* The environment's host image to the device. */
+/* ---- a run from start to end (execute.c) ---- */
+/* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was waited for. After a failure: hg_run_end. */
+hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
+/* Goes on as far as it can without waiting. WAITING: until run->event is done. FAILED: run->status and run->error say why. */
+hg_run_state hg_run_poll(hg_run *run);
+/* Frees what it has; nothing of it may be under way. */
+void hg_run_end(hg_run *run);
+
+/* ---- work (run.c) ---- */
+/* A command is done when it was added. */
+static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->asynchronous; }
+/* Zeroed host memory until the commands that were added are done; NULL: out of memory. */
+void *hg_run_alloc(hg_run *run, size_t bytes);
+/* Device memory until then. */
+hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) HG_NODISCARD;
+/* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or the binding's. */
+hg_status hg_run_add(hg_run *run, const hg_driver_command *command) HG_NODISCARD;
+/* Appends a launch of a kernel that is not the plan's; the launch and what it points to are as above. */
+hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) HG_NODISCARD;
+/* Submits the batch. signal: with the run's event, which is waited for before the run goes on. */
+hg_status hg_run_submit(hg_run *run, bool signal) HG_NODISCARD;
+/* All that was added is done: what was kept for it is free again. */
+void hg_run_recycle(hg_run *run);
+/* The environment's host image, as it is now, to the device. */
 hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
+/* The least that a run does before its commands are waited for. */
+static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 
 /* ---- memory ---- */
 /* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of a flat address's buffer or pool. */

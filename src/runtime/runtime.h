@@ -12,6 +12,7 @@
 #include "runtime/client.h"
 #include "code/code.h"
 #include "runtime/dispatch.h"
+#include "runtime/order.h"
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
@@ -53,10 +54,12 @@ struct hg_backend {
     hg_piece characters; /* the character table for kernels, made when first needed */
     hg_mutex expansion_lock;
     hg_expansion *expansions;
+    hg_monitor monitor; /* protects the orders of its contexts and their spare streams */
 };
 
 /* A queue of the driver with what its work shares. One run at a time uses it. */
 typedef struct hg_stream {
+    struct hg_stream *next; /* in its context's list of spare ones */
     hg_context *context;
     hg_driver_queue *queue;
     hg_dispatch_queue dispatch; /* dispatches of the queue */
@@ -66,11 +69,13 @@ typedef struct hg_stream {
 
 struct hg_context {
     hg_backend *backend;
-    hg_mutex lock; /* one launch at a time */
+    hg_order order;  /* of what runs in it */
+    hg_stream *main; /* for a run that is alone */
+    hg_stream *spare;
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
-    hg_stream *main;
-    hg_piece state;     /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below under `lock` */
+    hg_piece
+        state; /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below belong to the turn that shares the state */
     void *state_image;  /* where the host sees the state; a copy of its own where it does not see the device's memory */
     bool state_pending; /* a launch may have written the pending part */
 };
@@ -148,8 +153,9 @@ struct hg_binding {
     uint8_t *env;               /* image of the environment */
     hg_piece env_copy, scratch; /* on the device; arena NULL when not needed */
     hg_piece shared;            /* shared memory of all blocks, where it must live across steps */
-    hg_mutex lock;              /* one launch at a time; taken after the context's */
-    bool guarded;               /* looks up handles while it runs */
+    const hg_stream *owner;     /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
+    hg_touches touches;
+    bool guarded; /* looks up handles while it runs */
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
     bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
@@ -182,8 +188,22 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
 /* ---- stream.c ---- */
 hg_status hg_stream_create(hg_context *context, hg_stream **stream) HG_NODISCARD;
 void hg_stream_destroy(hg_stream *stream); /* its work is waited for */
+/* Whatever is under way on the stream is over afterwards, when its events fail to say so. */
+void hg_stream_drain(hg_stream *stream);
 /* Commands on the stream, to their end. */
 hg_status hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+/* Waits until nothing stands against the turn; the stream is the turn's until it leaves. After a failure there is no turn. */
+hg_status hg_context_enter(hg_context *context, hg_turn *turn, hg_stream **stream) HG_NODISCARD;
+void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream);
+/* The binding is the stream's until it is let go: at once if it is free, or after waiting. */
+bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream);
+void hg_binding_own(hg_binding *binding, const hg_stream *stream);
+void hg_binding_disown(hg_binding *binding);
+
+/* ---- touches.c ---- */
+/* binding->touches, when everything else of the binding is known. */
+hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
+hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written);
 
 /* ---- memory.c ---- */
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
@@ -198,18 +218,17 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle);
 bool hg_handle_is_class(uint64_t handle);                         /* 0 or 2^64-96 … 2^64-1 */
 hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a handle in a context's class memory */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
-/* Blocking transfers through the context's queue. */
+/* A blocking transfer, in its turn. */
 hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
-hg_status hg_transfer_locked(hg_context *context, hg_driver_command *command) HG_NODISCARD; /* by the holder of its lock */
-void *hg_host_address(const hg_backend *b, const hg_range *range);                          /* NULL where the host does not see it */
+void *hg_host_address(const hg_backend *b, const hg_range *range); /* NULL where the host does not see it */
 /* One copy or fill of a public command; class handles mean the context's. */
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) HG_NODISCARD;
 
 /* ---- context_state.c ---- */
 /* The state of a context for a launch that begins: what earlier ones added is in the start part, writes: this one may add. The range is
- * context->state's. By the holder of the context's lock. */
-hg_status hg_state_begin(hg_context *context, bool writes) HG_NODISCARD;
+ * context->state's. In a turn that shares the state, on its stream. */
+hg_status hg_state_begin(hg_stream *stream, bool writes) HG_NODISCARD;
 void hg_state_close(hg_context *context);
 
 /* ---- characters.c ---- */

@@ -19,6 +19,12 @@ static hg_status put_result(hg_run *run, const plan_step *step, const void *byte
     return hg_run_write_env(run);
 }
 
+hg_status hg_run_take_result(hg_run *run) {
+    const plan_step *step = run->result_step;
+    run->result_step = NULL;
+    return step ? put_result(run, step, run->binding->result, (size_t)hg_type_size_bytes((hg_type)step->atlas_type)) : HG_OK;
+}
+
 static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) HG_PRINTF(5, 6);
 static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) {
     hg_driver_fault fault = {.happened = true, .code = code, .operand = operand, .inst = step->inst, .phase = HG_NONE, .lane = HG_NONE};
@@ -150,22 +156,26 @@ static bool is_native(const hg_backend *b, const hg_driver_step *work) {
     return b->driver->step_supported && b->driver->step_supported(b->device, work);
 }
 
-static hg_status submit_native(hg_run *run, const hg_driver_step *work) {
-    const hg_backend *b = run->context->backend;
+static hg_status submit_native(hg_run *run, const plan_step *step, const hg_driver_step *work) {
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
-    hg_driver_event *event = NULL;
-    if (b->caps->asynchronous) HG_TRY(b->driver->event_create(b->device, &event));
-    hg_status status = b->driver->queue_submit(run->stream->queue, &command, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = hg_driver_wait(b->driver, b->device, event);
-    if (event) b->driver->event_destroy(event);
-    return status;
+    run->native = step;
+    run->native_step = run->step;
+    if (!hg_run_is_immediate(run)) {
+        hg_driver_step *kept = hg_run_alloc(run, sizeof *kept);
+        if (!kept) return hg_fail_memory();
+        *kept = *work;
+        command.step = kept;
+    }
+    return hg_run_add(run, &command);
 }
 
 static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step *work) {
     const hg_backend *b = run->context->backend;
     run->binding->fault.happened = false;
     work->max_threads = b->config.num_threads;
-    HG_TRY(is_native(b, work) ? submit_native(run, work) : hg_expand_step(run->stream, work, &run->binding->fault));
+    if (is_native(b, work)) return submit_native(run, step, work);
+    HG_TRY(hg_run_submit(run, false)); /* what is expanded goes to the queue at once */
+    HG_TRY(hg_expand_step(run->stream, work, &run->binding->fault));
     if (!run->binding->fault.happened) return HG_OK;
     run->binding->fault.inst = step->inst;
     run->binding->fault.phase = run->binding->fault.lane = HG_NONE;
@@ -173,13 +183,11 @@ static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step 
 }
 
 /* An input that overlaps the output without being it is read first: copied aside. */
-static hg_status set_aside(hg_run *run, hg_range *input, hg_piece *copy) {
-    hg_backend *b = run->context->backend;
-    HG_TRY(hg_piece_alloc(&b->memory, input->size, copy));
-    hg_driver_command command = {.kind = HG_CMD_COPY, .to = copy->range, .from = *input};
-    HG_TRY(b->driver->queue_submit(run->stream->queue, &command, 1, NULL, 0, NULL));
+static hg_status set_aside(hg_run *run, hg_range *input) {
+    hg_driver_command command = {.kind = HG_CMD_COPY, .from = *input};
+    HG_TRY(hg_run_scratch(run, input->size, &command.to));
     *input = command.to;
-    return HG_OK;
+    return hg_run_add(run, &command);
 }
 
 static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count, uint64_t *bytes) {
@@ -192,17 +200,15 @@ static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count
 static hg_status run_map(hg_run *run, const plan_step *step) {
     hg_driver_step work = {
         .fn = kir_fn_of_name((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
-    hg_piece aside[2] = {0};
     uint64_t bytes;
     HG_TRY(array_bytes(run, step, &work.count, &bytes));
     HG_TRY(find_array(run, step, &step->info.arrays[0], bytes, &work.out));
     for (uint8_t i = 0; i < work.nin; i++) HG_TRY(find_array(run, step, &step->info.arrays[i + 1], bytes, &work.in[i]));
     hg_status status = HG_OK;
     for (uint8_t i = 0; i < work.nin && status == HG_OK; i++)
-        if (overlaps_partly(run->context->backend, &work.out, &work.in[i])) status = set_aside(run, &work.in[i], &aside[i]);
+        if (overlaps_partly(run->context->backend, &work.out, &work.in[i])) status = set_aside(run, &work.in[i]);
     run->step_bytes = bytes * (work.nin + 1u);
     if (status == HG_OK) status = submit_step(run, step, &work);
-    for (int i = 0; i < 2; i++) hg_piece_free(&run->context->backend->memory, &aside[i]);
     return status;
 }
 
@@ -224,9 +230,9 @@ static hg_status run_reduction(hg_run *run, const plan_step *step) {
     if (direct) work.host_result = NULL;
     HG_TRY(submit_step(run, step, &work));
     if (direct) return HG_OK;
-    if (!to_memory) return put_result(run, step, result, (size_t)size);
-    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = work.out, .host = result};
-    return hg_run_submit(run, &copy, 1);
+    if (to_memory) return hg_run_add(run, &(hg_driver_command){.kind = HG_CMD_COPY_IN, .to = work.out, .host = result});
+    run->result_step = step;
+    return run->look ? HG_OK : hg_run_take_result(run);
 }
 
 hg_status hg_run_step(hg_run *run, const plan_step *step) {

@@ -1,6 +1,6 @@
 /* Streams: a driver's queue with its fault records, handle table and event.
  * Must not know: programs, plans. */
-#include "runtime/runtime.h"
+#include "runtime/execute_internal.h"
 
 hg_status hg_stream_create(hg_context *context, hg_stream **stream) {
     hg_backend *b = context->backend;
@@ -20,11 +20,25 @@ hg_status hg_stream_create(hg_context *context, hg_stream **stream) {
 void hg_stream_destroy(hg_stream *s) {
     if (!s) return;
     hg_backend *b = s->context->backend;
-    b->driver->queue_destroy(s->queue);
+    if (s->queue) b->driver->queue_destroy(s->queue);
     if (s->event) b->driver->event_destroy(s->event);
     hg_dispatch_queue_close(&s->dispatch);
     hg_piece_free(&b->memory, &s->step_memory);
     hg_free(s);
+}
+
+void hg_stream_drain(hg_stream *s) {
+    hg_backend *b = s->context->backend;
+    hg_error kept = *hg_error_record();
+    if (s->queue) b->driver->queue_destroy(s->queue); /* it waits */
+    s->queue = NULL;
+    HG_IGNORE(b->driver->queue_create(b->device, &s->queue)); /* whoever uses the stream next tries again */
+    *hg_error_record() = kept;
+}
+
+static hg_status make_whole(hg_stream *s) {
+    const hg_backend *b = s->context->backend;
+    return s->queue ? HG_OK : b->driver->queue_create(b->device, &s->queue);
 }
 
 hg_status hg_stream_run(hg_stream *s, const hg_driver_command *commands, uint32_t count) {
@@ -34,4 +48,74 @@ hg_status hg_stream_run(hg_stream *s, const hg_driver_command *commands, uint32_
     if (!s->event) HG_TRY(b->driver->event_create(b->device, &s->event));
     HG_TRY(b->driver->queue_submit(s->queue, commands, count, NULL, 0, s->event));
     return hg_driver_wait(b->driver, b->device, s->event);
+}
+
+/* ---- turns ---- */
+
+/* Behind the others. The stream that is free, or NULL: none. */
+static hg_stream *wait_for_turn(hg_context *c, hg_turn *turn) {
+    hg_monitor *m = &c->backend->monitor;
+    hg_mutex_lock(&m->lock);
+    hg_order_join(&c->order, turn);
+    while (!hg_order_may_begin(turn)) hg_cond_wait(&m->changed, &m->lock);
+    hg_stream *s = c->spare;
+    if (s) c->spare = s->next;
+    hg_mutex_unlock(&m->lock);
+    return s;
+}
+
+/* Not alone, or on a stream that lost its queue. */
+static hg_status enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
+    hg_status status = HG_OK;
+    if (!*stream) {
+        uint64_t start = hg_profile_start(c->backend->profile);
+        *stream = wait_for_turn(c, turn);
+        if (start) hg_span_wait(c->backend, "context", start);
+        if (!*stream) status = hg_stream_create(c, stream);
+    }
+    if (status == HG_OK) status = make_whole(*stream);
+    if (status == HG_OK) return HG_OK;
+    if (*stream)
+        hg_context_leave(c, turn, *stream);
+    else
+        hg_order_leave(&c->order, turn, &c->backend->monitor);
+    return status;
+}
+
+hg_status hg_context_enter(hg_context *c, hg_turn *turn, hg_stream **stream) {
+    *stream = hg_order_enter_alone(&c->order, turn) ? c->main : NULL;
+    return *stream && (*stream)->queue ? HG_OK : enter_slowly(c, turn, stream);
+}
+
+void hg_context_leave(hg_context *c, hg_turn *turn, hg_stream *stream) {
+    hg_monitor *m = &c->backend->monitor;
+    if (stream != c->main) {
+        hg_mutex_lock(&m->lock);
+        stream->next = c->spare;
+        c->spare = stream;
+        hg_mutex_unlock(&m->lock);
+    }
+    hg_order_leave(&c->order, turn, m);
+}
+
+/* ---- bindings ---- */
+
+bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
+    const hg_stream *nobody = NULL;
+    return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
+}
+
+void hg_binding_own(hg_binding *binding, const hg_stream *stream) {
+    hg_monitor *m = &binding->executable->backend->monitor;
+    if (hg_binding_try_own(binding, stream)) return;
+    hg_mutex_lock(&m->lock);
+    hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
+    while (!hg_binding_try_own(binding, stream)) hg_cond_wait(&m->changed, &m->lock);
+    hg_atomic_sub_fetch(&m->sleepers, 1, HG_SEQ_CST);
+    hg_mutex_unlock(&m->lock);
+}
+
+void hg_binding_disown(hg_binding *binding) {
+    (void)hg_atomic_exchange(&binding->owner, NULL, HG_SEQ_CST);
+    hg_monitor_wake(&binding->executable->backend->monitor);
 }

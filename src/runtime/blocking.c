@@ -1,0 +1,74 @@
+/* Launches that are waited for: their turn in the context, then the fast way of a binding with one kernel whose arguments are all known, or
+ * the plan machine.
+ * Must not know: plan code. */
+#include "runtime/execute_internal.h"
+
+uint64_t hg_deadline(uint64_t timeout_ms) {
+    uint64_t now, span;
+    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
+    now = hg_clock_ns();
+    return span > UINT64_MAX - now ? 0 : now + span;
+}
+
+static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
+    hg_context *context = stream->context;
+    const hg_kernel *kernel = &binding->executable->kernels[0];
+    hg_bound_kernel *bound = &binding->kernels[0];
+    bool changed = false;
+    binding->fault.happened = false;
+    if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
+    if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
+    if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
+    if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, &binding->ready);
+    uint8_t tier = 0;
+    bool dispatches = binding->dispatches;
+    if (binding->tiered) {
+        HG_TRY(hg_launch_tier(binding, 0, stream, &binding->ready, &tier));
+        dispatches = hg_code_in_device_form(kernel->code, tier);
+    }
+    if (binding->timed) binding->ready.deadline_ns = hg_deadline(binding->launch.timeout_ms);
+    if (dispatches)
+        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
+                              &binding->fault));
+    else
+        HG_TRY(hg_stream_run(stream, &binding->command, 1));
+    return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+}
+
+static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
+    const hg_backend *b = stream->context->backend;
+    hg_run run = {.binding = NULL};
+    hg_run_state state;
+    HG_IGNORE(hg_run_start(&run, binding, stream)); /* a failure is the run's */
+    while ((state = hg_run_poll(&run)) == HG_RUN_WAITING) {
+        uint64_t start = hg_profile_start(b->profile);
+        HG_IGNORE(hg_driver_wait(b->driver, b->device, run.event)); /* the poll sees it */
+        if (start) hg_span_wait(b, "device", start);
+    }
+    hg_run_end(&run);
+    return state == HG_RUN_DONE ? HG_OK : run.status;
+}
+
+hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
+    if (!binding) return hg_null_argument("binding");
+    if (!context) return hg_null_argument("context");
+    hg_backend *b = context->backend;
+    if (b != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (binding->launch.lanes == 0) return HG_OK;
+    if (b->caps->asynchronous && !hg_driver_can_wait(b->driver)) return hg_driver_would_block(b->driver, "the launch");
+    hg_turn turn = {.touches = &binding->touches};
+    hg_stream *stream;
+    uint64_t start = hg_profile_start(b->profile);
+    HG_TRY(hg_context_enter(context, &turn, &stream));
+    hg_binding_own(binding, stream);
+    hg_status status = binding->simple ? run_simple(binding, stream) : run_plan(binding, stream);
+    if (start) hg_span_program(binding, start);
+    hg_binding_disown(binding);
+    hg_context_leave(context, &turn, stream);
+    return status;
+}
+
+hg_status hg_binding_launch(hg_binding *binding) {
+    if (!binding) return hg_null_argument("binding");
+    return hg_binding_launch_in(binding, binding->executable->backend->context);
+}

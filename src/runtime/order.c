@@ -1,0 +1,78 @@
+/* See order.h. A run that finds nobody else is kept in one word and takes no lock; whoever comes while it runs moves it into the list. */
+#include "runtime/order.h"
+#include <string.h>
+
+static hg_turn listed_mark;
+#define LISTED (&listed_mark)
+
+/* ---- the monitor ---- */
+
+void hg_monitor_init(hg_monitor *m) {
+    hg_mutex_init(&m->lock);
+    hg_cond_init(&m->changed);
+    m->sleepers = 0;
+}
+
+void hg_monitor_destroy(hg_monitor *m) {
+    hg_mutex_destroy(&m->lock);
+    hg_cond_destroy(&m->changed);
+}
+
+void hg_monitor_wake(hg_monitor *m) {
+    if (!hg_atomic_load(&m->sleepers, HG_SEQ_CST)) return;
+    hg_mutex_lock(&m->lock);
+    hg_cond_broadcast(&m->changed);
+    hg_mutex_unlock(&m->lock);
+}
+
+/* ---- turns ---- */
+
+static bool overlap(const hg_touch *x, const hg_touch *y) {
+    if (x->arena != y->arena || !x->size || !y->size) return false;
+    return x->start < y->start ? y->start - x->start < x->size : x->start - y->start < y->size;
+}
+
+static bool against(const hg_touches *x, const hg_touches *y) {
+    if (x == y || (x->shares | y->shares) & HG_SHARES_ALL || x->shares & y->shares) return true;
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t k = 0; k < y->count; k++)
+            if ((x->list[i].written || y->list[k].written) && overlap(&x->list[i], &y->list[k])) return true;
+    return false;
+}
+
+bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
+    hg_turn *nobody = NULL;
+    return hg_atomic_compare_exchange(&order->alone, &nobody, turn, HG_SEQ_CST);
+}
+
+static void append(hg_order *order, hg_turn *turn) {
+    turn->before = order->last;
+    turn->after = NULL;
+    turn->listed = true;
+    *(order->last ? &order->last->after : &order->first) = turn;
+    order->last = turn;
+}
+
+void hg_order_join(hg_order *order, hg_turn *turn) {
+    hg_turn *alone = hg_atomic_exchange(&order->alone, LISTED, HG_SEQ_CST);
+    if (alone && alone != LISTED) append(order, alone); /* it cannot leave without the lock now */
+    append(order, turn);
+}
+
+bool hg_order_may_begin(const hg_turn *turn) {
+    for (const hg_turn *t = turn->before; t; t = t->before)
+        if ((!t->stream || t->stream != turn->stream) && against(t->touches, turn->touches)) return false;
+    return true;
+}
+
+void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
+    hg_turn *self = turn;
+    if (hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST)) return;
+    hg_mutex_lock(&monitor->lock);
+    *(turn->before ? &turn->before->after : &order->first) = turn->after;
+    *(turn->after ? &turn->after->before : &order->last) = turn->before;
+    turn->listed = false;
+    if (!order->first) hg_atomic_store(&order->alone, NULL, HG_SEQ_CST);
+    hg_cond_broadcast(&monitor->changed);
+    hg_mutex_unlock(&monitor->lock);
+}

@@ -1,0 +1,79 @@
+/* What the launches of a binding touch: the memory of its kernels' slots and of its steps' arrays, class memory, the state. Memory that is
+ * only found while the program runs may be any.
+ * Must not know: the order of runs. */
+#include "isa/isa.h"
+#include "runtime/runtime.h"
+#include <string.h>
+
+hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written) {
+    void *host = range->arena ? hg_host_address(b, range) : NULL;
+    if (host) return (hg_touch){NULL, (uint64_t)(uintptr_t)host, range->size, written};
+    return (hg_touch){range->arena, range->offset, range->size, written};
+}
+
+typedef HG_VEC(hg_touch) touch_list;
+
+static hg_status add(const hg_binding *binding, touch_list *list, const hg_range *range, bool written) {
+    if (!range->arena || !range->size) return HG_OK;
+    hg_touch *touch = hg_vec_push(list);
+    if (!touch) return hg_fail_memory();
+    *touch = hg_touch_of(binding->executable->backend, range, written);
+    return HG_OK;
+}
+
+static hg_status add_kernel(hg_binding *binding, touch_list *list, const hg_kernel *kernel, const hg_bound_kernel *bound) {
+    if (kernel->has_open) binding->touches.shares |= HG_SHARES_ALL;
+    if (bound->has_classes || kernel->uses_class) binding->touches.shares |= HG_SHARES_CLASSES;
+    for (uint32_t i = 0; i < kernel->slot_count; i++) {
+        const kir_slot *slot = &kernel->slots[i];
+        if (bound->when[i] == HG_SLOT_LATE) binding->touches.shares |= HG_SHARES_ALL;
+        /* What is the binding's own or for reading only stands against nobody. */
+        if (bound->when[i] == HG_SLOT_BINDING && slot->plan == KIR_PLAN_NONE) HG_TRY(add(binding, list, &bound->slots[i], slot->written));
+    }
+    return HG_OK;
+}
+
+/* An array named by a parameter is one of the buffers and pools that the binding holds. */
+static hg_status add_array(hg_binding *binding, touch_list *list, const plan_step *step, const kir_step_array *a) {
+    const hg_plan *plan = binding->executable->plan;
+    if (a->space == KIR_CLASS) {
+        binding->touches.shares |= HG_SHARES_CLASSES;
+        return HG_OK;
+    }
+    const plan_env *handle = &plan->env.data[step->args[a->first_arg]];
+    bool known = (a->space == KIR_BUFFER || a->space == KIR_POOL) && handle->init == PLAN_INIT_PARAM && binding->values[handle->reg];
+    if (!known) {
+        binding->touches.shares |= HG_SHARES_ALL;
+        return HG_OK;
+    }
+    uint64_t value = 0;
+    memcpy(&value, binding->values[handle->reg], sizeof value);
+    if (a->space == KIR_BUFFER && hg_handle_is_class(value)) binding->touches.shares |= HG_SHARES_CLASSES;
+    hg_range range = hg_binding_held(binding, a->space == KIR_POOL, value, false);
+    if (!range.arena) binding->touches.shares |= HG_SHARES_ALL;
+    return add(binding, list, &range, (a->access & HG_WRITE) != 0);
+}
+
+hg_status hg_binding_find_touches(hg_binding *binding) {
+    const hg_executable *e = binding->executable;
+    touch_list list = {0};
+    hg_status status = HG_OK;
+    if (e->uses_state) binding->touches.shares |= HG_SHARES_STATE;
+    if (e->moves_pools) binding->touches.shares |= HG_SHARES_ALL;
+    for (uint32_t i = 0; i < e->kernel_count && status == HG_OK; i++)
+        status = add_kernel(binding, &list, &e->kernels[i], &binding->kernels[i]);
+    for (uint64_t i = 0; i < e->plan->steps.count && status == HG_OK; i++) {
+        const plan_step *step = &e->plan->steps.data[i];
+        for (uint8_t k = 0; k < step->info.array_count && status == HG_OK; k++)
+            status = add_array(binding, &list, step, &step->info.arrays[k]);
+    }
+    if (status == HG_OK && list.count) {
+        hg_touch *all = hg_arena_alloc(&binding->arena, (size_t)list.count * sizeof *all);
+        if (all) memcpy(all, list.data, (size_t)list.count * sizeof *all);
+        binding->touches.list = all;
+        binding->touches.count = all ? (uint32_t)list.count : 0;
+        if (!all) status = hg_fail_memory();
+    }
+    hg_vec_free(&list);
+    return status;
+}
