@@ -3,13 +3,6 @@
  * Must not know: plan code. */
 #include "runtime/execute_internal.h"
 
-uint64_t hg_deadline(uint64_t timeout_ms) {
-    uint64_t now, span;
-    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
-    now = hg_clock_ns();
-    return span > UINT64_MAX - now ? 0 : now + span;
-}
-
 static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
     hg_context *context = stream->context;
     const hg_kernel *kernel = &binding->executable->kernels[0];

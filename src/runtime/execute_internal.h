@@ -4,9 +4,6 @@
 
 #include "runtime/run.h"
 
-/* blocking.c: the deadline of a launch that starts now; 0: none. */
-uint64_t hg_deadline(uint64_t timeout_ms);
-
 /* steps.c: performs a whole-array step or pool instruction; arguments come from the environment, a result goes there. */
 hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
 /* A step's result that came to the host with the commands before: into the environment. */

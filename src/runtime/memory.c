@@ -7,6 +7,12 @@ void *hg_host_address(const hg_backend *b, const hg_range *range) {
     return base ? base + range->offset : NULL;
 }
 
+hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written) {
+    void *host = range->arena ? hg_host_address(b, range) : NULL;
+    if (host) return (hg_touch){NULL, (uint64_t)(uintptr_t)host, range->size, written};
+    return (hg_touch){range->arena, range->offset, range->size, written};
+}
+
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
     if (b->config.max_buffer_size && size > b->config.max_buffer_size)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the configured limit is %llu", (unsigned long long)size,

@@ -30,6 +30,15 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
     return status;
 }
 
+/* ---- time ---- */
+
+uint64_t hg_deadline(uint64_t timeout_ms) {
+    uint64_t now, span;
+    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
+    now = hg_clock_ns();
+    return span > UINT64_MAX - now ? 0 : now + span;
+}
+
 /* ---- work ---- */
 
 enum { LARGEST_BATCH = 256 };
@@ -62,7 +71,8 @@ void hg_run_recycle(hg_run *run) {
     hg_suballocator *memory = &run->context->backend->memory;
     if (run->memory.chunk) hg_arena_free(&run->memory);
     for (uint64_t i = 0; i < run->pieces.count; i++) hg_piece_free(memory, &run->pieces.data[i]);
-    if (run->wanted > run->stream->step_memory.range.size && run->wanted <= UINT32_MAX) { /* one piece for all of it next time; without it pieces serve again */
+    if (run->wanted > run->stream->step_memory.range.size &&
+        run->wanted <= UINT32_MAX) { /* one piece for all of it next time; without it pieces serve again */
         hg_error kept = *hg_error_record();
         hg_piece_free(memory, &run->stream->step_memory);
         if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK) *hg_error_record() = kept;

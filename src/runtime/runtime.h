@@ -203,9 +203,9 @@ void hg_binding_disown(hg_binding *binding);
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */
 hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
-hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written);
 
 /* ---- memory.c ---- */
+hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written);
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
 void hg_memory_destroy(void *backend, void *memory);
 hg_status hg_context_class_memory(hg_context *context, hg_range *range) HG_NODISCARD;

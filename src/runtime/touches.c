@@ -5,12 +5,6 @@
 #include "runtime/runtime.h"
 #include <string.h>
 
-hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written) {
-    void *host = range->arena ? hg_host_address(b, range) : NULL;
-    if (host) return (hg_touch){NULL, (uint64_t)(uintptr_t)host, range->size, written};
-    return (hg_touch){range->arena, range->offset, range->size, written};
-}
-
 typedef HG_VEC(hg_touch) touch_list;
 
 static hg_status add(const hg_binding *binding, touch_list *list, const hg_range *range, bool written) {
