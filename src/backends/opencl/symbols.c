@@ -98,11 +98,11 @@ const char *opencl_error_name(cl_int error) {
 
 hg_status opencl_check(const char *call, cl_int error) {
     char number[32];
+    if (error == CL_SUCCESS) return HG_OK;
     const char *name = opencl_error_name(error);
     snprintf(number, sizeof number, "error %d", (int)error);
     if (!name) name = number;
     switch (error) {
-    case CL_SUCCESS: return HG_OK;
     case CL_OUT_OF_HOST_MEMORY: return hg_fail(HG_ERROR_OUT_OF_MEMORY, "opencl: %s: %s", call, name);
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE: return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: the device has no memory left (%s: %s)", call, name);
