@@ -142,7 +142,9 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
         return read_shape(c, v, pair->value);
     }
-    if (buffer)
+    if (v->param->kind == HG_PARAM_SCRATCH)
+        cli_usage(c, "%s %s: it is scratch, memory of the launch that nobody sets", pair->option, pair->name);
+    else if (buffer)
         cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
     else
         cli_usage(c, "%s %s: the parameter is no array", pair->option, pair->name);

@@ -199,7 +199,10 @@ static void tell_equal(const diff_case *d, const diff_result *r, const diff_plac
     uint64_t lanes = d->launch.lanes ? d->launch.lanes : hg_launch_total_threads(&d->launch), arrays = 0;
     uint64_t steps = whole_array_count(d->sides[0].program);
     char fault[400];
-    for (uint32_t i = 0; i < d->values->count; i++) arrays += d->values->data[i].param->kind != HG_PARAM_SCALAR;
+    for (uint32_t i = 0; i < d->values->count; i++) {
+        uint8_t kind = d->values->data[i].param->kind;
+        arrays += kind == HG_PARAM_BUFFER || kind == HG_PARAM_POOL;
+    }
     fault_text(r, fault);
     if (!c->json) {
         cli_out(c, "equal: %s on %s and %s\n", hg_program_name(d->sides[0].program), d->sides[0].label, d->sides[1].label);

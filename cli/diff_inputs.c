@@ -54,7 +54,7 @@ bool diff_is_extent(const hg_program *p, uint32_t param) {
     for (uint32_t i = 0; i < p->lanes_count; i++)
         if (p->lanes[i].is_param && p->lanes[i].param == param) return true;
     for (uint32_t i = 0; i < p->param_count; i++)
-        for (uint32_t k = 0; p->params[i].kind == HG_PARAM_BUFFER && p->params[i].rank != 255 && k < p->params[i].rank; k++)
+        for (uint32_t k = 0; p->params[i].rank != 255 && k < p->params[i].rank; k++) /* of buffers and scratch */
             if (p->params[i].dims[k].is_param && p->params[i].dims[k].param == param) return true;
     return false;
 }

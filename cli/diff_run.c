@@ -40,7 +40,7 @@ static hg_status upload(attempt *t) {
         } else if (v->param->kind == HG_PARAM_POOL) {
             HG_TRY(hg_backend_allocate_pool(b, v->param->pool_bytes, &t->own[i].pool));
             HG_TRY(hg_params_set_pool(t->params, name, t->own[i].pool));
-        } else {
+        } else if (v->param->kind == HG_PARAM_BUFFER) {
             HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &t->own[i].buffer));
             if (v->data) HG_TRY(hg_buffer_write(b, t->own[i].buffer, 0, v->data, v->bytes));
             HG_TRY(hg_params_set_buffer(t->params, name, t->own[i].buffer));
@@ -68,7 +68,7 @@ static hg_status download(attempt *t, diff_result *result) {
     hg_backend *b = t->side->backend;
     for (uint32_t i = 0; i < t->values->count; i++) {
         const cli_value *v = &t->values->data[i];
-        if (v->param->kind == HG_PARAM_SCALAR) continue;
+        if (v->param->kind == HG_PARAM_SCALAR || v->param->kind == HG_PARAM_SCRATCH) continue;
         bool pool = v->param->kind == HG_PARAM_POOL;
         HG_TRY(keep(pool ? v->param->pool_bytes : v->bytes, &result->arrays[i]));
         if (pool)

@@ -86,7 +86,7 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
         } else if (v->param->kind == HG_PARAM_POOL) {
             HG_TRY(hg_backend_allocate_pool(b, v->param->pool_bytes, &v->pool));
             HG_TRY(hg_params_set_pool(params, name, v->pool));
-        } else {
+        } else if (v->param->kind == HG_PARAM_BUFFER) {
             HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &v->buffer));
             if (v->bound) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
             HG_TRY(hg_params_set_buffer(params, name, v->buffer));

@@ -85,6 +85,8 @@ HG_API hg_builder *hg_builder_param_scalar_default(hg_builder *builder, uint8_t 
 /** dir: HG_PARAM_IN, OUT or INOUT. rank: number of dims (0: one element), or HG_NO_DIMS for any shape. */
 HG_API hg_builder *hg_builder_param_buffer(hg_builder *builder, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
                                            uint32_t rank);
+/** An array of the launch's own, zeros when it begins: nobody sets it. Its size is the product of `rank` dims (0: one element). */
+HG_API hg_builder *hg_builder_scratch(hg_builder *builder, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank);
 HG_API hg_builder *hg_builder_param_pool(hg_builder *builder, uint8_t reg, const char *name, uint64_t bytes);
 /** Bytes of shared memory a block needs. */
 HG_API hg_builder *hg_builder_shared(hg_builder *builder, uint64_t bytes);

@@ -242,24 +242,40 @@ static bool read_param_head(hg_assembler *a, hg_param *p, hg_token *reg, hg_toke
     return false;
 }
 
-static bool read_whole_param(hg_assembler *a, hg_param *p) {
+static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_assembler *, hg_param *, uint32_t)) {
     hg_token reg, name;
     if (!read_param_head(a, p, &reg, &name)) return false;
     p->name = hg_arena_text(&a->program->arena, name.text, name.length);
     if (!p->name) return hg_asm_no_memory(a);
-    return read_param_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &reg, &name, p);
+    return read_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &reg, &name, p);
+}
+
+static bool keep_param(hg_assembler *a, const hg_param *p) {
+    hg_param *kept = hg_vec_push(&a->params);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = *p;
+    return true;
 }
 
 static bool read_param(hg_assembler *a) {
     hg_param p = {.rank = 255};
-    if (!read_whole_param(a, &p)) {
+    if (!read_whole_param(a, &p, read_param_body)) {
         a->broken_param = true;
         return false;
     }
-    hg_param *kept = hg_vec_push(&a->params);
-    if (!kept) return hg_asm_no_memory(a);
-    *kept = p;
-    return true;
+    return keep_param(a, &p);
+}
+
+/* Without [extents] nobody knows its size. */
+static bool read_scratch_body(hg_assembler *a, hg_param *p, uint32_t number) {
+    p->kind = HG_PARAM_SCRATCH;
+    if (!read_type(a, "an element type", &p->type)) return false;
+    return a->token.kind == '[' ? read_dims(a, p, number) : hg_asm_unexpected(a, "'['");
+}
+
+static bool read_scratch(hg_assembler *a) {
+    hg_param p = {.rank = 255};
+    return read_whole_param(a, &p, read_scratch_body) && keep_param(a, &p);
 }
 
 /* ---- the table ---- */
@@ -268,9 +284,9 @@ static const struct {
     const char *name;
     directive_reader *read;
     bool repeats;
-} DIRECTIVES[] = {{".program", read_program, false}, {".param", read_param, true},  {".shared", read_shared, false},
-                  {".block", read_block, false},     {".lanes", read_lanes, false}, {".entry", read_entry, false},
-                  {".flag", read_flag, false},       {".meta", read_meta, true}};
+} DIRECTIVES[] = {{".program", read_program, false}, {".param", read_param, true},  {".scratch", read_scratch, true},
+                  {".shared", read_shared, false},   {".block", read_block, false}, {".lanes", read_lanes, false},
+                  {".entry", read_entry, false},     {".flag", read_flag, false},   {".meta", read_meta, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {

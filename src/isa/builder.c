@@ -275,6 +275,15 @@ hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name
     return b;
 }
 
+hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank) {
+    parameter *p = add_param(b, reg, name);
+    if (!p) return b;
+    p->param.kind = HG_PARAM_SCRATCH;
+    p->param.type = (uint8_t)type;
+    if (copy_dims(b, dims, rank, p->param.dims, p->dims)) p->param.rank = (uint8_t)rank;
+    return b;
+}
+
 hg_builder *hg_builder_param_pool(hg_builder *b, uint8_t reg, const char *name, uint64_t bytes) {
     parameter *p = add_param(b, reg, name);
     if (!p) return b;

@@ -318,7 +318,8 @@ static void get_param(reader *r, hg_program *p, hg_param *a) {
     a->dir = get_8(r);
     a->rank = 255;
     a->name = get_name(r, p);
-    if (ok(r) && (a->kind > HG_PARAM_POOL || a->dir > HG_DIR_INOUT || (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
+    if (ok(r) &&
+        (a->kind > HG_PARAM_SCRATCH || a->dir > HG_DIR_INOUT || (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
         refuse(r, "B08", "bad parameter '%s'", a->name);
     if (!ok(r)) return;
     if (a->kind == HG_PARAM_POOL) {

@@ -152,7 +152,8 @@ static void print_extent(hg_text *out, const hg_program *p, const hg_extent *e) 
 
 static void print_param(hg_text *out, const hg_program *p, const hg_param *param) {
     static const char *const dirs[] = {"", "in", "out", "inout"};
-    hg_text_addf(out, ".param r%u %s ", param->reg, param->name);
+    bool scratch = param->kind == HG_PARAM_SCRATCH;
+    hg_text_addf(out, "%s r%u %s ", scratch ? ".scratch" : ".param", param->reg, param->name);
     if (param->kind == HG_PARAM_POOL) {
         hg_text_addf(out, "pool %llu\n", (unsigned long long)param->pool_bytes);
         return;
@@ -166,7 +167,10 @@ static void print_param(hg_text *out, const hg_program *p, const hg_param *param
         add(out, "\n");
         return;
     }
-    hg_text_addf(out, "buffer %s %s", hg_type_name((hg_type)param->type), dirs[param->dir]);
+    if (scratch)
+        add(out, hg_type_name((hg_type)param->type));
+    else
+        hg_text_addf(out, "buffer %s %s", hg_type_name((hg_type)param->type), dirs[param->dir]);
     for (uint32_t i = 0; param->rank != 255 && i < param->rank; i++) {
         add(out, i ? ", " : " [");
         print_extent(out, p, &param->dims[i]);

@@ -22,9 +22,18 @@ void hg_program_release(hg_program *program) {
 const char *hg_program_name(const hg_program *program) { return program ? program->name : NULL; }
 size_t hg_program_len(const hg_program *program) { return program ? program->inst_count : 0; }
 const uint8_t *hg_program_hash(const hg_program *program) { return program ? program->hash : NULL; }
-size_t hg_program_param_count(const hg_program *program) { return program ? program->param_count : 0; }
-const char *hg_program_param_name(const hg_program *program, size_t i) {
-    return program && i < program->param_count ? program->params[i].name : NULL;
+
+/* What a caller can set: everything but scratch. */
+size_t hg_program_param_count(const hg_program *program) {
+    size_t count = 0;
+    for (uint32_t i = 0; program && i < program->param_count; i++) count += program->params[i].kind != HG_PARAM_SCRATCH;
+    return count;
+}
+
+const char *hg_program_param_name(const hg_program *program, size_t number) {
+    for (uint32_t i = 0; program && i < program->param_count; i++)
+        if (program->params[i].kind != HG_PARAM_SCRATCH && number-- == 0) return program->params[i].name;
+    return NULL;
 }
 
 const char *hg_program_meta(const hg_program *program, const char *key) {

@@ -62,13 +62,14 @@ typedef struct hg_extent {
     uint64_t value;
 } hg_extent; /* param: index in params */
 
-typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL } hg_param_kind;
+/* A scratch is a buffer that the binding makes: nobody sets it, and it is zeros when a launch begins. */
+typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL, HG_PARAM_SCRATCH } hg_param_kind;
 typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } hg_param_dir;
 
 typedef struct hg_param {
-    uint8_t reg, kind, type, dir;
+    uint8_t reg, kind, type, dir; /* dir: of buffers */
     uint8_t has_default;
-    uint8_t rank; /* 255: no dims */
+    uint8_t rank; /* 255: no dims; a scratch has some */
     hg_extent dims[8];
     uint64_t pool_bytes;
     uint8_t *default_bytes; /* size(type) bytes */

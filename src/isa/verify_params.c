@@ -139,8 +139,8 @@ static const hg_param *holds(const handles *h, uint32_t f, uint8_t reg, const ui
 }
 
 static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_operand *o, const hg_param *p, bool writes) {
-    bool buffer = p->kind == HG_PARAM_BUFFER;
-    const char *kind = buffer ? "buffer" : "pool", *place = buffer ? "buf" : "pool";
+    bool buffer = p->kind != HG_PARAM_POOL;
+    const char *kind = p->kind == HG_PARAM_SCRATCH ? "scratch" : buffer ? "buffer" : "pool", *place = buffer ? "buf" : "pool";
     if (o->place == HG_PLACE_FLAT) {
         uint64_t size = o->disp < 0 ? 0 - (uint64_t)o->disp : (uint64_t)o->disp;
         hg_check_error(h->check, "V12", inst, (int)k, NULL, "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg,

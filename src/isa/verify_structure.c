@@ -227,8 +227,8 @@ static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
                            (unsigned)a->reg, p->params[k].name, a->name);
         if (p->params[k].name && strcmp(p->params[k].name, a->name) == 0) WHOLE(c, "D02", "parameter '%s' is declared twice", a->name);
     }
-    bool buffer = a->kind == HG_PARAM_BUFFER, dims = buffer && a->rank != 255;
-    if (a->kind > HG_PARAM_POOL || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) ||
+    bool buffer = a->kind == HG_PARAM_BUFFER, scratch = a->kind == HG_PARAM_SCRATCH, dims = scratch || (buffer && a->rank != 255);
+    if (a->kind > HG_PARAM_SCRATCH || (scratch && a->rank == 255) || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) ||
         (buffer ? a->dir < HG_DIR_IN || a->dir > HG_DIR_INOUT : a->dir != HG_DIR_NONE) ||
         (a->kind == HG_PARAM_SCALAR && a->has_default && !a->default_bytes))
         WHOLE(c, "N03", "parameter '%s' is incomplete", a->name);

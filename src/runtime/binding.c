@@ -150,7 +150,7 @@ static void prepare_simple(hg_binding *binding) {
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
     if (e->kernel_count != 1 || binding->guarded || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
-        binding->own_pools.count)
+        binding->own_pools.count || binding->own_buffers.count)
         return;
     binding->simple = true;
     binding->tiered = e->backend->caps->tier_count > 1;
@@ -225,6 +225,8 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
         HG_IGNORE(hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]}));
+    for (uint64_t i = 0; i < binding->own_buffers.count; i++)
+        HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){binding->own_buffers.data[i]}));
     for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) {
         hg_dispatch_free(&binding->kernels[i].dispatch);
         if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);
@@ -235,6 +237,7 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_vec_free(&binding->held_buffers);
     hg_vec_free(&binding->held_pools);
     hg_vec_free(&binding->own_pools);
+    hg_vec_free(&binding->own_buffers);
     hg_arena_free(&binding->arena);
     hg_executable_destroy(binding->executable);
     hg_free(binding);

@@ -276,11 +276,15 @@ hg_run_state hg_run_poll(hg_run *run) {
 
 /* ---- from start to end ---- */
 
-/* Pools of .param lines without a value are zeros at every launch. */
+/* Pools of .param lines without a value, and scratch, are zeros at every launch. */
 static hg_status clear_memory(hg_run *run) {
     const hg_binding *binding = run->binding;
     for (uint64_t i = 0; i < binding->own_pools.count; i++) {
         hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
+        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
+    }
+    for (uint64_t i = 0; i < binding->own_buffers.count; i++) {
+        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
         if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
     }
     hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};

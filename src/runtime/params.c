@@ -202,6 +202,8 @@ static hg_status check_name(const hg_program *p, const hg_param_value *v) {
     for (uint32_t i = 0; i < p->param_count && !match; i++)
         if (strcmp(p->params[i].name, v->name) == 0) match = &p->params[i];
     if (!match) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
+    if (match->kind == HG_PARAM_SCRATCH)
+        return hg_binding_error("P03", "'%s' is scratch: its memory belongs to the launch, nobody sets it", match->name);
     if (match->kind != v->kind)
         return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
     if (v->kind == HG_PARAM_SCALAR && match->type != v->type)
@@ -341,6 +343,39 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     return set_value(binding, param->reg, le, 8);
 }
 
+/* The size of a scratch; all scalars are known. */
+static hg_status scratch_bytes(const hg_binding *binding, const hg_param *param, uint64_t *bytes) {
+    bool fits = true, empty = false;
+    *bytes = hg_type_size_bytes((hg_type)param->type);
+    for (uint8_t i = 0; i < param->rank; i++) {
+        uint64_t extent;
+        if (!extent_value(binding, &param->dims[i], &extent))
+            return hg_binding_error("P07", "scratch '%s': extent %u is unknown", param->name, i + 1u);
+        empty |= extent == 0;
+        fits = fits && hg_mul_u64(*bytes, extent, bytes);
+    }
+    if (empty) *bytes = 0;
+    return fits || empty ? HG_OK : hg_binding_error("P05", "scratch '%s': the extents' product is too large", param->name);
+}
+
+static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
+    hg_backend *b = binding->executable->backend;
+    uint64_t bytes, held;
+    uint8_t le[8];
+    hg_buffer buffer;
+    HG_TRY(scratch_bytes(binding, param, &bytes));
+    HG_TRY(hg_backend_allocate_buffer(b, bytes, &buffer));
+    uint64_t *own = hg_vec_push(&binding->own_buffers);
+    if (!own) {
+        HG_IGNORE(hg_backend_free_buffer(b, buffer)); /* out of memory is what the caller must know */
+        return hg_fail_memory();
+    }
+    *own = buffer.handle;
+    store_u64(le, buffer.handle);
+    HG_TRY(hold_handle(binding, false, buffer.handle, &held));
+    return set_value(binding, param->reg, le, 8);
+}
+
 static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
     const hg_program *p = binding->executable->program;
     for (uint32_t i = 0; i < p->param_count; i++) {
@@ -357,6 +392,8 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
             return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
         if (param->kind == HG_PARAM_POOL) HG_TRY(bind_pool(binding, param, given(params, param->name)));
     }
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].kind == HG_PARAM_SCRATCH) HG_TRY(bind_scratch(binding, &p->params[i]));
     return HG_OK;
 }
 

@@ -148,7 +148,8 @@ struct hg_binding {
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
     HG_VEC(hg_held) held_buffers;
     HG_VEC(hg_held) held_pools;
-    HG_VEC(uint64_t) own_pools; /* made for .param pool without a value; freed with the binding */
+    HG_VEC(uint64_t) own_pools;   /* made for .param pool without a value; freed with the binding */
+    HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
     uint8_t *env;               /* image of the environment */
     hg_piece env_copy, scratch; /* on the device; arena NULL when not needed */
