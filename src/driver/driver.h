@@ -202,6 +202,7 @@ typedef struct hg_driver {
      * The signal is done after the last command. An inline queue may finish before submit returns. Host memory of copies is borrowed
      * until the submission is done. */
     hg_status (*queue_create)(hg_device *device, hg_driver_queue **queue);
+    /* What was submitted is over when it returns: it waits, or where it cannot wait, it drops what has not begun. */
     void (*queue_destroy)(hg_driver_queue *queue);
     hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                               uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */

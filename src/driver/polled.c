@@ -388,13 +388,26 @@ static hg_status queue_create(hg_device *d, hg_driver_queue **queue) {
     return HG_OK;
 }
 
+/* Nothing of the queue runs any more; nobody submits to it. The device is locked. */
+static void finish_queue(hg_driver_queue *q) {
+    hg_device *d = q->device;
+    const hg_error none = {0};
+    while (q->first) {
+        if (d->asks && !q->running) { /* nobody waits: what has not begun is dropped */
+            end_first(q, HG_ERROR_BACKEND_UNAVAILABLE, &none);
+            continue;
+        }
+        hg_mutex_unlock(&d->lock);
+        go_on(d);
+        hg_mutex_lock(&d->lock);
+    }
+}
+
 static void queue_destroy(hg_driver_queue *q) {
     if (!q) return;
     hg_device *d = q->device;
-    const hg_error none = {0};
     hg_mutex_lock(&d->lock);
-    if (q->first) misuse("a queue was destroyed before its submissions were done");
-    while (q->first) end_first(q, HG_ERROR_INTERNAL, &none);
+    finish_queue(q);
     hg_driver_queue **at = &d->queues;
     while (*at != q) at = &(*at)->next;
     *at = q->next;
