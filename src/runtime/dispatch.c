@@ -54,7 +54,15 @@ static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
     return hg_piece_alloc(d->queue->device->memory, bytes, &d->shared);
 }
 
+/* The record changes: what was recorded with it is of no use. No launch of it is in flight. */
+static void drop_plan(hg_submission *d) {
+    if (d->plan) d->device->driver->plan_destroy(d->plan);
+    d->plan = NULL;
+    d->repeats = 0;
+}
+
 void hg_dispatch_free(hg_submission *d) {
+    drop_plan(d);
     if (d->set) hg_code_release(d->set, d->code);
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
     hg_free(d->record);
@@ -82,6 +90,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     static uint64_t queues;
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
     unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number;
+    if (!unchanged) drop_plan(d);
     d->compile_ns = 0;
     d->launch = launch;
     d->queue = queue;
@@ -113,6 +122,18 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     return HG_OK;
 }
 
+enum { PLAN_AFTER = 4 }; /* launches; a plan takes memory of the driver */
+
+/* Whether the driver has the one command of the launch recorded. Without a plan it is recorded each time, which always works. */
+static bool has_plan(hg_submission *d, const hg_driver_command *command) {
+    const hg_driver *driver = d->set->driver;
+    if (d->plan || !driver->plan_create || d->repeats > PLAN_AFTER) return d->plan != NULL;
+    if (++d->repeats <= PLAN_AFTER) return false;
+    hg_error kept = *hg_error_record();
+    if (driver->plan_create(d->device->device, command, 1, &d->plan) != HG_OK) *hg_error_record() = kept;
+    return d->plan != NULL;
+}
+
 hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, const hg_driver_command *more, uint32_t more_count,
                              hg_driver_event *signal) {
     hg_driver_command commands[8];
@@ -132,6 +153,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     if (!d->one_window || !hg_atomic_load(&d->code->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
     queue->fault_dirty = false;
     d->recorded_ns = hg_profile_start(d->set->profile);
+    if (d->one_window && count == 1 && has_plan(d, commands)) return d->set->driver->plan_launch(driver_queue, d->plan, NULL, 0, signal);
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
 

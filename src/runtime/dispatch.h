@@ -80,7 +80,9 @@ typedef struct hg_submission {
     hg_range *slots;
     hg_piece shared; /* group memory that the device has too little of */
     hg_driver_dispatch command;
-    uint32_t extent[3]; /* blocks that have lanes */
+    hg_driver_plan *plan; /* the command recorded, once it was launched often as it is; NULL: not yet */
+    uint32_t repeats;     /* launches of the record as it is, up to that */
+    uint32_t extent[3];   /* blocks that have lanes */
     uint64_t block_lanes;
     uint64_t first, end; /* FLAT: lanes not dispatched yet */
     uint32_t box[3];     /* BLOCK: the first block not dispatched yet */

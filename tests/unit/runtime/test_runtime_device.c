@@ -360,6 +360,46 @@ static void test_overlap(const char *device, hg_backend *b) {
     hg_program_release(p);
 }
 
+/* One binding many times, in two contexts and through a fault: what a device keeps of a launch must not outlive what it was made for. */
+static const char COUNT_UP[] = HEAD WORD " ldg.u32 r10, [r1 + r0]\n cvt.u64.u32 r10, r10\n mov_imm.u32 r9, 1\n"
+                                         " ldg.u32 r11, [r1 + r10]\n add.u32 r11, r11, r9\n stg.u32 [r1 + r10], r11\n";
+
+static void test_often(const char *device, hg_backend *b) {
+    enum { LANES = 64, TIMES = 25 };
+    uint32_t words[2 * LANES], seen[2 * LANES];
+    hg_program *p = assemble(COUNT_UP);
+    hg_params *params = hg_params_create();
+    hg_launch launch = hg_launch_linear(LANES);
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    hg_context *contexts[2] = {NULL, NULL};
+    bool right = true;
+    for (uint32_t i = 0; i < 2 * LANES; i++) words[i] = i < LANES ? (LANES + i) * 4 : 0;
+    hg_buffer buffer = make_buffer(b, words, sizeof words);
+    CHECK_OK(hg_params_set_buffer(params, "b", buffer));
+    CHECK_OK(hg_executable_create_for(b, p, &launch, params, &e));
+    CHECK_OK(hg_binding_create(e, &launch, params, &binding));
+    for (int i = 0; i < 2; i++) CHECK_OK(hg_context_create(b, &contexts[i]));
+    for (uint32_t round = 1; round <= 4; round++) {
+        for (int i = 0; i < TIMES; i++) CHECK_OK(hg_binding_launch_in(binding, contexts[round % 2]));
+        CHECK_OK(hg_buffer_read(b, buffer, 0, seen, sizeof seen));
+        for (uint32_t i = 0; i < LANES; i++) right = right && seen[LANES + i] == round * TIMES;
+        CHECK_MESSAGE(right, "%s: round %u: %u", device, (unsigned)round, (unsigned)seen[LANES]);
+        uint32_t good = words[5], bad = 5000;
+        CHECK_OK(hg_buffer_write(b, buffer, 20, &bad, 4));
+        CHECK_STATUS(hg_binding_launch_in(binding, contexts[round % 2]), HG_ERROR_EXECUTION_FAILED);
+        CHECK_U64(hg_last_error()->lane, 5);
+        CHECK_OK(hg_buffer_write(b, buffer, 20, &good, 4));
+        CHECK_OK(hg_buffer_write(b, buffer, LANES * 4, &seen[LANES], LANES * 4));
+    }
+    hg_binding_destroy(binding);
+    for (int i = 0; i < 2; i++) hg_context_destroy(contexts[i]);
+    hg_executable_destroy(e);
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
 int main(int argc, char **argv) {
     hg_backend *cpu = open_backend("cpu");
     int found = 0;
@@ -375,6 +415,7 @@ int main(int argc, char **argv) {
             test_handles(BACKENDS[k], b);
             test_arenas(BACKENDS[k], b);
             test_overlap(BACKENDS[k], b);
+            test_often(BACKENDS[k], b);
         }
         hg_backend_destroy(b);
     }
