@@ -171,6 +171,14 @@ HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
 HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
 HG_API void hg_event_destroy(hg_event *event);
 
+/**
+ * Starts a launch and returns; the event is done when the launch is over, with its error. Launches of one context are in the order of
+ * their starts where they share class memory, state or a written buffer, at the same time otherwise. The binding must stay until then.
+ * @param context  NULL: the backend's default context
+ * @param event    receives a new event that the caller destroys
+ */
+HG_API hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **event) HG_NODISCARD;
+
 /** A circular byte buffer in host memory (spec 1 "Pool"): writing beyond the capacity drops the oldest bytes. Not thread-safe. */
 typedef struct hg_ring hg_ring;
 HG_API hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) HG_NODISCARD;

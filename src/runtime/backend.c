@@ -9,6 +9,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     if (!c) return hg_fail_memory();
     c->backend = b;
     hg_mutex_init(&c->class_lock);
+    hg_mutex_init(&c->start_lock);
     hg_status status = hg_stream_create(c, &c->main);
     if (status != HG_OK) {
         hg_context_destroy(c);
@@ -20,6 +21,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
+    hg_starters_destroy(c);
     hg_stream_destroy(c->main);
     while (c->spare) {
         hg_stream *next = c->spare->next;
@@ -29,6 +31,7 @@ void hg_context_destroy(hg_context *c) {
     hg_piece_free(&c->backend->memory, &c->class_memory);
     hg_state_close(c);
     hg_mutex_destroy(&c->class_lock);
+    hg_mutex_destroy(&c->start_lock);
     hg_free(c);
 }
 

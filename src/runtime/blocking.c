@@ -53,10 +53,12 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     hg_stream *stream;
     uint64_t start = hg_profile_start(b->profile);
     HG_TRY(hg_context_enter(context, &turn, &stream));
-    hg_binding_own(binding, stream);
-    hg_status status = binding->simple ? run_simple(binding, stream) : run_plan(binding, stream);
-    if (start) hg_span_program(binding, start);
-    hg_binding_disown(binding);
+    hg_status status = hg_binding_own(binding, stream);
+    if (status == HG_OK) {
+        status = binding->simple ? run_simple(binding, stream) : run_plan(binding, stream);
+        if (start) hg_span_program(binding, start);
+        hg_binding_disown(binding);
+    }
     hg_context_leave(context, &turn, stream);
     return status;
 }

@@ -243,7 +243,7 @@ static hg_status move(hg_run *run, bool *waits) {
         HG_TRY(look(run));
     }
     if (run->failing) return HG_OK;
-    HG_TRY(check_fault(run));
+    if (!run->ended) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
     if (hg_run_has_work(run)) return take_item(run);
     if (run->look && (run->batch.count || run->unsignalled)) return hg_run_submit(run, true);
     if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);

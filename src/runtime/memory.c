@@ -107,57 +107,28 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle) {
     return m ? m->place.range : (hg_range){NULL, 0, 0};
 }
 
-static bool is_class_memory(hg_context *context, const hg_range *range) {
-    hg_mutex_lock(&context->class_lock);
-    hg_range classes = context->class_memory.range;
-    hg_mutex_unlock(&context->class_lock);
-    return range->arena && classes.arena == range->arena && range->offset >= classes.offset &&
-           range->offset - classes.offset < HG_MAX_CLASS_MEMORY_BYTES;
-}
-
-hg_status hg_transfer(hg_context *context, hg_driver_command *command) {
-    const hg_backend *b = context->backend;
-    bool reads = command->kind == HG_CMD_COPY_OUT || command->kind == HG_CMD_COPY, writes = command->kind != HG_CMD_COPY_OUT;
-    hg_touch list[2];
-    hg_touches touches = {.list = list};
-    hg_turn turn = {.touches = &touches};
-    hg_stream *stream;
-    if (reads) list[touches.count++] = hg_touch_of(b, &command->from, false);
-    if (writes) list[touches.count++] = hg_touch_of(b, &command->to, true);
-    if ((reads && is_class_memory(context, &command->from)) || (writes && is_class_memory(context, &command->to)))
-        touches.shares = HG_SHARES_CLASSES;
-    HG_TRY(hg_context_enter(context, &turn, &stream));
-    hg_status status = hg_stream_run(stream, command, 1);
-    hg_context_leave(context, &turn, stream);
-    return status;
-}
-
 /* ---- copies ---- */
 
-/* A buffer or pool kept alive during a copy. */
-typedef struct held {
-    hg_range range;
-    hg_handles *table;
-    uint64_t handle;
-} held;
-
-static hg_status hold(hg_context *context, bool pool, uint64_t handle, held *h) {
+static hg_status hold(hg_context *context, bool pool, uint64_t handle, hg_transfer_work *w, int side, hg_range *range) {
     hg_backend *b = context->backend;
-    *h = (held){{NULL, 0, 0}, NULL, handle};
     if (!pool && hg_handle_is_class(handle)) {
-        h->range = hg_buffer_range(b, context, handle);
-        return h->range.arena ? HG_OK : hg_fail_memory();
+        w->touches.shares |= HG_SHARES_CLASSES;
+        *range = hg_buffer_range(b, context, handle);
+        return range->arena ? HG_OK : hg_fail_memory();
     }
     hg_handles *table = pool ? &b->pools : &b->buffers;
     const hg_memory *m = hg_handles_retain(table, handle);
     if (!m) return hg_invalid_handle(pool, handle);
-    h->table = table;
-    h->range = m->place.range;
+    w->held[side].table = table;
+    w->held[side].handle = handle;
+    *range = m->place.range;
     return HG_OK;
 }
 
-static void let_go(const held *h) {
-    if (h->table) hg_handles_release(h->table, h->handle);
+void hg_transfer_release(hg_transfer_work *w) {
+    for (int i = 0; i < 2; i++)
+        if (w->held[i].table) hg_handles_release(w->held[i].table, w->held[i].handle);
+    memset(w->held, 0, sizeof w->held);
 }
 
 static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint64_t size) {
@@ -170,16 +141,61 @@ static hg_status check_bounds(bool pool, uint64_t offset, uint64_t length, uint6
     return status;
 }
 
-static hg_status transfer_host(hg_context *context, const hg_range *part, void *data, hg_driver_command_kind kind) {
-    const hg_backend *b = context->backend;
-    void *host = hg_host_address(b, part);
-    hg_driver_command command = {.kind = kind, .to = *part, .from = *part, .host = data};
-    if (!host) return hg_transfer(context, &command);
-    if (kind == HG_CMD_COPY_IN)
-        memcpy(host, data, (size_t)part->size);
-    else
-        memcpy(data, host, (size_t)part->size);
+static hg_status prepare(hg_context *context, const hg_transfer *t, hg_transfer_work *w) {
+    bool writes = t->kind != HG_CMD_COPY_OUT, reads = t->kind == HG_CMD_COPY_OUT || t->kind == HG_CMD_COPY;
+    hg_range to = {NULL, 0, 0}, from = {NULL, 0, 0};
+    if (writes) HG_TRY(hold(context, t->pool, t->to, w, 0, &to));
+    if (reads) HG_TRY(hold(context, t->pool, t->from, w, 1, &from));
+    if (writes) HG_TRY(check_bounds(t->pool, t->to_offset, t->length, to.size));
+    if (reads) HG_TRY(check_bounds(t->pool, t->from_offset, t->length, from.size));
+    if (t->length && !t->host && (t->kind == HG_CMD_COPY_IN || t->kind == HG_CMD_COPY_OUT))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)t->length);
+    w->command = (hg_driver_command){.kind = t->kind,
+                                     .to = {to.arena, to.offset + t->to_offset, writes ? t->length : 0},
+                                     .from = {from.arena, from.offset + t->from_offset, reads ? t->length : 0},
+                                     .host = t->host,
+                                     .value = t->value};
+    w->length = t->length;
+    if (writes) w->list[w->touches.count++] = hg_touch_of(context->backend, &w->command.to, true);
+    if (reads) w->list[w->touches.count++] = hg_touch_of(context->backend, &w->command.from, false);
+    w->touches.list = w->list;
+    if (t->kind == HG_CMD_COPY_IN) w->seen = hg_host_address(context->backend, &w->command.to);
+    if (t->kind == HG_CMD_COPY_OUT) w->seen = hg_host_address(context->backend, &w->command.from);
     return HG_OK;
+}
+
+hg_status hg_transfer_prepare(hg_context *context, const hg_transfer *t, hg_transfer_work *w) {
+    memset(w, 0, sizeof *w);
+    hg_status status = prepare(context, t, w);
+    if (status != HG_OK) hg_transfer_release(w);
+    return status;
+}
+
+void hg_transfer_on_host(const hg_transfer_work *w) {
+    if (w->command.kind == HG_CMD_COPY_IN)
+        memcpy(w->seen, w->command.host, (size_t)w->length);
+    else
+        memcpy(w->command.host, w->seen, (size_t)w->length);
+}
+
+/* To its end, in its turn where the host does not see the memory. */
+static hg_status transfer(hg_context *context, const hg_transfer *t) {
+    hg_transfer_work w;
+    hg_stream *stream;
+    HG_TRY(hg_transfer_prepare(context, t, &w));
+    hg_turn turn = {.touches = &w.touches};
+    hg_status status = HG_OK;
+    if (w.length && w.seen) {
+        hg_transfer_on_host(&w);
+    } else if (w.length) {
+        status = hg_context_enter(context, &turn, &stream);
+        if (status == HG_OK) {
+            status = hg_stream_run(stream, &w.command, 1);
+            hg_context_leave(context, &turn, stream);
+        }
+    }
+    hg_transfer_release(&w);
+    return status;
 }
 
 /* The usual copy, without a lock: host memory of a live handle, inside its bounds. */
@@ -200,20 +216,6 @@ static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t off
     return fits;
 }
 
-static hg_status copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
-                      hg_driver_command_kind kind) {
-    held h;
-    if (length && copy_at_once(context->backend, pool, handle, offset, data, length, kind)) return HG_OK;
-    HG_TRY(hold(context, pool, handle, &h));
-    hg_range part = {h.range.arena, h.range.offset + offset, length};
-    hg_status status = check_bounds(pool, offset, length, h.range.size);
-    if (status == HG_OK && length && !data)
-        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "data is NULL, %llu bytes expected", (unsigned long long)length);
-    if (status == HG_OK && length) status = transfer_host(context, &part, data, kind);
-    let_go(&h);
-    return status;
-}
-
 static void record(const hg_context *context, hg_profile_kind kind, const char *name, uint64_t start, uint64_t bytes) {
     hg_profile_end(context->backend->profile, &(hg_profile_span){.kind = kind, .name = name, .start_ns = start, .bytes = bytes});
 }
@@ -221,46 +223,31 @@ static void record(const hg_context *context, hg_profile_kind kind, const char *
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) {
     uint64_t start = hg_profile_start(context->backend->profile);
-    hg_status status = copy(context, pool, handle, offset, data, length, kind);
+    hg_transfer t = {.kind = kind,
+                     .pool = pool,
+                     .to = handle,
+                     .to_offset = offset,
+                     .from = handle,
+                     .from_offset = offset,
+                     .length = length,
+                     .host = data};
+    hg_status status = length && copy_at_once(context->backend, pool, handle, offset, data, length, kind) ? HG_OK : transfer(context, &t);
     if (start) record(context, kind == HG_CMD_COPY_IN ? HG_PROFILE_COPY_IN : HG_PROFILE_COPY_OUT, pool ? "pool" : "buffer", start, length);
-    return status;
-}
-
-static hg_status copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
-    held target, source;
-    HG_TRY(hold(context, false, to, &target));
-    hg_status status = hold(context, false, from, &source);
-    if (status == HG_OK) status = check_bounds(false, offset, length, target.range.size);
-    if (status == HG_OK) status = check_bounds(false, from_offset, length, source.range.size);
-    hg_driver_command command = {.kind = HG_CMD_COPY,
-                                 .to = {target.range.arena, target.range.offset + offset, length},
-                                 .from = {source.range.arena, source.range.offset + from_offset, length}};
-    if (status == HG_OK && length) status = hg_transfer(context, &command);
-    let_go(&source);
-    let_go(&target);
     return status;
 }
 
 hg_status hg_copy_between(hg_context *context, uint64_t to, uint64_t offset, uint64_t from, uint64_t from_offset, uint64_t length) {
     uint64_t start = hg_profile_start(context->backend->profile);
-    hg_status status = copy_between(context, to, offset, from, from_offset, length);
+    hg_transfer t = {.kind = HG_CMD_COPY, .to = to, .to_offset = offset, .from = from, .from_offset = from_offset, .length = length};
+    hg_status status = transfer(context, &t);
     if (start) record(context, HG_PROFILE_COPY, "buffer", start, length);
-    return status;
-}
-
-static hg_status fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
-    held h;
-    HG_TRY(hold(context, false, handle, &h));
-    hg_status status = check_bounds(false, offset, length, h.range.size);
-    hg_driver_command command = {.kind = HG_CMD_FILL, .to = {h.range.arena, h.range.offset + offset, length}, .value = value};
-    if (status == HG_OK && length) status = hg_transfer(context, &command);
-    let_go(&h);
     return status;
 }
 
 hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_t length, uint8_t value) {
     uint64_t start = hg_profile_start(context->backend->profile);
-    hg_status status = fill(context, handle, offset, length, value);
+    hg_transfer t = {.kind = HG_CMD_FILL, .to = handle, .to_offset = offset, .length = length, .value = value};
+    hg_status status = transfer(context, &t);
     if (start) record(context, HG_PROFILE_FILL, "buffer", start, length);
     return status;
 }
@@ -331,14 +318,15 @@ hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, voi
 }
 
 static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *size) {
-    held h;
+    hg_transfer_work w = {0};
+    hg_range range = {NULL, 0, 0};
     if (!pool && hg_handle_is_class(handle)) {
         *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
         return HG_OK;
     }
-    HG_TRY(hold(b->context, pool, handle, &h));
-    *size = h.range.size;
-    let_go(&h);
+    HG_TRY(hold(b->context, pool, handle, &w, 0, &range));
+    *size = range.size;
+    hg_transfer_release(&w);
     return HG_OK;
 }
 

@@ -5,7 +5,7 @@
 static hg_status transfer(hg_backend *b, hg_driver_command_kind kind, hg_range range, void *host) {
     hg_driver_command command = {.kind = kind, .host = host};
     *(kind == HG_CMD_COPY_OUT ? &command.from : &command.to) = range;
-    return hg_transfer(b->context, &command);
+    return hg_stream_run(b->context->main, &command, 1);
 }
 
 /* Takes the module over. */

@@ -1,138 +1,47 @@
-/* Queues and events of the public interface: one thread a queue takes submissions in order and drives them with the blocking calls.
- * Without threads (wasm32, or when the system refuses one) a submission runs at once on the caller.
- * Must not know: drivers. */
+/* Queues of the public interface. A queue's work goes on by itself: a thread waits for the device, for other queues and for turns, and drives
+ * it (advance.c). Where the host has no threads or the driver cannot be waited for, whoever submits, asks or waits drives it.
+ * Must not know: what commands do. */
 #include "base/sized.h"
-#include "runtime/execute_internal.h"
+#include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
 
-struct hg_event {
-    hg_mutex lock;
-    hg_cond finished;
-    bool done;
-    uint32_t references; /* creator, submission, submissions that wait */
-    hg_status status;
-    hg_error error;
-};
+/* ---- queues without a thread ---- */
 
-typedef struct submission {
-    struct submission *next;
-    hg_event *signal;
-    hg_event **waits;
-    hg_command *commands;
-    size_t wait_count, count;
-} submission;
+static hg_mutex polled_lock = HG_MUTEX_INIT;
+static hg_queue *polled; /* under the lock, which also says who drives them */
+static HG_THREAD_LOCAL bool driving;
 
-struct hg_queue {
-    hg_backend *backend;
-    hg_context *context;
-    uint32_t number; /* in the backend, from 1; for profiles */
-    bool own_context, has_thread, stop;
-    bool draining; /* without a thread: a caller runs the submissions now */
-    hg_thread thread;
-    hg_mutex lock;
-    hg_cond changed;
-    submission *first, *last;
-    uint64_t running; /* submissions not finished */
-    hg_status failed; /* first error since the last synchronize */
-    hg_error error;
-};
-
-/* ---- events ---- */
-
-static void event_release(hg_event *e) {
-    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
-    hg_mutex_destroy(&e->lock);
-    hg_cond_destroy(&e->finished);
-    hg_free(e);
+/* They go on, all of them, as far as they can. False: from inside a host call, whose queue goes on when it has returned. */
+static bool progress(void) {
+    hg_event *event;
+    if (driving) return false;
+    hg_mutex_lock(&polled_lock);
+    driving = true;
+    for (hg_queue *q = polled; q; q = q->next_polled) (void)hg_queue_advance(q, &event);
+    driving = false;
+    hg_mutex_unlock(&polled_lock);
+    return true;
 }
 
-static void event_finish(hg_event *e, hg_status status, const hg_error *error) {
-    if (!e) return;
-    hg_mutex_lock(&e->lock);
-    e->status = status;
-    if (status != HG_OK) e->error = *error;
-    e->done = true;
-    hg_cond_broadcast(&e->finished);
-    hg_mutex_unlock(&e->lock);
+static void add_polled(hg_queue *q) {
+    hg_mutex_lock(&polled_lock);
+    q->next_polled = polled;
+    polled = q;
+    hg_mutex_unlock(&polled_lock);
 }
 
-static hg_status event_result(hg_event *e) {
-    if (e->status != HG_OK) *hg_error_record() = e->error;
-    return e->status;
-}
-
-hg_status hg_event_query(hg_event *e, bool *done) {
-    hg_mutex_lock(&e->lock);
-    *done = e->done;
-    hg_mutex_unlock(&e->lock);
-    return *done ? event_result(e) : HG_OK;
-}
-
-hg_status hg_event_wait(hg_event *e) {
-    hg_mutex_lock(&e->lock);
-    while (!e->done && HG_HAS_THREADS) hg_cond_wait(&e->finished, &e->lock);
-    bool done = e->done;
-    hg_mutex_unlock(&e->lock);
-    return done ? event_result(e) : hg_fail(HG_ERROR_WOULD_BLOCK, "the event is not done and this host cannot wait");
-}
-
-void hg_event_destroy(hg_event *e) { event_release(e); }
-
-/* ---- commands ---- */
-
-static hg_status run_command(hg_queue *q, const hg_command *c) {
-    switch (c->kind) {
-    case HG_COMMAND_LAUNCH: return hg_binding_launch_in(c->binding, q->context);
-    case HG_COMMAND_COPY_IN: return hg_copy(q->context, false, c->buffer.handle, c->offset, c->host, c->length, HG_CMD_COPY_IN);
-    case HG_COMMAND_COPY_OUT: return hg_copy(q->context, false, c->buffer.handle, c->offset, c->host, c->length, HG_CMD_COPY_OUT);
-    case HG_COMMAND_COPY: return hg_copy_between(q->context, c->buffer.handle, c->offset, c->source.handle, c->source_offset, c->length);
-    case HG_COMMAND_FILL: return hg_fill(q->context, c->buffer.handle, c->offset, c->length, c->value);
-    case HG_COMMAND_HOST_CALL: c->call(c->user); return HG_OK;
+static void remove_polled(hg_queue *q) {
+    hg_mutex_lock(&polled_lock);
+    for (hg_queue **at = &polled; *at; at = &(*at)->next_polled) {
+        if (*at != q) continue;
+        *at = q->next_polled;
+        break;
     }
-    return HG_OK; /* checked when submitted */
-}
-
-static void run_submission(hg_queue *q, submission *s) {
-    hg_status status = HG_OK;
-    uint64_t start = s->wait_count ? hg_profile_start(q->backend->profile) : 0;
-    for (size_t i = 0; i < s->wait_count && status == HG_OK; i++) status = hg_event_wait(s->waits[i]);
-    if (start) hg_span_wait(q->backend, "events", start);
-    for (size_t i = 0; i < s->count && status == HG_OK; i++) status = run_command(q, &s->commands[i]);
-    hg_mutex_lock(&q->lock);
-    if (status != HG_OK && q->failed == HG_OK) {
-        q->failed = status;
-        q->error = *hg_error_record();
-    }
-    hg_mutex_unlock(&q->lock);
-    event_finish(s->signal, status, hg_error_record());
-}
-
-static void free_submission(submission *s) {
-    if (!s) return;
-    for (size_t i = 0; i < s->wait_count && s->waits; i++) event_release(s->waits[i]);
-    event_release(s->signal);
-    hg_free(s->waits);
-    hg_free(s->commands);
-    hg_free(s);
+    hg_mutex_unlock(&polled_lock);
 }
 
 /* ---- the thread ---- */
-
-/* Runs what is there; the lock is held at both ends. */
-static void drain(hg_queue *q) {
-    while (q->first) {
-        submission *s = q->first;
-        q->first = s->next;
-        if (!q->first) q->last = NULL;
-        hg_mutex_unlock(&q->lock);
-        run_submission(q, s);
-        free_submission(s);
-        hg_mutex_lock(&q->lock);
-        q->running--;
-        hg_cond_broadcast(&q->changed);
-    }
-}
 
 static void name_thread(const hg_queue *q) {
     char name[32];
@@ -140,18 +49,50 @@ static void name_thread(const hg_queue *q) {
     hg_profile_name_thread(name);
 }
 
+static void wait_for_device(hg_queue *q) {
+    const hg_backend *b = q->backend;
+    uint64_t start = hg_profile_start(b->profile);
+    HG_IGNORE(hg_driver_wait(b->driver, b->device, hg_queue_device_event(q))); /* the next look sees it */
+    if (start) hg_span_wait(b, "device", start);
+}
+
+/* Until there is something to do. False: the queue ends. The lock is held. */
+static bool wait_for_work(hg_queue *q) {
+    while (!q->first && !q->stop) hg_cond_wait(&q->changed, &q->lock);
+    return q->first != NULL;
+}
+
 static void *serve(void *user) {
     hg_queue *q = user;
+    hg_event *event;
+    bool more = true;
     if (q->backend->profile) name_thread(q);
-    hg_mutex_lock(&q->lock);
-    for (;;) {
-        drain(q);
-        if (q->stop) break;
-        hg_cond_wait(&q->changed, &q->lock);
+    while (more) {
+        switch (hg_queue_advance(q, &event)) {
+        case HG_QUEUE_DEVICE: wait_for_device(q); break;
+        case HG_QUEUE_EVENT: HG_IGNORE(hg_event_wait(event)); break; /* its status is asked for */
+        case HG_QUEUE_TURN: hg_queue_wait_for_turn(q); break;
+        case HG_QUEUE_IDLE:
+            hg_mutex_lock(&q->lock);
+            more = wait_for_work(q);
+            hg_mutex_unlock(&q->lock);
+        }
     }
-    hg_mutex_unlock(&q->lock);
     return NULL;
 }
+
+/* ---- queues ---- */
+
+/* A context of its own has a stream for it. */
+static hg_status open_streams(hg_queue *q) {
+    if (!q->context) {
+        HG_TRY(hg_context_create(q->backend, &q->context));
+        q->own_context = true;
+    }
+    return hg_stream_create(q->context, &q->stream);
+}
+
+static bool can_serve(const hg_backend *b) { return !b->caps->asynchronous || hg_driver_can_wait(b->driver); }
 
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
     if (!b) return hg_null_argument("backend");
@@ -160,46 +101,68 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     if (!q) return hg_fail_memory();
     q->backend = b;
     q->context = context;
-    if (!context) {
-        hg_status status = hg_context_create(b, &q->context);
-        if (status != HG_OK) {
-            hg_free(q);
-            return status;
-        }
-        q->own_context = true;
+    hg_status status = open_streams(q);
+    if (status != HG_OK) {
+        if (q->own_context) hg_context_destroy(q->context);
+        hg_free(q);
+        return status;
     }
     hg_mutex_init(&q->lock);
     hg_cond_init(&q->changed);
     q->number = hg_atomic_add_fetch(&b->queues, 1, HG_RELAXED);
-    q->has_thread = hg_thread_start(&q->thread, serve, q);
+    q->has_thread = can_serve(b) && hg_thread_start(&q->thread, serve, q);
+    if (!q->has_thread) {
+        add_polled(q);
+        hg_atomic_store(&b->progress, progress, HG_RELEASE);
+    }
     *queue = q;
+    return HG_OK;
+}
+
+static bool is_busy(hg_queue *q) {
+    hg_mutex_lock(&q->lock);
+    bool busy = q->running != 0;
+    hg_mutex_unlock(&q->lock);
+    return busy;
+}
+
+/* Until nothing is left. HG_ERROR_WOULD_BLOCK: it cannot be waited for, and something is left. */
+static hg_status poll_until_idle(hg_queue *q) {
+    const hg_driver *driver = q->backend->driver;
+    for (bool may = progress(); is_busy(q); may = progress()) {
+        if (may && driver->device_poll)
+            driver->device_poll(q->backend->device);
+        else if (!may || !driver->event_wait || !HG_HAS_THREADS)
+            return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
+    }
     return HG_OK;
 }
 
 void hg_queue_destroy(hg_queue *q) {
     if (!q) return;
+    hg_error kept = *hg_error_record();
     hg_mutex_lock(&q->lock);
     q->stop = true;
     hg_cond_broadcast(&q->changed);
     hg_mutex_unlock(&q->lock);
-    if (q->has_thread) hg_thread_join(q->thread);
+    if (q->has_thread) {
+        hg_thread_join(q->thread);
+    } else {
+        while (poll_until_idle(q) != HG_OK) {} /* each look lets the device go on */
+        remove_polled(q);
+    }
+    hg_stream_destroy(q->stream);
     if (q->own_context) hg_context_destroy(q->context);
     hg_mutex_destroy(&q->lock);
     hg_cond_destroy(&q->changed);
     hg_free(q);
+    *hg_error_record() = kept;
 }
 
-static hg_event *new_event(void) {
-    hg_event *e = hg_calloc(1, sizeof *e);
-    if (!e) return NULL;
-    hg_mutex_init(&e->lock);
-    hg_cond_init(&e->finished);
-    e->references = 2; /* the caller's and the submission's */
-    return e;
-}
+/* ---- submissions ---- */
 
 /* The i-th command in this library's form. What the caller's header calls a command gives the step from one to the next. */
-static hg_status take_command(const hg_command *commands, size_t i, hg_command *own) {
+static hg_status read_command(const hg_command *commands, size_t i, hg_command *own) {
     static const hg_sized rules = HG_SIZED(hg_command, length, "set it to sizeof(hg_command)");
     size_t step = commands->size, size;
     const void *given = (const unsigned char *)commands + i * step;
@@ -212,25 +175,37 @@ static hg_status take_command(const hg_command *commands, size_t i, hg_command *
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "command %zu: %s", i, hg_last_error()->message);
 }
 
-static submission *new_submission(const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count, bool signal) {
-    submission *s = hg_calloc(1, sizeof *s);
+static hg_submission_work *new_submission(hg_queue *q, size_t count, hg_event *const *waits, size_t wait_count, bool signal) {
+    hg_submission_work *s = hg_calloc(1, sizeof *s);
     if (!s) return NULL;
     s->commands = hg_calloc(count ? count : 1, sizeof *s->commands);
     s->waits = hg_calloc(wait_count ? wait_count : 1, sizeof(hg_event *));
-    s->signal = signal ? new_event() : NULL;
+    s->signal = signal ? hg_event_create(q->backend, q->has_thread ? NULL : progress) : NULL;
     if (!s->commands || !s->waits || (signal && !s->signal)) {
-        if (s->signal) s->signal->references = 1;
-        free_submission(s);
+        hg_submission_free(s);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++) (void)!take_command(commands, i, &s->commands[i]); /* hg_queue_submit has seen that it succeeds */
     s->count = count;
-    for (size_t i = 0; i < wait_count; i++) {
-        hg_atomic_fetch_add(&waits[i]->references, 1, HG_RELAXED);
-        s->waits[i] = waits[i];
+    for (; s->wait_count < wait_count; s->wait_count++) {
+        s->waits[s->wait_count] = waits[s->wait_count];
+        hg_event_retain(waits[s->wait_count]);
     }
-    s->wait_count = wait_count;
     return s;
+}
+
+/* The queue has it from here on. *signal: the caller's reference. */
+static void append(hg_queue *q, hg_submission_work *s, hg_event **signal) {
+    if (signal) {
+        hg_event_retain(s->signal);
+        *signal = s->signal;
+    }
+    hg_mutex_lock(&q->lock);
+    *(q->last ? &q->last->next : &q->first) = s;
+    q->last = s;
+    q->running++;
+    hg_cond_broadcast(&q->changed);
+    hg_mutex_unlock(&q->lock);
+    if (!q->has_thread) (void)progress();
 }
 
 static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
@@ -249,43 +224,89 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     if (!q) return hg_null_argument("queue");
     for (size_t i = 0; i < count; i++) {
         hg_command own;
-        HG_TRY(take_command(commands, i, &own));
+        HG_TRY(read_command(commands, i, &own));
         HG_TRY(check_command(q, &own, i));
     }
     for (size_t i = 0; i < wait_count; i++)
         if (!waits[i]) return hg_null_argument("an event to wait for");
-    submission *s = new_submission(commands, count, waits, wait_count, signal != NULL);
+    hg_submission_work *s = new_submission(q, count, waits, wait_count, signal != NULL);
     if (!s) return hg_fail_memory();
-    if (signal) *signal = s->signal;
-    hg_mutex_lock(&q->lock);
-    if (q->last)
-        q->last->next = s;
-    else
-        q->first = s;
-    q->last = s;
-    q->running++;
-    hg_cond_broadcast(&q->changed);
-    if (!q->has_thread && !q->draining) {
-        q->draining = true;
-        drain(q);
-        q->draining = false;
-    }
-    hg_mutex_unlock(&q->lock);
+    for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
+    append(q, s, signal);
     return HG_OK;
 }
 
 hg_status hg_queue_synchronize(hg_queue *q) {
     uint64_t start = hg_profile_start(q->backend->profile);
+    if (!q->has_thread) HG_TRY(poll_until_idle(q));
     hg_mutex_lock(&q->lock);
     while (q->running && HG_HAS_THREADS) hg_cond_wait(&q->changed, &q->lock);
     if (start) hg_span_wait(q->backend, "synchronize", start);
-    if (q->running) {
-        hg_mutex_unlock(&q->lock);
-        return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
-    }
     hg_status status = q->failed;
     if (status != HG_OK) *hg_error_record() = q->error;
     q->failed = HG_OK;
     hg_mutex_unlock(&q->lock);
     return status;
+}
+
+/* ---- launches that are started ---- */
+
+enum { MOST_STARTERS = 8 };
+
+/* A queue of the context that has nothing to do, a new one, or the one with the least to do. Under the context's start lock. */
+static hg_status choose_starter(hg_context *c, hg_queue **queue) {
+    hg_queue *best = NULL;
+    uint64_t least = UINT64_MAX;
+    for (uint64_t i = 0; i < c->starters.count; i++) {
+        hg_queue *q = c->starters.data[i];
+        hg_mutex_lock(&q->lock);
+        uint64_t running = q->running;
+        hg_mutex_unlock(&q->lock);
+        if (running < least) best = q;
+        if (running < least) least = running;
+    }
+    *queue = best;
+    if (best && (least == 0 || c->starters.count == MOST_STARTERS)) return HG_OK;
+    hg_queue **place = hg_vec_push(&c->starters);
+    if (!place) return best ? HG_OK : hg_fail_memory();
+    hg_status status = hg_queue_create(c->backend, c, place);
+    if (status != HG_OK) c->starters.count--;
+    if (status == HG_OK) *queue = *place;
+    return best ? HG_OK : status;
+}
+
+static hg_status start(hg_binding *binding, hg_context *c, hg_event **event) {
+    hg_queue *q;
+    HG_TRY(choose_starter(c, &q));
+    hg_submission_work *s = new_submission(q, 1, NULL, 0, true);
+    hg_flight *f = s ? hg_flight_create(q, binding) : NULL;
+    if (!f) {
+        hg_submission_free(s);
+        return hg_fail_memory();
+    }
+    s->commands[0] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = binding};
+    if (binding->launch.lanes) {
+        hg_flight_join(q, f); /* the order of runs is that of their starts */
+        s->prepared = f;
+    } else {
+        hg_free(f);
+    }
+    append(q, s, event);
+    return HG_OK;
+}
+
+hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **event) {
+    if (!binding) return hg_null_argument("binding");
+    if (!event) return hg_null_argument("event");
+    hg_context *c = context ? context : binding->executable->backend->context;
+    if (c->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    hg_mutex_lock(&c->start_lock);
+    hg_status status = start(binding, c, event);
+    hg_mutex_unlock(&c->start_lock);
+    return status;
+}
+
+void hg_starters_destroy(hg_context *c) {
+    for (uint64_t i = 0; i < c->starters.count; i++) hg_queue_destroy(c->starters.data[i]);
+    hg_vec_free(&c->starters);
 }

@@ -54,7 +54,8 @@ struct hg_backend {
     hg_piece characters; /* the character table for kernels, made when first needed */
     hg_mutex expansion_lock;
     hg_expansion *expansions;
-    hg_monitor monitor; /* protects the orders of its contexts and their spare streams */
+    bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
+    hg_monitor monitor;     /* protects the orders of its contexts and their spare streams */
 };
 
 /* A queue of the driver with what its work shares. One run at a time uses it. */
@@ -72,6 +73,8 @@ struct hg_context {
     hg_order order;  /* of what runs in it */
     hg_stream *main; /* for a run that is alone */
     hg_stream *spare;
+    hg_mutex start_lock;
+    HG_VEC(hg_queue *) starters; /* queues of launches that were started; under the start lock */
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_piece
@@ -198,8 +201,11 @@ hg_status hg_context_enter(hg_context *context, hg_turn *turn, hg_stream **strea
 void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream);
 /* The binding is the stream's until it is let go: at once if it is free, or after waiting. */
 bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream);
-void hg_binding_own(hg_binding *binding, const hg_stream *stream);
+hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) HG_NODISCARD;
 void hg_binding_disown(hg_binding *binding);
+
+/* ---- queue.c ---- */
+void hg_starters_destroy(hg_context *context); /* what was started is waited for */
 
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */
@@ -219,8 +225,29 @@ hg_range hg_pool_range(hg_backend *b, uint64_t handle);
 bool hg_handle_is_class(uint64_t handle);                         /* 0 or 2^64-96 … 2^64-1 */
 hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a handle in a context's class memory */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);
-/* A blocking transfer, in its turn. */
-hg_status hg_transfer(hg_context *context, hg_driver_command *command) HG_NODISCARD;
+/* A copy or fill: COPY_IN, COPY_OUT, COPY or FILL; handles of buffers or of pools. */
+typedef struct hg_transfer {
+    hg_driver_command_kind kind;
+    bool pool;
+    uint8_t value;
+    uint64_t to, to_offset, from, from_offset, length;
+    void *host;
+} hg_transfer;
+/* The same checked: its command, the memory it keeps, what it touches. Not to be moved. */
+typedef struct hg_transfer_work {
+    hg_driver_command command;
+    uint64_t length;
+    void *seen; /* copies in and out: the device's memory where the host sees it; hg_transfer_on_host does it then. NULL: the command */
+    struct {
+        hg_handles *table;
+        uint64_t handle;
+    } held[2];
+    hg_touch list[2];
+    hg_touches touches;
+} hg_transfer_work;
+hg_status hg_transfer_prepare(hg_context *context, const hg_transfer *transfer, hg_transfer_work *work) HG_NODISCARD;
+void hg_transfer_on_host(const hg_transfer_work *work);
+void hg_transfer_release(hg_transfer_work *work);                  /* once, after a successful prepare */
 void *hg_host_address(const hg_backend *b, const hg_range *range); /* NULL where the host does not see it */
 /* One copy or fill of a public command; class handles mean the context's. */
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,

@@ -52,16 +52,36 @@ hg_status hg_stream_run(hg_stream *s, const hg_driver_command *commands, uint32_
 
 /* ---- turns ---- */
 
-/* Behind the others. The stream that is free, or NULL: none. */
-static hg_stream *wait_for_turn(hg_context *c, hg_turn *turn) {
+enum { LOOK_AGAIN_NS = 1000000 };
+
+/* Until something may have changed, which what runs on queues without a thread does only by being driven. Under the monitor's lock.
+ * False: nothing will. */
+static bool sleep_or_drive(hg_backend *b) {
+    hg_monitor *m = &b->monitor;
+    bool (*progress)(void) = hg_atomic_load(&b->progress, HG_ACQUIRE), goes_on = true;
+    if (!progress) {
+        hg_cond_wait(&m->changed, &m->lock);
+        return HG_HAS_THREADS;
+    }
+    hg_mutex_unlock(&m->lock);
+    goes_on = progress();
+    if (b->driver->device_poll) b->driver->device_poll(b->device);
+    hg_mutex_lock(&m->lock);
+    if (!b->driver->device_poll && HG_HAS_THREADS) (void)hg_cond_wait_until(&m->changed, &m->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    return goes_on;
+}
+
+/* Behind the others. *stream: one that is free, or NULL. */
+static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream) {
     hg_monitor *m = &c->backend->monitor;
+    bool goes_on = true;
     hg_mutex_lock(&m->lock);
     hg_order_join(&c->order, turn);
-    while (!hg_order_may_begin(turn)) hg_cond_wait(&m->changed, &m->lock);
-    hg_stream *s = c->spare;
-    if (s) c->spare = s->next;
+    while (goes_on && !hg_order_may_begin(turn)) goes_on = sleep_or_drive(c->backend);
+    *stream = c->spare;
+    if (*stream) c->spare = c->spare->next;
     hg_mutex_unlock(&m->lock);
-    return s;
+    return goes_on ? HG_OK : hg_driver_would_block(c->backend->driver, "a call that must come after other work of its context");
 }
 
 /* Not alone, or on a stream that lost its queue. */
@@ -69,9 +89,9 @@ static hg_status enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) 
     hg_status status = HG_OK;
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
-        *stream = wait_for_turn(c, turn);
+        status = wait_for_turn(c, turn, stream);
         if (start) hg_span_wait(c->backend, "context", start);
-        if (!*stream) status = hg_stream_create(c, stream);
+        if (status == HG_OK && !*stream) status = hg_stream_create(c, stream);
     }
     if (status == HG_OK) status = make_whole(*stream);
     if (status == HG_OK) return HG_OK;
@@ -105,14 +125,16 @@ bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
     return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
 }
 
-void hg_binding_own(hg_binding *binding, const hg_stream *stream) {
-    hg_monitor *m = &binding->executable->backend->monitor;
-    if (hg_binding_try_own(binding, stream)) return;
-    hg_mutex_lock(&m->lock);
-    hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
-    while (!hg_binding_try_own(binding, stream)) hg_cond_wait(&m->changed, &m->lock);
-    hg_atomic_sub_fetch(&m->sleepers, 1, HG_SEQ_CST);
-    hg_mutex_unlock(&m->lock);
+hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
+    hg_backend *b = binding->executable->backend;
+    bool goes_on = true, owns = hg_binding_try_own(binding, stream);
+    if (owns) return HG_OK;
+    hg_mutex_lock(&b->monitor.lock);
+    hg_atomic_add_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
+    while (goes_on && !(owns = hg_binding_try_own(binding, stream))) goes_on = sleep_or_drive(b);
+    hg_atomic_sub_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
+    hg_mutex_unlock(&b->monitor.lock);
+    return owns ? HG_OK : hg_driver_would_block(b->driver, "a launch that must come after another one of its binding");
 }
 
 void hg_binding_disown(hg_binding *binding) {

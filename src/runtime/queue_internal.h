@@ -1,0 +1,87 @@
+/* What the files of public queues share: queue.c (the interface, the thread), advance.c (what a queue does next), event.c. */
+#ifndef HG_RUNTIME_QUEUE_INTERNAL_H
+#define HG_RUNTIME_QUEUE_INTERNAL_H
+
+#include "runtime/execute_internal.h"
+
+/* ---- event.c ---- */
+/* An event with one holder. progress: its queue has no thread and goes on when this is called; false: it cannot be, from inside itself.
+ * NULL: it goes on by itself. */
+hg_event *hg_event_create(hg_backend *b, bool (*progress)(void));
+void hg_event_retain(hg_event *e);
+void hg_event_release(hg_event *e); /* NULL is allowed */
+void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
+bool hg_event_is_done(const hg_event *e);
+/* Its status; the error becomes this thread's. It must be done. */
+hg_status hg_event_result(const hg_event *e);
+
+/* ---- what a queue has to do ---- */
+typedef struct hg_submission_work {
+    struct hg_submission_work *next;
+    hg_event *signal;
+    hg_event **waits;
+    hg_command *commands;
+    size_t wait_count, count;
+    size_t next_wait, next_command;
+    uint32_t flights; /* its work under way */
+    bool begun;       /* all events it waits for are done */
+    hg_status status;
+    hg_error error;
+    uint64_t waits_since;       /* for a profile; 0: none */
+    struct hg_flight *prepared; /* of a launch that has its turn already */
+} hg_submission_work;
+
+/* A launch or transfer of a queue from its turn to its end. */
+typedef struct hg_flight {
+    struct hg_flight *next;
+    hg_submission_work *of;
+    hg_binding *binding; /* NULL: a transfer */
+    hg_turn turn;
+    bool has_turn, owns, started, issued;
+    hg_run run;
+    hg_transfer_work transfer;
+    hg_driver_event *event; /* of a transfer */
+    hg_profile_kind kind;   /* of a transfer */
+    uint64_t start_ns;      /* for a profile; 0: none */
+} hg_flight;
+
+struct hg_queue {
+    hg_queue *next_polled;
+    hg_backend *backend;
+    hg_context *context;
+    hg_stream *stream;
+    uint32_t number; /* in the backend, from 1; for profiles */
+    bool own_context, own_stream, has_thread, stop;
+    hg_thread thread;
+    hg_mutex lock; /* protects what is up to `error` */
+    hg_cond changed;
+    hg_submission_work *first, *last; /* not finished */
+    uint64_t running;                 /* submissions not finished */
+    hg_status failed;                 /* first error since the last synchronize */
+    hg_error error;
+    /* whoever drives the queue */
+    hg_submission_work *now;               /* the one whose commands are taken; NULL: none */
+    hg_flight *first_flight, *last_flight; /* in order; only the last may not be issued yet */
+    uint32_t flights;
+};
+
+/* ---- advance.c ---- */
+/* Why a queue stands still. */
+typedef enum hg_queue_state {
+    HG_QUEUE_IDLE,
+    HG_QUEUE_DEVICE, /* until the oldest flight's driver event */
+    HG_QUEUE_EVENT,  /* until *event, of another queue */
+    HG_QUEUE_TURN    /* until another run is over */
+} hg_queue_state;
+/* Goes on as far as it can without waiting. By one thread at a time. */
+hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event);
+/* The driver's event that DEVICE waits for. */
+hg_driver_event *hg_queue_device_event(const hg_queue *q);
+/* Sleeps until the flight that waits for its turn may go on, or something changed. */
+void hg_queue_wait_for_turn(hg_queue *q);
+/* A new flight; binding NULL: of a transfer. */
+hg_flight *hg_flight_create(hg_queue *q, hg_binding *binding);
+void hg_flight_join(hg_queue *q, hg_flight *flight); /* its place in the order, now */
+void hg_submission_free(hg_submission_work *s);
+
+#endif
