@@ -21,7 +21,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
-    hg_starters_destroy(c);
+    if (c->end_starters) c->end_starters(c);
     hg_stream_destroy(c->main);
     while (c->spare) {
         hg_stream *next = c->spare->next;

@@ -253,6 +253,11 @@ hg_status hg_queue_synchronize(hg_queue *q) {
 
 enum { MOST_STARTERS = 8 };
 
+static void end_starters(hg_context *c) {
+    for (uint64_t i = 0; i < c->starters.count; i++) hg_queue_destroy(c->starters.data[i]);
+    hg_vec_free(&c->starters);
+}
+
 /* A queue of the context that has nothing to do, a new one, or the one with the least to do. Under the context's start lock. */
 static hg_status choose_starter(hg_context *c, hg_queue **queue) {
     hg_queue *best = NULL;
@@ -272,6 +277,7 @@ static hg_status choose_starter(hg_context *c, hg_queue **queue) {
     hg_status status = hg_queue_create(c->backend, c, place);
     if (status != HG_OK) c->starters.count--;
     if (status == HG_OK) *queue = *place;
+    c->end_starters = end_starters;
     return best ? HG_OK : status;
 }
 
@@ -304,9 +310,4 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     hg_status status = start(binding, c, event);
     hg_mutex_unlock(&c->start_lock);
     return status;
-}
-
-void hg_starters_destroy(hg_context *c) {
-    for (uint64_t i = 0; i < c->starters.count; i++) hg_queue_destroy(c->starters.data[i]);
-    hg_vec_free(&c->starters);
 }

@@ -74,7 +74,8 @@ struct hg_context {
     hg_stream *main; /* for a run that is alone */
     hg_stream *spare;
     hg_mutex start_lock;
-    HG_VEC(hg_queue *) starters; /* queues of launches that were started; under the start lock */
+    HG_VEC(hg_queue *) starters;               /* queues of launches that were started; under the start lock */
+    void (*end_starters)(hg_context *context); /* waits for them and frees them; NULL: there were none */
     hg_mutex class_lock;
     hg_piece class_memory; /* allocated at first touch */
     hg_piece
@@ -203,9 +204,6 @@ void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream);
 bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream);
 hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) HG_NODISCARD;
 void hg_binding_disown(hg_binding *binding);
-
-/* ---- queue.c ---- */
-void hg_starters_destroy(hg_context *context); /* what was started is waited for */
 
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */
