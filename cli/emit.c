@@ -4,8 +4,7 @@
 #include "emit/emit.h"
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
-#include "plan/expand.h"
-#include "plan/plan.h"
+#include "plan/steps/steps.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,42 +136,31 @@ static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
     return last ? HG_OK : hg_fail_memory();
 }
 
-static hg_status add_map(emit_kernels *list, const plan_step *step) {
-    kir_module *m = plan_expand_map(kir_fn_of_name((hg_opname)step->opname), (hg_type)step->atlas_type, false);
-    return m ? add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = 256}) : hg_fail_memory();
-}
-
-/* The level that reads the array and, where elements of halves are f32 between levels, the last one too. */
-static hg_status add_reduction(emit_kernels *list, const plan_step *step, hg_op op) {
-    hg_type type = (hg_type)step->atlas_type;
-    bool half = type == HG_TYPE_F16 || type == HG_TYPE_BF16;
-    for (int last = 0; last <= half; last++) {
-        plan_reduce r = {.op = op, .type = type, .first = half && !last, .last = last};
-        kir_module *m = plan_expand_reduce(&r);
+/* The kernels that an expansion of the step launches. */
+static hg_status add_launches(emit_kernels *list, const plan_expansion *x) {
+    for (uint64_t i = 0; i < x->actions.count; i++) {
+        const plan_action *action = &x->actions.data[i];
+        if (action->kind != PLAN_LAUNCH) continue;
+        kir_module *m = action->key.make(&action->key);
         if (!m) return hg_fail_memory();
-        uint64_t shared = plan_reduce_in_memory(type) ? 0 : plan_reduce_shared(type);
-        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = PLAN_ACCUMULATORS, .shared = shared}));
+        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = action->block[0], .shared = action->shared_bytes}));
     }
     return HG_OK;
 }
 
-static hg_status add_step(emit_kernels *list, const plan_step *step) {
-    switch ((hg_op)step->op) {
-    case HG_OP_PARALLEL_MAP:
-    case HG_OP_PARALLEL_MAP_BINARY: return add_map(list, step);
-    case HG_OP_REDUCE_ADD_MEM:
-    case HG_OP_REDUCE_MIN_MEM:
-    case HG_OP_REDUCE_MAX_MEM:
-    case HG_OP_REDUCE_MUL_MEM: return add_reduction(list, step, hg_op_folds_with((hg_op)step->op));
-    case HG_OP_PARALLEL_REDUCE:
-    case HG_OP_PARALLEL_REDUCE_MEM: return add_reduction(list, step, hg_opname_op((hg_opname)step->opname));
-    default: return HG_OK; /* pools are the runtime's */
-    }
+static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_step *step) {
+    plan_expansion x = {0};
+    plan_problem problem;
+    if (!plan_collective_of((hg_op)step->op)) return HG_OK; /* pools are the runtime's */
+    hg_status status = plan_expand_example(plan, step, &x, &problem);
+    if (status == HG_OK && !problem.found) status = add_launches(list, &x);
+    plan_expansion_free(&x);
+    return status;
 }
 
 static hg_status collect_kernels(const hg_plan *plan, emit_kernels *list) {
     for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
-    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, &plan->steps.data[i]));
+    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i]));
     return HG_OK;
 }
 

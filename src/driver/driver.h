@@ -12,6 +12,7 @@
 #define HG_DRIVER_DRIVER_H
 
 #include "kir/device/device.h"
+#include "plan/steps/call.h"
 #include <hologram/backend.h>
 
 typedef struct hg_device hg_device;
@@ -114,7 +115,7 @@ typedef struct hg_driver_launch {
     uint32_t max_threads;
 } hg_driver_launch;
 
-/* A fault of a launch or step; the driver fills it before the event is done. */
+/* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message. */
 typedef struct hg_driver_fault {
     bool happened;
     uint8_t code, operand;
@@ -124,15 +125,14 @@ typedef struct hg_driver_fault {
     char message[160];
 } hg_driver_fault;
 
-/* A whole-array step the driver can do natively: element-wise maps and the fixed-tree reductions. */
+/* A whole-array step that a driver may do by itself. The call says everything but where memory lies: instruction, type, operands, and of each
+ * array rank, extents, strides and whether it is read and written. Checked: shapes fit, ranges lie in their memory, and what is read shares
+ * memory with what is written only as the collective allows. A result in a register is an array like others. */
 typedef struct hg_driver_step {
-    uint16_t fn; /* hg_op or KIR_FN_* of a map; for a reduction HG_OP_ADD, MUL, MIN, MAX */
-    bool reduce;
-    uint8_t atlas_type;
-    uint64_t count;
-    hg_range out, in[2]; /* already bounds-checked; out of a reduction: size(type) bytes */
-    uint8_t nin;
-    uint8_t *host_result; /* reduction to a register: host memory instead of out */
+    const plan_call *call;
+    const hg_range
+        *ranges;      /* of call->arrays: the bytes that their elements take; the first element is array.before bytes behind its start */
+    hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after */
     uint32_t max_threads; /* as of a launch */
 } hg_driver_step;
 
@@ -220,8 +220,9 @@ typedef struct hg_driver {
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
                              hg_driver_kernel **kernel); /* a tier of device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
-    /* native steps: HG_CMD_STEP is submitted only when supported */
-    bool (*step_supported)(const hg_device *device, const hg_driver_step *step);
+    /* native steps: HG_CMD_STEP is submitted only when supported. Asked when the call is known, for most steps when a binding is made: ranges
+     * have no memory yet. *scratch (0 before): bytes of memory that the step needs beside its arrays. */
+    bool (*step_supported)(const hg_device *device, const plan_call *call, uint64_t *scratch);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY and HG_CMD_FILL; what their
      * pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
     hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);

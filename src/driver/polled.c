@@ -120,7 +120,6 @@ static bool uses_host(const command *list, uint32_t count, bool writes, const vo
         if (list[i].plan) continue;
         if (c->kind == HG_CMD_COPY_IN && !writes && overlap(c->host, c->to.size, host, size)) return true;
         if (c->kind == HG_CMD_COPY_OUT && writes && overlap(c->host, c->from.size, host, size)) return true;
-        if (c->kind == HG_CMD_STEP && writes && c->step->host_result && overlap(c->step->host_result, 512, host, size)) return true;
     }
     return false;
 }
@@ -548,7 +547,9 @@ static hg_status kernel_create(hg_device *d, uint32_t tier, const kir_module *mo
 static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
     return d->driver->code_create(d->real, code, kernel);
 }
-static bool step_supported(const hg_device *d, const hg_driver_step *step) { return d->driver->step_supported(d->real, step); }
+static bool step_supported(const hg_device *d, const plan_call *call, uint64_t *scratch) {
+    return d->driver->step_supported(d->real, call, scratch);
+}
 
 /* ---- the device ---- */
 

@@ -1,6 +1,7 @@
 /* Copying operations and the head of a module.
  * Must not know: what the copy is for. */
 #include "kir/copy.h"
+#include "kir/step.h"
 #include <string.h>
 
 static void *keep(kir_builder *b, const void *data, uint64_t size) {
@@ -50,7 +51,7 @@ void kir_copy_fields(kir_builder *b, const kir_value *v, kir_value *copy, const 
         if (!names->same_module) copy->u.fault.message = keep_text(b, v->u.fault.message);
         return;
     case KIR_STEP:
-        if (v->u.step.info && !names->same_module) copy->u.step.info = keep(b, v->u.step.info, sizeof *v->u.step.info);
+        if (v->u.step.info && !names->same_module) copy->u.step.info = keep(b, v->u.step.info, kir_step_bytes(v->u.step.info));
         return;
     default: return;
     }

@@ -204,10 +204,9 @@ struct kir_value {
         } fault;
         struct {
             uint16_t op;
-            uint8_t opname;
             uint8_t atlas_type;
             const struct kir_step *info;
-        } step; /* STEP: hg_op; args in kir_step order */
+        } step; /* STEP: hg_op; the args are those of info's operands, all uniform: step.h */
         struct {
             bool bounded, once;
         } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
@@ -217,21 +216,6 @@ struct kir_value {
     void *scratch;       /* free for the pass that runs */
 };
 enum { KIR_OPEN = -1, KIR_ADDRESS = -2 /* device form: args begin with an address */, KIR_ID_HIGH = 256 };
-
-/* One memory operand of a STEP: as the mem fields, its args are the STEP's args [first, first + count). */
-typedef struct kir_step_array {
-    uint8_t space, has_index, class_id, operand;
-    uint8_t first_arg;
-    int64_t disp;
-    uint8_t access;
-} kir_step_array;
-/* STEP arguments: arrays in table order (handle, then index when present), then the count or size (u64) unless fixed, all uniform. */
-typedef struct kir_step {
-    uint8_t array_count;
-    kir_step_array arrays[4];
-    int8_t count_arg;  /* index in args, -1: none */
-    int8_t handle_arg; /* pool.free, pool.alloc with a given handle */
-} kir_step;
 
 typedef struct kir_function {
     struct kir_module *module;

@@ -2,6 +2,7 @@
  * Must not know: declarations. */
 #include "isa/program.h"
 #include "kir/parse_internal.h"
+#include "kir/step.h"
 #include <string.h>
 
 /* A line on its way to an operation. */
@@ -121,58 +122,117 @@ static bool read_access(kir_reader *r, line *l) {
 
 /* ---- whole-array steps ---- */
 
-static bool read_step_array(kir_reader *r, line *l, kir_step *s) {
-    static const char *const ACCESS[] = {"none", "read", "write", "update"};
-    static const kir_words access = {ACCESS, HG_COUNT_OF(ACCESS)};
-    if (s->array_count == HG_COUNT_OF(s->arrays)) return kir_error(r, &r->token, "more than %u arrays", (unsigned)HG_COUNT_OF(s->arrays));
-    kir_step_array *a = &s->arrays[s->array_count++];
-    uint64_t n;
-    a->first_arg = l->count;
-    if (!kir_read_choice(r, &kir_space_words, "buffer, pool, shared, class or flat", &a->space)) return false;
-    if (a->space == KIR_CLASS) {
-        if (!kir_read_number(r, UINT8_MAX, "a class", &n)) return false;
-        a->class_id = (uint8_t)n;
+/* A step's operands as they are read; in the order of the arguments they go to the module. */
+typedef struct step_reader {
+    kir_step_operand operands[HG_MAX_OPERANDS];
+    uint32_t count;
+    const hg_op_info *row;
+    uint8_t last[KIR_STEP_KINDS]; /* number of the last operand of a kind */
+} step_reader;
+
+static kir_step_operand *add_operand(kir_reader *r, step_reader *s, const line *l, kir_step_kind kind) {
+    if (s->count == HG_MAX_OPERANDS) {
+        kir_error(r, &r->token, "more than %d operands", HG_MAX_OPERANDS);
+        return NULL;
     }
-    if (!kir_read_choice(r, &access, "read, write or update", &a->access)) return false;
-    if (r->token.kind == KIR_TOKEN_VALUE && !add_arg(r, l)) return false;
-    if (!kir_expect(r, '[', "'[' and the place") || !read_index(r, l, &a->has_index, &a->disp)) return false;
-    if (!kir_accept(r, '{')) return true;
-    if (!kir_expect_word(r, "operand") || !kir_read_number(r, UINT8_MAX, "a number", &n)) return false;
-    a->operand = (uint8_t)n;
-    return kir_expect(r, '}', "'}'");
+    kir_step_operand *o = &s->operands[s->count++];
+    *o = (kir_step_operand){.kind = (uint8_t)kind, .first_arg = l->count};
+    return o;
 }
 
-static bool read_step_arg(kir_reader *r, line *l, const char *word, int8_t *place) {
-    *place = -1;
-    if (!kir_accept_word(r, word)) return true;
-    *place = (int8_t)l->count;
-    return add_arg(r, l);
+/* "{operand 3}" where it is not the next one of its kind. */
+static bool read_operand_number(kir_reader *r, step_reader *s, const line *l, kir_step_operand *o) {
+    kir_token at = r->token;
+    uint64_t n = kir_step_next(s->row, (kir_step_kind)o->kind, s->last[o->kind]);
+    if (kir_accept(r, '{') &&
+        (!kir_expect_word(r, "operand") || !kir_read_number(r, s->row->operand_count, "a number", &n) || !kir_expect(r, '}', "'}'")))
+        return false;
+    if (n == 0) return kir_error(r, &at, "'%s' has no such operand", s->row->text);
+    o->operand = s->last[o->kind] = (uint8_t)n;
+    o->arg_count = (uint8_t)(l->count - o->first_arg);
+    return true;
+}
+
+static bool read_step_array(kir_reader *r, line *l, step_reader *s) {
+    static const char *const ACCESS[] = {"none", "read", "write", "update"};
+    static const kir_words access = {ACCESS, HG_COUNT_OF(ACCESS)};
+    kir_step_operand *o = add_operand(r, s, l, KIR_STEP_ARRAY);
+    uint64_t n;
+    if (!o || !kir_read_choice(r, &kir_space_words, "buffer, pool, shared, class or flat", &o->space)) return false;
+    if (o->space == KIR_CLASS) {
+        if (!kir_read_number(r, UINT8_MAX, "a class", &n)) return false;
+        o->class_id = (uint8_t)n;
+    }
+    if (!kir_read_choice(r, &access, "read, write or update", &o->access)) return false;
+    if (r->token.kind == KIR_TOKEN_VALUE && !add_arg(r, l)) return false;
+    return kir_expect(r, '[', "'[' and the place") && read_index(r, l, &o->has_index, &o->disp) && read_operand_number(r, s, l, o);
+}
+
+/* "count %1", "tuple (%1, %2)", "number 1" */
+static bool read_step_operand(kir_reader *r, line *l, step_reader *s, kir_step_kind kind) {
+    kir_step_operand *o = add_operand(r, s, l, kind);
+    if (!o) return false;
+    if (kind == KIR_STEP_NUMBER && !kir_read_number(r, UINT64_MAX, "a number", &o->value)) return false;
+    if (kind == KIR_STEP_TUPLE) {
+        if (!kir_expect(r, '(', "'('") || !read_args(r, l) || !kir_expect(r, ')', "')'")) return false;
+    } else if (kind != KIR_STEP_NUMBER && !add_arg(r, l)) {
+        return false;
+    }
+    return read_operand_number(r, s, l, o);
+}
+
+static bool read_step_names(kir_reader *r, const line *l, step_reader *s) {
+    hg_opname name;
+    while (r->token.kind == KIR_TOKEN_WORD && hg_opname_from_text(r->token.text, r->token.length, &name)) {
+        kir_step_operand *o = add_operand(r, s, l, KIR_STEP_NAME);
+        if (!o) return false;
+        o->value = name;
+        kir_next(r);
+        if (!read_operand_number(r, s, l, o)) return false;
+    }
+    return true;
+}
+
+static bool keep_step(kir_reader *r, line *l, const step_reader *s) {
+    kir_step *step = hg_arena_alloc(&r->module->arena, sizeof *step + s->count * sizeof *step->operands);
+    if (!step) return kir_no_memory(r);
+    for (int names = 0; names <= 1; names++) /* names have no arguments: behind the others, as in programs */
+        for (uint32_t i = 0; i < s->count; i++)
+            if ((s->operands[i].kind == KIR_STEP_NAME) == names) {
+                step->operands[step->count] = s->operands[i];
+                if (names) step->operands[step->count].first_arg = l->count;
+                step->count++;
+            }
+    l->fields.u.step.info = step;
+    return true;
 }
 
 /* "parallel_map.f32 relu buffer read %1 [], buffer write %2 [] count %3", "pool_alloc count %1" */
 static bool read_step(kir_reader *r, line *l) {
-    kir_step *s = hg_arena_alloc(&r->module->arena, sizeof *s);
-    uint8_t type = HG_TYPE_NOT_USED;
-    if (!s) return kir_no_memory(r);
+    step_reader s = {.count = 0};
+    uint8_t type = HG_TYPE_NOT_USED, kind;
     kir_token name = r->token;
     uint16_t fn;
     if (!kir_expect(r, KIR_TOKEN_WORD, "an instruction")) return false;
     if (!kir_fn_find(name.text, name.length, &fn) || fn >= HG_OP_COUNT)
         return kir_error(r, &name, "there is no instruction '%.*s'", (int)(name.length < 80 ? name.length : 80), name.text);
-    bool typed = hg_op_get((hg_op)fn)->type_count != 0; /* of pools: no type */
+    s.row = hg_op_get((hg_op)fn);
+    bool typed = s.row->type_count != 0; /* of pools: no type */
     if (typed && (!kir_expect(r, '.', "'.' and a type") || !kir_read_hg_type(r, &type))) return false;
-    hg_opname opname = HG_OPNAME_COUNT;
-    if (r->token.kind == KIR_TOKEN_WORD && hg_opname_from_text(r->token.text, r->token.length, &opname)) kir_next(r);
     l->fields.u.step.op = fn;
-    l->fields.u.step.opname = (uint8_t)opname;
     l->fields.u.step.atlas_type = type;
-    l->fields.u.step.info = s;
+    if (!read_step_names(r, l, &s)) return false;
     bool array = r->token.kind == KIR_TOKEN_WORD && kir_word_find(&kir_space_words, r->token.text, r->token.length) < kir_space_words.count;
     while (array) {
-        if (!read_step_array(r, l, s)) return false;
+        if (!read_step_array(r, l, &s)) return false;
         array = kir_accept(r, ',');
     }
-    return read_step_arg(r, l, "count", &s->count_arg) && read_step_arg(r, l, "handle", &s->handle_arg);
+    while (r->token.kind == KIR_TOKEN_WORD &&
+           (kind = (uint8_t)kir_word_find(&kir_step_words, r->token.text, r->token.length)) < kir_step_words.count) {
+        kir_next(r);
+        if (!read_step_operand(r, l, &s, (kir_step_kind)kind)) return false;
+    }
+    return keep_step(r, l, &s);
 }
 
 /* ---- other fields ---- */

@@ -1,6 +1,7 @@
 /* The kernel IR as text (docs/reference/kernel-ir.md); kir_parse reads it back. One operation a line, regions indented; numbers of
  * values are kir_number's. Names that several variables, tables or functions share get a number behind a point. */
 #include "isa/program.h"
+#include "kir/step.h"
 #include "kir/text_internal.h"
 #include "kir/walk.h"
 #include <stdlib.h>
@@ -184,31 +185,47 @@ static void print_id(const printer *p, const kir_value *v) {
     hg_text_addf(p->out, " %s%s", name, v->u.imm & KIR_ID_HIGH ? " high" : "");
 }
 
-static void print_step_array(const printer *p, const kir_value *v, const kir_step_array *a, uint8_t *next) {
+static void print_step_array(const printer *p, const kir_value *v, const kir_step_operand *o) {
     static const char *const ACCESS[] = {"none", "read", "write", "update"};
-    bool handle = a->space != KIR_SHARED && a->space != KIR_CLASS;
-    hg_text_addf(p->out, "%s %s", *next ? "," : "", kir_word(&kir_space_words, a->space));
-    if (a->space == KIR_CLASS) hg_text_addf(p->out, " %u", (unsigned)a->class_id);
-    hg_text_addf(p->out, " %s", ACCESS[a->access & 3]);
-    if (handle) hg_text_add(p->out, " ", 1);
-    if (handle && a->first_arg < v->nargs) print_halves(p->out, v, a->first_arg, 1);
-    *next = (uint8_t)(a->first_arg + handle);
-    bool index = a->has_index && *next < v->nargs;
-    print_index(p->out, v, *next, index, a->disp);
-    *next = (uint8_t)(*next + index);
-    if (a->operand) hg_text_addf(p->out, " {operand %u}", (unsigned)a->operand);
+    bool handle = o->arg_count > o->has_index;
+    hg_text_addf(p->out, " %s", kir_word(&kir_space_words, o->space));
+    if (o->space == KIR_CLASS) hg_text_addf(p->out, " %u", (unsigned)o->class_id);
+    hg_text_addf(p->out, " %s", ACCESS[o->access & 3]);
+    if (handle) hg_text_addf(p->out, " %%%u", (unsigned)v->args[o->first_arg]->id);
+    print_index(p->out, v, (uint8_t)(o->first_arg + handle), o->has_index, o->disp);
 }
 
+static void print_step_operand(const printer *p, const kir_value *v, const kir_step_operand *o) {
+    hg_text_addf(p->out, " %s", kir_word(&kir_step_words, o->kind));
+    if (o->kind == KIR_STEP_NUMBER) hg_text_addf(p->out, " %llu", (unsigned long long)o->value);
+    if (o->kind == KIR_STEP_TUPLE) hg_text_addf(p->out, " (");
+    for (uint8_t i = 0; i < o->arg_count; i++)
+        hg_text_addf(p->out, "%s%%%u", i ? ", " : o->kind == KIR_STEP_TUPLE ? "" : " ", (unsigned)v->args[o->first_arg + i]->id);
+    if (o->kind == KIR_STEP_TUPLE) hg_text_addf(p->out, ")");
+}
+
+/* Names, arrays and the rest; an operand's number where it is not the next one of its kind. Arrays always have it. */
 static void print_step(const printer *p, const kir_value *v) {
     const kir_step *s = v->u.step.info;
-    uint8_t next = 0;
+    const hg_op_info *row = hg_op_get((hg_op)v->u.step.op);
+    uint8_t last[KIR_STEP_KINDS] = {0};
     hg_text_add(p->out, " ", 1);
     kir_fn_print(p->out, v->u.step.op);
     if (v->u.step.atlas_type != HG_TYPE_NOT_USED) hg_text_addf(p->out, ".%s", hg_type_name((hg_type)v->u.step.atlas_type));
-    if (v->u.step.opname < HG_OPNAME_COUNT) hg_text_addf(p->out, " %s", hg_opname_name((hg_opname)v->u.step.opname));
-    for (uint8_t i = 0; i < s->array_count; i++) print_step_array(p, v, &s->arrays[i], &next);
-    if (s->count_arg >= 0 && s->count_arg < v->nargs) hg_text_addf(p->out, " count %%%u", (unsigned)v->args[s->count_arg]->id);
-    if (s->handle_arg >= 0 && s->handle_arg < v->nargs) hg_text_addf(p->out, " handle %%%u", (unsigned)v->args[s->handle_arg]->id);
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < s->count; i++) {
+            const kir_step_operand *o = &s->operands[i];
+            bool name = o->kind == KIR_STEP_NAME, array = o->kind == KIR_STEP_ARRAY;
+            if (round != (name ? 0 : array ? 1 : 2)) continue;
+            if (array && last[KIR_STEP_ARRAY]) hg_text_addf(p->out, ",");
+            if (name) hg_text_addf(p->out, " %s", hg_opname_name((hg_opname)o->value));
+            if (array) print_step_array(p, v, o);
+            if (round == 2) print_step_operand(p, v, o);
+            if (array || kir_step_next(row, (kir_step_kind)o->kind, last[o->kind]) != o->operand)
+                hg_text_addf(p->out, " {operand %u}", (unsigned)o->operand);
+            last[o->kind] = o->operand;
+        }
+    }
 }
 
 static void print_call(const printer *p, const kir_value *v) {

@@ -5,6 +5,7 @@
 #define WORDS(...) \
     { (const char *const[]){__VA_ARGS__}, HG_COUNT_OF(((const char *[]){__VA_ARGS__})) }
 const kir_words kir_space_words = WORDS("buffer", "pool", "shared", "class", "flat");
+const kir_words kir_step_words = WORDS("", "count", "handle", "tuple", "scalar", "number");
 const kir_words kir_memory_words = WORDS("", "env", "scratch", "state", "characters", "uniforms");
 const kir_words kir_atomic_words = WORDS("add", "umin", "smin", "umax", "smax", "and", "or", "xor", "exch", "cas");
 const kir_words kir_slot_words = WORDS("memory", "class", "fault", "table", "locks", "shared", "arena");

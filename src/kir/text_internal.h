@@ -10,7 +10,8 @@ typedef struct kir_words {
     uint32_t count;
 } kir_words;
 extern const kir_words kir_space_words, kir_memory_words, kir_atomic_words, kir_slot_words, kir_input_words, kir_device_id_words,
-    kir_uniformity_words, kir_fact_words; /* facts: of bits */
+    kir_uniformity_words, kir_fact_words, /* facts: of bits */
+    kir_step_words;                       /* of kir_step_kind; names and arrays have none */
 /* "?" outside of the list. */
 const char *kir_word(const kir_words *list, uint64_t i);
 /* The index of a word, or the count of the list. */

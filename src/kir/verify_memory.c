@@ -1,5 +1,6 @@
 /* Rules of memory operations and whole-array steps. */
 #include "isa/program.h"
+#include "kir/step.h"
 #include "kir/text_internal.h"
 #include "kir/verify_internal.h"
 
@@ -93,25 +94,39 @@ const char *kir_verify_access(const kir_module *m, const kir_function *f, const 
     return why;
 }
 
-/* Arrays in order, then the count and the handle: all uniform, all u64. */
+static const char *check_step_operand(const kir_value *v, const kir_step_operand *o) {
+    uint8_t wanted = o->kind == KIR_STEP_TUPLE ? o->arg_count : o->kind < KIR_STEP_NUMBER;
+    if (o->kind == KIR_STEP_ARRAY) {
+        if (o->space > KIR_FLAT || o->has_index > 1 || o->access > (HG_READ | HG_WRITE)) return "array out of order";
+        if (o->space == KIR_CLASS ? o->class_id >= HG_MAX_CLASSES : o->class_id != 0) return "class above 95";
+        wanted = (uint8_t)((o->space != KIR_SHARED && o->space != KIR_CLASS) + o->has_index);
+    }
+    if (o->kind == KIR_STEP_NAME && o->value >= HG_OPNAME_COUNT) return "unknown name";
+    if (o->arg_count != wanted || o->first_arg + o->arg_count > v->nargs) return "wrong number of arguments";
+    for (uint8_t i = 0; i < o->arg_count; i++) {
+        uint8_t type = v->args[o->first_arg + i]->type;
+        if (o->kind == KIR_STEP_SCALAR ? !kir_is_type(type) : type != HG_TYPE_U64) return "argument of the wrong type";
+    }
+    return NULL;
+}
+
+/* Each operand at most once, and their arguments one after another: all uniform. */
 const char *kir_verify_step(const kir_value *v) {
     const kir_step *s = v->u.step.info;
-    uint8_t next = 0;
-    if (!s || v->u.step.op >= HG_OP_COUNT || v->u.step.opname > HG_OPNAME_COUNT) return "unknown step";
-    bool typed = hg_op_get((hg_op)v->u.step.op)->type_count != 0;
-    if (typed ? v->u.step.atlas_type >= HG_TYPE_COUNT : v->u.step.atlas_type != HG_TYPE_NOT_USED) return "step of the wrong type";
-    if (s->array_count > HG_COUNT_OF(s->arrays)) return "too many arrays";
-    for (uint8_t i = 0; i < s->array_count; i++) {
-        const kir_step_array *a = &s->arrays[i];
-        if (a->space > KIR_FLAT || a->first_arg != next || a->has_index > 1 || a->access > (HG_READ | HG_WRITE))
-            return "array out of order";
-        if (a->space == KIR_CLASS ? a->class_id >= HG_MAX_CLASSES : a->class_id != 0) return "class above 95";
-        next = (uint8_t)(next + (a->space != KIR_SHARED && a->space != KIR_CLASS) + a->has_index);
+    uint32_t next = 0, seen = 0;
+    if (!s || v->u.step.op >= HG_OP_COUNT) return "unknown step";
+    const hg_op_info *row = hg_op_get((hg_op)v->u.step.op);
+    if (row->type_count ? v->u.step.atlas_type >= HG_TYPE_COUNT : v->u.step.atlas_type != HG_TYPE_NOT_USED) return "step of the wrong type";
+    for (uint32_t i = 0; i < s->count; i++) {
+        const kir_step_operand *o = &s->operands[i];
+        if (o->operand == 0 || o->operand > row->operand_count || (seen >> (o->operand - 1) & 1)) return "operand out of order";
+        if (kir_step_kind_of(row, o->operand - 1u) != (kir_step_kind)o->kind) return "operand of another kind";
+        if (o->first_arg != next) return "arguments out of order";
+        const char *why = check_step_operand(v, o);
+        if (why) return why;
+        seen |= UINT32_C(1) << (o->operand - 1);
+        next += o->arg_count;
     }
-    if (s->count_arg != -1 && s->count_arg != next++) return "count out of order";
-    if (s->handle_arg != -1 && s->handle_arg != next++) return "handle out of order";
     if (next != v->nargs) return "wrong number of arguments";
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (v->args[i]->type != HG_TYPE_U64) return "argument is no u64";
     return v->type == KIR_VOID || kir_is_type(v->type) ? NULL : "result of no type";
 }

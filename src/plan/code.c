@@ -1,6 +1,7 @@
 /* Plan code: the uniform control flow around steps as jumps, and the table of steps.
  * Requires: plan_split. Provides: plan->code, steps, env; scratch offsets of spilled variables. */
 #include "plan/plan_internal.h"
+#include <string.h>
 
 static plan_env *new_env(plan_splitter *s, uint8_t type, uint32_t *index) {
     plan_env *entry = hg_vec_push(&s->plan->env);
@@ -32,6 +33,16 @@ static void place_variables(plan_splitter *s) {
     }
 }
 
+/* A copy in the plan's arena. */
+static void *keep(plan_splitter *s, const void *data, uint64_t size) {
+    void *own = hg_arena_alloc(&s->plan->arena, size ? (size_t)size : 1);
+    if (!own)
+        s->failed = true;
+    else if (size)
+        memcpy(own, data, (size_t)size);
+    return own;
+}
+
 /* The environment entry that holds an argument of a plan node. */
 static uint32_t argument(plan_splitter *s, const kir_value *v) {
     uint32_t index = 0;
@@ -39,7 +50,9 @@ static uint32_t argument(plan_splitter *s, const kir_value *v) {
         plan_env *entry = new_env(s, v->type, &index);
         if (!entry) return 0;
         entry->init = v->op == KIR_CONST ? PLAN_INIT_CONST : PLAN_INIT_PARAM;
-        if (v->op == KIR_CONST)
+        if (v->op == KIR_CONST && kir_type_bytes(v->type) > 8)
+            entry->bytes = keep(s, v->u.bytes, kir_type_bytes(v->type));
+        else if (v->op == KIR_CONST)
             entry->value = v->u.imm;
         else
             entry->reg = s->module->inputs.data[v->u.imm].reg;
@@ -62,18 +75,23 @@ static plan_writer result_writer(hg_op op) { return op == HG_OP_POOL_ALLOC ? PLA
 
 static void emit_step(plan_splitter *s, const kir_value *v) {
     plan_step *step = hg_vec_push(&s->plan->steps);
-    if (!step || v->nargs > HG_COUNT_OF(step->args)) {
+    uint32_t args[UINT8_MAX];
+    if (!step) {
         s->failed = true;
         return;
     }
     step->op = v->u.step.op;
-    step->opname = v->u.step.opname;
     step->atlas_type = v->u.step.atlas_type;
     step->inst = v->inst ? v->inst - 1 : 0;
-    if (v->u.step.info) step->info = *v->u.step.info;
+    step->info = keep(s, v->u.step.info, kir_step_bytes(v->u.step.info));
     step->arg_count = v->nargs;
-    for (uint8_t i = 0; i < v->nargs && !s->failed; i++) step->args[i] = argument(s, v->args[i]);
-    step->result = v->scratch ? s->variables.data[((const kir_var *)v->scratch)->id].env : HG_PLAN_NO_ENV;
+    for (uint8_t i = 0; i < v->nargs && !s->failed; i++) args[i] = argument(s, v->args[i]);
+    step->args = keep(s, args, v->nargs * sizeof *args);
+    step->result = HG_PLAN_NO_ENV;
+    if (v->scratch)
+        step->result = s->variables.data[((const kir_var *)v->scratch)->id].env;
+    else if (v->type != KIR_VOID) /* nobody reads it: it goes somewhere all the same */
+        (void)new_env(s, v->type, &step->result);
     if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = result_writer((hg_op)step->op);
     emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
 }

@@ -87,5 +87,6 @@ void plan_destroy(hg_plan *plan) {
     hg_vec_free(&plan->steps);
     hg_vec_free(&plan->env);
     hg_vec_free(&plan->refs);
+    hg_arena_free(&plan->arena);
     hg_free(plan);
 }

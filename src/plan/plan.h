@@ -4,7 +4,7 @@
 #ifndef HG_PLAN_PLAN_H
 #define HG_PLAN_PLAN_H
 
-#include "kir/kir.h"
+#include "kir/step.h"
 
 typedef enum plan_op {
     PLAN_KERNEL,      /* launch kernels[index] over all lanes (one lane if single_lane) */
@@ -30,12 +30,13 @@ typedef enum plan_writer {
 } plan_writer;
 /* One uniform value that lives across steps. Offsets are multiples of 8. */
 typedef struct plan_env {
-    uint8_t type;    /* of the kernel IR; bool is one byte */
-    uint8_t init;    /* plan_init */
-    uint8_t writer;  /* plan_writer */
-    uint8_t reg;     /* PLAN_INIT_PARAM: register of the signature */
-    uint32_t offset; /* bytes into the environment */
-    uint64_t value;  /* PLAN_INIT_CONST */
+    uint8_t type;         /* of the kernel IR; bool is one byte */
+    uint8_t init;         /* plan_init */
+    uint8_t writer;       /* plan_writer */
+    uint8_t reg;          /* PLAN_INIT_PARAM: register of the signature */
+    uint32_t offset;      /* bytes into the environment */
+    uint64_t value;       /* PLAN_INIT_CONST */
+    const uint8_t *bytes; /* PLAN_INIT_CONST of more than 64 bits */
 } plan_env;
 
 /* How kernels read uniform values. */
@@ -62,14 +63,13 @@ typedef struct plan_kernel {
 
 /* A whole-array step or pool instruction. Arguments are environment entries. */
 typedef struct plan_step {
-    uint16_t op;    /* hg_op */
-    uint8_t opname; /* maps and reductions */
+    uint16_t op; /* hg_op */
     uint8_t atlas_type;
-    uint32_t inst; /* source instruction */
-    kir_step info;
+    uint32_t inst;        /* source instruction */
+    const kir_step *info; /* the plan's */
     uint32_t arg_count;
-    uint32_t args[12]; /* environment entries */
-    uint32_t result;   /* environment entry; HG_PLAN_NO_ENV: none */
+    const uint32_t *args; /* environment entries */
+    uint32_t result;      /* environment entry; HG_PLAN_NO_ENV: the instruction has none */
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 
@@ -80,6 +80,7 @@ typedef struct hg_plan {
     HG_VEC(plan_env) env;
     HG_VEC(uint32_t) refs; /* what plan_lists are parts of */
     plan_reads reads;
+    hg_arena arena; /* of what steps and entries point to */
     uint64_t env_bytes;
     uint64_t scratch_lane_bytes; /* scratch needed for one lane: the buffer is that times the lanes */
     bool is_static;              /* no jumps, and no instruction needs a value of a kernel on the host: submitted whole */

@@ -1,5 +1,6 @@
 /* Bindings: a launch with its parameters, checked once and laid out for the driver. */
 #include "runtime/execute_internal.h"
+#include "runtime/step.h"
 #include <string.h>
 
 /* The value of an input, from the parameter registers; limbs of wide values too. */
@@ -97,7 +98,7 @@ void hg_binding_reset_env(hg_binding *binding) {
         const plan_env *e = &plan->env.data[i];
         uint8_t *to = binding->env + e->offset;
         size_t size = (size_t)kir_type_bytes(e->type);
-        if (e->init == PLAN_INIT_CONST) memcpy(to, &e->value, size < 8 ? size : 8);
+        if (e->init == PLAN_INIT_CONST) memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
         if (e->init == PLAN_INIT_PARAM && binding->values[e->reg]) memcpy(to, binding->values[e->reg], size);
     }
 }
@@ -134,7 +135,8 @@ static hg_status lay_out(hg_binding *binding) {
     HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     binding->guarded |= e->plan->steps.count != 0;
-    return HG_OK;
+    if (e->plan->env_bytes) hg_binding_reset_env(binding); /* what steps are bound to */
+    return hg_steps_bind(binding);
 }
 
 /* A launch of one kernel whose arguments are all known is prepared to the last field. Work below this needs no clock: it is over
@@ -231,6 +233,7 @@ void hg_binding_destroy(hg_binding *binding) {
         hg_dispatch_free(&binding->kernels[i].dispatch);
         if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);
     }
+    hg_steps_unbind(binding);
     hg_piece_free(&b->memory, &binding->env_copy);
     hg_piece_free(&b->memory, &binding->scratch);
     hg_piece_free(&b->memory, &binding->shared);

@@ -203,7 +203,6 @@ static void fail(hg_run *run, hg_status status) {
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
     while (hg_run_has_work(run)) item_done(run);
     run->batch.count = 0;
-    run->result_step = NULL;
     if (run->unsignalled && hg_run_submit(run, true) != HG_OK) hg_stream_drain(run->stream);
 }
 
@@ -212,7 +211,7 @@ static hg_status look(hg_run *run) {
     run->waiting = run->unsignalled = run->look = false;
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
     if (!hg_run_has_work(run)) hg_run_recycle(run);
-    return run->dispatch ? HG_OK : hg_run_take_result(run);
+    return HG_OK;
 }
 
 static hg_status check_fault(const hg_run *run) {

@@ -6,8 +6,6 @@
 
 /* steps.c: performs a whole-array step or pool instruction; arguments come from the environment, a result goes there. */
 hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
-/* A step's result that came to the host with the commands before: into the environment. */
-hg_status hg_run_take_result(hg_run *run) HG_NODISCARD;
 /* Pools the program allocated: ids of its own choice are local to the launch; all go after a failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 

@@ -42,10 +42,10 @@ void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
 void hg_span_step(const hg_run *run, const plan_step *step, uint64_t start) {
     char name[64], detail[96];
     const hg_op_info *op = hg_op_get((hg_op)step->op);
-    bool typed = op->type_count != 0, named = op->flags & HG_F_COLLECTIVE && step->opname < HG_OPNAME_COUNT;
+    hg_opname opname = kir_step_name(step->info);
+    bool typed = op->type_count != 0, named = opname < HG_OPNAME_COUNT;
     snprintf(name, sizeof name, "%s%s%s", op->text, typed ? "." : "", typed ? hg_type_name((hg_type)step->atlas_type) : "");
-    snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "",
-             named ? hg_opname_name((hg_opname)step->opname) : "");
+    snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "", named ? hg_opname_name(opname) : "");
     hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
                                                                       .name = name,
                                                                       .detail = detail,

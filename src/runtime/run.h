@@ -46,8 +46,7 @@ typedef struct hg_run {
     HG_VEC(hg_piece) pieces;       /* device memory beside it */
     hg_submission *dispatch;       /* a launch whose windows the host counts; NULL: none */
     hg_profile_span span;          /* recorded when the event is done */
-    const plan_step *result_step;  /* whose result in a register comes with the event; NULL: none */
-    const plan_step *native;       /* the last one for the driver; its fault has no place of its own */
+    const plan_step *native;       /* the last step; its fault has no place of its own */
     uint64_t native_step;          /* the steps before it */
     uint64_t step_bytes;           /* moved by the last whole-array step, for profiles */
     hg_status status;

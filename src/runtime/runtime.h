@@ -169,7 +169,8 @@ struct hg_binding {
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
-    uint8_t result[512]; /* of a reduction on its way to memory */
+    struct hg_bound_step *steps; /* of the plan, in its order */
+    hg_piece step_scratch;       /* what steps need beside their arrays, one after another */
 };
 
 /* ---- config.c ---- */
@@ -304,8 +305,6 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, hg_ke
 void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */
-/* Performs a step that the driver does not do itself, and waits for it. */
-hg_status hg_expand_step(hg_stream *stream, const hg_driver_step *step, hg_driver_fault *fault) HG_NODISCARD;
 void hg_expansions_free(hg_backend *b);
 
 /* ---- probe.c ---- */

@@ -1,15 +1,24 @@
-/* Whole-array steps and pool instructions: bounds, overlap, and the hand-over to the driver's native steps.
- * Must not know: how a step is computed. */
+/* Whole-array steps and pool instructions. A step's call, whether the driver does it, and its memory follow from the values of its arguments;
+ * they are kept with the binding as long as those stay the same.
+ * Must not know: what a collective does. */
 #include "runtime/execute_internal.h"
+#include "runtime/step.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- arguments ---- */
 
-static uint64_t argument(const hg_run *run, const plan_step *step, int index) {
-    const plan_env *e = &run->binding->executable->plan->env.data[step->args[index]];
-    uint64_t value = 0, size = kir_type_bytes(e->type);
-    memcpy(&value, run->binding->env + e->offset, size < 8 ? (size_t)size : 8);
+/* The first argument of an operand of a kind; 0 without one. */
+static uint64_t argument(const hg_run *run, const plan_step *step, kir_step_kind kind) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < step->info->count; i++) {
+        const kir_step_operand *o = &step->info->operands[i];
+        if (o->kind != kind) continue;
+        const plan_env *e = &run->binding->executable->plan->env.data[step->args[o->first_arg]];
+        uint64_t size = kir_type_bytes(e->type);
+        memcpy(&value, run->binding->env + e->offset, size < 8 ? (size_t)size : 8);
+        break;
+    }
     return value;
 }
 
@@ -17,22 +26,6 @@ static hg_status put_result(hg_run *run, const plan_step *step, const void *byte
     if (step->result == HG_PLAN_NO_ENV) return HG_OK;
     memcpy(run->binding->env + run->binding->executable->plan->env.data[step->result].offset, bytes, size);
     return hg_run_write_env(run);
-}
-
-hg_status hg_run_take_result(hg_run *run) {
-    const plan_step *step = run->result_step;
-    run->result_step = NULL;
-    return step ? put_result(run, step, run->binding->result, (size_t)hg_type_size_bytes((hg_type)step->atlas_type)) : HG_OK;
-}
-
-static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) HG_PRINTF(5, 6);
-static hg_status step_fault(hg_run *run, const plan_step *step, uint8_t code, uint8_t operand, const char *format, ...) {
-    hg_driver_fault fault = {.happened = true, .code = code, .operand = operand, .inst = step->inst, .phase = HG_NONE, .lane = HG_NONE};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(fault.message, sizeof fault.message, format, list);
-    va_end(list);
-    return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
 /* ---- pools ---- */
@@ -51,11 +44,11 @@ void hg_run_end_pools(hg_run *run, bool failed) {
 
 static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     hg_backend *b = run->context->backend;
-    uint64_t size = argument(run, step, step->info.count_arg);
+    uint64_t size = argument(run, step, KIR_STEP_COUNT);
     bool chosen = step->op == HG_OP_POOL_ALLOC_CONST;
-    uint64_t id = chosen ? argument(run, step, step->info.handle_arg) : 0;
+    uint64_t id = chosen ? argument(run, step, KIR_STEP_HANDLE) : 0;
     if (chosen && hg_run_pool(run, id).arena)
-        return step_fault(run, step, KIR_FAULT_DOMAIN, 1, "execution error: pool handle already in use");
+        return hg_step_fault(run, step, &(plan_problem){true, KIR_FAULT_DOMAIN, 1, "execution error: pool handle already in use"}, 0, 0);
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
     if (chosen) {
@@ -78,7 +71,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
 
 static hg_status free_pool(hg_run *run, const plan_step *step) {
     hg_backend *b = run->context->backend;
-    uint64_t id = argument(run, step, step->info.handle_arg), handle = id;
+    uint64_t id = argument(run, step, KIR_STEP_HANDLE), handle = id;
     for (uint64_t i = 0; i < run->aliases.count; i++) {
         if (run->aliases.data[i].id != id) continue;
         handle = run->aliases.data[i].handle;
@@ -87,152 +80,104 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
     }
     for (uint64_t i = 0; i < run->pools.count; i++)
         if (run->pools.data[i] == handle) run->pools.data[i] = run->pools.data[--run->pools.count];
-    if (!hg_handles_remove(&b->pools, handle))
-        return step_fault(run, step, KIR_FAULT_HANDLE, 1, "invalid pool handle: %llu", (unsigned long long)id);
+    if (hg_handles_remove(&b->pools, handle)) return HG_OK;
+    plan_problem problem = {true, KIR_FAULT_HANDLE, 1, ""};
+    snprintf(problem.message, sizeof problem.message, "invalid pool handle: %llu", (unsigned long long)id);
+    return hg_step_fault(run, step, &problem, 0, 0);
+}
+
+/* ---- calls ---- */
+
+/* Words of the arguments' values as they are now. */
+static void read_words(const hg_binding *binding, const hg_bound_step *s, uint64_t *words) {
+    const hg_plan *plan = binding->executable->plan;
+    for (uint32_t i = 0; i < s->step->arg_count; i++) {
+        const plan_env *e = &plan->env.data[s->step->args[i]];
+        uint64_t size = kir_type_bytes(e->type);
+        words[(size - 1) / 8] = 0;
+        memcpy(words, binding->env + e->offset, (size_t)size);
+        words += (size + 7) / 8;
+    }
+}
+
+/* What follows from the words alone: the call, who does it, its expansion. A problem is left for the run. */
+static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
+    const hg_backend *b = binding->executable->backend;
+    s->called = s->placed = s->native = false;
+    s->scratch = 0;
+    plan_call_make(binding->executable->plan, s->step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
+    if (s->problem.found) return HG_OK;
+    s->bytes = s->collective->cost(&s->call).bytes;
+    s->native = b->driver->step_supported && b->driver->step_supported(b->device, &s->call, &s->scratch);
+    plan_expansion_clear(&s->expansion);
+    if (!s->native) {
+        s->collective->expand(&s->call, &s->expansion);
+        if (s->expansion.failed) return hg_fail_memory();
+        s->scratch = s->expansion.scratch;
+    }
+    s->called = true;
     return HG_OK;
 }
 
-/* ---- arrays ---- */
-
-/* Finds the memory an array operand names. base: where its bytes start counting (flat addresses carry an offset). */
-static hg_range array_memory(hg_run *run, const kir_step_array *a, const uint64_t *args, uint64_t *base, bool *pool, uint64_t *shown) {
-    uint64_t handle = args[0];
-    *base = 0;
-    *pool = a->space == KIR_POOL;
-    *shown = handle;
-    switch ((kir_space)a->space) {
-    case KIR_BUFFER: return hg_run_buffer(run, handle);
-    case KIR_POOL: return hg_run_pool(run, handle);
-    case KIR_CLASS: return hg_run_buffer(run, UINT64_MAX - (HG_MAX_CLASSES - 1) + a->class_id);
-    case KIR_FLAT:
-        *pool = handle >> 63;
-        *base = handle & HG_MAX_FLAT_OFFSET;
-        *shown = handle >> 40 & HG_MAX_HANDLE_INDEX;
-        return hg_run_flat(run, *pool, *shown);
-    case KIR_SHARED: break;
-    }
-    return (hg_range){NULL, 0, 0};
+/* Whether the words are those of the call; else they are the new ones afterwards. */
+static bool same_words(const hg_binding *binding, hg_bound_step *s) {
+    uint64_t *fresh = s->words + s->word_count;
+    if (s->called && s->fixed) return true;
+    read_words(binding, s, fresh);
+    size_t size = s->word_count * sizeof *fresh;
+    if (s->called && memcmp(s->words, fresh, size) == 0) return true;
+    memcpy(s->words, fresh, size);
+    return false;
 }
 
-static hg_status find_array(hg_run *run, const plan_step *step, const kir_step_array *a, uint64_t bytes, hg_range *range) {
-    uint64_t args[2] = {0, 0}, base, shown;
-    uint8_t at = a->first_arg;
-    bool pool;
-    if (a->space == KIR_SHARED)
-        return step_fault(run, step, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
-    if (a->space != KIR_CLASS) args[0] = argument(run, step, at++);
-    if (a->has_index) args[1] = argument(run, step, at);
-    hg_range memory = array_memory(run, a, args, &base, &pool, &shown);
-    const char *what = pool ? "pool" : "buffer";
-    if (!memory.arena && !pool && (a->space == KIR_CLASS || hg_handle_is_class(shown)))
-        return hg_fail_memory(); /* no room for the classes */
-    if (!memory.arena)
-        return step_fault(run, step, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)shown);
-    hg_i128 offset = (hg_i128)base + args[1] + a->disp;
-    if (offset < 0 || offset > memory.size || bytes > memory.size - (uint64_t)offset) {
-        bool negative = offset < 0;
-        unsigned long long magnitude = (unsigned long long)(negative ? -offset : offset);
-        hg_status status = step_fault(run, step, KIR_FAULT_BOUNDS, a->operand,
-                                      "%s access out of bounds: offset %s%llu + size %llu > %s size %llu", what, negative ? "-" : "",
-                                      magnitude, (unsigned long long)bytes, what, (unsigned long long)memory.size);
-        hg_error_record()->offset = (uint64_t)offset;
-        hg_error_record()->limit = memory.size;
-        return status;
-    }
-    *range = (hg_range){memory.arena, memory.offset + (uint64_t)offset, bytes};
+/* ---- memory ---- */
+
+/* Scratch memory for a step: the binding's, which its steps use one after another, where that was planned large enough; else the run's. */
+static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_range *range) {
+    *range = run->binding->step_scratch.range;
+    if (bytes <= range->size) return HG_OK;
+    s->stays = false;
+    return hg_run_scratch(run, bytes, range);
+}
+
+static hg_status place(hg_run *run, hg_bound_step *s) {
+    uint64_t all, own = (s->scratch + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN;
+    hg_range scratch;
+    s->placed = false;
+    HG_TRY(hg_step_find_memory(run, s, &all));
+    if (own < s->scratch || !hg_add_u64(own, all, &all)) return hg_fail_memory();
+    HG_TRY(find_scratch(run, s, all, &scratch));
+    hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
+    s->driver = (hg_driver_step){
+        &s->call, s->ranges, {scratch.arena, scratch.offset, s->scratch}, run->context->backend->config.num_threads};
+    if (!s->native) HG_TRY(hg_expansion_prepare(run->stream, s, s->driver.scratch));
+    s->placed = true;
     return HG_OK;
 }
 
-/* Imports may share host memory: where the host sees it, addresses decide. */
-static bool overlaps_partly(const hg_backend *b, const hg_range *x, const hg_range *y) {
-    bool host = b->caps->host_memory && x->size && y->size;
-    if (!host && x->arena != y->arena) return false;
-    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset : x->offset;
-    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset : y->offset;
-    return at != other && (at < other ? other - at < x->size : at - other < y->size);
-}
+/* ---- execution ---- */
 
-static bool is_native(const hg_backend *b, const hg_driver_step *work) {
-    return b->driver->step_supported && b->driver->step_supported(b->device, work);
-}
-
-static hg_status submit_native(hg_run *run, const plan_step *step, const hg_driver_step *work) {
-    hg_driver_command command = {.kind = HG_CMD_STEP, .step = work, .fault = &run->binding->fault};
-    run->native = step;
-    run->native_step = run->step;
-    if (!hg_run_is_immediate(run)) {
-        hg_driver_step *kept = hg_run_alloc(run, sizeof *kept);
-        if (!kept) return hg_fail_memory();
-        *kept = *work;
-        command.step = kept;
-    }
+/* A result in a register goes from the device's copy of the environment to the host's. */
+static hg_status fetch_result(hg_run *run, const hg_bound_step *s) {
+    if (s->step->result == HG_PLAN_NO_ENV) return HG_OK;
+    const plan_env *e = &run->binding->executable->plan->env.data[s->step->result];
+    hg_driver_command command = {.kind = HG_CMD_COPY_OUT, .from = s->ranges[0], .host = run->binding->env + e->offset};
+    run->look = true;
     return hg_run_add(run, &command);
 }
 
-static hg_status submit_step(hg_run *run, const plan_step *step, hg_driver_step *work) {
-    const hg_backend *b = run->context->backend;
+static hg_status run_collective(hg_run *run, hg_bound_step *s) {
+    hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = &run->binding->fault};
+    if (!same_words(run->binding, s)) HG_TRY(make_call(run->binding, s));
+    if (s->problem.found) return hg_step_fault(run, s->step, &s->problem, 0, 0);
+    if (!s->placed || !s->stays) HG_TRY(place(run, s));
+    run->step_bytes = s->bytes;
     run->binding->fault.happened = false;
-    work->max_threads = b->config.num_threads;
-    if (is_native(b, work)) return submit_native(run, step, work);
-    HG_TRY(hg_run_submit(run, false)); /* what is expanded goes to the queue at once */
-    HG_TRY(hg_expand_step(run->stream, work, &run->binding->fault));
-    if (!run->binding->fault.happened) return HG_OK;
-    run->binding->fault.inst = step->inst;
-    run->binding->fault.phase = run->binding->fault.lane = HG_NONE;
-    return hg_report_fault(run->binding->executable, &run->binding->fault, run->step);
-}
-
-/* An input that overlaps the output without being it is read first: copied aside. */
-static hg_status set_aside(hg_run *run, hg_range *input) {
-    hg_driver_command command = {.kind = HG_CMD_COPY, .from = *input};
-    HG_TRY(hg_run_scratch(run, input->size, &command.to));
-    *input = command.to;
-    return hg_run_add(run, &command);
-}
-
-static hg_status array_bytes(hg_run *run, const plan_step *step, uint64_t *count, uint64_t *bytes) {
-    *count = argument(run, step, step->info.count_arg);
-    if (hg_mul_u64(*count, hg_type_size_bytes((hg_type)step->atlas_type), bytes)) return HG_OK;
-    return step_fault(run, step, KIR_FAULT_BOUNDS, 0, "buffer access out of bounds: %llu elements of %s", (unsigned long long)*count,
-                      hg_type_name((hg_type)step->atlas_type));
-}
-
-static hg_status run_map(hg_run *run, const plan_step *step) {
-    hg_driver_step work = {
-        .fn = kir_fn_of_name((hg_opname)step->opname), .atlas_type = step->atlas_type, .nin = (uint8_t)(step->info.array_count - 1)};
-    uint64_t bytes;
-    HG_TRY(array_bytes(run, step, &work.count, &bytes));
-    HG_TRY(find_array(run, step, &step->info.arrays[0], bytes, &work.out));
-    for (uint8_t i = 0; i < work.nin; i++) HG_TRY(find_array(run, step, &step->info.arrays[i + 1], bytes, &work.in[i]));
-    hg_status status = HG_OK;
-    for (uint8_t i = 0; i < work.nin && status == HG_OK; i++)
-        if (overlaps_partly(run->context->backend, &work.out, &work.in[i])) status = set_aside(run, &work.in[i]);
-    run->step_bytes = bytes * (work.nin + 1u);
-    if (status == HG_OK) status = submit_step(run, step, &work);
-    return status;
-}
-
-static hg_op fold_of(const plan_step *step) {
-    hg_op named = hg_op_folds_with((hg_op)step->op);
-    return named != HG_OP_NONE ? named : hg_opname_op((hg_opname)step->opname);
-}
-
-static hg_status run_reduction(hg_run *run, const plan_step *step) {
-    bool to_memory = step->op == HG_OP_PARALLEL_REDUCE_MEM;
-    uint64_t size = hg_type_size_bytes((hg_type)step->atlas_type), bytes;
-    uint8_t *result = run->binding->result; /* stays while a device copies it */
-    hg_driver_step work = {.fn = (uint16_t)fold_of(step), .reduce = true, .atlas_type = step->atlas_type, .nin = 1, .host_result = result};
-    HG_TRY(array_bytes(run, step, &work.count, &bytes));
-    if (to_memory) HG_TRY(find_array(run, step, &step->info.arrays[0], size, &work.out));
-    HG_TRY(find_array(run, step, &step->info.arrays[to_memory], bytes, &work.in[0]));
-    run->step_bytes = bytes + size;
-    bool direct = to_memory && !is_native(run->context->backend, &work);
-    if (direct) work.host_result = NULL;
-    HG_TRY(submit_step(run, step, &work));
-    if (direct) return HG_OK;
-    if (to_memory) return hg_run_add(run, &(hg_driver_command){.kind = HG_CMD_COPY_IN, .to = work.out, .host = result});
-    run->result_step = step;
-    return run->look ? HG_OK : hg_run_take_result(run);
+    run->native = s->step;
+    run->native_step = run->step;
+    for (uint32_t i = 0; i < s->aside_count; i++) HG_TRY(hg_run_add(run, &s->asides[i]));
+    HG_TRY(s->native ? hg_run_add(run, &native) : hg_expansion_run(run, s));
+    return fetch_result(run, s);
 }
 
 hg_status hg_run_step(hg_run *run, const plan_step *step) {
@@ -241,14 +186,57 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
     case HG_OP_POOL_ALLOC_CONST: return allocate_pool(run, step);
     case HG_OP_POOL_FREE:
     case HG_OP_POOL_FREE_CONST: return free_pool(run, step);
-    case HG_OP_PARALLEL_MAP:
-    case HG_OP_PARALLEL_MAP_BINARY: return run_map(run, step);
-    case HG_OP_PARALLEL_REDUCE:
-    case HG_OP_PARALLEL_REDUCE_MEM:
-    case HG_OP_REDUCE_ADD_MEM:
-    case HG_OP_REDUCE_MIN_MEM:
-    case HG_OP_REDUCE_MAX_MEM:
-    case HG_OP_REDUCE_MUL_MEM: return run_reduction(run, step);
-    default: return hg_fail(HG_ERROR_INTERNAL, "'%s' is no step", hg_op_get((hg_op)step->op)->text);
+    default: return run_collective(run, &run->binding->steps[step - run->binding->executable->plan->steps.data]);
     }
+}
+
+/* ---- bindings ---- */
+
+static bool is_fixed(const hg_plan *plan, const plan_step *step) {
+    for (uint32_t i = 0; i < step->arg_count; i++)
+        if (plan->env.data[step->args[i]].writer != PLAN_BY_NOBODY) return false;
+    return true;
+}
+
+static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_step *s) {
+    const hg_plan *plan = binding->executable->plan;
+    const hg_op_info *row = hg_op_get((hg_op)step->op);
+    size_t operands = row->operand_count;
+    s->step = step;
+    s->collective = plan_collective_of((hg_op)step->op);
+    if (!s->collective) return HG_OK;
+    s->fixed = is_fixed(plan, step);
+    s->word_count = plan_step_words(plan, step);
+    s->words = hg_arena_alloc(&binding->arena, (2 * (size_t)s->word_count + operands + 1) * sizeof *s->words);
+    s->operands = hg_arena_alloc(&binding->arena, operands * sizeof *s->operands);
+    s->arrays = hg_arena_alloc(&binding->arena, operands * sizeof *s->arrays);
+    s->ranges = hg_arena_alloc(&binding->arena, operands * sizeof *s->ranges);
+    s->asides = hg_arena_alloc(&binding->arena, operands * sizeof *s->asides);
+    s->aside_arrays = hg_arena_alloc(&binding->arena, operands);
+    if (!s->words || !s->operands || !s->arrays || !s->ranges || !s->asides || !s->aside_arrays) return hg_fail_memory();
+    s->constants = s->words + 2 * (size_t)s->word_count;
+    if (!s->fixed) return HG_OK;
+    read_words(binding, s, s->words);
+    return make_call(binding, s);
+}
+
+hg_status hg_steps_bind(hg_binding *binding) {
+    const hg_plan *plan = binding->executable->plan;
+    uint64_t scratch = 0;
+    if (plan->steps.count == 0) return HG_OK;
+    binding->steps = hg_arena_alloc(&binding->arena, (size_t)plan->steps.count * sizeof *binding->steps);
+    if (!binding->steps) return hg_fail_memory();
+    for (uint64_t i = 0; i < plan->steps.count; i++) {
+        HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
+        if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
+    }
+    return scratch ? hg_piece_alloc(&binding->executable->backend->memory, scratch, &binding->step_scratch) : HG_OK;
+}
+
+void hg_steps_unbind(hg_binding *binding) {
+    for (uint64_t i = 0; binding->steps && i < binding->executable->plan->steps.count; i++) {
+        plan_expansion_free(&binding->steps[i].expansion);
+        hg_arena_free(&binding->steps[i].actions_memory);
+    }
+    hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
 }

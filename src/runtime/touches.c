@@ -28,7 +28,7 @@ static hg_status add_kernel(hg_binding *binding, touch_list *list, const hg_kern
 }
 
 /* An array named by a parameter is one of the buffers and pools that the binding holds. */
-static hg_status add_array(hg_binding *binding, touch_list *list, const plan_step *step, const kir_step_array *a) {
+static hg_status add_array(hg_binding *binding, touch_list *list, const plan_step *step, const kir_step_operand *a) {
     const hg_plan *plan = binding->executable->plan;
     if (a->space == KIR_CLASS) {
         binding->touches.shares |= HG_SHARES_CLASSES;
@@ -58,8 +58,8 @@ hg_status hg_binding_find_touches(hg_binding *binding) {
         status = add_kernel(binding, &list, &e->kernels[i], &binding->kernels[i]);
     for (uint64_t i = 0; i < e->plan->steps.count && status == HG_OK; i++) {
         const plan_step *step = &e->plan->steps.data[i];
-        for (uint8_t k = 0; k < step->info.array_count && status == HG_OK; k++)
-            status = add_array(binding, &list, step, &step->info.arrays[k]);
+        for (uint32_t k = 0; k < step->info->count && status == HG_OK; k++)
+            if (step->info->operands[k].kind == KIR_STEP_ARRAY) status = add_array(binding, &list, step, &step->info->operands[k]);
     }
     if (status == HG_OK && list.count) {
         hg_touch *all = hg_arena_alloc(&binding->arena, (size_t)list.count * sizeof *all);

@@ -1,7 +1,7 @@
 /* Finds the handler of an instruction on whole arrays, or compiles the kernel `out[i] = fn(in[i], …)`.
  * Must not know: threads. */
 #include "tile/element.h"
-#include "plan/expand.h"
+#include "plan/steps/tree.h"
 #include "kir/define/define.h"
 #include "kir/pipeline/pipeline.h"
 #include <string.h>
@@ -9,7 +9,7 @@
 /* ---- the kernel ---- */
 
 static hg_status compile(const tile_options *options, uint16_t fn, hg_type type, tile_kernel **kernel) {
-    kir_module *high = plan_expand_map(fn, type, false), *low = NULL;
+    kir_module *high = plan_map_kernel(fn, type), *low = NULL;
     if (!high) return hg_fail_memory();
     kir_caps caps;
     tile_caps(options->poor, &caps);

@@ -2,7 +2,7 @@
  * again as an array until one is left. Missing elements are skipped. f16 and bf16 run the tree in f32 and round once.
  * The order of operations does not depend on threads or CPU level. */
 #include "base/thread_pool.h"
-#include "plan/expand.h"
+#include "plan/steps/tree.h"
 #include "tile/element.h"
 #include "tile/fp.h"
 #include "kir/define/define.h"

@@ -1,5 +1,6 @@
 #include "support/kir_text.h"
 #include "kir/parse.h"
+#include "kir/step.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,12 +41,12 @@ static bool same_mem(const pair *p, const kir_value *a, const kir_value *b) {
 
 static bool same_step(const kir_value *a, const kir_value *b) {
     const kir_step *s = a->u.step.info, *t = b->u.step.info;
-    bool same = a->u.step.op == b->u.step.op && a->u.step.opname == b->u.step.opname && a->u.step.atlas_type == b->u.step.atlas_type &&
-                s->array_count == t->array_count && s->count_arg == t->count_arg && s->handle_arg == t->handle_arg;
-    for (uint8_t i = 0; i < s->array_count && same; i++) {
-        const kir_step_array *x = &s->arrays[i], *y = &t->arrays[i];
-        same = x->space == y->space && x->has_index == y->has_index && x->class_id == y->class_id && x->operand == y->operand &&
-               x->first_arg == y->first_arg && x->disp == y->disp && x->access == y->access;
+    bool same = a->u.step.op == b->u.step.op && a->u.step.atlas_type == b->u.step.atlas_type && s->count == t->count;
+    for (uint32_t i = 0; i < s->count && same; i++) {
+        const kir_step_operand *x = &s->operands[i], *y = &t->operands[i];
+        same = x->kind == y->kind && x->operand == y->operand && x->first_arg == y->first_arg && x->arg_count == y->arg_count &&
+               x->space == y->space && x->has_index == y->has_index && x->class_id == y->class_id && x->access == y->access &&
+               x->disp == y->disp && x->value == y->value;
     }
     return same;
 }

@@ -213,23 +213,44 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
     return status;
 }
 
-static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
-    tile_options options = device->options;
-    options.max_threads = s->max_threads;
-    if (s->reduce)
-        return tile_reduce(&options, (hg_op)s->fn, (hg_type)s->atlas_type, s->count, address(&s->in[0]),
-                           s->host_result ? s->host_result : address(&s->out));
+/* The element goes through memory of its own: arrays may lie anywhere, the result within what is read too. */
+static hg_status run_reduction(const tile_options *options, const hg_driver_step *s) {
+    const plan_call *call = s->call;
+    _Alignas(64) uint8_t result[512];
+    HG_TRY(tile_reduce(options, (hg_op)call->fn, (hg_type)call->type, call->arrays[1].extents[0], address(&s->ranges[1]), result));
+    memcpy(address(&s->ranges[0]), result, (size_t)s->ranges[0].size);
+    return HG_OK;
+}
+
+static hg_status run_map(const tile_options *options, const hg_driver_step *s, hg_driver_fault *fault) {
+    const plan_call *call = s->call;
     tile_fault found;
     found.happened = false;
-    const uint8_t *in[2] = {address(&s->in[0]), s->nin > 1 ? address(&s->in[1]) : NULL};
-    hg_status status = tile_map(&options, s->fn, (hg_type)s->atlas_type, s->count, address(&s->out), in, s->nin, &found);
-    copy_fault(&found, fault);
+    uint8_t inputs = (uint8_t)(call->array_count - 1);
+    const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
+    hg_status status = tile_map(options, call->fn, (hg_type)call->type, call->arrays[0].extents[0], address(&s->ranges[0]), in, inputs,
+                                &found);
+    if (!found.happened || !fault) return status;
+    fault->happened = true;
+    fault->code = found.code;
+    fault->operand = found.operand;
+    memcpy(fault->message, found.message, sizeof fault->message);
     return status;
 }
 
-static bool step_supported(const hg_device *device, const hg_driver_step *step) {
-    (void)step;
-    return !device->expands;
+/* The native steps: what the expansions of map and reduce calculate, to the bit. */
+static bool is_map(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_map; }
+static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_reduce; }
+
+static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
+    tile_options options = device->options;
+    options.max_threads = s->max_threads;
+    return is_map(s->call) ? run_map(&options, s, fault) : run_reduction(&options, s);
+}
+
+static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
+    (void)scratch;
+    return !device->expands && (is_map(call) || is_reduction(call));
 }
 
 static hg_status run_command(const hg_device *device, const hg_driver_command *c) {

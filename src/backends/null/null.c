@@ -144,9 +144,10 @@ static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_modul
 
 static void kernel_destroy(hg_driver_kernel *kernel) { hg_free(kernel); }
 
-static bool step_supported(const hg_device *device, const hg_driver_step *step) {
+static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
     (void)device;
-    (void)step;
+    (void)call;
+    (void)scratch;
     return true;
 }
 

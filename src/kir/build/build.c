@@ -131,6 +131,7 @@ static hg_status build_function(build *x, uint32_t number) {
     kir_builder_init(&x->b, x->module, x->functions[number]);
     HG_TRY(build_widths(x));
     HG_TRY(build_structure(x));
+    if (x->crowded) return hg_fail(HG_ERROR_ISA, "a whole-array instruction with more than %d numbers in its operands", UINT8_MAX);
     return x->b.failed ? hg_fail_memory() : HG_OK;
 }
 

@@ -24,6 +24,7 @@ typedef struct build {
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
     kir_var *steps; /* counts steps, with max_steps */
+    bool crowded;   /* a whole-array step has more numbers than an operation may have arguments */
     /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
     uint8_t *types;
     uint8_t *item_types; /* of registers in tuples, one an item of the program */

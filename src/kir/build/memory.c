@@ -3,6 +3,7 @@
 #include "kir/build/build_internal.h"
 #include "kir/access.h"
 #include "kir/builder.h"
+#include "kir/step.h"
 
 /* Byte of a class that a phi coordinate names; far outside stays outside. */
 static int64_t phi_offset(const hg_operand *o) {
@@ -124,65 +125,109 @@ void build_memory(build *x, uint32_t inst) {
 
 /* ---- whole-array steps ---- */
 
-typedef struct step_args {
-    kir_value *args[3 * HG_MAX_OPERANDS];
+/* A step on its way. */
+typedef struct step_writer {
+    build *x;
+    const hg_inst *in;
+    const hg_operand *operands;
+    const hg_op_info *row;
+    kir_step *step;
+    kir_value *args[UINT8_MAX]; /* an operation counts its arguments in a byte */
     uint8_t count;
-} step_args;
+} step_writer;
 
-static void add_array(build *x, kir_step *step, step_args *a, const hg_inst *in, const hg_operand *o, uint32_t i, uint8_t access_bits) {
-    kir_step_array *array = &step->arrays[step->array_count++];
-    kir_place p = place_of(x, &o[i], in->operands + i);
-    *array = (kir_step_array){.space = p.space,
-                              .has_index = p.index != NULL,
-                              .class_id = p.class_id,
-                              .operand = (uint8_t)(i + 1),
-                              .first_arg = a->count,
-                              .disp = p.disp,
-                              .access = access_bits};
-    if (p.handle) a->args[a->count++] = p.handle;
-    if (p.index) a->args[a->count++] = p.index;
+static void add_arg(step_writer *w, kir_step_operand *to, kir_value *v) {
+    if (w->count == UINT8_MAX) {
+        w->x->crowded = true;
+        return;
+    }
+    w->args[w->count++] = v;
+    to->arg_count++;
+}
+
+static void add_array(step_writer *w, kir_step_operand *to, uint32_t i) {
+    kir_place p = place_of(w->x, &w->operands[i], w->in->operands + i);
+    to->space = p.space;
+    to->has_index = p.index != NULL;
+    to->class_id = p.class_id;
+    to->disp = p.disp;
+    to->access = w->row->operands[i].access & (HG_READ | HG_WRITE);
+    if (p.handle) add_arg(w, to, p.handle);
+    if (p.index) add_arg(w, to, p.index);
+}
+
+static kir_value *scalar_of(step_writer *w, uint32_t i) {
+    const hg_operand *o = &w->operands[i];
+    const hg_operand_info *info = &w->row->operands[i];
+    if (info->kind == HG_K_REG)
+        return build_get(w->x, o->reg, info->rule == HG_R_U64 ? (uint8_t)HG_TYPE_U64 : kir_type_of((hg_type)w->in->type));
+    return kir_const_bytes(&w->x->b, kir_type_of(hg_literal_type(w->in, info)), hg_literal(w->x->program, o));
+}
+
+static kir_value *item_of(step_writer *w, const hg_tuple_item *item) {
+    kir_builder *b = &w->x->b;
+    if (!item->is_reg) return kir_const(b, HG_TYPE_U64, item->value);
+    if (w->x->item_types[item - w->x->program->items] != HG_TYPE_U32) return build_get(w->x, item->reg, HG_TYPE_U64);
+    return kir_convert(b, KIR_ZEXT, HG_TYPE_U64, build_get(w->x, item->reg, HG_TYPE_U32));
+}
+
+static void add_tuple(step_writer *w, kir_step_operand *to, const hg_operand *o) {
+    const hg_program *p = w->x->program;
+    const hg_tuple_item *items = hg_tuple(p, o);
+    for (uint64_t i = 0; i < o->item_count; i++) {
+        if (!items[i].is_tuple) {
+            add_arg(w, to, item_of(w, &items[i]));
+            continue;
+        }
+        add_arg(w, to, kir_const(&w->x->b, HG_TYPE_U64, items[i].item_count));
+        for (uint32_t k = 0; k < items[i].item_count; k++) add_arg(w, to, item_of(w, &hg_tuple_inside(p, &items[i])[k]));
+    }
+}
+
+static void add_operand(step_writer *w, uint32_t i, kir_step_kind kind) {
+    const hg_operand *o = &w->operands[i];
+    if (kind == KIR_STEP_ARRAY && hg_operand_is_no_array(o)) return;
+    kir_step_operand *to = &w->step->operands[w->step->count++];
+    *to = (kir_step_operand){.kind = (uint8_t)kind, .operand = (uint8_t)(i + 1), .first_arg = w->count};
+    switch (kind) {
+    case KIR_STEP_ARRAY: add_array(w, to, i); break;
+    case KIR_STEP_COUNT: add_arg(w, to, count_of(w->x, o, w->in->operands + i)); break;
+    case KIR_STEP_HANDLE:
+        add_arg(w, to,
+                w->row->operands[i].kind == HG_K_POOL ? kir_const(&w->x->b, HG_TYPE_U64, o->value) : build_get(w->x, o->reg, HG_TYPE_U64));
+        break;
+    case KIR_STEP_TUPLE: add_tuple(w, to, o); break;
+    case KIR_STEP_SCALAR: add_arg(w, to, scalar_of(w, i)); break;
+    case KIR_STEP_NUMBER:
+    case KIR_STEP_NAME: to->value = o->value; break;
+    case KIR_STEP_KINDS: break;
+    }
+}
+
+/* The result's type; KIR_VOID without one. */
+static uint8_t result_of(const hg_op_info *row, const hg_inst *in) {
+    bool has_result = row->operand_count && row->operands[0].kind == HG_K_REG && (row->operands[0].access & HG_WRITE);
+    if (!has_result) return KIR_VOID;
+    return row->operands[0].rule == HG_R_T ? kir_type_of((hg_type)in->type) : (uint8_t)HG_TYPE_U64;
 }
 
 void build_step(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
-    const hg_operand *o = hg_inst_operands(x->program, inst);
     const hg_op_info *row = hg_op_get((hg_op)in->op);
-    kir_step *step = hg_arena_alloc(&x->module->arena, sizeof *step);
-    if (!step) {
+    step_writer w = {.x = x, .in = in, .operands = hg_inst_operands(x->program, inst), .row = row};
+    w.step = hg_arena_alloc(&x->module->arena, sizeof *w.step + row->operand_count * sizeof *w.step->operands);
+    if (!w.step) {
         x->b.failed = true;
         return;
     }
-    step->count_arg = step->handle_arg = -1;
-    step_args a = {.count = 0};
-    uint8_t opname = HG_OPNAME_COUNT, result = KIR_VOID;
-    kir_value *handle = NULL;
-    for (uint32_t i = 0; i < row->operand_count; i++) {
-        const hg_operand_info *info = &row->operands[i];
-        if (info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY)
-            add_array(x, step, &a, in, o, i, info->access);
-        else if (info->kind == HG_K_OPNAME)
-            opname = (uint8_t)o[i].value;
-        else if (info->kind == HG_K_POOL)
-            handle = kir_const(&x->b, HG_TYPE_U64, o[i].value);
-        else if (info->kind == HG_K_REG && (info->access & HG_WRITE))
-            result = info->rule == HG_R_T ? kir_type_of((hg_type)in->type) : (uint8_t)HG_TYPE_U64;
-        else if (info->kind == HG_K_REG)
-            handle = build_get(x, o[i].reg, HG_TYPE_U64);
-    }
-    for (uint32_t i = 0; i < row->operand_count; i++) {
-        if (row->operands[i].kind != HG_K_COUNT) continue;
-        step->count_arg = (int8_t)a.count;
-        a.args[a.count++] = count_of(x, &o[i], in->operands + i);
-    }
-    if (handle) {
-        step->handle_arg = (int8_t)a.count;
-        a.args[a.count++] = handle;
-    }
-    kir_value *v = kir_emit(&x->b, KIR_STEP, result, a.count, a.args);
+    for (int kind = 0; kind < KIR_STEP_KINDS; kind++)
+        for (uint32_t i = 0; i < row->operand_count; i++)
+            if (kir_step_kind_of(row, i) == (kir_step_kind)kind) add_operand(&w, i, (kir_step_kind)kind);
+    uint8_t result = result_of(row, in);
+    kir_value *v = kir_emit(&x->b, KIR_STEP, result, w.count, w.args);
     v->u.step.op = in->op;
-    v->u.step.opname = opname;
     v->u.step.atlas_type = in->type;
-    v->u.step.info = step;
+    v->u.step.info = w.step;
     x->module->has_step = true;
-    if (result != KIR_VOID) build_set(x, o[0].reg, v);
+    if (result != KIR_VOID) build_set(x, w.operands[0].reg, v);
 }

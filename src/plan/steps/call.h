@@ -1,0 +1,71 @@
+/* A whole-array instruction with the values of one execution: what drivers see of it.
+ * Must not know: plans, drivers, where memory lies. */
+#ifndef HG_PLAN_CALL_H
+#define HG_PLAN_CALL_H
+
+#include "kir/step.h"
+
+enum { PLAN_MAX_RANK = 8 };
+
+/* An operand that is no array, as 64-bit words: a count or a handle one, a tuple one each, a scalar its bytes (little-endian words), a number
+ * or a name of the text one. */
+typedef struct plan_operand {
+    const uint64_t *words;
+    uint32_t count;
+} plan_operand;
+
+/* The memory of an operand. Element i of it lies sum(i[d] * strides[d]) bytes behind the first one; rank 0: one element. */
+typedef struct plan_array {
+    uint8_t operand; /* its number in the row, from 0 */
+    uint8_t type;    /* hg_type of an element */
+    uint8_t rank;
+    bool read, written;
+    const kir_step_operand *place; /* how the program names the memory; NULL: the step's result, which has no name */
+    uint64_t extents[PLAN_MAX_RANK];
+    int64_t strides[PLAN_MAX_RANK];
+    /* From these: the bytes from the lowest to behind the highest that elements take, and how many of them lie ahead of the first element. */
+    uint64_t bytes, before;
+} plan_array;
+
+/* One execution of a step. */
+typedef struct plan_call {
+    uint16_t op;                  /* hg_op */
+    uint16_t fn;                  /* hg_op or KIR_FN_*: of the name among the operands, or that a reduction folds with; HG_OP_NONE */
+    uint8_t type;                 /* hg_type */
+    const plan_operand *operands; /* by number in the row, from 0 */
+    plan_array *arrays;           /* those that are given, and the result, in the row's order */
+    uint32_t array_count;
+} plan_call;
+
+/* Why a call cannot be: a fault of the program. */
+typedef struct plan_problem {
+    bool found;
+    uint8_t code;    /* kir_fault */
+    uint8_t operand; /* from 1; 0: none in particular */
+    char message[160];
+} plan_problem;
+/* code: KIR_FAULT_*. operand: from 0; of a named one the message begins with its name. The first problem stays. */
+void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uint32_t operand, const char *format, ...) HG_PRINTF(5, 6);
+
+/* Number n of an operand: of a tuple the n-th, else 0. */
+static inline uint64_t plan_number(const plan_call *call, uint32_t operand, uint32_t n) { return call->operands[operand].words[n]; }
+/* The array of an operand; NULL: left out. */
+plan_array *plan_array_of(const plan_call *call, uint32_t operand);
+/* An array whose elements lie one after another, the last index next to each other. */
+void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents);
+/* bytes and before, from the shape. False: 2^63 bytes or more. */
+bool plan_array_span(plan_array *a);
+
+/* Bytes that the arrays' elements take. */
+uint64_t plan_call_bytes(const plan_call *call);
+
+/* ---- the collectives: plan_collective_map and the others of steps.def ---- */
+
+typedef struct plan_collective plan_collective;
+#define PLAN_COLLECTIVE(id, name) extern const plan_collective plan_collective_##name;
+#include "plan/steps/steps.def"
+#undef PLAN_COLLECTIVE
+/* NULL: the instruction is no collective; what pools are for is the runtime's. */
+const plan_collective *plan_collective_of(hg_op op);
+
+#endif

@@ -1,0 +1,100 @@
+/* Expansions: what collectives say they are, as data.
+ * Must not know: what a collective does. */
+#include "plan/steps/steps.h"
+#include <string.h>
+
+/* Parts of scratch memory begin where any device takes a slot, so that no kernel is needed twice. */
+enum { PART_ALIGN = 256 };
+
+void plan_expansion_clear(plan_expansion *x) {
+    x->actions.count = x->parts.count = x->values.count = x->bytes.count = 0;
+    x->scratch = 0;
+    x->failed = false;
+}
+
+void plan_expansion_free(plan_expansion *x) {
+    hg_vec_free(&x->actions);
+    hg_vec_free(&x->parts);
+    hg_vec_free(&x->values);
+    hg_vec_free(&x->bytes);
+}
+
+bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y) {
+    return x->make == y->make && x->fn == y->fn && x->type == y->type && x->arrays == y->arrays && x->values == y->values &&
+           x->choice == y->choice && x->shifted == y->shifted;
+}
+
+plan_part plan_whole(const plan_call *call, uint32_t array) { return (plan_part){.array = array, .bytes = call->arrays[array].bytes}; }
+
+plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size) {
+    plan_part part = {.array = (uint32_t)PLAN_IN_SCRATCH, .offset = x->scratch};
+    if (!hg_mul_u64(count, size, &part.bytes) || part.bytes > (UINT64_MAX >> 1) - x->scratch - PART_ALIGN) {
+        x->failed = true;
+        return (plan_part){.array = (uint32_t)PLAN_IN_SCRATCH};
+    }
+    x->scratch += (part.bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    return part;
+}
+
+static plan_action *add_action(plan_expansion *x, plan_action_kind kind, const plan_part *parts, uint32_t part_count) {
+    plan_action *action = x->failed ? NULL : hg_vec_push(&x->actions);
+    if (!action) {
+        x->failed = true;
+        return NULL;
+    }
+    action->kind = (uint8_t)kind;
+    action->first_part = (uint32_t)x->parts.count;
+    action->first_value = (uint32_t)x->values.count;
+    for (uint32_t i = 0; i < part_count; i++) {
+        plan_part *part = hg_vec_push(&x->parts);
+        if (!part) {
+            x->failed = true;
+            return NULL;
+        }
+        *part = parts[i];
+    }
+    return action;
+}
+
+void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
+                        const plan_part *parts, const uint64_t *values) {
+    if (lanes == 0) return;
+    uint64_t blocks = (lanes - 1) / block + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
+    plan_action *action = rows > UINT32_MAX ? NULL : add_action(x, PLAN_LAUNCH, parts, key->arrays);
+    if (!action) {
+        x->failed = true;
+        return;
+    }
+    action->key = *key;
+    action->grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
+    action->grid[1] = (uint32_t)rows;
+    action->block[0] = block;
+    action->grid[2] = action->block[1] = action->block[2] = 1;
+    action->lanes = lanes;
+    action->shared_bytes = shared_bytes;
+    for (uint32_t i = 0; i < key->values && !x->failed; i++) {
+        uint64_t *value = hg_vec_push(&x->values);
+        if (value)
+            *value = values[i];
+        else
+            x->failed = true;
+    }
+}
+
+void plan_expand_write(plan_expansion *x, plan_part to, const void *bytes) {
+    plan_action *action = add_action(x, PLAN_WRITE, &to, 1);
+    if (!action) return;
+    action->first_byte = x->bytes.count;
+    for (uint64_t i = 0; i < to.bytes && !x->failed; i++) {
+        uint8_t *byte = hg_vec_push(&x->bytes);
+        if (byte)
+            *byte = ((const uint8_t *)bytes)[i];
+        else
+            x->failed = true;
+    }
+}
+
+void plan_expand_copy(plan_expansion *x, plan_part to, plan_part from) {
+    const plan_part parts[2] = {to, from};
+    (void)add_action(x, PLAN_COPY, parts, 2);
+}

@@ -1,0 +1,60 @@
+/* Shapes of arrays, and how a call that cannot be is refused: what collectives are written with.
+ * Must not know: what a collective does. */
+#include "plan/steps/call.h"
+#include "kir/fault_text.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uint32_t operand, const char *format, ...) {
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    const hg_operand_info *info = operand < row->operand_count ? &row->operands[operand] : NULL;
+    va_list list;
+    int used = 0;
+    if (problem->found) return;
+    problem->found = true;
+    problem->code = code;
+    problem->operand = info ? (uint8_t)(operand + 1) : 0;
+    if (info && (info->access & HG_NAMED)) used = snprintf(problem->message, sizeof problem->message, "%s: ", info->name);
+    if (used < 0 || used >= (int)sizeof problem->message) used = 0;
+    va_start(list, format);
+    vsnprintf(problem->message + used, sizeof problem->message - (size_t)used, format, list);
+    va_end(list);
+}
+
+/* ---- arrays ---- */
+
+plan_array *plan_array_of(const plan_call *call, uint32_t operand) {
+    for (uint32_t i = 0; i < call->array_count; i++)
+        if (call->arrays[i].operand == operand) return &call->arrays[i];
+    return NULL;
+}
+
+void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents) {
+    uint64_t stride = hg_type_size_bytes((hg_type)a->type);
+    a->rank = rank;
+    for (uint8_t i = rank; i-- > 0;) {
+        a->extents[i] = extents[i];
+        a->strides[i] = stride > INT64_MAX ? INT64_MAX : (int64_t)stride;
+        if (!hg_mul_u64(stride, extents[i], &stride)) stride = UINT64_MAX; /* then the span is too large too, unless there is nothing */
+    }
+}
+
+bool plan_array_span(plan_array *a) {
+    uint64_t low = 0, high = hg_type_size_bytes((hg_type)a->type);
+    a->before = a->bytes = 0;
+    for (uint8_t i = 0; i < a->rank; i++)
+        if (a->extents[i] == 0) return true;
+    for (uint8_t i = 0; i < a->rank; i++) {
+        uint64_t size = a->strides[i] < 0 ? 0 - (uint64_t)a->strides[i] : (uint64_t)a->strides[i], way;
+        uint64_t *side = a->strides[i] < 0 ? &low : &high;
+        if (!hg_mul_u64(a->extents[i] - 1, size, &way) || !hg_add_u64(*side, way, side)) return false;
+    }
+    a->before = low;
+    return hg_add_u64(low, high, &a->bytes) && a->bytes <= INT64_MAX;
+}
+
+uint64_t plan_call_bytes(const plan_call *call) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < call->array_count; i++) all += call->arrays[i].bytes;
+    return all;
+}

@@ -1,0 +1,106 @@
+/* Whole-array instructions ("collectives"): what each reads and writes, which shapes it takes, and what it is as launches of lane kernels.
+ * Who runs a step makes a call of its values, finds memory for the call's arrays, and hands the call to a driver that does it natively or
+ * carries out its expansion.
+ * Must not know: drivers, where memory lies. */
+#ifndef HG_PLAN_STEPS_H
+#define HG_PLAN_STEPS_H
+
+#include "plan/plan.h"
+#include "plan/steps/call.h"
+
+/* ---- steps as calls ---- */
+
+/* How many words the arguments of a step are. */
+uint32_t plan_step_words(const hg_plan *plan, const plan_step *step);
+/* The call of a step. words: the arguments' values in order. constants: room for the row's operand_count words; operands, arrays: the same.
+ * A problem is left in *problem. */
+void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *words, uint64_t *constants, plan_operand *operands,
+                    plan_array *arrays, plan_call *call, plan_problem *problem);
+
+/* ---- expansions ---- */
+
+/* A kernel of an expansion: the same key, the same kernel. */
+typedef struct plan_kernel_key {
+    kir_module *(*make)(const struct plan_kernel_key *key); /* not legalised, for writer.h; NULL: out of memory */
+    uint16_t fn;
+    uint8_t type;
+    uint8_t arrays, values; /* what a launch gives it */
+    uint32_t choice;        /* the collective's own */
+    uint32_t shifted;       /* bit i: array i begins somewhere in its memory, not at its start. Set by who launches */
+} plan_kernel_key;
+bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y);
+
+/* Bytes of an array of the call, from the lowest that its elements take, or of the expansion's scratch memory. */
+typedef struct plan_part {
+    uint32_t array; /* of call->arrays */
+    uint64_t offset, bytes;
+} plan_part;
+enum { PLAN_IN_SCRATCH = -1 };
+
+typedef enum plan_action_kind {
+    PLAN_LAUNCH, /* key, parts, values; grid, block, lanes, shared_bytes */
+    PLAN_WRITE,  /* constant bytes to a part */
+    PLAN_COPY    /* part to part: to, from */
+} plan_action_kind;
+
+typedef struct plan_action {
+    uint8_t kind;
+    plan_kernel_key key;
+    uint32_t first_part, first_value;
+    uint32_t grid[3], block[3];
+    uint64_t lanes, shared_bytes;
+    uint64_t first_byte; /* WRITE: of the expansion's bytes, as many as the part has */
+} plan_action;
+
+/* What a call is as launches, one after another: each sees what those before it wrote. Zero-initialise. */
+typedef struct plan_expansion {
+    HG_VEC(plan_action) actions;
+    HG_VEC(plan_part) parts;
+    HG_VEC(uint64_t) values;
+    HG_VEC(uint8_t) bytes;
+    uint64_t scratch; /* bytes of memory that the launches need among themselves */
+    bool failed;      /* out of memory, or more of it needed than there can be */
+} plan_expansion;
+void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated */
+void plan_expansion_free(plan_expansion *x);
+
+/* For collectives. All leave x->failed when they cannot. */
+plan_part plan_whole(const plan_call *call, uint32_t array); /* of call->arrays */
+plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
+/* lanes in blocks of `block`: key->arrays parts and key->values values. */
+void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
+                        const plan_part *parts, const uint64_t *values);
+void plan_expand_write(plan_expansion *x, plan_part to, const void *bytes); /* to.bytes of them */
+void plan_expand_copy(plan_expansion *x, plan_part to, plan_part from);
+
+/* A step's expansion where most of its values are not known: numbers that the program does not say are PLAN_EXAMPLE, so that a tree has several
+ * levels. Its kernels are those that the step has. A problem: such numbers are no shape. */
+enum { PLAN_EXAMPLE = 4097 };
+hg_status plan_expand_example(const hg_plan *plan, const plan_step *step, plan_expansion *x, plan_problem *problem) HG_NODISCARD;
+
+/* ---- the table ---- */
+
+/* What may happen where an array that is read shares memory with one that is written. What may not: it is read from a copy then. */
+typedef enum plan_overlap {
+    PLAN_OVERLAP_NEVER,
+    PLAN_OVERLAP_SAME, /* they may be the same bytes: each element is read before it is written */
+    PLAN_OVERLAP_ANY   /* all is read before anything is written */
+} plan_overlap;
+
+typedef struct plan_cost {
+    uint64_t bytes;      /* read and written, each once */
+    uint64_t operations; /* of elements */
+} plan_cost;
+
+struct plan_collective {
+    /* Shapes that do not fit: plan_refuse. NULL: all do. Asked first. */
+    void (*check)(const plan_call *call, plan_problem *problem);
+    /* Rank, extents and strides of all arrays (and type, where it is another than the call's), from the operands. From these come all checks
+     * of bounds, what is copied aside, and what a driver sees. */
+    void (*ranges)(plan_call *call);
+    void (*expand)(const plan_call *call, plan_expansion *x);
+    plan_cost (*cost)(const plan_call *call);
+    plan_overlap overlap;
+};
+
+#endif

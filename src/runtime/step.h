@@ -1,0 +1,60 @@
+/* Whole-array steps of a binding.
+ * Must not know: plan code. */
+#ifndef HG_RUNTIME_STEP_H
+#define HG_RUNTIME_STEP_H
+
+#include "plan/steps/steps.h"
+#include "runtime/run.h"
+
+/* One action of an expansion, ready to be carried out. */
+typedef struct hg_step_action {
+    const hg_kernel *kernel; /* NULL: command */
+    hg_driver_launch launch;
+    hg_driver_command command;
+} hg_step_action;
+
+/* A step with what follows from the values it had last: as long as they stay, running it is handing over what lies here. */
+typedef struct hg_bound_step {
+    const plan_step *step;
+    const plan_collective *collective; /* NULL: of pools; nothing else is used then */
+    bool fixed;                        /* its arguments are the same in each run */
+    uint64_t *words, *constants;       /* the arguments' values, behind them room for new ones */
+    uint32_t word_count;
+    plan_operand *operands;
+    plan_array *arrays;
+    /* Of the words: */
+    bool called;
+    plan_call call;
+    plan_problem problem;
+    bool native;
+    plan_expansion expansion; /* where not native */
+    uint64_t scratch;         /* bytes that the driver or the expansion needs */
+    uint64_t bytes;           /* moved, for profiles */
+    /* Of where memory lies, too: */
+    bool placed, stays; /* stays: as long as the words do */
+    hg_range *ranges;   /* of the arrays; of one that is read from a copy: the copy */
+    uint32_t aside_count;
+    hg_driver_command *asides; /* the copies, */
+    uint8_t *aside_arrays;     /* and of which arrays */
+    hg_driver_step driver;
+    hg_arena actions_memory;
+    hg_step_action *actions;
+    uint32_t action_count;
+} hg_bound_step;
+
+/* steps.c: the steps of a binding, with what is known of them before any run; scratch memory for them. */
+hg_status hg_steps_bind(hg_binding *binding) HG_NODISCARD;
+void hg_steps_unbind(hg_binding *binding);
+
+/* step_memory.c: finds the arrays' memory: s->ranges, asides, stays. *scratch: bytes behind s->scratch that copies need; their ranges are
+ * set by hg_step_set_aside. A fault is this thread's error. */
+hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
+void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
+hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) HG_NODISCARD;
+
+/* expand.c: the actions of a step's expansion for s->ranges and scratch memory. */
+hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_step *s, hg_range scratch) HG_NODISCARD;
+/* Adds them to the run's work. */
+hg_status hg_expansion_run(hg_run *run, const hg_bound_step *s) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,173 @@
+/* Where the arrays of a whole-array step lie: the memory that handles name, its bounds, and what must be read from a copy because the step
+ * writes over it. All of it follows from what the collective says of its arrays.
+ * Must not know: what a step does, who runs it. */
+#include "runtime/step.h"
+#include <string.h>
+
+hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) {
+    hg_driver_fault fault = {.happened = true,
+                             .code = problem->code,
+                             .operand = problem->operand,
+                             .inst = step->inst,
+                             .phase = HG_NONE,
+                             .lane = HG_NONE,
+                             .offset = offset,
+                             .limit = limit};
+    memcpy(fault.message, problem->message, sizeof fault.message);
+    return hg_report_fault(run->binding->executable, &fault, run->step);
+}
+
+/* ---- memory ---- */
+
+/* What an array operand names. */
+typedef struct place {
+    hg_range memory;
+    uint64_t base; /* where its bytes start counting (flat addresses carry an offset) */
+    uint64_t shown;
+    bool pool, held; /* held: it is the same as long as the binding lives */
+} place;
+
+static bool is_held(const hg_run *run, bool pool, uint64_t handle, bool index) {
+    if (pool && (run->binding->executable->moves_pools || run->aliases.count)) return false;
+    return hg_binding_held(run->binding, pool, handle, index).arena != NULL;
+}
+
+static place find_place(hg_run *run, const kir_step_operand *o, uint64_t handle) {
+    place p = {.pool = o->space == KIR_POOL, .shown = handle};
+    switch ((kir_space)o->space) {
+    case KIR_BUFFER: p.memory = hg_run_buffer(run, handle); break;
+    case KIR_POOL: p.memory = hg_run_pool(run, handle); break;
+    case KIR_CLASS: p.memory = hg_run_buffer(run, UINT64_MAX - (HG_MAX_CLASSES - 1) + o->class_id); break;
+    case KIR_FLAT:
+        p.pool = handle >> 63;
+        p.base = handle & HG_MAX_FLAT_OFFSET;
+        p.shown = handle >> 40 & HG_MAX_HANDLE_INDEX;
+        p.memory = hg_run_flat(run, p.pool, p.shown);
+        break;
+    case KIR_SHARED: break;
+    }
+    p.held = o->space == KIR_FLAT ? is_held(run, p.pool, p.shown, true) : o->space != KIR_CLASS && is_held(run, p.pool, handle, false);
+    return p;
+}
+
+static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, const char *what, hg_i128 offset, uint64_t limit) {
+    plan_problem problem = {.found = false};
+    bool negative = offset < 0;
+    unsigned long long magnitude = (unsigned long long)(negative ? -offset : offset);
+    plan_refuse(&s->call, &problem, KIR_FAULT_BOUNDS, a->operand, "%s access out of bounds: offset %s%llu + size %llu > %s size %llu", what,
+                negative ? "-" : "", magnitude, (unsigned long long)a->bytes, what, (unsigned long long)limit);
+    return hg_step_fault(run, s->step, &problem, (uint64_t)offset, limit);
+}
+
+static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, hg_range *range) {
+    const kir_step_operand *o = a->place;
+    plan_problem problem = {.found = false};
+    if (o->space == KIR_SHARED) {
+        plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
+        return hg_step_fault(run, s->step, &problem, 0, 0);
+    }
+    const plan_operand *values = &s->operands[a->operand];
+    bool has_handle = o->space != KIR_CLASS;
+    place p = find_place(run, o, has_handle ? values->words[0] : 0);
+    const char *what = p.pool ? "pool" : "buffer";
+    if (!p.memory.arena && !p.pool && (o->space == KIR_CLASS || hg_handle_is_class(p.shown)))
+        return hg_fail_memory(); /* no room for the classes */
+    if (!p.memory.arena) {
+        plan_refuse(&s->call, &problem, KIR_FAULT_HANDLE, a->operand, "invalid %s handle: %llu", what, (unsigned long long)p.shown);
+        return hg_step_fault(run, s->step, &problem, 0, 0);
+    }
+    hg_i128 offset = (hg_i128)p.base + (o->has_index ? values->words[has_handle] : 0) + o->disp - a->before;
+    if (offset < 0 || offset > p.memory.size || a->bytes > p.memory.size - (uint64_t)offset)
+        return out_of_bounds(run, s, a, what, offset, p.memory.size);
+    *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->bytes};
+    s->stays = s->stays && p.held;
+    return HG_OK;
+}
+
+/* The result of a step: its entry in the device's copy of the environment. */
+static hg_range result_memory(const hg_binding *binding, const plan_step *step, uint64_t bytes) {
+    const hg_range *env = &binding->env_copy.range;
+    return (hg_range){env->arena, env->offset + binding->executable->plan->env.data[step->result].offset, bytes};
+}
+
+/* ---- overlap ---- */
+
+/* Imports may share host memory: where the host sees it, addresses decide. */
+static bool overlap(const hg_backend *b, const hg_range *x, const hg_range *y, bool *same_start) {
+    bool host = b->caps->host_memory && x->size && y->size;
+    *same_start = false;
+    if (!host && x->arena != y->arena) return false;
+    uint64_t at = host ? (uint64_t)(uintptr_t)b->driver->arena_map(x->arena) + x->offset : x->offset;
+    uint64_t other = host ? (uint64_t)(uintptr_t)b->driver->arena_map(y->arena) + y->offset : y->offset;
+    *same_start = at == other;
+    return at < other ? other - at < x->size : at == other ? x->size && y->size : at - other < y->size;
+}
+
+static bool same_shape(const plan_array *x, const plan_array *y) {
+    return x->type == y->type && x->rank == y->rank && x->before == y->before &&
+           memcmp(x->extents, y->extents, x->rank * sizeof *x->extents) == 0 &&
+           memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) == 0;
+}
+
+/* Whether an array that is read must be read from a copy. */
+static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t i) {
+    const plan_array *arrays = s->call.arrays;
+    if (s->collective->overlap == PLAN_OVERLAP_ANY || !arrays[i].read || arrays[i].written) return false;
+    for (uint32_t w = 0; w < s->call.array_count; w++) {
+        bool same;
+        if (!arrays[w].written || !overlap(b, &s->ranges[w], &s->ranges[i], &same)) continue;
+        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same || !same_shape(&arrays[w], &arrays[i])) return true;
+    }
+    return false;
+}
+
+/* What is written twice has no value that the order of lanes does not decide. */
+static hg_status check_written(hg_run *run, const hg_bound_step *s) {
+    const plan_array *arrays = s->call.arrays;
+    for (uint32_t i = 1; i < s->call.array_count; i++)
+        for (uint32_t w = 0; w < i && arrays[i].written; w++) {
+            bool same;
+            plan_problem problem = {.found = false};
+            if (!arrays[w].written || !overlap(run->context->backend, &s->ranges[w], &s->ranges[i], &same)) continue;
+            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with operand %u, both are written",
+                        (unsigned)arrays[w].operand + 1);
+            return hg_step_fault(run, s->step, &problem, 0, 0);
+        }
+    return HG_OK;
+}
+
+/* ---- all of a step ---- */
+
+enum { COPY_ALIGN = 256 };
+
+hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) {
+    const plan_array *arrays = s->call.arrays;
+    uint64_t end = 0;
+    s->stays = true;
+    s->aside_count = 0;
+    for (uint32_t i = 0; i < s->call.array_count; i++) {
+        if (arrays[i].place)
+            HG_TRY(find_array(run, s, &arrays[i], &s->ranges[i]));
+        else
+            s->ranges[i] = result_memory(run->binding, s->step, arrays[i].bytes);
+    }
+    HG_TRY(check_written(run, s));
+    for (uint32_t i = 0; i < s->call.array_count; i++) {
+        if (!is_overwritten(run->context->backend, s, i)) continue;
+        s->asides[s->aside_count] = (hg_driver_command){.kind = HG_CMD_COPY, .from = s->ranges[i], .to = {NULL, end, s->ranges[i].size}};
+        s->aside_arrays[s->aside_count++] = (uint8_t)i;
+        if (s->ranges[i].size > (UINT64_MAX >> 1) - end - COPY_ALIGN) return hg_fail_memory();
+        end += (s->ranges[i].size + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
+    }
+    *scratch = end;
+    return HG_OK;
+}
+
+void hg_step_set_aside(hg_bound_step *s, hg_range scratch) {
+    for (uint32_t i = 0; i < s->aside_count; i++) {
+        hg_range *to = &s->asides[i].to;
+        to->arena = scratch.arena;
+        to->offset += scratch.offset;
+        s->ranges[s->aside_arrays[i]] = *to;
+    }
+}
