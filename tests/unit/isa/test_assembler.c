@@ -642,12 +642,12 @@ static void put_literal(writer *w, hg_type type) {
     hg_text_free(&out);
 }
 
-static hg_opname random_opname(hg_op op, hg_type type) {
+static hg_opname random_opname(hg_op op, const hg_operand_info *o, hg_type type) {
     for (;;) {
         hg_opname name = (hg_opname)random_below(HG_OPNAME_COUNT);
         bool group = op == HG_OP_PARALLEL_MAP          ? hg_opname_is_map(name)
                      : op == HG_OP_PARALLEL_MAP_BINARY ? hg_opname_is_binary(name)
-                                                       : hg_opname_is_reduce(name);
+                                                       : hg_opname_fits(name, (hg_type_rule)o->rule);
         bool floats = name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2 ||
                       (hg_opname_op(name) != HG_OP_NONE && !hg_op_allows_type(hg_opname_op(name), type));
         if (group && (!floats || hg_type_is_float(type))) return name;
@@ -677,7 +677,7 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
     case HG_K_ADDRESS:
         put_address(w, hg_op_get(op)->flags & HG_F_SHARED ? ONLY_SHARED : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED : ANY_PLACE);
         break;
-    case HG_K_LITERAL: put_literal(w, o->rule == HG_R_F64 ? HG_TYPE_F64 : type); break;
+    case HG_K_LITERAL: put_literal(w, hg_literal_type(&(hg_inst){.type = (uint8_t)type}, o)); break;
     case HG_K_COUNT:
         if (hg_op_get(op)->flags & HG_F_ATLAS && random_below(2))
             put_atlas_number(w, o);
@@ -687,8 +687,11 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
     case HG_K_I8: put(w, "%d", (int)(int8_t)reg); break;
     case HG_K_U8: put(w, "%u", reg / 2); break;
     case HG_K_POOL: put(w, "pool%u", reg); break;
-    case HG_K_OPNAME: put(w, "%s", hg_opname_name(random_opname(op, type))); break;
+    case HG_K_OPNAME: put(w, "%s", hg_opname_name(random_opname(op, o, type))); break;
     case HG_K_IDNAME: put(w, "%s", hg_idname_name((hg_idname)random_below(HG_ID_COUNT))); break;
+    case HG_K_BOOL: put(w, random_below(2) ? "true" : "false"); break;
+    case HG_K_TUPLE: put(w, random_below(2) ? "(r%u, %u)" : "()", reg, reg); break;
+    case HG_K_TUPLES: put(w, random_below(2) ? "((r%u), (), (1, %u))" : "()", reg, reg); break;
     default: CHECK_MESSAGE(false, "operand kind %d needs a random form here", o->kind);
     }
 }
@@ -710,6 +713,7 @@ static void put_instruction(writer *w, hg_op op, uint32_t labels) {
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand_info *o = &info->operands[i];
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional)) continue;
+        if (hg_operand_has_default(o)) continue; /* unit/isa/test_operands.c */
         put(w, "%s", between);
         put_operand(w, op, o, type, labels);
         between = ", ";
