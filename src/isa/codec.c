@@ -109,10 +109,13 @@ static void put_code(hg_text *out, const hg_program *p) {
         put(out, row->opcode, 2);
         if (row->type_count > 0) put(out, in->type, 1);
         if (row->type_count > 1) put(out, in->type2, 1);
+        const hg_operand_info *info = row->operands, *end = info + row->operand_count;
         bool optional = false;
-        for (uint32_t k = 0; k < row->operand_count; k++) {
-            optional |= hg_operand_has_default(&row->operands[k]);
-            if (!hg_operand_has_default(&row->operands[k])) put_operand(out, p, in, &row->operands[k], &o[k]);
+        for (uint32_t k = 0; info < end; info++, k++) {
+            if (hg_operand_has_default(info))
+                optional = true;
+            else
+                put_operand(out, p, in, info, &o[k]);
         }
         if (optional) put_optional(out, p, in, row, o);
     }

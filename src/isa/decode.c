@@ -224,13 +224,14 @@ static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_o
 
 /* o: NULL while instructions are only counted. */
 static void get_operands(reader *r, hg_program *p, const hg_inst *in, const hg_op_info *row, hg_operand *o, taken *at) {
+    const hg_operand_info *info = row->operands, *end = info + row->operand_count;
     hg_operand unused;
     bool optional = false;
-    for (uint32_t k = 0; k < row->operand_count && ok(r); k++) {
-        if (hg_operand_has_default(&row->operands[k]))
+    for (uint32_t k = 0; info < end && ok(r); info++, k++) {
+        if (hg_operand_has_default(info))
             optional = true;
         else
-            get_operand(r, p, in, &row->operands[k], o ? &o[k] : &unused, at);
+            get_operand(r, p, in, info, o ? &o[k] : &unused, at);
     }
     if (optional && ok(r)) get_optional(r, p, in, row, o, at);
 }
