@@ -30,8 +30,9 @@ static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
 
 static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     const hg_backend *b = stream->context->backend;
-    hg_run run = {.binding = NULL};
+    hg_run run;
     hg_run_state state;
+    hg_run_init(&run);
     HG_IGNORE(hg_run_start(&run, binding, stream)); /* a failure is the run's */
     while ((state = hg_run_poll(&run)) == HG_RUN_WAITING) {
         uint64_t start = hg_profile_start(b->profile);

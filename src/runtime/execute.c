@@ -310,15 +310,19 @@ hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     return status;
 }
 
-void hg_run_end(hg_run *run) {
+static void free_work(hg_run *run) {
     const hg_backend *b = run->context->backend;
     hg_error kept = *hg_error_record();
     if (run->event) b->driver->event_destroy(run->event);
     hg_run_recycle(run);
-    hg_run_end_pools(run, run->failing);
     hg_vec_free(&run->batch);
     hg_vec_free(&run->items);
     hg_vec_free(&run->pieces);
-    if (run->guarded) hg_guard_end(run->context->backend);
     *hg_error_record() = kept;
+}
+
+void hg_run_end(hg_run *run) {
+    if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
+    hg_run_end_pools(run, run->failing);
+    if (run->guarded) hg_guard_end(run->context->backend);
 }

@@ -3,6 +3,7 @@
 #define HG_RUNTIME_RUN_H
 
 #include "runtime/runtime.h"
+#include <string.h>
 
 typedef struct hg_pool_alias {
     uint64_t id, handle;
@@ -50,15 +51,17 @@ typedef struct hg_run {
     uint64_t native_step;          /* the steps before it */
     uint64_t step_bytes;           /* moved by the last whole-array step, for profiles */
     hg_status status;
-    hg_error error;                /* of a run that failed */
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
+    hg_error error;                /* of a run that failed; not set before. The last field */
 } hg_run;
 
 /* The fault as the error of this thread. step: the steps that were done before it. */
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step);
 
 /* ---- a run from start to end (execute.c) ---- */
+/* Nothing yet. */
+static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, error)); }
 /* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was waited for. After a failure: hg_run_end. */
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
 /* Goes on as far as it can without waiting. WAITING: until run->event is done. FAILED: run->status and run->error say why. */
