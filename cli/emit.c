@@ -65,6 +65,14 @@ static kir_compilation compilation(const emit_options *o) {
 
 /* ---- comments ---- */
 
+/* What the host does around an instruction because of uniform values in memory. */
+static void tell_waits(const hg_plan *plan, const plan_inst *inst, hg_text *about) {
+    if (plan->reads != PLAN_READS_MEMORY) return;
+    if (inst->op == PLAN_KERNEL && plan->kernels.data[inst->index].writes.count)
+        hg_text_addf(about, ", writes the environment for those that follow");
+    if (plan_waits(plan, inst)) hg_text_addf(about, ", waits until the host has the values");
+}
+
 static void tell_plan(const hg_plan *plan, hg_text *about) {
     if (plan->steps.count == 0) return;
     hg_text_addf(about, "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
@@ -72,18 +80,20 @@ static void tell_plan(const hg_plan *plan, hg_text *about) {
         const plan_inst *inst = &plan->code.data[i];
         hg_text_addf(about, "  %llu: ", (unsigned long long)i);
         if (inst->op == PLAN_KERNEL)
-            hg_text_addf(about, "%s%s\n", plan->kernels.data[inst->index].module->name,
+            hg_text_addf(about, "%s%s", plan->kernels.data[inst->index].module->name,
                          plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
         else if (inst->op == PLAN_STEP)
-            hg_text_addf(about, "step %s.%s\n", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text,
+            hg_text_addf(about, "step %s.%s", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text,
                          hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
         else if (inst->op == PLAN_JUMP)
-            hg_text_addf(about, "go to %u\n", (unsigned)inst->target);
+            hg_text_addf(about, "go to %u", (unsigned)inst->target);
         else if (inst->op == PLAN_JUMP_UNLESS)
-            hg_text_addf(about, "unless environment byte %u go to %u\n", (unsigned)plan->env.data[inst->index].offset,
+            hg_text_addf(about, "unless environment byte %u go to %u", (unsigned)plan->env.data[inst->index].offset,
                          (unsigned)inst->target);
         else
-            hg_text_addf(about, "end\n");
+            hg_text_addf(about, "end");
+        tell_waits(plan, inst, about);
+        hg_text_addf(about, "\n");
     }
 }
 
@@ -99,6 +109,8 @@ static void tell_slot(const kir_module *names, const kir_slot *s, hg_text *about
                      names->inputs.data[s->input].name ? names->inputs.data[s->input].name : "");
     else if (s->plan == KIR_PLAN_ENV)
         hg_text_addf(about, "the plan's environment\n");
+    else if (s->plan == KIR_PLAN_UNIFORMS)
+        hg_text_addf(about, "the plan's environment as the kernel finds it\n");
     else if (s->plan == KIR_PLAN_SCRATCH)
         hg_text_addf(about, "scratch memory\n");
     else
@@ -320,7 +332,7 @@ static hg_status lower(const hg_program *program, const emit_options *o, hg_text
                          o->target->name);
     if (status == HG_OK && whole) status = print_program(o, module, text);
     if (status == HG_OK && !whole) {
-        status = plan_build(module, PLAN_READS_INPUTS, &plan);
+        status = plan_build(module, o->target->form == EMIT_LANES ? PLAN_READS_INPUTS : PLAN_READS_MEMORY, &plan);
         if (status == HG_OK) module = NULL; /* the plan's now */
         if (status == HG_OK) status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text) : print_device(o, program, plan, text);
     }

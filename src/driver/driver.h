@@ -49,7 +49,9 @@ typedef struct hg_device_caps {
     uint64_t memory_bytes;
     bool exact;
     /* Devices with a tier of device forms: */
-    bool asynchronous;  /* submit may return before the work is done: wait for the signal */
+    bool asynchronous; /* submit may return before the work is done: wait for the signal */
+    /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only by a wait. */
+    bool uniforms_in_memory;
     bool static_groups; /* group size and group memory are part of the code */
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
     bool serial_groups;

@@ -36,7 +36,9 @@ static hg_status lay_out_slot(hg_binding *binding, const hg_kernel *kernel, cons
     bool pool = slot->space == KIR_POOL;
     *when = HG_SLOT_BINDING;
     if (slot->plan == KIR_PLAN_ENV)
-        *range = binding->env_copy.range;
+        *range = binding->env_range;
+    else if (slot->plan == KIR_PLAN_UNIFORMS)
+        *range = binding->uniforms;
     else if (slot->plan == KIR_PLAN_SCRATCH)
         *range = binding->scratch.range;
     else if (slot->plan == KIR_PLAN_CHARACTERS)
@@ -91,18 +93,6 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
     return HG_OK;
 }
 
-void hg_binding_reset_env(hg_binding *binding) {
-    const hg_plan *plan = binding->executable->plan;
-    memset(binding->env, 0, (size_t)plan->env_bytes);
-    for (uint64_t i = 0; i < plan->env.count; i++) {
-        const plan_env *e = &plan->env.data[i];
-        uint8_t *to = binding->env + e->offset;
-        size_t size = (size_t)kir_type_bytes(e->type);
-        if (e->init == PLAN_INIT_CONST) memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
-        if (e->init == PLAN_INIT_PARAM && binding->values[e->reg]) memcpy(to, binding->values[e->reg], size);
-    }
-}
-
 /* Shared memory belongs to a block for the whole program: with steps in between it needs a place of its own. */
 static hg_status lay_out_shared(hg_binding *binding) {
     const hg_executable *e = binding->executable;
@@ -122,11 +112,7 @@ static hg_status lay_out(hg_binding *binding) {
     hg_backend *b = e->backend;
     binding->kernels = hg_arena_alloc(&binding->arena, (e->kernel_count + 1) * sizeof *binding->kernels);
     if (!binding->kernels) return hg_fail_memory();
-    if (e->plan->env_bytes) {
-        binding->env = hg_arena_alloc(&binding->arena, (size_t)e->plan->env_bytes);
-        if (!binding->env) return hg_fail_memory();
-        HG_TRY(hg_piece_alloc(&b->memory, e->plan->env_bytes, &binding->env_copy));
-    }
+    HG_TRY(hg_env_lay_out(binding));
     uint64_t scratch;
     if (!hg_mul_u64(e->plan->scratch_lane_bytes, binding->launch.lanes, &scratch))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "values that live across steps need %llu bytes a lane for %llu lanes",
@@ -135,7 +121,6 @@ static hg_status lay_out(hg_binding *binding) {
     HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
     binding->guarded |= e->plan->steps.count != 0;
-    if (e->plan->env_bytes) hg_binding_reset_env(binding); /* what steps are bound to */
     return hg_steps_bind(binding);
 }
 
@@ -234,7 +219,7 @@ void hg_binding_destroy(hg_binding *binding) {
         if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);
     }
     hg_steps_unbind(binding);
-    hg_piece_free(&b->memory, &binding->env_copy);
+    hg_piece_free(&b->memory, &binding->env_memory);
     hg_piece_free(&b->memory, &binding->scratch);
     hg_piece_free(&b->memory, &binding->shared);
     hg_vec_free(&binding->held_buffers);

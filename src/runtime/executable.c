@@ -77,7 +77,7 @@ static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_step
     kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps}, .verify = b->config.verify};
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
-    hg_status status = plan_build(module, PLAN_READS_INPUTS, plan);
+    hg_status status = plan_build(module, b->caps->uniforms_in_memory ? PLAN_READS_MEMORY : PLAN_READS_INPUTS, plan);
     if (status != HG_OK) kir_module_destroy(module);
     return status;
 }

@@ -56,15 +56,6 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     return HG_OK;
 }
 
-static hg_status submit_launch(hg_run *run, uint32_t index, hg_driver_launch *launch) {
-    hg_binding *binding = run->binding;
-    HG_TRY(add_launch(run, index, launch));
-    if (!binding->executable->plan->kernels.data[index].writes.count) return HG_OK;
-    hg_driver_command copy = {.kind = HG_CMD_COPY_OUT, .from = binding->env_copy.range, .host = binding->env};
-    run->look = true;
-    return hg_run_add(run, &copy);
-}
-
 static uint64_t deadline_of(const hg_run *run) {
     return run->deadline_ns ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns) : 0;
 }
@@ -78,7 +69,8 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
-    hg_status status = submit_launch(run, index, launch);
+    hg_status status = add_launch(run, index, launch);
+    if (status == HG_OK) status = hg_env_after_kernel(run, index);
     if (start) hg_span_kernel(run, index, start);
     return status;
 }
@@ -207,11 +199,10 @@ static void fail(hg_run *run, hg_status status) {
 }
 
 /* The event is done: what came of it. */
-static hg_status look(hg_run *run) {
+static void look(hg_run *run) {
     run->waiting = run->unsignalled = run->look = false;
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
     if (!hg_run_has_work(run)) hg_run_recycle(run);
-    return HG_OK;
 }
 
 static hg_status check_fault(const hg_run *run) {
@@ -239,7 +230,7 @@ static hg_status move(hg_run *run, bool *waits) {
             run->waiting = run->unsignalled = false;
             return status;
         }
-        HG_TRY(look(run));
+        look(run);
     }
     if (run->failing) return HG_OK;
     if (!run->ended) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
@@ -254,7 +245,7 @@ static hg_status move(hg_run *run, bool *waits) {
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
     if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
-    return execute(run, inst);
+    return run->binding->env && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
 static bool is_over(const hg_run *run) {
@@ -301,11 +292,10 @@ hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     binding->fault.happened = false;
     if (binding->guarded) hg_guard_begin(run->context->backend);
     run->guarded = binding->guarded;
-    if (e->plan->env_bytes) hg_binding_reset_env(binding);
     hg_status status = e->uses_state ? hg_state_begin(stream, e->writes_state) : HG_OK;
     if (status == HG_OK && binding->launched) status = clear_memory(run);
     binding->launched = true;
-    if (status == HG_OK) status = hg_run_write_env(run);
+    if (status == HG_OK) status = hg_env_begin(run);
     if (status != HG_OK) fail(run, status);
     return status;
 }

@@ -24,8 +24,23 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
 /* The same on any device. */
 hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 
-/* binding.c: initial values into the host image; a driver's launch of a kernel, all but deadline, class memory and resolve. */
-void hg_binding_reset_env(hg_binding *binding);
+/* environment.c: uniform values that live across steps. */
+hg_status hg_env_lay_out(hg_binding *binding) HG_NODISCARD;
+/* Initial values, on the host and on the device. */
+hg_status hg_env_begin(hg_run *run) HG_NODISCARD;
+/* Whether the host does not know a value that an instruction needs. Then hg_env_fetch copies what it does not know; it knows it when the run's
+ * work is done. */
+bool hg_env_lacks(const hg_run *run, const plan_inst *inst);
+hg_status hg_env_fetch(hg_run *run) HG_NODISCARD;
+/* What a kernel wrote, for the kernels that come. */
+hg_status hg_env_after_kernel(hg_run *run, uint32_t index) HG_NODISCARD;
+/* Where a whole-array step writes its result for a register, of that many bytes; afterwards hg_env_after_step, for the kernels that come. */
+hg_range hg_env_result(const hg_binding *binding, const plan_step *step, uint64_t bytes);
+hg_status hg_env_after_step(hg_run *run, const plan_step *step) HG_NODISCARD;
+/* A result that the host has (PLAN_BY_HOST). */
+void hg_env_put(hg_binding *binding, const plan_step *step, uint64_t value);
+
+/* binding.c: a driver's launch of a kernel, all but deadline, class memory and resolve. */
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch);
 /* Slots that are classes or the state are the context's from now on. *changed: before, they were those of another context, or not known. */
 hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context *context, bool *changed) HG_NODISCARD;

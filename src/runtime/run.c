@@ -1,4 +1,4 @@
-/* What the plan machine and its steps share of a run: submissions, the environment on the device, the memory that handles name, and how a
+/* What the plan machine and its steps share of a run: submissions, the memory that handles name, and how a
  * fault is reported.
  * Must not know: plan code, steps. */
 #include "runtime/execute_internal.h"
@@ -120,19 +120,6 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
     run->waiting = signal;
     run->unsignalled = !signal;
     return HG_OK;
-}
-
-hg_status hg_run_write_env(hg_run *run) {
-    const hg_binding *binding = run->binding;
-    uint64_t bytes = binding->executable->plan->env_bytes;
-    if (!bytes || !binding->executable->kernel_count) return HG_OK; /* only kernels read the device's copy */
-    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = binding->env_copy.range, .host = binding->env};
-    if (!hg_run_is_immediate(run)) { /* the image may change before the device reads it */
-        copy.host = hg_run_alloc(run, (size_t)bytes);
-        if (!copy.host) return hg_fail_memory();
-        memcpy(copy.host, binding->env, (size_t)bytes);
-    }
-    return hg_run_add(run, &copy);
 }
 
 /* ---- memory ---- */

@@ -86,8 +86,6 @@ hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_la
 hg_status hg_run_submit(hg_run *run, bool signal) HG_NODISCARD;
 /* All that was added is done: what was kept for it is free again. */
 void hg_run_recycle(hg_run *run);
-/* The environment's host image, as it is now, to the device. */
-hg_status hg_run_write_env(hg_run *run) HG_NODISCARD;
 /* The least that a run does before its commands are waited for. */
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 

@@ -155,10 +155,13 @@ struct hg_binding {
     HG_VEC(uint64_t) own_pools;   /* made for .param pool without a value; freed with the binding */
     HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
-    uint8_t *env;               /* image of the environment */
-    hg_piece env_copy, scratch; /* on the device; arena NULL when not needed */
-    hg_piece shared;            /* shared memory of all blocks, where it must live across steps */
-    const hg_stream *owner;     /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
+    uint8_t *env;                 /* the environment as the host knows it */
+    bool *env_stale;              /* by entry: the device has another value, which the host does not know */
+    bool env_is_memory;           /* env is env_range, nothing is copied */
+    hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */
+    hg_piece env_memory, scratch; /* arena NULL when not needed */
+    hg_piece shared;              /* shared memory of all blocks, where it must live across steps */
+    const hg_stream *owner;       /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
     hg_touches touches;
     bool guarded; /* looks up handles while it runs */
     bool launched;

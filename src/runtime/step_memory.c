@@ -1,6 +1,7 @@
 /* Where the arrays of a whole-array step lie: the memory that handles name, its bounds, and what must be read from a copy because the step
  * writes over it. All of it follows from what the collective says of its arrays.
  * Must not know: what a step does, who runs it. */
+#include "runtime/execute_internal.h"
 #include "runtime/step.h"
 #include <string.h>
 
@@ -84,12 +85,6 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     return HG_OK;
 }
 
-/* The result of a step: its entry in the device's copy of the environment. */
-static hg_range result_memory(const hg_binding *binding, const plan_step *step, uint64_t bytes) {
-    const hg_range *env = &binding->env_copy.range;
-    return (hg_range){env->arena, env->offset + binding->executable->plan->env.data[step->result].offset, bytes};
-}
-
 /* ---- overlap ---- */
 
 /* Imports may share host memory: where the host sees it, addresses decide. */
@@ -149,7 +144,7 @@ hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) 
         if (arrays[i].place)
             HG_TRY(find_array(run, s, &arrays[i], &s->ranges[i]));
         else
-            s->ranges[i] = result_memory(run->binding, s->step, arrays[i].bytes);
+            s->ranges[i] = hg_env_result(run->binding, s->step, arrays[i].bytes);
     }
     HG_TRY(check_written(run, s));
     for (uint32_t i = 0; i < s->call.array_count; i++) {

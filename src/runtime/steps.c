@@ -22,12 +22,6 @@ static uint64_t argument(const hg_run *run, const plan_step *step, kir_step_kind
     return value;
 }
 
-static hg_status put_result(hg_run *run, const plan_step *step, const void *bytes, size_t size) {
-    if (step->result == HG_PLAN_NO_ENV) return HG_OK;
-    memcpy(run->binding->env + run->binding->executable->plan->env.data[step->result].offset, bytes, size);
-    return hg_run_write_env(run);
-}
-
 /* ---- pools ---- */
 
 void hg_run_end_pools(hg_run *run, bool failed) {
@@ -66,7 +60,8 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
         return hg_fail_memory();
     }
     *own = pool.handle;
-    return put_result(run, step, &pool.handle, sizeof pool.handle);
+    hg_env_put(run->binding, step, pool.handle);
+    return HG_OK;
 }
 
 static hg_status free_pool(hg_run *run, const plan_step *step) {
@@ -157,15 +152,6 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 /* ---- execution ---- */
 
-/* A result in a register goes from the device's copy of the environment to the host's. */
-static hg_status fetch_result(hg_run *run, const hg_bound_step *s) {
-    if (s->step->result == HG_PLAN_NO_ENV) return HG_OK;
-    const plan_env *e = &run->binding->executable->plan->env.data[s->step->result];
-    hg_driver_command command = {.kind = HG_CMD_COPY_OUT, .from = s->ranges[0], .host = run->binding->env + e->offset};
-    run->look = true;
-    return hg_run_add(run, &command);
-}
-
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = &run->binding->fault};
     if (!same_words(run->binding, s)) HG_TRY(make_call(run->binding, s));
@@ -177,7 +163,7 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     run->native_step = run->step;
     for (uint32_t i = 0; i < s->aside_count; i++) HG_TRY(hg_run_add(run, &s->asides[i]));
     HG_TRY(s->native ? hg_run_add(run, &native) : hg_expansion_run(run, s));
-    return fetch_result(run, s);
+    return hg_env_after_step(run, s->step);
 }
 
 hg_status hg_run_step(hg_run *run, const plan_step *step) {

@@ -3,9 +3,10 @@ The program has whole-array steps: the kernels run in this order, each over all 
   0: step parallel_reduce.f32
   1: center_0
   2: end
-center_0, slot 0: input 0, x
-center_0, slot 1: input 1, y
-center_0, slot 2: the fault record
+center_0, slot 0: the plan's environment as the kernel finds it
+center_0, slot 1: input 0, x
+center_0, slot 2: input 1, y
+center_0, slot 3: the fault record
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -19,22 +20,22 @@ static inline void hg_fence_acq_rel(void) {
 
 /* What a launch tells every lane. */
 typedef struct center_0_kernel_record {
-    ulong input_2;
-    ulong limit_0_reach_4;
     ulong base_0;
-    ulong base_2;
+    ulong input_2;
     ulong limit_1_reach_4;
     ulong base_1;
+    ulong base_3;
+    ulong limit_2_reach_4;
+    ulong base_2;
     uint count_0;
     uint first_0;
-    uint input_3;
-    uint unused_60;
 } center_0_kernel_record;
 
 /* What the functions of center_0 share. */
 typedef struct center_0_kernel_env {
     __global const uchar *s0;
-    __global uchar *s1;
+    __global const uchar *s1;
+    __global uchar *s2;
     __global uchar *fault;
     center_0_kernel_record record;
     uint x1; /* fault_site */
@@ -53,8 +54,7 @@ static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
     const uint v7 = env->record.first_0;
     const uint v8 = v7 + v0;
     const ulong v9 = (ulong)v8;
-    const uint v10 = env->record.input_3;
-    const float v11 = as_float(v10);
+    const float v11 = *(__global const float *)(env->s0);
     /* cvt.f32.u64 r11, r4 */
     const ulong v12 = env->record.input_2;
     const float v13 = (float)v12;
@@ -68,7 +68,7 @@ static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
         /* shl.u64 r0, r255, r250 */
         const ulong v18 = (ulong)(v9 << 2);
         /* ldg.f32 r13, [r1 + r0] */
-        const ulong v19 = env->record.limit_0_reach_4;
+        const ulong v19 = env->record.limit_1_reach_4;
         const bool v20 = v18 < v19;
         const bool v21 = !v20;
         if (v21) {
@@ -76,11 +76,11 @@ static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
             env->x2 = v18;
             return;
         }
-        const float v27 = *(__global const float *)(env->s0 + v18);
+        const float v27 = *(__global const float *)(env->s1 + v18);
         /* sub.f32 r14, r13, r12 */
         const float v28 = v27 - v14;
         /* stg.f32 [r2 + r0], r14 */
-        const ulong v29 = env->record.limit_1_reach_4;
+        const ulong v29 = env->record.limit_2_reach_4;
         const bool v30 = v18 < v29;
         const bool v31 = !v30;
         if (v31) {
@@ -88,7 +88,7 @@ static inline void center_0_kernel_f2(__private center_0_kernel_env *env) {
             env->x2 = v18;
             return;
         }
-        *(__global float *)(env->s1 + v18) = v28;
+        *(__global float *)(env->s2 + v18) = v28;
     }
 }
 
@@ -143,11 +143,12 @@ static inline void center_0_kernel_f1(__private center_0_kernel_env *env, uint a
 }
 
 /* One invocation. */
-__kernel void center_0_kernel(__global const uchar *restrict s0_arena, __global uchar *restrict s1_arena, __global uchar *fault_arena, center_0_kernel_record record) {
+__kernel void center_0_kernel(__global const uchar *restrict s0_arena, __global const uchar *restrict s1_arena, __global uchar *restrict s2_arena, __global uchar *fault_arena, center_0_kernel_record record) {
     __global const uchar *const s0 = s0_arena + record.base_0;
-    __global uchar *const s1 = s1_arena + record.base_1;
-    __global uchar *const fault = fault_arena + record.base_2;
-    center_0_kernel_env environment = {.s0 = s0, .s1 = s1, .fault = fault, .record = record};
+    __global const uchar *const s1 = s1_arena + record.base_1;
+    __global uchar *const s2 = s2_arena + record.base_2;
+    __global uchar *const fault = fault_arena + record.base_3;
+    center_0_kernel_env environment = {.s0 = s0, .s1 = s1, .s2 = s2, .fault = fault, .record = record};
     __private center_0_kernel_env *const env = &environment;
     (void)env;
     center_0_kernel_f2(env);

@@ -1,0 +1,146 @@
+/* Uniform values that live across steps: where they are on the device, which of them the host knows, and how a value gets from one to the
+ * other. Where the host sees the device's memory and no work goes on behind its back, both are the same bytes and nothing is copied.
+ * Else values stay on the device until the host needs one.
+ * Must not know: plan code, steps. */
+#include "runtime/execute_internal.h"
+#include <string.h>
+
+enum { HALF_ALIGN = 256 }; /* as pieces of arenas */
+
+/* ---- places ---- */
+
+static bool reads_memory(const hg_binding *binding) { return binding->executable->plan->reads == PLAN_READS_MEMORY; }
+
+static hg_range part(const hg_range *of, const plan_env *first, uint64_t end) {
+    return (hg_range){of->arena, of->offset + first->offset, end - first->offset};
+}
+
+static uint64_t end_of(const plan_env *e) { return e->offset + ((kir_type_bytes(e->type) + 7) & ~UINT64_C(7)); }
+
+/* Whether anything on the device reads or writes an entry. */
+static bool on_device(const hg_plan *plan) {
+    for (uint64_t i = 0; i < plan->env.count; i++)
+        if (plan->env.data[i].writer == PLAN_BY_KERNEL) return true;
+    return false;
+}
+
+/* ---- values ---- */
+
+static void set_initial(hg_binding *binding) {
+    const hg_plan *plan = binding->executable->plan;
+    memset(binding->env, 0, (size_t)plan->env_bytes);
+    memset(binding->env_stale, 0, (size_t)plan->env.count * sizeof *binding->env_stale);
+    for (uint64_t i = 0; i < plan->env.count; i++) {
+        const plan_env *e = &plan->env.data[i];
+        uint8_t *to = binding->env + e->offset;
+        size_t size = (size_t)kir_type_bytes(e->type);
+        if (e->init == PLAN_INIT_CONST) memcpy(to, e->bytes ? (const void *)e->bytes : &e->value, size);
+        if (e->init == PLAN_INIT_PARAM && binding->values[e->reg]) memcpy(to, binding->values[e->reg], size);
+    }
+}
+
+hg_status hg_env_lay_out(hg_binding *binding) {
+    const hg_plan *plan = binding->executable->plan;
+    hg_backend *b = binding->executable->backend;
+    uint64_t bytes = plan->env_bytes, half = (bytes + HALF_ALIGN - 1) / HALF_ALIGN * HALF_ALIGN;
+    if (!bytes) return HG_OK;
+    binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)plan->env.count * sizeof *binding->env_stale);
+    if (!binding->env_stale) return hg_fail_memory();
+    if (on_device(plan)) {
+        HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes, &binding->env_memory));
+        binding->env_range = binding->uniforms = binding->env_memory.range;
+        binding->env_range.size = binding->uniforms.size = bytes;
+        if (reads_memory(binding)) binding->uniforms.offset += half;
+        if (b->caps->host_memory && !b->caps->asynchronous) binding->env = hg_host_address(b, &binding->env_range);
+        binding->env_is_memory = binding->env != NULL;
+    }
+    if (!binding->env) binding->env = hg_arena_alloc(&binding->arena, (size_t)bytes);
+    if (!binding->env) return hg_fail_memory();
+    set_initial(binding); /* what steps are bound to */
+    return HG_OK;
+}
+
+hg_status hg_env_begin(hg_run *run) {
+    hg_binding *binding = run->binding;
+    if (!binding->env) return HG_OK;
+    set_initial(binding);
+    if (!binding->env_range.arena) return HG_OK;
+    hg_driver_command clear = {.kind = HG_CMD_FILL, .to = binding->env_range};
+    if (!binding->env_is_memory) HG_TRY(hg_run_add(run, &clear));
+    clear.to = binding->uniforms;
+    return reads_memory(binding) ? hg_run_add(run, &clear) : HG_OK;
+}
+
+bool hg_env_lacks(const hg_run *run, const plan_inst *inst) {
+    const uint32_t *entries;
+    const hg_binding *binding = run->binding;
+    for (uint32_t i = 0, count = plan_needs(binding->executable->plan, inst, &entries); i < count; i++)
+        if (binding->env_stale[entries[i]]) return true;
+    return false;
+}
+
+hg_status hg_env_fetch(hg_run *run) {
+    hg_binding *binding = run->binding;
+    const hg_plan *plan = binding->executable->plan;
+    for (uint64_t i = 0; i < plan->env.count; i++) {
+        if (!binding->env_stale[i]) continue;
+        const plan_env *first = &plan->env.data[i];
+        while (i + 1 < plan->env.count && binding->env_stale[i + 1]) i++;
+        hg_driver_command copy = {.kind = HG_CMD_COPY_OUT,
+                                  .from = part(&binding->env_range, first, end_of(&plan->env.data[i])),
+                                  .host = binding->env + first->offset};
+        HG_TRY(hg_run_add(run, &copy));
+    }
+    memset(binding->env_stale, 0, (size_t)plan->env.count * sizeof *binding->env_stale);
+    run->look = true;
+    return HG_OK;
+}
+
+static void note_written(hg_binding *binding, uint32_t entry) { binding->env_stale[entry] = !binding->env_is_memory; }
+
+/* From what kernels write to what they read; both are the same beside what was written. */
+static hg_status hand_on(hg_run *run, const plan_env *first, uint64_t end) {
+    const hg_binding *binding = run->binding;
+    if (!reads_memory(binding)) return HG_OK;
+    hg_driver_command copy = {
+        .kind = HG_CMD_COPY, .to = part(&binding->uniforms, first, end), .from = part(&binding->env_range, first, end)};
+    return hg_run_add(run, &copy);
+}
+
+hg_status hg_env_after_kernel(hg_run *run, uint32_t index) {
+    hg_binding *binding = run->binding;
+    const hg_plan *plan = binding->executable->plan;
+    const plan_list *writes = &plan->kernels.data[index].writes;
+    if (!writes->count) return HG_OK;
+    const plan_env *first = NULL;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < writes->count; i++) {
+        uint32_t entry = plan->refs.data[writes->first + i];
+        const plan_env *e = &plan->env.data[entry];
+        if (!first || e->offset < first->offset) first = e;
+        if (end_of(e) > end) end = end_of(e);
+        note_written(binding, entry);
+    }
+    return hand_on(run, first, end);
+}
+
+/* ---- results of steps ---- */
+
+void hg_env_put(hg_binding *binding, const plan_step *step, uint64_t value) {
+    if (step->result == HG_PLAN_NO_ENV) return;
+    memcpy(binding->env + binding->executable->plan->env.data[step->result].offset, &value, sizeof value);
+}
+
+hg_range hg_env_result(const hg_binding *binding, const plan_step *step, uint64_t bytes) {
+    if (step->result == HG_PLAN_NO_ENV) return (hg_range){NULL, 0, 0};
+    const plan_env *e = &binding->executable->plan->env.data[step->result];
+    return part(&binding->env_range, e, e->offset + bytes);
+}
+
+hg_status hg_env_after_step(hg_run *run, const plan_step *step) {
+    hg_binding *binding = run->binding;
+    if (step->result == HG_PLAN_NO_ENV) return HG_OK;
+    const plan_env *e = &binding->executable->plan->env.data[step->result];
+    note_written(binding, step->result);
+    return hand_on(run, e, end_of(e));
+}
