@@ -200,9 +200,11 @@ static void fail(hg_run *run, hg_status status) {
 
 /* The event is done: what came of it. */
 static void look(hg_run *run) {
-    run->waiting = run->unsignalled = run->look = false;
+    run->waiting = run->unsignalled = false;
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
-    if (!hg_run_has_work(run)) hg_run_recycle(run);
+    if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
+    run->look = false;
+    hg_run_recycle(run);
 }
 
 static hg_status check_fault(const hg_run *run) {

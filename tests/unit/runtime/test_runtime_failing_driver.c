@@ -202,7 +202,7 @@ static void test_backend(const char *name, const char *pretend, int kinds) {
 
 int main(int argc, char **argv) {
     static const int kinds[] = {FAIL_ALL, FAIL_SUBMIT, FAIL_EVENT};
-    static const char *const pretended[] = {"", "expand", "polled=1", "polled=2,staging"};
+    static const char *const pretended[] = {"", "expand", "polled=1", "polled=2,staging", "polled=3,expand"};
     for (size_t i = 0; argc < 2 && i < HG_COUNT_OF(pretended); i++)
         for (size_t k = 0; k < HG_COUNT_OF(kinds); k++) test_backend("cpu", pretended[i], kinds[k]);
     if (argc > 1) test_backend(argv[1], argc > 2 ? argv[2] : "", FAIL_ALL);
