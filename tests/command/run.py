@@ -194,6 +194,10 @@ def mistakes():
     expect(run("run", axpy, "--set", "x=1", "--set", "y=1"), 2, r"error\[P02\]", what="scalar missing")
     expect(run("run", axpy, "--set", "alpha=1", "--set", "y=1"), 2, r"error\[P02\]", what="array missing")
     expect(run("run", axpy, "--set", "beta=1"), 2, r"error\[P01\]", what="unknown parameter")
+    share = write("share.atlas", ".atlas 1\n.program share\n.param r1 x buffer u32 inout [1]\n.scratch r2 tmp u32 [2]\n    exit\n")
+    expect(run("run", share, "--set", "x=1"), 0, out="x u32[1] = 1\n", what="scratch is not printed")
+    for option, value in (("--set", "1,2"), ("--in", "x.npy"), ("--out", "x.npy"), ("--shape", "u32[2]")):
+        expect(run("run", share, "--set", "x=1", option, "tmp=" + value), 2, r"it is scratch, memory of the launch that nobody sets", what=f"scratch with {option}")
     expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
     expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
     expect(run("run", axpy, "--lanse", 3), 2, r"unknown option '--lanse'", what="unknown option")

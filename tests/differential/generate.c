@@ -394,6 +394,10 @@ static bool make_arrays(generator *g) {
         uint64_t size = g->lanes * oracle_size(g->types[g->xch]);
         ok = random_array(g, "exchange", size, true) && random_array(g, "result", size, true);
         if (ok) c->arrays[3].type = c->arrays[4].type = g->types[g->xch];
+        if (ok && g->scratch) {
+            c->arrays[3].scratch = true;
+            memset(c->arrays[3].bytes, 0, size);
+        }
     }
     if (ok && g->has_pool) {
         ok = random_array(g, "pool", g->stride[IN_POOL] * g->lanes, true);
@@ -408,9 +412,11 @@ static bool assemble_text(generator *g, uint64_t seed) {
     add_text(&t, ".atlas 1\n.program seed_%llu\n", (unsigned long long)seed);
     add_text(&t, ".param r%d input buffer u8 in\n.param r%d output buffer u8 inout\n.param r%d totals buffer u8 inout\n", R_IN, R_OUT,
              R_ACC);
-    if (g->has_collectives)
-        add_text(&t, ".param r%d exchange buffer %s inout\n.param r%d result buffer %s inout\n", R_XCH, type_text(g, g->xch), R_RES,
-                 type_text(g, g->xch));
+    if (g->has_collectives && g->scratch)
+        add_text(&t, ".scratch r%d exchange %s [%llu]\n", R_XCH, type_text(g, g->xch), (unsigned long long)g->lanes);
+    else if (g->has_collectives)
+        add_text(&t, ".param r%d exchange buffer %s inout\n", R_XCH, type_text(g, g->xch));
+    if (g->has_collectives) add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
     if (g->has_barriers) add_text(&t, ".shared %llu\n", (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
@@ -434,7 +440,7 @@ static bool assemble_text(generator *g, uint64_t seed) {
 }
 
 bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
-    generator g = {.state = seed, .flags = flags, .c = c, .factor = 1, .next_counter = FIRST_COUNTER};
+    generator g = {.state = seed, .flags = flags, .c = c, .factor = 1, .next_counter = FIRST_COUNTER, .scratch = seed % 8 == 5};
     memset(c, 0, sizeof *c);
     choose_types(&g);
     choose_launch(&g);

@@ -15,6 +15,7 @@ typedef struct case_field {
 typedef struct case_array {
     char name[32]; /* of the parameter */
     bool pool;
+    bool scratch;   /* the library makes it itself; not compared */
     hg_type type;   /* of the elements, for the comparison */
     uint8_t *bytes; /* owned by the case; replaced by the result of a run */
     uint64_t size;
