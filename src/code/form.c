@@ -119,6 +119,11 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .fold = key->fold,
                                   .alone = key->alone,
                                   .distinct = key->distinct};
+    if (options.target.bind_arenas) {
+        options.target.max_arenas = key->open_arenas;
+        memcpy(options.slot_arenas, key->slot_arenas, sizeof options.slot_arenas);
+        memcpy(options.kind_arenas, key->kind_arenas, sizeof options.kind_arenas);
+    }
     if (key->form == KIR_FORM_BLOCK && key->fold < 2) {
         memcpy(options.block, key->group, sizeof options.block);
         options.shared_bytes = key->group_memory > KIR_SHARED_RESERVED ? key->group_memory - KIR_SHARED_RESERVED : 0;

@@ -10,7 +10,7 @@ static void text(c_printer *p, const char *s) { hg_text_add(p->out, s, strlen(s)
 
 emit_record emit_device_c_record(const c_dialect *dialect, const kir_module *m, const kir_device_layout *layout) {
     if (layout->record_bytes == 0) return EMIT_RECORD_NONE;
-    uint64_t bytes = dialect->device->by_address ? 0 : (m->slots.count + 1) * 8;
+    uint64_t bytes = dialect->device->by_address ? 0 : (kir_device_binding_count(layout, m) + UINT64_C(1)) * 8;
     return bytes + layout->record_bytes <= dialect->device->parameter_bytes ? EMIT_RECORD_VALUE : EMIT_RECORD_BUFFER;
 }
 
@@ -114,12 +114,31 @@ static void print_offset(c_printer *p, uint64_t field) {
     }
 }
 
+/* Slots share parameters. */
+static bool binds_arenas(const c_printer *p) { return p->layout->bindings.count != 0; }
+
+/* "    __global uchar *const s0 = binding0 + record.base_0;" */
+static void print_base_in_arena(c_printer *p, uint64_t slot) {
+    int32_t base = p->module->slots.data[slot].base;
+    if (!(p->marks[slot] & EMIT_DEVICE_USED)) return;
+    text(p, "    ");
+    emit_device_c_byte_pointer(p, slot);
+    text(p, "const ");
+    emit_device_c_slot_name(p->module, p->out, slot);
+    hg_text_addf(p->out, " = binding%u", (unsigned)kir_device_binding(p->layout, slot));
+    if (base >= 0) text(p, " + ");
+    if (base >= 0) print_offset(p, (uint64_t)base);
+    text(p, ";\n");
+}
+
 /* "    __global uchar *const s0 = s0_arena + record.base_0;" */
 static void print_base(c_printer *p, uint64_t slot) {
     int32_t base = p->module->slots.data[slot].base;
     bool by_address = p->dialect->device->by_address, used = p->marks[slot] & EMIT_DEVICE_USED;
     if (by_address && used && base < 0) p->unsupported = "a slot without an address";
-    if (!used && !by_address) {
+    if (binds_arenas(p)) {
+        print_base_in_arena(p, slot);
+    } else if (!used && !by_address) {
         text(p, "    (void)");
         emit_device_c_slot_name(p->module, p->out, slot);
         text(p, base >= 0 ? "_arena;\n" : ";\n");
@@ -234,16 +253,43 @@ static void end_parameter(c_printer *p, uint32_t *number) {
     ++*number;
 }
 
+static void print_slot_parameter(c_printer *p, uint64_t slot) {
+    const kir_slot *s = &p->module->slots.data[slot];
+    emit_device_c_byte_pointer(p, slot);
+    if (s->distinct && p->dialect->device->distinct) text(p, p->dialect->device->distinct);
+    emit_device_c_slot_name(p->module, p->out, slot);
+    if (s->base >= 0) text(p, "_arena");
+}
+
+/* What is done with any slot of the binding decides its type. */
+static void print_binding_parameter(c_printer *p, uint32_t binding) {
+    uint64_t most = 0;
+    while (kir_device_binding(p->layout, most) != binding) most++;
+    for (uint64_t i = most; i < p->module->slots.count; i++)
+        if (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_WRITTEN) most = i;
+    emit_device_c_byte_pointer(p, most);
+    hg_text_addf(p->out, "binding%u", (unsigned)binding);
+}
+
+static void print_unused_bindings(c_printer *p) {
+    for (uint32_t binding = 0; binds_arenas(p) && binding < p->layout->binding_count; binding++) {
+        bool used = false;
+        for (uint64_t i = 0; i < p->module->slots.count; i++)
+            used = used || (kir_device_binding(p->layout, i) == binding && p->marks[i] & EMIT_DEVICE_USED);
+        if (!used) hg_text_addf(p->out, "    (void)binding%u;\n", (unsigned)binding);
+    }
+}
+
 static void print_kernel_parameters(c_printer *p, emit_record record) {
     const c_device_words *words = p->dialect->device;
     const char *comma = "";
     uint32_t number = 0;
-    for (uint64_t i = 0; i < p->module->slots.count && !words->by_address; i++) {
+    for (uint32_t i = 0; i < kir_device_binding_count(p->layout, p->module) && !words->by_address; i++) {
         begin_parameter(p, &comma);
-        emit_device_c_byte_pointer(p, i);
-        if (p->module->slots.data[i].distinct && words->distinct) text(p, words->distinct);
-        emit_device_c_slot_name(p->module, p->out, i);
-        if (p->module->slots.data[i].base >= 0) text(p, "_arena");
+        if (binds_arenas(p))
+            print_binding_parameter(p, i);
+        else
+            print_slot_parameter(p, i);
         end_parameter(p, &number);
     }
     if (p->layout->uses_group_memory && words->group_parameter) {
@@ -272,6 +318,7 @@ static void print_kernel_head(c_printer *p) {
     if (record == EMIT_RECORD_BUFFER) hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
     if (record != EMIT_RECORD_NONE && !reads_record(p)) text(p, "    (void)record;\n");
     for (uint64_t i = 0; i < p->module->slots.count; i++) print_base(p, i);
+    print_unused_bindings(p);
     if (p->layout->uses_group_memory && !words->group_parameter) hg_text_addf(p->out, "    %s\n", words->group_variable);
     const char *byte = emit_c_type(p, HG_TYPE_U8);
     if (p->marks[emit_device_c_group_mark(p)] & EMIT_DEVICE_USED)

@@ -331,8 +331,7 @@ static void write_module(spirv *s, emit_words *out) {
 }
 
 hg_status emit_spirv(const kir_module *kernel, const kir_device_layout *layout, const emit_spirv_options *options, emit_words *out) {
-    (void)layout; /* module->inputs and slots say the same */
-    spirv writer = {.module = kernel, .options = options, .next_id = 1}, *s = &writer;
+    spirv writer = {.module = kernel, .layout = layout, .options = options, .next_id = 1}, *s = &writer;
     if (kernel->functions->result != KIR_VOID || kernel->functions->param_count || kernel->functions->array_count)
         return hg_fail(HG_ERROR_ISA, "no SPIR-V for '%s': the kernel function has parameters or a result", kernel->name);
     kir_count_uses((kir_module *)(uintptr_t)kernel);

@@ -23,6 +23,7 @@ uint32_t spv_string_words(const uint32_t *words, uint32_t limit);
 /* How the memory of a slot is reached from the function that is being written. */
 typedef struct spv_slot {
     bool read, written, atomic, coherent;
+    int16_t holder;       /* descriptors: the first slot of its binding, which has the variables and what is known of them */
     bool alone;           /* descriptors: one variable, and no other one reaches its memory */
     uint8_t widths;       /* descriptors: log2 of the elements' sizes, by bit */
     uint32_t variable[4]; /* descriptors: by log2 of the element's size */
@@ -34,6 +35,7 @@ enum { SPV_NESTED = 64 }; /* operands that wait at once; an instruction written 
 
 typedef struct spirv {
     const kir_module *module;
+    const kir_device_layout *layout;
     const emit_spirv_options *options;
     const kir_function *function; /* being written */
     emit_words debug, names, decorations, globals, functions;

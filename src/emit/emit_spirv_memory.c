@@ -29,7 +29,7 @@ typedef struct memory_use {
 } memory_use;
 
 static void note_access(spirv *s, const kir_value *v, memory_use *use) {
-    spv_slot *slot = v->u.mem.slot < 0 ? &use->open : &s->slots[v->u.mem.slot];
+    spv_slot *slot = v->u.mem.slot < 0 ? &use->open : &s->slots[s->slots[v->u.mem.slot].holder];
     if (v->u.mem.slot < 0 && v->u.mem.space == KIR_SHARED) return;
     slot->read |= v->op != KIR_STORE;
     slot->written |= v->op != KIR_LOAD;
@@ -37,10 +37,19 @@ static void note_access(spirv *s, const kir_value *v, memory_use *use) {
     slot->widths |= (uint8_t)(1u << binding_log2(s, access_type(v)));
 }
 
+static void find_holders(spirv *s) {
+    for (uint64_t i = 0; i < s->module->slots.count; i++) {
+        uint64_t first = 0;
+        while (kir_device_binding(s->layout, first) != kir_device_binding(s->layout, i)) first++;
+        s->slots[i].holder = (int16_t)first;
+    }
+}
+
 /* Coherent is what makes a store visible to other invocations by a fence, a barrier or an atomic operation alone; it costs a device its
  * caches, so only memory gets it that one invocation writes and another may read meanwhile. Open accesses may go anywhere. */
 void spv_prepare_memory(spirv *s) {
     memory_use use = {.fence = false};
+    find_holders(s);
     for (const kir_function *f = s->module->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op == KIR_LOAD || v->op == KIR_STORE || v->op == KIR_ATOMIC) note_access(s, v, &use);
@@ -283,14 +292,15 @@ static void in_binding(spirv *s, const kir_value *v, place *p, uint8_t type) {
     const kir_value *offset = v->args[kir_device_offset(v)];
     uint32_t log2 = binding_log2(s, type);
     bool own = kir_type_bytes(type) == UINT64_C(1) << log2;
-    spv_slot *slot = &s->slots[v->u.mem.slot];
+    int16_t holder = s->slots[v->u.mem.slot].holder;
+    spv_slot *slot = &s->slots[holder];
     if (!slot->variable[log2]) {
         static const char *const NAMES[] = {"buffer", "class_memory", "fault", "table", "locks", "shared_memory", "arena"};
-        const spv_binding binding = {.number = (uint32_t)v->u.mem.slot,
+        const spv_binding binding = {.number = kir_device_binding(s->layout, (uint64_t)v->u.mem.slot),
                                      .written = slot->written,
                                      .coherent = slot->coherent,
                                      .alone = slot->alone,
-                                     .name = NAMES[s->module->slots.data[v->u.mem.slot].kind]};
+                                     .name = s->layout->bindings.count ? "binding" : NAMES[s->module->slots.data[holder].kind]};
         slot->variable[log2] = spv_bound_variable(s, block_type(s, log2, false), &binding);
     }
     p->storage = Spv_S_StorageBuffer;

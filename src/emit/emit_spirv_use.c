@@ -74,7 +74,7 @@ static void make_record(spirv *s) {
         spv_decorate_block(s, block, false);
         s->record = spv_variable(s, Spv_S_PushConstant, block, 0, "record");
     } else {
-        const spv_binding binding = {.number = (uint32_t)s->module->slots.count, .name = "record"};
+        const spv_binding binding = {.number = kir_device_binding_count(s->layout, s->module), .name = "record"};
         s->record = spv_bound_variable(s, s->record_type, &binding);
     }
 }

@@ -56,7 +56,7 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     key->proven = proven;
     key->bound = d->set->bindable && within_bindings(d, l);
     bool by_bindings = !caps->target.addressed || key->bound;
-    if (caps->tiers[d->tier].by_aliases && by_bindings) key->distinct = hg_alias_distinct(d->set, l);
+    if (caps->tiers[d->tier].by_aliases && by_bindings && !caps->target.bind_arenas) key->distinct = hg_alias_distinct(d->set, l);
     group[0] = flat_group(caps, l->lanes);
     group[1] = group[2] = 1;
     if (blocks) {
@@ -83,7 +83,7 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
 /* From now on the dispatch runs v, which it owns; after a failure the code that it had, and v is released. */
 static hg_status take_code(hg_submission *d, hg_code *v) {
     uint64_t *record = hg_calloc(v->layout.record_bytes / 8 + 1, 8);
-    hg_range *slots = hg_calloc(v->slot_count + (size_t)1, sizeof *slots);
+    hg_range *slots = hg_calloc(v->slot_count + (size_t)v->layout.binding_count + 1, sizeof *slots);
     if (!record || !slots) {
         hg_free(record);
         hg_free(slots);
@@ -105,6 +105,10 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     d->block_lanes = 1;
     for (int i = 0; i < 3; i++) d->block_lanes *= l->block[i] ? l->block[i] : 1;
     choose(d, l, proven, &key, group);
+    if (d->set->caps->target.bind_arenas) { /* code depends on where everything lies */
+        HG_TRY(hg_launch_memory_make(d, l, true, key.shared_is_slot));
+        hg_launch_record_arenas(d, l, &key);
+    }
     uint64_t memory = group_bytes(d->set, l, key.shared_is_slot);
     if (!d->code || memcmp(&d->code->key, &key, sizeof key) != 0) {
         hg_code *v = NULL;
@@ -118,7 +122,8 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     d->command.group_memory = d->code->layout.uses_group_memory ? memory : 0;
     d->command.record = d->record;
     d->command.record_bytes = d->code->layout.record_bytes;
-    d->command.slots = d->slots;
-    d->command.slot_count = d->code->slot_count;
+    bool arenas = d->code->layout.bindings.count != 0;
+    d->command.slots = arenas ? d->slots + d->code->slot_count : d->slots;
+    d->command.slot_count = arenas ? d->code->layout.binding_count : d->code->slot_count;
     return HG_OK;
 }

@@ -35,25 +35,6 @@ void hg_dispatch_device_close(hg_dispatch_device *device) {
     hg_mutex_destroy(&device->lock);
 }
 
-static hg_status make_locks(hg_dispatch_device *device) {
-    hg_mutex_lock(&device->lock);
-    hg_status status = device->locks.range.arena ? HG_OK : hg_piece_alloc(device->memory, KIR_LOCK_WORDS * 4, &device->locks);
-    hg_mutex_unlock(&device->lock);
-    return status;
-}
-
-/* Group memory that the device cannot have, for all blocks at once. */
-static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
-    uint64_t bytes, blocks = (l->lanes - 1) / d->block_lanes + 1;
-    if (d->code->layout.shared_slot < 0 || l->shared_memory.arena) return HG_OK;
-    if (!hg_mul_u64(blocks, l->shared_bytes, &bytes))
-        return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory needs %llu bytes for each of %llu blocks",
-                       (unsigned long long)l->shared_bytes, (unsigned long long)blocks);
-    if (d->shared.range.arena && d->shared.range.size >= bytes) return HG_OK;
-    hg_piece_free(d->queue->device->memory, &d->shared);
-    return hg_piece_alloc(d->queue->device->memory, bytes, &d->shared);
-}
-
 /* The record changes: what was recorded with it is of no use. No launch of it is in flight. */
 static void drop_plan(hg_submission *d) {
     if (d->plan) d->device->driver->plan_destroy(d->plan);
@@ -102,9 +83,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         d->prepared = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven));
         queue->compile_ns += d->compile_ns;
-        HG_TRY(hg_fault_record_make(queue));
-        HG_TRY(make_shared(d, launch));
-        if (d->code->layout.locks_slot >= 0) HG_TRY(make_locks(queue->device));
+        HG_TRY(hg_launch_memory_make(d, launch, d->code->layout.locks_slot >= 0, d->code->layout.shared_slot >= 0));
         HG_TRY(check_arenas(d));
         hg_launch_record_slots(d);
         hg_launch_record_fill(d, false, 0);

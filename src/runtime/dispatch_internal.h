@@ -1,4 +1,4 @@
-/* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c, windows.c and fault_record.c. */
+/* What the files of a dispatch share: dispatch.c on top of code_choice.c, launch_record.c, launch_memory.c, windows.c and fault_record.c. */
 #ifndef HG_RUNTIME_DISPATCH_INTERNAL_H
 #define HG_RUNTIME_DISPATCH_INTERNAL_H
 
@@ -10,9 +10,15 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, b
 static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->code->key.form == KIR_FORM_FLAT; }
 static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 
+/* ---- launch_memory.c ---- */
+/* The fault record, and where they are asked for locks, and shared memory of all blocks in a slot. */
+hg_status hg_launch_memory_make(hg_submission *d, const hg_driver_launch *launch, bool locks, bool shared) HG_NODISCARD;
+
 /* ---- launch_record.c ---- */
-/* The memory of each slot of the code. */
+/* The memory of each slot of the code, and behind them of each binding where arenas are bound. */
 void hg_launch_record_slots(hg_submission *d);
+/* target.bind_arenas: which slots lie in one arena, for a key. All memory of the launch is there. */
+void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *launch, hg_code_key *key);
 /* The fields of a window of `count` lanes, or all the others. */
 void hg_launch_record_fill(hg_submission *d, bool window, uint64_t count);
 /* Coordinates of the first lane of a FLAT window: 0 … 2 lane_idx, 3 … 5 block_idx. */

@@ -6,24 +6,63 @@
 /* A lane's look at the clock comes after KIR_POLL_ROUNDS rounds; none takes less than this. */
 enum { LOOK_NS = 200 };
 
+static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, kir_slot_kind kind) {
+    switch (kind) {
+    case KIR_SLOT_CLASS: return l->class_memory;
+    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue);
+    case KIR_SLOT_TABLE: return d->queue->table_memory.range;
+    case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
+    case KIR_SLOT_SHARED: return l->shared_memory.arena ? l->shared_memory : d->shared.range;
+    case KIR_SLOT_MEMORY:
+    case KIR_SLOT_ARENA: break;
+    }
+    return (hg_range){NULL, 0, 0};
+}
+
 static hg_range slot_range(const hg_submission *d, uint32_t index) {
     const hg_dispatch_queue *queue = d->queue;
-    const hg_driver_launch *l = d->launch;
     const kir_slot *slot = &d->code->slots[index];
-    switch ((kir_slot_kind)slot->kind) {
-    case KIR_SLOT_MEMORY: break;
-    case KIR_SLOT_CLASS: return l->class_memory;
-    case KIR_SLOT_FAULT: return hg_fault_record_range(queue);
-    case KIR_SLOT_TABLE: return queue->table_memory.range;
-    case KIR_SLOT_LOCKS: return queue->device->locks.range;
-    case KIR_SLOT_SHARED: return l->shared_memory.arena ? l->shared_memory : d->shared.range;
-    case KIR_SLOT_ARENA: return slot->handle < queue->arena_count ? queue->arenas[slot->handle] : (hg_range){NULL, 0, 0};
-    }
-    return index < l->slot_count ? l->slots[index] : (hg_range){NULL, 0, 0};
+    if (slot->kind == KIR_SLOT_MEMORY && index < d->launch->slot_count) return d->launch->slots[index];
+    if (slot->kind == KIR_SLOT_ARENA && slot->handle < queue->arena_count) return queue->arenas[slot->handle];
+    return kind_range(d, d->launch, (kir_slot_kind)slot->kind);
 }
 
 void hg_launch_record_slots(hg_submission *d) {
-    for (uint32_t i = 0; i < d->code->slot_count; i++) d->slots[i] = slot_range(d, i);
+    const hg_code *code = d->code;
+    for (uint32_t i = 0; i < code->slot_count; i++) d->slots[i] = slot_range(d, i);
+    for (uint32_t i = 0; i < code->slot_count && code->layout.bindings.count; i++)
+        d->slots[code->slot_count + kir_device_binding(&code->layout, i)] = (hg_range){d->slots[i].arena, 0, 0};
+}
+
+/* ---- arenas as bindings ---- */
+
+enum { MOST_KNOWN = 255 };
+typedef struct known_arenas {
+    const hg_driver_arena *arenas[MOST_KNOWN];
+    uint32_t count;
+} known_arenas;
+
+/* The number of an arena; a new one gets the next. NULL counts as one. */
+static uint8_t number_of(known_arenas *known, const hg_driver_arena *arena) {
+    uint32_t i = 0;
+    while (i < known->count && known->arenas[i] != arena) i++;
+    if (i == known->count && known->count < MOST_KNOWN) known->arenas[known->count++] = arena;
+    return (uint8_t)i;
+}
+
+void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
+    known_arenas known = {.count = 0};
+    uint32_t most = d->set->caps->target.max_arenas;
+    for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->has_open; i++) (void)number_of(&known, d->queue->arenas[i].arena);
+    key->open_arenas = (uint8_t)known.count;
+    for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++) key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
+    for (int kind = KIR_SLOT_MEMORY + 1; kind < KIR_SLOT_ARENA; kind++) {
+        bool asked = kind == KIR_SLOT_TABLE    ? d->set->has_open
+                     : kind == KIR_SLOT_CLASS  ? d->set->uses_class
+                     : kind == KIR_SLOT_SHARED ? key->shared_is_slot
+                                               : true;
+        if (asked) key->kind_arenas[kind] = number_of(&known, kind_range(d, l, (kir_slot_kind)kind).arena);
+    }
 }
 
 static uint64_t base_of(const hg_submission *d, const hg_range *range) {

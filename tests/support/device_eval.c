@@ -50,6 +50,22 @@ static bool dev_width_exists(const device_run *r, const kir_value *v, uint8_t ty
     }
 }
 
+/* A byte that is written, and that a distinct slot reaches, no other one reaches. */
+static void dev_touch(device_run *r, const kir_value *v, uint64_t arena, uint64_t offset, uint64_t size) {
+    enum { SEVERAL = 63, WRITTEN = 64, OF_DISTINCT = 128 };
+    uint8_t *bytes = r->touched[arena], slot = (uint8_t)(v->u.mem.slot + 1);
+    if (!bytes || v->u.mem.slot < 0) return;
+    CHECK(slot < SEVERAL);
+    for (uint64_t i = offset; i < offset + size; i++) {
+        uint8_t before = bytes[i] & SEVERAL;
+        bytes[i] = (uint8_t)((bytes[i] & ~SEVERAL) | (before && before != slot ? SEVERAL : slot));
+        if (v->op != KIR_LOAD) bytes[i] |= WRITTEN;
+        if (r->m->slots.data[slot - 1].distinct) bytes[i] |= OF_DISTINCT;
+        CHECK_MESSAGE(bytes[i] != (SEVERAL | WRITTEN | OF_DISTINCT), "a byte of a distinct slot is another's too, instruction %u",
+                      (unsigned)v->inst);
+    }
+}
+
 /* Where an access of the device form goes. */
 static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *x, uint8_t *operand, uint64_t size) {
     uint8_t i = 0;
@@ -79,7 +95,7 @@ static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *
                 base |= (uint64_t)high << 32;
             }
         }
-        if (!r->options->target.addressed) base |= dev_address(r->slots[v->u.mem.slot].arena, 0);
+        if (!r->options->target.addressed) base |= dev_address(r->bound[kir_device_binding(r->layout, (uint64_t)v->u.mem.slot)], 0);
     }
     CHECK_MESSAGE(v->args[i]->type == offset_type, "offset has type %s", kir_type_name(v->args[i]->type));
     offset = ev_u64(x[i++]);
@@ -94,6 +110,7 @@ static uint8_t *dev_place(device_run *r, const kir_value *v, eval_value *const *
         memory = r->arena[arena - 1];
     }
     bool good = offset + size <= limit && offset % size == 0;
+    if (good && !group) dev_touch(r, v, (base >> 32) - 1, offset, size);
     CHECK_MESSAGE(good, "offset %llu of %llu bytes, instruction %u", (unsigned long long)offset, (unsigned long long)size,
                   (unsigned)v->inst);
     return good ? memory + offset : NULL;
@@ -277,6 +294,22 @@ static void dev_write_table(device_run *r, const device_launch *l, uint8_t *to) 
     }
 }
 
+/* A binding is the arena of all its slots; where arenas are bound, no other binding is. */
+static void dev_bind(device_run *r) {
+    uint32_t count = kir_device_binding_count(r->layout, r->m);
+    bool seen[300] = {false}, taken[DEVICE_ARENAS + 1] = {false};
+    CHECK(r->options->target.bind_arenas == (r->layout->bindings.count != 0) || !r->m->slots.count);
+    for (uint64_t i = 0; i < r->m->slots.count; i++) {
+        uint32_t binding = kir_device_binding(r->layout, i);
+        int arena = r->slots[i].arena;
+        CHECK(binding < count);
+        if (seen[binding]) CHECK(r->bound[binding] == arena);
+        if (!seen[binding] && r->options->target.bind_arenas) CHECK(!taken[arena + 1]);
+        taken[arena + 1] = seen[binding] = true;
+        r->bound[binding] = arena;
+    }
+}
+
 void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_WORDS]) {
     enum { FAULT_AT = 64, LOCKS_AT = 4096, TABLE_AT = 16384 };
     uint32_t box[3] = {0, 0, 0}, lanes = l->block[0] * l->block[1] * l->block[2], fold = r->options->fold > 1 ? r->options->fold : 1;
@@ -297,6 +330,8 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
         case KIR_SLOT_ARENA: r->slots[i] = (device_memory){(int)s->handle, 0, r->arena_bytes, 0}; break;
         }
     }
+    dev_bind(r);
+    for (int i = 0; i < DEVICE_ARENAS; i++) r->touched[i] = r->options->distinct ? calloc(1, r->arena_bytes) : NULL;
     r->group_bytes = r->layout->uses_group_memory ? r->layout->shared_reserved + ((l->shared_bytes + 15) & ~UINT64_C(15)) : 0;
     r->group_memory = calloc(1, r->group_bytes + 1);
     if (r->options->form == KIR_FORM_FLAT) {
@@ -321,6 +356,7 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
     memcpy(fault, r->arena[0] + FAULT_AT, KIR_FAULT_WORDS * 4);
     for (uint32_t i = 0; i < KIR_LOCK_WORDS * 4; i++) CHECK(r->arena[0][LOCKS_AT + i] == 0);
     CHECK_U64(fault[KIR_FAULT_LOCK], 0);
+    for (int i = 0; i < DEVICE_ARENAS; i++) free(r->touched[i]);
     free(r->group_memory);
     r->group_memory = NULL;
 }

@@ -47,6 +47,8 @@ typedef struct device_run {
     uint8_t *arena[DEVICE_ARENAS];
     uint64_t arena_bytes;
     device_memory slots[300];
+    int bound[300];                  /* arenas, by binding */
+    uint8_t *touched[DEVICE_ARENAS]; /* what reached each byte; only where slots are said to be distinct */
     uint64_t record[256];
     uint32_t group[3], groups[3], at[3];
     uint8_t *group_memory;

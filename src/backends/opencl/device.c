@@ -151,6 +151,8 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     caps->can_import = d->host_memory;
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;
+    caps->target.bind_arenas = hg_pretends(pretend, "bind-arenas");
+    if (caps->target.bind_arenas) caps->max_slots = KIR_BOUND_SLOTS;
     caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
              caps->tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");

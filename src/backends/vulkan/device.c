@@ -119,8 +119,10 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
         caps->bound_slots = bindings > OWN ? bindings - OWN : 0;
         return;
     }
+    caps->target.bind_arenas = d->pretend_bind_arenas;
     caps->target.max_arenas = bindings >= 24 ? 8 : 2;
     caps->max_slots = bindings > OWN + caps->target.max_arenas ? bindings - OWN - caps->target.max_arenas : 1;
+    if (caps->target.bind_arenas && caps->max_slots > KIR_BOUND_SLOTS) caps->max_slots = KIR_BOUND_SLOTS;
     caps->max_arena_bytes = least(caps->max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
 }
 
@@ -279,7 +281,8 @@ static hg_status create_lanes(hg_device *d) {
 /* What the configuration says the device should seem to lack. */
 static void pretend(const char *words, vk_facts *f, hg_device *d) {
     d->pretend_staging = hg_pretends(words, "staging");
-    if (hg_pretends(words, "descriptors")) f->f12.bufferDeviceAddress = VK_FALSE;
+    d->pretend_bind_arenas = hg_pretends(words, "bind-arenas");
+    if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas) f->f12.bufferDeviceAddress = VK_FALSE;
     if (hg_pretends(words, "no-fp64")) f->features.features.shaderFloat64 = VK_FALSE;
     if (hg_pretends(words, "no-int64")) f->features.features.shaderInt64 = VK_FALSE;
     if (hg_pretends(words, "no-atomic64")) f->f12.shaderBufferInt64Atomics = VK_FALSE;

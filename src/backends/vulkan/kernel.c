@@ -123,8 +123,12 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
     memcpy(options.group, code->group, sizeof options.group);
     options.no_fences = d->no_fences;
     hg_status status = emit_spirv(code->module, code->layout, &options, &words);
-    vk_code made = {
-        words.data, words.count, "main", (uint32_t)code->module->slots.count, code->layout->record_bytes, !code->target.addressed};
+    vk_code made = {words.data,
+                    words.count,
+                    "main",
+                    kir_device_binding_count(code->layout, code->module),
+                    code->layout->record_bytes,
+                    !code->target.addressed};
     if (status == HG_OK) status = vk_kernel_create(d, &made, kernel);
     hg_vec_free(&words);
     return status;

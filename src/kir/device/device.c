@@ -265,6 +265,9 @@ static hg_status prepare(device *d) {
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
     HG_TRY(check_halves(d));
+    if (d->options->target.bind_arenas && d->in->slots.count > KIR_BOUND_SLOTS)
+        return hg_fail(HG_ERROR_ISA, "'%s' names %llu memories; at most %d where arenas are bound", d->in->name,
+                       (unsigned long long)d->in->slots.count, (int)KIR_BOUND_SLOTS);
     kir_bound_loops(d->in);
     note_functions(d);
     note_memory(d, &shared);
@@ -285,8 +288,30 @@ static hg_status prepare(device *d) {
     return HG_OK;
 }
 
+/* The arena of a slot of the form. */
+static uint8_t arena_of(const device *d, const kir_module *m, uint64_t slot) {
+    const kir_slot *s = &m->slots.data[slot];
+    if (s->kind == KIR_SLOT_ARENA) return (uint8_t)s->handle;
+    return s->kind == KIR_SLOT_MEMORY ? d->options->slot_arenas[slot] : d->options->kind_arenas[s->kind];
+}
+
+/* Arenas are bound in the order in which slots come to them. */
+static hg_status bind_arenas(device *d, const kir_module *m) {
+    enum { NONE = 255 };
+    uint8_t numbers[256];
+    memset(numbers, NONE, sizeof numbers);
+    for (uint64_t i = 0; i < m->slots.count; i++) {
+        uint8_t *number = &numbers[arena_of(d, m, i)], *binding = hg_vec_push(&d->layout->bindings);
+        if (!binding) return hg_fail_memory();
+        if (*number == NONE) *number = (uint8_t)d->layout->binding_count++;
+        *binding = *number;
+    }
+    return HG_OK;
+}
+
 static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
+    if (d->options->target.bind_arenas) HG_TRY(bind_arenas(d, m));
     for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
     m->uses_shared = d->group_memory;
     m->facts = KIR_FACT_DEVICE;
@@ -358,4 +383,5 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
 void kir_device_layout_free(kir_device_layout *layout) {
     hg_vec_free(&layout->fields);
     hg_vec_free(&layout->sites);
+    hg_vec_free(&layout->bindings);
 }

@@ -15,12 +15,16 @@ typedef struct kir_device_target {
     bool shared8, shared16, shared64; /* the same on shared memory */
     bool atomic64, shared_atomic64;   /* where missing: under a lock in the device's lock words */
     uint32_t max_arenas;              /* not addressed: arenas that an open access can reach */
+    bool bind_arenas;                 /* not addressed: no memory may be bound twice. Slots that lie in one arena share a binding */
 } kir_device_target;
 
 /* FLAT: a block is only a numbering; lane = first lane of the dispatch + linear invocation index. For kernels without barrier and
  * shared memory. BLOCK: a group of invocations is a block (or block / fold); groups are numbered in three dimensions from the
  * dispatch's first block. */
 typedef enum kir_form { KIR_FORM_FLAT, KIR_FORM_BLOCK } kir_form;
+
+/* Slots of a legalised module that a form with target.bind_arenas may have. */
+enum { KIR_BOUND_SLOTS = 25 };
 
 typedef struct kir_device_options {
     kir_device_target target;
@@ -37,6 +41,9 @@ typedef struct kir_device_options {
     /* Slots of the legalised module, by bit, that share no byte that the kernel writes with another slot or with class memory
      * (kir_slot.distinct). Of no effect where the module has open accesses, which may go anywhere. */
     uint64_t distinct;
+    /* target.bind_arenas: numbers of the arenas in which the slots of the legalised module lie, and those that the form adds, by kir_slot_kind.
+     * The arenas that open accesses reach have the numbers from 0. Slots without memory count as an arena. */
+    uint8_t slot_arenas[KIR_BOUND_SLOTS], kind_arenas[KIR_SLOT_ARENA];
 } kir_device_options;
 
 /* ---- what a launch must fill in: the record, a small block of uniform data ---- */
@@ -131,7 +138,18 @@ typedef struct kir_device_layout {
     uint32_t shared_reserved; /* 0 or KIR_SHARED_RESERVED */
     bool uses_group_memory;   /* group memory of shared_reserved + the launch's shared bytes is needed */
     int16_t fault_slot, table_slot, locks_slot, class_slot, shared_slot, first_arena_slot; /* in module->slots, -1: not used */
+    /* target.bind_arenas: the binding of each slot, in module->slots order. A binding is a whole arena, and BASE fields are offsets in it. */
+    HG_VEC(uint8_t) bindings;
+    uint32_t binding_count;
 } kir_device_layout;
+
+/* Where a slot is bound: on its own, unless arenas are. */
+static inline uint32_t kir_device_binding(const kir_device_layout *layout, uint64_t slot) {
+    return layout->bindings.count ? layout->bindings.data[slot] : (uint32_t)slot;
+}
+static inline uint32_t kir_device_binding_count(const kir_device_layout *layout, const kir_module *m) {
+    return layout->bindings.count ? layout->binding_count : (uint32_t)m->slots.count;
+}
 
 /* What the device form contains, besides value primitives, variables, arrays, tables, calls and structured control:
  *   INPUT            a field of the record (above)

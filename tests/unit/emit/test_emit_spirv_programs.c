@@ -158,7 +158,8 @@ static uint32_t count_restricted(const kit *k, const emit_words *words) {
 
 /* The device forms of a program are valid modules, in both forms where they exist. restricted: variables of distinct slots where memory has
  * no addresses and elements of all sizes. */
-static void test_program(const char *text, bool grouped, bool distinct, uint32_t restricted) {
+typedef enum memories { ANY, DISTINCT, ONE_ARENA } memories;
+static void test_program(const char *text, bool grouped, memories how, uint32_t restricted) {
     hg_program *program = NULL;
     CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK, "%s", hg_last_error_text());
     for (size_t way_index = 0; program && way_index < sizeof WAYS / sizeof *WAYS; way_index++)
@@ -168,7 +169,9 @@ static void test_program(const char *text, bool grouped, bool distinct, uint32_t
             set_options(&k, &o);
             kir_device_options options = {.target = o.target, .form = (uint8_t)form, .small = form == KIR_FORM_FLAT, .fold = 1};
             options.target.max_arenas = 4;
-            options.distinct = distinct ? UINT64_MAX : 0;
+            options.distinct = how == DISTINCT ? UINT64_MAX : 0;
+            options.target.bind_arenas = how == ONE_ARENA && !o.target.addressed;
+            if (options.target.bind_arenas) options.target.max_arenas = 1; /* everything lies in number 0 */
             hg_status status = lower(program, &k, &options, &k.m, &k.layout);
             CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", program->name, k.how->name, hg_last_error_text());
             if (status == HG_OK) {
@@ -179,8 +182,9 @@ static void test_program(const char *text, bool grouped, bool distinct, uint32_t
                 CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", program->name, k.how->name, hg_last_error_text());
                 if (status == HG_OK) check_words(&k, &words);
                 uint32_t found = status == HG_OK ? count_restricted(&k, &words) : 0;
-                if (!distinct || o.target.addressed) CHECK_U64(found, 0);
-                if (distinct && !o.target.addressed && !k.how->words) CHECK_U64(found, restricted);
+                if (how != DISTINCT || o.target.addressed) CHECK_U64(found, 0);
+                if (options.target.bind_arenas) CHECK_U64(k.layout.binding_count, 1);
+                if (how == DISTINCT && !o.target.addressed && !k.how->words) CHECK_U64(found, restricted);
                 hg_vec_free(&words);
             }
             kir_device_layout_free(&k.layout);
@@ -189,9 +193,10 @@ static void test_program(const char *text, bool grouped, bool distinct, uint32_t
     hg_program_release(program);
 }
 
-static void test_both(const char *text, bool grouped, uint32_t restricted) {
-    test_program(text, grouped, false, 0);
-    test_program(text, grouped, true, restricted);
+static void test_all(const char *text, bool grouped, uint32_t restricted) {
+    test_program(text, grouped, ANY, 0);
+    test_program(text, grouped, DISTINCT, restricted);
+    test_program(text, grouped, ONE_ARENA, 0);
 }
 
 static void test_file(const char *name, bool grouped, uint32_t restricted) {
@@ -202,7 +207,7 @@ static void test_file(const char *name, bool grouped, uint32_t restricted) {
     if (!in) return;
     text[fread(text, 1, sizeof text - 1, in)] = 0;
     fclose(in);
-    test_both(text, grouped, restricted);
+    test_all(text, grouped, restricted);
 }
 
 int main(void) {
@@ -218,10 +223,10 @@ int main(void) {
     test_file("gcd3.atlas", false, 4);
     test_file("wide.atlas", false, 4);
     test_file("block_reverse.atlas", true, 1);
-    test_both(FUNCTIONS, false, 2);
-    test_both(NARROW, false, 0);
-    test_both(OPEN, false, 0);
-    test_both(SHARED, true, 1);
+    test_all(FUNCTIONS, false, 2);
+    test_all(NARROW, false, 0);
+    test_all(OPEN, false, 0);
+    test_all(SHARED, true, 1);
     close_folder();
     return test_done();
 }

@@ -244,6 +244,15 @@ static const named_target TARGETS[] = {
     {"bound words", {.i64 = true, .max_arenas = DEVICE_ARENAS}},
     {"poor", {.max_arenas = DEVICE_ARENAS}},
     {"poor addressed", {.addressed = true, .memory8 = true, .shared8 = true, .max_arenas = DEVICE_ARENAS}},
+    {"arenas",
+     {.i64 = true,
+      .memory8 = true,
+      .memory64 = true,
+      .shared8 = true,
+      .shared64 = true,
+      .atomic64 = true,
+      .bind_arenas = true,
+      .max_arenas = DEVICE_ARENAS}},
 };
 
 /* Nothing is recorded but that time is over. */
@@ -262,26 +271,50 @@ static void check_hidden(const example *x, const kir_module *m) {
     CHECK_MESSAGE(!zeros && !selves, "%s: %u zeros and %u times x - x are not hidden", x->name, (unsigned)zeros, (unsigned)selves);
 }
 
-static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *o, const kir_module *legal, uint64_t from,
-                    const world *expected, const tile_fault *fault) {
+static bool share_bytes(const device_memory *a, const device_memory *b) {
+    return a->arena >= 0 && a->arena == b->arena && a->offset < b->offset + b->size && b->offset < a->offset + a->size;
+}
+
+/* Slots whose memory is in no other and not in class memory; the arenas that all lie in. */
+static void describe_slots(const world *w, const device_memory *slots, uint64_t count, kir_device_options *o) {
+    for (uint64_t i = 0; i < count; i++) {
+        bool alone = !share_bytes(&slots[i], &w->buffers[0]);
+        for (uint64_t k = 0; k < count; k++) alone = alone && (i == k || !share_bytes(&slots[i], &slots[k]));
+        o->distinct |= (uint64_t)alone << i;
+        if (o->target.bind_arenas) o->slot_arenas[i] = (uint8_t)(slots[i].arena < 0 ? DEVICE_ARENAS : slots[i].arena);
+    }
+    o->kind_arenas[KIR_SLOT_CLASS] = (uint8_t)w->buffers[0].arena; /* all others are the form's own, in arena 0 */
+}
+
+static void run_one(const example *x, bool cancelled, const char *what, const kir_device_options *given, const kir_module *legal,
+                    uint64_t from, const world *expected, const tile_fault *fault) {
+    kir_device_options own = *given, *o = &own;
     char name[96];
     snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block",
              o->shared_is_slot ? " slot"
              : o->small        ? " small"
                                : "",
              o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
+    static device_run r;
+    world w;
+    uint64_t inputs[64];
+    uint32_t record[KIR_FAULT_WORDS];
+    device_memory slots[64];
+    dev_begin(&r, ARENA_BYTES, from);
+    begin_world(&w, &r, from);
+    for (uint64_t i = 0; i < legal->slots.count; i++) {
+        const kir_slot *s = &legal->slots.data[i];
+        uint64_t handle = s->handle;
+        if (!s->constant) handle = x->regs[legal->inputs.data[s->input].reg];
+        slots[i] = device_memory_of(&w, handle, s->space == KIR_POOL);
+    }
+    describe_slots(&w, slots, legal->slots.count, o);
     kir_module *m;
     kir_device_layout layout;
     hg_status status = kir_device(legal, o, &m, &layout);
     CHECK_MESSAGE(status == HG_OK, "%s %s: %s", x->name, name, hg_last_error_text());
     if (status != HG_OK) return;
     CHECK(kir_reads_back(m, name));
-    static device_run r;
-    world w;
-    uint64_t inputs[64];
-    uint32_t record[KIR_FAULT_WORDS];
-    dev_begin(&r, ARENA_BYTES, from);
-    begin_world(&w, &r, from);
     uint64_t chance_of_run = r.chance;
     fill_inputs(legal, x, inputs);
     status = kir_simplify(m);
@@ -293,13 +326,6 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
     r.layout = &layout;
     r.options = o;
     r.chance = chance_of_run;
-    device_memory slots[64];
-    for (uint64_t i = 0; i < legal->slots.count; i++) {
-        const kir_slot *s = &legal->slots.data[i];
-        uint64_t handle = s->handle;
-        if (!s->constant) handle = x->regs[legal->inputs.data[s->input].reg];
-        slots[i] = device_memory_of(&w, handle, s->space == KIR_POOL);
-    }
     device_launch l = {.lanes = x->lanes,
                        .shared_bytes = x->shared,
                        .inputs = inputs,

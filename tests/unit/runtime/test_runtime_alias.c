@@ -142,13 +142,29 @@ static void compare(const char *what, hg_backend *b, const memories *m, contents
 
 /* ---- launches ---- */
 
+/* Slots share a binding where they share an arena, and nowhere else; what the device gets is each arena once. */
+static void check_bindings(const char *what, const hg_submission *d, size_t way) {
+    const kir_device_layout *layout = &d->code->layout;
+    CHECK_U64(layout->bindings.count, d->code->slot_count);
+    CHECK_U64(d->command.slot_count, layout->binding_count);
+    for (uint32_t i = 0; i < d->code->slot_count && layout->bindings.count; i++) {
+        CHECK(d->command.slots[kir_device_binding(layout, i)].arena == d->slots[i].arena);
+        for (uint32_t k = 0; k < i; k++) {
+            bool same = kir_device_binding(layout, i) == kir_device_binding(layout, k);
+            CHECK_MESSAGE(same == (d->slots[i].arena == d->slots[k].arena), "%s, %s: slots %u and %u", what, WAYS[way].name, (unsigned)k,
+                          (unsigned)i);
+        }
+    }
+}
+
 /* Whether the code that ran was made for what the slots are. */
 static void check_code(const char *what, const hg_binding *binding, const example *x, size_t way) {
     const hg_kernel *kernel = &binding->executable->kernels[0];
     const hg_code_set *set = kernel->code;
     const hg_code *code = binding->kernels[0].dispatch.code;
     bool with_class = set->uses_class && (WAYS[way].slots[0] == CLASS_BUFFER || WAYS[way].slots[1] == CLASS_BUFFER);
-    if (!code || (set->caps->target.addressed && !code->key.bound)) return;
+    if (code && set->caps->target.bind_arenas) check_bindings(what, &binding->kernels[0].dispatch, way);
+    if (!code || set->caps->target.bind_arenas || (set->caps->target.addressed && !code->key.bound)) return;
     uint64_t expected = 0;
     if ((!x->open && set->written_slots != 7) || with_class) return;
     for (uint32_t i = 0; i < kernel->slot_count && !x->open; i++) /* slots are in the order of their first use */
@@ -188,7 +204,7 @@ static void run_examples(const char *device, hg_backend *b) {
     make_memories(b, &m);
     for (uint64_t number = 0; number < EXAMPLES; number++) {
         example x;
-        char what[96];
+        char what[192];
         hg_executable *e = NULL;
         make_example(&x, number);
         snprintf(what, sizeof what, "%s, program %" PRIu64, device, number);
@@ -205,28 +221,34 @@ static void run_examples(const char *device, hg_backend *b) {
     free_memories(b, &m);
 }
 
+static void run_device(const hg_device_info *device, const char *pretend) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    char name[128];
+    memcpy(config.backend, device->backend, sizeof config.backend);
+    config.device_id = device->device;
+    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    snprintf(name, sizeof name, "%s %u %s", device->backend, (unsigned)device->device, pretend);
+    if (b) run_examples(name, b);
+    hg_backend_destroy(b);
+}
+
 /* test_runtime_alias [BACKEND [PRETEND]] */
 int main(int argc, char **argv) {
-    static const char *const PRETENDS[] = {"", "descriptors"};
+    static const struct {
+        const char *backend, *pretend;
+    } RUNS[] = {{"cpu", ""},    {"cpu", "second-tier"},    {"opencl", ""},           {"opencl", "bind-arenas"},
+                {"vulkan", ""}, {"vulkan", "descriptors"}, {"vulkan", "bind-arenas"}};
     hg_device_info devices[16];
     size_t count = 0;
     CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count));
     for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++)
-        for (size_t p = 0; p < HG_COUNT_OF(PRETENDS); p++) {
-            hg_config config = hg_config_default();
-            hg_backend *b = NULL;
-            char name[HG_COUNT_OF(devices[i].backend) + 64];
-            const char *pretend = argc > 2 ? argv[2] : PRETENDS[p];
-            if (argc > 1 && strcmp(argv[1], devices[i].backend) != 0) continue;
-            if (p && (argc > 2 || strcmp(devices[i].backend, "vulkan") != 0)) continue;
-            if (!devices[i].available || strcmp(devices[i].backend, "null") == 0) continue;
-            memcpy(config.backend, devices[i].backend, sizeof config.backend);
-            config.device_id = devices[i].device;
-            snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
-            CHECK_OK(hg_backend_create_with_config(&config, &b));
-            snprintf(name, sizeof name, "%s %u %s", devices[i].backend, (unsigned)devices[i].device, pretend);
-            if (b) run_examples(name, b);
-            hg_backend_destroy(b);
+        for (size_t r = 0; r < HG_COUNT_OF(RUNS) && devices[i].available; r++) {
+            if (strcmp(RUNS[r].backend, devices[i].backend) != 0) continue;
+            if (argc > 1 && strcmp(argv[1], RUNS[r].backend) != 0) continue;
+            if (argc > 2 && strcmp(argv[2], RUNS[r].pretend) != 0) continue;
+            run_device(&devices[i], RUNS[r].pretend);
         }
     return test_done();
 }
