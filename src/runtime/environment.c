@@ -29,7 +29,7 @@ static bool on_device(const hg_plan *plan) {
 static void set_initial(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     memset(binding->env, 0, (size_t)plan->env_bytes);
-    memset(binding->env_stale, 0, (size_t)plan->env.count * sizeof *binding->env_stale);
+    memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
         uint8_t *to = binding->env + e->offset;
@@ -44,7 +44,7 @@ hg_status hg_env_lay_out(hg_binding *binding) {
     hg_backend *b = binding->executable->backend;
     uint64_t bytes = plan->env_bytes, half = (bytes + HALF_ALIGN - 1) / HALF_ALIGN * HALF_ALIGN;
     if (!bytes) return HG_OK;
-    binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)plan->env.count * sizeof *binding->env_stale);
+    binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)bytes / 8 * sizeof *binding->env_stale);
     if (!binding->env_stale) return hg_fail_memory();
     if (on_device(plan)) {
         HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes, &binding->env_memory));
@@ -71,11 +71,15 @@ hg_status hg_env_begin(hg_run *run) {
     return reads_memory(binding) ? hg_run_add(run, &clear) : HG_OK;
 }
 
+static bool is_stale(const hg_binding *binding, uint64_t entry) {
+    return binding->env_stale[binding->executable->plan->env.data[entry].offset / 8];
+}
+
 bool hg_env_lacks(const hg_run *run, const plan_inst *inst) {
     const uint32_t *entries;
     const hg_binding *binding = run->binding;
     for (uint32_t i = 0, count = plan_needs(binding->executable->plan, inst, &entries); i < count; i++)
-        if (binding->env_stale[entries[i]]) return true;
+        if (is_stale(binding, entries[i])) return true;
     return false;
 }
 
@@ -83,20 +87,20 @@ hg_status hg_env_fetch(hg_run *run) {
     hg_binding *binding = run->binding;
     const hg_plan *plan = binding->executable->plan;
     for (uint64_t i = 0; i < plan->env.count; i++) {
-        if (!binding->env_stale[i]) continue;
+        if (!is_stale(binding, i)) continue;
         const plan_env *first = &plan->env.data[i];
-        while (i + 1 < plan->env.count && binding->env_stale[i + 1]) i++;
+        while (i + 1 < plan->env.count && is_stale(binding, i + 1)) i++;
         hg_driver_command copy = {.kind = HG_CMD_COPY_OUT,
                                   .from = part(&binding->env_range, first, end_of(&plan->env.data[i])),
                                   .host = binding->env + first->offset};
         HG_TRY(hg_run_add(run, &copy));
     }
-    memset(binding->env_stale, 0, (size_t)plan->env.count * sizeof *binding->env_stale);
+    memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
     run->look = true;
     return HG_OK;
 }
 
-static void note_written(hg_binding *binding, uint32_t entry) { binding->env_stale[entry] = !binding->env_is_memory; }
+static void note_written(hg_binding *binding, const plan_env *e) { binding->env_stale[e->offset / 8] = !binding->env_is_memory; }
 
 /* From what kernels write to what they read; both are the same beside what was written. */
 static hg_status hand_on(hg_run *run, const plan_env *first, uint64_t end) {
@@ -115,11 +119,10 @@ hg_status hg_env_after_kernel(hg_run *run, uint32_t index) {
     const plan_env *first = NULL;
     uint64_t end = 0;
     for (uint32_t i = 0; i < writes->count; i++) {
-        uint32_t entry = plan->refs.data[writes->first + i];
-        const plan_env *e = &plan->env.data[entry];
+        const plan_env *e = &plan->env.data[plan->refs.data[writes->first + i]];
         if (!first || e->offset < first->offset) first = e;
         if (end_of(e) > end) end = end_of(e);
-        note_written(binding, entry);
+        note_written(binding, e);
     }
     return hand_on(run, first, end);
 }
@@ -141,6 +144,6 @@ hg_status hg_env_after_step(hg_run *run, const plan_step *step) {
     hg_binding *binding = run->binding;
     if (step->result == HG_PLAN_NO_ENV) return HG_OK;
     const plan_env *e = &binding->executable->plan->env.data[step->result];
-    note_written(binding, step->result);
+    note_written(binding, e);
     return hand_on(run, e, end_of(e));
 }

@@ -6,27 +6,46 @@
 
 /* ---- launches that were checked ---- */
 
-static bool prove(const hg_kernel *kernel, const hg_driver_launch *l, const uint64_t *sizes) {
-    kir_prove_launch launch = {.lanes = l->lanes, .shared_bytes = l->shared_bytes, .inputs = l->inputs, .slot_bytes = sizes};
+static bool prove(const hg_binding *binding, const hg_kernel *kernel, const hg_driver_launch *l, const uint64_t *sizes) {
+    kir_prove_launch launch = {.lanes = l->lanes,
+                               .shared_bytes = l->shared_bytes,
+                               .inputs = l->inputs,
+                               .slot_bytes = sizes,
+                               .uniforms = binding->env,
+                               .unknown = binding->env_stale};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     return kir_prove(kernel->prover, &launch);
 }
 
-/* A binding's lanes stay the same: only other inputs or memory of another size change the answer. */
+/* What a proof is about: inputs, sizes of slots, then of each value that the kernel loads from the environment whether the host knows it,
+ * and the value. */
+static uint64_t fact_of(const hg_binding *binding, uint32_t index, const hg_driver_launch *l, uint32_t i) {
+    const hg_kernel *kernel = &binding->executable->kernels[index];
+    const hg_plan *plan = binding->executable->plan;
+    uint64_t value = 0;
+    if (i < kernel->input_count) return l->inputs[i];
+    i -= kernel->input_count;
+    if (i < kernel->slot_count) return l->slots[i].arena ? l->slots[i].size : 0;
+    i -= kernel->slot_count;
+    uint32_t offset = plan->env.data[plan->refs.data[plan->kernels.data[index].loads.first + i / 2]].offset;
+    if (i % 2 == 0 || binding->env_stale[offset / 8]) return binding->env_stale[offset / 8];
+    memcpy(&value, binding->env + offset, sizeof value);
+    return value;
+}
+
+/* A binding's lanes stay the same: only other facts change the answer. */
 bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *l) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_bound_kernel *bound = &binding->kernels[index];
     if (!kernel->prover) return false;
-    uint32_t inputs = kernel->input_count, slots = kernel->slot_count;
-    bool known = bound->proved && (!inputs || memcmp(bound->proved, l->inputs, inputs * sizeof *l->inputs) == 0);
-    for (uint32_t i = 0; i < slots && known; i++) known = bound->proved[inputs + i] == (l->slots[i].arena ? l->slots[i].size : 0);
-    if (known) return bound->proven;
-    if (!bound->proved) bound->proved = hg_arena_alloc(&binding->arena, (inputs + slots + (size_t)1) * sizeof *bound->proved);
+    uint32_t count = kernel->input_count + kernel->slot_count + 2 * binding->executable->plan->kernels.data[index].loads.count, i = 0;
+    while (bound->proved && i < count && bound->proved[i] == fact_of(binding, index, l, i)) i++;
+    if (bound->proved && i == count) return bound->proven;
+    if (!bound->proved) bound->proved = hg_arena_alloc(&binding->arena, (count + (size_t)1) * sizeof *bound->proved);
     if (!bound->proved) return false;
-    if (inputs) memcpy(bound->proved, l->inputs, inputs * sizeof *l->inputs);
-    for (uint32_t i = 0; i < slots; i++) bound->proved[inputs + i] = l->slots[i].arena ? l->slots[i].size : 0;
-    bound->proven = prove(kernel, l, bound->proved + inputs);
+    for (; i < count; i++) bound->proved[i] = fact_of(binding, index, l, i);
+    bound->proven = prove(binding, kernel, l, bound->proved + kernel->input_count);
     return bound->proven;
 }
 

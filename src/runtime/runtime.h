@@ -134,7 +134,7 @@ typedef struct hg_bound_kernel {
     uint8_t *aliases;       /* alias signature; NULL below two slots */
     hg_submission dispatch; /* device forms: what launches have in common */
     hg_code *code;          /* of a tier with several codes: the last launch's; NULL: none */
-    uint64_t *proved;       /* inputs and sizes of slots that `proven` is about; NULL: none so far */
+    uint64_t *proved;       /* the facts that `proven` is about; NULL: none so far */
     bool proven;            /* no access can leave its bounds */
 } hg_bound_kernel;
 
@@ -156,7 +156,7 @@ struct hg_binding {
     HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
     uint8_t *env;                 /* the environment as the host knows it */
-    bool *env_stale;              /* by entry: the device has another value, which the host does not know */
+    bool *env_stale;              /* by 8 bytes, of an entry the first: the device has another value, which the host does not know */
     bool env_is_memory;           /* env is env_range, nothing is copied */
     hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */
     hg_piece env_memory, scratch; /* arena NULL when not needed */

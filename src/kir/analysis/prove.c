@@ -378,11 +378,22 @@ static void leave(walk *w, state *s, state *to) {
     s->dead = true;
 }
 
+/* A value of the plan's environment, where the host knows it. */
+static range uniform_value(const walk *w, const kir_value *v) {
+    const kir_prove_launch *l = w->l;
+    uint64_t value = 0, at = (uint64_t)v->u.mem.disp;
+    bool uniform = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS && !v->u.mem.has_index && v->u.mem.unchecked;
+    if (!uniform || !l->uniforms || l->unknown[at / 8]) return kir_range_full(v->type);
+    memcpy(&value, l->uniforms + at, (size_t)kir_type_bytes(v->type));
+    return kir_range_exactly(value);
+}
+
 static range leaf(walk *w, const place *at, const kir_value *v, state *s) {
     range top = kir_range_full(v->type);
     switch ((kir_op)v->op) {
     case KIR_CONST: return kir_type_bytes(v->type) <= 8 ? kir_range_exactly(v->u.imm) : top;
     case KIR_INPUT: return kir_range_exists(v->type) ? kir_range_exactly(w->l->inputs[v->u.imm] & top.high) : top;
+    case KIR_LOAD: return uniform_value(w, v);
     case KIR_ID: return id_value(w, v);
     case KIR_PARAM: return at->params ? at->params[v->u.imm] : top;
     case KIR_VAR_GET: {

@@ -2,6 +2,7 @@
  * kernels must be proven (or must not be). */
 #include "isa/cfg.h"
 #include "kir/analysis/prove.h"
+#include "kir/parse.h"
 #include "reference/reference.h"
 #include "test.h"
 #include "kir/pipeline/pipeline.h"
@@ -286,10 +287,39 @@ static bool random_kernel(uint64_t seed, bool *faulted) {
     return proven;
 }
 
+/* An offset from the plan's environment: proven where the host knows it and it is inside. */
+static void uniforms(void) {
+    static const char *const TEXT = "module t\ninput 0: u64 param 1 buffer \"x\"\n\nfunction @main() -> void {\n"
+                                    "  %zero: u64 = const 0\n  %x = input 0\n"
+                                    "  %at: u64 = load buffer.uniforms unchecked %zero [8]\n"
+                                    "  %v: u32 = load buffer %x [%at]\n  store buffer %x [], %v\n}\n";
+    kir_module *m = NULL, *with_slots = NULL;
+    kir_prover *prover = NULL;
+    CHECK(kir_parse(TEXT, strlen(TEXT), NULL, &m) == HG_OK);
+    CHECK(kir_pipeline_run(&(kir_compilation){.verify = true}, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, m, &with_slots) == HG_OK);
+    CHECK(kir_prover_create(with_slots, &prover) == HG_OK);
+    uint64_t input = HANDLE, values[2] = {1000, 60}, sizes[2] = {64, 64};
+    bool unknown[2] = {true, false};
+    kir_prove_launch p = {.lanes = 1, .grid = {1, 1, 1}, .block = {1, 1, 1}, .inputs = &input, .slot_bytes = sizes};
+    CHECK(!kir_prove(prover, &p));
+    p.uniforms = (const uint8_t *)values;
+    p.unknown = unknown;
+    CHECK(kir_prove(prover, &p));
+    values[1] = 61;
+    CHECK(!kir_prove(prover, &p));
+    values[1] = 60;
+    unknown[1] = true;
+    CHECK(!kir_prove(prover, &p));
+    kir_prover_destroy(prover);
+    if (with_slots != m) kir_module_destroy(with_slots);
+    kir_module_destroy(m);
+}
+
 int main(int argc, char **argv) {
     uint64_t proven = 0, inside = 0, count = argc > 1 ? strtoull(argv[1], NULL, 0) : 3000;
     known();
     plane();
+    uniforms();
     for (uint64_t seed = 0; seed < count; seed++) {
         bool faulted = true;
         proven += random_kernel(seed, &faulted);
