@@ -16,7 +16,7 @@
 #define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d", NULL}
 #define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}
 
-/* A row may write its operands itself: OPERANDS(ARRAY(...), ...). Those of these macros are named, as in c=r3. */
+/* A row may write its operands itself: OPERANDS(OUTPUT("c"), INPUT("a"), ...). Those of these macros are named, as in c=r3. */
 #define OPERANDS(...) {__VA_ARGS__}
 #define INPUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_NONE, 0, name, NULL}
 #define OUTPUT(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_NONE, 0, name, NULL}

@@ -67,7 +67,7 @@ typedef struct hg_accesses {
 void hg_inst_accesses(const hg_program *p, uint32_t inst, hg_accesses *out);
 static inline bool hg_is_want(uint8_t v) { return v >= HG_WANT_U32_U64 && v < HG_WANT_END; }
 bool hg_want_allows(uint8_t want, uint8_t type); /* want: HG_WANT_* */
-/* Number of an operand as the text shows it, from 1; 0: part of the mnemonic. */
+/* Number of an operand as the list of instructions shows it, from 1; 0: part of the mnemonic. */
 uint32_t hg_operand_number(hg_op op, uint32_t index);
 /* Index of the operand whose type stands for an omitted one: the first source register. */
 uint32_t hg_first_source(hg_op op);
