@@ -92,7 +92,7 @@ static void emit_step(plan_splitter *s, const kir_value *v) {
         step->result = s->variables.data[((const kir_var *)v->scratch)->id].env;
     else if (v->type != KIR_VOID) /* nobody reads it: it goes somewhere all the same */
         (void)new_env(s, v->type, &step->result);
-    if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = result_writer((hg_op)step->op);
+    if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = (uint8_t)result_writer((hg_op)step->op);
     emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
 }
 
