@@ -37,6 +37,8 @@ static bool may_begin(hg_queue *q, hg_flight *f) {
 static bool own(hg_queue *q, hg_flight *f) {
     if (f->owns || hg_binding_try_own(f->binding, q->stream)) return f->owns = true;
     if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream || !f->binding->simple) return false;
+    for (const hg_flight *other = q->first_flight; other; other = other->next)
+        if (other != f && other->binding == f->binding && other->unsure) return false;
     return f->owns = true;
 }
 
@@ -75,6 +77,8 @@ static void land(hg_queue *q, hg_status status) {
     if (!q->first_flight) q->last_flight = NULL;
     q->flights--;
     f->of->flights--;
+    f->of->unsure -= f->unsure;
+    q->unsure -= f->unsure;
     release(q, f);
     hg_free(f);
 }
@@ -173,7 +177,7 @@ static hg_status begin_transfer(hg_queue *q, hg_submission_work *s, const hg_com
 static bool take_command(hg_queue *q, hg_submission_work *s) {
     const hg_command *c = &s->commands[s->next_command];
     hg_status status = HG_OK;
-    if (c->kind == HG_COMMAND_HOST_CALL && q->first_flight) return false;
+    if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight)) return false; /* after a fault the rest is skipped */
     s->next_command++;
     if (c->kind == HG_COMMAND_HOST_CALL)
         c->call(c->user);
@@ -219,7 +223,13 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
     hg_run_state state = hg_run_poll(&f->run);
-    if (state == HG_RUN_WAITING && !f->run.ended) return HG_QUEUE_DEVICE;
+    if (state == HG_RUN_WAITING && !hg_run_is_issued(&f->run)) return HG_QUEUE_DEVICE;
+    if (state == HG_RUN_WAITING && !f->run.ended) { /* other submissions may go on meanwhile */
+        if (q->unsure + 2 > HG_FAULT_RECORDS) return HG_QUEUE_DEVICE;
+        f->unsure = true;
+        f->of->unsure++;
+        q->unsure++;
+    }
     f->issued = true;
     return HG_QUEUE_IDLE;
 }

@@ -69,8 +69,11 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
 hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue, const hg_driver_launch *launch,
                             bool proven, bool unchanged) {
     static uint64_t queues;
+    uint8_t record = hg_fault_record_find(queue);
+    if (record == HG_FAULT_RECORDS)
+        return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way", HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
-    unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number;
+    unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number && d->fault == record;
     if (!unchanged) drop_plan(d);
     d->compile_ns = 0;
     d->launch = launch;
@@ -79,6 +82,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     d->device = queue->device;
     d->set = set;
     d->tier = tier;
+    d->fault = record;
     if (!unchanged) {
         d->prepared = d->one_window = false;
         HG_TRY(hg_dispatch_choose(d, launch, proven));
@@ -95,9 +99,10 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, launch->timeout_ms);
     if (d->deadline_ns && queue->fault_words && d->code->layout.fault_slot >= 0) {
         d->watch.deadline_ns = d->deadline_ns;
-        d->watch.word = &queue->fault_words[KIR_FAULT_CANCEL];
+        d->watch.word = &hg_fault_record_words(queue, record)[KIR_FAULT_CANCEL];
         hg_watchdog_add(&queue->device->watchdog, &d->watch);
     }
+    queue->faults[record].taken = d->code->layout.fault_slot >= 0;
     return HG_OK;
 }
 
@@ -118,19 +123,19 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
     hg_driver_command commands[8];
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
-    bool faults = d->code->layout.fault_slot >= 0;
+    bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
+    hg_fault_record *record = &queue->faults[d->fault];
+    hg_range place = copies ? hg_fault_record_range(queue, d->fault) : (hg_range){NULL, 0, 0};
     if (!d->one_window) hg_window_cut(d); /* else it is still there from the last time */
-    if (faults && queue->fault_dirty && !queue->fault_words)
-        commands[count++] = (hg_driver_command){
-            .kind = HG_CMD_COPY_IN, .to = queue->fault_memory.range, .host = hg_fault_record_clean_words()};
+    if (copies && record->dirty)
+        commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
     if (d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
-    if (faults && !queue->fault_words)
-        commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = queue->fault_memory.range, .host = queue->fault_copy};
+    if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
     for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
     if (!d->one_window || !hg_atomic_load(&d->code->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
-    queue->fault_dirty = false;
+    record->dirty = false;
     d->recorded_ns = hg_profile_start(d->set->profile);
     if (d->one_window && count == 1 && has_plan(d, commands)) return d->set->driver->plan_launch(driver_queue, d->plan, NULL, 0, signal);
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
@@ -148,28 +153,31 @@ void hg_dispatch_cut(hg_submission *d, hg_driver_dispatch *command, void *record
 bool hg_dispatch_step(hg_submission *d) { return !d->one_window && hg_window_step(d); }
 
 static void time_out(hg_submission *d) {
-    if (d->fault.happened) return;
-    memset(&d->fault, 0, sizeof d->fault);
-    d->fault.happened = true;
-    d->fault.code = HG_FAULT_TIMEOUT;
+    if (d->found.happened) return;
+    memset(&d->found, 0, sizeof d->found);
+    d->found.happened = true;
+    d->found.code = HG_FAULT_TIMEOUT;
     uint32_t rounds = d->set->caps->max_rounds;
     if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
-        snprintf(d->fault.message, sizeof d->fault.message, "the device cannot run more than %u rounds of loops in a lane",
+        snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
                  (unsigned)rounds);
     else
-        kir_fault_text_timeout(d->fault.message, sizeof d->fault.message, d->launch->timeout_ms);
+        kir_fault_text_timeout(d->found.message, sizeof d->found.message, d->launch->timeout_ms);
 }
 
 static void finish(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
+    hg_fault_record *record = &queue->faults[d->fault];
     hg_watchdog_remove(&queue->device->watchdog, &d->watch);
-    if (!queue->fault_words || d->code->layout.fault_slot < 0) return;
-    if (hg_atomic_load(&queue->fault_words[KIR_FAULT_CANCEL], HG_RELAXED)) queue->fault_dirty = true;
-    if (queue->fault_dirty) hg_fault_record_clean(queue);
+    if (d->code->layout.fault_slot < 0) return;
+    record->taken = false;
+    if (!queue->fault_words) return;
+    if (hg_atomic_load(&hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL], HG_RELAXED)) record->dirty = true;
+    if (record->dirty) hg_fault_record_clean(queue, d->fault);
 }
 
 void hg_dispatch_abandon(hg_submission *d) {
-    d->queue->fault_dirty = true;
+    d->queue->faults[d->fault].dirty = true;
     d->prepared = false;
     finish(d);
 }
@@ -204,16 +212,16 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
         left = hg_window_step(d);
     }
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
-    if (d->fault.happened && d->fault.phase == 0) left = false;
+    if (d->found.happened && d->found.phase == 0) left = false;
     if (stopped || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
         time_out(d);
         left = false;
     }
     if (!left) {
         finish(d);
-        if (d->fault.happened) *fault = d->fault;
-    } else if (d->queue->fault_words && d->queue->fault_dirty) {
-        hg_fault_record_clean(d->queue);
+        if (d->found.happened) *fault = d->found;
+    } else if (d->queue->fault_words && d->queue->faults[d->fault].dirty) {
+        hg_fault_record_clean(d->queue, d->fault);
     }
     return left;
 }

@@ -40,15 +40,22 @@ typedef struct hg_dispatch_device {
 void hg_dispatch_device_open(hg_dispatch_device *device, const hg_driver *driver, hg_device *handle, hg_suballocator *memory);
 void hg_dispatch_device_close(hg_dispatch_device *device);
 
-/* ---- what dispatches of one queue share (a part of hg_context); one launch at a time ---- */
+/* ---- fault records: of each launch under way that can fault ---- */
+enum { HG_FAULT_RECORDS = 8, HG_FAULT_STRIDE = 256 /* bytes from one to the next on the device */ };
+typedef struct hg_fault_record {
+    uint32_t copy[KIR_FAULT_WORDS]; /* where the host does not see the device's */
+    bool dirty, taken;
+} hg_fault_record;
+
+/* ---- what dispatches of one queue share (a part of hg_stream); by one thread at a time ---- */
 typedef struct hg_dispatch_queue {
     hg_dispatch_device *device;
     uint64_t number;                /* unique in the process; 0: the queue has dispatched nothing yet */
-    hg_driver_arena *visible;       /* the fault record where host and device see it at the same time, */
-    volatile uint32_t *fault_words; /* and its words; */
-    hg_piece fault_memory;          /* else it is copied in and out */
-    uint32_t fault_copy[KIR_FAULT_WORDS];
-    bool fault_ready, fault_dirty;
+    hg_driver_arena *visible;       /* the fault records where host and device see them at the same time, */
+    volatile uint32_t *fault_words; /* and their words; */
+    hg_piece fault_memory;          /* else they are copied in and out */
+    hg_fault_record faults[HG_FAULT_RECORDS];
+    bool fault_ready;
     uint64_t compile_ns; /* time that compilers took so far, of kernels' first runs too: no launch's */
     /* The handle table of open accesses, filled before begin by whoever knows handles (handle_table.c). */
     hg_piece table_memory;
@@ -76,6 +83,7 @@ typedef struct hg_submission {
     hg_dispatch_device *device;
     const hg_driver_launch *launch;
     bool prepared, one_window;
+    uint8_t fault; /* number of its fault record in the queue */
     uint64_t *record;
     hg_range *slots;
     hg_piece shared; /* group memory that the device has too little of */
@@ -93,7 +101,7 @@ typedef struct hg_submission {
     uint64_t compile_ns;  /* that begin took for new code */
     uint64_t recorded_ns; /* start of the window, for a profile; 0: none */
     hg_watch watch;
-    hg_driver_fault fault;
+    hg_driver_fault found;
 } hg_submission;
 void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
@@ -111,6 +119,8 @@ bool hg_dispatch_step(hg_submission *dispatch);
 bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */
 void hg_dispatch_abandon(hg_submission *dispatch);
+/* Whether the window that was submitted is the only one: nothing but its end is awaited. */
+static inline bool hg_dispatch_is_last(const hg_submission *dispatch) { return dispatch->one_window; }
 /* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
 bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 

@@ -38,9 +38,13 @@ bool hg_window_is_one(const hg_submission *d);
 /* ---- fault_record.c ---- */
 hg_status hg_fault_record_make(hg_dispatch_queue *queue) HG_NODISCARD;
 void hg_fault_record_free(hg_dispatch_queue *queue);
-hg_range hg_fault_record_range(const hg_dispatch_queue *queue);
+hg_range hg_fault_record_range(const hg_dispatch_queue *queue, uint8_t number);
+/* A record that no launch has; HG_FAULT_RECORDS: none is free. */
+uint8_t hg_fault_record_find(const hg_dispatch_queue *queue);
+/* Its words where the host sees them. */
+volatile uint32_t *hg_fault_record_words(const hg_dispatch_queue *queue, uint8_t number);
 /* Words that host and device both see, as they are before a dispatch. */
-void hg_fault_record_clean(hg_dispatch_queue *queue);
+void hg_fault_record_clean(hg_dispatch_queue *queue, uint8_t number);
 /* The same words as host memory of a copy. */
 void *hg_fault_record_clean_words(void);
 /* Keeps the least fault in d->fault. True: the host has set the cancel word. */

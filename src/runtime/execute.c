@@ -250,6 +250,12 @@ static hg_status move(hg_run *run, bool *waits) {
     return run->binding->env && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
+bool hg_run_is_issued(const hg_run *run) {
+    if (run->ended) return true;
+    bool last = run->waiting && run->dispatch && hg_dispatch_is_last(run->dispatch) && run->next_item + 1 == run->items.count;
+    return last && !run->failing && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
+}
+
 static bool is_over(const hg_run *run) {
     return !run->waiting && (run->failing || (run->ended && !run->batch.count && !run->unsignalled && !hg_run_has_work(run)));
 }

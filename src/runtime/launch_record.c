@@ -9,7 +9,7 @@ enum { LOOK_NS = 200 };
 static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, kir_slot_kind kind) {
     switch (kind) {
     case KIR_SLOT_CLASS: return l->class_memory;
-    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue);
+    case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault);
     case KIR_SLOT_TABLE: return d->queue->table_memory.range;
     case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
     case KIR_SLOT_SHARED: return l->shared_memory.arena ? l->shared_memory : d->shared.range;

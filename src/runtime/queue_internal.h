@@ -23,8 +23,8 @@ typedef struct hg_submission_work {
     hg_command *commands;
     size_t wait_count, count;
     size_t next_wait, next_command;
-    uint32_t flights; /* its work under way */
-    bool begun;       /* all events it waits for are done */
+    uint32_t flights, unsure; /* its work under way; of it, what may still fail */
+    bool begun;               /* all events it waits for are done */
     hg_status status;
     hg_error error;
     uint64_t waits_since;       /* for a profile; 0: none */
@@ -38,6 +38,7 @@ typedef struct hg_flight {
     hg_binding *binding; /* NULL: a transfer */
     hg_turn turn;
     bool has_turn, owns, started, issued;
+    bool unsure; /* issued, but a lane may have faulted */
     hg_run run;
     hg_transfer_work transfer;
     hg_driver_event *event; /* of a transfer */
@@ -62,7 +63,7 @@ struct hg_queue {
     /* whoever drives the queue */
     hg_submission_work *now;               /* the one whose commands are taken; NULL: none */
     hg_flight *first_flight, *last_flight; /* in order; only the last may not be issued yet */
-    uint32_t flights;
+    uint32_t flights, unsure;
 };
 
 /* ---- advance.c ---- */

@@ -66,6 +66,8 @@ static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, er
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
 /* Goes on as far as it can without waiting. WAITING: until run->event is done. FAILED: run->status and run->error say why. */
 hg_run_state hg_run_poll(hg_run *run);
+/* WAITING, and nothing but the outcome is open: all its commands are submitted. */
+bool hg_run_is_issued(const hg_run *run);
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
 

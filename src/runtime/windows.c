@@ -95,7 +95,7 @@ void hg_window_rewind(hg_submission *d) {
     memset(d->box, 0, sizeof d->box);
     d->blocks_left = true;
     d->window = first_window(d);
-    d->fault.happened = false;
+    d->found.happened = false;
 }
 
 void hg_window_cut(hg_submission *d) {

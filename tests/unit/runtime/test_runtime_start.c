@@ -119,6 +119,49 @@ static void test_faults(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, y));
 }
 
+/* Whether it leaves the buffer stands in the buffer: nothing can be proven. */
+#define MAYBE                                                                                   \
+    PROGRAM(".param r1 x buffer u32 inout\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 1\n" \
+            " ldg.u32 r12, [r1 + r0]\n cvt.u64.u32 r2, r12\n add.u64 r2, r2, r0\n stg.u32 [r1 + r2 + 4], r11\n")
+
+enum { OUTCOMES = 20 };
+
+/* Launches that may fault follow each other on one queue. Each event has the outcome of its own; a fault skips the rest of its submission. */
+static void test_outcomes(hg_backend *b) {
+    program p[OUTCOMES];
+    hg_buffer x[OUTCOMES];
+    hg_event *events[OUTCOMES];
+    hg_queue *q = NULL;
+    uint32_t after[OUTCOMES][2] = {{0}}, seen[2];
+    CHECK_OK(hg_queue_create(b, NULL, &q));
+    for (uint32_t i = 0; i < OUTCOMES; i++) {
+        x[i] = make_buffer(b, (uint32_t[]){i % 5 == 3 ? 400 : 0, 0}, 8);
+        p[i] = bind(b, MAYBE, x[i], NULL);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < OUTCOMES; i++) {
+            hg_command commands[2] = {
+                {.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = p[i].binding},
+                {.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_OUT, .buffer = x[i], .host = after[i], .length = 8}};
+            CHECK_OK(hg_queue_submit(q, commands, 1 + i % 2, NULL, 0, &events[i]));
+        }
+        for (uint32_t i = OUTCOMES; i-- > 0;) {
+            CHECK_STATUS(hg_event_wait(events[i]), i % 5 == 3 ? HG_ERROR_EXECUTION_FAILED : HG_OK);
+            if (i % 5 == 3) CHECK_U64(hg_last_error()->offset, 404);
+            hg_event_destroy(events[i]);
+        }
+        CHECK_STATUS(hg_queue_synchronize(q), HG_ERROR_EXECUTION_FAILED);
+    }
+    for (uint32_t i = 0; i < OUTCOMES; i++) {
+        CHECK_OK(hg_buffer_read(b, x[i], 0, seen, 8));
+        CHECK_U64(seen[1], i % 5 != 3);
+        CHECK_U64(after[i][1], i % 2 && i % 5 != 3); /* the copy behind a fault was skipped */
+        unbind(&p[i]);
+        CHECK_OK(hg_backend_free_buffer(b, x[i]));
+    }
+    hg_queue_destroy(q);
+}
+
 #define ADD_ONE                                                                \
     PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n" \
             " mov_imm.u32 r11, 1\n ldg.u32 r12, [r1 + r0]\n add.u32 r12, r12, r11\n stg.u32 [r1 + r0], r12\n")
@@ -181,6 +224,7 @@ int main(int argc, char **argv) {
         test_order(b, context);
     }
     test_faults(b);
+    test_outcomes(b);
     test_many(b);
     test_misuse(b, other);
     hg_context_destroy(context);
