@@ -39,7 +39,10 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
 }
 
 static void destroy(hg_code_set *set, hg_code *c) {
-    if (c->kernel) set->driver->kernel_destroy(c->kernel);
+    if (c->kernel) {
+        hg_driver_note_gone();
+        set->driver->kernel_destroy(c->kernel);
+    }
     hg_code_free_form(c);
     hg_free(c);
 }

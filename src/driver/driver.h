@@ -251,6 +251,12 @@ hg_status hg_driver_would_block(const hg_driver *driver, const char *what) HG_NO
 /* Waits until the event is done; its status. On a driver without event_wait by polling, where that helps; else HG_ERROR_WOULD_BLOCK. */
 hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_event *event) HG_NODISCARD;
 
+/* ---- gone.c ---- */
+/* How many arenas and kernels whoever uses a driver has destroyed, of all devices: pointers to them and plans made of them are good for as
+ * long as the number stays. The runtime notes each before it frees it. */
+void hg_driver_note_gone(void);
+uint64_t hg_driver_gone(void);
+
 /* The tables of backends.def. */
 extern const hg_driver *const hg_drivers[];
 extern const uint32_t hg_driver_count;

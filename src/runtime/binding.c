@@ -208,6 +208,7 @@ void hg_binding_destroy(hg_binding *binding) {
     if (!binding) return;
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
+    hg_recorded_free(&binding->recorded, b->driver);
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */

@@ -2,6 +2,7 @@
  * Must not know: programs, plans, handles. */
 #include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
+#include "runtime/recorded.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -106,13 +107,11 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     return HG_OK;
 }
 
-enum { PLAN_AFTER = 4 }; /* launches; a plan takes memory of the driver */
-
 /* Whether the driver has the one command of the launch recorded. Without a plan it is recorded each time, which always works. */
 static bool has_plan(hg_submission *d, const hg_driver_command *command) {
     const hg_driver *driver = d->set->driver;
-    if (d->plan || !driver->plan_create || d->repeats > PLAN_AFTER) return d->plan != NULL;
-    if (++d->repeats <= PLAN_AFTER) return false;
+    if (d->plan || !driver->plan_create || d->repeats > HG_PLAN_AFTER) return d->plan != NULL;
+    if (++d->repeats <= HG_PLAN_AFTER) return false;
     hg_error kept = *hg_error_record();
     if (driver->plan_create(d->device->device, command, 1, &d->plan) != HG_OK) *hg_error_record() = kept;
     return d->plan != NULL;

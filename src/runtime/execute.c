@@ -198,9 +198,15 @@ static void fail(hg_run *run, hg_status status) {
     if (run->unsignalled && hg_run_submit(run, true) != HG_OK) hg_stream_drain(run->stream);
 }
 
+static void plan_done(hg_run *run) {
+    if (run->planned) hg_recorded_done(&run->binding->recorded);
+    run->planned = false;
+}
+
 /* The event is done: what came of it. */
 static void look(hg_run *run) {
     run->waiting = run->unsignalled = false;
+    plan_done(run);
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
     if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
     run->look = false;
@@ -320,6 +326,7 @@ static void free_work(hg_run *run) {
 }
 
 void hg_run_end(hg_run *run) {
+    plan_done(run);
     if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
     hg_run_end_pools(run, run->failing);
     if (run->guarded) hg_guard_end(run->context->backend);

@@ -47,6 +47,7 @@ void hg_fault_record_free(hg_dispatch_queue *queue) {
     const hg_dispatch_device *device = queue->device;
     if (queue->visible) {
         if (device->driver->arena_unmap) device->driver->arena_unmap(queue->visible);
+        hg_driver_note_gone();
         device->driver->arena_free(device->device, queue->visible);
     }
     hg_piece_free(device->memory, &queue->fault_memory);

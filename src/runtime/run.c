@@ -110,12 +110,27 @@ hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_la
     return HG_OK;
 }
 
+/* One launch of a plan is in flight at a time: only what is waited for may be one. */
+static hg_status hand_over(hg_run *run, bool signal) {
+    const hg_backend *b = run->context->backend;
+    hg_recorded *recorded = &run->binding->recorded;
+    const hg_driver_command *commands = run->batch.data;
+    uint32_t count = (uint32_t)run->batch.count;
+    if (!signal) return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, NULL);
+    if (!hg_recorded_find(recorded, b->driver, b->device, commands, count))
+        return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, run->event);
+    HG_TRY(b->driver->plan_launch(run->stream->queue, recorded->plan, NULL, 0, run->event));
+    hg_recorded_launched(recorded);
+    run->planned = true;
+    return HG_OK;
+}
+
 hg_status hg_run_submit(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
     if (hg_run_is_immediate(run)) return HG_OK;
     if (signal && !run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
     if (!run->batch.count && !signal) return HG_OK;
-    HG_TRY(b->driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count, NULL, 0, signal ? run->event : NULL));
+    HG_TRY(hand_over(run, signal));
     run->batch.count = 0;
     run->waiting = signal;
     run->unsignalled = !signal;

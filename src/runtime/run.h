@@ -38,6 +38,7 @@ typedef struct hg_run {
     bool look;           /* the host must look at what comes of the commands before the next instruction */
     bool waiting;        /* the event is under way */
     bool unsignalled;    /* so is what was submitted since without it */
+    bool planned;        /* the binding's plan is under way with the event */
     hg_driver_event *event;
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */

@@ -13,6 +13,7 @@
 #include "code/code.h"
 #include "runtime/dispatch.h"
 #include "runtime/order.h"
+#include "runtime/recorded.h"
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
@@ -163,7 +164,8 @@ struct hg_binding {
     hg_piece shared;              /* shared memory of all blocks, where it must live across steps */
     const hg_stream *owner;       /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
     hg_touches touches;
-    bool guarded; /* looks up handles while it runs */
+    hg_recorded recorded; /* the last batch of its runs */
+    bool guarded;         /* looks up handles while it runs */
     bool launched;
     bool simple;               /* one kernel, everything known: the fast path */
     bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */

@@ -81,6 +81,7 @@ static void take(hg_span *p, uint64_t size, hg_span *rest) {
 /* ---- chunks ---- */
 
 static void free_chunk(hg_suballocator *s, hg_chunk *c) {
+    hg_driver_note_gone();
     s->driver->arena_free(s->device, c->arena);
     hg_free(c->first);
     hg_free(c);
@@ -220,6 +221,7 @@ void hg_piece_free(hg_suballocator *s, hg_piece *place) {
         if (c->used == 0) drop_empty(s);
         hg_mutex_unlock(&s->lock);
     } else if (place->range.arena) {
+        hg_driver_note_gone();
         s->driver->arena_free(s->device, place->range.arena);
     }
     memset(place, 0, sizeof *place);

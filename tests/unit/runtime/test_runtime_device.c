@@ -400,6 +400,69 @@ static void test_often(const char *device, hg_backend *b) {
     hg_program_release(p);
 }
 
+/* Whole-array steps, again and again with other data, while memory and code come and go, in two contexts. */
+static const char STEPS[] = ".atlas 1\n.program p\n.param r1 b buffer u32 inout\n.param r2 c buffer u32 inout\n.param r4 n u64\n"
+                            " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map.u32 r2, r1, neg, r4\n"
+                            " parallel_map_binary.u32 r1, r1, r2, mul, r4\n parallel_map.u32 r2, r1, neg, r4\n"
+                            " parallel_map_binary.u32 r1, r2, r1, sub, r4\n exit\n";
+
+static void come_and_go(hg_backend *b, uint32_t *words, uint32_t count) {
+    hg_buffer buffer = make_buffer(b, words, count * sizeof *words);
+    hg_program *p = assemble(COUNT_UP);
+    hg_params *params = hg_params_create();
+    hg_launch launch = hg_launch_linear(1);
+    CHECK_OK(hg_params_set_buffer(params, "b", buffer));
+    hg_context *c = NULL;
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    CHECK_OK(hg_context_create(b, &c));
+    CHECK_OK(hg_executable_create_for(b, p, &launch, params, &e));
+    CHECK_OK(hg_binding_create(e, &launch, params, &binding));
+    CHECK_OK(hg_binding_launch_in(binding, c));
+    hg_binding_destroy(binding);
+    hg_executable_destroy(e);
+    hg_context_destroy(c);
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
+static void test_steps_often(const char *device, hg_backend *b) {
+    enum { N = 1000, TIMES = 96 };
+    static uint32_t words[N], seen[N];
+    hg_program *p = assemble(STEPS);
+    hg_params *params = hg_params_create();
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    hg_context *contexts[2] = {NULL, NULL};
+    uint64_t n = N;
+    hg_buffer x = make_buffer(b, words, sizeof words), y = make_buffer(b, words, sizeof words);
+    CHECK_OK(hg_params_set_buffer(params, "b", x));
+    CHECK_OK(hg_params_set_buffer(params, "c", y));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+    CHECK_OK(hg_executable_create(b, p, &e));
+    CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+    for (int i = 0; i < 2; i++) CHECK_OK(hg_context_create(b, &contexts[i]));
+    for (uint32_t i = 0; i < TIMES; i++) {
+        bool right = true;
+        for (uint32_t k = 0; k < N; k++) words[k] = k * 7 + i;
+        CHECK_OK(hg_buffer_write(b, x, 0, words, sizeof words));
+        CHECK_OK(hg_binding_launch_in(binding, contexts[i / 36 % 2]));
+        CHECK_OK(hg_buffer_read(b, x, 0, seen, sizeof seen));
+        for (uint32_t k = 0; k < N; k++) right = right && seen[k] == 8 * words[k] * words[k];
+        CHECK_MESSAGE(right, "%s: launch %u", device, (unsigned)i);
+        words[0] = 0;
+        if (i % 12 == 11) come_and_go(b, words, N);
+    }
+    hg_binding_destroy(binding);
+    for (int i = 0; i < 2; i++) hg_context_destroy(contexts[i]);
+    hg_executable_destroy(e);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
 int main(int argc, char **argv) {
     hg_backend *cpu = open_backend("cpu");
     int found = 0;
@@ -416,6 +479,7 @@ int main(int argc, char **argv) {
             test_arenas(BACKENDS[k], b);
             test_overlap(BACKENDS[k], b);
             test_often(BACKENDS[k], b);
+            test_steps_often(BACKENDS[k], b);
         }
         hg_backend_destroy(b);
     }

@@ -1,0 +1,101 @@
+/* Finds out that a batch of commands is the one before, by its bytes: records, memory and kernels. Pointers in it mean what they meant as long
+ * as no arena and no kernel was destroyed.
+ * Must not know: programs, what the commands do. */
+#include "runtime/recorded.h"
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 16 }; /* of an image */
+
+/* The image while it is compared: from the first difference on it is written anew. */
+typedef struct cursor {
+    hg_recorded *r;
+    size_t at;
+    bool same, failed;
+} cursor;
+
+static void put(cursor *c, const void *bytes, size_t size) {
+    hg_recorded *r = c->r;
+    if (!size || c->failed) return;
+    c->same = c->same && r->size - c->at >= size && memcmp(r->image + c->at, bytes, size) == 0;
+    if (!c->same) {
+        if (c->at + size > MOST_BYTES) c->failed = true;
+        if (!c->failed && c->at + size > r->capacity) {
+            size_t capacity = r->capacity ? r->capacity * 2 : 1024;
+            while (capacity < c->at + size) capacity *= 2;
+            uint8_t *image = hg_realloc(r->image, capacity);
+            c->failed = !image;
+            if (image) r->image = image;
+            if (image) r->capacity = capacity;
+        }
+        if (c->failed) return;
+        memcpy(r->image + c->at, bytes, size);
+    }
+    c->at += size;
+}
+
+static void put_number(cursor *c, uint64_t number) { put(c, &number, sizeof number); }
+
+static void put_dispatch(cursor *c, const hg_driver_dispatch *x) {
+    put(c, &x->kernel, sizeof x->kernel);
+    put(c, x->groups, sizeof x->groups);
+    put(c, x->group, sizeof x->group);
+    put_number(c, x->group_memory);
+    put_number(c, x->record_bytes);
+    put(c, x->record, x->record_bytes);
+    put_number(c, x->slot_count);
+    put(c, x->slots, x->slot_count * sizeof *x->slots);
+}
+
+/* False: a plan cannot have it. */
+static bool put_command(cursor *c, const hg_driver_command *command) {
+    put_number(c, command->kind);
+    switch (command->kind) {
+    case HG_CMD_DISPATCH: put_dispatch(c, command->dispatch); return true;
+    case HG_CMD_COPY: put(c, &command->from, sizeof command->from); /* fallthrough */
+    case HG_CMD_FILL:
+        put(c, &command->to, sizeof command->to);
+        put_number(c, command->value);
+        return true;
+    default: return false;
+    }
+}
+
+static void drop_plan(hg_recorded *r, const hg_driver *driver) {
+    if (r->plan) driver->plan_destroy(r->plan);
+    r->plan = NULL;
+    r->repeats = 0;
+}
+
+/* Whether the commands are those of the image; else the image is theirs now, or empty. */
+static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t count) {
+    uint64_t gone = hg_driver_gone();
+    cursor c = {.r = r, .same = r->gone == gone};
+    bool fit = count > 0;
+    for (uint32_t i = 0; i < count && fit; i++) fit = put_command(&c, &commands[i]) && !c.failed;
+    bool same = fit && c.same && c.at == r->size;
+    r->size = fit ? c.at : 0;
+    r->gone = gone;
+    return same;
+}
+
+bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
+    if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
+    if (!compare(r, commands, count)) {
+        drop_plan(r, driver);
+        return false;
+    }
+    if (r->plan || r->repeats > HG_PLAN_AFTER) return r->plan != NULL;
+    if (++r->repeats <= HG_PLAN_AFTER) return false;
+    hg_error kept = *hg_error_record(); /* without a plan they are recorded each time, which always works */
+    if (driver->plan_create(device, commands, count, &r->plan) != HG_OK) *hg_error_record() = kept;
+    return r->plan != NULL;
+}
+
+void hg_recorded_launched(hg_recorded *r) { hg_atomic_store(&r->in_flight, 1, HG_RELEASE); }
+void hg_recorded_done(hg_recorded *r) { hg_atomic_store(&r->in_flight, 0, HG_RELEASE); }
+
+void hg_recorded_free(hg_recorded *r, const hg_driver *driver) {
+    drop_plan(r, driver);
+    hg_free(r->image);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,27 @@
+/* Batches of commands that come again as they were: recorded once by the driver and launched as a plan. */
+#ifndef HG_RUNTIME_RECORDED_H
+#define HG_RUNTIME_RECORDED_H
+
+#include "driver/driver.h"
+
+enum { HG_PLAN_AFTER = 4 }; /* times that commands come before they are recorded: a plan takes memory of the driver */
+
+/* The last batch, byte by byte, and its plan. Zero-initialise. */
+typedef struct hg_recorded {
+    uint8_t *image;
+    size_t size, capacity;
+    uint32_t repeats;
+    uint64_t gone; /* hg_driver_gone when the image was made */
+    hg_driver_plan *plan;
+    int in_flight; /* atomic */
+} hg_recorded;
+
+/* Whether the commands are in recorded->plan. False: they came too seldom, are no plan's, or the plan's last launch is not known to be over.
+ * One caller at a time. */
+bool hg_recorded_find(hg_recorded *recorded, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count);
+/* The plan was launched; its launch is over, or nothing of its queue is under way. */
+void hg_recorded_launched(hg_recorded *recorded);
+void hg_recorded_done(hg_recorded *recorded);
+void hg_recorded_free(hg_recorded *recorded, const hg_driver *driver);
+
+#endif
