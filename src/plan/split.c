@@ -130,7 +130,36 @@ static kir_var *carrier(plan_splitter *s, kir_value *v) {
     return var;
 }
 
-static bool is_leaf(const kir_value *v) { return v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID; }
+/* Operations on operations that are made again rather than carried: an index of a lane is two or three. */
+enum { MOST_REMADE = 3 };
+
+/* Constants, inputs, ids, and what is a few integer operations on them. */
+static bool is_remade(const kir_value *v, int depth) {
+    if (v->op == KIR_CONST || v->op == KIR_INPUT || v->op == KIR_ID) return true;
+    bool simple = v->op == KIR_ZEXT || v->op == KIR_TRUNC || kir_op_has((kir_op)v->op, KIR_F_SHIFTS) ||
+                  (kir_op_has((kir_op)v->op, KIR_F_CHEAP) && kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT);
+    if (!simple || depth == 0 || kir_type_bytes(v->type) > 8) return false;
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (kir_type_bytes(v->args[i]->type) > 8 || !is_remade(v->args[i], depth - 1)) return false;
+    return true;
+}
+
+/* A copy of such a value in front of its user. */
+static kir_value *remake(plan_splitter *s, const kir_value *v, kir_value *user) {
+    kir_value *args[3] = {NULL};
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        args[i] = remake(s, v->args[i], user);
+        if (!args[i]) return NULL;
+    }
+    kir_value *copy = insert(s, s->main, user, false, (kir_op)v->op, v->type, v->nargs, args);
+    if (copy) copy->u = v->u;
+    return copy;
+}
+
+/* A handle that was worked out is carried: as an input of the next kernel it has a slot. */
+static bool is_handle(const kir_value *user, uint8_t i) {
+    return i == 0 && kir_is_access(user) && (user->u.mem.space == KIR_BUFFER || user->u.mem.space == KIR_POOL);
+}
 
 static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
     kir_value *v = user->args[i];
@@ -139,11 +168,9 @@ static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
         return;
     }
     if (plan_segment_of(s, v) == plan_segment_of(s, user)) return;
-    if (is_leaf(v)) {
-        kir_value *copy = insert(s, s->main, user, false, (kir_op)v->op, v->type, 0, NULL);
-        if (!copy) return;
-        copy->u = v->u;
-        user->args[i] = copy;
+    if (is_remade(v, is_handle(user, i) ? 0 : MOST_REMADE)) {
+        kir_value *copy = remake(s, v, user);
+        if (copy) user->args[i] = copy;
         return;
     }
     kir_var *var = carrier(s, v);
