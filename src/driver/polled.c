@@ -178,6 +178,7 @@ static void event_destroy(hg_driver_event *e) {
     hg_mutex_unlock(&d->lock);
 }
 
+static uint64_t next_random(hg_device *d);
 static void go_on(hg_device *d);
 
 static hg_status event_query(hg_driver_event *e, bool *done) {
@@ -186,8 +187,9 @@ static hg_status event_query(hg_driver_event *e, bool *done) {
     *done = e->begun == e->ended;
     hg_status status = *done ? e->status : HG_OK;
     if (status != HG_OK) *hg_error_record() = e->error;
+    bool goes_on = d->asks && !*done && next_random(d) % 4 == 0;
     hg_mutex_unlock(&d->lock);
-    if (d->asks && !*done) go_on(d);
+    if (goes_on) go_on(d);
     return status;
 }
 

@@ -46,7 +46,6 @@ static hg_status can_wait(const hg_context *c) {
 static hg_status fold(hg_stream *stream) {
     hg_context *c = stream->context;
     if (!c->state_pending) return HG_OK;
-    HG_TRY(can_wait(c));
     HG_TRY(move_part(stream, HG_CMD_COPY_OUT, 0, HG_STATE_BYTES));
     hg_state_fold(c->state_image);
     HG_TRY(move_part(stream, HG_CMD_COPY_IN, 0, HG_STATE_BYTES));
@@ -60,6 +59,24 @@ hg_status hg_state_begin(hg_stream *stream, bool writes) {
     HG_TRY(fold(stream));
     c->state_pending = writes;
     return HG_OK;
+}
+
+hg_status hg_state_fetch(hg_context *c, bool writes, hg_driver_command *copy, bool *away) {
+    HG_TRY(make_state(c));
+    *away = c->state_pending && is_copy(c);
+    if (*away) {
+        *copy = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = c->state.range, .host = c->state_image};
+        return HG_OK;
+    }
+    if (c->state_pending) hg_state_fold(c->state_image);
+    c->state_pending = writes;
+    return HG_OK;
+}
+
+hg_driver_command hg_state_fold_fetched(hg_context *c, bool writes) {
+    hg_state_fold(c->state_image);
+    c->state_pending = writes;
+    return (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = c->state.range, .host = c->state_image};
 }
 
 /* ---- the interface ---- */

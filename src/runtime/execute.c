@@ -193,6 +193,7 @@ static void fail(hg_run *run, hg_status status) {
     run->status = status;
     run->error = *hg_error_record();
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
+    if (run->folded_state) run->context->state_pending = true; /* nobody knows whether it came back */
     while (hg_run_has_work(run)) item_done(run);
     run->batch.count = 0;
     if (run->unsignalled && hg_run_submit(run, true) != HG_OK) hg_stream_drain(run->stream);
@@ -222,6 +223,13 @@ static hg_status check_fault(const hg_run *run) {
     return hg_report_fault(run->binding->executable, fault, run->native_step);
 }
 
+static hg_status fold_state(hg_run *run) {
+    hg_driver_command copy = hg_state_fold_fetched(run->context, run->binding->executable->writes_state);
+    run->fetches_state = false;
+    run->folded_state = true;
+    return hg_run_add(run, &copy);
+}
+
 /* One move. *waits: it must wait for the event. */
 static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
@@ -247,6 +255,7 @@ static hg_status move(hg_run *run, bool *waits) {
     if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
     run->look = false;
+    if (run->fetches_state) return fold_state(run);
     const plan_inst *inst = &plan->code.data[run->pc];
     if (inst->op == PLAN_END) {
         run->ended = true;
@@ -295,6 +304,15 @@ static hg_status clear_memory(hg_run *run) {
     return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
 }
 
+static hg_status begin_state(hg_run *run) {
+    const hg_executable *e = run->binding->executable;
+    hg_driver_command copy;
+    if (hg_run_is_immediate(run)) return hg_state_begin(run->stream, e->writes_state);
+    HG_TRY(hg_state_fetch(run->context, e->writes_state, &copy, &run->fetches_state));
+    run->look = run->fetches_state;
+    return run->fetches_state ? hg_run_add(run, &copy) : HG_OK;
+}
+
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     const hg_executable *e = binding->executable;
     run->binding = binding;
@@ -306,7 +324,7 @@ hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     binding->fault.happened = false;
     if (binding->guarded) hg_guard_begin(run->context->backend);
     run->guarded = binding->guarded;
-    hg_status status = e->uses_state ? hg_state_begin(stream, e->writes_state) : HG_OK;
+    hg_status status = e->uses_state ? begin_state(run) : HG_OK;
     if (status == HG_OK && binding->launched) status = clear_memory(run);
     binding->launched = true;
     if (status == HG_OK) status = hg_env_begin(run);

@@ -35,6 +35,8 @@ typedef struct hg_run {
     bool guarded;        /* the backend keeps what is freed meanwhile */
     bool ended;          /* the program is over; what was submitted may still be under way */
     bool failing;        /* waits for what is under way before it fails */
+    bool fetches_state;  /* the context's state is on its way to the host, which folds it */
+    bool folded_state;   /* and back */
     bool look;           /* the host must look at what comes of the commands before the next instruction */
     bool waiting;        /* the event is under way */
     bool unsignalled;    /* so is what was submitted since without it */

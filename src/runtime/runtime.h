@@ -261,6 +261,10 @@ hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offs
 /* The state of a context for a launch that begins: what earlier ones added is in the start part, writes: this one may add. The range is
  * context->state's. In a turn that shares the state, on its stream. */
 hg_status hg_state_begin(hg_stream *stream, bool writes) HG_NODISCARD;
+/* The same without waiting. away: *copy must be done first, then hg_state_fold_fetched and the copy that it gives. The first of the two is
+ * worth nothing without the second: state_pending is to be set again when that one does not come to the device. */
+hg_status hg_state_fetch(hg_context *context, bool writes, hg_driver_command *copy, bool *away) HG_NODISCARD;
+hg_driver_command hg_state_fold_fetched(hg_context *context, bool writes);
 void hg_state_close(hg_context *context);
 
 /* ---- characters.c ---- */

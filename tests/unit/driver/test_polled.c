@@ -167,9 +167,13 @@ static void test_no_wait(void) {
     CHECK_OK(f.driver->queue_submit(f.queues[0], commands, 2, NULL, 0, e));
     CHECK_STATUS(hg_driver_wait(f.driver, f.device, e), HG_ERROR_WOULD_BLOCK);
     CHECK(f.cells[0] == 0);
-    CHECK(!is_done(&f, e) && f.cells[0] == 1 && f.cells[1] == 0);
-    CHECK(!is_done(&f, e) && f.cells[1] == 1);
-    CHECK(is_done(&f, e));
+    int asked[3] = {0, 0, 0}; /* while no, one, both commands had run */
+    for (bool done = false; !done && asked[0] < 1000; asked[f.cells[0] + f.cells[1]]++) {
+        bool both = f.cells[0] && f.cells[1];
+        done = is_done(&f, e);
+        CHECK(done == both);
+    }
+    CHECK(asked[0] > 0 && asked[1] > 0 && asked[2] == 2);
     f.driver->event_destroy(e);
     tear_down(&f);
 }
@@ -213,7 +217,8 @@ static void test_destroy(void) {
         f.driver->queue_destroy(f.queues[1]);
         CHECK_U64(f.cells[0], asks ? 0 : 2);
         CHECK(f.driver->event_query(b, &done) == (asks ? HG_ERROR_BACKEND_UNAVAILABLE : HG_OK) && done);
-        for (int i = 0; i < 3; i++) CHECK_OK(f.driver->event_query(a, &done));
+        done = false;
+        for (int i = 0; i < 1000 && !done; i++) CHECK_OK(f.driver->event_query(a, &done));
         CHECK(done && f.cells[1] == 1);
         CHECK_OK(f.driver->queue_create(f.device, &f.queues[1]));
         f.driver->event_destroy(a);
