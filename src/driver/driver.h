@@ -257,6 +257,12 @@ hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_e
 void hg_driver_note_gone(void);
 uint64_t hg_driver_gone(void);
 
+/* Where the host has an arena; NULL: nowhere, or nobody knows. */
+static inline const void *hg_arena_host(const hg_driver *driver, const hg_device_caps *caps, hg_driver_arena *arena) {
+    if (caps->host_memory) return driver->arena_map(arena);
+    return driver->arena_host ? driver->arena_host(arena) : NULL;
+}
+
 /* The tables of backends.def. */
 extern const hg_driver *const hg_drivers[];
 extern const uint32_t hg_driver_count;

@@ -4,19 +4,13 @@
 
 /* ---- how two ranges lie to each other ---- */
 
-/* Where the host has an arena; 0: nowhere, or nobody knows. */
-static uint64_t host_address(const hg_driver *driver, const hg_device_caps *caps, hg_driver_arena *arena) {
-    if (caps->host_memory) return (uintptr_t)driver->arena_map(arena);
-    return driver->arena_host ? (uintptr_t)driver->arena_host(arena) : 0;
-}
-
 /* Imported memory can overlap without sharing an arena, so the host's addresses decide where there are any. (One memory that the host itself
  * has at two addresses counts as two: hg_buffer_import.) */
 static hg_alias relation(const hg_driver *driver, const hg_device_caps *caps, const hg_range *x, const hg_range *y) {
     if (!x->arena || !y->arena || x->size == 0 || y->size == 0) return HG_ALIAS_DISTINCT;
     uint64_t from = x->offset, to = y->offset;
     if (x->arena != y->arena) {
-        uint64_t x_host = host_address(driver, caps, x->arena), y_host = host_address(driver, caps, y->arena);
+        uint64_t x_host = (uintptr_t)hg_arena_host(driver, caps, x->arena), y_host = (uintptr_t)hg_arena_host(driver, caps, y->arena);
         if (!x_host || !y_host) return caps->can_import && !driver->arena_host ? HG_ALIAS_OVERLAPPING : HG_ALIAS_DISTINCT;
         from += x_host;
         to += y_host;

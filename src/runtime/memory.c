@@ -8,8 +8,8 @@ void *hg_host_address(const hg_backend *b, const hg_range *range) {
 }
 
 hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written) {
-    void *host = range->arena ? hg_host_address(b, range) : NULL;
-    if (host) return (hg_touch){NULL, (uint64_t)(uintptr_t)host, range->size, written};
+    uint64_t host = range->arena ? (uintptr_t)hg_arena_host(b->driver, b->caps, range->arena) : 0; /* imports overlap across arenas */
+    if (host) return (hg_touch){NULL, host + range->offset, range->size, written};
     return (hg_touch){range->arena, range->offset, range->size, written};
 }
 

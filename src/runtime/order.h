@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "driver/driver.h"
 
-/* One range of memory that a run touches: of an arena, or of the host's addresses where the host sees all memory. */
+/* One range of memory that a run touches: of an arena, or of the host's addresses where it is known to have the arena. */
 typedef struct hg_touch {
     const hg_driver_arena *arena;
     uint64_t start, size;

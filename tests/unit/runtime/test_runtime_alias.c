@@ -1,11 +1,21 @@
 /* test: labels=slow timeout=600
- * Memory that several slots of a kernel name: random loads and stores of one lane through buffers that are distinct, the same, imported twice
+ * Memory that several slots of a kernel name: random loads and stores through buffers that are distinct, the same, imported twice
  * or overlap in part, on every device that is there, against arrays on the host. One executable is bound to all of them in turn, so that
  * code for distinct slots must not be used again where they overlap. */
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
 
-enum { SHIFT = 4096, BYTES = 3 * SHIFT, WORDS = BYTES / 4, SLOTS = 3, STEPS = 60, LOADED = 12, PLACES = 6 };
+enum {
+    SHIFT = 4096,
+    BYTES = 3 * SHIFT,
+    WORDS = BYTES / 4,
+    SLOTS = 3,
+    STEPS = 60,
+    LOADED = 12,
+    PLACES = 6,
+    LANE_WORDS = PLACES,
+    MANY_LANES = 100
+};
 
 static uint64_t seed;
 static uint32_t chance(uint32_t below) {
@@ -25,6 +35,7 @@ typedef struct step {
 typedef struct example {
     step steps[STEPS];
     uint32_t slots; /* of steps; the one after SLOTS is class memory */
+    uint32_t lanes; /* each has words of its own, LANE_WORDS apart */
     bool loops;     /* all of it three times */
     bool open;      /* the first slot's handle is computed */
 } example;
@@ -35,7 +46,7 @@ static uint32_t any_word(void) { return chance(2) * SHIFT / 4 + chance(PLACES); 
 static void make_example(example *x, uint64_t number) {
     seed = number * 77 + 5;
     for (int i = 0; i < 8; i++) (void)chance(2);
-    *x = (example){.slots = SLOTS + (number % 3 == 2), .loops = number & 1, .open = number % 5 == 4};
+    *x = (example){.slots = SLOTS + (number % 3 == 2), .loops = number & 1, .lanes = number & 2 ? MANY_LANES : 1, .open = number % 5 == 4};
     for (uint32_t i = 0; i < STEPS; i++)
         x->steps[i] = (step){
             .kind = chance(3), .slot = chance(x->slots), .word = any_word(), .reg = chance(LOADED), .from = chance(LOADED)};
@@ -45,8 +56,8 @@ static void add_step(hg_text *t, const step *s, bool open) {
     static const char *const NAMES[] = {"buf(r1)", "buf(r2)", "buf(r3)", "class7"};
     const char *name = open && s->slot == 0 ? "buf(r5)" : NAMES[s->slot];
     unsigned reg = 10 + s->reg, at = 4 * s->word;
-    if (s->kind == LOAD) hg_text_addf(t, " ldg.u32 r%u, [%s + %u]\n", reg, name, at);
-    if (s->kind == STORE) hg_text_addf(t, " stg.u32 [%s + %u], r%u\n", name, at, reg);
+    if (s->kind == LOAD) hg_text_addf(t, " ldg.u32 r%u, [%s + r0 + %u]\n", reg, name, at);
+    if (s->kind == STORE) hg_text_addf(t, " stg.u32 [%s + r0 + %u], r%u\n", name, at, reg);
     if (s->kind == ADD) hg_text_addf(t, " add.u32 r%u, r%u, r%u\n", reg, reg, 10 + s->from);
 }
 
@@ -55,7 +66,9 @@ static hg_program *program_of(const example *x) {
     hg_text_addf(&t, PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n.param r3 z buffer u32 inout\n%s"),
                  x->open ? ".param r4 h u64\n" : "");
     for (unsigned i = 0; i < LOADED; i++) hg_text_addf(&t, " mov_imm.u32 r%u, %u\n", 10 + i, 1000 * i + 7);
-    if (x->open) hg_text_addf(&t, " add.u64 r5, r4, r255\n"); /* a handle that nobody knows beforehand */
+    hg_text_addf(&t, " mov_imm.u64 r50, %u\n mul.u64 r0, r255, r50\n", 4 * LANE_WORDS);
+    /* a handle that nobody knows beforehand */
+    if (x->open) hg_text_addf(&t, " mov_imm.u64 r51, 10000\n div.u64 r51, r255, r51\n add.u64 r5, r4, r51\n");
     if (x->loops) hg_text_addf(&t, " mov_imm.u32 r30, 0\n mov_imm.u32 r31, 1\n mov_imm.u32 r32, 3\nagain:\n");
     for (uint32_t i = 0; i < STEPS; i++) add_step(&t, &x->steps[i], x->open);
     if (x->loops) hg_text_addf(&t, " add.u32 r30, r30, r31\n setltu.u32 p0, r30, r32\n bra.p0 @again\n");
@@ -65,14 +78,15 @@ static hg_program *program_of(const example *x) {
     return p;
 }
 
-static void run_on_host(const example *x, uint32_t *const memory[]) {
+static void run_lane(const example *x, uint32_t *const memory[], uint32_t lane) {
     uint32_t r[LOADED];
     for (uint32_t i = 0; i < LOADED; i++) r[i] = 1000 * i + 7;
     for (int round = 0; round < (x->loops ? 3 : 1); round++)
         for (uint32_t i = 0; i < STEPS; i++) {
             const step *s = &x->steps[i];
-            if (s->kind == LOAD) r[s->reg] = memory[s->slot][s->word];
-            if (s->kind == STORE) memory[s->slot][s->word] = r[s->reg];
+            uint32_t *word = &memory[s->slot][lane * LANE_WORDS + s->word];
+            if (s->kind == LOAD) r[s->reg] = *word;
+            if (s->kind == STORE) *word = r[s->reg];
             if (s->kind == ADD) r[s->reg] += r[s->from];
         }
 }
@@ -116,6 +130,9 @@ static void make_memories(hg_backend *b, memories *m) {
     CHECK_OK(hg_buffer_import(b, host.imported, BYTES, &m->buffers[AGAIN]));
     CHECK_OK(hg_buffer_import(b, host.imported + SHIFT / 4, BYTES, &m->buffers[LATER]));
     m->count = BUFFERS;
+    hg_range whole = hg_buffer_range(b, NULL, m->buffers[WHOLE].handle), later = hg_buffer_range(b, NULL, m->buffers[LATER].handle);
+    hg_touch x = hg_touch_of(b, &whole, true), y = hg_touch_of(b, &later, true); /* the order of runs sees that they overlap */
+    CHECK(x.arena == y.arena && y.start - x.start == SHIFT);
 }
 
 static void free_memories(hg_backend *b, const memories *m) {
@@ -187,11 +204,12 @@ static void run_way(const char *what, hg_backend *b, const memories *m, hg_execu
     }
     memory[SLOTS] = words_of(&expected, CLASS_BUFFER);
     if (x->open) CHECK_OK(hg_params_set_scalar(params, "h", HG_TYPE_U64, &m->buffers[WAYS[way].slots[0]].handle));
-    CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+    hg_launch launch = hg_launch_linear(x->lanes);
+    CHECK_OK(hg_binding_create(e, &launch, params, &binding));
     if (binding) {
         CHECK_OK(hg_binding_launch(binding));
         check_code(what, binding, x, way);
-        run_on_host(x, memory);
+        for (uint32_t lane = 0; lane < x->lanes; lane++) run_lane(x, memory, lane);
         compare(what, b, m, &expected, way);
     }
     hg_binding_destroy(binding);
