@@ -239,6 +239,34 @@ static void run_examples(const char *device, hg_backend *b) {
     free_memories(b, &m);
 }
 
+/* ---- what a launch of so many slots says, of which i and j share bytes ---- */
+
+static uint64_t distinct_of(uint32_t slots, uint32_t i, uint32_t j, uint64_t written) {
+    enum { MOST = 70 };
+    static uint8_t aliases[MOST * MOST];
+    static hg_range ranges[MOST];
+    const hg_code_set set = {.read_slots = UINT64_MAX, .written_slots = written};
+    const hg_driver_launch launch = {.slots = ranges, .slot_count = slots, .aliases = aliases};
+    memset(aliases, HG_ALIAS_DISTINCT, sizeof aliases);
+    if (j) aliases[hg_alias_pair(i, j)] = HG_ALIAS_OVERLAPPING;
+    return hg_alias_distinct(&set, &launch);
+}
+
+static void test_rules(void) {
+    CHECK_U64(distinct_of(3, 0, 0, UINT64_MAX), 7);
+    CHECK_U64(distinct_of(3, 0, 2, UINT64_MAX), 2);
+    CHECK_U64(distinct_of(3, 0, 2, 2), 7); /* both are only read */
+    CHECK_U64(distinct_of(3, 0, 2, 1), 2);
+    CHECK_U64(distinct_of(8, 1, 2, UINT64_MAX), 0xF9);
+    CHECK_U64(distinct_of(9, 0, 0, UINT64_MAX), 0x1FF);
+    CHECK_U64(distinct_of(9, 1, 2, UINT64_MAX), 0); /* many slots: all or none */
+    CHECK_U64(distinct_of(70, 0, 0, UINT64_MAX), UINT64_MAX);
+    CHECK_U64(distinct_of(70, 3, 69, 0), 0); /* of slots beyond the 64th nothing is known */
+    const hg_code_set open = {.has_open = true};
+    const hg_driver_launch launch = {.slot_count = 1};
+    CHECK_U64(hg_alias_distinct(&open, &launch), 0);
+}
+
 static void run_device(const hg_device_info *device, const char *pretend) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
@@ -260,6 +288,7 @@ int main(int argc, char **argv) {
                 {"vulkan", ""}, {"vulkan", "descriptors"}, {"vulkan", "bind-arenas"}};
     hg_device_info devices[16];
     size_t count = 0;
+    test_rules();
     CHECK_OK(hg_devices(devices, HG_COUNT_OF(devices), &count));
     for (size_t i = 0; i < count && i < HG_COUNT_OF(devices); i++)
         for (size_t r = 0; r < HG_COUNT_OF(RUNS) && devices[i].available; r++) {
