@@ -53,6 +53,8 @@ static inline uint64_t plan_number(const plan_call *call, uint32_t operand, uint
 plan_array *plan_array_of(const plan_call *call, uint32_t operand);
 /* An array whose elements lie one after another, the last index next to each other. */
 void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents);
+/* An array with strides, in elements. */
+void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, const int64_t *strides);
 /* bytes and before, from the shape. False: 2^63 bytes or more. */
 bool plan_array_span(plan_array *a);
 

@@ -39,6 +39,15 @@ void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents) {
     }
 }
 
+void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, const int64_t *strides) {
+    int64_t size = (int64_t)hg_type_size_bytes((hg_type)a->type);
+    a->rank = rank;
+    for (uint8_t i = 0; i < rank; i++) {
+        a->extents[i] = extents[i];
+        a->strides[i] = strides[i] > INT64_MAX / size ? INT64_MAX : strides[i] < -(INT64_MAX / size) ? -INT64_MAX : strides[i] * size;
+    }
+}
+
 bool plan_array_span(plan_array *a) {
     uint64_t low = 0, high = hg_type_size_bytes((hg_type)a->type);
     a->before = a->bytes = 0;

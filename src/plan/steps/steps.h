@@ -73,9 +73,8 @@ void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t 
 void plan_expand_write(plan_expansion *x, plan_part to, const void *bytes); /* to.bytes of them */
 void plan_expand_copy(plan_expansion *x, plan_part to, plan_part from);
 
-/* A step's expansion where most of its values are not known: numbers that the program does not say are PLAN_EXAMPLE, so that a tree has several
- * levels. Its kernels are those that the step has. A problem: such numbers are no shape. */
-enum { PLAN_EXAMPLE = 4097 };
+/* A step's expansion where most of its values are not known: numbers that the program does not say are all the same, large enough that a tree
+ * has several levels, or 1 where that is no shape. Its kernels are those that the step has. A problem: neither is one. */
 hg_status plan_expand_example(const hg_plan *plan, const plan_step *step, plan_expansion *x, plan_problem *problem) HG_NODISCARD;
 
 /* ---- the table ---- */
