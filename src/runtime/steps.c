@@ -172,8 +172,11 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
     case HG_OP_POOL_ALLOC_CONST: return allocate_pool(run, step);
     case HG_OP_POOL_FREE:
     case HG_OP_POOL_FREE_CONST: return free_pool(run, step);
-    default: return run_collective(run, &run->binding->steps[step - run->binding->executable->plan->steps.data]);
+    default: break;
     }
+    hg_bound_step *s = &run->binding->steps[step - run->binding->executable->plan->steps.data];
+    return s->collective ? run_collective(run, s)
+                         : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def", hg_op_get((hg_op)step->op)->text);
 }
 
 /* ---- bindings ---- */

@@ -79,10 +79,37 @@ static void odd_offsets(hg_backend *b) {
     }
 }
 
+/* A loop whose step has other sizes and another place each time: 64, 63, … elements move up by one byte within a buffer, read from a copy. What
+ * a binding keeps of a step is for the values it had. */
+static void changing_sizes(hg_backend *b) {
+    uint8_t bytes[96], expected[96];
+    for (uint32_t i = 0; i < sizeof bytes; i++) expected[i] = bytes[i] = (uint8_t)(7 * i + 1);
+    for (uint64_t n = 64; n > 0; n--) {
+        memmove(expected + 1, expected, (size_t)n);
+        for (uint64_t i = 1; i <= n; i++) expected[i] = (uint8_t)-expected[i];
+        expected[80] = 0;
+        for (uint64_t i = 0; i < n; i++) expected[80] = (uint8_t)(expected[80] + expected[i]);
+    }
+    for (int again = 0; again < 2; again++) {
+        hg_buffer x = make_buffer(b, bytes, sizeof bytes), y = make_buffer(b, NULL, 8);
+        uint8_t got[sizeof bytes];
+        run(b,
+            ARRAYS("u8") " mov_imm.u64 r21, 1\n mov_imm.u64 r22, 80\n mov.u64 r24, r4\nagain:\n"
+                         " parallel_map.u8 [r1 + r21], [r1 + r20], neg, r24\n parallel_reduce.u8 [r1 + r22], [r1 + r20], sum, r24\n"
+                         " sub.u64 r24, r24, r21\n setne.u64 p0, r24, r20\n bra.p0 @again\n",
+            x, y, 64);
+        CHECK_OK(hg_backend_copy_from_buffer(b, x, got, sizeof got));
+        CHECK(memcmp(got, expected, sizeof got) == 0);
+        CHECK_OK(hg_backend_free_buffer(b, x));
+        CHECK_OK(hg_backend_free_buffer(b, y));
+    }
+}
+
 int main(void) {
     hg_backend *b = open_expanding();
     three_levels(b);
     for (int i = 0; i < 2; i++) odd_offsets(b);
+    changing_sizes(b);
     hg_backend_destroy(b);
     return test_done();
 }
