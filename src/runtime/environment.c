@@ -17,10 +17,9 @@ static hg_range part(const hg_range *of, const plan_env *first, uint64_t end) {
 
 static uint64_t end_of(const plan_env *e) { return e->offset + ((kir_type_bytes(e->type) + 7) & ~UINT64_C(7)); }
 
-/* Whether anything on the device reads or writes an entry. */
-static bool on_device(const hg_plan *plan) {
+static bool has_written(const hg_plan *plan, plan_writer writer) {
     for (uint64_t i = 0; i < plan->env.count; i++)
-        if (plan->env.data[i].writer == PLAN_BY_KERNEL) return true;
+        if (plan->env.data[i].writer == writer) return true;
     return false;
 }
 
@@ -29,7 +28,7 @@ static bool on_device(const hg_plan *plan) {
 static void set_initial(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     memset(binding->env, 0, (size_t)plan->env_bytes);
-    memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
+    if (binding->env_stale) memset(binding->env_stale, 0, (size_t)plan->env_bytes / 8 * sizeof *binding->env_stale);
     for (uint64_t i = 0; i < plan->env.count; i++) {
         const plan_env *e = &plan->env.data[i];
         uint8_t *to = binding->env + e->offset;
@@ -44,15 +43,19 @@ hg_status hg_env_lay_out(hg_binding *binding) {
     hg_backend *b = binding->executable->backend;
     uint64_t bytes = plan->env_bytes, half = (bytes + HALF_ALIGN - 1) / HALF_ALIGN * HALF_ALIGN;
     if (!bytes) return HG_OK;
-    binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)bytes / 8 * sizeof *binding->env_stale);
-    if (!binding->env_stale) return hg_fail_memory();
-    if (on_device(plan)) {
+    bool on_device = has_written(plan, PLAN_BY_KERNEL);
+    binding->env_changes = on_device || has_written(plan, PLAN_BY_HOST);
+    if (on_device) {
         HG_TRY(hg_piece_alloc(&b->memory, reads_memory(binding) ? half + bytes : bytes, &binding->env_memory));
         binding->env_range = binding->uniforms = binding->env_memory.range;
         binding->env_range.size = binding->uniforms.size = bytes;
         if (reads_memory(binding)) binding->uniforms.offset += half;
         if (b->caps->host_memory && !b->caps->asynchronous) binding->env = hg_host_address(b, &binding->env_range);
         binding->env_is_memory = binding->env != NULL;
+    }
+    if (on_device && !binding->env) {
+        binding->env_stale = hg_arena_alloc(&binding->arena, (size_t)bytes / 8 * sizeof *binding->env_stale);
+        if (!binding->env_stale) return hg_fail_memory();
     }
     if (!binding->env) binding->env = hg_arena_alloc(&binding->arena, (size_t)bytes);
     if (!binding->env) return hg_fail_memory();
@@ -62,7 +65,7 @@ hg_status hg_env_lay_out(hg_binding *binding) {
 
 hg_status hg_env_begin(hg_run *run) {
     hg_binding *binding = run->binding;
-    if (!binding->env) return HG_OK;
+    if (!binding->env_changes) return HG_OK;
     set_initial(binding);
     if (!binding->env_range.arena) return HG_OK;
     hg_driver_command clear = {.kind = HG_CMD_FILL, .to = binding->env_range};
@@ -100,7 +103,9 @@ hg_status hg_env_fetch(hg_run *run) {
     return HG_OK;
 }
 
-static void note_written(hg_binding *binding, const plan_env *e) { binding->env_stale[e->offset / 8] = !binding->env_is_memory; }
+static void note_written(hg_binding *binding, const plan_env *e) {
+    if (binding->env_stale) binding->env_stale[e->offset / 8] = true;
+}
 
 /* From what kernels write to what they read; both are the same beside what was written. */
 static hg_status hand_on(hg_run *run, const plan_env *first, uint64_t end) {

@@ -262,7 +262,7 @@ static hg_status move(hg_run *run, bool *waits) {
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
     if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
-    return run->binding->env && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
+    return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
 bool hg_run_is_issued(const hg_run *run) {

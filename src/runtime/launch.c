@@ -29,7 +29,8 @@ static uint64_t fact_of(const hg_binding *binding, uint32_t index, const hg_driv
     if (i < kernel->slot_count) return l->slots[i].arena ? l->slots[i].size : 0;
     i -= kernel->slot_count;
     uint32_t offset = plan->env.data[plan->refs.data[plan->kernels.data[index].loads.first + i / 2]].offset;
-    if (i % 2 == 0 || binding->env_stale[offset / 8]) return binding->env_stale[offset / 8];
+    bool unknown = binding->env_stale && binding->env_stale[offset / 8];
+    if (i % 2 == 0 || unknown) return unknown;
     memcpy(&value, binding->env + offset, sizeof value);
     return value;
 }

@@ -156,9 +156,10 @@ struct hg_binding {
     HG_VEC(uint64_t) own_pools;   /* made for .param pool without a value; freed with the binding */
     HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
-    uint8_t *env;                 /* the environment as the host knows it */
-    bool *env_stale;              /* by 8 bytes, of an entry the first: the device has another value, which the host does not know */
-    bool env_is_memory;           /* env is env_range, nothing is copied */
+    uint8_t *env;       /* the environment as the host knows it */
+    bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
+    bool *env_stale;    /* by 8 bytes, of an entry the first: the device has another value, which the host does not know; NULL: never */
+    bool env_is_memory; /* env is env_range, nothing is copied */
     hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */
     hg_piece env_memory, scratch; /* arena NULL when not needed */
     hg_piece shared;              /* shared memory of all blocks, where it must live across steps */

@@ -383,7 +383,7 @@ static range uniform_value(const walk *w, const kir_value *v) {
     const kir_prove_launch *l = w->l;
     uint64_t value = 0, at = (uint64_t)v->u.mem.disp;
     bool uniform = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS && !v->u.mem.has_index && v->u.mem.unchecked;
-    if (!uniform || !l->uniforms || l->unknown[at / 8]) return kir_range_full(v->type);
+    if (!uniform || !l->uniforms || (l->unknown && l->unknown[at / 8])) return kir_range_full(v->type);
     memcpy(&value, l->uniforms + at, (size_t)kir_type_bytes(v->type));
     return kir_range_exactly(value);
 }
