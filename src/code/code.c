@@ -47,6 +47,8 @@ static void destroy(hg_code_set *set, hg_code *c) {
     hg_free(c);
 }
 
+void hg_code_retain(hg_code *c) { hg_atomic_add_fetch(&c->references, 1, HG_RELAXED); }
+
 void hg_code_release(hg_code_set *set, hg_code *c) {
     if (c && hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL) == 0) destroy(set, c);
 }

@@ -106,6 +106,7 @@ void hg_code_give_up(hg_code_set *set, uint8_t tier);
  * launch, for device forms (NULL, 0 else). */
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
                       hg_code **code) HG_NODISCARD;
+void hg_code_retain(hg_code *code);
 void hg_code_release(hg_code_set *set, hg_code *code);
 
 /* The kernel of a tier that has one code for all launches; NULL where it must be asked for with hg_code_get. */

@@ -123,7 +123,10 @@ static hg_status add_dispatches(hg_run *run, hg_submission *d) {
         uint64_t *record = hg_run_alloc(run, d->command.record_bytes);
         hg_range *slots = hg_run_alloc(run, d->command.slot_count * sizeof *slots);
         hg_driver_command *command = dispatch && record && slots ? hg_vec_push(&run->batch) : NULL;
-        if (!command) return hg_fail_memory();
+        hg_kept_code *code = command ? hg_vec_push(&run->codes) : NULL;
+        if (!code) return hg_fail_memory();
+        *code = (hg_kept_code){d->set, d->code};
+        hg_code_retain(d->code);
         hg_dispatch_cut(d, dispatch, record, slots);
         *command = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = dispatch};
     } while (hg_dispatch_step(d));
@@ -340,6 +343,7 @@ static void free_work(hg_run *run) {
     hg_vec_free(&run->batch);
     hg_vec_free(&run->items);
     hg_vec_free(&run->pieces);
+    hg_vec_free(&run->codes);
     *hg_error_record() = kept;
 }
 

@@ -77,7 +77,8 @@ void hg_run_recycle(hg_run *run) {
         hg_piece_free(memory, &run->stream->step_memory);
         if (hg_piece_alloc(memory, run->wanted, &run->stream->step_memory) != HG_OK) *hg_error_record() = kept;
     }
-    run->pieces.count = 0;
+    for (uint64_t i = 0; i < run->codes.count; i++) hg_code_release(run->codes.data[i].set, run->codes.data[i].code);
+    run->pieces.count = run->codes.count = 0;
     run->scratch_used = run->wanted = 0;
 }
 
@@ -110,16 +111,25 @@ hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_la
     return HG_OK;
 }
 
+/* What the host gives anew each time comes first, and the driver cannot record it. */
+static uint32_t leading_copies(const hg_run *run) {
+    uint32_t count = 0;
+    while (count < run->batch.count && run->batch.data[count].kind == HG_CMD_COPY_IN) count++;
+    return count;
+}
+
 /* One launch of a plan is in flight at a time: only what is waited for may be one. */
 static hg_status hand_over(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
     hg_recorded *recorded = &run->binding->recorded;
+    hg_driver_queue *queue = run->stream->queue;
     const hg_driver_command *commands = run->batch.data;
-    uint32_t count = (uint32_t)run->batch.count;
-    if (!signal) return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, NULL);
-    if (!hg_recorded_find(recorded, b->driver, b->device, commands, count))
-        return b->driver->queue_submit(run->stream->queue, commands, count, NULL, 0, run->event);
-    HG_TRY(b->driver->plan_launch(run->stream->queue, recorded->plan, NULL, 0, run->event));
+    uint32_t count = (uint32_t)run->batch.count, first = signal ? leading_copies(run) : 0;
+    if (!signal || !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first))
+        return b->driver->queue_submit(queue, commands, count, NULL, 0, signal ? run->event : NULL);
+    if (first) HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
+    run->unsignalled = first != 0;
+    HG_TRY(b->driver->plan_launch(queue, recorded->plan, NULL, 0, run->event));
     hg_recorded_launched(recorded);
     run->planned = true;
     return HG_OK;

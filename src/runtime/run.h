@@ -8,6 +8,11 @@
 typedef struct hg_pool_alias {
     uint64_t id, handle;
 } hg_pool_alias;
+/* Code that the device may still run. */
+typedef struct hg_kept_code {
+    hg_code_set *set;
+    hg_code *code;
+} hg_kept_code;
 typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_state;
 
 /* Work that was added and is not submitted yet: a command, or a launch that becomes one or more dispatches. */
@@ -48,6 +53,7 @@ typedef struct hg_run {
     hg_arena memory;               /* hg_run_alloc */
     uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for since the device was idle */
     HG_VEC(hg_piece) pieces;       /* device memory beside it */
+    HG_VEC(hg_kept_code) codes;    /* of dispatches that were added */
     hg_submission *dispatch;       /* a launch whose windows the host counts; NULL: none */
     hg_profile_span span;          /* recorded when the event is done */
     const plan_step *native;       /* the last step; its fault has no place of its own */
