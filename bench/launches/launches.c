@@ -312,6 +312,13 @@ static void two_queues(double goal) {
 
 /* ---- two long launches ---- */
 
+/* Of the least times: other work of the machine can only hide that two launches overlap. */
+static void show_least(const char *what, const bench_samples *a, const bench_samples *b, double goal) {
+    double ratio = a->value[0] / b->value[0];
+    printf("%-46s %9.3f x                  goal <= %g %s  [least %.3f and %.3f ms]\n", what, ratio, goal, ratio <= goal ? "met" : "NOT MET",
+           a->value[0] * 1e3, b->value[0] * 1e3);
+}
+
 static void two_launches(const char *what, const char *text, uint64_t loop) {
     hg_binding *bindings[2];
     hg_buffer x[2];
@@ -326,7 +333,7 @@ static void two_launches(const char *what, const char *text, uint64_t loop) {
         OK(hg_binding_launch(bindings[i]));
         OK(hg_queue_create(backend, NULL, &queues[i]));
     }
-    for (int round = 0; round < 21; round++) {
+    for (int round = 0; round < 400; round++) { /* samples are the least of them: rounds in which both cores were free */
         double t = bench_now();
         for (int i = 0; i < 2; i++) OK(hg_binding_launch(bindings[i]));
         bench_add(&apart, bench_now() - t);
@@ -346,9 +353,9 @@ static void two_launches(const char *what, const char *text, uint64_t loop) {
         bench_add(&started, bench_now() - t);
     }
     snprintf(name, sizeof name, "two launches at a time, %s", what);
-    show_ratio(name, &started, &apart, 0.6, "");
+    show_least(name, &started, &apart, 0.6);
     snprintf(name, sizeof name, "the same on two queues, %s", what);
-    show_ratio(name, &together, &apart, 0.6, "");
+    show_least(name, &together, &apart, 0.6);
     for (int i = 0; i < 2; i++) {
         hg_queue_destroy(queues[i]);
         hg_binding_destroy(bindings[i]);
@@ -379,8 +386,8 @@ int main(int argc, char **argv) {
         api->close(p);
     } else {
         if (strchr(only, 'b')) bound_add("bound 256-element f32 add, processor time");
-        if (strchr(only, 'e')) two_launches("a block of 1 lane", LONG_BLOCK("1"), 400000);
-        if (strchr(only, 'e')) two_launches("256 lanes", LONG_BLOCK("256"), 400000);
+        if (strchr(only, 'e')) two_launches("a block of 1 lane", LONG_BLOCK("1"), 80000);
+        if (strchr(only, 'e')) two_launches("256 lanes", LONG_BLOCK("256"), 80000);
     }
     if (strchr(only, 'd')) two_queues(1);
     if (strcmp(name, "cpu") == 0 && strchr(only, 'b')) {
