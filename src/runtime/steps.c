@@ -135,17 +135,22 @@ static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_
     return hg_run_scratch(run, bytes, range);
 }
 
+/* Where the memory is the same as last time, so are the actions. */
 static hg_status place(hg_run *run, hg_bound_step *s) {
     uint64_t all, own = (s->scratch + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN;
-    hg_range scratch;
+    hg_range scratch, last[HG_MAX_OPERANDS];
+    bool placed = s->placed;
+    size_t size = s->call.array_count * sizeof *last;
+    memcpy(last, s->ranges, size);
     s->placed = false;
     HG_TRY(hg_step_find_memory(run, s, &all));
     if (own < s->scratch || !hg_add_u64(own, all, &all)) return hg_fail_memory();
     HG_TRY(find_scratch(run, s, all, &scratch));
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
-    s->driver = (hg_driver_step){
-        &s->call, s->ranges, {scratch.arena, scratch.offset, s->scratch}, run->context->backend->config.num_threads};
-    if (!s->native) HG_TRY(hg_expansion_prepare(run->stream, s, s->driver.scratch));
+    scratch.size = s->scratch;
+    bool same = placed && memcmp(last, s->ranges, size) == 0 && memcmp(&scratch, &s->driver.scratch, sizeof scratch) == 0;
+    s->driver = (hg_driver_step){&s->call, s->ranges, scratch, run->context->backend->config.num_threads};
+    if (!s->native && !same) HG_TRY(hg_expansion_prepare(run->stream, s, scratch));
     s->placed = true;
     return HG_OK;
 }
