@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many files an instruction, a primitive, a backend, a language, a front end and a pass take: proved on a scratch copy.
+# How many files an instruction, a primitive, a backend, a language, a front end, a pass and a whole-array instruction take: proved on a scratch copy.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need cmake ninja gcc
 exec /usr/bin/python3 tools/count-touch
