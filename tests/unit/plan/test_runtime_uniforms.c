@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
     enum { COUNT = sizeof PRETEND / sizeof *PRETEND };
     char reason[256] = "";
     library *targets[COUNT];
-    const char *backend = argc > 2 ? argv[2] : "cpu", *part = argc > 1 ? argv[1] : "";
+    const char *backend = argc > 2 ? argv[2] : "cpu", *part = argc > 1 && strcmp(argv[1], "all") != 0 ? argv[1] : "";
     int count = argc > 2 ? 1 : COUNT;
     for (int i = 0; i < count; i++) {
         targets[i] = library_open(backend, "", PRETEND[i], reason);

@@ -178,6 +178,7 @@ static void test_backend(const char *name, const char *pretend, int kinds) {
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     config.cache_programs = 0; /* every executable builds */
     if (hg_backend_create_with_config(&config, &s.backend) != HG_OK) {
+        CHECK(hg_last_error()->status == HG_ERROR_BACKEND_UNAVAILABLE);
         SKIP(hg_last_error_text());
         return;
     }
