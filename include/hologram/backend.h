@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** A device and its default context. Functions are thread-safe unless they say otherwise; launches in one context run one at a time. */
+/** A device and its default context. Functions are thread-safe unless they say otherwise. Launches of one context are in
+ * order where they share class memory, state or a written buffer, and run at the same time otherwise. */
 typedef struct hg_backend hg_backend;
 
 /** The first available of the automatic order (semantics 0.3); never fails on a machine with a CPU. device: 0 is the first. */
@@ -76,7 +77,7 @@ HG_API hg_status hg_backend_pool_size(hg_backend *backend, hg_pool pool, uint64_
 HG_API hg_status hg_backend_pool_store(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_pool_load(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
 
-/** Class memory, phase and resonance state, and the last fault of a stream of launches. Contexts run concurrently. */
+/** Class memory, phase and resonance state of launches. Contexts run concurrently; see hg_backend for launches of one context. */
 typedef struct hg_context hg_context;
 HG_API hg_status hg_context_create(hg_backend *backend, hg_context **context) HG_NODISCARD;
 HG_API void hg_context_destroy(hg_context *context);
