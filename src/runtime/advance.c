@@ -69,6 +69,17 @@ static void fail_submission(hg_submission_work *s, hg_status status) {
     s->next_command = s->count; /* the rest is skipped */
 }
 
+static bool is_cancelled(const hg_submission_work *s) {
+    const volatile int *word = hg_event_cancel_word(s->signal);
+    return word && hg_atomic_load(word, HG_SEQ_CST);
+}
+
+static hg_status cancelled(void) {
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "cancelled");
+    memcpy(hg_error_record()->code, "F08", 4);
+    return status;
+}
+
 /* The oldest flight is over. */
 static void land(hg_queue *q, hg_status status) {
     hg_flight *f = q->first_flight;
@@ -179,7 +190,9 @@ static bool take_command(hg_queue *q, hg_submission_work *s) {
     hg_status status = HG_OK;
     if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight)) return false; /* after a fault the rest is skipped */
     s->next_command++;
-    if (c->kind == HG_COMMAND_HOST_CALL)
+    if (is_cancelled(s))
+        status = cancelled();
+    else if (c->kind == HG_COMMAND_HOST_CALL)
         c->call(c->user);
     else if (c->kind != HG_COMMAND_LAUNCH)
         status = begin_transfer(q, s, c);
@@ -220,6 +233,7 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
         if (!f->binding->simple && f != q->first_flight) return HG_QUEUE_DEVICE; /* one binding, one run at a time */
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->started = true;
+        f->run.cancel = hg_event_cancel_word(f->of->signal);
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
     hg_run_state state = hg_run_poll(&f->run);
@@ -235,7 +249,12 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
 }
 
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
-    if (!f->started && !may_begin(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
+    bool first = f == q->first_flight;
+    if (!f->started && is_cancelled(f->of)) {
+        if (first) land(q, cancelled());
+        return first ? HG_QUEUE_IDLE : HG_QUEUE_DEVICE;
+    }
+    if (!f->started && !may_begin(q, f)) return first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
     return f->binding ? issue_launch(q, f) : issue_transfer(q, f);
 }
 
@@ -246,7 +265,8 @@ void hg_queue_wait_for_turn(hg_queue *q) {
     hg_mutex_lock(&m->lock);
     hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
     const hg_stream *owner = f->binding ? hg_atomic_load(&f->binding->owner, HG_SEQ_CST) : NULL;
-    if (!hg_order_may_begin(&f->turn) || (owner && owner != q->stream)) hg_cond_wait(&m->changed, &m->lock);
+    bool stands = !hg_order_may_begin(&f->turn) || (owner && owner != q->stream);
+    if (stands && !is_cancelled(f->of)) hg_cond_wait(&m->changed, &m->lock);
     hg_atomic_sub_fetch(&m->sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&m->lock);
 }

@@ -9,6 +9,7 @@ static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
     hg_bound_kernel *bound = &binding->kernels[0];
     bool changed = false;
     binding->fault.happened = false;
+    binding->ready.cancel = NULL;
     if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));

@@ -10,8 +10,8 @@ struct hg_event {
     hg_error error;
     uint32_t references;    /* atomic: creator, submission, submissions that wait */
     bool (*progress)(void); /* NULL: its queue has a thread */
-    const hg_driver *driver;
-    hg_device *device; /* there until the event is done */
+    int cancelled;          /* atomic */
+    hg_backend *backend;    /* there until the event is done */
 };
 
 hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
@@ -21,8 +21,7 @@ hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
     hg_cond_init(&e->finished);
     e->references = 1;
     e->progress = progress;
-    e->driver = b->driver;
-    e->device = b->device;
+    e->backend = b;
     return e;
 }
 
@@ -65,9 +64,10 @@ static hg_status poll_until_done(hg_event *e) {
     for (;;) {
         bool may = e->progress();
         if (hg_event_is_done(e)) return HG_OK;
-        if (may && e->driver->device_poll) {
-            e->driver->device_poll(e->device);
-        } else if (may && e->driver->event_wait && HG_HAS_THREADS) { /* it waits for a queue with a thread, or for another caller */
+        const hg_driver *driver = e->backend->driver;
+        if (may && driver->device_poll) {
+            driver->device_poll(e->backend->device);
+        } else if (may && driver->event_wait && HG_HAS_THREADS) { /* it waits for a queue with a thread, or for another caller */
             hg_mutex_lock(&e->lock);
             if (!hg_event_is_done(e)) (void)hg_cond_wait_until(&e->finished, &e->lock, hg_clock_ns() + LOOK_AGAIN_NS);
             hg_mutex_unlock(&e->lock);
@@ -86,3 +86,18 @@ hg_status hg_event_wait(hg_event *e) {
 }
 
 void hg_event_destroy(hg_event *e) { hg_event_release(e); }
+
+/* ---- cancelling ---- */
+
+const volatile int *hg_event_cancel_word(const hg_event *e) { return e ? &e->cancelled : NULL; }
+
+void hg_event_cancel(hg_event *e) {
+    if (!e) return;
+    hg_mutex_lock(&e->lock); /* while it is not done the backend stays */
+    hg_atomic_store(&e->cancelled, 1, HG_SEQ_CST);
+    if (!hg_event_is_done(e)) {
+        hg_monitor_wake(&e->backend->monitor);
+        if (e->backend->dispatch_device.driver) hg_watchdog_wake(&e->backend->dispatch_device.watchdog);
+    }
+    hg_mutex_unlock(&e->lock);
+}

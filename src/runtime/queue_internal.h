@@ -12,6 +12,8 @@ void hg_event_retain(hg_event *e);
 void hg_event_release(hg_event *e); /* NULL is allowed */
 void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
 bool hg_event_is_done(const hg_event *e);
+/* Not 0 once it is cancelled; NULL for no event. */
+const volatile int *hg_event_cancel_word(const hg_event *e);
 /* Its status; the error becomes this thread's. It must be done. */
 hg_status hg_event_result(const hg_event *e);
 

@@ -36,16 +36,17 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
-    bool guarded;        /* the backend keeps what is freed meanwhile */
-    bool ended;          /* the program is over; what was submitted may still be under way */
-    bool failing;        /* waits for what is under way before it fails */
-    bool fetches_state;  /* the context's state is on its way to the host, which folds it */
-    bool folded_state;   /* and back */
-    bool look;           /* the host must look at what comes of the commands before the next instruction */
-    bool waiting;        /* the event is under way */
-    bool unsignalled;    /* so is what was submitted since without it */
-    bool planned;        /* the binding's plan is under way with the event */
+    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
+    uint64_t compile_ns;        /* the stream's when the run began: what came since moves the deadline */
+    bool guarded;               /* the backend keeps what is freed meanwhile */
+    bool ended;                 /* the program is over; what was submitted may still be under way */
+    bool failing;               /* waits for what is under way before it fails */
+    bool fetches_state;         /* the context's state is on its way to the host, which folds it */
+    bool folded_state;          /* and back */
+    bool look;                  /* the host must look at what comes of the commands before the next instruction */
+    bool waiting;               /* the event is under way */
+    bool unsignalled;           /* so is what was submitted since without it */
+    bool planned;               /* the binding's plan is under way with the event */
     hg_driver_event *event;
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
