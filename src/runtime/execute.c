@@ -332,10 +332,10 @@ hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     if (e->kernel_count || !e->plan->is_static) /* steps alone end by themselves */
         run->deadline_ns = hg_deadline(binding->launch.timeout_ms);
     binding->fault.happened = false;
-    if (binding->guarded) hg_guard_begin(run->context->backend);
-    run->guarded = binding->guarded;
+    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
+    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
     hg_status status = e->uses_state ? begin_state(run) : HG_OK;
-    if (status == HG_OK && binding->launched) status = clear_memory(run);
+    if (status == HG_OK && clears) status = clear_memory(run);
     binding->launched = true;
     if (status == HG_OK) status = hg_env_begin(run);
     if (status != HG_OK) fail(run, status);

@@ -102,6 +102,11 @@ void hg_run_recycle(hg_run *run);
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 
 /* ---- memory ---- */
+/* Before the run looks up a handle that its binding does not hold: until its end the backend keeps what is freed meanwhile. */
+static inline void hg_run_guard(hg_run *run) {
+    if (!run->guarded) hg_guard_begin(run->context->backend);
+    run->guarded = true;
+}
 /* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of a flat address's buffer or pool. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle);
 hg_range hg_run_pool(hg_run *run, uint64_t id);
