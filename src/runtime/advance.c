@@ -89,6 +89,7 @@ static void land(hg_queue *q, hg_status status) {
     q->flights--;
     f->of->flights--;
     f->of->unsure -= f->unsure;
+    if (f->offered) hg_event_offer(f->of->signal, NULL);
     q->unsure -= f->unsure;
     release(q, f);
     hg_free(f);
@@ -248,6 +249,16 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     return HG_QUEUE_IDLE;
 }
 
+/* The end of a submission whose work is all on the device stands for its event. */
+static void offer(const hg_queue *q, hg_flight *f) {
+    const hg_submission_work *s = f->of;
+    bool last = f->issued && s->next_command == s->count && s->status == HG_OK && !s->unsure;
+    hg_driver_event *event = f->binding ? (f->run.waiting ? f->run.event : NULL) : f->event;
+    if (!last || !event || !s->signal || !q->backend->caps->asynchronous) return;
+    hg_event_offer(s->signal, event);
+    f->offered = true;
+}
+
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
     bool first = f == q->first_flight;
     if (!f->started && is_cancelled(f->of)) {
@@ -282,15 +293,38 @@ void hg_submission_free(hg_submission_work *s) {
     hg_free(s);
 }
 
-/* Submissions whose commands were all taken and whose flights are over, in order. */
-static void finish_all(hg_queue *q) {
+/* Whether all events that the device waits for are known to be done; else *event is one that is not. A failure of one is the submission's. */
+static bool has_followed(hg_submission_work *s, hg_event **event) {
+    for (size_t i = 0; i < s->wait_count && s->followed; i++) {
+        *event = s->waits[i];
+        if (!hg_event_is_done(*event)) return false;
+        hg_status status = hg_event_result(*event);
+        if (status != HG_OK) fail_submission(s, status);
+    }
+    s->followed = false;
+    return true;
+}
+
+/* Whether the host itself does something for the next command. */
+static bool is_for_host(const hg_queue *q, const hg_submission_work *s) {
+    hg_command_kind kind = s->commands[s->next_command].kind;
+    bool copies = kind == HG_COMMAND_COPY_IN || kind == HG_COMMAND_COPY_OUT;
+    return kind == HG_COMMAND_HOST_CALL || (copies && q->backend->caps->host_memory);
+}
+
+/* Submissions whose commands were all taken and whose flights are over, in order. *late: an event that the first of them comes after and
+ * that is not known to be done; NULL: none. */
+static void finish_all(hg_queue *q, hg_event **late) {
     for (;;) {
+        *late = NULL;
         hg_mutex_lock(&q->lock);
         hg_submission_work *s = q->first;
-        if (!s || !s->begun || s->next_command < s->count || s->flights) {
+        bool over = s && s->begun && s->next_command == s->count && !s->flights;
+        if (!over || !has_followed(s, late)) {
             hg_mutex_unlock(&q->lock);
             return;
         }
+        *late = NULL;
         q->first = s->next;
         if (!q->first) q->last = NULL;
         if (q->now == s) q->now = s->next;
@@ -325,7 +359,11 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     if (!s->waits_since && s->wait_count) s->waits_since = hg_profile_start(q->backend->profile);
     for (; s->next_wait < s->wait_count; s->next_wait++) {
         *event = s->waits[s->next_wait];
-        if (!hg_event_is_done(*event)) return false;
+        if (!hg_event_is_done(*event)) {
+            if (!q->backend->caps->asynchronous || !hg_event_follow(*event, q->backend, q->stream->queue)) return false;
+            s->followed = true;
+            continue;
+        }
         hg_status status = hg_event_result(*event);
         if (status == HG_OK) continue;
         fail_submission(s, status);
@@ -341,23 +379,40 @@ hg_driver_event *hg_queue_device_event(const hg_queue *q) {
     return f->binding ? f->run.event : f->event;
 }
 
-hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event) {
+static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {
     for (;;) {
         land_all(q);
-        finish_all(q);
+        finish_all(q, late);
         hg_flight *last = q->last_flight;
         if (last && !last->issued) {
             hg_queue_state state = issue(q, last);
             if (state != HG_QUEUE_IDLE) return state;
+            if (q->last_flight == last) offer(q, last);
             continue;
         }
         if (q->flights >= MOST_FLIGHTS) return HG_QUEUE_DEVICE;
         hg_submission_work *s = current(q);
-        if (!s) return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_IDLE;
+        if (!s) {
+            *event = *late;
+            return q->first_flight ? HG_QUEUE_DEVICE : *late ? HG_QUEUE_EVENT : HG_QUEUE_IDLE;
+        }
         if (!s->begun) {
             if (begin_submission(q, s, event)) continue;
             return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
         }
+        if (s->followed && is_for_host(q, s)) {
+            if (has_followed(s, event)) continue;
+            return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
+        }
         if (!take_command(q, s)) return HG_QUEUE_DEVICE;
     }
+}
+
+/* A submission that only waits to know that those before it are done is waited for first: what others wait for may be its event. */
+hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event) {
+    hg_event *late = NULL;
+    hg_queue_state state = go_on(q, event, &late);
+    if (!late || (state != HG_QUEUE_EVENT && state != HG_QUEUE_TURN)) return state;
+    *event = late;
+    return HG_QUEUE_EVENT;
 }

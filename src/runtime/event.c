@@ -8,10 +8,11 @@ struct hg_event {
     int done; /* atomic; the fields below are set before */
     hg_status status;
     hg_error error;
-    uint32_t references;    /* atomic: creator, submission, submissions that wait */
-    bool (*progress)(void); /* NULL: its queue has a thread */
-    int cancelled;          /* atomic */
-    hg_backend *backend;    /* there until the event is done */
+    uint32_t references;      /* atomic: creator, submission, submissions that wait */
+    bool (*progress)(void);   /* NULL: its queue has a thread */
+    int cancelled;            /* atomic */
+    hg_driver_event *offered; /* under the lock; NULL: nothing of the device's stands for it */
+    hg_backend *backend;      /* there until the event is done */
 };
 
 hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
@@ -42,6 +43,24 @@ void hg_event_finish(hg_event *e, hg_status status, const hg_error *error) {
     hg_atomic_store(&e->done, 1, HG_RELEASE);
     hg_cond_broadcast(&e->finished);
     hg_mutex_unlock(&e->lock);
+}
+
+void hg_event_offer(hg_event *e, hg_driver_event *device_event) {
+    hg_mutex_lock(&e->lock);
+    e->offered = device_event;
+    hg_mutex_unlock(&e->lock);
+}
+
+bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue) {
+    hg_mutex_lock(&e->lock); /* what is offered stays there */
+    bool follows = hg_event_is_done(e);
+    if (!follows && e->offered && e->backend == b) {
+        hg_error kept = *hg_error_record();
+        follows = b->driver->queue_submit(queue, NULL, 0, &e->offered, 1, NULL) == HG_OK;
+        if (!follows) *hg_error_record() = kept;
+    }
+    hg_mutex_unlock(&e->lock);
+    return follows;
 }
 
 bool hg_event_is_done(const hg_event *e) { return hg_atomic_load(&e->done, HG_ACQUIRE) != 0; }
