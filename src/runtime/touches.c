@@ -35,7 +35,8 @@ static hg_status add_array(hg_binding *binding, touch_list *list, const plan_ste
         return HG_OK;
     }
     const plan_env *handle = &plan->env.data[step->args[a->first_arg]];
-    bool known = (a->space == KIR_BUFFER || a->space == KIR_POOL) && handle->init == PLAN_INIT_PARAM && binding->values[handle->reg];
+    bool stays = handle->init == PLAN_INIT_PARAM && handle->writer == PLAN_BY_NOBODY;
+    bool known = (a->space == KIR_BUFFER || a->space == KIR_POOL) && stays && binding->values[handle->reg];
     if (!known) {
         binding->touches.shares |= HG_SHARES_ALL;
         return HG_OK;
