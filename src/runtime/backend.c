@@ -115,9 +115,9 @@ hg_status hg_backend_create_auto(hg_backend **backend) {
 void hg_backend_destroy(hg_backend *b) {
     if (!b) return;
     hg_error kept = *hg_error_record();
+    hg_context_destroy(b->context); /* waits for launches that were started */
     hg_executables_forget(b);
     hg_expansions_free(b);
-    hg_context_destroy(b->context);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
     hg_dispatch_device_close(&b->dispatch_device);
