@@ -90,7 +90,7 @@ static hg_status run_window(hg_stream *stream, hg_submission *d) {
     if (!b->caps->asynchronous) return hg_dispatch_submit(d, stream->queue, NULL, 0, NULL);
     if (!stream->event) HG_TRY(b->driver->event_create(b->device, &stream->event));
     HG_TRY(hg_dispatch_submit(d, stream->queue, NULL, 0, stream->event));
-    return hg_driver_wait(b->driver, b->device, stream->event);
+    return hg_stream_wait(stream);
 }
 
 hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,

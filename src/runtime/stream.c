@@ -36,17 +36,25 @@ void hg_stream_drain(hg_stream *s) {
     *hg_error_record() = kept;
 }
 
-static hg_status make_whole(hg_stream *s) {
+hg_status hg_stream_make_whole(hg_stream *s) {
     const hg_backend *b = s->context->backend;
     return s->queue ? HG_OK : b->driver->queue_create(b->device, &s->queue);
 }
 
-hg_status hg_stream_run_and_wait(hg_stream *s, const hg_driver_command *commands, uint32_t count) {
+hg_status hg_stream_wait(hg_stream *s) {
     const hg_backend *b = s->context->backend;
+    hg_status status = hg_driver_wait(b->driver, b->device, s->event);
+    if (status != HG_OK) hg_stream_drain(s); /* nobody knows whether it is over */
+    return status;
+}
+
+hg_status hg_stream_run(hg_stream *s, const hg_driver_command *commands, uint32_t count) {
+    const hg_backend *b = s->context->backend;
+    if (!b->caps->asynchronous) return b->driver->queue_submit(s->queue, commands, count, NULL, 0, NULL);
     if (!hg_driver_can_wait(b->driver)) return hg_driver_would_block(b->driver, "a copy");
     if (!s->event) HG_TRY(b->driver->event_create(b->device, &s->event));
     HG_TRY(b->driver->queue_submit(s->queue, commands, count, NULL, 0, s->event));
-    return hg_driver_wait(b->driver, b->device, s->event);
+    return hg_stream_wait(s);
 }
 
 /* ---- turns ---- */
@@ -83,7 +91,8 @@ static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream)
     return goes_on ? HG_OK : hg_driver_would_block(c->backend->driver, "a call that must come after other work of its context");
 }
 
-hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
+/* Not alone, or on a stream that lost its queue. */
+static hg_status enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
     hg_status status = HG_OK;
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
@@ -91,7 +100,7 @@ hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stre
         if (start) hg_span_wait(c->backend, "context", start);
         if (status == HG_OK && !*stream) status = hg_stream_create(c, stream);
     }
-    if (status == HG_OK) status = make_whole(*stream);
+    if (status == HG_OK) status = hg_stream_make_whole(*stream);
     if (status == HG_OK) return HG_OK;
     if (*stream)
         hg_context_leave(c, turn, *stream);
@@ -100,23 +109,42 @@ hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stre
     return status;
 }
 
-void hg_context_spare(hg_context *c, hg_stream *stream) {
+hg_status hg_context_enter(hg_context *c, hg_turn *turn, hg_stream **stream) {
+    *stream = hg_order_enter_alone(&c->order, turn) ? c->main : NULL;
+    return *stream && (*stream)->queue ? HG_OK : enter_slowly(c, turn, stream);
+}
+
+void hg_context_leave(hg_context *c, hg_turn *turn, hg_stream *stream) {
     hg_monitor *m = &c->backend->monitor;
-    hg_mutex_lock(&m->lock);
-    stream->next = c->spare;
-    c->spare = stream;
-    hg_mutex_unlock(&m->lock);
+    if (stream != c->main) {
+        hg_mutex_lock(&m->lock);
+        stream->next = c->spare;
+        c->spare = stream;
+        hg_mutex_unlock(&m->lock);
+    }
+    hg_order_leave(&c->order, turn, m);
 }
 
 /* ---- bindings ---- */
 
-hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) {
+bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
+    const hg_stream *nobody = NULL;
+    return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
+}
+
+hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
     hg_backend *b = binding->executable->backend;
-    bool goes_on = true, owns = false;
+    bool goes_on = true, owns = hg_binding_try_own(binding, stream);
+    if (owns) return HG_OK;
     hg_mutex_lock(&b->monitor.lock);
     hg_atomic_add_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     while (goes_on && !(owns = hg_binding_try_own(binding, stream))) goes_on = sleep_or_drive(b);
     hg_atomic_sub_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&b->monitor.lock);
     return owns ? HG_OK : hg_driver_would_block(b->driver, "a launch that must come after another one of its binding");
+}
+
+void hg_binding_disown(hg_binding *binding) {
+    (void)hg_atomic_exchange(&binding->owner, NULL, HG_SEQ_CST);
+    hg_monitor_wake(&binding->executable->backend->monitor);
 }
