@@ -8,37 +8,58 @@
 
 /* ---- queues without a thread ---- */
 
-static hg_mutex polled_lock = HG_MUTEX_INIT;
-static hg_queue *polled; /* under the lock, which also says who drives them */
+static hg_mutex drive_lock = HG_MUTEX_INIT; /* who has it drives them; host calls run under it */
+static hg_mutex list_lock = HG_MUTEX_INIT;  /* taken for moments only, last of all */
+static hg_queue *polled;                    /* under the list's lock; one goes only while nobody else drives */
 static HG_THREAD_LOCAL bool driving;
 
-/* They go on, all of them, as far as they can. False: from inside a host call, whose queue goes on when it has returned. */
-static bool progress(void) {
+static hg_queue *polled_after(const hg_queue *q) {
+    hg_mutex_lock(&list_lock);
+    hg_queue *next = q ? q->next_polled : polled;
+    hg_mutex_unlock(&list_lock);
+    return next;
+}
+
+static void drive(hg_queue *q, bool device) {
     hg_event *event;
+    if (q->driven) return; /* its host call is what asks */
+    q->driven = true;
+    bool waits = hg_queue_advance(q, &event) == HG_QUEUE_DEVICE;
+    q->driven = false;
+    if (waits && device && q->backend->driver->device_poll) q->backend->driver->device_poll(q->backend->device);
+}
+
+/* They go on, all of them, as far as they can. device: their devices too. False: from inside a host call, whose queue goes on when it has
+ * returned. */
+static bool drive_all(bool device) {
     if (driving) return false;
-    hg_mutex_lock(&polled_lock);
+    hg_mutex_lock(&drive_lock);
     driving = true;
-    for (hg_queue *q = polled; q; q = q->next_polled) (void)hg_queue_advance(q, &event);
+    for (hg_queue *q = polled_after(NULL); q; q = polled_after(q)) drive(q, device);
     driving = false;
-    hg_mutex_unlock(&polled_lock);
+    hg_mutex_unlock(&drive_lock);
     return true;
 }
 
+static bool progress(void) { return drive_all(true); }
+
 static void add_polled(hg_queue *q) {
-    hg_mutex_lock(&polled_lock);
+    hg_mutex_lock(&list_lock);
     q->next_polled = polled;
     polled = q;
-    hg_mutex_unlock(&polled_lock);
+    hg_mutex_unlock(&list_lock);
 }
 
 static void remove_polled(hg_queue *q) {
-    hg_mutex_lock(&polled_lock);
+    if (!driving) hg_mutex_lock(&drive_lock);
+    hg_mutex_lock(&list_lock);
     for (hg_queue **at = &polled; *at; at = &(*at)->next_polled) {
         if (*at != q) continue;
         *at = q->next_polled;
         break;
     }
-    hg_mutex_unlock(&polled_lock);
+    hg_mutex_unlock(&list_lock);
+    if (!driving) hg_mutex_unlock(&drive_lock);
 }
 
 /* ---- the thread ---- */
@@ -138,6 +159,11 @@ static hg_status poll_until_idle(hg_queue *q) {
     return HG_OK;
 }
 
+/* From inside a host call of another queue: what this one may wait for goes on too. */
+static void drive_nested(hg_queue *q) {
+    for (hg_queue *other = polled_after(NULL); other && is_busy(q); other = polled_after(other)) drive(other, true);
+}
+
 void hg_queue_destroy(hg_queue *q) {
     if (!q) return;
     hg_error kept = *hg_error_record();
@@ -148,7 +174,8 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->has_thread) {
         hg_thread_join(q->thread);
     } else {
-        while (poll_until_idle(q) != HG_OK) {} /* each look lets the device go on */
+        while (poll_until_idle(q) != HG_OK) /* each look lets the device go on */
+            if (driving) drive_nested(q);
         remove_polled(q);
     }
     hg_stream_destroy(q->stream);
@@ -205,7 +232,6 @@ static void append(hg_queue *q, hg_submission_work *s, hg_event **signal) {
     q->running++;
     hg_cond_broadcast(&q->changed);
     hg_mutex_unlock(&q->lock);
-    if (!q->has_thread) (void)progress();
 }
 
 static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i) {
@@ -233,6 +259,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     if (!s) return hg_fail_memory();
     for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
     append(q, s, signal);
+    if (!q->has_thread) (void)drive_all(false);
     return HG_OK;
 }
 
@@ -281,9 +308,11 @@ static hg_status choose_starter(hg_context *c, hg_queue **queue) {
     return best ? HG_OK : status;
 }
 
-static hg_status start(hg_binding *binding, hg_context *c, hg_event **event) {
+/* Under the context's start lock. *drives: its queue is to be driven. */
+static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, bool *drives) {
     hg_queue *q;
     HG_TRY(choose_starter(c, &q));
+    *drives = !q->has_thread;
     hg_submission_work *s = new_submission(q, 1, NULL, 0, true);
     hg_flight *f = s ? hg_flight_create(q, binding) : NULL;
     if (!f) {
@@ -306,8 +335,10 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     if (!event) return hg_null_argument("event");
     hg_context *c = context ? context : binding->executable->backend->context;
     if (c->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    bool drives = false;
     hg_mutex_lock(&c->start_lock);
-    hg_status status = start(binding, c, event);
+    hg_status status = start(binding, c, event, &drives);
     hg_mutex_unlock(&c->start_lock);
+    if (drives) (void)drive_all(false); /* host calls may start launches */
     return status;
 }
