@@ -67,6 +67,17 @@ static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
     return hg_mul_u64(timeout_ms, 4000000, &more) && hg_add_u64(more, ns, &more) && hg_add_u64(more, deadline, &more) ? more : UINT64_MAX;
 }
 
+void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
+    hg_dispatch_queue *queue = d->queue;
+    d->deadline_ns = deadline_ns ? deadline_ns + d->compile_ns : 0;
+    if (d->deadline_ns && !hg_atomic_load(&d->code->ran, HG_RELAXED))
+        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, d->launch->timeout_ms);
+    if (!d->deadline_ns || !queue->fault_words || d->code->layout.fault_slot < 0) return;
+    d->watch.deadline_ns = d->deadline_ns;
+    d->watch.word = &hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL];
+    hg_watchdog_add(&queue->device->watchdog, &d->watch);
+}
+
 hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue, const hg_driver_launch *launch,
                             bool proven, bool unchanged) {
     static uint64_t queues;
@@ -95,15 +106,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         d->prepared = true;
     }
     hg_window_rewind(d);
-    d->deadline_ns = launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !hg_atomic_load(&d->code->ran, HG_RELAXED))
-        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, launch->timeout_ms);
-    if ((d->deadline_ns || launch->cancel) && queue->fault_words && d->code->layout.fault_slot >= 0) {
-        d->watch.deadline_ns = d->deadline_ns ? d->deadline_ns : UINT64_MAX;
-        d->watch.cancel = launch->cancel;
-        d->watch.word = &hg_fault_record_words(queue, record)[KIR_FAULT_CANCEL];
-        hg_watchdog_add(&queue->device->watchdog, &d->watch);
-    }
+    hg_dispatch_watch(d, launch->deadline_ns);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;
     return HG_OK;
 }
@@ -152,17 +155,13 @@ void hg_dispatch_cut(hg_submission *d, hg_driver_dispatch *command, void *record
 
 bool hg_dispatch_step(hg_submission *d) { return !d->one_window && hg_window_step(d); }
 
-static bool is_cancelled(const hg_submission *d) { return d->launch->cancel && hg_atomic_load(d->launch->cancel, HG_RELAXED); }
-
 static void time_out(hg_submission *d) {
     if (d->found.happened) return;
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
     d->found.code = HG_FAULT_TIMEOUT;
     uint32_t rounds = d->set->caps->max_rounds;
-    if (is_cancelled(d))
-        snprintf(d->found.message, sizeof d->found.message, "cancelled");
-    else if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
+    if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
         snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
                  (unsigned)rounds);
     else
@@ -217,7 +216,7 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     }
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
     if (d->found.happened && d->found.phase == 0) left = false;
-    if (stopped || (left && is_cancelled(d)) || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
+    if (stopped || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
         time_out(d);
         left = false;
     }

@@ -10,8 +10,7 @@
 typedef struct hg_watch {
     struct hg_watch *next;
     uint64_t deadline_ns;
-    const volatile int *cancel; /* the same when it is not 0; NULL: nobody cancels */
-    volatile uint32_t *word;    /* becomes 1 */
+    volatile uint32_t *word; /* becomes 1 */
     bool active;
 } hg_watch;
 typedef struct hg_watchdog {
@@ -24,8 +23,6 @@ typedef struct hg_watchdog {
 } hg_watchdog;
 void hg_watchdog_init(hg_watchdog *dog);
 void hg_watchdog_destroy(hg_watchdog *dog);
-/* Somebody was cancelled. */
-void hg_watchdog_wake(hg_watchdog *dog);
 /* Without threads nothing watches: fuel ends a launch then. */
 void hg_watchdog_add(hg_watchdog *dog, hg_watch *watch);
 /* Afterwards nobody writes the word. */
@@ -118,6 +115,10 @@ hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, co
  * whether there is another one. */
 void hg_dispatch_cut(hg_submission *dispatch, hg_driver_dispatch *command, void *record, hg_range *slots);
 bool hg_dispatch_step(hg_submission *dispatch);
+/* The launch must be over by then; 0: whenever. begin takes this from the launch. */
+void hg_dispatch_watch(hg_submission *dispatch, uint64_t deadline_ns);
+/* How much of `all` its next window takes, if the longest dispatch that nobody waits for took all of it. */
+uint64_t hg_dispatch_weight(const hg_submission *dispatch, uint64_t all);
 /* After a window is done: whether there are more. When there are none *fault is the least fault; without one it stays as it is. */
 bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */

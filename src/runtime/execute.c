@@ -66,7 +66,6 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     hg_driver_launch *launch = &binding->ready;
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = deadline_of(run);
-    launch->cancel = run->cancel;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
@@ -115,11 +114,6 @@ static hg_status timed_out(const hg_run *run) {
     return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
-static hg_status cancelled(const hg_run *run) {
-    const hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT, .message = "cancelled"};
-    return hg_report_fault(run->binding->executable, &fault, run->step);
-}
-
 /* ---- launches that were added ---- */
 
 /* Not the dispatches of kernels whose windows the host counts: those are submitted one by one. */
@@ -133,6 +127,7 @@ static hg_status add_dispatches(hg_run *run, hg_submission *d) {
         if (!code) return hg_fail_memory();
         *code = (hg_kept_code){d->set, d->code};
         hg_code_retain(d->code);
+        hg_run_count(run, false, 1 + hg_dispatch_weight(d, HG_FULL_BATCH));
         hg_dispatch_cut(d, dispatch, record, slots);
         *command = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = dispatch};
     } while (hg_dispatch_step(d));
@@ -220,6 +215,7 @@ static void look(hg_run *run) {
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
     if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
     run->look = false;
+    run->weight = 0;
     hg_run_recycle(run);
 }
 
@@ -270,7 +266,6 @@ static hg_status move(hg_run *run, bool *waits) {
         run->ended = true;
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
-    if (run->cancel && hg_atomic_load(run->cancel, HG_RELAXED)) return cancelled(run);
     if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
     return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
@@ -323,19 +318,31 @@ static hg_status begin_state(hg_run *run) {
     return run->fetches_state ? hg_run_add(run, &copy) : HG_OK;
 }
 
+static void start_clock(hg_run *run) {
+    const hg_executable *e = run->binding->executable;
+    run->compile_ns = run->stream->dispatch.compile_ns;
+    if (e->kernel_count || !e->plan->is_static) /* steps alone end by themselves */
+        run->deadline_ns = hg_deadline(run->binding->launch.timeout_ms);
+}
+
+void hg_run_start_clock(hg_run *run) {
+    if (!run->behind) return;
+    run->behind = false;
+    start_clock(run);
+    if (run->dispatch) hg_dispatch_watch(run->dispatch, deadline_of(run));
+}
+
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     const hg_executable *e = binding->executable;
     run->binding = binding;
     run->stream = stream;
     run->context = stream->context;
-    run->compile_ns = stream->dispatch.compile_ns;
-    if (e->kernel_count || !e->plan->is_static) /* steps alone end by themselves */
-        run->deadline_ns = hg_deadline(binding->launch.timeout_ms);
+    if (!run->behind) start_clock(run);
     binding->fault.happened = false;
-    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
-    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
+    if (binding->guarded) hg_guard_begin(run->context->backend);
+    run->guarded = binding->guarded;
     hg_status status = e->uses_state ? begin_state(run) : HG_OK;
-    if (status == HG_OK && clears) status = clear_memory(run);
+    if (status == HG_OK && binding->launched) status = clear_memory(run);
     binding->launched = true;
     if (status == HG_OK) status = hg_env_begin(run);
     if (status != HG_OK) fail(run, status);

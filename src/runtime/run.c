@@ -41,8 +41,6 @@ uint64_t hg_deadline(uint64_t timeout_ms) {
 
 /* ---- work ---- */
 
-enum { LARGEST_BATCH = 256 };
-
 void *hg_run_alloc(hg_run *run, size_t bytes) { return hg_arena_alloc(&run->memory, bytes ? bytes : 1); }
 
 hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) {
@@ -82,9 +80,6 @@ void hg_run_recycle(hg_run *run) {
     run->scratch_used = run->wanted = 0;
 }
 
-/* The host looks after commands that can fault, and after as many as fill a batch. */
-static void count_command(hg_run *run, const hg_driver_command *c) { run->look |= c->fault != NULL || run->batch.count >= LARGEST_BATCH; }
-
 hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
     if (hg_run_is_immediate(run)) return run->context->backend->driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
     if (hg_run_has_work(run)) {
@@ -96,7 +91,7 @@ hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
         if (!next) return hg_fail_memory();
         *next = *c;
     }
-    count_command(run, c);
+    hg_run_count(run, c->fault != NULL, 1);
     return HG_OK;
 }
 

@@ -36,21 +36,22 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
-    uint64_t compile_ns;        /* the stream's when the run began: what came since moves the deadline */
-    bool guarded;               /* the backend keeps what is freed meanwhile */
-    bool ended;                 /* the program is over; what was submitted may still be under way */
-    bool failing;               /* waits for what is under way before it fails */
-    bool fetches_state;         /* the context's state is on its way to the host, which folds it */
-    bool folded_state;          /* and back */
-    bool look;                  /* the host must look at what comes of the commands before the next instruction */
-    bool waiting;               /* the event is under way */
-    bool unsignalled;           /* so is what was submitted since without it */
-    bool planned;               /* the binding's plan is under way with the event */
+    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
+    bool behind;         /* earlier work of the stream is under way: its time has not begun */
+    bool guarded;        /* the backend keeps what is freed meanwhile */
+    bool ended;          /* the program is over; what was submitted may still be under way */
+    bool failing;        /* waits for what is under way before it fails */
+    bool fetches_state;  /* the context's state is on its way to the host, which folds it */
+    bool folded_state;   /* and back */
+    bool look;           /* the host must look at what comes of the commands before the next instruction */
+    bool waiting;        /* the event is under way */
+    bool unsignalled;    /* so is what was submitted since without it */
+    bool planned;        /* the binding's plan is under way with the event */
     hg_driver_event *event;
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
     uint64_t next_item;
+    uint64_t weight;               /* of the commands since the host looked last: one each, more of long dispatches */
     hg_arena memory;               /* hg_run_alloc */
     uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for since the device was idle */
     HG_VEC(hg_piece) pieces;       /* device memory beside it */
@@ -74,6 +75,8 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
 static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, error)); }
 /* Begins in a turn of the binding, which is the stream's. What the run needs is there, nothing was waited for. After a failure: hg_run_end. */
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
+/* For a run that began behind others: now the device has come to it. */
+void hg_run_start_clock(hg_run *run);
 /* Goes on as far as it can without waiting. WAITING: until run->event is done. FAILED: run->status and run->error say why. */
 hg_run_state hg_run_poll(hg_run *run);
 /* WAITING, and nothing but the outcome is open: all its commands are submitted. */
@@ -90,6 +93,12 @@ static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context
 void *hg_run_alloc(hg_run *run, size_t bytes);
 /* Device memory until then. */
 hg_status hg_run_scratch(hg_run *run, uint64_t bytes, hg_range *range) HG_NODISCARD;
+/* The host looks after commands that can fault, and after as many as fill a batch. */
+enum { HG_FULL_BATCH = 256 };
+static inline void hg_run_count(hg_run *run, bool faults, uint64_t weight) {
+    run->weight += weight;
+    run->look |= faults || run->weight >= HG_FULL_BATCH;
+}
 /* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or the binding's. */
 hg_status hg_run_add(hg_run *run, const hg_driver_command *command) HG_NODISCARD;
 /* Appends a launch of a kernel that is not the plan's; the launch and what it points to are as above. */
@@ -102,11 +111,6 @@ void hg_run_recycle(hg_run *run);
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 
 /* ---- memory ---- */
-/* Before the run looks up a handle that its binding does not hold: until its end the backend keeps what is freed meanwhile. */
-static inline void hg_run_guard(hg_run *run) {
-    if (!run->guarded) hg_guard_begin(run->context->backend);
-    run->guarded = true;
-}
 /* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of a flat address's buffer or pool. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle);
 hg_range hg_run_pool(hg_run *run, uint64_t id);

@@ -116,4 +116,10 @@ bool hg_window_step(hg_submission *d) {
     return d->first < d->end;
 }
 
+uint64_t hg_dispatch_weight(const hg_submission *d, uint64_t all) {
+    uint64_t work, lanes = d->launch->lanes < d->window ? d->launch->lanes : d->window;
+    if (!hg_mul_u64(lanes, d->set->work + 1, &work) || work >= ONE_DISPATCH_WORK) return all;
+    return work / (ONE_DISPATCH_WORK / all);
+}
+
 bool hg_window_is_one(const hg_submission *d) { return first_window(d) >= d->launch->lanes && d->launch->lanes <= LARGEST_WINDOW; }
