@@ -171,6 +171,12 @@ HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
 /** Waits and returns the work's status; HG_ERROR_WOULD_BLOCK where waiting is impossible. */
 HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
 HG_API void hg_event_destroy(hg_event *event);
+/**
+ * Ends the event's work early and returns at once: commands that have not begun are skipped, lanes stop where they would stop at their
+ * time limit. The event is done when nothing of it runs any more, with HG_ERROR_EXECUTION_FAILED (F08, `cancelled`); memory written before
+ * is kept. Work that is over, or on a device whose lanes the host cannot stop before their end, stays as it is.
+ */
+HG_API void hg_event_cancel(hg_event *event);
 
 /**
  * Starts a launch and returns; the event is done when the launch is over, with its error. Launches of one context are in the order of

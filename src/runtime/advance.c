@@ -69,6 +69,17 @@ static void fail_submission(hg_submission_work *s, hg_status status) {
     s->next_command = s->count; /* the rest is skipped */
 }
 
+static bool is_cancelled(const hg_submission_work *s) {
+    const volatile int *word = hg_event_cancel_word(s->signal);
+    return word && hg_atomic_load(word, HG_SEQ_CST);
+}
+
+static hg_status cancelled(void) {
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "cancelled");
+    memcpy(hg_error_record()->code, "F08", 4);
+    return status;
+}
+
 /* The oldest flight is over. */
 static void land(hg_queue *q, hg_status status) {
     hg_flight *f = q->first_flight;
@@ -78,6 +89,7 @@ static void land(hg_queue *q, hg_status status) {
     q->flights--;
     f->of->flights--;
     f->of->unsure -= f->unsure;
+    if (f->offered) hg_event_offer(f->of->signal, NULL);
     q->unsure -= f->unsure;
     if (q->first_flight && q->first_flight->started) hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
     release(q, f);
@@ -180,7 +192,9 @@ static bool take_command(hg_queue *q, hg_submission_work *s) {
     hg_status status = HG_OK;
     if (s->unsure || (c->kind == HG_COMMAND_HOST_CALL && q->first_flight)) return false; /* after a fault the rest is skipped */
     s->next_command++;
-    if (c->kind == HG_COMMAND_HOST_CALL)
+    if (is_cancelled(s))
+        status = cancelled();
+    else if (c->kind == HG_COMMAND_HOST_CALL)
         c->call(c->user);
     else if (c->kind != HG_COMMAND_LAUNCH)
         status = begin_transfer(q, s, c);
@@ -222,6 +236,7 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->started = true;
+        f->run.cancel = hg_event_cancel_word(f->of->signal);
         f->run.behind = f != q->first_flight;
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
@@ -237,10 +252,25 @@ static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     return HG_QUEUE_IDLE;
 }
 
+/* The end of a submission whose work is all on the device stands for its event. */
+static void offer(const hg_queue *q, hg_flight *f) {
+    const hg_submission_work *s = f->of;
+    bool last = f->issued && s->next_command == s->count && s->status == HG_OK && !s->unsure;
+    hg_driver_event *event = f->binding ? (f->run.waiting ? f->run.event : NULL) : f->event;
+    if (!last || !event || !s->signal || !q->backend->caps->asynchronous) return;
+    hg_event_offer(s->signal, event);
+    f->offered = true;
+}
+
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
-    if (!f->started && !may_begin(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
+    bool first = f == q->first_flight;
+    if (!f->started && is_cancelled(f->of)) {
+        if (first) land(q, cancelled());
+        return first ? HG_QUEUE_IDLE : HG_QUEUE_DEVICE;
+    }
+    if (!f->started && !may_begin(q, f)) return first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
     if (!q->stream->queue) { /* lost; what was under way is over */
-        if (f != q->first_flight) return HG_QUEUE_DEVICE;
+        if (!first) return HG_QUEUE_DEVICE;
         hg_status status = f->started ? HG_OK : hg_stream_make_whole(q->stream);
         if (status != HG_OK) {
             land(q, status);
@@ -257,7 +287,8 @@ void hg_queue_wait_for_turn(hg_queue *q) {
     hg_mutex_lock(&m->lock);
     hg_atomic_add_fetch(&m->sleepers, 1, HG_SEQ_CST);
     const hg_stream *owner = f->binding ? hg_atomic_load(&f->binding->owner, HG_SEQ_CST) : NULL;
-    if (!hg_order_may_begin(&f->turn) || (owner && owner != q->stream)) hg_cond_wait(&m->changed, &m->lock);
+    bool stands = !hg_order_may_begin(&f->turn) || (owner && owner != q->stream);
+    if (stands && !is_cancelled(f->of)) hg_cond_wait(&m->changed, &m->lock);
     hg_atomic_sub_fetch(&m->sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&m->lock);
 }
@@ -273,15 +304,38 @@ void hg_submission_free(hg_submission_work *s) {
     hg_free(s);
 }
 
-/* Submissions whose commands were all taken and whose flights are over, in order. */
-static void finish_all(hg_queue *q) {
+/* Whether all events that the device waits for are known to be done; else *event is one that is not. A failure of one is the submission's. */
+static bool has_followed(hg_submission_work *s, hg_event **event) {
+    for (size_t i = 0; i < s->wait_count && s->followed; i++) {
+        *event = s->waits[i];
+        if (!hg_event_is_done(*event)) return false;
+        hg_status status = hg_event_result(*event);
+        if (status != HG_OK) fail_submission(s, status);
+    }
+    s->followed = false;
+    return true;
+}
+
+/* Whether the host itself does something for the next command. */
+static bool is_for_host(const hg_queue *q, const hg_submission_work *s) {
+    hg_command_kind kind = s->commands[s->next_command].kind;
+    bool copies = kind == HG_COMMAND_COPY_IN || kind == HG_COMMAND_COPY_OUT;
+    return kind == HG_COMMAND_HOST_CALL || (copies && q->backend->caps->host_memory);
+}
+
+/* Submissions whose commands were all taken and whose flights are over, in order. *late: an event that the first of them comes after and
+ * that is not known to be done; NULL: none. */
+static void finish_all(hg_queue *q, hg_event **late) {
     for (;;) {
+        *late = NULL;
         hg_mutex_lock(&q->lock);
         hg_submission_work *s = q->first;
-        if (!s || !s->begun || s->next_command < s->count || s->flights) {
+        bool over = s && s->begun && s->next_command == s->count && !s->flights;
+        if (!over || !has_followed(s, late)) {
             hg_mutex_unlock(&q->lock);
             return;
         }
+        *late = NULL;
         hg_mutex_unlock(&q->lock);
         if (s->prepared) { /* skipped */
             release(q, s->prepared);
@@ -318,7 +372,11 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     if (!s->waits_since && s->wait_count) s->waits_since = hg_profile_start(q->backend->profile);
     for (; s->next_wait < s->wait_count; s->next_wait++) {
         *event = s->waits[s->next_wait];
-        if (!hg_event_is_done(*event)) return false;
+        if (!hg_event_is_done(*event)) {
+            if (!q->backend->caps->asynchronous || !hg_event_follow(*event, q->backend, q->stream->queue)) return false;
+            s->followed = true;
+            continue;
+        }
         hg_status status = hg_event_result(*event);
         if (status == HG_OK) continue;
         fail_submission(s, status);
@@ -334,23 +392,40 @@ hg_driver_event *hg_queue_device_event(const hg_queue *q) {
     return f->binding ? f->run.event : f->event;
 }
 
-hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event) {
+static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {
     for (;;) {
         land_all(q);
-        finish_all(q);
+        finish_all(q, late);
         hg_flight *last = q->last_flight;
         if (last && !last->issued) {
             hg_queue_state state = issue(q, last);
             if (state != HG_QUEUE_IDLE) return state;
+            if (q->last_flight == last) offer(q, last);
             continue;
         }
         if (q->flights >= MOST_FLIGHTS) return HG_QUEUE_DEVICE;
         hg_submission_work *s = current(q);
-        if (!s) return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_IDLE;
+        if (!s) {
+            *event = *late;
+            return q->first_flight ? HG_QUEUE_DEVICE : *late ? HG_QUEUE_EVENT : HG_QUEUE_IDLE;
+        }
         if (!s->begun) {
             if (begin_submission(q, s, event)) continue;
             return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
         }
+        if (s->followed && is_for_host(q, s)) {
+            if (has_followed(s, event)) continue;
+            return q->first_flight ? HG_QUEUE_DEVICE : HG_QUEUE_EVENT;
+        }
         if (!take_command(q, s)) return HG_QUEUE_DEVICE;
     }
+}
+
+/* A submission that only waits to know that those before it are done is waited for first: what others wait for may be its event. */
+hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event) {
+    hg_event *late = NULL;
+    hg_queue_state state = go_on(q, event, &late);
+    if (!late || (state != HG_QUEUE_EVENT && state != HG_QUEUE_TURN)) return state;
+    *event = late;
+    return HG_QUEUE_EVENT;
 }

@@ -120,7 +120,6 @@ static hg_status lay_out(hg_binding *binding) {
     if (scratch) HG_TRY(hg_piece_alloc(&b->memory, scratch, &binding->scratch));
     HG_TRY(lay_out_shared(binding));
     for (uint32_t i = 0; i < e->kernel_count; i++) HG_TRY(lay_out_kernel(binding, &e->kernels[i], &binding->kernels[i]));
-    binding->guarded |= e->plan->steps.count != 0;
     return hg_steps_bind(binding);
 }
 
@@ -136,7 +135,7 @@ static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_kernel *kernel = &e->kernels[0];
     uint64_t work;
-    if (e->kernel_count != 1 || binding->guarded || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
+    if (e->kernel_count != 1 || e->plan->steps.count || binding->guarded || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
         binding->own_pools.count || binding->own_buffers.count)
         return;
     binding->simple = true;
@@ -148,6 +147,9 @@ static void prepare_simple(hg_binding *binding) {
     if (kernel->prover && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
         (void)hg_launch_proven(binding, 0, &binding->ready);
     binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
+    const hg_bound_kernel *bound = &binding->kernels[0];
+    binding->plain = !e->uses_state && !bound->has_classes && !bound->has_state && !binding->tiered && !binding->dispatches &&
+                     !binding->timed && !e->backend->caps->asynchronous;
 }
 
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {

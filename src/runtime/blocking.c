@@ -3,12 +3,19 @@
  * Must not know: plan code. */
 #include "runtime/execute_internal.h"
 
-static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
+static hg_status run_plain(hg_binding *binding, hg_stream *stream) {
+    binding->fault.happened = false;
+    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &binding->command, 1, NULL, 0, NULL));
+    return HG_UNLIKELY(binding->fault.happened) ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+}
+
+HG_NOINLINE static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
     hg_context *context = stream->context;
     const hg_kernel *kernel = &binding->executable->kernels[0];
     hg_bound_kernel *bound = &binding->kernels[0];
     bool changed = false;
     binding->fault.happened = false;
+    binding->ready.cancel = NULL;
     if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
@@ -28,7 +35,7 @@ static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 
-static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
+HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     const hg_backend *b = stream->context->backend;
     hg_run run;
     hg_run_state state;
@@ -56,7 +63,9 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = binding->simple ? run_simple(binding, stream) : run_plan(binding, stream);
+        status = HG_LIKELY(binding->plain) ? run_plain(binding, stream)
+                 : binding->simple         ? run_simple(binding, stream)
+                                           : run_plan(binding, stream);
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }

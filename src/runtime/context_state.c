@@ -118,7 +118,7 @@ static hg_status read_part(const look *l, uint64_t offset, void *to, uint64_t le
 }
 
 static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
-    uint32_t words[HG_RESONANCE_WORDS], flags;
+    uint32_t words[HG_RESONANCE_WORDS], flags = 0;
     look l;
     if (!value) return hg_null_argument("value");
     HG_TRY(open_state(c, false, &l));

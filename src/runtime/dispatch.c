@@ -72,8 +72,10 @@ void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     d->deadline_ns = deadline_ns ? deadline_ns + d->compile_ns : 0;
     if (d->deadline_ns && !hg_atomic_load(&d->code->ran, HG_RELAXED))
         d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, d->launch->timeout_ms);
-    if (!d->deadline_ns || !queue->fault_words || d->code->layout.fault_slot < 0) return;
-    d->watch.deadline_ns = d->deadline_ns;
+    if ((!d->deadline_ns && !d->launch->cancel) || !queue->fault_words || d->code->layout.fault_slot < 0) return;
+    hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be cancelled */
+    d->watch.deadline_ns = d->deadline_ns ? d->deadline_ns : UINT64_MAX;
+    d->watch.cancel = d->launch->cancel;
     d->watch.word = &hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL];
     hg_watchdog_add(&queue->device->watchdog, &d->watch);
 }
@@ -155,13 +157,17 @@ void hg_dispatch_cut(hg_submission *d, hg_driver_dispatch *command, void *record
 
 bool hg_dispatch_step(hg_submission *d) { return !d->one_window && hg_window_step(d); }
 
+static bool is_cancelled(const hg_submission *d) { return d->launch->cancel && hg_atomic_load(d->launch->cancel, HG_RELAXED); }
+
 static void time_out(hg_submission *d) {
     if (d->found.happened) return;
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
     d->found.code = HG_FAULT_TIMEOUT;
     uint32_t rounds = d->set->caps->max_rounds;
-    if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
+    if (is_cancelled(d))
+        snprintf(d->found.message, sizeof d->found.message, "cancelled");
+    else if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
         snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
                  (unsigned)rounds);
     else
@@ -216,7 +222,7 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     }
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
     if (d->found.happened && d->found.phase == 0) left = false;
-    if (stopped || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
+    if (stopped || (left && is_cancelled(d)) || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
         time_out(d);
         left = false;
     }

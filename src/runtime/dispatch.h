@@ -10,7 +10,8 @@
 typedef struct hg_watch {
     struct hg_watch *next;
     uint64_t deadline_ns;
-    volatile uint32_t *word; /* becomes 1 */
+    const volatile int *cancel; /* the same when it is not 0; NULL: nobody cancels */
+    volatile uint32_t *word;    /* becomes 1 */
     bool active;
 } hg_watch;
 typedef struct hg_watchdog {
@@ -23,6 +24,8 @@ typedef struct hg_watchdog {
 } hg_watchdog;
 void hg_watchdog_init(hg_watchdog *dog);
 void hg_watchdog_destroy(hg_watchdog *dog);
+/* Somebody was cancelled. */
+void hg_watchdog_wake(hg_watchdog *dog);
 /* Without threads nothing watches: fuel ends a launch then. */
 void hg_watchdog_add(hg_watchdog *dog, hg_watch *watch);
 /* Afterwards nobody writes the word. */

@@ -8,10 +8,11 @@ struct hg_event {
     int done; /* atomic; the fields below are set before */
     hg_status status;
     hg_error error;
-    uint32_t references;    /* atomic: creator, submission, submissions that wait */
-    bool (*progress)(void); /* NULL: its queue has a thread */
-    const hg_driver *driver;
-    hg_device *device; /* there until the event is done */
+    uint32_t references;      /* atomic: creator, submission, submissions that wait */
+    bool (*progress)(void);   /* NULL: its queue has a thread */
+    int cancelled;            /* atomic */
+    hg_driver_event *offered; /* under the lock; NULL: nothing of the device's stands for it */
+    hg_backend *backend;      /* there until the event is done */
 };
 
 hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
@@ -21,8 +22,7 @@ hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
     hg_cond_init(&e->finished);
     e->references = 1;
     e->progress = progress;
-    e->driver = b->driver;
-    e->device = b->device;
+    e->backend = b;
     return e;
 }
 
@@ -45,6 +45,24 @@ void hg_event_finish(hg_event *e, hg_status status, const hg_error *error) {
     hg_mutex_unlock(&e->lock);
 }
 
+void hg_event_offer(hg_event *e, hg_driver_event *device_event) {
+    hg_mutex_lock(&e->lock);
+    e->offered = device_event;
+    hg_mutex_unlock(&e->lock);
+}
+
+bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue) {
+    hg_mutex_lock(&e->lock); /* what is offered stays there */
+    bool follows = hg_event_is_done(e);
+    if (!follows && e->offered && e->backend == b) {
+        hg_error kept = *hg_error_record();
+        follows = b->driver->queue_submit(queue, NULL, 0, &e->offered, 1, NULL) == HG_OK;
+        if (!follows) *hg_error_record() = kept;
+    }
+    hg_mutex_unlock(&e->lock);
+    return follows;
+}
+
 bool hg_event_is_done(const hg_event *e) { return hg_atomic_load(&e->done, HG_ACQUIRE) != 0; }
 
 hg_status hg_event_result(const hg_event *e) {
@@ -65,9 +83,10 @@ static hg_status poll_until_done(hg_event *e) {
     for (;;) {
         bool may = e->progress();
         if (hg_event_is_done(e)) return HG_OK;
-        if (may && e->driver->device_poll) {
-            e->driver->device_poll(e->device);
-        } else if (may && e->driver->event_wait && HG_HAS_THREADS) { /* it waits for a queue with a thread, or for another caller */
+        const hg_driver *driver = e->backend->driver;
+        if (may && driver->device_poll) {
+            driver->device_poll(e->backend->device);
+        } else if (may && driver->event_wait && HG_HAS_THREADS) { /* it waits for a queue with a thread, or for another caller */
             hg_mutex_lock(&e->lock);
             if (!hg_event_is_done(e)) (void)hg_cond_wait_until(&e->finished, &e->lock, hg_clock_ns() + LOOK_AGAIN_NS);
             hg_mutex_unlock(&e->lock);
@@ -86,3 +105,18 @@ hg_status hg_event_wait(hg_event *e) {
 }
 
 void hg_event_destroy(hg_event *e) { hg_event_release(e); }
+
+/* ---- cancelling ---- */
+
+const volatile int *hg_event_cancel_word(const hg_event *e) { return e ? &e->cancelled : NULL; }
+
+void hg_event_cancel(hg_event *e) {
+    if (!e) return;
+    hg_mutex_lock(&e->lock); /* while it is not done the backend stays */
+    hg_atomic_store(&e->cancelled, 1, HG_SEQ_CST);
+    if (!hg_event_is_done(e)) {
+        hg_monitor_wake(&e->backend->monitor);
+        if (e->backend->dispatch_device.driver) hg_watchdog_wake(&e->backend->dispatch_device.watchdog);
+    }
+    hg_mutex_unlock(&e->lock);
+}

@@ -66,6 +66,7 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     hg_driver_launch *launch = &binding->ready;
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = deadline_of(run);
+    launch->cancel = run->cancel;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
     uint64_t start = hg_profile_start(run->context->backend->profile);
@@ -111,6 +112,11 @@ static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_n
 static hg_status timed_out(const hg_run *run) {
     hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT};
     kir_fault_text_timeout(fault.message, sizeof fault.message, run->binding->launch.timeout_ms);
+    return hg_report_fault(run->binding->executable, &fault, run->step);
+}
+
+static hg_status cancelled(const hg_run *run) {
+    const hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT, .message = "cancelled"};
     return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
@@ -266,6 +272,7 @@ static hg_status move(hg_run *run, bool *waits) {
         run->ended = true;
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
+    if (run->cancel && hg_atomic_load(run->cancel, HG_RELAXED)) return cancelled(run);
     if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
     return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
@@ -339,10 +346,10 @@ hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
     run->context = stream->context;
     if (!run->behind) start_clock(run);
     binding->fault.happened = false;
-    if (binding->guarded) hg_guard_begin(run->context->backend);
-    run->guarded = binding->guarded;
+    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
+    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
     hg_status status = e->uses_state ? begin_state(run) : HG_OK;
-    if (status == HG_OK && binding->launched) status = clear_memory(run);
+    if (status == HG_OK && clears) status = clear_memory(run);
     binding->launched = true;
     if (status == HG_OK) status = hg_env_begin(run);
     if (status != HG_OK) fail(run, status);

@@ -18,8 +18,7 @@ void hg_monitor_destroy(hg_monitor *m) {
     hg_cond_destroy(&m->changed);
 }
 
-void hg_monitor_wake(hg_monitor *m) {
-    if (!hg_atomic_load(&m->sleepers, HG_SEQ_CST)) return;
+void hg_monitor_wake_sleepers(hg_monitor *m) {
     hg_mutex_lock(&m->lock);
     hg_cond_broadcast(&m->changed);
     hg_mutex_unlock(&m->lock);
@@ -38,11 +37,6 @@ static bool against(const hg_touches *x, const hg_touches *y) {
         for (uint32_t k = 0; k < y->count; k++)
             if ((x->list[i].written || y->list[k].written) && overlap(&x->list[i], &y->list[k])) return true;
     return false;
-}
-
-bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
-    hg_turn *nobody = NULL;
-    return hg_atomic_compare_exchange(&order->alone, &nobody, turn, HG_SEQ_CST);
 }
 
 static void append(hg_order *order, hg_turn *turn) {
@@ -65,9 +59,7 @@ bool hg_order_may_begin(const hg_turn *turn) {
     return true;
 }
 
-void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
-    hg_turn *self = turn;
-    if (hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST)) return;
+void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
     hg_mutex_lock(&monitor->lock);
     *(turn->before ? &turn->before->after : &order->first) = turn->after;
     *(turn->after ? &turn->after->before : &order->last) = turn->before;

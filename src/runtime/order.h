@@ -49,16 +49,26 @@ typedef struct hg_monitor {
 } hg_monitor;
 void hg_monitor_init(hg_monitor *monitor);
 void hg_monitor_destroy(hg_monitor *monitor);
+void hg_monitor_wake_sleepers(hg_monitor *monitor);
 /* Something changed that a sleeper may wait for, by a sequentially consistent exchange. Without sleepers it costs one load. */
-void hg_monitor_wake(hg_monitor *monitor);
+static inline void hg_monitor_wake(hg_monitor *monitor) {
+    if (HG_UNLIKELY(hg_atomic_load(&monitor->sleepers, HG_SEQ_CST) != 0)) hg_monitor_wake_sleepers(monitor);
+}
 
 /* The turn is the only one, and nothing was looked at. False: join. Only where what runs on the order's main stream is free with it. */
-bool hg_order_enter_alone(hg_order *order, hg_turn *turn);
+static inline bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
+    hg_turn *nobody = NULL;
+    return hg_atomic_compare_exchange(&order->alone, &nobody, turn, HG_SEQ_CST);
+}
 /* Behind all others. Under the monitor's lock. */
 void hg_order_join(hg_order *order, hg_turn *turn);
 /* Whether no earlier turn stands against it. Under the monitor's lock. */
 bool hg_order_may_begin(const hg_turn *turn);
+void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor);
 /* The turn is over, however it began. Not under the monitor's lock. */
-void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor);
+static inline void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
+    hg_turn *self = turn;
+    if (HG_UNLIKELY(!hg_atomic_compare_exchange(&order->alone, &self, NULL, HG_SEQ_CST))) hg_order_leave_list(order, turn, monitor);
+}
 
 #endif

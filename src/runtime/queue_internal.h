@@ -12,6 +12,12 @@ void hg_event_retain(hg_event *e);
 void hg_event_release(hg_event *e); /* NULL is allowed */
 void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
 bool hg_event_is_done(const hg_event *e);
+/* Not 0 once it is cancelled; NULL for no event. */
+const volatile int *hg_event_cancel_word(const hg_event *e);
+/* All of its work is submitted and signals a driver's event, until NULL is offered: work on the same device may come after it. */
+void hg_event_offer(hg_event *e, hg_driver_event *device_event);
+/* What is submitted to the queue from now on comes after the event's work. False: that must be waited for here. */
+bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue);
 /* Its status; the error becomes this thread's. It must be done. */
 hg_status hg_event_result(const hg_event *e);
 
@@ -24,7 +30,8 @@ typedef struct hg_submission_work {
     size_t wait_count, count;
     size_t next_wait, next_command;
     uint32_t flights, unsure; /* its work under way; of it, what may still fail */
-    bool begun;               /* all events it waits for are done */
+    bool begun;               /* all events it waits for are done, or the device waits for them */
+    bool followed;            /* the device does: they are looked at before the host does anything, and at the end */
     hg_status status;
     hg_error error;
     uint64_t waits_since;       /* for a profile; 0: none */
@@ -38,7 +45,8 @@ typedef struct hg_flight {
     hg_binding *binding; /* NULL: a transfer */
     hg_turn turn;
     bool has_turn, owns, started, issued;
-    bool unsure; /* issued, but a lane may have faulted */
+    bool unsure;  /* issued, but a lane may have faulted */
+    bool offered; /* its event stands for the submission's */
     hg_run run;
     hg_transfer_work transfer;
     hg_driver_event *event; /* of a transfer */

@@ -36,17 +36,18 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    uint64_t compile_ns; /* the stream's when the run began: what came since moves the deadline */
-    bool behind;         /* earlier work of the stream is under way: its time has not begun */
-    bool guarded;        /* the backend keeps what is freed meanwhile */
-    bool ended;          /* the program is over; what was submitted may still be under way */
-    bool failing;        /* waits for what is under way before it fails */
-    bool fetches_state;  /* the context's state is on its way to the host, which folds it */
-    bool folded_state;   /* and back */
-    bool look;           /* the host must look at what comes of the commands before the next instruction */
-    bool waiting;        /* the event is under way */
-    bool unsignalled;    /* so is what was submitted since without it */
-    bool planned;        /* the binding's plan is under way with the event */
+    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
+    uint64_t compile_ns;        /* the stream's when the run began: what came since moves the deadline */
+    bool behind;                /* earlier work of the stream is under way: its time has not begun */
+    bool guarded;               /* the backend keeps what is freed meanwhile */
+    bool ended;                 /* the program is over; what was submitted may still be under way */
+    bool failing;               /* waits for what is under way before it fails */
+    bool fetches_state;         /* the context's state is on its way to the host, which folds it */
+    bool folded_state;          /* and back */
+    bool look;                  /* the host must look at what comes of the commands before the next instruction */
+    bool waiting;               /* the event is under way */
+    bool unsignalled;           /* so is what was submitted since without it */
+    bool planned;               /* the binding's plan is under way with the event */
     hg_driver_event *event;
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
@@ -111,6 +112,11 @@ void hg_run_recycle(hg_run *run);
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
 
 /* ---- memory ---- */
+/* Before the run looks up a handle that its binding does not hold: until its end the backend keeps what is freed meanwhile. */
+static inline void hg_run_guard(hg_run *run) {
+    if (!run->guarded) hg_guard_begin(run->context->backend);
+    run->guarded = true;
+}
 /* The range of a buffer, of a pool by the number the program uses (its own choice, or a handle), of a flat address's buffer or pool. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle);
 hg_range hg_run_pool(hg_run *run, uint64_t id);

@@ -172,6 +172,7 @@ struct hg_binding {
     bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
     bool dispatches;           /* simple: the first tier runs device forms */
     bool timed;                /* simple: long enough to need a deadline */
+    bool plain;                /* simple, and nothing but the driver's command is to be done */
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
@@ -206,15 +207,45 @@ void hg_stream_drain(hg_stream *stream);
 hg_status hg_stream_make_whole(hg_stream *stream) HG_NODISCARD;
 /* Until what was submitted with the stream's event is over, also after a failure. */
 hg_status hg_stream_wait(hg_stream *stream) HG_NODISCARD;
+/* What the functions in line below need for the rare cases: a device that works on by itself; not alone, or a stream that lost its queue; a
+ * stream that is not the main one; a binding that is another's. */
+hg_status hg_stream_run_and_wait(hg_stream *stream, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+hg_status hg_context_enter_slowly(hg_context *context, hg_turn *turn, hg_stream **stream) HG_NODISCARD;
+void hg_context_spare(hg_context *context, hg_stream *stream);
+hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) HG_NODISCARD;
+
 /* Commands on the stream, to their end. */
-hg_status hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t count) HG_NODISCARD;
+HG_NODISCARD static inline hg_status hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t count) {
+    const hg_backend *b = stream->context->backend;
+    if (b->caps->asynchronous) return hg_stream_run_and_wait(stream, commands, count);
+    return b->driver->queue_submit(stream->queue, commands, count, NULL, 0, NULL);
+}
+
 /* Waits until nothing stands against the turn; the stream is the turn's until it leaves. After a failure there is no turn. */
-hg_status hg_context_enter(hg_context *context, hg_turn *turn, hg_stream **stream) HG_NODISCARD;
-void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream);
+HG_NODISCARD static inline hg_status hg_context_enter(hg_context *context, hg_turn *turn, hg_stream **stream) {
+    *stream = HG_LIKELY(hg_order_enter_alone(&context->order, turn)) ? context->main : NULL;
+    return HG_LIKELY(*stream && (*stream)->queue) ? HG_OK : hg_context_enter_slowly(context, turn, stream);
+}
+
+static inline void hg_context_leave(hg_context *context, hg_turn *turn, hg_stream *stream) {
+    if (HG_UNLIKELY(stream != context->main)) hg_context_spare(context, stream);
+    hg_order_leave(&context->order, turn, &context->backend->monitor);
+}
+
 /* The binding is the stream's until it is let go: at once if it is free, or after waiting. */
-bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream);
-hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) HG_NODISCARD;
-void hg_binding_disown(hg_binding *binding);
+static inline bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
+    const hg_stream *nobody = NULL;
+    return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
+}
+
+HG_NODISCARD static inline hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
+    return HG_LIKELY(hg_binding_try_own(binding, stream)) ? HG_OK : hg_binding_own_slowly(binding, stream);
+}
+
+static inline void hg_binding_disown(hg_binding *binding) {
+    (void)hg_atomic_exchange(&binding->owner, NULL, HG_SEQ_CST);
+    hg_monitor_wake(&binding->executable->backend->monitor);
+}
 
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */

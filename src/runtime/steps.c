@@ -38,6 +38,7 @@ void hg_run_end_pools(hg_run *run, bool failed) {
 
 static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     hg_backend *b = run->context->backend;
+    hg_run_guard(run);
     uint64_t size = argument(run, step, KIR_STEP_COUNT);
     bool chosen = step->op == HG_OP_POOL_ALLOC_CONST;
     uint64_t id = chosen ? argument(run, step, KIR_STEP_HANDLE) : 0;
@@ -66,6 +67,7 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
 
 static hg_status free_pool(hg_run *run, const plan_step *step) {
     hg_backend *b = run->context->backend;
+    hg_run_guard(run);
     uint64_t id = argument(run, step, KIR_STEP_HANDLE), handle = id;
     for (uint64_t i = 0; i < run->aliases.count; i++) {
         if (run->aliases.data[i].id != id) continue;
@@ -140,6 +142,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     uint64_t all, own = (s->scratch + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN;
     hg_range scratch, last[HG_MAX_OPERANDS];
     bool placed = s->placed;
+    hg_run_guard(run);
     size_t size = s->call.array_count * sizeof *last;
     memcpy(last, s->ranges, size);
     s->placed = false;

@@ -48,9 +48,8 @@ hg_status hg_stream_wait(hg_stream *s) {
     return status;
 }
 
-hg_status hg_stream_run(hg_stream *s, const hg_driver_command *commands, uint32_t count) {
+hg_status hg_stream_run_and_wait(hg_stream *s, const hg_driver_command *commands, uint32_t count) {
     const hg_backend *b = s->context->backend;
-    if (!b->caps->asynchronous) return b->driver->queue_submit(s->queue, commands, count, NULL, 0, NULL);
     if (!hg_driver_can_wait(b->driver)) return hg_driver_would_block(b->driver, "a copy");
     if (!s->event) HG_TRY(b->driver->event_create(b->device, &s->event));
     HG_TRY(b->driver->queue_submit(s->queue, commands, count, NULL, 0, s->event));
@@ -91,8 +90,7 @@ static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream)
     return goes_on ? HG_OK : hg_driver_would_block(c->backend->driver, "a call that must come after other work of its context");
 }
 
-/* Not alone, or on a stream that lost its queue. */
-static hg_status enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
+hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
     hg_status status = HG_OK;
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
@@ -109,42 +107,23 @@ static hg_status enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) 
     return status;
 }
 
-hg_status hg_context_enter(hg_context *c, hg_turn *turn, hg_stream **stream) {
-    *stream = hg_order_enter_alone(&c->order, turn) ? c->main : NULL;
-    return *stream && (*stream)->queue ? HG_OK : enter_slowly(c, turn, stream);
-}
-
-void hg_context_leave(hg_context *c, hg_turn *turn, hg_stream *stream) {
+void hg_context_spare(hg_context *c, hg_stream *stream) {
     hg_monitor *m = &c->backend->monitor;
-    if (stream != c->main) {
-        hg_mutex_lock(&m->lock);
-        stream->next = c->spare;
-        c->spare = stream;
-        hg_mutex_unlock(&m->lock);
-    }
-    hg_order_leave(&c->order, turn, m);
+    hg_mutex_lock(&m->lock);
+    stream->next = c->spare;
+    c->spare = stream;
+    hg_mutex_unlock(&m->lock);
 }
 
 /* ---- bindings ---- */
 
-bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
-    const hg_stream *nobody = NULL;
-    return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
-}
-
-hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
+hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) {
     hg_backend *b = binding->executable->backend;
-    bool goes_on = true, owns = hg_binding_try_own(binding, stream);
-    if (owns) return HG_OK;
+    bool goes_on = true, owns = false;
     hg_mutex_lock(&b->monitor.lock);
     hg_atomic_add_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     while (goes_on && !(owns = hg_binding_try_own(binding, stream))) goes_on = sleep_or_drive(b);
     hg_atomic_sub_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     hg_mutex_unlock(&b->monitor.lock);
     return owns ? HG_OK : hg_driver_would_block(b->driver, "a launch that must come after another one of its binding");
-}
-
-void hg_binding_disown(hg_binding *binding) {
-    (void)hg_atomic_exchange(&binding->owner, NULL, HG_SEQ_CST);
-    hg_monitor_wake(&binding->executable->backend->monitor);
 }

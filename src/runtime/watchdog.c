@@ -12,7 +12,7 @@ void hg_watchdog_init(hg_watchdog *dog) {
 static uint64_t look(hg_watchdog *dog) {
     uint64_t now = hg_clock_ns(), next = UINT64_MAX;
     for (hg_watch *w = dog->first; w; w = w->next) {
-        if (w->deadline_ns <= now)
+        if (w->deadline_ns <= now || (w->cancel && hg_atomic_load(w->cancel, HG_RELAXED)))
             hg_atomic_store(w->word, 1, HG_RELEASE);
         else if (w->deadline_ns < next)
             next = w->deadline_ns;
@@ -54,6 +54,12 @@ void hg_watchdog_add(hg_watchdog *dog, hg_watch *w) {
         dog->wakes_at = w->deadline_ns;
         hg_cond_signal(&dog->changed);
     }
+    hg_mutex_unlock(&dog->lock);
+}
+
+void hg_watchdog_wake(hg_watchdog *dog) {
+    hg_mutex_lock(&dog->lock);
+    hg_cond_signal(&dog->changed);
     hg_mutex_unlock(&dog->lock);
 }
 

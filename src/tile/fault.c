@@ -47,7 +47,7 @@ bool tile_out_of_time(tile_frame *frame) {
     frame->fuel = TILE_FUEL;
     int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
     if (stop) return true;
-    if (launch->cancel && *launch->cancel)
+    if (launch->cancel && hg_atomic_load(launch->cancel, HG_RELAXED))
         stop = 2;
     else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns)
         stop = 1;

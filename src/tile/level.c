@@ -18,7 +18,7 @@ const char *tile_level_name(tile_level level) {
 }
 
 /* The features that x86-64-v3 and -v4 add; the names that both gcc and clang know. */
-bool tile_level_available(tile_level level) {
+static bool find_out(tile_level level) {
     if (level == TILE_LEVEL_BASELINE) return true;
 #if defined(__x86_64__)
     bool v3 = hg_cpu_supports("avx") && hg_cpu_supports("avx2") && hg_cpu_supports("bmi") && hg_cpu_supports("bmi2") &&
@@ -29,6 +29,17 @@ bool tile_level_available(tile_level level) {
                hg_cpu_supports("avx512dq") && hg_cpu_supports("avx512vl");
 #endif
     return false;
+}
+
+/* Each whole-array step asks. */
+bool tile_level_available(tile_level level) {
+    static uint8_t known[TILE_LEVEL_COUNT]; /* atomic; 0: not asked yet, then 1 for no, 2 for yes */
+    if (level >= TILE_LEVEL_COUNT) return false;
+    uint8_t answer = hg_atomic_load(&known[level], HG_RELAXED);
+    if (answer) return answer == 2;
+    answer = find_out(level) ? 2 : 1;
+    hg_atomic_store(&known[level], answer, HG_RELAXED);
+    return answer == 2;
 }
 
 tile_level tile_level_best(void) {

@@ -253,17 +253,22 @@ static bool step_supported(const hg_device *device, const plan_call *call, uint6
     return !device->expands && (is_map(call) || is_reduction(call));
 }
 
-static hg_status run_command(const hg_device *device, const hg_driver_command *c) {
+HG_NOINLINE static hg_status run_other(const hg_device *device, const hg_driver_command *c) {
     switch (c->kind) {
     case HG_CMD_COPY_IN: memcpy(address(&c->to), c->host, (size_t)c->to.size); return HG_OK;
     case HG_CMD_COPY_OUT: memcpy(c->host, address(&c->from), (size_t)c->from.size); return HG_OK;
     case HG_CMD_COPY: memmove(address(&c->to), address(&c->from), (size_t)c->to.size); return HG_OK;
     case HG_CMD_FILL: memset(address(&c->to), c->value, (size_t)c->to.size); return HG_OK;
-    case HG_CMD_LAUNCH: return run_launch(c->launch, c->fault);
+    case HG_CMD_LAUNCH: break; /* run_command */
     case HG_CMD_STEP: return run_step(device, c->step, c->fault);
     case HG_CMD_DISPATCH: break; /* not for a device without device form */
     }
     return hg_fail(HG_ERROR_INTERNAL, "unknown command %d", (int)c->kind);
+}
+
+/* Its own code for what small launches feel. */
+static hg_status run_command(const hg_device *device, const hg_driver_command *c) {
+    return HG_LIKELY(c->kind == HG_CMD_LAUNCH) ? run_launch(c->launch, c->fault) : run_other(device, c);
 }
 
 /* ---- queue and events: everything is done when submit returns ---- */

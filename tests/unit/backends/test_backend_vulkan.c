@@ -413,7 +413,7 @@ static void test_plan(hg_device *d, hg_driver_queue *q) {
 static void test_plan_often(hg_device *d, hg_driver_queue *q) {
     enum { TIMES = 1000 };
     uint32_t expected = 0, out[64];
-    hg_driver_arena *a;
+    hg_driver_arena *a = NULL;
     hg_driver_kernel *k;
     hg_driver_plan *plan = NULL;
     call c;
@@ -488,7 +488,7 @@ static void test_many_in_flight(hg_device *d) {
     static call first, calls_of[MANY];
     hg_driver_queue *q;
     hg_driver_event *last;
-    hg_driver_arena *a;
+    hg_driver_arena *a = NULL;
     hg_driver_kernel *k;
     uint32_t expected = 0, out[16];
     CHECK(create_kernel(d, PUSHED, &k) == HG_OK && driver->arena_alloc(d, sizeof x, &a) == HG_OK);
@@ -520,8 +520,8 @@ static VkResult no_answer(const char *name) {
 
 static void test_query(hg_device *d, hg_driver_queue *q) {
     enum { N = 1 << 20 };
-    hg_driver_event *e;
-    hg_driver_arena *a;
+    hg_driver_event *e = NULL;
+    hg_driver_arena *a = NULL;
     hg_driver_kernel *k;
     bool done = true;
     call c;

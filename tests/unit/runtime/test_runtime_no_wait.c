@@ -202,6 +202,37 @@ static void test_programs(scene *s) {
     hg_binding_destroy(fault);
 }
 
+/* The result of a step goes to a buffer that only its number in the text names. It is freed while the step is under way: until that is over
+ * nobody else gets its memory. */
+static void test_freed_meanwhile(scene *s) {
+    static const float zeros[N];
+    char text[300];
+    float out[N];
+    hg_buffer freed, later;
+    hg_queue *q = NULL;
+    hg_event *e = NULL;
+    CHECK_OK(hg_backend_allocate_buffer(s->b, sizeof out, &freed));
+    snprintf(text, sizeof text,
+             PROGRAM(".param r1 x buffer f32 in [n]\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r2, %" PRIu64 "\n"
+                     " parallel_map.f32 r2, r1, abs, r4\n"),
+             (uint64_t)freed.handle);
+    hg_binding *binding = bind(s, text);
+    hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = s->x, .host = s->values, .length = sizeof out);
+    CHECK_OK(hg_queue_create(s->b, NULL, &q));
+    CHECK_OK(submit_and_ask(q, &copy, 1));
+    CHECK_OK(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_LAUNCH, .binding = binding), 1, NULL, 0, &e));
+    CHECK_OK(hg_backend_free_buffer(s->b, freed));
+    CHECK_OK(hg_backend_allocate_buffer(s->b, sizeof out, &later));
+    CHECK_OK(ask(e));
+    hg_event_destroy(e);
+    copy = COMMAND(.kind = HG_COMMAND_COPY_OUT, .buffer = later, .host = out, .length = sizeof out);
+    CHECK_OK(submit_and_ask(q, &copy, 1));
+    CHECK(memcmp(out, zeros, sizeof out) == 0);
+    CHECK_OK(hg_backend_free_buffer(s->b, later));
+    hg_queue_destroy(q);
+    hg_binding_destroy(binding);
+}
+
 static void test_backend(const char *name, const char *pretend, bool computes, bool sees_memory) {
     hg_config config = hg_config_default();
     scene s = {.b = NULL};
@@ -216,6 +247,7 @@ static void test_backend(const char *name, const char *pretend, bool computes, b
     test_queue(&s, computes);
     test_waits(&s);
     if (computes) test_programs(&s);
+    if (computes) test_freed_meanwhile(&s);
     hg_backend_destroy(s.b);
 }
 

@@ -199,6 +199,54 @@ static void test_many(hg_backend *b) {
     unbind(&steps);
 }
 
+#define ENDLESS                                                                                     \
+    PROGRAM(".param r1 x buffer u32 inout [1]\n.lanes 1\n mov_imm.u64 r0, 0\n mov_imm.u32 r11, 0\n" \
+            "again: ldg.u32 r12, [r1 + r0]\n setne.u32 p0, r12, r11\n bra.p0 @again\n")
+
+/* A launch without end, what follows it, and what waits for it. */
+static void test_cancel(hg_backend *b) {
+    uint32_t one = 1, value = 0, host = 9;
+    hg_buffer x = make_buffer(b, &one, 4), y = make_buffer(b, &one, 4);
+    program endless = bind(b, ENDLESS, x, NULL), after = bind(b, DOUBLE, x, NULL), apart = bind(b, DOUBLE, y, NULL);
+    hg_queue *q = NULL;
+    hg_event *events[4];
+    CHECK_OK(hg_queue_create(b, NULL, &q));
+    CHECK_OK(hg_binding_start(endless.binding, NULL, &events[0]));
+    CHECK_OK(hg_binding_start(after.binding, NULL, &events[1])); /* shares x: has not begun */
+    CHECK_OK(hg_queue_submit(q,
+                             &(hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_COPY_IN, .buffer = y, .host = &host, .length = 4},
+                             1, &events[0], 1, &events[2]));
+    CHECK(!is_done(events[0]));
+    hg_event_cancel(events[1]);
+    hg_event_cancel(events[0]);
+    hg_event_cancel(NULL);
+    for (int i = 0; i < 3; i++) {
+        CHECK_STATUS(hg_event_wait(events[i]), HG_ERROR_EXECUTION_FAILED);
+        CHECK_TEXT(hg_last_error()->code, "F08");
+        CHECK_TEXT(hg_last_error()->message, "cancelled");
+        hg_event_destroy(events[i]);
+    }
+    CHECK_OK(hg_binding_start(after.binding, NULL, &events[0])); /* the same bindings run again */
+    CHECK_OK(hg_binding_start(apart.binding, NULL, &events[1]));
+    CHECK_OK(hg_binding_launch(apart.binding));
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(hg_event_wait(events[i]));
+        hg_event_cancel(events[i]); /* it is over */
+        CHECK_OK(hg_event_wait(events[i]));
+        hg_event_destroy(events[i]);
+    }
+    CHECK_OK(hg_buffer_read(b, x, 0, &value, 4));
+    CHECK_U64(value, 2);
+    CHECK_OK(hg_buffer_read(b, y, 0, &value, 4));
+    CHECK_U64(value, 4);
+    hg_queue_destroy(q);
+    unbind(&endless);
+    unbind(&after);
+    unbind(&apart);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+}
+
 static void test_misuse(hg_backend *b, hg_backend *other) {
     hg_buffer x = make_buffer(b, NULL, 4);
     program p = bind(b, ADD_ONE, x, NULL);
@@ -227,6 +275,7 @@ int main(int argc, char **argv) {
     test_outcomes(b);
     test_many(b);
     test_misuse(b, other);
+    if (!polled) test_cancel(b); /* there a launch without end is within one poll */
     hg_context_destroy(context);
     hg_backend_destroy(other);
     hg_backend_destroy(b);

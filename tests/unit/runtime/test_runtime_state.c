@@ -4,18 +4,10 @@
 #include "atlas/state.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <math.h>
 #ifdef HG_HAVE_MPFR
 #include <mpfr.h>
-
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define UNDER_SANITIZER 1
-#endif
-#endif
-#ifndef UNDER_SANITIZER
-#define UNDER_SANITIZER 0
-#endif
 
 enum { N = 3000, WORDS = HG_RESONANCE_WORDS, CLASSES = 96, PRECISION = 2400 };
 
@@ -445,7 +437,7 @@ int main(int argc, char **argv) {
     hg_device_info devices[16];
     size_t count = 0;
     if (!*only || strcmp(only, "cpu") == 0) { test_machine("cpu", 0, "", "", 2, 1000); }
-    if (UNDER_SANITIZER) return test_done(); /* the rest says the same of our code, in ten times the time */
+    if (SANITIZED) return test_done(); /* the rest says the same of our code, in ten times the time */
     if (!*only || strcmp(only, "cpu") == 0) {
         test_machine("cpu", 0, "", "", 1, 64);
         test_machine("cpu", 0, "", "", 8, 1);

@@ -4,19 +4,9 @@
  * are polled, and on the backend that the arguments name: BACKEND [ROUNDS [PRETEND [SEED]]]. */
 #include "base/base.h"
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <pthread.h>
 #include <stdatomic.h>
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 #define COMMAND(...) ((hg_command){.size = sizeof(hg_command), __VA_ARGS__})
 enum { THREADS = 8, QUEUES = 4, CONTEXTS = 3, N = 300 };
@@ -406,7 +396,7 @@ int main(int argc, char **argv) {
                    {"cpu", "polled=3,staging"},
                    {"cpu", "polled=4,tiers"},
                    {"null", "polled=5"}};
-    unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SLOW ? 50 : 500;
+    unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SANITIZED ? 50 : 500;
     uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     if (argc > 1) stress(argv[1], argc > 3 ? argv[3] : "", rounds, seed);
     for (size_t i = 0; argc < 2 && i < sizeof devices / sizeof *devices; i++) stress(devices[i].backend, devices[i].pretend, rounds, seed);

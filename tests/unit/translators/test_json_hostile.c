@@ -3,6 +3,7 @@
  * assertion; who hangs is ended by a signal. Documents are made here, none is stored. */
 /* test: labels=unit timeout=120 */
 #include "base/json_read.h"
+#include "support/sanitized.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <hologram/json_kernel.h>
@@ -11,18 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
-enum { MEGABYTES = 10, THOUSANDS = 100 };
-#else
-enum { MEGABYTES = 100, THOUSANDS = 1000 };
-#endif
+enum { MEGABYTES = SANITIZED ? 10 : 100, THOUSANDS = SANITIZED ? 100 : 1000 };
 #define LENGTH ((size_t)MEGABYTES << 20)
 
 /* ---- counted memory: a header of 16 bytes holds the size ---- */
