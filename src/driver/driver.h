@@ -42,7 +42,7 @@ typedef struct hg_device_caps {
     hg_tier_caps tiers[HG_MAX_TIERS]; /* the later, the faster its code and the longer its compiler takes */
     uint32_t tier_count;
     bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
-    bool can_import, can_wait;
+    bool can_import;
     uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
     uint64_t max_shared_bytes;

@@ -87,7 +87,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tiers[1].by_aliases = true;
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
     }
-    d->caps.host_memory = d->caps.can_import = d->caps.can_wait = d->caps.exact = true;
+    d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
     d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;

@@ -44,7 +44,7 @@ static void fill_caps(hg_device_caps *caps) {
         caps->tiers[0].kir.fma64 = true;
     caps->tiers[0].kir.subnormals = caps->tiers[0].kir.half = true;
     caps->tiers[0].kir.name = "null";
-    caps->can_import = caps->can_wait = true;
+    caps->can_import = true;
     caps->max_slots = UINT32_MAX;
     caps->max_block_lanes = HG_MAX_BLOCK_LANES;
     caps->max_shared_bytes = HG_MAX_SHARED_BYTES;

@@ -175,7 +175,7 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     caps->tier_count = 1;
     caps->tiers[0].name = "device form";
     caps->tiers[0].device_form = caps->tiers[0].by_aliases = caps->asynchronous = caps->uniforms_in_memory = caps->static_groups =
-        caps->can_wait = caps->exact = true;
+        caps->exact = true;
     caps->target.addressed = f->f12.bufferDeviceAddress;
     fill_kernel_caps(f, caps);
     fill_memory(f, d, caps);
