@@ -11,9 +11,16 @@ static size_t next_word(const char **word) {
     return length;
 }
 
-/* The word of a list entry: what is before its =. */
+/* The length of a word without the number that it takes: what is before its =. */
+static size_t plain_length(const char *word) {
+    size_t length = 0;
+    while (word[length] && word[length] != '=') length++;
+    return length;
+}
+
+/* Whether a list entry is the word, with or without a number. */
 static bool same_word(const char *entry, size_t length, const char *word) {
-    size_t own = strcspn(word, "=");
+    size_t own = plain_length(word);
     return own <= length && memcmp(word, entry, own) == 0 && (own == length || entry[own] == '=');
 }
 
@@ -41,7 +48,7 @@ uint64_t hg_pretended_number(const char *pretend, const char *word, uint64_t oth
 /* A number only where the word takes one. */
 static bool is_known(const char *entry, size_t length, const char *word) {
     if (!same_word(entry, length, word)) return false;
-    size_t own = strcspn(word, "=");
+    size_t own = plain_length(word);
     if (own == length) return true;
     if (!word[own] || length - own > 10) return false;
     for (size_t i = own + 1; i < length; i++)
