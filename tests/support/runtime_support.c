@@ -28,18 +28,3 @@ hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
     if (data) CHECK_OK(hg_backend_copy_to_buffer(b, buffer, data, size));
     return buffer;
 }
-
-void *failing_reallocate(void *user, void *memory, size_t size) {
-    failing_allocator *a = user;
-    uint64_t number = __atomic_add_fetch(&a->allocations, 1, __ATOMIC_RELAXED);
-    if (a->fail_at && (a->only_once ? number == a->fail_at : number >= a->fail_at)) return NULL;
-    void *result = realloc(memory, size);
-    if (!memory && result) __atomic_add_fetch(&a->live, 1, __ATOMIC_RELAXED);
-    return result;
-}
-
-void failing_release(void *user, void *memory) {
-    failing_allocator *a = user;
-    if (memory) __atomic_sub_fetch(&a->live, 1, __ATOMIC_RELAXED);
-    free(memory);
-}

@@ -2,6 +2,7 @@
 #ifndef HG_TESTS_RUNTIME_SUPPORT_H
 #define HG_TESTS_RUNTIME_SUPPORT_H
 
+#include "support/failing_allocator.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdlib.h>
@@ -36,14 +37,5 @@ hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);
             ".param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n"             \
             " ldg.f32 r10, [r1 + r0]\n ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n"         \
             " stg.f32 [r2 + r0], r12\n")
-
-/* An allocator that counts live blocks and fails from the n-th allocation on, or only there. */
-typedef struct failing_allocator {
-    uint64_t live, allocations, fail_at; /* fail_at 0: never */
-    bool only_once;
-} failing_allocator;
-
-void *failing_reallocate(void *user, void *memory, size_t size);
-void failing_release(void *user, void *memory);
 
 #endif

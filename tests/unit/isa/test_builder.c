@@ -1,5 +1,6 @@
 /* The builder: what it makes is what the assembler makes of the same program; every mistake is reported; the generated header is
  * up to date and covers every instruction. */
+#include "support/failing_allocator.h"
 #include "test.h"
 #include "base/base.h"
 #include "isa/program.h"
@@ -307,20 +308,7 @@ static void test_header(void) {
 
 /* ---- out of memory at every allocation ---- */
 
-static uint64_t allocations_left, live;
-static void *limited_reallocate(void *user, void *memory, size_t size) {
-    (void)user;
-    if (allocations_left == 0) return NULL;
-    allocations_left--;
-    void *grown = realloc(memory, size ? size : 1);
-    if (grown && !memory) live++;
-    return grown;
-}
-static void counted_release(void *user, void *memory) {
-    (void)user;
-    if (memory) live--;
-    free(memory);
-}
+static failing_allocator memory;
 
 static hg_status build_something(void) {
     hg_dim n = hg_dim_param("n");
@@ -342,18 +330,18 @@ static hg_status build_something(void) {
 }
 
 static void test_out_of_memory(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .reallocate = limited_reallocate, .release = counted_release};
+    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     uint64_t k = 0;
     for (bool done = false; !done && k < 1000; k++) {
-        allocations_left = k;
+        allow_allocations(&memory, k);
         hg_status status = build_something();
         done = status == HG_OK;
         CHECK(done || status == HG_ERROR_OUT_OF_MEMORY);
-        CHECK_U64(live, 0);
+        CHECK_U64(memory.live, 0);
     }
     CHECK(k > 5 && k < 1000);
-    allocations_left = UINT64_MAX;
+    allow_allocations(&memory, UINT64_MAX);
     CHECK(hg_set_allocator(NULL) == HG_OK);
 }
 

@@ -1,4 +1,5 @@
 /* The binary container: bytes written out by hand from language.md 7, every refusal, the identity decode → encode, damage. */
+#include "support/failing_allocator.h"
 #include "test.h"
 #include "base/base.h"
 #include <hologram/builder.h>
@@ -355,30 +356,17 @@ static void test_damage(uint32_t rounds) {
 
 /* ---- out of memory at every allocation ---- */
 
-static uint64_t allocations_left, live;
-static void *limited_reallocate(void *user, void *memory, size_t size) {
-    (void)user;
-    if (allocations_left == 0) return NULL;
-    allocations_left--;
-    void *grown = realloc(memory, size ? size : 1);
-    if (grown && !memory) live++;
-    return grown;
-}
-static void counted_release(void *user, void *memory) {
-    (void)user;
-    if (memory) live--;
-    free(memory);
-}
+static failing_allocator memory;
 
 static void test_out_of_memory(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .reallocate = limited_reallocate, .release = counted_release};
+    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
-    allocations_left = UINT64_MAX;
+    allow_allocations(&memory, UINT64_MAX);
     size_t n, m;
     uint8_t *file = encode(SOURCE, HG_PROGRAM_DEBUG, &n), *again = NULL;
-    uint64_t before = live, k = 0;
+    uint64_t before = memory.live, k = 0;
     for (bool done = false; !done && k < 1000; k++) {
-        allocations_left = k;
+        allow_allocations(&memory, k);
         hg_program *p = NULL;
         hg_status status = hg_program_decode(file, n, NULL, &p);
         if (status == HG_OK) status = hg_program_encode(p, 0, &again, &m);
@@ -386,12 +374,12 @@ static void test_out_of_memory(void) {
         CHECK(done || status == HG_ERROR_OUT_OF_MEMORY);
         if (done) hg_string_free((char *)again);
         hg_program_release(p);
-        CHECK_U64(live, before);
+        CHECK_U64(memory.live, before);
     }
     CHECK(k > 5 && k < 1000);
-    allocations_left = UINT64_MAX;
+    allow_allocations(&memory, UINT64_MAX);
     hg_string_free((char *)file);
-    CHECK_U64(live, 0);
+    CHECK_U64(memory.live, 0);
     CHECK(hg_set_allocator(NULL) == HG_OK);
 }
 

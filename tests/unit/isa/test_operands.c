@@ -1,6 +1,7 @@
 /* Operands of every kind, in the rows of extra_rows.def: by name in any order, left out, tuples. Text, binary, builder, printer, messages
  * with their places, verifier; bytes by hand, random programs and damaged files. */
 #include "isa/program.h"
+#include "support/failing_allocator.h"
 #include "test.h"
 #include <hologram/builder.h>
 
@@ -663,20 +664,7 @@ static void test_builder(void) { SKIP("the builder functions of the test's rows 
 
 /* ---- out of memory at every allocation ---- */
 
-static uint64_t allocations_left, live;
-static void *limited_reallocate(void *user, void *memory, size_t size) {
-    (void)user;
-    if (allocations_left == 0) return NULL;
-    allocations_left--;
-    void *grown = realloc(memory, size ? size : 1);
-    if (grown && !memory) live++;
-    return grown;
-}
-static void counted_release(void *user, void *memory) {
-    (void)user;
-    if (memory) live--;
-    free(memory);
-}
+static failing_allocator memory;
 
 static hg_status all_ways(const char *text) {
     hg_program *p = NULL, *q = NULL;
@@ -699,17 +687,17 @@ static hg_status all_ways(const char *text) {
 }
 
 static void test_out_of_memory(void) {
-    hg_allocator hooks = {.size = sizeof hooks, .reallocate = limited_reallocate, .release = counted_release};
+    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     CHECK(hg_set_allocator(&hooks) == HG_OK);
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     uint64_t n = 0;
     for (; status == HG_ERROR_OUT_OF_MEMORY && n < 1000; n++) {
-        allocations_left = n;
+        allow_allocations(&memory, n);
         status = all_ways(WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n");
-        CHECK_U64(live, 0);
+        CHECK_U64(memory.live, 0);
     }
     CHECK_MESSAGE(status == HG_OK && n > 20, "%s after %u", hg_status_name(status), (unsigned)n);
-    allocations_left = UINT64_MAX;
+    allow_allocations(&memory, UINT64_MAX);
     CHECK(hg_set_allocator(NULL) == HG_OK);
 }
 

@@ -1,4 +1,5 @@
 /* The verifier's diagnostics: every code with its exact text and place, what must be accepted, and size. */
+#include "support/failing_allocator.h"
 #include "test.h"
 #include "isa/cfg.h"
 
@@ -354,44 +355,31 @@ static void test_cfg(void) {
 
 /* ---- out of memory at every allocation ---- */
 
-static uint64_t allocations_left, live;
-static void *limited_reallocate(void *user, void *memory, size_t bytes) {
-    (void)user;
-    if (allocations_left == 0) return NULL;
-    allocations_left--;
-    void *grown = realloc(memory, bytes ? bytes : 1);
-    if (grown && !memory) live++;
-    return grown;
-}
-static void counted_release(void *user, void *memory) {
-    (void)user;
-    if (memory) live--;
-    free(memory);
-}
+static failing_allocator memory;
 
 static void test_out_of_memory(void) {
     static const char text[] = HEAD
         ".param r1 x buffer f32 in [n]\n.param r4 n u64\n    mov.u64 r7, r1\n    setlt.u64 p0, r255, r4\n    bra.p0 @l\n    call @f\nl:\n  "
         "  parallel_reduce.f32 r3, r7, sum, r4\n    setgeu.u64 p0, r255, r4\n    bra.p0 @end\n    bar.sync 0\n"
         "end:\n    exit\nf:\n    mul r5, r4, r4\n    ret\n";
-    hg_allocator hooks = {.size = sizeof hooks, .reallocate = limited_reallocate, .release = counted_release};
+    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     if (hg_set_allocator(&hooks) != HG_OK) {
         CHECK_MESSAGE(false, "allocator hooks");
         return;
     }
     uint64_t n = 0;
     for (bool done = false; !done && n < 2000; n++) {
-        allocations_left = n;
+        allow_allocations(&memory, n);
         hg_program *p = NULL;
         hg_status status = hg_program_assemble(text, sizeof text - 1, NULL, &p);
         if (status == HG_OK) status = hg_program_verify(p, NULL);
         hg_program_release(p);
         CHECK(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY);
-        CHECK_U64(live, 0);
+        CHECK_U64(memory.live, 0);
         done = status == HG_OK;
     }
     CHECK(n > 10 && n < 2000);
-    allocations_left = UINT64_MAX;
+    allow_allocations(&memory, UINT64_MAX);
     CHECK(hg_set_allocator(NULL) == HG_OK);
 }
 
