@@ -250,6 +250,17 @@ bool hg_driver_can_wait(const hg_driver *driver);
 hg_status hg_driver_would_block(const hg_driver *driver, const char *what) HG_NODISCARD;
 /* Waits until the event is done; its status. On a driver without event_wait by polling, where that helps; else HG_ERROR_WOULD_BLOCK. */
 hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_event *event) HG_NODISCARD;
+/* Whether a call may wait for what it submits: there is nothing to wait for, or it can be waited for. */
+static inline bool hg_driver_can_block(const hg_driver *driver, const hg_device_caps *caps) {
+    return !caps->asynchronous || hg_driver_can_wait(driver);
+}
+/* One command on a queue that nobody else uses, to its end. */
+hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, hg_driver_queue *queue,
+                        const hg_driver_command *command) HG_NODISCARD;
+
+/* ---- bound_once.c ---- */
+/* HG_ERROR_INTERNAL where two slots of a dispatch are one arena: what a device with target.bind_arenas relies on. */
+hg_status hg_driver_check_bound_once(const hg_driver_dispatch *dispatch) HG_NODISCARD;
 
 /* ---- gone.c ---- */
 /* How many arenas and kernels whoever uses a driver has destroyed, of all devices: pointers to them and plans made of them are good for as

@@ -127,9 +127,7 @@ static hg_status lay_out(hg_binding *binding) {
  * in some milliseconds. */
 #define SHORT_WORK (UINT64_C(1) << 24)
 
-static bool can_dispatch(const hg_backend *b) {
-    return b->caps->tiers[0].device_form && (!b->caps->asynchronous || hg_driver_can_wait(b->driver));
-}
+static bool can_dispatch(const hg_backend *b) { return b->caps->tiers[0].device_form && hg_driver_can_block(b->driver, b->caps); }
 
 static void prepare_simple(hg_binding *binding) {
     const hg_executable *e = binding->executable;

@@ -56,7 +56,7 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     hg_backend *b = context->backend;
     if (b != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     if (binding->launch.lanes == 0) return HG_OK;
-    if (b->caps->asynchronous && !hg_driver_can_wait(b->driver)) return hg_driver_would_block(b->driver, "the launch");
+    if (!hg_driver_can_block(b->driver, b->caps)) return hg_driver_would_block(b->driver, "the launch");
     hg_turn turn = {.touches = &binding->touches};
     hg_stream *stream;
     uint64_t start = hg_profile_start(b->profile);

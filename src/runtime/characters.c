@@ -15,14 +15,10 @@ static void fill(uint8_t *table) {
 static hg_status copy_in(hg_backend *b, const hg_range *to, void *table) {
     const hg_driver *driver = b->driver;
     hg_driver_queue *queue = NULL;
-    hg_driver_event *event = NULL;
     hg_driver_command command = {.kind = HG_CMD_COPY_IN, .to = *to, .host = table};
-    if (b->caps->asynchronous && !hg_driver_can_wait(driver)) return hg_driver_would_block(driver, "making the character table");
+    if (!hg_driver_can_block(driver, b->caps)) return hg_driver_would_block(driver, "making the character table");
     HG_TRY(driver->queue_create(b->device, &queue));
-    hg_status status = b->caps->asynchronous ? driver->event_create(b->device, &event) : HG_OK;
-    if (status == HG_OK) status = driver->queue_submit(queue, &command, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = hg_driver_wait(driver, b->device, event);
-    if (event) driver->event_destroy(event);
+    hg_status status = hg_driver_run(driver, b->device, b->caps, queue, &command);
     driver->queue_destroy(queue);
     return status;
 }

@@ -38,7 +38,7 @@ static hg_status move_part(hg_stream *stream, hg_driver_command_kind kind, uint6
 
 static hg_status can_wait(const hg_context *c) {
     const hg_backend *b = c->backend;
-    if (!b->caps->asynchronous || hg_driver_can_wait(b->driver)) return HG_OK;
+    if (hg_driver_can_block(b->driver, b->caps)) return HG_OK;
     return hg_driver_would_block(b->driver, "a look at phases and resonances");
 }
 

@@ -2,7 +2,6 @@
  * Must not know: programs, plans, handles. */
 #include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
-#include "runtime/recorded.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -36,15 +35,8 @@ void hg_dispatch_device_close(hg_dispatch_device *device) {
     hg_mutex_destroy(&device->lock);
 }
 
-/* The record changes: what was recorded with it is of no use. No launch of it is in flight. */
-static void drop_plan(hg_submission *d) {
-    if (d->plan) d->device->driver->plan_destroy(d->plan);
-    d->plan = NULL;
-    d->repeats = 0;
-}
-
 void hg_dispatch_free(hg_submission *d) {
-    drop_plan(d);
+    if (d->device) hg_repeated_drop(&d->repeated, d->device->driver);
     if (d->set) hg_code_release(d->set, d->code);
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
     hg_free(d->record);
@@ -88,7 +80,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way", HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
     unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number && d->fault == record;
-    if (!unchanged) drop_plan(d);
+    if (!unchanged && d->device) hg_repeated_drop(&d->repeated, d->device->driver);
     d->compile_ns = 0;
     d->launch = launch;
     d->queue = queue;
@@ -113,19 +105,8 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     return HG_OK;
 }
 
-/* Whether the driver has the one command of the launch recorded. Without a plan it is recorded each time, which always works. */
-static bool has_plan(hg_submission *d, const hg_driver_command *command) {
-    const hg_driver *driver = d->set->driver;
-    if (d->plan || !driver->plan_create || d->repeats > HG_PLAN_AFTER) return d->plan != NULL;
-    if (++d->repeats <= HG_PLAN_AFTER) return false;
-    hg_error kept = *hg_error_record();
-    if (driver->plan_create(d->device->device, command, 1, &d->plan) != HG_OK) *hg_error_record() = kept;
-    return d->plan != NULL;
-}
-
-hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, const hg_driver_command *more, uint32_t more_count,
-                             hg_driver_event *signal) {
-    hg_driver_command commands[8];
+hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg_driver_event *signal) {
+    hg_driver_command commands[4];
     hg_dispatch_queue *queue = d->queue;
     uint32_t count = 0;
     bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
@@ -138,11 +119,11 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, co
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
-    for (uint32_t i = 0; i < more_count && count < HG_COUNT_OF(commands); i++) commands[count++] = more[i];
     if (!d->one_window || !hg_atomic_load(&d->code->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
     record->dirty = false;
     d->recorded_ns = hg_profile_start(d->set->profile);
-    if (d->one_window && count == 1 && has_plan(d, commands)) return d->set->driver->plan_launch(driver_queue, d->plan, NULL, 0, signal);
+    if (d->one_window && count == 1 && hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
+        return d->set->driver->plan_launch(driver_queue, d->repeated.plan, NULL, 0, signal);
     return d->set->driver->queue_submit(driver_queue, commands, count, NULL, 0, signal);
 }
 

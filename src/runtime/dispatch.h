@@ -4,6 +4,7 @@
 #define HG_RUNTIME_DISPATCH_H
 
 #include "code/code.h"
+#include "runtime/recorded.h"
 #include "runtime/suballoc.h"
 
 /* ---- watchdog.c: one thread a backend that ends launches on the device whose time is over ---- */
@@ -91,8 +92,7 @@ typedef struct hg_submission {
     hg_range *slots;
     hg_piece shared; /* group memory that the device has too little of */
     hg_driver_dispatch command;
-    hg_driver_plan *plan; /* the command recorded, once it was launched often as it is; NULL: not yet */
-    uint32_t repeats;     /* launches of the record as it is, up to that */
+    hg_repeated repeated; /* of the command, as long as it stays as it is */
     uint32_t extent[3];   /* blocks that have lanes */
     uint64_t block_lanes;
     uint64_t first, end; /* FLAT: lanes not dispatched yet */
@@ -111,9 +111,8 @@ void hg_dispatch_free(hg_submission *dispatch);
  * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
 hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue,
                             const hg_driver_launch *launch, bool proven, bool unchanged) HG_NODISCARD;
-/* Submits the next window, and more commands behind it. */
-hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, const hg_driver_command *more, uint32_t more_count,
-                             hg_driver_event *signal) HG_NODISCARD;
+/* Submits the next window. */
+hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, hg_driver_event *signal) HG_NODISCARD;
 /* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of the record and the slots; then step says
  * whether there is another one. */
 void hg_dispatch_cut(hg_submission *dispatch, hg_driver_dispatch *command, void *record, hg_range *slots);

@@ -144,7 +144,7 @@ static hg_status submit_window(hg_run *run) {
     const hg_backend *b = run->context->backend;
     HG_TRY(hg_run_submit(run, false)); /* what comes before it */
     if (!run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
-    hg_status status = hg_dispatch_submit(run->dispatch, run->stream->queue, NULL, 0, run->event);
+    hg_status status = hg_dispatch_submit(run->dispatch, run->stream->queue, run->event);
     if (status == HG_OK) run->waiting = true;
     return status;
 }

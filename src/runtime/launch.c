@@ -87,9 +87,9 @@ hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream,
 
 static hg_status run_window(hg_stream *stream, hg_submission *d) {
     const hg_backend *b = stream->context->backend;
-    if (!b->caps->asynchronous) return hg_dispatch_submit(d, stream->queue, NULL, 0, NULL);
+    if (!b->caps->asynchronous) return hg_dispatch_submit(d, stream->queue, NULL);
     if (!stream->event) HG_TRY(b->driver->event_create(b->device, &stream->event));
-    HG_TRY(hg_dispatch_submit(d, stream->queue, NULL, 0, stream->event));
+    HG_TRY(hg_dispatch_submit(d, stream->queue, stream->event));
     return hg_stream_wait(stream);
 }
 
@@ -109,7 +109,7 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
     hg_submission d = {0};
     hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &stream->dispatch, launch, false, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
-        status = hg_dispatch_submit(&d, stream->queue, NULL, 0, NULL);
+        status = hg_dispatch_submit(&d, stream->queue, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
         status = hg_launch_wait(stream, &d, kernel, 0, launch, false, true, fault);

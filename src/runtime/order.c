@@ -42,7 +42,6 @@ static bool against(const hg_touches *x, const hg_touches *y) {
 static void append(hg_order *order, hg_turn *turn) {
     turn->before = order->last;
     turn->after = NULL;
-    turn->listed = true;
     *(order->last ? &order->last->after : &order->first) = turn;
     order->last = turn;
 }
@@ -63,7 +62,6 @@ void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
     hg_mutex_lock(&monitor->lock);
     *(turn->before ? &turn->before->after : &order->first) = turn->after;
     *(turn->after ? &turn->after->before : &order->last) = turn->before;
-    turn->listed = false;
     if (!order->first) hg_atomic_store(&order->alone, NULL, HG_SEQ_CST);
     hg_cond_broadcast(&monitor->changed);
     hg_mutex_unlock(&monitor->lock);

@@ -32,7 +32,6 @@ typedef struct hg_turn {
     struct hg_turn *before, *after;
     const hg_touches *touches;
     const void *stream; /* what runs on one stream follows each other there, and does not wait here */
-    bool listed;
 } hg_turn;
 
 typedef struct hg_order {

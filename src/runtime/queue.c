@@ -113,8 +113,6 @@ static hg_status open_streams(hg_queue *q) {
     return hg_stream_create(q->context, &q->stream);
 }
 
-static bool can_serve(const hg_backend *b) { return !b->caps->asynchronous || hg_driver_can_wait(b->driver); }
-
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
     if (!b) return hg_null_argument("backend");
     if (context && context->backend != b) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
@@ -131,7 +129,7 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     hg_mutex_init(&q->lock);
     hg_cond_init(&q->changed);
     q->number = hg_atomic_add_fetch(&b->queues, 1, HG_RELAXED);
-    q->has_thread = can_serve(b) && hg_thread_start(&q->thread, serve, q);
+    q->has_thread = hg_driver_can_block(b->driver, b->caps) && hg_thread_start(&q->thread, serve, q);
     if (!q->has_thread) {
         add_polled(q);
         hg_atomic_store(&b->progress, progress, HG_RELEASE);

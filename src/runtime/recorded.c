@@ -4,6 +4,23 @@
 #include "runtime/recorded.h"
 #include <string.h>
 
+/* ---- plans ---- */
+
+bool hg_repeated_find(hg_repeated *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
+    if (r->plan || !driver->plan_create || r->repeats > HG_PLAN_AFTER) return r->plan != NULL;
+    if (++r->repeats <= HG_PLAN_AFTER) return false;
+    hg_error kept = *hg_error_record();
+    if (driver->plan_create(device, commands, count, &r->plan) != HG_OK) *hg_error_record() = kept;
+    return r->plan != NULL;
+}
+
+void hg_repeated_drop(hg_repeated *r, const hg_driver *driver) {
+    if (r->plan) driver->plan_destroy(r->plan);
+    *r = (hg_repeated){0};
+}
+
+/* ---- images ---- */
+
 enum { MOST_BYTES = 1 << 16 }; /* of an image */
 
 /* The image while it is compared: from the first difference on it is written anew. */
@@ -60,12 +77,6 @@ static bool put_command(cursor *c, const hg_driver_command *command) {
     }
 }
 
-static void drop_plan(hg_recorded *r, const hg_driver *driver) {
-    if (r->plan) driver->plan_destroy(r->plan);
-    r->plan = NULL;
-    r->repeats = 0;
-}
-
 /* Whether the commands are those of the image; else the image is theirs now, or empty. */
 static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t count) {
     uint64_t gone = hg_driver_gone();
@@ -80,22 +91,16 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
 
 bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
     if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
-    if (!compare(r, commands, count)) {
-        drop_plan(r, driver);
-        return false;
-    }
-    if (r->plan || r->repeats > HG_PLAN_AFTER) return r->plan != NULL;
-    if (++r->repeats <= HG_PLAN_AFTER) return false;
-    hg_error kept = *hg_error_record(); /* without a plan they are recorded each time, which always works */
-    if (driver->plan_create(device, commands, count, &r->plan) != HG_OK) *hg_error_record() = kept;
-    return r->plan != NULL;
+    if (compare(r, commands, count)) return hg_repeated_find(&r->repeated, driver, device, commands, count);
+    hg_repeated_drop(&r->repeated, driver);
+    return false;
 }
 
 void hg_recorded_launched(hg_recorded *r) { hg_atomic_store(&r->in_flight, 1, HG_RELEASE); }
 void hg_recorded_done(hg_recorded *r) { hg_atomic_store(&r->in_flight, 0, HG_RELEASE); }
 
 void hg_recorded_free(hg_recorded *r, const hg_driver *driver) {
-    drop_plan(r, driver);
+    hg_repeated_drop(&r->repeated, driver);
     hg_free(r->image);
     memset(r, 0, sizeof *r);
 }

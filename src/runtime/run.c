@@ -124,7 +124,7 @@ static hg_status hand_over(hg_run *run, bool signal) {
         return b->driver->queue_submit(queue, commands, count, NULL, 0, signal ? run->event : NULL);
     if (first) HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
     run->unsignalled = first != 0;
-    HG_TRY(b->driver->plan_launch(queue, recorded->plan, NULL, 0, run->event));
+    HG_TRY(b->driver->plan_launch(queue, recorded->repeated.plan, NULL, 0, run->event));
     hg_recorded_launched(recorded);
     run->planned = true;
     return HG_OK;

@@ -107,7 +107,7 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
 }
 
 /* Whether memory that was used before can be made zero: the device fills it, and the host waits for that. */
-static bool can_zero(const hg_suballocator *s) { return s->caps->host_memory || !s->caps->asynchronous || hg_driver_can_wait(s->driver); }
+static bool can_zero(const hg_suballocator *s) { return s->caps->host_memory || hg_driver_can_block(s->driver, s->caps); }
 
 /* Keeps one empty chunk for what comes next. */
 static void drop_empty(hg_suballocator *s) {
@@ -139,15 +139,9 @@ void hg_suballocator_destroy(hg_suballocator *s) {
 /* ---- places ---- */
 
 static hg_status zero_with_queue(hg_suballocator *s, hg_range range) {
-    const hg_driver *d = s->driver;
-    hg_driver_event *event = NULL;
     hg_driver_command fill = {.kind = HG_CMD_FILL, .to = range};
-    if (!s->queue) HG_TRY(d->queue_create(s->device, &s->queue));
-    if (s->caps->asynchronous) HG_TRY(d->event_create(s->device, &event));
-    hg_status status = d->queue_submit(s->queue, &fill, 1, NULL, 0, event);
-    if (status == HG_OK && event) status = hg_driver_wait(d, s->device, event);
-    if (event) d->event_destroy(event);
-    return status;
+    if (!s->queue) HG_TRY(s->driver->queue_create(s->device, &s->queue));
+    return hg_driver_run(s->driver, s->device, s->caps, s->queue, &fill);
 }
 
 static hg_status zero_again(hg_suballocator *s, hg_span *p) {

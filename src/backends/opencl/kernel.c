@@ -180,19 +180,10 @@ static hg_status set_record_buffer(hg_device *d, cl_kernel kernel, cl_uint index
     return HG_OK;
 }
 
-/* What a device that binds arenas relies on. */
-static hg_status check_bound_once(const hg_driver_dispatch *x) {
-    for (uint32_t i = 1; i < x->slot_count; i++)
-        for (uint32_t k = 0; k < i; k++)
-            if (x->slots[i].arena == x->slots[k].arena)
-                return hg_fail(HG_ERROR_INTERNAL, "bindings %u and %u are the same memory", (unsigned)k, (unsigned)i);
-    return HG_OK;
-}
-
 static hg_status set_arguments(hg_device *d, const hg_driver_dispatch *x, cl_mem *buffer) {
     const hg_driver_kernel *k = x->kernel;
     cl_uint index = 0;
-    if (d->caps.target.bind_arenas) HG_TRY(check_bound_once(x));
+    if (d->caps.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
     for (; index < x->slot_count; index++) HG_TRY(set_slot(k->kernel, index, &x->slots[index]));
     if (k->group_memory) {
         size_t bytes = x->group_memory ? (size_t)(x->group_memory + 7) / 8 * 8 : 8;

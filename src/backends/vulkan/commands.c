@@ -197,15 +197,6 @@ static VkDescriptorBufferInfo binding_of(const hg_device *d, const vk_buffer *b,
     return (VkDescriptorBufferInfo){b->handle, offset, size < most ? size : most};
 }
 
-/* What a device that binds arenas relies on. */
-static hg_status check_bound_once(const hg_driver_dispatch *x) {
-    for (uint32_t i = 1; i < x->slot_count; i++)
-        for (uint32_t k = 0; k < i; k++)
-            if (x->slots[i].arena == x->slots[k].arena)
-                return hg_fail(HG_ERROR_INTERNAL, "bindings %u and %u are the same memory", (unsigned)k, (unsigned)i);
-    return HG_OK;
-}
-
 static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t record_offset) {
     enum { BINDINGS = 256 };
     hg_device *d = r->device;
@@ -215,7 +206,7 @@ static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t 
     VkDescriptorSet set;
     uint32_t count = k->slots + !k->pushed;
     if (count == 0) return HG_OK;
-    if (d->caps.target.bind_arenas) HG_TRY(check_bound_once(x));
+    if (d->caps.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = r->piece->sets,
                                         .descriptorSetCount = 1,

@@ -65,7 +65,7 @@ int main(void) {
         (uint8_t *)&other.commands[2].to.size, (uint8_t *)&other.commands[2].from.size, (uint8_t *)&other.dispatch.group_memory};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i] ^= 1;
-        CHECK_MESSAGE(!find(&other) && !recorded.plan, "part %d", (int)i);
+        CHECK_MESSAGE(!find(&other) && !recorded.repeated.plan, "part %d", (int)i);
         CHECK_U64(times_until_plan(&other), TIMES - 1);
     }
     CHECK(made == freed + 1);
@@ -77,12 +77,12 @@ int main(void) {
     CHECK_U64(times_until_plan(&one), TIMES);
     /* what is in flight stays */
     hg_recorded_launched(&recorded);
-    CHECK(!find(&one) && !find(&other) && recorded.plan);
+    CHECK(!find(&one) && !find(&other) && recorded.repeated.plan);
     hg_recorded_done(&recorded);
     CHECK(find(&one));
     /* an arena or a kernel is gone: pointers may mean something else */
     hg_driver_note_gone();
-    CHECK(!find(&one) && !recorded.plan);
+    CHECK(!find(&one) && !recorded.repeated.plan);
     CHECK_U64(times_until_plan(&one), TIMES - 1);
     hg_driver_note_gone();
     fails = true;
