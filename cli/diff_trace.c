@@ -64,9 +64,10 @@ static void use_operand(const hg_operand *o, const hg_operand_info *info, usage 
 
 static void use_items(const hg_program *p, const hg_operand *o, usage *u) {
     for (uint64_t i = 0; i < o->item_count; i++) {
-        const hg_tuple_item *item = &hg_tuple(p, o)[i], *inside = item->is_tuple ? hg_tuple_inside(p, item) : item;
-        for (uint32_t k = 0; k < (item->is_tuple ? item->item_count : 1); k++)
-            if (inside[k].is_reg) u->registers[inside[k].reg] = 1;
+        uint32_t count;
+        const hg_tuple_item *counts = hg_tuple_counts(p, &hg_tuple(p, o)[i], &count);
+        for (uint32_t k = 0; k < count; k++)
+            if (counts[k].is_reg) u->registers[counts[k].reg] = 1;
     }
 }
 

@@ -66,8 +66,8 @@ static void print_address(hg_text *out, const hg_operand *o) {
 static void print_tuple(hg_text *out, const hg_program *p, const hg_tuple_item *items, uint64_t count) {
     add(out, "(");
     for (uint64_t i = 0; i < count; i++) {
-        const hg_tuple_item *inside = items[i].is_tuple ? hg_tuple_inside(p, &items[i]) : &items[i];
-        uint32_t inside_count = items[i].is_tuple ? items[i].item_count : 1;
+        uint32_t inside_count;
+        const hg_tuple_item *inside = hg_tuple_counts(p, &items[i], &inside_count);
         if (i) add(out, ", ");
         if (items[i].is_tuple) add(out, "(");
         for (uint32_t k = 0; k < inside_count; k++)

@@ -130,6 +130,11 @@ static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o
 /* The o->item_count items of a tuple, and those of a tuple in a tuple. */
 static inline const hg_tuple_item *hg_tuple(const hg_program *p, const hg_operand *o) { return &p->items[o->value]; }
 static inline const hg_tuple_item *hg_tuple_inside(const hg_program *p, const hg_tuple_item *item) { return &p->items[item->value]; }
+/* The numbers and registers that an item is: those of its tuple, or itself. */
+static inline const hg_tuple_item *hg_tuple_counts(const hg_program *p, const hg_tuple_item *item, uint32_t *count) {
+    *count = item->is_tuple ? item->item_count : 1;
+    return item->is_tuple ? hg_tuple_inside(p, item) : item;
+}
 /* An optional array that is left out. */
 static inline bool hg_operand_is_no_array(const hg_operand *o) { return o->kind == HG_K_ARRAY && o->place == HG_PLACE_NONE; }
 

@@ -49,8 +49,8 @@ static void add_address(hg_accesses *a, const hg_operand *o, uint32_t operand) {
 static void add_items(hg_accesses *a, const hg_program *p, const hg_tuple_item *items, uint64_t count, uint8_t want, uint32_t operand,
                       uint64_t seen[4]) {
     for (uint64_t i = 0; i < count; i++) {
-        const hg_tuple_item *inside = items[i].is_tuple ? hg_tuple_inside(p, &items[i]) : &items[i];
-        uint32_t inside_count = items[i].is_tuple ? items[i].item_count : 1;
+        uint32_t inside_count;
+        const hg_tuple_item *inside = hg_tuple_counts(p, &items[i], &inside_count);
         for (uint32_t k = 0; k < inside_count; k++) {
             if (!inside[k].is_reg || (seen[inside[k].reg / 64] >> (inside[k].reg % 64) & 1)) continue;
             seen[inside[k].reg / 64] |= (uint64_t)1 << (inside[k].reg % 64);

@@ -39,10 +39,10 @@ static uint8_t written_type(const hg_inst *in, const hg_operand_info *info, cons
 
 static void note_items(walk *w, const hg_program *p, const hg_operand *o) {
     for (uint64_t i = 0; i < o->item_count; i++) {
-        const hg_tuple_item *item = &hg_tuple(p, o)[i];
-        uint64_t first = item->is_tuple ? item->value : o->value + i, count = item->is_tuple ? item->item_count : 1;
-        for (uint64_t k = first; k < first + count; k++)
-            if (p->items[k].is_reg) w->x->item_types[k] = w->types[p->items[k].reg];
+        uint32_t count;
+        const hg_tuple_item *counts = hg_tuple_counts(p, &hg_tuple(p, o)[i], &count);
+        for (uint32_t k = 0; k < count; k++)
+            if (counts[k].is_reg) w->x->item_types[&counts[k] - p->items] = w->types[counts[k].reg];
     }
 }
 
