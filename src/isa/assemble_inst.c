@@ -566,13 +566,7 @@ static bool default_operand(hg_assembler *a, const hg_inst *inst, const hg_opera
     *o = d.operand;
     if (info->kind == HG_K_LITERAL) return add_literal(a, d.literal, type, &o->value);
     if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return true;
-    o->value = a->items.count;
-    for (uint64_t i = 0; i < o->item_count; i++) {
-        hg_tuple_item *item = hg_vec_push(&a->items);
-        if (!item) return hg_asm_no_memory(a);
-        *item = d.items[i];
-    }
-    return true;
+    return hg_asm_keep_items(a, d.items, (uint32_t)o->item_count, &o->value);
 }
 
 static void implicit_operand(const mnemonic *m, const hg_operand_info *info, hg_operand *o) {

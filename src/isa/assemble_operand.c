@@ -217,8 +217,7 @@ static bool next_item(hg_assembler *a, uint32_t count) {
     return false;
 }
 
-/* Items are kept when all of them are read: those of the tuples inside come before. */
-static bool keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first) {
+bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first) {
     *first = a->items.count;
     for (uint32_t i = 0; i < count; i++) {
         hg_tuple_item *kept = hg_vec_push(&a->items);
@@ -239,9 +238,10 @@ static bool read_inner_tuple(hg_assembler *a, hg_tuple_item *tuple) {
         if (!read_count(a, &items[tuple->item_count])) return false;
     }
     hg_asm_next(a);
-    return keep_items(a, items, tuple->item_count, &tuple->value);
+    return hg_asm_keep_items(a, items, tuple->item_count, &tuple->value);
 }
 
+/* Items are kept when all of them are read: those of the tuples inside come before. */
 static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
     hg_tuple_item items[HG_MAX_TUPLE_ITEMS];
     uint32_t count = 0;
@@ -257,7 +257,7 @@ static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
     extend(&raw->token, &a->token);
     hg_asm_next(a);
     raw->value.item_count = count;
-    return keep_items(a, items, count, &raw->value.value);
+    return hg_asm_keep_items(a, items, count, &raw->value.value);
 }
 
 /* ---- operands ---- */

@@ -179,6 +179,8 @@ typedef struct hg_raw_operand {
     uint32_t label;
 } hg_raw_operand;
 bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw);
+/* Keeps the items of one tuple, one after the other; *first is where. */
+bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first);
 /* The token of a literal, its sign included. */
 bool hg_asm_literal(hg_assembler *a, hg_token *literal);
 /* r7 or p3 as a number below `limit`. */
