@@ -81,7 +81,7 @@
 #define SIG_CLS_GET_LANE {O_TO(HG_R_U8)}
 #define SIG_MIRROR {O_TO(HG_R_U8), O_U8("s")}
 #define SIG_UNITY {O_P, O_U8("s")}
-#define SIG_UNITY_EPS {O_P, {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, "eps", NULL}}
+#define SIG_UNITY_EPS {O_P, FACTOR_F64("eps")}
 #define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
 #define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
 #define SIG_NBR_COUNT {O_TO(HG_R_U32), O_U8("s")}
