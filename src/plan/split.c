@@ -239,7 +239,7 @@ static void find_handles(plan_splitter *s) {
         for (kir_function *f = s->module->functions; f; f = f->next)
             for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
                 bool set = v->op == KIR_VAR_SET && s->variables.data[v->u.var->id].names_memory;
-                bool access = kir_is_access(v) && (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL);
+                bool access = is_handle(v, 0);
                 const kir_value *handle = set || access ? v->args[0] : NULL;
                 if (!handle || handle->op != KIR_VAR_GET || s->variables.data[handle->u.var->id].names_memory) continue;
                 s->variables.data[handle->u.var->id].names_memory = changed = true;
