@@ -25,12 +25,7 @@ static hg_status make_commands(hg_driver_plan *p) {
     hg_device *d = p->device;
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = d->family};
     VK_TRY(d, CreateCommandPool, d->handle, &pool, NULL, &p->pool);
-    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .commandPool = p->pool,
-                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = 1};
-    VK_TRY(d, AllocateCommandBuffers, d->handle, &info, &p->piece.commands);
-    return HG_OK;
+    return vk_piece_create_commands(d, &p->piece, p->pool);
 }
 
 static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, uint32_t count) {

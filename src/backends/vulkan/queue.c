@@ -95,15 +95,19 @@ hg_status vk_queue_drain(hg_driver_queue *q) { return wait_and_retire(q, q->valu
 
 /* ---- pieces ---- */
 
-static hg_status new_piece(hg_driver_queue *q, vk_piece **piece) {
-    hg_device *d = q->device;
-    vk_piece *s = hg_calloc(1, sizeof *s);
-    if (!s) return hg_fail_memory();
+hg_status vk_piece_create_commands(hg_device *d, vk_piece *s, VkCommandPool pool) {
     VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .commandPool = q->pool,
+                                        .commandPool = pool,
                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                         .commandBufferCount = 1};
-    hg_status status = vk_check(d, "vkAllocateCommandBuffers", VK_CALL(&d->vk, AllocateCommandBuffers, d->handle, &info, &s->commands));
+    VK_TRY(d, AllocateCommandBuffers, d->handle, &info, &s->commands);
+    return HG_OK;
+}
+
+static hg_status new_piece(hg_driver_queue *q, vk_piece **piece) {
+    vk_piece *s = hg_calloc(1, sizeof *s);
+    if (!s) return hg_fail_memory();
+    hg_status status = vk_piece_create_commands(q->device, s, q->pool);
     if (status != HG_OK) {
         hg_free(s);
         return status;

@@ -222,6 +222,7 @@ typedef struct vk_recorder {
 /* A free piece with an open command buffer that comes after everything before it. Waits for the oldest piece when VK_MOST_PIECES are in
  * flight. */
 hg_status vk_recorder_open(vk_recorder *r) HG_NODISCARD;
+hg_status vk_piece_create_commands(hg_device *device, vk_piece *piece, VkCommandPool pool) HG_NODISCARD;
 /* Begins a piece's command buffer, and ends it. */
 hg_status vk_piece_begin(hg_device *device, vk_piece *piece, VkCommandBufferUsageFlags usage) HG_NODISCARD;
 hg_status vk_piece_end(hg_device *device, vk_piece *piece) HG_NODISCARD;
