@@ -180,7 +180,7 @@ HG_API void hg_event_cancel(hg_event *event);
 
 /**
  * Starts a launch and returns; the event is done when the launch is over, with its error. Launches of one context are in the order of
- * their starts where they share class memory, state or a written buffer, at the same time otherwise. The binding must stay until then.
+ * their starts where they share class memory, state or a written buffer, at the same time otherwise. The binding must stay until the event is done.
  * @param context  NULL: the backend's default context
  * @param event    receives a new event that the caller destroys
  */
