@@ -71,6 +71,8 @@ hg_status hg_event_result(const hg_event *e) {
 }
 
 hg_status hg_event_query(hg_event *e, bool *done) {
+    if (!e) return hg_null_argument("event");
+    if (!done) return hg_null_argument("done");
     if (!hg_event_is_done(e) && e->progress) (void)e->progress();
     *done = hg_event_is_done(e);
     return *done ? hg_event_result(e) : HG_OK;
@@ -97,6 +99,7 @@ static hg_status poll_until_done(hg_event *e) {
 }
 
 hg_status hg_event_wait(hg_event *e) {
+    if (!e) return hg_null_argument("event");
     if (e->progress && !hg_event_is_done(e)) HG_TRY(poll_until_done(e));
     hg_mutex_lock(&e->lock);
     while (!hg_event_is_done(e)) hg_cond_wait(&e->finished, &e->lock);

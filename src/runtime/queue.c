@@ -115,6 +115,7 @@ static hg_status open_streams(hg_queue *q) {
 
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
     if (!b) return hg_null_argument("backend");
+    if (!queue) return hg_null_argument("queue");
     if (context && context->backend != b) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     hg_queue *q = hg_calloc(1, sizeof *q);
     if (!q) return hg_fail_memory();
@@ -246,6 +247,8 @@ static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i)
 hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
                           hg_event **signal) {
     if (!q) return hg_null_argument("queue");
+    if (!commands && count) return hg_null_argument("commands");
+    if (!waits && wait_count) return hg_null_argument("waits");
     for (size_t i = 0; i < count; i++) {
         hg_command own;
         HG_TRY(read_command(commands, i, &own));
@@ -262,6 +265,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
 }
 
 hg_status hg_queue_synchronize(hg_queue *q) {
+    if (!q) return hg_null_argument("queue");
     uint64_t start = hg_profile_start(q->backend->profile);
     if (!q->has_thread) HG_TRY(poll_until_idle(q));
     hg_mutex_lock(&q->lock);

@@ -164,6 +164,13 @@ static void test_failures(hg_backend *b) {
     CHECK_STATUS(hg_queue_submit(q, &COMMAND(.kind = HG_COMMAND_HOST_CALL), 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_queue_submit(q, &good, 1, (hg_event *[]){NULL}, 1, NULL), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_queue_submit(NULL, &good, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_FAILS(hg_queue_submit(q, NULL, 1, NULL, 0, NULL), HG_ERROR_INVALID_ARGUMENT, "", "commands is NULL");
+    CHECK_FAILS(hg_queue_submit(q, &good, 1, NULL, 1, NULL), HG_ERROR_INVALID_ARGUMENT, "", "waits is NULL");
+    CHECK_FAILS(hg_queue_create(b, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "queue is NULL");
+    CHECK_FAILS(hg_queue_synchronize(NULL), HG_ERROR_INVALID_ARGUMENT, "", "queue is NULL");
+    CHECK_FAILS(hg_event_query(NULL, &done), HG_ERROR_INVALID_ARGUMENT, "", "event is NULL");
+    CHECK_FAILS(hg_event_query(later, NULL), HG_ERROR_INVALID_ARGUMENT, "", "done is NULL");
+    CHECK_FAILS(hg_event_wait(NULL), HG_ERROR_INVALID_ARGUMENT, "", "event is NULL");
     CHECK_OK(hg_queue_synchronize(q));
     hg_event_destroy(failed);
     hg_event_destroy(later);
