@@ -11,12 +11,17 @@ cli_value *cli_values_find(cli_values *values, const char *name) {
     return NULL;
 }
 
+void cli_value_drop(cli_value *v) {
+    if (v->file.memory.data)
+        hg_array_free(&v->file);
+    else
+        hg_free_aligned(v->data);
+    v->data = NULL;
+}
+
 void cli_values_free(cli_values *values) {
     for (uint32_t i = 0; i < values->count && values->data; i++) {
-        if (values->data[i].file.memory.data)
-            hg_array_free(&values->data[i].file);
-        else
-            hg_free(values->data[i].data);
+        cli_value_drop(&values->data[i]);
         hg_bytes_free(&values->data[i].result);
     }
     hg_free(values->data);
@@ -51,8 +56,8 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
     uint64_t count = 0, size = size_of(v);
     for (const char *p = text; *p; p++) count += *p == ',';
     count += *text != '\0';
-    v->data = hg_calloc((size_t)(count ? count : 1), (size_t)size);
-    if (!v->data) return no_memory(c);
+    v->data = cli_zeroed(c, count * size, sizeof(uint64_t)); /* at most 512 bytes a byte of the command line */
+    if (!v->data) return false;
     for (uint64_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
         if (!literal(c, v, text, length, v->data + i * size)) return false;
@@ -66,23 +71,6 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
 }
 
 /* ---- options ---- */
-
-static bool read_input(cli *c, cli_value *v, const char *path) {
-    if (hg_array_read(path, v->param->name, (hg_type)v->param->type, &v->file) != HG_OK) {
-        cli_last_error(c);
-        return false;
-    }
-    v->data = (uint8_t *)(uintptr_t)v->file.data;
-    v->elements = v->file.elements;
-    v->bytes = v->file.bytes;
-    v->bound = true;
-    v->from_file = v->file.shaped;
-    if (!v->file.shaped) return true; /* raw: --shape, dims, or one dimension from the size */
-    v->shaped = true;
-    v->rank = v->file.rank;
-    memcpy(v->extent, v->file.extent, sizeof v->extent);
-    return true;
-}
 
 /* --shape N=TYPE[D,…] */
 static bool read_shape(cli *c, cli_value *v, const char *text) {
@@ -120,6 +108,46 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
     return v->shaped = true;
 }
 
+/* Bytes that the declared extents, or else a --shape, allow; UINT64_MAX while an extent is unknown. */
+static bool declared_bytes(cli *c, const cli_values *values, const cli_value *v, uint64_t *bytes) {
+    const hg_param *p = v->param;
+    uint64_t extent, known = size_of(v);
+    cli_value given = *v;
+    *bytes = UINT64_MAX;
+    for (uint64_t i = 0; i < c->pairs.count; i++) {
+        const cli_pair *pair = &c->pairs.data[i];
+        if (strcmp(pair->option, "--shape") == 0 && strcmp(pair->name, p->name) == 0 && !read_shape(c, &given, pair->value)) return false;
+    }
+    uint32_t rank = given.shaped ? given.rank : p->rank == 255 ? 0 : p->rank;
+    if (!given.shaped && p->rank == 255) return true;
+    for (uint32_t i = 0; i < rank; i++) {
+        bool is_known = given.shaped || cli_extent(values, &p->dims[i], &extent);
+        if (given.shaped) extent = given.extent[i];
+        if (!is_known || !hg_mul_u64(known, extent, &known)) return true;
+    }
+    *bytes = known;
+    return true;
+}
+
+static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *path) {
+    hg_array_bounds bounds = {UINT64_MAX, c->memory};
+    if (!declared_bytes(c, values, v, &bounds.most)) return false;
+    if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) != HG_OK) {
+        cli_last_error(c);
+        return false;
+    }
+    v->data = (uint8_t *)(uintptr_t)v->file.data;
+    v->elements = v->file.elements;
+    v->bytes = v->file.bytes;
+    v->bound = true;
+    v->from_file = v->file.shaped;
+    if (!v->file.shaped) return true; /* raw: --shape, dims, or one dimension from the size */
+    v->shaped = true;
+    v->rank = v->file.rank;
+    memcpy(v->extent, v->file.extent, sizeof v->extent);
+    return true;
+}
+
 static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     cli_value *v = cli_values_find(values, pair->name);
     if (!v) {
@@ -131,7 +159,7 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
         if (v->param->kind == HG_PARAM_SCALAR) return cli_set_scalar(c, v, pair->value);
         if (buffer && !v->bound) return set_array(c, v, pair->value);
     } else if (strcmp(pair->option, "--in") == 0 && buffer && !v->bound) {
-        return read_input(c, v, pair->value);
+        return read_input(c, values, v, pair->value);
     } else if (strcmp(pair->option, "--out") == 0 && buffer) {
         if (v->param->dir == HG_DIR_IN) {
             cli_usage(c, "--out %s: the parameter is an input", pair->name);
@@ -230,6 +258,10 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
                   (unsigned long long)given);
         return false;
     }
+    if (v->bound && !v->data && v->bytes) {
+        cli_error(c, "P04", "array '%s': %llu bytes are more than its declared extents allow", p->name, (unsigned long long)v->bytes);
+        return false;
+    }
     if (p->rank == 255) return true;
     if (v->rank != p->rank) {
         cli_error(c, "P04", "array '%s': expected %u dimensions, got %u", p->name, p->rank, v->rank);
@@ -323,8 +355,6 @@ bool cli_values_read(cli *c, cli_values *values) {
 
 /* ---- printing ---- */
 
-enum { PRINTED_ELEMENTS = 16 };
-
 static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
     hg_json json = {.out = out};
     if (out->length) hg_text_addf(out, ",");
@@ -367,10 +397,10 @@ void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *by
     hg_text_addf(out, "%s %s[", v->param->name, hg_type_name((hg_type)v->param->type));
     for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)v->extent[i]);
     hg_text_addf(out, "] =");
-    for (uint64_t i = 0; i < v->elements && i < PRINTED_ELEMENTS; i++) {
+    for (uint64_t i = 0; i < v->elements && i < CLI_PRINTED_ELEMENTS; i++) {
         hg_text_addf(out, " ");
         hg_print_value(out, (hg_type)v->param->type, bytes + i * size_of(v));
     }
-    if (v->elements > PRINTED_ELEMENTS) hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - PRINTED_ELEMENTS));
+    if (v->elements > CLI_PRINTED_ELEMENTS) hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - CLI_PRINTED_ELEMENTS));
     hg_text_addf(out, "\n");
 }

@@ -40,12 +40,14 @@ bool cli_values_shapes(cli *c, cli_values *values);
 bool cli_values_scalars(cli *c, cli_values *values);
 bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
+void cli_value_drop(cli_value *value); /* its data, which a buffer has now */
 cli_value *cli_values_find(cli_values *values, const char *name);
 /* Value of a scalar parameter or constant extent; false while unknown. */
 bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
 /* Binds a scalar from an extent. */
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
 bool cli_set_scalar(cli *c, cli_value *value, const char *text);
+enum { CLI_PRINTED_ELEMENTS = 16 }; /* of text; JSON has all */
 /* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */
 void cli_print_array(cli *c, hg_text *out, const cli_value *value, const uint8_t *bytes, const char *file);
 

@@ -3,6 +3,7 @@
 #define HG_CLI_CLI_H
 
 #include "base/base.h"
+#include "base/budget.h"
 #include "base/json.h"
 #include "io/io.h"
 #include "isa/program.h"
@@ -44,13 +45,24 @@ typedef struct cli {
     HG_VEC(const char *) arguments;
     HG_VEC(cli_pair) pairs;
     uint64_t block_lanes; /* of the launch, for the place of a fault */
+    uint64_t max_memory;  /* --max-memory, HOLOGRAM_MAX_MEMORY; 0: the default */
+    hg_budget own_memory; /* inputs, before there is a backend */
+    hg_budget *memory;    /* what inputs and outputs are charged to; NULL: nothing */
     int status;
 } cli;
 
 /* options.c: fills option targets and positional arguments. False after reporting wrong usage. */
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count);
 bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value); /* text NULL: leaves *value */
+/* The same for bytes: 512M too. */
+bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value);
 bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3]);
+
+/* memory.c: begin before inputs are read; share when the backend is open: from then on what is charged is charged to it where its memory is
+ * the host's. zeroed: charged, untouched pages, for hg_free_aligned; NULL after reporting. */
+bool cli_memory_begin(cli *c, const char *max_memory);
+hg_status cli_memory_share(cli *c, hg_backend *backend) HG_NODISCARD;
+uint8_t *cli_zeroed(cli *c, uint64_t bytes, size_t alignment);
 
 /* report.c */
 void cli_usage(cli *c, const char *format, ...) HG_PRINTF(2, 3);                   /* exit status 2 */

@@ -1,25 +1,55 @@
 /* What a run left in its outputs: printed, or written to files all together. Must not know: how it ran. */
 #include "launch.h"
 
-static hg_status collect_one(cli *c, hg_backend *b, const cli_value *v, hg_outputs *outputs, hg_text *printed) {
+/* One output that a buffer has: read in parts, so that it is in memory once. */
+typedef struct source {
+    hg_backend *backend;
+    hg_buffer buffer;
+} source;
+
+static hg_status read_part(void *user, uint64_t offset, void *to, uint64_t length) {
+    const source *s = user;
+    return hg_buffer_read(s->backend, s->buffer, offset, to, length);
+}
+
+static hg_status add_output(hg_backend *b, const cli_value *v, hg_outputs *outputs) {
+    source from = {b, v->buffer};
+    hg_file_part elements = {.data = v->result.data};
+    if (!elements.data) elements = (hg_file_part){.read = read_part, .user = &from};
+    return hg_outputs_add_elements(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent, &elements);
+}
+
+/* What printing looks at: the first elements, or for JSON all of them. The text counts too. */
+static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, hg_text *printed) {
+    uint64_t shown = v->bytes, text = 0, size = hg_type_size_bytes((hg_type)v->param->type);
+    bool all = c->json && !v->out;
+    if (!all && shown > CLI_PRINTED_ELEMENTS * size) shown = CLI_PRINTED_ELEMENTS * size;
+    if (all && !hg_mul_u64(v->elements, 3 * size + 24, &text)) text = UINT64_MAX;
+    HG_TRY(hg_budget_charge(c->memory, text)); /* until the end: it is printed then */
     hg_bytes bytes = {0};
-    const uint8_t *data = v->result.data;
-    hg_status status = HG_OK;
-    if (!data) {
-        HG_TRY(hg_bytes_alloc(v->bytes, &bytes));
-        data = bytes.data;
-        status = hg_buffer_read(b, v->buffer, 0, bytes.data, v->bytes);
+    if (!v->result.data) {
+        HG_TRY(hg_bytes_alloc_in(c->memory, shown, &bytes));
+        hg_status status = hg_buffer_read(b, v->buffer, 0, bytes.data, shown);
+        if (status != HG_OK) {
+            hg_bytes_free(&bytes);
+            return status;
+        }
     }
-    if (status == HG_OK && v->out) status = hg_outputs_add_array(outputs, v->out, (hg_type)v->param->type, v->rank, v->extent, data);
-    if (status == HG_OK) cli_print_array(c, printed, v, data, v->out);
+    cli_print_array(c, printed, v, bytes.data ? bytes.data : v->result.data, v->out);
     hg_bytes_free(&bytes);
-    return status;
+    return HG_OK;
+}
+
+static hg_status collect_one(cli *c, hg_backend *b, const cli_value *v, hg_outputs *outputs, hg_text *printed) {
+    if (v->out) HG_TRY(add_output(b, v, outputs));
+    return print_output(c, b, v, printed);
 }
 
 hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) {
     hg_outputs *outputs = hg_outputs_create();
     hg_text printed = {0};
     hg_status status = outputs ? HG_OK : hg_fail_memory();
+    if (outputs) hg_outputs_charge(outputs, c->memory);
     for (uint32_t i = 0; i < values->count && status == HG_OK; i++) {
         const hg_param *p = values->data[i].param;
         if (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_IN) status = collect_one(c, b, &values->data[i], outputs, &printed);

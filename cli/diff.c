@@ -60,6 +60,7 @@ static bool open_side(cli *c, const char *option, const char *text, const char *
         cli_last_error(c);
         return false;
     }
+    config.max_memory = c->own_memory.limit / 4; /* two sides, and what each of them computed */
     if (preset && !text) text = preset;
     if (!read_side(c, option, text, &config)) return false;
     if (hg_backend_create_with_config(&config, &side->backend) != HG_OK) {
@@ -503,7 +504,7 @@ int command_diff(int argc, char **argv) {
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (load_program(&c, c.arguments.data[0]))
+    else if (cli_memory_begin(&c, o.launch.max_memory) && load_program(&c, c.arguments.data[0]))
         run(&c, &o);
     return cli_finish(&c);
 }

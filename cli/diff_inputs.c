@@ -95,12 +95,8 @@ static bool make_array(cli *c, cli_values *values, cli_value *v, uint64_t seed) 
     }
     if (!cli_shape(c, values, v)) return false;
     if (v->param->dir == HG_DIR_OUT) return true;
-    v->data = hg_calloc(v->bytes ? (size_t)v->bytes : 1, 1);
-    if (!v->data) {
-        (void)hg_fail_memory();
-        cli_last_error(c);
-        return false;
-    }
+    v->data = cli_zeroed(c, v->bytes, sizeof(uint64_t));
+    if (!v->data) return false;
     for (uint64_t i = 0; i < v->elements; i++)
         make_value((hg_type)v->param->type, v->elements < 256 ? v->elements : 256, &state, v->data + i * size);
     return v->bound = true;
@@ -149,7 +145,7 @@ static hg_status cut_one(const cli_values *from, uint32_t index, uint32_t extent
     }
     to->bytes = to->elements * size;
     if (!v->data) return HG_OK;
-    to->data = hg_calloc(to->bytes ? (size_t)to->bytes : 1, 1);
+    to->data = hg_calloc_aligned(to->bytes ? (size_t)to->bytes : 1, sizeof(uint64_t));
     if (!to->data) return hg_fail_memory();
     cut_elements(v, to, size);
     return HG_OK;

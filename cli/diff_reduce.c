@@ -173,7 +173,7 @@ static hg_status add_file(hg_outputs *outputs, const char *folder, const char *n
     char *text = NULL;
     size_t length = 0;
     HG_TRY(hg_program_print(p, &text, &length));
-    const hg_file_part part = {text, length};
+    const hg_file_part part = {.data = text, .length = length};
     hg_status status = hg_outputs_add(outputs, path->data, &part, 1);
     hg_string_free(text);
     return status;

@@ -19,7 +19,8 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
         config.num_threads = 1;
     }
     if (o->profile) config.profile_file = o->profile;
-    if (hg_backend_create_with_config(&config, backend) == HG_OK) return true;
+    config.max_memory = c->max_memory;
+    if (hg_backend_create_with_config(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK) return true;
     cli_last_error(c);
     return false;
 }
@@ -69,7 +70,7 @@ bool cli_prepare_launch(cli *c, const cli_launch *o, const cli_values *values, h
     *launch = hg_launch_default();
     if (!shape_launch(c, o, values, launch)) return false;
     uint64_t timeout = 0;
-    if (!cli_number(c, "--shared", o->shared, HG_MAX_SHARED_BYTES, &launch->shared_memory)) return false;
+    if (!cli_size(c, "--shared", o->shared, HG_MAX_SHARED_BYTES, &launch->shared_memory)) return false;
     if (!cli_number(c, "--timeout", o->timeout, UINT64_MAX / 1000000, &timeout)) return false;
     if (!cli_number(c, "--max-steps", o->max_steps, UINT64_MAX, &launch->max_steps)) return false;
     launch->timeout_ms = o->timeout ? (timeout ? timeout : UINT64_MAX) : 0;
@@ -89,6 +90,7 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) {
         } else if (v->param->kind == HG_PARAM_BUFFER) {
             HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &v->buffer));
             if (v->bound) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+            cli_value_drop(v); /* the buffer has it */
             HG_TRY(hg_params_set_buffer(params, name, v->buffer));
         }
     }

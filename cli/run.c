@@ -51,7 +51,7 @@ int command_run(int argc, char **argv) {
     c.circuit_options.variants = variants;
     if (c.arguments.count + (expression != NULL) != 1)
         cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
-    else if (json_to_output(&c))
+    else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
         ;
     else if (!(expression ? cli_load_circuit(&c, expression) : cli_load(&c, c.arguments.data[0])) || !cli_verify(&c))
         ;

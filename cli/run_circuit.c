@@ -133,7 +133,7 @@ static hg_status run_arrays(cli *c, hg_backend *b, const circuit_params *params,
         }
         if (v->param->dir == HG_DIR_IN) continue;
         v->bytes = elements * sizeof(float);
-        HG_TRY(hg_bytes_alloc(v->bytes, &v->result));
+        HG_TRY(hg_bytes_alloc_in(c->memory, v->bytes, &v->result));
         arrays[i].output = (float *)(void *)v->result.data;
         arrays[i].output_count = elements;
     }

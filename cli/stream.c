@@ -172,12 +172,8 @@ static bool cut_pool(stream *s) {
                   (unsigned long long)s->pool_bytes);
         return false;
     }
-    s->pool = hg_alloc_aligned((size_t)s->pool_bytes, SLICE_ALIGNMENT);
-    if (!s->pool) {
-        (void)hg_fail_memory();
-        return fail_last(s);
-    }
-    memset(s->pool, 0, (size_t)s->pool_bytes);
+    s->pool = cli_zeroed(s->c, s->pool_bytes, SLICE_ALIGNMENT);
+    if (!s->pool) return false;
     uint64_t at = 0;
     for (uint32_t i = 0; i < s->values.count; i++) {
         cli_value *v = &s->values.data[i];
@@ -348,7 +344,9 @@ static void execute(stream *s, const char *backend, uint64_t device, const char 
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (device != HG_NONE) config.device_id = (uint32_t)device;
     if (profile) config.profile_file = profile;
+    config.max_memory = s->c->max_memory;
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
+    if (status == HG_OK) status = cli_memory_share(s->c, s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
     if (status != HG_OK)
         (void)fail_last(s);
@@ -381,21 +379,21 @@ static bool begin(stream *s) {
 int command_stream(int argc, char **argv) {
     cli c = {.errors_to_stderr = true};
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
-    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL;
+    const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL, *max_memory = NULL;
     uint64_t device = HG_NONE;
     const cli_option options[] = {{"--pool", &pool, NULL, false},       {"--in", &in, NULL, false},
                                   {"--out", &out, NULL, false},         {"--set", NULL, NULL, true},
                                   {"--backend", &backend, NULL, false}, {"--device", &number, NULL, false},
-                                  {"--profile", &profile, NULL, false}};
+                                  {"--profile", &profile, NULL, false}, {"--max-memory", &max_memory, NULL, false}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
     else if (strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input is the stream: name the program's file");
-    else if (cli_number(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
-             cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) && bind_scalars(&s) && choose(&s, in, out) && cut_pool(&s) &&
-             fill_state(&s))
+    else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
+             cli_memory_begin(&c, max_memory) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) && bind_scalars(&s) &&
+             choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
         execute(&s, backend, device, profile);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;

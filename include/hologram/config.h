@@ -28,6 +28,10 @@ typedef struct hg_config {
     const char *profile_file; /**< records, and writes the profile here at the end; NULL: nowhere. Borrowed until the backend is made */
     bool verify;              /**< check the rules of kernel IR after every pass of the compiler; slower */
     uint8_t reserved[7];      /**< never used */
+    uint64_t
+        max_memory; /**< bytes of all buffers, pools and scratch of the backend together; UINT64_MAX: no limit. 0: three quarters of the
+                                   memory that this process may have (of the machine, of its control groups), of devices with memory of
+                                   their own seven eighths of what they report. Imported memory does not count */
 } hg_config;
 
 /**
@@ -36,7 +40,7 @@ typedef struct hg_config {
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: no version has that size
  */
 HG_API hg_status hg_config_init(hg_config *config, size_t size) HG_NODISCARD;
-/** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_CPU_LEVEL,
+/** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_MAX_MEMORY, HOLOGRAM_CPU_LEVEL,
  * HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING, HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
  * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …` and changes nothing. */
 HG_API hg_status hg_config_read_env(hg_config *config) HG_NODISCARD;

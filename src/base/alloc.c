@@ -34,10 +34,13 @@ void *hg_realloc(void *memory, size_t size) { return allocator.reallocate(alloca
 
 void *hg_alloc(size_t size) { return hg_realloc(NULL, size); }
 
+/* libc's calloc leaves fresh pages of the system alone, which are zero: they take no memory before somebody writes to them. */
 void *hg_calloc(size_t count, size_t size) {
     if (size && count > SIZE_MAX / size) return NULL;
-    void *memory = hg_alloc(count * size);
-    if (memory) memset(memory, 0, count * size);
+    size_t bytes = count * size;
+    if (allocator.reallocate == default_reallocate) return calloc(bytes ? bytes : 1, 1);
+    void *memory = hg_alloc(bytes);
+    if (memory) memset(memory, 0, bytes);
     return memory;
 }
 
@@ -46,26 +49,55 @@ void hg_free(void *memory) {
 }
 
 /* The block's own address stands in the word before the aligned address. */
-void *hg_alloc_aligned(size_t size, size_t alignment) {
-    if (alignment < sizeof(void *)) alignment = sizeof(void *);
-    if (alignment & (alignment - 1)) return NULL;
-    size_t extra = alignment + sizeof(void *);
-    if (size > SIZE_MAX - extra) return NULL;
-    unsigned char *block = hg_alloc(size + extra);
-    if (!block) return NULL;
-    uintptr_t first = (uintptr_t)block + sizeof(void *);
-    size_t skip = (size_t)((alignment - first % alignment) % alignment) + sizeof(void *);
-    unsigned char *aligned = block + skip;
-    void *whole = block;
-    memcpy(aligned - sizeof(void *), &whole, sizeof whole);
+enum { BEFORE = sizeof(void *) };
+
+/* What a block needs beside its bytes; 0: not to be had. */
+static size_t aligned_extra(size_t size, size_t *alignment) {
+    if (*alignment < sizeof(void *)) *alignment = sizeof(void *);
+    if (*alignment & (*alignment - 1)) return 0;
+    return size > SIZE_MAX - *alignment - BEFORE ? 0 : *alignment + BEFORE;
+}
+
+static unsigned char *first_aligned(unsigned char *block, size_t alignment) {
+    uintptr_t first = (uintptr_t)block + BEFORE;
+    return block + (size_t)((alignment - first % alignment) % alignment) + BEFORE;
+}
+
+static void *note_block(unsigned char *aligned, void *block) {
+    memcpy(aligned - BEFORE, &block, sizeof block);
     return aligned;
 }
 
+static void *block_of(const void *aligned) {
+    void *block;
+    memcpy(&block, (const unsigned char *)aligned - BEFORE, sizeof block);
+    return block;
+}
+
+static void *make_aligned(size_t size, size_t alignment, bool zero) {
+    size_t extra = aligned_extra(size, &alignment);
+    if (!extra) return NULL;
+    unsigned char *block = zero ? hg_calloc(1, size + extra) : hg_alloc(size + extra);
+    return block ? note_block(first_aligned(block, alignment), block) : NULL;
+}
+
+void *hg_alloc_aligned(size_t size, size_t alignment) { return make_aligned(size, alignment, false); }
+void *hg_calloc_aligned(size_t size, size_t alignment) { return make_aligned(size, alignment, true); }
+
+void *hg_realloc_aligned(void *memory, size_t kept, size_t size, size_t alignment) {
+    size_t extra = aligned_extra(size, &alignment);
+    if (!extra || !memory) return extra ? make_aligned(size, alignment, false) : NULL;
+    unsigned char *block = block_of(memory);
+    size_t skipped = (size_t)((unsigned char *)memory - block);
+    block = hg_realloc(block, size + extra);
+    if (!block) return NULL;
+    unsigned char *aligned = first_aligned(block, alignment);
+    if (aligned != block + skipped) memmove(aligned, block + skipped, kept);
+    return note_block(aligned, block);
+}
+
 void hg_free_aligned(void *memory) {
-    if (!memory) return;
-    void *whole;
-    memcpy(&whole, (unsigned char *)memory - sizeof whole, sizeof whole);
-    hg_free(whole);
+    if (memory) hg_free(block_of(memory));
 }
 
 /* By halves: the usual checks become a 128-bit multiplication, which wasm32 has only as a call into a library that is not there. */

@@ -38,9 +38,12 @@ enum {
 
 /* ---- memory (alloc.c): every byte goes through the hooks of hg_set_allocator ---- */
 void *hg_alloc(size_t size) HG_NODISCARD;                           /* NULL when out of memory; size 0 gives a unique pointer */
-void *hg_calloc(size_t count, size_t size) HG_NODISCARD;            /* zeroed; NULL on overflow of the product too */
+void *hg_calloc(size_t count, size_t size) HG_NODISCARD;            /* zeroed; NULL on overflow of the product too. Pages are not touched */
 void *hg_realloc(void *memory, size_t size) HG_NODISCARD;           /* on NULL the old block stays */
 void *hg_alloc_aligned(size_t size, size_t alignment) HG_NODISCARD; /* a power of two; freed with hg_free_aligned */
+void *hg_calloc_aligned(size_t size, size_t alignment) HG_NODISCARD; /* the same, zeroed as hg_calloc does it */
+/* Another size for a block of hg_alloc_aligned, the first `kept` bytes stay; large ones move without a copy. On NULL the old block stays. */
+void *hg_realloc_aligned(void *memory, size_t kept, size_t size, size_t alignment) HG_NODISCARD;
 void hg_free(void *memory);
 void hg_free_aligned(void *memory);
 bool hg_mul_u64(uint64_t a, uint64_t b, uint64_t *product); /* false on overflow */
@@ -78,6 +81,8 @@ typedef struct hg_text {
 void hg_text_add(hg_text *text, const char *bytes, size_t length);
 void hg_text_addf(hg_text *text, const char *format, ...) HG_PRINTF(2, 3);
 void hg_text_free(hg_text *text); /* data is NUL-terminated whenever not NULL */
+/* Bytes as people write them: 1048576, 512M (K, M, G, T are powers of 1,024). False for anything else, and for 2^64 and more. */
+bool hg_parse_size(const char *text, uint64_t *bytes) HG_NODISCARD;
 
 /* ---- errors (error.c) ---- */
 /* Records status and message as this thread's last error and returns status. Resets all fields that do not apply. */

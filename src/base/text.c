@@ -65,3 +65,18 @@ size_t hg_utf8_length(const char *text, size_t left) {
     bool surrogate = s[0] == 0xED && s[1] >= 0xA0, beyond = s[0] == 0xF4 && s[1] >= 0x90;
     return overlong || surrogate || beyond ? 0 : n;
 }
+
+bool hg_parse_size(const char *text, uint64_t *bytes) {
+    static const char units[] = "KMGT";
+    uint64_t n = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (!hg_mul_u64(n, 10, &n) || !hg_add_u64(n, (uint64_t)(*at - '0'), &n)) return false;
+    if (at == text) return false;
+    if (*at) {
+        const char *unit = strchr(units, *at++);
+        if (!unit || *at || !hg_mul_u64(n, UINT64_C(1024) << (10 * (unit - units)), &n)) return false;
+    }
+    *bytes = n;
+    return true;
+}

@@ -36,76 +36,129 @@ bool hg_path_ends(const char *path, const char *suffix) {
     return length >= tail && memcmp(path + length - tail, suffix, tail) == 0;
 }
 
-enum { ALIGNMENT = 64, FIRST_BYTES = 65536 };
+enum { ALIGNMENT = 64, FIRST_BYTES = 65536, STEP = 4096 };
 
-hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) {
+/* ---- memory ---- */
+
+hg_status hg_bytes_alloc_in(hg_budget *budget, uint64_t length, hg_bytes *out) {
     *out = (hg_bytes){0};
     if (length >= SIZE_MAX) return hg_fail_memory();
+    HG_TRY(hg_budget_charge(budget, length));
     uint8_t *data = hg_alloc_aligned((size_t)length + 1, ALIGNMENT);
-    if (!data) return hg_fail_memory();
+    if (!data) {
+        hg_budget_release(budget, length);
+        return hg_fail_memory();
+    }
     data[length] = 0;
-    *out = (hg_bytes){data, length};
+    *out = (hg_bytes){data, length, budget, length};
     return HG_OK;
 }
 
+hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) { return hg_bytes_alloc_in(NULL, length, out); }
+
 void hg_bytes_free(hg_bytes *bytes) {
     hg_free_aligned(bytes->data);
+    hg_budget_release(bytes->budget, bytes->charged);
     *bytes = (hg_bytes){0};
 }
+
+/* Another length, the first `kept` bytes stay. A smaller one cannot fail. */
+static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
+    if (length >= SIZE_MAX) return hg_fail_memory();
+    if (length > bytes->charged) HG_TRY(hg_budget_charge(bytes->budget, length - bytes->charged));
+    uint8_t *data = hg_realloc_aligned(bytes->data, (size_t)kept, (size_t)length + 1, ALIGNMENT);
+    if (!data && length > bytes->charged) {
+        hg_budget_release(bytes->budget, length - bytes->charged);
+        return hg_fail_memory();
+    }
+    if (length < bytes->charged) hg_budget_release(bytes->budget, bytes->charged - length);
+    if (data) bytes->data = data;
+    bytes->length = bytes->charged = length;
+    return HG_OK;
+}
+
+/* ---- inputs ---- */
 
 static hg_status fail_read(const char *path, int error) {
     return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", path, hg_io_reason(error), error);
 }
 
-/* Twice the room, the first `used` bytes kept. */
-static hg_status grow(hg_bytes *bytes, uint64_t used) {
-    hg_bytes larger;
-    HG_TRY(hg_bytes_alloc(bytes->length > UINT64_MAX / 2 ? UINT64_MAX : bytes->length * 2, &larger));
-    memcpy(larger.data, bytes->data, (size_t)used);
-    hg_bytes_free(bytes);
-    *bytes = larger;
-    return HG_OK;
-}
-
-/* Reads to the end of the file into bytes, which has some room already. */
-static hg_status read_all(int file, const char *path, uint64_t limit, hg_bytes *bytes) {
-    uint64_t used = 0;
-    for (;;) {
-        if (used == bytes->length) HG_TRY(grow(bytes, used));
-        uint64_t room = bytes->length - used;
-        ssize_t got = read(file, bytes->data + used, room < (1u << 30) ? (size_t)room : (size_t)1 << 30);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_read(path, errno);
-        if (!got) break;
-        used += (uint64_t)got;
-        if (used > limit) return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", path, (unsigned long long)limit);
-    }
-    bytes->length = used;
-    bytes->data[used] = 0;
-    return HG_OK;
-}
-
-static hg_status read_open_file(int file, const char *path, uint64_t limit, hg_bytes *out) {
+hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
     struct stat info;
-    if (fstat(file, &info) != 0) return fail_read(path, errno);
-    if (S_ISDIR(info.st_mode)) return fail_read(path, EISDIR);
-    bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
-    if (sized && (uint64_t)info.st_size > limit)
-        return IO_FAIL(HG_ERROR_IO, "S05", "%s has %llu bytes, more than the limit of %llu", path, (unsigned long long)info.st_size,
+    bool standard = strcmp(path, "-") == 0;
+    *in = (hg_input){.path = standard ? "<stdin>" : path, .file = standard ? STDIN_FILENO : -1, .bytes = {.budget = budget}};
+    if (!standard && (in->file = open(path, O_RDONLY | O_CLOEXEC)) < 0) return fail_read(path, errno);
+    int error = fstat(in->file, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (error) {
+        hg_input_close(in);
+        return fail_read(in->path, error);
+    }
+    off_t at = S_ISREG(info.st_mode) ? lseek(in->file, 0, SEEK_CUR) : 0;
+    if (S_ISREG(info.st_mode) && at >= 0 && info.st_size > at) in->size = (uint64_t)(info.st_size - at);
+    return HG_OK;
+}
+
+void hg_input_close(hg_input *in) {
+    if (in->file > STDIN_FILENO) close(in->file);
+    in->file = -1;
+    hg_bytes_free(&in->bytes);
+}
+
+/* Room for more of at most `until` bytes: what a file says of its size and a byte that it must not have, or twice what there is. Where the
+ * budget has less, all that it has. */
+static hg_status more_room(hg_input *in, uint64_t until) {
+    uint64_t now = in->bytes.length, wanted = now ? (now > UINT64_MAX / 2 ? UINT64_MAX : now * 2) : FIRST_BYTES;
+    if (in->size > now) wanted = in->size + 1; /* the read that does not fill it is followed by the one that finds the end */
+    if (wanted > until) wanted = until;
+    if (!hg_budget_fits(in->bytes.budget, wanted - now)) {
+        uint64_t left = in->bytes.budget->limit - hg_budget_used(in->bytes.budget);
+        if (!in->size && left < in->bytes.budget->limit && left >= STEP) wanted = now + left / STEP * STEP;
+    }
+    hg_status status = resize(&in->bytes, in->used, wanted);
+    if (status != HG_ERROR_ALLOCATION_FAILED) return status;
+    hg_error kept = *hg_error_record();
+    return hg_fail(status, "%s: %s", in->path, kept.message);
+}
+
+hg_status hg_input_read(hg_input *in, uint64_t until) {
+    while (!in->ended && in->used < until) {
+        if (in->used == in->bytes.length) HG_TRY(more_room(in, until));
+        uint64_t room = (in->bytes.length < until ? in->bytes.length : until) - in->used;
+        ssize_t got = read(in->file, in->bytes.data + in->used, room < (1u << 30) ? (size_t)room : (size_t)1 << 30);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_read(in->path, errno);
+        in->ended = got == 0;
+        in->used += (uint64_t)got;
+    }
+    return HG_OK;
+}
+
+void hg_input_take(hg_input *in, hg_bytes *out) {
+    if (in->bytes.length - in->used > STEP || !in->bytes.data) HG_IGNORE(resize(&in->bytes, in->used, in->used)); /* it stays larger */
+    in->bytes.length = in->used;
+    if (in->bytes.data) in->bytes.data[in->used] = 0;
+    *out = in->bytes;
+    in->bytes = (hg_bytes){0};
+}
+
+static hg_status read_within(hg_input *in, uint64_t limit) {
+    if (in->size > limit)
+        return IO_FAIL(HG_ERROR_IO, "S05", "%s has %llu bytes, more than the limit of %llu", in->path, (unsigned long long)in->size,
                        (unsigned long long)limit);
-    /* One byte more than the size: the read that fills it not is followed by the one that finds the end without growing. */
-    HG_TRY(hg_bytes_alloc(sized ? (uint64_t)info.st_size + 1 : FIRST_BYTES, out));
-    hg_status status = read_all(file, path, limit, out);
-    if (status != HG_OK) hg_bytes_free(out);
+    HG_TRY(hg_input_read(in, limit < UINT64_MAX ? limit + 1 : limit));
+    if (in->used > limit)
+        return IO_FAIL(HG_ERROR_IO, "S05", "%s is larger than the limit of %llu bytes", in->path, (unsigned long long)limit);
+    return in->bytes.data ? HG_OK : resize(&in->bytes, 0, 0);
+}
+
+hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, hg_bytes *out) {
+    hg_input in;
+    *out = (hg_bytes){0};
+    HG_TRY(hg_input_open(&in, path, budget));
+    hg_status status = read_within(&in, limit);
+    if (status == HG_OK) hg_input_take(&in, out);
+    hg_input_close(&in);
     return status;
 }
 
-hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) {
-    *out = (hg_bytes){0};
-    if (strcmp(path, "-") == 0) return read_open_file(STDIN_FILENO, "<stdin>", limit, out);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return fail_read(path, errno);
-    hg_status status = read_open_file(file, path, limit, out);
-    close(file);
-    return status;
-}
+hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) { return hg_file_read_in(NULL, path, limit, out); }

@@ -5,6 +5,7 @@
 #define HG_IO_IO_H
 
 #include "base/base.h"
+#include "base/budget.h"
 
 /* ---- whole files (file.c) ---- */
 
@@ -12,15 +13,24 @@
 typedef struct hg_bytes {
     uint8_t *data;
     uint64_t length;
+    hg_budget *budget; /* that it is charged to; NULL: to none */
+    uint64_t charged;
 } hg_bytes;
 typedef struct hg_file_part {
     const void *data;
     uint64_t length;
+    /* Instead of data: gives any span of it, of at most HG_PART_BYTES. NULL: data */
+    hg_status (*read)(void *user, uint64_t offset, void *to, uint64_t length);
+    void *user;
 } hg_file_part;
+enum { HG_PART_BYTES = 1 << 20 };
 
-/* Reads all of a file, "-" is standard input. limit: HG_MAX_SOURCE_BYTES for programs, UINT64_MAX for data. */
+/* Reads all of a file, "-" is standard input. limit: HG_MAX_SOURCE_BYTES for programs, UINT64_MAX for data. The second charges a budget,
+ * HG_ERROR_ALLOCATION_FAILED beyond it. */
 hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
+hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
 hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) HG_NODISCARD; /* contents not set, NUL behind */
+hg_status hg_bytes_alloc_in(hg_budget *budget, uint64_t length, hg_bytes *out) HG_NODISCARD;
 void hg_bytes_free(hg_bytes *bytes);
 
 /* ---- array files (npy.c, npz.c) ---- */
@@ -38,6 +48,14 @@ typedef struct hg_array {
 /* Reads an array as the command names it: x.npy, x.npz (member NAME.npy), x.npz:key, any other name or "-" raw bytes.
  * The element type must be exactly `type`; nothing is converted. The caller frees with hg_array_free. */
 hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) HG_NODISCARD;
+/* The same within bounds. most: bytes that its declared extents allow. An array that says that it has more is not read: data is NULL, all else
+ * is set. Where nothing says how much there is (a pipe, a device) no more than that is read, and more is P04. budget: of the memory. */
+typedef struct hg_array_bounds {
+    uint64_t most; /* UINT64_MAX: unknown */
+    hg_budget *budget;
+} hg_array_bounds;
+hg_status hg_array_read_within(const char *source, const char *name, hg_type type, const hg_array_bounds *bounds,
+                               hg_array *out) HG_NODISCARD;
 void hg_array_free(hg_array *array);
 
 /* A .npy in memory. `what` names it in messages. out->data points into bytes; out->memory stays empty. */
@@ -60,6 +78,8 @@ typedef struct hg_outputs hg_outputs;
 
 /* NULL when out of memory. */
 hg_outputs *hg_outputs_create(void);
+/* What is kept in memory is charged to it from now on. */
+void hg_outputs_charge(hg_outputs *outputs, hg_budget *budget);
 /* Removes what was not committed. NULL is allowed. */
 void hg_outputs_destroy(hg_outputs *outputs);
 /* Writes the parts, one behind the other, to a temporary file beside path and syncs it; path itself is not touched. "-" (standard output)
@@ -68,6 +88,9 @@ hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_pa
 /* The same for an array: a header when path ends in .npy, else raw bytes. data holds all elements. */
 hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
                                const void *data) HG_NODISCARD;
+/* The same with the elements as a part. */
+hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                                  const hg_file_part *elements) HG_NODISCARD;
 /* Puts all outputs in place. When one cannot be, those before it are put back as they were. */
 hg_status hg_outputs_commit(hg_outputs *outputs) HG_NODISCARD;
 

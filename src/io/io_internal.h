@@ -10,4 +10,28 @@ void hg_io_code(const char *code);
 /* What an errno means, the same in every locale. */
 const char *hg_io_reason(int error);
 
+/* ---- file.c: a file that is read in parts ---- */
+typedef struct hg_input {
+    const char *path; /* for messages */
+    int file;
+    bool ended;
+    uint64_t size; /* of a regular file; 0: unknown */
+    uint64_t used; /* bytes read so far, all of them in bytes */
+    hg_bytes bytes;
+} hg_input;
+/* After a failure it is closed. */
+hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) HG_NODISCARD;
+/* Until so many bytes are there, or the end. */
+hg_status hg_input_read(hg_input *in, uint64_t until) HG_NODISCARD;
+void hg_input_take(hg_input *in, hg_bytes *out); /* what was read, with a NUL behind it */
+void hg_input_close(hg_input *in);
+
+/* ---- npy.c ---- */
+/* What the first bytes of a .npy say: shape and size in *out, its data NULL. *start: where the data begins. *needed: nothing is known before
+ * there are so many bytes; 0: all is known. */
+hg_status hg_npy_layout(const uint8_t *bytes, uint64_t length, const char *what, hg_type type, hg_array *out, uint64_t *start,
+                        uint64_t *needed) HG_NODISCARD;
+/* P06 unless so many bytes of data are what the shape needs. */
+hg_status hg_npy_check_data(const hg_array *array, const char *what, uint64_t bytes) HG_NODISCARD;
+
 #endif

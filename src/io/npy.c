@@ -189,7 +189,7 @@ static hg_status check_limbs(header *h, const char *what, hg_type type) {
     return HG_OK;
 }
 
-static hg_status fill_array(const header *h, const char *what, hg_type type, const uint8_t *data, uint64_t left, hg_array *out) {
+static hg_status fill_shape(const header *h, const char *what, hg_type type, hg_array *out) {
     uint64_t elements = 1, bytes;
     bool fits = true, empty = false;
     for (uint32_t i = 0; i < h->rank; i++) empty |= h->extent[i] == 0;
@@ -197,17 +197,21 @@ static hg_status fill_array(const header *h, const char *what, hg_type type, con
     if (empty) elements = 0;
     fits = fits && hg_mul_u64(elements, hg_type_size_bytes(type), &bytes);
     if (!fits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: the shape is larger than any memory", what);
-    if (bytes != left)
-        return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)bytes,
-                       (unsigned long long)left);
-    *out = (hg_array){.type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .data = data, .shaped = true};
+    *out = (hg_array){.type = type, .rank = h->rank, .elements = elements, .bytes = bytes, .shaped = true};
     memcpy(out->extent, h->extent, h->rank * sizeof *h->extent);
     return HG_OK;
 }
 
-hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) {
-    const uint8_t *b = bytes;
+hg_status hg_npy_check_data(const hg_array *array, const char *what, uint64_t bytes) {
+    if (bytes == array->bytes) return HG_OK;
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: the shape needs %llu bytes of data, the file has %llu", what, (unsigned long long)array->bytes,
+                   (unsigned long long)bytes);
+}
+
+hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_type type, hg_array *out, uint64_t *start,
+                        uint64_t *needed) {
     *out = (hg_array){0};
+    *needed = 12;
     if (length < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
         return IO_FAIL(HG_ERROR_IO, "P06", "%s: not a .npy file: it does not begin with \\x93NUMPY", what);
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
@@ -215,15 +219,28 @@ hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_
     uint64_t prefix = b[6] == 1 ? 10 : 12;
     uint64_t header_bytes = (uint64_t)b[8] | (uint64_t)b[9] << 8;
     if (prefix == 12 && length >= 12) header_bytes |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
+    *start = *needed = prefix + header_bytes;
     if (length < prefix || header_bytes > length - prefix)
         return IO_FAIL(HG_ERROR_IO, "P06", "%s: the file ends inside its .npy header", what);
+    *needed = 0;
     scanner s = {(const char *)b + prefix, (const char *)b + prefix + header_bytes, what};
     header h = {0};
     HG_TRY(read_header(&s, &h, type));
     HG_TRY(check_dtype(what, h.dtype, h.dtype_length, type));
     HG_TRY(check_order(&h, what));
     HG_TRY(check_limbs(&h, what, type));
-    return fill_array(&h, what, type, b + prefix + header_bytes, length - prefix - header_bytes, out);
+    return fill_shape(&h, what, type, out);
+}
+
+hg_status hg_npy_parse(const void *bytes, uint64_t length, const char *what, hg_type type, hg_array *out) {
+    uint64_t start, needed;
+    hg_status status = hg_npy_layout(bytes, length, what, type, out, &start, &needed);
+    if (status == HG_OK) status = hg_npy_check_data(out, what, length - start);
+    if (status == HG_OK)
+        out->data = (const uint8_t *)bytes + start;
+    else
+        *out = (hg_array){0};
+    return status;
 }
 
 /* ---- writing ---- */

@@ -101,7 +101,7 @@ static hg_status unpack(const hg_bytes *file, const char *what, const member *m,
     if (m->method != 0 && m->method != 8) return bad_zip(what, "the member is compressed by a method other than deflate");
     if (m->method == 0 && m->packed != m->size) return bad_zip(what, "bad member size");
     if (m->size / 1032 > m->packed) return bad_zip(what, "bad member size"); /* deflate packs at most 258 bytes into 2 bits */
-    HG_TRY(hg_bytes_alloc(m->size, out));
+    HG_TRY(hg_bytes_alloc_in(file->budget, m->size, out));
     bool memory_failed = false, done = true;
     if (m->method == 0)
         memcpy(out->data, file->data + start, (size_t)m->size);
@@ -127,24 +127,67 @@ void hg_array_free(hg_array *array) {
     *array = (hg_array){0};
 }
 
-static hg_status read_raw(const char *path, hg_type type, hg_array *out) {
-    hg_bytes bytes;
-    HG_TRY(hg_file_read(path, UINT64_MAX, &bytes));
+static hg_status check_whole(const char *path, hg_type type, uint64_t bytes) {
     uint64_t size = hg_type_size_bytes(type);
-    if (!size || bytes.length % size) {
-        hg_status status = IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %llu bytes are not a whole number of %s elements of %llu bytes",
-                                   path, (unsigned long long)bytes.length, hg_type_name(type), (unsigned long long)size);
-        hg_bytes_free(&bytes);
-        return status;
+    if (size && bytes % size == 0) return HG_OK;
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: %llu bytes are not a whole number of %s elements of %llu bytes", path,
+                   (unsigned long long)bytes, hg_type_name(type), (unsigned long long)size);
+}
+
+static hg_status read_all_raw(hg_input *in, hg_type type, const hg_array_bounds *bounds, hg_bytes *bytes) {
+    if (in->size > bounds->most) { /* it says so itself: not read */
+        HG_TRY(check_whole(in->path, type, in->size));
+        *bytes = (hg_bytes){.length = in->size};
+        return HG_OK;
     }
-    *out = (hg_array){.type = type,
-                      .rank = 1,
-                      .extent = {bytes.length / size},
-                      .elements = bytes.length / size,
-                      .bytes = bytes.length,
-                      .data = bytes.data,
-                      .memory = bytes};
+    HG_TRY(hg_input_read(in, bounds->most < UINT64_MAX ? bounds->most + 1 : UINT64_MAX));
+    if (in->used > bounds->most)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: it has more than the %llu bytes of its declared shape", in->path,
+                       (unsigned long long)bounds->most);
+    HG_TRY(check_whole(in->path, type, in->used));
+    hg_input_take(in, bytes);
     return HG_OK;
+}
+
+static hg_status read_raw(const char *path, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
+    hg_input in;
+    hg_bytes bytes = {0};
+    HG_TRY(hg_input_open(&in, path, bounds->budget));
+    hg_status status = read_all_raw(&in, type, bounds, &bytes);
+    hg_input_close(&in);
+    HG_TRY(status);
+    uint64_t elements = bytes.length / hg_type_size_bytes(type);
+    *out = (hg_array){
+        .type = type, .rank = 1, .extent = {elements}, .elements = elements, .bytes = bytes.length, .data = bytes.data, .memory = bytes};
+    return HG_OK;
+}
+
+/* The header first: what it says decides whether the rest is read. */
+static hg_status read_all_npy(hg_input *in, const char *what, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
+    uint64_t start = 0, needed = 12;
+    hg_status status;
+    do {
+        HG_TRY(hg_input_read(in, needed));
+        status = hg_npy_layout(in->bytes.data, in->used, what, type, out, &start, &needed);
+    } while (status != HG_OK && needed > in->used && !in->ended);
+    HG_TRY(status);
+    if (in->size) HG_TRY(hg_npy_check_data(out, what, in->size - start));
+    if (out->bytes > bounds->most) return HG_OK;
+    if (!hg_add_u64(start, out->bytes, &in->size) || in->size == UINT64_MAX) return hg_fail_memory();
+    HG_TRY(hg_input_read(in, in->size + 1));
+    HG_TRY(hg_npy_check_data(out, what, in->used - start));
+    hg_input_take(in, &out->memory);
+    out->data = out->memory.data + start;
+    return HG_OK;
+}
+
+static hg_status read_npy(const char *path, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
+    hg_input in;
+    HG_TRY(hg_input_open(&in, path, bounds->budget));
+    hg_status status = read_all_npy(&in, path, type, bounds, out);
+    hg_input_close(&in);
+    if (status != HG_OK) *out = (hg_array){0};
+    return status;
 }
 
 /* Takes over the bytes. */
@@ -157,11 +200,11 @@ static hg_status parse_owned(hg_bytes *bytes, const char *what, hg_type type, hg
     return status;
 }
 
-static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, hg_array *out) {
+static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, hg_budget *budget, hg_array *out) {
     hg_text name = {0};
     hg_bytes file = {0}, bytes = {0};
     hg_text_addf(&name, "%s.npy", key);
-    hg_status status = name.failed ? hg_fail_memory() : hg_file_read(path, UINT64_MAX, &file);
+    hg_status status = name.failed ? hg_fail_memory() : hg_file_read_in(budget, path, UINT64_MAX, &file);
     if (status == HG_OK) status = hg_npz_member(&file, path, name.data, &bytes);
     hg_bytes_free(&file);
     hg_text_free(&name);
@@ -175,19 +218,20 @@ static const char *find_key(const char *source) {
     return found;
 }
 
-hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) {
+hg_status hg_array_read_within(const char *source, const char *name, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
     *out = (hg_array){0};
     const char *key = find_key(source);
     if (key) {
         hg_text path = {0};
         hg_text_add(&path, source, (size_t)(key - source));
-        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, out);
+        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, bounds->budget, out);
         hg_text_free(&path);
         return status;
     }
-    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, out);
-    if (!hg_path_ends(source, ".npy")) return read_raw(source, type, out);
-    hg_bytes bytes;
-    HG_TRY(hg_file_read(source, UINT64_MAX, &bytes));
-    return parse_owned(&bytes, source, type, out);
+    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, bounds->budget, out);
+    return hg_path_ends(source, ".npy") ? read_npy(source, type, bounds, out) : read_raw(source, type, bounds, out);
+}
+
+hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) {
+    return hg_array_read_within(source, name, type, &(hg_array_bounds){UINT64_MAX, NULL}, out);
 }

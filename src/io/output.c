@@ -17,6 +17,7 @@ typedef struct output {
 
 struct hg_outputs {
     HG_VEC(output) list;
+    hg_budget *budget;
 };
 
 static hg_status fail_write(const char *path, int error) {
@@ -24,6 +25,8 @@ static hg_status fail_write(const char *path, int error) {
 }
 
 hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
+
+void hg_outputs_charge(hg_outputs *outputs, hg_budget *budget) { outputs->budget = budget; }
 
 static void discard(output *o) {
     if (o->temporary && !o->placed) unlink(o->temporary);
@@ -93,24 +96,48 @@ static int create_beside(const char *target, char **name) {
 /* File systems without sync say so with EINVAL or the like: there is nothing to wait for then. */
 static int sync_file(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno; }
 
+/* The second result is the errno of a write that failed, the first the failure of anything else. */
+static hg_status write_part(int file, const hg_file_part *part, int *error) {
+    if (!part->read) {
+        *error = write_span(file, part->data, part->length);
+        return HG_OK;
+    }
+    void *piece = hg_alloc(HG_PART_BYTES);
+    hg_status status = piece ? HG_OK : hg_fail_memory();
+    for (uint64_t at = 0; at < part->length && status == HG_OK && !*error; at += HG_PART_BYTES) {
+        uint64_t length = part->length - at < HG_PART_BYTES ? part->length - at : HG_PART_BYTES;
+        status = part->read(part->user, at, piece, length);
+        if (status == HG_OK) *error = write_span(file, piece, length);
+    }
+    hg_free(piece);
+    return status;
+}
+
+static hg_status copy_part(const hg_file_part *part, uint8_t *to) {
+    if (!part->read && part->length) memcpy(to, part->data, (size_t)part->length);
+    for (uint64_t at = 0; part->read && at < part->length; at += HG_PART_BYTES)
+        HG_TRY(part->read(part->user, at, to + at, part->length - at < HG_PART_BYTES ? part->length - at : HG_PART_BYTES));
+    return HG_OK;
+}
+
 static hg_status write_temporary(output *o, const struct stat *existing, const hg_file_part *parts, size_t count) {
     int file = create_beside(o->target, &o->temporary);
     if (file < 0) return errno == ENOMEM ? hg_fail_memory() : fail_write(o->target, errno);
     int error = existing && fchmod(file, existing->st_mode & 0777) != 0 ? errno : 0;
-    for (size_t i = 0; i < count && !error; i++) error = write_span(file, parts[i].data, parts[i].length);
-    if (!error) error = sync_file(file);
+    hg_status status = HG_OK;
+    for (size_t i = 0; i < count && !error && status == HG_OK; i++) status = write_part(file, &parts[i], &error);
+    if (!error && status == HG_OK) error = sync_file(file);
     if (close(file) != 0 && !error) error = errno;
-    return error ? fail_write(o->target, error) : HG_OK;
+    return error ? fail_write(o->target, error) : status;
 }
 
-static hg_status keep_in_memory(output *o, const hg_file_part *parts, size_t count) {
+static hg_status keep_in_memory(hg_budget *budget, output *o, const hg_file_part *parts, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         if (!hg_add_u64(total, parts[i].length, &total)) return hg_fail_memory();
-    HG_TRY(hg_bytes_alloc(total, &o->direct));
+    HG_TRY(hg_bytes_alloc_in(budget, total, &o->direct));
     uint64_t at = 0;
-    for (size_t i = 0; i < count; at += parts[i++].length)
-        if (parts[i].length) memcpy(o->direct.data + at, parts[i].data, (size_t)parts[i].length);
+    for (size_t i = 0; i < count; at += parts[i++].length) HG_TRY(copy_part(&parts[i], o->direct.data + at));
     return HG_OK;
 }
 
@@ -131,11 +158,11 @@ static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const
     for (uint64_t i = 0; i + 1 < outputs->list.count; i++)
         if (strcmp(outputs->list.data[i].target, o->target) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "two outputs go to the same file %s", path);
-    if (is_stdout(path)) return keep_in_memory(o, parts, count);
+    if (is_stdout(path)) return keep_in_memory(outputs->budget, o, parts, count);
     struct stat info;
     bool exists = o->existed = stat(o->target, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return fail_write(path, EISDIR);
-    if (exists && !S_ISREG(info.st_mode)) return keep_in_memory(o, parts, count);
+    if (exists && !S_ISREG(info.st_mode)) return keep_in_memory(outputs->budget, o, parts, count);
     if (exists && access(o->target, W_OK) != 0) return fail_write(path, errno);
     return write_temporary(o, exists ? &info : NULL, parts, count);
 }
@@ -153,6 +180,11 @@ hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_pa
 
 hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
                                const void *data) {
+    return hg_outputs_add_elements(outputs, path, type, rank, extent, &(hg_file_part){.data = data});
+}
+
+hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
+                                  const hg_file_part *elements) {
     uint8_t header[HG_NPY_HEADER_BYTES];
     uint64_t bytes = hg_type_size_bytes(type);
     if (rank > HG_MAX_EXTENTS)
@@ -162,7 +194,8 @@ hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type ty
     for (uint32_t i = 0; i < rank; i++)
         if (!hg_mul_u64(bytes, extent[i], &bytes))
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
-    hg_file_part parts[2] = {{header, 0}, {data, bytes}};
+    hg_file_part parts[2] = {{.data = header}, *elements};
+    parts[1].length = bytes;
     if (hg_path_ends(path, ".npy")) parts[0].length = hg_npy_header(type, rank, extent, header);
     return hg_outputs_add(outputs, path, parts, 2);
 }
@@ -244,7 +277,7 @@ hg_status hg_outputs_commit(hg_outputs *outputs) {
 hg_status hg_file_write(const char *path, const void *data, uint64_t length) {
     hg_outputs *outputs = hg_outputs_create();
     if (!outputs) return hg_fail_memory();
-    hg_file_part part = {data, length};
+    hg_file_part part = {.data = data, .length = length};
     hg_status status = hg_outputs_add(outputs, path, &part, 1);
     if (status == HG_OK) status = hg_outputs_commit(outputs);
     hg_outputs_destroy(outputs);

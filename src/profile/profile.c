@@ -284,7 +284,7 @@ static hg_status write_files(const char *path, const hg_text *trace, const hg_te
     hg_outputs *outputs = hg_outputs_create();
     hg_text_addf(&beside, "%s.txt", path);
     hg_status status = outputs && !beside.failed ? HG_OK : hg_fail_memory();
-    const hg_file_part parts[] = {{trace->data, trace->length}, {table->data, table->length}};
+    const hg_file_part parts[] = {{.data = trace->data, .length = trace->length}, {.data = table->data, .length = table->length}};
     if (status == HG_OK) status = hg_outputs_add(outputs, path, &parts[0], 1);
     if (status == HG_OK) status = hg_outputs_add(outputs, beside.data, &parts[1], 1);
     if (status == HG_OK) status = hg_outputs_commit(outputs);

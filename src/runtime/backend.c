@@ -62,12 +62,30 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     return HG_OK;
 }
 
+/* Whether what the device allocates is the host's memory. */
+static bool lives_on_host(const hg_backend *b) {
+    hg_device_info info;
+    return b->caps->host_memory || !b->caps->memory_bytes || (hg_backend_device(b, &info) == HG_OK && info.software);
+}
+
+static void set_budget(hg_backend *b) {
+    uint64_t asked = b->config.max_memory, reported = b->caps->memory_bytes;
+    hg_budget_of_host(&b->budget, asked);
+    b->on_host = lives_on_host(b);
+    if (!asked && !b->on_host) b->budget.limit = reported - reported / 8;
+    if (!asked && b->on_host && reported && reported - reported / 4 < b->budget.limit) b->budget.limit = reported - reported / 4;
+    b->memory.budget = &b->budget;
+}
+
+hg_budget *hg_backend_host_budget(hg_backend *b) { return b->on_host ? &b->budget : NULL; }
+
 static hg_status open_backend(hg_backend *b) {
     HG_TRY(hg_pretend_check(b->config.pretend));
     HG_TRY(hg_config_cache_path(&b->config, &b->cache_path));
     b->config.cache_dir = NULL; /* was borrowed */
     HG_TRY(hg_select(b->config.backend, b->config.device_id, open_device, b));
     hg_suballocator_init(&b->memory, b->driver, b->device);
+    set_budget(b);
     if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));

@@ -3,6 +3,7 @@
 #ifndef HG_RUNTIME_CLIENT_H
 #define HG_RUNTIME_CLIENT_H
 
+#include "base/budget.h"
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
@@ -14,7 +15,9 @@ hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(
 /* ---- the backend ---- */
 /* Kernels run on the host's threads, in its memory. */
 bool hg_backend_is_host(const hg_backend *b);
-uint32_t hg_backend_threads(const hg_backend *b);    /* as configured; 0: as many as there are */
+uint32_t hg_backend_threads(const hg_backend *b); /* as configured; 0: as many as there are */
+/* What is charged for the backend's memory, where that is the host's; else NULL. */
+hg_budget *hg_backend_host_budget(hg_backend *b);
 hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
 
 /* ---- class memory of one context ---- */

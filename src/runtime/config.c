@@ -68,6 +68,12 @@ static hg_status read_number(const char *name, uint64_t most, uint64_t *number) 
     return HG_OK;
 }
 
+/* Bytes: a number, or one of K, M, G, T behind it. */
+static hg_status read_size(const char *name, uint64_t *bytes) {
+    const char *value = hg_config_env(name);
+    return hg_parse_size(value, bytes) ? HG_OK : malformed(name, value, "bytes, as 1048576 or 512M");
+}
+
 static hg_status read_word(const char *name, char *word, size_t size) {
     const char *value = hg_config_env(name);
     if (strlen(value) >= size) return malformed(name, value, "a shorter word");
@@ -95,10 +101,11 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_number("HOLOGRAM_NUM_THREADS", 256, &number));
     config->num_threads = (uint32_t)number;
     HG_TRY(read_number("HOLOGRAM_TIMEOUT_MS", UINT64_MAX / 1000000, &config->timeout_ms));
-    HG_TRY(read_number("HOLOGRAM_MAX_BUFFER_SIZE", UINT64_MAX, &config->max_buffer_size));
+    HG_TRY(read_size("HOLOGRAM_MAX_BUFFER_SIZE", &config->max_buffer_size));
+    HG_TRY(read_size("HOLOGRAM_MAX_MEMORY", &config->max_memory));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
-    HG_TRY(read_number("HOLOGRAM_CACHE_BYTES", UINT64_MAX, &config->cache_bytes));
+    HG_TRY(read_size("HOLOGRAM_CACHE_BYTES", &config->cache_bytes));
     const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");
     config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
     HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));

@@ -11,12 +11,19 @@
 
 /* ---- what dispatches share ---- */
 
+void hg_dispatch_table_free(hg_dispatch_queue *queue) {
+    hg_budget_release(queue->device->memory->budget, queue->table_words * 4);
+    hg_free(queue->table);
+    queue->table = NULL;
+    queue->table_words = 0;
+}
+
 void hg_dispatch_queue_close(hg_dispatch_queue *queue) {
     const hg_dispatch_device *device = queue->device;
     if (!device || !device->driver) return;
     hg_fault_record_free(queue);
     hg_piece_free(device->memory, &queue->table_memory);
-    hg_free(queue->table);
+    hg_dispatch_table_free(queue);
     hg_free(queue->arenas);
 }
 

@@ -71,6 +71,7 @@ typedef struct hg_dispatch_queue {
     uint64_t table_version; /* of what it was made from; 0: make it again */
 } hg_dispatch_queue;
 void hg_dispatch_queue_close(hg_dispatch_queue *queue);
+void hg_dispatch_table_free(hg_dispatch_queue *queue); /* the host's copy, which is charged to the budget */
 
 /* ---- alias.c ---- */
 /* Slots of a launch that code may be told to be distinct, for hg_code_key. */

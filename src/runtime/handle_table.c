@@ -50,22 +50,41 @@ static uint64_t entries(const hg_run *run, bool pools) {
     return end;
 }
 
+/* The host's copy of the table, charged like the device's. */
+static hg_status make_copy(hg_dispatch_queue *queue, uint64_t words) {
+    hg_budget *budget = queue->device->memory->budget;
+    hg_dispatch_table_free(queue);
+    if (words > SIZE_MAX / 4) return hg_fail_memory();
+    HG_TRY(hg_budget_charge(budget, words * 4));
+    queue->table = hg_alloc((size_t)words * 4);
+    if (queue->table) {
+        queue->table_words = words;
+        return HG_OK;
+    }
+    hg_budget_release(budget, words * 4);
+    return hg_fail_memory();
+}
+
 /* The memory that the device has now may be in use: the run frees it. */
+static hg_status keep_until_end(hg_run *run, hg_dispatch_queue *queue) {
+    if (!queue->table_memory.range.arena) return HG_OK;
+    hg_piece *old = hg_vec_push(&run->pieces);
+    if (!old) return hg_fail_memory();
+    *old = queue->table_memory;
+    memset(&queue->table_memory, 0, sizeof queue->table_memory);
+    return HG_OK;
+}
+
 static hg_status make_table(hg_run *run, hg_dispatch_queue *queue, uint64_t words) {
     if (words > queue->table_words) {
         uint64_t more = words + words / 2;
-        hg_free(queue->table);
-        queue->table_words = 0;
-        queue->table = more <= SIZE_MAX / 4 ? hg_alloc((size_t)more * 4) : NULL;
-        if (!queue->table) return hg_fail_memory();
-        queue->table_words = more;
-        if (queue->table_memory.range.arena) {
-            hg_piece *old = hg_vec_push(&run->pieces);
-            if (!old) return hg_fail_memory();
-            *old = queue->table_memory;
-            memset(&queue->table_memory, 0, sizeof queue->table_memory);
+        HG_TRY(make_copy(queue, more));
+        hg_status status = keep_until_end(run, queue);
+        if (status == HG_OK) status = hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory);
+        if (status != HG_OK) { /* next time both are made */
+            hg_dispatch_table_free(queue);
+            return status;
         }
-        HG_TRY(hg_piece_alloc(queue->device->memory, more * 4, &queue->table_memory));
     }
     memset(queue->table, 0, (size_t)words * 4);
     return HG_OK;

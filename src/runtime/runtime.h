@@ -2,6 +2,7 @@
 #ifndef HG_RUNTIME_RUNTIME_H
 #define HG_RUNTIME_RUNTIME_H
 
+#include "base/budget.h"
 #include "base/handles.h"
 #include "base/thread.h"
 #include "isa/cfg.h"
@@ -41,6 +42,8 @@ struct hg_backend {
     hg_config config;
     hg_profile *profile; /* NULL: off */
     uint32_t queues;     /* made so far; atomic */
+    hg_budget budget;    /* of everything that is made of its memory */
+    bool on_host;        /* which is the host's */
     hg_suballocator memory;
     hg_dispatch_device dispatch_device;
     hg_handles buffers, pools; /* of hg_memory */

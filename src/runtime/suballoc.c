@@ -83,14 +83,23 @@ static void take(hg_span *p, uint64_t size, hg_span *rest) {
 static void free_chunk(hg_suballocator *s, hg_chunk *c) {
     hg_driver_note_gone();
     s->driver->arena_free(s->device, c->arena);
+    hg_budget_release(s->budget, c->size);
     hg_free(c->first);
     hg_free(c);
+}
+
+/* An arena of the driver's, charged before it is made. */
+static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charge, hg_driver_arena **arena) {
+    if (!hg_budget_take(s->budget, charge)) return hg_budget_refuse(s->budget, size);
+    hg_status status = s->driver->arena_alloc(s->device, size, arena);
+    if (status != HG_OK) hg_budget_release(s->budget, charge);
+    return status;
 }
 
 static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     hg_chunk *c = hg_calloc(1, sizeof *c);
     hg_span *all = hg_calloc(1, sizeof *all);
-    hg_status status = c && all ? s->driver->arena_alloc(s->device, s->caps->arena_bytes, &c->arena) : hg_fail_memory();
+    hg_status status = c && all ? charged_arena(s, s->caps->arena_bytes, s->caps->arena_bytes, &c->arena) : hg_fail_memory();
     if (status != HG_OK) {
         hg_free(c);
         hg_free(all);
@@ -109,9 +118,9 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
 /* Whether memory that was used before can be made zero: the device fills it, and the host waits for that. */
 static bool can_zero(const hg_suballocator *s) { return s->caps->host_memory || hg_driver_can_block(s->driver, s->caps); }
 
-/* Keeps one empty chunk for what comes next. */
-static void drop_empty(hg_suballocator *s) {
-    bool kept = !can_zero(s);
+/* All empty chunks, or all but one for what comes next. */
+static void drop_empty(hg_suballocator *s, bool all) {
+    bool kept = all || !can_zero(s);
     for (hg_chunk **at = &s->chunks; *at;) {
         hg_chunk *c = *at;
         if (c->used || !kept) {
@@ -183,9 +192,22 @@ static hg_status divide(hg_suballocator *s, uint64_t size, hg_span **span) {
     return status;
 }
 
+/* What an arena of `size` bytes is charged: whole pieces, and its records. */
+static uint64_t charge_for(uint64_t size) {
+    if (size > UINT64_MAX - HG_PIECE_ALIGN - HG_ARENA_OVERHEAD) return UINT64_MAX;
+    return (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN + HG_ARENA_OVERHEAD;
+}
+
 static hg_status own_arena(hg_suballocator *s, uint64_t size, hg_piece *place) {
-    HG_TRY(s->driver->arena_alloc(s->device, size, &place->range.arena));
+    uint64_t charge = charge_for(size);
+    if (!hg_budget_fits(s->budget, charge)) { /* an empty chunk that is kept may be in the way */
+        hg_mutex_lock(&s->lock);
+        drop_empty(s, true);
+        hg_mutex_unlock(&s->lock);
+    }
+    HG_TRY(charged_arena(s, size, charge, &place->range.arena));
     place->range.size = place->arena_bytes = size;
+    place->charged = charge;
     return HG_OK;
 }
 
@@ -203,7 +225,7 @@ hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
     hg_mutex_unlock(&s->lock);
     if (status == HG_ERROR_ALLOCATION_FAILED) return own_arena(s, size, place); /* no room for a whole arena: perhaps for this */
     HG_TRY(status);
-    *place = (hg_piece){{span->chunk->arena, span->offset, size}, span->chunk->size, span};
+    *place = (hg_piece){.range = {span->chunk->arena, span->offset, size}, .arena_bytes = span->chunk->size, .span = span};
     return HG_OK;
 }
 
@@ -212,11 +234,12 @@ void hg_piece_free(hg_suballocator *s, hg_piece *place) {
         hg_mutex_lock(&s->lock);
         hg_chunk *c = place->span->chunk;
         release(place->span);
-        if (c->used == 0) drop_empty(s);
+        if (c->used == 0) drop_empty(s, false);
         hg_mutex_unlock(&s->lock);
     } else if (place->range.arena) {
         hg_driver_note_gone();
         s->driver->arena_free(s->device, place->range.arena);
+        hg_budget_release(s->budget, place->charged);
     }
     memset(place, 0, sizeof *place);
 }

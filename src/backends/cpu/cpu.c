@@ -135,10 +135,9 @@ static hg_status new_arena(uint8_t *bytes, uint64_t size, bool imported, hg_driv
 
 static hg_status arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena) {
     (void)device;
-    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE ? hg_alloc_aligned(size ? (size_t)size : 1, alignment_for(size)) : NULL;
+    uint8_t *bytes = size <= PTRDIFF_MAX - 2 * ALIGN_HUGE ? hg_calloc_aligned(size ? (size_t)size : 1, alignment_for(size)) : NULL;
     if (!bytes) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes are not available", (unsigned long long)size);
     ask_for_huge_pages(bytes, size);
-    memset(bytes, 0, (size_t)size);
     hg_status status = new_arena(bytes, size, false, arena);
     if (status != HG_OK) hg_free_aligned(bytes);
     return status;

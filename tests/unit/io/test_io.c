@@ -351,7 +351,7 @@ static void parse_npz_copy(const uint8_t *bytes, size_t length) {
     uint8_t *copy = malloc(length ? length : 1);
     if (!copy) return;
     memcpy(copy, bytes, length);
-    hg_bytes file = {copy, length}, member;
+    hg_bytes file = {.data = copy, .length = length}, member;
     static const char *const names[] = {"x.npy", "key.npy", "y.npy"};
     for (size_t i = 0; i < HG_COUNT_OF(names); i++) {
         if (hg_npz_member(&file, "damaged", names[i], &member) != HG_OK) continue;
@@ -379,7 +379,7 @@ static void damage(const hg_bytes *original, unsigned rounds, void (*parse)(cons
 }
 
 static void test_damage(void) {
-    hg_bytes npy = {(uint8_t *)(uintptr_t)three, THREE};
+    hg_bytes npy = {.data = (uint8_t *)(uintptr_t)three, .length = THREE};
     accepted = 0;
     damage(&npy, 20000, parse_npy_copy);
     CHECK(accepted > 0);
@@ -471,6 +471,42 @@ static void test_files(void) {
     check_accepted("five", HG_TYPE_I8, 1, 5);
 }
 
+/* Reading stops where the declared extents end, or the budget. */
+static void test_bounds(void) {
+    hg_array array;
+    hg_budget budget = {.limit = 1 << 20};
+    hg_array_bounds bounds = {16, &budget};
+    CHECK(hg_array_read_within("/dev/zero", "x", HG_TYPE_U32, &bounds, &array) == HG_ERROR_INVALID_ARGUMENT);
+    CHECK_TEXT(hg_last_error()->code, "P04");
+    CHECK_TEXT(hg_last_error()->message, "/dev/zero: it has more than the 16 bytes of its declared shape");
+    write_file("sixteen", "0123456789abcdef", 16);
+    write_file("twenty", "0123456789abcdefghij", 20);
+    CHECK(hg_array_read_within(in_folder("sixteen"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 4 && array.data);
+    CHECK(hg_budget_used(&budget) >= 16);
+    hg_array_free(&array);
+    CHECK(hg_array_read_within(in_folder("twenty"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 5 && !array.data);
+    hg_array_free(&array);
+    bounds.most = UINT64_MAX;
+    CHECK(hg_array_read_within("/dev/zero", "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK(strstr(hg_last_error()->message, "/dev/zero: ") && strstr(hg_last_error()->message, "the limit is 1048576"));
+    CHECK_U64(hg_budget_used(&budget), 0);
+    /* a header that promises more than it may, or than there is */
+    uint8_t header[HG_NPY_HEADER_BYTES];
+    write_file("promise.npy", header, hg_npy_header(HG_TYPE_U8, 1, (uint64_t[]){UINT64_C(1) << 62}, header));
+    check_refused("promise.npy", HG_TYPE_U8, "P06", "the shape needs 4611686018427387904 bytes of data, the file has 0");
+    bounds.most = 3;
+    size_t length = hg_npy_header(HG_TYPE_U8, 1, (uint64_t[]){4}, header);
+    memcpy(header + length, "abcd", 4);
+    write_file("four.npy", header, length + 4);
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK && array.elements == 4 && !array.data);
+    bounds.most = 4;
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_OK && memcmp(array.data, "abcd", 4) == 0);
+    hg_array_free(&array);
+    budget.limit = length + 3;
+    CHECK(hg_array_read_within(in_folder("four.npy"), "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK_U64(hg_budget_used(&budget), 0);
+}
+
 /* ---- outputs ---- */
 
 static void check_contents(const char *name, const char *expected) {
@@ -480,7 +516,8 @@ static void check_contents(const char *name, const char *expected) {
 }
 
 static hg_status add_text(hg_outputs *outputs, const char *path, const char *text) {
-    hg_file_part parts[2] = {{text, strlen(text) / 2}, {text + strlen(text) / 2, strlen(text) - strlen(text) / 2}};
+    size_t half = strlen(text) / 2;
+    hg_file_part parts[2] = {{.data = text, .length = half}, {.data = text + half, .length = strlen(text) - half}};
     return hg_outputs_add(outputs, path, parts, 2);
 }
 
@@ -630,6 +667,7 @@ int main(void) {
     test_damage();
     test_inflate();
     test_files();
+    test_bounds();
     test_outputs();
     test_failing_outputs();
     test_allocations();

@@ -3,9 +3,9 @@
 #include "support/runtime_support.h"
 
 static void clear(void) {
-    static const char *const names[] = {
-        "HOLOGRAM_BACKEND",   "HOLOGRAM_DEVICE_ID", "HOLOGRAM_NUM_THREADS",      "HOLOGRAM_TIMEOUT_MS", "HOLOGRAM_MAX_BUFFER_SIZE",
-        "HOLOGRAM_CPU_LEVEL", "HOLOGRAM_PRETEND",   "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
+    static const char *const names[] = {"HOLOGRAM_BACKEND",          "HOLOGRAM_DEVICE_ID",  "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS",
+                                        "HOLOGRAM_MAX_BUFFER_SIZE",  "HOLOGRAM_MAX_MEMORY", "HOLOGRAM_CPU_LEVEL",   "HOLOGRAM_PRETEND",
+                                        "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -32,6 +32,7 @@ static void test_environment(void) {
     setenv("HOLOGRAM_NUM_THREADS", "256", 1);
     setenv("HOLOGRAM_TIMEOUT_MS", "0", 1);
     setenv("HOLOGRAM_MAX_BUFFER_SIZE", "18446744073709551615", 1);
+    setenv("HOLOGRAM_MAX_MEMORY", "512M", 1);
     setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
     setenv("HOLOGRAM_PRETEND", "poor", 1);
     CHECK_TEXT(hg_config_env("HOLOGRAM_BACKEND"), "null");
@@ -39,7 +40,8 @@ static void test_environment(void) {
     CHECK_TEXT(c.backend, "null");
     CHECK_TEXT(c.cpu_level, "baseline");
     CHECK_TEXT(c.pretend, "poor");
-    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX);
+    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX &&
+          c.max_memory == 512u << 20);
     static const struct {
         const char *text;
         bool value;
@@ -66,6 +68,8 @@ static void test_malformed(void) {
                  {"HOLOGRAM_TIMEOUT_MS", "1.5"},
                  {"HOLOGRAM_TIMEOUT_MS", "18446744073709551616"},
                  {"HOLOGRAM_MAX_BUFFER_SIZE", "0x10"},
+                 {"HOLOGRAM_MAX_MEMORY", "512MB"},
+                 {"HOLOGRAM_MAX_MEMORY", "16777216T"},
                  {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
                  {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
                  {"HOLOGRAM_CACHE_BYTES", "1k"},

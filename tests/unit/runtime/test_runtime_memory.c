@@ -1,5 +1,6 @@
 /* Buffers, pools, imports, class memory, the ring: bounds, handles, contents. Semantics 4.1, 4.3, 4.4. */
 #include "support/runtime_support.h"
+#include <sys/resource.h>
 
 enum { CLASS_BYTES = 12288, CLASS_MEMORY = 96 * CLASS_BYTES };
 #define CLASS_HANDLE(c) ((uint64_t)-96 + (c))
@@ -165,6 +166,60 @@ static void test_limit(const char *name) {
     hg_backend_destroy(b); /* frees what is left */
 }
 
+/* Buffers, pools and class memory count together; what is freed counts no more; imported memory never did. */
+static void test_budget(const char *name) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    hg_buffer first, second, none, imported;
+    hg_pool pool;
+    uint8_t own[4096] = {0};
+    snprintf(config.backend, sizeof config.backend, "%s", name);
+    config.max_memory = 8 << 20;
+    set_pretend(&config, "");
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    if (!b) return;
+    CHECK_STATUS(hg_backend_allocate_buffer(b, UINT64_MAX - 5, &none), HG_ERROR_ALLOCATION_FAILED);
+    CHECK_STATUS(hg_backend_allocate_buffer(b, 8 << 20, &none), HG_ERROR_ALLOCATION_FAILED); /* its records count too */
+    CHECK(strstr(hg_last_error()->message, "8388608 bytes asked for, ") &&
+          strstr(hg_last_error()->message, "the limit is 8388608 (max_memory)"));
+    for (int i = 0; i < 100; i++) {
+        CHECK_OK(hg_backend_allocate_buffer(b, 4 << 20, &first));
+        CHECK_OK(hg_backend_allocate_pool(b, 3 << 20, &pool));
+        CHECK_STATUS(hg_backend_allocate_buffer(b, 1 << 20, &none), HG_ERROR_ALLOCATION_FAILED);
+        if (hg_buffer_import(b, own, sizeof own, &imported) == HG_OK) CHECK_OK(hg_backend_free_buffer(b, imported));
+        CHECK_OK(hg_backend_free_pool(b, pool));
+        CHECK_OK(hg_backend_allocate_buffer(b, 2 << 20, &second));
+        CHECK_OK(hg_backend_free_buffer(b, first));
+        CHECK_OK(hg_backend_free_buffer(b, second));
+    }
+    hg_backend_destroy(b);
+}
+
+/* A buffer that nobody writes to takes addresses, not memory. */
+static void test_untouched(void) {
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    hg_buffer buffer;
+    uint8_t byte = 1;
+    struct rusage before, after;
+    snprintf(config.backend, sizeof config.backend, "%s", "cpu");
+    config.max_memory = UINT64_MAX;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    if (!b) return;
+    getrusage(RUSAGE_SELF, &before);
+    if (hg_backend_allocate_buffer(b, UINT64_C(4) << 30, &buffer) != HG_OK) {
+        SKIP("the system does not give 4 GB of addresses");
+    } else {
+        CHECK_OK(hg_buffer_read(b, buffer, (UINT64_C(4) << 30) - 1, &byte, 1));
+        CHECK_U64(byte, 0);
+        getrusage(RUSAGE_SELF, &after);
+        CHECK_MESSAGE(after.ru_maxrss - before.ru_maxrss < 64 << 10, "%ld KiB were touched", after.ru_maxrss - before.ru_maxrss);
+    }
+    hg_backend_destroy(b);
+#endif
+}
+
 /* The vector of semantics 4.4. */
 static void test_ring(void) {
     hg_ring *ring = NULL;
@@ -233,9 +288,11 @@ int main(void) {
         test_imports(b);
         hg_backend_destroy(b);
         test_limit(names[i]);
+        test_budget(names[i]);
     }
     hg_backend_destroy(NULL);
     test_ring();
     test_ring_model();
+    test_untouched();
     return test_done();
 }

@@ -1,0 +1,37 @@
+/* Budgets: a sum that never passes its limit. Must not know: what the memory is for. */
+#include "base/budget.h"
+
+static uint64_t three_quarters(uint64_t bytes) { return bytes ? bytes - bytes / 4 : UINT64_MAX; }
+
+void hg_budget_of_host(hg_budget *budget, uint64_t asked) {
+    *budget = (hg_budget){.limit = asked ? asked : three_quarters(hg_system_memory(""))};
+}
+
+bool hg_budget_take(hg_budget *budget, uint64_t bytes) {
+    if (!budget) return true;
+    uint64_t used = hg_atomic_load(&budget->used, HG_RELAXED);
+    do {
+        if (used > budget->limit || bytes > budget->limit - used) return false;
+    } while (!hg_atomic_compare_exchange(&budget->used, &used, used + bytes, HG_RELAXED));
+    return true;
+}
+
+hg_status hg_budget_refuse(const hg_budget *budget, uint64_t asked) {
+    return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, %llu are in use, the limit is %llu (max_memory)",
+                   (unsigned long long)asked, (unsigned long long)hg_budget_used(budget), (unsigned long long)budget->limit);
+}
+
+hg_status hg_budget_charge(hg_budget *budget, uint64_t bytes) {
+    return hg_budget_take(budget, bytes) ? HG_OK : hg_budget_refuse(budget, bytes);
+}
+
+bool hg_budget_fits(const hg_budget *budget, uint64_t bytes) {
+    uint64_t used = hg_budget_used(budget);
+    return !budget || (used <= budget->limit && bytes <= budget->limit - used);
+}
+
+void hg_budget_release(hg_budget *budget, uint64_t bytes) {
+    if (budget) (void)hg_atomic_sub_fetch(&budget->used, bytes, HG_RELAXED);
+}
+
+uint64_t hg_budget_used(const hg_budget *budget) { return budget ? hg_atomic_load(&budget->used, HG_RELAXED) : 0; }
