@@ -122,6 +122,7 @@ def main():
         poly("sin_s_" + s, fs, mpf(0), q, ns, bits, "(sin(r)/r - 1)/r^2 in z = r^2, |r| <= pi/4")
         poly("cos_c_" + s, fc, mpf(0), q, nc, bits, "(cos(r) - 1 + z/2)/z^2 in z = r^2, |r| <= pi/4")
     emit("half_pi_f32", split_near(pi / 2, 24, 3), "pi/2 in three floats")
+    emit("half_pi_halves_f32", split(round_to(pi / 2, 24), [12, 24]), "the first of them in halves")
     emit("half_pi_f64", split(pi / 2, [32, 32, 32, 53]), "pi/2 in parts; k < 2^21 times the first three is exact")
     emit("half_pi_dw_f64", split_near(pi / 2, 53), "pi/2, high and low")
     for s, bits in (("f32", 24), ("f64", 53)):

@@ -585,6 +585,11 @@ static const double half_pi_f32[] = {
     -0x1.777a5c0000000p-25,
     -0x1.ee59da0000000p-50,
 };
+/* the first of them in halves */
+static const double half_pi_halves_f32[] = {
+    0x1.9200000000000p+0,
+    0x1.fb60000000000p-12,
+};
 /* pi/2 in parts; k < 2^21 times the first three is exact */
 static const double half_pi_f64[] = {
     0x1.921fb54400000p+0,

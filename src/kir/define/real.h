@@ -41,9 +41,11 @@ dw dw_sel(const real *k, num c, dw x, dw y); /* c ? x : y */
 dw dw_scaled(const real *k, dw x, double by);
 dw two_sum(const real *k, num x, num y);
 dw fast_two_sum(const real *k, num x, num y); /* |x| >= |y|, or x = 0 */
+dw halves(const real *k, num x);              /* h: the leading half of the significand */
 dw two_prod(const real *k, num x, num y);
 dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
+num dw_quotient(const real *k, dw x, dw y);                                 /* x / y rounded; x.l need not be small beside x.h */
 num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
 /* x to the nearest integer, |x| < 2^22 (F64: 2^51), as a float and as an integer of the bits type: adding 1.5 · 2^23 (2^52) leaves the
  * integer in the low bits. Unlike rint and the conversions this is plain vector code on every CPU. */

@@ -13,26 +13,35 @@ typedef struct reduced {
 
 static num as_u32(const real *k, num x) { return k->wide ? kir_convert(k->b, KIR_TRUNC, HG_TYPE_U32, x) : x; }
 
-/* Cody and Waite. F64: k < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products. */
+/* x - n·c without error, where n counts pi/2 in x, c is pi/2 to 24 bits and n < 2^17: every product of halves is exact, and so is every
+ * difference, for it is a whole number of the last places of x and of the product, which leave at most 24 bits above them. */
+static num less_whole(const real *k, num x, dw n, const double *c) {
+    num rest = sub(k, x, scaled(k, n.h, c[0]));
+    rest = sub(k, rest, scaled(k, n.l, c[0]));
+    rest = sub(k, rest, scaled(k, n.h, c[1]));
+    return sub(k, rest, scaled(k, n.l, c[1]));
+}
+
+/* Cody and Waite. F64: n < 2^21 times each of the first three parts is exact. F32: full-length parts and exact products.
+ * The larger term of a fast_two_sum may be the second here: the first is a whole number of the second's last places, which is enough. */
 static reduced reduce_small(const real *k, num x) {
     reduced out;
     rounded whole = round_near(k, scaled(k, x, CONSTANT(k, two_over_pi)[0]));
     num n = whole.real;
     out.q = whole.integer;
     const double *c = CONSTANT(k, half_pi);
-    dw s, u;
+    dw u;
     num low;
     if (k->wide) {
         num rest = sub(k, x, scaled(k, n, c[0]));
-        s = two_sum(k, rest, neg(k, scaled(k, n, c[1])));
-        u = two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
+        dw s = fast_two_sum(k, rest, neg(k, scaled(k, n, c[1])));
+        u = fast_two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
         low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
     } else {
-        dw p = two_prod(k, n, cst(k, c[0])), p1 = two_prod(k, n, cst(k, c[1]));
-        num rest = sub(k, x, p.h);
-        s = two_sum(k, rest, neg(k, p.l));
-        u = two_sum(k, s.h, neg(k, p1.h));
-        low = sub(k, add(k, s.l, u.l), add(k, p1.l, scaled(k, n, c[2])));
+        dw p = two_prod(k, n, cst(k, c[1]));
+        num rest = less_whole(k, x, halves(k, n), half_pi_halves_f32);
+        u = fast_two_sum(k, rest, neg(k, p.h));
+        low = sub(k, u.l, add(k, p.l, scaled(k, n, c[2])));
     }
     out.r = fast_two_sum(k, u.h, low);
     return out;
@@ -144,6 +153,20 @@ static void sin_cos(const real *k, dw r, dw *s, dw *c) {
     *c = (dw){w, add(k, sub(k, sub(k, one, w), half), pc)};
 }
 
+/* The same for a quotient of the two: r.h = a + b with a half as long, so that a²/2 and 1 - a²/2 are exact, and the product of r.h and
+ * z·S(z) keeps its rounding error. The low words are not small beside the last place of the high ones. */
+static void sin_cos_exact(const real *k, dw r, dw *s, dw *c) {
+    num big = cst(k, k->wide ? 0x1.8p27 : 0x1.8p12), a = sub(k, add(k, r.h, big), big), b = sub(k, r.h, a);
+    num z = mul(k, r.h, r.h), w = sub(k, cst(k, 1.0), scaled(k, mul(k, a, a), 0.5));
+    num rest = mul(k, add(k, b, r.l), add(k, r.h, a)); /* (r.h + r.l)² - a² */
+    *c = (dw){w, sub(k, mul(k, mul(k, z, z), HORNER(k, cos_c, z)), scaled(k, rest, 0.5))};
+    num zs = mul(k, z, HORNER(k, sin_s, z));
+    dw t = halves(k, zs);
+    num low = add(k, mul(k, r.h, t.l), mul(k, b, t.h));
+    *s = fast_two_sum(k, r.h, mul(k, a, t.h));
+    s->l = add(k, s->l, add(k, low, mul(k, r.l, w)));
+}
+
 /* Choices by bits of the quadrant are made with masks: vector code everywhere, also where u64 cannot be compared. */
 static num odd_mask(const real *k, num q) { return kir_sub(k->b, kir_const(k->b, q->type, 0), int_and(k->b, q, 1)); }
 static num blend(const real *k, num mask, num x, num y) { /* mask ? x : y */
@@ -189,10 +212,10 @@ kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     reduced x = reduce(&k, arg[0]);
     dw s, c;
-    sin_cos(&k, x.r, &s, &c);
-    num odd = odd_mask(&k, x.q), top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
-    dw bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
-    dw q = dw_div(&k, (dw){blend(&k, odd, c.h, s.h), top_l}, bottom);
-    num tangent = add(&k, q.h, q.l), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
+    sin_cos_exact(&k, x.r, &s, &c);
+    num odd = odd_mask(&k, x.q);
+    num top_l = blend(&k, odd, c.l, s.l), bottom_l = blend(&k, odd, s.l, c.l);
+    dw top = {blend(&k, odd, c.h, s.h), top_l}, bottom = fast_two_sum(&k, blend(&k, odd, s.h, c.h), bottom_l);
+    num tangent = dw_quotient(&k, top, bottom), r = turn(&k, tangent, int_shl(b, x.q, 1), arg[0]);
     return ends(&k, arg[0], r, true);
 }

@@ -1,0 +1,89 @@
+/* The true value by MPFR and the distance from it. */
+#include "accuracy.h"
+#include <math.h>
+
+void exact_begin(exact *e) { mpfr_inits2(200, e->x, e->y, e->r, e->d, (mpfr_ptr)0); }
+void exact_end(exact *e) {
+    mpfr_clears(e->x, e->y, e->r, e->d, (mpfr_ptr)0);
+    mpfr_free_cache();
+}
+
+static void sigmoid(mpfr_t r, const mpfr_t x) {
+    mpfr_neg(r, x, MPFR_RNDN);
+    mpfr_exp(r, r, MPFR_RNDN);
+    mpfr_add_ui(r, r, 1, MPFR_RNDN);
+    mpfr_ui_div(r, 1, r, MPFR_RNDN);
+}
+
+static void gelu(mpfr_t r, const mpfr_t x) { /* x · erfc(-x / sqrt 2) / 2 */
+    mpfr_sqrt_ui(r, 2, MPFR_RNDN);
+    mpfr_div(r, x, r, MPFR_RNDN);
+    mpfr_neg(r, r, MPFR_RNDN);
+    mpfr_erfc(r, r, MPFR_RNDN);
+    mpfr_mul(r, r, x, MPFR_RNDN);
+    mpfr_div_ui(r, r, 2, MPFR_RNDN);
+}
+
+static void compute(exact *e, const function *f) {
+    bool left_end = mpfr_inf_p(e->x) && mpfr_sgn(e->x) < 0;
+    switch (f->id) {
+    case FN_EXP: mpfr_exp(e->r, e->x, MPFR_RNDN); break;
+    case FN_LOG: mpfr_log(e->r, e->x, MPFR_RNDN); break;
+    case FN_LOG2: mpfr_log2(e->r, e->x, MPFR_RNDN); break;
+    case FN_LOG10: mpfr_log10(e->r, e->x, MPFR_RNDN); break;
+    case FN_RSQRT: mpfr_rec_sqrt(e->r, e->x, MPFR_RNDN); break;
+    case FN_SIN: mpfr_sin(e->r, e->x, MPFR_RNDN); break;
+    case FN_COS: mpfr_cos(e->r, e->x, MPFR_RNDN); break;
+    case FN_TAN: mpfr_tan(e->r, e->x, MPFR_RNDN); break;
+    case FN_TANH: mpfr_tanh(e->r, e->x, MPFR_RNDN); break;
+    case FN_SIGMOID: sigmoid(e->r, e->x); break;
+    case FN_GELU: gelu(e->r, e->x); break;
+    case FN_SWISH:
+        sigmoid(e->r, e->x);
+        mpfr_mul(e->r, e->r, e->x, MPFR_RNDN);
+        break;
+    case FN_ERF: mpfr_erf(e->r, e->x, MPFR_RNDN); break;
+    case FN_POW: mpfr_pow(e->r, e->x, e->y, MPFR_RNDN); break;
+    default: mpfr_atan2(e->r, e->x, e->y, MPFR_RNDN); break;
+    }
+    if (left_end && (f->id == FN_GELU || f->id == FN_SWISH)) mpfr_set_zero(e->r, -1);            /* the limit */
+    if (f->id == FN_RSQRT && mpfr_zero_p(e->x)) mpfr_set_inf(e->r, mpfr_signbit(e->x) ? -1 : 1); /* as IEEE 754's rSqrt */
+}
+
+/* |got - r| in units of the last place of r. */
+static double distance(exact *e, bool wide) {
+    int precision = wide ? 53 : 24, least = wide ? -1074 : -149, most = wide ? 1024 : 128;
+    long unit = mpfr_zero_p(e->r) ? least : (long)mpfr_get_exp(e->r) - precision;
+    if (unit < least) unit = least;
+    if (unit > most - precision) unit = most - precision;
+    mpfr_sub(e->d, e->d, e->r, MPFR_RNDN);
+    mpfr_mul_2si(e->d, e->d, -unit, MPFR_RNDN);
+    return fabs(mpfr_get_d(e->d, MPFR_RNDN));
+}
+
+double exact_error(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, uint64_t got_bits) {
+    double got = number_of(got_bits, wide);
+    int most = wide ? 1024 : 128;
+    mpfr_set_d(e->x, number_of(x, wide), MPFR_RNDN);
+    mpfr_set_d(e->y, number_of(y, wide), MPFR_RNDN);
+    compute(e, f);
+    if (mpfr_nan_p(e->r)) return isnan(got) ? 0 : (double)INFINITY;
+    if (isnan(got)) return (double)INFINITY;
+    bool above = mpfr_inf_p(e->r) || (!mpfr_zero_p(e->r) && mpfr_get_exp(e->r) > most);
+    if (above) return isinf(got) && (got > 0) == (mpfr_sgn(e->r) > 0) ? 0 : (double)INFINITY;
+    if ((got == 0 || mpfr_zero_p(e->r)) && (signbit(got) != 0) != (mpfr_signbit(e->r) != 0)) return (double)INFINITY;
+    if (isinf(got))
+        mpfr_set_si_2exp(e->d, got > 0 ? 1 : -1, most, MPFR_RNDN);
+    else
+        mpfr_set_d(e->d, got, MPFR_RNDN);
+    return distance(e, wide);
+}
+
+double exact_error_of(exact *e, const function *f, bool wide, uint64_t x, uint64_t y, long double reference) {
+    mpfr_set_d(e->x, number_of(x, wide), MPFR_RNDN);
+    mpfr_set_d(e->y, number_of(y, wide), MPFR_RNDN);
+    compute(e, f);
+    if (!mpfr_number_p(e->r) || !isfinite(reference)) return 0;
+    mpfr_set_ld(e->d, reference, MPFR_RNDN);
+    return distance(e, wide);
+}

@@ -1,0 +1,290 @@
+/* The accuracy of functions.
+ *
+ *     accuracy FUNCTION TYPE [--all | --random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS]
+ *         --all        every bit pattern of f32
+ *         --random N   N random arguments (rounded up to whole chunks of 65,536)
+ *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or whose reduction is hardest
+ *         --peers      glibc, libmvec and SLEEF on the same arguments
+ *     accuracy --worst FILE [--backend B] [--pretend WORDS]
+ *         checks the library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
+ *
+ * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude that it is the worst so far, that it
+ * is above 0.9 of the bound, or that the result is of another kind (NaN, infinite, a zero's sign). */
+#include "accuracy.h"
+#include "test.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum source { SOURCE_ALL, SOURCE_RANDOM, SOURCE_HARD } source;
+
+typedef struct task {
+    const function *f;
+    bool wide, peers;
+    const char *backend, *pretend;
+    source from;
+    uint64_t inputs, chunks;
+    const uint64_t *hard;
+    _Atomic uint64_t next;
+} task;
+
+typedef struct figures { /* of one subject */
+    bool measured;
+    double worst;
+    uint64_t x, y, got;
+    uint64_t above, wrong; /* than the bound (the library's); results of another kind */
+    uint64_t wrong_x, wrong_y;
+} figures;
+
+typedef struct worker {
+    task *t;
+    pthread_t thread;
+    bool failed;
+    uint64_t decided;  /* by MPFR */
+    double filter_off; /* the largest error of the filter seen */
+    figures of[SUBJECTS];
+    exact e;
+    float errors[CHUNK];
+    uint64_t x[CHUNK], y[CHUNK], got[CHUNK];
+    long double reference[CHUNK];
+} worker;
+
+static uint64_t element(const void *array, bool wide, size_t i) {
+    return wide ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+static void fill(const task *t, uint64_t chunk, worker *w) {
+    if (t->from == SOURCE_ALL)
+        for (uint32_t i = 0; i < CHUNK; i++) ((uint32_t *)w->x)[i] = (uint32_t)(chunk * CHUNK + i);
+    else if (t->from == SOURCE_RANDOM)
+        inputs_random(t->f, t->wide, chunk, w->x, w->y, CHUNK);
+    else
+        for (uint64_t i = 0; i < CHUNK; i++) { /* the last ones again, to fill a chunk */
+            uint64_t at = chunk * CHUNK + i;
+            w->x[i] = t->hard[at < t->inputs ? at : t->inputs - 1];
+        }
+}
+
+/* Arguments for which the filter need not be asked: their results are NaN. */
+static bool gives_nan(const function *f, double x) {
+    bool positive_only = f->id == FN_LOG || f->id == FN_LOG2 || f->id == FN_LOG10 || f->id == FN_RSQRT;
+    bool periodic = f->id == FN_SIN || f->id == FN_COS || f->id == FN_TAN;
+    return f->args == 1 && (isnan(x) || (positive_only && x < 0) || (periodic && isinf(x)));
+}
+
+static void decide(worker *w, figures *s, size_t i) {
+    const task *t = w->t;
+    uint64_t x = element(w->x, t->wide, i), y = t->f->args == 2 ? element(w->y, t->wide, i) : 0, got = element(w->got, t->wide, i);
+    if (isnan(number_of(got, t->wide)) && gives_nan(t->f, number_of(x, t->wide))) return;
+    double error = exact_error(&w->e, t->f, t->wide, x, y, got);
+    w->decided++;
+    if (isinf(error)) {
+        if (!s->wrong++) s->wrong_x = x, s->wrong_y = y;
+        return;
+    }
+    s->above += error > t->f->bound[t->wide];
+    if (error <= s->worst && s->worst > 0) return;
+    s->worst = error;
+    s->x = x;
+    s->y = y;
+    s->got = got;
+}
+
+static void settle(worker *w, int which, double least) {
+    const task *t = w->t;
+    figures *s = &w->of[which];
+    float most = filter_errors(w->reference, w->got, t->wide, CHUNK, w->errors);
+    double budget = FILTER_BUDGET(t->wide), certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
+    uint64_t left = which == 0 ? UINT64_MAX : 256; /* a peer's results of another kind are counted, but only some are looked at */
+    s->measured = true;
+    if ((double)most <= fmin(fmax(s->worst, least) - budget, certain)) return;
+    for (size_t i = 0; i < CHUNK; i++) {
+        double threshold = fmin(fmax(s->worst, least) - budget, certain);
+        if ((double)w->errors[i] <= threshold) continue;
+        if (isinf(w->errors[i]) && left-- == 0) break;
+        decide(w, s, i);
+    }
+}
+
+static void check_filter(worker *w, uint64_t chunk) {
+    const task *t = w->t;
+    size_t i = chunk * 40503 % CHUNK;
+    uint64_t y = t->f->args == 2 ? element(w->y, t->wide, i) : 0;
+    double off = exact_error_of(&w->e, t->f, t->wide, element(w->x, t->wide, i), y, filter_result(w->reference, t->wide, i));
+    if (off > w->filter_off) w->filter_off = off;
+}
+
+static void *work(void *argument) {
+    worker *w = argument;
+    task *t = w->t;
+    subject *subjects[SUBJECTS] = {0};
+    exact_begin(&w->e);
+    for (int i = 0; i < (t->peers ? SUBJECTS : 1); i++) subjects[i] = subject_open(i, t->f, t->wide, t->backend, t->pretend);
+    w->failed = !subjects[0];
+    for (uint64_t chunk; !w->failed && (chunk = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
+        fill(t, chunk, w);
+        filter_reference(t->f, t->wide, w->x, w->y, w->reference, CHUNK);
+        check_filter(w, chunk);
+        for (int i = 0; i < SUBJECTS; i++) {
+            if (!subjects[i]) continue;
+            if (!subject_run(subjects[i], w->x, w->y, w->got, CHUNK))
+                w->failed = true;
+            else
+                settle(w, i, 0);
+        }
+    }
+    for (int i = 0; i < SUBJECTS; i++) subject_close(subjects[i]);
+    exact_end(&w->e);
+    return NULL;
+}
+
+static void merge(figures *to, const figures *from) {
+    if (from->worst > to->worst || !to->measured) to->worst = from->worst, to->x = from->x, to->y = from->y, to->got = from->got;
+    if (from->wrong && !to->wrong) to->wrong_x = from->wrong_x, to->wrong_y = from->wrong_y;
+    to->above += from->above;
+    to->wrong += from->wrong;
+    to->measured |= from->measured;
+}
+
+static void print(const task *t, int which, const figures *s, uint64_t decided, double off) {
+    static const char *const FROM[] = {"all", "random", "hard"};
+    int digits = t->wide ? 16 : 8;
+    printf("{\"function\": \"%s\", \"type\": \"%s\", \"subject\": \"%s\", \"inputs\": \"%s\", \"count\": %" PRIu64
+           ", \"ulp\": %.6f, \"x\": "
+           "\"%0*" PRIx64 "\"",
+           t->f->name, t->wide ? "f64" : "f32", subject_name(which), FROM[t->from], t->inputs, s->worst, digits, s->x);
+    if (t->f->args == 2) printf(", \"y\": \"%0*" PRIx64 "\"", digits, s->y);
+    printf(", \"result\": \"%0*" PRIx64 "\"", digits, s->got);
+    if (which == 0) printf(", \"above\": %" PRIu64, s->above);
+    printf(", \"wrong\": %" PRIu64, s->wrong);
+    if (s->wrong) printf(", \"wrong_x\": \"%0*" PRIx64 "\"", digits, s->wrong_x);
+    if (which == 0) printf(", \"by_mpfr\": %" PRIu64 ", \"filter_off\": %.3g", decided, off);
+    printf("}\n");
+    fflush(stdout);
+}
+
+/* One source of arguments over all subjects. */
+static void measure(task *t, int threads) {
+    worker **workers = calloc((size_t)threads, sizeof *workers);
+    figures of[SUBJECTS] = {0};
+    uint64_t decided = 0;
+    double off = 0;
+    bool failed = !workers;
+    atomic_store(&t->next, 0);
+    for (int i = 0; i < threads && !failed; i++) {
+        workers[i] = calloc(1, sizeof **workers);
+        failed = !workers[i];
+        if (failed) break;
+        workers[i]->t = t;
+        if (pthread_create(&workers[i]->thread, NULL, work, workers[i]) != 0) failed = true;
+    }
+    for (int i = 0; i < threads && workers && workers[i]; i++) {
+        pthread_join(workers[i]->thread, NULL);
+        failed |= workers[i]->failed;
+        decided += workers[i]->decided;
+        off = fmax(off, workers[i]->filter_off);
+        for (int k = 0; k < SUBJECTS; k++) merge(&of[k], &workers[i]->of[k]);
+        free(workers[i]);
+    }
+    free(workers);
+    CHECK_MESSAGE(!failed, "%s could not be measured", t->f->name);
+    for (int k = 0; k < SUBJECTS; k++)
+        if (of[k].measured) print(t, k, &of[k], decided, off);
+    const char *type = t->wide ? "f64" : "f32";
+    CHECK_MESSAGE(off <= FILTER_BUDGET(t->wide) / 2, "%s.%s: the filter is off by %.3g ULP", t->f->name, type, off);
+    CHECK_MESSAGE(of[0].above == 0 && of[0].worst <= t->f->bound[t->wide], "%s.%s: %.6f ULP at %" PRIx64 ", %" PRIu64 " above %g",
+                  t->f->name, type, of[0].worst, of[0].x, of[0].above, t->f->bound[t->wide]);
+    CHECK_MESSAGE(of[0].wrong == 0, "%s.%s: %" PRIu64 " wrong special results, first at %" PRIx64, t->f->name, type, of[0].wrong,
+                  of[0].wrong_x);
+}
+
+/* ---- the worst arguments known ---- */
+
+static void check_worst(const char *path, const char *backend, const char *pretend) {
+    static uint64_t x[CHUNK], y[CHUNK], got[CHUNK];
+    char line[256], name[32], type[8];
+    FILE *file = fopen(path, "r");
+    CHECK_MESSAGE(file != NULL, "%s cannot be read", path);
+    exact e;
+    exact_begin(&e);
+    for (int number = 1; file && fgets(line, sizeof line, file); number++) {
+        uint64_t a, b = 0;
+        int fields = sscanf(line, "%31s %7s %" SCNx64 " %" SCNx64, name, type, &a, &b);
+        if (line[0] == '#' || fields < 3) continue;
+        const function *f = function_find(name);
+        bool wide = strcmp(type, "f64") == 0;
+        CHECK_MESSAGE(f != NULL, "%s:%d: no function %s", path, number, name);
+        subject *s = f ? subject_open(0, f, wide, backend, pretend) : NULL;
+        CHECK_MESSAGE(s != NULL, "%s:%d: %s cannot be run", path, number, name);
+        if (!s) continue;
+        x[0] = a;
+        y[0] = b;
+        bool ran = subject_run(s, x, y, got, CHUNK);
+        double error = exact_error(&e, f, wide, a, b, element(got, wide, 0));
+        CHECK_MESSAGE(ran && error <= f->bound[wide], "%s:%d: %s.%s of %" PRIx64 ": %.6f ULP, bound %g", path, number, name, type, a, error,
+                      f->bound[wide]);
+        subject_close(s);
+    }
+    exact_end(&e);
+    if (file) fclose(file);
+}
+
+int main(int argc, char **argv) {
+    task t = {.backend = "cpu", .pretend = ""};
+    uint64_t random = 0, hard = 0, seed = 1;
+    const char *worst = NULL;
+    bool all = false;
+    int threads = 2;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--all") == 0)
+            all = true;
+        else if (strcmp(argv[i], "--peers") == 0)
+            t.peers = true;
+        else if (strcmp(argv[i], "--random") == 0)
+            random = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--hard") == 0)
+            hard = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--threads") == 0)
+            threads = atoi(value), i++;
+        else if (strcmp(argv[i], "--backend") == 0)
+            t.backend = value, i++;
+        else if (strcmp(argv[i], "--pretend") == 0)
+            t.pretend = value, i++;
+        else if (strcmp(argv[i], "--worst") == 0)
+            worst = value, i++;
+        else if (argv[i][0] == '-' || t.wide)
+            return fprintf(stderr, "unknown argument %s\n", argv[i]), 2;
+        else if (!t.f && !(t.f = function_find(argv[i])))
+            return fprintf(stderr, "unknown function %s\n", argv[i]), 2;
+        else
+            t.wide = strcmp(argv[i], "f64") == 0;
+    }
+    if (worst) check_worst(worst, t.backend, t.pretend);
+    if (t.f && all && !t.wide && t.f->args == 1) {
+        t.from = SOURCE_ALL;
+        t.inputs = UINT64_C(1) << 32;
+        t.chunks = t.inputs / CHUNK;
+        measure(&t, threads);
+    }
+    if (t.f && random) {
+        t.from = SOURCE_RANDOM;
+        t.chunks = (random + CHUNK - 1) / CHUNK;
+        t.inputs = t.chunks * CHUNK;
+        measure(&t, threads);
+    }
+    if (t.f && hard && t.wide && t.f->args == 1) {
+        uint64_t *list = calloc(hard, sizeof *list);
+        t.from = SOURCE_HARD;
+        t.hard = list;
+        t.inputs = list ? hard_inputs(t.f, list, (size_t)hard, seed) : 0;
+        t.chunks = (t.inputs + CHUNK - 1) / CHUNK;
+        if (t.inputs) measure(&t, threads);
+        free(list);
+    }
+    return test_done();
+}
