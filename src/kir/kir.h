@@ -209,7 +209,8 @@ struct kir_value {
         } step; /* STEP: hg_op; the args are those of info's operands, all uniform: step.h */
         struct {
             bool bounded, once;
-        } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
+            uint64_t rounds; /* at most, where kir_find_rounds found it; 0: unknown */
+        } loop;              /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
     } u;
     int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_find_uniformity */
     uint64_t umin, umax; /* unsigned range, set by kir_find_uniformity */

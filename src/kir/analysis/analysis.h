@@ -12,5 +12,7 @@ hg_status kir_find_zero_bits(const kir_module *m, kir_side_table *zeros) HG_NODI
 
 /* Sets loop.bounded where a loop is proven short. */
 void kir_bound_loops(const kir_module *m);
+/* Sets loop.rounds; out of memory: all unknown. Numbers the functions. */
+void kir_find_rounds(const kir_module *m);
 
 #endif
