@@ -22,7 +22,7 @@ typedef struct hg_character_value {
     int8_t coefficient[HG_CONDUCTOR_MAX]; /* conductor above 1 only */
 } hg_character_value;
 HG_API hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *value) HG_NODISCARD;
-/** Real and imaginary part, each the exact value rounded once to nearest. imaginary may be NULL. */
+/** Real and imaginary part, each the exact value rounded once to nearest. Either may be NULL. */
 HG_API hg_status hg_character_f64(uint64_t character, uint64_t cls, double *real, double *imaginary) HG_NODISCARD;
 /** i128, little-endian; of an irrational entry `character value not rational: character 17, class 23A`, where characters count from 1. */
 HG_API hg_status hg_character_i128(uint64_t character, uint64_t cls, uint8_t value[16]) HG_NODISCARD;

@@ -25,7 +25,7 @@ enum { HG_PROGRAM_DEBUG = 1 }; /**< hg_program_encode: write the DEBUG section (
 HG_API hg_status hg_program_decode(const void *bytes, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
 /** Writes the canonical container. The caller frees *bytes with hg_string_free((char *)*bytes). Thread-safe. */
 HG_API hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t **bytes, size_t *length) HG_NODISCARD;
-/** Canonical text; the caller frees it with hg_string_free. Thread-safe. */
+/** Canonical text; the caller frees it with hg_string_free. length may be NULL. Thread-safe. */
 HG_API hg_status hg_program_print(const hg_program *program, char **text, size_t *length) HG_NODISCARD;
 /** Checks everything that can be known before running, with the signature of the .param lines. Thread-safe. */
 HG_API hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnostics) HG_NODISCARD;

@@ -104,6 +104,7 @@ static void store_coefficients(entry e, const character_field *field, int8_t *co
 }
 
 hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *value) {
+    if (!value) return hg_null_argument("value");
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
@@ -123,12 +124,13 @@ hg_status hg_character_f64(uint64_t character, uint64_t cls, double *real, doubl
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
-    *real = real_part(e);
+    if (real) *real = real_part(e);
     if (imaginary) *imaginary = e.b ? imaginary_part(e, fields[classes[cls].field].conductor) : 0.0;
     return HG_OK;
 }
 
 hg_status hg_character_i128(uint64_t character, uint64_t cls, uint8_t value[16]) {
+    if (!value) return hg_null_argument("value");
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
@@ -175,6 +177,7 @@ static void store_product(const uint8_t exponents[PRIME_COUNT], uint8_t bytes[24
 }
 
 hg_status hg_monster_class_get(uint64_t cls, hg_monster_class *info) {
+    if (!info) return hg_null_argument("info");
     HG_TRY(check_index(cls));
     const character_class *c = &classes[cls];
     uint8_t centralizer[PRIME_COUNT], size[PRIME_COUNT];
@@ -221,9 +224,12 @@ hg_status hg_monster_power(uint64_t cls, uint32_t prime, uint32_t *power) {
 
 /* Every real character of the Monster is that of a real representation. */
 hg_status hg_monster_indicator(uint64_t character, int *indicator) {
+    if (!indicator) return hg_null_argument("indicator");
     HG_TRY(check_index(character));
     *indicator = rows[character].pair ? 0 : 1;
     return HG_OK;
 }
 
-void hg_monster_order(uint8_t order[24]) { store_product(order_exponents, order); }
+void hg_monster_order(uint8_t order[24]) {
+    if (order) store_product(order_exponents, order);
+}

@@ -65,6 +65,7 @@ static inline uint64_t classes_of(uint64_t w) {
 uint8_t hg_class_of_byte(uint8_t byte) { return (uint8_t)classes_of(byte); }
 
 void hg_class_of_bytes(const uint8_t *bytes, uint8_t *classes, uint64_t count) {
+    if (!bytes || !classes) return;
     enum { BLOCK = 128 }; /* read whole before it is written: compilers make vectors of it, and bytes may be classes */
     uint64_t i = 0, words[BLOCK / 8];
     for (; count - i >= BLOCK; i += BLOCK) {
@@ -82,6 +83,7 @@ uint8_t hg_class_byte(uint8_t cls) {
 
 uint32_t hg_class_bytes(uint8_t cls, uint8_t bytes[4]) {
     uint8_t first = hg_class_byte(cls);
+    if (!bytes) return 0;
     bytes[0] = first;
     bytes[1] = first | 1;
     if (first & 0x30) return 2;

@@ -34,7 +34,7 @@ uint32_t hg_class_degree(uint8_t cls) { return hg_class_split(cls).modality == 0
 
 uint32_t hg_class_neighbours(uint8_t cls, uint8_t neighbours[HG_CLASS_NEIGHBOURS]) {
     uint32_t degree = hg_class_degree(cls);
-    for (uint32_t k = 0; k < degree; k++) neighbours[k] = hg_neighbour_table[cls % HG_CLASS_COUNT][k];
+    for (uint32_t k = 0; k < degree && neighbours; k++) neighbours[k] = hg_neighbour_table[cls % HG_CLASS_COUNT][k];
     return degree;
 }
 

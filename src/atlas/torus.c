@@ -26,6 +26,7 @@ static hg_status fail_coordinates(uint64_t page, uint64_t pages, uint64_t byte, 
 }
 
 static hg_status map(uint64_t pages, uint64_t bytes, uint64_t cls, uint64_t page, uint64_t byte, uint64_t *index) {
+    if (!index) return hg_null_argument("index");
     if (cls >= HG_CLASS_COUNT) return hg_fail_class(cls);
     if (page >= pages || byte >= bytes) return fail_coordinates(page, pages, byte, bytes);
     *index = (cls * pages + page) * bytes + byte;
@@ -49,8 +50,8 @@ hg_status hg_bound_map_typed(hg_type type, uint64_t cls, uint64_t page, uint64_t
 uint32_t hg_phi_encode(uint8_t page, uint8_t byte) { return (uint32_t)page << 8 | byte; }
 
 void hg_phi_decode(uint32_t code, uint8_t *page, uint8_t *byte) {
-    *page = code >> 8 & 0xFF;
-    *byte = code & 0xFF;
+    if (page) *page = code >> 8 & 0xFF;
+    if (byte) *byte = code & 0xFF;
 }
 
 /* ---- ℤ48 × ℤ96 ---- */

@@ -89,6 +89,8 @@ bool hg_parse_size(const char *text, uint64_t *bytes) HG_NODISCARD;
 hg_status hg_fail(hg_status status, const char *format, ...) HG_PRINTF(2, 3);
 /* The writable record, for filling in places after hg_fail. */
 hg_error *hg_error_record(void);
+/* HG_ERROR_INVALID_ARGUMENT: "WHAT is NULL". */
+hg_status hg_null_argument(const char *what);
 /* HG_ERROR_OUT_OF_MEMORY with a message that needs no allocation. */
 hg_status hg_fail_memory(void);
 

@@ -45,6 +45,8 @@ hg_status hg_fail(hg_status status, const char *format, ...) {
     return status;
 }
 
+hg_status hg_null_argument(const char *what) { return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is NULL", what); }
+
 hg_status hg_fail_memory(void) {
     static const char message[] = "no memory left for the library's own data";
     record(HG_ERROR_OUT_OF_MEMORY);

@@ -74,6 +74,21 @@ static const char *keep(hg_builder *b, const char *text) {
     return kept;
 }
 
+/* A count of things and where they are; false: there should be some and the pointer is NULL. */
+static bool given(hg_builder *b, const void *pointer, uint64_t count, const char *what) {
+    if (pointer || count == 0) return true;
+    mistake(b, "N03", "%llu %s at NULL", (unsigned long long)count, what);
+    return false;
+}
+
+/* Enumerators come from the caller as any int; false: it is no element type. */
+static bool is_type(hg_builder *b, hg_type type) {
+    if ((unsigned)type < HG_TYPE_COUNT) return true;
+    mistake(b, "N03", "%d is no element type: expected a value of hg_type below %d", (int)type, (int)HG_TYPE_COUNT);
+    return false;
+}
+static bool is_type_or_none(hg_builder *b, hg_type type) { return (unsigned)type == HG_TYPE_COUNT || is_type(b, type); }
+
 /* ---- the program ---- */
 
 hg_builder *hg_builder_create(const char *name) {
@@ -127,6 +142,7 @@ static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_exte
         mistake(b, "S05", "%u extents: at most %d", (unsigned)count, (int)HG_MAX_EXTENTS);
         return false;
     }
+    if (!given(b, from, count, "extents")) return false;
     for (uint32_t i = 0; i < count; i++) {
         to[i] = (hg_extent){.is_param = from[i].param != NULL, .value = from[i].param ? 0 : from[i].value};
         names[i] = from[i].param ? keep(b, from[i].param) : NULL;
@@ -217,7 +233,9 @@ static bool put_literal(hg_builder *b, hg_type type, const hg_arg *a, uint8_t *b
     case HG_ARG_NUMBER: return put_integer(b, type, a->value, false, bytes);
     case HG_ARG_SIGNED: return put_integer(b, type, a->value, (int64_t)a->value < 0, bytes);
     case HG_ARG_REAL: return put_real(b, type, a->real, bytes);
-    case HG_ARG_BITS: memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type)); return true;
+    case HG_ARG_BITS:
+        if (given(b, a->bytes, hg_type_size_bytes(type), "bytes of a literal")) memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
+        return !stuck(b);
     default: mistake(b, "N03", "a literal is expected"); return false;
     }
 }
@@ -241,7 +259,7 @@ static parameter *add_param(hg_builder *b, uint8_t reg, const char *name) {
 }
 
 hg_builder *hg_builder_param_scalar(hg_builder *b, uint8_t reg, const char *name, hg_type type) {
-    parameter *p = add_param(b, reg, name);
+    parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_SCALAR;
     p->param.type = (uint8_t)type;
@@ -266,6 +284,11 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
 
 hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
                                     uint32_t rank) {
+    if (stuck(b) || !is_type(b, type)) return b;
+    if (dir < HG_PARAM_IN || dir > HG_PARAM_INOUT) {
+        mistake(b, "N03", "%d is no direction of a buffer: expected HG_PARAM_IN, HG_PARAM_OUT or HG_PARAM_INOUT", dir);
+        return b;
+    }
     parameter *p = add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_BUFFER;
@@ -276,7 +299,7 @@ hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name
 }
 
 hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank) {
-    parameter *p = add_param(b, reg, name);
+    parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_SCRATCH;
     p->param.type = (uint8_t)type;
@@ -421,6 +444,7 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
 static bool put_counts(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
     if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
     *first = b->items.count;
+    if (!given(b, args, count, "items of a tuple")) return true; /* said so */
     for (uint64_t i = 0; i < count && !stuck(b); i++) {
         if (args[i].kind != HG_ARG_NUMBER && args[i].kind != HG_ARG_COUNT_REG) return false;
         hg_tuple_item *item = hg_vec_push(&b->items);
@@ -439,6 +463,7 @@ static bool put_counts(hg_builder *b, const hg_arg *args, uint64_t count, uint64
 static bool put_tuples(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
     if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
     *first = b->items.count;
+    if (!given(b, args, count, "tuples")) return true; /* said so */
     for (uint64_t i = 0; i < count && !stuck(b); i++) {
         if (args[i].kind != HG_ARG_TUPLE) return false;
         if (!hg_vec_push(&b->items)) b->out_of_memory = true;
@@ -549,6 +574,7 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
         mistake(b, "N04", "'%s' has %u operands, not %u", row->text, (unsigned)row->operand_count, (unsigned)count);
         return b;
     }
+    if (!given(b, args, count, "operands") || !is_type_or_none(b, type) || !is_type_or_none(b, type2)) return b;
     if (b->insts.count >= HG_MAX_INSTRUCTIONS) {
         mistake(b, "S05", "more than %d instructions", (int)HG_MAX_INSTRUCTIONS);
         return b;

@@ -5,9 +5,11 @@
 
 hg_status hg_context_create(hg_backend *b, hg_context **context) {
     if (!b) return hg_null_argument("backend");
+    if (!context) return hg_null_argument("context");
     hg_context *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
     c->backend = b;
+    hg_child_add(&b->children, HG_CHILD_CONTEXT);
     hg_mutex_init(&c->class_lock);
     hg_mutex_init(&c->start_lock);
     hg_status status = hg_stream_create(c, &c->main);
@@ -32,6 +34,7 @@ void hg_context_destroy(hg_context *c) {
     hg_state_close(c);
     hg_mutex_destroy(&c->class_lock);
     hg_mutex_destroy(&c->start_lock);
+    hg_child_remove(&c->backend->children, HG_CHILD_CONTEXT);
     hg_free(c);
 }
 
@@ -94,6 +97,8 @@ static hg_status open_backend(hg_backend *b) {
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
     if (!config) return hg_null_argument("config");
+    if (!backend) return hg_null_argument("backend");
+    *backend = NULL;
     hg_config own;
     HG_TRY(hg_config_take(config, &own));
     hg_backend *b = hg_calloc(1, sizeof *b);
@@ -130,8 +135,24 @@ hg_status hg_backend_create_auto(hg_backend **backend) {
     return hg_backend_create_with_config(&config, backend);
 }
 
+/* Whether something that the caller made of the backend is left, which a build with NDEBUG does not know. The backend's own are its context,
+ * the queues of launches that were started in that, and the executables that only the cache has. */
+static bool has_children(hg_backend *b) {
+    static const char *const names[HG_CHILD_KINDS] = {"contexts", "queues", "executables", "bindings"};
+    uint32_t own[HG_CHILD_KINDS] = {b->context != NULL, b->context ? (uint32_t)b->context->starters.count : 0, hg_executables_kept(b), 0};
+    char text[128] = "";
+    for (int i = 0; i < HG_CHILD_KINDS; i++) {
+        uint32_t count = hg_atomic_load(&b->children.count[i], HG_ACQUIRE);
+        size_t length = strlen(text);
+        if (count > own[i])
+            snprintf(text + length, sizeof text - length, "%s%u %s", length ? ", " : "", (unsigned)(count - own[i]), names[i]);
+    }
+    if (text[0]) HG_IGNORE(hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend still has %s: destroy them first", text));
+    return text[0] != 0;
+}
+
 void hg_backend_destroy(hg_backend *b) {
-    if (!b) return;
+    if (!b || has_children(b)) return;
     hg_error kept = *hg_error_record();
     hg_context_destroy(b->context); /* waits for launches that were started */
     hg_executables_forget(b);
@@ -156,11 +177,12 @@ void hg_backend_destroy(hg_backend *b) {
 hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
     if (!b) return hg_null_argument("backend");
     if (!b->profile) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend records no profile");
+    if (!path) return hg_null_argument("path");
     return hg_profile_write(b->profile, path);
 }
 
-const char *hg_backend_name(const hg_backend *b) { return b->driver->name; }
-void *hg_backend_native(hg_backend *b) { return b->driver->device_native ? b->driver->device_native(b->device) : NULL; }
+const char *hg_backend_name(const hg_backend *b) { return b ? b->driver->name : ""; }
+void *hg_backend_native(hg_backend *b) { return b && b->driver->device_native ? b->driver->device_native(b->device) : NULL; }
 
 hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program, const hg_launch *launch) {
     return hg_backend_execute_program_with_params(b, program, launch, NULL);

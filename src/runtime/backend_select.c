@@ -136,6 +136,8 @@ hg_status hg_select(const char *name, uint32_t index, open_device open, void *us
 static const hg_sized RULES = HG_SIZED(hg_device_info, driver, "give sizeof(hg_device_info)");
 
 hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
+    if (!count) return hg_null_argument("count");
+    if (!devices && capacity) return hg_null_argument("devices");
     HG_TRY(hg_sized_check(&RULES, size));
     *count = 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {

@@ -183,6 +183,7 @@ static hg_status choose_executable(hg_executable *given, const hg_launch *launch
 hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, const hg_params *params, hg_binding **result) {
     hg_launch own, *launch = given ? &own : NULL;
     if (!executable) return hg_null_argument("executable");
+    if (!result) return hg_null_argument("binding");
     if (given) HG_TRY(hg_launch_take(given, &own));
     hg_executable *chosen = NULL;
     HG_TRY(choose_executable(executable, launch, params, &chosen));
@@ -192,6 +193,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
         return hg_fail_memory();
     }
     binding->executable = chosen;
+    hg_child_add(&chosen->backend->children, HG_CHILD_BINDING);
     hg_status status = hg_binding_resolve(binding, launch, params);
     if (status == HG_OK) status = lay_out(binding);
     if (status == HG_OK) status = hg_binding_find_touches(binding);
@@ -229,6 +231,7 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_vec_free(&binding->own_buffers);
     hg_arena_free(&binding->arena);
     hg_executable_destroy(binding->executable);
+    hg_child_remove(&b->children, HG_CHILD_BINDING);
     hg_free(binding);
     *hg_error_record() = kept;
 }

@@ -9,6 +9,7 @@ struct hg_ring {
 };
 
 hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) {
+    if (!ring) return hg_null_argument("ring");
     hg_ring *r = hg_calloc(1, sizeof *r);
     uint8_t *bytes = capacity <= SIZE_MAX ? hg_alloc((size_t)capacity) : NULL;
     if (!r || !bytes) {
@@ -30,6 +31,8 @@ void hg_ring_destroy(hg_ring *ring) {
 
 hg_status hg_ring_write(hg_ring *r, const void *data, uint64_t length) {
     const uint8_t *from = data;
+    if (!r) return hg_null_argument("ring");
+    if (!data && length) return hg_null_argument("data");
     if (length > r->capacity) { /* only the last bytes can stay */
         from += length - r->capacity;
         length = r->capacity;
@@ -46,6 +49,8 @@ hg_status hg_ring_write(hg_ring *r, const void *data, uint64_t length) {
 }
 
 hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t length) {
+    if (!r) return hg_null_argument("ring");
+    if (!data && length) return hg_null_argument("data");
     if (offset > r->length || length > r->length - offset)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "ring read of %llu bytes at %llu, it holds %llu", (unsigned long long)length,
                        (unsigned long long)offset, (unsigned long long)r->length);
@@ -57,5 +62,5 @@ hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t l
     return HG_OK;
 }
 
-uint64_t hg_ring_len(const hg_ring *r) { return r->length; }
-uint64_t hg_ring_capacity(const hg_ring *r) { return r->capacity; }
+uint64_t hg_ring_len(const hg_ring *r) { return r ? r->length : 0; }
+uint64_t hg_ring_capacity(const hg_ring *r) { return r ? r->capacity : 0; }

@@ -8,7 +8,6 @@
 #include <hologram/backend.h>
 
 /* ---- errors ---- */
-hg_status hg_null_argument(const char *what);
 /* HG_ERROR_ISA with a code of language.md 5.1: P01 … P08. */
 hg_status hg_binding_error(const char *code, const char *format, ...) HG_PRINTF(2, 3);
 

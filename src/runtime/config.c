@@ -15,7 +15,7 @@ static const struct {
 };
 
 const char *hg_config_env(const char *name) {
-    for (size_t i = 0; i < HG_COUNT_OF(VARIABLES); i++) {
+    for (size_t i = 0; name && i < HG_COUNT_OF(VARIABLES); i++) {
         if (strcmp(VARIABLES[i].name, name) != 0) continue;
         const char *value = getenv(name);
         return value && *value ? value : VARIABLES[i].preset;

@@ -117,6 +117,7 @@ void hg_executable_destroy(hg_executable *e) {
     hg_free(e->kernels);
     plan_destroy(e->plan);
     hg_program_release(e->program);
+    hg_child_remove(&e->backend->children, HG_CHILD_EXECUTABLE);
     hg_free(e);
 }
 
@@ -125,6 +126,7 @@ hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_
     hg_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = b;
+    hg_child_add(&b->children, HG_CHILD_EXECUTABLE);
     e->references = 1;
     e->max_steps = max_steps;
     e->signature = *signature;

@@ -67,6 +67,12 @@ static void add(hg_backend *b, const uint8_t key[32], hg_executable *e) {
     hg_executable_destroy(dropped);
 }
 
+uint32_t hg_executables_kept(const hg_backend *b) {
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < b->cache.count; i++) count += hg_atomic_load(&b->cache.data[i].executable->references, HG_ACQUIRE) == 1;
+    return count;
+}
+
 void hg_executables_forget(hg_backend *b) {
     for (uint64_t i = 0; i < b->cache.count; i++) hg_executable_destroy(b->cache.data[i].executable);
     hg_vec_free(&b->cache);
@@ -102,6 +108,7 @@ hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, con
     hg_signature signature;
     if (!b) return hg_null_argument("backend");
     if (!program) return hg_null_argument("program");
+    if (!executable) return hg_null_argument("executable");
     if (launch) HG_TRY(hg_launch_take(launch, &own));
     hg_params_signature(params, &signature);
     return hg_executable_get(b, program, &signature, own.max_steps, executable);

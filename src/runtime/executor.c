@@ -8,6 +8,7 @@
 
 hg_status hg_allocate_typed(hg_backend *b, hg_type type, uint64_t count, hg_typed_buffer *buffer) {
     uint64_t bytes, size = hg_type_size_bytes(type);
+    if (!buffer) return hg_null_argument("buffer");
     if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
     if (!hg_mul_u64(count, size, &bytes))
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu elements of %s", (unsigned long long)count, hg_type_name(type));
@@ -82,6 +83,7 @@ static uint64_t to_integer(double value, bool is_signed, uint64_t bits) {
 hg_status hg_type_from_f64(hg_type type, double value, void *bytes) {
     uint64_t size = hg_type_size_bytes(type);
     float single = (float)value;
+    if (!bytes) return hg_null_argument("bytes");
     if (!size || size > 8) return not_plain(type);
     if (type == HG_TYPE_F64)
         memcpy(bytes, &value, 8);
@@ -97,6 +99,8 @@ hg_status hg_type_from_f64(hg_type type, double value, void *bytes) {
 hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) {
     uint64_t size = hg_type_size_bytes(type), bits = 0;
     float single;
+    if (!bytes) return hg_null_argument("bytes");
+    if (!value) return hg_null_argument("value");
     if (!size || size > 8) return not_plain(type);
     memcpy(&bits, bytes, (size_t)size);
     memcpy(&single, &bits, 4);

@@ -254,8 +254,6 @@ hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_
 
 /* ---- the public calls ---- */
 
-hg_status hg_null_argument(const char *what) { return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is NULL", what); }
-
 static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint64_t *handle) {
     hg_memory *memory = NULL;
     HG_TRY(hg_memory_create(b, size, &memory));
@@ -265,15 +263,23 @@ static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint6
 }
 
 hg_status hg_backend_allocate_buffer(hg_backend *b, uint64_t size, hg_buffer *buffer) {
+    if (!b) return hg_null_argument("backend");
+    if (!buffer) return hg_null_argument("buffer");
     return allocate(b, &b->buffers, size, &buffer->handle);
 }
-hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) { return allocate(b, &b->pools, size, &pool->handle); }
+hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) {
+    if (!b) return hg_null_argument("backend");
+    if (!pool) return hg_null_argument("pool");
+    return allocate(b, &b->pools, size, &pool->handle);
+}
 
 hg_status hg_backend_free_buffer(hg_backend *b, hg_buffer buffer) {
+    if (!b) return hg_null_argument("backend");
     return hg_handles_remove(&b->buffers, buffer.handle) ? HG_OK : hg_invalid_handle(false, buffer.handle);
 }
 
 hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
+    if (!b) return hg_null_argument("backend");
     return hg_handles_remove(&b->pools, pool.handle) ? HG_OK : hg_invalid_handle(true, pool.handle);
 }
 
@@ -294,18 +300,22 @@ hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *dat
 }
 
 hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) {
+    if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) {
+    if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
+    if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
+    if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
@@ -320,6 +330,8 @@ hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, voi
 static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *size) {
     hg_transfer_work w = {0};
     hg_range range = {NULL, 0, 0};
+    if (!b) return hg_null_argument("backend");
+    if (!size) return hg_null_argument("size");
     if (!pool && hg_handle_is_class(handle)) {
         *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
         return HG_OK;
@@ -335,6 +347,7 @@ hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) { re
 
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
     if (!b) return hg_null_argument("backend");
+    if (!buffer) return hg_null_argument("buffer");
     if (!b->driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", b->driver->name);
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
     hg_memory *m = hg_calloc(1, sizeof *m);

@@ -20,6 +20,7 @@ static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_
 }
 
 void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
+    if (!launch) return;
     uint64_t block = total == 0 ? 1 : total < 256 ? total : 256;
     uint64_t blocks = total / block + (total % block != 0);
     uint32_t across = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
@@ -28,6 +29,7 @@ void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
 }
 
 void hg_launch_set_grid_2d(hg_launch *launch, uint32_t width, uint32_t height) {
+    if (!launch) return;
     uint32_t across = width / 16 + (width % 16 != 0), down = height / 16 + (height % 16 != 0);
     set_extents(launch, (uint32_t[]){across, down, 1}, (uint32_t[]){16, 16, 1}, 0);
 }
@@ -47,6 +49,7 @@ static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[
 }
 
 uint64_t hg_launch_total_threads(const hg_launch *launch) {
+    if (!launch) return 0;
     uint64_t all = saturating_product(launch->grid, launch->block);
     bool ends_before = launch->size >= RULES.least && launch->size < HG_SIZE_THROUGH(hg_launch, lanes);
     return !ends_before && launch->lanes && launch->lanes < all ? launch->lanes : all;
@@ -57,6 +60,7 @@ uint64_t hg_launch_total_threads(const hg_launch *launch) {
 hg_params *hg_params_create(void) { return hg_calloc(1, sizeof(hg_params)); }
 
 void hg_params_clear(hg_params *params) {
+    if (!params) return;
     for (uint64_t i = 0; i < params->values.count; i++) hg_free(params->values.data[i].name);
     params->values.count = 0;
 }

@@ -129,6 +129,7 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     }
     hg_mutex_init(&q->lock);
     hg_cond_init(&q->changed);
+    hg_child_add(&b->children, HG_CHILD_QUEUE);
     q->number = hg_atomic_add_fetch(&b->queues, 1, HG_RELAXED);
     q->has_thread = hg_driver_can_block(b->driver, b->caps) && hg_thread_start(&q->thread, serve, q);
     if (!q->has_thread) {
@@ -181,6 +182,7 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->own_context) hg_context_destroy(q->context);
     hg_mutex_destroy(&q->lock);
     hg_cond_destroy(&q->changed);
+    hg_child_remove(&q->backend->children, HG_CHILD_QUEUE);
     hg_free(q);
     *hg_error_record() = kept;
 }

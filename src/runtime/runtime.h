@@ -13,6 +13,7 @@
 #include "runtime/client.h"
 #include "code/code.h"
 #include "runtime/dispatch.h"
+#include "runtime/children.h"
 #include "runtime/order.h"
 #include "runtime/recorded.h"
 #include "profile/profile.h"
@@ -60,6 +61,7 @@ struct hg_backend {
     hg_expansion *expansions;
     bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
     hg_monitor monitor;     /* protects the orders of its contexts and their spare streams */
+    hg_children children;
 };
 
 /* A queue of the driver with what its work shares. One run at a time uses it. */
@@ -339,7 +341,8 @@ void hg_params_signature(const hg_params *params, hg_signature *signature);
 /* From the cache, or made and put there. Retained. */
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) HG_NODISCARD;
-void hg_executables_forget(hg_backend *b); /* the cache lets go of all */
+uint32_t hg_executables_kept(const hg_backend *b); /* by the cache alone */
+void hg_executables_forget(hg_backend *b);         /* the cache lets go of all */
 
 /* ---- executable.c ---- */
 hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,

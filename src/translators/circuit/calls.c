@@ -119,6 +119,7 @@ static bool is_settled(const uint8_t *use, const bool *replaced, uint32_t cls) {
 
 void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLASSES]) {
     bool replaced[HG_CIRCUIT_CLASSES] = {false};
+    if (!use) return;
     for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++) use[c] = circuit ? circuit->use[c] : 0;
     for (uint64_t i = 0; circuit && i < circuit->calls.count; i++) {
         const hg_circuit_call *call = &circuit->calls.data[i];
