@@ -15,9 +15,13 @@ extern "C" {
  * order where they share class memory, state or a written buffer, and run at the same time otherwise. */
 typedef struct hg_backend hg_backend;
 
-/** The first available of the automatic order (semantics 0.3); never fails on a machine with a CPU. device: 0 is the first. */
+/** The backend and device that HOLOGRAM_BACKEND and HOLOGRAM_DEVICE_ID ask for; where they are not there, or ask for nothing, the first
+ * available of the automatic order (semantics 0.3), which ends with the CPU. hg_backend_name says which it is. Only mistakes are errors:
+ * HG_ERROR_INVALID_ARGUMENT (a malformed variable), HG_ERROR_BACKEND_UNAVAILABLE (HOLOGRAM_BACKEND is no known word); and
+ * HG_ERROR_OUT_OF_MEMORY. Who wants one backend and no other takes hg_backend_create. */
 HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
-/** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. */
+/** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. "cuda", "metal", "webgpu"
+ * ("wgpu"), "wasm" and "tpu" are known words, without a backend in this version. */
 HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
 /** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
 HG_API hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) HG_NODISCARD;

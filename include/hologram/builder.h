@@ -55,7 +55,7 @@ enum {
 enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
 enum { HG_NO_DIMS = 255 };
 
-/** In place of a type: that of the first source register. */
+/** In place of a type: that of the first source register; f32 for whole-array instructions, pool.load and nbr.load. */
 #define HG_TYPE_INFER HG_TYPE_COUNT
 
 /* ---- the program ---- */

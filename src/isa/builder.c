@@ -562,6 +562,13 @@ static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in,
         b->out_of_memory |= !b->code[0];
 }
 
+/* What an instruction without a type has. Elements of whole arrays and pools stand in no register that tells their type: they are f32, as
+ * in the specification's instructions, which name none (semantics 2.6, 2.9, 2.10). Texts write it (language.md 4). */
+static uint8_t omitted_type(const hg_op_info *row) {
+    bool in_memory = (row->flags & (HG_F_COLLECTIVE | HG_F_POOL)) && !(row->flags & HG_F_TYPE_OPTIONAL);
+    return in_memory || (row->flags & HG_F_DEFAULT_F32) ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
+}
+
 hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
     if (stuck(b)) return b;
     hg_op op = hg_op_from_opcode(opcode);
@@ -580,8 +587,7 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
         return b;
     }
     hg_inst made = {.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)b->operands.count};
-    uint8_t omitted = row->flags & HG_F_DEFAULT_F32 ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
-    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted;
+    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted_type(row);
     if (row->type_count > 1) made.type2 = (uint8_t)type2;
     for (uint32_t i = 0; i < count && !stuck(b); i++) add_operand(b, row, &made, i, &args[i]);
     hg_inst *in = stuck(b) ? NULL : hg_vec_push(&b->insts);

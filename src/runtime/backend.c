@@ -129,10 +129,19 @@ hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **back
     return hg_backend_create_with_config(&config, backend);
 }
 
+/* What the environment asks for; where that is not there, the automatic order, and the CPU last. */
 hg_status hg_backend_create_auto(hg_backend **backend) {
+    static const char *const instead[] = {"auto", "cpu"};
     hg_config config;
     HG_TRY(hg_config_from_env(&config));
-    return hg_backend_create_with_config(&config, backend);
+    hg_status status = hg_backend_create_with_config(&config, backend);
+    if (!hg_backend_known(config.backend)) return status;
+    for (size_t i = 0; i < HG_COUNT_OF(instead) && status == HG_ERROR_BACKEND_UNAVAILABLE; i++) {
+        snprintf(config.backend, sizeof config.backend, "%s", instead[i]);
+        config.device_id = 0;
+        status = hg_backend_create_with_config(&config, backend);
+    }
+    return status;
 }
 
 /* Whether something that the caller made of the backend is left, which a build with NDEBUG does not know. The backend's own are its context,

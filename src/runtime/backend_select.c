@@ -10,18 +10,24 @@
 
 #define HG_BACKEND(name, automatic) extern const hg_driver hg_driver_##name;
 #include "backends/backends.def"
-#undef HG_BACKEND
 
 const hg_driver *const hg_drivers[] = {
 #define HG_BACKEND(name, automatic) &hg_driver_##name,
 #include "backends/backends.def"
-#undef HG_BACKEND
 };
 const uint32_t hg_driver_count = HG_COUNT_OF(hg_drivers);
 static const uint8_t AUTOMATIC[] = {
 #define HG_BACKEND(name, automatic) automatic,
 #include "backends/backends.def"
-#undef HG_BACKEND
+};
+
+static const hg_driver_word ABSENT[] = {
+#define HG_BACKEND_ABSENT(name, reason) {#name, reason},
+#include "backends/backends.def"
+};
+static const hg_driver_word ALIASES[] = {
+#define HG_BACKEND_ALIAS(alias, name) {#alias, #name},
+#include "backends/backends.def"
 };
 
 /* Whether this machine may have a device beside its CPU. Looking through vendors' libraries costs 30 to 50 ms a process (PoCL, lavapipe),
@@ -115,25 +121,68 @@ static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_de
     return status;
 }
 
-hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
+static const hg_driver_word *find_word(const hg_driver_word *words, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++)
+        if (same_name(name, words[i].word)) return &words[i];
+    return NULL;
+}
+
+static const hg_driver *find_driver(const hg_driver_list *list, const char *name) {
+    for (uint32_t i = 0; i < list->count; i++)
+        if (same_name(name, list->drivers[i]->name)) return list->drivers[i];
+    return NULL;
+}
+
+static void add_name(char names[256], const char *name) {
+    size_t used = strlen(names);
+    snprintf(names + used, 256 - used, " %s", name);
+}
+
+static hg_status unknown_name(const hg_driver_list *list, const char *name) {
     char known[256] = "auto";
-    if (!*name || same_name(name, "auto")) return select_auto(list, index, open, user);
-    for (uint32_t i = 0; i < list->count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, " %s", list->drivers[i]->name);
-        if (same_name(name, list->drivers[i]->name)) return select_named(list->drivers[i], index, open, user);
-    }
+    for (uint32_t i = 0; i < list->count; i++) add_name(known, list->drivers[i]->name);
+    for (uint32_t i = 0; i < list->absent_count; i++) add_name(known, list->absent[i].word);
+    for (uint32_t i = 0; i < list->alias_count; i++) add_name(known, list->aliases[i].word);
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
 }
 
+hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
+    const hg_driver_word *alias = find_word(list->aliases, list->alias_count, name);
+    if (alias) name = alias->meaning;
+    if (!*name || same_name(name, "auto")) return select_auto(list, index, open, user);
+    const hg_driver *driver = find_driver(list, name);
+    if (driver) return select_named(driver, index, open, user);
+    const hg_driver_word *absent = find_word(list->absent, list->absent_count, name);
+    return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning) : unknown_name(list, name);
+}
+
+static hg_driver_list all_drivers(void) {
+    return (hg_driver_list){hg_drivers, AUTOMATIC, hg_driver_count,     may_have_accelerator(),
+                            ABSENT,     ALIASES,   HG_COUNT_OF(ABSENT), HG_COUNT_OF(ALIASES)};
+}
+
 hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
-    const hg_driver_list all = {hg_drivers, AUTOMATIC, hg_driver_count, may_have_accelerator()};
+    const hg_driver_list all = all_drivers();
     return hg_select_in(&all, name, index, open, user);
+}
+
+bool hg_backend_known(const char *name) {
+    const hg_driver_list all = all_drivers();
+    return !*name || same_name(name, "auto") || find_driver(&all, name) || find_word(all.absent, all.absent_count, name) ||
+           find_word(all.aliases, all.alias_count, name);
 }
 
 /* ---- listing ---- */
 
 static const hg_sized RULES = HG_SIZED(hg_device_info, driver, "give sizeof(hg_device_info)");
+
+/* The entry of a backend that has no device. */
+static hg_device_info no_device(const char *backend, const char *reason) {
+    hg_device_info none = {.size = sizeof none};
+    snprintf(none.backend, sizeof none.backend, "%s", backend);
+    snprintf(none.reason, sizeof none.reason, "%s", reason);
+    return none;
+}
 
 hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
     if (!count) return hg_null_argument("count");
@@ -143,13 +192,15 @@ hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity,
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         device_list list;
         HG_TRY(list_devices(hg_drivers[i], &list));
-        hg_device_info none = {.size = sizeof none};
-        snprintf(none.backend, sizeof none.backend, "%s", hg_drivers[i]->name);
-        memcpy(none.reason, list.reason, sizeof none.reason);
+        hg_device_info none = no_device(hg_drivers[i]->name, list.reason);
         uint32_t found = list.count ? list.count : 1;
         for (uint32_t k = 0; k < found; k++, ++*count)
             if (*count < capacity) hg_sized_give(&RULES, list.count ? &list.devices[k] : &none, (char *)devices + *count * size, size);
         hg_free(list.devices);
+    }
+    for (uint32_t i = 0; i < HG_COUNT_OF(ABSENT); i++, ++*count) {
+        hg_device_info none = no_device(ABSENT[i].word, ABSENT[i].meaning);
+        if (*count < capacity) hg_sized_give(&RULES, &none, (char *)devices + *count * size, size);
     }
     return HG_OK;
 }

@@ -14,11 +14,17 @@ static const struct {
 #undef HG_ENV
 };
 
+/* Set to nothing is unset: NULL. */
+static const char *set_value(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
 const char *hg_config_env(const char *name) {
     for (size_t i = 0; name && i < HG_COUNT_OF(VARIABLES); i++) {
         if (strcmp(VARIABLES[i].name, name) != 0) continue;
-        const char *value = getenv(name);
-        return value && *value ? value : VARIABLES[i].preset;
+        const char *value = set_value(name);
+        return value ? value : VARIABLES[i].preset;
     }
     return NULL;
 }
@@ -108,7 +114,8 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_size("HOLOGRAM_CACHE_BYTES", &config->cache_bytes));
     const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");
     config->cache_dir = strcmp(dir, AUTO_DIR) == 0 ? AUTO_DIR : dir;
-    HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
+    HG_TRY(read_bool("HOLOGRAM_PROFILING", &config->profiling));
+    if (set_value("HOLOGRAM_ENABLE_PROFILING")) HG_TRY(read_bool("HOLOGRAM_ENABLE_PROFILING", &config->profiling));
     HG_TRY(read_bool("HOLOGRAM_VERIFY", &config->verify));
     config->profile_file = hg_config_env("HOLOGRAM_PROFILE_FILE");
     if (!*config->profile_file) config->profile_file = config->profiling ? "hologram-profile.json" : NULL;

@@ -194,12 +194,20 @@ hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCAR
 hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
                     void *user) HG_NODISCARD;
 enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
+typedef struct hg_driver_word {
+    const char *word, *meaning;
+} hg_driver_word;
 typedef struct hg_driver_list {
     const hg_driver *const *drivers;
     const uint8_t *automatic;
     uint32_t count;
-    bool accelerator; /* this machine may have one */
+    bool accelerator;              /* this machine may have one */
+    const hg_driver_word *absent;  /* known names without a driver, and why */
+    const hg_driver_word *aliases; /* second names, and whose */
+    uint32_t absent_count, alias_count;
 } hg_driver_list;
+/* Whether a name is a word that hg_select knows, with or without a device behind it. */
+bool hg_backend_known(const char *name);
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
 

@@ -127,6 +127,23 @@ static void test_everything_else(void) {
             "255\n    exit\n.L1:\n    ret\n");
 }
 
+/* Instructions of the specification that name no type have f32: their elements are in memory, where nothing else tells. */
+static void test_default_types(void) {
+    hg_builder *b = hg_builder_create("t");
+    hg_build_parallel_map(b, HG_TYPE_INFER, hg_array(1), hg_array(2), "neg", hg_count(256));
+    hg_build_parallel_map_binary(b, HG_TYPE_INFER, hg_array(1), hg_array(2), hg_array(3), "add", hg_count(256));
+    hg_build_parallel_reduce(b, HG_TYPE_INFER, 4, hg_array(1), "sum", hg_count(256));
+    hg_build_reduce_add_mem(b, HG_TYPE_INFER, 5, hg_addr_flat(1), hg_count(256));
+    hg_build_pool_load(b, HG_TYPE_INFER, 6, 7, hg_count(0));
+    hg_build_pool_load_const(b, HG_TYPE_INFER, 8, 3, hg_count(0));
+    hg_build_pool_store(b, HG_TYPE_INFER, 7, hg_count(0), 5);
+    hg_build_exit(b);
+    same_as("types left out", b,
+            HEAD "    parallel_map.f32 r1, r2, neg, 256\n    parallel_map_binary.f32 r1, r2, r3, add, 256\n"
+                 "    parallel_reduce.f32 r4, r1, sum, 256\n    reduce.add.f32 r5, [r1], 256\n    pool.load.f32 r6, r7, 0\n"
+                 "    pool.load.f32 r8, pool3, 0\n    pool.store.f32 r7, 0, r5\n    exit\n");
+}
+
 static void test_loops(void) {
     hg_builder *b = hg_builder_create("t");
     hg_builder_loop(b, 1, 5);
@@ -349,6 +366,7 @@ int main(void) {
     test_out_of_memory(); /* first: the hooks are to be set before anything else */
     test_axpy();
     test_everything_else();
+    test_default_types();
     test_loops();
     test_places();
     test_literals();

@@ -5,7 +5,7 @@
 static void clear(void) {
     static const char *const names[] = {"HOLOGRAM_BACKEND",          "HOLOGRAM_DEVICE_ID",  "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS",
                                         "HOLOGRAM_MAX_BUFFER_SIZE",  "HOLOGRAM_MAX_MEMORY", "HOLOGRAM_CPU_LEVEL",   "HOLOGRAM_PRETEND",
-                                        "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES"};
+                                        "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES", "HOLOGRAM_PROFILING"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -51,6 +51,13 @@ static void test_environment(void) {
         CHECK_OK(hg_config_from_env(&c));
         CHECK(c.profiling == words[i].value);
     }
+    unsetenv("HOLOGRAM_ENABLE_PROFILING");
+    setenv("HOLOGRAM_PROFILING", "on", 1); /* the other name */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK(c.profiling);
+    setenv("HOLOGRAM_ENABLE_PROFILING", "off", 1); /* wins */
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK(!c.profiling);
     setenv("HOLOGRAM_BACKEND", "", 1); /* empty is unset */
     CHECK_OK(hg_config_from_env(&c));
     CHECK_TEXT(c.backend, "auto");
@@ -72,6 +79,7 @@ static void test_malformed(void) {
                  {"HOLOGRAM_MAX_MEMORY", "16777216T"},
                  {"HOLOGRAM_MAX_BUFFER_SIZE", "99999999999999999999999999"},
                  {"HOLOGRAM_ENABLE_PROFILING", "maybe"},
+                 {"HOLOGRAM_PROFILING", "perhaps"},
                  {"HOLOGRAM_CACHE_BYTES", "1k"},
                  {"HOLOGRAM_CACHE_BYTES", "-1"},
                  {"HOLOGRAM_PRETEND", "poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor,poor"},
@@ -117,8 +125,9 @@ static void test_choice(void) {
     char known[256] = "Invalid backend type: cray (expected one of: auto";
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, " %s%s", hg_drivers[i]->name, i + 1 == hg_driver_count ? ")" : "");
+        snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
     }
+    strcat(known, " cuda metal webgpu wasm tpu wgpu)");
     CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", known);
     clear();
     CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
@@ -135,6 +144,50 @@ static void test_choice(void) {
     c = hg_config_default();
     memcpy(c.pretend, "rich", 5);
     CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
+}
+
+/* Words of the specification without a backend here, each with the specification's text where it has one. */
+static void test_absent(void) {
+    static const struct {
+        const char *name, *text;
+    } words[] = {
+        {"cuda", "CUDA backend requires 'cuda' feature to be enabled"},
+#if !defined(__APPLE__)
+        {"metal", "Metal backend only available on Apple platforms"},
+#endif
+        {"webgpu", "WebGPU not supported in this browser"},
+        {"wgpu", "WebGPU not supported in this browser"},
+        {"WASM", "WASM backend requires 'wasm' feature to be enabled"},
+        {"tpu", "TPU backend requires 'tpu' feature to be enabled"}
+    };
+    hg_device_info info[64];
+    size_t count = 0;
+    hg_backend *b = NULL;
+    CHECK_OK(hg_devices(info, 64, &count));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        bool listed = false;
+        CHECK_FAILS(hg_backend_create(words[i].name, 0, &b), HG_ERROR_BACKEND_UNAVAILABLE, "", words[i].text);
+        for (size_t k = 0; k < count; k++) listed = listed || (!info[k].available && strcmp(info[k].reason, words[i].text) == 0);
+        CHECK(listed);
+    }
+}
+
+/* What the environment asks for and is not there does not keep hg_backend_create_auto from finding a device. */
+static void test_auto_never_fails(void) {
+    static const struct {
+        const char *backend, *device;
+    } cases[] = {{"cuda", ""},  {"wgpu", "7"}, {"cpu", "1"}, {"vulkan", "4000000000"}, {"opencl", "4000000000"},
+                 {"auto", "3"}, {"null", "2"}};
+    hg_backend *b;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        b = NULL;
+        setenv("HOLOGRAM_BACKEND", cases[i].backend, 1);
+        setenv("HOLOGRAM_DEVICE_ID", cases[i].device, 1);
+        CHECK_OK(hg_backend_create_auto(&b));
+        CHECK(b && strcmp(hg_backend_name(b), "null") != 0);
+        hg_backend_destroy(b);
+    }
+    clear();
 }
 
 /* Where compiled kernels are kept. */
@@ -217,6 +270,8 @@ int main(void) {
     test_environment();
     test_malformed();
     test_choice();
+    test_absent();
+    test_auto_never_fails();
     test_cache_path();
     test_pretend();
     test_devices();

@@ -27,6 +27,7 @@ static const hg_driver a = {.name = "a", .enumerate = list_a}, b = {.name = "b",
                        c = {.name = "c", .enumerate = list_c}, d = {.name = "d", .enumerate = list_d};
 static const hg_driver *const drivers[] = {&a, &b, &c, &d};
 static const uint8_t automatic[] = {HG_IF_ACCELERATOR, HG_IF_ACCELERATOR, HG_AUTOMATIC, HG_NOT_AUTOMATIC};
+static const hg_driver_word absent[] = {{"z", "z is for another day"}}, aliases[] = {{"bee", "b"}, {"zed", "z"}};
 static bool accelerator = true;
 
 static hg_status open_it(void *user, const hg_driver *driver, uint32_t index) {
@@ -43,7 +44,14 @@ static hg_status open_it(void *user, const hg_driver *driver, uint32_t index) {
 static void check_select(const char *all, const char *name, uint32_t index, const char *opened, hg_status status, const char *message) {
     static char kinds[4][8];
     char text[64] = "";
-    const hg_driver_list table = {drivers, automatic, 4, accelerator};
+    const hg_driver_list table = {.drivers = drivers,
+                                  .automatic = automatic,
+                                  .count = 4,
+                                  .accelerator = accelerator,
+                                  .absent = absent,
+                                  .absent_count = 1,
+                                  .aliases = aliases,
+                                  .alias_count = 2};
     memset(kinds, 0, sizeof kinds);
     for (int i = 0, n = 0; *all; all++) {
         if (*all == '/') {
@@ -76,7 +84,10 @@ int main(void) {
     check_select("h//h/h", "b", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "b: libnothing.so is missing: install nothing");
     check_select("h/x/h/h", "b", 0, "b0", HG_ERROR_BACKEND_UNAVAILABLE, "b 0 is broken"); /* named: no other instead */
     check_select("h/h/h/h", "d", 0, "d0", HG_OK, NULL);
-    check_select("h/h/h/h", "e", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: e (expected one of: auto a b c d)");
+    check_select("h/h/h/h", "e", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: e (expected one of: auto a b c d z bee zed)");
+    check_select("h/h/h/h", "z", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "z is for another day");
+    check_select("h/h/h/h", "Zed", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "z is for another day");
+    check_select("h/h/h/h", "BEE", 0, "b0", HG_OK, NULL);
     accelerator = false; /* nobody looks for one */
     check_select("h/h/h/h", "auto", 0, "c0", HG_OK, NULL);
     check_select("h/h/h/h", "b", 0, "b0", HG_OK, NULL);
