@@ -87,6 +87,8 @@ bool hg_parse_size(const char *text, uint64_t *bytes) HG_NODISCARD;
 /* ---- errors (error.c) ---- */
 /* Records status and message as this thread's last error and returns status. Resets all fields that do not apply. */
 hg_status hg_fail(hg_status status, const char *format, ...) HG_PRINTF(2, 3);
+/* How a message of HG_ERROR_INVALID_BUFFER begins that is about a pool; it stands alone, without the status's own text. */
+#define HG_INVALID_POOL "invalid pool handle: "
 /* The writable record, for filling in places after hg_fail. */
 hg_error *hg_error_record(void);
 /* HG_ERROR_INVALID_ARGUMENT: "WHAT is NULL". */

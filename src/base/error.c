@@ -59,6 +59,9 @@ hg_error *hg_error_record(void) { return &last_error; }
 const hg_error *hg_last_error(void) { return &last_error; }
 
 const char *hg_last_error_text(void) {
+    /* A pool's handle has the status of a buffer's, and a text of its own (semantics 8.6). */
+    if (last_error.status == HG_ERROR_INVALID_BUFFER && strncmp(last_error.message, HG_INVALID_POOL, sizeof HG_INVALID_POOL - 1) == 0)
+        return last_error.message;
     switch (last_error.status) {
 #define HG_STATUS(id, exit_status, text)                                 \
     case HG_##id:                                                        \

@@ -99,18 +99,21 @@ static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, 
 
 /* phi(class, page, byte), behind the word. */
 static bool read_phi(hg_assembler *a, hg_operand *o) {
-    static const struct {
-        const char *what;
-        uint32_t limit;
-    } parts[] = {{"class index", HG_MAX_CLASSES}, {"page", HG_MAX_CLASS_PAGES}, {"byte", HG_MAX_PAGE_BYTES}};
     uint64_t values[3];
+    hg_token numbers[3];
     o->place = HG_PLACE_PHI;
     for (int i = 0; i < 3; i++) {
-        hg_token number;
         if (!hg_asm_expect(a, i ? ',' : '(', i ? "','" : "'('")) return false;
-        number = a->token;
-        if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a number") || !hg_asm_number(a, &number, 0, &values[i])) return false;
-        if (values[i] >= parts[i].limit) return out_of_range(a, &number, parts[i].what, values[i], parts[i].limit);
+        numbers[i] = a->token;
+        if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a number") || !hg_asm_number(a, &numbers[i], 0, &values[i])) return false;
+    }
+    if (values[0] >= HG_MAX_CLASSES) return out_of_range(a, &numbers[0], "class index", values[0], HG_MAX_CLASSES);
+    bool page = values[1] >= HG_MAX_CLASS_PAGES;
+    if (page || values[2] >= HG_MAX_PAGE_BYTES) {
+        hg_asm_error(a, "N07", &numbers[page ? 1 : 2], NULL,
+                     "invalid boundary coordinates: page=%llu (must be < %d), byte=%llu (must be < %d)", (unsigned long long)values[1],
+                     (int)HG_MAX_CLASS_PAGES, (unsigned long long)values[2], (int)HG_MAX_PAGE_BYTES);
+        return false;
     }
     o->value = values[0];
     o->phi[0] = (uint8_t)values[1];

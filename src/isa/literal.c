@@ -228,7 +228,11 @@ static void store_bits(uint64_t bits, bool negative, hg_type type, uint8_t *byte
 }
 
 static const char *read_float(const literal *l, hg_type type, uint8_t *bytes, const answer *a) {
-    if (l->kind == HG_NUMBER_HEX || l->kind == HG_NUMBER_BINARY) return not_a(a, l, type, "use bits(0x…) for a bit pattern, or 0x…p0");
+    if (l->kind == HG_NUMBER_HEX || l->kind == HG_NUMBER_BINARY) {
+        snprintf(a->message, MESSAGE_BYTES, "use bits(0x…) for a bit pattern, or 0x…p0");
+        *a->hint = "0x… and 0b… alone are literals of integer types";
+        return "S04";
+    }
     uint64_t bits;
     if (!hg_float_from_text(l->number, l->number_length, l->kind, hg_float_format_of(type), &bits)) return out_of_range(a, l, type, false);
     store_bits(bits, l->negative, type, bytes);

@@ -2,22 +2,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Decimal text of an exact signed offset; text has room for 48 bytes. */
-static const char *print_wide(hg_i128 value, char *text) {
-    hg_u128 rest = value < 0 ? 0 - (hg_u128)value : (hg_u128)value;
+/* Decimal text of a number and its sign; text has room for 48 bytes. */
+static const char *print_wide(hg_u128 magnitude, bool negative, char *text) {
     char *p = text + 47;
     *p = 0;
-    do *--p = (char)('0' + (int)(rest % 10));
-    while ((rest /= 10) != 0);
-    if (value < 0) *--p = '-';
+    do *--p = (char)('0' + (int)(magnitude % 10));
+    while ((magnitude /= 10) != 0);
+    if (negative) *--p = '-';
     return p;
 }
 
-void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, uint64_t bytes, uint64_t limit) {
-    char number[48];
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes, uint64_t limit) {
+    char at[48], length[48];
     const char *what = pool ? "pool" : "buffer";
-    (void)snprintf(text, size, "%s access out of bounds: offset %s + size %llu > %s size %llu", what, print_wide(offset, number),
-                   (unsigned long long)bytes, what, (unsigned long long)limit);
+    hg_u128 distance = offset < 0 ? 0 - (hg_u128)offset : (hg_u128)offset;
+    (void)snprintf(text, size, "%s access out of bounds: offset %s + size %s > %s size %llu", what, print_wide(distance, offset < 0, at),
+                   print_wide(bytes, false, length), what, (unsigned long long)limit);
 }
 
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle) {

@@ -6,7 +6,7 @@
 #include "kir/kir.h"
 
 /* offset: first byte of the access, exact (an index of 64 bits and a displacement) and maybe negative; bytes: its size; limit: the memory's. */
-void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, uint64_t bytes, uint64_t limit);
+void kir_fault_text_bounds(char *text, size_t size, bool pool, hg_i128 offset, hg_u128 bytes, uint64_t limit);
 void kir_fault_text_handle(char *text, size_t size, bool pool, uint64_t handle);
 void kir_fault_text_align(char *text, size_t size, uint64_t offset);
 /* Of a FAULT_IF: its own message with the values for its {}, else what the code says. */

@@ -73,7 +73,7 @@ void hg_guard_end(hg_backend *b) {
 bool hg_handle_is_class(uint64_t handle) { return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1); }
 
 hg_status hg_invalid_handle(bool pool, uint64_t handle) {
-    return hg_fail(HG_ERROR_INVALID_BUFFER, "%s(%llu)", pool ? "PoolHandle" : "BufferHandle", (unsigned long long)handle);
+    return hg_fail(HG_ERROR_INVALID_BUFFER, pool ? HG_INVALID_POOL "%llu" : "BufferHandle(%llu)", (unsigned long long)handle);
 }
 
 hg_range hg_class_range(const hg_range *memory, uint64_t handle) {

@@ -50,6 +50,8 @@ void hg_steps_unbind(hg_binding *binding);
  * set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
+/* The fault of s->problem; of an array that is too large for any memory, as that of one that is too large for its own. */
+hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) HG_NODISCARD;
 hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) HG_NODISCARD;
 
 /* expand.c: the actions of a step's expansion for s->ranges and scratch memory. */

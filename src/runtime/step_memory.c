@@ -3,6 +3,7 @@
  * Must not know: what a step does, who runs it. */
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
+#include "kir/fault_text.h"
 #include <string.h>
 
 hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) {
@@ -51,12 +52,12 @@ static place find_place(hg_run *run, const kir_step_operand *o, uint64_t handle)
     return p;
 }
 
-static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, const char *what, hg_i128 offset, uint64_t limit) {
+static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, bool pool, hg_i128 offset, uint64_t limit) {
+    char text[sizeof((plan_problem *)0)->message];
     plan_problem problem = {.found = false};
-    bool negative = offset < 0;
-    unsigned long long magnitude = (unsigned long long)(negative ? -offset : offset);
-    plan_refuse(&s->call, &problem, KIR_FAULT_BOUNDS, a->operand, "%s access out of bounds: offset %s%llu + size %llu > %s size %llu", what,
-                negative ? "-" : "", magnitude, (unsigned long long)a->bytes, what, (unsigned long long)limit);
+    hg_u128 bytes = a->bytes == UINT64_MAX ? plan_array_exact_bytes(a) : a->bytes;
+    kir_fault_text_bounds(text, sizeof text, pool, offset, bytes, limit);
+    plan_refuse(&s->call, &problem, KIR_FAULT_BOUNDS, a->operand, "%s", text);
     return hg_step_fault(run, s->step, &problem, (uint64_t)offset, limit);
 }
 
@@ -79,10 +80,18 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     }
     hg_i128 offset = (hg_i128)p.base + (o->has_index ? values->words[has_handle] : 0) + o->disp - a->before;
     if (offset < 0 || offset > p.memory.size || a->bytes > p.memory.size - (uint64_t)offset)
-        return out_of_bounds(run, s, a, what, offset, p.memory.size);
+        return out_of_bounds(run, s, a, p.pool, offset, p.memory.size);
     *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->bytes};
     s->stays = s->stays && p.held;
     return HG_OK;
+}
+
+hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) {
+    hg_range range;
+    hg_run_guard(run);
+    for (uint32_t i = 0; i < s->call.array_count && s->problem.span; i++)
+        if (s->call.arrays[i].place) HG_TRY(find_array(run, s, &s->call.arrays[i], &range));
+    return hg_step_fault(run, s->step, &s->problem, 0, 0);
 }
 
 /* ---- overlap ---- */

@@ -42,8 +42,9 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     uint64_t size = argument(run, step, KIR_STEP_COUNT);
     bool chosen = step->op == HG_OP_POOL_ALLOC_CONST;
     uint64_t id = chosen ? argument(run, step, KIR_STEP_HANDLE) : 0;
-    if (chosen && hg_run_pool(run, id).arena)
-        return hg_step_fault(run, step, &(plan_problem){true, KIR_FAULT_DOMAIN, 1, "execution error: pool handle already in use"}, 0, 0);
+    static const plan_problem in_use = {
+        .found = true, .code = KIR_FAULT_DOMAIN, .operand = 1, .message = "execution error: pool handle already in use"};
+    if (chosen && hg_run_pool(run, id).arena) return hg_step_fault(run, step, &in_use, 0, 0);
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
     if (chosen) {
@@ -78,7 +79,7 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
     for (uint64_t i = 0; i < run->pools.count; i++)
         if (run->pools.data[i] == handle) run->pools.data[i] = run->pools.data[--run->pools.count];
     if (hg_handles_remove(&b->pools, handle)) return HG_OK;
-    plan_problem problem = {true, KIR_FAULT_HANDLE, 1, ""};
+    plan_problem problem = {.found = true, .code = KIR_FAULT_HANDLE, .operand = 1};
     snprintf(problem.message, sizeof problem.message, "invalid pool handle: %llu", (unsigned long long)id);
     return hg_step_fault(run, step, &problem, 0, 0);
 }
@@ -163,7 +164,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = &run->binding->fault};
     if (!same_words(run->binding, s)) HG_TRY(make_call(run->binding, s));
-    if (s->problem.found) return hg_step_fault(run, s->step, &s->problem, 0, 0);
+    if (s->problem.found) return hg_step_refuse(run, s);
     if (!s->placed || !s->stays) HG_TRY(place(run, s));
     run->step_bytes = s->bytes;
     run->binding->fault.happened = false;

@@ -69,5 +69,7 @@ void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *
             if (!hg_mul_u64(elements, a->extents[d], &elements)) elements = UINT64_MAX;
         plan_refuse(call, problem, KIR_FAULT_BOUNDS, a->operand, "buffer access out of bounds: %llu elements of %s",
                     (unsigned long long)elements, hg_type_name((hg_type)a->type));
+        problem->span = true;
+        return;
     }
 }

@@ -40,6 +40,7 @@ typedef struct plan_call {
 /* Why a call cannot be: a fault of the program. */
 typedef struct plan_problem {
     bool found;
+    bool span;       /* an array is larger than any memory: who knows the memory tells its size too */
     uint8_t code;    /* kir_fault */
     uint8_t operand; /* from 1; 0: none in particular */
     char message[160];
@@ -55,8 +56,10 @@ plan_array *plan_array_of(const plan_call *call, uint32_t operand);
 void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents);
 /* An array with strides, in elements. */
 void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, const int64_t *strides);
-/* bytes and before, from the shape. False: 2^63 bytes or more. */
+/* bytes and before, from the shape. False: 2^63 bytes or more; bytes is UINT64_MAX then, more than any memory has. */
 bool plan_array_span(plan_array *a);
+/* The bytes exactly, as far as 128 bits go. */
+hg_u128 plan_array_exact_bytes(const plan_array *a);
 
 /* Bytes that the arrays' elements take. */
 uint64_t plan_call_bytes(const plan_call *call);

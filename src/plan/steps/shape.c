@@ -50,16 +50,32 @@ void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, co
 
 bool plan_array_span(plan_array *a) {
     uint64_t low = 0, high = hg_type_size_bytes((hg_type)a->type);
+    bool fits = true;
     a->before = a->bytes = 0;
     for (uint8_t i = 0; i < a->rank; i++)
         if (a->extents[i] == 0) return true;
-    for (uint8_t i = 0; i < a->rank; i++) {
+    for (uint8_t i = 0; i < a->rank && fits; i++) {
         uint64_t size = a->strides[i] < 0 ? 0 - (uint64_t)a->strides[i] : (uint64_t)a->strides[i], way;
         uint64_t *side = a->strides[i] < 0 ? &low : &high;
-        if (!hg_mul_u64(a->extents[i] - 1, size, &way) || !hg_add_u64(*side, way, side)) return false;
+        fits = hg_mul_u64(a->extents[i] - 1, size, &way) && hg_add_u64(*side, way, side);
     }
-    a->before = low;
-    return hg_add_u64(low, high, &a->bytes) && a->bytes <= INT64_MAX;
+    fits = fits && high <= INT64_MAX && low <= INT64_MAX - high;
+    a->before = fits ? low : 0;
+    a->bytes = fits ? low + high : UINT64_MAX;
+    return fits;
+}
+
+hg_u128 plan_array_exact_bytes(const plan_array *a) {
+    const hg_u128 most = ~(hg_u128)0;
+    hg_u128 bytes = hg_type_size_bytes((hg_type)a->type);
+    for (uint8_t i = 0; i < a->rank; i++)
+        if (a->extents[i] == 0) return 0;
+    for (uint8_t i = 0; i < a->rank; i++) {
+        uint64_t stride = a->strides[i] < 0 ? 0 - (uint64_t)a->strides[i] : (uint64_t)a->strides[i];
+        hg_u128 way = (hg_u128)(a->extents[i] - 1) * stride;
+        bytes = way > most - bytes ? most : bytes + way;
+    }
+    return bytes;
 }
 
 uint64_t plan_call_bytes(const plan_call *call) {

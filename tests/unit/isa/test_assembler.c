@@ -544,8 +544,11 @@ static void test_messages(void) {
     expect_message("exit\nbra @a", "undefined label 'a' referenced in instruction 1", NULL);
     expect_message("ad\nexit\nbra @a", "unknown mnemonic 'ad'", NULL);
     expect_message("ldg r1, [r2]", "type of 'ldg' cannot be inferred here: write ldg.TYPE", NULL);
-    expect_message("mov_imm.f32 r1, 0x10", "'0x10' is no literal of type f32",
-                   "use bits(0x\xE2\x80\xA6) for a bit pattern, or 0x\xE2\x80\xA6p0");
+    expect_message("mov_imm.f32 r1, 0x10", "use bits(0x\xE2\x80\xA6) for a bit pattern, or 0x\xE2\x80\xA6p0",
+                   "0x\xE2\x80\xA6 and 0b\xE2\x80\xA6 alone are literals of integer types");
+    expect_message("ldg.f32 r1, [phi(3, 48, 7)]", "invalid boundary coordinates: page=48 (must be < 48), byte=7 (must be < 256)", NULL);
+    expect_message("ldg.f32 r1, [phi(3, 47, 256)]", "invalid boundary coordinates: page=47 (must be < 48), byte=256 (must be < 256)", NULL);
+    expect_message("ldg.f32 r1, [phi(96, 48, 7)]", "invalid class index: 96 (must be < 96)", NULL);
     expect_message("add.f32 r1, p2, r3", "operand 2 of 'add': expected a register, got predicate 'p2'", NULL);
     expect_message("add.f32 r1, r2", "'add' takes 3 operands, got 2", NULL);
     expect_message("mov.f32 r1 5", "expected ',' or end of line, got '5'", NULL);

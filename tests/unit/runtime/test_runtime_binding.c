@@ -141,7 +141,7 @@ static void test_names_and_types(hg_backend *b) {
     CHECK_FAILS(run(b, P, NULL, params), HG_ERROR_INVALID_BUFFER, "", "BufferHandle(77)");
     CHECK_OK(hg_params_set_buffer(params, "x", x));
     CHECK_OK(hg_params_set_pool(params, "tmp", (hg_pool){77}));
-    CHECK_FAILS(run(b, P, NULL, params), HG_ERROR_INVALID_BUFFER, "", "PoolHandle(77)");
+    CHECK_FAILS(run(b, P, NULL, params), HG_ERROR_INVALID_BUFFER, "", "invalid pool handle: 77");
     /* misuse */
     CHECK_STATUS(hg_params_set_buffer(params, NULL, x), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_params_set_buffer(NULL, "x", x), HG_ERROR_INVALID_ARGUMENT);

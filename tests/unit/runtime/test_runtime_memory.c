@@ -87,7 +87,8 @@ static void test_pools(hg_backend *b) {
                 "pool access out of bounds: offset 6 + size 3 > pool size 8");
     CHECK_STATUS(hg_backend_copy_from_pool(b, pool, UINT64_MAX, out, 8), HG_ERROR_EXECUTION_FAILED);
     CHECK_OK(hg_backend_free_pool(b, pool));
-    CHECK_FAILS(hg_backend_free_pool(b, pool), HG_ERROR_INVALID_BUFFER, "", "PoolHandle(1)");
+    CHECK_FAILS(hg_backend_free_pool(b, pool), HG_ERROR_INVALID_BUFFER, "", "invalid pool handle: 1");
+    CHECK_TEXT(hg_last_error_text(), "invalid pool handle: 1");
     CHECK_STATUS(hg_backend_copy_to_pool(b, pool, 0, "a", 1), HG_ERROR_INVALID_BUFFER);
     CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){0}, &size), HG_ERROR_INVALID_BUFFER); /* no class memory among pools */
     CHECK_STATUS(hg_backend_pool_size(b, (hg_pool){CLASS_HANDLE(0)}, &size), HG_ERROR_INVALID_BUFFER);

@@ -44,6 +44,12 @@ static void test_fault_record(hg_backend *b) {
     CHECK_U64(e->step, 3);
     CHECK_U64(e->line, 5);
     hg_program_release(p);
+    /* more bytes than any memory has, and than 64 bits count */
+    p = assemble(PROGRAM(".param r1 x buffer f32 inout\n mov_imm.u64 r9, 0x4000000000000001\n parallel_map.f32 r1, r1, neg, r9\n"));
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, p, NULL, params), HG_ERROR_EXECUTION_FAILED, "F01",
+                "buffer access out of bounds: offset 0 + size 18446744073709551620 > buffer size 400");
+    CHECK_U64(e->limit, 400);
+    hg_program_release(p);
     /* a stale handle that only the program knows */
     CHECK_OK(hg_backend_free_buffer(b, x));
     hg_params_clear(params);
