@@ -135,16 +135,19 @@ static void value_text(uint8_t type, const uint8_t *bytes, char text[160]) {
 }
 
 static const char *place_name(const diff_case *d, const diff_place *p) {
-    return p->param < d->values->count ? d->values->data[p->param].param->name : "class memory";
+    static const char *const behind[] = {"class memory", "phase", "resonance"};
+    return p->param < d->values->count ? d->values->data[p->param].param->name : behind[p->param - d->values->count];
 }
 
 static uint8_t place_type(const diff_case *d, const diff_place *p) {
-    if (p->param >= d->values->count || d->values->data[p->param].param->kind != HG_PARAM_BUFFER) return HG_TYPE_U8;
-    return d->values->data[p->param].param->type;
+    static const uint8_t behind[] = {HG_TYPE_U8, HG_TYPE_U32, HG_TYPE_F64};
+    if (p->param >= d->values->count) return behind[p->param - d->values->count];
+    return d->values->data[p->param].param->kind == HG_PARAM_BUFFER ? d->values->data[p->param].param->type : (uint8_t)HG_TYPE_U8;
 }
 
 static const uint8_t *place_bytes(const diff_case *d, const diff_place *p, const diff_result *r) {
-    const uint8_t *from = p->param < d->values->count ? r->arrays[p->param] : r->class_memory;
+    const uint8_t *const behind[] = {r->class_memory, (const uint8_t *)r->phase, (const uint8_t *)r->resonance};
+    const uint8_t *from = p->param < d->values->count ? r->arrays[p->param] : behind[p->param - d->values->count];
     return from + p->element * hg_type_size_bytes((hg_type)place_type(d, p));
 }
 

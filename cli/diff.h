@@ -25,13 +25,16 @@ typedef struct diff_result {
     uint8_t **arrays; /* one a parameter, NULL for scalars; the program's own memory of pools too */
     uint32_t count;
     uint8_t *class_memory; /* NULL: the program cannot reach it */
+    uint32_t phase[HG_MAX_CLASSES];
+    double resonance[HG_MAX_CLASSES];
 } diff_result;
 
 /* The first element that differs. */
 typedef struct diff_place {
-    uint32_t param; /* == count: class memory */
+    uint32_t param; /* behind the parameters: class memory, phases, resonances, in this order */
     uint64_t element, differing, compared;
 } diff_place;
+enum { DIFF_CLASS_MEMORY, DIFF_PHASE, DIFF_RESONANCE };
 
 enum { DIFF_SAME, DIFF_DATA, DIFF_FAULT };
 

@@ -14,6 +14,21 @@ bool diff_reaches_class(const hg_program *p) {
     return false;
 }
 
+/* Phases and resonances live in the context, from launch to launch. */
+static bool reaches_state(const hg_program *p) {
+    bool reaches = false;
+    for (uint32_t i = 0; i < p->inst_count; i++) reaches |= p->insts[i].op >= HG_OP_RES_ACCUM && p->insts[i].op <= HG_OP_PHASE_ADV;
+    return reaches;
+}
+
+static hg_status read_state(hg_backend *b, diff_result *result) {
+    for (uint32_t cls = 0; cls < HG_MAX_CLASSES; cls++) {
+        HG_TRY(hg_backend_phase(b, cls, &result->phase[cls]));
+        HG_TRY(hg_backend_resonance(b, cls, &result->resonance[cls]));
+    }
+    return HG_OK;
+}
+
 /* ---- running ---- */
 
 typedef struct bound {
@@ -108,13 +123,15 @@ static hg_status clear_class(hg_backend *b) {
 
 static hg_status perform(attempt *t, const hg_program *program, const hg_launch *launch, diff_result *result) {
     hg_backend *b = t->side->backend;
-    bool classes = diff_reaches_class(program);
+    bool classes = diff_reaches_class(program), state = reaches_state(program);
     HG_TRY(upload(t));
     if (classes) HG_TRY(clear_class(b));
+    if (state) HG_TRY(hg_backend_reset_state(b));
     result->status = hg_backend_execute_program_with_params(b, program, launch, t->params);
     if (result->status != HG_OK) result->error = *hg_last_error();
     if (result->status != HG_OK && result->error.code[0] != 'F') return result->status;
     HG_TRY(download(t, result));
+    if (state) HG_TRY(read_state(b, result));
     if (!classes) return HG_OK;
     HG_TRY(keep(HG_MAX_CLASS_MEMORY_BYTES, &result->class_memory));
     return hg_buffer_read(b, (hg_buffer){0}, 0, result->class_memory, HG_MAX_CLASS_MEMORY_BYTES);
@@ -203,6 +220,11 @@ int diff_compare(const cli_values *values, const diff_result *a, const diff_resu
             compare_elements((hg_type)v->param->type, v->elements, a->arrays[i], b->arrays[i], i, place);
     }
     if (a->class_memory && b->class_memory)
-        compare_elements(HG_TYPE_U8, HG_MAX_CLASS_MEMORY_BYTES, a->class_memory, b->class_memory, values->count, place);
+        compare_elements(HG_TYPE_U8, HG_MAX_CLASS_MEMORY_BYTES, a->class_memory, b->class_memory, values->count + DIFF_CLASS_MEMORY, place);
+    uint64_t compared = place->compared; /* what is told to have been compared are values of arrays */
+    compare_elements(HG_TYPE_U32, HG_MAX_CLASSES, (const uint8_t *)a->phase, (const uint8_t *)b->phase, values->count + DIFF_PHASE, place);
+    compare_elements(HG_TYPE_F64, HG_MAX_CLASSES, (const uint8_t *)a->resonance, (const uint8_t *)b->resonance,
+                     values->count + DIFF_RESONANCE, place);
+    place->compared = compared;
     return place->differing ? DIFF_DATA : DIFF_SAME;
 }

@@ -21,6 +21,7 @@ static bool read_program(hg_assembler *a) {
 static bool read_shared(hg_assembler *a) {
     hg_token token;
     if (!number_below(a, "a number of bytes", &a->program->shared, &token)) return false;
+    a->program->shared_span = (hg_span){token.line, token.column, token.length};
     if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
     hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared,
                  HG_MAX_SHARED_BYTES);
@@ -29,6 +30,7 @@ static bool read_shared(hg_assembler *a) {
 
 static bool read_block(hg_assembler *a) {
     uint32_t block[3] = {1, 1, 1};
+    hg_span *span = &a->program->block_span;
     for (int i = 0; i < 3; i++) {
         hg_token token;
         uint64_t value;
@@ -40,6 +42,8 @@ static bool read_block(hg_assembler *a) {
             return false;
         }
         block[i] = (uint32_t)value;
+        if (i == 0) *span = (hg_span){token.line, token.column, token.length};
+        if (token.line == span->line) span->length = token.column + token.length - span->column;
     }
     memcpy(a->program->block, block, sizeof block);
     return true;

@@ -115,7 +115,9 @@ struct hg_program {
     hg_meta *meta;
     const char *source_name;   /* debug section; NULL: none */
     uint32_t *lines, *columns; /* an instruction each, or NULL */
-    hg_span *operand_spans;    /* where each operand stands in the source text; never stored; NULL unless assembled from text */
+    /* Where things stand in the source text; never stored, known only of what was assembled from text. */
+    hg_span *operand_spans; /* of each operand; or NULL */
+    hg_span shared_span, block_span;
     uint8_t hash[32];          /* program hash of language.md 7, always set */
 };
 

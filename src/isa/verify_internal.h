@@ -20,10 +20,11 @@ typedef struct hg_check {
     hg_error first;
 } hg_check;
 
-enum { HG_NO_OPERAND = -1, HG_NO_INSTRUCTION = -1 };
+enum { HG_NO_OPERAND = -1, HG_NO_INSTRUCTION = -1, HG_AT_SHARED = -2, HG_AT_BLOCK = -3 };
 
 hg_status hg_check_begin(hg_check *c, const hg_program *program, hg_diagnostics *d) HG_NODISCARD;
-/* operand: its index in the instruction's row, or HG_NO_OPERAND. inst: HG_NO_INSTRUCTION for the program as a whole. */
+/* operand: its index in the instruction's row, or HG_NO_OPERAND. inst: HG_NO_INSTRUCTION for the program as a whole,
+ * HG_AT_… for its directives. */
 void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, const char *hint, const char *format, ...) HG_PRINTF(6, 7);
 void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
 /* HG_OK, HG_ERROR_ISA with the first error, or HG_ERROR_OUT_OF_MEMORY. Frees what the check holds. */

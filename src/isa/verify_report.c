@@ -20,6 +20,12 @@ void *hg_check_alloc(hg_check *c, uint64_t count, size_t size) {
 
 static hg_place place_of(const hg_program *p, int64_t inst, int operand) {
     hg_place place = {.instruction = HG_NONE};
+    const hg_span *directive = inst == HG_AT_SHARED ? &p->shared_span : inst == HG_AT_BLOCK ? &p->block_span : NULL;
+    if (directive) {
+        place.line = directive->line;
+        place.column = directive->column;
+        place.length = directive->length;
+    }
     if (inst < 0 || inst >= (int64_t)p->inst_count) return place;
     place.instruction = (uint64_t)inst;
     if (p->lines) {

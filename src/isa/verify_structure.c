@@ -250,7 +250,7 @@ static void check_program(hg_check *c) {
     }
     for (uint32_t i = 0; i < p->param_count; i++) check_param(c, p, i);
     if (p->shared > HG_MAX_SHARED_BYTES)
-        hg_check_error(c, "S05", HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d",
+        hg_check_error(c, "S05", HG_AT_SHARED, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d",
                        (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES);
     if ((p->block[0] == 0) != (p->block[1] == 0) || (p->block[0] == 0) != (p->block[2] == 0)) WHOLE(c, "N03", "a block extent is 0");
     if (p->lanes_count > HG_MAX_EXTENTS) {

@@ -662,6 +662,17 @@ def differences():
     check((found["array"], found["element"], found["lane"], found["instruction"]) == ("pad", 4, 1, 4), f"pools: {found}")
     found = compare(CLASS, "stg.u32 [class3 + r0], r2", "stg.u32 [class4 + r0], r2")
     check(found["array"] == "class memory" and found["differing"] > 0 and "store" in found["note"], f"class memory: {found}")
+    state = ".atlas 1\n.program state\n mov_imm.f64 r6, 1.0\n mov_imm.u32 r8, 7\n res.accum r5, r6, 3\n mul.f64 r7, r5, r6\n phase.write r8, 5\n"
+    found = compare(state, "mul.f64 r7", "sub.f64 r7", status=0)
+    check(found["kind"] == "equal", f"a result that nothing keeps: {found}")
+    found = compare(state, "r6, 1.0", "r6, 2.0", "--no-reduce")
+    check((found["array"], found["element"], found["backend_value"], found["instruction"], found["execution"]) == ("resonance", 3, "1.0 0x3ff0000000000000", 0, 1),
+          f"resonance: {found}")
+    found = compare(state, "r8, 7", "r8, 8", "--no-reduce")
+    check((found["array"], found["element"], found["backend_value"], found["instruction"]) == ("phase", 5, "7 0x00000007", 1), f"phase: {found}")
+    kept = ".param r1 o buffer f64 out [1]\n mov_imm.f64 r6, 1.0\n res.accum r5, r6, 3\n mul.f64 r7, r5, r6\n stg.f64 [buf(r1)], r7\n"
+    found = compare(".atlas 1\n.program kept\n" + kept, "mul.f64 r7", "sub.f64 r7", "--no-reduce")
+    check(found["instruction"] == 2 and operand(found, "r5") == (["1.0"], ["1.0"]), f"every run begins with resonance 0: {found}")
     nan = ".atlas 1\n.program nan\n.param r1 y buffer f32 out [2]\n.param r2 a f32\n mov_imm.f32 r3, inf\n sub.f32 r4, r3, r3\n stg.f32 [buf(r1) + 0], r4\n stg.f32 [buf(r1) + 4], r2\n"
     equal = compare(nan, "sub.f32 r4, r3, r3", "mov_imm.f32 r4, bits(0x7fc12345)", "--set", "a=1", status=0)
     check(equal["kind"] == "equal", f"two NaNs are equal: {equal}")

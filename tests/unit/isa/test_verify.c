@@ -260,10 +260,10 @@ static void test_operands(void) {
     EXPECT("unsigned order of floats", HEAD ".param r1 a f32\n    setltu.f32 p0, r1, r1\n",
            {"N06", 4, 12, "unsupported operation: SETcc.ltu for type f32", NULL});
     EXPECT("limits: block with a barrier", HEAD ".block 64, 32\n    bar.sync 0\n",
-           {"S05", 0, 0, "block of 64 x 32 x 1 lanes: a block that uses a barrier has at most 1024 lanes", NULL});
+           {"S05", 3, 8, "block of 64 x 32 x 1 lanes: a block that uses a barrier has at most 1024 lanes", NULL});
     ACCEPT("limits: block without", HEAD ".block 64, 32\n    exit\n");
     EXPECT("shared memory that not every device has", HEAD ".shared 16385\n    exit\n",
-           {"V14", 0, 0, "16385 bytes of shared memory: every device has 16384, not all have more", NULL});
+           {"V14", 3, 9, "16385 bytes of shared memory: every device has 16384, not all have more", NULL});
     ACCEPT("shared memory that every device has", HEAD ".shared 16384\n    exit\n");
     EXPECT("not reachable", HEAD "    bra @l\n    mov_imm.u32 r1, 1\n    mov_imm.u32 r1, 1\nl:\n    exit\n    exit\n",
            {"V13", 4, 5, "code not reachable", NULL}, {"V13", 8, 5, "code not reachable", NULL});
