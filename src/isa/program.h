@@ -118,7 +118,7 @@ struct hg_program {
     /* Where things stand in the source text; never stored, known only of what was assembled from text. */
     hg_span *operand_spans; /* of each operand; or NULL */
     hg_span shared_span, block_span;
-    uint8_t hash[32];          /* program hash of language.md 7, always set */
+    uint8_t hash[32]; /* program hash of language.md 7, always set */
 };
 
 /* The operands of an instruction. */

@@ -48,10 +48,9 @@ static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
     uint64_t lanes = (uint64_t)p->block[0] * p->block[1];
     bool large = p->block[2] && (lanes > HG_MAX_BLOCK_LANES || lanes * p->block[2] > HG_MAX_BLOCK_LANES);
     if (large && (cfg->uses_barrier || cfg->uses_shared))
-        hg_check_error(c, "S05", HG_AT_BLOCK, HG_NO_OPERAND, NULL,
-                       "block of %u x %u x %u lanes: a block that uses %s has at most %d lanes", (unsigned)p->block[0],
-                       (unsigned)p->block[1], (unsigned)p->block[2], cfg->uses_barrier ? "a barrier" : "shared memory",
-                       (int)HG_MAX_BLOCK_LANES);
+        hg_check_error(c, "S05", HG_AT_BLOCK, HG_NO_OPERAND, NULL, "block of %u x %u x %u lanes: a block that uses %s has at most %d lanes",
+                       (unsigned)p->block[0], (unsigned)p->block[1], (unsigned)p->block[2],
+                       cfg->uses_barrier ? "a barrier" : "shared memory", (int)HG_MAX_BLOCK_LANES);
     if (p->shared > HG_MAX_SHARED_BYTES_COMMON && p->shared <= HG_MAX_SHARED_BYTES)
         hg_check_warning(c, "V14", HG_AT_SHARED, NULL, "%llu bytes of shared memory: every device has %d, not all have more",
                          (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES_COMMON);
