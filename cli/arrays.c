@@ -36,11 +36,19 @@ static bool no_memory(cli *c) {
 
 /* ---- literals ---- */
 
+static bool is_word(const char *text, size_t length, const char *word) { return length == strlen(word) && memcmp(text, word, length) == 0; }
+
+/* A bool of a JSON kernel is a u8: it may be written as a word. */
 static bool literal(cli *c, const cli_value *v, const char *text, size_t length, uint8_t *bytes) {
     char message[160];
     const char *hint = NULL;
     while (length && (*text == ' ' || *text == '\t')) text++, length--;
     while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
+    bool yes = is_word(text, length, "true");
+    if (v->param->type == HG_TYPE_U8 && (yes || is_word(text, length, "false"))) {
+        *bytes = yes;
+        return true;
+    }
     const char *code = hg_parse_literal(text, length, (hg_type)v->param->type, bytes, message, &hint);
     if (!code) return true;
     cli_usage(c, "--set %s: '%.*s': %s", v->param->name, (int)(length < 80 ? length : 80), text, message);
@@ -63,7 +71,8 @@ static bool set_array(cli *c, cli_value *v, const char *text) {
         if (!literal(c, v, text, length, v->data + i * size)) return false;
         text += length + (text[length] == ',');
     }
-    v->bound = v->shaped = v->from_file = true;
+    v->bound = true;
+    v->shaped = v->from_file = v->param->rank == 1 || v->param->rank == 255; /* else as raw bytes: row by row in the declared shape */
     v->rank = 1;
     v->extent[0] = v->elements = count;
     v->bytes = count * size;
@@ -355,6 +364,29 @@ bool cli_values_read(cli *c, cli_values *values) {
 
 /* ---- printing ---- */
 
+bool cli_is_nan(hg_type type, const uint8_t *bytes) {
+    uint64_t bits = 0, infinity;
+    if (!hg_type_is_float(type)) return false;
+    memcpy(&bits, bytes, (size_t)hg_type_size_bytes(type));
+    switch (type) {
+    case HG_TYPE_F16: infinity = 0x7C00; break;
+    case HG_TYPE_BF16: infinity = 0x7F80; break;
+    case HG_TYPE_F32: infinity = 0x7F800000; break;
+    default: infinity = UINT64_C(0x7FF0000000000000); break;
+    }
+    uint64_t sign = UINT64_C(1) << (hg_type_size_bytes(type) * 8 - 1);
+    return (bits & ~sign) > infinity;
+}
+
+/* Every NaN reads the same: which one a computation gives is the device's. */
+static void print_element(hg_text *out, const cli_value *v, const uint8_t *bytes, uint64_t i) {
+    const uint8_t *element = bytes + i * size_of(v);
+    if (cli_is_nan((hg_type)v->param->type, element))
+        hg_text_addf(out, "nan");
+    else
+        hg_print_value(out, (hg_type)v->param->type, element);
+}
+
 static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *bytes, const char *file) {
     hg_json json = {.out = out};
     if (out->length) hg_text_addf(out, ",");
@@ -375,7 +407,7 @@ static void print_json_array(cli *c, hg_text *out, const cli_value *v, const uin
         hg_json_begin_array(&json);
         for (uint64_t i = 0; i < v->elements; i++) {
             hg_text one = {0};
-            hg_print_value(&one, (hg_type)v->param->type, bytes + i * size_of(v));
+            print_element(&one, v, bytes, i);
             if (wide)
                 hg_json_text(&json, one.data ? one.data : "");
             else
@@ -399,7 +431,7 @@ void cli_print_array(cli *c, hg_text *out, const cli_value *v, const uint8_t *by
     hg_text_addf(out, "] =");
     for (uint64_t i = 0; i < v->elements && i < CLI_PRINTED_ELEMENTS; i++) {
         hg_text_addf(out, " ");
-        hg_print_value(out, (hg_type)v->param->type, bytes + i * size_of(v));
+        print_element(out, v, bytes, i);
     }
     if (v->elements > CLI_PRINTED_ELEMENTS) hg_text_addf(out, " … %llu more", (unsigned long long)(v->elements - CLI_PRINTED_ELEMENTS));
     hg_text_addf(out, "\n");

@@ -46,6 +46,7 @@ cli_value *cli_values_find(cli_values *values, const char *name);
 bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
 /* Binds a scalar from an extent. */
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
+bool cli_is_nan(hg_type type, const uint8_t *bytes); /* of an element; false for other types than floats */
 bool cli_set_scalar(cli *c, cli_value *value, const char *text);
 enum { CLI_PRINTED_ELEMENTS = 16 }; /* of text; JSON has all */
 /* Prints an array as `y f32[3] = 12.0 24.0 36.0`, or adds its JSON object. file NULL: values. */

@@ -16,9 +16,17 @@ bool diff_reaches_class(const hg_program *p) {
 
 /* Phases and resonances live in the context, from launch to launch. */
 static bool reaches_state(const hg_program *p) {
-    bool reaches = false;
-    for (uint32_t i = 0; i < p->inst_count; i++) reaches |= p->insts[i].op >= HG_OP_RES_ACCUM && p->insts[i].op <= HG_OP_PHASE_ADV;
-    return reaches;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        switch ((hg_op)p->insts[i].op) {
+        case HG_OP_RES_ACCUM:
+        case HG_OP_PHASE_READ:
+        case HG_OP_PHASE_WRITE:
+        case HG_OP_PHASE_GET:
+        case HG_OP_PHASE_ADV: return true;
+        default: break;
+        }
+    }
+    return false;
 }
 
 static hg_status read_state(hg_backend *b, diff_result *result) {
@@ -165,22 +173,9 @@ void diff_result_free(diff_result *r) {
 
 /* ---- comparing ---- */
 
-static bool is_nan(hg_type type, const uint8_t *bytes) {
-    uint64_t bits = 0, infinity;
-    memcpy(&bits, bytes, (size_t)hg_type_size_bytes(type));
-    switch (type) {
-    case HG_TYPE_F16: infinity = 0x7C00; break;
-    case HG_TYPE_BF16: infinity = 0x7F80; break;
-    case HG_TYPE_F32: infinity = 0x7F800000; break;
-    default: infinity = UINT64_C(0x7FF0000000000000); break;
-    }
-    uint64_t sign = UINT64_C(1) << (hg_type_size_bytes(type) * 8 - 1);
-    return (bits & ~sign) > infinity;
-}
-
 bool diff_same_value(hg_type type, const uint8_t *a, const uint8_t *b) {
     if (memcmp(a, b, (size_t)hg_type_size_bytes(type)) == 0) return true;
-    return hg_type_is_float(type) && is_nan(type, a) && is_nan(type, b);
+    return cli_is_nan(type, a) && cli_is_nan(type, b);
 }
 
 static void compare_elements(hg_type type, uint64_t elements, const uint8_t *a, const uint8_t *b, uint32_t param, diff_place *place) {

@@ -51,7 +51,8 @@ static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, 
     }
     if (!cli_number(c, "--lanes", o->lanes, UINT64_MAX, &lanes)) return false;
     if (lanes > HG_MAX_LANES) {
-        cli_error(c, "P08", "launch too large: %llu lanes, at most %llu", (unsigned long long)lanes, (unsigned long long)HG_MAX_LANES);
+        cli_error(c, "P08", "launch too large: %s%llu lanes, at most %llu", lanes == UINT64_MAX ? "at least " : "",
+                  (unsigned long long)lanes, (unsigned long long)HG_MAX_LANES);
         return false;
     }
     hg_launch linear = hg_launch_linear(lanes);

@@ -129,7 +129,8 @@ HG_API const char *hg_circuit_variant_name(uint32_t variant);
 /** The text as given, and its canonical form, without appended calls. Owned by the circuit; NUL-terminated; empty where there is none. */
 HG_API const char *hg_circuit_original_expr(const hg_circuit *circuit);
 HG_API const char *hg_circuit_canonical_expr(const hg_circuit *circuit);
-/** Operations written, at every depth, and operations of the canonical form. */
+/** Operations written, at every depth, and operations of the canonical form. A group is as many as it holds, not one: taking its parentheses
+ * away, which canonicalising does first, never makes more of them. */
 HG_API uint64_t hg_circuit_original_ops(const hg_circuit *circuit);
 HG_API uint64_t hg_circuit_canonical_ops(const hg_circuit *circuit);
 /** 100·(1 - canonical/original), 0 when original is 0. */

@@ -157,6 +157,16 @@ def arrays():
     expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,3]", "--shape", "y=u16[3]", stdin=b"abcdef"), 0, out="y u16[3] = 0 0 0\n", what="shapes without dims")
     expect(run("run", free, "--in", "x=-", "--shape", "x=u8[2,4]", "--shape", "y=u16[3]", stdin=b"abcdef"), 2, r"P04", what="a shape that raw data does not have")
     expect(run("run", free, "--set", "x=1"), 2, r"P07", what="unknown shape")
+    shaped = write("shaped.atlas", ".atlas 1\n.program shaped\n.param r1 a buffer f32 inout [n, 2]\n.param r2 b buffer f32 inout []\n.param r3 c buffer u8 inout [2]\n"
+                   ".param r5 go u8\n.param r4 n u64\n.lanes n * n\n mov_imm.f32 r10, 0.0\n div.f32 r10, r10, r10\n stg.f32 [buf(r2)], r10\n")
+    literals = ["run", shaped, "--set", "b=7", "--set", "c=true,0", "--set", "go=false"]
+    for backend in [d["backend"] for d in json.loads(run("devices", "--json").out)["outputs"] if d["available"] and d["exact"]]:  # which NaN 0/0 gives is the device's, and not printed
+        expect(run(*literals, "--set", "a=1,2,3,4,5,6", "--backend", backend), 0, out="a f32[3, 2] = 1.0 2.0 3.0 4.0 5.0 6.0\nb f32[] = nan\nc u8[2] = 1 0\n", what="literals in any shape")
+    expect(run(*literals, "--set", "a=1,2,3"), 2, r"P05.*3 elements are no multiple of 2", what="literals that fill no row")
+    expect(run("run", shaped, "--set", "a=1,2", "--set", "b=1,2", "--set", "c=1,0", "--set", "go=1"), 2, r"P04.*1 elements, the data 2", what="two literals for one element")
+    expect(run("run", shaped, "--set", "go=maybe"), 2, r"malformed number 'maybe'", what="a word that is no bool")
+    square = write("square.atlas", ".atlas 1\n.program square\n.param r1 n u64\n.lanes n * n\n exit\n")
+    expect(run("run", square, "--set", "n=4294967296"), 2, r"P08.*at least 18446744073709551615 lanes", what="2^64 lanes")
     if os.path.exists("/dev/full"):
         pair = write("pair.atlas", ".atlas 1\n.program pair\n.param r1 x buffer u32 out [2]\n.param r2 y buffer u32 out [2]\n    exit\n")
         with open("/dev/full", "wb") as full:

@@ -63,6 +63,23 @@ static void test_environment(void) {
     CHECK_TEXT(c.backend, "auto");
 }
 
+/* Variables of other configurations of the specification: the guide names what takes their place. */
+static void test_not_read(void) {
+    static const char *const names[] = {"HOLOGRAM_PARALLEL",  "HOLOGRAM_ENABLE_SIMD",      "HOLOGRAM_ENABLE_CACHE",
+                                        "HOLOGRAM_PROFILE",   "HOLOGRAM_BUFFER_POOL_SIZE", "HOLOGRAM_POOL_CAPACITY",
+                                        "HOLOGRAM_LOG_LEVEL", "HOLOGRAM_LOG_FILE"};
+    hg_config before, after;
+    clear();
+    CHECK_OK(hg_config_from_env(&before));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CHECK(hg_config_env(names[i]) == NULL);
+        setenv(names[i], "false", 1);
+        CHECK_OK(hg_config_from_env(&after));
+        CHECK(memcmp(&before, &after, sizeof before) == 0);
+        unsetenv(names[i]);
+    }
+}
+
 static void test_malformed(void) {
     static const struct {
         const char *name, *value;
@@ -268,6 +285,7 @@ static void test_devices(void) {
 int main(void) {
     test_defaults();
     test_environment();
+    test_not_read();
     test_malformed();
     test_choice();
     test_absent();

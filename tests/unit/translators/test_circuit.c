@@ -81,6 +81,10 @@ static void test_words(void) {
     check_words("split@c20", "split[ℓ=4]");
     check_words("quote@c30", "quote[ℓ=6]");
     check_words("evaluate@c21", "phase[h₂=0] evaluate");
+    /* what is left of an amount: R modulo 4 and T modulo 8 with its sign, D modulo 3 from 0 */
+    check_words("R+4 D+3 T+8@mark@c01", "mark");
+    check_words("R-5 D-1 T-3@mark@c01", "→ρ[-1] →δ[2] →τ[-3] mark ←ρ[-1] ←δ[2] ←τ[-3]");
+    check_words("T+9@(T-17@mark@c01)", "→τ[1] mark ←τ[1]");
     /* nested transforms are combined: R+1 T+1 and D-1 inside R+2 ~ */
     check_words("R+2 ~@(R+1 D-1@mark@c00 . swap@c01)", "→ρ[2] →μ swap →ρ[3] →δ[2] →μ mark ←ρ[3] ←δ[2] ←μ ←ρ[2] ←μ");
     check_words("mark@c00 . (T-1@(copy@c08 | quote@c01) . swap@c01) . evaluate@c95",
@@ -292,6 +296,7 @@ static void test_canonical(void) {
     check_canonical("mark@c00 . mark@c00", gates, "mark@c00", 2, 1, 50);
     check_canonical("mark@c07 . mark@c07 . mark@c07 . mark@c07", gates, "mark@c00", 4, 1, 75); /* S⁴ = Z² = I */
     check_canonical("mark@c01 . (mark@c21 . (mark@c21)) . mark@c02", gates, "mark@c01 . mark@c00 . mark@c02", 4, 3, 25);
+    check_canonical("(mark@c21 . mark@c05) . mark@c01", off, "(mark@c21 . mark@c05) . mark@c01", 3, 3, 0); /* a group is what it holds */
     check_canonical("mark@c21 || mark@c21", gates, "mark@c21 || mark@c21", 2, 2, 0);
     check_canonical("mark@c01 . T+1@(mark@c02 . R+1@mark@c03)", gates, "mark@c01 . T+1@mark@c02 . R+1 T+1@mark@c03", 3, 3, 0);
     /* matching does not see what data would: destinations, transforms */
