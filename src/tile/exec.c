@@ -249,14 +249,20 @@ void tile_execute(tile_frame *f) {
         case TILE_END_LOOP:
             if (!leave_loop(f, i)) break;
             f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
-            pc = insns + i->target;
-            if (f->fuel < 0 && tile_out_of_time(f)) return;
+            if (f->fuel >= 0 || !tile_out_of_time(f)) {
+                pc = insns + i->target;
+                break;
+            }
+            mask[i->b].count = 0; /* these lanes end here; the others go on to their own ends, and may fault */
+            (void)leave_loop(f, i);
             break;
         case TILE_BACK:
             if (!mask[i->mask].count) break;
             f->fuel -= (int64_t)n + (pc - (insns + i->target)); /* a long body takes time with one lane too */
-            pc = insns + i->target;
-            if (f->fuel < 0 && tile_out_of_time(f)) return;
+            if (f->fuel < 0 && tile_out_of_time(f))
+                mask[i->mask].count = 0;
+            else
+                pc = insns + i->target;
             break;
         case TILE_BREAK:
             leave_region(f, i);
@@ -266,10 +272,13 @@ void tile_execute(tile_frame *f) {
             tile_mask_copy(f, &mask[i->b], &mask[i->mask]);
             mask[i->c].count = 0;
             if (!mask[i->mask].count) break; /* nobody calls */
+            f->fuel -= n;                    /* calls alone can take for ever: a tree of them doubles with each level */
+            if (f->fuel < 0 && tile_out_of_time(f)) {
+                mask[i->mask].count = 0;
+                break;
+            }
             f->returns[i->u.imm] = (uint32_t)(pc - insns);
             pc = insns + f->kernel->entries[i->u.imm];
-            f->fuel -= n; /* calls alone can take for ever: a tree of them doubles with each level */
-            if (f->fuel < 0 && tile_out_of_time(f)) return;
             break;
         case TILE_RETURN:
             tile_mask_join(f, &mask[i->c], &mask[i->b]);

@@ -44,13 +44,15 @@ void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t si
 bool tile_out_of_time(tile_frame *frame) {
     tile_run_state *state = frame->state;
     const tile_launch *launch = state->launch;
-    frame->fuel = TILE_FUEL;
     int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
+    frame->fuel = stop ? -1 : TILE_FUEL; /* no loop and no call goes on from now on */
     if (stop) return true;
     if (launch->cancel && hg_atomic_load(launch->cancel, HG_RELAXED))
         stop = 2;
     else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns)
         stop = 1;
-    if (stop) atomic_store_explicit(&state->stop, stop, memory_order_relaxed);
-    return stop != 0;
+    if (!stop) return false;
+    atomic_store_explicit(&state->stop, stop, memory_order_relaxed);
+    frame->fuel = -1;
+    return true;
 }

@@ -61,6 +61,29 @@ static void test_fault_record(hg_backend *b) {
     hg_params_destroy(params);
 }
 
+/* A lane that spins does not hide another one's fault, in whatever order they ran; in a loop, behind one, in a function, in a loop that all
+ * lanes share, behind a barrier. */
+static void test_fault_beside_timeout(hg_backend *b) {
+    static const char *const programs[] = {
+        PROGRAM(".lanes 2\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n div.i32 r7, r6, r6\n exit\n"
+                "spin:\n bra @spin\n"),
+        PROGRAM(".lanes 20\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\nspin:\n bra.p0 @spin\n mov_imm.u32 r8, 100\n"
+                "more:\n call @half\n loop r8, @more\n exit\nhalf:\n div.i32 r7, r6, r6\n ret\n"),
+        PROGRAM(".lanes 3\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n setne.u64 p0, r255, r5\n bra.p0 @call\n div.i32 r7, r6, r6\n exit\n"
+                "call:\n call @spin\n exit\nspin:\n loop r254, @spin\n bra @spin\n"),
+        PROGRAM(
+            ".shared 8\n.lanes 8\n.block 8\n mov_imm.u64 r5, 0\n mov_imm.i32 r6, 0\n bar.sync 0\n setne.u64 p0, r255, r5\n bra.p0 @spin\n"
+            " div.i32 r7, r6, r6\n exit\nspin:\n bra @spin\n")};
+    hg_launch launch = HG_LAUNCH_INIT;
+    launch.timeout_ms = 30;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        hg_program *p = assemble(programs[i]);
+        CHECK_FAILS(hg_backend_execute_program(b, p, &launch), HG_ERROR_EXECUTION_FAILED, "F02", "division by zero");
+        CHECK_U64(hg_last_error()->lane, 0);
+        hg_program_release(p);
+    }
+}
+
 static void test_timeouts(hg_backend *b) {
     hg_program *forever = assemble(PROGRAM("again:\n bra @again\n"));
     hg_program *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\nagain:\n parallel_map.f32 r1, r1, neg, 8\n bra @again\n"));
@@ -80,6 +103,7 @@ static void test_timeouts(hg_backend *b) {
     CHECK_FAILS(hg_backend_execute_program(b, forever, &launch), HG_ERROR_EXECUTION_FAILED, "F07", "step limit exceeded");
     hg_program_release(forever);
     hg_program_release(steps);
+    test_fault_beside_timeout(b);
     hg_params_destroy(params);
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
