@@ -7,7 +7,7 @@
 #include "isa/program.h"
 #include <string.h>
 
-void emit_c_line(c_printer *p) { hg_text_addf(p->out, "%*s", p->indent * 4, ""); }
+void emit_c_line(c_printer *p) { hg_text_addf(p->out, "%*s", emit_c_blanks(p->indent), ""); }
 
 void emit_c_leave(c_printer *p) { hg_text_addf(p->out, p->kernel || p->function->result == KIR_VOID ? "return;" : "return 0;"); }
 
@@ -101,7 +101,7 @@ static void print_jump(c_printer *p, const kir_value *v) {
     case KIR_CONTINUE: hg_text_addf(p->out, "continue;\n"); break;
     case KIR_EXIT:
         if (!p->kernel && !p->form->lane_at_a_time) p->unsupported = "an exit inside a function";
-        if (!p->kernel) hg_text_addf(p->out, "env->stopped = true;\n%*s", p->indent * 4, "");
+        if (!p->kernel) hg_text_addf(p->out, "env->stopped = true;\n%*s", emit_c_blanks(p->indent), "");
         emit_c_leave(p);
         hg_text_addf(p->out, "\n");
         break;

@@ -73,8 +73,11 @@ bool emit_c_reach(const kir_module *m, const kir_function *root, bool device, c_
 void emit_c_print_function(c_printer *p, const kir_function *f);
 void emit_c_print_tables(c_printer *p, hg_text *out, const c_reach *r);
 void emit_c_declare_vars(c_printer *p, const kir_function *f); /* NULL: those that functions share */
-void emit_c_line(c_printer *p);                                /* indentation of a new line */
-void emit_c_leave(c_printer *p);                               /* "return;" or "return 0;" */
+/* Indentation of a line, in blanks; deeper levels than that stand where the last does, or nesting would make texts grow with its square. */
+enum { EMIT_C_MOST_LEVELS = 32 };
+static inline int emit_c_blanks(int levels) { return 4 * (levels < EMIT_C_MOST_LEVELS ? levels : EMIT_C_MOST_LEVELS); }
+void emit_c_line(c_printer *p);  /* indentation of a new line */
+void emit_c_leave(c_printer *p); /* "return;" or "return 0;" */
 
 /* ---- emit_c_memory.c ---- */
 extern const c_form emit_c_lane;

@@ -211,10 +211,10 @@ static void print_atomic(c_printer *p, const kir_value *v) {
     uint8_t next = print_address(p, v);
     emit_c_line(p);
     hg_text_addf(p->out, "if ((uintptr_t)m%u %% %u) {\n", id, bytes);
-    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s", (p->indent + 1) * 4, "",
-                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand, (p->indent + 1) * 4, "");
+    hg_text_addf(p->out, "%*shg_fault(env, 4, %u, %u, \"misaligned atomic\");\n%*s", emit_c_blanks(p->indent + 1), "",
+                 (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.mem.operand, emit_c_blanks(p->indent + 1), "");
     emit_c_leave(p);
-    hg_text_addf(p->out, "\n%*s}\n", p->indent * 4, "");
+    hg_text_addf(p->out, "\n%*s}\n", emit_c_blanks(p->indent), "");
     emit_c_line(p);
     if (v->u.mem.atomic < HG_COUNT_OF(FETCH) && FETCH[v->u.mem.atomic]) {
         hg_text_addf(p->out, "const %s v%u = %s((%s *)(void *)m%u, ", type, id, FETCH[v->u.mem.atomic], type, id);
@@ -243,7 +243,7 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
     emit_c_line(p);
     text(p, "if (");
     emit_c_name(p, v->args[0]);
-    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", (p->indent + 1) * 4, "", (unsigned)v->u.fault.code,
+    hg_text_addf(p->out, ") {\n%*shg_fault(env, %u, %u, %u, ", emit_c_blanks(p->indent + 1), "", (unsigned)v->u.fault.code,
                  (unsigned)(v->inst ? v->inst - 1 : 0), (unsigned)v->u.fault.operand);
     const char *message = v->u.fault.message ? v->u.fault.message : v->u.fault.code == KIR_FAULT_DIVISION ? "division by zero" : "fault";
     text(p, "\"");
@@ -257,13 +257,13 @@ static void print_fault_if(c_printer *p, const kir_value *v) {
     text(p, "\");");
     static const char *const FIELDS[KIR_FAULT_VALUES] = {"fault_offset", "fault_limit"}; /* the numbers for {} in the message */
     for (uint8_t i = 0; i < v->u.fault.values && v->nargs == 1 + v->u.fault.values; i++) {
-        hg_text_addf(p->out, "\n%*senv->%s = ", (p->indent + 1) * 4, "", FIELDS[i]);
+        hg_text_addf(p->out, "\n%*senv->%s = ", emit_c_blanks(p->indent + 1), "", FIELDS[i]);
         emit_c_name(p, v->args[1 + i]);
         text(p, ";");
     }
-    hg_text_addf(p->out, "\n%*s", (p->indent + 1) * 4, "");
+    hg_text_addf(p->out, "\n%*s", emit_c_blanks(p->indent + 1), "");
     emit_c_leave(p);
-    hg_text_addf(p->out, "\n%*s}\n", p->indent * 4, "");
+    hg_text_addf(p->out, "\n%*s}\n", emit_c_blanks(p->indent), "");
 }
 
 static bool print_memory(c_printer *p, const kir_value *v) {

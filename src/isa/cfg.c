@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function is its own copy of the blocks it reaches, so code reached from many CALL targets is repeated. Twice the blocks of
- * the largest program without such sharing. */
-enum { MAX_BLOCKS = 2 * (HG_MAX_INSTRUCTIONS + 1) };
+/* A function is its own copy of the blocks it reaches, so code reached from many CALL targets is repeated. All copies together have at
+ * most COPIES times the program's instructions and COPIES_AT_LEAST more, so that what comes later is linear in the program. */
+enum { COPIES = 16, COPIES_AT_LEAST = 65536 };
 
 typedef struct scan {
     hg_check *check;
@@ -20,7 +20,7 @@ typedef struct scan {
     uint32_t *stamp;       /* raw block → function that reached it last, + 1 */
     uint32_t *local;       /* raw block → number in that function */
     uint32_t *stack;       /* raw blocks to visit, and the list of those found; 2 × raw_count */
-    uint64_t blocks;       /* of all functions */
+    uint64_t copied;       /* instructions and blocks of all functions */
     HG_VEC(hg_function) functions;
 } scan;
 
@@ -144,10 +144,11 @@ static uint32_t reach(scan *s, uint32_t f, uint32_t *found) {
 static bool fill_function(scan *s, uint32_t f) {
     uint32_t *found = s->stack + s->raw_count;
     uint32_t count = reach(s, f, found);
-    s->blocks += count;
-    if (s->blocks > MAX_BLOCKS) {
-        hg_check_error(s->check, "S05", s->functions.data[f].entry, HG_NO_OPERAND, NULL,
-                       "functions share too much code: more than %d blocks when each has its own copy", (int)MAX_BLOCKS);
+    for (uint32_t i = 0; i < count; i++) s->copied += s->raw_first[found[i] + 1] - s->raw_first[found[i]] + (i > 0);
+    uint64_t most = COPIES * (uint64_t)s->program->inst_count + COPIES_AT_LEAST;
+    if (s->copied > most) {
+        hg_check_error(s->check, "S05", s->functions.data[f].entry, HG_NO_OPERAND, "call the code that they share as a function of its own",
+                       "functions share too much code: more than %llu instructions when each has its own copy", (unsigned long long)most);
         return false;
     }
     hg_block *blocks = cfg_alloc(s, count, sizeof *blocks);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INDENT = 40, TABLE_LINE = 100, VARS_LINE = 100 };
+enum { MOST_INDENT = 32, TABLE_LINE = 100, VARS_LINE = 100 };
 
 typedef struct printer {
     hg_text *out;

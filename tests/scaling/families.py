@@ -25,6 +25,7 @@ COUNT = "    add.u32 r12, r12, r10\n"
 BELOW = "    setltu.u32 p2, r12, r11\n"
 
 FAMILIES = {}
+REFUSED = {"shared_tail"}  # above some size, with S05
 
 
 def family(make):
@@ -133,10 +134,18 @@ def functions(n):
 
 @family
 def shared_tail(n):
-    """Functions that fall into one tail: code that belongs to all of them. Refused above the bound on copies (tests/unit/isa)."""
+    """Functions that fall into one tail: code that belongs to all of them, copies of copies. Refused above the bound on copies."""
     head = HEAD + "    mov_imm.u32 r3, 0\n    seteq.u32 p3, r3, r12\n    bra.p0 @end\n"
     calls = each(n, lambda i: "    call @fn%d\n" % i)
     return head + calls + "end:\n" + TAIL + "    exit\n" + each(n, lambda i: "fn%d:\n%s    bra.p0 @fn%d\n" % (i, COUNT, min(i + 2, n - 1))) + "    ret\n"
+
+
+@family
+def shared_tails(n):
+    """The same in groups of eight."""
+    calls = each(n, lambda i: "    call @fn%d\n" % i)
+    tails = each(n, lambda i: "fn%d:\n%s%s" % (i, COUNT, "    ret\n" if i % 8 == 7 or i == n - 1 else ""))
+    return HEAD + calls + TAIL + "    exit\n" + tails
 
 
 @family

@@ -8,7 +8,8 @@
 
 For each family of families.py and each stage two programs are made, the second four times as long, or as --sizes says, and the work of the
 command is compared: exponent = log(work ratio) / log(size ratio), what the command takes for the smallest program left out of both.
-It fails above EXPONENT, and where a process takes more than MEMORY.
+It fails above EXPONENT, and where a process takes more than MEMORY. A family that is refused with S05 above some size is measured at the largest
+program that is not (exponent: S05).
 
 Work is the number of basic blocks that run, counted by a command built for that (count.c), so it is the same in every run and on a busy
 machine. Without it, or with --cpu, work is the least processor time of three runs, and exponents get 0.2 more room.
@@ -94,14 +95,27 @@ def arguments():
 
 
 def measure(stage, name, command, sizes, folder):
-    """[(bytes, n, work, seconds, MB)] for each size, or a reason."""
+    """[(bytes, n, work, seconds, MB)] for each size, or a reason. One alone: the largest program that is not refused."""
     path = os.path.join(folder, name + ".atlas")
     rows = []
-    for size in [0, *sizes]:
-        n, text = families.of_size(name, size)
+
+    def write(text):
         with open(path, "w") as f:
             f.write(text)
+
+    for size in [0, *sizes]:
+        n, text = families.of_size(name, size)
+        write(text)
         got = stage.work(command, path)
+        if isinstance(got, str) and "[S05]" in got and name in families.REFUSED:
+            good = rows[-1][1]
+            while n - good > max(1, good // 50):
+                write(families.FAMILIES[name]((good + n) // 2))
+                good, n = (good, (good + n) // 2) if isinstance(stage.work(["verify"], path), str) else ((good + n) // 2, n)
+            text = families.FAMILIES[name](good)
+            write(text)
+            got = stage.work(command, path)
+            return got if isinstance(got, str) else [(len(text), good, *got)]
         if isinstance(got, str):
             return "n = %d: %s" % (n, got)
         rows.append((len(text), n, *got))
@@ -130,10 +144,11 @@ def main():
                     failed += 1
                     continue
                 (s0, _, w0, _, _), (s1, n, w1, seconds, memory) = got[0], got[-1]
-                exponent = math.log(w1 / w0) / math.log(s1 / s0)
+                exponent = math.log(w1 / w0) / math.log(s1 / s0) if len(got) > 1 else 0
+                shown = "%.2f" % exponent if len(got) > 1 else "S05"
                 bad = exponent > limit or memory > MEMORY
-                print("%-20s %-10s %8d %9.2f %8.2f %8.0f%s" % (name, what, n, exponent, seconds, memory, "   <--" if bad else ""), flush=True)
-                lines.append("| `%s` | %s | %d | %.2f | %.2f | %.0f |" % (name, what, n, exponent, seconds, memory))
+                print("%-20s %-10s %8d %9s %8.2f %8.0f%s" % (name, what, n, shown, seconds, memory, "   <--" if bad else ""), flush=True)
+                lines.append("| `%s` | %s | %d | %s | %.2f | %.0f |" % (name, what, n, shown, seconds, memory))
                 passed += not bad
                 failed += bad
     if a.table:

@@ -155,8 +155,7 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     if (!shared) return hg_fail_memory();
     place_variables(x->module, shared);
     hg_free(shared);
-    for (kir_function *f = x->module->functions; f; f = f->next) HG_TRY(build_webs(x->module, f));
-    return HG_OK;
+    return build_webs(x->module);
 }
 
 hg_status kir_build(const hg_cfg *cfg, const kir_build_options *options, kir_module **module) {

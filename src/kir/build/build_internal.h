@@ -77,7 +77,7 @@ kir_function *build_helper(build *x, const char *name, uint8_t result, uint8_t p
 hg_status build_widths(build *x);
 
 /* live_ranges.c: a variable of its own for every independent use of a register. */
-hg_status build_webs(kir_module *m, kir_function *f) HG_NODISCARD;
+hg_status build_webs(kir_module *m) HG_NODISCARD;
 
 /* ---- structure.c, structure_emit.c ----
  * Requires: blocks of the function that is being written. Provides: its body in structured form. */

@@ -10,8 +10,7 @@
 #include <stdio.h>
 
 typedef struct undo {
-    kir_var *var;
-    uint32_t before;
+    uint32_t var, before; /* the variable's number in the function, from 0 */
 } undo;
 /* An IF or LOOP around. */
 typedef struct frame {
@@ -23,6 +22,7 @@ typedef struct webs {
     kir_module *m;
     kir_function *f;
     uint32_t *parent;        /* union-find; nodes: 1 … var_count the values at the function's start, then one an operation */
+    uint32_t var_count;      /* variables that the function uses and that may be split; their numbers are in their scratch, + 1 */
     uint32_t *now;           /* variable -> node that reaches this point */
     uint32_t base;           /* node of operation i is base + i */
     uint32_t *met, meetings; /* variable -> the last meeting it was part of */
@@ -35,6 +35,8 @@ typedef struct webs {
 } webs;
 
 static bool is_split(const webs *x, const kir_var *var) { return var->function == x->f && var->length == 0; }
+
+static uint32_t number_of(const kir_var *var) { return (uint32_t)(uintptr_t)var->scratch - 1; }
 
 static uint32_t find(webs *x, uint32_t i) {
     while (x->parent[i] != i) {
@@ -55,14 +57,14 @@ static void join(webs *x, uint32_t a, uint32_t b) {
     x->work++;
 }
 
-static void change(webs *x, kir_var *var, uint32_t node) {
+static void change(webs *x, uint32_t var, uint32_t node) {
     undo *u = hg_vec_push(&x->undos);
     if (!u) {
         x->failed = true;
         return;
     }
-    *u = (undo){var, x->now[var->id]};
-    x->now[var->id] = node;
+    *u = (undo){var, x->now[var]};
+    x->now[var] = node;
 }
 
 /* Control goes from here to the start or behind the end of the innermost loop. */
@@ -73,9 +75,9 @@ static void meet_loop(webs *x) {
     x->work += x->undos.count - n->mark;
     for (uint64_t i = n->mark; i < x->undos.count; i++) {
         undo u = x->undos.data[i];
-        if (x->met[u.var->id] == x->meetings) continue; /* set again: the first set says what the loop began with */
-        x->met[u.var->id] = x->meetings;
-        join(x, x->now[u.var->id], u.before);
+        if (x->met[u.var] == x->meetings) continue; /* set again: the first set says what the loop began with */
+        x->met[u.var] = x->meetings;
+        join(x, x->now[u.var], u.before);
     }
 }
 
@@ -103,13 +105,13 @@ static void leave_region(webs *x, const frame *n, bool goes_on) {
     for (uint64_t i = x->undos.count; i-- > n->mark && goes_on;) {
         undo *e = hg_vec_push(&x->ends);
         if (e)
-            *e = (undo){x->undos.data[i].var, x->now[x->undos.data[i].var->id]};
+            *e = (undo){x->undos.data[i].var, x->now[x->undos.data[i].var]};
         else
             x->failed = true;
     }
     while (x->undos.count > n->mark) {
         undo u = x->undos.data[--x->undos.count];
-        x->now[u.var->id] = u.before;
+        x->now[u.var] = u.before;
     }
     x->work += x->ends.count - first;
 }
@@ -126,7 +128,7 @@ static void leave(webs *x, const kir_cursor *c) {
         leave_region(x, n, goes_on);
         if (kir_cursor_ends_first(c)) return;
         /* Both branches' nodes and the one before are one: cheaper than telling whether both branches set the variable. */
-        for (uint64_t i = n->kept; i < x->ends.count; i++) join(x, x->ends.data[i].before, x->now[x->ends.data[i].var->id]);
+        for (uint64_t i = n->kept; i < x->ends.count; i++) join(x, x->ends.data[i].before, x->now[x->ends.data[i].var]);
         x->ends.count = n->kept;
     }
     x->frames.count--;
@@ -134,9 +136,9 @@ static void leave(webs *x, const kir_cursor *c) {
 
 static void visit(webs *x, const kir_value *v) {
     if (v->op == KIR_VAR_GET && is_split(x, v->u.var)) {
-        x->parent[x->base + v->id] = x->now[v->u.var->id];
+        x->parent[x->base + v->id] = x->now[number_of(v->u.var)];
     } else if (v->op == KIR_VAR_SET && is_split(x, v->u.var)) {
-        change(x, v->u.var, x->base + v->id);
+        change(x, number_of(v->u.var), x->base + v->id);
     } else if (v->op == KIR_BREAK || v->op == KIR_CONTINUE) {
         meet_loop(x);
     }
@@ -158,9 +160,9 @@ static void walk(webs *x) {
 static kir_var *variable_of(webs *x, kir_var *var, uint32_t node, kir_var **made, uint32_t *uses) {
     uint32_t root = find(x, node);
     if (made[root]) return made[root];
-    if (uses[var->id]++ == 0) return made[root] = var;
+    if (uses[number_of(var)]++ == 0) return made[root] = var;
     char name[24];
-    snprintf(name, sizeof name, "%.10s_%u", var->name ? var->name : "v", (unsigned)uses[var->id]);
+    snprintf(name, sizeof name, "%.10s_%u", var->name ? var->name : "v", (unsigned)uses[number_of(var)]);
     made[root] = kir_var_create(x->m, x->f, var->type, 0, name);
     if (!made[root]) x->failed = true;
     return made[root];
@@ -177,17 +179,26 @@ static void rename_variables(webs *x, uint32_t nodes) {
     hg_free(uses);
 }
 
-hg_status build_webs(kir_module *m, kir_function *f) {
+/* Numbers the variables that f's operations name. */
+static void number_variables(webs *x) {
+    for (const kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body))
+        if ((v->op == KIR_VAR_GET || v->op == KIR_VAR_SET) && is_split(x, v->u.var) && !v->u.var->scratch)
+            v->u.var->scratch = (void *)(uintptr_t)++x->var_count;
+    x->base = x->var_count + 1;
+}
+
+static hg_status split_function(kir_module *m, kir_function *f) {
     uint32_t count = kir_number(f);
-    if (count == 0) return HG_OK;
-    webs x = {.m = m, .f = f, .base = m->var_count + 1, .limit = 16 * (uint64_t)count + 65536};
+    webs x = {.m = m, .f = f, .limit = 16 * (uint64_t)count + 65536};
+    number_variables(&x);
+    if (x.var_count == 0) return HG_OK;
     uint32_t nodes = x.base + count;
     x.parent = hg_calloc(nodes, sizeof *x.parent);
     x.now = hg_calloc(x.base, sizeof *x.now);
     x.met = hg_calloc(x.base, sizeof *x.met);
     x.failed = !x.parent || !x.now || !x.met;
     for (uint32_t i = 0; i < nodes && !x.failed; i++) x.parent[i] = i;
-    for (uint32_t i = 0; i < m->var_count && !x.failed; i++) x.now[i] = i + 1;
+    for (uint32_t i = 0; i < x.var_count && !x.failed; i++) x.now[i] = i + 1;
     if (!x.failed) walk(&x);
     if (!x.failed && x.work <= x.limit) rename_variables(&x, nodes); /* else they stay as they are */
     hg_free(x.parent);
@@ -198,4 +209,10 @@ hg_status build_webs(kir_module *m, kir_function *f) {
     hg_vec_free(&x.frames);
     hg_vec_free(&x.loops);
     return x.failed ? hg_fail_memory() : HG_OK;
+}
+
+hg_status build_webs(kir_module *m) {
+    for (kir_var *v = m->vars; v; v = v->next) v->scratch = NULL;
+    for (kir_function *f = m->functions; f; f = f->next) HG_TRY(split_function(m, f));
+    return HG_OK;
 }

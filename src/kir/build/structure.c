@@ -206,7 +206,7 @@ static bool structured(graph *g) {
 
 hg_status build_structure(build *x) {
     graph g = {.x = x, .blocks = x->source->blocks, .block_count = x->source->block_count};
-    g.work_limit = 16 * (uint64_t)g.block_count + 65536;
+    g.work_limit = 16 * (uint64_t)g.block_count + 4096;
     g.loop_of = hg_calloc(g.block_count, sizeof *g.loop_of);
     bool ok = g.loop_of && structured(&g);
     free_items(&g);

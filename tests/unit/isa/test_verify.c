@@ -301,7 +301,7 @@ static void test_wide_call_graphs(void) {
     hg_diagnostics *d = hg_diagnostics_create(0);
     CHECK(assemble_and_verify(text.data, d) == HG_ERROR_ISA);
     CHECK_U64(hg_diagnostics_count(d), 1);
-    CHECK_TEXT(hg_last_error()->message, "functions share too much code: more than 2097154 blocks when each has its own copy");
+    CHECK_TEXT(hg_last_error()->message, "functions share too much code: more than 161568 instructions when each has its own copy");
     hg_diagnostics_destroy(d);
     hg_text_free(&text);
 }
