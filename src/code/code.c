@@ -16,6 +16,21 @@ static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, kir_modu
     return HG_OK;
 }
 
+/* In a forked child: code that another thread was making is never ready. It is made again. */
+static void forked(void *user) {
+    hg_code_set *set = user;
+    for (hg_code **at = &set->first; *at;) {
+        hg_code *c = *at;
+        if (c->ready) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        set->count--;
+    }
+    for (int i = 0; i < HG_MAX_TIERS; i++) set->tiers[i].lowering = false;
+}
+
 hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) {
     hg_code_set *s = hg_calloc(1, sizeof *s);
     if (!s) return hg_fail_memory();
@@ -33,6 +48,8 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     }
     hg_mutex_init(&s->lock);
     hg_cond_init(&s->changed);
+    s->forks = (hg_fork_lock){.mutex = &s->lock, .cond = &s->changed, .untaken = !s->driver->forks, .child = forked, .user = s};
+    hg_fork_add(&s->forks, HG_FORK_CODE);
     hg_code_note(s, s->tiers[0].low);
     *set = s;
     return HG_OK;
@@ -55,6 +72,7 @@ void hg_code_release(hg_code_set *set, hg_code *c) {
 
 void hg_code_set_destroy(hg_code_set *set) {
     if (!set) return;
+    hg_fork_remove(&set->forks);
     while (set->first) {
         hg_code *next = set->first->next;
         hg_code_release(set, set->first);

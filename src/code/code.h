@@ -5,6 +5,7 @@
 #ifndef HG_CODE_CODE_H
 #define HG_CODE_CODE_H
 
+#include "base/fork.h"
 #include "base/thread.h"
 #include "driver/driver.h"
 #include "profile/profile.h"
@@ -64,6 +65,7 @@ typedef struct hg_code_set {
     uint64_t launches; /* counted where there are several tiers; atomic */
     hg_mutex lock;
     hg_cond changed;
+    hg_fork_lock forks;
     hg_code *first; /* the last used first */
     uint32_t count;
     hg_profile *profile; /* NULL: off */

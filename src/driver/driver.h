@@ -182,6 +182,9 @@ typedef struct hg_driver_command {
 
 typedef struct hg_driver {
     const char *name;
+    /* A forked child may go on with the parent's devices: all that the driver has is memory of the process, without threads, and locks that are
+     * registered (base/fork.h). False: there every call is an error, and nothing of the parent's is touched or freed. */
+    bool forks;
     /* Fills at most capacity entries (all bytes of them; devices NULL: none) and returns the number of devices; 0 with the reason (and
      * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
@@ -233,6 +236,10 @@ typedef struct hg_driver {
                              hg_driver_event *signal); /* (queue) as queue_submit */
     void (*plan_destroy)(hg_driver_plan *plan);
 } hg_driver;
+
+/* ---- forked.c ---- */
+/* To be asked before any other function of a driver: false in a forked child whose parent has used the driver, unless it forks. */
+bool hg_driver_is_ours(const hg_driver *driver);
 
 /* ---- polled.c ---- */
 /* Opens a device, or what options->pretend makes of it: `polled`, a device whose work goes on only in device_poll, or `no-wait`, one whose

@@ -566,6 +566,7 @@ static void fill_table(hg_device *d) {
     const hg_driver *own = d->driver;
     hg_driver *t = &d->table;
     *t = *own;
+    t->forks = false;
     t->device_close = device_close;
     t->device_caps = device_caps;
     t->arena_alloc = arena_alloc;

@@ -1,6 +1,7 @@
 /* The recorder: events in one growing array under a lock, names kept once, totals by kind and name.
  * Requires: spans of one thread nest, as calls do. */
 #include "profile/profile.h"
+#include "base/fork.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ enum { MOST_PROCESSES = 64, NAME_SLOTS = 2 * HG_PROFILE_NAMES, TOTAL_SLOTS = 4 *
 typedef struct recorder {
     struct recorder *next;
     hg_mutex lock;
+    hg_fork_lock forks;
     char *path; /* NULL: none */
     uint32_t backends;
     uint64_t origin_ns, dropped;
@@ -327,6 +329,9 @@ static hg_status begin_file(hg_profile *profile) {
 
 /* ---- life ---- */
 
+static hg_fork_lock list_forks = {.mutex = &list_lock};
+static void watch_list(void) { hg_fork_add(&list_forks, HG_FORK_PROFILES); }
+
 static recorder *new_recorder(const char *path) {
     recorder *r = hg_calloc(1, sizeof *r);
     char *copy = r && path ? hg_calloc(1, strlen(path) + 1) : NULL;
@@ -338,10 +343,13 @@ static recorder *new_recorder(const char *path) {
     r->path = copy;
     r->origin_ns = hg_clock_ns();
     hg_mutex_init(&r->lock);
+    r->forks = (hg_fork_lock){.mutex = &r->lock};
+    hg_fork_add(&r->forks, HG_FORK_PROFILE);
     return r;
 }
 
 static void free_recorder(recorder *r) {
+    hg_fork_remove(&r->forks);
     hg_vec_free(&r->names);
     hg_vec_free(&r->events);
     hg_vec_free(&r->totals);
@@ -394,6 +402,8 @@ static hg_status add_process(hg_profile *profile, const char *label) {
 hg_status hg_profile_create(const char *path, const char *label, hg_profile **result) {
     hg_profile *profile = hg_calloc(1, sizeof *profile);
     if (!profile) return hg_fail_memory();
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, watch_list);
     hg_mutex_lock(&list_lock);
     profile->to = join_recorder(path && *path ? path : NULL);
     hg_mutex_unlock(&list_lock);

@@ -6,6 +6,7 @@
 hg_status hg_context_create(hg_backend *b, hg_context **context) {
     if (!b) return hg_null_argument("backend");
     if (!context) return hg_null_argument("context");
+    HG_TRY(hg_backend_alive(b));
     hg_context *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
     c->backend = b;
@@ -17,12 +18,15 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
         hg_context_destroy(c);
         return status;
     }
+    hg_context_watch_forks(c);
     *context = c;
     return HG_OK;
 }
 
 void hg_context_destroy(hg_context *c) {
     if (!c) return;
+    hg_context_forget_forks(c);
+    if (c->lost) return; /* what it has may be half made */
     if (c->end_starters) c->end_starters(c);
     hg_stream_destroy(c->main);
     while (c->spare) {
@@ -104,6 +108,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_backend *b = hg_calloc(1, sizeof *b);
     if (!b) return hg_fail_memory();
     b->config = own;
+    b->process = hg_fork_count;
     hg_mutex_init(&b->cache_lock);
     hg_mutex_init(&b->guard);
     hg_mutex_init(&b->expansion_lock);
@@ -116,6 +121,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
         hg_backend_destroy(b);
         return status;
     }
+    hg_backend_watch_forks(b);
     *backend = b;
     return HG_OK;
 }
@@ -161,8 +167,14 @@ static bool has_children(hg_backend *b) {
 }
 
 void hg_backend_destroy(hg_backend *b) {
-    if (!b || has_children(b)) return;
+    if (!b) return;
+    if (b->process == hg_fork_count && has_children(b)) return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
+    hg_backend_forget_forks(b);
+    if (b->lost) {
+        hg_context_destroy(b->context);
+        return;
+    }
     hg_context_destroy(b->context); /* waits for launches that were started */
     hg_executables_forget(b);
     hg_expansions_free(b);

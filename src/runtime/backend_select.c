@@ -59,6 +59,10 @@ typedef struct device_list {
 /* All devices of a driver, to be freed; none with the reason. */
 static hg_status list_devices(const hg_driver *driver, device_list *list) {
     memset(list, 0, sizeof *list);
+    if (!hg_driver_is_ours(driver)) {
+        snprintf(list->reason, sizeof list->reason, "this process was forked from one that had opened the driver's library");
+        return HG_OK;
+    }
     uint32_t room = driver->enumerate(NULL, 0, list->reason);
     list->devices = hg_calloc((size_t)room + 1, sizeof *list->devices);
     if (!list->devices) return hg_fail_memory();
@@ -245,6 +249,7 @@ hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_
     device_list list;
     if (!b || !device) return hg_null_argument(b ? "device" : "backend");
     HG_TRY(hg_sized_check(&RULES, size));
+    HG_TRY(hg_backend_alive(b));
     HG_TRY(list_devices(b->driver, &list));
     if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
     hg_free(list.devices);

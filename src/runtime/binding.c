@@ -185,6 +185,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
     if (!executable) return hg_null_argument("executable");
     if (!result) return hg_null_argument("binding");
     if (given) HG_TRY(hg_launch_take(given, &own));
+    HG_TRY(hg_backend_alive(executable->backend));
     hg_executable *chosen = NULL;
     HG_TRY(choose_executable(executable, launch, params, &chosen));
     hg_binding *binding = hg_calloc(1, sizeof *binding);
@@ -207,7 +208,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
 }
 
 void hg_binding_destroy(hg_binding *binding) {
-    if (!binding) return;
+    if (!binding || binding->executable->backend->lost) return;
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);

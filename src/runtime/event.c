@@ -13,6 +13,7 @@ struct hg_event {
     int cancelled;            /* atomic */
     hg_driver_event *offered; /* under the lock; NULL: nothing of the device's stands for it */
     hg_backend *backend;      /* there until the event is done */
+    uint32_t process;         /* hg_fork_count of where it was made: elsewhere its lock is not used */
 };
 
 hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
@@ -21,6 +22,7 @@ hg_event *hg_event_create(hg_backend *b, bool (*progress)(void)) {
     hg_mutex_init(&e->lock);
     hg_cond_init(&e->finished);
     e->references = 1;
+    e->process = hg_fork_count;
     e->progress = progress;
     e->backend = b;
     return e;
@@ -30,8 +32,10 @@ void hg_event_retain(hg_event *e) { hg_atomic_fetch_add(&e->references, 1, HG_RE
 
 void hg_event_release(hg_event *e) {
     if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
-    hg_mutex_destroy(&e->lock);
-    hg_cond_destroy(&e->finished);
+    if (e->process == hg_fork_count) { /* else threads of the parent may have or await them */
+        hg_mutex_destroy(&e->lock);
+        hg_cond_destroy(&e->finished);
+    }
     hg_free(e);
 }
 
@@ -65,6 +69,9 @@ bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue) {
 
 bool hg_event_is_done(const hg_event *e) { return hg_atomic_load(&e->done, HG_ACQUIRE) != 0; }
 
+static bool is_inherited(const hg_event *e) { return e->process != hg_fork_count; }
+bool hg_event_is_lost(const hg_event *e) { return is_inherited(e) && !hg_event_is_done(e); }
+
 hg_status hg_event_result(const hg_event *e) {
     if (e->status != HG_OK) *hg_error_record() = e->error;
     return e->status;
@@ -73,6 +80,10 @@ hg_status hg_event_result(const hg_event *e) {
 hg_status hg_event_query(hg_event *e, bool *done) {
     if (!e) return hg_null_argument("event");
     if (!done) return hg_null_argument("done");
+    if (hg_event_is_lost(e)) {
+        *done = true;
+        return hg_lost("queue of the event");
+    }
     if (!hg_event_is_done(e) && e->progress) (void)e->progress();
     *done = hg_event_is_done(e);
     return *done ? hg_event_result(e) : HG_OK;
@@ -100,6 +111,7 @@ static hg_status poll_until_done(hg_event *e) {
 
 hg_status hg_event_wait(hg_event *e) {
     if (!e) return hg_null_argument("event");
+    if (is_inherited(e)) return hg_event_is_done(e) ? hg_event_result(e) : hg_lost("queue of the event");
     if (e->progress && !hg_event_is_done(e)) HG_TRY(poll_until_done(e));
     hg_mutex_lock(&e->lock);
     while (!hg_event_is_done(e)) hg_cond_wait(&e->finished, &e->lock);
@@ -114,7 +126,7 @@ void hg_event_destroy(hg_event *e) { hg_event_release(e); }
 const volatile int *hg_event_cancel_word(const hg_event *e) { return e ? &e->cancelled : NULL; }
 
 void hg_event_cancel(hg_event *e) {
-    if (!e) return;
+    if (!e || is_inherited(e)) return;
     hg_mutex_lock(&e->lock); /* while it is not done the backend stays */
     hg_atomic_store(&e->cancelled, 1, HG_SEQ_CST);
     if (!hg_event_is_done(e)) {

@@ -88,6 +88,7 @@ static void keep_specials(const hg_program *program, hg_signature *signature) {
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
                             hg_executable **executable) {
     uint8_t key[32];
+    HG_TRY(hg_backend_alive(b));
     hg_signature kept = *signature;
     keep_specials(program, &kept);
     find_key(program, &kept, max_steps, key);

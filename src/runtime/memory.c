@@ -166,6 +166,7 @@ static hg_status prepare(hg_context *context, const hg_transfer *t, hg_transfer_
 
 hg_status hg_transfer_prepare(hg_context *context, const hg_transfer *t, hg_transfer_work *w) {
     memset(w, 0, sizeof *w);
+    HG_TRY(hg_backend_alive(context->backend));
     hg_status status = prepare(context, t, w);
     if (status != HG_OK) hg_transfer_release(w);
     return status;
@@ -256,6 +257,7 @@ hg_status hg_fill(hg_context *context, uint64_t handle, uint64_t offset, uint64_
 
 static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint64_t *handle) {
     hg_memory *memory = NULL;
+    HG_TRY(hg_backend_alive(b));
     HG_TRY(hg_memory_create(b, size, &memory));
     hg_status status = hg_handles_add(table, memory, handle);
     if (status != HG_OK) hg_memory_destroy(b, memory);
@@ -275,11 +277,13 @@ hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) 
 
 hg_status hg_backend_free_buffer(hg_backend *b, hg_buffer buffer) {
     if (!b) return hg_null_argument("backend");
+    HG_TRY(hg_backend_alive(b));
     return hg_handles_remove(&b->buffers, buffer.handle) ? HG_OK : hg_invalid_handle(false, buffer.handle);
 }
 
 hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
     if (!b) return hg_null_argument("backend");
+    HG_TRY(hg_backend_alive(b));
     return hg_handles_remove(&b->pools, pool.handle) ? HG_OK : hg_invalid_handle(true, pool.handle);
 }
 
@@ -332,6 +336,7 @@ static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *si
     hg_range range = {NULL, 0, 0};
     if (!b) return hg_null_argument("backend");
     if (!size) return hg_null_argument("size");
+    HG_TRY(hg_backend_alive(b));
     if (!pool && hg_handle_is_class(handle)) {
         *size = handle ? HG_MAX_CLASS_BYTES : HG_MAX_CLASS_MEMORY_BYTES;
         return HG_OK;
@@ -348,6 +353,7 @@ hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) { re
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
     if (!b) return hg_null_argument("backend");
     if (!buffer) return hg_null_argument("buffer");
+    HG_TRY(hg_backend_alive(b));
     if (!b->driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", b->driver->name);
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
     hg_memory *m = hg_calloc(1, sizeof *m);

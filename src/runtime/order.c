@@ -58,6 +58,15 @@ bool hg_order_may_begin(const hg_turn *turn) {
     return true;
 }
 
+bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_turn *turn)) {
+    const hg_turn *alone = order->alone;
+    if (!alone && !always) return false;
+    if (alone && alone != LISTED) each(alone);
+    for (const hg_turn *t = order->first; t; t = t->after) each(t);
+    order->alone = LISTED;
+    return true;
+}
+
 void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor) {
     hg_mutex_lock(&monitor->lock);
     *(turn->before ? &turn->before->after : &order->first) = turn->after;

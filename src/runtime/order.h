@@ -25,6 +25,7 @@ typedef struct hg_touches {
     uint8_t shares;
     uint32_t count;
     const hg_touch *list;
+    struct hg_binding *binding; /* whose launches touch it; NULL: a copy, a look */
 } hg_touches;
 
 /* A run's place in the order. Zero-initialise. */
@@ -63,6 +64,8 @@ static inline bool hg_order_enter_alone(hg_order *order, hg_turn *turn) {
 void hg_order_join(hg_order *order, hg_turn *turn);
 /* Whether no earlier turn stands against it. Under the monitor's lock. */
 bool hg_order_may_begin(const hg_turn *turn);
+/* In a forked child: true when there are turns, each of which is told of, or always. Then there are turns for ever: nobody is alone any more. */
+bool hg_order_close(hg_order *order, bool always, void (*each)(const hg_turn *turn));
 void hg_order_leave_list(hg_order *order, hg_turn *turn, hg_monitor *monitor);
 /* The turn is over, however it began. Not under the monitor's lock. */
 static inline void hg_order_leave(hg_order *order, hg_turn *turn, hg_monitor *monitor) {

@@ -102,6 +102,57 @@ static void *serve(void *user) {
     return NULL;
 }
 
+/* ---- fork ---- */
+
+static hg_fork_lock list_forks;
+static hg_once_flag list_once = HG_ONCE_INIT;
+
+/* Whoever drove them is not here, unless it is a host call of this thread that forked. */
+static void list_forked(void *user) {
+    (void)user;
+    hg_mutex_init(&drive_lock);
+    if (driving) hg_mutex_lock(&drive_lock);
+}
+
+static void watch_list(void) {
+    list_forks = (hg_fork_lock){.mutex = &list_lock, .child = list_forked};
+    hg_fork_add(&list_forks, HG_FORK_LIST);
+}
+
+static void queue_forked(void *user) {
+    hg_queue *q = user;
+    q->lost = q->lost || !q->backend->driver->forks || q->running || q->driven;
+    q->wants_thread = !q->lost && (q->has_thread || q->wants_thread);
+    q->has_thread = false;
+}
+
+static void watch_queue(hg_queue *q) {
+    hg_once(&list_once, watch_list);
+    q->forks = (hg_fork_lock){
+        .mutex = &q->lock, .cond = &q->changed, .untaken = !q->backend->driver->forks, .child = queue_forked, .user = q};
+    hg_fork_add(&q->forks, HG_FORK_QUEUE);
+}
+
+static void give_thread(hg_queue *q) {
+    q->has_thread = hg_driver_can_block(q->backend->driver, q->backend->caps) && hg_thread_start(&q->thread, serve, q);
+    if (q->has_thread) return;
+    add_polled(q);
+    hg_atomic_store(&q->backend->progress, progress, HG_RELEASE);
+}
+
+/* The error of a queue that a fork has lost; else it has a thread again. */
+static hg_status make_whole(hg_queue *q) {
+    if (q->backend->lost) return hg_backend_lost(q->backend);
+    if (q->lost) return hg_lost("queue");
+    if (q->context->lost) return hg_lost("context");
+    if (!hg_atomic_load(&q->wants_thread, HG_ACQUIRE)) return HG_OK;
+    hg_mutex_lock(&q->lock);
+    if (q->wants_thread) give_thread(q);
+    hg_atomic_store(&q->wants_thread, 0, HG_RELEASE);
+    hg_mutex_unlock(&q->lock);
+    return HG_OK;
+}
+
 /* ---- queues ---- */
 
 /* A context of its own has a stream for it. */
@@ -116,6 +167,8 @@ static hg_status open_streams(hg_queue *q) {
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
     if (!b) return hg_null_argument("backend");
     if (!queue) return hg_null_argument("queue");
+    HG_TRY(hg_backend_alive(b));
+    if (context && context->lost) return hg_lost("context");
     if (context && context->backend != b) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
     hg_queue *q = hg_calloc(1, sizeof *q);
     if (!q) return hg_fail_memory();
@@ -131,11 +184,8 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     hg_cond_init(&q->changed);
     hg_child_add(&b->children, HG_CHILD_QUEUE);
     q->number = hg_atomic_add_fetch(&b->queues, 1, HG_RELAXED);
-    q->has_thread = hg_driver_can_block(b->driver, b->caps) && hg_thread_start(&q->thread, serve, q);
-    if (!q->has_thread) {
-        add_polled(q);
-        hg_atomic_store(&b->progress, progress, HG_RELEASE);
-    }
+    give_thread(q);
+    watch_queue(q);
     *queue = q;
     return HG_OK;
 }
@@ -166,6 +216,8 @@ static void drive_nested(hg_queue *q) {
 
 void hg_queue_destroy(hg_queue *q) {
     if (!q) return;
+    hg_fork_remove(&q->forks);
+    if (q->lost) return; /* what it has may be half done */
     hg_error kept = *hg_error_record();
     hg_mutex_lock(&q->lock);
     q->stop = true;
@@ -173,7 +225,7 @@ void hg_queue_destroy(hg_queue *q) {
     hg_mutex_unlock(&q->lock);
     if (q->has_thread) {
         hg_thread_join(q->thread);
-    } else {
+    } else if (!q->wants_thread) {
         while (poll_until_idle(q) != HG_OK) /* each look lets the device go on */
             if (driving) drive_nested(q);
         remove_polled(q);
@@ -243,7 +295,7 @@ static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i)
     if (!c->binding) return hg_null_argument("hg_command.binding");
     if (c->binding->executable->backend != q->backend)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the binding of command %zu belongs to another backend", i);
-    return HG_OK;
+    return hg_binding_is_lost(c->binding) ? hg_lost("binding") : HG_OK;
 }
 
 hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
@@ -251,13 +303,15 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     if (!q) return hg_null_argument("queue");
     if (!commands && count) return hg_null_argument("commands");
     if (!waits && wait_count) return hg_null_argument("waits");
+    HG_TRY(make_whole(q));
     for (size_t i = 0; i < count; i++) {
         hg_command own;
         HG_TRY(read_command(commands, i, &own));
         HG_TRY(check_command(q, &own, i));
     }
     for (size_t i = 0; i < wait_count; i++)
-        if (!waits[i]) return hg_null_argument("an event to wait for");
+        if (!waits[i] || hg_event_is_lost(waits[i]))
+            return waits[i] ? hg_lost("queue of an event to wait for") : hg_null_argument("an event to wait for");
     hg_submission_work *s = new_submission(q, count, waits, wait_count, signal != NULL);
     if (!s) return hg_fail_memory();
     for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
@@ -268,6 +322,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
 
 hg_status hg_queue_synchronize(hg_queue *q) {
     if (!q) return hg_null_argument("queue");
+    HG_TRY(make_whole(q));
     uint64_t start = hg_profile_start(q->backend->profile);
     if (!q->has_thread) HG_TRY(poll_until_idle(q));
     hg_mutex_lock(&q->lock);
@@ -289,10 +344,19 @@ static void end_starters(hg_context *c) {
     hg_vec_free(&c->starters);
 }
 
+/* Those that a fork has lost go. */
+static void forget_lost(hg_context *c) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < c->starters.count; i++)
+        if (!c->starters.data[i]->lost) c->starters.data[kept++] = c->starters.data[i];
+    c->starters.count = kept;
+}
+
 /* A queue of the context that has nothing to do, a new one, or the one with the least to do. Under the context's start lock. */
 static hg_status choose_starter(hg_context *c, hg_queue **queue) {
     hg_queue *best = NULL;
     uint64_t least = UINT64_MAX;
+    forget_lost(c);
     for (uint64_t i = 0; i < c->starters.count; i++) {
         hg_queue *q = c->starters.data[i];
         hg_mutex_lock(&q->lock);
@@ -316,6 +380,7 @@ static hg_status choose_starter(hg_context *c, hg_queue **queue) {
 static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, bool *drives) {
     hg_queue *q;
     HG_TRY(choose_starter(c, &q));
+    HG_TRY(make_whole(q));
     *drives = !q->has_thread;
     hg_submission_work *s = new_submission(q, 1, NULL, 0, true);
     hg_flight *f = s ? hg_flight_create(q, binding) : NULL;
@@ -339,6 +404,8 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     if (!event) return hg_null_argument("event");
     hg_context *c = context ? context : binding->executable->backend->context;
     if (c->backend != binding->executable->backend) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the context belongs to another backend");
+    if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
+    if (hg_binding_is_lost(binding)) return hg_lost("binding");
     bool drives = false;
     hg_mutex_lock(&c->start_lock);
     hg_status status = start(binding, c, event, &drives);

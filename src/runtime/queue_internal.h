@@ -12,6 +12,7 @@ void hg_event_retain(hg_event *e);
 void hg_event_release(hg_event *e); /* NULL is allowed */
 void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
 bool hg_event_is_done(const hg_event *e);
+bool hg_event_is_lost(const hg_event *e); /* in a forked child: of the parent, and not done there when it forked */
 /* Not 0 once it is cancelled; NULL for no event. */
 const volatile int *hg_event_cancel_word(const hg_event *e);
 /* All of its work is submitted and signals a driver's event, until NULL is offered: work on the same device may come after it. */
@@ -61,6 +62,9 @@ struct hg_queue {
     hg_stream *stream;
     uint32_t number; /* in the backend, from 1; for profiles */
     bool own_context, own_stream, has_thread, stop;
+    bool lost;        /* in a forked child: it had something to do, or its backend is lost */
+    int wants_thread; /* in a forked child: its thread is the parent's, and a new one is made at need; atomic */
+    hg_fork_lock forks;
     bool driven; /* of one without a thread: somebody is in hg_queue_advance */
     hg_thread thread;
     hg_mutex lock; /* protects what is up to `error` */

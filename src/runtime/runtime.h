@@ -3,6 +3,7 @@
 #define HG_RUNTIME_RUNTIME_H
 
 #include "base/budget.h"
+#include "base/fork.h"
 #include "base/handles.h"
 #include "base/thread.h"
 #include "isa/cfg.h"
@@ -34,6 +35,8 @@ typedef struct hg_cache_entry {
 
 typedef struct hg_expansion hg_expansion; /* a compiled kernel of a whole-array step; expand.c */
 
+enum { HG_BACKEND_LOCKS = 8 };
+
 struct hg_backend {
     const hg_driver *driver;
     char *cache_path; /* of blobs on disk; "": none */
@@ -62,6 +65,9 @@ struct hg_backend {
     bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
     hg_monitor monitor;     /* protects the orders of its contexts and their spare streams */
     hg_children children;
+    hg_fork_lock forks[HG_BACKEND_LOCKS];
+    bool lost;        /* in a forked child: the device is the parent's */
+    uint32_t process; /* hg_fork_count of where it was made */
 };
 
 /* A queue of the driver with what its work shares. One run at a time uses it. */
@@ -88,6 +94,8 @@ struct hg_context {
         state; /* phases and accumulators (atlas/state.h), allocated at first touch; this and the two below belong to the turn that shares the state */
     void *state_image;  /* where the host sees the state; a copy of its own where it does not see the device's memory */
     bool state_pending; /* a launch may have written the pending part */
+    hg_fork_lock forks[2];
+    bool lost; /* in a forked child: it was in use, or its backend is lost. Nobody has a turn in it any more */
 };
 
 /* A kernel: its code, and what launches must give it. */
@@ -210,6 +218,17 @@ typedef struct hg_driver_list {
 bool hg_backend_known(const char *name);
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+
+/* ---- forked.c ---- */
+/* In a forked child: the error of what was in use ("context"), of a backend whose device is the parent's. */
+hg_status hg_lost(const char *what);
+hg_status hg_backend_lost(const hg_backend *b);
+static inline hg_status hg_backend_alive(const hg_backend *b) { return HG_UNLIKELY(b->lost) ? hg_backend_lost(b) : HG_OK; }
+bool hg_binding_is_lost(const hg_binding *binding);
+void hg_backend_watch_forks(hg_backend *b);
+void hg_backend_forget_forks(hg_backend *b);
+void hg_context_watch_forks(hg_context *c);
+void hg_context_forget_forks(hg_context *c);
 
 /* ---- stream.c ---- */
 hg_status hg_stream_create(hg_context *context, hg_stream **stream) HG_NODISCARD;

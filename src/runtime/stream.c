@@ -92,6 +92,7 @@ static hg_status wait_for_turn(hg_context *c, hg_turn *turn, hg_stream **stream)
 
 hg_status hg_context_enter_slowly(hg_context *c, hg_turn *turn, hg_stream **stream) {
     hg_status status = HG_OK;
+    if (c->lost) return c->backend->lost ? hg_backend_lost(c->backend) : hg_lost("context");
     if (!*stream) {
         uint64_t start = hg_profile_start(c->backend->profile);
         status = wait_for_turn(c, turn, stream);
@@ -120,6 +121,7 @@ void hg_context_spare(hg_context *c, hg_stream *stream) {
 hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) {
     hg_backend *b = binding->executable->backend;
     bool goes_on = true, owns = false;
+    if (hg_binding_is_lost(binding)) return hg_lost("binding");
     hg_mutex_lock(&b->monitor.lock);
     hg_atomic_add_fetch(&b->monitor.sleepers, 1, HG_SEQ_CST);
     while (goes_on && !(owns = hg_binding_try_own(binding, stream))) goes_on = sleep_or_drive(b);

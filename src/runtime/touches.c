@@ -53,6 +53,7 @@ hg_status hg_binding_find_touches(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     touch_list list = {0};
     hg_status status = HG_OK;
+    binding->touches.binding = binding;
     if (e->uses_state) binding->touches.shares |= HG_SHARES_STATE;
     if (e->moves_pools) binding->touches.shares |= HG_SHARES_ALL;
     for (uint32_t i = 0; i < e->kernel_count && status == HG_OK; i++)

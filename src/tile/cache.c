@@ -1,6 +1,6 @@
 /* The kernels of whole-array operations without a handler, kept until the device closes.
  * Must not know: how they are built. */
-#include "base/thread.h"
+#include "base/fork.h"
 #include "tile/element.h"
 
 typedef struct cache_entry {
@@ -12,17 +12,23 @@ typedef struct cache_entry {
 
 struct tile_cache {
     hg_mutex lock;
+    hg_fork_lock forks;
     cache_entry *entries; /* a few dozen at most */
 };
 
 tile_cache *tile_cache_create(void) {
     tile_cache *cache = hg_calloc(1, sizeof *cache);
-    if (cache) hg_mutex_init(&cache->lock);
+    if (!cache) return NULL;
+    hg_mutex_init(&cache->lock);
+    cache->forks = (hg_fork_lock){.mutex = &cache->lock};
+    hg_fork_add(&cache->forks, HG_FORK_TILE);
+    tile_run_watch_forks();
     return cache;
 }
 
 void tile_cache_destroy(tile_cache *cache) {
     if (!cache) return;
+    hg_fork_remove(&cache->forks);
     for (cache_entry *e = cache->entries; e;) {
         cache_entry *next = e->next;
         tile_kernel_destroy(e->kernel);

@@ -2,6 +2,7 @@
  * A kernel without barriers and shared memory is cut freely into tiles over global lane ids: blocks are only a numbering then. A
  * kernel with them runs a whole block as one tile, in lockstep: a barrier is then the point where a fault stops the block.
  * Must not know: kernel IR, how instructions run. */
+#include "base/fork.h"
 #include "base/thread_pool.h"
 #include "kir/fault_text.h"
 #include "tile/fp.h"
@@ -61,6 +62,13 @@ static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
 
 /* Of all launches: faults are rare, and a launch without one sets nothing up. */
 static hg_mutex merge_lock = HG_MUTEX_INIT;
+static hg_fork_lock merge_forks = {.mutex = &merge_lock};
+static void watch_forks(void) { hg_fork_add(&merge_forks, HG_FORK_TILE); }
+
+void tile_run_watch_forks(void) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, watch_forks);
+}
 
 static void merge_fault(tile_run_state *s, const tile_fault *fault) {
     if (!fault->happened) return;

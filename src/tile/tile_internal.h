@@ -217,6 +217,7 @@ bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 
 /* exec.c: runs the code for the lanes that frame names */
 void tile_execute(tile_frame *frame);
+void tile_run_watch_forks(void); /* what a launch locks is free in a forked child (run.c) */
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
 void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);

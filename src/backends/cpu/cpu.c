@@ -335,6 +335,7 @@ static void kernel_destroy(hg_driver_kernel *kernel) {
 
 const hg_driver hg_driver_cpu = {
     .name = "cpu",
+    .forks = true,
     .enumerate = enumerate,
     .device_open = device_open,
     .device_close = device_close,

@@ -153,6 +153,7 @@ static bool step_supported(const hg_device *device, const plan_call *call, uint6
 
 const hg_driver hg_driver_null = {
     .name = "null",
+    .forks = true, /* not where a library or a device belongs to the process that opened it */
     .enumerate = enumerate,
     .device_open = device_open,
     .device_close = device_close,

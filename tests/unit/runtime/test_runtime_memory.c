@@ -1,5 +1,6 @@
 /* Buffers, pools, imports, class memory, the ring: bounds, handles, contents. Semantics 4.1, 4.3, 4.4. */
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <sys/resource.h>
 
 enum { CLASS_BYTES = 12288, CLASS_MEMORY = 96 * CLASS_BYTES };
@@ -198,7 +199,7 @@ static void test_budget(const char *name) {
 
 /* A buffer that nobody writes to takes addresses, not memory. */
 static void test_untouched(void) {
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && !SANITIZED
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     hg_buffer buffer;
