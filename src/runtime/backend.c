@@ -198,7 +198,6 @@ void hg_backend_destroy(hg_backend *b) {
 hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
     if (!b) return hg_null_argument("backend");
     if (!b->profile) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend records no profile");
-    if (!path) return hg_null_argument("path");
     return hg_profile_write(b->profile, path);
 }
 
