@@ -143,12 +143,10 @@ static hg_status compile_plain(hg_code_set *set, hg_code *c, const kir_module *m
 
 static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory) {
     kir_module *m = NULL;
-    uint64_t start = hg_clock_ns();
     HG_TRY(own_module(set, c->key.tier, &m));
     hg_status status = hg_code_in_device_form(set, c->key.tier) ? hg_code_compile_form(set, c, m, group, group_memory)
                                                                 : compile_plain(set, c, m);
     kir_module_destroy(m);
-    c->compile_ns = hg_clock_ns() - start;
     return status;
 }
 
@@ -225,6 +223,21 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
         destroy(set, c);
     else
         *code = c;
+    return status;
+}
+
+hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like) {
+    hg_driver_dispatch idle = *like;
+    void *record = hg_calloc(like->record_bytes + (size_t)1, 1);
+    hg_range *slots = hg_calloc(like->slot_count + (size_t)1, sizeof *slots);
+    uint64_t start = hg_profile_start(set->profile);
+    idle.kernel = c->kernel;
+    idle.record = record;
+    idle.slots = slots;
+    hg_status status = record && slots ? set->driver->code_prepare(c->kernel, &idle) : hg_fail_memory();
+    if (start) hg_code_record(set, "driver, first dispatch", start);
+    hg_free(record);
+    hg_free(slots);
     return status;
 }
 

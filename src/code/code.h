@@ -34,8 +34,6 @@ typedef struct hg_code {
     hg_code_key key;
     uint32_t references; /* atomic: the kernel's list, dispatches, bindings */
     bool ready;          /* under the set's lock: false while a thread compiles it */
-    uint64_t compile_ns; /* what making it took */
-    int ran;             /* atomic: a dispatch of it is over */
     hg_driver_kernel *kernel;
     /* device forms */
     kir_device_layout layout;
@@ -79,6 +77,7 @@ typedef struct hg_code_set {
     uint64_t read_slots, written_slots;
     bool uses_class, writes_class, has_open;
     uint64_t work;    /* operations of one lane without loops */
+    uint64_t atomics; /* of them */
     uint64_t lane_ps; /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_code_set;
 
@@ -108,6 +107,8 @@ void hg_code_give_up(hg_code_set *set, uint8_t tier);
  * launch, for device forms (NULL, 0 else). */
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
                       hg_code **code) HG_NODISCARD;
+/* The part of the driver's compiler that runs with a dispatch, for dispatches like this one (hg_driver.code_prepare). */
+hg_status hg_code_prepare(hg_code_set *set, hg_code *code, const hg_driver_dispatch *like) HG_NODISCARD;
 void hg_code_retain(hg_code *code);
 void hg_code_release(hg_code_set *set, hg_code *code);
 

@@ -42,6 +42,7 @@ void hg_code_note(hg_code_set *set, const kir_module *low) {
     for (const kir_function *f = low->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             set->work++;
+            set->atomics += v->op == KIR_ATOMIC;
             set->plain_barriers = set->plain_barriers && is_plain(low, f, v);
             set->bindable = set->bindable && suits_bindings(v);
             set->unbounded |= v->op == KIR_LOOP || v->op == KIR_CALL;
@@ -118,6 +119,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
+                                  .may_idle = set->caps->compiles_late,
                                   .distinct = key->distinct};
     if (options.target.bind_arenas) {
         options.target.max_arenas = key->open_arenas;

@@ -53,6 +53,9 @@ typedef struct hg_device_caps {
     /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only by a wait. */
     bool uniforms_in_memory;
     bool static_groups; /* group size and group memory are part of the code */
+    bool on_cpu;        /* lanes run on the CPU, one after another or a few at a time */
+    bool
+        compiles_late; /* the driver's compiler may run when a dispatch does: see code_prepare. Forms can idle (kir_device_options.may_idle) */
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
     bool serial_groups;
     kir_device_target target;
@@ -226,6 +229,11 @@ typedef struct hg_driver {
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
                              hg_driver_kernel **kernel); /* a tier of device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
+    /* Optional, both or none, of drivers whose compiler may run only when a dispatch does: whether it would for one like this, which is
+     * asked before each that differs from the one before; and to make it run now, to its end. No lane runs: slots have no memory, and the
+     * record is zeros. One call of code_prepare for a kernel at a time. Other work of the device may wait meanwhile. */
+    bool (*code_is_ready)(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
+    hg_status (*code_prepare)(hg_driver_kernel *kernel, const hg_driver_dispatch *idle);
     /* native steps: HG_CMD_STEP is submitted only when supported. Asked when the call is known, for most steps when a binding is made: ranges
      * have no memory yet. *scratch (0 before): bytes of memory that the step needs beside its arrays. */
     bool (*step_supported)(const hg_device *device, const plan_call *call, uint64_t *scratch);

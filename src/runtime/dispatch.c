@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Drivers may compile only when a kernel first runs. That must not count as the launch's time: the first deadline of a code is later by
- * this, by ten times what making it took, and by four times the timeout (the compiler may have found its text on disk). */
-#define FIRST_RUN_NS UINT64_C(2000000000)
-
 /* ---- what dispatches share ---- */
 
 void hg_dispatch_table_free(hg_dispatch_queue *queue) {
@@ -61,18 +57,29 @@ static hg_status check_arenas(const hg_submission *d) {
 
 /* ---- the launch ---- */
 
-static uint64_t later(uint64_t deadline, uint64_t ns, uint64_t timeout_ms) {
-    uint64_t more;
-    return hg_mul_u64(timeout_ms, 4000000, &more) && hg_add_u64(more, ns, &more) && hg_add_u64(more, deadline, &more) ? more : UINT64_MAX;
+/* Whether the driver would compile when the next window runs. */
+static bool compiles_late(hg_submission *d) {
+    const hg_driver *driver = d->set->driver;
+    if (d->one_window || !driver->code_is_ready) return false;
+    hg_window_cut(d);
+    return !driver->code_is_ready(d->command.kernel, &d->command);
+}
+
+/* Makes it compile now. */
+static hg_status prepare_window(hg_submission *d) {
+    uint64_t start = hg_clock_ns();
+    hg_status status = hg_code_prepare(d->set, d->code, &d->command);
+    uint64_t took = hg_clock_ns() - start;
+    d->compile_ns += took;
+    d->queue->compile_ns += took;
+    return status;
 }
 
 void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_dispatch_queue *queue = d->queue;
-    d->deadline_ns = deadline_ns ? deadline_ns + d->compile_ns : 0;
-    if (d->deadline_ns && !hg_atomic_load(&d->code->ran, HG_RELAXED))
-        d->deadline_ns = later(d->deadline_ns, FIRST_RUN_NS + 10 * d->code->compile_ns, d->launch->timeout_ms);
+    d->deadline_ns = deadline_ns;
     if ((!d->deadline_ns && !d->launch->cancel) || !queue->fault_words || d->code->layout.fault_slot < 0) return;
-    hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be cancelled */
+    hg_watchdog_remove(&queue->device->watchdog, &d->watch); /* while it waited only to be cancelled, or for an earlier deadline */
     d->watch.deadline_ns = d->deadline_ns ? d->deadline_ns : UINT64_MAX;
     d->watch.cancel = d->launch->cancel;
     d->watch.word = &hg_fault_record_words(queue, d->fault)[KIR_FAULT_CANCEL];
@@ -107,7 +114,8 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         d->prepared = true;
     }
     hg_window_rewind(d);
-    hg_dispatch_watch(d, launch->deadline_ns);
+    if (compiles_late(d)) HG_TRY(prepare_window(d));
+    hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;
     return HG_OK;
 }
@@ -126,7 +134,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
-    if (!d->one_window || !hg_atomic_load(&d->code->ran, HG_RELAXED)) d->started_ns = hg_clock_ns();
+    if (hg_window_is_measured(d)) d->started_ns = hg_clock_ns();
     record->dirty = false;
     d->recorded_ns = hg_profile_start(d->set->profile);
     if (d->one_window && count == 1 && hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
@@ -181,8 +189,7 @@ void hg_dispatch_abandon(hg_submission *d) {
 
 bool hg_dispatch_needs_wait(const hg_submission *d) {
     if (d->code->layout.fault_slot >= 0 || d->shared.range.arena) return true;
-    if (!hg_atomic_load(&d->code->ran, HG_RELAXED)) return true; /* how long its compiler takes */
-    return !hg_window_is_one(d);
+    return hg_window_is_measured(d) || !hg_window_is_one(d);
 }
 
 static void record_window(const hg_submission *d) {
@@ -196,24 +203,35 @@ static void record_window(const hg_submission *d) {
             .kind = HG_PROFILE_DISPATCH, .name = d->set->name, .detail = detail, .start_ns = d->recorded_ns, .lanes = d->window_lanes});
 }
 
+static bool is_over(const hg_submission *d) { return is_cancelled(d) || (d->deadline_ns && hg_clock_ns() >= d->deadline_ns); }
+
+/* A later window may be one that the driver compiles anew for: that is not the launch's time either. */
+static hg_status prepare_next(hg_submission *d) {
+    uint64_t before = d->compile_ns;
+    hg_watchdog_remove(&d->queue->device->watchdog, &d->watch);
+    hg_status status = prepare_window(d);
+    hg_dispatch_watch(d, d->deadline_ns ? d->deadline_ns + (d->compile_ns - before) : 0);
+    if (status == HG_OK) return HG_OK;
+    memset(&d->found, 0, sizeof d->found);
+    d->found.happened = true;
+    d->found.code = HG_FAULT_TIMEOUT;
+    snprintf(d->found.message, sizeof d->found.message, "%.159s", hg_error_record()->message);
+    return status;
+}
+
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
     d->recorded_ns = 0;
     bool stopped = hg_fault_record_read(d), left = false;
-    if (!hg_atomic_load(&d->code->ran, HG_RELAXED)) {
-        d->queue->compile_ns += hg_clock_ns() - d->started_ns;
-        hg_atomic_store(&d->code->ran, 1, HG_RELAXED);
-    }
-    if (!d->one_window) {
-        hg_window_measure(d);
-        left = hg_window_step(d);
-    }
+    if (hg_window_is_measured(d)) hg_window_measure(d);
+    if (!d->one_window) left = hg_window_step(d);
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
     if (d->found.happened && d->found.phase == 0) left = false;
-    if (stopped || (left && is_cancelled(d)) || (left && d->deadline_ns && hg_clock_ns() >= d->deadline_ns)) {
+    if (stopped || (left && is_over(d))) {
         time_out(d);
         left = false;
     }
+    if (left && compiles_late(d) && prepare_next(d) != HG_OK) left = false;
     if (!left) {
         finish(d);
         if (d->found.happened) *fault = d->found;

@@ -28,6 +28,8 @@ uint64_t hg_launch_digit(const hg_submission *d, uint64_t lane, uint32_t index);
 void hg_window_rewind(hg_submission *d);
 /* The next window's groups and fields. */
 void hg_window_cut(hg_submission *d);
+/* Whether somebody wants to know how long the window that comes, or was, takes. */
+bool hg_window_is_measured(const hg_submission *d);
 /* What the last window took decides how large the next one may be. */
 void hg_window_measure(hg_submission *d);
 /* To the next window's place; false: that was the last. */

@@ -167,6 +167,7 @@ static hg_status begin_item(hg_run *run, hg_run_item *item) {
         item->owned = true;
     }
     HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, item->tier, &run->stream->dispatch, item->launch, item->proven, false));
+    if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, deadline_of(run)); /* a step's, which knows of no time */
     item->begun = true;
     return HG_OK;
 }
@@ -273,7 +274,7 @@ static hg_status move(hg_run *run, bool *waits) {
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
     if (run->cancel && hg_atomic_load(run->cancel, HG_RELAXED)) return cancelled(run);
-    if (inst->op == PLAN_JUMP && inst->target <= run->pc && over_time(run)) return timed_out(run);
+    if (over_time(run)) return timed_out(run);
     return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
@@ -326,10 +327,8 @@ static hg_status begin_state(hg_run *run) {
 }
 
 static void start_clock(hg_run *run) {
-    const hg_executable *e = run->binding->executable;
     run->compile_ns = run->stream->dispatch.compile_ns;
-    if (e->kernel_count || !e->plan->is_static) /* steps alone end by themselves */
-        run->deadline_ns = hg_deadline(run->binding->launch.timeout_ms);
+    run->deadline_ns = hg_deadline(run->binding->launch.timeout_ms);
 }
 
 void hg_run_start_clock(hg_run *run) {

@@ -4,29 +4,46 @@
 #include "runtime/dispatch_internal.h"
 #include <string.h>
 
-/* A dispatch should take TARGET; windows grow and shrink towards it. Below these a launch is one dispatch: operations of all lanes
- * (some seconds even on two CPU cores), lanes of kernels with loops. */
+/* A dispatch should take TARGET; windows grow and shrink towards it. What was measured to take no longer than ONE_DISPATCH_PS is one
+ * dispatch. What was not begins with FIRST_WINDOW lanes, or where nobody knows how long a lane takes with FIRST_UNKNOWN: lanes under way
+ * look at the clock every KIR_POLL_ROUNDS rounds, and all of a window must have come to that. UNMEASURED_WORK operations need no
+ * measure: a single slow core does them in 50 ms. MOST_WORK bounds a window of lanes that took less than those to come may take. */
 #define TARGET_PS UINT64_C(200000000000)
-#define ONE_DISPATCH_PS UINT64_C(500000000000)
-#define ONE_DISPATCH_WORK (UINT64_C(1) << 33)
+#define ONE_DISPATCH_PS UINT64_C(250000000000)
+#define UNMEASURED_WORK (UINT64_C(1) << 24)
+#define MOST_WORK (UINT64_C(1) << 31)
 #define FIRST_WINDOW (UINT64_C(1) << 16)
+#define FIRST_UNKNOWN (UINT64_C(1) << 12)
+#define POLLED_WINDOW (UINT64_C(1) << 19)
 #define LARGEST_WINDOW (UINT64_C(1) << 30)
+
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* The most lanes of any window of a kernel. With loops each lane of it may run KIR_POLL_ROUNDS rounds after the deadline: that many lanes
+ * take a CPU about 250 ms, and longer kernels and atomics, which wait for each other, take longer. */
+static uint64_t largest_window(const hg_code_set *v) {
+    if (!v->unbounded) return least_of(LARGEST_WINDOW, MOST_WORK / (v->work + 1) + 1);
+    if (!v->caps->on_cpu) return LARGEST_WINDOW;
+    uint64_t lanes = POLLED_WINDOW / (1 + v->work / 16 + 8 * v->atomics);
+    return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
+}
 
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
     const hg_code_set *v = d->set;
-    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), all;
-    if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? LARGEST_WINDOW : TARGET_PS / ps + 1;
-    if (!v->unbounded)
-        return hg_mul_u64(lanes, v->work + 1, &all) && all <= ONE_DISPATCH_WORK ? LARGEST_WINDOW : ONE_DISPATCH_WORK / (v->work + 1) + 1;
-    return FIRST_WINDOW;
+    uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), most = largest_window(v), all;
+    if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? most : least_of(TARGET_PS / ps + 1, most);
+    if (v->unbounded) return FIRST_UNKNOWN;
+    return hg_mul_u64(lanes, v->work + 1, &all) && all <= UNMEASURED_WORK ? most : least_of(FIRST_WINDOW, most);
 }
+
+bool hg_window_is_measured(const hg_submission *d) { return !d->one_window || !hg_atomic_load(&d->set->lane_ps, HG_RELAXED); }
 
 void hg_window_measure(hg_submission *d) {
     uint64_t ns = hg_clock_ns() - d->started_ns, lanes = d->window_lanes, ps = (ns * 1000 + lanes - 1) / lanes;
-    uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = lanes < LARGEST_WINDOW / 16 ? lanes * 16 : LARGEST_WINDOW;
-    d->window = next < least ? least : next > most ? most : next;
-    if (d->window > LARGEST_WINDOW) d->window = LARGEST_WINDOW;
+    uint64_t next = TARGET_PS / (ps ? ps : 1), least = lanes / 4 + 1, most = least_of(lanes * 16, largest_window(d->set));
+    d->window = next < least ? least : next;
+    if (d->window > most) d->window = most;
     hg_atomic_store(&d->set->lane_ps, ps ? ps : 1, HG_RELAXED);
 }
 
@@ -95,6 +112,7 @@ void hg_window_rewind(hg_submission *d) {
     memset(d->box, 0, sizeof d->box);
     d->blocks_left = true;
     d->window = first_window(d);
+    d->one_window = d->one_window && d->window >= d->end;
     d->found.happened = false;
 }
 
@@ -116,10 +134,11 @@ bool hg_window_step(hg_submission *d) {
     return d->first < d->end;
 }
 
+/* A kernel that was never measured is waited for and has no weight. */
 uint64_t hg_dispatch_weight(const hg_submission *d, uint64_t all) {
-    uint64_t work, lanes = d->launch->lanes < d->window ? d->launch->lanes : d->window;
-    if (!hg_mul_u64(lanes, d->set->work + 1, &work) || work >= ONE_DISPATCH_WORK) return all;
-    return work / (ONE_DISPATCH_WORK / all);
+    uint64_t ps, lanes = least_of(d->launch->lanes, d->window);
+    if (!hg_mul_u64(lanes, hg_atomic_load(&d->set->lane_ps, HG_RELAXED), &ps) || ps >= TARGET_PS) return all;
+    return ps / (TARGET_PS / all);
 }
 
 bool hg_window_is_one(const hg_submission *d) { return first_window(d) >= d->launch->lanes && d->launch->lanes <= LARGEST_WINDOW; }

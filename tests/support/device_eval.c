@@ -310,6 +310,19 @@ static void dev_bind(device_run *r) {
     }
 }
 
+/* A record of zeros: no lane does anything, and no memory is bound. */
+static void dev_idle(device_run *r) {
+    int bound[HG_COUNT_OF(r->bound)];
+    memcpy(bound, r->bound, sizeof bound);
+    for (size_t i = 0; i < HG_COUNT_OF(r->bound); i++) r->bound[i] = -1;
+    memset(r->record, 0, sizeof r->record);
+    memcpy(r->groups, (uint32_t[]){2, 1, 1}, sizeof r->groups);
+    uint32_t barriers = r->barriers;
+    dev_dispatch(r); /* dev_place takes no access without memory */
+    CHECK_U64(r->barriers, barriers);
+    memcpy(r->bound, bound, sizeof bound);
+}
+
 void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_WORDS]) {
     enum { FAULT_AT = 64, LOCKS_AT = 4096, TABLE_AT = 16384 };
     uint32_t box[3] = {0, 0, 0}, lanes = l->block[0] * l->block[1] * l->block[2], fold = r->options->fold > 1 ? r->options->fold : 1;
@@ -338,6 +351,7 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
         for (uint64_t first = 0; first < l->lanes && !r->stuck; first += l->window) {
             uint64_t count = l->lanes - first < l->window ? l->lanes - first : l->window;
             memcpy(r->group, (uint32_t[]){l->flat_group, 1, 1}, sizeof r->group);
+            if (r->options->may_idle && first == 0) dev_idle(r);
             memcpy(r->groups, (uint32_t[]){((uint32_t)count + l->flat_group - 1) / l->flat_group + 1, 1, 1}, sizeof r->groups);
             dev_fill_record(r, l, first, count, box);
             dev_dispatch(r);
@@ -347,6 +361,7 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
     } else {
         memcpy(r->group, l->block, sizeof r->group);
         if (fold > 1) memcpy(r->group, (uint32_t[]){(lanes + fold - 1) / fold, 1, 1}, sizeof r->group);
+        if (r->options->may_idle) dev_idle(r);
         for (box[2] = 0; box[2] < l->grid[2] && !r->stuck; box[2]++) { /* a dispatch for each layer of blocks */
             memcpy(r->groups, (uint32_t[]){l->grid[0], l->grid[1], 1}, sizeof r->groups);
             dev_fill_record(r, l, 0, 0, box);

@@ -145,8 +145,9 @@ static void fill_caps(const found_device *found, const char *extensions, const c
                  opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
     caps->tier_count = 1;
     caps->tiers[0].name = "device form";
-    caps->tiers[0].device_form = caps->tiers[0].by_aliases = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;
-    caps->serial_groups = d->host_memory;
+    caps->tiers[0].device_form = caps->tiers[0].by_aliases = caps->asynchronous = caps->uniforms_in_memory = caps->compiles_late =
+        caps->exact = true;
+    caps->serial_groups = caps->on_cpu = d->host_memory;
     caps->can_import = d->host_memory;
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;

@@ -30,6 +30,8 @@ const hg_driver hg_driver_opencl = {
     .event_wait = opencl_event_wait,
     .code_create = opencl_code_create,
     .kernel_destroy = opencl_kernel_destroy,
+    .code_is_ready = opencl_code_is_ready,
+    .code_prepare = opencl_code_prepare,
 };
 
 #else

@@ -6,6 +6,14 @@
 
 #if defined(HG_OPENCL_HEADERS)
 
+/* PoCL compiles a kernel when it first runs, for each size of a group, and once more for dispatches of more than 65,535 invocations in a
+ * direction (grid_width_specialization_limit). Other drivers compile less often. */
+enum { NARROW = 65535 };
+typedef struct shape {
+    uint32_t group[3];
+    bool wide;
+} shape;
+
 struct hg_driver_kernel {
     hg_device *device;
     cl_program program;
@@ -17,7 +25,8 @@ struct hg_driver_kernel {
     hg_mutex lock;                  /* arguments belong to the kernel, not to a dispatch */
     emit_record record;             /* how it takes the record */
     bool group_memory;
-    bool flat; /* numbers invocations in one direction */
+    bool flat;            /* numbers invocations in one direction */
+    HG_VEC(shape) shapes; /* that it was compiled for; under the lock */
 };
 
 /* ---- binaries on disk ---- */
@@ -155,6 +164,7 @@ void opencl_kernel_destroy(hg_driver_kernel *k) {
     keep_binary(k);
     if (k->kernel) opencl.ReleaseKernel(k->kernel);
     if (k->program) opencl.ReleaseProgram(k->program);
+    hg_vec_free(&k->shapes);
     hg_mutex_destroy(&k->lock);
     hg_free(k);
 }
@@ -195,22 +205,28 @@ static hg_status set_arguments(hg_device *d, const hg_driver_dispatch *x, cl_mem
     return HG_OK;
 }
 
+/* Groups and invocations of a dispatch in OpenCL's terms. False: there are none. */
+static bool lay_out(const hg_driver_dispatch *x, size_t global[3], size_t local[3], cl_uint *dimensions) {
+    *dimensions = 1;
+    for (int i = 0; i < 3; i++) {
+        local[i] = x->group[i];
+        global[i] = (size_t)x->groups[i] * x->group[i];
+        if (global[i] == 0) return false;
+        if (global[i] > 1) *dimensions = (cl_uint)i + 1;
+    }
+    if (!x->kernel->flat) return true;
+    local[0] *= local[1] * local[2];
+    global[0] *= global[1] * global[2];
+    *dimensions = 1;
+    return true;
+}
+
 hg_status opencl_enqueue(hg_device *d, cl_command_queue queue, const hg_driver_dispatch *x, cl_event *event) {
     hg_driver_kernel *k = x->kernel;
     cl_mem buffer = NULL;
     size_t global[3], local[3];
-    cl_uint dimensions = 1;
-    for (int i = 0; i < 3; i++) {
-        local[i] = x->group[i];
-        global[i] = (size_t)x->groups[i] * x->group[i];
-        if (global[i] == 0) return HG_OK;
-        if (global[i] > 1) dimensions = (cl_uint)i + 1;
-    }
-    if (k->flat) {
-        local[0] *= local[1] * local[2];
-        global[0] *= global[1] * global[2];
-        dimensions = 1;
-    }
+    cl_uint dimensions;
+    if (!lay_out(x, global, local, &dimensions)) return HG_OK;
     hg_mutex_lock(&k->lock);
     hg_status status = set_arguments(d, x, &buffer);
     if (status == HG_OK)
@@ -220,6 +236,49 @@ hg_status opencl_enqueue(hg_device *d, cl_command_queue queue, const hg_driver_d
     hg_mutex_unlock(&k->lock);
     if (buffer) opencl.ReleaseMemObject(buffer);
     return status;
+}
+
+/* ---- the part of the compiler that runs with a dispatch ---- */
+
+static bool is_wide(const hg_driver_dispatch *x) {
+    size_t global[3], local[3];
+    cl_uint dimensions;
+    bool any = x->kernel->device->host_memory && lay_out(x, global, local, &dimensions), wide = false;
+    for (cl_uint i = 0; i < dimensions && any; i++) wide = wide || global[i] > NARROW;
+    return wide;
+}
+
+bool opencl_code_is_ready(hg_driver_kernel *k, const hg_driver_dispatch *x) {
+    bool wide = is_wide(x), found = false;
+    hg_mutex_lock(&k->lock);
+    for (uint64_t i = 0; i < k->shapes.count && !found; i++)
+        found = k->shapes.data[i].wide == wide && memcmp(k->shapes.data[i].group, x->group, sizeof x->group) == 0;
+    hg_mutex_unlock(&k->lock);
+    return found;
+}
+
+static hg_status remember(hg_driver_kernel *k, const hg_driver_dispatch *x) {
+    hg_mutex_lock(&k->lock);
+    shape *s = hg_vec_push(&k->shapes);
+    if (s) {
+        memcpy(s->group, x->group, sizeof s->group);
+        s->wide = is_wide(x);
+    }
+    hg_mutex_unlock(&k->lock);
+    return s ? HG_OK : hg_fail_memory();
+}
+
+hg_status opencl_code_prepare(hg_driver_kernel *k, const hg_driver_dispatch *idle) {
+    hg_driver_dispatch few = *idle;
+    cl_int error;
+    few.groups[0] = is_wide(idle) ? NARROW / few.group[0] + 1 : 1;
+    few.groups[1] = few.groups[2] = 1;
+    cl_command_queue queue = CL_MAKE(error, CreateCommandQueue, k->device->context, k->device->id, 0);
+    HG_TRY(opencl_check("clCreateCommandQueue", error));
+    hg_status status = opencl_enqueue(k->device, queue, &few, NULL);
+    if (status == HG_OK) status = opencl_check("clFinish", CL_CALL(Finish, queue));
+    opencl.ReleaseCommandQueue(queue);
+    return status == HG_OK ? remember(k, idle) : status;
 }
 
 #endif

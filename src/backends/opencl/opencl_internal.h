@@ -92,6 +92,8 @@ hg_status opencl_event_wait(hg_driver_event *event);
 /* ---- kernel.c ---- */
 hg_status opencl_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
 void opencl_kernel_destroy(hg_driver_kernel *kernel);
+bool opencl_code_is_ready(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
+hg_status opencl_code_prepare(hg_driver_kernel *kernel, const hg_driver_dispatch *idle) HG_NODISCARD;
 /* Appends a dispatch; event may be NULL. */
 hg_status opencl_enqueue(hg_device *device, cl_command_queue queue, const hg_driver_dispatch *dispatch, cl_event *event);
 

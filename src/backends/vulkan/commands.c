@@ -247,8 +247,6 @@ static hg_status make_piece(vk_recorder *r, const hg_driver_dispatch *x, uint64_
     return k->set_layout && !r->piece->sets ? create_sets(r->device, r->piece) : HG_OK;
 }
 
-static bool is_nothing(const hg_driver_dispatch *x) { return !x->groups[0] || !x->groups[1] || !x->groups[2]; }
-
 static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     const hg_driver_kernel *k = x->kernel;
     vk_device_functions *vk = functions(r);
@@ -256,7 +254,6 @@ static hg_status dispatch(vk_recorder *r, const hg_driver_dispatch *x) {
     if (x->record_bytes != k->record_bytes)
         return hg_fail(HG_ERROR_INTERNAL, "a record of %u bytes for a kernel with %u", (unsigned)x->record_bytes,
                        (unsigned)k->record_bytes);
-    if (is_nothing(x)) return HG_OK;
     HG_TRY(make_piece(r, x, &record_offset));
     barrier(r);
     vk->CmdBindPipeline(r->piece->commands, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
@@ -276,7 +273,7 @@ void vk_measure(const hg_driver_command *c, uint64_t *staging, uint64_t *records
     if (c->kind == HG_CMD_FILL && c->to.size) *staging += STAGING_ALIGNMENT;
     if (c->kind == HG_CMD_COPY && overlap(&c->from, &c->to) && c->from.offset != c->to.offset)
         *staging += round_up(c->to.size, STAGING_ALIGNMENT) + (c->to.size / STAGING_MOST + 1) * STAGING_ALIGNMENT;
-    if (c->kind != HG_CMD_DISPATCH || is_nothing(c->dispatch)) return;
+    if (c->kind != HG_CMD_DISPATCH) return;
     const hg_driver_kernel *k = c->dispatch->kernel;
     if (!k->pushed) *records += round_up(k->record_bytes, RECORD_ALIGNMENT);
     if (k->set_layout) ++*sets;

@@ -184,8 +184,8 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     memcpy(caps->max_groups, limits->maxComputeWorkGroupCount, sizeof caps->max_groups);
     memcpy(caps->max_group, limits->maxComputeWorkGroupSize, sizeof caps->max_group);
     /* Drivers on the CPU pay for each group: groups of 1,024 take lavapipe from 0.86 to 0.92 – 1.02 of hand-written kernels. */
-    bool on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    caps->flat_group = (uint32_t)least(on_cpu ? 1024 : 128, caps->max_block_lanes);
+    caps->on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    caps->flat_group = (uint32_t)least(caps->on_cpu ? 1024 : 128, caps->max_block_lanes);
     fill_identity(f, caps);
     if (f->v12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE) return;
     d->no_fences = true;

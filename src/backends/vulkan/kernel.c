@@ -134,6 +134,27 @@ hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_ker
     return status;
 }
 
+/* ---- the part of the compiler that runs with a dispatch ---- */
+
+bool vk_code_is_ready(hg_driver_kernel *k, const hg_driver_dispatch *dispatch) {
+    (void)dispatch;
+    return hg_atomic_load(&k->prepared, HG_ACQUIRE) != 0;
+}
+
+/* Lavapipe compiles a dispatch of no groups too; SwiftShader has compiled the pipeline already. */
+hg_status vk_code_prepare(hg_driver_kernel *k, const hg_driver_dispatch *idle) {
+    hg_driver_dispatch none = *idle;
+    hg_driver_command command = {.kind = HG_CMD_DISPATCH, .dispatch = &none};
+    hg_driver_queue *queue = NULL;
+    memset(none.groups, 0, sizeof none.groups);
+    HG_TRY(vk_queue_create(k->device, &queue));
+    hg_status status = vk_queue_submit(queue, &command, 1, NULL, 0, NULL);
+    if (status == HG_OK) status = vk_queue_finish(queue);
+    vk_queue_destroy(queue);
+    if (status == HG_OK) hg_atomic_store(&k->prepared, 1, HG_RELEASE);
+    return status;
+}
+
 void vk_kernel_destroy(hg_driver_kernel *k) {
     if (!k) return;
     hg_device *d = k->device;

@@ -408,6 +408,13 @@ void vk_queue_destroy(hg_driver_queue *q) {
     *hg_error_record() = kept;
 }
 
+hg_status vk_queue_finish(hg_driver_queue *q) {
+    hg_mutex_lock(&q->lock);
+    hg_status status = vk_queue_drain(q);
+    hg_mutex_unlock(&q->lock);
+    return status;
+}
+
 /* ---- events ---- */
 
 hg_status vk_event_create(hg_device *d, hg_driver_event **event) {

@@ -131,7 +131,8 @@ struct hg_driver_kernel {
     VkDescriptorSetLayout set_layout; /* kernels of bindings */
     uint32_t slots;                   /* bindings, without the record's */
     uint32_t record_bytes;
-    bool pushed; /* the record is the push constants */
+    bool pushed;  /* the record is the push constants */
+    int prepared; /* atomic */
 };
 /* Code that was emitted, or written by hand in tests. */
 typedef struct vk_code {
@@ -144,6 +145,8 @@ typedef struct vk_code {
 bool vk_record_is_pushed(const hg_device *device, uint32_t record_bytes);
 hg_status vk_kernel_create(hg_device *device, const vk_code *code, hg_driver_kernel **kernel) HG_NODISCARD;
 hg_status vk_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel) HG_NODISCARD;
+bool vk_code_is_ready(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
+hg_status vk_code_prepare(hg_driver_kernel *kernel, const hg_driver_dispatch *idle) HG_NODISCARD;
 void vk_kernel_destroy(hg_driver_kernel *kernel);
 
 /* ---- queue.c ---- */
@@ -203,6 +206,8 @@ hg_status vk_queue_create(hg_device *device, hg_driver_queue **queue) HG_NODISCA
 void vk_queue_destroy(hg_driver_queue *queue);
 hg_status vk_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                           uint32_t wait_count, hg_driver_event *signal) HG_NODISCARD;
+/* Waits for what was submitted to it. */
+hg_status vk_queue_finish(hg_driver_queue *queue) HG_NODISCARD;
 hg_status vk_event_create(hg_device *device, hg_driver_event **event) HG_NODISCARD;
 void vk_event_destroy(hg_driver_event *event);
 hg_status vk_event_query(hg_driver_event *event, bool *done) HG_NODISCARD;

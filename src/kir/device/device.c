@@ -112,6 +112,14 @@ static void stop_surplus(device *d, kir_builder *b) {
     kir_if_end(b, surplus);
 }
 
+/* FLAT forms look at COUNT first. No launch has fuel 0. */
+static void leave_idle(device *d, kir_builder *b) {
+    if (!d->block || !d->options->may_idle) return;
+    kir_value *idle = kir_if_begin(b, is_zero(b, device_field32(d, b, KIR_FIELD_FUEL, 0)));
+    kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
+    kir_if_end(b, idle);
+}
+
 static void begin_function(rewrite_pass *p) {
     device *d = p->state;
     d->p = p;
@@ -128,6 +136,7 @@ static void begin_function(rewrite_pass *p) {
             slot->read = slot->written = false;
             slot->distinct = !d->any_open && i < 64 && (d->options->distinct >> i & 1);
         }
+        leave_idle(d, &p->b);
         device_begin_group(d, &p->b);
         stop_surplus(d, &p->b);
     }

@@ -36,6 +36,7 @@ typedef struct kir_device_options {
     bool hide_zeros;       /* kir_caps.folds_zeros */
     uint32_t fold;         /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
     bool alone;            /* BLOCK: a group is one invocation, so that no barrier is needed */
+    bool may_idle;         /* a record of zeros runs no lane and touches no memory, whatever the groups */
     uint32_t block[3];     /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
     uint64_t shared_bytes; /* likewise; 0: unknown */
     /* Slots of the legalised module, by bit, that share no byte that the kernel writes with another slot or with class memory

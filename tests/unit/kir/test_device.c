@@ -295,7 +295,10 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
              o->shared_is_slot ? " slot"
              : o->small        ? " small"
                                : "",
-             o->proven ? " proven" : "", o->whole_blocks ? " whole" : "", (unsigned)o->fold);
+             o->proven     ? " proven"
+             : o->may_idle ? " may idle"
+                           : "",
+             o->whole_blocks ? " whole" : "", (unsigned)o->fold);
     static device_run r;
     world w;
     uint64_t inputs[64];
@@ -398,6 +401,7 @@ static void run_example(const example *x) {
                                     .proven = (variant & 4) != 0,
                                     .whole_blocks = whole && variant & 2,
                                     .hide_zeros = (variant & 2) != 0,
+                                    .may_idle = (variant + t) % 2 == 0,
                                     .shared_is_slot = (variant & 8) != 0};
             if (o.form == KIR_FORM_BLOCK && variant & 2) {
                 memcpy(o.block, x->block, sizeof o.block);

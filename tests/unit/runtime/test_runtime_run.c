@@ -84,6 +84,27 @@ static void test_fault_beside_timeout(hg_backend *b) {
     }
 }
 
+/* A plan without jumps is looked at between its steps: 4 MiB times 3,000 take more than 10 ms everywhere. */
+static void test_straight_timeout(hg_backend *b) {
+    enum { COUNT = 1 << 20, STEPS = 3000, LINE = 64 };
+    char *text = malloc((STEPS + 2) * LINE), *end = text;
+    hg_params *params = hg_params_create();
+    hg_buffer x = make_buffer(b, NULL, COUNT * 4);
+    hg_launch launch = HG_LAUNCH_INIT;
+    launch.timeout_ms = 10;
+    end += snprintf(end, 2 * LINE, ".atlas 1\n.program t\n.param r1 x buffer f32 inout\n");
+    for (int i = 0; i < STEPS; i++) end += snprintf(end, LINE, " parallel_map.f32 r1, r1, neg, %d\n", (int)COUNT);
+    hg_program *straight = assemble(text);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, straight, &launch, params), HG_ERROR_EXECUTION_FAILED, "F08",
+                "timeout after 10 ms");
+    CHECK(hg_last_error()->step < 2 * STEPS);
+    hg_program_release(straight);
+    hg_params_destroy(params);
+    free(text);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
 static void test_timeouts(hg_backend *b) {
     hg_program *forever = assemble(PROGRAM("again:\n bra @again\n"));
     hg_program *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\nagain:\n parallel_map.f32 r1, r1, neg, 8\n bra @again\n"));
@@ -481,6 +502,7 @@ int main(void) {
     test_fork(b);
     test_fault_record(b);
     test_timeouts(b);
+    test_straight_timeout(b);
     test_program_pools(b);
     for (size_t i = 0; i < sizeof CLASS_SEVEN / sizeof *CLASS_SEVEN; i++) test_contexts(b, CLASS_SEVEN[i]);
     test_threads(b);

@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""Launches that would take for ever end when their time is over, on a device that never ran them before: lanes without end, loops without
+end and with 2^40 rounds, atomics of many lanes on one word, blocks that meet at barriers.
+
+    [on.sh DEVICE] deadlines.py HOLOGRAM BACKEND
+
+A launch may take its timeout, one window and what the driver's compiler is announced to have taken (the profile says). SLACK is for
+a machine that does other things too; without deadlines these launches take more than it.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+TIMEOUT, WINDOW, SLACK = 0.3, 0.25, 3.0
+HEAD = ".atlas 1\n.program p\n.param r1 x buffer u32 inout [4]\n    mov_imm.u32 r12, 1\n    mov_imm.u64 r13, 1\n"
+LANES = "1099511627775"
+FAMILIES = {
+    "lanes without end": ("    atom.add.u32 r11, [buf(r1)], r12\n", ["--lanes", LANES]),
+    "one endless loop": ("again:\n    bra @again\n", []),
+    "a loop of 2^40 rounds": ("    mov_imm.u64 r3, 0\n    mov_imm.u64 r4, 1099511627776\nagain:\n    add.u64 r3, r3, r13\n"
+                              "    stg.u32 [buf(r1)], r12\n    setltu.u64 p1, r3, r4\n    bra.p1 @again\n", []),
+    "atomics on one word": ("again:\n    atom.add.u32 r11, [buf(r1)], r12\n    bra @again\n", ["--lanes", "1000000"]),
+    "blocks with barriers": ("    mov_imm.u32 r3, 0\n    mov_imm.u32 r4, 8\nagain:\n    atom.add.u32 r11, [buf(r1)], r12\n    bar.sync 0\n"
+                             "    add.u32 r3, r3, r12\n    setltu.u32 p1, r3, r4\n    bra.p1 @again\n", ["--block", "64", "--lanes", LANES]),
+    "an endless loop of barriers": ("again:\n    atom.add.u32 r11, [buf(r1)], r12\n    bar.sync 0\n    bra @again\n",
+                                    ["--block", "64", "--lanes", "100000"]),
+    "lanes that begin late": ("    mov_imm.u64 r4, 4194304\n    setltu.u64 p1, r255, r4\n    bra.p1 @end\nagain:\n    bra @again\nend:\n    exit\n",
+                              ["--lanes", LANES]),
+}
+
+
+def compiled(profile):
+    with open(profile) as f:
+        events = json.load(f)["traceEvents"]
+    return sum(e["dur"] for e in events if e.get("cat") == "compile" and e["name"].startswith("driver")) / 1e6
+
+
+def main():
+    command, backend = sys.argv[1:3]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        program, profile = os.path.join(folder, "p.atlas"), os.path.join(folder, "p.json")
+        for name, (body, options) in FAMILIES.items():
+            with open(program, "w") as f:
+                f.write(HEAD + body)
+            start = time.monotonic()
+            run = subprocess.run([command, "run", program, "--backend", backend, "--set", "x=0,0,0,0", "--timeout", "300",
+                                  "--profile", profile] + options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            compiles = compiled(profile)
+            took = time.monotonic() - start - compiles
+            good = run.returncode == 1 and "fault[F08]" in run.stdout and took <= TIMEOUT + WINDOW + SLACK
+            passed += good
+            failed += not good
+            if not good or os.environ.get("HG_TEST_SHOW"):
+                print("%-28s %6.2f s, compiled %6.2f s, status %d: %s" %
+                      (name, took, compiles, run.returncode, run.stdout.strip().split("\n")[0]))
+    print("%d passed, %d failed, 0 skipped" % (passed, failed))
+    return failed != 0
+
+
+sys.exit(main())
