@@ -1,5 +1,5 @@
 #!/bin/sh
-# Half a minute of libFuzzer (HG_FUZZ_SECONDS) for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
+# Twenty seconds of libFuzzer (HG_FUZZ_SECONDS) for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
 targets=$(cd tests/fuzz 2>/dev/null && ls fuzz_*.c 2>/dev/null | sed 's/\.c$//')
@@ -10,17 +10,22 @@ if [ -z "$targets" ]; then
 fi
 # shellcheck disable=SC2086
 build fuzz $targets
-seconds=${HG_FUZZ_SECONDS:-30}
+seconds=${HG_FUZZ_SECONDS:-20}
 rm -f build/fuzz/fuzz_*.status
 # As many at once as there are processors.
 echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
-    corpus=build/fuzz/corpus/TARGET
-    seeds=tests/fuzz/seeds/TARGET
+    corpus=$PWD/build/fuzz/corpus/TARGET
+    seeds=$PWD/tests/fuzz/seeds/TARGET
+    more=
     mkdir -p "$corpus"
     [ -d "$seeds" ] || seeds=
-    [ TARGET = fuzz_kir ] && seeds="$seeds tests/kir"
+    case TARGET in
+    fuzz_kir) seeds="$seeds $PWD/tests/kir" ;;
+    fuzz_pipeline) seeds=$PWD/tests/fuzz/seeds/fuzz_text ;;
+    fuzz_command) more="-detect_leaks=0 -close_fd_mask=0" ;; # the command leaves its memory to the end of the process
+    esac
     build/fuzz/tests/TARGET -max_total_time="$1" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
-        -artifact_prefix=build/fuzz/TARGET- "$corpus" $seeds >build/fuzz/TARGET.log 2>&1
+        $more -artifact_prefix="$PWD/build/fuzz/TARGET-" "$corpus" $seeds >build/fuzz/TARGET.log 2>&1
     echo $? >build/fuzz/TARGET.status' fuzz "$seconds"
 for target in $targets; do
     if [ "$(cat "build/fuzz/$target.status")" -eq 0 ]; then
