@@ -19,8 +19,9 @@ static void check(const hg_array *a) {
     require(a->rank <= HG_MAX_EXTENTS);
     for (uint32_t i = 0; i < a->rank; i++) require(hg_mul_u64(elements, a->extent[i], &elements));
     require(elements == a->elements && a->bytes == elements * hg_type_size_bytes(a->type));
-    volatile uint8_t sum = 0;
-    for (uint64_t i = 0; a->data && i < a->bytes; i++) sum ^= a->data[i];
+    static volatile uint8_t seen; /* every byte can be read */
+    for (uint64_t i = 0; a->data && i < a->bytes; i++) seen = a->data[i];
+    (void)seen;
 }
 
 /* A file of these bytes: the kernel's own copy, with a name in /proc. */

@@ -13,18 +13,22 @@ static uint64_t hostile(chooser *c) {
     return choose(c, 3) ? values[choose(c, sizeof values / sizeof *values)] : choose_bits(c, 8);
 }
 
-/* Registers 1 to 4 are parameters, the next ones meet each other often. */
+/* Registers 1 to 4 are parameters, 5 to 12 hold values and meet each other often, 13 to 15 offsets. */
 static uint8_t some_reg(chooser *c) {
     uint8_t byte = choose_byte(c);
-    return byte < 160 ? (uint8_t)(1 + byte % 12) : byte < 200 ? (uint8_t)(250 + byte % 6) : byte;
+    return byte < 180 ? (uint8_t)(5 + byte % 8) : byte < 220 ? (uint8_t)(250 + byte % 6) : byte;
 }
 
+/* Mostly the program's own type, as most registers are of that; else any, also values that are none. */
+static hg_type own_type;
 static hg_type some_type(chooser *c) {
     uint8_t byte = choose_byte(c);
+    if (byte < 200) return byte < 180 ? own_type : HG_TYPE_U64;
     return byte < 250 ? (hg_type)(byte % HG_TYPE_COUNT) : (hg_type)(HG_TYPE_COUNT + (byte - 250) * 60);
 }
 
 static hg_arg some_address(chooser *c) {
+    if (choose(c, 4)) return hg_addr_buffer((uint8_t)(1 + choose(c, 3)), (uint8_t)(13 + choose(c, 3))); /* within bounds, often */
     hg_arg a = hg_arg_make(HG_ARG_ADDRESS, some_reg(c), choose(c, 3) ? 0 : hostile(c));
     a.place = (uint8_t)choose(c, 12);
     a.has_index = (uint8_t)choose(c, 2);
@@ -97,9 +101,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hg_label labels[LABELS];
     hg_program *p = NULL;
     for (int i = 0; i < LABELS; i++) labels[i] = hg_builder_label(b);
+    own_type = (hg_type)choose(&c, HG_TYPE_COUNT);
     add_parameters(b, &c);
-    /* registers that instructions may read: an instruction before it is written is refused, and most programs should not be */
-    for (uint8_t reg = 5; reg <= 12; reg++) hg_build_mov_imm(b, (hg_type)(choose(&c, 8) + 2), reg, hg_imm_u64(choose(&c, 100)));
+    /* What instructions may read: an instruction that reads before anyone writes is refused, and most programs should not be. */
+    for (uint8_t reg = 5; reg <= 12; reg++)
+        hg_build_mov_imm(b, own_type, reg, hg_type_is_float(own_type) ? hg_imm_f64(choose(&c, 100)) : hg_imm_u64(choose(&c, 100)));
+    for (uint8_t reg = 13; reg <= 15; reg++) hg_build_mov_imm(b, HG_TYPE_U64, reg, hg_imm_u64(64 * choose(&c, 16)));
     uint32_t placed = 0;
     for (int i = 0; i < MAX_CALLS && c.size; i++) {
         switch (choose(&c, 12)) {

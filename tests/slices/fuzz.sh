@@ -21,6 +21,7 @@ echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
     [ -d "$seeds" ] || seeds=
     case TARGET in
     fuzz_kir) seeds="$seeds $PWD/tests/kir" ;;
+    fuzz_builder) more="-len_control=0 -max_len=4096" ;; # calls, not bytes that look like a file
     fuzz_pipeline) seeds=$PWD/tests/fuzz/seeds/fuzz_text ;;
     fuzz_command) more="-detect_leaks=0 -close_fd_mask=0" ;; # the command leaves its memory to the end of the process
     esac
