@@ -245,6 +245,7 @@ static void all_folds(void) {
 static const char HEAD[] =
     "/* Written by tools/gen_tiles. Compiled once for each CPU level; TILE_LEVEL is its name. */\n"
     "#include \"tile/handlers.h\"\n"
+    "#include \"tile/wide_limbs.h\"\n"
     "#include <math.h>\n"
     "#include <string.h>\n"
     "\n"
@@ -297,7 +298,8 @@ static bool write_file(const char *path) {
     fprintf(out,
             "const tile_handlers PASTE(tile_handlers_, TILE_LEVEL) = {\n    .name = TEXT(TILE_LEVEL),\n    .derived = DERIVED,\n"
             "    .derived_count = sizeof DERIVED / sizeof DERIVED[0] - 1,\n"
-            "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n%s};\n",
+            "    .folds = FOLDS,\n    .fold_count = sizeof FOLDS / sizeof FOLDS[0],\n"
+            "    .wide = TILE_WIDE_TABLE,\n%s};\n",
             rows.data ? rows.data : "");
     return fclose(out) == 0;
 }

@@ -82,6 +82,7 @@ typedef struct c_dialect {
      * the language's BITCAST. */
     const char *u64_small, *u64_large, *top_i64, *infinity, *nan;
     const c_builtin *builtins;    /* ended by an empty row */
+    const char *multiply_high;    /* definition of hg_mulhi_u64, in the words of the helpers of emit_c_expr.c; NULL: by halves */
     bool logical_not;             /* a ^ true is !a */
     const char *function;         /* in front of a function's type: "static inline " */
     const char *table;            /* in front of the type of a table */

@@ -22,7 +22,7 @@
 
 static const c_builtin BUILTINS[] = {
     {KIR_CLZ,     C_INTEGERS, "clz($0)"},
-    {KIR_MULHI_U, C_INTEGERS, "mul_hi($0, $1)"},
+    {KIR_MULHI_U, C_INTEGERS & ~C_IN_U64, "mul_hi($0, $1)"},
     {KIR_FSQRT,   C_FLOATS,   "sqrt($0)"},
     {KIR_FFMA,    C_FLOATS,   "fma($0, $1, $2)"},
     {KIR_FFLOOR,  C_FLOATS,   "floor($0)"},
@@ -59,6 +59,15 @@ static const c_device_words DEVICE = {
     .wide_offsets = true,
 };
 
+/* PoCL 3.1 writes mul_hi of ulong as four products of halves; a compiler that has 128-bit integers makes it one instruction. */
+static const char MULTIPLY_HIGH[] = "$Q$4 hg_mulhi_u64($4 a, $4 b) {\n"
+                                    "#ifdef __SIZEOF_INT128__\n"
+                                    "    return ($4)((unsigned __int128)a * b >> 64);\n"
+                                    "#else\n"
+                                    "    return mul_hi(a, b);\n"
+                                    "#endif\n"
+                                    "}\n";
+
 const c_dialect emit_opencl_dialect = {
     .types = {"uchar", "ushort", "uint", "ulong", "float", "double"},
     .signed_types = {"char", "short", "int", "long", "float", "double"},
@@ -67,6 +76,7 @@ const c_dialect emit_opencl_dialect = {
     .top_i64 = "LONG_MAX",
     .infinity = "INFINITY", /* NAN is any NaN: its bits are the program's */
     .builtins = BUILTINS,
+    .multiply_high = MULTIPLY_HIGH,
     .logical_not = true,
     .function = "static inline ",
     .table = "__constant ",

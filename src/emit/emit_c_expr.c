@@ -165,6 +165,7 @@ static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int 
         hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
     }
     const char *text = h == H_CLZ ? CLZ_TEXT[k] : HELPERS[h].text;
+    if (h == H_MULHI && p->dialect->multiply_high) text = p->dialect->multiply_high;
     expand(p, out, text, k, from);
     if (p->prefix) hg_text_addf(out, "#endif\n");
 }

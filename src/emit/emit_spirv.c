@@ -92,7 +92,7 @@ static void open_loop(spirv *s, const kir_value *v) {
     s->reached[v->id] = false;
     SPV(s, s->at, OpBranch, labels + HEAD);
     SPV(s, s->at, OpLabel, labels + HEAD);
-    SPV(s, s->at, OpLoopMerge, labels + AFTER, labels + NEXT_ROUND, 0);
+    SPV(s, s->at, OpLoopMerge, labels + AFTER, labels + NEXT_ROUND, v->u.loop.rolled ? SPV_DO_NOT_UNROLL : 0);
     SPV(s, s->at, OpBranch, labels + BODY);
     SPV(s, s->at, OpLabel, labels + BODY);
 }

@@ -31,7 +31,8 @@ typedef struct spv_slot {
     uint32_t base[4];     /* descriptors: where it begins, by log2 of the element's size, in this function */
 } spv_slot;
 
-enum { SPV_NESTED = 64 }; /* operands that wait at once; an instruction written with SPV below has at most 9 */
+enum { SPV_NESTED = 64 };       /* operands that wait at once; an instruction written with SPV below has at most 9 */
+enum { SPV_DO_NOT_UNROLL = 2 }; /* the bit of a loop control */
 
 typedef struct spirv {
     const kir_module *module;

@@ -138,7 +138,7 @@ static void clear_element(spirv *s, const kir_var *x, uint32_t array, uint32_t i
 
 /* A few rounds: llvmpipe counts those of all loops of an invocation. */
 static void clear_array(spirv *s, const kir_var *x, uint32_t counter) {
-    enum { EACH = 32, DO_NOT_UNROLL = 2 };
+    enum { EACH = 32 };
     uint32_t array = spv_var(s, x), head = s->next_id, body = head + 1, next = head + 2, after = head + 3;
     s->next_id += 4;
     SPV(s, s->at, OpStore, counter, spv_u32(s, 0));
@@ -146,7 +146,7 @@ static void clear_array(spirv *s, const kir_var *x, uint32_t counter) {
     SPV(s, s->at, OpLabel, head);
     uint32_t index = SPV_VALUE(s, OpLoad, HG_TYPE_U32, counter);
     uint32_t inside = SPV_VALUE(s, OpULessThan, KIR_BOOL, index, spv_u32(s, x->length / EACH * EACH));
-    SPV(s, s->at, OpLoopMerge, after, next, DO_NOT_UNROLL);
+    SPV(s, s->at, OpLoopMerge, after, next, SPV_DO_NOT_UNROLL);
     SPV(s, s->at, OpBranchConditional, inside, body, after);
     SPV(s, s->at, OpLabel, body);
     for (uint32_t i = 0; i < EACH; i++) clear_element(s, x, array, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, i)));

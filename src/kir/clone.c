@@ -41,6 +41,7 @@ static kir_function *clone_function(kir_cloner *c, const kir_function *f) {
     copy->param_count = f->param_count;
     memcpy(copy->param_types, f->param_types, sizeof copy->param_types);
     copy->pure = f->pure;
+    copy->limbs_op = f->limbs_op;
     for (uint8_t i = 0; i < f->array_count; i++) {
         const kir_var *array = f->array_params[i];
         kir_var *own = kir_array_param(copy, array->type, array->length, array->name);

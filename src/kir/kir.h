@@ -208,9 +208,10 @@ struct kir_value {
             const struct kir_step *info;
         } step; /* STEP: hg_op; the args are those of info's operands, all uniform: step.h */
         struct {
-            bool bounded, once;
+            bool bounded, once, rolled;
             uint64_t rounds; /* at most, where kir_find_rounds found it; 0: unknown */
-        } loop;              /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest */
+        } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest; rolled: a target's compiler had
+                   better not write its rounds out */
     } u;
     int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_find_uniformity */
     uint64_t umin, umax; /* unsigned range, set by kir_find_uniformity */
@@ -233,6 +234,8 @@ typedef struct kir_function {
     bool pure;            /* a definition: no memory, no faults, no module variables */
     bool cold;            /* device form: seldom called, not worth writing in place */
     bool helper;          /* kir_helper made it */
+    uint8_t limbs_op;     /* of arrays r, a, b of u64 limbs, equally long: kir_op + 1 of r = a op b, which its body writes out and a target
+                             may do in a way of its own; 0: any other function */
     void *scratch;
 } kir_function;
 
@@ -336,6 +339,8 @@ const char *kir_type_name(uint8_t type);
 typedef enum kir_kind { KIR_KIND_U8, KIR_KIND_U16, KIR_KIND_U32, KIR_KIND_U64, KIR_KIND_F32, KIR_KIND_F64, KIR_KIND_COUNT } kir_kind;
 int kir_kind_of(uint8_t type);
 uint8_t kir_kind_type(int kind);
+/* The operation on arrays of limbs that a function is: its limbs_op, where its parameters are what that needs. KIR_OP_COUNT: none. */
+kir_op kir_limbs_op(const kir_function *f);
 const char *kir_fn_name(uint16_t fn);    /* "exp", "relu": of an hg_op or KIR_FN_* */
 uint16_t kir_fn_of_name(hg_opname name); /* what the name of a map or fold stands for: an hg_op or KIR_FN_* */
 uint32_t kir_number(kir_function *f);    /* ids in order of text; returns and stores the count */

@@ -63,6 +63,11 @@ static bool read_head(kir_reader *r) {
     f->pure = kir_accept_word(r, "pure");
     f->cold = kir_accept_word(r, "cold");
     f->helper = kir_accept_word(r, "helper");
+    if (kir_accept_word(r, "limbs")) {
+        kir_op op;
+        if (!kir_read_op(r, "an operation", &op)) return false;
+        f->limbs_op = (uint8_t)(op + 1);
+    }
     return kir_expect(r, '{', "'{'");
 }
 

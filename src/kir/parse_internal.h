@@ -76,6 +76,7 @@ bool kir_read_var(kir_reader *r, kir_var **var);
 bool kir_read_value(kir_reader *r, kir_value **value);
 
 /* ---- parse_op.c ---- */
-bool kir_read_operation(kir_reader *r); /* a line of a body that begins with %N or an operation's name */
+bool kir_read_op(kir_reader *r, const char *what, kir_op *op); /* the name of an operation */
+bool kir_read_operation(kir_reader *r);                        /* a line of a body that begins with %N or an operation's name */
 
 #endif

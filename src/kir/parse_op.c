@@ -368,6 +368,7 @@ static bool read_detail(kir_reader *r, line *l) {
     case KIR_LOOP:
         l->fields.u.loop.bounded = kir_accept_word(r, "bounded");
         l->fields.u.loop.once = kir_accept_word(r, "once");
+        l->fields.u.loop.rolled = kir_accept_word(r, "rolled");
         return true;
     default: return true;
     }
@@ -418,14 +419,21 @@ static bool find_type(kir_reader *r, line *l) {
     return l->type != KIR_VOID || kir_error(r, &l->name, "'%s' needs the type of its result: %%N: TYPE = %s", name, name);
 }
 
-static bool find_operation(kir_reader *r, line *l) {
-    l->place = r->token;
+bool kir_read_op(kir_reader *r, const char *what, kir_op *op) {
     for (uint32_t i = 0; i < KIR_OP_COUNT; i++) {
         if (!kir_accept_word(r, kir_op_name((kir_op)i))) continue;
-        l->fields.op = (uint8_t)i;
+        *op = (kir_op)i;
         return true;
     }
-    return kir_expected(r, l->has_result ? "an operation" : "an operation, var, inst or '}'");
+    return kir_expected(r, what);
+}
+
+static bool find_operation(kir_reader *r, line *l) {
+    kir_op op = KIR_OP_COUNT;
+    l->place = r->token;
+    if (!kir_read_op(r, l->has_result ? "an operation" : "an operation, var, inst or '}'", &op)) return false;
+    l->fields.op = (uint8_t)op;
+    return true;
 }
 
 /* '{' of an IF or LOOP. */

@@ -261,7 +261,9 @@ static void print_detail(const printer *p, const kir_value *v) {
         break;
     case KIR_CALL: print_call(p, v); break;
     case KIR_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
-    case KIR_LOOP: hg_text_addf(out, "%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : ""); break;
+    case KIR_LOOP:
+        hg_text_addf(out, "%s%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "");
+        break;
     case KIR_DERIVED:
         hg_text_add(out, " ", 1);
         kir_fn_print(out, v->u.derived.fn);
@@ -395,8 +397,10 @@ static void print_function(const printer *p, kir_function *f) {
         hg_text_addf(out, ": ");
         print_var_type(out, f->array_params[i]);
     }
-    hg_text_addf(out, ") -> %s%s%s%s {\n", kir_type_name(f->result), f->pure ? " pure" : "", f->cold ? " cold" : "",
+    hg_text_addf(out, ") -> %s%s%s%s", kir_type_name(f->result), f->pure ? " pure" : "", f->cold ? " cold" : "",
                  f->helper ? " helper" : "");
+    if (f->limbs_op) hg_text_addf(out, " limbs %s", kir_op_name((kir_op)(f->limbs_op - 1)));
+    hg_text_addf(out, " {\n");
     print_vars(p, f, "  ");
     print_body(p, f);
     hg_text_addf(out, "}\n");

@@ -24,6 +24,7 @@ static void declare_function(rewrite_pass *p, const kir_function *f) {
         return;
     }
     copy->pure = f->pure;
+    copy->limbs_op = f->limbs_op;
     if (p->rules->declare_params) {
         p->rules->declare_params(p, f, copy);
     } else {
@@ -87,6 +88,7 @@ static void open_region(rewrite_pass *p, const kir_value *v) {
     }
     kir_value *loop = kir_loop_begin(&p->b, v->u.loop.bounded);
     loop->u.loop.once = v->u.loop.once;
+    loop->u.loop.rolled = v->u.loop.rolled;
     rewrite_set(p, v, loop);
     if (p->rules->enter) p->rules->enter(p, v);
 }

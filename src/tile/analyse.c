@@ -269,7 +269,7 @@ static bool order_functions(tile_layout *layout) {
         layout_of_function(f)->reached = true;
         const kir_value *v = at.data[at.count - 1];
         if (v || f->body->first) v = kir_walk(v, f->body);
-        while (v && !(v->op == KIR_CALL && !layout_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
+        while (v && !(tile_enters(layout->kernel, v) && !layout_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
         at.data[at.count - 1] = v;
         if (v) {
             slot = hg_vec_push(&stack);

@@ -352,8 +352,23 @@ static void code_argument(coder *c, const function_layout *callee, uint8_t i, co
     insn->size = size_of(v->type);
 }
 
+static void code_wide(coder *c, const kir_value *v, tile_wide_fn *run, uint32_t mask) {
+    kir_var *const *arrays = v->u.call.arrays;
+    tile_insn *insn = add(c, TILE_WIDE, mask);
+    insn->d = layout_of_var(arrays[0])->slot;
+    insn->a = layout_of_var(arrays[1])->slot;
+    insn->b = layout_of_var(arrays[2])->slot;
+    insn->c = arrays[0]->length;
+    insn->u.wide = run;
+}
+
 static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     const kir_function *f = v->u.call.function;
+    tile_wide_fn *run = tile_wide_handler(c->kernel, f);
+    if (run) {
+        code_wide(c, v, run, mask);
+        return;
+    }
     const function_layout *callee = layout_of_function(f);
     for (uint8_t i = 0; i < v->nargs; i++) code_argument(c, callee, i, v->args[i]);
     for (uint8_t i = 0; i < f->array_count; i++) {
@@ -622,7 +637,7 @@ static void place_masks(tile_layout *layout) {
         p->pending = TILE_NONE;
         if (layout->kernel->mask_count < p->mask_base + 2) layout->kernel->mask_count = p->mask_base + 2;
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_CALL && layout_of_function(v->u.call.function)->mask_base < above)
+            if (tile_enters(layout->kernel, v) && layout_of_function(v->u.call.function)->mask_base < above)
                 layout_of_function(v->u.call.function)->mask_base = above;
     }
 }

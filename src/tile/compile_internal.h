@@ -74,6 +74,16 @@ typedef struct tile_choice {
 } tile_choice;
 tile_choice tile_choose(const tile_handlers *handlers, const kir_value *v, uint8_t scalars);
 
+/* What runs in place of a function on arrays of limbs; NULL: its own code. */
+static inline tile_wide_fn *tile_wide_handler(const tile_kernel *k, const kir_function *f) {
+    kir_op op = k->options.poor ? KIR_OP_COUNT : kir_limbs_op(f);
+    return op < KIR_OP_COUNT ? k->handlers->wide[op] : NULL;
+}
+/* Whether a CALL runs the function's own code. */
+static inline bool tile_enters(const tile_kernel *k, const kir_value *v) {
+    return v->op == KIR_CALL && !tile_wide_handler(k, v->u.call.function);
+}
+
 hg_status tile_lay_out_forms(tile_layout *layout);
 hg_status tile_lay_out_slots(tile_layout *layout);
 hg_status tile_lay_out_code(tile_layout *layout);

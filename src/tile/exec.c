@@ -95,6 +95,21 @@ static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) 
     for (uint32_t i = 0; i < n; i++) d[i] = a[i] | (uint64_t)b[i] << 32;
 }
 
+/* Of an operation on arrays of limbs; what it costs grows with their square at the most. */
+static void wide(tile_frame *f, const tile_insn *insn) {
+    const tile_mask *mask = &f->mask[insn->mask];
+    if (!mask->count) return;
+    insn->u.wide(&(tile_wide){.d = (uint64_t *)(void *)f->slot[insn->d],
+                              .a = (const uint64_t *)(const void *)f->slot[insn->a],
+                              .b = (const uint64_t *)(const void *)f->slot[insn->b],
+                              .carry = (uint64_t *)(void *)f->scratch,
+                              .active = mask->count == f->n ? NULL : tile_mask_bytes(f, mask),
+                              .width = f->width,
+                              .n = f->n,
+                              .limbs = insn->c});
+    f->fuel -= (int64_t)f->n * insn->c;
+}
+
 /* ---- faults ---- */
 
 static uint64_t fault_value(const tile_frame *f, const tile_fault_value *v, uint32_t lane) {
@@ -267,6 +282,10 @@ void tile_execute(tile_frame *f) {
         case TILE_BREAK:
             leave_region(f, i);
             pc = insns + i->target;
+            break;
+        case TILE_WIDE:
+            wide(f, i);
+            if (f->fuel < 0 && tile_out_of_time(f)) return;
             break;
         case TILE_CALL:
             tile_mask_copy(f, &mask[i->b], &mask[i->mask]);

@@ -5,6 +5,7 @@
 #define HG_TILE_HANDLERS_H
 
 #include "kir/kir.h"
+#include "tile/wide.h"
 
 /* d[i] = f(a[i], b[i], c[i]) for i < n. A scalar operand points at one element. d may be one of the operands, when of the same
  * element size; no other overlap. Bools and masks are bytes of 0 or 1. */
@@ -34,6 +35,7 @@ typedef struct tile_handlers {
      * handler. SELECT: kind of the branches, u8 … u64. */
     tile_fn *op[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_VARIANT_COUNT];
     tile_fn *convert[KIR_OP_COUNT][TILE_KIND_COUNT][TILE_KIND_COUNT]; /* [operation][from][to] */
+    tile_wide_fn *wide[KIR_OP_COUNT];                                 /* on arrays of limbs; NULL: no such handler */
     const tile_derived *derived;
     uint32_t derived_count;
     const tile_fold *folds;

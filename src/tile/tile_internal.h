@@ -11,10 +11,11 @@ enum {
     TILE_NONE = 0x7FFFFFFF, /* no slot, no target */
     TILE_MAX_WIDTH = 512,   /* lanes of a tile */
     TILE_MIN_WIDTH = 8,
-    TILE_BUDGET = 24 * 1024, /* bytes of live values in a tile: half of a small first-level cache */
-    TILE_CELL = 8,           /* bytes of a scalar */
-    TILE_FRAME_CACHE = 64,   /* frames kept by a kernel */
-    TILE_FUEL = 1 << 16      /* lanes and instructions of loops and calls between looks at the clock */
+    TILE_BUDGET = 24 * 1024,        /* bytes of live values in a tile: half of a small first-level cache */
+    TILE_ARRAY_BUDGET = 256 * 1024, /* with private arrays: a small second-level cache */
+    TILE_CELL = 8,                  /* bytes of a scalar */
+    TILE_FRAME_CACHE = 64,          /* frames kept by a kernel */
+    TILE_FUEL = 1 << 16             /* lanes and instructions of loops and calls between looks at the clock */
 };
 
 /* How a value lives in a tile. */
@@ -66,6 +67,7 @@ typedef enum tile_kind {
     TILE_END_LOOP, /* b |= d; any: jump back; else mask = c */
     TILE_BACK,     /* jump back while mask has lanes */
     TILE_BREAK,    /* mask moves into mask b (of break, continue, return), or ends (b none); jump */
+    TILE_WIDE,     /* wide(array d, array a, array b) where active, c limbs */
     TILE_CALL,     /* mask enters function imm with masks b (body), c (returned) */
     TILE_END_CALL, /* mask = c */
     TILE_RETURN,   /* end of a function: masks b joins c; back to the caller */
@@ -91,6 +93,7 @@ typedef struct tile_insn {
     tile_fn *run;
     union {
         uint64_t imm;
+        tile_wide_fn *wide;
         const kir_value *unused;
         const uint8_t *table;
         tile_access *access;

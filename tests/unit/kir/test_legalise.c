@@ -21,7 +21,7 @@ static kir_caps full_caps(void) {
 }
 
 /* Edge values of integers and floats, and chance. */
-/* Digits of 16 or 32 bits at the edges of what division estimates: quotient digits that are guessed one or two too large. */
+/* Digits of 16, 32 or 64 bits at the edges of what division estimates: quotient digits that are guessed too large. */
 static eval_value hard_digits(uint32_t bits) {
     static const uint32_t edges[] = {0, 1, 0xFFFF, 0xFFFE, 0x8000, 0x7FFF, 0xFFFFFFFF, 0xFFFFFFFE, 0x80000000, 0x7FFFFFFF, 0x80000001};
     eval_value v = {{0}};
@@ -32,16 +32,20 @@ static eval_value hard_digits(uint32_t bits) {
         v.limb[i] = narrow ? edges[r % 6] << 16 | edges[r / 6 % 6] : edges[r % HG_COUNT_OF(edges)];
         if (r >> 61 == 0) v.limb[i] = (uint32_t)(r >> 8);
     }
+    for (uint32_t i = 0; next_random() % 2 && i + 1 < count; i += 2) /* the lower half of a digit of 64 bits continues its upper half */
+        v.limb[i] = v.limb[i + 1] % 2 ? UINT32_MAX : 0;
     return v;
 }
 
-/* Operands whose quotient has a digit that the first three digits make one too large (Knuth 4.3.1, exercise 21), of 32 and of 16 bits. */
+/* Operands whose quotient has a digit that the first three digits make one too large (Knuth 4.3.1, exercise 21), of 32, 16 and 64 bits. */
 static void too_large_digit(uint32_t bits, eval_value *a, eval_value *b) {
-    static const eval_value operands[2][2] = {{{{0, 0, 0x80000000, 0x7FFFFFFF}}, {{1, 0, 0x80000000}}}, {{{0, 0x7FFF8000}}, {{1, 0x8000}}}};
-    int narrow = next_random() % 2;
+    static const eval_value operands[3][2] = {{{{0, 0, 0x80000000, 0x7FFFFFFF}}, {{1, 0, 0x80000000}}},
+                                              {{{0, 0x7FFF8000}}, {{1, 0x8000}}},
+                                              {{{0, 0, 0, 0, 0, 0x80000000, UINT32_MAX, 0x7FFFFFFF}}, {{1, 0, 0, 0, 0, 0x80000000}}}};
+    uint64_t which = next_random() % (bits < 256 ? 2 : 3);
     if (bits < 128) return;
-    *a = operands[narrow][0];
-    *b = operands[narrow][1];
+    *a = operands[which][0];
+    *b = operands[which][1];
 }
 
 static eval_value random_value(uint8_t type) {
