@@ -23,12 +23,12 @@ static void place_variables(plan_splitter *s) {
         /* Entries up to 64 bits may be inputs, fixed before the kernel starts. Wider ones are loaded while it runs: without a copy for
          * reading, lane 0 of another block may already have written the next value. */
         bool unsteady = kir_type_bytes(var->type) > 8 && s->plan->reads == PLAN_READS_INPUTS;
-        info->in_env = info->forced || (!info->varying && !info->set_at_exit && !unsteady);
+        info->in_env = info->forced || (!var->length && !info->varying && !info->set_at_exit && !unsteady);
         if (info->in_env) {
             (void)new_env(s, var->type, &info->env);
         } else {
             info->scratch = s->plan->scratch_lane_bytes;
-            s->plan->scratch_lane_bytes += (kir_type_bytes(var->type) + 7) & ~UINT64_C(7);
+            s->plan->scratch_lane_bytes += (kir_type_bytes(var->type) * (var->length ? var->length : 1) + 7) & ~UINT64_C(7);
         }
     }
 }

@@ -25,12 +25,18 @@ static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op,
     return kir_access_make(b, op, type, &at, value != NULL, &value);
 }
 
-/* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes. */
-static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type) {
+/* Scratch arrays are one after another: variable at offset o a lane starts at o · lanes, and element i of a private array i · lanes elements
+ * behind it. i: u32, NULL: not an array. */
+static kir_value *scratch_index(kir_builder *b, const plan_variable *info, uint8_t type, kir_value *i) {
     kir_value *lane = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL), *lanes = kir_emit(b, KIR_ID, HG_TYPE_U64, 0, NULL);
     lane->u.imm = HG_ID_GLOBAL_LANE_ID;
     lanes->u.imm = HG_ID_LANE_COUNT;
-    kir_value *start = kir_mul(b, lanes, kir_const(b, HG_TYPE_U64, info->scratch));
+    kir_value *offset = kir_const(b, HG_TYPE_U64, info->scratch);
+    if (i) {
+        kir_value *element = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, i), *size = kir_const(b, HG_TYPE_U64, kir_type_bytes(type));
+        offset = kir_add(b, offset, kir_mul(b, element, size));
+    }
+    kir_value *start = kir_mul(b, lanes, offset);
     return kir_add(b, start, kir_mul(b, lane, kir_const(b, HG_TYPE_U64, kir_type_bytes(type))));
 }
 
@@ -73,12 +79,25 @@ static bool is_input(const plan_splitter *s, const plan_variable *info) {
     return s->plan->reads == PLAN_READS_INPUTS || info->names_memory || entry->writer == PLAN_BY_HOST;
 }
 
+/* Element by element: what a lane keeps in a private array is its own. */
+static void move_array(kir_builder *b, kir_op op, kir_var *copy, const plan_variable *info) {
+    kir_for i = kir_for_begin(b, kir_const(b, HG_TYPE_U32, copy->length));
+    kir_value *index = scratch_index(b, info, copy->type, i.i), *v = op == KIR_STORE ? kir_array_get(b, copy, i.i) : NULL;
+    kir_value *loaded = address(b, op, KIR_PLAN_SCRATCH, index, v, copy->type, 0);
+    if (op == KIR_LOAD) kir_array_set(b, copy, i.i, loaded);
+    kir_for_end(b, &i);
+}
+
 static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
     if (!copy) return; /* out of memory: b->failed is set */
+    if (copy->length) {
+        move_array(b, KIR_LOAD, copy, info);
+        return;
+    }
     kir_value *v;
     if (!info->in_env) {
         uint8_t memory = copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type;
-        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), NULL, memory, 0);
+        v = address(b, KIR_LOAD, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), NULL, memory, 0);
     } else if (is_input(s, info)) {
         v = env_input(b, &s->plan->env.data[info->env]);
     } else {
@@ -89,10 +108,14 @@ static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan
 
 static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
     if (!copy) return;
+    if (copy->length) {
+        move_array(b, KIR_STORE, copy, info);
+        return;
+    }
     kir_value *v = kir_get(b, copy);
     if (!info->in_env) {
         v = to_memory(b, v, copy->type == KIR_BOOL ? HG_TYPE_U8 : copy->type);
-        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type), v, v->type, 0);
+        address(b, KIR_STORE, KIR_PLAN_SCRATCH, scratch_index(b, info, copy->type, NULL), v, v->type, 0);
         return;
     }
     v = to_memory(b, v, env_type(s, copy->type));
@@ -133,6 +156,8 @@ static void find_touched(plan_splitter *s, const plan_segment *segment, touched_
             touch(t, v->u.var, READS);
         else if (v->op == KIR_VAR_SET)
             touch(t, v->u.var, v->parent == root && !segment->has_call ? SETS | SET_FIRST : SETS);
+        else if (v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
+            touch(t, v->u.var, v->op == KIR_ARRAY_GET ? READS : READS | SETS);
     if (s->stopped) touch(t, s->stopped, READS);
     if (!segment->has_call) return;
     for (kir_var *var = s->module->vars; var; var = var->next)

@@ -124,9 +124,6 @@ hg_status build_atlas_begin(build *x) {
     uses u = find_uses(x->program);
     bool own = u.additions && (u.seen || u.sums), phase = u.phase_reads && u.phase_writes;
     x->atlas.sums = u.sums != 0;
-    if ((own || phase) && x->cfg->has_collective)
-        return hg_fail(HG_ERROR_ISA, "'%s' cannot be used together with whole-array instructions: what a lane %s does not live across them",
-                       own ? "the result of res.accum" : "phase.read after phase.write", own ? "added" : "wrote");
     if (own) {
         lay_out_rows(x, &u);
         x->atlas.own = lane_array(x, (uint32_t)x->atlas.rows * WORDS, "resonance");
