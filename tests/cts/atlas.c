@@ -247,7 +247,7 @@ static void sums(cts *s) {
          HG_TYPE_U32,
          {{HG_TYPE_U16, anything}, {HG_TYPE_U32, anything}, {U8, some_class}},
          "    mov_imm.u32 r40, 3\nagain:\n    phase.write r10, r12\n    parallel_reduce.u32 r20, r3, max, 3\n    phase.read r30, r12\n    "
-         "phase.write r20, 9\n    add.u16 r10, r10, r12\n    loop r40, @again\n    parallel_reduce.u32 r20, r3, min, 3\n    phase.read "
+         "phase.write r20, 9\n    add.u16 r10, r10, r10\n    loop r40, @again\n    parallel_reduce.u32 r20, r3, min, 3\n    phase.read "
          "r31, r12\n    add.u32 r30, r30, r31\n    phase.read r31, 9\n    add.u32 r30, r30, r31\n"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0];
