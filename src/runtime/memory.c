@@ -55,10 +55,11 @@ void hg_guard_begin(hg_backend *b) {
     hg_mutex_unlock(&b->guard);
 }
 
-void hg_guard_end(hg_backend *b) {
+static void free_deferred(hg_backend *b, bool end, uint64_t others) {
     hg_memory *m = NULL;
     hg_mutex_lock(&b->guard);
-    if (--b->guarded == 0) {
+    b->guarded -= end;
+    if (b->guarded == others) {
         m = b->deferred;
         b->deferred = NULL;
     }
@@ -69,6 +70,9 @@ void hg_guard_end(hg_backend *b) {
         m = next;
     }
 }
+
+void hg_guard_end(hg_backend *b) { free_deferred(b, true, 0); }
+void hg_guard_renew(hg_backend *b) { free_deferred(b, false, 1); }
 
 bool hg_handle_is_class(uint64_t handle) { return handle == 0 || handle >= UINT64_MAX - (HG_MAX_CLASSES - 1); }
 

@@ -291,6 +291,8 @@ hg_status hg_context_class_memory(hg_context *context, hg_range *range) HG_NODIS
 /* Between these two no buffer or pool that hg_buffer_range or hg_pool_range finds is freed. */
 void hg_guard_begin(hg_backend *b);
 void hg_guard_end(hg_backend *b);
+/* Both at once, for a launch that has found nothing it still uses: where no other one is guarded, what was freed goes now. */
+void hg_guard_renew(hg_backend *b);
 /* The range of a buffer handle (class handles included; context may be NULL when they cannot occur). Unknown: arena NULL. */
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle);
 hg_range hg_pool_range(hg_backend *b, uint64_t handle);

@@ -74,11 +74,16 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
         if (run->aliases.data[i].id != id) continue;
         handle = run->aliases.data[i].handle;
         run->aliases.data[i] = run->aliases.data[--run->aliases.count];
-        return hg_backend_free_pool(b, (hg_pool){handle});
+        HG_TRY(hg_backend_free_pool(b, (hg_pool){handle}));
+        if (hg_run_is_immediate(run)) hg_guard_renew(b); /* no kernel is under way */
+        return HG_OK;
     }
     for (uint64_t i = 0; i < run->pools.count; i++)
         if (run->pools.data[i] == handle) run->pools.data[i] = run->pools.data[--run->pools.count];
-    if (hg_handles_remove(&b->pools, handle)) return HG_OK;
+    if (hg_handles_remove(&b->pools, handle)) {
+        if (hg_run_is_immediate(run)) hg_guard_renew(b); /* the same */
+        return HG_OK;
+    }
     plan_problem problem = {.found = true, .code = KIR_FAULT_HANDLE, .operand = 1};
     snprintf(problem.message, sizeof problem.message, "invalid pool handle: %llu", (unsigned long long)id);
     return hg_step_fault(run, step, &problem, 0, 0);

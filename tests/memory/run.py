@@ -19,6 +19,8 @@ PROGRAMS = {
     "pools": ".param r1 x buffer u32 inout [4]\n loop r30, 1000\n pool.alloc r7, 536870912\n endloop\n",
     "one_pool": ".param r1 x buffer u32 inout [4]\n pool.alloc r7, 3221225472\n",
     "small_pools": ".param r1 x buffer u32 inout [4]\n loop r30, 100000000\n pool.alloc r7, 0\n endloop\n",
+    "again": ".param r1 x buffer u32 inout [4]\n loop r30, 20\n pool.alloc r7, 60000000\n pool.free r7\n pool.alloc pool5, 30000000\n"
+             " pool.free pool5\n endloop\n",
     "output": ".param r1 x buffer f32 out [n]\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r5, 0\n mov_imm.f32 r6, 1.0\n stg.f32 [r1 + r5], r6\n",
     "copy": ".param r1 x buffer u8 in [n]\n.param r2 y buffer u8 out [n]\n.param r4 n u64\n.lanes n\n"
             " ldg.u8 r10, [r1 + r255]\n stg.u8 [r2 + r255], r10\n",
@@ -143,6 +145,7 @@ def pages():
 
 def options():
     expect(run(["pools.atlas", "--set", "x=1,2,3,4", "--max-memory", "1Q"]), 2, "--max-memory expects a number of bytes", "a unit that is none")
+    expect(run(["again.atlas", "--set", "x=1,2,3,4", "--max-memory", "100M"]), 0, "^$", "pools that the program frees")
     expect(run(["one_pool.atlas", "--set", "x=1,2,3,4", "--max-memory", "4G"]), 0, "^$", "4G")
     expect(run(["small_pools.atlas", "--set", "x=1,2,3,4", "--max-memory", "10M"]), 1, X01, "pools without bytes")
     os.environ["HOLOGRAM_MAX_MEMORY"] = "3G"
