@@ -7,7 +7,7 @@ typedef struct row {
     const char *name, *title;
     bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, addressed, memory8, memory16, memory64, shared8, shared16,
         shared64, atomic64, shared_atomic64;
-    uint32_t max_slots;
+    uint32_t max_slots, max_rounds;
     const char *inexact;
 } row;
 static const row ROWS[] = {
@@ -57,7 +57,8 @@ void cli_capset_get(uint32_t index, cli_capset *set) {
                                       .shared64 = r->shared64,
                                       .atomic64 = r->atomic64,
                                       .shared_atomic64 = r->shared_atomic64,
-                                      .max_arenas = 8};
+                                      .max_arenas = 8,
+                                      .max_rounds = r->max_rounds};
 }
 
 bool cli_capset_find(cli *c, const char *option, const char *name, cli_capset *set) {

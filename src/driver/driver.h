@@ -59,8 +59,6 @@ typedef struct hg_device_caps {
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
     bool serial_groups;
     kir_device_target target;
-    uint32_t max_rounds;      /* rounds of loops after which the device leaves a loop by itself; 0: it does not. A launch that comes near
-                                    ends as one that is out of time */
     uint64_t bound_bytes;     /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
                                     faster, when all their slots end within this many bytes of their arena; 0: no */
     uint32_t bound_slots;     /* slots of such a kernel */

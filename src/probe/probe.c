@@ -1,4 +1,5 @@
-/* The numeric probe: one kernel with every test, run by the tile interpreter and by the device; what differs is lowered from then on.
+/* The numeric probe: one kernel with every test, run by the tile interpreter and by the device; what differs is lowered from then on. Then
+ * one with long loops.
  * Must not know: which device it asks, how kernels get there. */
 #include "kir/pipeline/pipeline.h"
 #include "probe/probe_internal.h"
@@ -45,7 +46,7 @@ hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) {
     uint8_t *expected = operands + in, *actual = expected + out;
     hg_probe_operands(operands);
     hg_status status = run_expected(m, operands, expected, out);
-    hg_probe_launch launch = {PROBE_LANES, PROBE_GROUP, operands, in, actual, out};
+    hg_probe_launch launch = {PROBE_LANES, PROBE_GROUP, operands, in, actual, out, false};
     if (status == HG_OK)
         status = device->run(device->user, m, &launch);
     else
@@ -53,7 +54,7 @@ hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) {
     probe_comparison c = {operands, expected, actual, columns, result};
     if (status == HG_OK) hg_probe_compare(&c);
     hg_free(operands);
-    return status;
+    return status == HG_OK ? hg_probe_rounds(device, &result->max_rounds) : status;
 }
 
 void hg_probe_apply(const hg_probe_result *r, kir_caps *caps) {

@@ -15,6 +15,7 @@ typedef struct hg_probe_launch {
     uint64_t operand_bytes;
     uint8_t *results; /* host memory that the results are copied to */
     uint64_t result_bytes;
+    bool faulted; /* said by the device: the launch ended with a fault */
 } hg_probe_launch;
 
 /* The device that is asked. */
@@ -22,8 +23,10 @@ typedef struct hg_probe_device {
     const kir_caps *caps; /* what it promises */
     const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
     /* Lowers the kernel for the device's promises, runs it and fetches the results. Takes the module over, also after failure. */
-    hg_status (*run)(void *user, kir_module *kernel, const hg_probe_launch *launch);
+    hg_status (*run)(void *user, kir_module *kernel, hg_probe_launch *launch);
     void *user;
+    /* Kernels are lowered for a device that leaves loops after so many rounds (kir_device_target.max_rounds). NULL: nobody asks. */
+    void (*set_max_rounds)(void *user, uint32_t rounds);
 } hg_probe_device;
 
 /* What the probe found. Zero: everything exact. */
@@ -33,6 +36,7 @@ typedef struct hg_probe_result {
     bool folds_zeros;              /* as kir_caps.folds_zeros */
     bool fma[2];                   /* f32, f64: not fused, or not rounded correctly */
     bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */
+    uint32_t max_rounds;           /* rounds of all loops of an invocation after which the device leaves loops; 0: it does not */
     uint32_t differences;          /* results that are not the expected bits */
 } hg_probe_result;
 

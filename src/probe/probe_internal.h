@@ -1,11 +1,11 @@
-/* What the files of the probe share: probe.c on top of tests.c, kernel.c, operands.c and compare.c. */
+/* What the files of the probe share: probe.c on top of tests.c, kernel.c, operands.c, rounds.c and compare.c. */
 #ifndef HG_PROBE_INTERNAL_H
 #define HG_PROBE_INTERNAL_H
 
 #include "probe/probe.h"
 
 enum {
-    PROBE_VERSION = 5, /* of the tests and of what results mean: part of the cache key */
+    PROBE_VERSION = 7, /* of the tests and of what results mean: part of the cache key */
     PROBE_LANES = 4096,
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64
@@ -83,6 +83,10 @@ kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUN
 
 /* ---- operands.c ---- */
 void hg_probe_operands(uint8_t *bytes);
+
+/* ---- rounds.c ---- */
+/* *most: as in the result. An error where loops end early and a kernel made for that does not notice. */
+hg_status hg_probe_rounds(const hg_probe_device *device, uint32_t *most) HG_NODISCARD;
 
 /* ---- compare.c ---- */
 typedef struct probe_comparison {

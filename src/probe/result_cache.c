@@ -17,15 +17,18 @@ static void cache_key(const hg_probe_device *device, uint8_t key[HG_BLOB_KEY_BYT
     hg_blake3_final(&h, key);
 }
 
-/* As bytes: flags, then the table, then the count. */
-enum { BLOB_FLAGS = 5, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 4 };
+/* As bytes: flags, then the table, then the rounds and the count. */
+enum { BLOB_FLAGS = 5, BLOB_BYTES = BLOB_FLAGS + 2 * KIR_OP_COUNT + 8 };
 
 static void pack(const hg_probe_result *r, uint8_t blob[BLOB_BYTES]) {
     const uint8_t flags[BLOB_FLAGS] = {r->flushes, r->half, r->fma[0], r->fma[1], r->folds_zeros};
     memcpy(blob, flags, sizeof flags);
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++) blob[BLOB_FLAGS + 2 * op + f64] = r->inexact[op][f64];
-    for (int i = 0; i < 4; i++) blob[BLOB_BYTES - 4 + i] = (uint8_t)(r->differences >> (8 * i));
+    for (int i = 0; i < 4; i++) {
+        blob[BLOB_BYTES - 8 + i] = (uint8_t)(r->max_rounds >> (8 * i));
+        blob[BLOB_BYTES - 4 + i] = (uint8_t)(r->differences >> (8 * i));
+    }
 }
 
 static bool unpack(const uint8_t *blob, uint64_t size, hg_probe_result *r) {
@@ -38,7 +41,10 @@ static bool unpack(const uint8_t *blob, uint64_t size, hg_probe_result *r) {
     r->folds_zeros = blob[4] != 0;
     for (int op = 0; op < KIR_OP_COUNT; op++)
         for (int f64 = 0; f64 < 2; f64++) r->inexact[op][f64] = blob[BLOB_FLAGS + 2 * op + f64] != 0;
-    for (int i = 0; i < 4; i++) r->differences |= (uint32_t)blob[BLOB_BYTES - 4 + i] << (8 * i);
+    for (int i = 0; i < 4; i++) {
+        r->max_rounds |= (uint32_t)blob[BLOB_BYTES - 8 + i] << (8 * i);
+        r->differences |= (uint32_t)blob[BLOB_BYTES - 4 + i] << (8 * i);
+    }
     return true;
 }
 

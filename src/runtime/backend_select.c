@@ -235,6 +235,11 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
         add_word(device, t->addressed, "addresses");
         add_word(device, caps->asynchronous, "asynchronous");
     }
+    if (t->max_rounds) {
+        char rounds[32];
+        snprintf(rounds, sizeof rounds, "loops<=%u", (unsigned)t->max_rounds);
+        add_word(device, true, rounds);
+    }
     add_word(device, caps->host_memory, "host-memory");
     add_word(device, caps->can_import, "import");
     device->exact = caps->exact;

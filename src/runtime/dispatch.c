@@ -160,12 +160,8 @@ static void time_out(hg_submission *d) {
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
     d->found.code = HG_FAULT_TIMEOUT;
-    uint32_t rounds = d->set->caps->max_rounds;
     if (is_cancelled(d))
         snprintf(d->found.message, sizeof d->found.message, "cancelled");
-    else if (rounds && !(d->deadline_ns && hg_clock_ns() >= d->deadline_ns))
-        snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
-                 (unsigned)rounds);
     else
         kir_fault_text_timeout(d->found.message, sizeof d->found.message, d->launch->timeout_ms);
 }

@@ -2,6 +2,7 @@
  * has one. Where host and device see one memory at the same time they lie there, and the host can make lanes stop; elsewhere they are copied in and out.
  * Must not know: windows, how a fault is reported. */
 #include "runtime/dispatch_internal.h"
+#include <stdio.h>
 #include <string.h>
 
 static const uint32_t CLEAN[KIR_FAULT_WORDS] = {[KIR_FAULT_BEST] = UINT32_MAX};
@@ -63,6 +64,15 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
     return a->phase != b->phase ? a->phase < b->phase : a->lane < b->lane;
 }
 
+/* Instead of any other fault: lanes whose loops were cut short may have made it, or missed one before it. */
+static void cut_short(hg_submission *d) {
+    memset(&d->found, 0, sizeof d->found);
+    d->found.happened = true;
+    d->found.code = HG_FAULT_TIMEOUT;
+    snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
+             (unsigned)d->set->caps->target.max_rounds);
+}
+
 bool hg_fault_record_read(hg_submission *d) {
     hg_dispatch_queue *queue = d->queue;
     hg_fault_record *record = &queue->faults[d->fault];
@@ -78,5 +88,6 @@ bool hg_fault_record_read(hg_submission *d) {
     memset(&found, 0, sizeof found);
     if (words[KIR_FAULT_HAPPENED]) hg_fault_decode(words, d->code, d->launch, &found);
     if (found.happened && before(&found, &d->found)) d->found = found;
+    if (words[KIR_FAULT_CANCEL] == KIR_CANCEL_ROUNDS) cut_short(d);
     return words[KIR_FAULT_CANCEL] != 0;
 }

@@ -12,7 +12,8 @@ static bool prove(const hg_binding *binding, const hg_kernel *kernel, const hg_d
                                .inputs = l->inputs,
                                .slot_bytes = sizes,
                                .uniforms = binding->env,
-                               .unknown = binding->env_stale};
+                               .unknown = binding->env_stale,
+                               .cuts_loops = kernel->code->caps->target.max_rounds != 0};
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     return kir_prove(kernel->prover, &launch);

@@ -77,9 +77,8 @@ static uint64_t limit(uint64_t size, const hg_code_field *f) {
     return f->bytes == 4 && !f->paired && value > UINT32_MAX ? UINT32_MAX : value;
 }
 
-static uint64_t fuel(const hg_submission *d, const hg_driver_launch *l) {
-    uint64_t looks, rounds = d->set->caps->max_rounds / KIR_POLL_ROUNDS;
-    if (rounds) return rounds > 4 ? rounds - 3 : 1; /* the loops around loops that look at the clock are counted too */
+static uint64_t fuel(const hg_driver_launch *l) {
+    uint64_t looks;
     if (!l->timeout_ms || !hg_mul_u64(l->timeout_ms, 1000000 / LOOK_NS, &looks) || looks > UINT32_MAX) return UINT32_MAX;
     return looks;
 }
@@ -111,7 +110,7 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     case KIR_FIELD_DIGIT: return hg_launch_digit(d, d->first, index);
     case KIR_FIELD_BOX: return d->box[index];
     case KIR_FIELD_TABLE: return d->queue->table_counts[index];
-    case KIR_FIELD_FUEL: return fuel(d, l);
+    case KIR_FIELD_FUEL: return fuel(l);
     case KIR_FIELD_ARENAS: return d->queue->arena_count;
     case KIR_FIELD_ZERO: break;
     }

@@ -9,7 +9,7 @@ static hg_status transfer(hg_backend *b, hg_driver_command_kind kind, hg_range r
 }
 
 /* Takes the module over. */
-static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *probe) {
+static hg_status run_device(void *user, kir_module *m, hg_probe_launch *probe) {
     hg_backend *b = user;
     hg_piece in = {0}, out = {0};
     hg_kernel kernel = {0};
@@ -31,6 +31,7 @@ static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *pr
                                    .slot_count = 2,
                                    .aliases = aliases};
         status = hg_launch_kernel(b->context->main, &kernel, &launch, &fault);
+        probe->faulted = fault.happened;
     }
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_OUT, out.range, probe->results);
     hg_piece_free(&b->memory, &in);
@@ -39,7 +40,15 @@ static hg_status run_device(void *user, kir_module *m, const hg_probe_launch *pr
     return status;
 }
 
-static hg_probe_device device_of(hg_backend *b) { return (hg_probe_device){&b->caps->tiers[0].kir, b->caps->identity, run_device, b}; }
+static void set_max_rounds(void *user, uint32_t rounds) {
+    hg_backend *b = user;
+    b->own_caps.target.max_rounds = rounds;
+}
+
+static hg_probe_device device_of(hg_backend *b) {
+    bool device_form = b->caps->tiers[0].device_form;
+    return (hg_probe_device){&b->caps->tiers[0].kir, b->caps->identity, run_device, b, device_form ? set_max_rounds : NULL};
+}
 
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) {
     hg_probe_device device = device_of(b);
@@ -54,6 +63,8 @@ hg_status hg_backend_trust(hg_backend *b) {
     HG_TRY(hg_blob_cache_open(b->cache_path, b->config.cache_bytes, &cache));
     hg_status status = hg_probe_run_cached(&device, cache, &result);
     hg_blob_cache_close(cache);
-    if (status == HG_OK) hg_probe_apply(&result, &b->own_caps.tiers[0].kir);
+    if (status != HG_OK) return status;
+    hg_probe_apply(&result, &b->own_caps.tiers[0].kir);
+    set_max_rounds(b, result.max_rounds);
     return status;
 }

@@ -187,9 +187,7 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     caps->on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     caps->flat_group = (uint32_t)least(caps->on_cpu ? 1024 : 128, caps->max_block_lanes);
     fill_identity(f, caps);
-    if (f->v12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE) return;
-    d->no_fences = true;
-    caps->max_rounds = 65535; /* LP_MAX_TGSI_LOOP_ITERATIONS of Mesa's lp_bld_limits.h: then it leaves the loop and goes on */
+    d->no_fences = f->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
 }
 
 static void fill_float_controls(const vk_facts *f, hg_device *d) {

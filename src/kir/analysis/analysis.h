@@ -12,6 +12,9 @@ hg_status kir_find_zero_bits(const kir_module *m, kir_side_table *zeros) HG_NODI
 
 /* Sets loop.bounded where a loop is proven short. */
 void kir_bound_loops(const kir_module *m);
+/* Rounds of all loops of one invocation together at most, however its lanes go apart and though a loop that no lane is in counts as one,
+ * but for those of one function; UINT64_MAX: unknown, or out of memory. Stores the rounds of loops. */
+uint64_t kir_most_rounds(const kir_module *m, const kir_function *without);
 /* Sets loop.rounds; out of memory: all unknown. Numbers the functions. */
 void kir_find_rounds(const kir_module *m);
 

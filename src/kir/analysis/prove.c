@@ -351,6 +351,7 @@ static void walk_loop(walk *w, const place *at, const kir_value *v, state *s) {
     }
     w->check = check;
     if (!w->gave_up) walk_round(w, at, v, s, &head, &next, &broken);
+    if (!w->gave_up && w->l->cuts_loops) merge(w, &broken, &next);
     if (!w->gave_up) assign(w, s, &broken);
     give(w, &head);
     give(w, &next);

@@ -19,6 +19,7 @@ typedef struct kir_prove_launch {
     const uint64_t *slot_bytes; /* module->slots order; 0: no memory */
     const uint8_t *uniforms;    /* KIR_PLAN_UNIFORMS as far as the host knows it; NULL: not at all */
     const bool *unknown;        /* by 8 bytes of it: what the host does not know; NULL: it knows all */
+    bool cuts_loops;            /* the device may leave a loop at the end of any round */
 } kir_prove_launch;
 /* True: no lane's access through a slot, to shared or class memory is outside (open accesses are not looked at). False: unknown, or out
  * of memory. Thread-safe. */

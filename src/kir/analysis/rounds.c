@@ -120,6 +120,22 @@ static bool is_old(const counter *c, const kir_value *v) { return reads(v, c->va
 /* The counter, or what becomes of it in this round. */
 static bool is_count(const counter *c, const kir_value *v) { return (reads(v, c->var) && is_inside(v, c)) || v == c->set->args[0]; }
 
+/* What a value is at most, as far as its own operations show it. */
+static uint64_t upper(const kir_value *v, int depth) {
+    if (is_const(v)) return v->u.imm;
+    if (depth == 0) return UINT64_MAX;
+    if (v->op == KIR_TRUNC || v->op == KIR_ZEXT) return upper(v->args[0], depth - 1);
+    if (v->op == KIR_AND) {
+        uint64_t x = upper(v->args[0], depth - 1), y = upper(v->args[1], depth - 1);
+        return x < y ? x : y;
+    }
+    if (v->op != KIR_SELECT) return UINT64_MAX;
+    const kir_value *c = v->args[0];
+    uint64_t x = upper(v->args[1], depth - 1), y = upper(v->args[2], depth - 1);
+    bool least = c->op == KIR_CMP_ULT && c->args[0] == v->args[1] && c->args[1] == v->args[2];
+    return (x < y) == least ? x : y;
+}
+
 /* Rounds until the condition `stay` fails; 0: unknown. */
 static uint64_t rounds_of(const counter *c, const kir_value *test, bool stay) {
     const kir_value *x = test->args[0], *y = test->args[1];
@@ -130,12 +146,12 @@ static uint64_t rounds_of(const counter *c, const kir_value *test, bool stay) {
         bool passes = c->low == 0 && !is_old(c, zero ? x : y); /* from 0 down it starts again at the top */
         return (zero || positive) && c->step == 1 && known && !passes ? c->high + 2 : 0;
     }
-    bool below = is_count(c, x) && is_const(y) && stay, above = is_const(x) && is_count(c, y) && !stay;
+    bool below = is_count(c, x) && stay, above = is_const(x) && is_count(c, y) && !stay;
     if (!below && !above) return 0;
-    uint64_t limit = below ? y->u.imm : x->u.imm;
+    uint64_t limit = below ? upper(y, 6) : x->u.imm;
     if (limit > INT32_MAX - UINT16_MAX) return 0;
     if (test->op == KIR_CMP_ULT) return limit / c->step + 3;
-    return test->op == KIR_CMP_SLT && start_small ? limit / c->step + 3 : 0;
+    return test->op == KIR_CMP_SLT && start_small && is_const(below ? y : x) ? limit / c->step + 3 : 0;
 }
 
 static bool breaks(const kir_region *r) { return r->last && r->last->op == KIR_BREAK; }
@@ -206,4 +222,55 @@ static void bound_loops(const kir_function *f) {
 void kir_bound_loops(const kir_module *m) {
     kir_find_rounds(m);
     for (const kir_function *f = m->functions; f; f = f->next) bound_loops(f);
+}
+
+/* ---- of a whole invocation ---- */
+
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t product;
+    return hg_mul_u64(x, y, &product) ? product : UINT64_MAX;
+}
+static uint64_t plus(uint64_t x, uint64_t y) {
+    uint64_t sum;
+    return hg_add_u64(x, y, &sum) ? sum : UINT64_MAX;
+}
+
+/* Rounds of a loop; UINT64_MAX: unknown. */
+static uint64_t most_of(const kir_value *loop) {
+    uint64_t rounds = loop->u.loop.once ? 1 : loop->u.loop.most ? loop->u.loop.most : loop->u.loop.rounds;
+    return rounds ? rounds : UINT64_MAX;
+}
+
+/* of[]: of functions by id; UINT64_MAX: not known yet. */
+static uint64_t function_rounds(const kir_function *f, const uint64_t *of) {
+    uint64_t *often = hg_calloc((size_t)f->value_count + 1, sizeof *often), all = 0; /* by id: how often what an IF or LOOP holds runs */
+    if (!often) return UINT64_MAX;
+    for (const kir_value *v = kir_walk(NULL, f->body); v && all < UINT64_MAX; v = kir_walk(v, f->body)) {
+        uint64_t here = v->parent->owner ? often[v->parent->owner->id] : 1;
+        if (v->op == KIR_IF) often[v->id] = here;
+        if (v->op == KIR_CALL) all = plus(all, times(here, of[v->u.call.function->id]));
+        if (v->op != KIR_LOOP) continue;
+        often[v->id] = times(here, most_of(v));
+        all = plus(all, often[v->id]);
+    }
+    hg_free(often);
+    return all;
+}
+
+uint64_t kir_most_rounds(const kir_module *m, const kir_function *without) {
+    uint64_t *of = hg_alloc(((size_t)m->function_count + 1) * sizeof *of), all = UINT64_MAX;
+    if (!of) return all;
+    kir_find_rounds(m);
+    for (uint32_t i = 0; i < m->function_count; i++) of[i] = UINT64_MAX;
+    for (bool changed = true; changed;) { /* functions that call others know more each time */
+        changed = false;
+        for (kir_function *f = m->functions; f; f = f->next) {
+            if (of[f->id] < UINT64_MAX) continue;
+            of[f->id] = f == without ? 0 : function_rounds(f, of);
+            changed = changed || of[f->id] < UINT64_MAX;
+        }
+    }
+    all = of[m->functions->id];
+    hg_free(of);
+    return all;
 }

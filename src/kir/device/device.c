@@ -355,6 +355,8 @@ static hg_status make(device *d, kir_module **m) {
         HG_TRY(device_fold(d));
     }
     if (d->options->alone) drop_barriers(*m);
+    device_watch_rounds(d, *m);
+    if (d->failed) return hg_fail_memory();
     return finish(d, *m);
 }
 

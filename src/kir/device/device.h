@@ -16,6 +16,8 @@ typedef struct kir_device_target {
     bool atomic64, shared_atomic64;   /* where missing: under a lock in the device's lock words */
     uint32_t max_arenas;              /* not addressed: arenas that an open access can reach */
     bool bind_arenas;                 /* not addressed: no memory may be bound twice. Slots that lie in one arena share a binding */
+    uint32_t max_rounds; /* once all loops of an invocation together have had so many rounds, each loop is left at the end of its
+                                         first round without a word; 0: never. An invocation is all lanes that run in step */
 } kir_device_target;
 
 /* FLAT: a block is only a numbering; lane = first lane of the dispatch + linear invocation index. For kernels without barrier and
@@ -87,7 +89,7 @@ typedef enum kir_fault_word {
     KIR_FAULT_HAPPENED,
     KIR_FAULT_SITE, /* index in layout->sites */
     KIR_FAULT_PHASE,
-    KIR_FAULT_PHASE_HIGH,
+    KIR_FAULT_PHASE_HIGH, /* always 0: a phase has 32 bits. rounds.c reads it as a number that no compiler knows */
     KIR_FAULT_LANE,
     KIR_FAULT_LANE_HIGH, /* global lane id */
     KIR_FAULT_INDEX,
@@ -97,7 +99,8 @@ typedef enum kir_fault_word {
     KIR_FAULT_NAME_HIGH, /* the handle, or a flat address's handle index; bit 63 kept for a pool's flat address */
     KIR_FAULT_LIMIT,
     KIR_FAULT_LIMIT_HIGH, /* size of the memory */
-    KIR_FAULT_CANCEL,     /* not 0: lanes stop at their next look. The host or a lane without fuel sets it */
+    KIR_FAULT_CANCEL,     /* not 0: lanes stop at their next look. The host or a lane without fuel sets it; KIR_CANCEL_ROUNDS: a loop has
+                             been cut short (target.max_rounds), nothing that this dispatch wrote counts */
     KIR_FAULT_VALID,      /* 1: the handle was good, the offset was not */
     KIR_FAULT_WORDS = 16
 } kir_fault_word;
@@ -127,6 +130,7 @@ typedef enum kir_table_word {
 } kir_table_word;
 
 enum {
+    KIR_CANCEL_ROUNDS = 2,
     KIR_LOCK_WORDS = 1024,    /* slot KIR_SLOT_LOCKS: zero when no launch runs */
     KIR_SHARED_RESERVED = 16, /* bytes at the start of group memory, in front of the program's shared memory */
     KIR_POLL_ROUNDS = 1024

@@ -71,7 +71,7 @@ typedef struct device {
     kir_side_table marks, zeros; /* of the input's values: DEVICE_…; low bits known to be zero */
     /* variables of the form; NULL until needed */
     kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
-    kir_function *recorder; /* without ghosts: called at the end of the kernel, with these: */
+    kir_function *recorder; /* NULL: nobody records a fault. Without ghosts: called at the end of the kernel, with these: */
     kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
     kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
     const kir_function *function;   /* being written */
@@ -190,6 +190,14 @@ hg_status device_find_kept(device *d) HG_NODISCARD;
 
 /* The kernel's body becomes a function, and what its lanes left to record is recorded after it. */
 void device_record_late(device *d, kir_module *m);
+/* The kernel's body as a function that the kernel has still to call; NULL when out of memory. */
+kir_function *device_wrap_kernel(kir_module *m);
+kir_value *device_read_word(device *d, kir_builder *b, kir_fault_word word);
+void device_write_word(device *d, kir_builder *b, kir_fault_word word, kir_value *x);
+
+/* ---- rounds.c ---- */
+/* target.max_rounds: an invocation whose loops may have been cut short says so. */
+void device_watch_rounds(device *d, kir_module *m);
 
 /* ---- shared.c ---- */
 bool device_writes_shared_first(device *d); /* the group's shared memory needs no zeros */

@@ -30,11 +30,11 @@ uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operan
 
 static kir_value *word_at(device *d, kir_builder *b, kir_fault_word word) { return doffset_const(d, b, (uint64_t)word * 4); }
 
-static kir_value *read_word(device *d, kir_builder *b, kir_fault_word word) {
+kir_value *device_read_word(device *d, kir_builder *b, kir_fault_word word) {
     device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), false);
     return device_raw_load(d, b, &at, word_at(d, b, word), HG_TYPE_U32, true);
 }
-static void write_word(device *d, kir_builder *b, kir_fault_word word, kir_value *x) {
+void device_write_word(device *d, kir_builder *b, kir_fault_word word, kir_value *x) {
     device_place at = device_slot_place(d, device_slot(d, KIR_SLOT_FAULT, 0), true);
     device_raw_store(d, b, &at, word_at(d, b, word), x, true);
 }
@@ -43,8 +43,8 @@ static kir_value *change_word(device *d, kir_builder *b, kir_fault_word word, ki
     return device_raw_atomic(d, b, &at, word_at(d, b, word), op, x, y);
 }
 static void write_wide(device *d, kir_builder *b, kir_fault_word word, device_wide x) {
-    write_word(d, b, word, dwide_low(d, b, x));
-    write_word(d, b, (kir_fault_word)(word + 1), dwide_high(d, b, x));
+    device_write_word(d, b, word, dwide_low(d, b, x));
+    device_write_word(d, b, (kir_fault_word)(word + 1), dwide_high(d, b, x));
 }
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
 
@@ -62,8 +62,8 @@ static void reject(device *d, kir_builder *b, kir_value *phase) {
 
 /* Whether this fault comes before the one recorded. */
 static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_value *phase) {
-    kir_value *happened = read_word(d, b, KIR_FAULT_HAPPENED), *low = read_word(d, b, KIR_FAULT_LANE),
-              *high = read_word(d, b, KIR_FAULT_LANE_HIGH);
+    kir_value *happened = device_read_word(d, b, KIR_FAULT_HAPPENED), *low = device_read_word(d, b, KIR_FAULT_LANE),
+              *high = device_read_word(d, b, KIR_FAULT_LANE_HIGH);
     device_wide other = {low, high};
     if (d->i64) {
         kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
@@ -71,7 +71,7 @@ static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_v
     }
     kir_value *less = dwide_below(d, b, lane, other);
     if (phase) {
-        kir_value *at = read_word(d, b, KIR_FAULT_PHASE);
+        kir_value *at = device_read_word(d, b, KIR_FAULT_PHASE);
         less = kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, phase, at),
                           kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, phase, at), less));
     }
@@ -84,8 +84,8 @@ typedef struct fault_args {
 } fault_args;
 
 static void write_record(device *d, kir_builder *b, const fault_args *a) {
-    write_word(d, b, KIR_FAULT_SITE, a->site);
-    if (a->phase) write_word(d, b, KIR_FAULT_PHASE, a->phase);
+    device_write_word(d, b, KIR_FAULT_SITE, a->site);
+    if (a->phase) device_write_word(d, b, KIR_FAULT_PHASE, a->phase);
     write_wide(d, b, KIR_FAULT_LANE, a->lane);
     write_wide(d, b, KIR_FAULT_INDEX, a->index);
     if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
@@ -93,9 +93,9 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
         device_open_vars(d);
         write_wide(d, b, KIR_FAULT_LIMIT, dwide_get(b, d->open_size));
         kir_value *valid = kir_binary(b, KIR_CMP_EQ, kir_get(b, d->open_state), u32(b, 1));
-        write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, u32(b, 0), u32(b, 1)));
+        device_write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, u32(b, 0), u32(b, 1)));
     }
-    write_word(d, b, KIR_FAULT_HAPPENED, u32(b, 1));
+    device_write_word(d, b, KIR_FAULT_HAPPENED, u32(b, 1));
 }
 
 static kir_function *record_function(device *d) {
@@ -104,6 +104,7 @@ static kir_function *record_function(device *d) {
     if (d->any_name) n = (uint8_t)(n + dwide_types(d, types + n));
     if (d->ghosts) types[n++] = HG_TYPE_U32;
     rewrite_helper f = device_helper(d, "record_fault", KIR_VOID, n, types);
+    d->recorder = f.function;
     if (!f.fresh) return f.function;
     f.function->cold = true;
     kir_builder *b = &f.b;
@@ -137,24 +138,30 @@ static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const
 /* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites: device compilers that inline
  * everything had a copy of the record's code at each. */
 static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
-    if (!d->recorder) d->recorder = record_function(d);
+    if (!d->recorder) (void)record_function(d);
     kir_var *late_site = device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site");
     kir_set(b, late_site, u32(b, site + 1));
     keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
     if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
 }
 
-void device_record_late(device *d, kir_module *m) {
-    kir_function *kernel = m->functions, *body = d->late_site ? kir_function_create(m, "lane", KIR_VOID) : NULL;
-    kir_region *region = body ? body->body : NULL;
-    if (d->late_site && !body) d->failed = true;
-    if (!body || d->failed) return;
+kir_function *device_wrap_kernel(kir_module *m) {
+    kir_function *kernel = m->functions, *body = kir_function_create(m, "lane", KIR_VOID);
+    if (!body) return NULL;
+    kir_region *region = body->body;
     body->body = kernel->body;
     kernel->body = region;
     for (kir_var *v = m->vars; v; v = v->next)
         if (v->function == kernel) v->function = body;
     for (kir_value *v = kir_walk(NULL, body->body); v; v = kir_walk(v, body->body))
         if (v->op == KIR_EXIT) v->op = KIR_RETURN;
+    return body;
+}
+
+void device_record_late(device *d, kir_module *m) {
+    kir_function *kernel = m->functions, *body = d->late_site && !d->failed ? device_wrap_kernel(m) : NULL;
+    if (d->late_site && !body) d->failed = true;
+    if (!body) return;
     kir_builder b;
     kir_builder_init(&b, m, kernel);
     (void)kir_call(&b, body, 0, NULL, NULL);
@@ -246,11 +253,11 @@ static kir_function *out_of_time(device *d) {
     if (!f.fresh) return f.function;
     f.function->cold = true;
     kir_builder *b = &f.b;
-    kir_value *calm = kir_if_begin(b, is_zero(b, read_word(d, b, KIR_FAULT_CANCEL)));
+    kir_value *calm = kir_if_begin(b, is_zero(b, device_read_word(d, b, KIR_FAULT_CANCEL)));
     kir_value *early = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
     kir_return(b, u32(b, 0));
     kir_if_end(b, early);
-    write_word(d, b, KIR_FAULT_CANCEL, u32(b, 1));
+    device_write_word(d, b, KIR_FAULT_CANCEL, u32(b, 1));
     kir_if_end(b, calm);
     kir_return(b, u32(b, 1));
     device_helper_end(d, &f);

@@ -11,6 +11,8 @@
 
 /* ---- the start ---- */
 
+enum { MOST_FILLED = 1 << 16 /* bytes of shared memory, by one lane alone */ };
+
 /* Zeroes reserved words and shared memory, each lane a part. */
 static void fill(device *d, kir_builder *b) {
     kir_value *lanes = shift_by(b, KIR_SHL, device_block_lanes(d, b), 2);
@@ -18,6 +20,7 @@ static void fill(device *d, kir_builder *b) {
     kir_var *at = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, "at");
     kir_set(b, at, shift_by(b, KIR_SHL, device_linear(d, b), 2));
     kir_value *loop = kir_loop_begin(b, true), *offset = kir_get(b, at);
+    loop->u.loop.most = MOST_FILLED / 4;
     kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, offset, bytes)));
     kir_break(b);
     kir_if_end(b, over);
