@@ -118,11 +118,13 @@ typedef struct hg_driver_launch {
     uint32_t max_threads;
 } hg_driver_launch;
 
-/* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message. */
+/* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message.
+ * Of a race other_inst too: the instruction of the lane that came first. */
+enum { HG_FAULT_RACE = 9 };
 typedef struct hg_driver_fault {
     bool happened;
     uint8_t code, operand;
-    uint32_t inst;
+    uint32_t inst, other_inst;
     uint64_t phase, lane;
     uint64_t offset, limit;
     char message[160];

@@ -7,9 +7,23 @@
 
 /* ---- faults ---- */
 
+/* " (instructions at 6:5 and 7:5)", of the lane that came first and of this one. */
+static void place_of_race(const hg_program *p, const hg_driver_fault *fault, char *text, size_t size) {
+    uint32_t first = fault->other_inst, second = fault->inst;
+    text[0] = 0;
+    if (first >= p->inst_count || second >= p->inst_count) return;
+    if (p->lines)
+        snprintf(text, size, " (instructions at %u:%u and %u:%u)", (unsigned)p->lines[first], (unsigned)p->columns[first],
+                 (unsigned)p->lines[second], (unsigned)p->columns[second]);
+    else
+        snprintf(text, size, " (instructions %u and %u)", (unsigned)first, (unsigned)second);
+}
+
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step) {
     const hg_program *p = e->program;
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", fault->message);
+    char place[80] = "";
+    if (fault->code == HG_FAULT_RACE) place_of_race(p, fault, place, sizeof place);
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s%s", fault->message, place);
     hg_error *record = hg_error_record();
     snprintf(record->code, sizeof record->code, "F%02u", (unsigned)(fault->code % 100));
     record->step = step;

@@ -685,6 +685,21 @@ static hg_status keep(tile_layout *layout) {
     return HG_OK;
 }
 
+/* What the race checker calls memory. */
+static hg_status keep_names(tile_kernel *k, const kir_module *m) {
+    if (!k->options.check_races || !m->slots.count) return HG_OK;
+    k->names = hg_arena_alloc(&k->arena, m->slots.count * sizeof *k->names);
+    if (!k->names) return hg_fail_memory();
+    k->name_count = (uint32_t)m->slots.count;
+    for (uint64_t i = 0; i < m->slots.count; i++) {
+        const kir_slot *slot = &m->slots.data[i];
+        const char *name = !slot->constant && slot->input < m->inputs.count ? m->inputs.data[slot->input].name : NULL;
+        k->names[i] = name ? hg_arena_text(&k->arena, name, strlen(name)) : NULL;
+        if (name && !k->names[i]) return hg_fail_memory();
+    }
+    return HG_OK;
+}
+
 hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) {
     *kernel = NULL;
     tile_kernel *k = hg_calloc(1, sizeof *k);
@@ -697,6 +712,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     if (status == HG_OK) status = tile_lay_out_slots(&layout);
     if (status == HG_OK) status = tile_lay_out_code(&layout);
     if (status == HG_OK) status = keep(&layout);
+    if (status == HG_OK) status = keep_names(k, module);
     hg_arena_free(&layout.arena);
     hg_vec_free(&layout.order);
     hg_vec_free(&layout.slots);

@@ -151,7 +151,7 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
     }
     *faulted = false;
     uint8_t *address = p.memory.base ? p.memory.base + (uint64_t)offset : NULL;
-    if (f->state->races) *faulted = tile_races_note(f, a, lane, &p.memory, a->space == KIR_SHARED, p.handle, (uint64_t)offset);
+    if (f->state->races) *faulted = tile_races_note(f, a, lane, &p.memory, p.pool, p.handle, (uint64_t)offset);
     return address;
 }
 

@@ -1,15 +1,22 @@
-/* Who touched each byte last: a hash table from address to the last writer and reader, cleared of meaning by a new phase.
+/* Who touched each byte last: a hash table from address to the last writer and readers, cleared of meaning by a new phase.
  * Two lanes race when they touch one byte, one of them writing, without a barrier between them (lanes of one block, later phase)
  * and not both through atomics. Launches are checked on one thread, in lane order.
  * Must not know: kernel IR, how code runs. */
 #include "tile/races.h"
+#include <stdio.h>
 #include <string.h>
 
+typedef struct touch {
+    uint64_t lane, phase; /* global lane + 1; 0: nobody */
+    uint32_t inst;        /* source instruction + 1 */
+    bool atomic;
+} touch;
+
 typedef struct shadow {
-    uint64_t key;            /* address, or 0 */
-    uint64_t writer, reader; /* global lane + 1; 0: nobody */
-    uint64_t write_phase, read_phase;
-    bool write_atomic, read_atomic;
+    uint64_t key; /* address, or 0 */
+    touch writer;
+    touch readers[3]; /* the last, the last of another lane, the last of another block: whoever writes now differs from one of them in what
+                         its own reads may hide */
 } shadow;
 
 struct tile_races {
@@ -53,56 +60,79 @@ static shadow *entry(struct tile_races *r, uint64_t key) {
     return s;
 }
 
-/* Whether an earlier access by `lane + 1` in `phase` is ordered before one of this lane now. */
-static bool ordered(const tile_frame *f, uint64_t lane_plus_1, uint64_t phase, uint64_t now) {
-    if (!lane_plus_1 || lane_plus_1 - 1 == now) return true;
-    bool same_block = (lane_plus_1 - 1) / f->state->block_lanes == now / f->state->block_lanes;
-    return same_block && phase < f->phase;
+static uint64_t block_of(const tile_frame *f, uint64_t lane) { return lane / f->state->block_lanes; }
+
+/* Whether an earlier access and one of this lane now are a race. */
+static bool clashes(const tile_frame *f, const touch *earlier, uint64_t now, bool atomic) {
+    if (!earlier->lane || earlier->lane - 1 == now || (atomic && earlier->atomic)) return false;
+    return block_of(f, earlier->lane - 1) != block_of(f, now) || earlier->phase >= f->phase;
 }
 
-static void report(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t other, uint64_t offset) {
-    uint64_t now = f->lane0 + lane;
+static void add_reader(const tile_frame *f, shadow *s, const touch *now) {
+    touch *last = &s->readers[0];
+    bool same = last->lane == now->lane, plain = same && last->phase == now->phase && !last->atomic;
+    if (!same && last->lane) {
+        if (block_of(f, last->lane - 1) != block_of(f, now->lane - 1)) s->readers[2] = *last;
+        s->readers[1] = *last;
+    }
+    if (!plain) *last = *now;
+}
+
+/* ---- what is said ---- */
+
+/* The name of the parameter that leads to the memory. */
+static void name_memory(const tile_frame *f, const tile_access *a, const tile_memory *memory, bool pool, uint64_t handle, char *text,
+                        size_t size) {
+    const tile_kernel *k = f->kernel;
+    const char *name = a->space != KIR_SHARED && a->space != KIR_CLASS && a->slot >= 0 ? k->names[a->slot] : NULL;
+    for (uint32_t i = 0; i < k->name_count && !name && a->space != KIR_SHARED && a->space != KIR_CLASS; i++)
+        if (k->names[i] && f->state->launch->slots[i].base == memory->base) name = k->names[i];
+    if (a->space == KIR_SHARED)
+        (void)snprintf(text, size, "shared memory");
+    else if (a->space == KIR_CLASS)
+        (void)snprintf(text, size, "class memory");
+    else if (name)
+        (void)snprintf(text, size, "'%.60s'", name);
+    else
+        (void)snprintf(text, size, "%s %llu", pool ? "pool" : "buffer", (unsigned long long)handle);
+}
+
+static const char *deed(bool writes, bool atomic) { return atomic ? "updates it atomically" : writes ? "writes it" : "reads it"; }
+
+static void report(tile_frame *f, const tile_access *a, uint32_t lane, const touch *other, bool other_writes, const char *name,
+                   uint64_t offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
-    fault->code = 0;
+    fault->code = TILE_FAULT_RACE;
     fault->operand = a->operand;
     fault->inst = a->inst ? a->inst - 1 : 0;
+    fault->other_inst = other->inst ? other->inst - 1 : 0;
     fault->offset = offset;
-    tile_fault_message(fault, "race: lanes %llu and %llu touch byte %llu", (unsigned long long)(other < now ? other : now),
-                       (unsigned long long)(other < now ? now : other), (unsigned long long)offset);
+    tile_fault_message(fault, "race on %s, byte %llu: lane %llu %s, lane %llu %s", name, (unsigned long long)offset,
+                       (unsigned long long)(other->lane - 1), deed(other_writes, other->atomic), (unsigned long long)(f->lane0 + lane),
+                       deed(a->op != KIR_LOAD, a->op == KIR_ATOMIC));
 }
 
-bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool shared, uint64_t handle,
+bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool pool, uint64_t handle,
                      uint64_t offset) {
-    (void)handle;
     if (a->op == KIR_CHECK) return false;
-    uint64_t now = f->lane0 + lane;
     bool atomic = a->op == KIR_ATOMIC, writes = a->op != KIR_LOAD;
-    uint64_t block = shared ? now / f->state->block_lanes + 1 : 0;
+    touch now = {f->lane0 + lane + 1, f->phase, a->inst, atomic};
+    uint64_t block = a->space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;
     for (uint8_t i = 0; i < a->bytes; i++) {
-        uint64_t key = (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48);
-        shadow *s = entry(f->state->races, key);
+        shadow *s = entry(f->state->races, (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48));
         if (!s) return false;
-        bool clash = !(atomic && s->write_atomic) && !ordered(f, s->writer, s->write_phase, now);
-        uint64_t other = s->writer;
-        if (!clash && writes) {
-            clash = !(atomic && s->read_atomic) && !ordered(f, s->reader, s->read_phase, now);
-            other = s->reader;
-        }
-        if (clash) {
-            report(f, a, lane, other - 1, offset + i);
+        const touch *other = clashes(f, &s->writer, now.lane - 1, atomic) ? &s->writer : NULL;
+        for (int k = 0; k < 3 && writes && !other; k++)
+            if (clashes(f, &s->readers[k], now.lane - 1, atomic)) other = &s->readers[k];
+        if (other) {
+            char name[80];
+            name_memory(f, a, memory, pool, handle, name, sizeof name);
+            report(f, a, lane, other, other == &s->writer, name, offset + i);
             return true;
         }
-        if (writes) {
-            s->writer = now + 1;
-            s->write_phase = f->phase;
-            s->write_atomic = atomic;
-        }
-        if (!writes || atomic) {
-            s->reader = now + 1;
-            s->read_phase = f->phase;
-            s->read_atomic = atomic;
-        }
+        if (writes) s->writer = now;
+        if (!writes || atomic) add_reader(f, s, &now);
     }
     return false;
 }

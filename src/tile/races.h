@@ -7,8 +7,9 @@
 
 struct tile_races *tile_races_create(void); /* NULL: out of memory */
 void tile_races_destroy(struct tile_races *races);
-/* Notes an access of one lane; true when it is a race, which is then recorded as the lane's fault (code 0). */
-bool tile_races_note(tile_frame *frame, const tile_access *access, uint32_t lane, const tile_memory *memory, bool shared, uint64_t handle,
+/* Notes an access of one lane; true when it is a race, which is then recorded as the lane's fault (TILE_FAULT_RACE). pool, handle: what
+ * memory that no parameter names is called. */
+bool tile_races_note(tile_frame *frame, const tile_access *access, uint32_t lane, const tile_memory *memory, bool pool, uint64_t handle,
                      uint64_t offset);
 
 #endif

@@ -50,12 +50,15 @@ typedef struct tile_memory {
     bool valid;
 } tile_memory;
 
+enum { TILE_FAULT_RACE = 9 };
+
 /* The first fault in the order (phase, lane, instruction) of this kernel. */
 typedef struct tile_fault {
     bool happened;
-    uint8_t code; /* kir_fault; 8: timeout */
+    uint8_t code; /* kir_fault; 8: timeout; TILE_FAULT_RACE */
     uint8_t operand;
-    uint32_t inst; /* source instruction */
+    uint32_t inst;       /* source instruction */
+    uint32_t other_inst; /* of a race: that of the lane which came first */
     uint64_t phase, lane;
     char message[160];      /* as semantics 8.6, without "Execution failed: " */
     uint64_t offset, limit; /* bounds faults */

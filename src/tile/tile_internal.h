@@ -160,6 +160,8 @@ struct tile_kernel {
     uint32_t body_mask;                  /* of the kernel */
     uint32_t *launch_cells, *tile_cells; /* slots that a launch, a tile fills in */
     uint32_t launch_cell_count, tile_cell_count;
+    const char **names; /* options.check_races: of the parameters that the module's slots come from, NULL where there is none */
+    uint32_t name_count;
     _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
 };
 

@@ -519,8 +519,36 @@ def endless():
 
 def races():
     racy = write("racy.atlas", ".atlas 1\n.program racy\n.param r1 x buffer u32 inout []\n.lanes 8\n    rdid r10, lane_idx_x\n    stg.u32 [buf(r1) + 0], r10\n")
-    expect(run("run", racy, "--check-races"), 1, r"race", what="a race is found")
+    expect(run("run", racy, "--check-races"), 1, r"racy\.atlas:6:5: fault\[F09\]: .*race on 'x', byte 0: lane 0 writes it, lane 1 writes it \(instructions at 6:5 and 6:5\)",
+           what="a race is found")
     expect(run("run", racy), 0, what="a race is no fault without the check")
+    head = ".atlas 1\n.program kind\n.param r1 x buffer u32 inout [n]\n.param r2 out buffer u32 out [n]\n.param r4 n u64\n.lanes n\n.block 8\n.shared 64\n"
+    head += " mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u64 r251, 0\n mov_imm.u32 r9, 1\n"  # 12 lines
+    kinds = (
+        ("a store and a load", " stg.u32 [r1 + r0], r9\n ldg.u32 r10, [r1 + r251]\n stg.u32 [r2 + r0], r10\n",
+         r"race on 'x', byte 0: lane 0 writes it, lane 1 reads it \(instructions at 13:2 and 14:2\)"),
+        ("a load and a store", " ldg.u32 r10, [buf(r1) + 0]\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r0], r9\n",
+         r"race on 'x', byte 0: lane [1-7] reads it, lane 0 writes it \(instructions at 13:2 and 15:2\)"),
+        ("two stores", " stg.u32 [r1 + r0], r9\n setgtu.u64 p0, r255, r251\n bra.p0 @end\n stg.u32 [r1 + 28], r9\nend:\n exit\n",
+         r"race on 'x', byte 28: lane 7 writes it, lane 0 writes it \(instructions at 13:2 and 16:2\)"),
+        ("an atomic and a store", " atom.add.u32 r10, [buf(r1) + 4], r9\n stg.u32 [r1 + r0], r9\n",
+         r"race on 'x', byte 4: lane [0-7] updates it atomically, lane [0-7] writes it \(instructions at 13:2 and 14:2\)"),
+        ("a load and an atomic", " ldg.u32 r10, [r1 + r0]\n atom.add.u32 r11, [buf(r1) + 4], r9\n stg.u32 [r2 + r0], r10\n",
+         r"race on 'x', byte 4: lane 1 reads it, lane 0 updates it atomically \(instructions at 13:2 and 14:2\)"),
+        ("shared memory without a barrier", " shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r9\n lds.u32 r10, [shared + 4]\n stg.u32 [r2 + r0], r10\n",
+         r"race on shared memory, byte 4: lane 1 writes it, lane 0 reads it \(instructions at 14:2 and 15:2\)"),
+        ("shared memory read before the barrier and written before it",
+         " shl.u32 r5, r252, r250\n lds.u32 r10, [shared + 4]\n sts.u32 [shared + r5], r9\n bar.sync 0\n stg.u32 [r2 + r0], r10\n",
+         r"race on shared memory, byte 4: lane \d reads it, lane 1 writes it \(instructions at 14:2 and 15:2\)"),
+    )
+    for what, body, text in kinds:
+        expect(run("run", write("kind.atlas", head + body), "--check-races", "--set", "n=8"), 1, r"fault\[F09\]: .*" + text, what=what)
+    for what, body in (
+        ("atomics alone", " atom.add.u32 r10, [buf(r1) + 4], r9\n"),
+        ("loads alone", " ldg.u32 r10, [buf(r1) + 0]\n stg.u32 [r2 + r0], r10\n"),
+        ("shared memory before it is written is zero", " lds.u32 r10, [shared + 4]\n bar.sync 0\n shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r9\n stg.u32 [r2 + r0], r10\n"),
+    ):
+        expect(run("run", write("kind.atlas", head + body), "--check-races", "--set", "n=8"), 0, what=what)
     expect(run("run", program("block_reverse"), "--check-races", "--set", "x=0,1,2,3,4,5,6,7"), 0, what="no race across a barrier")
 
 

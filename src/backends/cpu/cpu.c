@@ -168,12 +168,15 @@ static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
     return memory_of(&range);
 }
 
+_Static_assert((int)HG_FAULT_RACE == (int)TILE_FAULT_RACE, "one code");
+
 static void copy_fault(const tile_fault *from, hg_driver_fault *to) {
     if (!from->happened || !to) return;
     to->happened = true;
     to->code = from->code;
     to->operand = from->operand;
     to->inst = from->inst;
+    to->other_inst = from->other_inst;
     to->phase = from->phase;
     to->lane = from->lane;
     to->offset = from->offset;

@@ -722,8 +722,8 @@ static tile_fault check_races(bool own_slots) {
 static void test_races(void) {
     CHECK(!check_races(true).happened);
     tile_fault fault = check_races(false);
-    CHECK(fault.happened && fault.code == 0);
-    CHECK_TEXT(fault.message, "race: lanes 0 and 1 touch byte 2");
+    CHECK(fault.happened && fault.code == TILE_FAULT_RACE);
+    CHECK_TEXT(fault.message, "race on 'out', byte 2: lane 0 writes it, lane 1 writes it");
 }
 
 /* ---- failing allocations: an error each time, nothing lost ---- */
