@@ -221,6 +221,7 @@ static uint32_t widest(const generator *g) {
 static void choose_launch(generator *g) {
     ref_launch *l = &g->c->launch;
     uint32_t most = widest(g) > 64 ? 8 : widest(g) > 8 ? 24 : 96, dimensions = 1 + pick(g, 3);
+    if ((g->flags & GENERATE_ROUNDS) && most > 8 && chance(g, 70)) most = 8; /* the fewer lanes, the more rounds */
     *l = (ref_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
     for (uint32_t d = 0; d < dimensions; d++) {
         uint32_t block_lanes = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
@@ -237,6 +238,7 @@ static void choose_launch(generator *g) {
     g->budget = 60000.0 / (double)g->lanes;
     if (g->budget > 1500) g->budget = 1500;
     if (g->flags & GENERATE_DEEP) g->budget *= 4;
+    if (g->flags & GENERATE_ROUNDS) g->budget /= 8;
 }
 
 static void add_slot(generator *g, slot_place place, int type) {
@@ -324,7 +326,8 @@ static void prologue(generator *g) {
 static void epilogue(generator *g) {
     for (int i = 0; i < g->type_count * VARIABLES; i++)
         line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, g->slots[i].type), R_OUT, R_OWN, g->slots[i].offset, R_VARIABLES + i);
-    if (g->function_count || g->function_cost[MAX_FUNCTIONS] > 0 || chance(g, 80)) line(g, "exit");
+    if (g->function_count || g->function_cost[MAX_FUNCTIONS] > 0 || g->functions[MAX_FUNCTIONS + 1].length || chance(g, 80))
+        line(g, "exit");
 }
 
 /* Functions are made last to first, so that the cost of what they call is known. */
@@ -420,9 +423,9 @@ static bool assemble_text(generator *g, uint64_t seed) {
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
     if (g->has_barriers) add_text(&t, ".shared %llu\n", (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
-    text *parts[MAX_FUNCTIONS + 2] = {&g->body};
-    for (int f = 0; f <= MAX_FUNCTIONS; f++) parts[f + 1] = &g->functions[f];
-    for (int i = 0; i < MAX_FUNCTIONS + 2; i++) {
+    text *parts[MAX_FUNCTIONS + 3] = {&g->body};
+    for (int f = 0; f <= MAX_FUNCTIONS + 1; f++) parts[f + 1] = &g->functions[f];
+    for (int i = 0; i < MAX_FUNCTIONS + 3; i++) {
         if (parts[i]->length) {
             char *data = realloc(t.data, t.length + parts[i]->length + 1);
             if (!data)
@@ -454,6 +457,7 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
         uniform_block(&g, 2 + (int)pick(&g, 6));
     else
         uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
+    if (flags & GENERATE_ROUNDS) many_rounds(&g);
     c->cleared_class = g.has_classes ? 5 : 96;
     if (g.wants_fault) fault(&g);
     epilogue(&g);

@@ -6,7 +6,7 @@
  * never read. Every slot has one type, so that the unspecified bits of a NaN never turn into an integer.
  *
  * How they end: every cycle has a counter register of its own, set to a small value before the cycle is entered and counted down by
- * every way round it.
+ * every way round it. (Those of generate_rounds.c are large, and little stands in their cycles.)
  *
  * Registers: r1 … r7 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
  * predicates: p0 … p5 variables, p6 … p9 conditions set right before they are used. */
@@ -77,8 +77,8 @@ typedef struct generator {
     uint64_t state;
     uint32_t flags;
     run_case *c;
-    text *to; /* where lines go now */
-    text body, functions[MAX_FUNCTIONS + 1];
+    text *to;                                /* where lines go now */
+    text body, functions[MAX_FUNCTIONS + 2]; /* the last two: with a barrier, with rounds */
     double function_cost[MAX_FUNCTIONS + 1];
     int type_count;
     hg_type types[MAX_TYPES]; /* types[0] u32, types[1] u64 */
@@ -116,6 +116,9 @@ void any_predicate(generator *g, int *predicate);
 bool is_integer(hg_type type);
 bool is_float(hg_type type);
 const char *type_text(const generator *g, int type);
+
+/* generate_rounds.c: loops of many rounds, one in the other, in a function, of other lengths in other lanes. */
+void many_rounds(generator *g);
 
 /* generate_memory.c: loads, stores, atomics, exchanges, whole-array instructions, faults. */
 void load_input(generator *g, int type, int reg);

@@ -1,6 +1,9 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--rounds] [--print] [--reference-only]
+ *
+ * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
+ * refuse a program with that error; how often it did is printed.
  *
  * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
@@ -21,7 +24,8 @@ typedef struct target {
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend;
-    bool one, is_short, print, reference_only;
+    bool one, is_short, print, reference_only, rounds;
+    uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
     int target_count;
 } options;
@@ -36,15 +40,17 @@ static void crashed(int number) {
     raise(number);
 }
 
-/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races. */
+/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races, every fiftieth has many rounds. */
 static uint32_t flags_of(const options *o, uint64_t seed) {
     return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
-           (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) | (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0);
+           (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) | (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) |
+           (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
     int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
     if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --short");
+    if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
     if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
     if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
 }
@@ -88,8 +94,14 @@ static void check_order(const options *o, uint64_t seed, const run_case *c, cons
     case_free(&backwards);
 }
 
+/* By an error of the device, which says that it has such a limit. */
+static bool refuses_rounds(const target *t, const run_result *r) {
+    return r->outcome == RUN_FAULT && memcmp(r->code, "F08", 3) == 0 && strstr(r->message, " rounds of loops in a lane") &&
+           library_limits_rounds(t->library);
+}
+
 /* The reference once, then every target. */
-static void compare(const options *o, uint64_t seed, run_case *c, const hg_program *program) {
+static void compare(options *o, uint64_t seed, run_case *c, const hg_program *program) {
     run_case expected = {0};
     run_result er, ar;
     if (!case_copy(&expected, c)) return;
@@ -104,7 +116,9 @@ static void compare(const options *o, uint64_t seed, run_case *c, const hg_progr
         char reason[512];
         if (!case_copy(&actual, c)) break;
         library_run(o->targets[i].library, program, &actual, &ar);
-        if (case_same(&expected, &er, &actual, &ar, reason))
+        bool refusal = refuses_rounds(&o->targets[i], &ar);
+        o->refusals += refusal;
+        if (refusal || case_same(&expected, &er, &actual, &ar, reason))
             test_passed++;
         else
             fail(o, &o->targets[i], seed, c, reason);
@@ -113,7 +127,7 @@ static void compare(const options *o, uint64_t seed, run_case *c, const hg_progr
     case_free(&expected);
 }
 
-static void run_seed(const options *o, uint64_t seed) {
+static void run_seed(options *o, uint64_t seed) {
     run_case c;
     hg_program *program = NULL;
     char command[160];
@@ -148,6 +162,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->print = true;
         else if (strcmp(argv[i], "--short") == 0)
             o->is_short = true;
+        else if (strcmp(argv[i], "--rounds") == 0)
+            o->rounds = true;
         else if (strcmp(argv[i], "--reference-only") == 0)
             o->reference_only = true;
         else if (strcmp(argv[i], "--count") == 0)
@@ -185,6 +201,7 @@ int main(int argc, char **argv) {
         }
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
+    if (o.refusals) printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
     return test_done();
 }

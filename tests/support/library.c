@@ -31,6 +31,11 @@ void library_close(library *l) {
     free(l);
 }
 
+bool library_limits_rounds(const library *l) {
+    hg_device_info info = {0};
+    return hg_backend_device(l->backend, &info) == HG_OK && strstr(info.capabilities, "loops<=");
+}
+
 typedef struct bound {
     hg_buffer buffer;
     hg_pool pool;
