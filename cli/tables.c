@@ -1,5 +1,6 @@
 /* devices, version: tables from the library. */
 #include "cli.h"
+#include "driver/trial.h"
 #include "kir/kir.h"
 #include "tile/tile.h"
 #include <stdio.h>
@@ -39,7 +40,22 @@ static void print_device(cli *c, const hg_device_info *d) {
     if (d->driver[0]) cli_out(c, "            driver: %s\n", d->driver);
 }
 
+/* Why the libraries of a backend's drivers were opened without the helper program; "": they were not. */
+static const char *untried(const char *backend, char note[160]) {
+    note[0] = 0;
+    for (uint32_t i = 0; i < hg_driver_count; i++)
+        if (strcmp(hg_drivers[i]->name, backend) == 0) hg_trial_note(hg_drivers[i], note);
+    return note;
+}
+
+static void print_untried(cli *c) {
+    char note[160];
+    for (uint32_t i = 0; i < hg_driver_count; i++)
+        if (*untried(hg_drivers[i]->name, note)) cli_out(c, "%s: drivers' libraries are opened directly: %s\n", hg_drivers[i]->name, note);
+}
+
 static void add_device(cli *c, const hg_device_info *d, bool automatic) {
+    char note[160];
     hg_json json = {0};
     cli_json_item(c, &json);
     hg_json_add_text(&json, "backend", d->backend);
@@ -58,6 +74,7 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_add_u64(&json, "max_shared_bytes", d->max_shared_bytes);
     hg_json_add_text(&json, "capabilities", d->capabilities);
     hg_json_add_text(&json, "driver", d->driver);
+    hg_json_add_text(&json, "opened_directly", untried(d->backend, note));
     hg_json_end_object(&json);
 }
 
@@ -111,6 +128,7 @@ static void list_devices(cli *c, const hg_config *environment, hg_device_info *d
     if (strcmp(environment->backend, "auto") != 0)
         cli_out(c, "; HOLOGRAM_BACKEND asks for %s %u", environment->backend, (unsigned)environment->device_id);
     cli_out(c, "\n");
+    print_untried(c);
 }
 
 int command_devices(int argc, char **argv) {

@@ -47,6 +47,20 @@ enum {
 #define hg_atomic_fence(order) __atomic_thread_fence(order)
 #define hg_atomic_signal_fence(order) __atomic_signal_fence(order)
 
+/* ---- sanitizers ---- */
+
+/* ThreadSanitizer takes every clone for a fork and cannot go on where memory is shared. */
+#if defined(__SANITIZE_THREAD__)
+#define HG_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HG_THREAD_SANITIZER 1
+#endif
+#endif
+#if !defined(HG_THREAD_SANITIZER)
+#define HG_THREAD_SANITIZER 0
+#endif
+
 /* ---- hints ---- */
 
 #define HG_LIKELY(condition) __builtin_expect(!!(condition), 1)

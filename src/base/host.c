@@ -1,10 +1,13 @@
-/* The processor in 64 bits: a hash of what CPUID says. Must not know: who asks. */
+/* The processor in 64 bits, a hash of what CPUID says, and other libraries' settings. Must not know: who asks. */
 #include "base/host.h"
 #include "base/base.h"
 #include "base/compat.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -29,10 +32,48 @@ void hg_host_text(const char *const *variables, size_t count, char text[HG_HOST_
     hg_blake3_init(&h);
     hash_processor(&h);
     for (size_t i = 0; i < count; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = hg_host_variable(variables[i]);
         hg_blake3_update(&h, value ? "=" : "-", 1);
         if (value) hg_blake3_update(&h, value, strlen(value) + 1);
     }
     hg_blake3_final(&h, hash);
     for (size_t i = 0; i < 8; i++) snprintf(text + 2 * i, 3, "%02x", hash[i]);
+}
+
+#if defined(__wasm__)
+
+const char *hg_host_variable(const char *name) {
+    (void)name;
+    return NULL;
+}
+
+void hg_host_variables(const char *const *prefixes, size_t count, void (*each)(void *user, const char *text), void *user) {
+    (void)prefixes, (void)count, (void)each, (void)user;
+}
+
+#else
+
+extern char **environ;
+
+const char *hg_host_variable(const char *name) {
+    const char *value = getenv(name);
+    return hg_host_privileged() ? NULL : value;
+}
+
+void hg_host_variables(const char *const *prefixes, size_t count, void (*each)(void *user, const char *text), void *user) {
+    for (char **text = environ; text && *text; text++) {
+        size_t i = 0;
+        while (i < count && strncmp(*text, prefixes[i], strlen(prefixes[i])) != 0) i++;
+        if (i < count) each(user, *text);
+    }
+}
+
+#endif
+
+bool hg_host_privileged(void) {
+#if defined(__linux__)
+    return getauxval(AT_SECURE) != 0;
+#else
+    return false;
+#endif
 }

@@ -5,6 +5,7 @@
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <dlfcn.h>
+#include <unistd.h>
 
 hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
     if (reason && reason_size) reason[0] = 0;
@@ -27,6 +28,21 @@ bool hg_library_function(hg_library *library, const char *name, void *function) 
     return address != NULL;
 }
 
+/* A program's own name is as it was started, so the system is asked. */
+bool hg_library_own_path(char *path, size_t size) {
+    Dl_info info;
+    void *code;
+    bool (*here)(char *, size_t) = hg_library_own_path;
+    memcpy(&code, &here, sizeof code);
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length > 0) path[length] = 0;
+    if (dladdr(code, &info) && info.dli_fname && info.dli_fname[0] == '/' && strlen(info.dli_fname) < size) {
+        memcpy(path, info.dli_fname, strlen(info.dli_fname) + 1);
+        return true;
+    }
+    return length > 0;
+}
+
 #else
 
 hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
@@ -42,6 +58,11 @@ bool hg_library_function(hg_library *library, const char *name, void *function) 
     (void)library;
     (void)name;
     memset(function, 0, sizeof(void *));
+    return false;
+}
+
+bool hg_library_own_path(char *path, size_t size) {
+    (void)path, (void)size;
     return false;
 }
 

@@ -14,4 +14,7 @@ void hg_library_close(hg_library *library); /* NULL is fine. Only when nothing o
 /* Stores the address of a function in *function, a pointer to any function pointer; NULL and false when there is none. */
 bool hg_library_function(hg_library *library, const char *name, void *function);
 
+/* The absolute path of the file that holds this code: the shared library, or the program that it is linked into. False: unknown. */
+bool hg_library_own_path(char *path, size_t size);
+
 #endif

@@ -183,11 +183,20 @@ typedef struct hg_driver_command {
     hg_driver_fault *fault; /* launch, step */
 } hg_driver_command;
 
+/* What a driver opens that others made. It is first opened by a program of its own (trial.h). */
+typedef struct hg_vendor {
+    const char *const *libraries; /* by the names that the system's loader is asked for, in this order */
+    uint32_t library_count, place_count;
+    /* Files that name further libraries, and folders of such files. "$NAME/more" is `more` in each path of a variable, which : divides. */
+    const char *const *places;
+} hg_vendor;
+
 typedef struct hg_driver {
     const char *name;
     /* A forked child may go on with the parent's devices: all that the driver has is memory of the process, without threads, and locks that are
      * registered (base/fork.h). False: there every call is an error, and nothing of the parent's is touched or freed. */
     bool forks;
+    const hg_vendor *vendor; /* NULL: it opens nothing of others */
     /* Fills at most capacity entries (all bytes of them; devices NULL: none) and returns the number of devices; 0 with the reason (and
      * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);

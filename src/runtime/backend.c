@@ -87,10 +87,12 @@ static void set_budget(hg_backend *b) {
 hg_budget *hg_backend_host_budget(hg_backend *b) { return b->on_host ? &b->budget : NULL; }
 
 static hg_status open_backend(hg_backend *b) {
+    hg_trial_options trial;
     HG_TRY(hg_pretend_check(b->config.pretend));
     HG_TRY(hg_config_cache_path(&b->config, &b->cache_path));
     b->config.cache_dir = NULL; /* was borrowed */
-    HG_TRY(hg_select(b->config.backend, b->config.device_id, open_device, b));
+    HG_TRY(hg_config_trial(b->cache_path, &trial));
+    HG_TRY(hg_select(b->config.backend, b->config.device_id, &trial, open_device, b));
     hg_suballocator_init(&b->memory, b->driver, b->device);
     set_budget(b);
     if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);

@@ -54,21 +54,39 @@ typedef struct device_list {
     hg_device_info *devices;
     uint32_t count;
     char reason[256];
+    hg_trial trial;
 } device_list;
 
-/* All devices of a driver, to be freed; none with the reason. */
-static hg_status list_devices(const hg_driver *driver, device_list *list) {
+static bool device_failed(const device_list *list, uint32_t index, char reason[256]) {
+    return index < HG_TRIAL_DEVICES && hg_trial_failed(&list->trial.devices[index], reason);
+}
+
+/* A device that did not come back from its trial is there and not available. */
+static void note_failed(device_list *list) {
+    char reason[256];
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!device_failed(list, i, reason)) continue;
+        list->devices[i].available = false;
+        memcpy(list->devices[i].reason, reason, sizeof reason);
+    }
+}
+
+/* All devices of a driver, to be freed; none with the reason. A driver whose libraries did not come back from their trial is not touched. */
+static hg_status list_devices(const hg_driver *driver, const hg_trial_options *options, device_list *list) {
     memset(list, 0, sizeof *list);
     if (!hg_driver_is_ours(driver)) {
         snprintf(list->reason, sizeof list->reason, "this process was forked from one that had opened the driver's library");
         return HG_OK;
     }
-    uint32_t room = driver->enumerate(NULL, 0, list->reason);
+    HG_TRY(hg_trial_ask(driver, options, &list->trial));
+    bool failed = hg_trial_failed(&list->trial.listing, list->reason);
+    uint32_t room = failed ? 0 : driver->enumerate(NULL, 0, list->reason);
     list->devices = hg_calloc((size_t)room + 1, sizeof *list->devices);
     if (!list->devices) return hg_fail_memory();
     list->count = room ? driver->enumerate(list->devices, room, list->reason) : 0;
     if (list->count > room) list->count = room; /* one more since a moment ago */
     if (!list->count && !list->reason[0]) snprintf(list->reason, sizeof list->reason, "no device found");
+    note_failed(list);
     return HG_OK;
 }
 
@@ -80,23 +98,27 @@ static hg_status out_of_range(const char *name, uint32_t count, uint32_t index) 
 
 typedef hg_status (*open_device)(void *user, const hg_driver *driver, uint32_t index);
 
-static hg_status select_named(const hg_driver *driver, uint32_t index, open_device open, void *user) {
+static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, uint32_t index, open_device open, void *user) {
     device_list list;
-    HG_TRY(list_devices(driver, &list));
+    char reason[256];
+    HG_TRY(list_devices(driver, trial, &list));
     uint32_t count = list.count;
     hg_free(list.devices);
     if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, list.reason);
+    if (index < count && device_failed(&list, index, reason))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)index, reason);
     return index < count ? open(user, driver, index) : out_of_range(driver->name, count, index);
 }
 
 /* The devices of one driver that are no software. *opened: the status is the answer. A device that does not open is passed over
  * like one that is missing, but any other mistake is the caller's. */
-static hg_status select_from(const hg_driver *driver, uint32_t index, open_device open, void *user, bool *opened) {
+static hg_status select_from(const hg_driver *driver, const hg_trial_options *trial, uint32_t index, open_device open, void *user,
+                             bool *opened) {
     device_list list;
     hg_status status = HG_OK;
     bool found = false;
     *opened = true;
-    HG_TRY(list_devices(driver, &list));
+    HG_TRY(list_devices(driver, trial, &list));
     for (uint32_t i = 0; i < list.count && !found; i++) found = list.devices[i].available && !list.devices[i].software;
     if (found && index) {
         status = index < list.count ? open(user, driver, index) : out_of_range(driver->name, list.count, index);
@@ -118,7 +140,7 @@ static hg_status select_auto(const hg_driver_list *list, uint32_t index, open_de
     for (uint32_t i = 0; i < list->count; i++) {
         bool opened = false;
         if (list->automatic[i] == HG_NOT_AUTOMATIC || (list->automatic[i] == HG_IF_ACCELERATOR && !list->accelerator)) continue;
-        hg_status here = select_from(list->drivers[i], index, open, user, &opened);
+        hg_status here = select_from(list->drivers[i], &list->trial, index, open, user, &opened);
         if (opened) return here;
         if (here != HG_OK) status = here; /* the reason of the last one that did not open */
     }
@@ -155,23 +177,30 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
     if (alias) name = alias->meaning;
     if (!*name || same_name(name, "auto")) return select_auto(list, index, open, user);
     const hg_driver *driver = find_driver(list, name);
-    if (driver) return select_named(driver, index, open, user);
+    if (driver) return select_named(driver, &list->trial, index, open, user);
     const hg_driver_word *absent = find_word(list->absent, list->absent_count, name);
     return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning) : unknown_name(list, name);
 }
 
-static hg_driver_list all_drivers(void) {
-    return (hg_driver_list){hg_drivers, AUTOMATIC, hg_driver_count,     may_have_accelerator(),
-                            ABSENT,     ALIASES,   HG_COUNT_OF(ABSENT), HG_COUNT_OF(ALIASES)};
+static hg_driver_list all_drivers(const hg_trial_options *trial) {
+    return (hg_driver_list){.drivers = hg_drivers,
+                            .automatic = AUTOMATIC,
+                            .count = hg_driver_count,
+                            .accelerator = may_have_accelerator(),
+                            .absent = ABSENT,
+                            .aliases = ALIASES,
+                            .absent_count = HG_COUNT_OF(ABSENT),
+                            .alias_count = HG_COUNT_OF(ALIASES),
+                            .trial = *trial};
 }
 
-hg_status hg_select(const char *name, uint32_t index, open_device open, void *user) {
-    const hg_driver_list all = all_drivers();
+hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial, open_device open, void *user) {
+    const hg_driver_list all = all_drivers(trial);
     return hg_select_in(&all, name, index, open, user);
 }
 
 bool hg_backend_known(const char *name) {
-    const hg_driver_list all = all_drivers();
+    const hg_driver_list all = all_drivers(&(hg_trial_options){.helper = "off", .cache_dir = ""});
     return !*name || same_name(name, "auto") || find_driver(&all, name) || find_word(all.absent, all.absent_count, name) ||
            find_word(all.aliases, all.alias_count, name);
 }
@@ -188,14 +217,11 @@ static hg_device_info no_device(const char *backend, const char *reason) {
     return none;
 }
 
-hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
-    if (!count) return hg_null_argument("count");
-    if (!devices && capacity) return hg_null_argument("devices");
-    HG_TRY(hg_sized_check(&RULES, size));
+static hg_status list_all(const hg_trial_options *trial, hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
     *count = 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         device_list list;
-        HG_TRY(list_devices(hg_drivers[i], &list));
+        HG_TRY(list_devices(hg_drivers[i], trial, &list));
         hg_device_info none = no_device(hg_drivers[i]->name, list.reason);
         uint32_t found = list.count ? list.count : 1;
         for (uint32_t k = 0; k < found; k++, ++*count)
@@ -207,6 +233,19 @@ hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity,
         if (*count < capacity) hg_sized_give(&RULES, &none, (char *)devices + *count * size, size);
     }
     return HG_OK;
+}
+
+hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
+    hg_trial_options trial;
+    char *cache_path;
+    if (!count) return hg_null_argument("count");
+    if (!devices && capacity) return hg_null_argument("devices");
+    HG_TRY(hg_sized_check(&RULES, size));
+    HG_TRY(hg_config_env_cache_path(&cache_path));
+    hg_status status = hg_config_trial(cache_path, &trial);
+    if (status == HG_OK) status = list_all(&trial, devices, size, capacity, count);
+    hg_free(cache_path);
+    return status;
 }
 
 static void add_word(hg_device_info *device, bool has, const char *word) {
@@ -251,11 +290,13 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
 
 hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_t size) {
     hg_device_info own = {0};
+    hg_trial_options trial;
     device_list list;
     if (!b || !device) return hg_null_argument(b ? "device" : "backend");
     HG_TRY(hg_sized_check(&RULES, size));
     HG_TRY(hg_backend_alive(b));
-    HG_TRY(list_devices(b->driver, &list));
+    HG_TRY(hg_config_trial(b->cache_path, &trial));
+    HG_TRY(list_devices(b->driver, &trial, &list));
     if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
     hg_free(list.devices);
     own.device = b->config.device_id;

@@ -1,9 +1,9 @@
 /* Configuration: defaults and environment (env.def). The only file that reads our part of the environment. */
 #include "base/base.h"
+#include "base/host.h"
 #include "base/sized.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -16,7 +16,7 @@ static const struct {
 
 /* Set to nothing is unset: NULL. */
 static const char *set_value(const char *name) {
-    const char *value = getenv(name);
+    const char *value = hg_host_variable(name);
     return value && *value ? value : NULL;
 }
 
@@ -139,9 +139,9 @@ hg_status hg_config_cache_path(const hg_config *config, char **path) {
         dir = "";
     else if (strcmp(dir, AUTO_DIR) == 0) {
         dir = "";
-        if ((base = getenv("XDG_CACHE_HOME")) && *base == '/')
+        if ((base = hg_host_variable("XDG_CACHE_HOME")) && *base == '/')
             hg_text_addf(&text, "%s/hologram", base);
-        else if ((base = getenv("HOME")) && *base == '/')
+        else if ((base = hg_host_variable("HOME")) && *base == '/')
             hg_text_addf(&text, "%s/.cache/hologram", base);
     }
     if (!text.length) hg_text_add(&text, dir, strlen(dir));
@@ -151,4 +151,18 @@ hg_status hg_config_cache_path(const hg_config *config, char **path) {
     }
     *path = text.data;
     return HG_OK;
+}
+
+hg_status hg_config_env_cache_path(char **path) {
+    hg_error kept = *hg_error_record();
+    hg_config config;
+    set_defaults(&config);
+    if (read_variables(&config) != HG_OK) config.cache_dir = NULL;
+    *hg_error_record() = kept;
+    return hg_config_cache_path(&config, path);
+}
+
+hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) {
+    *options = (hg_trial_options){.helper = hg_config_env("HOLOGRAM_DRIVER_HELPER"), .cache_dir = cache_path};
+    return read_number("HOLOGRAM_DRIVER_TIMEOUT_MS", UINT64_MAX / 1000000, &options->limit_ms);
 }

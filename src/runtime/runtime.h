@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "kir/analysis/prove.h"
 #include "probe/probe.h"
+#include "driver/trial.h"
 #include "runtime/client.h"
 #include "code/code.h"
 #include "runtime/dispatch.h"
@@ -196,11 +197,15 @@ struct hg_binding {
 /* ---- config.c ---- */
 /* The directory that cache_dir means, to be freed; "" for none. */
 hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
+/* The same as the environment says; "" where that is malformed, which is an error of whoever opens a backend with it. */
+hg_status hg_config_env_cache_path(char **path) HG_NODISCARD;
+/* How drivers' libraries are tried, as the environment says. The path is borrowed. */
+hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) HG_NODISCARD;
 
 /* ---- backend_select.c ---- */
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
-hg_status hg_select(const char *name, uint32_t index, hg_status (*open)(void *user, const hg_driver *driver, uint32_t index),
-                    void *user) HG_NODISCARD;
+hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
+                    hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
 enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
 typedef struct hg_driver_word {
     const char *word, *meaning;
@@ -213,6 +218,7 @@ typedef struct hg_driver_list {
     const hg_driver_word *absent;  /* known names without a driver, and why */
     const hg_driver_word *aliases; /* second names, and whose */
     uint32_t absent_count, alias_count;
+    hg_trial_options trial; /* of drivers that open libraries of others */
 } hg_driver_list;
 /* Whether a name is a word that hg_select knows, with or without a device behind it. */
 bool hg_backend_known(const char *name);

@@ -37,6 +37,11 @@ try "CMake package, build" cmake --build "$work/cmake"
 for program in c cpp static cmake/consumer_c cmake/consumer_cpp cmake/consumer_static; do
     try "run $program" "$work/$program"
 done
+if [ -x "$HG_BUILD_DIR/libexec/hologram/hologram-try-driver" ]; then
+    # The installed command and a program beside it find the installed helper program.
+    try "helper" test -x "$prefix/libexec/hologram/hologram-try-driver"
+    try "the command's helper" sh -c "'$prefix/bin/hologram' devices >'$work/devices' && ! grep directly '$work/devices'"
+fi
 try "exports" /usr/bin/python3 "$here/exports.py" "$library" "$prefix/include" "$HG_SOURCE_DIR"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

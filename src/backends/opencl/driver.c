@@ -9,6 +9,7 @@ static void *device_native(hg_device *device) { return device->context; } /* the
 
 const hg_driver hg_driver_opencl = {
     .name = "opencl",
+    .vendor = &opencl_vendor,
     .enumerate = opencl_enumerate,
     .device_open = opencl_device_open,
     .device_close = opencl_device_close,

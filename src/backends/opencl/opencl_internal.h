@@ -35,6 +35,7 @@ extern cl_int (*opencl_before_call)(const char *call);
 
 /* Opens the library when first called. False: reason says what is missing and what to install. */
 bool opencl_load(char reason[256]);
+extern const hg_vendor opencl_vendor;
 const char *opencl_error_name(cl_int error);
 /* HG_OK, or the status of a failed call. */
 hg_status opencl_check(const char *call, cl_int error) HG_NODISCARD;

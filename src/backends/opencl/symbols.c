@@ -16,9 +16,13 @@ cl_int (*opencl_before_call)(const char *call);
 static hg_once_flag once = HG_ONCE_INIT;
 static char missing[256]; /* "": loaded */
 
+static const char *const NAMES[] = {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"};
+static const char *const PLACES[] = {"/etc/OpenCL/vendors", "$OCL_ICD_VENDORS", "$OPENCL_VENDOR_PATH",
+                                     "$OCL_ICD_FILENAMES",  "$OPENCL_LAYERS",   "/etc/OpenCL/layers"};
+const hg_vendor opencl_vendor = {NAMES, HG_COUNT_OF(NAMES), HG_COUNT_OF(PLACES), PLACES};
+
 /* It is never closed: drivers keep threads. */
 static void load(void) {
-    static const char *const NAMES[] = {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"};
     char said[128] = "";
     hg_library *library = hg_library_open(NAMES, HG_COUNT_OF(NAMES), said, sizeof said);
     if (!library) {

@@ -175,13 +175,29 @@ void vk_instance_unload(vk_instance *i) {
     memset(i, 0, sizeof *i);
 }
 
+static const char *const NAMES[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"};
+#define VK_FOLDERS(base) base "/vulkan/icd.d", base "/vulkan/implicit_layer.d"
+static const char *const PLACES[] = {"$VK_DRIVER_FILES",
+                                     "$VK_ICD_FILENAMES",
+                                     "$VK_ADD_DRIVER_FILES",
+                                     VK_FOLDERS("/etc"),
+                                     VK_FOLDERS("/usr/share"),
+                                     VK_FOLDERS("/usr/local/etc"),
+                                     VK_FOLDERS("/usr/local/share"),
+                                     VK_FOLDERS("$XDG_CONFIG_DIRS"),
+                                     VK_FOLDERS("$XDG_DATA_DIRS"),
+                                     VK_FOLDERS("$XDG_CONFIG_HOME"),
+                                     VK_FOLDERS("$XDG_DATA_HOME"),
+                                     VK_FOLDERS("$HOME/.config"),
+                                     VK_FOLDERS("$HOME/.local/share")};
+const hg_vendor vk_vendor = {NAMES, HG_COUNT_OF(NAMES), HG_COUNT_OF(PLACES), PLACES};
+
 static hg_mutex instance_lock = HG_MUTEX_INIT;
 static vk_instance the_instance;
 
 const vk_instance *vk_instance_get(char reason[256]) {
-    static const char *const libraries[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib", "libMoltenVK.dylib"};
     hg_mutex_lock(&instance_lock);
-    bool there = the_instance.handle || vk_instance_load(libraries, HG_COUNT_OF(libraries), &the_instance, reason);
+    bool there = the_instance.handle || vk_instance_load(NAMES, HG_COUNT_OF(NAMES), &the_instance, reason);
     hg_mutex_unlock(&instance_lock);
     return there ? &the_instance : NULL;
 }

@@ -8,6 +8,7 @@ static void *device_native(hg_device *device) { return device->handle; }
 
 const hg_driver hg_driver_vulkan = {
     .name = "vulkan",
+    .vendor = &vk_vendor,
     .enumerate = vk_enumerate,
     .device_open = vk_device_open,
     .device_close = vk_device_close,

@@ -49,6 +49,7 @@ bool vk_instance_load(const char *const *libraries, size_t count, vk_instance *i
 void vk_instance_unload(vk_instance *instance);
 /* The process's instance, made when first asked for and kept (making one takes tens of milliseconds); NULL: see reason. */
 const vk_instance *vk_instance_get(char reason[256]);
+extern const hg_vendor vk_vendor;
 bool vk_device_load(const vk_instance *instance, VkDevice device, vk_device_functions *vk);
 
 const char *vk_result_name(VkResult result);

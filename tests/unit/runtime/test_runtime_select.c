@@ -51,7 +51,8 @@ static void check_select(const char *all, const char *name, uint32_t index, cons
                                   .absent = absent,
                                   .absent_count = 1,
                                   .aliases = aliases,
-                                  .alias_count = 2};
+                                  .alias_count = 2,
+                                  .trial = {.helper = "off", .cache_dir = ""}};
     memset(kinds, 0, sizeof kinds);
     for (int i = 0, n = 0; *all; all++) {
         if (*all == '/') {
