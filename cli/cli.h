@@ -49,7 +49,11 @@ typedef struct cli {
     hg_budget own_memory; /* inputs, before there is a backend */
     hg_budget *memory;    /* what inputs and outputs are charged to; NULL: nothing */
     int status;
+    bool said; /* why the status is not 0 */
 } cli;
+
+/* signals.c: before anything else. Outputs that are not in place are removed when a signal ends the command. */
+void cli_begin(void);
 
 /* options.c: fills option targets and positional arguments. False after reporting wrong usage. */
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count);

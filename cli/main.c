@@ -29,6 +29,7 @@ static void help(FILE *out) {
 }
 
 int main(int argc, char **argv) {
+    cli_begin();
     if (argc < 2) {
         help(stderr);
         return CLI_USAGE;

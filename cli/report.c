@@ -33,6 +33,7 @@ void cli_usage(cli *c, const char *format, ...) {
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
     c->status = CLI_USAGE;
+    c->said = !c->json;
     if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
     if (c->json)
         hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, "", NOWHERE, NULL, "%s", message);
@@ -85,8 +86,18 @@ static void report_fault(cli *c, const hg_error *e) {
     note_status(c, e->code);
 }
 
+/* An environment variable that is malformed is wrong usage; no place in a program has to do with it. */
+static bool is_of_environment(const hg_error *e) {
+    return !e->code[0] && e->status == HG_ERROR_INVALID_ARGUMENT &&
+           (strncmp(e->message, "Environment variable error:", 27) == 0 || strncmp(e->message, "HOLOGRAM_", 9) == 0);
+}
+
 void cli_last_error(cli *c) {
     const hg_error *e = hg_last_error();
+    if (is_of_environment(e)) {
+        cli_usage(c, "%s", e->message);
+        return;
+    }
     if (!c->diagnostics) c->diagnostics = hg_diagnostics_create(0);
     if (e->code[0] == 'F')
         report_fault(c, e);
@@ -110,11 +121,18 @@ hg_status cli_print_now(const char *text, size_t length) {
     return status;
 }
 
+static const char NO_MEMORY[] = "hologram: error[X01]: no memory left\n"; /* when there is none for a diagnostic */
+
+/* Whether what was to be said found no memory. */
+static bool is_lost(const cli *c) {
+    return !c->diagnostics || (hg_diagnostics_errors(c->diagnostics) > 0 && hg_diagnostics_count(c->diagnostics) == 0);
+}
+
 static void print_text(cli *c) {
     if (hg_diagnostics_count(c->diagnostics)) {
         char *text = hg_diagnostics_print_with(c->diagnostics, c->file ? c->file : "hologram", (const char *)c->source.data,
                                                (size_t)c->source.length, instruction_text, c);
-        fputs(text ? text : "hologram: out of memory\n", stderr);
+        fputs(text ? text : NO_MEMORY, stderr);
         hg_string_free(text);
     }
     if (!c->outputs.data) return;
@@ -153,7 +171,8 @@ static void print_json(cli *c) {
     if (c->outputs.data && (c->status == CLI_OK || c->keep_outputs)) hg_text_add(&text, c->outputs.data, c->outputs.length);
     hg_text_addf(&text, "]}\n");
     FILE *out = c->errors_to_stderr ? stderr : stdout;
-    if (!text.data || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
+    c->said = !text.failed && text.data && !is_lost(c);
+    if (!text.data || text.failed || fwrite(text.data, 1, text.length, out) != text.length || fflush(out) != 0)
         if (c->status == CLI_OK) c->status = CLI_FAILED;
     hg_text_free(&text);
 }
@@ -179,6 +198,7 @@ int cli_finish(cli *c) {
         print_json(c);
     else
         print_text(c);
+    if (c->status != CLI_OK && !c->said && (c->json || is_lost(c))) fputs(NO_MEMORY, stderr);
     release(c);
     return c->status;
 }

@@ -47,6 +47,7 @@ void hg_blob_cache_stats_get(hg_blob_cache *cache, hg_blob_cache_stats *stats) {
 
 #else
 
+#include "base/disk.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -325,43 +326,56 @@ static bool make_room(hg_blob_cache *cache, uint64_t bytes) {
 
 /* ---- writing ---- */
 
-static bool write_whole(int file, const uint8_t *from, uint64_t bytes) {
-    while (bytes) {
-        ssize_t wrote = write(file, from, bytes < 1u << 30 ? (size_t)bytes : (size_t)1 << 30);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return false;
-        from += wrote;
-        bytes -= (uint64_t)wrote;
-    }
-    return true;
+static void temporary_name(char name[80]) {
+    static _Atomic uint32_t serial;
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, 80, "tmp-%ld-%lx%09lx-%x.new", (long)getpid(), (unsigned long)now.tv_sec, (unsigned long)now.tv_nsec,
+             (unsigned)serial++);
 }
 
+/* A file without a name (name ""), or where there is no such thing with one. */
 static int create_temporary(const hg_blob_cache *cache, char name[80]) {
-    static _Atomic uint32_t serial;
-    for (int i = 0; i < 16; i++) {
-        struct timespec now = {0};
-        clock_gettime(CLOCK_REALTIME, &now);
-        snprintf(name, 80, "tmp-%ld-%lx%09lx-%x.new", (long)getpid(), (unsigned long)now.tv_sec, (unsigned long)now.tv_nsec,
-                 (unsigned)serial++);
-        int file = openat(cache->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (file >= 0 || errno != EEXIST) return file;
+    name[0] = 0;
+    int file = hg_file_unnamed(cache->folder, ".", 0600);
+    for (int i = 0; i < 16 && file < 0; i++) {
+        temporary_name(name);
+        file = openat(cache->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST) break;
     }
-    return -1;
+    return file;
+}
+
+/* The file takes the entry's name, or that of its temporary name where another process stored the entry before. */
+static bool put_in_place(const hg_blob_cache *cache, int file, char temporary[80], const char *name) {
+    if (!temporary[0]) {
+        int error = hg_file_give_name(file, cache->folder, name);
+        for (int i = 0; i < 16 && error == EEXIST; i++) {
+            temporary_name(temporary);
+            error = hg_file_give_name(file, cache->folder, temporary);
+        }
+        if (error) temporary[0] = 0; /* it has no name */
+        if (error || !temporary[0]) return !error;
+    }
+    return renameat(cache->folder, temporary, cache->folder, name) == 0;
 }
 
 static bool store(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size) {
     uint8_t header[HEADER_BYTES];
     char temporary[80], name[NAME_BYTES + 1];
+    hg_held_signals held;
     int file = create_temporary(cache, temporary);
     if (file < 0) return false;
     bool good = flock(file, LOCK_EX | LOCK_NB) == 0;
     make_header(header, key, data, size);
     entry_name(key, name);
-    good = good && write_whole(file, header, HEADER_BYTES) && write_whole(file, data, size) && fsync(file) == 0;
+    good = good && hg_write_all(file, header, HEADER_BYTES) == 0 && hg_write_all(file, data, size) == 0 && fsync(file) == 0;
     if (good) touch(file);
-    good = good && renameat(cache->folder, temporary, cache->folder, name) == 0;
-    if (!good) unlinkat(cache->folder, temporary, 0);
-    close(file); /* only now: until it is renamed nobody may take it for a dead writer's */
+    hg_signals_hold(&held); /* for the moment in which there may be another name */
+    good = good && put_in_place(cache, file, temporary, name);
+    if (!good && temporary[0]) unlinkat(cache->folder, temporary, 0);
+    hg_signals_release(&held);
+    close(file); /* only now: until it has its name nobody may take it for a dead writer's */
     return good;
 }
 

@@ -56,6 +56,15 @@ static bool is_known(const char *entry, size_t length, const char *word) {
     return length > own + 1;
 }
 
+/* A word that is known and takes a number or none. */
+static hg_status wrong_number(const char *entry, size_t length, const char *word) {
+    size_t own = plain_length(word);
+    if (word[own])
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s': expected %.*s=N with a number of at most 9 digits", (int)length,
+                       entry, (int)own, word);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s': %s takes no number", (int)length, entry, word);
+}
+
 hg_status hg_pretend_check(const char *pretend) {
     static const char *const words[] = {
 #define HG_PRETEND(word, what) word,
@@ -68,6 +77,8 @@ hg_status hg_pretend_check(const char *pretend) {
     for (; (length = next_word(&pretend)) > 0; pretend += length) {
         bool good = false;
         for (size_t i = 0; i < HG_COUNT_OF(words); i++) good = good || is_known(pretend, length, words[i]);
+        for (size_t i = 0; i < HG_COUNT_OF(words) && !good; i++)
+            if (same_word(pretend, length, words[i])) return wrong_number(pretend, length, words[i]);
         if (!good)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "HOLOGRAM_PRETEND '%.*s' is unknown, expected some of:%s", (int)length, pretend,
                            known);

@@ -1,4 +1,6 @@
-/* Outputs that appear all or not at all: temporary files beside their targets, synced, then renamed. Must not know: what is written. */
+/* Outputs that appear all or not at all: temporary files in the folders of their targets, without a name where the system has such files, synced,
+ * then given the name or renamed to it. Must not know: what is written. */
+#include "base/disk.h"
 #include "io/io_internal.h"
 
 #include <errno.h>
@@ -12,8 +14,12 @@
 typedef struct output {
     char *target, *temporary, *backup; /* NULL: none. backup: a second name of the file that the target was */
     hg_bytes direct;                   /* for what cannot be renamed to: standard output, devices, pipes */
-    bool existed, placed;
+    bool existed, placed, unnamed;     /* unnamed: in `file`, open until it gets a name */
+    int file;
+    mode_t mode; /* existed: of the file that is replaced */
 } output;
+
+enum { MOST_UNNAMED = 32 }; /* each keeps a descriptor */
 
 struct hg_outputs {
     HG_VEC(output) list;
@@ -28,12 +34,19 @@ hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
 
 void hg_outputs_charge(hg_outputs *outputs, hg_budget *budget) { outputs->budget = budget; }
 
+/* A name that a handler of signals has taken is not freed: the process is ending. */
+static void free_name(char **name, bool remove) {
+    if (!*name) return;
+    if (remove) unlink(*name);
+    if (hg_temporary_forget(*name)) hg_free(*name);
+    *name = NULL;
+}
+
 static void discard(output *o) {
-    if (o->temporary && !o->placed) unlink(o->temporary);
-    if (o->backup) unlink(o->backup);
+    if (o->unnamed) close(o->file);
+    free_name(&o->temporary, !o->placed);
+    free_name(&o->backup, true);
     hg_free(o->target);
-    hg_free(o->temporary);
-    hg_free(o->backup);
     hg_bytes_free(&o->direct);
     *o = (output){0};
 }
@@ -54,43 +67,64 @@ static char *copy_text(const char *text) {
 
 static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
 
-/* 0, or the errno of the failure. */
-static int write_span(int file, const void *data, uint64_t length) {
-    const char *from = data;
-    while (length) {
-        ssize_t put = write(file, from, length < (1u << 30) ? (size_t)length : (size_t)1 << 30);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return errno;
-        from += put;
-        length -= (uint64_t)put;
-    }
-    return 0;
+static size_t folder_length(const char *target) {
+    const char *slash = strrchr(target, '/');
+    return slash ? (size_t)(slash - target) + 1 : 0;
 }
 
-/* A name beside the target that nobody has: the directory is the same, so the rename stays on one file system. */
-static int create_beside(const char *target, char **name) {
+/* A name beside the target that nobody has: the folder is the same, so a rename stays on one file system. NULL: no memory. */
+static char *name_beside(const char *target) {
     static _Thread_local unsigned counter;
-    const char *slash = strrchr(target, '/');
-    int directory = slash ? (int)(slash - target) + 1 : 0;
+    hg_text text = {0};
+    hg_text_add(&text, target, folder_length(target));
+    /* the address differs between threads of one process */
+    hg_text_addf(&text, ".hologram-%ld-%zx-%u.tmp", (long)getpid(), (size_t)(uintptr_t)&counter, counter++);
+    if (!text.failed) return text.data;
+    hg_text_free(&text);
+    return NULL;
+}
+
+/* What is tried with names beside the target until one is free: 0 or an errno, EEXIST for a name that somebody has. */
+typedef int (*use_name)(output *o, const char *name);
+
+/* The name becomes o->temporary, or *kept where that is not NULL. */
+static int with_name(output *o, use_name use, char **kept) {
     for (int attempt = 0; attempt < 1000; attempt++) {
-        hg_text text = {0};
-        hg_text_add(&text, target, (size_t)directory);
-        /* the address differs between threads of one process */
-        hg_text_addf(&text, ".hologram-%ld-%zx-%u.tmp", (long)getpid(), (size_t)(uintptr_t)&counter, counter++);
-        if (text.failed) {
-            hg_text_free(&text);
-            errno = ENOMEM;
-            return -1;
+        char *name = name_beside(o->target);
+        if (!name) return ENOMEM;
+        hg_temporary_note(name);
+        int error = use(o, name);
+        if (!error) {
+            *kept = name;
+            return 0;
         }
-        int file = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0) {
-            *name = text.data;
-            return file;
-        }
-        hg_text_free(&text);
-        if (errno != EEXIST) return -1;
+        if (hg_temporary_forget(name)) hg_free(name);
+        if (error != EEXIST) return error;
     }
-    return -1;
+    return EEXIST;
+}
+
+/* For this user alone until it is as the file that it replaces: who opens it earlier would keep it open. */
+static unsigned first_mode(const output *o) { return o->existed ? 0600 : 0666; }
+
+static int create_named(output *o, const char *name) {
+    o->file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)first_mode(o));
+    return o->file >= 0 ? 0 : errno;
+}
+
+/* 0 or an errno. */
+static int create(output *o, uint64_t unnamed) {
+    hg_text folder = {0};
+    size_t length = folder_length(o->target);
+    hg_text_add(&folder, length ? o->target : ".", length ? length : 1);
+    if (folder.failed) {
+        hg_text_free(&folder);
+        return ENOMEM;
+    }
+    o->file = unnamed < MOST_UNNAMED ? hg_file_unnamed(AT_FDCWD, folder.data, first_mode(o)) : -1;
+    hg_text_free(&folder);
+    o->unnamed = o->file >= 0;
+    return o->unnamed ? 0 : with_name(o, create_named, &o->temporary);
 }
 
 /* File systems without sync say so with EINVAL or the like: there is nothing to wait for then. */
@@ -99,7 +133,7 @@ static int sync_file(int file) { return fsync(file) == 0 || errno == EINVAL || e
 /* The second result is the errno of a write that failed, the first the failure of anything else. */
 static hg_status write_part(int file, const hg_file_part *part, int *error) {
     if (!part->read) {
-        *error = write_span(file, part->data, part->length);
+        *error = hg_write_all(file, part->data, part->length);
         return HG_OK;
     }
     void *piece = hg_alloc(HG_PART_BYTES);
@@ -107,7 +141,7 @@ static hg_status write_part(int file, const hg_file_part *part, int *error) {
     for (uint64_t at = 0; at < part->length && status == HG_OK && !*error; at += HG_PART_BYTES) {
         uint64_t length = part->length - at < HG_PART_BYTES ? part->length - at : HG_PART_BYTES;
         status = part->read(part->user, at, piece, length);
-        if (status == HG_OK) *error = write_span(file, piece, length);
+        if (status == HG_OK) *error = hg_write_all(file, piece, length);
     }
     hg_free(piece);
     return status;
@@ -120,14 +154,14 @@ static hg_status copy_part(const hg_file_part *part, uint8_t *to) {
     return HG_OK;
 }
 
-static hg_status write_temporary(output *o, const struct stat *existing, const hg_file_part *parts, size_t count) {
-    int file = create_beside(o->target, &o->temporary);
-    if (file < 0) return errno == ENOMEM ? hg_fail_memory() : fail_write(o->target, errno);
-    int error = existing && fchmod(file, existing->st_mode & 0777) != 0 ? errno : 0;
+static hg_status write_temporary(output *o, uint64_t unnamed, const hg_file_part *parts, size_t count) {
+    int error = create(o, unnamed);
+    if (error) return error == ENOMEM ? hg_fail_memory() : fail_write(o->target, error);
     hg_status status = HG_OK;
-    for (size_t i = 0; i < count && !error && status == HG_OK; i++) status = write_part(file, &parts[i], &error);
-    if (!error && status == HG_OK) error = sync_file(file);
-    if (close(file) != 0 && !error) error = errno;
+    for (size_t i = 0; i < count && !error && status == HG_OK; i++) status = write_part(o->file, &parts[i], &error);
+    if (!error && o->existed && fchmod(o->file, o->mode) != 0) error = errno;
+    if (!error && status == HG_OK) error = sync_file(o->file);
+    if (!o->unnamed && close(o->file) != 0 && !error) error = errno;
     return error ? fail_write(o->target, error) : status;
 }
 
@@ -164,7 +198,10 @@ static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const
     if (exists && S_ISDIR(info.st_mode)) return fail_write(path, EISDIR);
     if (exists && !S_ISREG(info.st_mode)) return keep_in_memory(outputs->budget, o, parts, count);
     if (exists && access(o->target, W_OK) != 0) return fail_write(path, errno);
-    return write_temporary(o, exists ? &info : NULL, parts, count);
+    o->mode = exists ? info.st_mode & 0777 : 0;
+    uint64_t unnamed = 0;
+    for (uint64_t i = 0; i + 1 < outputs->list.count; i++) unnamed += outputs->list.data[i].unnamed;
+    return write_temporary(o, unnamed, parts, count);
 }
 
 hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts, size_t count) {
@@ -206,25 +243,18 @@ static hg_status write_direct(output *o) {
     bool standard = is_stdout(o->target);
     int file = standard ? STDOUT_FILENO : open(o->target, O_WRONLY | O_CLOEXEC);
     if (file < 0) return fail_write(o->target, errno);
-    int error = write_span(file, o->direct.data, o->direct.length);
+    int error = hg_write_all(file, o->direct.data, o->direct.length);
     if (!standard && close(file) != 0 && !error) error = errno;
     o->placed = true;
     return error ? fail_write(standard ? "<stdout>" : o->target, error) : HG_OK;
 }
 
+static int link_target(output *o, const char *name) { return link(o->target, name) == 0 ? 0 : errno; }
+
 /* A second name for what the target is now; without one (no hard links here) a later failure cannot put it back. */
 static hg_status make_backup(output *o) {
-    hg_text name = {0};
-    hg_text_addf(&name, "%s.old", o->temporary);
-    if (name.failed) {
-        hg_text_free(&name);
-        return hg_fail_memory();
-    }
-    if (link(o->target, name.data) == 0)
-        o->backup = name.data;
-    else
-        hg_text_free(&name);
-    return HG_OK;
+    if (!o->existed) return HG_OK;
+    return with_name(o, link_target, &o->backup) == ENOMEM ? hg_fail_memory() : HG_OK;
 }
 
 static void put_back(output *o) {
@@ -232,8 +262,7 @@ static void put_back(output *o) {
         rename(o->backup, o->target);
     else if (!o->existed)
         unlink(o->target);
-    hg_free(o->backup);
-    o->backup = NULL;
+    free_name(&o->backup, false);
 }
 
 /* The renames last through a power failure only once the directory is on disk. Best effort: the files are in place already. */
@@ -249,26 +278,51 @@ static void sync_directory(const char *target) {
     hg_text_free(&name);
 }
 
+static int give_name(output *o, const char *name) { return hg_file_give_name(o->file, AT_FDCWD, name); }
+
+/* 0 or an errno. A file without a name takes the target's, where there is none, else one for a moment: nothing but a rename replaces a file. */
+static int put_in_place(output *o) {
+    int error = o->unnamed ? EEXIST : 0;
+    if (o->unnamed && !o->existed) error = give_name(o, o->target);
+    if (o->unnamed && !error) return 0;
+    if (o->unnamed && error == EEXIST) error = with_name(o, give_name, &o->temporary);
+    if (error) return error;
+    return rename(o->temporary, o->target) == 0 ? 0 : errno;
+}
+
 static hg_status place(output *o, bool alone) {
     if (!alone) HG_TRY(make_backup(o));
-    if (rename(o->temporary, o->target) != 0) return fail_write(o->target, errno);
+    int error = put_in_place(o);
+    if (error) return error == ENOMEM ? hg_fail_memory() : fail_write(o->target, error);
     o->placed = true;
     return HG_OK;
+}
+
+static bool is_file(const output *o) { return o->unnamed || o->temporary; }
+
+/* Signals wait: what they end leaves none of the names for a moment, and all outputs or none. */
+static hg_status place_all(output *list, uint64_t count) {
+    hg_held_signals held;
+    hg_status status = HG_OK;
+    uint64_t done = 0;
+    hg_signals_hold(&held);
+    for (; done < count && status == HG_OK; done++)
+        if (is_file(&list[done])) status = place(&list[done], count == 1);
+    for (uint64_t i = done; status != HG_OK && i-- > 0;)
+        if (is_file(&list[i]) && list[i].placed) put_back(&list[i]);
+    for (uint64_t i = 0; i < count; i++) free_name(&list[i].backup, true);
+    hg_signals_release(&held);
+    return status;
 }
 
 hg_status hg_outputs_commit(hg_outputs *outputs) {
     output *list = outputs->list.data;
     uint64_t count = outputs->list.count;
     for (uint64_t i = 0; i < count; i++)
-        if (!list[i].temporary) HG_TRY(write_direct(&list[i]));
-    hg_status status = HG_OK;
-    uint64_t done = 0;
-    for (; done < count && status == HG_OK; done++)
-        if (list[done].temporary) status = place(&list[done], count == 1);
-    for (uint64_t i = done; status != HG_OK && i-- > 0;)
-        if (list[i].temporary && list[i].placed) put_back(&list[i]);
+        if (!is_file(&list[i])) HG_TRY(write_direct(&list[i]));
+    hg_status status = place_all(list, count);
     for (uint64_t i = 0; i < count && status == HG_OK; i++)
-        if (list[i].temporary) sync_directory(list[i].target);
+        if (is_file(&list[i])) sync_directory(list[i].target);
     for (uint64_t i = 0; i < count; i++) discard(&list[i]);
     outputs->list.count = 0;
     return status;

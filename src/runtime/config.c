@@ -67,7 +67,11 @@ static hg_status read_number(const char *name, uint64_t most, uint64_t *number) 
     if (!*value) return malformed(name, value, "a number");
     for (const char *c = value; *c; c++) {
         uint64_t digit = (uint64_t)(*c - '0');
-        if (*c < '0' || *c > '9' || n > (most - digit) / 10) return malformed(name, value, "a number that is not too large");
+        if (*c < '0' || *c > '9' || n > (most - digit) / 10) {
+            char expected[48];
+            snprintf(expected, sizeof expected, "a number up to %llu", (unsigned long long)most);
+            return malformed(name, value, expected);
+        }
         n = n * 10 + digit;
     }
     *number = n;

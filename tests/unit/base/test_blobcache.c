@@ -335,7 +335,15 @@ static void test_kills(void) {
         CHECK_U64(look("kill").temporary, 0);
         hg_blob_cache_close(cache);
     }
-    if (!left) SKIP("no writer was killed while it wrote");
+    if (left) return; /* files without names are gone with their writer: one is left by hand */
+    char path[600];
+    snprintf(path, sizeof path, "%s/blobs-1/tmp-1-1-1.new", path_of("kill"));
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    CHECK_U64(look("kill").temporary, 1);
+    hg_blob_cache *cache = open_cache("kill", PLENTY);
+    CHECK(put(cache, 71));
+    CHECK_U64(look("kill").temporary, 0);
+    hg_blob_cache_close(cache);
 }
 
 int main(void) {
