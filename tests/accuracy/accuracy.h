@@ -3,10 +3,11 @@
 #ifndef HG_TESTS_ACCURACY_H
 #define HG_TESTS_ACCURACY_H
 
-#include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <mpfr.h> /* after stdint.h: its functions of uintmax_t */
 
 enum { CHUNK = 65536, SUBJECTS = 4 };
 
@@ -23,6 +24,7 @@ typedef struct function {
     int args;
     bool map;        /* an operation on whole arrays, no instruction */
     bool in_c;       /* C has a function of this name */
+    bool odd;        /* f(-x) = -f(x) */
     double bound[2]; /* ULP; [wide] */
     double low[2], high[2];
 } function;

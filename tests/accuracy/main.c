@@ -1,7 +1,8 @@
 /* The accuracy of functions.
  *
- *     accuracy FUNCTION TYPE [--all | --random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS]
- *         --all        every bit pattern of f32
+ *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS]
+ *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the negative ones mirror them)
+ *         --every N    every N-th bit pattern
  *         --random N   N random arguments (rounded up to whole chunks of 65,536)
  *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or whose reduction is hardest
  *         --peers      glibc, libmvec and SLEEF on the same arguments
@@ -18,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum source { SOURCE_ALL, SOURCE_RANDOM, SOURCE_HARD } source;
+typedef enum source { SOURCE_ALL, SOURCE_EVERY, SOURCE_RANDOM, SOURCE_HARD } source;
 
 typedef struct task {
     const function *f;
     bool wide, peers;
     const char *backend, *pretend;
     source from;
-    uint64_t inputs, chunks;
+    uint64_t inputs, chunks, every;
     const uint64_t *hard;
     _Atomic uint64_t next;
 } task;
@@ -56,8 +57,8 @@ static uint64_t element(const void *array, bool wide, size_t i) {
 }
 
 static void fill(const task *t, uint64_t chunk, worker *w) {
-    if (t->from == SOURCE_ALL)
-        for (uint32_t i = 0; i < CHUNK; i++) ((uint32_t *)w->x)[i] = (uint32_t)(chunk * CHUNK + i);
+    if (t->from == SOURCE_ALL || t->from == SOURCE_EVERY)
+        for (uint32_t i = 0; i < CHUNK; i++) ((uint32_t *)w->x)[i] = (uint32_t)((chunk * CHUNK + i) * t->every);
     else if (t->from == SOURCE_RANDOM)
         inputs_random(t->f, t->wide, chunk, w->x, w->y, CHUNK);
     else
@@ -92,20 +93,34 @@ static void decide(worker *w, figures *s, size_t i) {
     s->got = got;
 }
 
-static void settle(worker *w, int which, double least) {
+static void settle(worker *w, int which) {
     const task *t = w->t;
     figures *s = &w->of[which];
     float most = filter_errors(w->reference, w->got, t->wide, CHUNK, w->errors);
     double budget = FILTER_BUDGET(t->wide), certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
     uint64_t left = which == 0 ? UINT64_MAX : 256; /* a peer's results of another kind are counted, but only some are looked at */
     s->measured = true;
-    if ((double)most <= fmin(fmax(s->worst, least) - budget, certain)) return;
+    if ((double)most <= fmin(fmax(s->worst, 0.25) - budget, certain)) return;
     for (size_t i = 0; i < CHUNK; i++) {
-        double threshold = fmin(fmax(s->worst, least) - budget, certain);
+        double threshold = fmin(fmax(s->worst, 0.25) - budget, certain);
         if ((double)w->errors[i] <= threshold) continue;
         if (isinf(w->errors[i]) && left-- == 0) break;
         decide(w, s, i);
     }
+}
+
+/* The results at -x are those at x with the other sign; NaN for NaN. */
+static bool check_mirror(worker *w, subject *s) {
+    uint32_t *x = (uint32_t *)w->x, *y = (uint32_t *)w->y;
+    const uint32_t *got = (const uint32_t *)w->got;
+    for (size_t i = 0; i < CHUNK; i++) x[i] ^= UINT32_C(1) << 31;
+    if (!subject_run(s, x, x, y, CHUNK)) return false;
+    for (size_t i = 0; i < CHUNK; i++) {
+        bool nan = (got[i] & INT32_MAX) > 0x7F800000,
+             mirrored = nan ? (y[i] & INT32_MAX) > 0x7F800000 : (y[i] ^ got[i]) == UINT32_C(1) << 31;
+        if (!mirrored && !w->of[0].wrong++) w->of[0].wrong_x = x[i];
+    }
+    return true;
 }
 
 static void check_filter(worker *w, uint64_t chunk) {
@@ -132,8 +147,9 @@ static void *work(void *argument) {
             if (!subject_run(subjects[i], w->x, w->y, w->got, CHUNK))
                 w->failed = true;
             else
-                settle(w, i, 0);
+                settle(w, i);
         }
+        if (t->from == SOURCE_ALL && t->f->odd && !w->failed) w->failed = !check_mirror(w, subjects[0]);
     }
     for (int i = 0; i < SUBJECTS; i++) subject_close(subjects[i]);
     exact_end(&w->e);
@@ -149,7 +165,7 @@ static void merge(figures *to, const figures *from) {
 }
 
 static void print(const task *t, int which, const figures *s, uint64_t decided, double off) {
-    static const char *const FROM[] = {"all", "random", "hard"};
+    static const char *const FROM[] = {"all", "every", "random", "hard"};
     int digits = t->wide ? 16 : 8;
     printf("{\"function\": \"%s\", \"type\": \"%s\", \"subject\": \"%s\", \"inputs\": \"%s\", \"count\": %" PRIu64
            ", \"ulp\": %.6f, \"x\": "
@@ -245,6 +261,8 @@ int main(int argc, char **argv) {
             t.peers = true;
         else if (strcmp(argv[i], "--random") == 0)
             random = strtoull(value, NULL, 10), i++;
+        else if (strcmp(argv[i], "--every") == 0)
+            t.every = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--hard") == 0)
             hard = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--seed") == 0)
@@ -265,10 +283,12 @@ int main(int argc, char **argv) {
             t.wide = strcmp(argv[i], "f64") == 0;
     }
     if (worst) check_worst(worst, t.backend, t.pretend);
-    if (t.f && all && !t.wide && t.f->args == 1) {
-        t.from = SOURCE_ALL;
-        t.inputs = UINT64_C(1) << 32;
-        t.chunks = t.inputs / CHUNK;
+    if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
+        t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;
+        if (!t.every) t.every = 1;
+        t.inputs = (UINT64_C(1) << 32) / t.every;
+        t.chunks = (t.inputs + CHUNK - 1) / CHUNK;
+        if (all && t.f->odd) t.chunks /= 2;
         measure(&t, threads);
     }
     if (t.f && random) {
