@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <mpfr.h> /* after stdint.h: its functions of uintmax_t */
+#include <mpfr.h> /* last: its functions of uintmax_t are there only then */
 
 enum { CHUNK = 65536, SUBJECTS = 4 };
 
