@@ -272,7 +272,7 @@ static inline hg_builder *hg_build_sqrt(hg_builder *builder, hg_type type, uint8
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x084, type, HG_TYPE_COUNT, args, 2);
 }
-/** dst = 1 / square root */
+/** dst = 1 / square root; -0 gives -inf */
 static inline hg_builder *hg_build_rsqrt(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x085, type, HG_TYPE_COUNT, args, 2);
@@ -317,7 +317,7 @@ static inline hg_builder *hg_build_pow(hg_builder *builder, hg_type type, uint8_
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x08D, type, HG_TYPE_COUNT, args, 3);
 }
-/** dst = sum of consecutive registers, left to right */
+/** dst = sum of consecutive registers, left to right; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
     return hg_builder_add(builder, 0x0A0, type, HG_TYPE_COUNT, args, 3);
@@ -332,12 +332,12 @@ static inline hg_builder *hg_build_reduce_max(hg_builder *builder, hg_type type,
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
     return hg_builder_add(builder, 0x0A2, type, HG_TYPE_COUNT, args, 3);
 }
-/** dst = product of consecutive registers, left to right */
+/** dst = product of consecutive registers, left to right; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_mul(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
     return hg_builder_add(builder, 0x0A3, type, HG_TYPE_COUNT, args, 3);
 }
-/** dst = sum of an array by the fixed tree */
+/** dst = sum of an array by the fixed tree; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_add_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
     const hg_arg args[] = {hg_arg_reg(d), address, count};
     return hg_builder_add(builder, 0x0A4, type, HG_TYPE_COUNT, args, 3);
@@ -352,7 +352,7 @@ static inline hg_builder *hg_build_reduce_max_mem(hg_builder *builder, hg_type t
     const hg_arg args[] = {hg_arg_reg(d), address, count};
     return hg_builder_add(builder, 0x0A6, type, HG_TYPE_COUNT, args, 3);
 }
-/** dst = product of an array by the fixed tree */
+/** dst = product of an array by the fixed tree; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_mul_mem(hg_builder *builder, hg_type type, uint8_t d, hg_arg address, hg_arg count) {
     const hg_arg args[] = {hg_arg_reg(d), address, count};
     return hg_builder_add(builder, 0x0A7, type, HG_TYPE_COUNT, args, 3);
@@ -407,7 +407,7 @@ static inline hg_builder *hg_build_parallel_map_binary(hg_builder *builder, hg_t
     const hg_arg args[] = {out, a, b, hg_arg_name(op), count};
     return hg_builder_add(builder, 0x0C1, type, HG_TYPE_COUNT, args, 5);
 }
-/** dst = fold of an array by the fixed tree */
+/** dst = fold of an array by the fixed tree; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_parallel_reduce(hg_builder *builder, hg_type type, uint8_t d, hg_arg in, const char *op, hg_arg count) {
     const hg_arg args[] = {hg_arg_reg(d), in, hg_arg_name(op), count};
     return hg_builder_add(builder, 0x0C2, type, HG_TYPE_COUNT, args, 4);
@@ -492,7 +492,7 @@ static inline hg_builder *hg_build_clamp(hg_builder *builder, hg_type type, uint
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(min), hg_arg_reg(max)};
     return hg_builder_add(builder, 0x106, type, HG_TYPE_COUNT, args, 4);
 }
-/** dst = a + (b - a) * t, each step rounded */
+/** dst = a + (b - a) * t, each step rounded; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_lerp(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t t) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(t)};
     return hg_builder_add(builder, 0x107, type, HG_TYPE_COUNT, args, 4);
