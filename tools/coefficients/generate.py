@@ -105,6 +105,8 @@ def main():
     emit("ln2_f64", split(log(2), [41, 41, 53]), "ln 2 in parts; n times the first two is exact")
     for s, bits in (("f32", 24), ("f64", 53)):
         emit("log2e_" + s, split_near(1 / log(2), bits), "1/ln 2, high and low")
+        if s == "f32":
+            emit("log2e_halves_f32", split(1 / log(2), [12, 24]), "1/ln 2, its leading 12 bits and the next")
         emit("log10e_" + s, split_near(1 / log(10), bits), "1/ln 10, high and low")
         emit("log10_2_" + s, split_near(log(2) / log(10), bits), "log10(2), high and low")
 

@@ -31,6 +31,11 @@ static const double log2e_f32[] = {
     0x1.7154760000000p+0,
     0x1.4ae0c00000000p-26,
 };
+/* 1/ln 2, its leading 12 bits and the next */
+static const double log2e_halves_f32[] = {
+    0x1.7140000000000p+0,
+    0x1.47652c0000000p-12,
+};
 /* 1/ln 10, high and low */
 static const double log10e_f32[] = {
     0x1.bcb7b20000000p-2,

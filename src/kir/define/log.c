@@ -91,10 +91,25 @@ kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg) {
     return log_special(&k, arg[0], add(&k, r.h, r.l));
 }
 
+/* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which is exact too: only what is 2^-12 smaller
+ * is rounded before the sum. */
+static num log2_short(const real *k, num x) {
+    num e, unused, f = sub(k, split_exponent(k, x, 0x3F3504F3, &e, &unused), cst(k, 1.0));
+    dw parts = halves(k, f);
+    num square = scaled(k, mul(k, parts.h, parts.h), 0.5), rest = scaled(k, mul(k, parts.l, add(k, f, parts.h)), 0.5);
+    num cubic = mul(k, mul(k, f, f), mul(k, f, horner(k, log_p_f32, HG_COUNT_OF(log_p_f32), f)));
+    num high = leading_half(k, sub(k, f, square));
+    num low = add(k, sub(k, sub(k, f, high), square), sub(k, cubic, rest));
+    dw s = fast_two_sum(k, e, scaled(k, high, log2e_halves_f32[0]));
+    num tail = add(k, scaled(k, high, log2e_halves_f32[1]), scaled(k, low, log2e_f32[0]));
+    return add(k, s.h, add(k, s.l, tail));
+}
+
 kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
+    if (!k.wide) return log_special(&k, arg[0], log2_short(&k, arg[0]));
     log_parts p = log_quick(&k, arg[0]);
-    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log2e)));
+    dw g = dw_mul(&k, p.g, table_dw(&k, log2e_f64));
     dw s = fast_two_sum(&k, p.e, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, g.l)));
 }

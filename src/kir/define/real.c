@@ -24,8 +24,7 @@ dw fast_two_sum(const real *k, num x, num y) {
     return (dw){s, sub(k, y, sub(k, s, x))};
 }
 
-/* The leading half of the significand; what is left fits the other half (F64: one bit short, an error of 2^-107). */
-static num leading_half(const real *k, num x) {
+num leading_half(const real *k, num x) {
     return real_of(k->b, int_and(k->b, bits_of(k->b, x), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
 }
 

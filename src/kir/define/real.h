@@ -41,7 +41,9 @@ dw dw_sel(const real *k, num c, dw x, dw y); /* c ? x : y */
 dw dw_scaled(const real *k, dw x, double by);
 dw two_sum(const real *k, num x, num y);
 dw fast_two_sum(const real *k, num x, num y); /* |x| >= |y|, or x = 0 */
-dw halves(const real *k, num x);              /* h: the leading half of the significand */
+/* Of the significand; what is left fits the other half (F64: one bit short, an error of 2^-107). */
+num leading_half(const real *k, num x);
+dw halves(const real *k, num x); /* h: the leading half of the significand */
 dw two_prod(const real *k, num x, num y);
 dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
