@@ -135,7 +135,7 @@ typedef struct emit_kernel {
 typedef HG_VEC(emit_kernel) emit_kernels;
 
 static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
-    for (uint64_t i = 0; i < list->count && k.owned; i++) { /* one for all steps that are alike */
+    for (uint64_t i = list->count; i-- > 0 && k.owned && list->data[i].owned;) { /* one for all steps that are alike, after the program's */
         if (strcmp(list->data[i].module->name, k.module->name) != 0) continue;
         kir_module_destroy(k.module);
         return HG_OK;

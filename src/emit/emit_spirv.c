@@ -5,6 +5,7 @@
 #include "emit/emit_spirv_internal.h"
 #include "kir/walk.h"
 #include "isa/program.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Labels of an IF: after it, its else part. Of a LOOP: after it, the next round, its head, its body. */
@@ -125,10 +126,24 @@ static void close_region(spirv *s, const kir_cursor *c, bool *open) {
     }
 }
 
+/* The line of an instruction (+ 1, as values name it) in the source that the module carries. */
+static uint32_t line_of(const spirv *s, uint32_t inst) {
+    uint64_t low = 0, high = s->sources.count;
+    if (!high) return inst;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (s->sources.data[middle] < inst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low + 1;
+}
+
 static void source_line(spirv *s, const kir_value *v) {
     if (!s->file || !v->inst || v->inst == s->line) return;
     s->line = v->inst;
-    SPV(s, s->at, OpLine, s->file, v->inst, 0);
+    SPV(s, s->at, OpLine, s->file, line_of(s, v->inst), 0);
 }
 
 static void operation(spirv *s, const kir_value *v) {
@@ -227,14 +242,40 @@ static void write_function(spirv *s, const kir_function *f) {
 
 /* ---- the module ---- */
 
-/* The program's text, one instruction a line, for OpLine to refer to. A string of more than 65,535 words continues. */
+static int compare_u32(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The instructions that the module's values come from, + 1, each once. */
+static void find_sources(spirv *s) {
+    uint32_t last = 0;
+    uint64_t kept = 0;
+    for (const kir_function *f = s->module->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v && !s->failed; v = kir_walk(v, f->body)) {
+            if (!v->inst || v->inst == last || v->inst > s->module->program->inst_count) continue;
+            uint32_t *n = hg_vec_push(&s->sources);
+            if (n)
+                *n = last = v->inst;
+            else
+                s->failed = true;
+        }
+    if (s->sources.count) qsort(s->sources.data, s->sources.count, sizeof *s->sources.data, compare_u32);
+    for (uint64_t i = 0; i < s->sources.count; i++)
+        if (!i || s->sources.data[i] != s->sources.data[kept - 1]) s->sources.data[kept++] = s->sources.data[i];
+    s->sources.count = kept;
+}
+
+/* The program's text, one instruction a line, for OpLine to refer to; of a long program, which may be cut into many kernels, only the
+ * instructions of this one. A string of more than 65,535 words continues. */
 static void write_source(spirv *s) {
-    enum { CHUNK = 240000 };
+    enum { CHUNK = 240000, WHOLE = 256 };
     const hg_program *program = s->module->program;
     if (!s->options->debug || !program) return;
     hg_text text = {0};
-    for (uint32_t i = 0; i < program->inst_count; i++) {
-        hg_print_instruction(&text, program, i);
+    if (program->inst_count > WHOLE) find_sources(s);
+    for (uint32_t i = 0; i < (s->sources.count ? s->sources.count : program->inst_count); i++) {
+        hg_print_instruction(&text, program, s->sources.count ? s->sources.data[i] - 1 : i);
         hg_text_add(&text, "\n", 1);
     }
     s->file = s->next_id++;
@@ -308,8 +349,8 @@ static bool allocate(spirv *s) {
 }
 
 static void release(spirv *s) {
-    emit_words *sections[] = {&s->debug,    &s->names, &s->decorations, &s->globals, &s->functions,   &s->vars,
-                              &s->prologue, &s->body,  &s->interface,   &s->todo,    &s->capabilities};
+    emit_words *sections[] = {&s->debug,    &s->names, &s->decorations, &s->globals, &s->functions,    &s->vars,
+                              &s->prologue, &s->body,  &s->interface,   &s->todo,    &s->capabilities, &s->sources};
     void *tables[] = {s->table,        s->slots,  s->members, s->inputs, (void *)s->all_functions, s->function_ids, s->vars_by_id,
                       s->tables_by_id, s->passed, s->ids,     s->reached};
     for (size_t i = 0; i < HG_COUNT_OF(sections); i++) hg_vec_free(sections[i]);

@@ -60,6 +60,7 @@ typedef struct spirv {
     uint32_t cell_struct[KIR_TYPE_COUNT]; /* addressed: struct { coherent T } */
     bool open_coherent;
     uint32_t builtins[4];
+    emit_words sources; /* instructions + 1 whose text the module carries, in order; empty: all of the program */
     uint32_t file;
     uint32_t line;
     spv_slot *slots;

@@ -353,6 +353,8 @@ static void arrive(emitter *e, const task *t) {
         uint64_t k = t->pending;
         while (k < kept && e->jumps.data[k].target != p.target) k++;
         e->g->work += k - t->pending + 1;
+        if (e->g->work > e->g->work_limit) e->g->give_up = true;
+        if (e->g->give_up) return;
         if (k == kept)
             e->jumps.data[kept++] = p;
         else if (!p.covered)
@@ -399,6 +401,7 @@ static void open_guards(emitter *e, const task *t) {
 static void next(emitter *e, const task *t) {
     bool last = t->child == NO_ITEM;
     arrive(e, t);
+    if (e->g->give_up) return;
     close_guards(e, t, last ? UINT32_MAX : at(e, t->child)->order);
     if (last) {
         for (uint64_t i = t->pending; i < e->jumps.count; i++) e->jumps.data[i].covered = 0;
