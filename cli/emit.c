@@ -128,14 +128,15 @@ static void tell_slots(const kir_module *names, const kir_module *m, hg_text *ab
 
 typedef struct emit_kernel {
     kir_module *module;
-    bool owned;
+    bool of_step;    /* of a step's expansion, which may be made many times */
     uint32_t lanes;  /* of a block; 0: as the program says */
     uint64_t shared; /* bytes, where lanes is not 0 */
 } emit_kernel;
 typedef HG_VEC(emit_kernel) emit_kernels;
 
 static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
-    for (uint64_t i = list->count; i-- > 0 && k.owned && list->data[i].owned;) { /* one for all steps that are alike, after the program's */
+    for (uint64_t i = list->count;
+         i-- > 0 && k.of_step && list->data[i].of_step;) { /* one for all steps that are alike, after the program's */
         if (strcmp(list->data[i].module->name, k.module->name) != 0) continue;
         kir_module_destroy(k.module);
         return HG_OK;
@@ -143,7 +144,7 @@ static hg_status add_kernel(emit_kernels *list, emit_kernel k) {
     emit_kernel *last = hg_vec_push(list);
     if (last)
         *last = k;
-    else if (k.owned)
+    else if (k.of_step)
         kir_module_destroy(k.module);
     return last ? HG_OK : hg_fail_memory();
 }
@@ -155,7 +156,7 @@ static hg_status add_launches(emit_kernels *list, const plan_expansion *x) {
         if (action->kind != PLAN_LAUNCH) continue;
         kir_module *m = action->key.make(&action->key);
         if (!m) return hg_fail_memory();
-        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = action->block[0], .shared = action->shared_bytes}));
+        HG_TRY(add_kernel(list, (emit_kernel){.module = m, .of_step = true, .lanes = action->block[0], .shared = action->shared_bytes}));
     }
     return HG_OK;
 }
@@ -170,15 +171,18 @@ static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_st
     return status;
 }
 
-static hg_status collect_kernels(const hg_plan *plan, emit_kernels *list) {
-    for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
+/* The list owns the plan's kernels from here on: each goes when it is printed. */
+static hg_status collect_kernels(hg_plan *plan, emit_kernels *list) {
+    for (uint64_t i = 0; i < plan->kernels.count; i++) {
+        HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
+        plan->kernels.data[i].module = NULL;
+    }
     for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i]));
     return HG_OK;
 }
 
 static void free_kernels(emit_kernels *list) {
-    for (uint64_t i = 0; i < list->count; i++)
-        if (list->data[i].owned) kir_module_destroy(list->data[i].module);
+    for (uint64_t i = 0; i < list->count; i++) kir_module_destroy(list->data[i].module);
     hg_vec_free(list);
 }
 
@@ -254,9 +258,7 @@ static hg_status print_device_kernel(const emit_options *o, const hg_program *pr
 }
 
 /* Each kernel on its own, one after another. */
-static hg_status print_kernels(const emit_options *o, const hg_program *program, const hg_plan *plan, const emit_kernels *list,
-                               hg_text *out) {
-    hg_text about = {0};
+static hg_status print_kernels(const emit_options *o, const hg_program *program, emit_kernels *list, const char *about, hg_text *out) {
     hg_status status = HG_OK;
     if (o->target->binary && list->count > 1 && o->kernel == HG_NONE)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with --kernel 0 … %llu",
@@ -264,20 +266,22 @@ static hg_status print_kernels(const emit_options *o, const hg_program *program,
     if (o->kernel != HG_NONE && o->kernel >= list->count)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "--kernel %llu: the program has %llu kernels, from 0", (unsigned long long)o->kernel,
                        (unsigned long long)list->count);
-    tell_plan(plan, &about);
     for (uint64_t i = 0; i < list->count && status == HG_OK; i++) {
-        if (o->kernel != HG_NONE && o->kernel != i) continue;
-        status = print_device_kernel(o, program, &list->data[i], about.data && out->length == 0 ? about.data : "", out);
+        if (o->kernel == HG_NONE || o->kernel == i)
+            status = print_device_kernel(o, program, &list->data[i], out->length == 0 ? about : "", out);
+        kir_module_destroy(list->data[i].module);
+        list->data[i].module = NULL;
     }
-    if (about.failed && status == HG_OK) status = hg_fail_memory();
-    hg_text_free(&about);
     return status;
 }
 
-static hg_status print_device(const emit_options *o, const hg_program *program, const hg_plan *plan, hg_text *out) {
+static hg_status print_device(const emit_options *o, const hg_program *program, hg_plan *plan, hg_text *out) {
     emit_kernels list = {0};
-    hg_status status = collect_kernels(plan, &list);
-    if (status == HG_OK) status = print_kernels(o, program, plan, &list, out);
+    hg_text about = {0};
+    tell_plan(plan, &about); /* names the kernels */
+    hg_status status = about.failed ? hg_fail_memory() : collect_kernels(plan, &list);
+    if (status == HG_OK) status = print_kernels(o, program, &list, about.data ? about.data : "", out);
+    hg_text_free(&about);
     free_kernels(&list);
     return status;
 }
@@ -294,6 +298,8 @@ static hg_status print_lanes(const emit_options *o, hg_plan *plan, hg_text *text
         kir_compilation c = compilation(o);
         status = kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, plan->kernels.data[i].module, &low[i]);
         if (status == HG_OK) tell_slots(low[i], low[i], &about);
+        if (low[i] != plan->kernels.data[i].module) kir_module_destroy(plan->kernels.data[i].module);
+        plan->kernels.data[i].module = NULL;
     }
     emit_input in = {
         .kernels = (const kir_module *const *)low, .count = count, .caps = &o->caps.kir, .about = about.data ? about.data : ""};

@@ -30,7 +30,7 @@ static kir_region *new_region(kir_builder *b, kir_value *owner) {
 }
 
 kir_value *kir_emit(kir_builder *b, kir_op op, uint8_t type, uint8_t nargs, kir_value *const *args) {
-    if (b->failed) return fail(b, type);
+    if (b->failed || (++b->module->made > b->module->most && b->module->most)) return fail(b, type);
     kir_value *v = hg_arena_alloc(&b->module->arena, sizeof *v + nargs * sizeof *v->args);
     if (!v) return fail(b, type);
     v->op = (uint8_t)op;

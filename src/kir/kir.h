@@ -302,8 +302,9 @@ typedef struct kir_module {
     HG_VEC(kir_slot) slots; /* set by kir_provenance */
     bool has_open;          /* some access has slot KIR_OPEN */
     bool uses_barrier, uses_shared, uses_class, has_step, relaxed;
-    const struct hg_program *program;                       /* for comments and fault texts; may be NULL; borrowed */
-    kir_function *definitions[KIR_FN_COUNT][HG_TYPE_COUNT]; /* one function a definition and type, made on demand */
+    const struct hg_program *program;         /* for comments and fault texts; may be NULL; borrowed */
+    uint64_t made, most;                      /* operations made in it; builders fail when they are more than most (0: no bound) */
+    kir_function **definitions[KIR_FN_COUNT]; /* by type; a row and a function in it are made on demand: most kernels need none */
 } kir_module;
 
 /* What a target does natively. Everything else is lowered by kir_legalise. */
@@ -322,6 +323,8 @@ typedef struct kir_caps {
 /* ---- module.c ---- */
 kir_module *kir_module_create(const char *name) HG_NODISCARD; /* NULL when out of memory */
 void kir_module_destroy(kir_module *m);
+/* What a stage whose builder failed ends in: S05 where the module has more operations than it may, else out of memory. */
+hg_status kir_fail_making(const kir_module *m);
 kir_function *kir_function_create(kir_module *m, const char *name, uint8_t result); /* NULL when out of memory */
 /* A function that a pass adds to the module it makes, made once and then found by its name: only among helpers, since the functions of a
  * program may bear any name. *fresh: its body is still to be written. NULL when out of memory. */

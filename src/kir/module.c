@@ -98,6 +98,14 @@ kir_module *kir_module_create(const char *name) {
     return m;
 }
 
+hg_status kir_fail_making(const kir_module *m) {
+    if (!m || !m->most || m->made <= m->most) return hg_fail_memory();
+    hg_status status = hg_fail(HG_ERROR_ISA, "'%s' is too large when it is lowered: more than %llu operations", m->name,
+                               (unsigned long long)m->most);
+    memcpy(hg_error_record()->code, "S05", 4);
+    return status;
+}
+
 void kir_module_destroy(kir_module *m) {
     if (!m) return;
     hg_vec_free(&m->inputs);

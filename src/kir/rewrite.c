@@ -134,6 +134,9 @@ static void copy_function(rewrite_pass *p, const kir_function *f) {
     if (p->rules->end_function) p->rules->end_function(p);
 }
 
+/* Operations that the new module may have: so many for each of the old one, and so many always. */
+enum { MOST_EACH = 64, MOST_ALWAYS = 1 << 22 };
+
 hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_rules *rules, void *state, kir_module **out) {
     rewrite_pass p = {.in = in, .caps = caps, .rules = rules, .state = state};
     *out = NULL;
@@ -147,6 +150,8 @@ hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_
     p.vars = hg_calloc(in->var_count + 1u, sizeof *p.vars);
     p.tables = hg_calloc(in->table_count + 1u, sizeof *p.tables);
     p.values = hg_calloc(most + 1u, sizeof *p.values);
+    for (const kir_function *f = in->functions; f && p.out; f = f->next) p.out->most += MOST_EACH * (uint64_t)f->value_count;
+    if (p.out) p.out->most += MOST_ALWAYS;
     bool failed = !p.out || !p.functions || !p.vars || !p.tables || !p.values;
     if (!failed) {
         declare(&p);
@@ -161,9 +166,11 @@ hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_
     hg_free(p.tables);
     hg_free(p.values);
     if (failed) {
+        hg_status status = kir_fail_making(p.out);
         kir_module_destroy(p.out);
-        return hg_fail_memory();
+        return status;
     }
+    p.out->most = 0;
     *out = p.out;
     return HG_OK;
 }

@@ -25,7 +25,7 @@ COUNT = "    add.u32 r12, r12, r10\n"
 BELOW = "    setltu.u32 p2, r12, r11\n"
 
 FAMILIES = {}
-REFUSED = {"shared_tail"}  # above some size, with S05
+REFUSED = {"shared_tail", "reductions"}  # above some size, with S05
 
 
 def family(make):

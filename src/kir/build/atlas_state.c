@@ -130,7 +130,7 @@ hg_status build_atlas_begin(build *x) {
         x->atlas.own_flags = lane_array(x, x->atlas.rows, "resonance_flags");
     }
     if (phase) x->atlas.own_phase = lane_array(x, HG_CLASS_COUNT, "phases");
-    return x->b.failed ? hg_fail_memory() : HG_OK;
+    return x->b.failed ? kir_fail_making(x->module) : HG_OK;
 }
 
 /* ---- a double as words of an accumulator ---- */

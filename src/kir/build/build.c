@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Operations that a program may become: so many for each instruction, and so many always. What makes more of few bytes (copies of shared code,
+ * reductions of many registers) ends here and not when memory does. Programs of the examples and tests make up to 9 for an instruction. */
+enum { MOST_EACH = 32, MOST_ALWAYS = 1 << 19 };
+
 /* Variables of one function become its own. */
 static void place_variables(kir_module *m, bool *shared) {
     for (kir_var *v = m->vars; v; v = v->next) shared[v->id] = false;
@@ -132,7 +136,7 @@ static hg_status build_function(build *x, uint32_t number) {
     HG_TRY(build_widths(x));
     HG_TRY(build_structure(x));
     if (x->crowded) return hg_fail(HG_ERROR_ISA, "a whole-array instruction with more than %d numbers in its operands", UINT8_MAX);
-    return x->b.failed ? hg_fail_memory() : HG_OK;
+    return x->b.failed ? kir_fail_making(x->module) : HG_OK;
 }
 
 static hg_status build_module(build *x, const kir_build_options *options) {
@@ -142,6 +146,7 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->item_types = hg_calloc((size_t)x->program->item_count + 1, 1);
     if (!x->module || !x->functions || !x->types || !x->item_types || !create_functions(x)) return hg_fail_memory();
     x->module->program = x->program;
+    x->module->most = MOST_EACH * (uint64_t)x->program->inst_count + MOST_ALWAYS;
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
     bool is_input[256];
@@ -150,7 +155,8 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     HG_TRY(build_atlas_begin(x));
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
     start_registers(x, is_input);
-    if (x->b.failed) return hg_fail_memory();
+    if (x->b.failed) return kir_fail_making(x->module);
+    x->module->most = 0;
     bool *shared = hg_calloc(x->module->var_count + 1, sizeof *shared);
     if (!shared) return hg_fail_memory();
     place_variables(x->module, shared);

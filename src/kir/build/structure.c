@@ -214,5 +214,5 @@ hg_status build_structure(build *x) {
     hg_free(g.loops);
     hg_vec_free(&g.splits);
     if (ok) return HG_OK;
-    return g.give_up ? structure_flat(x) : hg_fail_memory();
+    return g.give_up ? structure_flat(x) : kir_fail_making(x->module);
 }

@@ -70,12 +70,12 @@ hg_status structure_flat(build *x) {
             stack[depth++] = (part){middle, p.high, half};
             p.high = middle;
         }
-        if (b->failed) return hg_fail_memory();
+        if (b->failed) return kir_fail_making(x->module);
         block_body(x, at, p.low);
         if (depth == 0) break;
         p = stack[--depth];
         kir_if_else(b, p.branch);
     }
     b->region = branch->parent;
-    return b->failed ? hg_fail_memory() : HG_OK;
+    return b->failed ? kir_fail_making(x->module) : HG_OK;
 }

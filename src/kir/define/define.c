@@ -50,7 +50,9 @@ kir_value *kir_define(kir_builder *b, uint16_t fn, hg_type type, kir_value *cons
 
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type type) {
     if (!kir_define_exists(fn, type)) return NULL;
-    kir_function **cached = &m->definitions[fn][type];
+    kir_function ***row = &m->definitions[fn];
+    if (!*row && !(*row = hg_arena_alloc(&m->arena, HG_TYPE_COUNT * sizeof **row))) return NULL;
+    kir_function **cached = *row + type;
     if (*cached) return *cached;
     char name[64];
     snprintf(name, sizeof name, "%s_%s", kir_fn_name(fn), hg_type_name(type));
