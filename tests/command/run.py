@@ -529,7 +529,7 @@ def races():
          r"race on 'x', byte 0: lane 0 writes it, lane 1 reads it \(instructions at 13:2 and 14:2\)"),
         ("a load and a store", " ldg.u32 r10, [buf(r1) + 0]\n stg.u32 [r2 + r0], r10\n stg.u32 [r1 + r0], r9\n",
          r"race on 'x', byte 0: lane [1-7] reads it, lane 0 writes it \(instructions at 13:2 and 15:2\)"),
-        ("two stores", " stg.u32 [r1 + r0], r9\n setgtu.u64 p0, r255, r251\n bra.p0 @end\n stg.u32 [r1 + 28], r9\nend:\n exit\n",
+        ("two stores", " stg.u32 [r1 + r0], r9\n setgtu.u64 p0, r255, r251\n bra.p0 @end\n stg.u32 [buf(r1) + 28], r9\nend:\n exit\n",
          r"race on 'x', byte 28: lane 7 writes it, lane 0 writes it \(instructions at 13:2 and 16:2\)"),
         ("an atomic and a store", " atom.add.u32 r10, [buf(r1) + 4], r9\n stg.u32 [r1 + r0], r9\n",
          r"race on 'x', byte 4: lane [0-7] updates it atomically, lane [0-7] writes it \(instructions at 13:2 and 14:2\)"),
