@@ -1,6 +1,7 @@
 /* Code in device form: what of a kernel decides which forms it can have, and the form that a key asks for.
  * Must not know: who asks, other code of the kernel. */
 #include "code/code_internal.h"
+#include "kir/passes/passes.h"
 #include <string.h>
 
 /* Bindings are read in words: narrow accesses and 64-bit atomics would cost much. */
@@ -133,13 +134,24 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
     return options;
 }
 
+/* A kernel that the device's compiler would not live through never reaches it. */
+static hg_status fit(const hg_code_set *set, kir_module *form) {
+    uint64_t most = set->caps->max_operations, size = 0;
+    if (!most) return HG_OK;
+    HG_TRY(kir_call_once(form, most, &size));
+    if (size <= most) return HG_OK;
+    return hg_fail(HG_ERROR_EXECUTION_FAILED, "the kernel '%s' has %llu operations, this device's compiler takes %llu", form->name,
+                   (unsigned long long)size, (unsigned long long)most);
+}
+
 hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory) {
     kir_device_options options = options_of(set, &c->key, m->relaxed);
     kir_compilation compilation = {.device = &options, .layout = &c->layout, .verify = set->verify};
     kir_module *form = NULL;
     uint64_t start = hg_profile_start(set->profile);
     HG_TRY(kir_pipeline_run(&compilation, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, m, &form));
-    hg_status status = keep_fields(c, form);
+    hg_status status = fit(set, form);
+    if (status == HG_OK) status = keep_fields(c, form);
     if (status == HG_OK) status = keep_slots(c, form);
     if (start) hg_code_record(set, "device form", start);
     hg_driver_code code = {.module = form,

@@ -59,6 +59,8 @@ typedef struct hg_device_caps {
     /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
     bool serial_groups;
     kir_device_target target;
+    /* Operations of a kernel, functions written in place of each call, beyond which the device's compiler is not asked; 0: any number. */
+    uint64_t max_operations;
     uint64_t bound_bytes;     /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
                                     faster, when all their slots end within this many bytes of their arena; 0: no */
     uint32_t bound_slots;     /* slots of such a kernel */

@@ -85,6 +85,7 @@ typedef struct c_dialect {
     const char *multiply_high;    /* definition of hg_mulhi_u64, in the words of the helpers of emit_c_expr.c; NULL: by halves */
     bool logical_not;             /* a ^ true is !a */
     const char *function;         /* in front of a function's type: "static inline " */
+    const char *kept;             /* the same of one that is not written in place of its calls: many, and loops; NULL: function */
     const char *table;            /* in front of the type of a table */
     const char *local;            /* qualifier of a pointer to a variable of the invocation; "" or with a blank */
     bool no_designators;          /* there are no values {.x = a} of structs: members are assigned */

@@ -79,6 +79,7 @@ const c_dialect emit_opencl_dialect = {
     .multiply_high = MULTIPLY_HIGH,
     .logical_not = true,
     .function = "static inline ",
+    .kept = "__attribute__((noinline)) static ",
     .table = "__constant ",
     .local = "__private ",
     .device = &DEVICE,

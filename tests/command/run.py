@@ -382,6 +382,12 @@ def emission():
             else:
                 check(not shutil.which("spirv-val"), f"emit spirv {what}")
     axpy = program("axpy")
+    for calls in (16, 17):  # a function of wide integers that is called more often is one for the device's compiler too
+        path = f"sums{calls}.atlas"
+        with open(path, "w") as file:
+            file.write(".atlas 1\n.program sums\n.param r1 x buffer u256 inout [4]\n    ldg.u256 r5, [buf(r1)]\n" + calls * "    add.u256 r5, r5, r5\n" + "    stg.u256 [buf(r1)], r5\n")
+        kept = run("emit", path, "--target", "opencl", "--caps", "pocl").out.count("__attribute__((noinline))")
+        check(kept == (1 if calls > 16 else 0), f"{calls} calls of add.u256: {kept} functions are kept")
     poor = run("emit", axpy, "--target", "opencl", "--pretend", "poor").out
     check(poor and all("_arena + " in line for line in poor.split("\n") if "ulong" in line), "a device without 64-bit integers is given some beside its pointers")
     expect(run("emit", axpy, "--target", "opencl", "--kernel", 3), 2, r"--kernel 3: the program has 1 kernels", what="kernel out of range")

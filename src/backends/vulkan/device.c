@@ -169,6 +169,10 @@ static void fill_identity(const vk_facts *f, hg_device_caps *caps) {
     snprintf(caps->identity + length, sizeof caps->identity - length, " %s", host);
 }
 
+/* SwiftShader of Chromium 156 writes all functions in place of their calls and ends the process in its compiler on what is too long then: GELU of
+ * f64 in 32-bit integers, 80,000 operations, after minutes. */
+enum { SWIFTSHADER_MOST = 30000 };
+
 static void fill_caps(const vk_facts *f, hg_device *d) {
     hg_device_caps *caps = &d->caps;
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
@@ -188,6 +192,7 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     caps->flat_group = (uint32_t)least(caps->on_cpu ? 1024 : 128, caps->max_block_lanes);
     fill_identity(f, caps);
     d->no_fences = f->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    if (f->v12.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) caps->max_operations = SWIFTSHADER_MOST;
 }
 
 static void fill_float_controls(const vk_facts *f, hg_device *d) {
