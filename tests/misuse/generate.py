@@ -35,7 +35,7 @@ VALID = {
 }
 # What a call made, and how it is given back.
 RELEASE = {
-    "hg_program **": "hg_program_release", "char **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
+    "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
     "hg_context **": "hg_context_destroy", "hg_queue **": "hg_queue_destroy", "hg_executable **": "hg_executable_destroy",
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
     "hg_event **": "hg_event_destroy",
@@ -91,8 +91,12 @@ def call(result, name, parameters, wrong, value, out):
     arguments = ", ".join(value if i == wrong else valid(*p) for i, p in enumerate(parameters))
     title = f"{name}({', '.join(value if i == wrong else p[1] for i, p in enumerate(parameters))})"
     out.append(f'    if (begin("{title}")) {{')
-    out.append(f"    {'' if result == 'void' else '(void)!' if result in ('hg_status', 'bool') else '(void)'}{name}({arguments});"
-               if result != "hg_status" else f"    f.status = {name}({arguments});")
+    if result == "hg_status":
+        out.append(f"    f.status = {name}({arguments});")
+    elif result == "char *":
+        out.append(f"    hg_string_free({name}({arguments}));")
+    else:
+        out.append(f"    {'' if result == 'void' else '(void)'}{name}({arguments});")
     if result == "hg_status" and value == "NULL":
         may = (name, parameters[wrong][1]) in OPTIONAL or ("*", parameters[wrong][1]) in OPTIONAL
         if not may:

@@ -242,9 +242,10 @@ hg_status opencl_enqueue(hg_device *d, cl_command_queue queue, const hg_driver_d
 
 static bool is_wide(const hg_driver_dispatch *x) {
     size_t global[3], local[3];
-    cl_uint dimensions;
-    bool any = x->kernel->device->host_memory && lay_out(x, global, local, &dimensions), wide = false;
-    for (cl_uint i = 0; i < dimensions && any; i++) wide = wide || global[i] > NARROW;
+    cl_uint dimensions = 0;
+    bool wide = false;
+    if (!x->kernel->device->host_memory || !lay_out(x, global, local, &dimensions)) return false;
+    for (cl_uint i = 0; i < dimensions; i++) wide = wide || global[i] > NARROW;
     return wide;
 }
 
