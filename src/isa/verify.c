@@ -94,8 +94,3 @@ hg_status hg_verify(const hg_program *program, const hg_signature *signature, hg
         *out = cfg;
     return status;
 }
-
-hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnostics) {
-    if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program is NULL");
-    return hg_verify(program, NULL, diagnostics, NULL);
-}

@@ -1,6 +1,7 @@
 /* The operator table: 288 records, and the program of each from its template.
  * Must not know: devices, memory. */
 #include "base/base.h"
+#include "isa/cfg.h"
 #include "translators/operators/templates.h"
 
 #include <hologram/operators.h>
@@ -122,7 +123,7 @@ hg_status hg_operator_program(const hg_operator *record, hg_program **program) {
     add_program(&text, record, &operations[row_of(record->operation)]);
     hg_status status = text.failed ? hg_fail_memory() : hg_program_assemble(text.data, text.length, NULL, program);
     hg_text_free(&text);
-    if (status == HG_OK) status = hg_program_verify(*program, NULL);
+    if (status == HG_OK) status = hg_verify(*program, NULL, NULL, NULL);
     if (status != HG_OK) {
         hg_program_release(*program);
         *program = NULL;

@@ -1,5 +1,6 @@
 /* Operands of every kind, in the rows of extra_rows.def: by name in any order, left out, tuples. Text, binary, builder, printer, messages
  * with their places, verifier; bytes by hand, random programs and damaged files. */
+#include "isa/cfg.h"
 #include "isa/program.h"
 #include "support/failing_allocator.h"
 #include "test.h"
@@ -196,7 +197,7 @@ static void test_messages(void) {
         hg_diagnostics *d = hg_diagnostics_create(0);
         snprintf(text, sizeof text, HEAD "%s\n", cases[i].text);
         hg_status status = hg_program_assemble(text, strlen(text), d, &p);
-        if (status == HG_OK) status = hg_program_verify(p, d);
+        if (status == HG_OK) status = hg_verify(p, NULL, d, NULL);
         const hg_error *e = hg_last_error();
         CHECK_MESSAGE(status == HG_ERROR_ISA && strcmp(e->code, cases[i].code) == 0 && strcmp(e->message, cases[i].message) == 0 &&
                           e->line == 3 && e->column == cases[i].column,
@@ -230,7 +231,7 @@ static void test_tuple_limit(void) {
 static void verified(const char *text, const char *code, const char *message) {
     hg_program *p = assemble(text);
     if (!p) return;
-    hg_status status = hg_program_verify(p, NULL);
+    hg_status status = hg_verify(p, NULL, NULL, NULL);
     if (!code)
         CHECK_MESSAGE(status == HG_OK, "%s: %s\n%s", hg_last_error()->code, hg_last_error()->message, text);
     else
@@ -564,7 +565,7 @@ static void test_damage(int rounds) {
             if (q) CHECK(memcmp(hg_program_hash(p), hg_program_hash(q), 32) == 0);
             hg_program_release(q);
             hg_string_free(printed);
-            CHECK(hg_program_verify(p, NULL) != HG_ERROR_INTERNAL);
+            CHECK(hg_verify(p, NULL, NULL, NULL) != HG_ERROR_INTERNAL);
         }
         hg_program_release(p);
     }

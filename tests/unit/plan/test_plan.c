@@ -176,7 +176,24 @@ static void test_handles(void) {
     plan_destroy(plan);
 }
 
+/* What a backend would refuse is refused before: whole-array instructions in functions that call each other twice, thirty deep. */
+static void test_limits(void) {
+    hg_text text = {0};
+    hg_text_addf(&text, ".atlas 1\n.program t\n.param r1 x buffer f32 inout [n]\n.param r4 n u64\n    call @fn30\n    exit\nfn0:\n"
+                        "    parallel_map.f32 r1, r1, neg, r4\n    ret\n");
+    for (int i = 1; i <= 30; i++) hg_text_addf(&text, "fn%d:\n    call @fn%d\n    call @fn%d\n    ret\n", i, i - 1, i - 1);
+    hg_program *program = assemble(text.data);
+    hg_diagnostics *d = hg_diagnostics_create(0);
+    CHECK(hg_program_verify(program, d) == HG_ERROR_ISA);
+    CHECK(hg_diagnostics_errors(d) == 1 && strcmp(hg_diagnostics_get(d, 0)->code, "S05") == 0);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), "whole-array"), "%s", hg_last_error_text());
+    hg_diagnostics_destroy(d);
+    hg_program_release(program);
+    hg_text_free(&text);
+}
+
 int main(void) {
+    test_limits();
     for (size_t i = 0; i < HG_COUNT_OF(WAITS); i++) test_waits(&WAITS[i]);
     test_lists();
     test_values_in_memory();
