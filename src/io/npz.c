@@ -113,11 +113,20 @@ static hg_status unpack(const hg_bytes *file, const char *what, const member *m,
                          : bad_zip(what, done ? "the member's checksum is wrong" : "the member's compressed data is malformed");
 }
 
-hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *name, hg_bytes *out) {
+enum { MOST_HEADER = 12 + 65536 }; /* of a .npy: what a member may have beside its data, whatever that is */
+
+static hg_status unpack_within(const hg_bytes *file, const char *what, const char *name, uint64_t most, hg_bytes *out) {
     member m = {0};
     *out = (hg_bytes){0};
     HG_TRY(find_member(file, what, name, &m));
+    if (m.size > most && m.size - most > MOST_HEADER)
+        return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: '%s' has %llu bytes, more than the %llu of its declared shape", what, name,
+                       (unsigned long long)m.size, (unsigned long long)most);
     return unpack(file, what, &m, out);
+}
+
+hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *name, hg_bytes *out) {
+    return unpack_within(file, what, name, UINT64_MAX, out);
 }
 
 /* ---- by name ---- */
@@ -200,12 +209,13 @@ static hg_status parse_owned(hg_bytes *bytes, const char *what, hg_type type, hg
     return status;
 }
 
-static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, hg_budget *budget, hg_array *out) {
+static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, const hg_array_bounds *bounds,
+                          hg_array *out) {
     hg_text name = {0};
     hg_bytes file = {0}, bytes = {0};
     hg_text_addf(&name, "%s.npy", key);
-    hg_status status = name.failed ? hg_fail_memory() : hg_file_read_in(budget, path, UINT64_MAX, &file);
-    if (status == HG_OK) status = hg_npz_member(&file, path, name.data, &bytes);
+    hg_status status = name.failed ? hg_fail_memory() : hg_file_read_in(bounds->budget, path, UINT64_MAX, &file);
+    if (status == HG_OK) status = unpack_within(&file, path, name.data, bounds->most, &bytes);
     hg_bytes_free(&file);
     hg_text_free(&name);
     return status == HG_OK ? parse_owned(&bytes, source, type, out) : status;
@@ -224,11 +234,11 @@ hg_status hg_array_read_within(const char *source, const char *name, hg_type typ
     if (key) {
         hg_text path = {0};
         hg_text_add(&path, source, (size_t)(key - source));
-        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, bounds->budget, out);
+        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, bounds, out);
         hg_text_free(&path);
         return status;
     }
-    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, bounds->budget, out);
+    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, bounds, out);
     return hg_path_ends(source, ".npy") ? read_npy(source, type, bounds, out) : read_raw(source, type, bounds, out);
 }
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
 LIMIT = 1536 << 20
@@ -21,6 +22,7 @@ PROGRAMS = {
     "small_pools": ".param r1 x buffer u32 inout [4]\n loop r30, 100000000\n pool.alloc r7, 0\n endloop\n",
     "again": ".param r1 x buffer u32 inout [4]\n loop r30, 20\n pool.alloc r7, 60000000\n pool.free r7\n pool.alloc pool5, 30000000\n"
              " pool.free pool5\n endloop\n",
+    "words": ".param r1 x buffer u32 in [n]\n.param r4 n u64\n.lanes 1\n",
     "output": ".param r1 x buffer f32 out [n]\n.param r4 n u64\n.lanes 1\n mov_imm.u64 r5, 0\n mov_imm.f32 r6, 1.0\n stg.f32 [r1 + r5], r6\n",
     "copy": ".param r1 x buffer u8 in [n]\n.param r2 y buffer u8 out [n]\n.param r4 n u64\n.lanes n\n"
             " ldg.u8 r10, [r1 + r255]\n stg.u8 [r2 + r255], r10\n",
@@ -127,6 +129,15 @@ def refusals(more, group, size):
     expect(run(["copy.atlas", "--in", "x=fifo.npy", *more], group), 1, X01, f"a pipe that promises 16 EB {where}")
     writer.wait()
     os.unlink("fifo.npy")
+    # 300 MB of zeros, packed into 300 KB
+    header = b"{'descr': '<u4', 'fortran_order': False, 'shape': (75000000,), }".ljust(117) + b"\n"
+    with zipfile.ZipFile("zeros.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as member:
+        member.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+        for _ in range(300):
+            member.write(bytes(1000000))
+    expect(run(["pools.atlas", "--in", "x=zeros.npz", *more], group), 2, r"error\[P04\]: zeros.npz: 'x.npy' has 300000128 bytes", f"a packed array {where}")
+    if not group:
+        expect(run(["words.atlas", "--in", "x=zeros.npz", *more], group), 1, X01, f"a packed array {where}")
     # what fits still works
     with open("small.raw", "wb") as f:
         f.write(os.urandom(size))
