@@ -11,6 +11,7 @@
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 
+#include "base/budget.h"
 #include "kir/device/device.h"
 #include "plan/steps/call.h"
 #include <hologram/backend.h>
@@ -81,6 +82,7 @@ static inline bool hg_has_device_form(const hg_device_caps *caps) {
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
     bool check_races;
+    hg_budget *budget; /* for memory of its own that grows with what programs do; set before the first launch. NULL: no limit */
     uint32_t num_threads;
     const char *cache_dir; /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
     uint64_t cache_bytes;  /* its limit */

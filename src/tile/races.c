@@ -22,15 +22,25 @@ typedef struct shadow {
 struct tile_races {
     shadow *table;
     uint64_t capacity, count;
+    hg_budget *budget; /* the table is charged to it */
+    uint64_t missing;  /* bytes that could not be had */
 };
 
-struct tile_races *tile_races_create(void) {
-    return hg_calloc(1, sizeof(struct tile_races));
+struct tile_races *tile_races_create(hg_budget *budget) {
+    struct tile_races *races = hg_calloc(1, sizeof *races);
+    if (races) races->budget = budget;
+    return races;
+}
+
+hg_status tile_races_status(const struct tile_races *races) {
+    if (!races || !races->missing) return HG_OK;
+    return races->budget ? hg_budget_refuse(races->budget, races->missing) : hg_fail_memory();
 }
 
 void tile_races_destroy(struct tile_races *races) {
     if (!races) return;
     hg_free(races->table);
+    hg_budget_release(races->budget, races->capacity * sizeof *races->table);
     hg_free(races);
 }
 
@@ -44,11 +54,16 @@ static shadow *find(shadow *table, uint64_t capacity, uint64_t key) {
 static shadow *entry(struct tile_races *r, uint64_t key) {
     if (r->count * 2 >= r->capacity) {
         uint64_t capacity = r->capacity ? r->capacity * 2 : 4096;
+        if (!hg_budget_take(r->budget, capacity * sizeof(shadow))) return NULL;
         shadow *table = hg_calloc((size_t)capacity, sizeof *table);
-        if (!table) return NULL;
+        if (!table) {
+            hg_budget_release(r->budget, capacity * sizeof *table);
+            return NULL;
+        }
         for (uint64_t i = 0; i < r->capacity; i++)
             if (r->table[i].key) *find(table, capacity, r->table[i].key) = r->table[i];
         hg_free(r->table);
+        hg_budget_release(r->budget, r->capacity * sizeof *table);
         r->table = table;
         r->capacity = capacity;
     }
@@ -121,7 +136,11 @@ bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const t
     uint64_t block = a->space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;
     for (uint8_t i = 0; i < a->bytes; i++) {
         shadow *s = entry(f->state->races, (uint64_t)(uintptr_t)memory->base + offset + i + (block << 48));
-        if (!s) return false;
+        if (!s) { /* what follows could not be judged */
+            f->state->races->missing = f->state->races->capacity * 2 * sizeof *s;
+            atomic_store_explicit(&f->state->stop, 3, memory_order_relaxed);
+            return false;
+        }
         const touch *other = clashes(f, &s->writer, now.lane - 1, atomic) ? &s->writer : NULL;
         for (int k = 0; k < 3 && writes && !other; k++)
             if (clashes(f, &s->readers[k], now.lane - 1, atomic)) other = &s->readers[k];

@@ -5,7 +5,9 @@
 
 #include "tile/tile_internal.h"
 
-struct tile_races *tile_races_create(void); /* NULL: out of memory */
+struct tile_races *tile_races_create(hg_budget *budget); /* NULL: out of memory */
+/* HG_OK, or why an access could not be looked at: then the launch was stopped. */
+hg_status tile_races_status(const struct tile_races *races);
 void tile_races_destroy(struct tile_races *races);
 /* Notes an access of one lane; true when it is a race, which is then recorded as the lane's fault (TILE_FAULT_RACE). pool, handle: what
  * memory that no parameter names is called. */

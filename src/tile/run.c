@@ -165,7 +165,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         width = lanes == 1 ? 1 : (each + 7) / 8 * 8;
     }
     uint64_t count = (launch->lanes - 1) / each + 1;
-    if (kernel->options.check_races && !(s.races = tile_races_create())) return hg_fail_memory();
+    if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget))) return hg_fail_memory();
     bool ok = true;
     if (count == 1 || launch->max_threads == 1 || s.races || !is_large(kernel, launch->lanes)) {
         ok = run_range(&s, 0, count, each, width);
@@ -175,7 +175,8 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         hg_thread_pool_run(hg_thread_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
         ok = atomic_load(&s.stop) != 3;
     }
+    hg_status status = s.races ? tile_races_status(s.races) : HG_OK;
     tile_races_destroy(s.races);
     finish(&s, fault);
-    return ok ? HG_OK : hg_fail_memory();
+    return ok ? status : hg_fail_memory();
 }

@@ -3,6 +3,7 @@
 #ifndef HG_TILE_TILE_H
 #define HG_TILE_TILE_H
 
+#include "base/budget.h"
 #include "kir/kir.h"
 
 /* A CPU level's handlers; chosen at run time (HOLOGRAM_CPU_LEVEL through the runtime's configuration). */
@@ -31,6 +32,7 @@ void tile_cache_destroy(tile_cache *cache);
 typedef struct tile_options {
     tile_level level;
     bool poor;            /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
+    hg_budget *budget;    /* of what races are found with; NULL: none */
     bool check_races;     /* record accesses and report races as faults: --check-races */
     uint32_t max_width;   /* lanes of a tile at the most; 0: as many as are good */
     uint32_t max_threads; /* of tile_map and tile_reduce, as of a launch; kernels do not look */

@@ -157,6 +157,10 @@ def pages():
 def options():
     expect(run(["pools.atlas", "--set", "x=1,2,3,4", "--max-memory", "1Q"]), 2, "--max-memory expects a number of bytes", "a unit that is none")
     expect(run(["again.atlas", "--set", "x=1,2,3,4", "--max-memory", "100M"]), 0, "^$", "pools that the program frees")
+    with open("million.raw", "wb") as f:
+        f.write(bytes(1000000))
+    expect(run(["copy.atlas", "--in", "x=million.raw", "--out", "y=/dev/null", "--check-races", "--max-memory", "100M"]), 1, r"error\[X01\]",
+           "what races are found with")
     expect(run(["one_pool.atlas", "--set", "x=1,2,3,4", "--max-memory", "4G"]), 0, "^$", "4G")
     expect(run(["small_pools.atlas", "--set", "x=1,2,3,4", "--max-memory", "10M"]), 1, X01, "pools without bytes")
     os.environ["HOLOGRAM_MAX_MEMORY"] = "3G"

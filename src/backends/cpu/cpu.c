@@ -75,7 +75,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->expands = d->caps.uniforms_in_memory = hg_pretends(options->pretend, "expand");
-    d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races};
+    d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races, .budget = options->budget};
     d->caps.tier_count = 1;
     d->caps.tiers[0].name = "tile interpreter";
     tile_caps(poor, &d->caps.tiers[0].kir);
