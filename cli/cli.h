@@ -61,6 +61,9 @@ bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uin
 /* The same for bytes: 512M too. */
 bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value);
 bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3]);
+/* A device of driver/devices.def by name. False after reporting the names there are. */
+struct hg_capset;
+bool cli_find_caps(cli *c, const char *name, struct hg_capset *set);
 
 /* memory.c: begin before inputs are read; share when the backend is open: from then on what is charged is charged to it where its memory is
  * the host's. zeroed: charged, untouched pages, for hg_free_aligned; NULL after reporting. */

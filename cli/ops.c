@@ -1,7 +1,8 @@
 /* hologram ops: what a device does itself of each instruction and type, and what is lowered to other operations there.
  * Native means: the type and every primitive that the instruction stands for are the device's own. It is found by lowering the
  * instruction twice, for the device and for one that has everything, and comparing. */
-#include "capsets.h"
+#include "cli.h"
+#include "driver/capsets.h"
 #include "isa/cfg.h"
 #include "runtime/runtime.h"
 #include "kir/pipeline/pipeline.h"
@@ -317,11 +318,11 @@ static hg_status print_page(cli *c) {
             "These are examples, found on %s. The same driver may be exact in\n"
             "other operations on another CPU: what it does wrongly there is found when a device is opened, and lowered.\n"
             "`hologram ops --backend NAME` prints the table for a device of your machine.\n",
-            cli_capset_machine());
-    for (uint32_t i = 0; i < cli_capset_count(); i++) {
-        cli_capset set;
+            hg_capset_machine());
+    for (uint32_t i = 0; i < hg_capset_count(); i++) {
+        hg_capset set;
         char title[96];
-        cli_capset_get(i, &set);
+        hg_capset_get(i, &set);
         snprintf(title, sizeof title, "%s (`--caps %s`)", set.title, set.name);
         device_view device = {&set.kir, &set.target};
         HG_TRY(print_markdown_table(c, &device, title));
@@ -350,7 +351,7 @@ static hg_status of_device(cli *c, const char *backend, uint64_t index, bool mar
     return status;
 }
 
-static hg_status run(cli *c, const char *backend, uint64_t index, const cli_capset *set, bool markdown, bool page) {
+static hg_status run(cli *c, const char *backend, uint64_t index, const hg_capset *set, bool markdown, bool page) {
     if (page) return print_page(c);
     if (!set->name) return of_device(c, backend, index, markdown);
     device_view device = {&set->kir, &set->target};
@@ -362,7 +363,7 @@ int command_ops(int argc, char **argv) {
     const char *backend = NULL, *number = NULL, *caps = NULL;
     bool markdown = false, page = false;
     uint64_t index = HG_NONE;
-    cli_capset set = {0};
+    hg_capset set = {0};
     const cli_option options[] = {{"--backend", &backend, NULL, false},
                                   {"--device", &number, NULL, false},
                                   {"--caps", &caps, NULL, false},
@@ -375,7 +376,7 @@ int command_ops(int argc, char **argv) {
         cli_usage(&c, "--caps and a device exclude each other");
     else if ((markdown || page) && c.json)
         cli_usage(&c, "--json and %s exclude each other", page ? "--page" : "--markdown");
-    else if (cli_number(&c, "--device", number, UINT32_MAX, &index) && (!caps || cli_capset_find(&c, "--caps", caps, &set)) &&
+    else if (cli_number(&c, "--device", number, UINT32_MAX, &index) && (!caps || cli_find_caps(&c, caps, &set)) &&
              run(&c, backend, index, &set, markdown, page) != HG_OK)
         cli_last_error(&c);
     return cli_finish(&c);

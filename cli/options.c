@@ -1,5 +1,6 @@
 /* Command-line options: --name VALUE, --name=VALUE, flags, NAME=VALUE pairs, positional arguments. */
 #include "cli.h"
+#include "driver/capsets.h"
 #include <string.h>
 
 static const cli_option *find(const cli_option *options, size_t count, const char *name, size_t length) {
@@ -147,4 +148,12 @@ bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3])
     }
     for (int i = 0; i < 3; i++) value[i] = (uint32_t)n[i];
     return true;
+}
+
+bool cli_find_caps(cli *c, const char *name, struct hg_capset *set) {
+    char known[256];
+    if (hg_capset_find(name, set)) return true;
+    hg_capset_names(known, sizeof known);
+    cli_usage(c, "--caps expects one of %s, got '%s'", known, name);
+    return false;
 }

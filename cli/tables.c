@@ -37,7 +37,9 @@ static void print_device(cli *c, const hg_device_info *d) {
     if (d->max_buffer_bytes) cli_out(c, ", buffers up to %s", size_text(d->max_buffer_bytes, buffer));
     cli_out(c, "\n");
     if (d->capabilities[0]) cli_out(c, "            %s\n", d->capabilities);
-    if (d->driver[0]) cli_out(c, "            driver: %s\n", d->driver);
+    char platform[32] = "";
+    if (d->platform) snprintf(platform, sizeof platform, ", platform %u", (unsigned)d->platform);
+    if (d->driver[0]) cli_out(c, "            driver: %s%s\n", d->driver, platform);
 }
 
 /* Why the libraries of a backend's drivers were opened without the helper program; "": they were not. */
@@ -75,6 +77,7 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_add_text(&json, "capabilities", d->capabilities);
     hg_json_add_text(&json, "driver", d->driver);
     hg_json_add_text(&json, "opened_directly", untried(d->backend, note));
+    hg_json_add_u64(&json, "platform", d->platform);
     hg_json_end_object(&json);
 }
 

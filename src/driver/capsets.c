@@ -1,5 +1,5 @@
 /* Capabilities of devices by name. Must not know: devices of this machine. */
-#include "capsets.h"
+#include "driver/capsets.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,10 +26,10 @@ static bool has_word(const char *list, const char *word) {
     return false;
 }
 
-const char *cli_capset_machine(void) { return MACHINE; }
-uint32_t cli_capset_count(void) { return HG_COUNT_OF(ROWS); }
+const char *hg_capset_machine(void) { return MACHINE; }
+uint32_t hg_capset_count(void) { return HG_COUNT_OF(ROWS); }
 
-void cli_capset_get(uint32_t index, cli_capset *set) {
+void hg_capset_get(uint32_t index, hg_capset *set) {
     const row *r = &ROWS[index];
     memset(set, 0, sizeof *set);
     set->name = r->name;
@@ -61,16 +61,20 @@ void cli_capset_get(uint32_t index, cli_capset *set) {
                                       .max_rounds = r->max_rounds};
 }
 
-bool cli_capset_find(cli *c, const char *option, const char *name, cli_capset *set) {
-    char known[256] = "";
+bool hg_capset_find(const char *name, hg_capset *set) {
     const char *wanted = strcmp(name, "poor") == 0 ? "swiftshader" : name;
-    for (uint32_t i = 0; i < cli_capset_count(); i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", ROWS[i].name);
+    for (uint32_t i = 0; i < hg_capset_count(); i++) {
         if (strcmp(ROWS[i].name, wanted) != 0) continue;
-        cli_capset_get(i, set);
+        hg_capset_get(i, set);
         return true;
     }
-    cli_usage(c, "%s expects one of %s, got '%s'", option, known, name);
     return false;
+}
+
+void hg_capset_names(char *text, size_t size) {
+    text[0] = 0;
+    for (uint32_t i = 0; i < hg_capset_count(); i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", ROWS[i].name);
+    }
 }

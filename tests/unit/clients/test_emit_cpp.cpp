@@ -1,0 +1,30 @@
+// hg_program_emit from C++.
+#include <hologram/hologram.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+int main() {
+    unsigned passed = 0, failed = 0;
+    auto check = [&](bool ok, const char *what) {
+        ok ? ++passed : ++failed;
+        if (!ok) std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, what);
+    };
+    const std::string text = ".atlas 1\n.program nothing\n    exit\n";
+    hg_program *program = nullptr;
+    check(hg_program_assemble(text.c_str(), text.size(), nullptr, &program) == HG_OK, "assemble");
+    hg_emit_options options{};
+    options.size = sizeof options;
+    options.form = HG_EMIT_FORM_BLOCK;
+    for (size_t i = 0; const hg_emit_target *target = hg_emit_target_get(i); i++) {
+        char *out = nullptr;
+        size_t length = 0;
+        const bool device = std::strcmp(target->name, "c") != 0;
+        check(hg_program_emit(program, target->name, device ? &options : nullptr, &out, &length) == HG_OK && length > 0, target->name);
+        hg_string_free(out);
+    }
+    hg_program_release(program);
+    std::printf("%u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,156 @@
+/* hg_program_emit: every target there is, options, mistakes, memory that runs out. What the texts say: tests/golden, tests/unit/emit. */
+#include "support/failing_allocator.h"
+#include "support/runtime_support.h"
+#include <hologram/emit.h>
+
+static const char SCALED_SUM[] = PROGRAM(
+    ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 inout [n]\n.param r5 alpha f32\n.param r4 n u64\n"
+    ".lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n"
+    " ldg.f32 r11, [r2 + r0]\n fma.f32 r12, r5, r10, r11\n stg.f32 [r2 + r0], r12\n");
+/* Two kernels, and that of a whole-array step between them. */
+static const char SUM[] = PROGRAM(".param r1 x buffer i32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n"
+                                  " shl.u64 r0, r255, r250\n ldg.i32 r10, [r1 + r0]\n stg.i32 [r1 + r0], r10\n"
+                                  " parallel_reduce.i32 r11, r1, sum, r4\n stg.i32 [r1 + r0], r11\n");
+
+static void test_targets(const hg_program *p) {
+    static const struct {
+        const char *name, *part;
+    } texts[] = {{"kir", "module p"}, {"c", "#include"}, {"opencl", "__kernel void"}, {"spirv-asm", "OpEntryPoint GLCompute"}};
+    const hg_emit_target *t;
+    size_t found = 0;
+    for (size_t i = 0; (t = hg_emit_target_get(i)) != NULL; i++) {
+        char *out = NULL;
+        size_t length = 0;
+        CHECK(t->size == sizeof *t && t->name[0] && t->suffix[0] && t->about[0]);
+        CHECK_OK(hg_program_emit(p, t->name, NULL, &out, &length));
+        CHECK(out && length > 0 && out[length] == 0 && (t->binary || strlen(out) == length));
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            if (strcmp(t->name, texts[k].name) == 0) {
+                found++;
+                CHECK_MESSAGE(out && strstr(out, texts[k].part), "%s", t->name);
+            }
+        if (strcmp(t->name, "spirv") == 0) {
+            uint32_t magic = 0;
+            found++;
+            memcpy(&magic, out, sizeof magic);
+            CHECK(t->binary && length % 4 == 0 && magic == 0x07230203);
+        }
+        hg_string_free(out);
+        out = NULL;
+        CHECK_OK(hg_program_emit(p, t->name, NULL, &out, NULL)); /* the length is optional */
+        hg_string_free(out);
+    }
+    CHECK_U64(found, 5);
+    CHECK(hg_emit_target_get(SIZE_MAX) == NULL);
+}
+
+static char *emitted(const hg_program *p, const char *target, const hg_emit_options *o) {
+    char *out = NULL;
+    CHECK_OK(hg_program_emit(p, target, o, &out, NULL));
+    return out;
+}
+
+/* The output with options is another one, and has, or has not, a part. */
+static void check_changes(const hg_program *p, const char *target, const hg_emit_options *o, const char *part, bool has) {
+    char *plain = emitted(p, target, NULL), *out = emitted(p, target, o);
+    CHECK(plain && out && strcmp(plain, out) != 0);
+    CHECK_MESSAGE(out && (strstr(out, part) != NULL) == has, "%s: '%s'", target, part);
+    hg_string_free(plain);
+    hg_string_free(out);
+}
+
+static void test_options(const hg_program *p, const hg_program *sum) {
+    hg_emit_options o = {.size = sizeof o};
+    char *plain = emitted(p, "opencl", NULL), *same = emitted(p, "opencl", &o);
+    CHECK(plain && same && strcmp(plain, same) == 0); /* zero is the default */
+    hg_string_free(plain);
+    hg_string_free(same);
+    o.group[0] = 32;
+    o.group[1] = o.group[2] = 1;
+    check_changes(p, "spirv-asm", &o, "LocalSize 32 1 1", true);
+    o = (hg_emit_options){.size = sizeof o, .caps = "poor"};
+    check_changes(p, "opencl", &o, "cl_khr_fp64", false);
+    o = (hg_emit_options){.size = sizeof o, .proven = true};
+    check_changes(p, "opencl", &o, "limit", false);
+    o = (hg_emit_options){.size = sizeof o, .form = HG_EMIT_FORM_FLAT};
+    check_changes(p, "kir", &o, " field ", true); /* in device form */
+    o = (hg_emit_options){.size = sizeof o, .no_addresses = true};
+    check_changes(p, "spirv-asm", &o, "PhysicalStorageBuffer64", false);
+    o = (hg_emit_options){.size = sizeof o, .one_kernel = true, .kernel = 1};
+    check_changes(sum, "opencl", &o, "__kernel void p_0", false);
+    char *one = emitted(sum, "spirv", &o);
+    hg_string_free(one);
+}
+
+static void test_mistakes(const hg_program *p, const hg_program *sum) {
+    hg_emit_options o = {.size = sizeof o};
+    char *out = NULL;
+    CHECK_FAILS(hg_program_emit(NULL, "kir", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "program is NULL");
+    CHECK_FAILS(hg_program_emit(p, NULL, NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "target is NULL");
+    CHECK_FAILS(hg_program_emit(p, "kir", NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "output is NULL");
+    CHECK_STATUS(hg_program_emit(p, "cobol", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(hg_last_error()->message, "target: expected kir, c, opencl") && strstr(hg_last_error()->message, "got 'cobol'"));
+    o.size--;
+    CHECK_STATUS(hg_program_emit(p, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
+    o = (hg_emit_options){.size = sizeof o, .caps = "abacus"};
+    CHECK_STATUS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(hg_last_error()->message, "caps: expected one of cpu, ") != NULL);
+    o.caps = "pocl";
+    CHECK_FAILS(hg_program_emit(p, "c", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "caps, form, group and fold are for devices, not for target c");
+    CHECK_FAILS(hg_program_emit(sum, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "caps with target kir: the program has whole-array steps; form shows its kernels");
+    o = (hg_emit_options){.size = sizeof o, .group = {8, 0, 1}};
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "group: no extent can be 0");
+    o = (hg_emit_options){.size = sizeof o, .form = (hg_emit_form)3};
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "form: 3 is none");
+    o = (hg_emit_options){.size = sizeof o, .fold = 2000};
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "fold: at most 1024 lanes");
+    o = (hg_emit_options){.size = sizeof o, .one_kernel = true, .kernel = 3};
+    CHECK_FAILS(hg_program_emit(p, "opencl", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "kernel 3: the program has 1 kernels, from 0");
+    CHECK_FAILS(hg_program_emit(sum, "spirv", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "",
+                "the program has 3 kernels, a module holds one: choose it with kernel 0 \xE2\x80\xA6 2");
+    hg_program *wrong = assemble(PROGRAM(" add.u32 r1, r2, r3\n"));
+    CHECK_STATUS(hg_program_emit(wrong, "kir", NULL, &out, NULL), HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->code, "V01");
+    hg_program_release(wrong);
+    CHECK(out == NULL);
+}
+
+/* Allocations fail from the n-th on, for each n. */
+static failing_allocator memory;
+
+static void test_no_memory(void) {
+    static const char *const targets[] = {"kir", "c", "opencl", "spirv-asm"};
+    const hg_allocator failing = {sizeof failing, &memory, failing_reallocate, failing_release};
+    CHECK_OK(hg_set_allocator(&failing));
+    allow_allocations(&memory, UINT64_MAX);
+    hg_program *p = assemble(SCALED_SUM);
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+        hg_status status = HG_ERROR_OUT_OF_MEMORY;
+        uint64_t live = memory.live;
+        for (uint64_t n = 0; status != HG_OK && n < 100000; n += n / 16 + 1) {
+            char *out = NULL;
+            allow_allocations(&memory, n);
+            status = hg_program_emit(p, targets[t], NULL, &out, NULL);
+            allow_allocations(&memory, UINT64_MAX);
+            if (status != HG_OK) CHECK(status == HG_ERROR_OUT_OF_MEMORY && out == NULL);
+            hg_string_free(out);
+            CHECK_U64(memory.live, live);
+        }
+        CHECK_OK(status);
+    }
+    hg_program_release(p);
+    CHECK_OK(hg_set_allocator(NULL));
+}
+
+int main(void) {
+    test_no_memory(); /* first: the hooks are to be set before anything else */
+    hg_program *p = assemble(SCALED_SUM), *sum = assemble(SUM);
+    test_targets(p);
+    test_options(p, sum);
+    test_mistakes(p, sum);
+    hg_program_release(p);
+    hg_program_release(sum);
+    return test_done();
+}
