@@ -8,14 +8,17 @@
 #include <hologram/characters.h>
 #include <hologram/circuit.h>
 #include <hologram/circuit_run.h>
+#include <hologram/class_memory.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
 #include <hologram/dispatch.h>
+#include <hologram/emit.h>
 #include <hologram/executor.h>
 #include <hologram/json_kernel.h>
 #include <hologram/launch.h>
 #include <hologram/operators.h>
 #include <hologram/program.h>
+#include <hologram/program_cache.h>
 #include <hologram/status.h>
 #include <hologram/type.h>
 

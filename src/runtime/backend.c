@@ -116,6 +116,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_mutex_init(&b->guard);
     hg_mutex_init(&b->expansion_lock);
     hg_mutex_init(&b->character_lock);
+    hg_mutex_init(&b->type_memory_lock);
     hg_monitor_init(&b->monitor);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
@@ -193,6 +194,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_mutex_destroy(&b->guard);
     hg_mutex_destroy(&b->expansion_lock);
     hg_mutex_destroy(&b->character_lock);
+    hg_mutex_destroy(&b->type_memory_lock);
     hg_monitor_destroy(&b->monitor);
     hg_free(b);
     *hg_error_record() = kept;

@@ -61,6 +61,8 @@ struct hg_backend {
     hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
     hg_mutex character_lock;
     hg_piece characters; /* the character table for kernels, made when first needed */
+    hg_mutex type_memory_lock;
+    hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
     hg_mutex expansion_lock;
     hg_expansion *expansions;
     bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */

@@ -20,6 +20,8 @@ typedef struct misuse_fixture {
     hg_builder *builder;           /* a new one for every call */
     hg_circuit *circuit;
     hg_ring *ring;
+    hg_program_cache *program_cache;
+    hg_class_allocator *class_allocator;
     hg_diagnostics *diagnostics;
     hg_buffer buffer;
     hg_pool pool;
