@@ -20,7 +20,8 @@ typedef struct hg_backend hg_backend;
  * HG_ERROR_INVALID_ARGUMENT (a malformed variable), HG_ERROR_BACKEND_UNAVAILABLE (HOLOGRAM_BACKEND is no known word); and
  * HG_ERROR_OUT_OF_MEMORY. Who wants one backend and no other takes hg_backend_create. */
 HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
-/** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. "cuda", "metal", "webgpu"
+/** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. device counts the devices of
+ * the backend; behind a platform's number, "opencl/1", those of that platform (hg_device_info.platform). "cuda", "metal", "webgpu"
  * ("wgpu"), "wasm" and "tpu" are known words, without a backend in this version. */
 HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
 /** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
@@ -215,6 +216,8 @@ typedef struct hg_device_info {
     uint64_t max_buffer_bytes; /**< largest buffer; 0: unknown */
     char capabilities[256];    /**< words: "i64 f64 fma …" */
     char driver[128];          /**< whose driver, and its version; may be "" */
+    uint32_t platform;         /**< of the backend's platforms (OpenCL), from 0; 0 where it has none */
+    uint8_t reserved[4];       /**< never used */
 } hg_device_info;
 /**
  * All backends of this build, each with its devices or one entry with the reason.

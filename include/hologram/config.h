@@ -12,7 +12,7 @@ extern "C" {
 /** Settings of a backend. hg_config_default or hg_config_from_env fills it; then fields may be changed. Up to `backend` it must be there. */
 typedef struct hg_config {
     size_t size;              /**< sizeof(hg_config) */
-    char backend[16];         /**< "auto", "cpu", "opencl", "vulkan", "null", … */
+    char backend[16];         /**< "auto", "cpu", "opencl", "vulkan", "null", …; "opencl/1": only its platform 1 */
     uint32_t device_id;       /**< device of the backend; with "auto" 0 is its first that is no software device */
     uint32_t num_threads;     /**< 0: all CPUs */
     uint64_t timeout_ms;      /**< 0: none */

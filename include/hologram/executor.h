@@ -23,9 +23,16 @@ HG_API hg_status hg_free_typed(hg_backend *backend, hg_typed_buffer buffer) HG_N
 HG_API hg_status hg_copy_typed_to(hg_backend *backend, hg_typed_buffer buffer, hg_type type, const void *data, uint64_t count) HG_NODISCARD;
 HG_API hg_status hg_copy_typed_from(hg_backend *backend, hg_typed_buffer buffer, hg_type type, void *data, uint64_t count) HG_NODISCARD;
 
-/** One element from a double: saturating conversion, NaN gives 0 for integers. bytes receives size(type) bytes. */
+/**
+ * One element of any of the 24 types: zero, one, and from a double (spec 1, "NumericType"). Floats are rounded once, to nearest even, beyond the
+ * largest one to infinity; integers are truncated and saturate, NaN gives 0.
+ * @param bytes  receives size(type) bytes, little-endian; needs no alignment
+ * @return HG_OK, HG_ERROR_INVALID_ARGUMENT (no type, or NULL). Thread-safe.
+ */
+HG_API hg_status hg_type_zero(hg_type type, void *bytes) HG_NODISCARD;
+HG_API hg_status hg_type_one(hg_type type, void *bytes) HG_NODISCARD;
 HG_API hg_status hg_type_from_f64(hg_type type, double value, void *bytes) HG_NODISCARD;
-/** One element as a double, rounded to nearest even. */
+/** One element as a double, rounded once to nearest even; a wide integer beyond the largest double is infinity. Errors as above. */
 HG_API hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) HG_NODISCARD;
 
 /** Element-wise operation by its assembly name ("sqrt", "relu", …) over input.count elements; in place is allowed. */

@@ -113,4 +113,12 @@ static inline void hg_test_run(const char *file, int line, hg_backend *backend, 
     }
 #define RUN_BACKEND_TEST(name) name()
 
+/** The same with its three parts named, as the specification's macro has them. What a part declares, the parts behind it see.
+ *
+ *     BACKEND_TEST_PARTS(relu, "cpu", SETUP(…;), EXECUTE(…;), VERIFY(…;)) */
+#define BACKEND_TEST_PARTS(name, backend_name, setup, execute, verify) BACKEND_TEST(name, backend_name, setup execute verify)
+#define SETUP(...) __VA_ARGS__
+#define EXECUTE(...) __VA_ARGS__
+#define VERIFY(...) __VA_ARGS__
+
 #endif

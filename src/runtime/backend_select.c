@@ -98,16 +98,45 @@ static hg_status out_of_range(const char *name, uint32_t count, uint32_t index) 
 
 typedef hg_status (*open_device)(void *user, const hg_driver *driver, uint32_t index);
 
-static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, uint32_t index, open_device open, void *user) {
+/* What a name asks for: "opencl", or "opencl/1", which is only one of its platforms. */
+typedef struct wish {
+    char name[16];
+    uint32_t platform; /* ANY_PLATFORM: all */
+} wish;
+static const uint32_t ANY_PLATFORM = UINT32_MAX;
+
+static bool read_wish(const char *text, wish *w) {
+    size_t length = strcspn(text, "/");
+    *w = (wish){.platform = ANY_PLATFORM};
+    if (length >= sizeof w->name) return false;
+    memcpy(w->name, text, length);
+    if (!text[length]) return true;
+    w->platform = 0;
+    const char *digit = &text[length + 1];
+    bool good = *digit != '\0';
+    for (; *digit && good; digit++) {
+        good = *digit >= '0' && *digit <= '9' && w->platform < 1000;
+        w->platform = w->platform * 10 + (uint32_t)(*digit - '0');
+    }
+    return good;
+}
+
+static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, const wish *w, uint32_t index, open_device open,
+                              void *user) {
     device_list list;
     char reason[256];
     HG_TRY(list_devices(driver, trial, &list));
-    uint32_t count = list.count;
+    uint32_t count = 0, found = 0;
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (w->platform != ANY_PLATFORM && list.devices[i].platform != w->platform) continue;
+        if (count++ == index) found = i;
+    }
     hg_free(list.devices);
-    if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, list.reason);
-    if (index < count && device_failed(&list, index, reason))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)index, reason);
-    return index < count ? open(user, driver, index) : out_of_range(driver->name, count, index);
+    if (!list.count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, list.reason);
+    if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no device of platform %u", driver->name, (unsigned)w->platform);
+    if (index < count && device_failed(&list, found, reason))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)found, reason);
+    return index < count ? open(user, driver, found) : out_of_range(driver->name, count, index);
 }
 
 /* The devices of one driver that are no software. *opened: the status is the answer. A device that does not open is passed over
@@ -173,12 +202,15 @@ static hg_status unknown_name(const hg_driver_list *list, const char *name) {
 }
 
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
-    const hg_driver_word *alias = find_word(list->aliases, list->alias_count, name);
-    if (alias) name = alias->meaning;
-    if (!*name || same_name(name, "auto")) return select_auto(list, index, open, user);
-    const hg_driver *driver = find_driver(list, name);
-    if (driver) return select_named(driver, &list->trial, index, open, user);
-    const hg_driver_word *absent = find_word(list->absent, list->absent_count, name);
+    wish w;
+    if (!read_wish(name, &w)) return unknown_name(list, name);
+    const hg_driver_word *alias = find_word(list->aliases, list->alias_count, w.name);
+    const char *word = alias ? alias->meaning : w.name;
+    bool automatic = !*word || same_name(word, "auto");
+    if (automatic && w.platform == ANY_PLATFORM) return select_auto(list, index, open, user);
+    const hg_driver *driver = find_driver(list, word);
+    if (driver) return select_named(driver, &list->trial, &w, index, open, user);
+    const hg_driver_word *absent = find_word(list->absent, list->absent_count, word);
     return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning) : unknown_name(list, name);
 }
 
@@ -201,8 +233,10 @@ hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *tr
 
 bool hg_backend_known(const char *name) {
     const hg_driver_list all = all_drivers(&(hg_trial_options){.helper = "off", .cache_dir = ""});
-    return !*name || same_name(name, "auto") || find_driver(&all, name) || find_word(all.absent, all.absent_count, name) ||
-           find_word(all.aliases, all.alias_count, name);
+    wish w;
+    if (!read_wish(name, &w)) return false;
+    return !*w.name || same_name(w.name, "auto") || find_driver(&all, w.name) || find_word(all.absent, all.absent_count, w.name) ||
+           find_word(all.aliases, all.alias_count, w.name);
 }
 
 /* ---- listing ---- */

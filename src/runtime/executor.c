@@ -3,7 +3,6 @@
 #include "runtime/runtime.h"
 #include <hologram/builder.h>
 #include <hologram/executor.h>
-#include <math.h>
 #include <string.h>
 
 hg_status hg_allocate_typed(hg_backend *b, hg_type type, uint64_t count, hg_typed_buffer *buffer) {
@@ -35,86 +34,6 @@ hg_status hg_copy_typed_to(hg_backend *b, hg_typed_buffer buffer, hg_type type, 
 hg_status hg_copy_typed_from(hg_backend *b, hg_typed_buffer buffer, hg_type type, void *data, uint64_t count) {
     HG_TRY(fits(buffer, type, count));
     return hg_buffer_read(b, buffer.buffer, 0, data, count * hg_type_size_bytes(type));
-}
-
-/* ---- numbers of C types and halves as doubles ---- */
-
-/* Rounds a double to a 16-bit float with `fraction` fraction bits, once, to nearest even. */
-static uint16_t round_to_half(double value, int fraction) {
-    int exponent_bits = 15 - fraction, bias = (1 << (exponent_bits - 1)) - 1, exponent;
-    uint16_t sign = signbit(value) ? 0x8000 : 0, infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction);
-    if (isnan(value)) return (uint16_t)(infinity | 1 << (fraction - 1));
-    if (isinf(value)) return sign | infinity;
-    double magnitude = fabs(value);
-    if (magnitude == 0) return sign;
-    (void)frexp(magnitude, &exponent); /* magnitude = m * 2^exponent, 0.5 <= m < 1 */
-    int lowest = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-    double units = nearbyint(ldexp(magnitude, fraction - lowest));                 /* exact before the rounding */
-    uint32_t bits = (uint32_t)units + ((uint32_t)(lowest + bias - 1) << fraction); /* a carry moves into the exponent */
-    return (uint16_t)(sign | (bits >= infinity ? infinity : bits));
-}
-
-static double half_to_double(uint16_t bits, int fraction) {
-    int exponent_bits = 15 - fraction, bias = (1 << (exponent_bits - 1)) - 1, exponent = bits >> fraction & ((1 << exponent_bits) - 1);
-    int mantissa = bits & ((1 << fraction) - 1);
-    double magnitude;
-    if (exponent == (1 << exponent_bits) - 1)
-        magnitude = mantissa ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        magnitude = ldexp(mantissa, 1 - bias - fraction);
-    else
-        magnitude = ldexp(mantissa + (1 << fraction), exponent - bias - fraction);
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-static hg_status not_plain(hg_type type) {
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no C number: use cvt in a program", hg_type_name(type));
-}
-
-/* Truncates and saturates to a range of 64-bit integers; NaN gives 0. */
-static uint64_t to_integer(double value, bool is_signed, uint64_t bits) {
-    double limit = ldexp(1.0, (int)bits - is_signed); /* first value above the range */
-    if (isnan(value)) return 0;
-    if (value >= limit) return is_signed ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits);
-    if (is_signed) return value <= -limit ? (uint64_t)0 - (UINT64_C(1) << (bits - 1)) : (uint64_t)(int64_t)value;
-    return value <= 0 ? 0 : (uint64_t)value;
-}
-
-hg_status hg_type_from_f64(hg_type type, double value, void *bytes) {
-    uint64_t size = hg_type_size_bytes(type);
-    float single = (float)value;
-    if (!bytes) return hg_null_argument("bytes");
-    if (!size || size > 8) return not_plain(type);
-    if (type == HG_TYPE_F64)
-        memcpy(bytes, &value, 8);
-    else if (type == HG_TYPE_F32)
-        memcpy(bytes, &single, 4);
-    else if (hg_type_is_float(type))
-        memcpy(bytes, &(uint16_t){round_to_half(value, type == HG_TYPE_F16 ? 10 : 7)}, 2);
-    else
-        memcpy(bytes, &(uint64_t){to_integer(value, hg_type_is_signed(type), size * 8)}, (size_t)size);
-    return HG_OK;
-}
-
-hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) {
-    uint64_t size = hg_type_size_bytes(type), bits = 0;
-    float single;
-    if (!bytes) return hg_null_argument("bytes");
-    if (!value) return hg_null_argument("value");
-    if (!size || size > 8) return not_plain(type);
-    memcpy(&bits, bytes, (size_t)size);
-    memcpy(&single, &bits, 4);
-    if (type == HG_TYPE_F64)
-        memcpy(value, &bits, 8);
-    else if (type == HG_TYPE_F32)
-        *value = (double)single;
-    else if (hg_type_is_float(type))
-        *value = half_to_double((uint16_t)bits, type == HG_TYPE_F16 ? 10 : 7);
-    else if (hg_type_is_signed(type))
-        *value = (double)(int64_t)((bits ^ (UINT64_C(1) << (size * 8 - 1))) - (UINT64_C(1) << (size * 8 - 1)));
-    else
-        *value = (double)bits;
-    return HG_OK;
 }
 
 /* ---- the executor ---- */

@@ -11,6 +11,7 @@ enum { MOST_PLATFORMS = 16, MOST_DEVICES = 64 }; /* more are not listed */
 
 typedef struct found_device {
     cl_platform_id platform;
+    uint32_t platform_number;
     cl_device_id id;
 } found_device;
 
@@ -27,7 +28,7 @@ static uint32_t find_devices(found_device *found, char reason[256]) {
         cl_uint more = 0;
         error = CL_CALL(GetDeviceIDs, platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, ids, &more);
         if (error != CL_SUCCESS) continue;
-        for (cl_uint k = 0; k < more && count < MOST_DEVICES; k++) found[count++] = (found_device){platforms[i], ids[k]};
+        for (cl_uint k = 0; k < more && count < MOST_DEVICES; k++) found[count++] = (found_device){platforms[i], i, ids[k]};
     }
     if (!count && platform_count)
         snprintf(reason, 256, "the OpenCL drivers have no device (%s)", opencl_error_name(error) ? opencl_error_name(error) : "?");
@@ -198,7 +199,10 @@ static void describe(const found_device *found, uint32_t index, hg_device_info *
 uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
     found_device found[MOST_DEVICES];
     uint32_t count = find_devices(found, reason);
-    for (uint32_t i = 0; i < count && i < capacity && devices; i++) describe(&found[i], i, &devices[i]);
+    for (uint32_t i = 0; i < count && i < capacity && devices; i++) {
+        describe(&found[i], i, &devices[i]);
+        devices[i].platform = found[i].platform_number;
+    }
     return count;
 }
 

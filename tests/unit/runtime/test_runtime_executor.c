@@ -1,4 +1,5 @@
 /* Typed buffers, conversions to and from double, the generic executor, the readable test macros with the specification's example. */
+#include "oracle/oracle.h"
 #include "support/runtime_support.h"
 #include <float.h>
 #include <hologram/testing.h>
@@ -24,6 +25,24 @@ BACKEND_TEST(test_vector_add_f32, "cpu", {
     ASSERT_TYPED_BUFFER_EQ(backend, c, expected, 256);
     ASSERT_BUFFER_EQ(backend, c.buffer, expected, 256);
 })
+/* clang-format on */
+
+/* The same with its parts named. */
+/* clang-format off */
+BACKEND_TEST_PARTS(test_vector_sub_f32, "cpu",
+    SETUP(
+        hg_typed_buffer a, b;
+        float a_data[256]; float expected[256];
+        for (int i = 0; i < 256; i++) a_data[i] = (float)(2 * i), expected[i] = (float)i;
+        ASSERT_OK(hg_allocate_typed(backend, HG_TYPE_F32, 256, &a));
+        ASSERT_OK(hg_allocate_typed(backend, HG_TYPE_F32, 256, &b));
+        ASSERT_OK(hg_copy_to(backend, a, a_data, 256));
+        ASSERT_OK(hg_copy_to(backend, b, expected, 256));),
+    EXECUTE(
+        TEST_PROGRAM(backend, hg_build_parallel_map_binary(builder, HG_TYPE_F32, hg_addr_buffer_handle(a.buffer.handle), hg_addr_buffer_handle(a.buffer.handle),
+                                                           hg_addr_buffer_handle(b.buffer.handle), "sub", hg_count(256)));),
+    VERIFY(
+        ASSERT_TYPED_BUFFER_EQ(backend, a, expected, 256);))
 /* clang-format on */
 
 /* The macros must notice what is wrong, with the specification's texts. */
@@ -168,11 +187,48 @@ static void test_conversions(void) {
     CHECK(hg_type_to_f64(HG_TYPE_I64, &bits, &v) == HG_OK && v == -1);
     float f = -0.75f;
     CHECK(hg_type_to_f64(HG_TYPE_F32, &f, &v) == HG_OK && v == -0.75);
-    CHECK_STATUS(hg_type_from_f64(HG_TYPE_I128, 1, &bits), HG_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hg_type_to_f64(HG_TYPE_U4096, &bits, &v), HG_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hg_type_to_f64(HG_TYPE_COUNT, &bits, &v), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_from_f64(HG_TYPE_COUNT, 1, &bits), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_one((hg_type)-1, &bits), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_zero(HG_TYPE_U8, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_to_f64(HG_TYPE_U8, &bits, NULL), HG_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hg_type_to_f64(HG_TYPE_U8, NULL, &v), HG_ERROR_INVALID_ARGUMENT);
     test_half(HG_TYPE_F16, 5);
     test_half(HG_TYPE_BF16, 8);
+}
+
+/* All 24 types against the oracle's conversions: doubles of every exponent, integers of every length, ties. */
+static void test_all_types(void) {
+    uint64_t wrong = 0;
+    uint32_t state = 7;
+    for (int type = 0; type < HG_TYPE_COUNT; type++) {
+        uint8_t mine[512], theirs[512], back[8];
+        uint64_t size = hg_type_size_bytes((hg_type)type);
+        double v = 0;
+        CHECK(hg_type_one((hg_type)type, mine) == HG_OK && hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 1);
+        CHECK(hg_type_zero((hg_type)type, mine) == HG_OK && hg_type_to_f64((hg_type)type, mine, &v) == HG_OK && v == 0 && !signbit(v));
+        for (int i = 0; i < 12000; i++) {
+            uint64_t bits = 0;
+            for (int k = 0; k < 4; k++) bits = bits << 16 | (state = state * 1664525u + 1013904223u) >> 16;
+            if (i & 1) bits = (bits & ~(UINT64_C(0x7FF) << 52)) | (uint64_t)(1000 + i % (40 + 8 * (int)size)) << 52; /* near the range */
+            memcpy(&v, &bits, 8);
+            if (isnan(v)) continue;
+            oracle_convert((hg_type)type, HG_TYPE_F64, (const uint8_t *)&v, theirs);
+            wrong += hg_type_from_f64((hg_type)type, v, mine) != HG_OK || memcmp(mine, theirs, (size_t)size) != 0;
+        }
+        for (int i = 0; i < 4000 && hg_type_is_integer((hg_type)type); i++) {
+            uint64_t length = 1 + (uint64_t)i % (size * 8);
+            unsigned ones = i & 4 && hg_type_is_signed((hg_type)type);
+            memset(mine, i & 2 ? 0xFF : 0, size);
+            for (uint64_t k = 0; k < size; k++)
+                if (i & 1 || k * 8 + 72 > length) mine[k] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
+            for (uint64_t k = length; k < size * 8; k++) /* sign or zeros above */
+                mine[k / 8] = (uint8_t)((mine[k / 8] & ~(1u << k % 8)) | (ones << k % 8));
+            oracle_convert(HG_TYPE_F64, (hg_type)type, mine, back);
+            wrong += hg_type_to_f64((hg_type)type, mine, &v) != HG_OK || memcmp(&v, back, 8) != 0;
+        }
+        CHECK_MESSAGE(wrong == 0, "%s: %" PRIu64 " wrong", hg_type_name((hg_type)type), wrong);
+    }
 }
 
 /* ---- the executor ---- */
@@ -228,11 +284,13 @@ static void test_executor(hg_backend *b) {
 
 int main(void) {
     RUN_BACKEND_TEST(test_vector_add_f32);
+    RUN_BACKEND_TEST(test_vector_sub_f32);
     CHECK_U64(hg_test_failures(), 0);
     hg_backend *b = open_backend("cpu");
     test_macros_notice(b);
     test_typed(b);
     test_conversions();
+    test_all_types();
     test_executor(b);
     hg_backend_destroy(b);
     return test_done();

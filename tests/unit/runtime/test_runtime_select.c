@@ -3,14 +3,16 @@
 #include "support/runtime_support.h"
 
 /* Devices of a made-up driver: one letter each. h hardware, s software, u not available, x hardware that does not open, e hardware whose
- * opening is an error of another kind. */
+ * opening is an error of another kind. A capital letter begins the next platform. */
 static uint32_t list(const char *name, const char *kinds, hg_device_info *devices, uint32_t capacity, char reason[256]) {
-    uint32_t count = (uint32_t)strlen(kinds);
+    uint32_t count = (uint32_t)strlen(kinds), platform = 0;
     if (!count) snprintf(reason, 256, "%s", "libnothing.so is missing: install nothing");
     for (uint32_t i = 0; devices && i < count && i < capacity; i++) {
+        platform += kinds[i] <= 'Z';
         memset(&devices[i], 0, sizeof devices[i]);
         devices[i].size = sizeof devices[i];
         devices[i].device = i;
+        devices[i].platform = platform;
         devices[i].available = kinds[i] != 'u';
         devices[i].software = kinds[i] == 's';
         snprintf(devices[i].backend, sizeof devices[i].backend, "%s", name);
@@ -89,6 +91,20 @@ int main(void) {
     check_select("h/h/h/h", "z", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "z is for another day");
     check_select("h/h/h/h", "Zed", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "z is for another day");
     check_select("h/h/h/h", "BEE", 0, "b0", HG_OK, NULL);
+    /* platforms: numbers count the devices of one */
+    check_select("h/sssSS/h/h", "b/1", 0, "b3", HG_OK, NULL);
+    check_select("h/sssSS/h/h", "B/0", 2, "b2", HG_OK, NULL);
+    check_select("h/sssSS/h/h", "bee/2", 0, "b4", HG_OK, NULL);
+    check_select("h/sssSS/h/h", "b", 4, "b4", HG_OK, NULL);
+    check_select("h/sssSS/h/h", "b/1", 1, "", HG_ERROR_BACKEND_UNAVAILABLE, "b has one device, number 0; asked for 1");
+    check_select("h/sssSS/h/h", "b/3", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "b has no device of platform 3");
+    check_select("h//h/h", "b/0", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "b: libnothing.so is missing: install nothing");
+    check_select("h/h/h/h", "z/0", 0, "", HG_ERROR_BACKEND_UNAVAILABLE, "z is for another day");
+    static const char *const wrong[] = {"b/", "b/x", "b/1x", "b/-1", "b/99999", "auto/0", "/0", "b/0/1", "aNameThatIsTooLongForAny"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        check_select("h/h/h/h", wrong[i], 0, "", HG_ERROR_BACKEND_UNAVAILABLE, NULL);
+        CHECK_MESSAGE(strstr(hg_last_error()->message, "Invalid backend type: ") != NULL, "%s: %s", wrong[i], hg_last_error()->message);
+    }
     accelerator = false; /* nobody looks for one */
     check_select("h/h/h/h", "auto", 0, "c0", HG_OK, NULL);
     check_select("h/h/h/h", "b", 0, "b0", HG_OK, NULL);
