@@ -7,10 +7,10 @@ enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a dev
 
 /* ---- the set ---- */
 
-static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, kir_module **low) {
+static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, uint64_t deadline_ns, kir_module **low) {
     const hg_device_caps *caps = set->caps;
     if (!set->high) return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has no form left to compile from", set->name);
-    kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->tiers[tier].kir, .verify = set->verify};
+    kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->tiers[tier].kir, .deadline_ns = deadline_ns, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, first, KIR_STAGE_LOW, set->high, low));
     for (kir_function *f = (*low)->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
     return HG_OK;
@@ -41,7 +41,7 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->verify = options->verify;
     s->high = high;
     snprintf(s->name, sizeof s->name, "%s", high->name);
-    hg_status status = lower(s, 0, KIR_STAGE_KERNEL, &s->tiers[0].low);
+    hg_status status = lower(s, 0, KIR_STAGE_KERNEL, options->deadline_ns, &s->tiers[0].low);
     if (status != HG_OK) {
         hg_free(s);
         return status;
@@ -111,7 +111,7 @@ static hg_status tier_module(hg_code_set *set, uint8_t tier) {
         kir_module *low = NULL;
         t->lowering = true;
         hg_mutex_unlock(&set->lock);
-        status = lower(set, tier, KIR_STAGE_LEGAL, &low);
+        status = lower(set, tier, KIR_STAGE_LEGAL, 0, &low);
         hg_mutex_lock(&set->lock);
         t->lowering = false;
         t->low = low;

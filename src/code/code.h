@@ -87,6 +87,7 @@ typedef struct hg_code_options {
     const hg_device_caps *caps;
     hg_profile *profile;
     bool verify;
+    uint64_t deadline_ns; /* of what hg_code_set_create lowers; 0: none */
 } hg_code_options;
 
 /* Takes `high` over on success; it is simplified and gets slots. Lowers it for the first tier (tiers[0].low) and compiles nothing. */

@@ -217,9 +217,11 @@ hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program
                                                  const hg_params *params) {
     hg_executable *e;
     hg_binding *binding;
+    uint64_t start = hg_clock_ns();
     HG_TRY(hg_executable_create_for(b, program, launch, params, &e));
     hg_status status = hg_binding_create(e, launch, params, &binding);
     if (status == HG_OK) {
+        binding->spent_ns = hg_clock_ns() - start;
         status = hg_binding_launch(binding);
         hg_binding_destroy(binding);
     }

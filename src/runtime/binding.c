@@ -175,7 +175,8 @@ static hg_status choose_executable(hg_executable *given, const hg_launch *launch
     if (given->program->param_count) memset(signature.types, HG_TYPE_OMITTED, 252);
     *chosen = hg_executable_retain(given);
     if (max_steps == given->max_steps && memcmp(&signature, &given->signature, sizeof signature) == 0) return HG_OK;
-    hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps, chosen);
+    hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps, hg_timeout_of(given->backend, launch),
+                                         chosen);
     hg_executable_destroy(given);
     return status;
 }

@@ -26,7 +26,7 @@ HG_NOINLINE static hg_status run_simple(hg_binding *binding, hg_stream *stream) 
         HG_TRY(hg_launch_tier(binding, 0, stream, &binding->ready, &tier));
         dispatches = hg_code_in_device_form(kernel->code, tier);
     }
-    if (binding->timed) binding->ready.deadline_ns = hg_deadline(binding->launch.timeout_ms);
+    if (binding->timed) binding->ready.deadline_ns = hg_binding_deadline(binding);
     if (dispatches)
         HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
                               &binding->fault));

@@ -27,9 +27,13 @@ static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
     return HG_OK;
 }
 
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, hg_kernel *kernel) {
-    hg_code_options options = {
-        .driver = b->driver, .device = b->device, .caps = b->caps, .profile = b->profile, .verify = b->config.verify};
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns, hg_kernel *kernel) {
+    hg_code_options options = {.driver = b->driver,
+                               .device = b->device,
+                               .caps = b->caps,
+                               .profile = b->profile,
+                               .verify = b->config.verify,
+                               .deadline_ns = deadline_ns};
     uint64_t start = hg_profile_start(b->profile);
     hg_status status = hg_code_set_create(&options, high, &kernel->code);
     if (status != HG_OK) {
@@ -59,7 +63,7 @@ static void note_state(hg_executable *e, const hg_kernel *kernel) {
     }
 }
 
-hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
+hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadline_ns) {
     e->kernel_count = (uint32_t)e->plan->kernels.count;
     e->kernels = hg_calloc(e->kernel_count + 1, sizeof *e->kernels);
     if (!e->kernels) return hg_fail_memory();
@@ -67,14 +71,14 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e) {
         plan_kernel *k = &e->plan->kernels.data[i];
         kir_module *module = k->module;
         k->module = NULL; /* the kernel's now */
-        HG_TRY(hg_kernel_compile(b, module, true, &e->kernels[i]));
+        HG_TRY(hg_kernel_compile(b, module, true, deadline_ns, &e->kernels[i]));
         note_state(e, &e->kernels[i]);
     }
     return HG_OK;
 }
 
-static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps, hg_plan **plan) {
-    kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps}, .verify = b->config.verify};
+static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps, uint64_t deadline_ns, hg_plan **plan) {
+    kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps}, .deadline_ns = deadline_ns, .verify = b->config.verify};
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
     hg_status status = plan_build(module, b->caps->uniforms_in_memory ? PLAN_READS_MEMORY : PLAN_READS_INPUTS, plan);
@@ -90,7 +94,7 @@ static bool moves_pools(const hg_plan *plan) {
     return false;
 }
 
-static hg_status build(hg_backend *b, hg_executable *e) {
+static hg_status build(hg_backend *b, hg_executable *e, uint64_t deadline_ns) {
     hg_cfg *cfg = NULL;
     uint64_t start = hg_profile_start(b->profile);
     HG_TRY(hg_verify(e->program, &e->signature, NULL, &cfg));
@@ -98,12 +102,12 @@ static hg_status build(hg_backend *b, hg_executable *e) {
     e->uses_barrier = cfg->uses_barrier;
     e->uses_shared = cfg->uses_shared;
     start = hg_profile_start(b->profile);
-    hg_status status = lower(b, cfg, e->max_steps, &e->plan);
+    hg_status status = lower(b, cfg, e->max_steps, deadline_ns, &e->plan);
     hg_cfg_destroy(cfg);
     record(b, "lower", e->program->name, start);
     HG_TRY(status);
     e->moves_pools = moves_pools(e->plan);
-    return hg_executable_compile(b, e);
+    return hg_executable_compile(b, e, deadline_ns);
 }
 
 hg_executable *hg_executable_retain(hg_executable *e) {
@@ -122,7 +126,7 @@ void hg_executable_destroy(hg_executable *e) {
 }
 
 hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                             hg_executable **executable) {
+                             uint64_t deadline_ns, hg_executable **executable) {
     hg_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = b;
@@ -132,7 +136,7 @@ hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_
     e->signature = *signature;
     e->program = hg_program_retain((hg_program *)(uintptr_t)program);
     uint64_t start = hg_profile_start(b->profile);
-    hg_status status = build(b, e);
+    hg_status status = build(b, e, deadline_ns);
     record(b, program->name, NULL, start);
     if (status != HG_OK) {
         hg_executable_destroy(e);

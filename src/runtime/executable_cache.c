@@ -1,6 +1,7 @@
 /* Executables of a backend, each made once: found by the BLAKE3 of program hash, signature and instrumentation; the least recently used goes.
  * Must not know: how an executable is made. */
 #include "runtime/runtime.h"
+#include "kir/fault_text.h"
 #include <string.h>
 
 static void find_key(const hg_program *program, const hg_signature *signature, uint64_t max_steps, uint8_t key[32]) {
@@ -85,8 +86,18 @@ static void keep_specials(const hg_program *program, hg_signature *signature) {
     if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
 }
 
+/* The time of a launch was over before it began. */
+static hg_status late(uint64_t timeout_ms) {
+    char text[64];
+    kir_fault_text_timeout(text, sizeof text, timeout_ms);
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", text);
+    memcpy(hg_error_record()->code, "F08", 4);
+    hg_error_record()->step = 0;
+    return status;
+}
+
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                            hg_executable **executable) {
+                            uint64_t timeout_ms, hg_executable **executable) {
     uint8_t key[32];
     HG_TRY(hg_backend_alive(b));
     hg_signature kept = *signature;
@@ -94,7 +105,8 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
     find_key(program, &kept, max_steps, key);
     *executable = find(b, key, program);
     if (*executable) return HG_OK;
-    HG_TRY(hg_executable_make(b, program, &kept, max_steps, executable));
+    hg_status status = hg_executable_make(b, program, &kept, max_steps, hg_deadline(timeout_ms), executable);
+    if (status != HG_OK) return strcmp(hg_error_record()->code, "F08") == 0 ? late(timeout_ms) : status;
     add(b, key, *executable);
     return HG_OK;
 }
@@ -112,5 +124,5 @@ hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, con
     if (!executable) return hg_null_argument("executable");
     if (launch) HG_TRY(hg_launch_take(launch, &own));
     hg_params_signature(params, &signature);
-    return hg_executable_get(b, program, &signature, own.max_steps, executable);
+    return hg_executable_get(b, program, &signature, own.max_steps, hg_timeout_of(b, &own), executable);
 }

@@ -328,7 +328,7 @@ static hg_status begin_state(hg_run *run) {
 
 static void start_clock(hg_run *run) {
     run->compile_ns = run->stream->dispatch.compile_ns;
-    run->deadline_ns = hg_deadline(run->binding->launch.timeout_ms);
+    run->deadline_ns = hg_binding_deadline(run->binding);
 }
 
 void hg_run_start_clock(hg_run *run) {

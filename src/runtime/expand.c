@@ -29,7 +29,7 @@ static hg_status make_kernel(hg_backend *b, const plan_kernel_key *key, hg_expan
     if (!made) return hg_fail_memory();
     made->key = *key;
     kir_module *m = key->make(key);
-    hg_status status = m ? hg_kernel_compile(b, m, false, &made->kernel) : hg_fail_memory();
+    hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel) : hg_fail_memory();
     if (status == HG_OK) {
         hg_mutex_lock(&b->expansion_lock);
         other = find_locked(b, key);

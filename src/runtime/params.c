@@ -457,8 +457,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     if (block_lanes(r->block) > most)
         return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes",
                                 r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
-    uint64_t timeout = launch ? launch->timeout_ms : 0;
-    r->timeout_ms = timeout == UINT64_MAX ? 0 : timeout ? timeout : binding->executable->backend->config.timeout_ms;
+    r->timeout_ms = hg_timeout_of(binding->executable->backend, launch);
     return HG_OK;
 }
 

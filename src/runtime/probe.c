@@ -16,7 +16,7 @@ static hg_status run_device(void *user, kir_module *m, hg_probe_launch *probe) {
     hg_driver_fault fault = {0};
     uint64_t inputs[8] = {0};
     uint8_t aliases[1] = {HG_ALIAS_DISTINCT};
-    hg_status status = hg_kernel_compile(b, m, false, &kernel);
+    hg_status status = hg_kernel_compile(b, m, false, 0, &kernel);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->operand_bytes, &in);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->result_bytes, &out);
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_IN, in.range, (void *)(uintptr_t)probe->operands);

@@ -44,15 +44,6 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
     return status;
 }
 
-/* ---- time ---- */
-
-uint64_t hg_deadline(uint64_t timeout_ms) {
-    uint64_t now, span;
-    if (!timeout_ms || !hg_mul_u64(timeout_ms, 1000000, &span)) return 0;
-    now = hg_clock_ns();
-    return span > UINT64_MAX - now ? 0 : now + span;
-}
-
 /* ---- work ---- */
 
 void *hg_run_alloc(hg_run *run, size_t bytes) { return hg_arena_alloc(&run->memory, bytes ? bytes : 1); }

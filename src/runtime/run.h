@@ -86,8 +86,6 @@ bool hg_run_is_issued(const hg_run *run);
 void hg_run_end(hg_run *run);
 
 /* ---- work (run.c) ---- */
-/* The deadline of a launch that starts now; 0: none. */
-uint64_t hg_deadline(uint64_t timeout_ms);
 /* A command is done when it was added. */
 static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->asynchronous; }
 /* Zeroed host memory until the commands that were added are done; NULL: out of memory. */

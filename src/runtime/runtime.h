@@ -188,6 +188,7 @@ struct hg_binding {
     bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
     bool dispatches;           /* simple: the first tier runs device forms */
     bool timed;                /* simple: long enough to need a deadline */
+    uint64_t spent_ns;         /* of the launch's time, before it began: on lowering */
     bool plain;                /* simple, and nothing but the driver's command is to be done */
     hg_driver_launch ready;    /* simple: everything but the deadline */
     hg_driver_command command; /* simple: launches ready */
@@ -374,22 +375,28 @@ hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, 
 /* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
 
+/* ---- deadline.c ---- */
+uint64_t hg_timeout_of(const hg_backend *b, const hg_launch *launch); /* ms; 0: none. launch NULL: the backend's default */
+uint64_t hg_deadline(uint64_t timeout_ms);                            /* of what starts now; 0: none */
+uint64_t hg_binding_deadline(const hg_binding *binding);              /* of a launch that starts now, less what was spent on it before */
+
 /* ---- executable_cache.c ---- */
-/* From the cache, or made and put there. Retained. */
+/* From the cache, or made and put there. Retained. timeout_ms: F08 where making it takes longer; 0: none. */
 hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                            hg_executable **executable) HG_NODISCARD;
+                            uint64_t timeout_ms, hg_executable **executable) HG_NODISCARD;
 uint32_t hg_executables_kept(const hg_backend *b); /* by the cache alone */
 void hg_executables_forget(hg_backend *b);         /* the cache lets go of all */
 
-/* ---- executable.c ---- */
+/* ---- executable.c ----
+ * deadline_ns: F08 where lowering is not over by then; 0: none. */
 hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_signature *signature, uint64_t max_steps,
-                             hg_executable **executable) HG_NODISCARD;
+                             uint64_t deadline_ns, hg_executable **executable) HG_NODISCARD;
 hg_executable *hg_executable_retain(hg_executable *e);
 /* The kernels of its plan, whose modules go. After a failure hg_executable_destroy frees what there is. */
-hg_status hg_executable_compile(hg_backend *b, hg_executable *e) HG_NODISCARD;
+hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadline_ns) HG_NODISCARD;
 /* A kernel of a module, which it takes over, also after failure; code that any launch needs is compiled. checked: launches are looked at
  * for accesses that cannot leave their bounds. The caller frees *kernel (zero before) also after failure. */
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, hg_kernel *kernel) HG_NODISCARD;
+hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns, hg_kernel *kernel) HG_NODISCARD;
 void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */

@@ -44,7 +44,7 @@ def back(n, text):
 @family
 def straight(n):
     """No control flow: what every stage takes at least."""
-    return HEAD + each(n, lambda i: "    add.u32 r%d, r%d, r10\n" % (13 + i % 200, 13 + (i - 1) % 200 if i else 12)) + TAIL
+    return HEAD + each(n, lambda i: "    add.u32 r%d, r%d, r10\n" % (13 + i % 200, 13 + (i - 1) % 200 if i else 12)) + "    mov.u32 r12, r%d\n" % (13 + (n - 1) % 200) + TAIL
 
 
 @family

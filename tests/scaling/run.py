@@ -133,7 +133,7 @@ def measure(stage, name, command, sizes, folder):
 def main():
     a = arguments()
     passed = failed = skipped = 0
-    lines = []
+    cells = {}
     with tempfile.TemporaryDirectory() as folder:
         stage = Stage(folder, a.cpu)
         limit = EXPONENT + (0.2 if stage.by_cpu else 0)
@@ -155,24 +155,27 @@ def main():
                 shown = "%.2f" % exponent if len(got) > 1 else "S05"
                 bad = exponent > limit or memory > MORE_MEMORY.get((name, what), MEMORY)
                 print("%-20s %-10s %8d %9s %8.2f %8.0f%s" % (name, what, n, shown, seconds, memory, "   <--" if bad else ""), flush=True)
-                lines.append("| `%s` | %s | %d | %s | %.2f | %.0f |" % (name, what, n, shown, seconds, memory))
+                cells.setdefault(name, {})[what] = "%s · %.2f · %.0f" % (shown, seconds, memory)
                 passed += not bad
                 failed += bad
     if a.table:
-        write_table(a.table, lines)
+        write_table(a.table, cells)
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed else 0
 
 
-def write_table(path, lines):
+def write_table(path, cells):
+    """cells: {family: {stage: text}}"""
     with open(path) as f:
         text = f.read()
     begin, end = "<!-- scaling -->\n", "<!-- /scaling -->\n"
     before, rest = text.split(begin)
     after = rest.split(end)[1]
-    head = "| family | stage | n | exponent | CPU, s | memory, MB |\n|---|---|---|---|---|---|\n"
+    stages = [s for s in STAGES if any(s in row for row in cells.values())]
+    lines = ["| family | " + " | ".join(stages) + " |", "|---" * (len(stages) + 1) + "|"]
+    lines += ["| `%s` | %s |" % (name, " | ".join(row.get(s, "") for s in stages)) for name, row in cells.items()]
     with open(path, "w") as f:
-        f.write(before + begin + head + "\n".join(lines) + "\n" + end + after)
+        f.write(before + begin + "\n".join(lines) + "\n" + end + after)
 
 
 if __name__ == "__main__":

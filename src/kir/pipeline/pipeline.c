@@ -99,6 +99,12 @@ static hg_status check(const kir_compilation *c, const kir_pass *pass, const kir
     return hg_fail(HG_ERROR_INTERNAL, "after pass '%s': %s", pass->name, text);
 }
 
+static hg_status late(void) {
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "timeout while the program is lowered");
+    memcpy(hg_error_record()->code, "F08", 4);
+    return status;
+}
+
 hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id, kir_module **m, bool *owned) {
     const kir_pass *pass = &PASSES[id];
     kir_module *in = *m, *made = NULL;
@@ -107,6 +113,7 @@ hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id
     if (pass->needs & ~facts)
         return hg_fail(HG_ERROR_INTERNAL, "pass '%s' of kernel IR needs what no pass before it gave (%x of %x)", pass->name,
                        (unsigned)facts, (unsigned)pass->needs);
+    if (c->deadline_ns && hg_clock_ns() >= c->deadline_ns) return late();
     uint64_t start = c->watch ? hg_clock_ns() : 0;
     HG_TRY(pass->run(c, in, &made));
     if (made) {

@@ -23,6 +23,7 @@ typedef struct kir_compilation {
     const kir_caps *caps;               /* LEGAL */
     const kir_device_options *device;   /* DEVICE */
     kir_device_layout *layout;          /* DEVICE: filled; the caller frees it, after a failure too */
+    uint64_t deadline_ns;               /* F08 where a pass begins later; 0: none */
     bool verify;                        /* check the rules of kernel IR after each pass; debug builds always do */
     const struct kir_pass_watch *watch; /* called after each pass; NULL: not */
 } kir_compilation;

@@ -108,7 +108,7 @@ static hg_executable *compile(hg_backend *b, kir_module *m) {
     memset(e->signature.types, HG_TYPE_OMITTED, sizeof e->signature.types);
     CHECK_OK(kir_simplify(m));
     CHECK_OK(plan_build(m, PLAN_READS_INPUTS, &e->plan));
-    CHECK_OK(hg_executable_compile(b, e));
+    CHECK_OK(hg_executable_compile(b, e, 0));
     return e;
 }
 

@@ -105,6 +105,34 @@ static void test_straight_timeout(hg_backend *b) {
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
 
+/* Lowering is part of the launch that asks for it: 2,000 sums of 230 registers take more than 1 ms everywhere. It is asked for again later. */
+static void test_lowering_timeout(hg_backend *b) {
+    enum { SUMS = 2000, LINE = 64 };
+    char *text = malloc((SUMS + 240) * LINE), *end = text;
+    hg_params *params = hg_params_create();
+    hg_buffer x = make_buffer(b, (uint32_t[]){7}, 4);
+    hg_launch launch = HG_LAUNCH_INIT;
+    uint32_t value = 0;
+    end += snprintf(end, 2 * LINE, ".atlas 1\n.program t\n.param r1 x buffer u32 inout\n mov_imm.u64 r0, 0\n");
+    for (int i = 10; i < 240; i++) end += snprintf(end, LINE, " mov_imm.u32 r%d, 1\n", i);
+    for (int i = 0; i < SUMS; i++) end += snprintf(end, LINE, " reduce.add.u32 r9, r10, 230\n");
+    snprintf(end, LINE, " stg.u32 [r1 + r0], r9\n");
+    hg_program *sums = assemble(text);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    launch.timeout_ms = 1;
+    CHECK_FAILS(hg_backend_execute_program_with_params(b, sums, &launch, params), HG_ERROR_EXECUTION_FAILED, "F08", "timeout after 1 ms");
+    CHECK_OK(hg_backend_copy_from_buffer(b, x, &value, 4));
+    CHECK_U64(value, 7);
+    launch.timeout_ms = UINT64_MAX;
+    CHECK_OK(hg_backend_execute_program_with_params(b, sums, &launch, params));
+    CHECK_OK(hg_backend_copy_from_buffer(b, x, &value, 4));
+    CHECK_U64(value, 230);
+    hg_program_release(sums);
+    hg_params_destroy(params);
+    free(text);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
 static void test_timeouts(hg_backend *b) {
     hg_program *forever = assemble(PROGRAM("again:\n bra @again\n"));
     hg_program *steps = assemble(PROGRAM(".param r1 x buffer f32 inout\nagain:\n parallel_map.f32 r1, r1, neg, 8\n bra @again\n"));
@@ -125,6 +153,7 @@ static void test_timeouts(hg_backend *b) {
     hg_program_release(forever);
     hg_program_release(steps);
     test_fault_beside_timeout(b);
+    test_lowering_timeout(b);
     hg_params_destroy(params);
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
