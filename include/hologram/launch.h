@@ -26,8 +26,7 @@ typedef struct hg_launch {
     uint32_t block[3];      /**< lanes of a block */
     uint64_t shared_memory; /**< bytes a block; the larger of this and the program's .shared is used */
     uint64_t lanes;         /**< exact number of lanes that start; 0: all of grid times block */
-    uint64_t timeout_ms;    /**< 0: the configuration's (HOLOGRAM_TIMEOUT_MS, else 30,000); UINT64_MAX: none.
-                                 Lowering the program for this launch is bounded by it too */
+    uint64_t timeout_ms;    /**< 0: the configuration's (HOLOGRAM_TIMEOUT_MS, else 30,000); UINT64_MAX: none */
     uint64_t max_steps;     /**< most backward branches, calls and loop steps of a lane; 0: no limit */
 } hg_launch;
 

@@ -156,7 +156,7 @@ hg_status rewrite_run(const kir_module *in, const kir_caps *caps, const rewrite_
     if (!failed) {
         declare(&p);
         for (const kir_function *f = in->functions; f && !p.b.failed; f = f->next) {
-            memset(p.values, 0, (most + 1u) * sizeof *p.values);
+            memset(p.values, 0, (f->value_count + 1u) * sizeof *p.values);
             copy_function(&p, f);
         }
         failed = p.b.failed;

@@ -5,7 +5,8 @@
 #include "kir/build/build_internal.h"
 #include <string.h>
 
-enum { MOST_BLOCKS = 1 << 20 };
+/* Blocks that it may come to: so many for each instruction, and so many always, as with code that functions share (isa/cfg.c). */
+enum { MOST_EACH = 16, MOST_ALWAYS = 65536 };
 
 typedef HG_VEC(hg_block) blocks;
 
@@ -13,16 +14,12 @@ static bool calls_step(const bool *wanted, const hg_block *b) { return b->exit =
 
 /* Whether a call of each function must be written out: it has a step or an exit, itself or below. */
 static void find_wanted(const hg_cfg *cfg, bool *wanted) {
-    for (bool changed = true; changed;) { /* at most as often as the call graph is high */
-        changed = false;
-        for (uint32_t i = 0; i < cfg->function_count; i++) {
-            const hg_function *f = &cfg->functions[i];
-            bool found = f->has_collective;
-            for (uint32_t k = 0; k < f->block_count && !found; k++)
-                found = f->blocks[k].exit == HG_EXIT_STOP || calls_step(wanted, &f->blocks[k]);
-            changed = changed || found != wanted[i];
-            wanted[i] = found;
-        }
+    for (uint32_t i = 0; i < cfg->function_count; i++) { /* callees first */
+        const hg_function *f = &cfg->functions[cfg->bottom_up[i]];
+        bool found = f->has_collective;
+        for (uint32_t k = 0; k < f->block_count && !found; k++)
+            found = f->blocks[k].exit == HG_EXIT_STOP || calls_step(wanted, &f->blocks[k]);
+        wanted[cfg->bottom_up[i]] = found;
     }
 }
 
@@ -42,12 +39,17 @@ static bool append(blocks *list, const hg_function *f, uint32_t back_to) {
 }
 
 static hg_status expand(const hg_cfg *cfg, const bool *wanted, blocks *list) {
+    uint64_t most = MOST_EACH * (uint64_t)cfg->program->inst_count + MOST_ALWAYS;
     if (!append(list, &cfg->functions[0], HG_NO_BLOCK)) return hg_fail_memory();
     for (uint64_t i = 0; i < list->count; i++) {
         if (!calls_step(wanted, &list->data[i])) continue;
         const hg_function *callee = &cfg->functions[list->data[i].callee];
-        if (list->count + callee->block_count > MOST_BLOCKS)
-            return hg_fail(HG_ERROR_ISA, "calls of functions with whole-array instructions expand to more than %d blocks", MOST_BLOCKS);
+        if (list->count + callee->block_count > most) {
+            hg_status status = hg_fail(HG_ERROR_ISA, "calls of functions with whole-array instructions expand to more than %llu blocks",
+                                       (unsigned long long)most);
+            memcpy(hg_error_record()->code, "S05", 4);
+            return status;
+        }
         uint32_t start = (uint32_t)list->count;
         if (!append(list, callee, list->data[i].succ[0])) return hg_fail_memory();
         list->data[i].exit = HG_EXIT_JUMP;
