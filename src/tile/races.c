@@ -22,8 +22,9 @@ typedef struct shadow {
 struct tile_races {
     shadow *table;
     uint64_t capacity, count;
-    hg_budget *budget; /* the table is charged to it */
-    uint64_t missing;  /* bytes that could not be had */
+    hg_budget *budget;    /* the table is charged to it */
+    uint64_t missing;     /* bytes that could not be had */
+    tile_fault unwritten; /* the first read of shared memory that nobody wrote */
 };
 
 struct tile_races *tile_races_create(hg_budget *budget) {
@@ -128,6 +129,26 @@ static void report(tile_frame *f, const tile_access *a, uint32_t lane, const tou
                        deed(a->op != KIR_LOAD, a->op == KIR_ATOMIC));
 }
 
+/* A lane reads shared memory that no lane of its block wrote. It is zero, by definition: the launch goes on, and a race is worth more. */
+static void note_unwritten(tile_frame *f, const tile_access *a, uint32_t lane, uint64_t offset) {
+    tile_fault *fault = &f->state->races->unwritten;
+    uint64_t id = f->lane0 + lane;
+    if (f->state->launch->shared_memory || !tile_faults_before(f->phase, id, fault)) return; /* an earlier kernel may have written it */
+    *fault = (tile_fault){.happened = true,
+                          .code = TILE_FAULT_UNWRITTEN,
+                          .operand = a->operand,
+                          .inst = a->inst ? a->inst - 1 : 0,
+                          .phase = f->phase,
+                          .lane = id,
+                          .offset = offset};
+    tile_fault_message(fault, "lane %llu reads byte %llu of shared memory, which no lane of its block has written", (unsigned long long)id,
+                       (unsigned long long)offset);
+}
+
+void tile_races_end(const struct tile_races *races, tile_fault *fault) {
+    if (!fault->happened && races->unwritten.happened) *fault = races->unwritten;
+}
+
 bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool pool, uint64_t handle,
                      uint64_t offset) {
     if (a->op == KIR_CHECK) return false;
@@ -150,6 +171,7 @@ bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const t
             report(f, a, lane, other, other == &s->writer, name, offset + i);
             return true;
         }
+        if (!writes && block && !s->writer.lane) note_unwritten(f, a, lane, offset + i);
         if (writes) s->writer = now;
         if (!writes || atomic) add_reader(f, s, &now);
     }

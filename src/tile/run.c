@@ -176,7 +176,8 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         ok = atomic_load(&s.stop) != 3;
     }
     hg_status status = s.races ? tile_races_status(s.races) : HG_OK;
-    tile_races_destroy(s.races);
     finish(&s, fault);
+    if (s.races) tile_races_end(s.races, fault);
+    tile_races_destroy(s.races);
     return ok ? status : hg_fail_memory();
 }

@@ -52,12 +52,13 @@ typedef struct tile_memory {
     bool valid;
 } tile_memory;
 
-enum { TILE_FAULT_RACE = 9 };
+/* With options.check_races only. UNWRITTEN: a read of shared memory that no lane of the block wrote; reported when there is no other fault. */
+enum { TILE_FAULT_RACE = 9, TILE_FAULT_UNWRITTEN = 10 };
 
 /* The first fault in the order (phase, lane, instruction) of this kernel. */
 typedef struct tile_fault {
     bool happened;
-    uint8_t code; /* kir_fault; 8: timeout; TILE_FAULT_RACE */
+    uint8_t code; /* kir_fault; 8: timeout; TILE_FAULT_… */
     uint8_t operand;
     uint32_t inst;       /* source instruction */
     uint32_t other_inst; /* of a race: that of the lane which came first */

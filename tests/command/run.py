@@ -552,9 +552,14 @@ def races():
     for what, body in (
         ("atomics alone", " atom.add.u32 r10, [buf(r1) + 4], r9\n"),
         ("loads alone", " ldg.u32 r10, [buf(r1) + 0]\n stg.u32 [r2 + r0], r10\n"),
-        ("shared memory before it is written is zero", " lds.u32 r10, [shared + 4]\n bar.sync 0\n shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r9\n stg.u32 [r2 + r0], r10\n"),
+        ("shared memory that is written first", " shl.u32 r5, r252, r250\n sts.u32 [shared + r5], r9\n bar.sync 0\n lds.u32 r10, [shared + 4]\n stg.u32 [r2 + r0], r10\n"),
+        ("shared memory that atomics count in", " atom.add.u32 r10, [shared + 4], r9\n bar.sync 0\n lds.u32 r10, [shared + 4]\n stg.u32 [r2 + r0], r10\n"),
     ):
         expect(run("run", write("kind.atlas", head + body), "--check-races", "--set", "n=8"), 0, what=what)
+    unwritten = write("kind.atlas", head + " shl.u32 r5, r252, r250\n lds.u32 r10, [shared + r5]\n bar.sync 0\n sts.u32 [shared + r5], r9\n stg.u32 [r2 + r0], r10\n")
+    expect(run("run", unwritten, "--check-races", "--set", "n=8"), 1,
+           r"kind\.atlas:14:2: fault\[F10\]: .*lane 0 reads byte 0 of shared memory, which no lane of its block has written", what="shared memory read before it is written")
+    expect(run("run", unwritten, "--set", "n=8"), 0, what="shared memory begins as zeros")
     expect(run("run", program("block_reverse"), "--check-races", "--set", "x=0,1,2,3,4,5,6,7"), 0, what="no race across a barrier")
 
 
