@@ -19,6 +19,7 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
         config.num_threads = 1;
     }
     if (o->profile) config.profile_file = o->profile;
+    if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms)) return false;
     config.max_memory = c->max_memory;
     if (hg_backend_create_with_config(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK) return true;
     cli_last_error(c);

@@ -5,15 +5,16 @@
 #include "arrays.h"
 
 typedef struct cli_launch {
-    const char *lanes, *grid, *block, *shared, *timeout, *max_steps, *max_memory, *backend, *device, *profile;
+    const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory, *backend, *device, *profile;
     bool check_races;
 } cli_launch;
 
 /* The options themselves, for the table of a command. o: a cli_launch. */
-#define CLI_LAUNCH_OPTIONS(o)                                                                                                             \
-    {"--lanes", &(o).lanes, NULL, false}, {"--grid", &(o).grid, NULL, false}, {"--block", &(o).block, NULL, false},                       \
-        {"--shared", &(o).shared, NULL, false}, {"--timeout", &(o).timeout, NULL, false}, {"--max-steps", &(o).max_steps, NULL, false}, { \
-        "--max-memory", &(o).max_memory, NULL, false                                                                                      \
+#define CLI_LAUNCH_OPTIONS(o)                                                                                       \
+    {"--lanes", &(o).lanes, NULL, false}, {"--grid", &(o).grid, NULL, false}, {"--block", &(o).block, NULL, false}, \
+        {"--shared", &(o).shared, NULL, false}, {"--timeout", &(o).timeout, NULL, false},                           \
+        {"--compile-timeout", &(o).compile_timeout, NULL, false}, {"--max-steps", &(o).max_steps, NULL, false}, {   \
+        "--max-memory", &(o).max_memory, NULL, false                                                                \
     }
 
 /* False after reporting. */

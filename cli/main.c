@@ -1,7 +1,9 @@
 /* hologram: runs, checks and translates Atlas programs. */
 #include "cli.h"
+#include "code/compiler.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -28,6 +30,13 @@ static void help(FILE *out) {
     fprintf(out, "\nEvery command takes --json. docs/guide/command.md has the options.\n");
 }
 
+/* A driver's compiler that was left alone must not meet the end of the libraries that it uses. */
+static int leave(int status) {
+    if (!hg_compiler_left()) return status;
+    fflush(NULL);
+    _exit(status);
+}
+
 int main(int argc, char **argv) {
     cli_begin();
     if (argc < 2) {
@@ -44,7 +53,7 @@ int main(int argc, char **argv) {
         return CLI_OK;
     }
     for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
-        if (strcmp(argv[1], COMMANDS[i].name) == 0) return COMMANDS[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], COMMANDS[i].name) == 0) return leave(COMMANDS[i].run(argc - 1, argv + 1));
     fprintf(stderr, "hologram: error: unknown command '%s'\n", argv[1]);
     help(stderr);
     return CLI_USAGE;

@@ -46,6 +46,7 @@ bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
 }
 
 void hg_thread_join(hg_thread thread) { pthread_join(thread, NULL); }
+void hg_thread_detach(hg_thread thread) { pthread_detach(thread); }
 void hg_once(hg_once_flag *flag, void (*run)(void)) { pthread_once(flag, run); }
 
 uint64_t hg_clock_ns(void) {
@@ -86,6 +87,7 @@ bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     return false;
 }
 void hg_thread_join(hg_thread thread) { (void)thread; }
+void hg_thread_detach(hg_thread thread) { (void)thread; }
 void hg_once(hg_once_flag *flag, void (*run)(void)) {
     if (*flag) return;
     *flag = 1;

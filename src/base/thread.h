@@ -59,6 +59,7 @@ void hg_cond_broadcast(hg_cond *cond);
 /* Starts a thread that takes no signals. False when the system refuses (always, without threads). */
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);
 void hg_thread_join(hg_thread thread);
+void hg_thread_detach(hg_thread thread); /* instead: nobody waits for its end */
 void hg_once(hg_once_flag *flag, void (*run)(void));
 
 uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 unless a source is set */

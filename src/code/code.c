@@ -37,6 +37,8 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->driver = options->driver;
     s->device = options->device;
     s->caps = options->caps;
+    s->compiler = options->compiler;
+    s->references = 1;
     s->profile = options->profile;
     s->verify = options->verify;
     s->high = high;
@@ -70,8 +72,9 @@ void hg_code_release(hg_code_set *set, hg_code *c) {
     if (c && hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL) == 0) destroy(set, c);
 }
 
-void hg_code_set_destroy(hg_code_set *set) {
-    if (!set) return;
+/* Jobs of the compiler that were left alone keep what they work on. */
+static void release_set(hg_code_set *set) {
+    if (hg_atomic_sub_fetch(&set->references, 1, HG_ACQ_REL) != 0) return;
     hg_fork_remove(&set->forks);
     while (set->first) {
         hg_code *next = set->first->next;
@@ -83,6 +86,10 @@ void hg_code_set_destroy(hg_code_set *set) {
     hg_cond_destroy(&set->changed);
     hg_mutex_destroy(&set->lock);
     hg_free(set);
+}
+
+void hg_code_set_destroy(hg_code_set *set) {
+    if (set) release_set(set);
 }
 
 /* ---- tiers ---- */
@@ -141,15 +148,6 @@ static hg_status compile_plain(hg_code_set *set, hg_code *c, const kir_module *m
     return status;
 }
 
-static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory) {
-    kir_module *m = NULL;
-    HG_TRY(own_module(set, c->key.tier, &m));
-    hg_status status = hg_code_in_device_form(set, c->key.tier) ? hg_code_compile_form(set, c, m, group, group_memory)
-                                                                : compile_plain(set, c, m);
-    kir_module_destroy(m);
-    return status;
-}
-
 /* ---- asking ---- */
 
 /* Under the lock: takes the code of a key out of the list; NULL: the list has no such code. */
@@ -161,6 +159,30 @@ static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
         return c;
     }
     return NULL;
+}
+
+/* The job that makes c was left alone and is over. */
+static void made_late(hg_code_set *set, hg_code *c, hg_status status) {
+    hg_mutex_lock(&set->lock);
+    c->ready = true;
+    if (status != HG_OK) { /* the next launch tries again */
+        (void)unlink_found(set, &c->key);
+        set->count--;
+        hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL);
+    }
+    hg_cond_broadcast(&set->changed);
+    hg_mutex_unlock(&set->lock);
+    hg_code_release(set, c);
+    release_set(set);
+}
+
+static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory, bool *left) {
+    kir_module *m = NULL;
+    HG_TRY(own_module(set, c->key.tier, &m));
+    hg_status status = hg_code_in_device_form(set, c->key.tier) ? hg_code_compile_form(set, c, m, group, group_memory, made_late, left)
+                                                                : compile_plain(set, c, m);
+    kir_module_destroy(m);
+    return status;
 }
 
 static void link_first(hg_code_set *set, hg_code *c) {
@@ -199,6 +221,11 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
             *code = c;
             return HG_OK;
         }
+        hg_status status = hg_compiler_check(set->compiler); /* nobody waits for it */
+        if (status != HG_OK) {
+            hg_mutex_unlock(&set->lock);
+            return status;
+        }
         hg_cond_wait(&set->changed, &set->lock);
     }
     c = new_code(key);
@@ -209,8 +236,16 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
     }
     hg_mutex_unlock(&set->lock);
     if (!c) return hg_fail_memory();
-    hg_status status = compile(set, c, group, group_memory);
+    bool left = false;
+    hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's, if it is left alone, as is c then */
+    hg_status status = compile(set, c, group, group_memory, &left);
+    if (!left) release_set(set);
     hg_mutex_lock(&set->lock);
+    if (left) {
+        hg_cond_broadcast(&set->changed);
+        hg_mutex_unlock(&set->lock);
+        return status;
+    }
     c->ready = true;
     if (status != HG_OK) {
         (void)unlink_found(set, key);
@@ -226,18 +261,44 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
     return status;
 }
 
+/* ---- the part of the driver's compiler that runs with a dispatch ---- */
+
+typedef struct prepare_job {
+    hg_compile_job job;
+    hg_code_set *set;
+    hg_code *c;
+    hg_driver_dispatch idle;
+} prepare_job;
+
+static hg_status run_prepare(hg_compile_job *job) {
+    prepare_job *j = (prepare_job *)job;
+    return j->set->driver->code_prepare(j->c->kernel, &j->idle);
+}
+
+static void end_prepare(hg_compile_job *job) {
+    prepare_job *j = (prepare_job *)job;
+    hg_code_set *set = j->set;
+    hg_code_release(set, j->c);
+    hg_free((void *)(uintptr_t)j->idle.record);
+    hg_free((void *)(uintptr_t)j->idle.slots);
+    hg_free(j);
+    release_set(set);
+}
+
 hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like) {
-    hg_driver_dispatch idle = *like;
-    void *record = hg_calloc(like->record_bytes + (size_t)1, 1);
-    hg_range *slots = hg_calloc(like->slot_count + (size_t)1, sizeof *slots);
+    prepare_job *j = hg_calloc(1, sizeof *j);
+    if (!j) return hg_fail_memory();
+    *j = (prepare_job){.job = {.run = run_prepare, .late = end_prepare}, .set = set, .c = c, .idle = *like};
+    memcpy(j->job.name, set->name, sizeof j->job.name);
+    j->idle.record = hg_calloc(like->record_bytes + (size_t)1, 1);
+    j->idle.slots = hg_calloc(like->slot_count + (size_t)1, sizeof *j->idle.slots);
+    hg_atomic_add_fetch(&set->references, 1, HG_RELAXED);
+    hg_code_retain(c);
+    bool left = false, ready = j->idle.record && j->idle.slots;
     uint64_t start = hg_profile_start(set->profile);
-    idle.kernel = c->kernel;
-    idle.record = record;
-    idle.slots = slots;
-    hg_status status = record && slots ? set->driver->code_prepare(c->kernel, &idle) : hg_fail_memory();
+    hg_status status = ready ? hg_compiler_run(set->compiler, &j->job, &left) : hg_fail_memory();
     if (start) hg_code_record(set, "driver, first dispatch", start);
-    hg_free(record);
-    hg_free(slots);
+    if (!left) end_prepare(&j->job);
     return status;
 }
 

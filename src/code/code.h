@@ -7,6 +7,7 @@
 
 #include "base/fork.h"
 #include "base/thread.h"
+#include "code/compiler.h"
 #include "driver/driver.h"
 #include "profile/profile.h"
 
@@ -57,8 +58,10 @@ typedef struct hg_code_set {
     const hg_driver *driver;
     hg_device *device;
     const hg_device_caps *caps;
-    char name[64];    /* of the kernel, cut */
-    kir_module *high; /* before legalisation; NULL once no tier needs it any more */
+    hg_compiler *compiler; /* runs the driver's compiler; NULL: it runs where it is asked for */
+    uint32_t references;   /* atomic: whoever created the set, jobs of the compiler that were left alone */
+    char name[64];         /* of the kernel, cut */
+    kir_module *high;      /* before legalisation; NULL once no tier needs it any more */
     hg_code_tier tiers[HG_MAX_TIERS];
     uint64_t launches; /* counted where there are several tiers; atomic */
     hg_mutex lock;
@@ -85,6 +88,7 @@ typedef struct hg_code_options {
     const hg_driver *driver;
     hg_device *device;
     const hg_device_caps *caps;
+    hg_compiler *compiler; /* may be NULL */
     hg_profile *profile;
     bool verify;
     uint64_t deadline_ns; /* of what hg_code_set_create lowers; 0: none */
@@ -104,7 +108,8 @@ static inline bool hg_code_in_device_form(const hg_code_set *set, uint8_t tier) 
 /* Launches stay below this tier from now on: its compiler failed. */
 void hg_code_give_up(hg_code_set *set, uint8_t tier);
 
-/* The code of a key: found, made now, or waited for while another thread makes it. Retained; hg_code_release. group, group_memory: of the
+/* The code of a key: found, made now, or waited for while another thread makes it. Retained; hg_code_release. Where the driver's compiler takes
+ * too long (compiler.h) the launch fails; the code is there for later ones once it is made. group, group_memory: of the
  * launch, for device forms (NULL, 0 else). */
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
                       hg_code **code) HG_NODISCARD;

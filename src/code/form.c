@@ -102,10 +102,45 @@ static hg_status keep_messages(hg_code *c) {
     return HG_OK;
 }
 
-static hg_status create_kernel(const hg_code_set *set, const hg_driver_code *code, hg_code *c) {
+typedef struct create_job {
+    hg_compile_job job;
+    hg_code_set *set;
+    hg_code *c;
+    kir_module *form;
+    hg_driver_code code;
+    hg_code_late late;
+} create_job;
+
+static hg_status run_create(hg_compile_job *job) {
+    create_job *j = (create_job *)job;
+    HG_TRY(j->set->driver->code_create(j->set->device, &j->code, &j->c->kernel));
+    return keep_messages(j->c);
+}
+
+static void free_create(create_job *j) {
+    kir_module_destroy(j->form);
+    hg_free(j);
+}
+
+static void late_create(hg_compile_job *job) {
+    create_job *j = (create_job *)job;
+    j->late(j->set, j->c, job->status);
+    free_create(j);
+}
+
+/* Takes the form over. */
+static hg_status create_kernel(hg_code_set *set, const hg_driver_code *code, kir_module *form, hg_code *c, hg_code_late late, bool *left) {
     uint64_t start = hg_profile_start(set->profile);
-    hg_status status = set->driver->code_create(set->device, code, &c->kernel);
+    create_job *j = hg_calloc(1, sizeof *j);
+    if (!j) {
+        kir_module_destroy(form);
+        return hg_fail_memory();
+    }
+    *j = (create_job){.job = {.run = run_create, .late = late_create}, .set = set, .c = c, .form = form, .code = *code, .late = late};
+    memcpy(j->job.name, set->name, sizeof j->job.name);
+    hg_status status = hg_compiler_run(set->compiler, &j->job, left);
     if (start) hg_code_record(set, "driver", start);
+    if (!*left) free_create(j);
     return status;
 }
 
@@ -144,7 +179,8 @@ static hg_status fit(const hg_code_set *set, kir_module *form) {
                    (unsigned long long)size, (unsigned long long)most);
 }
 
-hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory) {
+hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory,
+                               hg_code_late late, bool *left) {
     kir_device_options options = options_of(set, &c->key, m->relaxed);
     kir_compilation compilation = {.device = &options, .layout = &c->layout, .verify = set->verify};
     kir_module *form = NULL;
@@ -160,8 +196,7 @@ hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, cons
                            .target = options.target,
                            .group = {group[0], group[1], group[2]},
                            .group_memory = group_memory};
-    if (status == HG_OK) status = create_kernel(set, &code, c);
-    if (status == HG_OK) status = keep_messages(c);
+    if (status == HG_OK) return create_kernel(set, &code, form, c, late, left);
     kir_module_destroy(form);
     return status;
 }

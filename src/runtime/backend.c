@@ -99,7 +99,8 @@ static hg_status open_backend(hg_backend *b) {
     if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    return b->caps->tiers[0].device_form ? hg_backend_trust(b) : HG_OK;
+    if (b->caps->tiers[0].device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
+    return hg_compiler_create(b->driver, b->device, b->config.compile_timeout_ms, &b->compiler);
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
@@ -187,7 +188,8 @@ void hg_backend_destroy(hg_backend *b) {
     hg_dispatch_device_close(&b->dispatch_device);
     hg_piece_free(&b->memory, &b->characters);
     hg_suballocator_destroy(&b->memory);
-    if (b->device) b->driver->device_close(b->device);
+    hg_compiler_close(b->compiler);
+    if (b->device && !b->compiler) b->driver->device_close(b->device);
     hg_free(b->cache_path);
     hg_profile_destroy(b->profile);
     hg_mutex_destroy(&b->cache_lock);

@@ -38,6 +38,7 @@ static void set_defaults(hg_config *config) {
     config->size = sizeof *config;
     memcpy(config->backend, "auto", 5);
     config->timeout_ms = 30000;
+    config->compile_timeout_ms = 120000;
     config->cache_programs = 256;
     config->cache_dir = AUTO_DIR;
     config->cache_bytes = 268435456;
@@ -111,6 +112,7 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_number("HOLOGRAM_NUM_THREADS", 256, &number));
     config->num_threads = (uint32_t)number;
     HG_TRY(read_number("HOLOGRAM_TIMEOUT_MS", UINT64_MAX / 1000000, &config->timeout_ms));
+    HG_TRY(read_number("HOLOGRAM_COMPILE_TIMEOUT_MS", UINT64_MAX / 1000000, &config->compile_timeout_ms));
     HG_TRY(read_size("HOLOGRAM_MAX_BUFFER_SIZE", &config->max_buffer_size));
     HG_TRY(read_size("HOLOGRAM_MAX_MEMORY", &config->max_memory));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));

@@ -89,6 +89,7 @@ void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
 hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue, const hg_driver_launch *launch,
                             bool proven, bool unchanged) {
     static uint64_t queues;
+    HG_TRY(hg_compiler_check(set->compiler));
     uint8_t record = hg_fault_record_find(queue);
     if (record == HG_FAULT_RECORDS)
         return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way", HG_FAULT_RECORDS);

@@ -31,6 +31,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
     hg_code_options options = {.driver = b->driver,
                                .device = b->device,
                                .caps = b->caps,
+                               .compiler = b->compiler,
                                .profile = b->profile,
                                .verify = b->config.verify,
                                .deadline_ns = deadline_ns};

@@ -26,6 +26,7 @@ struct hg_driver_kernel {
     emit_record record;             /* how it takes the record */
     bool group_memory;
     bool flat;            /* numbers invocations in one direction */
+    uint64_t compile_ns;  /* what its compiler took so far */
     HG_VEC(shape) shapes; /* that it was compiled for; under the lock */
 };
 
@@ -59,11 +60,14 @@ static bool is_worth_keeping(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES])
     return false;
 }
 
+/* What took PoCL longer is not compiled once more for its binary: PoCL's own cache has it. */
+#define QUICK_NS UINT64_C(2000000000)
+
 /* When the kernel goes: PoCL makes a group function for every size of groups when it first runs, and these are part of its binary, so
  * that a later process compiles nothing (`hologram run` of a small program: 0.01 s instead of 0.07 s on the CPU). */
 static void keep_binary(const hg_driver_kernel *k) {
     size_t size = 0;
-    if (!k->new_code || !k->worth_keeping) return;
+    if (!k->new_code || !k->worth_keeping || (k->device->host_memory && k->compile_ns > QUICK_NS)) return;
     if (CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
     unsigned char *binary = hg_alloc(size), *binaries[] = {binary};
     if (binary && CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
@@ -123,7 +127,9 @@ static hg_status make_program(hg_driver_kernel *k, const hg_driver_code *code, c
         k->program = from_disk(k->device, k->key);
         k->compiled = !k->program;
         if (k->compiled && hg_blob_cache_usable(k->device->cache)) k->worth_keeping = is_worth_keeping(k->device, k->key);
+        uint64_t start = hg_clock_ns();
         if (!k->program) status = from_source(k->device, &source, name, &k->program);
+        k->compile_ns = hg_clock_ns() - start;
     }
     hg_text_free(&source);
     return status;
@@ -276,8 +282,10 @@ hg_status opencl_code_prepare(hg_driver_kernel *k, const hg_driver_dispatch *idl
     few.groups[1] = few.groups[2] = 1;
     cl_command_queue queue = CL_MAKE(error, CreateCommandQueue, k->device->context, k->device->id, 0);
     HG_TRY(opencl_check("clCreateCommandQueue", error));
+    uint64_t start = hg_clock_ns();
     hg_status status = opencl_enqueue(k->device, queue, &few, NULL);
     if (status == HG_OK) status = opencl_check("clFinish", CL_CALL(Finish, queue));
+    k->compile_ns += hg_clock_ns() - start;
     opencl.ReleaseCommandQueue(queue);
     return status == HG_OK ? remember(k, idle) : status;
 }

@@ -3,9 +3,10 @@
 #include "support/runtime_support.h"
 
 static void clear(void) {
-    static const char *const names[] = {"HOLOGRAM_BACKEND",          "HOLOGRAM_DEVICE_ID",  "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS",
-                                        "HOLOGRAM_MAX_BUFFER_SIZE",  "HOLOGRAM_MAX_MEMORY", "HOLOGRAM_CPU_LEVEL",   "HOLOGRAM_PRETEND",
-                                        "HOLOGRAM_ENABLE_PROFILING", "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES", "HOLOGRAM_PROFILING"};
+    static const char *const names[] = {"HOLOGRAM_BACKEND",           "HOLOGRAM_DEVICE_ID",  "HOLOGRAM_NUM_THREADS", "HOLOGRAM_TIMEOUT_MS",
+                                        "HOLOGRAM_MAX_BUFFER_SIZE",   "HOLOGRAM_MAX_MEMORY", "HOLOGRAM_CPU_LEVEL",   "HOLOGRAM_PRETEND",
+                                        "HOLOGRAM_ENABLE_PROFILING",  "HOLOGRAM_CACHE_DIR",  "HOLOGRAM_CACHE_BYTES", "HOLOGRAM_PROFILING",
+                                        "HOLOGRAM_COMPILE_TIMEOUT_MS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -14,8 +15,8 @@ static void test_defaults(void) {
     CHECK_TEXT(c.backend, "auto");
     CHECK_TEXT(c.cpu_level, "");
     CHECK_TEXT(c.pretend, "");
-    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.max_buffer_size == 0 && !c.profiling &&
-          !c.check_races);
+    CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.compile_timeout_ms == 120000 &&
+          c.max_buffer_size == 0 && !c.profiling && !c.check_races);
     CHECK(c.cache_programs > 0);
     clear();
     CHECK_OK(hg_config_from_env(&e));
@@ -31,6 +32,7 @@ static void test_environment(void) {
     setenv("HOLOGRAM_DEVICE_ID", "4294967295", 1);
     setenv("HOLOGRAM_NUM_THREADS", "256", 1);
     setenv("HOLOGRAM_TIMEOUT_MS", "0", 1);
+    setenv("HOLOGRAM_COMPILE_TIMEOUT_MS", "5000", 1);
     setenv("HOLOGRAM_MAX_BUFFER_SIZE", "18446744073709551615", 1);
     setenv("HOLOGRAM_MAX_MEMORY", "512M", 1);
     setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
@@ -40,8 +42,8 @@ static void test_environment(void) {
     CHECK_TEXT(c.backend, "null");
     CHECK_TEXT(c.cpu_level, "baseline");
     CHECK_TEXT(c.pretend, "poor");
-    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.max_buffer_size == UINT64_MAX &&
-          c.max_memory == 512u << 20);
+    CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.compile_timeout_ms == 5000 &&
+          c.max_buffer_size == UINT64_MAX && c.max_memory == 512u << 20);
     static const struct {
         const char *text;
         bool value;
