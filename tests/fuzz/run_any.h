@@ -17,7 +17,7 @@ static inline uint32_t choose(chooser *c, uint32_t count) { return (uint32_t)(ch
 void require(bool condition); /* aborts with the last error */
 
 /* Assembled bytes or built instructions: verified, encoded and read back, run on the CPU and on a device of few abilities that the CPU stands
- * for, emitted for devices. Every ending by value is right; results of both must agree where both have them. */
+ * for, emitted for one of the targets. Every ending by value is right. */
 void run_any(const hg_program *program, chooser *c);
 
 #endif
