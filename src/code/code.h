@@ -76,6 +76,7 @@ typedef struct hg_code_set {
     bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
     bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
     bool unbounded;      /* a loop or a call whose length nobody knows */
+    bool cuts_loops;     /* the device leaves loops by itself (target.max_rounds), and this kernel may come so far */
     /* what it does with memory, as far as slots are distinct: by bit, of the first 64 slots */
     uint64_t read_slots, written_slots;
     bool uses_class, writes_class, has_open;

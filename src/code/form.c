@@ -1,6 +1,7 @@
 /* Code in device form: what of a kernel decides which forms it can have, and the form that a key asks for.
  * Must not know: who asks, other code of the kernel. */
 #include "code/code_internal.h"
+#include "kir/analysis/analysis.h"
 #include "kir/passes/passes.h"
 #include <string.h>
 
@@ -34,7 +35,20 @@ static void note_slots(hg_code_set *set, const kir_module *low) {
 
 static bool writes_class(const kir_value *v) { return (v->op == KIR_STORE || v->op == KIR_ATOMIC) && v->u.mem.space == KIR_CLASS; }
 
+/* Whether the device may leave a loop of any form of the kernel early. Forms add loops: of folded lanes, and around narrow stores and
+ * atomics that the device lacks, whose rounds nobody knows. */
+static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
+    enum { MOST_FOLDED = 64 };
+    uint64_t most = set->caps->target.max_rounds;
+    if (!most) return false;
+    for (const kir_function *f = low->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_ATOMIC || !suits_bindings(v)) return true;
+    return kir_most_rounds(low, NULL) > most / 2 / MOST_FOLDED;
+}
+
 void hg_code_note(hg_code_set *set, const kir_module *low) {
+    set->cuts_loops = may_be_cut(set, low);
     note_slots(set, low);
     set->needs_blocks = low->uses_barrier || low->uses_shared;
     set->wants_blocks = set->needs_blocks || kir_device_wants_blocks(low);

@@ -210,7 +210,7 @@ struct kir_value {
         struct {
             bool bounded, once, rolled;
             uint64_t rounds; /* at most, where kir_find_rounds found it; 0: unknown */
-            uint64_t most;   /* likewise, where its maker knows what nothing shows; 0: not said. Not kept when a pass copies it */
+            uint64_t most;   /* likewise, where its maker knows what nothing shows; 0: not said. Not in the text */
         } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest; rolled: a target's compiler had
                    better not write its rounds out */
     } u;

@@ -244,6 +244,10 @@ kir_value *device_load(device *d, kir_builder *b, const device_place *at, kir_va
 
 /* ---- stores ---- */
 
+/* A round that fails is one in which another lane stored to the word. Without races at most three others do, as often as this one, so that
+ * all stores of a lane together have at most so many rounds each. */
+enum { MOST_MERGES = 4 };
+
 /* word at offset = (word & ~mask) | bits, at once: neighbours may be written by other lanes. */
 static void merge(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_value *mask, kir_value *bits) {
     char name[48];
@@ -259,6 +263,7 @@ static void merge(device *d, kir_builder *b, const device_place *at, kir_value *
                   *set = kir_param(fb, (uint8_t)(next + 2));
         if (at->kind == DEVICE_SLOT) device_touch(d, at->slot, false);
         kir_value *loop = kir_loop_begin(fb, true);
+        if (loop) loop->u.loop.most = MOST_MERGES;
         kir_value *old = device_raw_load(d, fb, &own, where, HG_TYPE_U32, true);
         kir_value *seen = device_raw_atomic(d, fb, &own, where, KIR_ATOMIC_CAS, old,
                                             kir_binary(fb, KIR_OR, kir_binary(fb, KIR_AND, old, keep), set));

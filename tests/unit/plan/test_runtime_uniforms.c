@@ -200,6 +200,13 @@ static hg_status counting_submit(hg_driver_queue *queue, const hg_driver_command
     return real_submit(queue, commands, count, waits, wait_count, signal);
 }
 
+/* A device that leaves long loops by itself has to be asked how a kernel ended whose loops have no bound that shows. */
+static bool may_be_cut(const hg_executable *e) {
+    for (uint32_t i = 0; i < e->kernel_count; i++)
+        if (e->kernels[i].code->cuts_loops) return true;
+    return false;
+}
+
 static void count_fetches(const program_case *pc, hg_backend *b) {
     hg_program *program = program_of(pc);
     hg_params *params = hg_params_create();
@@ -229,7 +236,7 @@ static void count_fetches(const program_case *pc, hg_backend *b) {
         b->driver = kept;
         CHECK_MESSAGE(fetches == pc->fetches, "%s: the host copied values out %d times, expected %d", pc->name, fetches, pc->fetches);
         /* Code that ran before and is proven to stay in bounds is not looked at after each launch. */
-        CHECK_MESSAGE(!round || !hg_has_device_form(b->caps) || submissions <= pc->fetches + 1,
+        CHECK_MESSAGE(!round || !hg_has_device_form(b->caps) || may_be_cut(e) || submissions <= pc->fetches + 1,
                       "%s: %d submissions, of which %d fetch values", pc->name, submissions, fetches);
     }
     hg_binding_destroy(binding);

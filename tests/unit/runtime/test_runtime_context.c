@@ -103,6 +103,7 @@ static kir_module *write_table_kernel(void) {
 static hg_executable *compile(hg_backend *b, kir_module *m) {
     hg_executable *e = hg_calloc(1, sizeof *e);
     e->backend = b;
+    hg_child_add(&b->children, HG_CHILD_EXECUTABLE);
     e->references = 1;
     e->program = assemble(PROGRAM(".param r1 out buffer u32 inout\n exit\n"));
     memset(e->signature.types, HG_TYPE_OMITTED, sizeof e->signature.types);

@@ -493,13 +493,16 @@ static void test_fork(hg_backend *b) {
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        _exit(hg_backend_execute_program_with_params(b, p, NULL, params) == HG_OK ? 0 : 1);
+        hg_status run = hg_backend_execute_program_with_params(b, p, NULL, params);
+        _exit(run == HG_OK ? 0 : run == HG_ERROR_BACKEND_UNAVAILABLE ? 2 : 1);
     }
+    const char *pretend = getenv("HOLOGRAM_PRETEND");
+    bool stays = pretend && strstr(pretend, "polled"); /* such a device stays the parent's, as those of vendors do */
     int status = 1;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == (stays ? 2 : 0));
     uint64_t right = 0;
     for (int i = 0; i < COUNT; i++) right += y[i] == 3;
-    CHECK_U64(right, COUNT);
+    CHECK_U64(right, stays ? 0 : COUNT);
     hg_params_destroy(params);
     hg_program_release(p);
     CHECK_OK(hg_backend_free_buffer(b, bx));
