@@ -1,13 +1,13 @@
 /* Files without names are Linux's O_TMPFILE; they get one through /proc/self/fd, for which no rights are needed. */
+#include <stddef.h>
+
+#if !defined(__wasm__) /* it has no files, and none of the signals of disk.h */
+
 #include "base/disk.h"
-
-#if !defined(__wasm__)
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>

@@ -61,6 +61,12 @@ char *strchr(const char *text, int c) {
     }
 }
 
+size_t strcspn(const char *text, const char *any) {
+    size_t n = 0;
+    while (text[n] && !strchr(any, text[n])) n++;
+    return n;
+}
+
 char *strstr(const char *text, const char *what) {
     size_t n = strlen(what);
     for (;; text++) {

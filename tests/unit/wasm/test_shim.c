@@ -19,6 +19,7 @@
 #define qsort shim_qsort
 #define getenv shim_getenv
 #define strchr shim_strchr
+#define strcspn shim_strcspn
 #define strstr shim_strstr
 #define strcmp shim_strcmp
 #define strncmp shim_strncmp
@@ -35,6 +36,7 @@ void *shim_malloc(size_t size), *shim_calloc(size_t count, size_t size), *shim_r
 void shim_free(void *memory), shim_qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 char *shim_getenv(const char *name), *shim_strchr(const char *text, int c), *shim_strstr(const char *text, const char *what);
 int shim_strcmp(const char *a, const char *b), shim_strncmp(const char *a, const char *b, size_t n);
+size_t shim_strcspn(const char *text, const char *any);
 #include "wasm/shim.c"
 #undef fma
 #undef fmaf
@@ -45,6 +47,7 @@ int shim_strcmp(const char *a, const char *b), shim_strncmp(const char *a, const
 #undef malloc
 #undef qsort
 #undef strcmp
+#undef strcspn
 
 /* ---- linear memory ---- */
 
@@ -150,6 +153,12 @@ static void test_printing(void) {
     CHECK_TEXT(small, "abc");
 }
 
+static void test_spans(void) {
+    static const char *const texts[] = {"", "/", "opencl", "opencl/1", "a b/c"}, *const any[] = {"", "/", " /", "1n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t j = 0; j < sizeof any / sizeof any[0]; j++) CHECK_U64(shim_strcspn(texts[i], any[j]), strcspn(texts[i], any[j]));
+}
+
 static int compare_ints(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
 
 static void test_sorting(void) {
@@ -195,6 +204,7 @@ int main(void) {
     test_scaling();
     test_integers();
     test_printing();
+    test_spans();
     test_sorting();
     test_memory();
     return test_done();
