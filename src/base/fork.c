@@ -59,6 +59,7 @@ void hg_fork_add(hg_fork_lock *lock, hg_fork_rank rank) {
     static hg_once_flag once = HG_ONCE_INIT;
     hg_once(&once, set_up);
     lock->rank = (uint8_t)rank;
+    lock->added = true;
     hg_mutex_lock(&ranks[rank].lock);
     lock->next = ranks[rank].first;
     lock->at = &ranks[rank].first;
@@ -68,11 +69,11 @@ void hg_fork_add(hg_fork_lock *lock, hg_fork_rank rank) {
 }
 
 void hg_fork_remove(hg_fork_lock *lock) {
-    if (!lock->at) return;
+    if (!lock->added) return;
     hg_mutex_lock(&ranks[lock->rank].lock);
     *lock->at = lock->next;
     if (lock->next) lock->next->at = lock->at;
-    lock->at = NULL;
+    lock->added = false;
     hg_mutex_unlock(&ranks[lock->rank].lock);
 }
 

@@ -34,6 +34,7 @@ typedef struct hg_fork_lock {
     void (*child)(void *user); /* NULL, or called in the child when all locks are free, those of high ranks first */
     void *user;
     uint8_t rank;
+    bool added;
 } hg_fork_lock;
 
 /* lock: everything but next, at and rank is set. Until hg_fork_remove. */

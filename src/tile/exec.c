@@ -96,7 +96,7 @@ static void join_halves(const tile_frame *f, const tile_insn *insn, uint32_t n) 
 }
 
 /* Of an operation on arrays of limbs; what it costs grows with their square at the most. */
-static void wide(tile_frame *f, const tile_insn *insn) {
+static HG_NOINLINE void wide(tile_frame *f, const tile_insn *insn) {
     const tile_mask *mask = &f->mask[insn->mask];
     if (!mask->count) return;
     insn->u.wide(&(tile_wide){.d = (uint64_t *)(void *)f->slot[insn->d],
