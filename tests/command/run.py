@@ -17,19 +17,13 @@ import xml.etree.ElementTree
 
 import numpy
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish, skip
+
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 COMMAND = os.path.join(BUILD, "hologram")
 PROGRAMS = os.path.join(SOURCE, "examples", "programs")
-passed = failed = skipped = 0
-
-
-def check(good, what):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"failed: {what}", file=sys.stderr)
 
 
 class Result:
@@ -320,7 +314,6 @@ def check_rounding(backend, table, env):
 
 
 def operations():
-    global skipped
     def table(*arguments, env=None):
         result = run("ops", "--json", *arguments, env=env)
         return {o["id"]: o for o in json.loads(result.out)["outputs"]} if result.status == 0 else {}
@@ -339,13 +332,13 @@ def operations():
     for backend, row, name, env in DRIVERS:
         found = [d for d in json.loads(run("devices", "--json", env=env).out)["outputs"] if d["backend"] == backend and d["available"]]
         if not found:
-            skipped += 1
+            skip(f"no device of {name} on {backend}")
             continue
         here = table("--backend", backend, env=env)
         check_table(here, everything, f"ops of {found[0]['name']}")
         check_rounding(backend, here, env)
         if name not in found[0]["name"] + found[0]["driver"]:
-            skipped += 1
+            skip(f"the first device of {backend} is {found[0]['name']}, not {name}")
             continue
         named = table("--caps", row)
         integers = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named
@@ -1081,8 +1074,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(folder)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish, skip
+
 BUILD = os.environ["HG_BUILD_DIR"]
 COMMAND = os.path.join(BUILD, "hologram")
 HELPER = os.path.join(BUILD, "libexec", "hologram", "hologram-try-driver")
@@ -23,22 +27,6 @@ FAKE = os.path.join(BUILD, "tests", "libfake_driver.so")
 AXPY = ["run", os.path.join(os.environ["HG_SOURCE_DIR"], "examples", "programs", "axpy.atlas"),
         "--set", "alpha=2", "--set", "x=1,2,3,4", "--set", "y=10,20,30,40"]
 POCL = "/etc/OpenCL/vendors/pocl.icd"
-passed = failed = skipped = 0
-
-
-def check(good, what):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print(f"failed: {what}", file=sys.stderr)
-
-
-def skip(why):
-    global skipped
-    skipped += 1
-    print(f"skipped: {why}", file=sys.stderr)
 
 
 class Place:
@@ -288,8 +276,7 @@ def main():
         for part in (crashes, hangs, noise, contexts, missing, kept, without_sys, privileged):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part()
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+    return finish()
 
 
 sys.exit(main())

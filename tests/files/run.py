@@ -17,20 +17,13 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish, skip
+
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 COMMAND = os.path.join(BUILD, "hologram")
 FAILING = os.path.join(BUILD, "tests", "libfailing_calls.so")
-passed = failed = skipped = 0
-
-
-def check(good, what):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        if failed <= 30:
-            print(f"failed: {what}", file=sys.stderr)
 
 
 class Folder:
@@ -233,16 +226,13 @@ def memory(long=False):
 def main():
     long = "--long" in sys.argv
     wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
-    global skipped
     if not os.path.exists(FAILING):
-        skipped += 1
-        print("skipped: libfailing_calls.so is not built", file=sys.stderr)
+        skip("libfailing_calls.so is not built")
     else:
         for part in (limits, signals, secrets, descriptors, calls, memory):
             if not wanted or part.__name__ in wanted:
                 part(long) if part in (calls, memory) else part()
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+    return finish()
 
 
 sys.exit(main())

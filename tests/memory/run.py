@@ -12,9 +12,12 @@ import sys
 import tempfile
 import zipfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish, skip
+
 COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
 LIMIT = 1536 << 20
-passed = failed = skipped = 0
 
 PROGRAMS = {
     "pools": ".param r1 x buffer u32 inout [4]\n loop r30, 1000\n pool.alloc r7, 536870912\n endloop\n",
@@ -27,19 +30,6 @@ PROGRAMS = {
     "copy": ".param r1 x buffer u8 in [n]\n.param r2 y buffer u8 out [n]\n.param r4 n u64\n.lanes n\n"
             " ldg.u8 r10, [r1 + r255]\n stg.u8 [r2 + r255], r10\n",
 }
-
-
-def check(good, what):
-    global passed, failed
-    passed, failed = passed + good, failed + (not good)
-    if not good:
-        print(f"failed: {what}", file=sys.stderr)
-
-
-def skip(reason):
-    global skipped
-    skipped += 1
-    print(f"skipped: {reason}", file=sys.stderr)
 
 
 def groups():
@@ -188,8 +178,7 @@ def main():
         group.close()
         os.chdir("/")
         shutil.rmtree(folder)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":
