@@ -259,7 +259,7 @@ static void look_into_functions(scan *s) {
                 hg_check_error(s->check, "V07", block->last - 1, HG_NO_OPERAND, NULL,
                                "call stack underflow: attempted return with empty call stack");
             for (uint32_t k = block->first; k < block->last; k++) {
-                uint16_t flags = hg_op_get((hg_op)p->insts[k].op)->flags;
+                uint32_t flags = hg_op_get((hg_op)p->insts[k].op)->flags;
                 f->has_barrier |= (flags & HG_F_BARRIER) != 0;
                 f->has_collective |= (flags & HG_F_COLLECTIVE) != 0;
             }

@@ -122,7 +122,8 @@ enum {
     F_NUMBER = HG_F_NUMBER,
     F_RUN = HG_F_RUN,
     F_ATOMIC = HG_F_ATOMIC,
-    F_ATLAS = HG_F_ATLAS
+    F_ATLAS = HG_F_ATLAS,
+    F_BLOCK = HG_F_BLOCK
 };
 
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))

@@ -127,14 +127,15 @@ enum {
     HG_F_NUMBER = 1024,     /* the operands decide the result alone, even where none is a register */
     HG_F_RUN = 2048,        /* operand 1 is the first of a run of registers, operand 2 their count */
     HG_F_ATOMIC = 4096,
-    HG_F_ATLAS = 8192
+    HG_F_ATLAS = 8192,
+    HG_F_BLOCK = 16384 /* the lanes of a block together: their registers, and memory of the block beside what the program declares */
 };
 
 typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2 } hg_numbers;
 
 typedef struct hg_op_info {
+    uint32_t flags; /* HG_F_* */
     uint16_t opcode;
-    uint16_t flags;        /* HG_F_* */
     uint8_t types;         /* hg_type_set */
     uint8_t type_count;    /* suffixes: 0, 1, or 2 (cvt) */
     uint8_t numbers;       /* hg_numbers */

@@ -39,7 +39,7 @@ static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
             if (i == 0 || reached[i - 1]) hg_check_warning(c, "V13", i, NULL, "code not reachable");
             continue;
         }
-        uint16_t flags = hg_op_get((hg_op)p->insts[i].op)->flags;
+        uint32_t flags = hg_op_get((hg_op)p->insts[i].op)->flags;
         if (flags & HG_F_BARRIER) cfg->uses_barrier = true;
         if (flags & HG_F_COLLECTIVE) cfg->has_collective = true;
         if (!cfg->uses_shared && names_shared(p, i)) cfg->uses_shared = true;

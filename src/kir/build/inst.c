@@ -90,7 +90,7 @@ void build_instruction(build *x, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(x->program, inst);
     x->b.inst = inst + 1;
     uint8_t type = in->type < HG_TYPE_COUNT ? kir_type_of((hg_type)in->type) : (uint8_t)KIR_VOID;
-    uint16_t flags = hg_op_get((hg_op)in->op)->flags;
+    uint32_t flags = hg_op_get((hg_op)in->op)->flags;
     switch ((hg_op)in->op) {
     case HG_OP_MOV: build_set(x, o[0].reg, build_get(x, o[1].reg, type)); break;
     case HG_OP_MOV_IMM: build_set(x, o[0].reg, kir_const_bytes(&x->b, type, hg_literal(x->program, &o[1]))); break;

@@ -5,7 +5,7 @@
 
 static void table(void) {
     for (int op = 0; op < HG_OP_COUNT; op++) {
-        uint16_t flags = hg_op_get((hg_op)op)->flags;
+        uint32_t flags = hg_op_get((hg_op)op)->flags;
         bool whole_array = (flags & HG_F_COLLECTIVE) && !(flags & HG_F_POOL);
         CHECK_MESSAGE(whole_array == (plan_collective_of((hg_op)op) != NULL), "%s and steps.def", hg_op_get((hg_op)op)->id);
     }
