@@ -194,6 +194,36 @@ static inline hg_builder *hg_build_sel(hg_builder *builder, hg_type type, uint8_
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x047, type, HG_TYPE_COUNT, args, 4);
 }
+/** p = a and b, predicates */
+static inline hg_builder *hg_build_and_p(hg_builder *builder, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(a), hg_arg_pred(b)};
+    return hg_builder_add(builder, 0x050, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** p = a or b, predicates */
+static inline hg_builder *hg_build_or_p(hg_builder *builder, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(a), hg_arg_pred(b)};
+    return hg_builder_add(builder, 0x051, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** p = either a or b, predicates */
+static inline hg_builder *hg_build_xor_p(hg_builder *builder, uint8_t p, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(a), hg_arg_pred(b)};
+    return hg_builder_add(builder, 0x052, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
+}
+/** p = not s, predicates */
+static inline hg_builder *hg_build_not_p(hg_builder *builder, uint8_t p, uint8_t s) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s)};
+    return hg_builder_add(builder, 0x053, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** p = q ? a : b, predicates */
+static inline hg_builder *hg_build_sel_p(hg_builder *builder, uint8_t p, uint8_t q, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(q), hg_arg_pred(a), hg_arg_pred(b)};
+    return hg_builder_add(builder, 0x054, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 4);
+}
+/** p = s, predicates */
+static inline hg_builder *hg_build_mov_p(hg_builder *builder, uint8_t p, uint8_t s) {
+    const hg_arg args[] = {hg_arg_pred(p), hg_arg_pred(s)};
+    return hg_builder_add(builder, 0x055, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
 /** jumps, with a predicate only where it is true */
 static inline hg_builder *hg_build_bra(hg_builder *builder, hg_label target) {
     const hg_arg args[] = {hg_arg_make(HG_ARG_NO_PRED, 0, 0), hg_arg_label(target)};
@@ -217,6 +247,11 @@ static inline hg_builder *hg_build_ret(hg_builder *builder) {
 static inline hg_builder *hg_build_loop(hg_builder *builder, uint8_t counter, hg_label target) {
     const hg_arg args[] = {hg_arg_reg(counter), hg_arg_label(target)};
     return hg_builder_add(builder, 0x063, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
+}
+/** loop with a u64 counter */
+static inline hg_builder *hg_build_loop64(hg_builder *builder, uint8_t counter, hg_label target) {
+    const hg_arg args[] = {hg_arg_reg(counter), hg_arg_label(target)};
+    return hg_builder_add(builder, 0x065, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
 }
 /** stops the lane */
 static inline hg_builder *hg_build_exit(hg_builder *builder) {

@@ -33,11 +33,11 @@ static void *cfg_alloc(scan *s, uint64_t count, size_t size) {
 /* ---- blocks of the whole program ---- */
 
 static uint32_t target_of(const hg_program *p, uint32_t inst) {
-    return (uint32_t)hg_inst_operands(p, inst)[p->insts[inst].op == HG_OP_BRA || p->insts[inst].op == HG_OP_LOOP ? 1 : 0].value;
+    return (uint32_t)hg_inst_operands(p, inst)[p->insts[inst].op == HG_OP_BRA || hg_op_is_loop(p->insts[inst].op) ? 1 : 0].value;
 }
 
 static bool is_control(uint16_t op) { return (hg_op_get((hg_op)op)->flags & HG_F_CONTROL) != 0; }
-static bool has_target(uint16_t op) { return op == HG_OP_BRA || op == HG_OP_CALL || op == HG_OP_LOOP; }
+static bool has_target(uint16_t op) { return op == HG_OP_BRA || op == HG_OP_CALL || hg_op_is_loop(op); }
 
 static bool find_blocks(scan *s) {
     const hg_program *p = s->program;
@@ -82,6 +82,7 @@ static hg_exit_kind raw_exit(const scan *s, uint32_t raw, uint32_t succ[2]) {
         succ[1] = next;
         return HG_EXIT_BRANCH;
     case HG_OP_LOOP:
+    case HG_OP_LOOP64:
         succ[0] = s->raw_at[target_of(p, last - 1)];
         succ[1] = next;
         return HG_EXIT_LOOP;

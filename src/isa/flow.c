@@ -118,7 +118,7 @@ void flow_step(flow *x, uint32_t f, uint32_t inst, uint8_t *state, uint16_t *pre
             continue;
         }
         uint8_t *to = &state[x->slot_of[a.write[k].reg]];
-        if (x->check->program->insts[inst].op == HG_OP_LOOP && is_type(*to))
+        if (hg_op_is_loop(x->check->program->insts[inst].op) && is_type(*to))
             continue; /* a counter of a wrong type stays wrong: V03, not V04 */
         *to = a.write[k].want == HG_TYPE_OMITTED ? (uint8_t)FLOW_ANY : a.write[k].want;
     }

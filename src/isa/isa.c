@@ -15,6 +15,7 @@
 #define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n, NULL}
 #define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d", NULL}
 #define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}
+#define O_Q(n) {HG_K_PRED, HG_READ, HG_R_NONE, 0, n, NULL}
 
 /* A row may write its operands itself: OPERANDS(OUTPUT("c"), INPUT("a"), ...). Those of these macros are named, as in c=r3. */
 #define OPERANDS(...) {__VA_ARGS__}
@@ -59,6 +60,10 @@
 #define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, 1, "p", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
 #define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
 #define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_LOOP64 {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U64, 0, "counter", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_P_S {O_P, O_Q("s")}
+#define SIG_P_A_B {O_P, O_Q("a"), O_Q("b")}
+#define SIG_SEL_P {O_P, O_Q("q"), O_Q("a"), O_Q("b")}
 #define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id", NULL}}
 #define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope", NULL}}
 #define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count", NULL}}

@@ -157,6 +157,10 @@ bool hg_op_allows_type(hg_op op, hg_type type);
  * its operation. */
 hg_op hg_op_folds_with(hg_op op);
 
+/* Counts a register down and jumps: loop, and loop.u64. */
+static inline bool hg_op_is_loop(uint16_t op) { return op == HG_OP_LOOP || op == HG_OP_LOOP64; }
+static inline hg_type hg_loop_type(uint16_t op) { return op == HG_OP_LOOP ? HG_TYPE_U32 : HG_TYPE_U64; }
+
 /* Operands that text shows as part of the mnemonic: condition, scope, the predicate of bra. */
 static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
     return o->kind == HG_K_COND || o->kind == HG_K_SCOPE || (o->kind == HG_K_PRED && o->optional);

@@ -183,6 +183,29 @@ static const struct {
     {"bra", START "    setlt.u32 p0, r10, r13\n    bra.p0 @small\n    add.u32 r10, r10, r13\n    bra @end\nsmall:\n    mul.u32 r10, r10, "
                   "r13\nend:\n" FINISH},
     {"loop", START "    and.u32 r14, r10, r13\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop r14, @body\n" FINISH},
+    {"predicates", START "    and.u32 r14, r10, r11\n    setne.u32 p0, r14, r12\n    shr.u32 r14, r10, r11\n    and.u32 r14, r14, r11\n"
+                         "    setne.u32 p1, r14, r12\n    shr.u32 r14, r10, r40\n    and.u32 r14, r14, r11\n    setne.u32 p2, r14, r12\n"
+                         "    and.p p3, p0, p1\n    or.p p4, p0, p1\n    xor.p p5, p0, p1\n    not.p p6, p0\n    mov.p p7, p2\n"
+                         "    sel.p p8, p0, p1, p2\n    sel.p p0, p0, p0, p1\n    xor.p p9, p8, p8\n    mov.u32 r10, r12\n"
+                         "    sel.u32 r14, p3, r11, r12\n    mad.u32 r10, r10, r13, r14\n    sel.u32 r14, p4, r11, r12\n"
+                         "    mad.u32 r10, r10, r13, r14\n    sel.u32 r14, p5, r11, r12\n    mad.u32 r10, r10, r13, r14\n"
+                         "    sel.u32 r14, p6, r11, r12\n    mad.u32 r10, r10, r13, r14\n    sel.u32 r14, p7, r11, r12\n"
+                         "    mad.u32 r10, r10, r13, r14\n    sel.u32 r14, p8, r11, r12\n    mad.u32 r10, r10, r13, r14\n"
+                         "    sel.u32 r14, p0, r11, r12\n    mad.u32 r10, r10, r13, r14\n    sel.u32 r14, p9, r11, r12\n"
+                         "    mad.u32 r10, r10, r13, r14\n" FINISH},
+    {"predicates and branches",
+     START "    setlt.u32 p0, r10, r13\n    seteq.u32 p1, r12, r12\n    not.p p2, p1\n    and.p p3, p0, p1\n    bra.p3 @small\n"
+           "    or.p p2, p2, p0\n    bra.p2 @small\n    add.u32 r10, r10, r13\n    xor.p p1, p1, p1\nsmall:\n    bra.p1 @end\n"
+           "    mul.u32 r10, r10, r13\nend:\n" FINISH},
+    {"loop.u64", START "    and.u32 r14, r10, r13\n    cvt.u64.u32 r15, r14\nbody:\n    mad.u32 r10, r10, r13, r14\n    loop.u64 r15, "
+                       "@body\n    cvt.u32.u64 r15, r15\n    add.u32 r10, r10, r15\n" FINISH},
+    {"loop.u64 past 32 bits",
+     START "    cvt.u64.u32 r14, r10\n    mov_imm.u64 r15, 4294967299\n    mov_imm.u64 r16, 4294967294\nbody:\n"
+           "    add.u32 r10, r10, r13\n    setle.u64 p0, r15, r16\n    bra.p0 @end\n    loop.u64 r15, @body\nend:\n"
+           "    cvt.u32.u64 r15, r15\n    xor.u32 r10, r10, r15\n" FINISH},
+    {"jump into a loop.u64",
+     START "    and.u32 r14, r10, r13\n    cvt.u64.u32 r14, r14\n    setlt.u32 p0, r10, r13\n    bra.p0 @middle\nhead:\n"
+           "    add.u32 r10, r10, r11\nmiddle:\n    add.u32 r10, r10, r13\n    loop.u64 r14, @head\n" FINISH},
     {"loop count",
      START "    loop r14, 9\n    xor.u32 r10, r10, r14\n    loop r15, 3\n    add.u32 r10, r10, r15\n    endloop\n    endloop\n"
            "    loop r16, 0\n    mov.u32 r10, r12\n    endloop\n" FINISH},
@@ -277,6 +300,7 @@ static const struct {
     {"in a loop", START "    mov_imm.u32 r16, 5\nagain:\n    div.u32 r14, r13, r16\n    sub.u32 r16, r16, r11\n    bra @again\n", 0},
     {"step limit", START AT_LANE(11, "again:\n    bra @again\n") FINISH, 1000},
     {"step limit not reached", START "    mov_imm.u32 r16, 90\nagain:\n    add.u32 r10, r10, r16\n    loop r16, @again\n" FINISH, 90},
+    {"step limit of loop.u64", START "    mov_imm.u64 r16, 91\nagain:\n    add.u32 r10, r10, r13\n    loop.u64 r16, @again\n" FINISH, 90},
     {"step limit reached", START "    mov_imm.u32 r16, 91\nagain:\n    add.u32 r10, r10, r16\n    loop r16, @again\n" FINISH, 90},
 };
 

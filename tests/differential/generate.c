@@ -57,9 +57,11 @@ static void counted_loop(generator *g, bool uniform) {
         line(g, "mov_imm.u32 r%d, %u", counter, pick(g, limit));
     else
         varying_count(g, counter, limit);
+    bool wide = chance(g, 25);
+    if (wide) line(g, "cvt.u64.u32 r%d, r%d", counter, counter);
     place_label(g, head);
     inside(g, limit, 1 + (int)pick(g, 4));
-    line(g, "loop r%d, @L%d", counter, head);
+    line(g, "loop%s r%d, @L%d", wide ? ".u64" : "", counter, head);
 }
 
 /* while (counter != 0) { …; break?; continue?; …; counter -= 1 } */

@@ -115,6 +115,18 @@ static void select_value(generator *g) {
     line(g, "sel.%s r%d, p%d, r%d, r%d", type_text(g, t), variable(g, t), p, variable(g, t), variable(g, t));
 }
 
+static void logic(generator *g) {
+    static const char *const TWO[] = {"and.p", "or.p", "xor.p"};
+    int p[4];
+    for (int i = 0; i < 4; i++) any_predicate(g, &p[i]);
+    switch (pick(g, 6)) {
+    case 0: line(g, "not.p p%d, p%d", p[0], p[1]); break;
+    case 1: line(g, "mov.p p%d, p%d", p[0], p[1]); break;
+    case 2: line(g, "sel.p p%d, p%d, p%d, p%d", p[0], p[1], p[2], p[3]); break;
+    default: line(g, "%s p%d, p%d, p%d", TWO[pick(g, 3)], p[0], p[1], p[2]);
+    }
+}
+
 static void constant(generator *g) {
     int t = any_type(g);
     line(g, "mov_imm.%s r%d, %s", type_text(g, t), variable(g, t), literal(g, g->types[t]));
@@ -184,7 +196,7 @@ void compute(generator *g) {
         atlas(g);
         return;
     }
-    switch (pick(g, 20)) {
+    switch (pick(g, 21)) {
     case 0:
     case 1:
     case 2: unary(g); break;
@@ -203,6 +215,7 @@ void compute(generator *g) {
     case 15: identity(g); break;
     case 16: fold(g); break;
     case 17: select_value(g); break;
+    case 18: logic(g); break;
     default:
         any_predicate(g, &p);
         set_condition(g, p);

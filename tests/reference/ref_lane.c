@@ -123,6 +123,24 @@ static ref_next reduce_registers(ref_machine *m, ref_lane *lane, const hg_inst *
     return NEXT_FOLLOWING;
 }
 
+/* and.p … mov.p: every operand behind the first is a predicate. */
+static ref_next logic(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
+    const hg_operand *o = hg_inst_operands(m->program, lane->pc);
+    uint8_t v[3] = {0}, result;
+    for (uint32_t i = 1; i < hg_op_get((hg_op)inst->op)->operand_count; i++)
+        if (!read_predicate(m, lane, o[i].reg, &v[i - 1])) return NEXT_BROKEN;
+    switch ((hg_op)inst->op) {
+    case HG_OP_AND_P: result = v[0] && v[1]; break;
+    case HG_OP_OR_P: result = v[0] || v[1]; break;
+    case HG_OP_XOR_P: result = v[0] != v[1]; break;
+    case HG_OP_NOT_P: result = !v[0]; break;
+    case HG_OP_SEL_P: result = v[0] ? v[1] : v[2]; break;
+    default: result = v[0];
+    }
+    ref_write_predicate(lane, o[0].reg, result);
+    return NEXT_FOLLOWING;
+}
+
 static ref_next stop_or_break(const ref_machine *m) { return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT; }
 
 static ref_next load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
@@ -196,14 +214,12 @@ static ref_next jump(ref_machine *m, ref_lane *lane, uint32_t target, bool count
     return NEXT_JUMPED;
 }
 
-static ref_next loop(ref_machine *m, ref_lane *lane) {
+static ref_next loop(ref_machine *m, ref_lane *lane, hg_type type) {
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
-    const uint8_t *bytes = ref_read(m, lane, o[0].reg, HG_TYPE_U32);
-    uint32_t counter;
-    if (!bytes) return NEXT_BROKEN;
-    memcpy(&counter, bytes, sizeof counter);
+    uint64_t counter;
+    if (!ref_read(m, lane, o[0].reg, type) || !ref_read_uint(m, lane, o[0].reg, &counter)) return NEXT_BROKEN;
     if (counter == 0) return NEXT_FOLLOWING;
-    ref_write_uint(m, lane, o[0].reg, HG_TYPE_U32, counter - 1);
+    ref_write_uint(m, lane, o[0].reg, type, counter - 1);
     return jump(m, lane, (uint32_t)o[1].value, true);
 }
 
@@ -222,7 +238,8 @@ static ref_next control(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         if (lane->depth == 0) return ref_break(m, lane, lane->pc, "call stack underflow: attempted return with empty call stack");
         lane->pc = lane->stack[--lane->depth];
         return NEXT_JUMPED;
-    case HG_OP_LOOP: return loop(m, lane);
+    case HG_OP_LOOP: return loop(m, lane, HG_TYPE_U32);
+    case HG_OP_LOOP64: return loop(m, lane, HG_TYPE_U64);
     default: return NEXT_STOPPED; /* exit */
     }
 }
@@ -245,6 +262,12 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
         ref_write_uint(m, lane, o[0].reg, is_u64 ? HG_TYPE_U64 : HG_TYPE_U32, id_value(m, lane, id));
         return NEXT_FOLLOWING;
     }
+    case HG_OP_AND_P:
+    case HG_OP_OR_P:
+    case HG_OP_XOR_P:
+    case HG_OP_NOT_P:
+    case HG_OP_SEL_P:
+    case HG_OP_MOV_P: return logic(m, lane, inst);
     case HG_OP_BAR_SYNC: return NEXT_BARRIER;
     case HG_OP_MEMFENCE: return NEXT_FOLLOWING;
     case HG_OP_REDUCE_ADD:

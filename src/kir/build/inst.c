@@ -85,6 +85,24 @@ static void compare_or_select(build *x, const hg_inst *in, const hg_operand *o) 
         build_set(x, o[0].reg, kir_select(&x->b, build_pred(x, o[1].reg), l, r));
 }
 
+/* and.p … sel.p, by the logic of bools alone. */
+static void predicates(build *x, const hg_inst *in, const hg_operand *o) {
+    kir_builder *b = &x->b;
+    kir_value *first = build_pred(x, o[1].reg);
+    kir_op op = in->op == HG_OP_AND_P ? KIR_AND : in->op == HG_OP_OR_P ? KIR_OR : KIR_XOR;
+    switch ((hg_op)in->op) {
+    case HG_OP_MOV_P: break;
+    case HG_OP_NOT_P: first = kir_not(b, first); break;
+    case HG_OP_SEL_P: { /* b xor (q and (a xor b)) */
+        kir_value *yes = build_pred(x, o[2].reg), *no = build_pred(x, o[3].reg);
+        first = kir_binary(b, KIR_XOR, no, kir_binary(b, KIR_AND, first, kir_binary(b, KIR_XOR, yes, no)));
+        break;
+    }
+    default: first = kir_binary(b, op, first, build_pred(x, o[2].reg));
+    }
+    build_set_pred(x, o[0].reg, first);
+}
+
 void build_instruction(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_operand *o = hg_inst_operands(x->program, inst);
@@ -103,6 +121,12 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_SHR: shift(x, in, o); break;
     case HG_OP_SET:
     case HG_OP_SEL: compare_or_select(x, in, o); break;
+    case HG_OP_AND_P:
+    case HG_OP_OR_P:
+    case HG_OP_XOR_P:
+    case HG_OP_NOT_P:
+    case HG_OP_SEL_P:
+    case HG_OP_MOV_P: predicates(x, in, o); break;
     case HG_OP_BAR_SYNC: barrier(x, o); break;
     case HG_OP_MEMFENCE: kir_emit(&x->b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = o[0].value; break;
     case HG_OP_LDG:

@@ -101,7 +101,8 @@ bool structure_jump_counts(const build *x, uint32_t block, uint32_t way) {
     const hg_block *n = &x->source->blocks[block];
     if (!x->max_steps || way != 0 || n->first == n->last) return false;
     switch (x->program->insts[n->last - 1].op) {
-    case HG_OP_LOOP: return true;
+    case HG_OP_LOOP:
+    case HG_OP_LOOP64: return true;
     case HG_OP_CALL: return n->exit == HG_EXIT_JUMP; /* written in place; a real call is counted where it stands */
     case HG_OP_BRA: return x->source->blocks[n->succ[0]].first < n->last;
     default: return false;
@@ -141,7 +142,7 @@ static void follow(emitter *e, int32_t i, uint32_t k, int32_t to, kir_value *cou
         e->b->inst = inst + 1;
         if (counts_down(e, i, k)) {
             const hg_operand *o = hg_inst_operands(e->x->program, inst);
-            build_set(e->x, o[0].reg, kir_sub(e->b, counter, kir_const(e->b, HG_TYPE_U32, 1)));
+            build_set(e->x, o[0].reg, kir_sub(e->b, counter, kir_const(e->b, counter->type, 1)));
         }
         if (structure_jump_counts(e->x, (uint32_t)i, k)) structure_count_step(e->x, inst);
     }
@@ -295,8 +296,8 @@ static void block_item(emitter *e, int32_t i, int32_t to) {
         two_ways(e, i, build_pred(e->x, o[0].reg), 0, 1, to, NULL);
         return;
     }
-    kir_value *counter = build_get(e->x, o[0].reg, HG_TYPE_U32);
-    kir_value *at_zero = kir_binary(e->b, KIR_CMP_EQ, counter, kir_const(e->b, HG_TYPE_U32, 0));
+    kir_value *counter = build_get(e->x, o[0].reg, hg_loop_type(e->x->program->insts[n->last - 1].op));
+    kir_value *at_zero = kir_binary(e->b, KIR_CMP_EQ, counter, kir_const(e->b, counter->type, 0));
     two_ways(e, i, at_zero, 1, 0, to, counter);
 }
 

@@ -16,20 +16,21 @@ static void two_ways(build *x, kir_var *at, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
     const hg_operand *o = hg_inst_operands(x->program, n->last - 1);
     kir_builder *b = &x->b;
-    kir_value *counter = n->exit == HG_EXIT_LOOP ? build_get(x, o[0].reg, HG_TYPE_U32) : NULL;
-    kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, HG_TYPE_U32, 0), counter) : build_pred(x, o[0].reg);
+    hg_type type = hg_loop_type(x->program->insts[n->last - 1].op);
+    kir_value *counter = n->exit == HG_EXIT_LOOP ? build_get(x, o[0].reg, type) : NULL;
+    kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, type, 0), counter) : build_pred(x, o[0].reg);
     if (structure_leaves(x->source, block, 0) || structure_leaves(x->source, block, 1)) {
         uint32_t stay = structure_leaves(x->source, block, 0) ? 1 : 0;
         kir_value *left = kir_if_begin(b, stay ? taken : kir_not(b, taken));
         if (stay && structure_jump_counts(x, block, 0)) structure_count_step(x, n->last - 1);
         kir_exit(b);
         kir_if_end(b, left);
-        if (counter && !stay) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, HG_TYPE_U32, 1)));
+        if (counter && !stay) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, type, 1)));
         follow(x, at, block, stay);
         return;
     }
     kir_value *branch = kir_if_begin(b, taken);
-    if (counter) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, HG_TYPE_U32, 1)));
+    if (counter) build_set(x, o[0].reg, kir_sub(b, counter, kir_const(b, type, 1)));
     follow(x, at, block, 0);
     kir_if_else(b, branch);
     follow(x, at, block, 1);

@@ -79,7 +79,20 @@ static void test_registers(void) {
            {"V03", 5, 21, "type mismatch: expected u32, got f32", NULL}, {"V03", 6, 21, "type mismatch: expected f32, got u32", NULL},
            {"V03", 7, 17, "type mismatch: expected u32, got f32", NULL});
     EXPECT("loop counter", HEAD "    mov_imm.u64 r1, 3\nl:\n    loop r1, @l\n",
-           {"V03", 5, 10, "type mismatch: expected u32, got u64", "the loop counter is a u32 register"});
+           {"V03", 5, 10, "type mismatch: expected u32, got u64", "the loop counter is a u32 register; loop.u64 has a u64 one"});
+    EXPECT("loop.u64 counter", HEAD "    mov_imm.u32 r1, 3\nl:\n    loop.u64 r1, @l\n",
+           {"V03", 5, 14, "type mismatch: expected u64, got u32", "the counter of loop.u64 is a u64 register; loop has a u32 one"});
+    EXPECT("predicate of a predicate",
+           HEAD "    seteq.u32 p0, r252, r254\n    and.p p1, p0, p2\n    not.p p3, p1\n    sel.p p4, p3, p0, p5\n",
+           {"V02", 4, 19, "uninitialized predicate: p2", NULL}, {"V02", 6, 23, "uninitialized predicate: p5", NULL});
+    EXPECT(
+        "barrier under a predicate of each lane",
+        HEAD "    seteq.u32 p0, r252, r254\n    seteq.u32 p1, r253, r254\n    and.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n"
+             "    mov.u32 r1, r254\n",
+        {"V09", 7, 5, "barrier at line 7 is under the per-lane branch at line 6", "end the guarded part with a join before the barrier"});
+    ACCEPT(
+        "barrier under a predicate of the block", HEAD
+        "    seteq.u32 p0, r253, r254\n    not.p p1, p0\n    or.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n    mov.u32 r1, r254\n");
     EXPECT("index", HEAD ".param r1 x buffer f32 in\n    mov_imm.i32 r2, 0\n    ldg.f32 r3, [r1 + r2]\n",
            {"V03", 5, 17, "type mismatch: expected u32 or u64, got i32", NULL});
     EXPECT("handle", HEAD "    ldg.f32 r3, [buf(r252) + 0]\n", {"V03", 3, 17, "type mismatch: expected u64, got u32", NULL});
