@@ -310,7 +310,7 @@ int command_atlas(int argc, char **argv) {
     cli c = {0};
     const char *svg = NULL;
     bool dot = false;
-    const cli_option options[] = {{"--svg", &svg, NULL, false}, {"--dot", NULL, &dot, false}};
+    const cli_option options[] = {{"--svg", &svg, NULL}, {"--dot", NULL, &dot}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     size_t i = 0;
     char problem[128];

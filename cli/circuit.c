@@ -274,8 +274,7 @@ int command_circuit(int argc, char **argv) {
     cli *c = &q.c;
     const char *expression = NULL, *rules = NULL;
     bool variants = false;
-    const cli_option options[] = {
-        {"-e", &expression, NULL, false}, {"--rules", &rules, NULL, false}, {"--variants", NULL, &variants, false}};
+    const cli_option options[] = {{"-e", &expression, NULL}, {"--rules", &rules, NULL}, {"--variants", NULL, &variants}};
     if (!cli_parse(c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(c);
     size_t i = 0;
     while (c->arguments.count && i < HG_COUNT_OF(QUESTIONS) && strcmp(QUESTIONS[i].name, c->arguments.data[0]) != 0) i++;

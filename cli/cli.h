@@ -20,12 +20,12 @@ typedef struct cli_pair {
     const char *value;
 } cli_pair;
 
-/* One option a command takes. value NULL: a flag. */
+/* Where a command keeps a flag or the argument of an option. What options there are and what they take says commands.def; those that may be
+ * repeated go to cli.pairs and need no place. */
 typedef struct cli_option {
-    const char *name;   /* "--lanes" */
-    const char **value; /* where its argument goes; NULL with pairs: a NAME=VALUE option */
+    const char *name; /* "--lanes" */
+    const char **value;
     bool *flag;
-    bool pair;
 } cli_option;
 
 typedef struct cli {
@@ -93,17 +93,7 @@ bool cli_one_file(cli *c);                                                  /* i
 void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */
 
 /* commands */
-int command_run(int argc, char **argv);
-int command_stream(int argc, char **argv);
-int command_diff(int argc, char **argv);
-int command_asm(int argc, char **argv);
-int command_disasm(int argc, char **argv);
-int command_verify(int argc, char **argv);
-int command_emit(int argc, char **argv);
-int command_ops(int argc, char **argv);
-int command_devices(int argc, char **argv);
-int command_atlas(int argc, char **argv);
-int command_circuit(int argc, char **argv);
-int command_version(int argc, char **argv);
+#define CLI_COMMAND(name, arguments, what) int command_##name(int argc, char **argv);
+#include "commands.def"
 
 #endif

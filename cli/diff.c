@@ -493,16 +493,10 @@ int command_diff(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     diff_options o = {0};
     const cli_option options[] = {
-        {"--in", NULL, NULL, true},
-        {"--set", NULL, NULL, true},
-        {"--shape", NULL, NULL, true},
-        CLI_LAUNCH_OPTIONS(o.launch),
-        {"--backend", &o.sides[0], NULL, false},
-        {"--against", &o.sides[1], NULL, false},
-        {"--against-program", &o.against_program, NULL, false},
-        {"--seed", &o.seed, NULL, false},
-        {"--to", &o.to, NULL, false},
-        {"--no-reduce", NULL, &o.no_reduce, false},
+        CLI_LAUNCH_OPTIONS(o.launch),        {"--backend", &o.sides[0], NULL},
+        {"--against", &o.sides[1], NULL},    {"--against-program", &o.against_program, NULL},
+        {"--seed", &o.seed, NULL},           {"--to", &o.to, NULL},
+        {"--no-reduce", NULL, &o.no_reduce},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)

@@ -10,11 +10,10 @@ typedef struct cli_launch {
 } cli_launch;
 
 /* The options themselves, for the table of a command. o: a cli_launch. */
-#define CLI_LAUNCH_OPTIONS(o)                                                                                       \
-    {"--lanes", &(o).lanes, NULL, false}, {"--grid", &(o).grid, NULL, false}, {"--block", &(o).block, NULL, false}, \
-        {"--shared", &(o).shared, NULL, false}, {"--timeout", &(o).timeout, NULL, false},                           \
-        {"--compile-timeout", &(o).compile_timeout, NULL, false}, {"--max-steps", &(o).max_steps, NULL, false}, {   \
-        "--max-memory", &(o).max_memory, NULL, false                                                                \
+#define CLI_LAUNCH_OPTIONS(o)                                                                                                          \
+    {"--lanes", &(o).lanes, NULL}, {"--grid", &(o).grid, NULL}, {"--block", &(o).block, NULL}, {"--shared", &(o).shared, NULL},        \
+        {"--timeout", &(o).timeout, NULL}, {"--compile-timeout", &(o).compile_timeout, NULL}, {"--max-steps", &(o).max_steps, NULL}, { \
+        "--max-memory", &(o).max_memory, NULL                                                                                          \
     }
 
 /* False after reporting. */

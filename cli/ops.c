@@ -364,11 +364,11 @@ int command_ops(int argc, char **argv) {
     bool markdown = false, page = false;
     uint64_t index = HG_NONE;
     hg_capset set = {0};
-    const cli_option options[] = {{"--backend", &backend, NULL, false},
-                                  {"--device", &number, NULL, false},
-                                  {"--caps", &caps, NULL, false},
-                                  {"--markdown", NULL, &markdown, false},
-                                  {"--page", NULL, &page, false}};
+    const cli_option options[] = {{"--backend", &backend, NULL},
+                                  {"--device", &number, NULL},
+                                  {"--caps", &caps, NULL},
+                                  {"--markdown", NULL, &markdown},
+                                  {"--page", NULL, &page}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count)
         cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);

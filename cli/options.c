@@ -1,12 +1,33 @@
 /* Command-line options: --name VALUE, --name=VALUE, flags, NAME=VALUE pairs, positional arguments. */
 #include "cli.h"
+#include "table.h"
+#include "base/nearest.h"
 #include "driver/capsets.h"
 #include <string.h>
 
-static const cli_option *find(const cli_option *options, size_t count, const char *name, size_t length) {
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(options[i].name, name, length) == 0 && options[i].name[length] == '\0') return &options[i];
-    return NULL;
+/* A usage error with the nearest option that the command has. */
+static void unknown_option(cli *c, const cli_row *command, const char *text) {
+    hg_nearest nearest;
+    hg_nearest_init(&nearest, text, strcspn(text, "="));
+    cli_rows rows = cli_rows_of(command);
+    for (const cli_row *row; (row = cli_rows_next(&rows));)
+        if (cli_row_is_option(row)) hg_nearest_try(&nearest, row->name);
+    const char *hint = hg_nearest_hint(&nearest);
+    cli_usage(c, "unknown option '%s' (%s%s`hologram %s --help` lists them)", text, hint ? hint : "", hint ? " " : "", command->name);
+}
+
+static bool push_pair(cli *c, const char *option, const char *text, size_t length, const char *value) {
+    char *name = hg_calloc(1, length + 1);
+    cli_pair *pair = name ? hg_vec_push(&c->pairs) : NULL;
+    if (!pair) {
+        hg_free(name);
+        (void)hg_fail_memory();
+        cli_last_error(c);
+        return false;
+    }
+    memcpy(name, text, length);
+    *pair = (cli_pair){option, name, value};
+    return true;
 }
 
 static bool add_pair(cli *c, const char *option, const char *text) {
@@ -23,26 +44,30 @@ static bool add_pair(cli *c, const char *option, const char *text) {
             return false;
         }
     }
-    char *name = hg_calloc(1, length + 1);
-    cli_pair *pair = name ? hg_vec_push(&c->pairs) : NULL;
-    if (!pair) {
-        hg_free(name);
-        (void)hg_fail_memory();
-        cli_last_error(c);
-        return false;
-    }
-    memcpy(name, text, length);
-    *pair = (cli_pair){option, name, equals + 1};
-    return true;
+    return push_pair(c, option, text, length, equals + 1);
 }
 
-static bool take(cli *c, const cli_option *o, const char *value) {
-    if (o->pair) return add_pair(c, o->name, value);
-    if (*o->value) {
-        cli_usage(c, "%s is given twice", o->name);
+static bool add_many(cli *c, const char *option, const char *text) { return push_pair(c, option, "", 0, text); }
+
+/* Where a flag or value goes: of the command itself, or what every command has. */
+static const cli_option *find_place(cli *c, const cli_row *row, const cli_option *options, size_t count, cli_option *common) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(options[i].name, row->name) == 0) return &options[i];
+    *common = (cli_option){row->name, NULL, NULL};
+    if (strcmp(row->name, "--json") == 0) common->flag = &c->json;
+    if (strcmp(row->name, "--max-errors") == 0) common->value = &c->max_errors;
+    if (strcmp(row->name, "--kernel") == 0) common->value = &c->kernel;
+    return common;
+}
+
+static bool take(cli *c, const cli_row *row, const cli_option *place, const char *value) {
+    if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value);
+    if (row->kind == CLI_ROW_MANY) return add_many(c, row->name, value);
+    if (!place->value || *place->value) {
+        cli_usage(c, place->value ? "%s is given twice" : "%s has no place in the command", row->name);
         return false;
     }
-    *o->value = value;
+    *place->value = value;
     return true;
 }
 
@@ -57,6 +82,33 @@ static bool add_argument(cli *c, const char *text) {
     return slot != NULL;
 }
 
+/* An option at argv[*i], with its value behind it or behind its '='. */
+static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option *options, size_t count) {
+    const char *a = argv[*i];
+    const cli_row *command = cli_command_find(c->command);
+    const char *equals = strncmp(a, "--", 2) == 0 ? strchr(a, '=') : NULL;
+    const cli_row *row = cli_option_find(command, a, equals ? (size_t)(equals - a) : strlen(a));
+    if (!row) {
+        unknown_option(c, command, a);
+        return false;
+    }
+    cli_option common;
+    const cli_option *place = find_place(c, row, options, count, &common);
+    if (row->kind == CLI_ROW_FLAG) {
+        if (equals || !place->flag) {
+            cli_usage(c, equals ? "%s takes no value" : "%s has no place in the command", row->name);
+            return false;
+        }
+        *place->flag = true;
+        return true;
+    }
+    if (!equals && *i + 1 == argc) {
+        cli_usage(c, "%s expects a value: %s", row->name, row->value);
+        return false;
+    }
+    return take(c, row, place, equals ? equals + 1 : argv[++*i]);
+}
+
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count) {
     c->command = argv[0];
     for (int i = 1; i < argc; i++) /* known early: usage errors obey it too */
@@ -66,40 +118,11 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
         const char *a = argv[i];
         if (only_arguments || a[0] != '-' || a[1] == '\0') {
             if (!add_argument(c, a)) return false;
-            continue;
-        }
-        if (strcmp(a, "--") == 0) {
+        } else if (strcmp(a, "--") == 0) {
             only_arguments = true;
-            continue;
-        }
-        if (strcmp(a, "--json") == 0) continue;
-        const char *equals = strncmp(a, "--", 2) == 0 ? strchr(a, '=') : NULL;
-        const cli_option *o = find(options, count, a, equals ? (size_t)(equals - a) : strlen(a));
-        if (!o && strncmp(a, "--max-errors", 12) == 0 && (a[12] == '=' || (a[12] == '\0' && i + 1 < argc))) {
-            c->max_errors = a[12] == '=' ? a + 13 : argv[++i];
-            continue;
-        }
-        if (!o && strncmp(a, "--kernel", 8) == 0 && (a[8] == '=' || (a[8] == '\0' && i + 1 < argc))) {
-            c->kernel = a[8] == '=' ? a + 9 : argv[++i];
-            continue;
-        }
-        if (!o) {
-            cli_usage(c, "unknown option '%s'", a);
+        } else if (!take_option(c, argc, argv, &i, options, count)) {
             return false;
         }
-        if (o->flag) {
-            if (equals) {
-                cli_usage(c, "%s takes no value", o->name);
-                return false;
-            }
-            *o->flag = true;
-            continue;
-        }
-        if (!equals && i + 1 == argc) {
-            cli_usage(c, "%s expects a value", o->name);
-            return false;
-        }
-        if (!take(c, o, equals ? equals + 1 : argv[++i])) return false;
     }
     uint64_t most = 20;
     if (!cli_number(c, "--max-errors", c->max_errors, UINT32_MAX, &most)) return false;

@@ -22,7 +22,7 @@ int command_asm(int argc, char **argv) {
     cli c = {0};
     const char *out = NULL;
     bool debug = false;
-    const cli_option options[] = {{"-o", &out, NULL, false}, {"-g", NULL, &debug, false}};
+    const cli_option options[] = {{"-o", &out, NULL}, {"-g", NULL, &debug}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
     bool to_output = !out || strcmp(out, "-") == 0;
     if (to_output && c.json)
@@ -44,7 +44,7 @@ int command_asm(int argc, char **argv) {
 int command_disasm(int argc, char **argv) {
     cli c = {0};
     const char *out = NULL;
-    const cli_option options[] = {{"-o", &out, NULL, false}};
+    const cli_option options[] = {{"-o", &out, NULL}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
     if (cli_load(&c, c.arguments.data[0])) {
         char *text = NULL;

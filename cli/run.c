@@ -33,18 +33,14 @@ int command_run(int argc, char **argv) {
     bool canonicalise = false, variants = false;
     const char *expression = NULL;
     const cli_option options[] = {
-        {"--in", NULL, NULL, true},
-        {"--out", NULL, NULL, true},
-        {"--set", NULL, NULL, true},
-        {"--shape", NULL, NULL, true},
         CLI_LAUNCH_OPTIONS(o),
-        {"--backend", &o.backend, NULL, false},
-        {"--device", &o.device, NULL, false},
-        {"--profile", &o.profile, NULL, false},
-        {"--check-races", NULL, &o.check_races, false},
-        {"--canonicalise", NULL, &canonicalise, false},
-        {"--variants", NULL, &variants, false},
-        {"-e", &expression, NULL, false},
+        {"--backend", &o.backend, NULL},
+        {"--device", &o.device, NULL},
+        {"--profile", &o.profile, NULL},
+        {"--check-races", NULL, &o.check_races},
+        {"--canonicalise", NULL, &canonicalise},
+        {"--variants", NULL, &variants},
+        {"-e", &expression, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;

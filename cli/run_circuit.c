@@ -98,7 +98,7 @@ static bool shape_outputs(cli *c, cli_values *values, const cli_value *like, uin
 
 static bool read_values(cli *c, const circuit_params *params, cli_values *values) {
     for (uint64_t i = 0; i < c->pairs.count; i++)
-        if (!check_name(c, params, &c->pairs.data[i])) return false;
+        if (c->pairs.data[i].name[0] && !check_name(c, params, &c->pairs.data[i])) return false;
     return cli_values_params(c, params->data, params->count, values) && cli_values_shapes(c, values);
 }
 

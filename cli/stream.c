@@ -95,6 +95,7 @@ static bool choose(stream *s, const char *in, const char *out) {
 static bool bind_scalars(stream *s) {
     for (uint64_t i = 0; i < s->c->pairs.count; i++) {
         const cli_pair *pair = &s->c->pairs.data[i];
+        if (strcmp(pair->option, "--set") != 0) continue;
         cli_value *v = cli_values_find(&s->values, pair->name);
         if (v && v->param->kind == HG_PARAM_SCALAR) {
             if (!cli_set_scalar(s->c, v, pair->value)) return false;
@@ -188,6 +189,7 @@ static bool cut_pool(stream *s) {
 static bool fill_state(stream *s) {
     for (uint64_t i = 0; i < s->c->pairs.count; i++) {
         const cli_pair *pair = &s->c->pairs.data[i];
+        if (strcmp(pair->option, "--set") != 0) continue;
         cli_value *v = cli_values_find(&s->values, pair->name);
         if (v->param->kind != HG_PARAM_BUFFER) continue;
         if (streamed(s, v)) {
@@ -381,10 +383,13 @@ int command_stream(int argc, char **argv) {
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
     const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL, *max_memory = NULL;
     uint64_t device = HG_NONE;
-    const cli_option options[] = {{"--pool", &pool, NULL, false},       {"--in", &in, NULL, false},
-                                  {"--out", &out, NULL, false},         {"--set", NULL, NULL, true},
-                                  {"--backend", &backend, NULL, false}, {"--device", &number, NULL, false},
-                                  {"--profile", &profile, NULL, false}, {"--max-memory", &max_memory, NULL, false}};
+    const cli_option options[] = {{"--pool", &pool, NULL},
+                                  {"--in", &in, NULL},
+                                  {"--out", &out, NULL},
+                                  {"--backend", &backend, NULL},
+                                  {"--device", &number, NULL},
+                                  {"--profile", &profile, NULL},
+                                  {"--max-memory", &max_memory, NULL}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)

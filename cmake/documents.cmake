@@ -1,0 +1,17 @@
+# What is installed for people beside the command: its manual page and shell completion, which the command itself writes, and docs/.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  set(pages ${PROJECT_BINARY_DIR}/pages)
+  add_custom_command(TARGET hologram_command POST_BUILD
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${pages}
+                     COMMAND hologram_command help --man > ${pages}/hologram.1
+                     COMMAND hologram_command help --completion bash > ${pages}/hologram.bash
+                     COMMAND hologram_command help --completion zsh > ${pages}/_hologram
+                     COMMAND hologram_command help --completion fish > ${pages}/hologram.fish
+                     COMMENT "manual page and shell completion")
+  install(FILES ${pages}/hologram.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${pages}/hologram.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hologram)
+  install(FILES ${pages}/_hologram DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${pages}/hologram.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
