@@ -104,6 +104,8 @@ typedef enum kir_fault {
     KIR_FAULT_STEPS = 7
 } kir_fault; /* F01 … F07 */
 
+typedef enum kir_traced { KIR_TRACE_POINT, KIR_TRACE_REGISTER, KIR_TRACE_PREDICATE, KIR_TRACED_COUNT } kir_traced;
+
 enum { KIR_FAULT_VALUES = 2 }; /* that a fault carries for its message, at most */
 
 /* Functions that are definitions over primitives: an hg_op, or one of these (maps without an instruction). */
@@ -207,6 +209,14 @@ struct kir_value {
             uint8_t atlas_type;
             const struct kir_step *info;
         } step; /* STEP: hg_op; the args are those of info's operands, all uniform: step.h */
+        /* TRACE: what a debugger is told of. POINT: v->inst comes next in the lanes that are here; no args. REGISTER, PREDICATE: it
+         * now holds the argument; of a value wider than 64 bits the argument is its `part`-th u64, 0 the lowest. */
+        struct {
+            uint8_t what;       /* kir_traced */
+            uint8_t number;     /* of the register or predicate */
+            uint8_t part;
+            uint8_t atlas_type; /* of the whole value, without its sign: u8 ... u4096, f32, f64 */
+        } trace;
         struct {
             bool bounded, once, rolled;
             uint64_t rounds; /* at most, where kir_find_rounds found it; 0: unknown */

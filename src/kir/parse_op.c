@@ -335,6 +335,16 @@ static bool read_scope(kir_reader *r, line *l) {
     return true;
 }
 
+static bool read_trace(kir_reader *r, line *l) {
+    uint8_t *const fields[] = {&l->fields.u.trace.what, &l->fields.u.trace.number, &l->fields.u.trace.part, &l->fields.u.trace.atlas_type};
+    for (size_t i = 0; i < HG_COUNT_OF(fields); i++) {
+        uint64_t n;
+        if (!kir_read_number(r, UINT8_MAX, "a number", &n)) return false;
+        *fields[i] = (uint8_t)n;
+    }
+    return true;
+}
+
 static bool read_index_of(kir_reader *r, line *l, uint64_t most) {
     if (!kir_read_number(r, most, "a number", &l->fields.u.imm)) return false;
     if (l->fields.op == KIR_INPUT && l->fields.u.imm < r->module->inputs.count) l->known = r->module->inputs.data[l->fields.u.imm].type;
@@ -357,6 +367,7 @@ static bool read_detail(kir_reader *r, line *l) {
     case KIR_BARRIER: return read_index_of(r, l, UINT32_MAX);
     case KIR_ID: return read_id(r, l);
     case KIR_FENCE: return read_scope(r, l);
+    case KIR_TRACE: return read_trace(r, l);
     case KIR_VAR_GET:
     case KIR_VAR_SET:
     case KIR_ARRAY_GET:

@@ -248,6 +248,10 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_BARRIER: hg_text_addf(out, " %llu", (unsigned long long)v->u.imm); break;
     case KIR_ID: print_id(p, v); break;
     case KIR_FENCE: hg_text_addf(out, " %s", hg_scope_name((hg_scope)v->u.imm)); break;
+    case KIR_TRACE:
+        hg_text_addf(out, " %u %u %u %u", (unsigned)v->u.trace.what, (unsigned)v->u.trace.number, (unsigned)v->u.trace.part,
+                     (unsigned)v->u.trace.atlas_type);
+        break;
     case KIR_VAR_GET:
     case KIR_VAR_SET:
     case KIR_ARRAY_GET:

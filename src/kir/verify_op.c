@@ -133,6 +133,9 @@ static const char *check_fields(const kir_module *m, const kir_function *f, cons
         if (!v->u.table || v->type != v->u.table->type) return "differs from the table's type";
         return v->args[0]->type != HG_TYPE_U32 ? "index is no u32" : NULL;
     case KIR_FENCE: return v->u.imm >= HG_SCOPE_COUNT ? "unknown scope" : NULL;
+    case KIR_TRACE:
+        if (v->u.trace.what >= KIR_TRACED_COUNT) return "traces nothing that is known";
+        return v->nargs == (v->u.trace.what != KIR_TRACE_POINT) ? NULL : "wrong number of arguments";
     case KIR_IF: return v->args[0]->type != KIR_BOOL ? "condition is no bool" : NULL;
     case KIR_RETURN: return check_return(f, v);
     case KIR_CALL: return check_call(m, f, v);
@@ -148,6 +151,7 @@ static bool is_pure_enough(const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_ID:
     case KIR_FENCE:
+    case KIR_TRACE:
     case KIR_BARRIER:
     case KIR_EXIT:
     case KIR_FAULT_IF:

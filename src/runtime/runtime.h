@@ -50,6 +50,7 @@ struct hg_backend {
     uint32_t queues;     /* made so far; atomic */
     hg_budget budget;    /* of everything that is made of its memory */
     bool on_host;        /* which is the host's */
+    bool trace;          /* kernels tell a debugger what they do; set before the first launch */
     hg_suballocator memory;
     hg_dispatch_device dispatch_device;
     hg_handles buffers, pools; /* of hg_memory */

@@ -229,6 +229,7 @@ static void widen_arguments(tile_layout *layout, const kir_value *v) {
     case KIR_ARRAY_GET:
         if (v->nargs) widen_affine(v->args[0]);
         break;
+    case KIR_TRACE:
     case KIR_FAULT_IF:
         for (uint8_t i = 0; i < v->nargs; i++) widen_affine(v->args[i]);
         break;

@@ -337,6 +337,15 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
     insn->values = values;
 }
 
+static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
+    tile_insn *insn = add(c, TILE_TRACE, mask);
+    insn->u.traced = (tile_traced){v->u.trace.what, v->u.trace.number, v->u.trace.part, v->u.trace.atlas_type};
+    if (!v->nargs) return;
+    insn->b = is_scalar(v->args[0]);
+    insn->a = insn->b ? cell_of(v->args[0]) : vector_of(v->args[0]);
+    insn->size = size_of(v->args[0]->type);
+}
+
 /* ---- calls ---- */
 
 static void code_argument(coder *c, const function_layout *callee, uint8_t i, const kir_value *v) {
@@ -550,6 +559,7 @@ static void code_value(coder *c, kir_value *v) {
     case KIR_STORE:
     case KIR_CHECK:
     case KIR_ATOMIC: code_memory(c, v, mask); break;
+    case KIR_TRACE: code_trace(c, v, mask); return;
     case KIR_FENCE: add(c, TILE_FENCE, mask)->u.imm = v->u.imm; return;
     case KIR_BARRIER: add(c, TILE_BARRIER, mask)->u.imm = v->u.imm; return;
     case KIR_IF: begin_if(c, v); return;

@@ -212,6 +212,7 @@ static void run_other(tile_frame *f, const tile_insn *insn) {
     case TILE_CHECK:
     case TILE_ATOMIC: tile_access_run(f, insn); break;
     case TILE_FENCE: fence(insn->u.imm); break;
+    case TILE_TRACE: tile_trace(f, insn); break;
     case TILE_FAULT_IF: fault_if(f, insn); break;
     default: break;
     }

@@ -29,10 +29,34 @@ typedef struct tile_cache tile_cache;
 tile_cache *tile_cache_create(void); /* NULL: out of memory */
 void tile_cache_destroy(tile_cache *cache);
 
+/* What a debugger sees of a launch: the lanes lane0 ... lane0 + n - 1, of which those with active[i] have come to this place. */
+typedef struct tile_place {
+    uint32_t inst; /* source instruction */
+    uint64_t lane0;
+    uint32_t n;
+    const uint8_t *active;
+    uint64_t phase;  /* barriers that the block has passed */
+    uint8_t *shared; /* of the block; NULL: none */
+    uint64_t shared_bytes;
+    const struct tile_launch *launch;
+} tile_place;
+
+/* Told of kernels with TRACE operations, one tile after the other: give launches one thread. */
+typedef struct tile_debugger {
+    void *user;
+    /* The instruction comes next. False: the launch ends as one that was cancelled. */
+    bool (*point)(void *user, const tile_place *place);
+    /* In the active lanes a register (or a predicate) holds elements[i] of `size` bytes now; one: elements[0] in all of them. part: which u64
+     * of a wide value. type: hg_type without sign; a predicate: one byte, 0 or 1. */
+    void (*value)(void *user, const tile_place *place, bool predicate, uint8_t number, uint8_t type, uint8_t part, const void *elements,
+                  uint8_t size, bool one);
+} tile_debugger;
+
 typedef struct tile_options {
     tile_level level;
     bool poor;            /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
     hg_budget *budget;    /* of what races are found with; NULL: none */
+    const tile_debugger *debugger; /* NULL: none */
     bool check_races;     /* record accesses and report races as faults: --check-races */
     uint32_t max_width;   /* lanes of a tile at the most; 0: as many as are good */
     uint32_t max_threads; /* of tile_map and tile_reduce, as of a launch; kernels do not look */

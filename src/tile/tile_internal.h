@@ -57,6 +57,7 @@ typedef enum tile_kind {
     TILE_ATOMIC,
     TILE_FENCE,
     TILE_BARRIER,
+    TILE_TRACE, /* tells the debugger u.traced, of a: b a scalar */
     TILE_FAULT_IF,
     TILE_IF,     /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
     TILE_ELSE,   /* none in mask c: jump */
@@ -75,6 +76,11 @@ typedef enum tile_kind {
 } tile_kind;
 
 typedef struct tile_access tile_access;
+
+/* As of the kernel IR. */
+typedef struct tile_traced {
+    uint8_t what, number, part, atlas_type;
+} tile_traced;
 
 /* A number in the text of a fault: 8 bytes, or two halves of 4 (low first). */
 typedef struct tile_fault_value {
@@ -98,6 +104,7 @@ typedef struct tile_insn {
         const uint8_t *table;
         tile_access *access;
         const char *message;
+        tile_traced traced;
     } u;
     const tile_fault_value *values; /* FAULT_IF: KIR_FAULT_VALUES of them, or NULL */
 } tile_insn;
@@ -234,6 +241,8 @@ void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8
 /* Removes the lanes where bad[i] is set. */
 void tile_mask_remove(const tile_frame *frame, tile_mask *mask, const uint8_t *bad);
 uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0 when there is none */
+/* debug.c */
+void tile_trace(tile_frame *frame, const tile_insn *insn);
 /* fault.c */
 void tile_fault_message(tile_fault *fault, const char *format, ...) HG_PRINTF(2, 3);
 void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t size, uint64_t limit);

@@ -91,6 +91,7 @@ static void start_registers(build *x, const bool is_input[256]) {
         kir_value *v = kir_emit(b, KIR_INPUT, input->type, 0, NULL);
         v->u.imm = i;
         kir_set(b, var, v);
+        build_trace_register(x, input->reg, input->type, v);
     }
     for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++) {
         kir_var *var = x->vars[SPECIALS[i].reg][SPECIALS[i].type];
@@ -98,6 +99,7 @@ static void start_registers(build *x, const bool is_input[256]) {
         kir_value *v = kir_emit(b, KIR_ID, SPECIALS[i].type, 0, NULL);
         v->u.imm = SPECIALS[i].id;
         kir_set(b, var, v);
+        build_trace_register(x, SPECIALS[i].reg, SPECIALS[i].type, v);
     }
     if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
     if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));
@@ -149,6 +151,8 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->module->most = MOST_EACH * (uint64_t)x->program->inst_count + MOST_ALWAYS;
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
+    x->trace = options && options->trace;
+    if (x->trace) x->module->most = 0; /* a wide result is traced in many parts */
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
     if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();

@@ -23,6 +23,7 @@ typedef struct build {
     /* What a variable is known to hold in the block that is being written: valid where held_at is the block's number. Half of all gets end here. */
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
+    bool trace;     /* for a debugger: kir_build_options */
     kir_var *steps; /* counts steps, with max_steps */
     bool crowded;   /* a whole-array step has more numbers than an operation may have arguments */
     /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
@@ -44,6 +45,10 @@ kir_value *build_get(build *x, uint8_t reg, uint8_t type);
 void build_set(build *x, uint8_t reg, kir_value *value);
 kir_value *build_pred(build *x, uint8_t pred);
 void build_set_pred(build *x, uint8_t pred, kir_value *value);
+/* A TRACE of what comes next. */
+void build_trace_point(build *x, uint32_t inst);
+/* One of what a register holds now, of a type of the kernel IR. */
+void build_trace_register(build *x, uint8_t reg, uint8_t type, kir_value *value);
 /* The index of a register of either width, as u64. operand: index in program->operands. */
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand);
 

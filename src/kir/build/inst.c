@@ -106,6 +106,7 @@ static void predicates(build *x, const hg_inst *in, const hg_operand *o) {
 void build_instruction(build *x, uint32_t inst) {
     const hg_inst *in = &x->program->insts[inst];
     const hg_operand *o = hg_inst_operands(x->program, inst);
+    build_trace_point(x, inst);
     x->b.inst = inst + 1;
     uint8_t type = in->type < HG_TYPE_COUNT ? kir_type_of((hg_type)in->type) : (uint8_t)KIR_VOID;
     uint32_t flags = hg_op_get((hg_op)in->op)->flags;

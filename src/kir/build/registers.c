@@ -25,10 +25,42 @@ kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
     return x->held[reg][type];
 }
 
+/* ---- what a debugger sees ---- */
+
+static void trace(build *x, kir_traced what, uint8_t number, uint8_t type, uint8_t part, kir_value *value) {
+    kir_value *v = kir_emit(&x->b, KIR_TRACE, KIR_VOID, value != NULL, value ? &value : NULL);
+    v->u.trace.what = (uint8_t)what;
+    v->u.trace.number = number;
+    v->u.trace.part = part;
+    v->u.trace.atlas_type = type;
+}
+
+void build_trace_point(build *x, uint32_t inst) {
+    if (!x->trace) return;
+    x->b.inst = inst + 1;
+    trace(x, KIR_TRACE_POINT, 0, 0, 0, NULL);
+}
+
+void build_trace_register(build *x, uint8_t reg, uint8_t type, kir_value *value) {
+    if (!x->trace) return;
+    uint32_t bytes = (uint32_t)kir_type_bytes(type);
+    if (bytes <= 8) {
+        trace(x, KIR_TRACE_REGISTER, reg, type, 0, value);
+        return;
+    }
+    for (uint32_t part = 0; part < bytes / 8; part++) {
+        kir_value *high = part ? kir_binary(&x->b, KIR_LSHR, value, kir_const(&x->b, HG_TYPE_U32, part * 64)) : value;
+        trace(x, KIR_TRACE_REGISTER, reg, type, (uint8_t)part, kir_convert(&x->b, KIR_TRUNC, HG_TYPE_U64, high));
+    }
+}
+
+/* ---- registers ---- */
+
 void build_set(build *x, uint8_t reg, kir_value *value) {
     uint8_t type = value->type; /* the builder's value for failure changes its type */
     kir_set(&x->b, build_var(x, reg, type), value);
     hold(x, reg, type, value);
+    build_trace_register(x, reg, type, value);
 }
 
 static kir_var *pred_var(build *x, uint8_t pred) {
@@ -54,6 +86,7 @@ kir_value *build_pred(build *x, uint8_t pred) {
 void build_set_pred(build *x, uint8_t pred, kir_value *value) {
     kir_set(&x->b, pred_var(x, pred), value);
     hold_pred(x, pred, value);
+    if (x->trace) trace(x, KIR_TRACE_PREDICATE, pred, KIR_BOOL, 0, value);
 }
 
 kir_value *build_wide(build *x, uint8_t reg, uint32_t operand) {

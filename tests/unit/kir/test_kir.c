@@ -25,7 +25,7 @@ static kir_module *lower(const char *text, uint64_t max_steps, hg_program **prog
     *program = NULL;
     hg_status status = hg_program_assemble(text, strlen(text), d, program);
     if (status == HG_OK) status = hg_verify(*program, NULL, d, &cfg);
-    if (status == HG_OK) status = kir_build(cfg, &(kir_build_options){max_steps}, &m);
+    if (status == HG_OK) status = kir_build(cfg, &(kir_build_options){.max_steps = max_steps}, &m);
     if (status == HG_OK) status = kir_verify(m);
     CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), strlen(text) < 4000 ? text : "(long)");
     hg_cfg_destroy(cfg);

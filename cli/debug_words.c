@@ -1,0 +1,686 @@
+/* The debugger's commands: read from standard input, answered on standard output; with --json an object a line.
+ * Must not know: how a launch is stopped. */
+#include "debug.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum answer { STAY, GO_ON, END_RUN } answer;
+
+/* ---- saying ---- */
+
+/* A line of text, or an object with `event` and what `fill` adds. */
+static void send_line(hg_text *text) {
+    hg_text_addf(text, "\n");
+    if (text->data) fwrite(text->data, 1, text->length, stdout);
+    fflush(stdout);
+    hg_text_free(text);
+}
+
+void debug_say(debug *d, const char *event, const char *format, ...) {
+    char message[1024];
+    hg_text text = {0};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (strcmp(event, "error") == 0) d->failed = true;
+    if (d->c->json) {
+        hg_json json = {.out = &text};
+        hg_json_begin_object(&json);
+        hg_json_add_text(&json, "event", event);
+        hg_json_add_text(&json, "message", message);
+        hg_json_end_object(&json);
+    } else {
+        hg_text_addf(&text, "%s%s", strcmp(event, "error") == 0 ? "error: " : "", message);
+    }
+    send_line(&text);
+}
+
+/* One value: `name type = text`. */
+static void say_value(debug *d, const char *name, const char *type, uint64_t lane, const char *text) {
+    hg_text line = {0};
+    if (d->c->json) {
+        hg_json json = {.out = &line};
+        hg_json_begin_object(&json);
+        hg_json_add_text(&json, "event", "value");
+        hg_json_add_text(&json, "name", name);
+        if (type) hg_json_add_text(&json, "type", type);
+        if (lane != HG_NONE) hg_json_add_u64(&json, "lane", lane);
+        hg_json_add_text(&json, "value", text);
+        hg_json_end_object(&json);
+    } else {
+        hg_text_addf(&line, "%s%s%s = %s", name, type ? " " : "", type ? type : "", text);
+    }
+    send_line(&line);
+}
+
+/* ---- places ---- */
+
+static uint32_t line_of(const debug *d, uint32_t inst) {
+    return d->program->lines && inst < d->program->inst_count ? d->program->lines[inst] : 0;
+}
+
+/* The line of the source without what indents it; false: there is no text. */
+static bool source_line(const debug *d, uint32_t line, const char **text, size_t *length) {
+    const char *at = (const char *)d->c->source.data, *end = at + d->c->source.length;
+    if (!at || !line) return false;
+    for (uint32_t i = 1; i < line && at < end; i++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        at = next ? next + 1 : end;
+    }
+    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    *text = at;
+    *length = (size_t)((stop ? stop : end) - at);
+    if (*length && at[*length - 1] == '\r') --*length;
+    return at < end;
+}
+
+static uint32_t count_active(const tile_place *p) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->n; i++) count += p->active[i] != 0;
+    return count;
+}
+
+static uint64_t block_lanes(const debug *d) {
+    uint64_t lanes = (uint64_t)d->launch.block[0] * d->launch.block[1] * d->launch.block[2];
+    return lanes ? lanes : 1;
+}
+
+static void say_where_json(debug *d, const char *reason, const char *detail) {
+    hg_text text = {0}, inst = {0};
+    hg_json json = {.out = &text};
+    hg_json_begin_object(&json);
+    hg_json_add_text(&json, "event", d->ended ? "ended" : "stopped");
+    hg_json_add_text(&json, "reason", reason);
+    if (detail) hg_json_add_text(&json, "detail", detail);
+    if (d->place) {
+        uint32_t line = line_of(d, d->place->inst);
+        hg_print_instruction(&inst, d->program, d->place->inst);
+        hg_json_add_u64(&json, "instruction", d->place->inst);
+        hg_json_add_text(&json, "text", inst.data ? inst.data : "");
+        if (line) hg_json_add_u64(&json, "line", line);
+        hg_json_add_u64(&json, "lane", d->lane);
+        hg_json_add_u64(&json, "block", d->lane / block_lanes(d));
+        hg_json_add_u64(&json, "active", count_active(d->place));
+        hg_json_add_u64(&json, "of", d->place->n);
+        hg_json_add_u64(&json, "phase", d->place->phase);
+    }
+    hg_json_end_object(&json);
+    hg_text_free(&inst);
+    send_line(&text);
+}
+
+static void say_where(debug *d, const char *reason, const char *detail) {
+    if (d->c->json) {
+        say_where_json(d, reason, detail);
+        return;
+    }
+    hg_text text = {0};
+    if (!d->place) {
+        hg_text_addf(&text, "%s%s%s", reason, detail ? ": " : "", detail ? detail : "");
+        send_line(&text);
+        return;
+    }
+    uint32_t line = line_of(d, d->place->inst);
+    const char *source;
+    size_t length;
+    if (detail) hg_text_addf(&text, "%s %s\n", reason, detail);
+    hg_text_addf(&text, "%s at ", detail ? "stopped" : reason);
+    if (line) hg_text_addf(&text, "line %u, ", (unsigned)line);
+    hg_text_addf(&text, "instruction %u, lane %llu (block %llu, lane %llu of it); %u of %u lanes are here\n", (unsigned)d->place->inst,
+                 (unsigned long long)d->lane, (unsigned long long)(d->lane / block_lanes(d)),
+                 (unsigned long long)(d->lane % block_lanes(d)), (unsigned)count_active(d->place), (unsigned)d->place->n);
+    if (source_line(d, line, &source, &length))
+        hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)(length > 160 ? 160 : length), source);
+    else {
+        hg_text_addf(&text, "%5u : ", (unsigned)d->place->inst);
+        hg_print_instruction(&text, d->program, d->place->inst);
+    }
+    send_line(&text);
+}
+
+static bool needs_place(debug *d) {
+    if (d->place) return true;
+    debug_say(d, "error", "the program has ended: 'back' or 'restart' come back into it");
+    return false;
+}
+
+/* LINE, a label, or i and the number of an instruction. */
+static bool read_place(debug *d, const char *word, uint32_t *inst) {
+    const hg_program *p = d->program;
+    char *end;
+    bool number = word[0] == 'i' && word[1] >= '0' && word[1] <= '9';
+    unsigned long n = strtoul(word + number, &end, 10);
+    if (number && !*end) {
+        *inst = (uint32_t)n;
+        if (n < p->inst_count) return true;
+        debug_say(d, "error", "instruction %lu: the program has %u, counted from 0", n, (unsigned)p->inst_count);
+        return false;
+    }
+    if (word[0] >= '0' && word[0] <= '9' && !*end) {
+        for (uint32_t i = 0; i < p->inst_count; i++)
+            if (line_of(d, i) >= n) {
+                *inst = i;
+                return true;
+            }
+        debug_say(d, "error", p->lines ? "there is no instruction at line %lu or below" : "the program has no lines: assemble it with -g", n);
+        return false;
+    }
+    for (uint32_t i = 0; i < p->label_count; i++)
+        if (strcmp(p->labels[i].name, word) == 0) {
+            *inst = p->labels[i].index;
+            return true;
+        }
+    debug_say(d, "error", "'%s' is no line, no label and no instruction (i7)", word);
+    return false;
+}
+
+/* ---- values ---- */
+
+static const struct {
+    const char *name;
+    uint8_t reg;
+} SPECIALS[] = {{"lane", 252}, {"block", 253}, {"lanes", 254}, {"global", 255}};
+
+static bool is_register_word(const char *word, char letter) {
+    if (word[0] != letter || !word[1]) return false;
+    for (const char *p = word + 1; *p; p++)
+        if (*p < '0' || *p > '9') return false;
+    return atoi(word + 1) < (letter == 'r' ? HG_MAX_REGISTERS : HG_MAX_PREDICATES);
+}
+
+/* The register that a word names here. Names of the program come before the language's own. */
+static bool find_register(const debug *d, const char *word, bool *predicate, uint8_t *number) {
+    const hg_program *p = d->program;
+    *predicate = false;
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].kind == HG_PARAM_SCALAR && strcmp(p->params[i].name, word) == 0) {
+            *number = p->params[i].reg;
+            return true;
+        }
+    if (is_register_word(word, 'r') || is_register_word(word, 'p')) {
+        *predicate = word[0] == 'p';
+        *number = (uint8_t)atoi(word + 1);
+        return true;
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
+        if (strcmp(SPECIALS[i].name, word) == 0) {
+            *number = SPECIALS[i].reg;
+            return true;
+        }
+    return false;
+}
+
+/* What the launch gives r252 ... r255 where no instruction has told. */
+static bool special_value(const debug *d, uint8_t number, uint64_t lane, hg_type *type, uint64_t *value) {
+    uint64_t per = block_lanes(d), in_block = lane % per;
+    *type = number == 255 ? HG_TYPE_U64 : HG_TYPE_U32;
+    switch (number) {
+    case 252: *value = in_block % (d->launch.block[0] ? d->launch.block[0] : 1); return true;
+    case 253: *value = lane / per % (d->launch.grid[0] ? d->launch.grid[0] : 1); return true;
+    case 254: *value = d->launch.block[0]; return true;
+    case 255: *value = lane; return true;
+    default: return false;
+    }
+}
+
+static bool register_text(const debug *d, bool predicate, uint8_t number, uint64_t lane, hg_text *text, hg_type *type) {
+    uint64_t words[64] = {0};
+    *type = debug_register(d, predicate, number, lane, words);
+    if (*type == HG_TYPE_COUNT && (predicate || !special_value(d, number, lane, type, words))) return false;
+    if (predicate)
+        hg_text_addf(text, "%s", words[0] ? "true" : "false");
+    else
+        hg_print_value(text, *type, (const uint8_t *)words);
+    return true;
+}
+
+static void print_register(debug *d, const char *name, bool predicate, uint8_t number, uint64_t from, uint64_t to) {
+    for (uint64_t lane = from; lane <= to; lane++) {
+        hg_text text = {0};
+        char shown[160];
+        hg_type type;
+        bool known = register_text(d, predicate, number, lane, &text, &type);
+        if (from == to)
+            snprintf(shown, sizeof shown, "%s", name);
+        else
+            snprintf(shown, sizeof shown, "%s of lane %llu", name, (unsigned long long)lane);
+        say_value(d, shown, !known ? NULL : predicate ? "pred" : hg_type_name(type), lane, known && text.data ? text.data : "not set");
+        hg_text_free(&text);
+    }
+}
+
+/* ---- memory: x, x[3], x[2..5], shared[16..31] as f32 ---- */
+
+typedef struct range {
+    int array; /* parameter; -1: shared memory */
+    hg_type type;
+    uint64_t from, to; /* elements */
+    bool whole;
+} range;
+
+static bool read_index(const char **p, uint64_t *value) {
+    char *end;
+    if (**p < '0' || **p > '9') return false;
+    errno = 0;
+    *value = strtoull(*p, &end, 0);
+    *p = end;
+    return errno == 0;
+}
+
+/* False, without a word: it names no memory. */
+static bool find_array(const debug *d, const char *word, size_t length, int *array) {
+    *array = -1;
+    for (uint32_t i = 0; i < d->program->param_count; i++) {
+        const hg_param *p = &d->program->params[i];
+        if (p->kind == HG_PARAM_SCALAR || strlen(p->name) != length || memcmp(p->name, word, length) != 0) continue;
+        *array = (int)i;
+        return true;
+    }
+    return length == 6 && memcmp(word, "shared", 6) == 0;
+}
+
+static bool read_range(debug *d, const char *word, const char *type, range *r) {
+    size_t length = strcspn(word, "[");
+    if (!find_array(d, word, length, &r->array)) return false;
+    const hg_param *p = r->array < 0 ? NULL : &d->program->params[r->array];
+    r->type = p && p->kind != HG_PARAM_POOL ? (hg_type)p->type : HG_TYPE_U32;
+    r->whole = word[length] == '\0';
+    r->from = 0;
+    r->to = UINT64_MAX;
+    bool good = true;
+    if (!r->whole) {
+        const char *at = word + length + 1;
+        good = read_index(&at, &r->from);
+        r->to = r->from;
+        if (good && strncmp(at, "..", 2) == 0) {
+            at += 2;
+            good = read_index(&at, &r->to) && r->to >= r->from;
+        }
+        good = good && strcmp(at, "]") == 0;
+    }
+    if (type && !hg_type_from_name(type, strlen(type), &r->type)) {
+        debug_say(d, "error", "'%s' is no type", type);
+        return true;
+    }
+    if (!good) debug_say(d, "error", "'%s': write NAME[3] or NAME[2..5]", word);
+    r->array = good ? r->array : -2;
+    return true;
+}
+
+static void print_memory(debug *d, const char *word, const range *r) {
+    uint64_t bytes = d->place ? d->place->shared_bytes : 0, size = hg_type_size_bytes(r->type);
+    const uint8_t *from = r->array >= 0 ? debug_memory(d, (uint32_t)r->array, &bytes) : d->place ? d->place->shared : NULL;
+    if (!from || !bytes) {
+        debug_say(d, "error", r->array < 0 ? "there is no shared memory here" : "'%s' has no memory here", word);
+        return;
+    }
+    uint64_t count = bytes / size, last = r->to < count ? r->to : count - 1;
+    if (r->from >= count || (!r->whole && r->to >= count)) {
+        debug_say(d, "error", "'%s': it has %llu elements of %s", word, (unsigned long long)count, hg_type_name(r->type));
+        return;
+    }
+    hg_text text = {0};
+    uint64_t most = r->whole ? 16 : 4096;
+    for (uint64_t i = r->from; i <= last && i - r->from < most; i++) {
+        if (i > r->from) hg_text_addf(&text, " ");
+        hg_print_value(&text, r->type, from + i * size);
+    }
+    if (last - r->from >= most) hg_text_addf(&text, " … %llu more", (unsigned long long)(last - r->from + 1 - most));
+    say_value(d, word, hg_type_name(r->type), HG_NONE, text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+/* ---- commands ---- */
+
+enum { MAX_WORDS = 8 };
+typedef struct words {
+    char *at[MAX_WORDS];
+    int count;
+} words;
+
+static bool read_count(debug *d, const words *w, uint64_t *count) {
+    *count = 1;
+    if (w->count < 2) return true;
+    char *end;
+    *count = strtoull(w->at[1], &end, 10);
+    if (!*end && *count) return true;
+    debug_say(d, "error", "'%s' is no number above 0", w->at[1]);
+    return false;
+}
+
+static answer do_step(debug *d, const words *w) {
+    if (!needs_place(d) || !read_count(d, w, &d->steps)) return STAY;
+    d->mode = DEBUG_STOP;
+    return GO_ON;
+}
+
+static answer do_next(debug *d, const words *w) {
+    (void)w;
+    if (!needs_place(d)) return STAY;
+    d->steps = 1;
+    d->mode = DEBUG_STOP;
+    if (d->program->insts[d->place->inst].op == HG_OP_CALL) {
+        d->mode = DEBUG_UNTIL;
+        d->inst = d->place->inst + 1;
+    }
+    return GO_ON;
+}
+
+static answer do_continue(debug *d, const words *w) {
+    (void)w;
+    if (!needs_place(d)) return STAY;
+    d->mode = DEBUG_CONTINUE;
+    return GO_ON;
+}
+
+static answer do_until(debug *d, const words *w) {
+    if (w->count != 2) {
+        debug_say(d, "error", "until expects a place: until LINE, until LABEL or until i7");
+        return STAY;
+    }
+    if (!needs_place(d) || !read_place(d, w->at[1], &d->inst)) return STAY;
+    d->mode = DEBUG_UNTIL;
+    return GO_ON;
+}
+
+static answer do_back(debug *d, const words *w) {
+    (void)w;
+    d->mode = DEBUG_SEARCH;
+    d->target = d->ended ? UINT64_MAX : d->events;
+    d->inst = UINT32_MAX;
+    d->found = 0;
+    d->reason = "back";
+    d->again = true;
+    return END_RUN;
+}
+
+static answer do_restart(debug *d, const words *w) {
+    (void)w;
+    d->mode = DEBUG_STOP;
+    d->steps = 1;
+    d->again = true;
+    return END_RUN;
+}
+
+static answer do_quit(debug *d, const words *w) {
+    (void)w;
+    d->quit = true;
+    return END_RUN;
+}
+
+static answer do_break(debug *d, const words *w) {
+    uint32_t inst;
+    if (w->count != 2) {
+        debug_say(d, "error", "break expects a place: break LINE, break LABEL or break i7");
+        return STAY;
+    }
+    if (!read_place(d, w->at[1], &inst)) return STAY;
+    debug_break *b = hg_vec_push(&d->breaks);
+    if (!b) {
+        debug_say(d, "error", "no memory left");
+        return STAY;
+    }
+    *b = (debug_break){++d->next_number, inst};
+    debug_say(d, "breakpoint", "breakpoint %u: line %u, instruction %u", (unsigned)b->number, (unsigned)line_of(d, inst), (unsigned)inst);
+    return STAY;
+}
+
+static answer do_watch(debug *d, const words *w) {
+    range r;
+    if (w->count < 2 || !read_range(d, w->at[1], w->count > 3 ? w->at[3] : NULL, &r) || r.whole || r.from != r.to) {
+        debug_say(d, "error", "watch expects one element: watch x[3] or watch shared[4] as f32");
+        return STAY;
+    }
+    if (r.array < -1) return STAY;
+    uint64_t bytes = 0, size = hg_type_size_bytes(r.type);
+    const hg_param *p = r.array < 0 ? NULL : &d->program->params[r.array];
+    if (p && p->kind == HG_PARAM_BUFFER && debug_memory(d, (uint32_t)r.array, &bytes) && r.from >= bytes / size) {
+        debug_say(d, "error", "'%s': it has %llu elements", w->at[1], (unsigned long long)(bytes / size));
+        return STAY;
+    }
+    debug_watch *watch = hg_vec_push(&d->watches);
+    if (!watch) {
+        debug_say(d, "error", "no memory left");
+        return STAY;
+    }
+    *watch = (debug_watch){.number = ++d->next_number, .array = r.array, .offset = r.from * size, .type = (uint8_t)r.type, .size = (uint16_t)size};
+    snprintf(watch->text, sizeof watch->text, "%s", w->at[1]);
+    watch->known = debug_watched_bytes(d, watch, watch->last);
+    debug_say(d, "watch", "watch %u: %s", (unsigned)watch->number, watch->text);
+    return STAY;
+}
+
+static answer do_delete(debug *d, const words *w) {
+    uint64_t number;
+    if (w->count != 2 || !read_count(d, w, &number)) {
+        if (w->count != 2) debug_say(d, "error", "delete expects the number of a breakpoint or watch");
+        return STAY;
+    }
+    for (uint64_t i = 0; i < d->breaks.count; i++)
+        if (d->breaks.data[i].number == number) {
+            d->breaks.data[i] = d->breaks.data[--d->breaks.count];
+            return STAY;
+        }
+    for (uint64_t i = 0; i < d->watches.count; i++)
+        if (d->watches.data[i].number == number) {
+            d->watches.data[i] = d->watches.data[--d->watches.count];
+            return STAY;
+        }
+    debug_say(d, "error", "there is no breakpoint or watch %llu", (unsigned long long)number);
+    return STAY;
+}
+
+static answer do_info(debug *d, const words *w) {
+    (void)w;
+    for (uint64_t i = 0; i < d->breaks.count; i++)
+        debug_say(d, "breakpoint", "breakpoint %u: line %u, instruction %u", (unsigned)d->breaks.data[i].number,
+                  (unsigned)line_of(d, d->breaks.data[i].inst), (unsigned)d->breaks.data[i].inst);
+    for (uint64_t i = 0; i < d->watches.count; i++)
+        debug_say(d, "watch", "watch %u: %s", (unsigned)d->watches.data[i].number, d->watches.data[i].text);
+    if (!d->breaks.count && !d->watches.count) debug_say(d, "info", "no breakpoints and no watches");
+    return STAY;
+}
+
+static bool read_lane(debug *d, const char *word, uint64_t *lane) {
+    char *end;
+    *lane = strtoull(word, &end, 10);
+    if (word[0] >= '0' && word[0] <= '9' && !*end && *lane < d->lanes) return true;
+    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->lanes - 1));
+    return false;
+}
+
+/* Its registers are known when it is in the window; else the run is repeated with another window. */
+static answer choose_lane(debug *d, uint64_t lane) {
+    d->lane = lane;
+    d->pinned = true;
+    if (lane >= d->window && lane - d->window < d->window_lanes) {
+        if (d->place && lane < d->place->lane0)
+            debug_say(d, "lane", "lane %llu has been here already: 'restart' begins again", (unsigned long long)lane);
+        else if (d->place && !debug_is_here(d, lane))
+            debug_say(d, "lane", "lane %llu is not here now: the next stop is where it is", (unsigned long long)lane);
+        else
+            debug_say(d, "lane", "lane %llu", (unsigned long long)lane);
+        return STAY;
+    }
+    return do_restart(d, NULL);
+}
+
+static answer do_lane(debug *d, const words *w) {
+    uint64_t lane;
+    if (w->count == 1) {
+        debug_say(d, "lane", "lane %llu%s", (unsigned long long)d->lane, d->pinned ? "" : ", and any other that comes to a breakpoint");
+        return STAY;
+    }
+    if (strcmp(w->at[1], "any") == 0) {
+        d->pinned = false;
+        return STAY;
+    }
+    return read_lane(d, w->at[1], &lane) ? choose_lane(d, lane) : STAY;
+}
+
+static answer do_block(debug *d, const words *w) {
+    char *end;
+    uint64_t block = w->count == 2 ? strtoull(w->at[1], &end, 10) : 0, lane = 0;
+    if (w->count != 2 || *end || w->at[1][0] == '-' || !hg_mul_u64(block, block_lanes(d), &lane) || lane >= d->lanes) {
+        debug_say(d, "error", "block expects a number: the launch has blocks 0 to %llu", (unsigned long long)((d->lanes - 1) / block_lanes(d)));
+        return STAY;
+    }
+    return choose_lane(d, lane);
+}
+
+static void print_one(debug *d, char *word, const words *w, int next) {
+    range r;
+    bool predicate;
+    uint8_t number;
+    const char *type = next + 1 < w->count && strcmp(w->at[next], "as") == 0 ? w->at[next + 1] : NULL;
+    if (read_range(d, word, type, &r)) {
+        if (r.array > -2) print_memory(d, word, &r);
+        return;
+    }
+    if (!find_register(d, word, &predicate, &number)) {
+        debug_say(d, "error", "'%s' is no register, parameter or array here", word);
+        return;
+    }
+    uint64_t from = d->lane, to = d->lane;
+    if (next + 1 < w->count && strcmp(w->at[next], "lanes") == 0) {
+        char *dots = strstr(w->at[next + 1], "..");
+        if (dots) *dots = '\0';
+        if (!read_lane(d, w->at[next + 1], &from) || !read_lane(d, dots ? dots + 2 : w->at[next + 1], &to)) return;
+    }
+    print_register(d, word, predicate, number, from, to);
+}
+
+static answer do_print(debug *d, const words *w) {
+    if (w->count < 2) {
+        debug_say(d, "error", "print expects what: print i, print r7 lanes 0..7, print x[2..5], print shared[0..7] as f32");
+        return STAY;
+    }
+    print_one(d, w->at[1], w, 2);
+    return STAY;
+}
+
+static answer do_registers(debug *d, const words *w) {
+    (void)w;
+    bool any = false;
+    for (int bank = 0; bank < 2; bank++)
+        for (uint32_t n = 0; n < (bank ? HG_MAX_PREDICATES : HG_MAX_REGISTERS); n++) {
+            uint64_t words_of[64];
+            char name[8];
+            if (debug_register(d, bank, (uint8_t)n, d->lane, words_of) == HG_TYPE_COUNT) continue;
+            snprintf(name, sizeof name, "%c%u", bank ? 'p' : 'r', (unsigned)n);
+            print_register(d, name, bank, (uint8_t)n, d->lane, d->lane);
+            any = true;
+        }
+    if (!any) debug_say(d, "info", "lane %llu has set no register", (unsigned long long)d->lane);
+    return STAY;
+}
+
+/* Runs of lanes, as 0-3,8. */
+static answer do_mask(debug *d, const words *w) {
+    (void)w;
+    if (!needs_place(d)) return STAY;
+    const tile_place *p = d->place;
+    hg_text text = {0};
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t first = i;
+        if (!p->active[i]) continue;
+        while (i + 1 < p->n && p->active[i + 1]) i++;
+        hg_text_addf(&text, "%s%llu", text.length ? "," : "", (unsigned long long)(p->lane0 + first));
+        if (i > first) hg_text_addf(&text, "-%llu", (unsigned long long)(p->lane0 + i));
+    }
+    debug_say(d, "mask", "lanes here: %s; of %llu to %llu, which run together", text.data ? text.data : "none", (unsigned long long)p->lane0,
+              (unsigned long long)(p->lane0 + p->n - 1));
+    hg_text_free(&text);
+    return STAY;
+}
+
+static answer do_where(debug *d, const words *w) {
+    (void)w;
+    if (needs_place(d)) say_where(d, "stopped", NULL);
+    return STAY;
+}
+
+static answer do_list(debug *d, const words *w) {
+    (void)w;
+    uint32_t inst = d->place ? d->place->inst : 0, line = line_of(d, inst);
+    const char *source;
+    size_t length;
+    if (source_line(d, line, &source, &length)) {
+        for (uint32_t i = line > 5 ? line - 5 : 1; i < line + 6 && source_line(d, i, &source, &length); i++)
+            debug_say(d, "line", "%s%4u | %.*s", i == line ? ">" : " ", (unsigned)i, (int)(length > 160 ? 160 : length), source);
+    } else {
+        for (uint32_t i = inst > 5 ? inst - 5 : 0; i < inst + 6 && i < d->program->inst_count; i++) {
+            hg_text text = {0};
+            hg_print_instruction(&text, d->program, i);
+            debug_say(d, "line", "%s%4u : %s", i == inst ? ">" : " ", (unsigned)i, text.data ? text.data : "");
+            hg_text_free(&text);
+        }
+    }
+    return STAY;
+}
+
+static answer do_help(debug *d, const words *w);
+
+static const struct {
+    const char *name, *brief;
+    answer (*run)(debug *, const words *);
+    const char *what;
+} COMMANDS[] = {
+    {"step", "s", do_step, "[N]             to the next instruction of the lane"},
+    {"next", "n", do_next, "                to the next instruction, over a call"},
+    {"continue", "c", do_continue, "            to a breakpoint, a watch, a fault or the end"},
+    {"until", "u", do_until, "PLACE          to a place"},
+    {"back", "b-", do_back, "                one instruction of the lane back"},
+    {"restart", NULL, do_restart, "             from the start"},
+    {"break", "b", do_break, "PLACE          stop at a line, a label or an instruction (i7)"},
+    {"watch", "w", do_watch, "x[3]           stop when the element changes; shared[4] as f32"},
+    {"delete", "d", do_delete, "N             remove a breakpoint or watch"},
+    {"info", NULL, do_info, "                list breakpoints and watches"},
+    {"lane", "l", do_lane, "N | any         the lane that commands speak of"},
+    {"block", NULL, do_block, "N              its first lane"},
+    {"print", "p", do_print, "WHAT           r7, n, r7 lanes 0..7, x[2..5], shared[0..7] as f32"},
+    {"registers", "r", do_registers, "           all registers of the lane"},
+    {"mask", "m", do_mask, "                which lanes are here"},
+    {"where", NULL, do_where, "               the place again"},
+    {"list", NULL, do_list, "                the lines around it"},
+    {"help", "h", do_help, "                this list"},
+    {"quit", "q", do_quit, "                leave"},
+};
+
+static answer do_help(debug *d, const words *w) {
+    (void)w;
+    for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
+        debug_say(d, "help", "  %-2s %s %s", COMMANDS[i].brief ? COMMANDS[i].brief : "", COMMANDS[i].name, COMMANDS[i].what);
+    return STAY;
+}
+
+static answer obey(debug *d, char *line) {
+    words w = {0};
+    for (char *word = strtok(line, " \t\r\n"); word && w.count < MAX_WORDS; word = strtok(NULL, " \t\r\n")) w.at[w.count++] = word;
+    if (!w.count || w.at[0][0] == '#') return STAY;
+    for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
+        if (strcmp(w.at[0], COMMANDS[i].name) == 0 || (COMMANDS[i].brief && strcmp(w.at[0], COMMANDS[i].brief) == 0))
+            return COMMANDS[i].run(d, &w);
+    debug_say(d, "error", "'%s' is no command: 'help' lists them", w.at[0]);
+    return STAY;
+}
+
+bool debug_talk(debug *d, const char *reason, const char *detail) {
+    say_where(d, reason, detail);
+    for (;;) {
+        if (d->interactive) {
+            fputs("(debug) ", stdout);
+            fflush(stdout);
+        }
+        ssize_t length = getline(&d->line, &d->line_bytes, stdin);
+        if (length < 0) {
+            d->quit = true;
+            return false;
+        }
+        answer a = obey(d, d->line);
+        if (a != STAY) return a == GO_ON;
+    }
+}

@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+"""hologram debug, driven through standard input: what it shows of registers, memory, shared memory and masks against a simulation in Python;
+steps forward and back; breakpoints, watches, faults; what is said to wrong commands.
+
+    run.py
+
+Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish
+
+COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
+FOLDER = tempfile.mkdtemp()
+
+# Every lane doubles its element as often as its number says, so that lanes leave the loop one after another.
+DOUBLE = """.atlas 1
+.program double
+.param r1 x buffer u32 inout [n]
+.param r4 n u64
+.lanes n
+    mov_imm.u32 r2, 2
+    shl.u64 r0, r255, r2
+    ldg.u32 r10, [r1 + r0]
+    cvt.u32.u64 r11, r255
+round:
+    add.u32 r10, r10, r10
+    loop r11, @round
+    stg.u32 [r1 + r0], r10
+"""
+X = [5, 6, 7, 8, 9]
+
+
+def trace(lane):
+    """(instruction, registers) of a lane in front of every instruction."""
+    r = {}
+    steps = []
+
+    def at(i):
+        steps.append((i, dict(r)))
+
+    at(0)
+    r[2] = 2
+    at(1)
+    r[0] = lane * 4
+    at(2)
+    r[10] = X[lane]
+    at(3)
+    r[11] = lane
+    while True:
+        at(4)
+        r[10] *= 2
+        at(5)
+        if not r[11]:
+            break
+        r[11] -= 1
+    at(6)
+    return steps, r[10]
+
+
+def write(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def debug(commands, program, *arguments):
+    """(exit status, the events) of a session."""
+    run = subprocess.run([COMMAND, "debug", program, *arguments, "--json"], input="\n".join(commands) + "\n", stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+    events = []
+    for line in run.stdout.splitlines():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            check(False, f"a line that is no JSON: {line!r}")
+    check(run.stderr == "", f"standard error: {run.stderr!r}")
+    check(bool(events) and events[-1].get("command") == "debug", "the closing object is missing")
+    return run.returncode, events[:-1]
+
+
+def text(commands, program, *arguments):
+    run = subprocess.run([COMMAND, "debug", program, *arguments], input="\n".join(commands) + "\n", stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, universal_newlines=True, timeout=120)
+    return run.returncode, run.stdout
+
+
+def of(events, kind):
+    return [e for e in events if e["event"] == kind]
+
+
+def registers(events):
+    return {e["name"]: int(e["value"]) for e in of(events, "value") if e["name"] in ("r0", "r2", "r10", "r11")}
+
+
+def forward_and_back(program, arguments):
+    for lane in range(len(X)):
+        expected, result = trace(lane)
+        commands = [f"lane {lane}"]
+        for _ in expected:
+            commands += ["registers", "step"]
+        forth = len(commands)
+        for _ in expected:
+            commands += ["back", "registers"]
+        status, events = debug(commands, program, *arguments)
+        check(status == 0, f"lane {lane}: status {status}")
+        stops = []
+        for e in events:
+            if e["event"] in ("stopped", "ended"):
+                stops.append((e.get("instruction"), {}))
+            elif e["event"] == "value" and e["name"][1:].isdigit() and e["name"] in ("r0", "r2", "r10", "r11"):
+                stops[-1][1][int(e["name"][1:])] = int(e["value"])
+        there, back = stops[:len(expected)], stops[len(expected) + 1:]
+        check(there == expected, f"lane {lane}: forward {there} and not {expected}")
+        check(stops[len(expected)][0] is None, f"lane {lane}: it does not end")
+        check(back == expected[::-1], f"lane {lane}: back {back} and not {expected[::-1]}")
+        check(forth > 0 and result == X[lane] << (lane + 1), "the simulation")
+
+
+def masks(program, arguments):
+    status, events = debug(["break round", "continue", "mask", "continue", "mask", "lane 4", "continue", "continue", "mask"], program, *arguments)
+    seen = [e["message"].split(";")[0] for e in of(events, "mask")]
+    check(status == 0 and seen == ["lanes here: 0-4", "lanes here: 1-4", "lanes here: 3-4"], f"masks: {seen}")
+    stops = [(e["reason"], e["instruction"], e["lane"], e["active"]) for e in of(events, "stopped")]
+    check(stops[1:] == [("breakpoint", 4, 0, 5), ("breakpoint", 4, 1, 4), ("breakpoint", 4, 4, 3), ("breakpoint", 4, 4, 2)], f"stops: {stops}")
+
+
+def breakpoints(program, arguments):
+    for place, instruction in (("11", 4), ("round", 4), ("i6", 6), ("13", 6)):
+        status, events = debug([f"break {place}", "continue", "info", "delete 1", "info", "continue"], program, *arguments)
+        stops = [e.get("instruction") for e in of(events, "stopped")]
+        check(status == 0 and stops == [0, instruction], f"break {place}: {stops}")
+        check([e["message"] for e in of(events, "info")] == ["no breakpoints and no watches"], f"break {place}: it is not gone")
+        check(of(events, "ended")[0]["reason"] == "finished", f"break {place}: no end")
+    status, events = debug(["until i6", "print x", "step", "print x", "print x[1..2]", "print r10 lanes 1..3"], program, *arguments)
+    values = [e["value"] for e in of(events, "value")]
+    check(values == ["5 6 7 8 9", "10 24 56 128 288", "24 56", "24", "56", "128"], f"values: {values}")
+    status, events = debug(["watch x[2]", "continue", "continue"], program, *arguments)
+    stops = of(events, "stopped")
+    check(len(stops) == 1 and of(events, "ended"), "a watch of what the last instruction changes")
+
+
+SHARED = """.atlas 1
+.program turn
+.param r1 x buffer u32 inout [n]
+.param r4 n u64
+.shared 16
+.block 4
+.lanes n
+    mov_imm.u32 r2, 2
+    shl.u64 r0, r255, r2
+    ldg.u32 r10, [r1 + r0]
+    shl.u32 r5, r252, r2
+    sts.u32 [shared + r5], r10
+    bar.sync 0
+    xor.u32 r6, r5, r2
+    lds.u32 r11, [shared + r6]
+    stg.u32 [r1 + r0], r11
+"""
+
+
+def shared_memory():
+    program = write("turn.atlas", SHARED)
+    arguments = ["--set", "x=1,2,3,4,5,6,7,8"]
+    status, events = debug(["watch shared[1]", "continue", "print shared[0..3]", "block 1", "continue", "print shared[0..3]", "where"], program, *arguments)
+    stops = of(events, "stopped")
+    check(stops[1]["reason"] == "watch" and "0 -> 2" in stops[1]["detail"], f"watch: {stops}")
+    values = [e["value"] for e in of(events, "value")]
+    check(values == ["1 2 3 4", "5 6 7 8"], f"shared memory: {values}")
+    check([e["block"] for e in stops] == [0, 0, 1, 1], f"blocks: {[e['block'] for e in stops]}")
+    check([e["phase"] for e in stops][:2] == [0, 0], "phases")
+
+
+def fault():
+    program = write("beyond.atlas", DOUBLE.replace("stg.u32 [r1 + r0], r10", "stg.u32 [r1 + r0 + 8], r10"))
+    status, events = debug(["continue", "print r0", "back", "quit"], program, "--set", "x=5,6,7,8,9")
+    stops = of(events, "stopped")
+    check(of(events, "fault")[0]["message"].startswith("F01"), "the fault is not named")
+    check((stops[1]["reason"], stops[1]["instruction"], stops[1]["lane"]) == ("fault", 6, 3), f"fault: {stops}")
+    check([e["value"] for e in of(events, "value")] == ["12"], "the register of the lane with the fault")
+    check(stops[2]["instruction"] == 5, "back from a fault")
+
+
+WIDE = """.atlas 1
+.program wide
+.param r1 x buffer f32 inout [n]
+.param r4 n u64
+.lanes n
+    mov_imm.i256 r20, -5
+    mov_imm.f16 r21, 1.5
+    setlt.f16 p3, r21, r21
+    parallel_reduce.f32 r10, r1, sum, r4
+    add.i256 r20, r20, r20
+    mov.f32 r11, r10
+"""
+
+
+def kinds():
+    program = write("wide.atlas", WIDE)
+    status, events = debug(["break i5", "continue", "print r20", "print r21", "print p3", "print r10", "print n", "print r99"], program, "--set", "x=1,2,3")
+    values = [(e["name"], e.get("type"), e["value"]) for e in of(events, "value")]
+    check(values == [("r20", "i256", "-10"), ("r21", "f16", "1.5"), ("p3", "pred", "false"), ("r10", "f32", "6.0"), ("n", "u64", "3"),
+                     ("r99", None, "not set")], f"kinds: {values}")
+
+
+def wrong(program, arguments):
+    bad = ["jump", "break", "break nowhere", "break i99", "break 999", "watch x", "watch x[99]", "watch y[1]", "print", "print zzz", "print x[9]",
+           "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until"]
+    for command in bad:
+        status, events = debug([command], program, *arguments)
+        check(status == 1 and of(events, "error"), f"{command}: status {status}, {events}")
+    for good in ["help", "list", "where", "info", "lane", "# remark", "", "mask", "registers", "quit"]:
+        status, events = debug([good], program, *arguments)
+        check(status == 0 and not of(events, "error"), f"{good}: status {status}, {events}")
+    status, events = debug(["continue", "step", "back", "restart", "quit"], program, *arguments)
+    check(status == 1 and len(of(events, "error")) == 1 and len(of(events, "stopped")) == 3, f"behind the end: {events}")
+    status, out = text(["break round", "continue", "list"], program, *arguments)
+    check(status == 0 and "> " in out and "add.u32 r10, r10, r10" in out, f"text: {out}")
+
+
+def many_lanes():
+    program = write("many.atlas", DOUBLE.replace("cvt.u32.u64 r11, r255", "mov_imm.u32 r11, 1"))
+    status, events = debug(["lane 150000", "until i6", "print r10", "print r0", "quit"], program, "--shape", "x=u32[200000]")
+    values = [e["value"] for e in of(events, "value")]
+    check(status == 0 and values == ["0", "600000"], f"a lane beyond the window: {status} {values}")
+
+
+def main():
+    program = write("double.atlas", DOUBLE)
+    arguments = ["--set", "x=" + ",".join(map(str, X))]
+    forward_and_back(program, arguments)
+    masks(program, arguments)
+    breakpoints(program, arguments)
+    shared_memory()
+    fault()
+    kinds()
+    wrong(program, arguments)
+    many_lanes()
+    return finish()
+
+
+sys.exit(main())
