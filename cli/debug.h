@@ -56,6 +56,7 @@ typedef struct debug {
     bool running, ended; /* inside of a launch; behind it */
     const tile_place *place;
     uint32_t last_inst;
+    uint64_t last_lane0;
 
     /* the lane that commands speak of */
     uint64_t lane;

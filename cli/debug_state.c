@@ -124,6 +124,7 @@ static debug_watch *changed_watch(debug *d, uint8_t before[512]) {
         debug_watch *w = &d->watches.data[i];
         uint8_t now[512];
         bool known = debug_watched_bytes(d, w, now);
+        if (w->array < 0 && d->place && d->place->lane0 != d->last_lane0) w->known = false; /* of another block */
         if (known && w->known && !found && memcmp(now, w->last, w->size) != 0) {
             found = w;
             memcpy(before, w->last, w->size);
@@ -227,6 +228,7 @@ static bool told_point(void *user, const tile_place *place) {
         go_on = normal_stop(d, place->inst);
     }
     d->last_inst = place->inst;
+    d->last_lane0 = place->lane0;
     d->place = NULL;
     return go_on;
 }
