@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void debug_watch_signals(void);
-
 static bool open_backend(debug *d, tile_debugger *hooks, hg_backend **backend) {
     cli_launch options = *d->options;
     options.backend = "cpu";
@@ -122,7 +120,8 @@ static bool make_memory(debug *d) {
         return false;
     }
     for (uint32_t i = 0; i < d->values.count; i++)
-        if (d->values.data[i].param->kind == HG_PARAM_BUFFER && !(d->memory[i] = cli_zeroed(d->c, d->values.data[i].bytes, 64))) return false;
+        if (d->values.data[i].param->kind == HG_PARAM_BUFFER && !(d->memory[i] = cli_zeroed(d->c, d->values.data[i].bytes, 64)))
+            return false;
     return true;
 }
 
@@ -135,7 +134,8 @@ static void free_debug(debug *d) {
 }
 
 static void session(cli *c, const cli_launch *o) {
-    debug d = {.c = c, .options = o, .program = c->program, .interactive = isatty(STDIN_FILENO) && !c->json, .mode = DEBUG_STOP, .steps = 1};
+    debug d = {
+        .c = c, .options = o, .program = c->program, .interactive = isatty(STDIN_FILENO) && !c->json, .mode = DEBUG_STOP, .steps = 1};
     if (cli_values_read(c, &d.values) && cli_prepare_launch(c, o, &d.values, &d.launch) && make_memory(&d)) {
         d.lanes = hg_launch_total_threads(&d.launch);
         if (!d.lanes) d.lanes = 1;

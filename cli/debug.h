@@ -33,7 +33,7 @@ typedef enum debug_mode {
     DEBUG_CONTINUE, /* to a breakpoint, a watch or the end */
     DEBUG_UNTIL,    /* to an instruction of the lane */
     DEBUG_REPLAY,   /* to event `target`, silently */
-    DEBUG_SEARCH    /* to event `target`; `found` is the last one before it in which the lane came to an instruction (to `inst`, if given) */
+    DEBUG_SEARCH /* to event `target`; `found` is the last one before it in which the lane came to an instruction (to `inst`, if given) */
 } debug_mode;
 
 typedef struct debug {
@@ -77,6 +77,9 @@ typedef struct debug {
 void debug_forget(debug *d); /* the registers, in front of a run */
 void debug_free_state(debug *d);
 extern const tile_debugger debug_hooks; /* user: a debug */
+void debug_watch_signals(void);
+
+/* debug_look.c */
 bool debug_is_here(const debug *d, uint64_t lane);
 /* The value of a register in a lane: its words; type HG_TYPE_COUNT: not known. */
 hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]);

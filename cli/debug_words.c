@@ -165,7 +165,8 @@ static bool read_place(debug *d, const char *word, uint32_t *inst) {
                 *inst = i;
                 return true;
             }
-        debug_say(d, "error", p->lines ? "there is no instruction at line %lu or below" : "the program has no lines: assemble it with -g", n);
+        debug_say(d, "error", p->lines ? "there is no instruction at line %lu or below" : "the program has no lines: assemble it with -g",
+                  n);
         return false;
     }
     for (uint32_t i = 0; i < p->label_count; i++)
@@ -446,7 +447,8 @@ static answer do_watch(debug *d, const words *w) {
         debug_say(d, "error", "no memory left");
         return STAY;
     }
-    *watch = (debug_watch){.number = ++d->next_number, .array = r.array, .offset = r.from * size, .type = (uint8_t)r.type, .size = (uint16_t)size};
+    *watch = (debug_watch){
+        .number = ++d->next_number, .array = r.array, .offset = r.from * size, .type = (uint8_t)r.type, .size = (uint16_t)size};
     snprintf(watch->text, sizeof watch->text, "%s", w->at[1]);
     watch->known = debug_watched_bytes(d, watch, watch->last);
     debug_say(d, "watch", "watch %u: %s", (unsigned)watch->number, watch->text);
@@ -525,7 +527,8 @@ static answer do_block(debug *d, const words *w) {
     char *end;
     uint64_t block = w->count == 2 ? strtoull(w->at[1], &end, 10) : 0, lane = 0;
     if (w->count != 2 || *end || w->at[1][0] == '-' || !hg_mul_u64(block, block_lanes(d), &lane) || lane >= d->lanes) {
-        debug_say(d, "error", "block expects a number: the launch has blocks 0 to %llu", (unsigned long long)((d->lanes - 1) / block_lanes(d)));
+        debug_say(d, "error", "block expects a number: the launch has blocks 0 to %llu",
+                  (unsigned long long)((d->lanes - 1) / block_lanes(d)));
         return STAY;
     }
     return choose_lane(d, lane);
@@ -591,8 +594,8 @@ static answer do_mask(debug *d, const words *w) {
         hg_text_addf(&text, "%s%llu", text.length ? "," : "", (unsigned long long)(p->lane0 + first));
         if (i > first) hg_text_addf(&text, "-%llu", (unsigned long long)(p->lane0 + i));
     }
-    debug_say(d, "mask", "lanes here: %s; of %llu to %llu, which run together", text.data ? text.data : "none", (unsigned long long)p->lane0,
-              (unsigned long long)(p->lane0 + p->n - 1));
+    debug_say(d, "mask", "lanes here: %s; of %llu to %llu, which run together", text.data ? text.data : "none",
+              (unsigned long long)p->lane0, (unsigned long long)(p->lane0 + p->n - 1));
     hg_text_free(&text);
     return STAY;
 }

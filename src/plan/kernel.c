@@ -170,7 +170,8 @@ static bool only_uniform_work(const kir_module *m) {
             bool memory = kir_is_access(v);
             bool environment = memory && v->u.mem.space == KIR_BUFFER &&
                                (v->u.mem.class_id == KIR_PLAN_ENV || v->u.mem.class_id == KIR_PLAN_UNIFORMS);
-            if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT || v->op == KIR_TRACE) return false;
+            if ((memory && !environment) || v->op == KIR_FAULT_IF || v->op == KIR_BARRIER || v->op == KIR_EXIT || v->op == KIR_TRACE)
+                return false;
             if (v->op == KIR_ID && v->u.imm == HG_ID_LANE_COUNT) return false; /* a single lane would count itself */
         }
     return true;

@@ -79,7 +79,8 @@ hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadli
 }
 
 static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_steps, uint64_t deadline_ns, hg_plan **plan) {
-    kir_compilation c = {.program = cfg, .build = {.max_steps = max_steps, .trace = b->trace}, .deadline_ns = deadline_ns, .verify = b->config.verify};
+    kir_compilation c = {
+        .program = cfg, .build = {.max_steps = max_steps, .trace = b->trace}, .deadline_ns = deadline_ns, .verify = b->config.verify};
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
     hg_status status = plan_build(module, b->caps->uniforms_in_memory ? PLAN_READS_MEMORY : PLAN_READS_INPUTS, plan);

@@ -54,13 +54,13 @@ typedef struct tile_debugger {
 
 typedef struct tile_options {
     tile_level level;
-    bool poor;            /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
-    hg_budget *budget;    /* of what races are found with; NULL: none */
+    bool poor;                     /* f32 subnormals are flushed by the handlers (FTZ, DAZ), no native derived functions */
+    hg_budget *budget;             /* of what races are found with; NULL: none */
     const tile_debugger *debugger; /* NULL: none */
-    bool check_races;     /* record accesses and report races as faults: --check-races */
-    uint32_t max_width;   /* lanes of a tile at the most; 0: as many as are good */
-    uint32_t max_threads; /* of tile_map and tile_reduce, as of a launch; kernels do not look */
-    tile_cache *cache;    /* of tile_map and tile_reduce; NULL: compile every time */
+    bool check_races;              /* record accesses and report races as faults: --check-races */
+    uint32_t max_width;            /* lanes of a tile at the most; 0: as many as are good */
+    uint32_t max_threads;          /* of tile_map and tile_reduce, as of a launch; kernels do not look */
+    tile_cache *cache;             /* of tile_map and tile_reduce; NULL: compile every time */
 } tile_options;
 
 /* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_find_uniformity of the module for speed,

@@ -1,0 +1,46 @@
+/* What the debugger can look at where a launch has stopped: registers of lanes, memory.
+ * Must not know: commands, when a launch stops. */
+#include "debug.h"
+#include "driver/driver.h"
+#include <string.h>
+
+bool debug_is_here(const debug *d, uint64_t lane) {
+    const tile_place *p = d->place;
+    return p && lane >= p->lane0 && lane - p->lane0 < p->n && p->active[lane - p->lane0];
+}
+
+hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]) {
+    const debug_row *row = predicate ? &d->predicates[number] : &d->registers[number];
+    if (!row->type || lane < d->window || lane - d->window >= d->window_lanes) return HG_TYPE_COUNT;
+    uint64_t at = lane - d->window;
+    if (!row->type[at]) return HG_TYPE_COUNT;
+    hg_type type = (hg_type)(row->type[at] - 1);
+    uint64_t count = (hg_type_size_bytes(type) + 7) / 8;
+    for (uint64_t i = 0; i < count; i++) words[i] = row->parts[i] ? row->parts[i][at] : 0;
+    return type;
+}
+
+/* ---- memory ---- */
+
+const uint8_t *debug_memory(const debug *d, uint32_t param, uint64_t *size) {
+    const hg_param *p = &d->program->params[param];
+    if (p->kind == HG_PARAM_BUFFER) {
+        *size = d->values.data[param].bytes;
+        return d->memory[param];
+    }
+    uint64_t words[64];
+    if (!d->place || p->kind == HG_PARAM_SCALAR || debug_register(d, false, p->reg, d->lane, words) == HG_TYPE_COUNT) return NULL;
+    const hg_driver_launch *launch = d->place->launch->resolve_user;
+    if (!launch || !launch->resolve) return NULL;
+    tile_memory found = d->place->launch->resolve(d->place->launch->resolve_user, words[0], p->kind == HG_PARAM_POOL, false);
+    *size = found.size;
+    return found.valid ? found.base : NULL;
+}
+
+bool debug_watched_bytes(const debug *d, const debug_watch *w, uint8_t *bytes) {
+    uint64_t size = d->place ? d->place->shared_bytes : 0;
+    const uint8_t *from = w->array < 0 ? (d->place ? d->place->shared : NULL) : debug_memory(d, (uint32_t)w->array, &size);
+    if (!from || w->offset > size || size - w->offset < w->size) return false;
+    memcpy(bytes, from + w->offset, w->size);
+    return true;
+}
