@@ -88,6 +88,9 @@ bool cli_load(cli *c, const char *path);         /* program from a file or "-", 
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
 
+/* explain_program.c: what lanes do at each instruction of the program */
+void cli_explain_program(cli *c);
+
 /* program.c: what commands on one file share */
 bool cli_one_file(cli *c);                                                  /* its argument */
 void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */

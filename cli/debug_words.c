@@ -1,6 +1,7 @@
 /* The debugger's commands: read from standard input, answered on standard output; with --json an object a line.
  * Must not know: how a launch is stopped. */
 #include "debug.h"
+#include "source.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,21 +63,6 @@ static uint32_t line_of(const debug *d, uint32_t inst) {
     return d->program->lines && inst < d->program->inst_count ? d->program->lines[inst] : 0;
 }
 
-/* The line of the source without what indents it; false: there is no text. */
-static bool source_line(const debug *d, uint32_t line, const char **text, size_t *length) {
-    const char *at = (const char *)d->c->source.data, *end = at + d->c->source.length;
-    if (!at || !line) return false;
-    for (uint32_t i = 1; i < line && at < end; i++) {
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        at = next ? next + 1 : end;
-    }
-    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-    *text = at;
-    *length = (size_t)((stop ? stop : end) - at);
-    if (*length && at[*length - 1] == '\r') --*length;
-    return at < end;
-}
-
 static uint32_t count_active(const tile_place *p) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->n; i++) count += p->active[i] != 0;
@@ -132,7 +118,7 @@ static void say_where(debug *d, const char *reason, const char *detail) {
     hg_text_addf(&text, "instruction %u, lane %llu (block %llu, lane %llu of it); %u of %u lanes are here\n", (unsigned)d->place->inst,
                  (unsigned long long)d->lane, (unsigned long long)(d->lane / block_lanes(d)),
                  (unsigned long long)(d->lane % block_lanes(d)), (unsigned)count_active(d->place), (unsigned)d->place->n);
-    if (source_line(d, line, &source, &length))
+    if (cli_source_line(d->c, line, &source, &length))
         hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)(length > 160 ? 160 : length), source);
     else {
         hg_text_addf(&text, "%5u : ", (unsigned)d->place->inst);
@@ -611,8 +597,8 @@ static answer do_list(debug *d, const words *w) {
     uint32_t inst = d->place ? d->place->inst : 0, line = line_of(d, inst);
     const char *source;
     size_t length;
-    if (source_line(d, line, &source, &length)) {
-        for (uint32_t i = line > 5 ? line - 5 : 1; i < line + 6 && source_line(d, i, &source, &length); i++)
+    if (cli_source_line(d->c, line, &source, &length)) {
+        for (uint32_t i = line > 5 ? line - 5 : 1; i < line + 6 && cli_source_line(d->c, i, &source, &length); i++)
             debug_say(d, "line", "%s%4u | %.*s", i == line ? ">" : " ", (unsigned)i, (int)(length > 160 ? 160 : length), source);
     } else {
         for (uint32_t i = inst > 5 ? inst - 5 : 0; i < inst + 6 && i < d->program->inst_count; i++) {

@@ -1,0 +1,157 @@
+/* hologram explain PROGRAM: each line with what lanes do there. Must not know: how it was found out. */
+#include "clients/explain.h"
+#include "cli.h"
+#include "source.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct counts {
+    uint32_t gathered, strided, divergent, live, live_at;
+} counts;
+
+static bool is_store(uint16_t op) { return op == HG_OP_STG || op == HG_OP_STS || op == HG_OP_POOL_STORE || op == HG_OP_POOL_STORE_CONST; }
+
+/* The name of what an access reaches: a parameter, or shared memory. */
+static void add_place(const hg_program *p, uint32_t inst, hg_text *out) {
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
+    const hg_operand *o = hg_inst_operands(p, inst);
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        bool address = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY;
+        if (!address) continue;
+        if (o[i].place == HG_PLACE_SHARED) hg_text_addf(out, " of shared memory");
+        if (o[i].place == HG_PLACE_CLASS || o[i].place == HG_PLACE_PHI) hg_text_addf(out, " of class memory");
+        for (uint32_t k = 0; k < p->param_count && (o[i].place == HG_PLACE_BUF_REG || o[i].place == HG_PLACE_POOL_REG); k++)
+            if (p->params[k].reg == o[i].reg && p->params[k].kind != HG_PARAM_SCALAR) hg_text_addf(out, " of %s", p->params[k].name);
+        return;
+    }
+}
+
+static void add_check(const hg_explained *e, hg_text *out) {
+    if (e->unchecked)
+        hg_text_addf(out, "; proven in bounds");
+    else if (e->reach == HG_REACH_GATHERED)
+        hg_text_addf(out, "; checked in each lane");
+    else
+        hg_text_addf(out, "; one check for all lanes of a tile");
+    if (e->open) hg_text_addf(out, "; the handle is looked up at run time");
+}
+
+static void add_access(const hg_program *p, uint32_t inst, const hg_explained *e, hg_text *out) {
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
+    bool store = is_store(p->insts[inst].op);
+    hg_text_addf(out, "%s", row->flags & HG_F_ATOMIC ? "atomic operation" : store ? "store" : "load");
+    add_place(p, inst, out);
+    switch ((hg_reach)e->reach) {
+    case HG_REACH_UNIFORM: hg_text_addf(out, ", uniform: the same element in all lanes"); break;
+    case HG_REACH_BLOCK: hg_text_addf(out, ", uniform in a block"); break;
+    case HG_REACH_CONTIGUOUS: hg_text_addf(out, ", contiguous: elements side by side"); break;
+    case HG_REACH_STRIDED: hg_text_addf(out, ", strided: lanes are %lld bytes apart", (long long)e->stride); break;
+    default: hg_text_addf(out, store ? ", scattered" : ", gathered"); break;
+    }
+    add_check(e, out);
+}
+
+static void add_branch(const hg_explained *e, hg_text *out) {
+    hg_text_addf(out, "%s",
+                 e->way == HG_WAY_UNIFORM ? "branch, uniform: all lanes go one way"
+                 : e->way == HG_WAY_BLOCK ? "branch, uniform in a block"
+                                          : "branch, divergent: lanes may part, both ways are run");
+    if (e->rounds) hg_text_addf(out, "; at most %llu rounds", (unsigned long long)e->rounds);
+}
+
+static void add_note(const hg_program *p, uint32_t inst, const hg_explained *e, hg_text *out) {
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
+    if (row->flags & HG_F_COLLECTIVE)
+        hg_text_addf(out, "whole-array step: the launch is cut here, what lanes still need is kept in memory");
+    else if (row->flags & HG_F_BARRIER)
+        hg_text_addf(out, "barrier of the block");
+    else if (e->reach != HG_REACH_NONE)
+        add_access(p, inst, e, out);
+    else if (e->way != HG_WAY_NONE)
+        add_branch(e, out);
+    else if (!e->kept && !(row->flags & HG_F_CONTROL) && !(row->flags & HG_F_COLLECTIVE))
+        hg_text_addf(out, "nothing is left of it: a constant, or folded into what uses it");
+}
+
+static void count_one(const hg_explained *e, uint32_t inst, counts *n) {
+    n->gathered += e->reach == HG_REACH_GATHERED;
+    n->strided += e->reach == HG_REACH_STRIDED;
+    n->divergent += e->way == HG_WAY_DIVERGENT;
+    if (e->live > n->live) {
+        n->live = e->live;
+        n->live_at = inst;
+    }
+}
+
+static void explain_text(cli *c, const hg_explained *list, uint32_t kernels, const counts *n) {
+    const hg_program *p = c->program;
+    hg_text *out = &c->outputs;
+    hg_text_addf(out, "%s: %u instructions in %u kernel%s; %u registers live at most", p->name, (unsigned)p->inst_count, (unsigned)kernels,
+                 kernels == 1 ? "" : "s", (unsigned)n->live);
+    if (p->lines && p->inst_count) hg_text_addf(out, " (line %u)", (unsigned)p->lines[n->live_at]);
+    hg_text_addf(out, "; %u gathered, %u strided access%s; %u divergent branch%s\n", (unsigned)n->gathered, (unsigned)n->strided,
+                 n->gathered + n->strided == 1 ? "" : "es", (unsigned)n->divergent, n->divergent == 1 ? "" : "es");
+    hg_text_addf(out, " line live\n");
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const char *source = NULL;
+        size_t length = 0;
+        uint32_t line = p->lines ? p->lines[i] : 0;
+        bool same = i && p->lines && p->lines[i - 1] == line;
+        hg_text note = {0};
+        add_note(p, i, &list[i], &note);
+        hg_text_addf(out, "%5u %4u | ", (unsigned)(line ? line : i), (unsigned)list[i].live);
+        if (!same && cli_source_line(c, line, &source, &length))
+            hg_text_add(out, source, length > 160 ? 160 : length);
+        else {
+            hg_text_addf(out, "    ");
+            hg_print_instruction(out, p, i);
+        }
+        if (note.length) hg_text_addf(out, "\n           |       = %s", note.data);
+        hg_text_addf(out, "\n");
+        hg_text_free(&note);
+    }
+}
+
+static void explain_json(cli *c, const hg_explained *list) {
+    static const char *const reaches[] = {NULL, "uniform", "block-uniform", "contiguous", "strided", "gathered"}, *const ways[] = {
+                                                                                                                      NULL, "uniform",
+                                                                                                                      "block-uniform",
+                                                                                                                      "divergent"};
+    const hg_program *p = c->program;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        hg_json json;
+        hg_text text = {0};
+        hg_print_instruction(&text, p, i);
+        cli_json_item(c, &json);
+        hg_json_add_u64(&json, "instruction", i);
+        hg_json_add_text(&json, "text", text.data ? text.data : "");
+        if (p->lines) hg_json_add_u64(&json, "line", p->lines[i]);
+        hg_json_add_u64(&json, "live", list[i].live);
+        if (list[i].reach) {
+            hg_json_add_text(&json, "access", reaches[list[i].reach]);
+            hg_json_add_bool(&json, "proven", list[i].unchecked);
+            hg_json_add_bool(&json, "open", list[i].open);
+            if (list[i].reach == HG_REACH_STRIDED) hg_json_add_i64(&json, "stride", list[i].stride);
+        }
+        if (list[i].way) hg_json_add_text(&json, "branch", ways[list[i].way]);
+        if (list[i].rounds) hg_json_add_u64(&json, "rounds", list[i].rounds);
+        hg_json_add_bool(&json, "kept", list[i].kept);
+        hg_json_end_object(&json);
+        hg_text_free(&text);
+    }
+}
+
+void cli_explain_program(cli *c) {
+    counts n = {0};
+    uint32_t kernels = 0;
+    hg_explained *list = hg_calloc((size_t)c->program->inst_count + 1, sizeof *list);
+    hg_status status = list ? hg_explain(c->program, list, &kernels) : hg_fail_memory();
+    for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++) count_one(&list[i], i, &n);
+    if (status != HG_OK)
+        cli_last_error(c);
+    else if (c->json)
+        explain_json(c, list);
+    else
+        explain_text(c, list, kernels, &n);
+    hg_free(list);
+}
