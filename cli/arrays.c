@@ -138,13 +138,8 @@ static bool declared_bytes(cli *c, const cli_values *values, const cli_value *v,
     return true;
 }
 
-static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *path) {
-    hg_array_bounds bounds = {UINT64_MAX, c->memory};
-    if (!declared_bytes(c, values, v, &bounds.most)) return false;
-    if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) != HG_OK) {
-        cli_last_error(c);
-        return false;
-    }
+/* v->file was read: it is the array's data now. */
+static bool take_file(cli_value *v) {
     v->data = (uint8_t *)(uintptr_t)v->file.data;
     v->elements = v->file.elements;
     v->bytes = v->file.bytes;
@@ -156,6 +151,68 @@ static bool read_input(cli *c, const cli_values *values, cli_value *v, const cha
     memcpy(v->extent, v->file.extent, sizeof v->extent);
     return true;
 }
+
+static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *path) {
+    hg_array_bounds bounds = {UINT64_MAX, c->memory};
+    if (!declared_bytes(c, values, v, &bounds.most)) return false;
+    if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) == HG_OK) return take_file(v);
+    cli_last_error(c);
+    return false;
+}
+
+/* ---- all arrays of a .npz ---- */
+
+/* A scalar is a member without extents. */
+static bool take_member_scalar(cli *c, const char *path, cli_value *v, hg_array *member) {
+    bool good = member->rank == 0;
+    if (good)
+        memcpy(v->scalar, member->data, (size_t)size_of(v));
+    else
+        cli_error(c, "P04", "%s: '%s' has %u dimensions, the parameter is a scalar", path, v->param->name, member->rank);
+    hg_array_free(member);
+    return v->bound = v->explicit_scalar = good;
+}
+
+/* What another option names is that option's; an out array begins as zeros, whatever the file has of its name. */
+static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const char *path, const char *name) {
+    cli_value *v = cli_values_find(values, name);
+    hg_array member;
+    hg_array_bounds bounds = {UINT64_MAX, c->memory};
+    if (!v) {
+        cli_error(c, "P01", "unknown parameter: %s has an array '%s', which is no parameter of '%s'", path, name,
+                  hg_program_name(c->program));
+        return false;
+    }
+    bool scalar = v->param->kind == HG_PARAM_SCALAR;
+    if (v->bound || (!scalar && (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT))) return true;
+    if (!scalar && !declared_bytes(c, values, v, &bounds.most)) return false;
+    if (hg_npz_array(file, path, name, (hg_type)v->param->type, &bounds, &member) != HG_OK) {
+        cli_last_error(c);
+        return false;
+    }
+    if (scalar) return take_member_scalar(c, path, v, &member);
+    v->file = member;
+    return take_file(v);
+}
+
+static bool read_members(cli *c, cli_values *values, const char *path) {
+    hg_bytes file = {0};
+    hg_text names = {0};
+    const char *what = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    bool good = hg_file_read_in(c->memory, path, UINT64_MAX, &file) == HG_OK && hg_npz_names(&file, what, &names) == HG_OK;
+    if (!good) cli_last_error(c);
+    for (char *name = names.data; good && name && *name;) {
+        char *end = strchr(name, '\n');
+        *end = '\0';
+        good = take_member(c, values, &file, what, name);
+        name = end + 1;
+    }
+    hg_text_free(&names);
+    hg_bytes_free(&file);
+    return good;
+}
+
+/* ---- options one by one ---- */
 
 static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     cli_value *v = cli_values_find(values, pair->name);
@@ -350,9 +407,17 @@ bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_value
     if (!values->data) return no_memory(c);
     for (uint32_t i = 0; i < count; i++) values->data[i].param = &params[i];
     static const char *const order[] = {"--set", "--in", "--out", "--shape"};
-    for (size_t k = 0; k < HG_COUNT_OF(order); k++)
-        for (uint64_t i = 0; i < c->pairs.count; i++)
-            if (strcmp(c->pairs.data[i].option, order[k]) == 0 && !apply(c, values, &c->pairs.data[i])) return false;
+    for (size_t k = 0; k < HG_COUNT_OF(order); k++) {
+        for (uint64_t i = 0; i < c->pairs.count; i++) {
+            const cli_pair *pair = &c->pairs.data[i];
+            if (pair->name[0] && strcmp(pair->option, order[k]) == 0 && !apply(c, values, pair)) return false;
+        }
+        for (uint64_t i = 0; i < c->pairs.count; i++) {
+            const cli_pair *pair = &c->pairs.data[i];
+            bool whole_file = !pair->name[0] && strcmp(pair->option, "--in") == 0;
+            if (whole_file && strcmp(order[k], "--in") == 0 && !read_members(c, values, pair->value)) return false;
+        }
+    }
     return true;
 }
 

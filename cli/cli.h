@@ -32,6 +32,7 @@ typedef struct cli {
     const char *command;
     bool keep_outputs;           /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
+    bool quiet;                  /* standard error has errors only */
     const char *max_errors;
     const char *kernel; /* --kernel NAME: of a file with several; NULL: the only one */
     hg_diagnostics *diagnostics;

@@ -35,7 +35,8 @@ static hg_status print_output(cli *c, hg_backend *b, const cli_value *v, hg_text
             return status;
         }
     }
-    cli_print_array(c, printed, v, bytes.data ? bytes.data : v->result.data, v->out);
+    const char *raw = v->out ? hg_path_of_raw(v->out) : NULL;
+    cli_print_array(c, printed, v, bytes.data ? bytes.data : v->result.data, raw ? raw : v->out);
     hg_bytes_free(&bytes);
     return HG_OK;
 }

@@ -10,7 +10,7 @@ typedef enum value_kind { VALUE_OTHER, VALUE_FILE, VALUE_PAIR_OF_FILE, VALUE_WOR
 static value_kind kind_of(const cli_row *row, hg_text *words) {
     const char *value = row->value ? row->value : "";
     if (strcmp(value, "FILE") == 0 || strcmp(value, "DIR") == 0) return VALUE_FILE;
-    if (strcmp(value, "N=FILE") == 0) return VALUE_PAIR_OF_FILE;
+    if (strcmp(value, "N=FILE") == 0 || strcmp(value, "[N=]FILE") == 0) return VALUE_PAIR_OF_FILE;
     if (strcmp(value, "BACKEND") == 0) {
         hg_text_addf(words, "auto");
         for (uint32_t i = 0; i < hg_driver_count; i++) hg_text_addf(words, " %s", hg_drivers[i]->name);

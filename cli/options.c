@@ -2,7 +2,9 @@
 #include "cli.h"
 #include "table.h"
 #include "base/nearest.h"
+#include "code/compiler.h"
 #include "driver/capsets.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A usage error with the nearest option that the command has. */
@@ -30,8 +32,10 @@ static bool push_pair(cli *c, const char *option, const char *text, size_t lengt
     return true;
 }
 
-static bool add_pair(cli *c, const char *option, const char *text) {
+/* may_lack: "[N=]FILE", where a value alone has an empty name. */
+static bool add_pair(cli *c, const char *option, const char *text, bool may_lack) {
     const char *equals = strchr(text, '=');
+    if (!equals && may_lack) return push_pair(c, option, "", 0, text);
     if (!equals || equals == text) {
         cli_usage(c, "%s expects NAME=VALUE, got '%s'", option, text);
         return false;
@@ -55,13 +59,14 @@ static const cli_option *find_place(cli *c, const cli_row *row, const cli_option
         if (strcmp(options[i].name, row->name) == 0) return &options[i];
     *common = (cli_option){row->name, NULL, NULL};
     if (strcmp(row->name, "--json") == 0) common->flag = &c->json;
+    if (strcmp(row->name, "--quiet") == 0) common->flag = &c->quiet;
     if (strcmp(row->name, "--max-errors") == 0) common->value = &c->max_errors;
     if (strcmp(row->name, "--kernel") == 0) common->value = &c->kernel;
     return common;
 }
 
 static bool take(cli *c, const cli_row *row, const cli_option *place, const char *value) {
-    if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value);
+    if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value, row->value[0] == '[');
     if (row->kind == CLI_ROW_MANY) return add_many(c, row->name, value);
     if (!place->value || *place->value) {
         cli_usage(c, place->value ? "%s is given twice" : "%s has no place in the command", row->name);
@@ -109,6 +114,12 @@ static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option 
     return take(c, row, place, equals ? equals + 1 : argv[++*i]);
 }
 
+static const char *command_name; /* of the process, for a line that a library's thread asks for */
+
+static void say_slow(const char *kernel) {
+    fprintf(stderr, "hologram %s: waiting for the driver's compiler (kernel '%s')\n", command_name, kernel);
+}
+
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count) {
     c->command = argv[0];
     for (int i = 1; i < argc; i++) /* known early: usage errors obey it too */
@@ -124,6 +135,8 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
             return false;
         }
     }
+    command_name = c->command;
+    hg_compiler_watch(c->json || c->quiet ? NULL : say_slow, 1000);
     uint64_t most = 20;
     if (!cli_number(c, "--max-errors", c->max_errors, UINT32_MAX, &most)) return false;
     c->diagnostics = hg_diagnostics_create((uint32_t)most);

@@ -19,11 +19,12 @@ static void execute(cli *c, const cli_launch *o) {
 }
 
 static bool json_to_output(cli *c) {
-    for (uint64_t i = 0; i < c->pairs.count; i++)
-        if (strcmp(c->pairs.data[i].option, "--out") == 0 && strcmp(c->pairs.data[i].value, "-") == 0 && c->json) {
-            cli_usage(c, "--json and an output on standard output exclude each other");
-            return true;
-        }
+    for (uint64_t i = 0; i < c->pairs.count && c->json; i++) {
+        const char *raw = hg_path_of_raw(c->pairs.data[i].value), *path = raw ? raw : c->pairs.data[i].value;
+        if (strcmp(c->pairs.data[i].option, "--out") != 0 || strcmp(path, "-") != 0) continue;
+        cli_usage(c, "--json and an output on standard output exclude each other");
+        return true;
+    }
     return false;
 }
 

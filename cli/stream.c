@@ -336,7 +336,7 @@ static void print_state(stream *s) {
         if (v->copied && hg_buffer_read(s->backend, v->buffer, 0, v->data, v->bytes) != HG_OK) (void)fail_last(s);
         cli_print_array(s->c, s->c->json ? &s->c->outputs : &text, v, v->data, NULL);
     }
-    if (text.data) fputs(text.data, stderr);
+    if (text.data && !s->c->quiet) fputs(text.data, stderr);
     hg_text_free(&text);
 }
 

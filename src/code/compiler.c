@@ -15,7 +15,16 @@ struct hg_compiler {
     uint64_t since_ns;
 };
 
-static uint32_t process_left; /* atomic */
+static uint32_t process_left;  /* atomic */
+static hg_compiler_slow *slow; /* set before there are devices */
+static uint64_t slow_after_ns;
+static uint32_t slow_told; /* atomic: whether it was called */
+
+void hg_compiler_watch(hg_compiler_slow *call, uint64_t after_ms) {
+    slow = call;
+    if (!hg_mul_u64(after_ms, 1000000, &slow_after_ns)) slow_after_ns = UINT64_MAX / 4;
+    hg_atomic_store(&slow_told, 0, HG_RELEASE);
+}
 
 uint32_t hg_compiler_left(void) { return hg_atomic_load(&process_left, HG_ACQUIRE); }
 
@@ -78,15 +87,31 @@ static hg_status took_too_long(const char *name, uint64_t since_ns, const char *
     return status;
 }
 
+/* The lock is held. Until the job is done or `limit` has come; on the way, who watches is told of it. */
+static void wait_until(hg_compiler *c, const hg_compile_job *job, uint64_t start, uint64_t limit) {
+    uint64_t notice = slow && slow_after_ns < limit - start ? start + slow_after_ns : limit;
+    while (!job->done && hg_clock_ns() < limit) {
+        (void)hg_cond_wait_until(&c->changed, &c->lock, notice);
+        if (job->done || hg_clock_ns() < notice || notice == limit) continue;
+        notice = limit;
+        if (hg_atomic_exchange(&slow_told, 1, HG_ACQ_REL)) continue;
+        hg_mutex_unlock(&c->lock);
+        slow(job->name);
+        hg_mutex_lock(&c->lock);
+    }
+}
+
 hg_status hg_compiler_run(hg_compiler *c, hg_compile_job *job, bool *left) {
     hg_thread thread;
     *left = false;
     job->compiler = c;
     job->done = job->left = false;
-    uint64_t start = hg_clock_ns();
-    if (!c || !c->limit_ns || c->limit_ns > UINT64_MAX - start || !hg_thread_start(&thread, run, job)) return job->run(job);
+    uint64_t start = hg_clock_ns(), limit = UINT64_MAX / 2;
+    bool limited = c && c->limit_ns && c->limit_ns <= limit - start;
+    if (limited) limit = start + c->limit_ns;
+    if (!c || (!limited && !slow) || !hg_thread_start(&thread, run, job)) return job->run(job);
     hg_mutex_lock(&c->lock);
-    while (!job->done && hg_clock_ns() < start + c->limit_ns) (void)hg_cond_wait_until(&c->changed, &c->lock, start + c->limit_ns);
+    wait_until(c, job, start, limit);
     *left = job->left = !job->done;
     if (*left) {
         hg_atomic_add_fetch(&c->left, 1, HG_RELAXED);

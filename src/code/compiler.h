@@ -29,6 +29,10 @@ void hg_compiler_close(hg_compiler *compiler);
 hg_status hg_compiler_run(hg_compiler *compiler, hg_compile_job *job, bool *left) HG_NODISCARD;
 /* The error of a launch while a job that was left alone goes on: drivers compile under locks, or in the queue that runs dispatches. */
 hg_status hg_compiler_check(hg_compiler *compiler) HG_NODISCARD;
+/* slow: called once, when a job has taken after_ms, by the thread that waits for it, with the kernel's name. NULL: nobody is called. Set before
+ * there are devices. */
+typedef void hg_compiler_slow(const char *kernel);
+void hg_compiler_watch(hg_compiler_slow *slow, uint64_t after_ms);
 /* Jobs of this process that were left alone and go on. */
 uint32_t hg_compiler_left(void);
 

@@ -45,8 +45,9 @@ typedef struct hg_array {
     hg_bytes memory; /* what data points into; empty when the caller owns it */
 } hg_array;
 
-/* Reads an array as the command names it: x.npy, x.npz (member NAME.npy), x.npz:key, any other name or "-" raw bytes.
- * The element type must be exactly `type`; nothing is converted. The caller frees with hg_array_free. */
+/* Reads an array as the command names it: a file or "-" that begins as a .npy does, or as a .npz (its member NAME.npy), whatever its name;
+ * x.npz:key; raw:FILE for bytes without a header. Anything else is P06. The element type must be exactly `type`; nothing is converted. The
+ * caller frees with hg_array_free. */
 hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) HG_NODISCARD;
 /* The same within bounds. most: bytes that its declared extents allow. An array that says that it has more is not read: data is NULL, all else
  * is set. Where nothing says how much there is (a pipe, a device) no more than that is read, and more is P04. budget: of the memory. */
@@ -65,12 +66,17 @@ enum { HG_NPY_HEADER_BYTES = 512 }; /* enough for every type and HG_MAX_EXTENTS 
 /* The header NumPy writes (version 1.0, C order); returns its length, a multiple of 64. rank at most HG_MAX_EXTENTS. */
 size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]);
 
+/* Names of the arrays in a .npz in memory, each with a line feed behind it; and one of them by its name. what: as messages name the file. */
+hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) HG_NODISCARD;
+hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name, hg_type type, const hg_array_bounds *bounds,
+                       hg_array *out) HG_NODISCARD;
 /* One member of a .npz in memory, stored or deflated, its CRC checked. `member` is the whole name, "x.npy". */
 hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *member, hg_bytes *out) HG_NODISCARD;
 /* Raw deflate data (RFC 1951) that unpacks to exactly out_length bytes. False when it does not; *memory_failed: whether memory was the reason. */
 bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length, bool *memory_failed);
 
 bool hg_path_ends(const char *path, const char *suffix);
+const char *hg_path_of_raw(const char *source); /* FILE of raw:FILE; NULL: it is none */
 
 /* ---- outputs (output.c): written beside their targets, renamed together ---- */
 
@@ -85,7 +91,7 @@ void hg_outputs_destroy(hg_outputs *outputs);
 /* Writes the parts, one behind the other, to a temporary file beside path and syncs it; path itself is not touched. "-" (standard output)
  * and paths that are no regular file (/dev/null, a pipe) are kept in memory and written by commit. Two outputs to one path are an error. */
 hg_status hg_outputs_add(hg_outputs *outputs, const char *path, const hg_file_part *parts, size_t count) HG_NODISCARD;
-/* The same for an array: a header when path ends in .npy, else raw bytes. data holds all elements. */
+/* The same for an array: a .npy whatever the path, for raw:FILE its bytes alone. data holds all elements. */
 hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
                                const void *data) HG_NODISCARD;
 /* The same with the elements as a part. */

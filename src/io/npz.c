@@ -1,4 +1,4 @@
-/* .npz: a zip archive of .npy members (APPNOTE.TXT 6.3, sections 4.3 and 4.5.3), and the choice of a reader by name.
+/* .npz: a zip archive of .npy members (APPNOTE.TXT 6.3, sections 4.3 and 4.5.3), and the choice of a reader by the first bytes.
  * Must not know: parameters. */
 #include "io/io_internal.h"
 
@@ -72,24 +72,52 @@ static bool read_wide_sizes(const uint8_t *extra, uint64_t left, member *m) {
     return true;
 }
 
+/* The entry at d->offset, and d behind it. */
+typedef struct entry {
+    const uint8_t *at;
+    uint64_t name_bytes, extra;
+} entry;
+
+static hg_status next_entry(const hg_bytes *file, const char *what, directory *d, entry *e) {
+    *e = (entry){.at = file->data + d->offset};
+    if (d->bytes < 46 || little(e->at, 4) != 0x02014B50) return bad_zip(what, "bad directory entry");
+    e->name_bytes = little(e->at + 28, 2);
+    e->extra = little(e->at + 30, 2);
+    uint64_t bytes = 46 + e->name_bytes + e->extra + little(e->at + 32, 2);
+    if (bytes > d->bytes) return bad_zip(what, "bad directory entry");
+    d->offset += bytes;
+    d->bytes -= bytes;
+    d->entries--;
+    return HG_OK;
+}
+
 static hg_status find_member(const hg_bytes *file, const char *what, const char *name, member *m) {
     directory d;
+    entry e;
     HG_TRY(find_directory(file, what, &d));
-    const uint8_t *at = file->data + d.offset;
-    uint64_t left = d.bytes, name_length = strlen(name);
-    for (uint64_t i = 0; i < d.entries; i++) {
-        if (left < 46 || little(at, 4) != 0x02014B50) return bad_zip(what, "bad directory entry");
-        uint64_t name_bytes = little(at + 28, 2), extra = little(at + 30, 2), entry = 46 + name_bytes + extra + little(at + 32, 2);
-        if (entry > left) return bad_zip(what, "bad directory entry");
-        if (name_bytes == name_length && memcmp(at + 46, name, name_length) == 0) {
-            *m = (member){little(at + 8, 2),  little(at + 10, 2), little(at + 16, 4),
-                          little(at + 20, 4), little(at + 24, 4), little(at + 42, 4)};
-            return read_wide_sizes(at + 46 + name_bytes, extra, m) ? HG_OK : bad_zip(what, "bad extra field");
-        }
-        at += entry;
-        left -= entry;
+    uint64_t name_length = strlen(name);
+    while (d.entries) {
+        HG_TRY(next_entry(file, what, &d, &e));
+        if (e.name_bytes != name_length || memcmp(e.at + 46, name, name_length) != 0) continue;
+        *m = (member){little(e.at + 8, 2),  little(e.at + 10, 2), little(e.at + 16, 4),
+                      little(e.at + 20, 4), little(e.at + 24, 4), little(e.at + 42, 4)};
+        return read_wide_sizes(e.at + 46 + e.name_bytes, e.extra, m) ? HG_OK : bad_zip(what, "bad extra field");
     }
     return IO_FAIL(HG_ERROR_IO, "P06", "%s: has no member '%s'", what, name);
+}
+
+hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) {
+    directory d;
+    entry e;
+    HG_TRY(find_directory(file, what, &d));
+    while (d.entries) {
+        HG_TRY(next_entry(file, what, &d, &e));
+        const char *name = (const char *)e.at + 46;
+        if (e.name_bytes <= 4 || memcmp(name + e.name_bytes - 4, ".npy", 4) != 0 || memchr(name, '\n', e.name_bytes)) continue;
+        hg_text_add(names, name, (size_t)e.name_bytes - 4);
+        hg_text_add(names, "\n", 1);
+    }
+    return names->failed ? hg_fail_memory() : HG_OK;
 }
 
 static hg_status unpack(const hg_bytes *file, const char *what, const member *m, hg_bytes *out) {
@@ -129,7 +157,7 @@ hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *name
     return unpack_within(file, what, name, UINT64_MAX, out);
 }
 
-/* ---- by name ---- */
+/* ---- arrays ---- */
 
 void hg_array_free(hg_array *array) {
     hg_bytes_free(&array->memory);
@@ -158,13 +186,9 @@ static hg_status read_all_raw(hg_input *in, hg_type type, const hg_array_bounds 
     return HG_OK;
 }
 
-static hg_status read_raw(const char *path, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
-    hg_input in;
+static hg_status read_raw(hg_input *in, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
     hg_bytes bytes = {0};
-    HG_TRY(hg_input_open(&in, path, bounds->budget));
-    hg_status status = read_all_raw(&in, type, bounds, &bytes);
-    hg_input_close(&in);
-    HG_TRY(status);
+    HG_TRY(read_all_raw(in, type, bounds, &bytes));
     uint64_t elements = bytes.length / hg_type_size_bytes(type);
     *out = (hg_array){
         .type = type, .rank = 1, .extent = {elements}, .elements = elements, .bytes = bytes.length, .data = bytes.data, .memory = bytes};
@@ -172,7 +196,7 @@ static hg_status read_raw(const char *path, hg_type type, const hg_array_bounds 
 }
 
 /* The header first: what it says decides whether the rest is read. */
-static hg_status read_all_npy(hg_input *in, const char *what, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
+static hg_status read_npy(hg_input *in, const char *what, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
     uint64_t start = 0, needed = 12;
     hg_status status;
     do {
@@ -190,35 +214,45 @@ static hg_status read_all_npy(hg_input *in, const char *what, hg_type type, cons
     return HG_OK;
 }
 
-static hg_status read_npy(const char *path, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
-    hg_input in;
-    HG_TRY(hg_input_open(&in, path, bounds->budget));
-    hg_status status = read_all_npy(&in, path, type, bounds, out);
-    hg_input_close(&in);
-    if (status != HG_OK) *out = (hg_array){0};
-    return status;
-}
-
-/* Takes over the bytes. */
-static hg_status parse_owned(hg_bytes *bytes, const char *what, hg_type type, hg_array *out) {
-    hg_status status = hg_npy_parse(bytes->data, bytes->length, what, type, out);
+hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name, hg_type type, const hg_array_bounds *bounds,
+                       hg_array *out) {
+    hg_text key = {0};
+    hg_bytes bytes = {0};
+    *out = (hg_array){0};
+    hg_text_addf(&key, "%s.npy", name);
+    hg_status status = key.failed ? hg_fail_memory() : unpack_within(file, what, key.data, bounds->most, &bytes);
+    if (status == HG_OK) status = hg_npy_parse(bytes.data, bytes.length, what, type, out);
     if (status == HG_OK)
-        out->memory = *bytes;
+        out->memory = bytes;
     else
-        hg_bytes_free(bytes);
+        hg_bytes_free(&bytes);
+    hg_text_free(&key);
     return status;
 }
 
-static hg_status read_npz(const char *path, const char *source, const char *key, hg_type type, const hg_array_bounds *bounds,
-                          hg_array *out) {
-    hg_text name = {0};
-    hg_bytes file = {0}, bytes = {0};
-    hg_text_addf(&name, "%s.npy", key);
-    hg_status status = name.failed ? hg_fail_memory() : hg_file_read_in(bounds->budget, path, UINT64_MAX, &file);
-    if (status == HG_OK) status = unpack_within(&file, path, name.data, bounds->most, &bytes);
+static hg_status read_npz(hg_input *in, const char *source, const char *key, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
+    hg_bytes file = {0};
+    HG_TRY(hg_input_read(in, UINT64_MAX));
+    hg_input_take(in, &file);
+    hg_status status = file.data ? hg_npz_array(&file, source, key, type, bounds, out) : bad_zip(source, "too short");
     hg_bytes_free(&file);
-    hg_text_free(&name);
-    return status == HG_OK ? parse_owned(&bytes, source, type, out) : status;
+    return status;
+}
+
+static bool begins(const hg_input *in, const char *bytes, size_t length) {
+    return in->used >= length && memcmp(in->bytes.data, bytes, length) == 0;
+}
+
+static bool is_zip(const hg_input *in) { return begins(in, "PK\3\4", 4) || begins(in, "PK\5\6", 4); }
+
+/* The first bytes say what it is. Where they say nothing, the name says what was meant, for the message. */
+static hg_status read_any(hg_input *in, const char *source, const char *key, const char *name, hg_type type, const hg_array_bounds *bounds,
+                          hg_array *out) {
+    HG_TRY(hg_input_read(in, 8));
+    bool zip = is_zip(in) || key || (hg_path_ends(in->path, ".npz") && !begins(in, "\x93NUMPY", 6));
+    if (zip) return read_npz(in, key ? source : in->path, key ? key : name, type, bounds, out);
+    if (begins(in, "\x93NUMPY", 6) || hg_path_ends(in->path, ".npy")) return read_npy(in, in->path, type, bounds, out);
+    return IO_FAIL(HG_ERROR_IO, "P06", "%s: neither a .npy nor a .npz file; bytes without a header are raw:%s", in->path, source);
 }
 
 /* The ':' of "x.npz:key", NULL when there is none. */
@@ -228,18 +262,27 @@ static const char *find_key(const char *source) {
     return found;
 }
 
+const char *hg_path_of_raw(const char *source) { return strncmp(source, "raw:", 4) == 0 ? source + 4 : NULL; }
+
+static hg_status read_path(const char *path, const char *source, const char *key, const char *name, hg_type type,
+                           const hg_array_bounds *bounds, hg_array *out) {
+    hg_input in;
+    HG_TRY(hg_input_open(&in, path, bounds->budget));
+    hg_status status = hg_path_of_raw(source) ? read_raw(&in, type, bounds, out) : read_any(&in, source, key, name, type, bounds, out);
+    hg_input_close(&in);
+    if (status != HG_OK) *out = (hg_array){0};
+    return status;
+}
+
 hg_status hg_array_read_within(const char *source, const char *name, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
     *out = (hg_array){0};
-    const char *key = find_key(source);
-    if (key) {
-        hg_text path = {0};
-        hg_text_add(&path, source, (size_t)(key - source));
-        hg_status status = path.failed ? hg_fail_memory() : read_npz(path.data, source, key + 1, type, bounds, out);
-        hg_text_free(&path);
-        return status;
-    }
-    if (hg_path_ends(source, ".npz")) return read_npz(source, source, name, type, bounds, out);
-    return hg_path_ends(source, ".npy") ? read_npy(source, type, bounds, out) : read_raw(source, type, bounds, out);
+    const char *raw = hg_path_of_raw(source), *key = raw ? NULL : find_key(source);
+    if (!key) return read_path(raw ? raw : source, source, NULL, name, type, bounds, out);
+    hg_text path = {0};
+    hg_text_add(&path, source, (size_t)(key - source));
+    hg_status status = path.failed ? hg_fail_memory() : read_path(path.data, source, key + 1, name, type, bounds, out);
+    hg_text_free(&path);
+    return status;
 }
 
 hg_status hg_array_read(const char *source, const char *name, hg_type type, hg_array *out) {

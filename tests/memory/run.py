@@ -101,15 +101,15 @@ def refusals(more, group, size):
     """What must be refused where there is much less than 3 GB."""
     where = "in the group" if group else f"with {more}"
     for name, arguments in (("pools", ("--set", "x=1,2,3,4")), ("one_pool", ("--set", "x=1,2,3,4")), ("output", ("--set", "n=3000000000")),
-                            ("copy", ("--in", "x=/dev/zero"))):
+                            ("copy", ("--in", "x=raw:/dev/zero"))):
         expect(run([f"{name}.atlas", *arguments, *more], group), 1, X01, f"{name} {where}")
     # the declared extents end the reading
-    expect(run(["pools.atlas", "--in", "x=/dev/zero", *more], group), 2, r"error\[P04\]: /dev/zero: it has more than the 16 bytes of its", "extents")
+    expect(run(["pools.atlas", "--in", "x=raw:/dev/zero", *more], group), 2, r"error\[P04\]: /dev/zero: it has more than the 16 bytes of its", "extents")
     # a file of 2 GB without contents, and one whose header promises 16 EB
     with open("hole.raw", "wb") as f:
         f.truncate(1 << 31)
-    expect(run(["copy.atlas", "--in", "x=hole.raw", *more], group), 1, X01, f"a large file {where}")
-    expect(run(["pools.atlas", "--in", "x=hole.raw", *more], group), 2, r"error\[P04\]: array 'x': its shape has 4 elements, the data 536870912",
+    expect(run(["copy.atlas", "--in", "x=raw:hole.raw", *more], group), 1, X01, f"a large file {where}")
+    expect(run(["pools.atlas", "--in", "x=raw:hole.raw", *more], group), 2, r"error\[P04\]: array 'x': its shape has 4 elements, the data 536870912",
            f"a large file for four elements {where}")
     with open("promise.npy", "wb") as f:
         header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (16000000000000000000,), }".ljust(117) + b"\n"
@@ -131,7 +131,7 @@ def refusals(more, group, size):
     # what fits still works
     with open("small.raw", "wb") as f:
         f.write(os.urandom(size))
-    expect(run(["copy.atlas", "--in", "x=small.raw", "--out", "y=copy.raw", *more], group), 0, "^$", f"what fits {where}")
+    expect(run(["copy.atlas", "--in", "x=raw:small.raw", "--out", "y=raw:copy.raw", *more], group), 0, "^$", f"what fits {where}")
     check(open("small.raw", "rb").read() == open("copy.raw", "rb").read(), f"what fits {where} is not the same")
 
 
@@ -149,7 +149,7 @@ def options():
     expect(run(["again.atlas", "--set", "x=1,2,3,4", "--max-memory", "100M"]), 0, "^$", "pools that the program frees")
     with open("million.raw", "wb") as f:
         f.write(bytes(1000000))
-    expect(run(["copy.atlas", "--in", "x=million.raw", "--out", "y=/dev/null", "--check-races", "--max-memory", "100M"]), 1, r"error\[X01\]",
+    expect(run(["copy.atlas", "--in", "x=raw:million.raw", "--out", "y=/dev/null", "--check-races", "--max-memory", "100M"]), 1, r"error\[X01\]",
            "what races are found with")
     expect(run(["one_pool.atlas", "--set", "x=1,2,3,4", "--max-memory", "4G"]), 0, "^$", "4G")
     expect(run(["small_pools.atlas", "--set", "x=1,2,3,4", "--max-memory", "10M"]), 1, X01, "pools without bytes")

@@ -83,10 +83,41 @@ static void test_in_time(const hg_driver *driver) {
     CHECK_U64(hg_atomic_load(&seen.closed, HG_SEQ_CST), 1);
 }
 
+static int slow_calls;
+
+static void is_slow(const char *kernel) {
+    CHECK_TEXT(kernel, "heavy");
+    slow_calls++;
+    hg_atomic_store(&seen.go, 1, HG_SEQ_CST); /* the job ends now */
+}
+
+/* Who watches is told once, of a job with a limit and of one without. */
+static void test_watched(const hg_driver *driver, uint64_t limit_ms) {
+    hg_compiler *c;
+    bool left;
+    CHECK_OK(hg_compiler_create(driver, NULL, limit_ms, &c));
+    hg_compiler_watch(is_slow, 20);
+    slow_calls = 0;
+    hg_compile_job *job = new_job("heavy");
+    for (int i = 0; i < 2; i++) {
+        memset(&seen, 0, sizeof seen);
+        if (i) hg_atomic_store(&seen.go, 1, HG_SEQ_CST);
+        CHECK_OK(hg_compiler_run(c, job, &left));
+        CHECK(!left);
+    }
+    CHECK_U64((uint64_t)slow_calls, 1);
+    free(job);
+    hg_compiler_watch(NULL, 0);
+    hg_atomic_store(&seen.ended, 1, HG_SEQ_CST);
+    hg_compiler_close(c);
+}
+
 int main(void) {
     const hg_driver driver = {.name = "test", .device_close = device_close};
     test_in_time(&driver);
     test_left(&driver, false);
     test_left(&driver, true);
+    test_watched(&driver, 600000);
+    test_watched(&driver, 0);
     return test_done();
 }

@@ -19,7 +19,8 @@ static const char *in_folder(const char *name) {
     static char paths[4][400];
     static int next;
     char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    bool raw = strncmp(name, "raw:", 4) == 0; /* a source, not a path */
+    snprintf(path, sizeof paths[0], "%s%s/%s", raw ? "raw:" : "", folder, name + (raw ? 4 : 0));
     return path;
 }
 
@@ -461,14 +462,23 @@ static void test_files(void) {
     dup2(ends[0], 0);
     close(ends[0]);
     hg_array array;
-    CHECK(hg_array_read("-", "x", HG_TYPE_F64, &array) == HG_OK);
+    CHECK(hg_array_read("raw:-", "x", HG_TYPE_F64, &array) == HG_OK);
     CHECK(array.elements == 37500 && array.rank == 1 && !array.shaped && array.extent[0] == 37500);
     hg_array_free(&array);
     dup2(before, 0);
     close(before);
     waitpid(child, NULL, 0);
-    check_refused("five", HG_TYPE_F32, "P04", "5 bytes are not a whole number of f32 elements of 4 bytes");
-    check_accepted("five", HG_TYPE_I8, 1, 5);
+    check_refused("five", HG_TYPE_I8, "P06", "five: neither a .npy nor a .npz file; bytes without a header are raw:");
+    check_refused("empty", HG_TYPE_I8, "P06", "neither a .npy nor a .npz file");
+    check_accepted("raw:empty", HG_TYPE_I8, 1, 0);
+    write_file("three", three, THREE); /* the bytes decide, not the name */
+    check_accepted("three", HG_TYPE_U16, 1, 3);
+    write_file("three.npz", three, THREE);
+    check_accepted("three.npz", HG_TYPE_U16, 1, 3);
+    check_refused("raw:three", HG_TYPE_U32, "P04", "are not a whole number");
+    check_refused("raw:raw:five", HG_TYPE_I8, "P06", "no such file");
+    check_refused("raw:five", HG_TYPE_F32, "P04", "5 bytes are not a whole number of f32 elements of 4 bytes");
+    check_accepted("raw:five", HG_TYPE_I8, 1, 5);
 }
 
 /* Reading stops where the declared extents end, or the budget. */
@@ -476,18 +486,18 @@ static void test_bounds(void) {
     hg_array array;
     hg_budget budget = {.limit = 1 << 20};
     hg_array_bounds bounds = {16, &budget};
-    CHECK(hg_array_read_within("/dev/zero", "x", HG_TYPE_U32, &bounds, &array) == HG_ERROR_INVALID_ARGUMENT);
+    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U32, &bounds, &array) == HG_ERROR_INVALID_ARGUMENT);
     CHECK_TEXT(hg_last_error()->code, "P04");
     CHECK_TEXT(hg_last_error()->message, "/dev/zero: it has more than the 16 bytes of its declared shape");
     write_file("sixteen", "0123456789abcdef", 16);
     write_file("twenty", "0123456789abcdefghij", 20);
-    CHECK(hg_array_read_within(in_folder("sixteen"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 4 && array.data);
+    CHECK(hg_array_read_within(in_folder("raw:sixteen"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 4 && array.data);
     CHECK(hg_budget_used(&budget) >= 16);
     hg_array_free(&array);
-    CHECK(hg_array_read_within(in_folder("twenty"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 5 && !array.data);
+    CHECK(hg_array_read_within(in_folder("raw:twenty"), "x", HG_TYPE_U32, &bounds, &array) == HG_OK && array.elements == 5 && !array.data);
     hg_array_free(&array);
     bounds.most = UINT64_MAX;
-    CHECK(hg_array_read_within("/dev/zero", "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK(hg_array_read_within("raw:/dev/zero", "x", HG_TYPE_U8, &bounds, &array) == HG_ERROR_ALLOCATION_FAILED);
     CHECK(strstr(hg_last_error()->message, "/dev/zero: ") && strstr(hg_last_error()->message, "the limit is 1048576"));
     CHECK_U64(hg_budget_used(&budget), 0);
     /* a header that promises more than it may, or than there is */
@@ -611,7 +621,7 @@ static void counting_release(void *user, void *memory) {
 }
 
 static hg_status read_and_write(void) {
-    static const char *const sources[] = {"five.npy", "packed.npz", "packed.npz:y", "five"};
+    static const char *const sources[] = {"five.npy", "packed.npz", "packed.npz:y", "raw:five"};
     static const hg_type types[] = {HG_TYPE_U16, HG_TYPE_I32, HG_TYPE_F32, HG_TYPE_U8};
     hg_status status = HG_OK;
     for (size_t i = 0; i < HG_COUNT_OF(sources) && status == HG_OK; i++) {
