@@ -50,6 +50,9 @@ static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, 
         (void)cli_extent(values, &p->lanes[i], &value);
         if (!hg_mul_u64(lanes, value, &lanes)) lanes = UINT64_MAX;
     }
+    if (o->block && !p->lanes_count) { /* nothing says how many: one whole block */
+        if (!hg_mul_u64(block[0], (uint64_t)block[1] * block[2], &lanes)) lanes = UINT64_MAX;
+    }
     if (!cli_number(c, "--lanes", o->lanes, UINT64_MAX, &lanes)) return false;
     if (lanes > HG_MAX_LANES) {
         cli_error(c, "P08", "launch too large: %s%llu lanes, at most %llu", lanes == UINT64_MAX ? "at least " : "",

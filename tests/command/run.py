@@ -244,6 +244,18 @@ def mistakes():
     expect(run("verify", long), 1, r"error\[S05\]", what="a line of 10 MB")
     expect(run("verify", write("garbage.atlas", os.urandom(4096))), 1, r"error\[S0\d\]", what="random bytes")
     expect(run("verify", write("null.atlas", b"")), 1, r"error\[", what="empty file")
+    # what is missing is named: the array before the extent that it tells
+    twice = write("twice.atlas", ".atlas 1\n.program twice\n.param r1 x buffer u32 in [n]\n.param r2 y buffer u32 inout [m]\n.param r4 n u64\n.param r5 m u64\n.lanes n\n    exit\n")
+    expect(run("run", twice), 2, r"error\[P02\]: parameter not bound: array 'x' \(give --in x=FILE or --set x=1,2,3\)", what="nothing bound")
+    expect(run("run", twice, "--set", "n=3", "--set", "m=3"), 2, r"array 'x'", what="an array that is missing")
+    expect(run("run", twice, "--set", "x=1,2"), 2, r"parameter not bound: u64 'm' \(give --set m=VALUE, or the array 'y' with --in or --set\)", what="an extent that is missing")
+    # --block alone: the lanes of the program in blocks, else one block
+    ids = write("ids.atlas", ".atlas 1\n.program ids\n.param r1 x buffer u32 out [8]\n    mov_imm.u32 r20, 2\n    shl.u64 r0, r255, r20\n    mov_imm.u32 r21, 1\n    stg.u32 [r1 + r0], r21\n")
+    expect(run("run", ids, "--block", "4"), 0, out="x u32[8] = 1 1 1 1 0 0 0 0\n", what="one block")
+    expect(run("run", ids, "--block", "2,2,2"), 0, out="x u32[8] = 1 1 1 1 1 1 1 1\n", what="one block of three extents")
+    expect(run("run", ids, "--block", "4", "--lanes", "3"), 0, out="x u32[8] = 1 1 1 0 0 0 0 0\n", what="--lanes in blocks")
+    expect(run("run", ids), 0, out="x u32[8] = 1 0 0 0 0 0 0 0\n", what="one lane")
+    expect(run("run", ids, "--block", "4294967295,4294967295,4294967295"), 2, r"error\[P08\]: launch too large", what="a block beyond all lanes")
 
 
 # ---- --json
