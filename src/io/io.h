@@ -76,7 +76,7 @@ hg_status hg_npz_member(const hg_bytes *file, const char *what, const char *memb
 bool hg_inflate(const uint8_t *in, uint64_t in_length, uint8_t *out, uint64_t out_length, bool *memory_failed);
 
 bool hg_path_ends(const char *path, const char *suffix);
-const char *hg_path_of_raw(const char *source); /* FILE of raw:FILE; NULL: it is none */
+const char *hg_path_of_raw(const char *source); /* FILE of raw:FILE; NULL: another source */
 
 /* ---- outputs (output.c): written beside their targets, renamed together ---- */
 
