@@ -774,7 +774,7 @@ def differences():
 
     for backend in sorted({d["backend"] for d in json.loads(run("devices", "--json").out)["outputs"] if d["available"]} - {"cpu", "null"}):
         for name in examples:
-            expect(run("diff", os.path.join(PROGRAMS, name), "--backend", backend, limit=300), 0, err="^$", what=f"diff {name} {backend} cpu")
+            expect(run("diff", os.path.join(PROGRAMS, name), "--backend", backend, "--quiet", limit=300), 0, err="^$", what=f"diff {name} {backend} cpu")
         bits = HEAD.replace("i32", "f32") + "    mov_imm.f32 r11, bits(0x7fc12345)\n    setlt.f32 p0, r10, r10\n    sel.f32 r12, p0, r10, r11\n    stg.f32 [r1 + r0], r12\n    mov_imm.f64 r13, nan\n    stg.f64 [r1 + r0], r13\n"
         expect(run("diff", write("bits.atlas", bits.replace("buffer f32", "buffer u64").replace(", 2\n", ", 3\n")), "--backend", backend, limit=300), 0, what=f"a NaN's bits on {backend}")
         result = run("diff", program("axpy"), "--backend", "null", "--against", backend, "--json", "--no-reduce", limit=300)
@@ -830,7 +830,7 @@ def inside(document, inner, outer):
 
 def profiles():
     for backend in ("cpu", "null"):
-        expect(run("run", program("center"), "--set", "x=1,2,3,4,10", "--backend", backend, "--profile", "t.json"), 0, err="^$", what="--profile")
+        expect(run("run", program("center"), "--set", "x=1,2,3,4,10", "--backend", backend, "--profile", "t.json", "--quiet"), 0, err="^$", what="--profile")
         document = check_trace("t.json", backend)
         found = {(e["cat"], e["name"]): e for e in spans(document)}
         check({("program", "center"), ("step", "parallel_reduce.f32"), ("copy in", "buffer"), ("copy out", "buffer"), ("compile", "center"), ("compile", "verify"),
