@@ -81,7 +81,7 @@ void hg_start_types(hg_cfg *cfg, const hg_program *p, const hg_signature *signat
 bool hg_cfg_build(hg_check *c, hg_cfg *cfg);
 /* Types of registers and initialised predicates (verify_types.c). Fills in reads, leaves, pred_*. Errors V01 … V04. */
 void hg_check_types(hg_check *c, hg_cfg *cfg);
-/* Parameters used against their declaration (verify_params.c): V11, V12. */
+/* Parameters used against their declaration (verify_params.c): V11, V12, V15. */
 void hg_check_params(hg_check *c, hg_cfg *cfg);
 /* Uniform values and control flow (uniform.c): V08, V09, V10. */
 void hg_check_uniform(hg_check *c, hg_cfg *cfg);

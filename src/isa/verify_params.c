@@ -1,10 +1,12 @@
-/* Parameters used against their declaration: V11 (store to an `in` array), V12 (handle used as a flat address).
+/* Parameters used against their declaration: V11 (store to an `in` array), V12 (handle used as a flat address), V15 (elements of another
+ * type; a warning).
  *
  * Follows the handles of .param lines through registers: each tracked register holds, on every path, what a tracked register held
  * when the function began, or something else. Who calls a function with what is worked out afterwards, callers first.
- * Requires: hg_cfg_build. Provides: errors only. */
+ * Requires: hg_cfg_build. Provides: errors and warnings only. */
 #include "isa/verify_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OTHER = 0xFF, MAX_TRACKED = OTHER };
@@ -151,6 +153,25 @@ static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_
     }
 }
 
+/* Whether an access of one type to an array of another may be meant: signed and unsigned; bytes, which are anything; words of a wide integer,
+ * or a wide integer of words; the bits of a float as an unsigned integer of its size. */
+static bool may_be_meant(hg_type access, hg_type array) {
+    uint64_t m = hg_type_size_bytes(access), n = hg_type_size_bytes(array);
+    bool integers = hg_type_is_integer(access) && hg_type_is_integer(array);
+    if (access == HG_TYPE_U8 || array == HG_TYPE_U8) return true;
+    return m == n ? integers || hg_type_is_unsigned(access) : integers && (m > 8 || n > 8);
+}
+
+static void check_element(const handles *h, uint32_t inst, const hg_param *p) {
+    uint8_t type = h->program->insts[inst].type;
+    bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH;
+    if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant((hg_type)type, (hg_type)p->type)) return;
+    char hint[64];
+    snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant", hg_type_name((hg_type)type));
+    hg_check_warning(h->check, "V15", inst, hint, "elements of type %s in '%s', an array of %s", hg_type_name((hg_type)type), p->name,
+                     hg_type_name((hg_type)p->type));
+}
+
 static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const uint8_t *state) {
     const hg_op_info *row = hg_op_get((hg_op)h->program->insts[inst].op);
     const hg_operand *o = hg_inst_operands(h->program, inst);
@@ -158,7 +179,9 @@ static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const
         if (row->operands[k].kind != HG_K_ADDRESS && row->operands[k].kind != HG_K_ARRAY) continue;
         if (o[k].place != HG_PLACE_FLAT && o[k].place != HG_PLACE_BUF_REG && o[k].place != HG_PLACE_BARE) continue;
         const hg_param *p = holds(h, f, o[k].reg, state);
-        if (p) check_operand(h, inst, k, &o[k], p, (row->operands[k].access & HG_WRITE) != 0);
+        if (!p) continue;
+        check_operand(h, inst, k, &o[k], p, (row->operands[k].access & HG_WRITE) != 0);
+        if (row->operands[k].kind == HG_K_ADDRESS && o[k].place == HG_PLACE_BUF_REG) check_element(h, inst, p);
     }
 }
 
