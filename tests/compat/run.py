@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""Old sources and containers keep their bytes: texts in the language of version 1.0 assemble to the containers that version 1.0 wrote, and
+its containers read and print as they did. sums.txt has the SHA-256 of each container and of its canonical text.
+
+    run.py             checks
+    run.py --write     adds files that are not in the list; never changes a line
+
+Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
+"""
+import glob
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "support"))
+from checks import check, finish
+
+SOURCE = os.environ["HG_SOURCE_DIR"]
+COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
+SUMS = os.path.join(HERE, "sums.txt")
+
+
+def run(*arguments):
+    done = subprocess.run([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+def look(path, folder):
+    """(bytes of the container, canonical text) of a text or a container."""
+    full = os.path.join(SOURCE, path)
+    out = os.path.join(folder, "out.atlasb")
+    status, _, error = run("asm", full, "-o", out)
+    if status:
+        return None, error
+    with open(out, "rb") as f:
+        container = f.read()
+    status, text, error = run("disasm", out)
+    return (container, text) if not status else (None, error)
+
+
+def read_sums():
+    sums = {}
+    with open(SUMS) as f:
+        for line in f:
+            if not line.startswith("#"):
+                path, container, text = line.split()
+                sums[path] = (container, text)
+    return sums
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def main():
+    sums = read_sums() if os.path.exists(SUMS) else {}
+    with tempfile.TemporaryDirectory() as folder:
+        if "--write" in sys.argv:
+            lines = []
+            for pattern in ("tests/programs/old/*.atlas", "tests/fuzz/seeds/fuzz_text/*.atlas", "tests/fuzz/seeds/fuzz_binary/*.atlasb", "tests/compat/*.atlas"):
+                for full in sorted(glob.glob(os.path.join(SOURCE, pattern))):
+                    path = os.path.relpath(full, SOURCE)
+                    container, text = look(path, folder) if path not in sums else (None, None)
+                    if container:
+                        lines.append(f"{path} {digest(container)} {digest(text)}\n")
+            new = not os.path.exists(SUMS)
+            with open(SUMS, "a") as f:
+                f.write("# file, SHA-256 of its container, SHA-256 of its canonical text: written by version 1.0 of the language\n" if new else "")
+                f.writelines(lines)
+            return 0
+        for path, (container, text) in sorted(sums.items()):
+            got, canonical = look(path, folder)
+            if got is None:
+                check(False, f"{path}: {canonical}")
+                continue
+            check(digest(got) == container, f"{path}: another container than version 1.0 wrote")
+            check(digest(canonical) == text, f"{path}: another canonical text than version 1.0 wrote")
+            if path.endswith(".atlasb"):
+                with open(os.path.join(SOURCE, path), "rb") as f:
+                    check(f.read() == got, f"{path}: another container than the one read")
+    check(len(sums) > 20, f"only {len(sums)} files in {SUMS}")
+    return finish()
+
+
+sys.exit(main())
