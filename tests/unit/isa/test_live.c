@@ -38,7 +38,8 @@ static void by_hand(void) {
     expect(HEAD "mov_imm.u32 r2, 1\nmov_imm.u32 r3, 2\nmov_imm.u32 r9, 7\nl: add.u32 r2, r2, r3\nloop r3, @l\nstg.u32 [buf(r1)], r2\n",
            (uint16_t[]){1, 2, 3, 3, 3, 2}, 6);
     /* in the function r5, which the caller needs behind the call, is live too */
-    expect(HEAD "mov_imm.u32 r2, 1\nmov_imm.u32 r5, 2\ncall @f\nadd.u32 r2, r2, r5\nstg.u32 [buf(r1)], r2\nexit\nf: add.u32 r2, r2, r2\nret\n",
+    expect(HEAD
+           "mov_imm.u32 r2, 1\nmov_imm.u32 r5, 2\ncall @f\nadd.u32 r2, r2, r5\nstg.u32 [buf(r1)], r2\nexit\nf: add.u32 r2, r2, r2\nret\n",
            (uint16_t[]){1, 2, 3, 3, 2, 0, 3, 3}, 8);
     /* what one way alone reads is live in front of the branch */
     expect(HEAD "mov_imm.u32 r2, 1\nmov_imm.u32 r3, 2\nsetlt.u32 p0, r2, r3\nbra.p0 @a\nexit\na: stg.u32 [buf(r1)], r3\n",
@@ -74,7 +75,8 @@ static void random_programs(void) {
         line lines[LINES];
         char text[8192];
         size_t length = (size_t)snprintf(text, sizeof text, HEAD);
-        for (int r = 0; r < REGISTERS; r++) length += (size_t)snprintf(text + length, sizeof text - length, "mov_imm.u32 r%d, %d\n", r + 2, r);
+        for (int r = 0; r < REGISTERS; r++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "mov_imm.u32 r%d, %d\n", r + 2, r);
         length += (size_t)snprintf(text + length, sizeof text - length, "setlt.u32 p0, r2, r3\n");
         for (uint32_t i = 0; i < LINES; i++) {
             lines[i] = (line){rand() % 3 == 0, rand() % REGISTERS, rand() % REGISTERS, rand() % REGISTERS, (uint32_t)rand() % LINES};
@@ -84,7 +86,8 @@ static void random_programs(void) {
                 length += (size_t)snprintf(text + length, sizeof text - length, "l%u: add.u32 r%d, r%d, r%d\n", i, lines[i].d + 2,
                                            lines[i].a + 2, lines[i].b + 2);
         }
-        for (int r = 0; r < REGISTERS; r++) length += (size_t)snprintf(text + length, sizeof text - length, "stg.u32 [buf(r1)], r%d\n", r + 2);
+        for (int r = 0; r < REGISTERS; r++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "stg.u32 [buf(r1)], r%d\n", r + 2);
         hg_program *p = assemble(text);
         if (!p) continue;
         uint16_t *live = live_of(p);
