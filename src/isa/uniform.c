@@ -125,7 +125,8 @@ static void take_back(const hg_function *fn, region *r, uint32_t b) {
     r->left_out[b] = 0;
 }
 
-/* Marks in r->dirty the blocks from which the end can be reached. */
+/* Marks in r->dirty the blocks from which the end can be reached. Where a loop has no way there, an edge out of it that was left out comes
+ * back: the last one, which then is a way for everything that leads to the loop. */
 static bool find_ends(uniform *u, const hg_function *fn, region *r) {
     uint32_t n = fn->block_count, depth = 0;
     uint32_t *head = hg_calloc((size_t)n + 2, sizeof *head), *from = hg_calloc(2 * (size_t)n + 1, sizeof *from), *next = r->parent,
@@ -150,13 +151,20 @@ static bool find_ends(uniform *u, const hg_function *fn, region *r) {
             r->dirty[b] = 1;
             stack[depth++] = b;
         }
-    while (depth) {
-        uint32_t b = stack[--depth];
-        for (uint32_t k = head[b]; k < head[b + 1]; k++)
-            if (!r->dirty[from[k]]) {
-                r->dirty[from[k]] = 1;
-                stack[depth++] = from[k];
-            }
+    for (uint32_t last = n;;) {
+        while (depth) {
+            uint32_t b = stack[--depth];
+            for (uint32_t k = head[b]; k < head[b + 1]; k++)
+                if (!r->dirty[from[k]]) {
+                    r->dirty[from[k]] = 1;
+                    stack[depth++] = from[k];
+                }
+        }
+        while (last > 0 && (!r->left_out[last - 1] || r->dirty[last - 1])) last--;
+        if (last == 0) break;
+        take_back(fn, r, --last);
+        r->dirty[last] = 1;
+        stack[depth++] = last;
     }
     hg_free(head);
     hg_free(from);
@@ -167,7 +175,7 @@ static bool varying_branch(const uniform *u, const hg_block *block, const varyin
 static void run_instructions(const uniform *u, uint32_t f, uint32_t b, varying *state);
 
 /* After a first look with those edges left out: where the branch turned out the same for all lanes its edge decides nothing and
- * comes back; and so does the edge that is the only way out of a loop, because there it is the loop's condition. */
+ * comes back; and so does an edge that is the only way out of a loop, because there it is the loop's condition. */
 static bool settle_exits(uniform *u, uint32_t f) {
     const hg_function *fn = &u->cfg->functions[f];
     region *r = &u->regions[f];
@@ -177,10 +185,7 @@ static bool settle_exits(uniform *u, uint32_t f) {
         run_instructions(u, f, b, &state);
         if (!r->divergent[b] && !r->divergent_entry && !varying_branch(u, &fn->blocks[b], &state)) take_back(fn, r, b);
     }
-    if (!find_ends(u, fn, r)) return false;
-    for (uint32_t b = 0; b < fn->block_count; b++)
-        if (r->left_out[b] && !r->dirty[b]) take_back(fn, r, b);
-    return true;
+    return find_ends(u, fn, r);
 }
 
 /* True when edges were left out. */

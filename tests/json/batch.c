@@ -84,6 +84,12 @@ static uint8_t run(hg_backend *backend, const hg_program *program, uint64_t lane
     for (uint32_t i = 0; i < count; i++)
         if (bind(backend, values, &params[i]) != HG_OK) die(hg_last_error_text());
     hg_launch launch = hg_launch_linear(lanes);
+    if (program->block[0]) { /* what the document says of blocks */
+        uint64_t block = (uint64_t)program->block[0] * program->block[1] * program->block[2];
+        memcpy(launch.block, program->block, sizeof launch.block);
+        launch.grid[0] = (uint32_t)((lanes + block - 1) / block);
+        launch.lanes = lanes;
+    }
     launch.timeout_ms = 60000;
     launch.max_steps = 10000000;
     hg_status status = hg_backend_execute_program_with_params(backend, program, &launch, values);

@@ -86,7 +86,18 @@ good("bool parameters", kernel(LET_I, branch(var("go"), [store(choose(element("m
                                params={"y": array("f32"), "m": array("bool"), "go": scalar("bool")}))
 good("counting down an unsigned variable", kernel(LET_I, loop(start=var("n"), stop=lit(0), step=lit(-1), body=[store(lit(1))])))
 good("a literal alone beyond i32", kernel(LET_I, let("v", lit(2147483648)), store(call("f32", var("v")))))
-good("keys that nobody knows", {"version": "1.0", "kernel": dict(stores(lit(1))["kernel"], source="a.py"), "producer": "me"})
+bad("a field of a document that nobody knows", dict(stores(lit(1)), producer="me"), "producer: unknown field 'producer'")
+bad("a field of a kernel that nobody knows", {"version": "1.0", "kernel": dict(stores(lit(1))["kernel"], source="a.py")}, "unknown field 'source'")
+bad("a field of a parameter", {"version": "1.0", "kernel": {"name": "k", "params": [{"name": "x", "type": FLOAT, "unit": "m"}],
+                                                            "body": [{"type": "return"}]}}, "unknown field 'unit'")
+bad("a field of a type", kernel(LET_I, params={"x": dict(array("f32"), shape=[4])}), "unknown field 'shape'")
+bad("a field of an element's type", kernel(LET_I, params={"x": {"kind": "device_array", "element_type": dict(FLOAT, bits=32)}}), "unknown field 'bits'")
+bad("a field of a statement", kernel(dict(LET_I, mutable=True)), "unknown field 'mutable'")
+bad("a word nearly right", kernel(LET_I, dict(loop(), stpe=lit(1))), "unknown field 'stpe'")
+bad("a field of an expression", stores(dict(lit(1), kind="f32")), "unknown field 'kind'")
+bad("a field of an array's name", stores({"type": "index", "array": dict(var("x"), of="y"), "index": lit(0)}), "unknown field 'of'")
+bad("a field of a target", kernel(assign(dict(element("y", lit(0)), op="add"), lit(1))), "unknown field 'op'")
+bad("a field of a call", kernel(dict(call("atomic_add", var("t"), lit(0), lit(1)), scope="block")), "unknown field 'scope'")
 good("arrays by their names alone", kernel({"type": "parallel_reduce", "input": "x", "output": "y", "operation": "MAX", "count": 4}))
 good("a name first given a value in both branches", kernel(LET_I, branch(binary("lt", var("i"), var("n")), [let("v", lit(1.0))], [assign(var("v"), lit(2))]),
                                                            store(var("v"))))
@@ -172,6 +183,59 @@ bad("an atomic on a scalar", kernel(LET_I, call("atomic_add", var("n"), lit(0), 
 bad("an atomic of another type", kernel(LET_I, call("atomic_add_i32", var("t"), lit(0), lit(1))), "i32", shape=True)
 for reserved in ("parallel_scan", "parallel_gather", "parallel_scatter"):
     bad(reserved + " as a function", stores(call(reserved, lit(1))), reserved)
+
+# ---- functions, bits ----
+good("functions", stores(call("fma", call("log2", lit(2)), call("gelu", var("a")), call("clamp", var("a"), lit(0), lit(1)))))
+good("coordinates", kernel(LET_I, let("l", binary("add", call("get_local_id"), binary("mul", call("get_group_id"), call("get_local_size")))),
+                           let("all", binary("sub", call("get_global_size"), lit(1))), let("x2", call("block_idx_y")), store(call("f32", var("l")))))
+good("bits", stores(call("f32", binary("bit_xor", binary("shl", var("j"), lit(3)), binary("bit_and", var("b"), lit(15))))))
+bad("bits of a float", stores(binary("bit_or", var("a"), lit(1))), "bit_or of f32", shape=True)
+bad("bits of a bool", stores(binary("bit_and", binary("lt", var("j"), lit(1)), lit(1))), "bit_and of bool", shape=True)
+bad("a shift by a float", stores(binary("shl", var("j"), lit(1.5))), "shl of a real literal", shape=True)
+bad("clamp of two", stores(call("clamp", var("a"), lit(1))), "clamp")
+bad("clamp of a bool", stores(call("clamp", var("a"), lit(True), lit(1))), "clamp of f32 and bool", shape=True)
+
+# ---- memory of a block, launches ----
+TILE = {"name": "tile", "element_type": FLOAT, "length": 16}
+
+
+def local(*body, **fields):
+    document = kernel(LET_I, let("l", call("get_local_id")), *body)
+    document["kernel"].update(fields)
+    return document
+
+
+def shaped(shape, kind=None):
+    return {"version": "1.0", "kernel": {"name": "k", "params": [{"name": "y", "type": kind or array("f32"), "shape": shape},
+                                                                 {"name": "n", "type": scalar("u64")}, {"name": "a", "type": FLOAT}],
+                                         "body": [LET_I, store(lit(1))]}}
+
+
+WRITE = assign(element("tile", var("l")), lit(1))
+good("shared memory", local(WRITE, {"type": "barrier"}, store(element("tile", binary("sub", lit(15), var("l")))), shared=[TILE], block=16, lanes="n"))
+good("an atomic on shared memory", local(call("atomic_add", var("sums"), lit(0), lit(1)), block=[4, 2, 2], lanes=["n", 4],
+                                         shared=[dict(TILE, name="sums", element_type=scalar("u32"))]))
+good("extents", shaped(["n", 2]))
+good("no extents", shaped([]))
+bad("an extent that is a float", shaped([1.5]), "an extent is a number")
+bad("an extent that nobody knows", shaped(["m"]), "there is no parameter 'm'", shape=True)
+bad("an extent of f32", shaped(["a"]), "'a' is f32", shape=True)
+bad("an extent that is an array", shaped(["y"]), "'y' is an array", shape=True)
+bad("nine extents", shaped([1] * 9), "9 extents: at most 8")
+bad("the shape of a scalar", shaped([1], FLOAT), "only arrays have a shape", shape=True)
+bad("a shape that is a number", shaped(4), "expected a list of extents")
+bad("a block of four extents", local(block=[1, 1, 1, 1]), "one to three extents, got 4")
+bad("a block of nothing", local(block=0), "an extent of a block is a number from 1")
+bad("lanes that nobody knows", local(lanes="m"), "there is no parameter 'm'", shape=True)
+bad("shared memory without length", local(shared=[without(TILE, "length")]), "'length' is missing")
+bad("shared memory of nothing", local(shared=[dict(TILE, length=0)]), "the length of an array is a number from 1 to 65536")
+bad("shared memory that a parameter is", local(shared=[dict(TILE, name="x")]), "array 'x' is declared twice", shape=True)
+bad("too much shared memory", local(shared=[TILE, dict(TILE, name="more", length=16380)]), "65584 bytes of shared memory: at most 65536", shape=True)
+bad("a field of an array", local(shared=[dict(TILE, size=4)]), "unknown field 'size'")
+bad("a map over shared memory", local({"type": "parallel_map_unary", "input": var("x"), "output": var("tile"), "operation": "abs", "count": lit(1)},
+                                      shared=[TILE]), "over memory of a block", shape=True)
+bad("a barrier for some", local(branch(binary("lt", var("l"), lit(2)), [{"type": "barrier"}]), store(lit(1)), {"type": "barrier"}), "V09", shape=True)
+bad("a field of a barrier", local({"type": "barrier", "id": 1}), "unknown field 'id'")
 
 # ---- not JSON ----
 broken("nothing", "", "S02")

@@ -156,6 +156,53 @@ def function(name, kind, x, y=None):
     return DTYPE[kind](getattr(_libm, name)(x))
 
 
+def nearest(exact, kind):
+    """A fraction rounded once, halves to even."""
+    if kind == "f64":
+        try:
+            return np.float64(exact.numerator / exact.denominator)  # Python rounds the quotient of two integers once
+        except OverflowError:
+            return np.float64(math.inf if exact > 0 else -math.inf)
+    scale = 149 if abs(exact) < Fraction(1, 1 << 126) else 149 - (abs(exact).numerator.bit_length() - abs(exact).denominator.bit_length() + 125)
+    for scale in (scale + 1, scale, scale - 1):  # of 24 bits before the point, or of the smallest numbers
+        steps = round(exact * Fraction(2) ** scale)
+        if abs(steps) <= 1 << 24 and scale <= 149:
+            value = float(Fraction(steps) / Fraction(2) ** scale)
+            return np.float32(value) if abs(value) < 2.0 ** 128 else np.float32(math.copysign(math.inf, value))
+    raise AssertionError(exact)
+
+
+def fused(kind, a, b, c):
+    """a*b + c, rounded once."""
+    if kind in WIDTH:
+        return wrap(a * b + c, kind)
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        product = np.float64(a) * np.float64(b) if np.isfinite(a) and np.isfinite(b) else a * b
+        product = np.float64(0) if np.isfinite(a) and np.isfinite(b) else product  # finite, whatever its size
+        return DTYPE[kind](product + c)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:
+        negative = (np.signbit(a) != np.signbit(b)) and np.signbit(c) and c == 0
+        return DTYPE[kind](-0.0 if negative else 0.0)
+    return nearest(exact, kind)
+
+
+def clamp(x, low, high):
+    if x != x:
+        return x
+    return least(least(x, low, -1), high, 1)
+
+
+def rounded(name, x):
+    """floor, ceil, trunc, round (halves away from zero) and sign of a float."""
+    if name == "sign":
+        return x if x != x else type(x)((x > 0) - (int(x < 0)))
+    if name == "round":
+        small = abs(x) < 2.0 ** 52
+        return np.copysign(np.floor(abs(x)) + (abs(x) - np.floor(abs(x)) >= 0.5), x).astype(type(x)) if small else x
+    return getattr(np, name)(x)
+
+
 def tree_reduce(values, combine):
     """Memory reductions of semantics 0.3: chunks of 4,096, 128 accumulators, missing elements skipped."""
     while True:
@@ -225,6 +272,9 @@ class Kernel:
         kernel = document["kernel"]
         self.name, self.params, self.arrays, self.names, self.slots = kernel["name"], [], {}, {}, 0
         self.loaded, self.stored = set(), set()
+        block = kernel.get("block", 256)
+        self.block = int(np.prod(block))
+        self.local = {entry["name"]: (CONVERSIONS[entry["element_type"]["type"]], entry["length"]) for entry in kernel.get("shared", [])}
         for param in kernel["params"]:
             kind = param["type"]
             if kind["kind"] == "device_array":
@@ -232,6 +282,7 @@ class Kernel:
             else:
                 self.declare(param["name"], "u64" if kind["kind"] == "device_ptr" else CONVERSIONS[kind["type"]])
             self.params.append(param["name"])
+        self.arrays.update({name: kind for name, (kind, _) in self.local.items()})
         self.data = {}
         self.steps = [self.statement(node) for node in kernel["body"]]
 
@@ -252,7 +303,9 @@ class Kernel:
 
     def run(self, lanes, values):
         result = Result()
-        self.data = {name: values[name] for name in self.arrays}
+        self.data = {name: values[name] for name in self.arrays if name not in self.local}
+        blocks = [{name: np.zeros(length, DTYPE[kind]) for name, (kind, length) in self.local.items()} for _ in range(-(-lanes // self.block))]
+        self.lanes = lanes
         state = [Lane(number, self.slots) for number in range(lanes)]
         for name, (slot, _) in self.names.items():
             if name in values:
@@ -265,6 +318,7 @@ class Kernel:
                 while end < len(self.steps) and not self.steps[end][1]:
                     end += 1
                 for lane in state:
+                    self.data.update(blocks[lane.id // self.block])
                     try:
                         self.run_list([step for step, _ in self.steps[at:end]], lane)
                     except Fault as fault:
@@ -306,6 +360,8 @@ class Kernel:
 
     def statement(self, node):
         kind = node["type"]
+        if kind == "barrier":  # a step of all lanes that does nothing but be between others
+            return (lambda lane: None), True
         if kind.startswith("parallel_"):
             return getattr(self, "do_" + kind)(node), True
         if kind == "call":
@@ -538,7 +594,23 @@ class Kernel:
             if op == "and":
                 return Value("bool", lambda lane: left.get(lane) and right.get(lane))
             return Value("bool", lambda lane: left.get(lane) or right.get(lane))
+        if op in ("shl", "shr"):
+            left, right = self.expression(node["left"]), self.expression(node["right"])
+            left = self.settle(left, self.alone(left))
+            if left.kind not in WIDTH or not (right.kind in WIDTH or right.kind == INT):
+                raise KernelError(f"{op} of {left.kind} and {right.kind}")
+            kind, right = left.kind, self.settle(right, "u32")
+            width, a, b = WIDTH[kind], left.get, right.get
+            if op == "shl":
+                return Value(kind, lambda lane: wrap(a(lane) << b(lane) % width, kind))
+            return Value(kind, lambda lane: a(lane) >> b(lane) % width)
         kind, left, right = self.pair(self.expression(node["left"]), self.expression(node["right"]))
+        if op.startswith("bit_"):
+            if kind not in WIDTH:
+                raise KernelError(f"{op} of {kind}")
+            a, b = left.get, right.get
+            table = {"bit_and": lambda x, y: x & y, "bit_or": lambda x, y: x | y, "bit_xor": lambda x, y: x ^ y}
+            return Value(kind, lambda lane: table[op](a(lane), b(lane)))
         a, b = left.get, right.get
         if kind == "bool" and op not in ("eq", "ne"):
             raise KernelError(f"{op} of bool")
@@ -599,8 +671,12 @@ class Kernel:
 
     def on_call(self, node):
         name, args = node["function"], node["args"]
-        if name == "get_global_id":
-            return Value("u64", lambda lane: lane.id)
+        coordinates = {"get_global_id": ("u64", lambda lane: lane.id), "get_local_id": ("u32", lambda lane: lane.id % self.block),
+                       "get_group_id": ("u32", lambda lane: lane.id // self.block), "get_local_size": ("u32", lambda lane: self.block),
+                       "get_global_size": ("u64", lambda lane: self.lanes), "global_lane_id": ("u64", lambda lane: lane.id),
+                       "lane_idx_x": ("u32", lambda lane: lane.id % self.block), "block_idx_x": ("u32", lambda lane: lane.id // self.block)}
+        if name in coordinates:
+            return Value(*coordinates[name])
         if name.startswith("atomic_"):
             return self.atomic(name, args)
         values = [self.expression(arg) for arg in args]
@@ -619,7 +695,24 @@ class Kernel:
                 return Value(kind, lambda lane: function("pow", kind, a(lane), b(lane)))
             sign = 1 if name == "min" else -1
             return Value(kind, lambda lane: least(a(lane), b(lane), sign))
+        if name in ("clamp", "fma"):
+            kinds = [value.kind for value in values]
+            kind = kinds[0]
+            for other in sorted(kinds, key=lambda k: k in (INT, REAL)):  # literals take the type of the others
+                kind = common(kind if kind not in (INT, REAL) else other, other) if kind != other else kind
+            if kind in (INT, REAL):
+                raise KernelError("only literals")
+            a, b, c = (self.settle(value, kind).get for value in values)
+            if name == "fma":
+                return Value(kind, lambda lane: fused(kind, a(lane), b(lane), c(lane)))
+            return Value(kind, lambda lane: clamp(a(lane), b(lane), c(lane)))
         (value,) = values
+        if name in ("floor", "ceil", "trunc", "round", "sign"):
+            value = self.settle(value, self.alone(value))
+            kind, get = value.kind, value.get
+            if kind in FLOATS:
+                return Value(kind, lambda lane: rounded(name, get(lane)))
+            return Value(kind, (lambda lane: (get(lane) > 0) - (get(lane) < 0)) if name == "sign" else get)
         if name == "abs":
             value = self.settle(value, self.alone(value))
         else:  # functions of real numbers take integers as f32

@@ -84,6 +84,7 @@ class Generator:
         self.faults = self.rng.random() < 0.125
         self.scalars, self.inputs, self.own, self.shared, self.approximate = {}, {}, {}, {}, {}
         self.tolerance, self.values = {}, {}
+        self.local = {}  # arrays of a block
         self.scopes = []  # of [name, type, may be assigned]
         self.budget = self.rng.choice((15, 40, 80, 160, 320))
         self.loops = 0
@@ -273,8 +274,10 @@ class Generator:
         pick = rng.random()
         if pick < 0.15:
             return self.leaf(kinds)
-        if pick < 0.55:
+        if pick < 0.49:
             return self.arithmetic(depth, kinds)
+        if pick < 0.55:
+            return self.of_bits(depth, kinds) if any(kind in WIDTH for kind in kinds) else self.of_reals(depth, kinds)
         if pick < 0.65:
             node, kind = self.number_expression(depth - 1, kinds)
             return unary(rng.choice(("pos", "neg", "neg") + (("inv",) if kind in WIDTH else ())), node), kind
@@ -336,6 +339,27 @@ class Generator:
                 return binary(op, call(kind, left), literal), kind
         divisor = self.leaf((kind,))[0]
         return binary(op, call(kind, left), choose(binary("eq", divisor, lit(0)), lit(rng.choice((1, 2, 3, 7))), divisor)), kind
+
+    def of_bits(self, depth, kinds):
+        rng = self.rng
+        op = rng.choice(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
+        kinds = [kind for kind in kinds if kind in WIDTH]
+        if not op.startswith("bit_"):
+            left, kind = self.number_expression(depth - 1, kinds)
+            return binary(op, left, lit(rng.randint(0, 70)) if rng.random() < 0.6 else self.number_expression(depth - 1, INTS)[0]), kind
+        kind = rng.choice(kinds)
+        right = self.literal_for(kind) if rng.random() < 0.3 else self.number_expression(depth - 1, (kind,))[0]
+        return binary(op, self.number_expression(depth - 1, (kind,))[0], right), kind
+
+    def of_reals(self, depth, kinds):
+        rng = self.rng
+        kind = rng.choice(kinds)
+        if rng.random() < 0.5:
+            return call(rng.choice(("floor", "ceil", "trunc", "round", "sign")), self.number_expression(depth - 1, (kind,))[0]), kind
+        others = [self.literal_for(kind) if rng.random() < 0.3 else self.number_expression(depth - 1, (kind,))[0] for _ in range(2)]
+        args = [self.number_expression(depth - 1, (kind,))[0]] + others
+        rng.shuffle(args)
+        return call(rng.choice(("clamp", "fma")), *args), kind
 
     def bool_expression(self, depth):
         rng = self.rng
@@ -419,7 +443,7 @@ class Generator:
             name, (kind, function) = rng.choice(sorted(self.shared.items()))
             index = self.safe_index(len(self.values[name]))
             return [call(function, var(name), index if index != var("i") else lit(0), self.number_expression(depth - 1)[0])]
-        if not self.scopes or len(self.scopes) < 2:
+        if not self.scopes or len(self.scopes) < 2 or self.meets:  # a lane that did something before it ended keeps others from a barrier
             return self.store(depth)
         value = self.number_expression(1)[0] if rng.random() < 0.3 else None
         return [{"type": "if", "condition": self.bool_expression(1), "then_body": self.block(rng.randint(0, 1), 1)
@@ -590,6 +614,21 @@ class Generator:
         body.append(assign(var(name), binary("add" if first < last else "sub", var(name), lit(1))))
         return [let(name, call(self.conversion(kind), lit(first))), {"type": "while", "condition": go, "body": body}]
 
+    def exchange(self):
+        """Lanes of a block give each other values through shared memory, with barriers between; nothing races."""
+        rng = self.rng
+        if not self.local:
+            self.size = rng.choice((1, 3, 4, 8, 16, 32))
+        tile, sums, kind, of = self.name("tile"), self.name("sums"), rng.choice(NUMBERS), rng.choice(ATOMIC)
+        self.local[tile], self.local[sums] = (kind, self.size), (of, 3)
+        value, back, most = self.number_expression(2, (kind,))[0], self.name("v"), self.name("v")
+        other = binary("mod", binary("add", call("get_local_id"), lit(rng.randint(0, self.size))), lit(self.size))
+        result = [assign(element(tile, call("get_local_id")), value), call("atomic_" + rng.choice(("add", "max", "xor")), var(sums), lit(1), value),
+                  {"type": "barrier"}, let(back, element(tile, other)), let(most, element(sums, lit(1)))]
+        self.declare(back, kind)
+        self.declare(most, of)
+        return result
+
     # -- documents --
 
     def whole_array(self):
@@ -621,6 +660,7 @@ class Generator:
         self.setup()
         self.whole = {}
         before = self.whole_array() if rng.random() < 0.08 else []
+        self.meets = self.guard != "nest" and rng.random() < 0.3
         self.scopes = [[["i", "u64", False]]]
         body = [let("i", call("get_global_id"))]
         inner = self.block(rng.randint(2, 8), rng.randint(1, 4))
@@ -633,6 +673,12 @@ class Generator:
             body += inner
         else:
             body += inner
+        if self.meets:  # in front of what another scope declared
+            self.scopes = [[["i", "u64", False]]]
+            for _ in range(rng.randint(1, 2)):
+                body += self.exchange() + self.store(2)
+                if rng.random() < 0.5:
+                    body += self.statement(2)
         body = before + body
         types = {name: {"kind": "scalar", "type": kind} for name, kind in self.scalars.items()}
         arrays = dict(self.whole)
@@ -643,7 +689,19 @@ class Generator:
             types[name] = {"kind": "device_array", "element_type": {"kind": "scalar", "type": kind}}
         order = sorted(types)
         rng.shuffle(order)
-        kernel = {"name": "k" + str(self.seed), "params": [{"name": name, "type": types[name]} for name in order], "body": body}
+        params = [{"name": name, "type": types[name]} for name in order]
+        for param in params:
+            if param["name"] in arrays and rng.random() < 0.3:
+                size = len(self.values[param["name"]])
+                counted = size == self.values.get("n") and self.scalars.get("n") in ("u32", "u64")
+                param["shape"] = ["n"] if counted else [size // 3, 3] if size % 3 == 0 and size else [size]
+        kernel = {"name": "k" + str(self.seed), "params": params, "body": body}
+        if self.local:
+            kernel["block"] = self.size if rng.random() < 0.5 else [self.size]
+            kernel["shared"] = [{"name": name, "element_type": {"kind": "scalar", "type": kind}, "length": length}
+                                for name, (kind, length) in self.local.items()]
+        if rng.random() < 0.2:
+            kernel["lanes"] = rng.choice((self.lanes, [self.lanes, 1]))
         return {"version": "1.0", "kernel": kernel}
 
 

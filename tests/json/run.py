@@ -269,7 +269,9 @@ def keep(case, folder):
     with open(os.path.join(folder, "kernel.json"), "w", encoding="utf-8") as file:
         file.write(case.text)
     kernel = Kernel(parse(case.text))
-    arguments, outputs = ["run", "kernel.json", "--lanes", str(case.lanes)], {}
+    said = case.document["kernel"]
+    arguments, outputs = ["run", "kernel.json"] + ([] if "lanes" in said else ["--lanes", str(case.lanes)]), {}
+    shapes = {p["name"]: p.get("shape") for p in said["params"]}
     for name, value in case.values.items():
         kind = [p["type"] for p in case.document["kernel"]["params"] if p["name"] == name][0]
         if kind["kind"] != "device_array":
@@ -278,9 +280,11 @@ def keep(case, folder):
         direction = kernel.direction(name)
         if direction == "out":
             element = kind["element_type"]["type"].replace("bool", "u8")
-            arguments += ["--shape", f"{name}={element}[{len(value)}]"]
+            if shapes[name] is None:  # else the document says it
+                arguments += ["--shape", f"{name}={element}[{len(value)}]"]
         else:
-            np.save(os.path.join(folder, name + ".npy"), value)
+            shape = [case.values[extent] if isinstance(extent, str) else extent for extent in shapes[name] or [len(value)]]
+            np.save(os.path.join(folder, name + ".npy"), value.reshape(shape))
             arguments += ["--in", f"{name}={name}.npy"]
         if direction != "in":
             arguments += ["--out", f"{name}={name}.out.npy"]
@@ -306,7 +310,7 @@ def commands(backend):
                                      timeout=60, check=False)
             check(process.returncode == 0, f"hologram {' '.join(arguments)} (kernel {seed}): {process.stderr}")
             for name, path in outputs.items() if process.returncode == 0 else ():
-                got = np.load(path)
+                got = np.load(path).reshape(-1)
                 wrong = (bits(got) != bits(values[name])) & ~(got != got)
                 check(got.shape == values[name].shape and not wrong.any(), f"hologram run of kernel {seed}: {name} is {values[name]}, got {got}")
         count += 1

@@ -4,22 +4,7 @@
 
 #include <string.h>
 
-static const char SCALAR_HINT[] = "one of: u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 bool usize";
-
 /* ---- parameters ---- */
-
-/* The type of a scalar node; JK_ERROR after an error. */
-static jk_type read_scalar(jk_kernel *k, uint32_t node) {
-    uint32_t name = jk_string_field(k, node, "type");
-    if (!name) return JK_ERROR;
-    size_t length;
-    jk_type type;
-    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
-    if (text && jk_scalar_from_name(text, length, &type)) return type;
-    k->out_of_memory |= !text;
-    jk_error(k, "N01", name, SCALAR_HINT, "unknown scalar type %s", jk_show(k, name).text);
-    return JK_ERROR;
-}
 
 /* False after an error. */
 static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *type) {
@@ -34,26 +19,16 @@ static bool read_type(jk_kernel *k, uint32_t node, jk_name_kind *kind, jk_type *
     int which = jk_word(k, word, kinds, HG_COUNT_OF(kinds));
     *kind = which == 1 ? JK_ARRAY : JK_SCALAR;
     switch (which) {
-    case 0: *type = read_scalar(k, node); break;
-    case 1: {
-        uint32_t element = jk_field(k, node, "element_type", "a scalar type");
-        if (!element) return false;
-        uint32_t inner = hg_json_member(k->document, element, "kind");
-        if (hg_json_kind_of(k->document, element) != HG_JSON_OBJECT || (inner && !hg_json_string_is(k->document, inner, "scalar"))) {
-            jk_error(k, "N03", inner ? inner : element, "elements are scalars: {\"kind\":\"scalar\",\"type\":\"f32\"}",
-                     "expected a scalar type, got %s", jk_show(k, inner ? inner : element).text);
-            return false;
-        }
-        *type = read_scalar(k, element);
-        break;
-    }
+    case 0: *type = jk_read_scalar(k, node); break;
+    case 1: *type = jk_read_element(k, node); break;
     case 2: *type = JK_POINTER; break;
     default:
         jk_error(k, "N01", word, jk_words_hint(k, word, kinds, HG_COUNT_OF(kinds), hint, sizeof hint), "unknown kind of type %s",
                  jk_show(k, word).text);
         return false;
     }
-    return *type != JK_ERROR;
+    static const char *const fields[] = {"kind type", "kind element_type", "kind"};
+    return *type != JK_ERROR && jk_only_fields(k, node, fields[which]);
 }
 
 static void read_param(jk_kernel *k, uint32_t param) {
@@ -62,33 +37,15 @@ static void read_param(jk_kernel *k, uint32_t param) {
         return;
     }
     uint32_t name = jk_string_field(k, param, "name"), type_node = jk_field(k, param, "type", "a type");
-    if (!name || !type_node) return;
+    if (!name || !type_node || !jk_only_fields(k, param, "name type shape")) return;
     jk_name_kind kind = JK_SCALAR;
     jk_type type;
-    size_t length;
-    const char *text = hg_json_decode(k->document, name, &k->arena, &length);
-    if (!text) {
-        k->out_of_memory = true;
-        return;
-    }
-    if (!hg_is_parameter_name(text, length)) {
-        jk_error(k, "N03", name, "letters, digits and _; not a register like r1, a predicate like p0 or a type like f32",
-                 "%s cannot be a parameter's name", jk_show(k, name).text);
-        return;
-    }
-    if (jk_find_name(k, text, length) != JK_NONE) {
-        jk_error(k, "D02", name, NULL, "parameter %s is declared twice", jk_show(k, name).text);
-        return;
-    }
     if (!read_type(k, type_node, &kind, &type)) type = JK_ERROR; /* uses of the name are no further mistakes */
     if (k->name_count == HG_MAX_PARAMS) {
         jk_error(k, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
         return;
     }
-    uint32_t index = jk_add_name(k, name, kind, type);
-    if (index == JK_NONE) return;
-    k->names[index].assigned = true;
-    k->names[index].sets = 1;
+    (void)jk_declare(k, name, "parameter", kind, type);
 }
 
 /* Arrays and pointers r1, r2, r3, then from r5; the first integer r4; everything else from r5 (semantics 7.5). */
@@ -176,8 +133,11 @@ void jk_read_document(jk_kernel *k) {
     }
     uint32_t name = jk_string_field(k, kernel, "name"), params = jk_field(k, kernel, "params", "an array"),
              body = jk_field(k, kernel, "body", "an array");
+    bool known = jk_only_fields(k, k->root, "version kernel");
+    known = jk_only_fields(k, kernel, "name params body shared block lanes") && known;
     if (name) read_name(k, name);
     if (params) read_params(k, params);
+    if (params && known) jk_read_memory(k, kernel);
     if (!body || !params || k->out_of_memory) return;
     if (hg_json_kind_of(d, body) != HG_JSON_ARRAY)
         jk_error(k, "N03", body, NULL, "expected an array of statements, got %s", jk_show(k, body).text);

@@ -97,11 +97,10 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
     if (hg_json_kind_of(d, token) == HG_JSON_OBJECT) {
         uint32_t type = hg_json_member(d, token, "type");
         string = type && hg_json_string_is(d, type, "var") ? jk_string_field(k, token, "name") : token;
-        if (!string) return JK_NONE;
+        if (!string || (string != token && !jk_only_fields(k, token, "type name"))) return JK_NONE;
     }
     if (!hg_json_is_string(d, string)) {
-        jk_error(k, "N03", token, "{\"type\":\"var\",\"name\":…} of a device_array parameter", "expected an array, got %s",
-                 jk_show(k, token).text);
+        jk_error(k, "N03", token, "{\"type\":\"var\",\"name\":…} of an array", "expected an array, got %s", jk_show(k, token).text);
         return JK_NONE;
     }
     uint32_t name = lookup(k, string);
@@ -121,19 +120,52 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
 
 /* ---- functions ---- */
 
-typedef enum function_kind { F_LANE, F_REAL, F_NUMBER, F_CONVERT, F_ATOMIC, F_RESERVED } function_kind;
+typedef enum function_kind { F_LANE, F_IDENTITY, F_REAL, F_NUMBER, F_CONVERT, F_ATOMIC, F_RESERVED } function_kind;
 typedef struct function {
     const char *name;
-    uint8_t kind, arity, op; /* hg_op; jk_type of a conversion */
+    uint8_t kind, arity, op; /* hg_op; jk_type of a conversion; the register of F_LANE */
 } function;
 static const function FUNCTIONS[] = {
-    {"get_global_id", F_LANE, 0, 0},        {"exp", F_REAL, 1, HG_OP_EXP},       {"expf", F_REAL, 1, HG_OP_EXP},
-    {"log", F_REAL, 1, HG_OP_LOG},          {"logf", F_REAL, 1, HG_OP_LOG},      {"sqrt", F_REAL, 1, HG_OP_SQRT},
-    {"sqrtf", F_REAL, 1, HG_OP_SQRT},       {"sin", F_REAL, 1, HG_OP_SIN},       {"sinf", F_REAL, 1, HG_OP_SIN},
-    {"cos", F_REAL, 1, HG_OP_COS},          {"cosf", F_REAL, 1, HG_OP_COS},      {"tanh", F_REAL, 1, HG_OP_TANH},
-    {"rsqrt", F_REAL, 1, HG_OP_RSQRT},      {"pow", F_REAL, 2, HG_OP_POW},       {"abs", F_NUMBER, 1, HG_OP_ABS},
-    {"min", F_NUMBER, 2, HG_OP_MIN},        {"max", F_NUMBER, 2, HG_OP_MAX},     {"float", F_CONVERT, 1, HG_TYPE_F32},
-    {"int", F_CONVERT, 1, HG_TYPE_I32},     {"parallel_scan", F_RESERVED, 0, 0}, {"parallel_gather", F_RESERVED, 0, 0},
+    {"get_global_id", F_LANE, 0, 255},
+    {"get_local_id", F_LANE, 0, 252},
+    {"get_group_id", F_LANE, 0, 253},
+    {"get_local_size", F_LANE, 0, 254},
+    {"get_global_size", F_IDENTITY, 0, HG_ID_LANE_COUNT},
+    {"exp", F_REAL, 1, HG_OP_EXP},
+    {"expf", F_REAL, 1, HG_OP_EXP},
+    {"log", F_REAL, 1, HG_OP_LOG},
+    {"logf", F_REAL, 1, HG_OP_LOG},
+    {"log2", F_REAL, 1, HG_OP_LOG2},
+    {"log10", F_REAL, 1, HG_OP_LOG10},
+    {"sqrt", F_REAL, 1, HG_OP_SQRT},
+    {"sqrtf", F_REAL, 1, HG_OP_SQRT},
+    {"sin", F_REAL, 1, HG_OP_SIN},
+    {"sinf", F_REAL, 1, HG_OP_SIN},
+    {"cos", F_REAL, 1, HG_OP_COS},
+    {"cosf", F_REAL, 1, HG_OP_COS},
+    {"tan", F_REAL, 1, HG_OP_TAN},
+    {"tanh", F_REAL, 1, HG_OP_TANH},
+    {"sigmoid", F_REAL, 1, HG_OP_SIGMOID},
+    {"gelu", F_REAL, 1, HG_OP_GELU},
+    {"swish", F_REAL, 1, HG_OP_SWISH},
+    {"rsqrt", F_REAL, 1, HG_OP_RSQRT},
+    {"rcp", F_REAL, 1, HG_OP_RCP},
+    {"pow", F_REAL, 2, HG_OP_POW},
+    {"lerp", F_REAL, 3, HG_OP_LERP},
+    {"abs", F_NUMBER, 1, HG_OP_ABS},
+    {"sign", F_NUMBER, 1, HG_OP_SIGN},
+    {"floor", F_NUMBER, 1, HG_OP_FLOOR},
+    {"ceil", F_NUMBER, 1, HG_OP_CEIL},
+    {"round", F_NUMBER, 1, HG_OP_ROUND},
+    {"trunc", F_NUMBER, 1, HG_OP_TRUNC},
+    {"min", F_NUMBER, 2, HG_OP_MIN},
+    {"max", F_NUMBER, 2, HG_OP_MAX},
+    {"clamp", F_NUMBER, 3, HG_OP_CLAMP},
+    {"fma", F_NUMBER, 3, HG_OP_FMA},
+    {"float", F_CONVERT, 1, HG_TYPE_F32},
+    {"int", F_CONVERT, 1, HG_TYPE_I32},
+    {"parallel_scan", F_RESERVED, 0, 0},
+    {"parallel_gather", F_RESERVED, 0, 0},
     {"parallel_scatter", F_RESERVED, 0, 0},
 };
 static const struct {
@@ -165,8 +197,13 @@ static bool find_function(const char *name, size_t length, function *f, jk_type 
             return true;
         }
     jk_type type;
+    hg_idname id;
     if (jk_scalar_from_name(name, length, &type)) {
         *f = (function){NULL, F_CONVERT, 1, type};
+        return true;
+    }
+    if (hg_idname_from_text(name, length, &id)) {
+        *f = (function){NULL, F_IDENTITY, 0, (uint8_t)id};
         return true;
     }
     *f = (function){NULL, F_ATOMIC, 3, 0};
@@ -255,9 +292,9 @@ static void visit_call(jk_kernel *k, uint32_t token) {
         return;
     }
     jk_push(k, JK_TASK_CALL, token, (uint32_t)f.kind | (uint32_t)f.op << 8 | (uint32_t)f.arity << 16);
-    uint32_t second = f.arity ? hg_json_next(k->document, args + 1) : 0;
-    if (f.arity == 2) jk_push(k, JK_TASK_EXPRESSION, second, 0);
-    if (f.arity) jk_push(k, JK_TASK_EXPRESSION, args + 1, 0);
+    uint32_t arg[3] = {args + 1};
+    for (int i = 1; i < f.arity; i++) arg[i] = hg_json_next(k->document, arg[i - 1]);
+    for (int i = f.arity; i-- > 0;) jk_push(k, JK_TASK_EXPRESSION, arg[i], 0);
     return;
 failed:
     jk_push_value(k, wrong(k, token));
@@ -275,34 +312,45 @@ static uint32_t convert(jk_kernel *k, uint32_t token, uint32_t value, jk_type ty
     return jk_as(k, value, type);
 }
 
-static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
-    uint32_t kind = extra & 255, op = extra >> 8 & 255, arity = extra >> 16;
-    if (kind == F_LANE) return jk_add_node(k, JK_LANE, 0, HG_TYPE_U64, token, JK_NONE, JK_NONE, JK_NONE);
-    uint32_t b = arity == 2 ? jk_pop(k) : JK_NONE, a = jk_pop(k);
-    if (bad(k, a) || (arity == 2 && bad(k, b))) return wrong(k, token);
-    if (kind == F_CONVERT) return convert(k, token, a, (jk_type)op);
-    const char *name = hg_op_get((hg_op)op)->text;
-    if (arity == 2) {
-        if (kind == F_REAL && jk_is_integer(node_of(k, a)->type) &&
-            jk_is_integer(node_of(k, b)->type)) { /* not to each other first: signs stay */
-            a = jk_as(k, a, HG_TYPE_F32);
-            b = jk_as(k, b, HG_TYPE_F32);
+/* The arguments as one type that all of them take. False after an error. */
+static bool unify_all(jk_kernel *k, uint32_t *arg, uint32_t count, uint32_t token, const char *name) {
+    if (count == 1) {
+        if (jk_is_number(node_of(k, arg[0])->type)) return true;
+        jk_error(k, "N06", token, NULL, "%s of %s", name, jk_type_name(node_of(k, arg[0])->type));
+        return false;
+    }
+    uint32_t typed = 0; /* literals take the type of one that has a type */
+    while (typed + 1 < count && jk_is_literal(node_of(k, arg[typed])->type)) typed++;
+    for (int round = 0; round < (count > 2 ? 2 : 1); round++) /* what comes later may widen what came first */
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t *left = i < typed ? &arg[i] : &arg[typed], *right = i < typed ? &arg[typed] : &arg[i];
+            if (i != typed && !jk_unify(k, left, right, token, name, false)) return false;
         }
-        if (!jk_unify(k, &a, &b, token, name, false)) return wrong(k, token);
-    } else if (!jk_is_number(node_of(k, a)->type)) {
-        jk_error(k, "N06", token, NULL, "%s of %s", name, jk_type_name(node_of(k, a)->type));
-        return wrong(k, token);
+    return true;
+}
+
+static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
+    uint32_t kind = extra & 255, op = extra >> 8 & 255, count = extra >> 16, arg[3] = {JK_NONE, JK_NONE, JK_NONE};
+    if (kind == F_LANE)
+        return jk_add_node(k, JK_LANE, (uint8_t)op, op == 255 ? HG_TYPE_U64 : HG_TYPE_U32, token, JK_NONE, JK_NONE, JK_NONE);
+    if (kind == F_IDENTITY)
+        return jk_add_node(k, JK_IDENTITY, (uint8_t)op, (jk_type)hg_idname_type((hg_idname)op), token, JK_NONE, JK_NONE, JK_NONE);
+    bool integers = true;
+    for (uint32_t i = count; i-- > 0;) arg[i] = jk_pop(k);
+    for (uint32_t i = 0; i < count; i++) {
+        if (bad(k, arg[i])) return wrong(k, token);
+        integers = integers && jk_is_integer(node_of(k, arg[i])->type);
     }
-    if (kind == F_REAL && jk_is_integer(node_of(k, a)->type)) { /* functions of real numbers take integers as f32 */
-        a = jk_as(k, a, HG_TYPE_F32);
-        if (arity == 2) b = jk_as(k, b, HG_TYPE_F32);
-    }
-    a = jk_settle(k, a);
-    jk_type type = node_of(k, a)->type;
-    if (type == JK_ERROR) return a;
-    if (arity == 2) return jk_add_node(k, JK_BINARY, (uint8_t)op, type, token, a, b, JK_NONE);
-    if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return a;
-    return jk_add_node(k, JK_UNARY, (uint8_t)op, type, token, a, JK_NONE, JK_NONE);
+    if (kind == F_CONVERT) return convert(k, token, arg[0], (jk_type)op);
+    if (kind == F_REAL && integers) /* functions of real numbers take integers as f32, not as each other's type first: signs stay */
+        for (uint32_t i = 0; i < count; i++) arg[i] = jk_as(k, arg[i], HG_TYPE_F32);
+    const char *name = hg_op_get((hg_op)op)->text;
+    if (!unify_all(k, arg, count, token, name)) return wrong(k, token);
+    arg[0] = jk_settle(k, arg[0]);
+    jk_type type = node_of(k, arg[0])->type;
+    if (type == JK_ERROR) return arg[0];
+    if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return arg[0];
+    return jk_add_node(k, count == 1 ? JK_UNARY : count == 2 ? JK_BINARY : JK_TERNARY, (uint8_t)op, type, token, arg[0], arg[1], arg[2]);
 }
 
 static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
@@ -332,8 +380,9 @@ static uint32_t finish_atomic(jk_kernel *k, uint32_t token, uint32_t array) {
 
 /* ---- operators ---- */
 
-static const char *const OPERATORS[] = {"add", "sub", "mul", "div", "floor_div", "mod", "lt", "le", "gt", "ge", "eq", "ne", "and", "or"};
-enum { OP_FLOOR_DIV = 4, OP_MOD = 5, OP_LT = 6, OP_EQ = 10, OP_AND = 12, OP_OR = 13 };
+static const char *const OPERATORS[] = {"add", "sub", "mul", "div", "floor_div", "mod",    "lt",      "le",  "gt", "ge",
+                                        "eq",  "ne",  "and", "or",  "bit_and",   "bit_or", "bit_xor", "shl", "shr"};
+enum { OP_FLOOR_DIV = 4, OP_MOD = 5, OP_LT = 6, OP_EQ = 10, OP_AND = 12, OP_OR = 13, OP_BITS = 14, OP_SHL = 17 };
 
 static void visit_binary(jk_kernel *k, uint32_t token) {
     uint32_t name = jk_string_field(k, token, "op"), left = jk_field(k, token, "left", "an expression"),
@@ -349,9 +398,10 @@ static void visit_binary(jk_kernel *k, uint32_t token) {
         jk_push_value(k, wrong(k, token));
         return;
     }
-    jk_push(k, op >= OP_AND ? JK_TASK_LOGIC : JK_TASK_BINARY, token, (uint32_t)op);
+    bool logic = op == OP_AND || op == OP_OR;
+    jk_push(k, logic ? JK_TASK_LOGIC : JK_TASK_BINARY, token, (uint32_t)op);
     jk_push(k, JK_TASK_EXPRESSION, right, 0);
-    if (op >= OP_AND) jk_push(k, JK_TASK_RIGHT, token, 0);
+    if (logic) jk_push(k, JK_TASK_RIGHT, token, 0);
     jk_push(k, JK_TASK_EXPRESSION, left, 0);
 }
 
@@ -361,10 +411,32 @@ static bool divides_safely(jk_kernel *k, uint32_t node) {
     return n->kind == JK_LITERAL && n->bits != 0;
 }
 
+/* Operations on the bits of integers; the amount of a shift is a u32. */
+static uint32_t finish_bits(jk_kernel *k, uint32_t token, uint32_t op, uint32_t a, uint32_t b) {
+    static const uint8_t ops[] = {HG_OP_AND, HG_OP_OR, HG_OP_XOR, HG_OP_SHL, HG_OP_SHR};
+    if (bad(k, a) || bad(k, b)) return wrong(k, token);
+    for (int i = 0; i < 2; i++)
+        if (!jk_is_integer(node_of(k, i ? b : a)->type)) {
+            bool truth = node_of(k, i ? b : a)->type == JK_BOOL;
+            jk_error(k, "N06", token, truth ? "the logical operators are and, or and not" : NULL, "%s of %s", OPERATORS[op],
+                     jk_type_name(node_of(k, i ? b : a)->type));
+            return wrong(k, token);
+        }
+    if (op >= OP_SHL) {
+        a = jk_settle(k, a);
+        b = jk_as(k, b, HG_TYPE_U32);
+        if (bad(k, a) || bad(k, b)) return wrong(k, token);
+    } else if (!jk_unify(k, &a, &b, token, OPERATORS[op], false)) {
+        return wrong(k, token);
+    }
+    return jk_add_node(k, op >= OP_SHL ? JK_SHIFT_BY : JK_BINARY, ops[op - OP_BITS], node_of(k, a)->type, token, a, b, JK_NONE);
+}
+
 static uint32_t finish_binary(jk_kernel *k, uint32_t token, uint32_t op) {
     static const uint8_t ops[] = {HG_OP_ADD, HG_OP_SUB, HG_OP_MUL, HG_OP_DIV, HG_OP_DIV, HG_OP_REM};
     static const uint8_t conditions[] = {HG_COND_LT, HG_COND_LE, HG_COND_GT, HG_COND_GE, HG_COND_EQ, HG_COND_NE};
     uint32_t b = jk_pop(k), a = jk_pop(k);
+    if (op >= OP_BITS) return finish_bits(k, token, op, a, b);
     bool same = op >= OP_EQ && node_of(k, a)->type == JK_POINTER && node_of(k, b)->type == JK_POINTER;
     if (!same && !jk_unify(k, &a, &b, token, OPERATORS[op], op >= OP_EQ)) return wrong(k, token);
     jk_type type = node_of(k, a)->type;
@@ -537,7 +609,13 @@ static void visit(jk_kernel *k, uint32_t token) {
         return;
     }
     uint32_t type = jk_string_field(k, token, "type"), name;
+    static const char *const fields[] = {"type name",          "type value",      "type op left right",      "type array index",
+                                         "type function args", "type op operand", "type condition then else"};
     int kind = type ? jk_word(k, type, kinds, HG_COUNT_OF(kinds)) : -1;
+    if (kind >= 0 && !jk_only_fields(k, token, fields[kind])) {
+        jk_push_value(k, wrong(k, token));
+        return;
+    }
     switch (kind) {
     case 0:
         name = jk_string_field(k, token, "name");

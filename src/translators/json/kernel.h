@@ -1,5 +1,5 @@
 /* JSON kernels: what the files of this translator share. A document goes through three steps, none of them recursive:
- *   document.c   what stands around a body: version, name, parameters
+ *   document.c   what stands around a body: version, name, parameters; memory.c: shared and private arrays, extents, the launch
  *   tree.c       body to a tape of typed nodes in the order of evaluation (statement.c, expression.c, typing.c)
  *   lower.c      tape to instructions (operate.c, code.c), then to a program (program.c)
  * An empty body is lowered by the kernel's name instead (named.c). Meanings: semantics, section 7.
@@ -35,6 +35,7 @@ static inline hg_type jk_held(jk_type t) { return t == JK_BOOL ? HG_TYPE_U8 : t 
 
 typedef enum jk_name_kind { JK_SCALAR, JK_ARRAY, JK_LOCAL } jk_name_kind;
 enum { JK_LOADED = 1, JK_STORED = 2 };
+typedef enum jk_memory { JK_BUFFER, JK_SHARED, JK_PRIVATE } jk_memory; /* where an array is */
 typedef struct jk_name {
     const char *text;
     uint32_t length, token; /* declared by */
@@ -45,6 +46,11 @@ typedef struct jk_name {
     bool assigned;  /* on every path to here */
     uint8_t access; /* of an array: JK_LOADED, JK_STORED */
     uint32_t sets;  /* how often something is given to it: let, assign, for */
+    uint8_t memory; /* jk_memory, of an array */
+    uint8_t rank;   /* HG_NO_DIMS: any shape; else `dims` */
+    hg_dim *dims;
+    uint64_t offset; /* of a shared or private array: its first byte */
+    uint32_t last;   /* of a local: the last node that needs it (lifetime.c) */
 } jk_name;
 enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
 /* Locals, intermediate values and constants share these; parameters may reach into them. */
@@ -56,10 +62,13 @@ typedef enum jk_node_kind {
     /* expressions: a, b, c are their operands */
     JK_LITERAL,   /* bits */
     JK_READ,      /* a: name */
-    JK_LANE,      /* get_global_id() */
+    JK_LANE,      /* get_global_id() and its like; op: the register */
+    JK_IDENTITY,  /* lane_idx_x() and its like; op: hg_idname */
     JK_CONVERT,   /* a */
     JK_BINARY,    /* op (hg_op): a, b */
+    JK_SHIFT_BY,  /* op: a, b as u32 */
     JK_FLOOR_DIV, /* a, b */
+    JK_TERNARY,   /* op: a, b, c */
     JK_UNARY,     /* op: a */
     JK_COMPARE,   /* op (hg_condition): a, b */
     JK_NOT,       /* logical: a */
@@ -85,6 +94,7 @@ typedef enum jk_node_kind {
     JK_TEST,      /* a: condition; b: JK_WHILE */
     JK_END_WHILE, /* a: JK_WHILE */
     JK_RETURN,
+    JK_BARRIER,    /* op: HG_OP_BAR_SYNC */
     JK_SKIP,       /* nodes up to a are not evaluated */
     JK_MAP,        /* op (hg_opname): out a, in b; bits: count's node */
     JK_MAP_BINARY, /* out a, in b, c */
@@ -144,7 +154,12 @@ typedef struct jk_kernel {
 
     const char *name; /* an identifier */
     bool by_name;     /* the body is empty */
-    jk_name *names;   /* parameters first */
+    struct {          /* what the document says of launches */
+        hg_dim *lanes;
+        uint32_t lane_rank, block[3]; /* block[0] 0: not said */
+        uint64_t shared_bytes;
+    } launch;
+    jk_name *names; /* parameters first */
     uint32_t name_count, param_count;
     uint16_t *slots; /* hash table of name + 1 */
 
@@ -177,8 +192,22 @@ int jk_word(const jk_kernel *k, uint32_t token, const char *const *words, size_t
 /* "did you mean 'add'?" or "one of: …" in the buffer. */
 const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const *words, size_t count, char *buffer, size_t size);
 
+/* An error at the first field of an object that a list, words with blanks between them, does not have. False after it. */
+bool jk_only_fields(jk_kernel *k, uint32_t object, const char *fields);
+
 /* ---- document.c ---- */
 void jk_read_document(jk_kernel *k);
+
+/* ---- declare.c ---- */
+/* The type of a scalar, of elements; JK_ERROR after an error. */
+jk_type jk_read_scalar(jk_kernel *k, uint32_t node);
+jk_type jk_read_element(jk_kernel *k, uint32_t object);
+/* Declares a parameter or an array: its name must be one and new. JK_NONE after an error. */
+uint32_t jk_declare(jk_kernel *k, uint32_t token, const char *what, jk_name_kind kind, jk_type type);
+
+/* ---- memory.c ---- */
+/* The fields of a kernel beside its parameters: shared and private arrays, extents of parameters, block and lanes. */
+void jk_read_memory(jk_kernel *k, uint32_t kernel);
 
 /* ---- names.c ---- */
 /* "f32", "bool", "an integer literal", … */
@@ -247,6 +276,10 @@ bool jk_unify(jk_kernel *k, uint32_t *a, uint32_t *b, uint32_t token, const char
 uint32_t jk_condition(jk_kernel *k, uint32_t node);
 bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
 
+/* ---- lifetime.c ---- */
+/* Finds for each local the last node that needs it. */
+void jk_find_lifetimes(jk_kernel *k);
+
 /* ---- lower.c, lower_internal.h: nodes to instructions ---- */
 hg_status jk_lower(jk_kernel *k, hg_program **program);
 /* named.c */
@@ -254,7 +287,7 @@ hg_status jk_lower_by_name(jk_kernel *k, hg_program **program);
 /* The document of a kernel without a body that does one operation ("add", "exp"), and its name. HG_ERROR_ISA: there is none. */
 enum { JK_WORD_BYTES = 24 };
 hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document);
-/* Declares the parameters with their directions (program.c). */
+/* Declares the parameters with their directions and extents, and what the document says of launches (program.c). */
 void jk_declare_params(jk_kernel *k, hg_builder *b);
 /* Instructions that are added from now on come from that token. */
 void jk_at(jk_kernel *k, hg_builder *b, uint32_t token);

@@ -17,6 +17,7 @@ typedef struct lowering {
     targets *to;   /* one a node; of marks, JK_ELSE and JK_FOR: their own labels */
     bool *changes; /* names given values in a loop */
     uint32_t at;
+    uint32_t *dying, *next_dying; /* of a node, a local that is not needed behind it; of a name, the next one; JK_NONE: no more */
 } lowering;
 
 static jk_node *node_of(lowering *l, uint32_t node) { return &l->code.kernel->nodes.data[node]; }
@@ -100,9 +101,10 @@ static void set_name(lowering *l, uint32_t name, uint32_t value) {
     c->values[value] = (jk_value){.kind = JK_V_NONE, .name = JK_NONE};
     bool once = n->sets == 1 && n->kind == JK_LOCAL;
     if (v.kind == JK_V_COMPARE) jk_in_register(c, &v);
-    bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg == JK_LANE_ID : c->kernel->names[v.name].sets == 1);
+    bool lasts = v.kind == JK_V_REG && !v.owned && (v.name == JK_NONE ? v.reg >= JK_FIRST_IDENTITY : c->kernel->names[v.name].sets == 1);
     if (!n->has_reg && once && lasts) {
         n->reg = v.reg; /* another name of the same register */
+        c->users[v.reg]++;
     } else if (!n->has_reg && v.kind == JK_V_REG && v.owned && (once || c->users[v.reg] == 1)) {
         n->reg = v.reg;
     } else {
@@ -118,6 +120,14 @@ static void find_changes(lowering *l, uint32_t node) {
     for (uint32_t i = node; i < node_of(l, node)->end; i++) {
         const jk_node *n = node_of(l, i);
         if (n->kind == JK_SET || n->kind == JK_FOR) l->changes[n->a] = true;
+    }
+}
+
+/* Variables that nothing behind this node needs give their registers back. */
+static void bury(lowering *l, uint32_t node) {
+    for (uint32_t name = l->dying[node]; name != JK_NONE; name = l->next_dying[name]) {
+        const jk_name *n = &l->code.kernel->names[name];
+        if (n->has_reg) jk_release(&l->code, n->reg);
     }
 }
 
@@ -370,6 +380,7 @@ static void lower_node(lowering *l, uint32_t node) {
         jk_emit(c, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
         c->reachable = false;
         break;
+    case JK_BARRIER: jk_emit(c, (hg_op)n->op, HG_TYPE_COUNT, 0, 0, 0); break;
     case JK_MAP:
     case JK_MAP_BINARY:
     case JK_REDUCE: lower_collective(l, n); break;
@@ -377,6 +388,17 @@ static void lower_node(lowering *l, uint32_t node) {
         if (n->a != JK_NONE && n->a > l->at) l->at = n->a - 1;
         break;
     default: jk_operate(c, node); break;
+    }
+}
+
+/* Lists the locals by the nodes that they die at. */
+static void list_dying(lowering *l, jk_kernel *k) {
+    jk_find_lifetimes(k);
+    for (uint64_t i = 0; i < k->nodes.count; i++) l->dying[i] = JK_NONE;
+    for (uint32_t i = k->param_count; i < k->name_count && !k->out_of_memory; i++) {
+        if (k->names[i].kind != JK_LOCAL || k->names[i].last == JK_NONE) continue;
+        l->next_dying[i] = l->dying[k->names[i].last];
+        l->dying[k->names[i].last] = i;
     }
 }
 
@@ -388,7 +410,12 @@ static void begin(lowering *l, jk_kernel *k) {
     c->values = hg_calloc((size_t)k->nodes.count, sizeof *c->values);
     l->to = hg_calloc((size_t)k->nodes.count, sizeof *l->to);
     l->changes = hg_calloc((size_t)k->name_count + 1, sizeof *l->changes);
-    if (!c->values || !l->to || !l->changes) k->out_of_memory = true;
+    l->dying = hg_alloc((size_t)k->nodes.count * sizeof *l->dying);
+    l->next_dying = hg_alloc(((size_t)k->name_count + 1) * sizeof *l->next_dying);
+    if (!c->values || !l->to || !l->changes || !l->dying || !l->next_dying)
+        k->out_of_memory = true;
+    else
+        list_dying(l, k);
 }
 
 hg_status jk_lower(jk_kernel *k, hg_program **program) {
@@ -396,7 +423,10 @@ hg_status jk_lower(jk_kernel *k, hg_program **program) {
     if (!l) return hg_fail_memory();
     begin(l, k);
     if (!k->out_of_memory) mark_jumps(l);
-    for (l->at = 0; l->at < k->nodes.count && !k->out_of_memory && !l->code.exhausted; l->at++) lower_node(l, l->at);
+    for (l->at = 0; l->at < k->nodes.count && !k->out_of_memory && !l->code.exhausted; l->at++) {
+        lower_node(l, l->at);
+        bury(l, l->at);
+    }
     if (!k->out_of_memory) {
         l->code.token = k->root;
         jk_emit(&l->code, HG_OP_EXIT, HG_TYPE_COUNT, 0, 0, 0);
@@ -409,6 +439,8 @@ hg_status jk_lower(jk_kernel *k, hg_program **program) {
     hg_free(l->code.values);
     hg_free(l->to);
     hg_free(l->changes);
+    hg_free(l->dying);
+    hg_free(l->next_dying);
     hg_free(l);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "translators/json/kernel.h"
 
 /* JK_SHIFT: the first shift amount, as every translator has it (semantics 1.3). */
-enum { JK_MAX_CONSTANTS = 64, JK_SHIFT = 250, JK_LANE_ID = 255 };
+enum { JK_MAX_CONSTANTS = 64, JK_SHIFT = 250, JK_FIRST_IDENTITY = 252 };
 
 typedef enum jk_value_kind {
     JK_V_NONE,
@@ -29,6 +29,7 @@ typedef struct jk_value {
 typedef struct jk_inst {
     uint8_t op, type, type2, cond; /* hg_op; cond: hg_condition, or hg_opname of a whole-array instruction */
     uint8_t d, a, b, c;            /* of memory: a handle, b index register, c what is stored */
+    uint8_t memory;                /* jk_memory */
     bool has_index, predicated, counted;
     uint32_t label, token;
     uint64_t bits; /* literal, displacement, count */

@@ -9,6 +9,7 @@ static uint32_t operands_of(const jk_node *n, uint32_t out[3]) {
     case JK_UNARY:
     case JK_NOT: out[0] = n->a; return 1;
     case JK_BINARY:
+    case JK_SHIFT_BY:
     case JK_FLOOR_DIV:
     case JK_COMPARE:
     case JK_AND:
@@ -16,6 +17,7 @@ static uint32_t operands_of(const jk_node *n, uint32_t out[3]) {
         out[0] = n->a;
         out[1] = n->b;
         return 2;
+    case JK_TERNARY:
     case JK_CHOOSE:
         out[0] = n->a;
         out[1] = n->b;

@@ -133,8 +133,8 @@ void jk_move_into(jk_code *c, uint8_t reg, jk_value *v) {
     }
     uint8_t from = jk_in_register(c, v);
     jk_inst *last = c->fresh && c->insts.count ? &c->insts.data[c->insts.count - 1] : NULL;
-    bool made_last = last && v->owned && c->users[from] == 1 && last->d == from && last->op != HG_OP_STG && last->op != HG_OP_SET &&
-                     last->op != HG_OP_BRA && last->op != HG_OP_EXIT && last->op != HG_OP_PARALLEL_MAP &&
+    bool made_last = last && v->owned && c->users[from] == 1 && last->d == from && last->op != HG_OP_STG && last->op != HG_OP_STS &&
+                     last->op != HG_OP_SET && last->op != HG_OP_BRA && last->op != HG_OP_EXIT && last->op != HG_OP_PARALLEL_MAP &&
                      last->op != HG_OP_PARALLEL_MAP_BINARY && last->op != HG_OP_PARALLEL_REDUCE_MEM;
     if (made_last)
         last->d = reg;
@@ -198,7 +198,7 @@ static uint32_t log2_size(hg_type type) {
 /* The byte offset of an element, and the place it goes into; the offset is used up when the instruction stands. */
 typedef struct address {
     bool has_index;
-    uint8_t handle;
+    uint8_t handle, memory;
     uint64_t disp;
     jk_value offset;
 } address;
@@ -207,9 +207,9 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
     const jk_name *n = &c->kernel->names[array];
     hg_type type = jk_held(n->type);
     uint32_t by = log2_size(type);
-    address at = {.handle = n->reg, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
+    address at = {.handle = n->reg, .memory = n->memory, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
     if (index.kind == JK_V_CONST && index.bits < UINT64_C(1) << 59) {
-        at.disp = index.bits << by;
+        at.disp += index.bits << by;
         return at;
     }
     at.has_index = true;
@@ -220,6 +220,7 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
 
 static void set_address(jk_inst *in, const address *at) {
     in->a = at->handle;
+    in->memory = at->memory;
     in->has_index = at->has_index;
     in->b = at->has_index ? at->offset.reg : 0;
     in->bits = at->disp;
@@ -231,7 +232,7 @@ static jk_value load(jk_code *c, const jk_node *n, jk_value index) {
     address place = at;
     jk_drop_value(c, &at.offset);
     jk_value v = in_reg(type, jk_take_register(c));
-    set_address(jk_emit(c, HG_OP_LDG, type, v.reg, 0, 0), &place);
+    set_address(jk_emit(c, place.memory == JK_SHARED ? HG_OP_LDS : HG_OP_LDG, type, v.reg, 0, 0), &place);
     if (n->type == JK_BOOL) return compare(c, HG_COND_NE, HG_TYPE_U8, v, constant(HG_TYPE_U8, 0));
     return v;
 }
@@ -251,7 +252,7 @@ static jk_value atomic(jk_code *c, const jk_node *n, jk_value index, jk_value va
 static void store(jk_code *c, const jk_node *n, jk_value index, jk_value value) {
     uint8_t source = jk_in_register(c, &value);
     address at = address_of(c, n->a, index);
-    jk_inst *in = jk_emit(c, HG_OP_STG, jk_held(n->type), 0, 0, 0);
+    jk_inst *in = jk_emit(c, at.memory == JK_SHARED ? HG_OP_STS : HG_OP_STG, jk_held(n->type), 0, 0, 0);
     set_address(in, &at);
     in->c = source;
     jk_drop_value(c, &at.offset);
@@ -338,6 +339,17 @@ static jk_value select(jk_code *c, const jk_node *n) {
     return v;
 }
 
+static jk_value ternary(jk_code *c, const jk_node *n, hg_type type) {
+    jk_value a = take(c, n->a), b = take(c, n->b), d = take(c, n->c);
+    uint8_t x = jk_in_register(c, &a), y = jk_in_register(c, &b), z = jk_in_register(c, &d);
+    jk_drop_value(c, &a);
+    jk_drop_value(c, &b);
+    jk_drop_value(c, &d);
+    jk_value result = in_reg(type, jk_take_register(c));
+    jk_emit(c, (hg_op)n->op, type, result.reg, x, y)->c = z;
+    return result;
+}
+
 void jk_operate(jk_code *c, uint32_t node) {
     const jk_node *n = node_of(c, node);
     hg_type type = n->type < HG_TYPE_COUNT || n->type == JK_BOOL || n->type == JK_POINTER ? jk_held(n->type) : HG_TYPE_COUNT;
@@ -345,9 +357,14 @@ void jk_operate(jk_code *c, uint32_t node) {
     switch ((jk_node_kind)n->kind) {
     case JK_LITERAL: *out = constant(type, n->bits); break;
     case JK_READ: *out = read_name(c, n->a); break;
-    case JK_LANE: *out = (jk_value){.kind = JK_V_REG, .type = HG_TYPE_U64, .reg = JK_LANE_ID, .name = JK_NONE}; break;
+    case JK_LANE: *out = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = n->op, .name = JK_NONE}; break;
+    case JK_IDENTITY:
+        *out = in_reg(type, jk_take_register(c));
+        jk_emit(c, HG_OP_RDID, HG_TYPE_COUNT, out->reg, 0, 0)->cond = n->op;
+        break;
     case JK_CONVERT: *out = jk_convert(c, take(c, n->a), node_of(c, n->a)->type, n->type); break;
-    case JK_BINARY: {
+    case JK_BINARY:
+    case JK_SHIFT_BY: {
         jk_value a = take(c, n->a), b = take(c, n->b);
         *out = binary(c, (hg_op)n->op, type, a, b);
         break;
@@ -357,6 +374,7 @@ void jk_operate(jk_code *c, uint32_t node) {
         *out = floor_div(c, type, a, b);
         break;
     }
+    case JK_TERNARY: *out = ternary(c, n, type); break;
     case JK_UNARY: {
         jk_value a = take(c, n->a);
         *out = apply(c, (hg_op)n->op, type, HG_TYPE_COUNT, &a, NULL);

@@ -9,10 +9,13 @@ void jk_declare_params(jk_kernel *k, hg_builder *b) {
         char *name = hg_arena_text(&k->arena, n->text, n->length);
         if (!name) return;
         if (n->kind == JK_ARRAY)
-            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], NULL, HG_NO_DIMS);
+            hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], n->dims, n->rank);
         else
             hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
     }
+    if (k->launch.lane_rank) hg_builder_lanes(b, k->launch.lanes, k->launch.lane_rank);
+    if (k->launch.block[0]) hg_builder_block(b, k->launch.block[0], k->launch.block[1], k->launch.block[2]);
+    if (k->launch.shared_bytes) hg_builder_shared(b, k->launch.shared_bytes);
 }
 
 static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
@@ -21,7 +24,9 @@ static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
 }
 
 static hg_arg address_of(const jk_inst *in) {
-    return in->has_index ? hg_addr_buffer(in->a, in->b) : hg_addr_disp(hg_addr_buffer_start(in->a), (int64_t)in->bits);
+    hg_arg address = in->memory == JK_SHARED ? hg_addr_shared() : hg_addr_buffer_start(in->a);
+    if (in->has_index) address = hg_addr_index(address, in->b);
+    return hg_addr_disp(address, (int64_t)in->bits);
 }
 
 static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *labels) {
@@ -35,10 +40,12 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         arg[n++] = bits_of(in->bits, bytes);
         break;
     case HG_OP_LDG:
+    case HG_OP_LDS:
         arg[n++] = hg_arg_reg(in->d);
         arg[n++] = address_of(in);
         break;
     case HG_OP_STG:
+    case HG_OP_STS:
         arg[n++] = address_of(in);
         arg[n++] = hg_arg_reg(in->c);
         break;
@@ -70,6 +77,11 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         arg[n++] = hg_arg_label(labels[in->label]);
         break;
     case HG_OP_EXIT: break;
+    case HG_OP_BAR_SYNC: arg[n++] = hg_arg_number(0); break;
+    case HG_OP_RDID:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_name(hg_idname_name((hg_idname)in->cond));
+        break;
     case HG_OP_PARALLEL_MAP:
     case HG_OP_PARALLEL_MAP_BINARY:
     case HG_OP_PARALLEL_REDUCE_MEM:
@@ -83,7 +95,8 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         uint8_t count = hg_op_get((hg_op)in->op)->operand_count;
         arg[n++] = hg_arg_reg(in->d);
         arg[n++] = hg_arg_reg(in->a);
-        if (count == 3) arg[n++] = hg_arg_reg(in->b);
+        if (count >= 3) arg[n++] = hg_arg_reg(in->b);
+        if (count == 4) arg[n++] = hg_arg_reg(in->c);
         if (in->op == HG_OP_CVT) type2 = (hg_type)in->type2;
     }
     }

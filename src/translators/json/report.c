@@ -154,3 +154,23 @@ const char *jk_words_hint(const jk_kernel *k, uint32_t token, const char *const 
     for (size_t i = 0; i < count && used < size; i++) used += (size_t)snprintf(buffer + used, size - used, " %s", words[i]);
     return buffer;
 }
+
+bool jk_only_fields(jk_kernel *k, uint32_t object, const char *fields) {
+    const hg_json_document *d = k->document;
+    for (uint32_t key = object + 1, end = hg_json_next(d, object); key < end; key = hg_json_next(d, key + 1)) {
+        bool known = false;
+        for (const char *at = fields; *at && !known;) {
+            char word[32];
+            size_t n = strcspn(at, " ");
+            snprintf(word, sizeof word, "%.*s", (int)n, at);
+            known = hg_json_string_is(d, key, word);
+            at += n + (at[n] == ' ');
+        }
+        if (known) continue;
+        char hint[192];
+        snprintf(hint, sizeof hint, "fields here: %s", fields);
+        jk_error(k, "N01", key, hint, "unknown field %s", jk_show(k, key).text);
+        return false;
+    }
+    return true;
+}

@@ -46,13 +46,13 @@ static void visit_assign(jk_kernel *k, uint32_t token) {
     uint32_t type = hg_json_kind_of(d, target) == HG_JSON_OBJECT ? hg_json_member(d, target, "type") : 0;
     if (type && hg_json_string_is(d, type, "var")) {
         uint32_t name = jk_string_field(k, target, "name");
-        if (!name) return;
+        if (!name || !jk_only_fields(k, target, "type name")) return;
         jk_push(k, JK_TASK_SET, token, name);
         jk_push(k, JK_TASK_EXPRESSION, value, 0);
     } else if (type && hg_json_string_is(d, type, "index")) {
         uint32_t array = jk_field(k, target, "array", "an array"), index = jk_field(k, target, "index", "an expression");
         uint32_t name = array ? jk_array(k, array) : JK_NONE;
-        if (name == JK_NONE || !index) return;
+        if (name == JK_NONE || !index || !jk_only_fields(k, target, "type array index")) return;
         k->names[name].access |= JK_STORED;
         jk_push(k, JK_TASK_STORE, token, name);
         jk_push(k, JK_TASK_EXPRESSION, index, 0);
@@ -344,6 +344,11 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
         good = good && array[i] != JK_NONE;
     }
     if (!good) return;
+    for (int i = 0; i < 3; i++)
+        if (array[i] != JK_NONE && k->names[array[i]].memory != JK_BUFFER) {
+            jk_error(k, "N06", field[i], "a device_array parameter", "an operation of all lanes over memory of a block");
+            return;
+        }
     jk_type type = k->names[array[0]].type;
     for (int i = 1; i < (kind == C_BINARY ? 3 : 2); i++)
         if (k->names[array[i]].type != type) {
@@ -392,7 +397,18 @@ static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
 /* ---- dispatch ---- */
 
 static const char *const STATEMENTS[] = {
-    "let", "assign", "if", "for", "while", "return", "parallel_map_unary", "parallel_map_binary", "parallel_reduce", "call"};
+    "let", "assign", "if", "for", "while", "return", "parallel_map_unary", "parallel_map_binary", "parallel_reduce", "call", "barrier"};
+static const char *const FIELDS[] = {"type name value",
+                                     "type target value",
+                                     "type condition then_body else_body",
+                                     "type var start stop step body",
+                                     "type condition body",
+                                     "type value",
+                                     "type input output operation count",
+                                     "type input_a input_b output operation count",
+                                     "type input output operation count",
+                                     "type function args",
+                                     "type"};
 
 static void visit(jk_kernel *k, uint32_t token) {
     char hint[256];
@@ -403,6 +419,7 @@ static void visit(jk_kernel *k, uint32_t token) {
     uint32_t type = jk_string_field(k, token, "type");
     if (!type) return;
     int kind = jk_word(k, type, STATEMENTS, HG_COUNT_OF(STATEMENTS));
+    if (kind >= 0 && kind != 9 && !jk_only_fields(k, token, FIELDS[kind])) return; /* a call is an expression, which looks itself */
     switch (kind) {
     case 0: visit_let(k, token); return;
     case 1: visit_assign(k, token); return;
@@ -417,6 +434,7 @@ static void visit(jk_kernel *k, uint32_t token) {
         jk_push(k, JK_TASK_DROP, token, 0);
         jk_push(k, JK_TASK_EXPRESSION, token, 0);
         return;
+    case 10: jk_add_node(k, JK_BARRIER, HG_OP_BAR_SYNC, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE); return;
     default: break;
     }
     static const char *const reserved[] = {"parallel_scan", "parallel_gather", "parallel_scatter"};

@@ -232,6 +232,9 @@ static void test_uniform(void) {
     ACCEPT("a guard inside a uniform loop",
            HEAD ".param r4 n u64\n    mov_imm.u32 r1, 3\n    mov_imm.u32 r2, 1\nhead:\n    seteq.u32 p0, r1, r2\n    bra.p0 @done\n    "
                 "setgeu.u64 p1, r255, r4\n    bra.p1 @done\n    bar.sync 0\n    sub.u32 r1, r1, r2\n    bra @head\ndone:\n    exit\n");
+    ACCEPT("a guard, a barrier, and a loop of each lane at the end",
+           HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    bar.sync 0\n    mov.u32 r1, r252\nl:\n    "
+                "loop r1, @l\ndone:\n    exit\n");
     ACCEPT("a count of the block", HEAD "    mov.u32 r1, r253\nl:\n    bar.sync 0\n    loop r1, @l\n");
     EXPECT(
         "a barrier inside if", HEAD "    setlt.u32 p0, r252, r253\n    bra.p0 @skip\n    bar.sync 0\nskip:\n    mov_imm.u32 r1, 1\n",
