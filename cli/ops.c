@@ -183,7 +183,10 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     if (op->flags & HG_F_COLLECTIVE) return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].kind == HG_K_ADDRESS) return HG_OK;
-    return ask_lowering(device, op, type, type, found);
+    hg_type from = type; /* of a second type there is one */
+    for (int t = 0; t < HG_TYPE_COUNT && op->type_count == 2; t++)
+        if (hg_op_allows_types(id, type, (hg_type)t)) from = (hg_type)t;
+    return ask_lowering(device, op, type, from, found);
 }
 
 typedef struct op_row {

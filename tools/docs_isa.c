@@ -87,6 +87,7 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_FLOAT: return "floats";
     case HG_T_ATOMIC: return "i32 u32 i64 u64";
     case HG_T_CHARACTER: return "i128 f64";
+    case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
     }
     return "?";
 }

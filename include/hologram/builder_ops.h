@@ -109,6 +109,46 @@ static inline hg_builder *hg_build_neg(hg_builder *builder, hg_type type, uint8_
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
     return hg_builder_add(builder, 0x01B, type, HG_TYPE_COUNT, args, 2);
 }
+/** dst = high half of a * b, which has twice the width */
+static inline hg_builder *hg_build_mulhi(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x01C, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a * b, of twice their width */
+static inline hg_builder *hg_build_mulw(hg_builder *builder, hg_type to, hg_type from, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x01D, to, from, args, 3);
+}
+/** dst = a + b + in, wrapped; carry = the sum of the bit patterns does not fit */
+static inline hg_builder *hg_build_addc(hg_builder *builder, hg_type type, uint8_t d, uint8_t carry, uint8_t a, uint8_t b, uint8_t in) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(carry), hg_arg_reg(a), hg_arg_reg(b), hg_arg_pred(in)};
+    return hg_builder_add(builder, 0x01E, type, HG_TYPE_COUNT, args, 5);
+}
+/** dst = a + b, wrapped; carry = the sum of the bit patterns does not fit */
+static inline hg_builder *hg_build_addc_first(hg_builder *builder, hg_type type, uint8_t d, uint8_t carry, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(carry), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x01F, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = a - b - in, wrapped; carry = a borrow: the bit pattern of a is below b + in */
+static inline hg_builder *hg_build_subb(hg_builder *builder, hg_type type, uint8_t d, uint8_t carry, uint8_t a, uint8_t b, uint8_t in) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(carry), hg_arg_reg(a), hg_arg_reg(b), hg_arg_pred(in)};
+    return hg_builder_add(builder, 0x020, type, HG_TYPE_COUNT, args, 5);
+}
+/** dst = a - b, wrapped; carry = a borrow: the bit pattern of a is below b */
+static inline hg_builder *hg_build_subb_first(hg_builder *builder, hg_type type, uint8_t d, uint8_t carry, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(carry), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x021, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = a + b, or the nearest end of the type */
+static inline hg_builder *hg_build_adds(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x022, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = a - b, or the nearest end of the type */
+static inline hg_builder *hg_build_subs(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x023, type, HG_TYPE_COUNT, args, 3);
+}
 /** dst = a & b */
 static inline hg_builder *hg_build_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
@@ -193,6 +233,41 @@ static inline hg_builder *hg_build_setgeu(hg_builder *builder, hg_type type, uin
 static inline hg_builder *hg_build_sel(hg_builder *builder, hg_type type, uint8_t d, uint8_t p, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_pred(p), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x047, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = src with its bits moved up in a circle by amount mod width */
+static inline hg_builder *hg_build_rotl(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, uint8_t amount) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(amount)};
+    return hg_builder_add(builder, 0x048, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = src with its bits moved down in a circle by amount mod width */
+static inline hg_builder *hg_build_rotr(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, uint8_t amount) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), hg_arg_reg(amount)};
+    return hg_builder_add(builder, 0x049, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = number of one bits, u32 */
+static inline hg_builder *hg_build_popc(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x04A, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = number of zero bits above the highest one, u32; of 0 the width */
+static inline hg_builder *hg_build_clz(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x04B, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = number of zero bits below the lowest one, u32; of 0 the width */
+static inline hg_builder *hg_build_ctz(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x04C, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src with its bits in reverse order */
+static inline hg_builder *hg_build_brev(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x04D, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = src with its bytes in reverse order */
+static inline hg_builder *hg_build_bswap(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x04E, type, HG_TYPE_COUNT, args, 2);
 }
 /** p = a and b, predicates */
 static inline hg_builder *hg_build_and_p(hg_builder *builder, uint8_t p, uint8_t a, uint8_t b) {

@@ -155,7 +155,8 @@ static bool read_types(hg_assembler *a, mnemonic *m) {
                                                  : "two types");
             return false;
         }
-        if (!allows(m, type)) return unsupported(a, &at, m, type);
+        bool allowed = i ? hg_op_allows_types(m->op, (hg_type)types[0], type) : allows(m, type);
+        if (!allowed) return unsupported(a, &at, m, type);
         types[i] = (uint8_t)type;
     }
     m->type = types[0];

@@ -52,6 +52,10 @@
 #define SIG_D_A_B_T {O_D, O_R("a"), O_R("b"), O_R("t")}
 #define SIG_CLAMP {O_D, O_R("s"), O_R("min"), O_R("max")}
 #define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL}}
+#define SIG_COUNT_BITS {O_TO(HG_R_U32), O_R("s")}
+#define SIG_MULW {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_T2, 0, "b", NULL}}
+#define SIG_CARRY {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b")}
+#define SIG_CARRY_IN {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b"), O_Q("in")}
 #define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition", NULL}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
 #define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
 #define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address", NULL}}
@@ -111,6 +115,7 @@ enum {
     T_FLOAT = HG_T_FLOAT,
     T_ATOMIC = HG_T_ATOMIC,
     T_CHARACTER = HG_T_CHARACTER,
+    T_TWICE = HG_T_TWICE,
     EXACT = HG_NUMBERS_EXACT,
     ULP1 = HG_NUMBERS_ULP1,
     ULP2 = HG_NUMBERS_ULP2,
@@ -136,9 +141,9 @@ enum {
     [HG_OP_##ident] = {.opcode = (code),                                                                                    \
                        .flags = (bits),                                                                                     \
                        .types = (type_set),                                                                                 \
-                       .type_count = (type_set) == T_NONE         ? 0                                                       \
-                                     : HG_OP_##ident == HG_OP_CVT ? 2                                                       \
-                                                                  : 1,                                                      \
+                       .type_count = (type_set) == T_NONE                                        ? 0                        \
+                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW ? 2                        \
+                                                                                                 : 1,                       \
                        .numbers = (accuracy),                                                                               \
                        .operand_count = HG_OP_##ident == HG_OP_RET || HG_OP_##ident == HG_OP_EXIT ? 0 : OPERAND_COUNT(sig), \
                        .id = #ident,                                                                                        \
@@ -225,8 +230,16 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_FLOAT: return hg_type_is_float(type);
     case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
     case HG_T_CHARACTER: return type == HG_TYPE_I128 || type == HG_TYPE_F64;
+    case HG_T_TWICE: return hg_type_is_integer(type) && hg_type_size_bytes(type) > 1;
     }
     return false;
+}
+
+bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2) {
+    if (!hg_op_allows_type(op, type) || type2 >= HG_TYPE_COUNT) return false;
+    if (TABLE[op].types != HG_T_TWICE) return true;
+    return hg_type_is_integer(type2) && hg_type_is_signed(type2) == hg_type_is_signed(type) &&
+           2 * hg_type_size_bytes(type2) == hg_type_size_bytes(type);
 }
 
 const char *hg_condition_name(hg_condition c) { return CONDITIONS[c].text; }

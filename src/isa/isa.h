@@ -111,7 +111,15 @@ typedef struct hg_operand_info {
     const char *otherwise;
 } hg_operand_info;
 
-typedef enum hg_type_set { HG_T_NONE, HG_T_ALL, HG_T_INTEGER, HG_T_FLOAT, HG_T_ATOMIC, HG_T_CHARACTER /* i128 f64 */ } hg_type_set;
+typedef enum hg_type_set {
+    HG_T_NONE,
+    HG_T_ALL,
+    HG_T_INTEGER,
+    HG_T_FLOAT,
+    HG_T_ATOMIC,
+    HG_T_CHARACTER /* i128 f64 */,
+    HG_T_TWICE /* integers of twice the width of a second type */
+} hg_type_set;
 
 enum {
     HG_F_TYPE_OPTIONAL = 1,
@@ -153,6 +161,8 @@ hg_op hg_op_from_opcode(uint16_t opcode);
 /* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);
+/* Both types of a row with two. */
+bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2);
 /* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
  * its operation. */
 hg_op hg_op_folds_with(hg_op op);

@@ -132,7 +132,8 @@ static bool fits(uint8_t actual, uint8_t want) {
 
 static const char *mismatch_hint(const types *t, int operand) {
     uint16_t op = t->program->insts[t->inst].op;
-    if ((op == HG_OP_SHL || op == HG_OP_SHR) && operand == 2) return "the shift amount is a u32 register; load it with mov_imm.u32";
+    if ((op == HG_OP_SHL || op == HG_OP_SHR || op == HG_OP_ROTL || op == HG_OP_ROTR) && operand == 2)
+        return "the shift amount is a u32 register; load it with mov_imm.u32";
     if (op == HG_OP_LOOP) return "the loop counter is a u32 register; loop.u64 has a u64 one";
     if (op == HG_OP_LOOP64) return "the counter of loop.u64 is a u64 register; loop has a u32 one";
     return NULL;

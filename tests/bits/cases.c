@@ -45,8 +45,16 @@ static bool is_register_fold(hg_op op) {
     return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
 }
 
-/* The arguments of a row; false for rows with other operands. */
-static bool plan(bits_case *c, hg_type type, hg_type from, bool *sets) {
+/* The row writes a register and a predicate. */
+static bool writes_both(hg_op op) {
+    const hg_op_info *row = hg_op_get(op);
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < row->operand_count; i++) written += (row->operands[i].access & HG_WRITE) != 0;
+    return written == 2;
+}
+
+/* The arguments of a row; false for rows with other operands. carry: of a row that writes both, the predicate is the result. */
+static bool plan(bits_case *c, hg_type type, hg_type from, bool carry, bool *sets) {
     const hg_op_info *row = hg_op_get(c->op);
     if (row->types == HG_T_NONE || (row->flags & (HG_F_COLLECTIVE | HG_F_CONTROL | HG_F_POOL | HG_F_BARRIER | HG_F_ATLAS))) return false;
     for (uint32_t i = 0; i < row->operand_count; i++) {
@@ -54,13 +62,15 @@ static bool plan(bits_case *c, hg_type type, hg_type from, bool *sets) {
         bool count = o->kind == HG_K_U8 && is_register_fold(c->op);
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !count) || o->rule == HG_R_ID) return false;
         if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) *sets = true;
+        if (o->kind == HG_K_REG && (o->access & HG_WRITE)) c->result = o->rule == HG_R_U32 ? HG_TYPE_U32 : type;
         if (!(o->access & HG_READ) || count) continue;
         if (o->access & HG_WRITE || c->count == BITS_ARGUMENTS) return false;
         c->predicate[c->count] = o->kind == HG_K_PRED;
         c->types[c->count++] = o->kind == HG_K_PRED ? HG_TYPE_U8 : o->rule == HG_R_T2 ? from : o->rule == HG_R_U32 ? HG_TYPE_U32 : type;
     }
     for (; is_register_fold(c->op) && c->count < BITS_ARGUMENTS; c->count++) c->types[c->count] = type;
-    c->result = *sets ? HG_TYPE_U8 : type;
+    *sets = *sets && (!writes_both(c->op) || carry);
+    if (*sets) c->result = HG_TYPE_U8;
     return true;
 }
 
@@ -82,20 +92,21 @@ static void write_instruction(bits_case *c) {
     WRITE(c, "\n");
 }
 
-static void add_row(list *l, hg_op op, hg_type type, hg_type from, const char *condition) {
+static void add_row(list *l, hg_op op, hg_type type, hg_type from, const char *condition, bool carry) {
     bits_case *c = append(l);
     bool sets = false;
     if (!c) return;
     c->op = op;
-    if (!plan(c, type, from, &sets)) {
+    if (!plan(c, type, from, carry, &sets)) {
         l->count--;
         return;
     }
     int n = snprintf(c->name, sizeof c->name, "%s%s.%s", hg_op_get(op)->text, condition, hg_type_name(type));
-    if (op == HG_OP_CVT) snprintf(c->name + n, sizeof c->name - (size_t)n, ".%s", hg_type_name(from));
+    if (hg_op_get(op)->type_count == 2) snprintf(c->name + n, sizeof c->name - (size_t)n, ".%s", hg_type_name(from));
     write_head(c);
     write_loads(c);
     write_instruction(c);
+    if (carry) snprintf(c->name + n, sizeof c->name - (size_t)n, " carry");
     if (sets) WRITE(c, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
     WRITE(c, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n", size_of(c->result),
           hg_type_name(c->result));
@@ -133,14 +144,16 @@ static void add_fold(list *l, hg_opname name, hg_type type) {
 }
 
 static void add_rows(list *l, hg_op op, hg_type type) {
-    if (op == HG_OP_CVT) {
-        for (int from = 0; from < HG_TYPE_COUNT; from++) add_row(l, op, type, (hg_type)from, "");
+    if (hg_op_get(op)->type_count == 2) {
+        for (int from = 0; from < HG_TYPE_COUNT; from++)
+            if (hg_op_allows_types(op, type, (hg_type)from)) add_row(l, op, type, (hg_type)from, "", false);
     } else if (op == HG_OP_SET) {
         for (int k = 0; k < HG_COND_COUNT; k++)
             if (!hg_type_is_float(type) || !hg_condition_is_unsigned((hg_condition)k))
-                add_row(l, op, type, type, hg_condition_name((hg_condition)k));
+                add_row(l, op, type, type, hg_condition_name((hg_condition)k), false);
     } else {
-        add_row(l, op, type, type, "");
+        add_row(l, op, type, type, "", false);
+        if (writes_both(op)) add_row(l, op, type, type, "", true);
     }
 }
 

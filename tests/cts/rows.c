@@ -8,15 +8,28 @@
 typedef struct row_case {
     hg_op op;
     hg_type type, type2;
-    int variant;    /* condition, or number of registers of a reduction */
+    int variant;    /* condition, number of registers of a reduction, or 1: the predicate of a row that writes a register too */
     uint32_t count; /* source operands */
     hg_type types[CTS_ARGUMENTS];
     bool predicate[CTS_ARGUMENTS]; /* the source is a predicate, given as one byte */
-    bool sets_predicate;
+    hg_type result;
+    bool sets_predicate; /* what is looked at is the predicate that the row writes */
 } row_case;
 
 static bool is_register_fold(hg_op op) {
     return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
+}
+
+/* The row writes a register and a predicate. */
+static bool writes_both(hg_op op) {
+    const hg_op_info *row = hg_op_get(op);
+    bool reg = false, predicate = false;
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        if (!(row->operands[i].access & HG_WRITE)) continue;
+        reg |= row->operands[i].kind == HG_K_REG;
+        predicate |= row->operands[i].kind == HG_K_PRED;
+    }
+    return reg && predicate;
 }
 
 /* False for rows that need a form of their own. */
@@ -25,7 +38,8 @@ static bool plan(row_case *r) {
     if (row->types == HG_T_NONE || (row->flags & (HG_F_COLLECTIVE | HG_F_CONTROL | HG_F_POOL | HG_F_BARRIER))) return false;
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
-        if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) r->sets_predicate = true;
+        if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) r->sets_predicate = !writes_both(r->op) || r->variant == 1;
+        if (o->kind == HG_K_REG && (o->access & HG_WRITE)) r->result = o->rule == HG_R_U32 ? HG_TYPE_U32 : r->type;
         if (o->kind == HG_K_REG && o->rule == HG_R_ID) return false;
         if (o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !(o->kind == HG_K_U8 && is_register_fold(r->op)))
             return false;
@@ -41,6 +55,7 @@ static bool plan(row_case *r) {
         r->count = (uint32_t)r->variant;
         for (uint32_t i = 0; i < r->count; i++) r->types[i] = r->type;
     }
+    if (r->sets_predicate) r->result = HG_TYPE_U8;
     return r->count <= CTS_ARGUMENTS;
 }
 
@@ -66,7 +81,7 @@ static int add_instruction(const row_case *r, char *at, size_t room) {
 
 /* Each lane loads its operands, runs the row, stores its result. */
 static void write_program(const row_case *r, char *text, size_t room) {
-    hg_type result = r->sets_predicate ? HG_TYPE_U8 : r->type;
+    hg_type result = r->result;
     int n = snprintf(text, room, ".atlas 1\n.program cts\n.param r1 out buffer %s out\n", hg_type_name(result));
     for (uint32_t i = 0; i < r->count; i++)
         n += snprintf(text + n, room - (size_t)n, ".param r%u a%u buffer %s in\n", 2 + i, i, hg_type_name(r->types[i]));
@@ -92,7 +107,7 @@ static uint64_t lanes_for(const cts *s, const row_case *r) {
 
 /* A batch without faults: divisors that would be zero become one. */
 static void run_values(cts *s, const row_case *r, const char *name) {
-    hg_type result = r->sets_predicate ? HG_TYPE_U8 : r->type;
+    hg_type result = r->result;
     uint64_t n = lanes_for(s, r);
     uint8_t *arrays[CTS_ARGUMENTS] = {NULL};
     run_case c = {.cleared_class = 96};
@@ -160,8 +175,9 @@ static void run_row(cts *s, hg_op op, hg_type type, hg_type type2, int variant) 
     if (!plan(&r) || !cts_wanted(s, row->text, type) || (s->widest && oracle_size(type2) * 8 > s->widest)) return;
     int n = snprintf(name, sizeof name, "%s%s.%s", row->text, op == HG_OP_SET ? hg_condition_name((hg_condition)variant) : "",
                      hg_type_name(type));
-    if (op == HG_OP_CVT) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", hg_type_name(type2));
+    if (row->type_count == 2) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", hg_type_name(type2));
     if (is_register_fold(op)) snprintf(name + n, sizeof name - (size_t)n, " of %d", variant);
+    if (writes_both(op) && variant) snprintf(name + n, sizeof name - (size_t)n, " carry");
     run_values(s, &r, name);
     if ((op == HG_OP_DIV || op == HG_OP_REM) && !oracle_is_float(type)) run_division_fault(s, &r, name);
 }
@@ -171,14 +187,15 @@ void cts_rows(cts *s) {
         for (int t = 0; t < HG_TYPE_COUNT; t++) {
             hg_type type = (hg_type)t;
             if (!hg_op_allows_type((hg_op)op, type)) continue;
-            if (op == HG_OP_CVT) {
-                for (int from = 0; from < HG_TYPE_COUNT; from++) run_row(s, (hg_op)op, type, (hg_type)from, 0);
+            if (hg_op_get((hg_op)op)->type_count == 2) {
+                for (int from = 0; from < HG_TYPE_COUNT; from++)
+                    if (hg_op_allows_types((hg_op)op, type, (hg_type)from)) run_row(s, (hg_op)op, type, (hg_type)from, 0);
             } else if (op == HG_OP_SET) {
                 for (int c = 0; c < (oracle_is_float(type) ? HG_COND_LTU : HG_COND_COUNT); c++) run_row(s, (hg_op)op, type, type, c);
             } else if (is_register_fold((hg_op)op)) {
                 for (int count = 0; count <= 5; count += count < 3 ? 1 : 2) run_row(s, (hg_op)op, type, type, count);
             } else {
-                run_row(s, (hg_op)op, type, type, 0);
+                for (int way = 0; way <= (writes_both((hg_op)op) ? 1 : 0); way++) run_row(s, (hg_op)op, type, type, way);
             }
         }
 }

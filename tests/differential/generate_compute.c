@@ -72,6 +72,30 @@ static void shift(generator *g) {
     line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "shl" : "shr", type_text(g, t), variable(g, t), variable(g, t), variable(g, 0));
 }
 
+/* Rotations, counts, orders of bits, high and wide products, carries, saturation. */
+static void bits(generator *g) {
+    static const char *const COUNTS[] = {"popc", "clz", "ctz"}, *const TWO[] = {"mulhi", "add.sat", "sub.sat"};
+    int t = any_type_where(g, is_integer);
+    const char *type = type_text(g, t);
+    int to = variable(g, t), x = variable(g, t), y = variable(g, t), p, in;
+    any_predicate(g, &p);
+    any_predicate(g, &in);
+    charge(g, t, 16);
+    switch (pick(g, 7)) {
+    case 0:
+    case 1: line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "rotl" : "rotr", type, to, x, variable(g, 0)); break;
+    case 2: line(g, "%s.%s r%d, r%d", COUNTS[pick(g, 3)], type, variable(g, 0), x); break;
+    case 3: line(g, "%s.%s r%d, r%d", chance(g, 50) ? "brev" : "bswap", type, to, x); break;
+    case 4: line(g, "mulw.u64.u32 r%d, r%d, r%d", variable(g, 1), variable(g, 0), variable(g, 0)); break;
+    case 5: line(g, "%s.%s r%d, r%d, r%d", TWO[pick(g, 3)], type, to, x, y); break;
+    default:
+        if (chance(g, 50))
+            line(g, "%s.%s r%d, p%d, r%d, r%d, p%d", chance(g, 50) ? "addc" : "subb", type, to, p, x, y, in);
+        else
+            line(g, "%s.%s r%d, p%d, r%d, r%d", chance(g, 50) ? "addc" : "subb", type, to, p, x, y);
+    }
+}
+
 static void ternary(generator *g) {
     static const char *const NAMES[] = {"mad", "fma", "fms", "clamp", "lerp"};
     int t = any_type(g);
@@ -196,7 +220,7 @@ void compute(generator *g) {
         atlas(g);
         return;
     }
-    switch (pick(g, 21)) {
+    switch (pick(g, 22)) {
     case 0:
     case 1:
     case 2: unary(g); break;
@@ -216,6 +240,7 @@ void compute(generator *g) {
     case 16: fold(g); break;
     case 17: select_value(g); break;
     case 18: logic(g); break;
+    case 19: bits(g); break;
     default:
         any_predicate(g, &p);
         set_condition(g, p);

@@ -19,9 +19,9 @@ typedef enum oracle_outcome {
  *
  * @param type     the instruction's type; cvt: the destination
  * @param type2    cvt: the source type; else ignored
- * @param variant  set: hg_condition; reduce on registers: their number; else 0
+ * @param variant  set: hg_condition; reduce on registers: their number; addc and subb: 1 asks for the carry, one byte; else 0
  * @param args     little-endian bytes of the source operands in the order of the text; a shift amount is a u32, the predicate of
- *                 sel one byte; atomics: old value, then the register operands
+ *                 sel and of addc one byte; atomics: old value, then the register operands
  * @param result   size(type) bytes; set: one byte, 0 or 1; atomics: the value left in memory. May not overlap an argument
  */
 oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result);

@@ -102,10 +102,15 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, variant, args, result);
     if (outcome == ORACLE_DIVISION_BY_ZERO) return ref_fail(m, lane, lane->pc, 3, "F02", "division by zero");
     if (outcome == ORACLE_NONE) return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text, hg_type_name((hg_type)inst->type));
-    if (inst->op == HG_OP_SET)
+    if (inst->op == HG_OP_SET) {
         ref_write_predicate(lane, o[1].reg, result[0]);
-    else
-        ref_write(m, lane, o[0].reg, (hg_type)inst->type, result);
+        return NEXT_FOLLOWING;
+    }
+    uint8_t carry[ORACLE_MAX_BYTES];
+    bool both = row->operand_count > 1 && row->operands[1].kind == HG_K_PRED && (row->operands[1].access & HG_WRITE);
+    if (both) oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, 1, args, carry);
+    ref_write(m, lane, o[0].reg, row->operands[0].rule == HG_R_U32 ? HG_TYPE_U32 : (hg_type)inst->type, result);
+    if (both) ref_write_predicate(lane, o[1].reg, carry[0]);
     return NEXT_FOLLOWING;
 }
 

@@ -65,6 +65,30 @@ static void shift(build *x, const hg_inst *in, const hg_operand *o) {
     build_set(x, o[0].reg, kir_binary(&x->b, op, v, build_get(x, o[2].reg, HG_TYPE_U32)));
 }
 
+static void rotate(build *x, const hg_inst *in, const hg_operand *o) {
+    kir_value *v = build_get(x, o[1].reg, kir_type_of((hg_type)in->type));
+    build_set(x, o[0].reg, kir_rotate(&x->b, in->op == HG_OP_ROTL, v, build_get(x, o[2].reg, HG_TYPE_U32)));
+}
+
+static void count_bits(build *x, const hg_inst *in, const hg_operand *o) {
+    kir_value *v = build_get(x, o[1].reg, kir_type_of((hg_type)in->type));
+    build_set(x, o[0].reg, kir_count_bits(&x->b, in->op, (hg_type)in->type, v));
+}
+
+static void multiply_wide(build *x, const hg_inst *in, const hg_operand *o) {
+    uint8_t type = kir_type_of((hg_type)in->type2);
+    kir_value *l = build_get(x, o[1].reg, type), *r = build_get(x, o[2].reg, type);
+    build_set(x, o[0].reg, kir_mul_wide(&x->b, (hg_type)in->type, l, r));
+}
+
+static void carry(build *x, const hg_inst *in, const hg_operand *o) {
+    uint8_t type = kir_type_of((hg_type)in->type);
+    bool first = in->op == HG_OP_ADDC_FIRST || in->op == HG_OP_SUBB_FIRST;
+    kir_value *l = build_get(x, o[2].reg, type), *r = build_get(x, o[3].reg, type), *given = first ? NULL : build_pred(x, o[4].reg), *out;
+    build_set(x, o[0].reg, kir_carry(&x->b, in->op == HG_OP_SUBB || in->op == HG_OP_SUBB_FIRST, l, r, given, &out));
+    build_set_pred(x, o[1].reg, out);
+}
+
 static void barrier(build *x, const hg_operand *o) {
     kir_emit(&x->b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = o[0].value;
     x->module->uses_barrier = true;
@@ -122,6 +146,16 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_SHR: shift(x, in, o); break;
     case HG_OP_SET:
     case HG_OP_SEL: compare_or_select(x, in, o); break;
+    case HG_OP_ROTL:
+    case HG_OP_ROTR: rotate(x, in, o); break;
+    case HG_OP_POPC:
+    case HG_OP_CLZ:
+    case HG_OP_CTZ: count_bits(x, in, o); break;
+    case HG_OP_MULW: multiply_wide(x, in, o); break;
+    case HG_OP_ADDC:
+    case HG_OP_ADDC_FIRST:
+    case HG_OP_SUBB:
+    case HG_OP_SUBB_FIRST: carry(x, in, o); break;
     case HG_OP_AND_P:
     case HG_OP_OR_P:
     case HG_OP_XOR_P:

@@ -9,14 +9,15 @@ typedef struct definition {
     define_fn define;
     uint8_t args;
     bool integers; /* defined for integers (NOT: for them only) */
-    bool small;    /* a handful of operations in every type: inlined */
+    bool small;    /* a handful of operations in every type: inlined. Those of wide integers are, whatever stands here */
+    bool bits;     /* of integers alone */
 } definition;
 
 static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_REM] = {define_rem, 2, true, false},          [HG_OP_MIN] = {define_min, 2, true, true},
     [HG_OP_MAX] = {define_max, 2, true, true},           [HG_OP_MAD] = {define_mad, 3, true, true},
     [HG_OP_FMS] = {define_fms, 3, true, true},           [HG_OP_ABS] = {define_abs, 1, true, true},
-    [HG_OP_NEG] = {define_neg, 1, true, true},           [HG_OP_NOT] = {define_not, 1, true, true},
+    [HG_OP_NEG] = {define_neg, 1, true, true},           [HG_OP_NOT] = {define_not, 1, true, true, true},
     [HG_OP_CLAMP] = {define_clamp, 3, true, true},       [HG_OP_LERP] = {define_lerp, 3, false, true},
     [HG_OP_SIGN] = {define_sign, 1, true, true},         [HG_OP_CEIL] = {define_ceil, 1, true, true},
     [HG_OP_ROUND] = {define_round, 1, true, true},       [HG_OP_EXP] = {define_exp, 1, false, false},
@@ -28,6 +29,10 @@ static const definition DEFINITIONS[KIR_FN_COUNT] = {
     [HG_OP_SWISH] = {define_swish, 1, false, false},     [HG_OP_POW] = {define_pow, 2, false, false},
     [HG_OP_RCP] = {define_rcp, 1, false, true},          [KIR_FN_RELU] = {define_relu, 1, true, true},
     [KIR_FN_ERF] = {define_erf, 1, false, false},        [KIR_FN_ATAN2] = {define_atan2, 2, false, false},
+    [HG_OP_MULHI] = {define_mulhi, 2, true, true, true}, [HG_OP_ADDS] = {define_adds, 2, true, true, true},
+    [HG_OP_SUBS] = {define_subs, 2, true, true, true},   [HG_OP_POPC] = {define_popc, 1, true, false, true},
+    [HG_OP_CLZ] = {define_clz, 1, true, true, true},     [HG_OP_CTZ] = {define_ctz, 1, true, true, true},
+    [HG_OP_BREV] = {define_brev, 1, true, false, true},  [HG_OP_BSWAP] = {define_bswap, 1, true, true, true},
     [HG_OP_CLS_GET] = {define_class, 1, true, true},     [HG_OP_MIRROR] = {define_mirror, 1, true, true},
 };
 
@@ -36,13 +41,14 @@ static bool in_range(uint16_t fn, hg_type type) { return fn < KIR_FN_COUNT && ty
 bool kir_define_exists(uint16_t fn, hg_type type) {
     if (!in_range(fn, type) || kir_is_half(type)) return false;
     if (fn == HG_OP_CLS_GET || fn == HG_OP_MIRROR) return type == HG_TYPE_U8;
-    return hg_type_is_float(type) ? fn != HG_OP_NOT : DEFINITIONS[fn].integers;
+    return hg_type_is_float(type) ? !DEFINITIONS[fn].bits : DEFINITIONS[fn].integers;
 }
 
 uint8_t kir_define_args(uint16_t fn) { return fn < KIR_FN_COUNT ? DEFINITIONS[fn].args : 0; }
 
 bool kir_define_is_small(uint16_t fn, hg_type type) {
-    if (fn == HG_OP_REM && hg_type_is_integer(type)) return true;
+    bool wide = hg_type_is_integer(type) && hg_type_size_bytes(type) > 8; /* no function takes wide integers */
+    if (wide || (fn == HG_OP_REM && hg_type_is_integer(type))) return in_range(fn, type);
     return in_range(fn, type) && DEFINITIONS[fn].small;
 }
 

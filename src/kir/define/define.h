@@ -24,6 +24,15 @@ kir_op kir_operate_primitive(uint16_t fn, hg_type type);
 /* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
 void kir_identity(hg_op op, hg_type type, uint8_t *bytes);
 
+/* ---- bits.c, integer.c, operate.c: instructions whose operands or results are of several types ---- */
+kir_value *kir_rotate(kir_builder *b, bool left, kir_value *v, kir_value *amount); /* amount: any u32, taken modulo the width */
+/* POPC, CLZ or CTZ: a u32. */
+kir_value *kir_count_bits(kir_builder *b, uint16_t fn, hg_type type, kir_value *v);
+/* x * y of two values of a type, in the one of twice its width. */
+kir_value *kir_mul_wide(kir_builder *b, hg_type twice, kir_value *x, kir_value *y);
+/* x + y + in, or x - y - in; *out: the carry or the borrow. in: a bool, or NULL. */
+kir_value *kir_carry(kir_builder *b, bool subtract, kir_value *x, kir_value *y, kir_value *in, kir_value **out);
+
 /* CVT: any of the 24 types to any other, semantics 3.3; v has type kir_type_of(src), the result kir_type_of(dst). Rounds once. */
 kir_value *kir_cvt(kir_builder *b, hg_type dst, hg_type src, kir_value *v);
 /* F32, F64 or any integer, rounded once to nearest even to F16 or BF16 bits. */

@@ -34,6 +34,16 @@ kir_value *define_swish(kir_builder *b, hg_type type, kir_value *const *arg);
 /* erf.c */
 kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg);
+/* bits.c */
+kir_value *define_popc(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_clz(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_ctz(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_brev(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_bswap(kir_builder *b, hg_type type, kir_value *const *arg);
+/* integer.c */
+kir_value *define_mulhi(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_adds(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_subs(kir_builder *b, hg_type type, kir_value *const *arg);
 /* log.c */
 kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg);

@@ -92,6 +92,13 @@ kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *con
     return kir_is_half(type) ? operate_half(b, fn, type, args) : operate(b, fn, type, args);
 }
 
+/* Of words the count has their type; of wide integers it is a u32 already. */
+kir_value *kir_count_bits(kir_builder *b, uint16_t fn, hg_type type, kir_value *v) {
+    kir_value *count = define(b, fn, type, &v);
+    if (count->type == HG_TYPE_U32) return count;
+    return kir_convert(b, kir_type_bits(count->type) < 32 ? KIR_ZEXT : KIR_TRUNC, HG_TYPE_U32, count);
+}
+
 uint8_t kir_operate_args(uint16_t fn) {
     return fn < HG_OP_COUNT ? (uint8_t)(hg_op_get((hg_op)fn)->operand_count - 1) : kir_define_args(fn);
 }

@@ -711,7 +711,10 @@ static void put_instruction(writer *w, hg_op op, uint32_t labels) {
     if (op == HG_OP_MEMFENCE) put(w, ".%s", hg_scope_name((hg_scope)random_below(HG_SCOPE_COUNT)));
     if (op == HG_OP_BRA && random_below(2)) put(w, ".p%u", (unsigned)random_below(16));
     if (info->type_count) put(w, ".%s", hg_type_name(type));
-    if (info->type_count == 2) put(w, ".%s", hg_type_name((hg_type)random_below(HG_TYPE_COUNT)));
+    hg_type from;
+    do from = (hg_type)random_below(HG_TYPE_COUNT);
+    while (info->type_count == 2 && !hg_op_allows_types(op, type, from));
+    if (info->type_count == 2) put(w, ".%s", hg_type_name(from));
     const char *between = " ";
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand_info *o = &info->operands[i];

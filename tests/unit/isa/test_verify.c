@@ -84,6 +84,17 @@ static void test_registers(void) {
            {"V03", 5, 10, "type mismatch: expected u32, got u64", "the loop counter is a u32 register; loop.u64 has a u64 one"});
     EXPECT("loop.u64 counter", HEAD "    mov_imm.u32 r1, 3\nl:\n    loop.u64 r1, @l\n",
            {"V03", 5, 14, "type mismatch: expected u64, got u32", "the counter of loop.u64 is a u64 register; loop has a u32 one"});
+    EXPECT("rotation", HEAD "    rotl.u64 r1, r255, r255\n",
+           {"V03", 3, 24, "type mismatch: expected u32, got u64", "the shift amount is a u32 register; load it with mov_imm.u32"});
+    EXPECT("a count of bits is a u32", HEAD "    popc.u64 r1, r255\n    add.u64 r2, r1, r1\n",
+           {"V03", 4, 17, "type mismatch: expected u64, got u32", NULL});
+    EXPECT("carry that nobody wrote", HEAD "    addc.u32 r1, p0, r252, r254, p1\n", {"V02", 3, 34, "uninitialized predicate: p1", NULL});
+    ACCEPT("carry of the first limb",
+           HEAD "    addc.u32 r1, p0, r252, r254\n    subb.u32 r1, p1, r1, r254, p0\n    sel.u32 r1, p1, r1, r1\n");
+    EXPECT("product of twice the width", HEAD "    mulw.u64.u64 r1, r255, r255\n",
+           {"N06", 3, 14, "unsupported operation: MULW for type u64", NULL});
+    EXPECT("product of another sign", HEAD "    mulw.i64.u32 r1, r252, r252\n",
+           {"N06", 3, 14, "unsupported operation: MULW for type u32", NULL});
     EXPECT("predicate of a predicate",
            HEAD "    seteq.u32 p0, r252, r254\n    and.p p1, p0, p2\n    not.p p3, p1\n    sel.p p4, p3, p0, p5\n",
            {"V02", 4, 19, "uninitialized predicate: p2", NULL}, {"V02", 6, 23, "uninitialized predicate: p5", NULL});
