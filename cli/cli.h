@@ -34,7 +34,8 @@ typedef struct cli {
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */
     const char *max_errors;
-    const char *kernel; /* --kernel NAME: of a file with several; NULL: the only one */
+    const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */
+    HG_VEC(const char *) defines; /* --define NAME=VALUE, in order */
     hg_diagnostics *diagnostics;
     hg_text earlier;  /* JSON: diagnostics of files before this one, comma separated */
     const char *file; /* as messages name it */

@@ -13,7 +13,8 @@ static bool fails(cli *c, hg_status status, size_t errors_before) {
 static hg_status translate(cli *c, const hg_front_end *front_end, const hg_bytes *bytes) {
     c->circuit_options.size = sizeof c->circuit_options;
     c->circuit.size = sizeof c->circuit;
-    hg_front_end_request request = {.kernel = c->kernel, .circuit = &c->circuit_options, .record = &c->circuit};
+    hg_assemble_options assembly = {.size = sizeof assembly, .defines = c->defines.data, .define_count = (size_t)c->defines.count};
+    hg_front_end_request request = {.kernel = c->kernel, .circuit = &c->circuit_options, .assembly = &assembly, .record = &c->circuit};
     return front_end->translate((const char *)bytes->data, (size_t)bytes->length, &request, c->diagnostics, &c->program);
 }
 
@@ -38,6 +39,11 @@ bool cli_load(cli *c, const char *path) {
     const hg_front_end *front_end = hg_front_end_choose(from_input ? NULL : path, (const char *)bytes.data, (size_t)bytes.length);
     if (c->kernel && !front_end->has_kernels) {
         cli_usage(c, "--kernel chooses a kernel of a .json file, '%s' is none", c->file);
+        hg_bytes_free(&bytes);
+        return false;
+    }
+    if (c->defines.count && !front_end->has_assembly) {
+        cli_usage(c, "--define gives a constant of an .atlas text its value, '%s' is none", c->file);
         hg_bytes_free(&bytes);
         return false;
     }

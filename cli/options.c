@@ -65,7 +65,19 @@ static const cli_option *find_place(cli *c, const cli_row *row, const cli_option
     return common;
 }
 
+static bool push_define(cli *c, const char *text) {
+    const char **slot = hg_vec_push(&c->defines);
+    if (slot) {
+        *slot = text;
+        return true;
+    }
+    (void)hg_fail_memory();
+    cli_last_error(c);
+    return false;
+}
+
 static bool take(cli *c, const cli_row *row, const cli_option *place, const char *value) {
+    if (strcmp(row->name, "--define") == 0) return push_define(c, value);
     if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value, row->value[0] == '[');
     if (row->kind == CLI_ROW_MANY) return add_many(c, row->name, value);
     if (!place->value || *place->value) {

@@ -70,8 +70,11 @@ int command_verify(int argc, char **argv) {
     (void)cli_number(&c, "--max-errors", c.max_errors, UINT32_MAX, &most);
     for (uint64_t i = 0; i < c.arguments.count; i++) {
         cli one = {.command = c.command, .json = c.json, .kernel = c.kernel, .diagnostics = hg_diagnostics_create((uint32_t)most)};
+        one.defines.data = c.defines.data; /* lent */
+        one.defines.count = c.defines.count;
         if (cli_load(&one, c.arguments.data[i]) && cli_verify(&one) && !c.json)
             cli_out(&one, "%s: ok, %zu instructions\n", one.file, hg_program_len(one.program));
+        one.defines.data = NULL;
         cli_join(&c, &one);
     }
     return cli_finish(&c);

@@ -187,6 +187,7 @@ static void release(cli *c) {
     for (uint64_t i = 0; i < c->pairs.count; i++) hg_free(c->pairs.data[i].name);
     hg_vec_free(&c->pairs);
     hg_vec_free(&c->arguments);
+    hg_vec_free(&c->defines);
 }
 
 int cli_finish(cli *c) {

@@ -19,6 +19,22 @@ typedef struct hg_program hg_program;
  */
 HG_API hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
 
+/** How a text is assembled. Zero it, set size to sizeof(hg_assemble_options), then what is wanted. */
+typedef struct hg_assemble_options {
+    size_t size;
+    const char *const *defines; /**< "NAME=VALUE": the `.const` of that name has this value; NAME alone is 1 */
+    size_t define_count;
+} hg_assemble_options;
+
+/**
+ * hg_program_assemble with options. Strings are borrowed for the call.
+ * @param options  NULL: none
+ * @return as hg_program_assemble; D04 where a definition names no constant of the program, HG_ERROR_INVALID_ARGUMENT for a bad structure
+ * Thread-safe.
+ */
+HG_API hg_status hg_program_assemble_with(const char *text, size_t length, const hg_assemble_options *options, hg_diagnostics *diagnostics,
+                                          hg_program **program) HG_NODISCARD;
+
 enum { HG_PROGRAM_DEBUG = 1 }; /**< hg_program_encode: write the DEBUG section (asm -g) */
 
 /** Reads an .atlasb container. Errors as hg_program_assemble, codes B01 … B08. The bytes are not kept. Thread-safe. */

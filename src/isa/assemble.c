@@ -2,6 +2,7 @@
  * assemble_*.c. One mistake gives one error: after it the statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
 #include "isa/text_internal.h"
+#include "base/sized.h"
 
 /* ---- statements ---- */
 
@@ -71,6 +72,7 @@ static void read_file(hg_assembler *a) {
     if (a->stop) return;
     a->finishing = true;
     hg_asm_finish_directives(a);
+    hg_asm_check_defines(a);
     for (uint64_t i = 0; !a->loops_unsure && i < a->loops.count; i++)
         hg_asm_error(a, "L04", &a->loops.data[i].token, NULL, "'loop' without 'endloop'");
     hg_asm_resolve_labels(a);
@@ -165,6 +167,11 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->columns);
     hg_vec_free(&a->spans);
     hg_vec_free(&a->labels);
+    hg_vec_free(&a->names);
+    hg_vec_free(&a->constants);
+    hg_vec_free(&a->defines);
+    hg_free(a->name_slots);
+    hg_arena_free(&a->texts);
     hg_vec_free(&a->fixups);
     hg_vec_free(&a->loops);
     hg_text_free(&a->literals);
@@ -182,7 +189,7 @@ static hg_status first_error(const hg_assembler *a) {
     return status;
 }
 
-static hg_status assemble(hg_assembler *a, const char *text, size_t length) {
+static hg_status assemble(hg_assembler *a, const char *text, size_t length, const hg_assemble_options *options) {
     if (length > HG_MAX_SOURCE_BYTES) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
         hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length,
@@ -190,7 +197,7 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length) {
     } else {
         hg_lexer_init(&a->lexer, text, length);
         hg_asm_init_mnemonics(a);
-        read_file(a);
+        if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
     }
     if (a->out_of_memory) return hg_fail_memory();
     if (a->errors) return first_error(a);
@@ -199,9 +206,15 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length) {
     return hg_program_rehash(a->program);
 }
 
-hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+static const hg_sized RULES = HG_SIZED(hg_assemble_options, define_count, "set it to sizeof(hg_assemble_options)");
+
+hg_status hg_program_assemble_with(const char *text, size_t length, const hg_assemble_options *options, hg_diagnostics *diagnostics,
+                                   hg_program **program) {
+    hg_assemble_options own = {.size = sizeof own};
     if (!program || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "assemble: %s is NULL", program ? "text" : "program");
     *program = NULL;
+    if (options) HG_TRY(hg_sized_take(&RULES, options, &own));
+    if (own.define_count && !own.defines) return hg_null_argument("hg_assemble_options.defines");
     hg_assembler *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     a->program = hg_calloc(1, sizeof *a->program);
@@ -211,11 +224,15 @@ hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *d
     }
     a->program->references = 1;
     a->diagnostics = diagnostics;
-    hg_status status = assemble(a, text ? text : "", length);
+    hg_status status = assemble(a, text ? text : "", length, &own);
     if (status == HG_OK) {
         *program = a->program;
         a->program = NULL;
     }
     free_assembler(a);
     return status;
+}
+
+hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+    return hg_program_assemble_with(text, length, NULL, diagnostics, program);
 }

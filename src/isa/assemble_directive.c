@@ -6,11 +6,6 @@
 
 typedef bool directive_reader(hg_assembler *a);
 
-static bool number_below(hg_assembler *a, const char *expected, uint64_t *value, hg_token *token) {
-    *token = a->token;
-    return hg_asm_expect(a, HG_TOKEN_NUMBER, expected) && hg_asm_number(a, token, 0, value);
-}
-
 static bool read_program(hg_assembler *a) {
     hg_token name;
     if (!hg_asm_identifier(a, "a program name", &name)) return false;
@@ -20,8 +15,8 @@ static bool read_program(hg_assembler *a) {
 
 static bool read_shared(hg_assembler *a) {
     hg_token token;
-    if (!number_below(a, "a number of bytes", &a->program->shared, &token)) return false;
-    a->program->shared_span = (hg_span){token.line, token.column, token.length};
+    if (!hg_asm_integer(a, "a number of bytes", &a->program->shared, &token)) return false;
+    a->program->shared_span = (hg_span){token.line, token.column, hg_token_width(&token)};
     if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
     hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared,
                  HG_MAX_SHARED_BYTES);
@@ -35,15 +30,15 @@ static bool read_block(hg_assembler *a) {
         hg_token token;
         uint64_t value;
         if (i && !hg_asm_accept(a, ',')) break;
-        if (!number_below(a, "a number of lanes", &value, &token)) return false;
+        if (!hg_asm_integer(a, "a number of lanes", &value, &token)) return false;
         if (!value || value > UINT32_MAX) {
             hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s",
                          (int)token.length > 40 ? 40 : (int)token.length, token.text);
             return false;
         }
         block[i] = (uint32_t)value;
-        if (i == 0) *span = (hg_span){token.line, token.column, token.length};
-        if (token.line == span->line) span->length = token.column + token.length - span->column;
+        if (i == 0) *span = (hg_span){token.line, token.column, hg_token_width(&token)};
+        if (token.line == span->line) span->length = token.column + hg_token_width(&token) - span->column;
     }
     memcpy(a->program->block, block, sizeof block);
     return true;
@@ -51,9 +46,9 @@ static bool read_block(hg_assembler *a) {
 
 /* A number, or the name of a parameter that may still be to come. */
 static bool read_extent(hg_assembler *a, hg_extent *extent, uint32_t param, uint32_t position) {
-    if (a->token.kind == HG_TOKEN_NUMBER) {
-        hg_token token;
-        return number_below(a, "an extent", &extent->value, &token);
+    if (hg_asm_starts_expression(a)) {
+        hg_constant value;
+        return hg_asm_primary(a, "an extent", &value) && hg_asm_constant_unsigned(a, &value, &extent->value);
     }
     hg_named_extent named = {param, position, {0}};
     if (!hg_asm_identifier(a, "an extent", &named.token)) return false;
@@ -229,7 +224,7 @@ static bool read_param_body(hg_assembler *a, hg_param *p, uint32_t number) {
     hg_token token;
     hg_asm_next(a);
     p->kind = HG_PARAM_POOL;
-    return number_below(a, "a number of bytes", &p->pool_bytes, &token);
+    return hg_asm_integer(a, "a number of bytes", &p->pool_bytes, &token);
 }
 
 static bool read_param_head(hg_assembler *a, hg_param *p, hg_token *reg, hg_token *name) {
@@ -287,10 +282,11 @@ static bool read_scratch(hg_assembler *a) {
 static const struct {
     const char *name;
     directive_reader *read;
-    bool repeats;
-} DIRECTIVES[] = {{".program", read_program, false}, {".param", read_param, true},  {".scratch", read_scratch, true},
-                  {".shared", read_shared, false},   {".block", read_block, false}, {".lanes", read_lanes, false},
-                  {".entry", read_entry, false},     {".flag", read_flag, false},   {".meta", read_meta, true}};
+    bool repeats, anywhere;
+} DIRECTIVES[] = {{".program", read_program, false, false}, {".param", read_param, true, false},  {".scratch", read_scratch, true, false},
+                  {".shared", read_shared, false, false},   {".block", read_block, false, false}, {".lanes", read_lanes, false, false},
+                  {".entry", read_entry, false, false},     {".flag", read_flag, false, false},   {".meta", read_meta, true, false},
+                  {".const", hg_asm_read_const, true, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {
@@ -299,7 +295,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     }
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES); i++) {
         if (!hg_token_is(name, DIRECTIVES[i].name)) continue;
-        if (a->statements) {
+        if (a->statements && !DIRECTIVES[i].anywhere) {
             hg_asm_error(a, "S02", name, NULL, "directive %s behind an instruction or label: directives come first", DIRECTIVES[i].name);
             return false;
         }

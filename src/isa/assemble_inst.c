@@ -200,10 +200,10 @@ static bool fits(const hg_operand_info *info, const hg_raw_operand *raw) {
     case HG_K_LABEL: return raw->kind == HG_RAW_TARGET;
     case HG_K_ADDRESS: return raw->kind == HG_RAW_ADDRESS;
     case HG_K_ARRAY: return raw->kind == HG_RAW_ADDRESS || raw->kind == HG_RAW_REG;
-    case HG_K_COUNT: return raw->kind == HG_RAW_REG || raw->kind == HG_RAW_LITERAL;
+    case HG_K_COUNT: return raw->kind == HG_RAW_REG || raw->literal.length;
     case HG_K_LITERAL:
     case HG_K_U8:
-    case HG_K_I8: return raw->kind == HG_RAW_LITERAL;
+    case HG_K_I8: return raw->literal.length != 0;
     case HG_K_POOL: return raw->kind == HG_RAW_POOL;
     case HG_K_OPNAME:
     case HG_K_IDNAME:
@@ -528,7 +528,7 @@ static bool bool_value(hg_assembler *a, const hg_token *at, uint64_t *value) {
 
 /* An operand that has the right kind, in its final form. */
 static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info, const hg_raw_operand *raw, hg_operand *o) {
-    const hg_token *at = &raw->token;
+    const hg_token *at = raw->literal.length ? &raw->literal : &raw->token;
     *o = raw->value;
     o->kind = info->kind;
     switch ((hg_operand_kind)info->kind) {
@@ -549,6 +549,7 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     case HG_K_OPNAME: return opname_value(a, inst, (hg_type_rule)info->rule, at, &o->value);
     case HG_K_IDNAME: return idname_value(a, at, &o->value);
     case HG_K_BOOL: return bool_value(a, at, &o->value);
+    case HG_K_TUPLE: return !raw->literal.length || hg_asm_number(a, at, 0, &(uint64_t){0});
     case HG_K_LABEL: {
         hg_fixup *fixup = hg_vec_push(&a->fixups);
         if (!fixup) return hg_asm_no_memory(a);
@@ -602,7 +603,7 @@ static hg_operand *add_operand(hg_assembler *a, hg_operand operand, const hg_tok
         return NULL;
     }
     *o = operand;
-    *span = (hg_span){at->line, at->column, at->length};
+    *span = (hg_span){at->line, at->column, hg_token_width(at)};
     return o;
 }
 
@@ -647,7 +648,7 @@ static bool emit_skip(hg_assembler *a, const hg_token *at) {
 
 static bool open_loop(hg_assembler *a, const hg_token *at, const operands *given) {
     uint64_t count = 1;
-    if (!unsigned_value(a, &given->raw[1].token, UINT32_MAX, "S04", &count)) count = 1; /* its endloop is no mistake */
+    if (!unsigned_value(a, &given->raw[1].literal, UINT32_MAX, "S04", &count)) count = 1; /* its endloop is no mistake */
     if (a->loops.count == HG_MAX_LOOP_NESTING) {
         if (!a->loops_too_deep) hg_asm_error(a, "S05", at, NULL, "counted loops nested deeper than %d", HG_MAX_LOOP_NESTING);
         a->loops_too_deep++;
@@ -686,7 +687,7 @@ static bool read_instruction(hg_assembler *a, mnemonic *m) {
     operands given;
     match found;
     if (!read_mnemonic(a, m) || !read_operands(a, m->op, &given)) return false;
-    bool counted = m->op == HG_OP_LOOP && given.count == 2 && given.raw[0].kind == HG_RAW_REG && given.raw[1].kind == HG_RAW_LITERAL;
+    bool counted = m->op == HG_OP_LOOP && given.count == 2 && given.raw[0].kind == HG_RAW_REG && given.raw[1].literal.length;
     if (counted) return open_loop(a, &m->token, &given);
     hg_op op = choose_form(m->op, m->parts - m->suffix, &given, &found);
     if (!found.whole) return wrong_operands(a, m, op, &given, &found);

@@ -1,38 +1,8 @@
 /* Labels of the assembler: looked up by name, defined once, and resolved when everything is read. */
 #include "isa/text_internal.h"
 
-static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
-
-static void sip_round(uint64_t v[4]) {
-    v[0] += v[1], v[2] += v[3];
-    v[1] = rotate(v[1], 13) ^ v[0], v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[1], v[0] += v[3];
-    v[1] = rotate(v[1], 17) ^ v[2], v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
- * by algebra, so a hostile file cannot make the look-ups slow. */
-static uint64_t hash_name(const char *text, uint32_t length) {
-    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
-                     UINT64_C(0x7465646279746573)};
-    for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
-        uint64_t word = 0;
-        bool last = length - at < 8;
-        for (uint32_t i = 0; i < (last ? length - at : 8); i++) word |= (uint64_t)(unsigned char)text[at + i] << (i * 8);
-        if (last) word |= (uint64_t)length << 56;
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xFF;
-    for (int i = 0; i < 3; i++) sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
 static uint64_t find_slot(const hg_assembler *a, const hg_token *name) {
-    uint64_t mask = a->label_slot_count - 1, slot = hash_name(name->text, name->length) & mask;
+    uint64_t mask = a->label_slot_count - 1, slot = hg_asm_hash(name->text, name->length, 0) & mask;
     for (; a->label_slots[slot]; slot = (slot + 1) & mask) {
         const hg_token *other = &a->labels.data[a->label_slots[slot] - 1].token;
         if (other->length == name->length && memcmp(other->text, name->text, name->length) == 0) break;

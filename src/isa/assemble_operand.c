@@ -6,17 +6,6 @@
 
 /* ---- numbers and registers ---- */
 
-bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value) {
-    const char *code = hg_parse_uint(token->text + skip, token->length - skip, value);
-    char got[80];
-    if (!code) return true;
-    if (code[2] == '3')
-        hg_asm_error(a, code, token, NULL, "malformed number %s: expected an unsigned integer", hg_token_describe(token, got));
-    else
-        hg_asm_error(a, code, token, NULL, "number %s is out of range: it must be below 2^64", hg_token_describe(token, got));
-    return false;
-}
-
 bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number) {
     uint32_t value = 0;
     for (uint32_t i = 1; i < name->length && value < 100000; i++) value = value * 10 + (uint32_t)(name->text[i] - '0');
@@ -56,31 +45,16 @@ static bool is_numbered(const hg_token *token, const char *prefix) {
 
 /* ---- literals ---- */
 
-/* Makes *token reach to the end of *last; only its first line when they stand on different ones. */
-static void extend(hg_token *token, const hg_token *last) {
-    if (last->line == token->line) token->length = last->column + last->length - token->column;
-}
-
-static bool read_pattern(hg_assembler *a, hg_token *literal) {
-    if (!hg_asm_expect(a, '(', "'('")) return false;
-    if (a->token.kind != HG_TOKEN_NUMBER) return hg_asm_unexpected(a, "a hexadecimal number");
-    hg_asm_next(a);
-    if (a->token.kind != ')') return hg_asm_unexpected(a, "')'");
-    extend(literal, &a->token);
-    hg_asm_next(a);
-    return true;
-}
-
 bool hg_asm_literal(hg_assembler *a, hg_token *literal) {
-    *literal = a->token;
-    bool negative = hg_asm_accept(a, '-');
-    hg_token body = a->token;
-    bool word = hg_token_is(&body, "inf") || hg_token_is(&body, "nan"), pattern = hg_token_is(&body, "bits");
-    if (body.kind != HG_TOKEN_NUMBER && !word && !(pattern && !negative))
-        return hg_asm_unexpected(a, negative ? "a number or 'inf'" : "a literal");
-    extend(literal, &body);
-    hg_asm_next(a);
-    return pattern ? read_pattern(a, literal) : true;
+    hg_constant value;
+    return hg_asm_expression(a, "a literal", &value) && hg_asm_constant_token(a, &value, literal);
+}
+
+static bool read_literal(hg_assembler *a, hg_raw_operand *raw) {
+    raw->kind = HG_RAW_LITERAL;
+    if (!hg_asm_literal(a, &raw->literal)) return false;
+    raw->token = raw->literal;
+    return true;
 }
 
 bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes) {
@@ -104,8 +78,7 @@ static bool read_phi(hg_assembler *a, hg_operand *o) {
     o->place = HG_PLACE_PHI;
     for (int i = 0; i < 3; i++) {
         if (!hg_asm_expect(a, i ? ',' : '(', i ? "','" : "'('")) return false;
-        numbers[i] = a->token;
-        if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a number") || !hg_asm_number(a, &numbers[i], 0, &values[i])) return false;
+        if (!hg_asm_integer(a, "a number", &values[i], &numbers[i])) return false;
     }
     if (values[0] >= HG_MAX_CLASSES) return out_of_range(a, &numbers[0], "class index", values[0], HG_MAX_CLASSES);
     bool page = values[1] >= HG_MAX_CLASS_PAGES;
@@ -156,17 +129,33 @@ static bool read_place(hg_assembler *a, hg_operand *o) {
     return true;
 }
 
-static bool read_displacement(hg_assembler *a, bool negative, hg_operand *o) {
-    hg_token number = a->token;
-    uint64_t value;
-    if (!hg_asm_expect(a, HG_TOKEN_NUMBER, negative || o->has_index ? "a number of bytes" : "a register or a number of bytes"))
-        return false;
-    if (hg_classify_number(number.text, number.length) == HG_NUMBER_BAD) return hg_asm_number(a, &number, 0, &value);
-    if (hg_parse_uint(number.text, number.length, &value) || value > INT64_MAX) {
-        hg_asm_error(a, "S05", &number, NULL, "displacement of 2^63 bytes or more");
+/* One product of a displacement. */
+static bool read_bytes(hg_assembler *a, bool negative, const char *expected, hg_operand *o) {
+    hg_constant value;
+    hg_i128 bytes;
+    uint64_t plain;
+    if (!hg_asm_term(a, expected, &value)) return false;
+    if (value.kind == HG_CONSTANT_LITERAL && hg_classify_number(value.token.text, value.token.length) == HG_NUMBER_BAD)
+        return hg_asm_number(a, &value.token, 0, &plain);
+    if (!hg_asm_constant_integer(a, &value, &bytes)) return false;
+    hg_i128 sum = 0;
+    bool over = hg_add_overflows((hg_i128)o->disp, negative ? -bytes : bytes, &sum);
+    if (over || bytes > INT64_MAX || bytes < -INT64_MAX || sum > INT64_MAX || sum < -INT64_MAX) {
+        hg_asm_error(a, "S05", &value.token, NULL, "displacement of 2^63 bytes or more");
         return false;
     }
-    o->disp = negative ? -(int64_t)value : (int64_t)value;
+    o->disp = (int64_t)sum;
+    return true;
+}
+
+static bool read_displacement(hg_assembler *a, bool negative, hg_operand *o) {
+    const char *expected = negative || o->has_index ? "a number of bytes" : "a register or a number of bytes";
+    if (!read_bytes(a, negative, expected, o)) return false;
+    while (a->token.kind == '+' || a->token.kind == '-') {
+        negative = a->token.kind == '-';
+        hg_asm_next(a);
+        if (!read_bytes(a, negative, "a number of bytes", o)) return false;
+    }
     return true;
 }
 
@@ -176,7 +165,7 @@ static bool read_offsets(hg_assembler *a, hg_operand *o) {
     bool negative = a->token.kind == '-';
     if (!negative && a->token.kind != '+') return true;
     hg_asm_next(a);
-    if (!negative && a->token.kind == HG_TOKEN_NAME) {
+    if (!negative && a->token.kind == HG_TOKEN_NAME && !hg_asm_starts_expression(a)) {
         if (!read_register(a, &o->index)) return false;
         o->has_index = 1;
         if (o->place == HG_PLACE_FLAT) o->place = HG_PLACE_BUF_REG; /* [r1 + r0]: r1 is a handle */
@@ -193,23 +182,36 @@ static bool read_address(hg_assembler *a, hg_raw_operand *raw) {
     hg_asm_next(a);
     if (!read_place(a, &raw->value) || !read_offsets(a, &raw->value)) return false;
     if (a->token.kind != ']') return hg_asm_unexpected(a, raw->value.place == HG_PLACE_PHI || raw->value.disp ? "']'" : "'+', '-' or ']'");
-    extend(&raw->token, &a->token);
+    hg_asm_extend(&raw->token, &a->token);
     hg_asm_next(a);
     return true;
 }
 
 /* ---- tuples ---- */
 
-static bool read_count(hg_assembler *a, hg_tuple_item *item) {
+/* Whether the next parenthesis begins an expression that goes on behind its end: (A + 1) * 2. */
+static bool is_expression(const hg_assembler *a) {
+    const hg_lexer *l = &a->lexer;
+    size_t at = l->at;
+    for (int depth = 1; at < l->length && l->text[at] != '\n' && l->text[at] != ';' && depth; at++)
+        depth += (l->text[at] == '(') - (l->text[at] == ')');
+    while (at < l->length && (l->text[at] == ' ' || l->text[at] == '\t')) at++;
+    return at < l->length && l->text[at] != 0 && strchr("+-*/%&|^<>=!", l->text[at]) != NULL;
+}
+
+/* A register, or a constant. */
+static bool read_count(hg_assembler *a, hg_tuple_item *item, hg_constant *value) {
     hg_token token = a->token;
-    if (token.kind == HG_TOKEN_NUMBER) {
-        hg_asm_next(a);
-        return hg_asm_number(a, &token, 0, &item->value);
-    }
+    bool number = token.kind != '-' && (token.kind != '(' || is_expression(a)); /* a tuple has no third level */
+    if (number && hg_asm_starts_expression(a)) return hg_asm_expression(a, "a number", value);
     if (token.kind != HG_TOKEN_NAME || !hg_looks_like_register(token.text, token.length, 'r'))
         return hg_asm_unexpected(a, "an unsigned number or a register");
     item->is_reg = 1;
     return read_register(a, &item->reg);
+}
+
+static bool to_count(hg_assembler *a, hg_tuple_item *item, const hg_constant *value) {
+    return item->is_reg || hg_asm_constant_unsigned(a, value, &item->value);
 }
 
 /* Room for one more item, behind a comma where there is one before. */
@@ -236,12 +238,21 @@ static bool read_inner_tuple(hg_assembler *a, hg_tuple_item *tuple) {
     tuple->is_tuple = 1;
     if (!hg_asm_expect(a, '(', "'('")) return false;
     for (; a->token.kind != ')'; tuple->item_count++) {
+        hg_constant value;
         if (!next_item(a, tuple->item_count)) return false;
         items[tuple->item_count] = (hg_tuple_item){0};
-        if (!read_count(a, &items[tuple->item_count])) return false;
+        if (!read_count(a, &items[tuple->item_count], &value)) return false;
+        if (!to_count(a, &items[tuple->item_count], &value)) return false;
     }
     hg_asm_next(a);
     return hg_asm_keep_items(a, items, tuple->item_count, &tuple->value);
+}
+
+/* A constant alone in parentheses is a tuple of one count, and may be meant as a number. */
+static bool read_single(hg_assembler *a, hg_raw_operand *raw, hg_tuple_item *item, const hg_constant *value) {
+    if (!hg_asm_constant_token(a, value, &raw->literal)) return false;
+    (void)hg_parse_uint(raw->literal.text, raw->literal.length, &item->value); /* whether it is a count is asked where one is wanted */
+    return true;
 }
 
 /* Items are kept when all of them are read: those of the tuples inside come before. */
@@ -249,15 +260,19 @@ static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
     hg_tuple_item items[HG_MAX_TUPLE_ITEMS];
     uint32_t count = 0;
     hg_asm_next(a);
-    bool nested = a->token.kind == '(';
+    bool nested = a->token.kind == '(' && !is_expression(a);
     raw->kind = nested ? HG_RAW_TUPLES : HG_RAW_TUPLE;
     raw->value.kind = nested ? HG_K_TUPLES : HG_K_TUPLE;
     for (; a->token.kind != ')'; count++) {
+        hg_constant value;
         if (!next_item(a, count)) return false;
         items[count] = (hg_tuple_item){0};
-        if (!(nested ? read_inner_tuple(a, &items[count]) : read_count(a, &items[count]))) return false;
+        if (nested ? !read_inner_tuple(a, &items[count]) : !read_count(a, &items[count], &value)) return false;
+        if (nested || items[count].is_reg) continue;
+        bool single = !count && a->token.kind == ')';
+        if (single ? !read_single(a, raw, &items[count], &value) : !to_count(a, &items[count], &value)) return false;
     }
-    extend(&raw->token, &a->token);
+    hg_asm_extend(&raw->token, &a->token);
     hg_asm_next(a);
     raw->value.item_count = count;
     return hg_asm_keep_items(a, items, count, &raw->value.value);
@@ -271,17 +286,14 @@ static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
     raw->kind = HG_RAW_TARGET;
     if (a->token.kind == HG_TOKEN_NAME && a->token.text != sign.text + 1) return hg_asm_unexpected(a, "a label directly behind '@'");
     if (!hg_asm_identifier(a, "a label", &name)) return false;
-    extend(&raw->token, &name);
+    hg_asm_extend(&raw->token, &name);
     raw->label = hg_asm_label(a, &name);
     return raw->label != HG_UNDEFINED;
 }
 
 static bool read_word(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name = a->token;
-    if (hg_token_is(&name, "inf") || hg_token_is(&name, "nan") || hg_token_is(&name, "bits")) {
-        raw->kind = HG_RAW_LITERAL;
-        return hg_asm_literal(a, &raw->token);
-    }
+    if (hg_asm_starts_expression(a)) return read_literal(a, raw);
     hg_asm_next(a);
     if (hg_looks_like_register(name.text, name.length, 'r')) {
         raw->kind = HG_RAW_REG;
@@ -308,9 +320,11 @@ bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw) {
     case HG_TOKEN_NAME: return read_word(a, raw);
     case '@': return read_target(a, raw);
     case '[': return read_address(a, raw);
-    case '(': return read_tuple(a, raw);
+    case '(': return is_expression(a) ? read_literal(a, raw) : read_tuple(a, raw);
     case '-':
-    case HG_TOKEN_NUMBER: raw->kind = HG_RAW_LITERAL; return hg_asm_literal(a, &raw->token);
+    case '~':
+    case '!':
+    case HG_TOKEN_NUMBER: return read_literal(a, raw);
     default: return hg_asm_unexpected(a, "an operand");
     }
 }

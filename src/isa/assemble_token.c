@@ -11,6 +11,7 @@ static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint3
 }
 
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
+    if (a->muted) return;
     char message[sizeof a->first.message] = "one of very many errors";
     if (a->errors < HG_MOST_EXPLAINED || a->finishing) {
         va_list args;
@@ -25,7 +26,7 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
         memcpy(a->first.message, message, sizeof message);
     }
     a->errors++;
-    hg_place place = {.line = at->line, .column = at->column, .length = at->length, .instruction = HG_NONE};
+    hg_place place = {.line = at->line, .column = at->column, .length = hg_token_width(at), .instruction = HG_NONE};
     hg_diagnose(a->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
 }
 
@@ -47,6 +48,13 @@ bool hg_asm_no_memory(hg_assembler *a) {
 
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected) { return hg_asm_accept(a, kind) || hg_asm_unexpected(a, expected); }
 
+bool hg_asm_followed_by(const hg_assembler *a, char c) {
+    const hg_lexer *l = &a->lexer;
+    size_t at = l->at;
+    while (at < l->length && (l->text[at] == ' ' || l->text[at] == '\t')) at++;
+    return at < l->length && l->text[at] == c && !(c == '=' && at + 1 < l->length && l->text[at + 1] == '=');
+}
+
 bool hg_asm_expect_end(hg_assembler *a) { return hg_asm_at_end(a) || hg_asm_unexpected(a, "end of line"); }
 
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
@@ -60,5 +68,16 @@ bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
     else
         hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
                      hg_token_describe(name, got));
+    return false;
+}
+
+bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value) {
+    const char *code = hg_parse_uint(token->text + skip, token->length - skip, value);
+    char got[80];
+    if (!code) return true;
+    if (code[2] == '3')
+        hg_asm_error(a, code, token, NULL, "malformed number %s: expected an unsigned integer", hg_token_describe(token, got));
+    else
+        hg_asm_error(a, code, token, NULL, "number %s is out of range: it must be below 2^64", hg_token_describe(token, got));
     return false;
 }

@@ -30,12 +30,16 @@ const char *hg_token_describe(const hg_token *token, char buffer[80]) {
     case HG_TOKEN_BAD: return "a bad character";
     case HG_TOKEN_NAME:
     case HG_TOKEN_NUMBER: snprintf(buffer, 80, "'%.*s'%s", shown, token->text, token->length > 48 ? "..." : ""); return buffer;
-    default: snprintf(buffer, 80, "'%c'", token->kind); return buffer;
+    default: snprintf(buffer, 80, "'%.*s'", shown, token->text); return buffer;
     }
 }
 
 static hg_token make(const hg_lexer *l, int kind, size_t start, size_t end) {
-    return (hg_token){kind, l->line, (uint32_t)(start - l->line_start + 1), (uint32_t)(end - start), l->text + start};
+    return (hg_token){.kind = kind,
+                      .line = l->line,
+                      .column = (uint32_t)(start - l->line_start + 1),
+                      .length = (uint32_t)(end - start),
+                      .text = l->text + start};
 }
 
 static size_t end_of_line(const hg_lexer *l) {
@@ -142,6 +146,19 @@ static hg_token read_string(hg_lexer *l) {
     return make(l, HG_TOKEN_STRING, start, l->at);
 }
 
+/* An operator of two characters, or 0. */
+static int double_operator(char c, char next) {
+    switch (c) {
+    case '<': return next == '<' ? HG_TOKEN_SHIFT_LEFT : next == '=' ? HG_TOKEN_LESS_EQUAL : 0;
+    case '>': return next == '>' ? HG_TOKEN_SHIFT_RIGHT : next == '=' ? HG_TOKEN_GREATER_EQUAL : 0;
+    case '=': return next == '=' ? HG_TOKEN_EQUAL : 0;
+    case '!': return next == '=' ? HG_TOKEN_NOT_EQUAL : 0;
+    case '&': return next == '&' ? HG_TOKEN_AND : 0;
+    case '|': return next == '|' ? HG_TOKEN_OR : 0;
+    default: return 0;
+    }
+}
+
 static hg_token read_token(hg_lexer *l) {
     size_t start = l->at;
     char c = l->text[start];
@@ -156,9 +173,10 @@ static hg_token read_token(hg_lexer *l) {
         return make(l, HG_TOKEN_NAME, start, l->at);
     }
     if (c == '"') return read_string(l);
-    if (c != 0 && strchr(",:[]()+-*=@", c)) {
-        l->at++;
-        return make(l, c, start, l->at);
+    if (c != 0 && strchr(",:[]()+-*=@/%<>&|^~!{}", c)) {
+        int twice = start + 1 < l->length ? double_operator(c, l->text[start + 1]) : 0;
+        l->at += twice ? 2 : 1;
+        return make(l, twice ? twice : c, start, l->at);
     }
     size_t n = hg_utf8_length(l->text + start, l->length - start);
     if (!n) return bad(l, start, start + 1, false, "S01", "text is not UTF-8", NULL);

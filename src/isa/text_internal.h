@@ -18,13 +18,31 @@ static inline bool is_name_byte(char c) { return is_name_start(c) || is_digit(c)
 /* ---- tokens (lexer.c) ---- */
 
 /* Punctuation stands for itself: ',', ':', '[', … */
-enum { HG_TOKEN_END_OF_FILE = 256, HG_TOKEN_END_OF_LINE, HG_TOKEN_NAME, HG_TOKEN_NUMBER, HG_TOKEN_STRING, HG_TOKEN_BAD };
+enum {
+    HG_TOKEN_END_OF_FILE = 256,
+    HG_TOKEN_END_OF_LINE,
+    HG_TOKEN_NAME,
+    HG_TOKEN_NUMBER,
+    HG_TOKEN_STRING,
+    HG_TOKEN_BAD,
+    HG_TOKEN_SHIFT_LEFT, /* << */
+    HG_TOKEN_SHIFT_RIGHT,
+    HG_TOKEN_LESS_EQUAL,
+    HG_TOKEN_GREATER_EQUAL,
+    HG_TOKEN_EQUAL, /* == */
+    HG_TOKEN_NOT_EQUAL,
+    HG_TOKEN_AND, /* && */
+    HG_TOKEN_OR
+};
 
 typedef struct hg_token {
     int kind;
     uint32_t line, column, length; /* bytes */
+    uint32_t marked;               /* bytes to underline where the text is not what stands there; 0: length */
+    uint32_t expansion;            /* what it was read in: 0 the source itself */
     const char *text;
 } hg_token;
+static inline uint32_t hg_token_width(const hg_token *token) { return token->marked ? token->marked : token->length; }
 
 /* Reads tokens line by line; a line that ends in a comma goes on. Nothing is copied or allocated. */
 typedef struct hg_lexer {
@@ -47,6 +65,47 @@ static inline bool hg_token_is(const hg_token *token, const char *word) {
 }
 /* r or p and digits, nothing else. */
 bool hg_looks_like_register(const char *text, size_t length, char letter);
+
+/* ---- constants (assemble_expression.c) ---- */
+
+typedef enum hg_constant_kind {
+    HG_CONSTANT_LITERAL, /* one literal, taken as it is written: of any width and precision */
+    HG_CONSTANT_INTEGER,
+    HG_CONSTANT_REAL
+} hg_constant_kind;
+typedef struct hg_constant {
+    uint8_t kind;
+    bool is_quotient; /* of two integers: over / under, for ceil */
+    hg_i128 integer, over, under;
+    double real;
+    hg_token token; /* where it stands; of a literal its text too */
+} hg_constant;
+
+/* ---- names (assemble_name.c) ---- */
+
+typedef enum hg_name_kind {
+    HG_NAME_CONSTANT,
+    HG_NAME_TYPE,
+    HG_NAME_MACRO,
+    HG_NAME_REGISTER,
+    HG_NAME_PREDICATE,
+    HG_NAME_PARAM
+} hg_name_kind;
+/* What a name of the user's stands for. A name belongs to the scope of the place where it is declared. */
+typedef struct hg_name {
+    hg_token token; /* of its declaration */
+    uint32_t scope;
+    uint8_t kind;   /* hg_name_kind */
+    uint64_t index; /* constant: in hg_assembler.constants; type: hg_type; others: their owner's */
+} hg_name;
+
+/* NAME=VALUE from outside, instead of the .const of that name. */
+typedef struct hg_define {
+    const char *name, *value;
+    size_t name_length;
+    bool used;
+    hg_constant constant;
+} hg_define;
 
 /* ---- the assembler (assemble*.c) ---- */
 
@@ -97,6 +156,17 @@ typedef struct hg_assembler {
     hg_program *program;                   /* under construction; its arena takes what is final */
     uint16_t mnemonics[HG_MNEMONIC_SLOTS]; /* hash table of hg_op + 1 by first form */
 
+    uint32_t muted; /* errors are not reported */
+    hg_arena texts; /* of tokens that stand in no source */
+
+    /* names */
+    HG_VEC(hg_name) names;
+    uint32_t *name_slots; /* name number + 1 */
+    uint64_t name_slot_count;
+    HG_VEC(hg_constant) constants;
+    HG_VEC(hg_define) defines;
+    uint32_t expression_depth;
+
     /* directives */
     uint32_t seen;     /* bits, one a directive */
     bool unversioned;  /* the first line is missing */
@@ -137,6 +207,8 @@ static inline bool hg_asm_accept(hg_assembler *a, int kind) {
     return true;
 }
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected);
+/* Whether that character stands behind the next token, blanks aside; '=' alone. */
+bool hg_asm_followed_by(const hg_assembler *a, char c);
 /* Of the line or the file. */
 static inline bool hg_asm_at_end(const hg_assembler *a) {
     return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE;
@@ -144,6 +216,60 @@ static inline bool hg_asm_at_end(const hg_assembler *a) {
 bool hg_asm_expect_end(hg_assembler *a);
 /* An ident, not reserved; its token in *name. */
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name);
+
+/* The token's text from `skip` on as a uint. */
+bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value);
+
+/* assemble_name.c */
+/* Keyed, so that a hostile file cannot make the look-ups slow. */
+uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope);
+/* The scope that a token's names belong to, and the one around it; scope 0 is the whole program. */
+static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) {
+    (void)a;
+    return token->expansion;
+}
+static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) {
+    (void)a;
+    (void)scope;
+    return 0;
+}
+/* The innermost declaration of that name that the token can see, NULL: there is none. Valid until the next one is declared. */
+hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
+/* The same for a part of a token. */
+hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope);
+/* False after D02 (the scope has that name) or without memory. */
+bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index);
+/* The constant that a name token stands for, NULL: it stands for none. */
+const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token);
+/* S02 with the nearest constant as a hint; always false. */
+bool hg_asm_unknown_constant(hg_assembler *a, const char *expected);
+void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest);
+
+/* assemble_constant.c */
+bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t count);
+/* The define of that name; the caller says that it was of use. NULL: none. */
+hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token);
+/* D04 for those that named nothing. */
+void hg_asm_check_defines(hg_assembler *a);
+/* .const, behind the word. */
+bool hg_asm_read_const(hg_assembler *a);
+
+/* assemble_expression.c. `expected` is for the message where no expression begins: "a number". Each is false after an error. */
+bool hg_asm_starts_expression(hg_assembler *a); /* whether the next token begins one; words of instructions do not */
+bool hg_asm_expression(hg_assembler *a, const char *expected, hg_constant *value);
+/* A product: without + and - outside parentheses. */
+bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value);
+/* One number, constant, function, or expression in parentheses. */
+bool hg_asm_primary(hg_assembler *a, const char *expected, hg_constant *value);
+/* As a number of 64 bits; S03, S04 for any other. */
+bool hg_asm_constant_unsigned(hg_assembler *a, const hg_constant *value, uint64_t *number);
+bool hg_asm_constant_integer(hg_assembler *a, const hg_constant *value, hg_i128 *number);
+/* As the text of a literal, at the place of the expression. */
+bool hg_asm_constant_token(hg_assembler *a, const hg_constant *value, hg_token *literal);
+/* An expression as an unsigned number of 64 bits. */
+bool hg_asm_integer(hg_assembler *a, const char *expected, uint64_t *number, hg_token *token);
+/* Makes *token reach to the end of *last where both are of one line of one text. */
+void hg_asm_extend(hg_token *token, const hg_token *last);
 
 /* assemble_label.c */
 /* Number of the label of that name, entered when new; HG_UNDEFINED when out of memory. */
@@ -175,6 +301,7 @@ typedef struct hg_raw_operand {
     uint8_t kind;
     hg_token token;   /* the whole operand; of a named one the value */
     hg_token name;    /* name=value; length 0: by position */
+    hg_token literal; /* of a literal; of a tuple that is one constant in parentheses, which may be meant as that; length 0: none */
     hg_operand value; /* register, predicate, address, pool, tuple */
     uint32_t label;
 } hg_raw_operand;
@@ -185,8 +312,6 @@ bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t cou
 bool hg_asm_literal(hg_assembler *a, hg_token *literal);
 /* r7 or p3 as a number below `limit`. */
 bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number);
-/* The token's text from `skip` on as a uint. */
-bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value);
 bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes);
 
 /* assemble_inst.c */

@@ -43,8 +43,7 @@ static bool begins_assembly(const char *text, size_t length) {
 }
 
 static hg_status assemble(const char *text, size_t length, hg_front_end_request *request, hg_diagnostics *d, hg_program **program) {
-    (void)request;
-    return hg_program_assemble(text, length, d, program);
+    return hg_program_assemble_with(text, length, request->assembly, d, program);
 }
 
-const hg_front_end hg_front_end_assembly = {.extension = ".atlas", .begins = begins_assembly, .translate = assemble};
+const hg_front_end hg_front_end_assembly = {.extension = ".atlas", .has_assembly = true, .begins = begins_assembly, .translate = assemble};

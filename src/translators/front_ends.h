@@ -10,15 +10,17 @@
 
 /* Options of a translation, and what it returns beside the program. */
 typedef struct hg_front_end_request {
-    const char *kernel;                /* of a text with several; NULL: the only one */
-    const hg_circuit_options *circuit; /* NULL: the usual ones */
-    hg_translated_program *record;     /* of a circuit, with size set by the caller; NULL: not wanted */
+    const char *kernel;                  /* of a text with several; NULL: the only one */
+    const hg_circuit_options *circuit;   /* NULL: the usual ones */
+    const hg_assemble_options *assembly; /* of a text that has_assembly; NULL: the usual ones */
+    hg_translated_program *record;       /* of a circuit, with size set by the caller; NULL: not wanted */
 } hg_front_end_request;
 
 typedef struct hg_front_end {
     const char *extension; /* of file names: ".json" */
     bool binary;           /* recognised by its first bytes, whatever the file is called; there is no text to show with messages */
     bool has_kernels;      /* takes request.kernel */
+    bool has_assembly;     /* takes request.assembly */
     /* Whether a text without a name looks like it. */
     bool (*begins)(const char *text, size_t length);
     hg_status (*translate)(const char *text, size_t length, hg_front_end_request *request, hg_diagnostics *diagnostics,

@@ -68,6 +68,12 @@ static void becomes(const char *text, const char *canonical) {
 
 static void test_text(void) {
     becomes(WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n", WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n");
+    becomes(HEAD ".const K = 3\n.const sum = 2\n    extra.wide.f32 c=r1, a=r2, b=[buf(r3) + K * 5 + 1], d=[class5 + 0], e=[r1 + r4], "
+                 "f=[pool(r6)], g=r7, m=r4, "
+                 "n=K * 20 + 4, k=K - K, batch=K - sum, height=sum, width=(K), depth=(K - 1) * sum, heads=K + sum, length=(1 << 64) - 1, "
+                 "alpha=1.0, scale=1.0 / 10, eps=1e-09, inverse=true, operation=max, stride=(K - sum, r4), "
+                 "pairs=((K - 1, sum - 2), (), (r4))\n",
+            WIDE "stride=(1, r4), pairs=((2, 0), (), (r4))\n");
     /* any order, over several lines, defaults spelled out */
     becomes(HEAD "    extra.wide.f32 pairs=( ( 0x2, 0 ),\n (), (r4) ), stride=(1, r4), operation=max, inverse=true, eps=1e-9, scale=.1,\n"
                  "  beta=-0x0.0p0, alpha=1, length=0xffff_ffff_ffff_ffff, heads=5, depth=4, width=3, height=2, batch=1, k=0, n=64, m=r4,\n"

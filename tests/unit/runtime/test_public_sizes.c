@@ -86,6 +86,14 @@ static hg_status run_circuit(const hg_translated_program *t, const hg_circuit_la
 static hg_status use_circuit_launch(const void *given) { return run_circuit(&circuit, given); }
 static hg_status use_circuit(const void *given) { return run_circuit(given, NULL); }
 
+static hg_status use_assembling(const void *given) {
+    static const char text[] = ".atlas 1\n.program t\n.const N = 1\n";
+    hg_program *p = NULL;
+    hg_status status = hg_program_assemble_with(text, sizeof text - 1, given, NULL, &p);
+    hg_program_release(p);
+    return status;
+}
+
 static void *plain_reallocate(void *user, void *memory, size_t bytes) { return (void)user, realloc(memory, bytes); }
 static void plain_release(void *user, void *memory) { (void)user, free(memory); }
 static hg_status use_allocator(const void *given) {
@@ -299,6 +307,8 @@ int main(void) {
     const hg_command command = {.size = sizeof command, .kind = HG_COMMAND_LAUNCH, .binding = binding};
     const hg_circuit_options options = {.size = sizeof options, .name = "named"};
     const hg_circuit_launch elements = {sizeof elements, 2, 0};
+    static const char *const defines[] = {"N=2"};
+    const hg_assemble_options assembling = {.size = sizeof assembling, .defines = defines, .define_count = 1};
     const hg_allocator allocator = {sizeof allocator, NULL, plain_reallocate, plain_release};
     const subject subjects[] = {
         {"hg_config", "backend", sizeof config, 24, &config, use_config},
@@ -309,6 +319,7 @@ int main(void) {
         {"hg_circuit_options", "variants", sizeof options, 16, &options, use_options},
         {"hg_circuit_options", "variants", sizeof options, 16, &options, use_options_to_translate},
         {"hg_circuit_options", "variants", sizeof options, 16, &options, use_options_to_lower},
+        {"hg_assemble_options", "define_count", sizeof assembling, 24, &assembling, use_assembling},
         {"hg_circuit_launch", "elements", sizeof elements, 16, &elements, use_circuit_launch},
         {"hg_translated_program", "whole_array", sizeof circuit, sizeof circuit, &circuit, use_circuit},
     };

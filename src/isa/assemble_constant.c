@@ -1,0 +1,86 @@
+/* Constants: .const, and the values that are given from outside.
+ * Must not know: instructions, operands. */
+#include "isa/text_internal.h"
+
+bool hg_asm_read_const(hg_assembler *a) {
+    hg_token name;
+    hg_constant value, *kept;
+    if (!hg_asm_identifier(a, "the name of a constant", &name)) return false;
+    (void)hg_asm_accept(a, '=');
+    bool good = hg_asm_expression(a, "a number", &value) && hg_asm_expect_end(a);
+    if (!good) value = (hg_constant){.kind = HG_CONSTANT_INTEGER, .integer = 1, .token = name}; /* its uses are no mistakes */
+    hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
+    if (define) {
+        define->used = true;
+        value = define->constant;
+    }
+    if (!hg_asm_declare(a, &name, HG_NAME_CONSTANT, a->constants.count)) return false;
+    kept = hg_vec_push(&a->constants);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = value;
+    return good;
+}
+
+/* ---- from outside ---- */
+
+static const hg_token NOWHERE = {0};
+
+/* The value is an expression of numbers. */
+static bool read_define(hg_assembler *a, hg_define *define) {
+    hg_lexer lexer = a->lexer;
+    hg_token token = a->token;
+    hg_lexer_init(&a->lexer, define->value, strlen(define->value));
+    a->lexer.last = '=';
+    a->muted++;
+    hg_asm_next(a);
+    bool read = hg_asm_expression(a, "a number", &define->constant) && a->token.kind == HG_TOKEN_END_OF_FILE;
+    a->muted--;
+    a->lexer = lexer;
+    a->token = token;
+    if (a->out_of_memory) return false;
+    if (!read) hg_asm_error(a, "D04", &NOWHERE, NULL, "definition %.200s: its value is no number", define->name);
+    return read;
+}
+
+bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *text = defines[i], *equals = text ? strchr(text, '=') : NULL;
+        hg_define *define = hg_vec_push(&a->defines);
+        if (!define) return hg_asm_no_memory(a);
+        define->name = text ? text : "";
+        define->value = equals ? equals + 1 : "1";
+        define->name_length = equals ? (size_t)(equals - text) : strlen(define->name);
+        if (!hg_is_identifier(define->name, define->name_length)) {
+            hg_asm_error(a, "D04", &NOWHERE, "write NAME=VALUE", "definition %.200s: no name of a constant", define->name);
+            return false;
+        }
+        if (!read_define(a, define)) return false;
+    }
+    return true;
+}
+
+/* The last of several of one name. */
+hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token) {
+    for (uint64_t i = a->defines.count; i-- > 0;) {
+        hg_define *define = &a->defines.data[i];
+        if (define->name_length == token->length && memcmp(define->name, token->text, token->length) == 0) return define;
+    }
+    return NULL;
+}
+
+static bool is_declared(hg_assembler *a, const hg_define *define) {
+    const hg_name *name = hg_asm_find_text(a, define->name, (uint32_t)define->name_length, 0);
+    return name && name->kind == HG_NAME_CONSTANT;
+}
+
+void hg_asm_check_defines(hg_assembler *a) {
+    for (uint64_t i = 0; i < a->defines.count; i++) {
+        const hg_define *define = &a->defines.data[i];
+        if (define->used || is_declared(a, define)) continue;
+        hg_nearest nearest;
+        hg_nearest_init(&nearest, define->name, define->name_length);
+        hg_asm_try_constants(a, &nearest);
+        hg_asm_error(a, "D04", &NOWHERE, hg_nearest_hint(&nearest), "definition %.200s: the program has no constant of that name",
+                     define->name);
+    }
+}

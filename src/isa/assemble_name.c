@@ -1,0 +1,118 @@
+/* Names of the user's: declared in scopes, looked up from inside to outside.
+ * Must not know: what a name stands for. */
+#include "isa/text_internal.h"
+
+/* ---- the table ---- */
+
+static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
+
+static void sip_round(uint64_t v[4]) {
+    v[0] += v[1], v[2] += v[3];
+    v[1] = rotate(v[1], 13) ^ v[0], v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[1], v[0] += v[3];
+    v[1] = rotate(v[1], 17) ^ v[2], v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] = rotate(v[2], 32);
+}
+
+/* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
+ * by algebra, so a hostile file cannot make the look-ups slow. */
+uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope) {
+    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
+                     UINT64_C(0x7465646279746573) ^ scope};
+    for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
+        uint64_t word = 0;
+        bool last = length - at < 8;
+        for (uint32_t i = 0; i < (last ? length - at : 8); i++) word |= (uint64_t)(unsigned char)text[at + i] << (i * 8);
+        if (last) word |= (uint64_t)length << 56;
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xFF;
+    for (int i = 0; i < 3; i++) sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static uint64_t find_slot(const hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
+    uint64_t mask = a->name_slot_count - 1, slot = hg_asm_hash(text, length, scope) & mask;
+    for (; a->name_slots[slot]; slot = (slot + 1) & mask) {
+        const hg_name *other = &a->names.data[a->name_slots[slot] - 1];
+        if (other->scope == scope && other->token.length == length && memcmp(other->token.text, text, length) == 0) break;
+    }
+    return slot;
+}
+
+static bool grow_slots(hg_assembler *a) {
+    uint64_t count = a->name_slot_count ? a->name_slot_count * 2 : 64;
+    uint32_t *slots = hg_calloc((size_t)count, sizeof *slots);
+    if (!slots) return hg_asm_no_memory(a);
+    hg_free(a->name_slots);
+    a->name_slots = slots;
+    a->name_slot_count = count;
+    for (uint64_t i = 0; i < a->names.count; i++) {
+        const hg_name *name = &a->names.data[i];
+        a->name_slots[find_slot(a, name->token.text, name->token.length, name->scope)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
+    while (a->names.count) {
+        uint32_t number = a->name_slots[find_slot(a, text, length, scope)];
+        if (number) return &a->names.data[number - 1];
+        if (!scope) return NULL;
+        scope = hg_asm_scope_around(a, scope);
+    }
+    return NULL;
+}
+
+hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token) {
+    if (!a->names.count || token->kind != HG_TOKEN_NAME) return NULL;
+    return hg_asm_find_text(a, token->text, token->length, hg_asm_scope_of(a, token));
+}
+
+bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index) {
+    if (a->names.count * 2 >= a->name_slot_count && !grow_slots(a)) return false;
+    uint32_t scope = hg_asm_scope_of(a, token);
+    uint64_t slot = find_slot(a, token->text, token->length, scope);
+    if (a->name_slots[slot]) {
+        uint32_t line = a->names.data[a->name_slots[slot] - 1].token.line;
+        hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u", (int)token->length, token->text,
+                     (unsigned)line);
+        return false;
+    }
+    hg_name *name = hg_vec_push(&a->names);
+    if (!name) return hg_asm_no_memory(a);
+    *name = (hg_name){*token, scope, (uint8_t)kind, index};
+    a->name_slots[slot] = (uint32_t)a->names.count;
+    return true;
+}
+
+/* ---- constants ---- */
+
+const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token) {
+    const hg_name *name = hg_asm_find_name(a, token);
+    return name && name->kind == HG_NAME_CONSTANT ? &a->constants.data[name->index] : NULL;
+}
+
+void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest) {
+    char known[HG_NEAREST_BYTES];
+    for (uint64_t i = 0; i < a->names.count && a->errors < HG_MOST_EXPLAINED; i++) {
+        const hg_name *name = &a->names.data[i];
+        if (name->kind != HG_NAME_CONSTANT || name->token.length >= sizeof known) continue;
+        memcpy(known, name->token.text, name->token.length);
+        known[name->token.length] = 0;
+        hg_nearest_try(nearest, known);
+    }
+}
+
+bool hg_asm_unknown_constant(hg_assembler *a, const char *expected) {
+    char got[80];
+    hg_nearest nearest;
+    if (a->token.kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, expected);
+    hg_nearest_init(&nearest, a->token.text, a->token.length);
+    hg_asm_try_constants(a, &nearest);
+    hg_asm_error(a, "S02", &a->token, hg_nearest_hint(&nearest), "expected %s, got %s", expected, hg_token_describe(&a->token, got));
+    return false;
+}
