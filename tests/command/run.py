@@ -503,6 +503,41 @@ def streaming():
     check(document["status"] == "ok" and document["outputs"][0]["name"] == "total" and summary.raw == (~data[:4]).tobytes(), f"stream --json: {summary.err}")
 
 
+# ---- times of launches: no figure is asserted
+
+def benches():
+    once = write("once.atlas", ".atlas 1\n.program once\n.param r1 x buffer u32 inout [n]\n.param r2 y buffer u32 out [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u32 r20, 2\n    shl.u64 r0, r255, r20\n"
+                 "    ldg.u32 r10, [r1 + r0]\n    mov_imm.u32 r11, 6\n    sub.u32 r12, r11, r10\n    div.u32 r13, r11, r12\n    stg.u32 [r1 + r0], r11\n    stg.u32 [r2 + r0], r13\n")
+    bench = ["bench", once, "--set", "x=5,4,3", "--backend"]
+    known = run(*bench, "cpu,cpu:0", "--repeat", "4", "--json")  # a launch after one that changed x divides by zero: it was restored
+    check(known.status == 0 and known.err == "", f"bench: {known}")
+    rows = json.loads(known.out)["outputs"]
+    check([(r["device"], r["launches"], r["lanes"], r["bytes"]) for r in rows] == [("cpu 0", 4, 3, 36)] * 2, f"rows of bench: {rows}")
+    for r in rows:
+        check(0 < r["fastest_ms"] <= r["low_ms"] <= r["median_ms"] <= r["high_ms"] <= r["slowest_ms"] and r["first_ms"] > 0, f"order of times: {r}")
+        check(abs(r["gb_per_s"] * r["median_ms"] / (36e-6) - 1) < 1e-6 and abs(r["lanes_per_s"] * r["median_ms"] / 3000 - 1) < 1e-6, f"rates: {r}")
+    check(rows[0]["times_first"] == 1 and abs(rows[1]["times_first"] * rows[1]["median_ms"] / rows[0]["median_ms"] - 1) < 1e-6, f"ratios: {rows}")
+    text = run(*bench, "cpu", "--seconds", "0", "--warm-up", "0")
+    check(text.status == 0 and re.search(r"^once: 3 lanes, 36 bytes of arrays\ndevice +first ms .*\ncpu 0 .* 5 +1\.00x\n$", text.out), f"bench as text: {text}")
+    some = run(*bench, "cpu,cuda,cpu", "--repeat", "1", "--json")
+    document = json.loads(some.out)
+    check(some.status == 3 and len(document["outputs"]) == 2 and document["diagnostics"][0]["code"] == "X03", f"a device that is not there: {some}")
+    for more, err in ((("--repeat", "0"), "at least 1"), (("--repeat", "2", "--seconds", "1"), "exclude each other"), (("--seconds", "-1"), "expects a number up to 86400"), (("--warm-up", "x"), "expects a number")):
+        expect(run(*bench, "cpu", *more), 2, err, what=f"bench {more}")
+    expect(run("bench", once, "--set", "x=6", "--backend", "cpu"), 1, r"fault\[F02\]", what="a program with a fault")
+    expect(run("bench", program("axpy"), "--backend", "cpu", "--repeat", "1"), 0, what="inputs are made up")
+
+
+# ---- a build folder that came with a copy of another tree is refused with what to do
+
+def copied_tree():
+    os.makedirs("copy/build/release")
+    with open("copy/build/release/CMakeCache.txt", "w") as f:
+        f.write("CMAKE_HOME_DIRECTORY:INTERNAL=/nowhere/else\n")
+    built = subprocess.run(["sh", os.path.join(SOURCE, "tools", "build"), "build/release"], cwd="copy", capture_output=True, text=True)
+    check(built.returncode == 1 and built.stderr == "build/release was made for /nowhere/else and cannot be used here: remove it (rm -r build/release) and run this again\n", f"a copied build folder: {built}")
+
+
 # ---- the numbers that the specification computed itself
 
 def vectors():
@@ -1107,7 +1142,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, benches, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

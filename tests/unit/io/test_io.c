@@ -230,6 +230,7 @@ static void test_numpy(void) {
     check_refused("complex.npy", HG_TYPE_F64, "P03", "'<c8'");
     check_refused("text.npy", HG_TYPE_F64, "P03", "'<U2'");
     check_refused("nine.npy", HG_TYPE_F32, "P04", "9 dimensions");
+    check_refused("v1.npy", HG_TYPE_U2048, "P03", "'<f4', expected '<u8' with a last extent of 32 for u2048");
     check_refused("u64_2.npy", HG_TYPE_U128, "P04", "2 64-bit limbs, found 3");
     check_refused("wide1.npy", HG_TYPE_I512, "P04", "8 64-bit limbs, found 6");
     check_accepted("u16_2.npy", HG_TYPE_BF16, 1, 3);

@@ -1,0 +1,298 @@
+/* hologram bench: one program over the same inputs again and again, on one device after another, with the times of its launches. */
+#include "diff.h"
+#include "base/thread.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_UP = 3, LEAST = 5, MOST = 1000000 };
+
+typedef struct bench_options {
+    cli_launch launch;
+    const char *backends, *warm_up, *repeat, *seconds, *seed;
+} bench_options;
+
+typedef struct bench {
+    cli *c;
+    cli_values *values;
+    hg_launch launch;
+    uint64_t warm_up, repeat, limit_ns; /* repeat 0: until limit_ns */
+    uint64_t bytes, lanes;
+    uint64_t *times; /* room for MOST, or repeat */
+    double base_ms;  /* median of the first device; 0: none yet */
+} bench;
+
+/* Of one device, in milliseconds. */
+typedef struct bench_times {
+    char label[40];
+    double first, median, low, high, fastest, slowest; /* low, high: half of the launches lie between */
+    uint64_t count;
+} bench_times;
+
+/* ---- what is run ---- */
+
+/* Every array that is read once, every array that is written once more. */
+static uint64_t bytes_of(const cli_values *values) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const cli_value *v = &values->data[i];
+        if (v->param->kind == HG_PARAM_BUFFER) bytes += v->bytes * (v->param->dir == HG_DIR_INOUT ? 2 : 1);
+    }
+    return bytes;
+}
+
+static hg_status bind_array(hg_backend *b, cli_value *v, hg_params *params) {
+    HG_TRY(hg_backend_allocate_buffer(b, v->bytes, &v->buffer));
+    if (v->bound) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+    return hg_params_set_buffer(params, v->param->name, v->buffer);
+}
+
+static hg_status bind_all(const bench *n, hg_backend *b, hg_params *params) {
+    for (uint32_t i = 0; i < n->values->count; i++) {
+        cli_value *v = &n->values->data[i];
+        const hg_param *p = v->param;
+        if (p->kind == HG_PARAM_SCALAR) HG_TRY(hg_params_set_scalar(params, p->name, (hg_type)p->type, v->scalar));
+        if (p->kind == HG_PARAM_BUFFER) HG_TRY(bind_array(b, v, params));
+    }
+    return HG_OK;
+}
+
+/* Arrays that a launch changes in place are what they were, so that every launch does the same work. */
+static hg_status restore(const bench *n, hg_backend *b) {
+    for (uint32_t i = 0; i < n->values->count; i++) {
+        const cli_value *v = &n->values->data[i];
+        bool changed = v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_INOUT && v->bound;
+        if (changed) HG_TRY(hg_buffer_write(b, v->buffer, 0, v->data, v->bytes));
+    }
+    return HG_OK;
+}
+
+/* ---- times ---- */
+
+static hg_status launch_all(const bench *n, hg_backend *b, hg_binding *binding, uint64_t *count) {
+    for (uint64_t i = 0; i < n->warm_up; i++) {
+        HG_TRY(restore(n, b));
+        HG_TRY(hg_binding_launch(binding));
+    }
+    uint64_t end = hg_clock_ns() + n->limit_ns;
+    for (*count = 0; n->repeat ? *count < n->repeat : *count < LEAST || (*count < MOST && hg_clock_ns() < end); ++*count) {
+        HG_TRY(restore(n, b));
+        uint64_t start = hg_clock_ns();
+        HG_TRY(hg_binding_launch(binding));
+        n->times[*count] = hg_clock_ns() - start;
+    }
+    return HG_OK;
+}
+
+static int by_time(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between two neighbours of the sorted times. */
+static double quantile(const uint64_t *times, uint64_t count, double part) {
+    double at = part * (double)(count - 1);
+    uint64_t below = (uint64_t)at, above = below + 1 < count ? below + 1 : below;
+    return ((double)times[below] + (at - (double)below) * ((double)times[above] - (double)times[below])) / 1e6;
+}
+
+static void sum_up(const bench *n, uint64_t count, bench_times *t) {
+    qsort(n->times, (size_t)count, sizeof *n->times, by_time);
+    t->count = count;
+    t->median = quantile(n->times, count, 0.5);
+    t->low = quantile(n->times, count, 0.25);
+    t->high = quantile(n->times, count, 0.75);
+    t->fastest = (double)n->times[0] / 1e6;
+    t->slowest = (double)n->times[count - 1] / 1e6;
+}
+
+static hg_status measure(const bench *n, hg_backend *b, bench_times *t) {
+    hg_executable *executable = NULL;
+    hg_binding *binding = NULL;
+    uint64_t count = 0, start = hg_clock_ns();
+    hg_params *params = hg_params_create();
+    hg_status status = params ? bind_all(n, b, params) : hg_fail_memory();
+    if (status == HG_OK) status = hg_executable_create_for(b, n->c->program, &n->launch, params, &executable);
+    if (status == HG_OK) status = hg_binding_create(executable, &n->launch, params, &binding);
+    if (status == HG_OK) status = hg_binding_launch(binding);
+    t->first = (double)(hg_clock_ns() - start) / 1e6;
+    if (status == HG_OK) status = launch_all(n, b, binding, &count);
+    if (status == HG_OK) sum_up(n, count, t);
+    hg_binding_destroy(binding);
+    hg_executable_destroy(executable);
+    hg_params_destroy(params);
+    return status;
+}
+
+/* ---- telling ---- */
+
+static double per_second(uint64_t amount, double ms) { return ms > 0 ? (double)amount / ms * 1e3 : 0; }
+
+static void add_json(const bench *n, const bench_times *t) {
+    hg_json json;
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"first_ms", t->first},
+                   {"median_ms", t->median},
+                   {"low_ms", t->low},
+                   {"high_ms", t->high},
+                   {"fastest_ms", t->fastest},
+                   {"slowest_ms", t->slowest},
+                   {"gb_per_s", per_second(n->bytes, t->median) / 1e9},
+                   {"lanes_per_s", per_second(n->lanes, t->median)},
+                   {"times_first", t->median > 0 ? n->base_ms / t->median : 0}};
+    cli_json_item(n->c, &json);
+    hg_json_add_text(&json, "device", t->label);
+    hg_json_add_u64(&json, "launches", t->count);
+    hg_json_add_u64(&json, "lanes", n->lanes);
+    hg_json_add_u64(&json, "bytes", n->bytes);
+    for (size_t i = 0; i < HG_COUNT_OF(numbers); i++) {
+        char text[40];
+        int length = snprintf(text, sizeof text, "%.9g", numbers[i].value);
+        hg_json_key(&json, numbers[i].key);
+        hg_json_literal(&json, text, (size_t)length);
+    }
+    hg_json_end_object(&json);
+}
+
+static hg_status print_head(const bench *n) {
+    char text[400];
+    int length = snprintf(text, sizeof text, "%s: %llu lanes, %llu bytes of arrays\n%-12s %11s %11s %23s %9s %10s %10s %7s\n",
+                          hg_program_name(n->c->program), (unsigned long long)n->lanes, (unsigned long long)n->bytes, "device", "first ms",
+                          "median ms", "half of them within", "GB/s", "Mlanes/s", "launches", "speed");
+    return cli_print_now(text, (size_t)length);
+}
+
+static hg_status print_row(const bench *n, const bench_times *t) {
+    char within[48], text[400];
+    snprintf(within, sizeof within, "%.4g - %.4g", t->low, t->high);
+    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10.4g %10llu %6.2fx\n", t->label, t->first, t->median, within,
+                          per_second(n->bytes, t->median) / 1e9, per_second(n->lanes, t->median) / 1e6, (unsigned long long)t->count,
+                          t->median > 0 ? n->base_ms / t->median : 0);
+    return cli_print_now(text, (size_t)length);
+}
+
+/* ---- devices one after another ---- */
+
+/* NAME[:DEVICE]; empty: what the environment says. */
+static bool read_device(cli *c, const char *text, size_t length, hg_config *config) {
+    char copy[64];
+    uint64_t device = config->device_id;
+    if (!length) return true;
+    snprintf(copy, sizeof copy, "%.*s", (int)length, text);
+    char *colon = strchr(copy, ':');
+    if (colon) *colon = '\0';
+    if (length >= sizeof copy || strlen(copy) >= sizeof config->backend) {
+        cli_error(c, "X03", "Invalid backend type: %.*s", (int)length, text);
+        return false;
+    }
+    device = 0;
+    if (!cli_number(c, "--backend NAME:DEVICE", colon ? colon + 1 : NULL, UINT32_MAX, &device)) return false;
+    config->device_id = (uint32_t)device;
+    memcpy(config->backend, copy, strlen(copy) + 1);
+    return true;
+}
+
+/* True when it ran; else why is reported, and the other devices have their turn. */
+static bool run_device(bench *n, const bench_options *o, const char *text, size_t length) {
+    hg_config config;
+    hg_backend *b = NULL;
+    bench_times t = {.count = 0};
+    hg_status status = hg_config_from_env(&config);
+    if (status == HG_OK && !read_device(n->c, text, length, &config)) return false;
+    if (status == HG_OK &&
+        !cli_number(n->c, "--compile-timeout", o->launch.compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms))
+        return false;
+    config.max_memory = n->c->max_memory;
+    if (status == HG_OK) status = hg_backend_create_with_config(&config, &b);
+    if (status == HG_OK) {
+        snprintf(t.label, sizeof t.label, "%s %u", hg_backend_name(b), (unsigned)config.device_id);
+        status = measure(n, b, &t);
+    }
+    if (status == HG_OK) {
+        if (n->base_ms == 0) n->base_ms = t.median;
+        if (n->c->json)
+            add_json(n, &t);
+        else
+            status = print_row(n, &t);
+    }
+    if (status != HG_OK) cli_last_error(n->c);
+    hg_backend_destroy(b);
+    return status == HG_OK;
+}
+
+static void run_devices(bench *n, const bench_options *o) {
+    const char *at = o->backends ? o->backends : "";
+    if (!n->c->json && print_head(n) != HG_OK) {
+        cli_last_error(n->c);
+        return;
+    }
+    for (;;) {
+        size_t length = strcspn(at, ",");
+        (void)run_device(n, o, at, length);
+        if (!at[length]) return;
+        at += length + 1;
+    }
+}
+
+/* ---- the command ---- */
+
+static bool read_numbers(bench *n, const bench_options *o, uint64_t *seed, uint64_t *lanes) {
+    double seconds = 1;
+    if (o->seconds) {
+        char *end;
+        seconds = strtod(o->seconds, &end);
+        if (end == o->seconds || *end || !(seconds >= 0 && seconds <= 86400)) {
+            cli_usage(n->c, "--seconds expects a number up to 86400, got '%s'", o->seconds);
+            return false;
+        }
+    }
+    n->limit_ns = (uint64_t)(seconds * 1e9);
+    n->warm_up = WARM_UP;
+    if (o->repeat && o->seconds) {
+        cli_usage(n->c, "--repeat and --seconds exclude each other");
+        return false;
+    }
+    if (!cli_number(n->c, "--warm-up", o->warm_up, MOST, &n->warm_up) || !cli_number(n->c, "--repeat", o->repeat, MOST, &n->repeat))
+        return false;
+    if (o->repeat && n->repeat == 0) {
+        cli_usage(n->c, "--repeat expects at least 1");
+        return false;
+    }
+    return cli_number(n->c, "--seed", o->seed, UINT64_MAX, seed) && cli_number(n->c, "--lanes", o->launch.lanes, HG_MAX_LANES, lanes);
+}
+
+static void run(cli *c, const bench_options *o) {
+    cli_values values = {0};
+    bench n = {.c = c, .values = &values};
+    uint64_t seed = 1, lanes = 0;
+    if (read_numbers(&n, o, &seed, &lanes) && diff_inputs(c, &values, lanes, seed) &&
+        cli_prepare_launch(c, &o->launch, &values, &n.launch)) {
+        n.bytes = bytes_of(&values);
+        n.lanes = n.launch.lanes ? n.launch.lanes : hg_launch_total_threads(&n.launch);
+        n.times = (uint64_t *)(void *)cli_zeroed(c, (n.repeat ? n.repeat : MOST) * sizeof *n.times, sizeof *n.times);
+        if (n.times) run_devices(&n, o);
+        hg_free_aligned(n.times);
+    }
+    cli_values_free(&values);
+}
+
+int command_bench(int argc, char **argv) {
+    cli c = {.keep_outputs = true};
+    bench_options o = {0};
+    const cli_option options[] = {
+        CLI_LAUNCH_OPTIONS(o.launch),  {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
+        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL},  {"--seed", &o.seed, NULL},
+    };
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    if (c.arguments.count != 1)
+        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
+    else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
+        if (c.circuit.program)
+            cli_usage(&c, "'%s' is a circuit: bench runs programs with parameters", c.file);
+        else
+            run(&c, &o);
+    }
+    return cli_finish(&c);
+}
