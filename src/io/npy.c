@@ -31,8 +31,8 @@ static hg_status fail_dtype(const char *what, const char *found, size_t length, 
                                                                                          : "";
     char words[64] = "";
     if (limbs_of(type)) snprintf(words, sizeof words, " with a last extent of %llu", (unsigned long long)limbs_of(type));
-    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s", what, (int)(length < 40 ? length : 40),
-                   found, note, expected, words, hg_type_name(type));
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s", what,
+                   (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type));
 }
 
 /* '<' and '=' are little-endian here; '|' stands for one byte only. */
