@@ -193,6 +193,14 @@ def clamp(x, low, high):
     return least(least(x, low, -1), high, 1)
 
 
+OF_INTEGERS = {
+    "mulhi": lambda a, b, width: a * b >> width, "add_sat": lambda a, b, width: a + b, "sub_sat": lambda a, b, width: a - b,
+    "rotl": lambda a, by, width: a << by | a >> width - by, "rotr": lambda a, by, width: a >> by | a << width - by,
+    "popc": lambda a, width: bin(a).count("1"), "clz": lambda a, width: width - a.bit_length(),
+    "ctz": lambda a, width: (a & -a).bit_length() - 1 if a else width, "brev": lambda a, width: int(f"{a:0{width}b}"[::-1], 2),
+    "bswap": lambda a, width: int.from_bytes(a.to_bytes(width // 8, "little"), "big")}
+
+
 def rounded(name, x):
     """floor, ceil, trunc, round (halves away from zero) and sign of a float."""
     if name == "sign":
@@ -695,6 +703,28 @@ class Kernel:
                 return Value(kind, lambda lane: function("pow", kind, a(lane), b(lane)))
             sign = 1 if name == "min" else -1
             return Value(kind, lambda lane: least(a(lane), b(lane), sign))
+        if name in OF_INTEGERS:
+            if any(value.kind not in WIDTH and value.kind != INT for value in values):
+                raise KernelError(f"{name} of {[value.kind for value in values]}")
+            if name in ("rotl", "rotr"):
+                values = [self.settle(values[0], self.alone(values[0])), self.settle(values[1], "u32")]
+            elif len(values) == 2:
+                values = self.pair(*values)[1:]
+            else:
+                values = [self.settle(values[0], self.alone(values[0]))]
+            kind, width, compute = values[0].kind, WIDTH[values[0].kind], OF_INTEGERS[name]
+            gets = [value.get for value in values]
+            if name in ("add_sat", "sub_sat"):
+                low, high = bounds(kind)
+                return Value(kind, lambda lane: max(low, min(high, compute(gets[0](lane), gets[1](lane), width))))
+            if name == "mulhi":
+                return Value(kind, lambda lane: wrap(compute(gets[0](lane), gets[1](lane), width), kind))
+            bits = (1 << width) - 1
+            if len(gets) == 2:
+                return Value(kind, lambda lane: wrap(compute(gets[0](lane) & bits, gets[1](lane) % width, width), kind))
+            if name in ("popc", "clz", "ctz"):
+                return Value("u32", lambda lane: compute(gets[0](lane) & bits, width))
+            return Value(kind, lambda lane: wrap(compute(gets[0](lane) & bits, width), kind))
         if name in ("clamp", "fma"):
             kinds = [value.kind for value in values]
             kind = kinds[0]

@@ -342,6 +342,8 @@ class Generator:
 
     def of_bits(self, depth, kinds):
         rng = self.rng
+        if rng.random() < 0.4:
+            return self.of_integers(depth, kinds)
         op = rng.choice(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
         kinds = [kind for kind in kinds if kind in WIDTH]
         if not op.startswith("bit_"):
@@ -350,6 +352,19 @@ class Generator:
         kind = rng.choice(kinds)
         right = self.literal_for(kind) if rng.random() < 0.3 else self.number_expression(depth - 1, (kind,))[0]
         return binary(op, self.number_expression(depth - 1, (kind,))[0], right), kind
+
+    def of_integers(self, depth, kinds):
+        rng = self.rng
+        kind = rng.choice([kind for kind in kinds if kind in WIDTH])
+        name = rng.choice(("mulhi", "add_sat", "sub_sat", "brev", "bswap", "rotl", "rotr") + (("popc", "clz", "ctz") if kind == "u32" else ()))
+        if name in ("popc", "clz", "ctz"):
+            return call(name, self.number_expression(depth - 1, INTS)[0]), kind
+        first = self.number_expression(depth - 1, (kind,))[0]
+        if name in ("brev", "bswap"):
+            return call(name, first), kind
+        if name in ("rotl", "rotr"):
+            return call(name, first, lit(rng.randint(0, 70)) if rng.random() < 0.6 else self.number_expression(depth - 1, INTS)[0]), kind
+        return call(name, first, self.literal_for(kind) if rng.random() < 0.3 else self.number_expression(depth - 1, (kind,))[0]), kind
 
     def of_reals(self, depth, kinds):
         rng = self.rng

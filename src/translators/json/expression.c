@@ -120,7 +120,18 @@ uint32_t jk_array(jk_kernel *k, uint32_t token) {
 
 /* ---- functions ---- */
 
-typedef enum function_kind { F_LANE, F_IDENTITY, F_REAL, F_NUMBER, F_CONVERT, F_ATOMIC, F_RESERVED } function_kind;
+typedef enum function_kind {
+    F_LANE,
+    F_IDENTITY,
+    F_REAL,
+    F_NUMBER,
+    F_INTEGER,
+    F_COUNT,
+    F_TURN,
+    F_CONVERT,
+    F_ATOMIC,
+    F_RESERVED
+} function_kind;
 typedef struct function {
     const char *name;
     uint8_t kind, arity, op; /* hg_op; jk_type of a conversion; the register of F_LANE */
@@ -162,6 +173,16 @@ static const function FUNCTIONS[] = {
     {"max", F_NUMBER, 2, HG_OP_MAX},
     {"clamp", F_NUMBER, 3, HG_OP_CLAMP},
     {"fma", F_NUMBER, 3, HG_OP_FMA},
+    {"mulhi", F_INTEGER, 2, HG_OP_MULHI},
+    {"add_sat", F_INTEGER, 2, HG_OP_ADDS},
+    {"sub_sat", F_INTEGER, 2, HG_OP_SUBS},
+    {"brev", F_INTEGER, 1, HG_OP_BREV},
+    {"bswap", F_INTEGER, 1, HG_OP_BSWAP},
+    {"popc", F_COUNT, 1, HG_OP_POPC},
+    {"clz", F_COUNT, 1, HG_OP_CLZ},
+    {"ctz", F_COUNT, 1, HG_OP_CTZ},
+    {"rotl", F_TURN, 2, HG_OP_ROTL},
+    {"rotr", F_TURN, 2, HG_OP_ROTR},
     {"float", F_CONVERT, 1, HG_TYPE_F32},
     {"int", F_CONVERT, 1, HG_TYPE_I32},
     {"parallel_scan", F_RESERVED, 0, 0},
@@ -345,11 +366,23 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
     if (kind == F_REAL && integers) /* functions of real numbers take integers as f32, not as each other's type first: signs stay */
         for (uint32_t i = 0; i < count; i++) arg[i] = jk_as(k, arg[i], HG_TYPE_F32);
     const char *name = hg_op_get((hg_op)op)->text;
+    if (kind >= F_INTEGER && !integers) {
+        jk_error(k, "N06", token, "it has operands of integer types", "%s of %s", name,
+                 jk_type_name(node_of(k, arg[jk_is_integer(node_of(k, arg[0])->type) ? count - 1 : 0])->type));
+        return wrong(k, token);
+    }
+    if (kind == F_TURN) {
+        arg[0] = jk_settle(k, arg[0]);
+        arg[1] = jk_as(k, arg[1], HG_TYPE_U32);
+        if (bad(k, arg[0]) || bad(k, arg[1])) return wrong(k, token);
+        return jk_add_node(k, JK_SHIFT_BY, (uint8_t)op, node_of(k, arg[0])->type, token, arg[0], arg[1], JK_NONE);
+    }
     if (!unify_all(k, arg, count, token, name)) return wrong(k, token);
     arg[0] = jk_settle(k, arg[0]);
     jk_type type = node_of(k, arg[0])->type;
     if (type == JK_ERROR) return arg[0];
     if (op == HG_OP_ABS && !hg_type_is_signed((hg_type)type)) return arg[0];
+    if (kind == F_COUNT) return jk_add_node(k, JK_COUNT, (uint8_t)op, HG_TYPE_U32, token, arg[0], JK_NONE, JK_NONE);
     return jk_add_node(k, count == 1 ? JK_UNARY : count == 2 ? JK_BINARY : JK_TERNARY, (uint8_t)op, type, token, arg[0], arg[1], arg[2]);
 }
 

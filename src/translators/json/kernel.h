@@ -70,6 +70,7 @@ typedef enum jk_node_kind {
     JK_FLOOR_DIV, /* a, b */
     JK_TERNARY,   /* op: a, b, c */
     JK_UNARY,     /* op: a */
+    JK_COUNT,     /* op: a; u32 of any integer */
     JK_COMPARE,   /* op (hg_condition): a, b */
     JK_NOT,       /* logical: a */
     JK_AND,

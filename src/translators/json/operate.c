@@ -380,6 +380,12 @@ void jk_operate(jk_code *c, uint32_t node) {
         *out = apply(c, (hg_op)n->op, type, HG_TYPE_COUNT, &a, NULL);
         break;
     }
+    case JK_COUNT: { /* the type of the instruction is its operand's */
+        jk_value a = take(c, n->a);
+        *out = apply(c, (hg_op)n->op, jk_held(node_of(c, n->a)->type), HG_TYPE_COUNT, &a, NULL);
+        out->type = HG_TYPE_U32;
+        break;
+    }
     case JK_COMPARE: {
         jk_value a = take(c, n->a), b = take(c, n->b);
         jk_in_register(c, &a);
