@@ -130,17 +130,20 @@ typedef struct native {
     bool f32, f64, integers;
 } native;
 static const native NATIVE[] = {
-    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},      {HG_OP_LOG2, "log2", true, true, false},
-    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false},  {HG_OP_SIN, "sin", true, true, false},
-    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},      {HG_OP_TANH, "tanh", true, true, false},
-    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},    {HG_OP_SWISH, "swish", true, true, false},
-    {HG_OP_POW, "pow", true, true, false},         {KIR_FN_ERF, "erf", true, true, false},     {KIR_FN_ATAN2, "atan2", true, true, false},
-    {HG_OP_REM, "rem", true, true, false},         {HG_OP_MIN, "min", true, true, true},       {HG_OP_MAX, "max", true, true, true},
-    {HG_OP_ABS, "abs", true, true, false},         {HG_OP_NEG, "neg", true, true, false},      {HG_OP_SIGN, "sign", true, true, false},
-    {HG_OP_CEIL, "ceil", true, true, false},       {HG_OP_ROUND, "round", true, true, false},  {HG_OP_RCP, "rcp", true, true, false},
-    {KIR_FN_RELU, "relu", true, true, true},       {HG_OP_CLAMP, "clamp", true, false, false}, {HG_OP_LERP, "lerp", true, false, false},
-    {HG_OP_POPC, "popc", false, false, true},      {HG_OP_BREV, "brev", false, false, true},   {HG_OP_MAD, "mad", true, true, false},
-    {HG_OP_FMS, "fms", true, true, false},
+    {HG_OP_EXP, "exp", true, true, false},         {HG_OP_LOG, "log", true, true, false},     {HG_OP_LOG2, "log2", true, true, false},
+    {HG_OP_LOG10, "log10", true, true, false},     {HG_OP_RSQRT, "rsqrt", true, true, false}, {HG_OP_SIN, "sin", true, true, false},
+    {HG_OP_COS, "cos", true, true, false},         {HG_OP_TAN, "tan", true, true, false},     {HG_OP_TANH, "tanh", true, true, false},
+    {HG_OP_SIGMOID, "sigmoid", true, true, false}, {HG_OP_GELU, "gelu", true, true, false},   {HG_OP_SWISH, "swish", true, true, false},
+    {HG_OP_POW, "pow", true, true, false},         {HG_OP_ERF, "erf", true, true, false},     {HG_OP_ATAN2, "atan2", true, true, false},
+    {HG_OP_EXP2, "exp2", true, true, false},       {HG_OP_EXPM1, "expm1", true, true, false}, {HG_OP_LOG1P, "log1p", true, true, false},
+    {HG_OP_CBRT, "cbrt", true, true, false},       {HG_OP_ERFC, "erfc", true, true, false},   {HG_OP_ATAN, "atan", true, true, false},
+    {HG_OP_ASIN, "asin", true, true, false},       {HG_OP_ACOS, "acos", true, true, false},   {HG_OP_SINH, "sinh", true, true, false},
+    {HG_OP_COSH, "cosh", true, true, false},       {HG_OP_HYPOT, "hypot", true, true, false}, {HG_OP_REM, "rem", true, true, false},
+    {HG_OP_MIN, "min", true, true, true},          {HG_OP_MAX, "max", true, true, true},      {HG_OP_ABS, "abs", true, true, false},
+    {HG_OP_NEG, "neg", true, true, false},         {HG_OP_SIGN, "sign", true, true, false},   {HG_OP_CEIL, "ceil", true, true, false},
+    {HG_OP_ROUND, "round", true, true, false},     {HG_OP_RCP, "rcp", true, true, false},     {KIR_FN_RELU, "relu", true, true, true},
+    {HG_OP_CLAMP, "clamp", true, false, false},    {HG_OP_LERP, "lerp", true, false, false},  {HG_OP_POPC, "popc", false, false, true},
+    {HG_OP_BREV, "brev", false, false, true},      {HG_OP_MAD, "mad", true, true, false},     {HG_OP_FMS, "fms", true, true, false},
 };
 
 /* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */

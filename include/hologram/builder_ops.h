@@ -427,6 +427,71 @@ static inline hg_builder *hg_build_pow(hg_builder *builder, hg_type type, uint8_
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x08D, type, HG_TYPE_COUNT, args, 3);
 }
+/** dst = 2^src */
+static inline hg_builder *hg_build_exp2(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x08E, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = e^src - 1 */
+static inline hg_builder *hg_build_expm1(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x08F, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = natural logarithm of 1 + src */
+static inline hg_builder *hg_build_log1p(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x090, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = cube root */
+static inline hg_builder *hg_build_cbrt(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x091, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = error function */
+static inline hg_builder *hg_build_erf(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x092, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = 1 - erf(src) */
+static inline hg_builder *hg_build_erfc(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x093, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = arc tangent in radians */
+static inline hg_builder *hg_build_atan(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x094, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = angle of the point (b, a) in radians, special values as C atan2 */
+static inline hg_builder *hg_build_atan2(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x095, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = arc sine in radians; NaN beyond 1 */
+static inline hg_builder *hg_build_asin(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x096, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = arc cosine in radians; NaN beyond 1 */
+static inline hg_builder *hg_build_acos(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x097, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = hyperbolic sine */
+static inline hg_builder *hg_build_sinh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x098, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = hyperbolic cosine */
+static inline hg_builder *hg_build_cosh(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x099, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = square root of a^2 + b^2 without overflow on the way; an infinity wins over NaN */
+static inline hg_builder *hg_build_hypot(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
+    return hg_builder_add(builder, 0x09A, type, HG_TYPE_COUNT, args, 3);
+}
 /** dst = sum of consecutive registers, left to right; halves in f32, rounded once at the end */
 static inline hg_builder *hg_build_reduce_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t first, uint8_t count) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(first), hg_arg_number(count)};
@@ -606,6 +671,11 @@ static inline hg_builder *hg_build_clamp(hg_builder *builder, hg_type type, uint
 static inline hg_builder *hg_build_lerp(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t t) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(t)};
     return hg_builder_add(builder, 0x107, type, HG_TYPE_COUNT, args, 4);
+}
+/** dst = nearest integer, halves to the even one */
+static inline hg_builder *hg_build_rint(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x108, type, HG_TYPE_COUNT, args, 2);
 }
 /** dst = class of the first byte of src, u8; src of any type */
 static inline hg_builder *hg_build_cls_get(hg_builder *builder, uint8_t d, uint8_t s) {

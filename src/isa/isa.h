@@ -198,8 +198,8 @@ bool hg_opname_is_map(hg_opname o);
 bool hg_opname_is_binary(hg_opname o);
 bool hg_opname_is_reduce(hg_opname o);
 bool hg_opname_fits(hg_opname o, hg_type_rule rule); /* HG_R_MAP, HG_R_BINARY, HG_R_REDUCE */
-hg_op hg_opname_op(hg_opname o);                     /* HG_OP_NONE for relu, erf, atan2 */
-/* The types of the instruction that a name stands for; erf and atan2 have floats, relu all. */
+hg_op hg_opname_op(hg_opname o);                     /* HG_OP_NONE for relu */
+/* The types of the instruction that a name stands for; relu has all. */
 bool hg_opname_allows_type(hg_opname o, hg_type type);
 
 #endif

@@ -12,7 +12,7 @@
 enum { CHUNK = 65536, SUBJECTS = 4 };
 
 typedef enum function_id {
-#define ACCURACY(id, text, args, form, b32, b64, low32, high32, low64, high64, c) FN_##id,
+#define ACCURACY(id, text, args, symmetry, b32, b64, low32, high32, low64, high64, c) FN_##id,
 #include "functions.def"
 #undef ACCURACY
     FN_COUNT
@@ -22,7 +22,6 @@ typedef struct function {
     function_id id;
     const char *name;
     int args;
-    bool map;        /* an operation on whole arrays, no instruction */
     bool in_c;       /* C has a function of this name */
     bool odd;        /* f(-x) = -f(x) */
     double bound[2]; /* ULP; [wide] */

@@ -43,6 +43,17 @@ static void compute(exact *e, const function *f) {
         mpfr_mul(e->r, e->r, e->x, MPFR_RNDN);
         break;
     case FN_ERF: mpfr_erf(e->r, e->x, MPFR_RNDN); break;
+    case FN_EXP2: mpfr_exp2(e->r, e->x, MPFR_RNDN); break;
+    case FN_EXPM1: mpfr_expm1(e->r, e->x, MPFR_RNDN); break;
+    case FN_LOG1P: mpfr_log1p(e->r, e->x, MPFR_RNDN); break;
+    case FN_CBRT: mpfr_cbrt(e->r, e->x, MPFR_RNDN); break;
+    case FN_ERFC: mpfr_erfc(e->r, e->x, MPFR_RNDN); break;
+    case FN_ATAN: mpfr_atan(e->r, e->x, MPFR_RNDN); break;
+    case FN_ASIN: mpfr_asin(e->r, e->x, MPFR_RNDN); break;
+    case FN_ACOS: mpfr_acos(e->r, e->x, MPFR_RNDN); break;
+    case FN_SINH: mpfr_sinh(e->r, e->x, MPFR_RNDN); break;
+    case FN_COSH: mpfr_cosh(e->r, e->x, MPFR_RNDN); break;
+    case FN_HYPOT: mpfr_hypot(e->r, e->x, e->y, MPFR_RNDN); break;
     case FN_POW: mpfr_pow(e->r, e->x, e->y, MPFR_RNDN); break;
     default: mpfr_atan2(e->r, e->x, e->y, MPFR_RNDN); break;
     }

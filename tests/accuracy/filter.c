@@ -37,6 +37,17 @@ static double in_double(function_id id, double x, double y) {
     case FN_GELU: return x * 0.5 * erfc(-x * 0.70710678118654752440);
     case FN_SWISH: return x / (1 + exp(-x));
     case FN_ERF: return erf(x);
+    case FN_EXP2: return exp2(x);
+    case FN_EXPM1: return expm1(x);
+    case FN_LOG1P: return log1p(x);
+    case FN_CBRT: return cbrt(x);
+    case FN_ERFC: return erfc(x);
+    case FN_ATAN: return atan(x);
+    case FN_ASIN: return asin(x);
+    case FN_ACOS: return acos(x);
+    case FN_SINH: return sinh(x);
+    case FN_COSH: return cosh(x);
+    case FN_HYPOT: return hypot(x, y);
     case FN_POW: return pow(x, y);
     default: return atan2(x, y);
     }
@@ -54,7 +65,16 @@ DECLARED(cos);
 DECLARED(tanh);
 DECLARED(erf);
 DECLARED(erfc);
-extern __m256d _ZGVdN4vv_pow(__m256d, __m256d), _ZGVdN4vv_atan2(__m256d, __m256d);
+DECLARED(exp2);
+DECLARED(expm1);
+DECLARED(log1p);
+DECLARED(cbrt);
+DECLARED(atan);
+DECLARED(asin);
+DECLARED(acos);
+DECLARED(sinh);
+DECLARED(cosh);
+extern __m256d _ZGVdN4vv_pow(__m256d, __m256d), _ZGVdN4vv_hypot(__m256d, __m256d), _ZGVdN4vv_atan2(__m256d, __m256d);
 
 VECTORS static __m256d one_plus_exp(__m256d x) {
     return _mm256_add_pd(_mm256_set1_pd(1), _ZGVdN4v_exp(_mm256_xor_pd(x, _mm256_set1_pd(-0.0))));
@@ -74,6 +94,17 @@ VECTORS static __m256d in_vector(function_id id, __m256d x, __m256d y) {
                              _ZGVdN4v_erfc(_mm256_mul_pd(x, _mm256_set1_pd(-0.70710678118654752440))));
     case FN_SWISH: return _mm256_div_pd(x, one_plus_exp(x));
     case FN_ERF: return _ZGVdN4v_erf(x);
+    case FN_EXP2: return _ZGVdN4v_exp2(x);
+    case FN_EXPM1: return _ZGVdN4v_expm1(x);
+    case FN_LOG1P: return _ZGVdN4v_log1p(x);
+    case FN_CBRT: return _ZGVdN4v_cbrt(x);
+    case FN_ERFC: return _ZGVdN4v_erfc(x);
+    case FN_ATAN: return _ZGVdN4v_atan(x);
+    case FN_ASIN: return _ZGVdN4v_asin(x);
+    case FN_ACOS: return _ZGVdN4v_acos(x);
+    case FN_SINH: return _ZGVdN4v_sinh(x);
+    case FN_COSH: return _ZGVdN4v_cosh(x);
+    case FN_HYPOT: return _ZGVdN4vv_hypot(x, y);
     case FN_POW: return _ZGVdN4vv_pow(x, y);
     default: return _ZGVdN4vv_atan2(x, y);
     }
@@ -178,6 +209,17 @@ static long double in_long_double(function_id id, double a, double b) {
     case FN_GELU: return wide_gelu(a);
     case FN_SWISH: return x / (1 + expl(-x));
     case FN_ERF: return erfl(x);
+    case FN_EXP2: return exp2l(x);
+    case FN_EXPM1: return expm1l(x);
+    case FN_LOG1P: return log1pl(x);
+    case FN_CBRT: return cbrtl(x);
+    case FN_ERFC: return erfcl(x);
+    case FN_ATAN: return atanl(x);
+    case FN_ASIN: return asinl(x);
+    case FN_ACOS: return acosl(x);
+    case FN_SINH: return sinhl(x);
+    case FN_COSH: return coshl(x);
+    case FN_HYPOT: return hypotl(x, y);
     case FN_POW: return powl(x, y);
     default: return atan2l(x, y);
     }

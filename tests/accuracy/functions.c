@@ -5,18 +5,10 @@
 const function FUNCTIONS[FN_COUNT] = {
 #define YES true
 #define NO false
-#define LANE false
-#define MAP true
-#define ACCURACY(id, text, args, form, b32, b64, low32, high32, low64, high64, c)       \
-    {FN_##id,                                                                           \
-     #text,                                                                             \
-     args,                                                                              \
-     form,                                                                              \
-     c,                                                                                 \
-     FN_##id == FN_SIN || FN_##id == FN_TAN || FN_##id == FN_TANH || FN_##id == FN_ERF, \
-     {b32, b64},                                                                        \
-     {low32, low64},                                                                    \
-     {high32, high64}},
+#define ODD true
+#define ANY false
+#define ACCURACY(id, text, args, symmetry, b32, b64, low32, high32, low64, high64, c) \
+    {FN_##id, #text, args, c, symmetry, {b32, b64}, {low32, low64}, {high32, high64}},
 #include "functions.def"
 #undef ACCURACY
 };

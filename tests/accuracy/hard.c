@@ -31,6 +31,16 @@ static quad precise(function_id id, quad x) {
     case FN_SIGMOID: return 1 / (1 + Q(exp)(-x));
     case FN_GELU: return x / 2 * Q(erfc)(-x / Q(sqrt)((quad)2));
     case FN_SWISH: return x / (1 + Q(exp)(-x));
+    case FN_EXP2: return Q(exp2)(x);
+    case FN_EXPM1: return Q(expm1)(x);
+    case FN_LOG1P: return Q(log1p)(x);
+    case FN_CBRT: return Q(cbrt)(x);
+    case FN_ERFC: return Q(erfc)(x);
+    case FN_ATAN: return Q(atan)(x);
+    case FN_ASIN: return Q(asin)(x);
+    case FN_ACOS: return Q(acos)(x);
+    case FN_SINH: return Q(sinh)(x);
+    case FN_COSH: return Q(cosh)(x);
     default: return Q(erf)(x);
     }
 }
@@ -45,6 +55,7 @@ static bool nearest_middle(function_id id, double x0, uint64_t *found) {
     uint64_t first = bits_of_number(x0, true);
     double xm = number_of(first + WINDOW / 2, true), x1 = number_of(first + WINDOW, true);
     quad f0 = precise(id, (quad)x0), fm = precise(id, (quad)xm), f1 = precise(id, (quad)x1);
+    if (Q(isnan)(f0) || Q(isnan)(f1)) return false;
     int e0, e1;
     (void)Q(frexp)(f0, &e0);
     (void)Q(frexp)(f1, &e1);

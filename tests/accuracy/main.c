@@ -72,7 +72,9 @@ static void fill(const task *t, uint64_t chunk, worker *w) {
 static bool gives_nan(const function *f, double x) {
     bool positive_only = f->id == FN_LOG || f->id == FN_LOG2 || f->id == FN_LOG10 || f->id == FN_RSQRT;
     bool periodic = f->id == FN_SIN || f->id == FN_COS || f->id == FN_TAN;
-    return f->args == 1 && (isnan(x) || (positive_only && x < 0) || (periodic && isinf(x)));
+    bool inside_only = f->id == FN_ASIN || f->id == FN_ACOS;
+    bool outside = (positive_only && x < 0) || (periodic && isinf(x)) || (inside_only && fabs(x) > 1) || (f->id == FN_LOG1P && x < -1);
+    return f->args == 1 && (isnan(x) || outside);
 }
 
 static void decide(worker *w, figures *s, size_t i) {

@@ -28,12 +28,9 @@ const char *subject_name(int which) {
 /* ---- the library ---- */
 
 static int program_text(const function *f, bool wide, char *text, size_t room) {
-    const char *t = wide ? "f64" : "f32", *second = f->args == 2 ? ", r3" : "";
+    const char *t = wide ? "f64" : "f32";
     int n = snprintf(text, room, ".atlas 1\n.program accuracy\n.param r1 out buffer %s out\n.param r2 x buffer %s in\n", t, t);
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, ".param r3 y buffer %s in\n", t);
-    if (f->map)
-        return n + snprintf(text + n, room - (size_t)n, "    parallel_map%s.%s r1, r2%s, %s, %d\n", f->args == 2 ? "_binary" : "", t,
-                            second, f->name, CHUNK);
     n += snprintf(text + n, room - (size_t)n, "    mov_imm.u32 r9, %d\n    shl.u64 r8, r255, r9\n    ldg.%s r10, [r2 + r8]\n", wide ? 3 : 2,
                   t);
     if (f->args == 2) n += snprintf(text + n, room - (size_t)n, "    ldg.%s r11, [r3 + r8]\n", t);
@@ -64,8 +61,7 @@ static bool library_run(subject *s, const void *x, const void *y, void *out, siz
     uint64_t bytes = (uint64_t)n * (s->wide ? 8 : 4);
     hg_launch launch = HG_LAUNCH_INIT;
     launch.block[0] = 256;
-    launch.grid[0] = s->f->map ? 1 : CHUNK / 256;
-    if (s->f->map) launch.lanes = 1;
+    launch.grid[0] = CHUNK / 256;
     hg_status status = hg_backend_copy_to_buffer(s->backend, s->buffers[1], x, bytes);
     if (status == HG_OK && s->f->args == 2) status = hg_backend_copy_to_buffer(s->backend, s->buffers[2], y, bytes);
     if (status == HG_OK) status = hg_backend_execute_program_with_params(s->backend, s->program, &launch, s->params);
@@ -105,53 +101,78 @@ static void glibc_run(const function *f, bool wide, const void *x, const void *y
     case FN_ERF * 2 + 1: EACH(double, erf(a));
     case FN_POW * 2: EACH(float, powf(a, b));
     case FN_POW * 2 + 1: EACH(double, pow(a, b));
+    case FN_EXP2 * 2: EACH(float, exp2f(a));
+    case FN_EXP2 * 2 + 1: EACH(double, exp2(a));
+    case FN_EXPM1 * 2: EACH(float, expm1f(a));
+    case FN_EXPM1 * 2 + 1: EACH(double, expm1(a));
+    case FN_LOG1P * 2: EACH(float, log1pf(a));
+    case FN_LOG1P * 2 + 1: EACH(double, log1p(a));
+    case FN_CBRT * 2: EACH(float, cbrtf(a));
+    case FN_CBRT * 2 + 1: EACH(double, cbrt(a));
+    case FN_ERFC * 2: EACH(float, erfcf(a));
+    case FN_ERFC * 2 + 1: EACH(double, erfc(a));
+    case FN_ATAN * 2: EACH(float, atanf(a));
+    case FN_ATAN * 2 + 1: EACH(double, atan(a));
+    case FN_ASIN * 2: EACH(float, asinf(a));
+    case FN_ASIN * 2 + 1: EACH(double, asin(a));
+    case FN_ACOS * 2: EACH(float, acosf(a));
+    case FN_ACOS * 2 + 1: EACH(double, acos(a));
+    case FN_SINH * 2: EACH(float, sinhf(a));
+    case FN_SINH * 2 + 1: EACH(double, sinh(a));
+    case FN_COSH * 2: EACH(float, coshf(a));
+    case FN_COSH * 2 + 1: EACH(double, cosh(a));
+    case FN_HYPOT * 2: EACH(float, hypotf(a, b));
+    case FN_HYPOT * 2 + 1: EACH(double, hypot(a, b));
     case FN_ATAN2 * 2: EACH(float, atan2f(a, b));
     default: EACH(double, atan2(a, b));
     }
 }
 
-/* ---- vector libraries: one list for both, since their functions differ in names only ---- */
+/* ---- vector libraries: one list for both, since their functions differ in names only; SLEEF's name the exactness ---- */
 
 #if defined(__x86_64__)
-#define ALL(ONE, TWO) \
-    ONE(EXP, exp)     \
-    ONE(LOG, log)     \
-    ONE(LOG2, log2)   \
-    ONE(LOG10, log10) ONE(SIN, sin) ONE(COS, cos) ONE(TAN, tan) ONE(TANH, tanh) ONE(ERF, erf) TWO(POW, pow) TWO(ATAN2, atan2)
+/* clang-format off */
+#define ALL(ONE, TWO)                                                                                      \
+    ONE(EXP, exp, u10) ONE(EXP2, exp2, u10) ONE(EXPM1, expm1, u10) ONE(LOG, log, u10) ONE(LOG2, log2, u10) \
+    ONE(LOG10, log10, u10) ONE(LOG1P, log1p, u10) ONE(CBRT, cbrt, u10) ONE(SIN, sin, u10) ONE(COS, cos, u10) \
+    ONE(TAN, tan, u10) ONE(ASIN, asin, u10) ONE(ACOS, acos, u10) ONE(ATAN, atan, u10) ONE(SINH, sinh, u10) \
+    ONE(COSH, cosh, u10) ONE(TANH, tanh, u10) ONE(ERF, erf, u10) ONE(ERFC, erfc, u15) \
+    TWO(POW, pow, u10) TWO(ATAN2, atan2, u10) TWO(HYPOT, hypot, u05)
+/* clang-format on */
 typedef struct vectors {
     __m256 (*f32)(__m256), (*f32_2)(__m256, __m256);
     __m256d (*f64)(__m256d), (*f64_2)(__m256d, __m256d);
 } vectors;
 
 #if defined(HG_HAVE_MVEC)
-#define ONE(id, name)                         \
+#define ONE(id, name, exactness)              \
     extern __m256 _ZGVdN8v_##name##f(__m256); \
     extern __m256d _ZGVdN4v_##name(__m256d);
-#define TWO(id, name)                                  \
+#define TWO(id, name, exactness)                       \
     extern __m256 _ZGVdN8vv_##name##f(__m256, __m256); \
     extern __m256d _ZGVdN4vv_##name(__m256d, __m256d);
 ALL(ONE, TWO)
 #undef ONE
 #undef TWO
-#define ONE(id, name) [FN_##id] = {_ZGVdN8v_##name##f, NULL, _ZGVdN4v_##name, NULL},
-#define TWO(id, name) [FN_##id] = {NULL, _ZGVdN8vv_##name##f, NULL, _ZGVdN4vv_##name},
+#define ONE(id, name, exactness) [FN_##id] = {_ZGVdN8v_##name##f, NULL, _ZGVdN4v_##name, NULL},
+#define TWO(id, name, exactness) [FN_##id] = {NULL, _ZGVdN8vv_##name##f, NULL, _ZGVdN4vv_##name},
 static const vectors LIBMVEC[FN_COUNT] = {ALL(ONE, TWO)};
 #undef ONE
 #undef TWO
 #endif
 
-#if defined(HG_HAVE_SLEEF) /* the functions of 1 ULP (erf, pow: as named) */
-#define ONE(id, name)                               \
-    extern __m256 Sleef_##name##f8_u10avx2(__m256); \
-    extern __m256d Sleef_##name##d4_u10avx2(__m256d);
-#define TWO(id, name)                                       \
-    extern __m256 Sleef_##name##f8_u10avx2(__m256, __m256); \
-    extern __m256d Sleef_##name##d4_u10avx2(__m256d, __m256d);
+#if defined(HG_HAVE_SLEEF)
+#define ONE(id, name, exactness)                              \
+    extern __m256 Sleef_##name##f8_##exactness##avx2(__m256); \
+    extern __m256d Sleef_##name##d4_##exactness##avx2(__m256d);
+#define TWO(id, name, exactness)                                      \
+    extern __m256 Sleef_##name##f8_##exactness##avx2(__m256, __m256); \
+    extern __m256d Sleef_##name##d4_##exactness##avx2(__m256d, __m256d);
 ALL(ONE, TWO)
 #undef ONE
 #undef TWO
-#define ONE(id, name) [FN_##id] = {Sleef_##name##f8_u10avx2, NULL, Sleef_##name##d4_u10avx2, NULL},
-#define TWO(id, name) [FN_##id] = {NULL, Sleef_##name##f8_u10avx2, NULL, Sleef_##name##d4_u10avx2},
+#define ONE(id, name, exactness) [FN_##id] = {Sleef_##name##f8_##exactness##avx2, NULL, Sleef_##name##d4_##exactness##avx2, NULL},
+#define TWO(id, name, exactness) [FN_##id] = {NULL, Sleef_##name##f8_##exactness##avx2, NULL, Sleef_##name##d4_##exactness##avx2},
 static const vectors SLEEF[FN_COUNT] = {ALL(ONE, TWO)};
 #undef ONE
 #undef TWO

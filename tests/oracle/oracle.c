@@ -83,9 +83,9 @@ oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const 
         [HG_OPNAME_FLOOR] = HG_OP_FLOOR,     [HG_OPNAME_ROUND] = HG_OP_ROUND, [HG_OPNAME_RECIPROCAL] = HG_OP_RCP,
         [HG_OPNAME_ADD] = HG_OP_ADD,         [HG_OPNAME_SUB] = HG_OP_SUB,     [HG_OPNAME_MUL] = HG_OP_MUL,
         [HG_OPNAME_DIV] = HG_OP_DIV,         [HG_OPNAME_POW] = HG_OP_POW,     [HG_OPNAME_MIN] = HG_OP_MIN,
-        [HG_OPNAME_MAX] = HG_OP_MAX,         [HG_OPNAME_SUM] = HG_OP_ADD,     [HG_OPNAME_PRODUCT] = HG_OP_MUL};
+        [HG_OPNAME_MAX] = HG_OP_MAX,         [HG_OPNAME_SUM] = HG_OP_ADD,     [HG_OPNAME_PRODUCT] = HG_OP_MUL,
+        [HG_OPNAME_ERF] = HG_OP_ERF,         [HG_OPNAME_ATAN2] = HG_OP_ATAN2};
     static const uint8_t zero[ORACLE_MAX_BYTES];
-    if (name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2) return oracle_map_function(name, type, args, result);
     if (name == HG_OPNAME_RELU) { /* max(x, 0); a NaN gives 0 */
         const uint8_t *with_zero[3] = {args[0], zero, zero};
         return oracle_eval(HG_OP_MAX, type, type, 0, with_zero, result);
@@ -179,11 +179,10 @@ uint64_t oracle_tolerance(hg_op op, hg_type type, const uint8_t *const *args, co
     bool trig = op == HG_OP_SIN || op == HG_OP_COS || op == HG_OP_TAN;
     /* The limit of gelu and swish at -inf is -0, the formula as written gives NaN, and the semantics do not choose. */
     if ((op == HG_OP_GELU || op == HG_OP_SWISH) && to_double(type, args[0]) == (double)-INFINITY) return ORACLE_UNCHECKED;
-    return tolerance(trig, op == HG_OP_POW ? 2 : 1, type, args, expected);
+    return tolerance(trig, oracle_function_args(op), type, args, expected);
 }
 
 uint64_t oracle_opname_tolerance(hg_opname name, hg_type type, const uint8_t *const *args, const uint8_t *expected) {
-    if (name == HG_OPNAME_ERF || name == HG_OPNAME_ATAN2) return tolerance(false, name == HG_OPNAME_ATAN2 ? 2 : 1, type, args, expected);
     hg_op op = hg_opname_op(name);
     return op == HG_OP_NONE ? 0 : oracle_tolerance(op, type, args, expected);
 }

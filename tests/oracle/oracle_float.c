@@ -58,6 +58,7 @@ static bool holds(hg_condition condition, double a, double b) {
         case HG_OP_FLOOR: *r = floor##suffix(v[0]); return true;                                                                 \
         case HG_OP_CEIL: *r = ceil##suffix(v[0]); return true;                                                                   \
         case HG_OP_ROUND: *r = round_##real(v[0]); return true;                                                                  \
+        case HG_OP_RINT: *r = rint##suffix(v[0]); return true;                                                                   \
         case HG_OP_TRUNC: *r = trunc##suffix(v[0]); return true;                                                                 \
         case HG_OP_CLAMP: *r = clamp_##real(v[0], v[1], v[2]); return true;                                                      \
         case HG_OP_LERP:                                                                                                         \

@@ -61,24 +61,28 @@ static bool compute(hg_op op, quad x, quad y, quad *r) {
     case HG_OP_GELU: *r = gelu(x); return true;
     case HG_OP_SWISH: *r = swish(x); return true;
     case HG_OP_POW: *r = Q(pow)(x, y); return true;
+    case HG_OP_EXP2: *r = Q(exp2)(x); return true;
+    case HG_OP_EXPM1: *r = Q(expm1)(x); return true;
+    case HG_OP_LOG1P: *r = Q(log1p)(x); return true;
+    case HG_OP_CBRT: *r = Q(cbrt)(x); return true;
+    case HG_OP_ERF: *r = Q(erf)(x); return true;
+    case HG_OP_ERFC: *r = Q(erfc)(x); return true;
+    case HG_OP_ATAN: *r = Q(atan)(x); return true;
+    case HG_OP_ATAN2: *r = Q(atan2)(x, y); return true;
+    case HG_OP_ASIN: *r = Q(asin)(x); return true;
+    case HG_OP_ACOS: *r = Q(acos)(x); return true;
+    case HG_OP_SINH: *r = Q(sinh)(x); return true;
+    case HG_OP_COSH: *r = Q(cosh)(x); return true;
+    case HG_OP_HYPOT: *r = Q(hypot)(x, y); return true;
     default: return false;
     }
 }
 
+int oracle_function_args(hg_op op) { return op == HG_OP_POW || op == HG_OP_ATAN2 || op == HG_OP_HYPOT ? 2 : 1; }
+
 oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result) {
     quad r;
-    if (!compute(op, to_quad(type, args[0]), op == HG_OP_POW ? to_quad(type, args[1]) : 0, &r)) return ORACLE_NONE;
+    if (!compute(op, to_quad(type, args[0]), oracle_function_args(op) == 2 ? to_quad(type, args[1]) : 0, &r)) return ORACLE_NONE;
     from_quad(type, r, result);
-    return ORACLE_OK;
-}
-
-oracle_outcome oracle_map_function(hg_opname name, hg_type type, const uint8_t *const *args, uint8_t *result) {
-    quad x = to_quad(type, args[0]);
-    if (name == HG_OPNAME_ERF)
-        from_quad(type, Q(erf)(x), result);
-    else if (name == HG_OPNAME_ATAN2)
-        from_quad(type, Q(atan2)(x, to_quad(type, args[1])), result);
-    else
-        return ORACLE_NONE;
     return ORACLE_OK;
 }

@@ -73,6 +73,7 @@ static oracle_outcome unary(hg_op op, hg_type type, const uint8_t *const *args, 
     case HG_OP_FLOOR:
     case HG_OP_CEIL:
     case HG_OP_ROUND:
+    case HG_OP_RINT:
     case HG_OP_TRUNC: return store(type, a, result);
     case HG_OP_ABS: return store(type, a < 0 ? -a : a, result);
     case HG_OP_NEG: return store(type, -a, result);
@@ -140,6 +141,7 @@ oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *co
     case HG_OP_FLOOR:
     case HG_OP_CEIL:
     case HG_OP_ROUND:
+    case HG_OP_RINT:
     case HG_OP_TRUNC:
     case HG_OP_ABS:
     case HG_OP_NEG:

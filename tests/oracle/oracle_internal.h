@@ -46,7 +46,6 @@ oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *c
 oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result);
-/* Functions that exist as map operations only: erf, atan2. */
-oracle_outcome oracle_map_function(hg_opname name, hg_type type, const uint8_t *const *args, uint8_t *result);
+int oracle_function_args(hg_op op);
 
 #endif

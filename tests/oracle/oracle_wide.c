@@ -66,6 +66,7 @@ static oracle_outcome unary(hg_op op, hg_type type, const wide *a, uint8_t *resu
     case HG_OP_FLOOR:
     case HG_OP_CEIL:
     case HG_OP_ROUND:
+    case HG_OP_RINT:
     case HG_OP_TRUNC: break;
     case HG_OP_ABS:
         if (negative) wide_neg(&r, a, n);
@@ -175,6 +176,7 @@ oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *c
     case HG_OP_FLOOR:
     case HG_OP_CEIL:
     case HG_OP_ROUND:
+    case HG_OP_RINT:
     case HG_OP_TRUNC:
     case HG_OP_ABS:
     case HG_OP_NEG:

@@ -12,9 +12,11 @@ __extension__ typedef __float128 quad;
 #define QUAD_ONE(name) extern quad name##q(quad);
 QUAD_ONE(exp) QUAD_ONE(log) QUAD_ONE(log2) QUAD_ONE(log10) QUAD_ONE(sqrt) QUAD_ONE(sin) QUAD_ONE(cos) QUAD_ONE(tan)
 QUAD_ONE(tanh) QUAD_ONE(erf) QUAD_ONE(erfc) QUAD_ONE(fabs) QUAD_ONE(trunc)
+QUAD_ONE(exp2) QUAD_ONE(expm1) QUAD_ONE(log1p) QUAD_ONE(cbrt) QUAD_ONE(atan) QUAD_ONE(asin) QUAD_ONE(acos) QUAD_ONE(sinh) QUAD_ONE(cosh)
     /* clang-format on */
     extern quad powq(quad, quad);
 extern quad atan2q(quad, quad);
+extern quad hypotq(quad, quad);
 extern quad frexpq(quad, int *);
 extern quad ldexpq(quad, int);
 extern int isnanq(quad);
@@ -39,6 +41,16 @@ typedef long double quad; /* binary128 on AArch64 and wasm32 */
 #define QUAD_LONG_trunc truncl
 #define QUAD_LONG_pow powl
 #define QUAD_LONG_atan2 atan2l
+#define QUAD_LONG_exp2 exp2l
+#define QUAD_LONG_expm1 expm1l
+#define QUAD_LONG_log1p log1pl
+#define QUAD_LONG_cbrt cbrtl
+#define QUAD_LONG_atan atanl
+#define QUAD_LONG_asin asinl
+#define QUAD_LONG_acos acosl
+#define QUAD_LONG_sinh sinhl
+#define QUAD_LONG_cosh coshl
+#define QUAD_LONG_hypot hypotl
 #define QUAD_LONG_frexp frexpl
 #define QUAD_LONG_ldexp ldexpl
 #define QUAD_LONG_isnan isnan

@@ -11,7 +11,7 @@ function", ACM TOMS 16 (1990); Payne and Hanek, SIGNUM Newsletter 18 (1983).
 """
 import struct
 import sys
-from mpmath import mp, mpf, atan, chebyfit, cos, erf, erfc, exp, floor, log, nint, pi, sin, sqrt, taylor
+from mpmath import mp, mpf, asin, atan, cbrt, chebyfit, cos, erf, erfc, exp, floor, log, nint, pi, sin, sqrt, taylor
 
 mp.dps = 60
 
@@ -44,10 +44,12 @@ def emit(name, values, comment):
     print("};")
 
 
-def poly(name, f, a, b, count, bits, comment):
-    """count coefficients, constant first."""
+def poly(name, f, a, b, count, bits, comment, low=0):
+    """count coefficients, constant first; of the first `low` also what rounding left out."""
     c, err = chebyfit(f, [a, b], count, error=True)
     emit(name, [round_to(x, bits) for x in reversed(c)], "%s, |error| %s" % (comment, mp.nstr(err, 3)))
+    if low:
+        emit(name.replace("_f", "_low_f"), [round_to(x - round_to(x, bits), bits) for x in c[::-1][:low]], "what the first ones were rounded by")
 
 
 def split(x, bits):
@@ -104,6 +106,7 @@ def main():
     emit("ln2_f32", split(log(2), [15, 15, 24]), "ln 2 in parts; n times the first two is exact")
     emit("ln2_f64", split(log(2), [41, 41, 53]), "ln 2 in parts; n times the first two is exact")
     for s, bits in (("f32", 24), ("f64", 53)):
+        emit("ln2_near_" + s, split_near(log(2), bits), "ln 2, high and low")
         emit("log2e_" + s, split_near(1 / log(2), bits), "1/ln 2, high and low")
         if s == "f32":
             emit("log2e_halves_f32", split(1 / log(2), [12, 24]), "1/ln 2, its leading 12 bits and the next")
@@ -137,6 +140,13 @@ def main():
         fa = guarded(lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, mpf("1e-8"), lambda z: -mpf(1) / 3 + z / 5 - z * z / 7)
         poly("atan_a_" + s, fa, mpf(0), t * t, n, bits, "(atan(t)/t - 1)/t^2 in t^2, |t| <= tan(pi/8)")
 
+    for s, bits, n, ny in (("f32", 24, 6, 4), ("f64", 53, 13, 6)):
+        fa = guarded(lambda z: (asin(sqrt(z)) / sqrt(z) - 1) / z, mpf("1e-8"), lambda z: mpf(1) / 6 + z * 3 / 40 + z * z * 5 / 112)
+        poly("asin_p_" + s, fa, mpf(0), mpf("0.25"), n, bits, "(asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2")
+        poly("cbrt_y_" + s, lambda m: 1 / cbrt(m), mpf(1), mpf(2), ny, bits, "m^(-1/3) on [1, 2]")
+        emit("cbrt_root_" + s, [round_to(1 / cbrt(mpf(i)), bits) for i in (2, 4)], "2^(-1/3), 4^(-1/3)")
+        emit("sqrt2_" + s, split_near(sqrt(mpf(2)), bits), "sqrt 2, high and low")
+
     for s, bits, n in (("f32", 24, 6), ("f64", 53, 12)):
         fe = guarded(lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf("1e-8"), lambda z: 2 / sqrt(pi) * (1 - z / 3 + z * z / 10) - 1)
         poly("erf_small_" + s, fe, mpf(0), mpf("0.875") ** 2, n, bits, "erf(x)/x - 1 in x^2, |x| <= 0.875")
@@ -146,7 +156,7 @@ def main():
             a = k * (1 + u) / (1 - u)
             return (a + k) * erfc(a / sqrt(mpf(2))) / 2 * exp(a * a / 2)
         poly("tail_s_" + s, tail, mpf(-1), (most - k) / (most + k), n, bits,
-             "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= %d" % (TAIL_K, most))
+             "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= %d" % (TAIL_K, most), low=2)
 
     words = 1 + (1024 + 128 + 64) // 32 + 4
     with mp.workprec(32 * words + 64):

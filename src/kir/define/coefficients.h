@@ -26,6 +26,11 @@ static const double ln2_f64[] = {
     0x1.3de6af278e000p-42,
     0x1.9cc01f97b57a0p-83,
 };
+/* ln 2, high and low */
+static const double ln2_near_f32[] = {
+    0x1.62e4300000000p-1,
+    -0x1.05c6100000000p-29,
+};
 /* 1/ln 2, high and low */
 static const double log2e_f32[] = {
     0x1.7154760000000p+0,
@@ -45,6 +50,11 @@ static const double log10e_f32[] = {
 static const double log10_2_f32[] = {
     0x1.3441360000000p-2,
     -0x1.ec10c00000000p-27,
+};
+/* ln 2, high and low */
+static const double ln2_near_f64[] = {
+    0x1.62e42fefa39efp-1,
+    0x1.abc9e3b39803fp-56,
 };
 /* 1/ln 2, high and low */
 static const double log2e_f64[] = {
@@ -644,6 +654,47 @@ static const double atan_a_f64[] = {
     -0x1.5555555555555p-2, 0x1.9999999999952p-3, -0x1.249249248d739p-3, 0x1.c71c71c2fc22dp-4, -0x1.745d165c4963dp-4, 0x1.3b1392a9bfc1ep-4,
     -0x1.110e84a9ff6d0p-4, 0x1.e199c61c5d19dp-5, -0x1.ac78582f05de6p-5, 0x1.74d3a70d6fa9fp-5, -0x1.1b1990fdcc8d0p-5, 0x1.0a9977ee8747ap-6,
 };
+/* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 4.17e-9 */
+static const double asin_p_f32[] = {
+    0x1.5555540000000p-3, 0x1.3334300000000p-4, 0x1.6d5bba0000000p-5, 0x1.fd8da20000000p-6, 0x1.18f91e0000000p-6, 0x1.13fed40000000p-5,
+};
+/* m^(-1/3) on [1, 2], |error| 0.000267 */
+static const double cbrt_y_f32[] = {
+    0x1.89aaa80000000p+0,
+    -0x1.9a40aa0000000p-1,
+    0x1.3f54e40000000p-2,
+    -0x1.8e66e80000000p-5,
+};
+/* 2^(-1/3), 4^(-1/3) */
+static const double cbrt_root_f32[] = {
+    0x1.965fea0000000p-1,
+    0x1.428a300000000p-1,
+};
+/* sqrt 2, high and low */
+static const double sqrt2_f32[] = {
+    0x1.6a09e60000000p+0,
+    0x1.9fcef40000000p-26,
+};
+/* (asin(t)/t - 1)/t^2 in t^2, |t| <= 1/2, |error| 1.5e-17 */
+static const double asin_p_f64[] = {
+    0x1.5555555555556p-3, 0x1.3333333332ecap-4,  0x1.6db6db6e31f13p-5, 0x1.f1c71c1db0623p-6, 0x1.6e8bb1c8209a2p-6,
+    0x1.1c4d35cf95421p-6, 0x1.c9cf07674736ap-7,  0x1.782651caa6547p-7, 0x1.52420b04b37bep-7, 0x1.65a9c4dfcf8b2p-8,
+    0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7, 0x1.d72b2bc8155f8p-6,
+};
+/* m^(-1/3) on [1, 2], |error| 6.51e-6 */
+static const double cbrt_y_f64[] = {
+    0x1.c713e2847cbe6p+0, -0x1.8dd4bd7d34771p+0, 0x1.3a267a3d49ad4p+0, -0x1.2c4b958d54c08p-1, 0x1.37ce9e9ed0a1dp-3, -0x1.0e87006cbe6bbp-6,
+};
+/* 2^(-1/3), 4^(-1/3) */
+static const double cbrt_root_f64[] = {
+    0x1.965fea53d6e3dp-1,
+    0x1.428a2f98d728bp-1,
+};
+/* sqrt 2, high and low */
+static const double sqrt2_f64[] = {
+    0x1.6a09e667f3bcdp+0,
+    -0x1.bdd3413b26456p-54,
+};
 /* erf(x)/x - 1 in x^2, |x| <= 0.875, |error| 8.9e-9 */
 static const double erf_small_f32[] = {
     0x1.06eba60000000p-3, -0x1.81270e0000000p-2, 0x1.ce218e0000000p-4, -0x1.b6f9c40000000p-6, 0x1.49eeba0000000p-8, -0x1.45d2c00000000p-11,
@@ -660,6 +711,11 @@ static const double tail_s_f32[] = {
     0x1.eec6ce0000000p-5,  -0x1.ee7c980000000p-8,  -0x1.c95a100000000p-9,  0x1.af48cc0000000p-10,
     0x1.66ba3e0000000p-13, -0x1.e61df80000000p-13, -0x1.b07cf00000000p-15,
 };
+/* what the first ones were rounded by */
+static const double tail_s_low_f32[] = {
+    -0x1.c68d7a0000000p-27,
+    0x1.c76db40000000p-26,
+};
 /* (a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = 4, 0 <= a <= 39, |error| 1.68e-18 */
 static const double tail_s_f64[] = {
     0x1.82b4bb8c94dcep-1,   -0x1.373e3a893c28ap-1, 0x1.8c6dbf2cfc2afp-2,   -0x1.7dff2bff68368p-3,  0x1.eec4cc3e4db85p-5,
@@ -667,6 +723,11 @@ static const double tail_s_f64[] = {
     -0x1.001f43193794ap-19, 0x1.26d0a37c22e03p-15, 0x1.80c1dea0222a0p-21,  -0x1.8d4bcda0e042bp-18, -0x1.5210d6172ef2fp-21,
     0x1.1238a8ad41541p-20,  0x1.23d90f695d206p-22, -0x1.4cc8dd42dff5fp-23, -0x1.6ed38c82f7cd9p-24, 0x1.c85321fba99d2p-27,
     0x1.510ff60a84cb0p-26,  0x1.07a55f5929c3ap-29, -0x1.5aa27c5b7d63cp-29, -0x1.8f4178ebec560p-31,
+};
+/* what the first ones were rounded by */
+static const double tail_s_low_f64[] = {
+    -0x1.9ad8cb65779a9p-56,
+    -0x1.d4e24601e6a54p-56,
 };
 /* Two zero words, then 2/pi, 32 bits a word, the most significant first. */
 static const uint32_t two_over_pi_words[] = {

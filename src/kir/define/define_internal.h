@@ -28,11 +28,16 @@ kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_mirror(kir_builder *b, hg_type type, kir_value *const *arg);
 /* exp.c */
 kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_expm1(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_sinh(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_cosh(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_tanh(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_sigmoid(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_swish(kir_builder *b, hg_type type, kir_value *const *arg);
 /* erf.c */
 kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_erfc(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg);
 /* bits.c */
 kir_value *define_popc(kir_builder *b, hg_type type, kir_value *const *arg);
@@ -48,6 +53,7 @@ kir_value *define_subs(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_pow(kir_builder *b, hg_type type, kir_value *const *arg);
 /* trig.c */
 kir_value *define_sin(kir_builder *b, hg_type type, kir_value *const *arg);
@@ -55,7 +61,13 @@ kir_value *define_cos(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_tan(kir_builder *b, hg_type type, kir_value *const *arg);
 /* root.c */
 kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_hypot(kir_builder *b, hg_type type, kir_value *const *arg);
+/* arc.c */
+kir_value *define_atan(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_asin(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_acos(kir_builder *b, hg_type type, kir_value *const *arg);
 
 /* Bits of a float as an integer of its width, and back. */
 static inline uint8_t bits_type(uint8_t real) { return real == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32; }

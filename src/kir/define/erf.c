@@ -1,4 +1,4 @@
-/* ERF and GELU through the normal distribution's tail. No division: the reciprocal is found by Newton's iteration.
+/* ERF ERFC and GELU through the normal distribution's tail. No division: the reciprocal is found by Newton's iteration.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -6,11 +6,10 @@
 
 enum { TAIL_K = 4 }; /* k of tools/coefficients/generate.py */
 
-/* 1/(a + k) for 0 <= a < 64: a first guess from the bits (error below 13 %), each step squares the error, the last is exact to
+/* 1/d for 4 <= d < 68: a first guess from the bits (error below 13 %), each step squares the error, the last is exact to
  * twice the precision. */
-static dw reciprocal(const real *k, num a) {
+static dw reciprocal(const real *k, dw d) {
     kir_builder *b = k->b;
-    dw d = two_sum(k, a, cst(k, TAIL_K));
     num guess = kir_const(b, bits_type(k->type), k->wide ? UINT64_C(0x7FDE623822FC16E6) : 0x7EF311C3);
     num r = real_of(b, kir_sub(b, guess, bits_of(b, d.h)));
     for (int i = 0; i < (k->wide ? 5 : 4); i++) r = mul(k, r, sub(k, cst(k, 2.0), mul(k, d.h, r)));
@@ -19,18 +18,24 @@ static dw reciprocal(const real *k, num a) {
     return (dw){r, mul(k, r, rest)};
 }
 
-/* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n; power = 2^n or the least normal. square = a²/2. */
-static dw normal_tail(const real *k, num a, dw square, num *n, num *power) {
+/* P(X < -a) for a standard normal X, a >= 0: e^(-a²/2) · S(u)/(a + k), u = (a - k)/(a + k), as sum · 2^n; power = 2^n or the least normal.
+ * square = a²/2; more is added to a (NULL: 0), and then the first coefficients are taken to twice the precision. */
+static dw normal_tail(const real *k, num a, num more, dw square, num *n, num *power) {
     num high = neg(k, square.h), low = neg(k, square.l);
     exp_parts e = exp_core(k, high, low);
-    dw r = reciprocal(k, a);
-    dw u = dw_mul(k, two_sum(k, a, cst(k, -TAIL_K)), r);
+    dw above = two_sum(k, a, cst(k, TAIL_K)), below = two_sum(k, a, cst(k, -TAIL_K));
+    if (more) above.l = add(k, above.l, more), below.l = add(k, below.l, more);
+    dw r = reciprocal(k, above), u = dw_mul(k, below, r);
     const double *c = CONSTANT(k, tail_s);
     size_t count = k->wide ? HG_COUNT_OF(tail_s_f64) : HG_COUNT_OF(tail_s_f32);
     num rest = mul(k, horner(k, c + 2, count - 2, u.h), u.h);
     dw s = dw_mul(k, two_sum(k, cst(k, c[1]), rest), u);
     dw t = two_sum(k, cst(k, c[0]), s.h);
     s = (dw){t.h, add(k, t.l, s.l)};
+    if (more) {
+        const double *rounding = CONSTANT(k, tail_s_low);
+        s.l = add(k, s.l, add(k, cst(k, rounding[0]), scaled(k, u.h, rounding[1])));
+    }
     *n = e.n;
     *power = pow2_at_least(k, e.real_n);
     return dw_mul(k, dw_mul(k, fast_two_sum(k, e.e.h, e.e.l), r), s);
@@ -43,13 +48,31 @@ kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
     num small = add(&k, arg[0], mul(&k, arg[0], HORNER(&k, erf_small, z)));
     num limited = at_most(&k, a, k.wide ? 6.0 : 4.0), n, p;
     dw square = two_prod(&k, limited, limited);
-    dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), square, &n, &p);
+    dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), NULL, square, &n, &p);
     p = scaled(&k, p, 2.0);
     num subtracted = neg(&k, mul(&k, tail.h, p));
     dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);
     num large = add(&k, one.h, sub(&k, one.l, mul(&k, tail.l, p)));
     large = real_with_sign(b, magnitude(&k, large), arg[0]);
     return sel(&k, lt(&k, a, cst(&k, 0.875)), small, large);
+}
+
+/* 2 P(X < -|x| sqrt 2) with the argument as a sum of two, from 2 if x is negative; around 0 one less x + x·Q(x²). */
+kir_value *define_erfc(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num x = arg[0], a = at_most(&k, magnitude(&k, x), k.wide ? 27.5 : 10.5), z = mul(&k, a, a), n, p;
+    dw square = two_prod(&k, a, a), root = table_dw(&k, CONSTANT(&k, sqrt2)), t = two_prod(&k, a, root.h);
+    dw tail = normal_tail(&k, t.h, add(&k, t.l, mul(&k, a, root.l)), square, &n, &p);
+    num total = add(&k, tail.h, tail.l), positive = scale2(&k, total, int_add(b, n, 1));
+    p = scaled(&k, p, 2.0);
+    num subtracted = neg(&k, mul(&k, tail.h, p));
+    dw two = fast_two_sum(&k, cst(&k, 2.0), subtracted);
+    num negative = add(&k, two.h, sub(&k, two.l, mul(&k, tail.l, p)));
+    num large = sel(&k, lt(&k, x, cst(&k, 0.0)), negative, positive);
+    num minus = neg(&k, x);
+    dw one = two_sum(&k, cst(&k, 1.0), minus);
+    num small = add(&k, one.h, sub(&k, one.l, mul(&k, x, HORNER(&k, erf_small, z))));
+    return sel(&k, lt(&k, a, cst(&k, 0.5)), small, large);
 }
 
 /* x · P(X < x). The left tail is one product times a power of two, so subnormal results are rounded once; -inf gives -0. */
@@ -59,7 +82,7 @@ kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
     num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
     dw square = two_prod(&k, a, a);
     num p; /* beside 1 any tiny number will do */
-    dw tail = normal_tail(&k, a, dw_scaled(&k, square, 0.5), &n, &p);
+    dw tail = normal_tail(&k, a, NULL, dw_scaled(&k, square, 0.5), &n, &p);
     num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
     num subtracted = neg(&k, mul(&k, tail.h, p));
     dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);

@@ -1,18 +1,30 @@
-/* EXP and what is made of it: TANH SIGMOID SWISH.
+/* EXP EXP2 EXPM1 and what is made of them: SINH COSH TANH SIGMOID SWISH.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
 #include "kir/builder.h"
 
-/* x = n ln 2 + r; e^r = 1 + r + r²·q(r). 1 + r is kept as an exact sum, so that only the small w carries rounding errors. */
-exp_parts exp_core(const real *k, num xh, num xl) {
+/* x = n ln 2 + r + low. */
+typedef struct exp_reduced {
+    num r, low;
+    rounded n;
+} exp_reduced;
+
+static exp_reduced exp_reduce(const real *k, num x) {
     const double *ln2 = CONSTANT(k, ln2);
-    rounded near = round_near(k, scaled(k, xh, CONSTANT(k, log2e)[0]));
-    num n = near.real;
-    num t = sub(k, xh, scaled(k, n, ln2[0])), u = scaled(k, n, ln2[1]);
-    num r = sub(k, t, u);
-    num low = sub(k, sub(k, t, r), u);
-    low = sub(k, low, scaled(k, n, ln2[2]));
+    exp_reduced out;
+    out.n = round_near(k, scaled(k, x, CONSTANT(k, log2e)[0]));
+    num n = out.n.real, t = sub(k, x, scaled(k, n, ln2[0])), u = scaled(k, n, ln2[1]);
+    out.r = sub(k, t, u);
+    out.low = sub(k, sub(k, t, out.r), u);
+    out.low = sub(k, out.low, scaled(k, n, ln2[2]));
+    return out;
+}
+
+/* e^r = 1 + r + r²·q(r). 1 + r is kept as an exact sum, so that only the small w carries rounding errors. */
+exp_parts exp_core(const real *k, num xh, num xl) {
+    exp_reduced x = exp_reduce(k, xh);
+    num r = x.r, low = x.low;
     if (xl) { /* may be larger than an ulp of r, and the polynomial is to see it */
         dw whole = fast_two_sum(k, r, add(k, low, xl));
         r = whole.h;
@@ -21,8 +33,7 @@ exp_parts exp_core(const real *k, num xh, num xl) {
     num q = HORNER(k, exp_q, r);
     num w = add(k, low, mul(k, mul(k, r, r), q));
     dw one = fast_two_sum(k, cst(k, 1.0), r);
-    exp_parts parts = {.r = r, .w = w, .e = {one.h, add(k, one.l, w)}, .n = near.integer, .real_n = n};
-    return parts;
+    return (exp_parts){.r = r, .w = w, .e = {one.h, add(k, one.l, w)}, .n = x.n.integer, .real_n = x.n.real};
 }
 
 /* Beyond these e^x is infinite, or rounds to 0. */
@@ -32,6 +43,59 @@ kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     exp_parts e = exp_core(&k, clamp_exponent(&k, arg[0]), NULL);
     return scale2(&k, add(&k, e.e.h, e.e.l), e.n);
+}
+
+/* x = n + r, and 2^r = e^(r ln 2) with the product exact. Integers give powers of two. */
+kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num x = at_least(&k, at_most(&k, arg[0], k.wide ? 1025.0 : 129.0), k.wide ? -1080.0 : -152.0), one = cst(&k, 1.0);
+    rounded near = round_near(&k, x);
+    num r = sub(&k, x, near.real);
+    dw ln2 = table_dw(&k, CONSTANT(&k, ln2_near)), t = two_prod(&k, r, ln2.h);
+    num low = add(&k, t.l, mul(&k, r, ln2.l));
+    low = add(&k, low, mul(&k, mul(&k, t.h, t.h), HORNER(&k, exp_q, t.h)));
+    dw whole = fast_two_sum(&k, one, t.h);
+    return scale2(&k, add(&k, whole.h, add(&k, whole.l, low)), near.integer);
+}
+
+/* (1 - 2^-n + r + r²/2 + w) · 2^n: the sum of the first four is exact. Below the least argument it is -1. */
+kir_value *define_expm1(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num limited = at_least(&k, at_most(&k, arg[0], k.wide ? 710.0 : 89.0), k.wide ? -40.0 : -20.0), one = cst(&k, 1.0);
+    exp_reduced x = exp_reduce(&k, limited);
+    num power = pow2_at_least(&k, neg(&k, x.n.real)), r = x.r;
+    dw square = dw_scaled(&k, two_prod(&k, r, r), 0.5), y = two_sum(&k, one, neg(&k, power));
+    dw s = two_sum(&k, y.h, r), t = two_sum(&k, s.h, square.h);
+    num q = k.wide ? horner(&k, exp_q_f64 + 1, HG_COUNT_OF(exp_q_f64) - 1, r) : horner(&k, exp_q_f32 + 1, HG_COUNT_OF(exp_q_f32) - 1, r);
+    num w = add(&k, square.l, scaled(&k, mul(&k, mul(&k, square.h, r), q), 2.0));
+    w = add(&k, add(&k, x.low, w), add(&k, y.l, add(&k, s.l, t.l)));
+    num result = scale2(&k, add(&k, t.h, w), x.n.integer);
+    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0], result); /* x + x²/2 rounds to x */
+}
+
+/* e^a = (1 + r + w) · 2^n and e^-a = (1 - r + v) · 2^-n, so that with s = 2^-2n their sum over 2^n is (1 + s) + (1 - s) r + (w + s v) and
+ * their difference (1 - s) + (1 + s) r + (w - s v): exact but for the last terms. Half of it times 2^n, rounded once more if subnormal. */
+static num hyperbolic(const real *k, num x, bool difference) {
+    num a = at_most(k, magnitude(k, x), k->wide ? 712.0 : 91.0), one = cst(k, 1.0);
+    exp_parts up = exp_core(k, a, NULL), down = exp_core(k, neg(k, a), NULL);
+    num s = pow2_at_least(k, scaled(k, up.real_n, -2.0)), t = difference ? neg(k, s) : s;
+    dw whole = fast_two_sum(k, one, t), p = two_sum(k, whole.h, up.r);
+    dw q = two_sum(k, p.h, neg(k, mul(k, t, up.r)));
+    num low = add(k, whole.l, add(k, p.l, q.l));
+    low = add(k, low, add(k, up.w, mul(k, t, down.w)));
+    num total = add(k, q.h, low);
+    return scale2(k, total, int_add(k->b, up.n, UINT64_MAX));
+}
+
+kir_value *define_sinh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num r = magnitude(&k, hyperbolic(&k, arg[0], true));
+    return real_with_sign(b, r, arg[0]);
+}
+
+kir_value *define_cosh(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    return hyperbolic(&k, arg[0], false);
 }
 
 /* sigmoid(x) = q · 2^n: t = e^-|x|; 1/(1 + t) for x >= 0, else t/(1 + t) with the power of two left out, so that results in the

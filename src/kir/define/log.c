@@ -1,4 +1,4 @@
-/* LOG LOG2 LOG10 and POW.
+/* LOG LOG2 LOG10 LOG1P and POW.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -11,25 +11,6 @@ typedef struct log_parts {
     dw g;
 } log_parts;
 
-/* x = 2^e · m with m in [offset, 2 · offset); subnormals are scaled up first. e is taken from the bits in steps that vectors of 64 bits
- * have too: the exponent biased to be positive, set into the low bits of 2^23 (2^52). */
-static num split_exponent(const real *k, num x, uint64_t offset, num *e, num *index_bits) {
-    kir_builder *b = k->b;
-    uint32_t fraction = k->wide ? 52 : 23;
-    uint64_t bias = k->wide ? 1024 : 128, room = k->wide ? 54 : 25; /* room: also the power that brings subnormals up */
-    num tiny = lt(k, x, cst(k, k->wide ? 0x1p-1022 : 0x1p-126));
-    num bits = bits_of(b, sel(k, tiny, scaled(k, x, k->wide ? 0x1p54 : 0x1p25), x));
-    num above = kir_sub(b, bits, kir_const(b, bits->type, offset));
-    num biased = int_shr(b, int_add(b, above, bias << fraction), fraction);
-    num m = kir_sub(b, bits, int_shl(b, int_add(b, biased, 0 - bias), fraction));
-    num count = kir_sub(b, int_add(b, biased, room), sel(k, tiny, kir_const(b, bits->type, room), kir_const(b, bits->type, 0)));
-    double base = k->wide ? 0x1p52 : 0x1p23;
-    num real_count = real_of(b, int_or(b, count, bits_of(b, cst(k, base))));
-    *e = sub(k, real_count, cst(k, base + (double)(bias + room)));
-    *index_bits = above;
-    return real_of(b, m);
-}
-
 /* F32 without a table: m in [sqrt(1/2), sqrt 2), f = m - 1 exact, log(1+f) = f - f²/2 + f³·P(f). */
 static log_parts log_polynomial(const real *k, num x) {
     log_parts p;
@@ -39,8 +20,9 @@ static log_parts log_polynomial(const real *k, num x) {
     return p;
 }
 
-/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64 (F32: 2^-34) of itself. */
-static log_parts log_table(const real *k, num x) {
+/* With a table of r ~ 1/m: f = m·r - 1 is exact as a sum of two, and the result good to about 2^-64 (F32: 2^-34) of itself. low is added to
+ * x, less than one of its last places; NULL: 0. */
+static log_parts log_table(const real *k, num x, num low) {
     kir_builder *b = k->b;
     log_parts p;
     num above, m = split_exponent(k, x, k->wide ? UINT64_C(0x3FE6900000000000) : 0x3F330000, &p.e, &above);
@@ -54,14 +36,19 @@ static log_parts log_table(const real *k, num x) {
     num mh = real_of(b, int_and(b, bits_of(b, m), k->wide ? ~UINT64_C(0x7FFFFFF) : UINT64_C(0xFFFFF000)));
     num rest = mul(k, sub(k, m, mh), row[0]);
     dw f = two_sum(k, sub(k, mul(k, mh, row[0]), cst(k, 1.0)), rest);
+    if (low) { /* where x is 1 it may be all of f */
+        num scale = pow2_at_least(k, neg(k, p.e)), more = mul(k, mul(k, low, scale), row[0]);
+        dw whole = two_sum(k, f.h, more);
+        f = (dw){whole.h, add(k, f.l, whole.l)};
+    }
     dw square = two_prod(k, f.h, f.h);
     num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h) : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
     num w = mul(k, mul(k, square.h, f.h), t);
     dw s = two_sum(k, row[1], f.h), u = two_sum(k, s.h, scaled(k, square.h, -0.5));
-    num low = add(k, s.l, u.l);
-    low = add(k, low, add(k, row[2], sub(k, f.l, mul(k, f.h, f.l))));
-    low = add(k, low, sub(k, w, scaled(k, square.l, 0.5)));
-    p.g = fast_two_sum(k, u.h, low);
+    num tail = add(k, s.l, u.l);
+    tail = add(k, tail, add(k, row[2], sub(k, f.l, mul(k, f.h, f.l))));
+    tail = add(k, tail, sub(k, w, scaled(k, square.l, 0.5)));
+    p.g = fast_two_sum(k, u.h, tail);
     return p;
 }
 
@@ -74,7 +61,7 @@ static num log_special(const real *k, num x, num r) {
     return sel(k, valid, r, real_of(k->b, kir_const(k->b, bits_type(k->type), k->wide ? UINT64_C(0x7FF8) << 48 : 0x7FC00000)));
 }
 
-static log_parts log_quick(const real *k, num x) { return k->wide ? log_table(k, x) : log_polynomial(k, x); }
+static log_parts log_quick(const real *k, num x) { return k->wide ? log_table(k, x, NULL) : log_polynomial(k, x); }
 
 /* e ln 2 + g as a sum of two: e times the first two parts of ln 2 is exact. */
 static dw log_whole(const real *k, log_parts p) {
@@ -89,6 +76,15 @@ kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     dw r = log_whole(&k, log_quick(&k, arg[0]));
     return log_special(&k, arg[0], add(&k, r.h, r.l));
+}
+
+/* log(u.h + u.l), 1 + x = u.h + u.l exactly; a tiny x is its own. */
+kir_value *define_log1p(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    dw u = two_sum(&k, cst(&k, 1.0), arg[0]);
+    dw r = log_whole(&k, log_table(&k, u.h, u.l));
+    num y = log_special(&k, u.h, add(&k, r.h, r.l));
+    return sel(&k, lt(&k, magnitude(&k, arg[0]), cst(&k, k.wide ? 0x1p-55 : 0x1p-26)), arg[0], y);
 }
 
 /* F32: f - f²/2 with half of f squared exactly, then its leading half times that of log2 e, which is exact too: only what is 2^-12 smaller
@@ -127,7 +123,7 @@ kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
 /* |x|^y for finite x > 0: e^(y log x) with the logarithm to twice the precision. A larger |y| than 2^40 (F64: 2^80) overflows or
  * underflows just as well, and 1^y stays 1. */
 static num pow_magnitude(const real *k, num x, num y) {
-    dw l = log_whole(k, log_table(k, x));
+    dw l = log_whole(k, log_table(k, x, NULL));
     double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0, high = k->wide ? 720.0 : 92.0;
     num limited = at_least(k, at_most(k, y, most), -most);
     dw p = two_prod(k, limited, l.h);

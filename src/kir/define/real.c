@@ -94,6 +94,25 @@ num scale2(const real *k, num x, num n) {
     return mul(k, first, pow2(k, kir_sub(k->b, n, half)));
 }
 
+/* e is taken from the bits in steps that vectors of 64 bits have too: the exponent biased to be positive, set into the low bits of 2^23
+ * (2^52). */
+num split_exponent(const real *k, num x, uint64_t offset, num *e, num *index_bits) {
+    kir_builder *b = k->b;
+    uint32_t fraction = k->wide ? 52 : 23;
+    uint64_t bias = k->wide ? 1024 : 128, room = k->wide ? 54 : 25; /* room: also the power that brings subnormals up */
+    num tiny = lt(k, x, cst(k, k->wide ? 0x1p-1022 : 0x1p-126));
+    num bits = bits_of(b, sel(k, tiny, scaled(k, x, k->wide ? 0x1p54 : 0x1p25), x));
+    num above = kir_sub(b, bits, kir_const(b, bits->type, offset));
+    num biased = int_shr(b, int_add(b, above, bias << fraction), fraction);
+    num m = kir_sub(b, bits, int_shl(b, int_add(b, biased, 0 - bias), fraction));
+    num count = kir_sub(b, int_add(b, biased, room), sel(k, tiny, kir_const(b, bits->type, room), kir_const(b, bits->type, 0)));
+    double base = k->wide ? 0x1p52 : 0x1p23;
+    num real_count = real_of(b, int_or(b, count, bits_of(b, cst(k, base))));
+    *e = sub(k, real_count, cst(k, base + (double)(bias + room)));
+    *index_bits = above;
+    return real_of(b, m);
+}
+
 dw table_dw(const real *k, const double *pair) {
     num h = cst(k, pair[0]);
     return (dw){h, cst(k, pair[1])};

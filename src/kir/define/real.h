@@ -55,9 +55,11 @@ typedef struct rounded {
     num real, integer;
 } rounded;
 rounded round_near(const real *k, num x);
-num pow2(const real *k, num n);                 /* 2^n of a bits-type integer within the normal exponents */
-num pow2_at_least(const real *k, num n);        /* of an integer as a float; below the least normal exponent that one */
-num scale2(const real *k, num x, num n);        /* x · 2^n in two steps, the second rounds: right for subnormal results */
+num pow2(const real *k, num n);          /* 2^n of a bits-type integer within the normal exponents */
+num pow2_at_least(const real *k, num n); /* of an integer as a float; below the least normal exponent that one */
+num scale2(const real *k, num x, num n); /* x · 2^n in two steps, the second rounds: right for subnormal results */
+/* x = 2^e · m of a finite x > 0, m in [offset, 2 · offset), given by its bits; subnormals too. above: the bits of x less offset. */
+num split_exponent(const real *k, num x, uint64_t offset, num *e, num *above);
 dw table_dw(const real *k, const double *pair); /* a constant given as high and low */
 /* Element of a constant table of the format; one table a name and module. */
 num table_at(const real *k, const char *name, const double *values, uint32_t count, num index);

@@ -1,4 +1,4 @@
-/* RSQRT and ATAN2: what needs division or square root and a correction.
+/* RSQRT CBRT HYPOT: roots and a correction by what is left of the square or cube.
  * Must not know: targets. */
 #include "kir/define/coefficients.h"
 #include "kir/define/real.h"
@@ -26,54 +26,47 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, kir_binary(b, KIR_FCMP_LE, cst(&k, 0.0), x), r, nan);
 }
 
-/* Smaller and larger of |x|, |y| brought to a range where quotients and exact products neither overflow nor vanish. */
-static void atan_operands(const real *k, num *n, num *d) {
-    num infinity = cst(k, (double)INFINITY), one = cst(k, 1.0), zero = cst(k, 0.0);
-    num both_infinite = eq(k, *n, infinity), infinite = eq(k, *d, infinity);
-    *n = sel(k, infinite, sel(k, both_infinite, one, zero), *n);
-    *d = sel(k, either(k, infinite, eq(k, *d, zero)), one, *d); /* 0/0 becomes 0/1 */
-    num big = lt(k, cst(k, k->wide ? 0x1p500 : 0x1p60), *d), small = lt(k, *d, cst(k, k->wide ? 0x1p-450 : 0x1p-50));
-    num scale = sel(k, big, cst(k, k->wide ? 0x1p-600 : 0x1p-64), sel(k, small, cst(k, k->wide ? 0x1p624 : 0x1p99), one));
-    *n = mul(k, *n, scale);
-    *d = mul(k, *d, scale);
-}
-
-/* atan of t = n/d in [0, 1], and whether pi/4 is to be added: above tan(pi/8) it is pi/4 + atan((n - d)/(n + d)). */
-static dw atan_quotient(const real *k, num n, num d, num *upper) {
-    *upper = lt(k, scaled(k, d, k->wide ? 0x1.a827999fcef32p-2 : 0x1.a827ap-2), n);
-    dw difference = two_sum(k, n, neg(k, d)), total = two_sum(k, d, n);
-    num zero = cst(k, 0.0);
-    dw top = dw_sel(k, *upper, difference, (dw){n, zero});
-    dw bottom = dw_sel(k, *upper, total, (dw){d, zero});
-    dw t = dw_div(k, top, bottom);
-    t = fast_two_sum(k, t.h, t.l);
-    num z = mul(k, t.h, t.h);
-    num cubic = mul(k, mul(k, t.h, z), HORNER(k, atan_a, z));
-    return (dw){t.h, add(k, t.l, cubic)};
-}
-
-/* C atan2(y, x): the octant counts quarters of pi, so the answer is count · pi/4 ± atan. Tiny y/x with x > 0 is the division itself. */
-kir_value *define_atan2(kir_builder *b, hg_type type, kir_value *const *arg) {
+/* |x| = m · 2^(3q) with m in [1, 8): y = m^(-1/3) by a polynomial and one step of Newton's, c = m·y², then one more step with the exact
+ * remainder m - c³, so that nearly all results are rounded correctly. No division. */
+kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    num y = arg[0], x = arg[1], ay = magnitude(&k, y), ax = magnitude(&k, x);
-    num swap = lt(&k, ax, ay), left = is_negative(&k, x);
-    num n = sel(&k, swap, ax, ay), d = sel(&k, swap, ay, ax), upper;
-    num direct = both(&k, kir_not(b, left), lt(&k, ay, scaled(&k, ax, k.wide ? 0x1p-28 : 0x1p-13)));
-    direct = either(&k, direct, both(&k, kir_not(b, left), eq(&k, ay, cst(&k, 0.0))));
-    atan_operands(&k, &n, &d);
-    dw t = atan_quotient(&k, n, d, &upper);
-    num count = sel(&k, upper, cst(&k, 1.0), cst(&k, 0.0));
-    count = sel(&k, swap, sub(&k, cst(&k, 2.0), count), count);
-    count = sel(&k, left, sub(&k, cst(&k, 4.0), count), count);
-    num flip = kir_binary(b, KIR_XOR, swap, left);
-    t.h = sel(&k, flip, neg(&k, t.h), t.h);
-    t.l = sel(&k, flip, neg(&k, t.l), t.l);
-    const double *quarter = CONSTANT(&k, quarter_pi);
-    dw base = two_prod(&k, count, cst(&k, quarter[0]));
-    dw s = two_sum(&k, base.h, t.h);
-    num low = add(&k, base.l, scaled(&k, count, quarter[1]));
-    num r = add(&k, s.h, add(&k, s.l, add(&k, low, t.l)));
-    num plain = quotient(&k, ay, sel(&k, eq(&k, ax, cst(&k, 0.0)), cst(&k, 1.0), ax));
-    r = real_with_sign(b, magnitude(&k, sel(&k, direct, plain, r)), y);
-    return sel(&k, both(&k, is_number(b, x), is_number(b, y)), r, add(&k, x, y));
+    const double *root = CONSTANT(&k, cbrt_root);
+    num x = arg[0], a = magnitude(&k, x), one = cst(&k, 1.0), e, unused;
+    num m = split_exponent(&k, a, k.wide ? UINT64_C(0x3FF0000000000000) : 0x3F800000, &e, &unused);
+    double third = k.wide ? 0x1.5555555555555p-2 : 0x1.555556p-2;
+    rounded q = round_near(&k, scaled(&k, sub(&k, e, one), third)); /* (e - 1)/3 is at most 1/3 from an integer */
+    num rest = sub(&k, e, scaled(&k, q.real, 3.0)), some = lt(&k, cst(&k, 0.5), rest), most = lt(&k, cst(&k, 1.5), rest);
+    num y = HORNER(&k, cbrt_y, m);
+    y = mul(&k, y, sel(&k, most, cst(&k, root[1]), sel(&k, some, cst(&k, root[0]), one)));
+    m = mul(&k, m, sel(&k, most, cst(&k, 4.0), sel(&k, some, cst(&k, 2.0), one)));
+    num off = sub(&k, one, mul(&k, m, mul(&k, y, mul(&k, y, y))));
+    y = add(&k, y, mul(&k, y, scaled(&k, off, third)));
+    num square = mul(&k, y, y), c = mul(&k, m, square);
+    dw c2 = two_prod(&k, c, c), c3 = two_prod(&k, c2.h, c);
+    num left = sub(&k, sub(&k, m, c3.h), add(&k, c3.l, mul(&k, c2.l, c)));
+    num r = mul(&k, add(&k, c, mul(&k, left, scaled(&k, square, third))), pow2(&k, q.integer));
+    num plain = both(&k, lt(&k, cst(&k, 0.0), a), lt(&k, a, cst(&k, (double)INFINITY)));
+    return sel(&k, plain, real_with_sign(b, r, x), x);
+}
+
+/* sqrt(x² + y²): the larger brought to the middle of the range by a power of two, squares exact, one correction of the root. An infinity
+ * wins over a NaN. */
+kir_value *define_hypot(kir_builder *b, hg_type type, kir_value *const *arg) {
+    real k = real_begin(b, type);
+    num ax = magnitude(&k, arg[0]), ay = magnitude(&k, arg[1]), one = cst(&k, 1.0), infinity = cst(&k, (double)INFINITY);
+    num swap = lt(&k, ax, ay), large = sel(&k, swap, ay, ax), small = sel(&k, swap, ax, ay);
+    num huge = lt(&k, cst(&k, k.wide ? 0x1p400 : 0x1p50), large), tiny = lt(&k, large, cst(&k, k.wide ? 0x1p-400 : 0x1p-40));
+    num scale = sel(&k, huge, cst(&k, k.wide ? 0x1p-700 : 0x1p-78), sel(&k, tiny, cst(&k, k.wide ? 0x1p700 : 0x1p100), one));
+    num back = sel(&k, huge, cst(&k, k.wide ? 0x1p700 : 0x1p78), sel(&k, tiny, cst(&k, k.wide ? 0x1p-700 : 0x1p-100), one));
+    num u = mul(&k, large, scale), v = mul(&k, small, scale);
+    dw uu = two_prod(&k, u, u), vv = two_prod(&k, v, v), sum = fast_two_sum(&k, uu.h, vv.h);
+    num low = add(&k, sum.l, add(&k, uu.l, vv.l));
+    num s = kir_unary(b, KIR_FSQRT, sum.h);
+    dw square = two_prod(&k, s, s);
+    num left = add(&k, sub(&k, sub(&k, sum.h, square.h), square.l), low);
+    num divisor = sel(&k, eq(&k, s, cst(&k, 0.0)), one, scaled(&k, s, 2.0)); /* hypot(0, 0) is 0 */
+    num r = mul(&k, add(&k, s, quotient(&k, left, divisor)), back);
+    r = sel(&k, both(&k, is_number(b, ax), is_number(b, ay)), r, add(&k, ax, ay));
+    num infinite = either(&k, eq(&k, ax, infinity), eq(&k, ay, infinity));
+    return sel(&k, infinite, infinity, r);
 }

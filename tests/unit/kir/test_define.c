@@ -60,11 +60,14 @@ typedef void (*oracle)(mpfr_t r, const mpfr_t x, const mpfr_t y);
 #define UNARY(name, call) static void name(mpfr_t r, const mpfr_t x, const mpfr_t y) { (void)y; call(r, x, MPFR_RNDN); }
 UNARY(o_exp, mpfr_exp) UNARY(o_log, mpfr_log) UNARY(o_log2, mpfr_log2) UNARY(o_log10, mpfr_log10) UNARY(o_sin, mpfr_sin)
 UNARY(o_cos, mpfr_cos) UNARY(o_tan, mpfr_tan) UNARY(o_tanh, mpfr_tanh) UNARY(o_erf, mpfr_erf) UNARY(o_rsqrt, mpfr_rec_sqrt)
+UNARY(o_exp2, mpfr_exp2) UNARY(o_expm1, mpfr_expm1) UNARY(o_log1p, mpfr_log1p) UNARY(o_cbrt, mpfr_cbrt) UNARY(o_erfc, mpfr_erfc)
+UNARY(o_atan, mpfr_atan) UNARY(o_asin, mpfr_asin) UNARY(o_acos, mpfr_acos) UNARY(o_sinh, mpfr_sinh) UNARY(o_cosh, mpfr_cosh)
     /* clang-format on */
     static void o_pow(mpfr_t r, const mpfr_t x, const mpfr_t y) {
     mpfr_pow(r, x, y, MPFR_RNDN);
 }
 static void o_atan2(mpfr_t r, const mpfr_t x, const mpfr_t y) { mpfr_atan2(r, x, y, MPFR_RNDN); }
+static void o_hypot(mpfr_t r, const mpfr_t x, const mpfr_t y) { mpfr_hypot(r, x, y, MPFR_RNDN); }
 static void o_sigmoid(mpfr_t r, const mpfr_t x, const mpfr_t y) {
     (void)y;
     mpfr_neg(r, x, MPFR_RNDN);
@@ -132,9 +135,20 @@ static const measured FUNCTIONS[] = {
     {"sigmoid", HG_OP_SIGMOID, o_sigmoid, 2, 2, -105, 20, -750, 40},
     {"swish", HG_OP_SWISH, o_swish, 2, 2, -110, 70, -760, 70},
     {"gelu", HG_OP_GELU, o_gelu, 2, 4, -15, 16, -39, 40},
-    {"erf", KIR_FN_ERF, o_erf, 2, 2, -5, 5, -7, 7},
+    {"erf", HG_OP_ERF, o_erf, 2, 2, -5, 5, -7, 7},
     {"pow", HG_OP_POW, o_pow, 2, 2, -3, 60, -3, 60},
-    {"atan2", KIR_FN_ATAN2, o_atan2, 2, 2, -3, 3, -3, 3},
+    {"atan2", HG_OP_ATAN2, o_atan2, 2, 2, -3, 3, -3, 3},
+    {"exp2", HG_OP_EXP2, o_exp2, 1, 1, -151, 129, -1076, 1025},
+    {"expm1", HG_OP_EXPM1, o_expm1, 1, 1, -20, 89, -40, 710},
+    {"log1p", HG_OP_LOG1P, o_log1p, 1, 1, -1, 4, -1, 4},
+    {"cbrt", HG_OP_CBRT, o_cbrt, 1, 1, -30, 30, -30, 30},
+    {"erfc", HG_OP_ERFC, o_erfc, 2, 2, -5, 11, -7, 28},
+    {"atan", HG_OP_ATAN, o_atan, 2, 2, -5, 5, -5, 5},
+    {"asin", HG_OP_ASIN, o_asin, 2, 2, -1, 1, -1, 1},
+    {"acos", HG_OP_ACOS, o_acos, 2, 2, -1, 1, -1, 1},
+    {"sinh", HG_OP_SINH, o_sinh, 2, 2, -90, 90, -711, 711},
+    {"cosh", HG_OP_COSH, o_cosh, 2, 2, -90, 90, -711, 711},
+    {"hypot", HG_OP_HYPOT, o_hypot, 2, 2, -3, 3, -3, 3},
 };
 
 static double random_in(double low, double high) { return low + (high - low) * ((double)(next_random() >> 11) * 0x1p-53); }

@@ -444,9 +444,8 @@ static void memory_access(generator *g) {
 }
 
 static void derived(generator *g) {
-    static const uint16_t FN[] = {HG_OP_REM, HG_OP_MIN,   HG_OP_MAX,  HG_OP_MAD,    HG_OP_FMS, HG_OP_ABS,
-                                  HG_OP_NEG, HG_OP_CLAMP, HG_OP_SIGN, HG_OP_ROUND,  HG_OP_EXP, HG_OP_LOG,
-                                  HG_OP_SIN, HG_OP_TANH,  HG_OP_POW,  KIR_FN_ATAN2, HG_OP_NOT};
+    static const uint16_t FN[] = {HG_OP_REM,   HG_OP_MIN, HG_OP_MAX, HG_OP_MAD, HG_OP_FMS,  HG_OP_ABS, HG_OP_NEG,   HG_OP_CLAMP, HG_OP_SIGN,
+                                  HG_OP_ROUND, HG_OP_EXP, HG_OP_LOG, HG_OP_SIN, HG_OP_TANH, HG_OP_POW, HG_OP_ATAN2, HG_OP_NOT};
     uint16_t fn = FN[chance(HG_COUNT_OF(FN))];
     hg_type type = (hg_type)chance(HG_TYPE_COUNT);
     if (!kir_define_exists(fn, type) || (hg_type_is_integer(type) && hg_type_size_bytes(type) > 32)) return;

@@ -103,8 +103,8 @@ static void test_columns(void) {
     for (int kind = 0; kind < KIR_KIND_COUNT; kind++) CHECK(kir_kind_of(kir_kind_type(kind)) == kind);
     CHECK(kir_kind_of(KIR_BOOL) == KIR_KIND_U8);
     CHECK(kir_kind_of(HG_TYPE_U128) == -1);
-    CHECK(strcmp(kir_fn_name(KIR_FN_ATAN2), "atan2") == 0);
-    CHECK(kir_fn_of_name(HG_OPNAME_ERF) == KIR_FN_ERF);
+    CHECK(strcmp(kir_fn_name(HG_OP_ATAN2), "atan2") == 0 && strcmp(kir_fn_name(KIR_FN_RELU), "relu") == 0);
+    CHECK(kir_fn_of_name(HG_OPNAME_ERF) == HG_OP_ERF && kir_fn_of_name(HG_OPNAME_RELU) == KIR_FN_RELU);
     CHECK(kir_fn_of_name(HG_OPNAME_RECIPROCAL) == HG_OP_RCP);
 }
 

@@ -134,6 +134,9 @@ static void test_corner_cases(void) {
     CHECK_U64(eval(HG_OP_REM, HG_TYPE_F32, f32(-5.5f), f32(2)), f32(-1.5f));
     CHECK_U64(eval(HG_OP_ROUND, HG_TYPE_F32, f32(-2.5f), 0), f32(-3));
     CHECK_U64(eval(HG_OP_ROUND, HG_TYPE_F32, f32(0.49999997f), 0), 0);
+    CHECK_U64(eval(HG_OP_RINT, HG_TYPE_F32, f32(2.5f), 0), f32(2));
+    CHECK_U64(eval(HG_OP_RINT, HG_TYPE_F64, f64(-3.5), 0), f64(-4));
+    CHECK_U64(eval(HG_OP_RINT, HG_TYPE_I32, 7, 0), 7);
     CHECK_U64(eval(HG_OP_ROUND, HG_TYPE_F64, f64(4503599627370497.5 - 1), 0), f64(4503599627370497.0));
     CHECK_U64(eval3(HG_OP_CLAMP, HG_TYPE_I32, 5, 7, 3), 3); /* low > high gives high */
     CHECK_U64(eval3(HG_OP_FMA, HG_TYPE_F32, f32(1 + 0x1p-23f), f32(1 - 0x1p-23f), f32(-1)), f32(-0x1p-46f));
@@ -230,6 +233,19 @@ static void test_functions(void) {
         CHECK(fabs(f64_of(eval(HG_OP_EXP, HG_TYPE_F64, b, 0)) - exp(x)) <= 0x1p-51 * exp(x));
         CHECK(fabs(f64_of(eval(HG_OP_SIN, HG_TYPE_F64, b, 0)) - sin(x)) <= 0x1p-51);
         CHECK(fabs(f64_of(eval(HG_OP_TANH, HG_TYPE_F64, b, 0)) - tanh(x)) <= 0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_EXP2, HG_TYPE_F64, b, 0)) - exp2(x)) <= 0x1p-51 * exp2(x));
+        CHECK(fabs(f64_of(eval(HG_OP_EXPM1, HG_TYPE_F64, b, 0)) - expm1(x)) <= 0x1p-50 * fabs(expm1(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_LOG1P, HG_TYPE_F64, f64(fabs(x)), 0)) - log1p(fabs(x))) <= 0x1p-51 * log1p(fabs(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_CBRT, HG_TYPE_F64, b, 0)) - cbrt(x)) <= 0x1p-50 * fabs(cbrt(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_ERF, HG_TYPE_F64, b, 0)) - erf(x)) <= 0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_ERFC, HG_TYPE_F64, b, 0)) - erfc(x)) <= 0x1p-48 * erfc(x));
+        CHECK(fabs(f64_of(eval(HG_OP_ATAN, HG_TYPE_F64, b, 0)) - atan(x)) <= 0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_ATAN2, HG_TYPE_F64, b, f64(-2))) - atan2(x, -2)) <= 0x1p-50);
+        CHECK(fabs(f64_of(eval(HG_OP_ASIN, HG_TYPE_F64, f64(x / 20), 0)) - asin(x / 20)) <= 0x1p-51);
+        CHECK(fabs(f64_of(eval(HG_OP_ACOS, HG_TYPE_F64, f64(x / 20), 0)) - acos(x / 20)) <= 0x1p-50);
+        CHECK(fabs(f64_of(eval(HG_OP_SINH, HG_TYPE_F64, b, 0)) - sinh(x)) <= 0x1p-50 * fabs(sinh(x)));
+        CHECK(fabs(f64_of(eval(HG_OP_COSH, HG_TYPE_F64, b, 0)) - cosh(x)) <= 0x1p-50 * cosh(x));
+        CHECK(fabs(f64_of(eval(HG_OP_HYPOT, HG_TYPE_F64, b, f64(3))) - hypot(x, 3)) <= 0x1p-51 * hypot(x, 3));
     }
     CHECK_U64(eval(HG_OP_LOG, HG_TYPE_F32, 0, 0), f32(-INFINITY));
     CHECK(isnan(f32_of(eval(HG_OP_LOG, HG_TYPE_F32, f32(-1), 0))));
