@@ -174,6 +174,10 @@ static void free_assembler(hg_assembler *a) {
     hg_arena_free(&a->texts);
     hg_vec_free(&a->fixups);
     hg_vec_free(&a->loops);
+    hg_vec_free(&a->named);
+    hg_vec_free(&a->virtuals);
+    hg_vec_free(&a->uses);
+    hg_vec_free(&a->param_registers);
     hg_text_free(&a->literals);
     hg_free(a->label_slots);
     hg_program_release(a->program);
@@ -200,7 +204,9 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length, cons
         if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
     }
     if (a->out_of_memory) return hg_fail_memory();
-    if (a->errors) return first_error(a);
+    bool allocated = !a->errors && hg_asm_allocate(a);
+    if (a->out_of_memory) return hg_fail_memory();
+    if (!allocated) return first_error(a);
     if (!store_program(a)) return hg_fail_memory();
     HG_TRY(hg_infer_types(a->program, a->diagnostics));
     return hg_program_rehash(a->program);

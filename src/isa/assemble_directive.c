@@ -198,20 +198,26 @@ static bool read_scalar(hg_assembler *a, hg_param *p) {
     return true;
 }
 
-static bool check_unique(hg_assembler *a, const hg_token *reg, const hg_token *name, const hg_param *p) {
+/* What stands before a parameter's type. */
+typedef struct param_head {
+    hg_token reg, name;
+    bool has_register;
+} param_head;
+
+static bool check_unique(hg_assembler *a, const param_head *head, const hg_param *p) {
     for (uint64_t i = 0; i < a->params.count; i++) {
         const hg_param *other = &a->params.data[i];
-        if (other->reg == p->reg) {
-            hg_asm_error(a, "D02", reg, NULL, "register r%u declared twice: it holds '%s'", p->reg, other->name);
+        if (head->has_register && other->reg == p->reg && a->param_registers.data[i].virtual_number == HG_UNDEFINED) {
+            hg_asm_error(a, "D02", &head->reg, NULL, "register r%u declared twice: it holds '%s'", p->reg, other->name);
             return false;
         }
         if (strcmp(other->name, p->name) == 0) {
-            hg_asm_error(a, "D02", name, NULL, "parameter '%s' declared twice", p->name);
+            hg_asm_error(a, "D02", &head->name, NULL, "parameter '%s' declared twice", p->name);
             return false;
         }
     }
     if (a->params.count < HG_MAX_PARAMS) return true;
-    hg_asm_error(a, "S05", name, NULL, "more than %d parameters", HG_MAX_PARAMS);
+    hg_asm_error(a, "S05", &head->name, NULL, "more than %d parameters", HG_MAX_PARAMS);
     return false;
 }
 
@@ -227,42 +233,38 @@ static bool read_param_body(hg_assembler *a, hg_param *p, uint32_t number) {
     return hg_asm_integer(a, "a number of bytes", &p->pool_bytes, &token);
 }
 
-static bool read_param_head(hg_assembler *a, hg_param *p, hg_token *reg, hg_token *name) {
-    *reg = a->token;
-    if (!hg_asm_expect(a, HG_TOKEN_NAME, "a register")) return false;
-    if (!hg_looks_like_register(reg->text, reg->length, 'r')) {
-        char got[80];
-        hg_asm_error(a, "S02", reg, NULL, "expected a register, got %s", hg_token_describe(reg, got));
-        return false;
+/* The register may be left out. */
+static bool read_param_head(hg_assembler *a, hg_param *p, param_head *head) {
+    head->reg = a->token;
+    head->has_register = a->token.kind == HG_TOKEN_NAME && hg_looks_like_register(a->token.text, a->token.length, 'r');
+    if (head->has_register) {
+        hg_asm_next(a);
+        if (!hg_asm_register(a, &head->reg, HG_MAX_REGISTERS, &p->reg)) return false;
     }
-    if (!hg_asm_register(a, reg, HG_MAX_REGISTERS, &p->reg) || !hg_asm_identifier(a, "a parameter name", name)) return false;
+    const hg_token *name = &head->name;
+    if (!hg_asm_identifier(a, head->has_register ? "a parameter name" : "a register or a parameter name", &head->name)) return false;
     if (hg_is_parameter_name(name->text, name->length)) return true;
     hg_asm_error(a, "S02", name, NULL, "parameter names have only letters, digits and '_'");
     return false;
 }
 
 static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_assembler *, hg_param *, uint32_t)) {
-    hg_token reg, name;
-    if (!read_param_head(a, p, &reg, &name)) return false;
-    p->name = hg_arena_text(&a->program->arena, name.text, name.length);
+    param_head head;
+    if (!read_param_head(a, p, &head)) return false;
+    p->name = hg_arena_text(&a->program->arena, head.name.text, head.name.length);
     if (!p->name) return hg_asm_no_memory(a);
-    return read_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &reg, &name, p);
-}
-
-static bool keep_param(hg_assembler *a, const hg_param *p) {
+    if (!read_body(a, p, (uint32_t)a->params.count) || !hg_asm_expect_end(a) || !check_unique(a, &head, p)) return false;
     hg_param *kept = hg_vec_push(&a->params);
     if (!kept) return hg_asm_no_memory(a);
     *kept = *p;
-    return true;
+    return hg_asm_add_param_name(a, &head.name, p, head.has_register);
 }
 
 static bool read_param(hg_assembler *a) {
     hg_param p = {.rank = 255};
-    if (!read_whole_param(a, &p, read_param_body)) {
-        a->broken_param = true;
-        return false;
-    }
-    return keep_param(a, &p);
+    if (read_whole_param(a, &p, read_param_body)) return true;
+    a->broken_param = true;
+    return false;
 }
 
 /* Without [extents] nobody knows its size. */
@@ -274,7 +276,7 @@ static bool read_scratch_body(hg_assembler *a, hg_param *p, uint32_t number) {
 
 static bool read_scratch(hg_assembler *a) {
     hg_param p = {.rank = 255};
-    return read_whole_param(a, &p, read_scratch_body) && keep_param(a, &p);
+    return read_whole_param(a, &p, read_scratch_body);
 }
 
 /* ---- the table ---- */
@@ -283,10 +285,11 @@ static const struct {
     const char *name;
     directive_reader *read;
     bool repeats, anywhere;
-} DIRECTIVES[] = {{".program", read_program, false, false}, {".param", read_param, true, false},  {".scratch", read_scratch, true, false},
-                  {".shared", read_shared, false, false},   {".block", read_block, false, false}, {".lanes", read_lanes, false, false},
-                  {".entry", read_entry, false, false},     {".flag", read_flag, false, false},   {".meta", read_meta, true, false},
-                  {".const", hg_asm_read_const, true, true}};
+} DIRECTIVES[] = {
+    {".program", read_program, false, false},  {".param", read_param, true, false},        {".scratch", read_scratch, true, false},
+    {".shared", read_shared, false, false},    {".block", read_block, false, false},       {".lanes", read_lanes, false, false},
+    {".entry", read_entry, false, false},      {".flag", read_flag, false, false},         {".meta", read_meta, true, false},
+    {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {
@@ -336,7 +339,7 @@ static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
     extent->param = number;
     if (!p && a->broken_param) return; /* its line has been reported */
     if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
-    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param rN NAME u64",
+    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param NAME u64",
                  "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
 }
 

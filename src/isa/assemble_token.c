@@ -81,3 +81,29 @@ bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64
         hg_asm_error(a, code, token, NULL, "number %s is out of range: it must be below 2^64", hg_token_describe(token, got));
     return false;
 }
+
+bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number) {
+    uint32_t value = 0;
+    for (uint32_t i = 1; i < name->length && value < 100000; i++) value = value * 10 + (uint32_t)(name->text[i] - '0');
+    char got[80];
+    if (name->text[1] == '0' && name->length > 2) {
+        hg_asm_error(a, "S02", name, "registers and predicates have no leading zeros", "expected a register number, got %s",
+                     hg_token_describe(name, got));
+        return false;
+    }
+    if (value >= limit) {
+        hg_asm_error(a, "N07", name, NULL, "%s is out of range: %c0 to %c%u", hg_token_describe(name, got), name->text[0], name->text[0],
+                     (unsigned)limit - 1);
+        return false;
+    }
+    *number = (uint8_t)value;
+    hg_asm_take(a, limit == HG_MAX_PREDICATES, value);
+    return true;
+}
+
+bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes) {
+    char message[160];
+    const char *hint, *code = hg_parse_literal(literal->text, literal->length, type, bytes, message, &hint);
+    if (code) hg_asm_error(a, code, literal, hint, "%s", message);
+    return !code;
+}

@@ -29,8 +29,11 @@ typedef struct hg_operand {
     uint8_t has_index; /* address */
     uint8_t index;     /* index register */
     uint8_t is_reg;    /* HG_K_COUNT: reg instead of value */
-    uint8_t phi[2];    /* page, byte; the class is in value */
-    uint64_t value;    /* number, handle, class, label's instruction index, condition, scope, opname, idname, bool, i8 sign-extended;
+    union {
+        uint8_t phi[2]; /* page, byte; the class is in value */
+        uint16_t scale; /* has_index: the index counts that many bytes; 0: one */
+    };
+    uint64_t value; /* number, handle, class, label's instruction index, condition, scope, opname, idname, bool, i8 sign-extended;
                           literal: offset of its little-endian bytes in program->literals; tuple: its first item in program->items */
     union {
         int64_t disp;        /* address */

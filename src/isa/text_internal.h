@@ -116,12 +116,53 @@ typedef struct hg_label {
 } hg_label;
 #define HG_UNDEFINED UINT32_MAX
 
+/* ---- registers by name (assemble_register.c, assemble_allocate.c) ---- */
+
+/* A register or predicate of an operand: one that the text gives by number, or a virtual one, whose number is found when everything
+ * is read. */
+typedef struct hg_register {
+    uint32_t virtual_number; /* HG_UNDEFINED: `number` it is */
+    uint8_t number;
+    uint8_t type; /* HG_TYPE_OMITTED: not known here */
+} hg_register;
+#define HG_NO_REGISTER ((hg_register){HG_UNDEFINED, 0, HG_TYPE_OMITTED})
+
+/* A named register or predicate (or one of an array), a parameter without register, a temporary. */
+typedef struct hg_virtual {
+    uint32_t name; /* in named; HG_UNDEFINED: a temporary */
+    uint32_t inst; /* of a temporary: where it is made */
+    uint8_t type, predicate;
+    uint8_t number; /* found by hg_asm_allocate */
+} hg_virtual;
+
+/* Where a virtual register stands, and what the instruction does with it. */
+enum { HG_USE_REG, HG_USE_INDEX, HG_USE_ITEM, HG_USE_RUN /* of a run, behind its first register */ };
+typedef struct hg_use {
+    uint32_t virtual_number, inst;
+    uint32_t place; /* in operands; HG_USE_ITEM: in items */
+    uint8_t field, access;
+} hg_use;
+
+enum { HG_MAX_ARRAY_RANK = 4, HG_MAX_ARRAY_REGISTERS = 4096, HG_MAX_VIRTUALS = 1 << 24 };
+/* What a name of the text stands for. */
+typedef struct hg_named {
+    hg_token token;
+    uint32_t first, count; /* virtual registers; first HG_UNDEFINED: register `number` */
+    uint32_t param;        /* HG_UNDEFINED: none */
+    uint32_t extents[HG_MAX_ARRAY_RANK];
+    uint8_t rank; /* 0: no array */
+    uint8_t type, predicate, number;
+    bool run; /* some instruction reads a run of its registers: they get consecutive numbers */
+} hg_named;
+
 typedef struct hg_counted_loop {
     hg_token token;
-    uint8_t counter;
+    hg_register counter;
+    uint16_t op;      /* hg_op of its end */
     bool never;       /* zero iterations: a branch over the body */
+    bool guarded;     /* by a register: a branch over the body where it is zero */
     uint32_t body;    /* instruction index */
-    uint64_t operand; /* of that branch's target */
+    uint64_t operand; /* of such a branch's target */
 } hg_counted_loop;
 
 typedef struct hg_fixup {
@@ -193,6 +234,14 @@ typedef struct hg_assembler {
     HG_VEC(hg_counted_loop) loops;
     uint32_t loops_too_deep; /* opened beyond the limit */
     bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
+
+    /* registers by name */
+    HG_VEC(hg_named) named;
+    HG_VEC(hg_virtual) virtuals;
+    HG_VEC(hg_use) uses;
+    HG_VEC(hg_register) param_registers; /* one a parameter */
+    uint64_t uses_placed;                /* uses before it have their instruction */
+    uint64_t taken[5];                   /* numbers that the text gives: registers, then predicates */
 } hg_assembler;
 
 /* assemble_token.c */
@@ -217,6 +266,9 @@ bool hg_asm_expect_end(hg_assembler *a);
 /* An ident, not reserved; its token in *name. */
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name);
 
+/* r7 or p3 as a number below `limit`, which the text takes for itself. */
+bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number);
+bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes);
 /* The token's text from `skip` on as a uint. */
 bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value);
 
@@ -304,21 +356,57 @@ typedef struct hg_raw_operand {
     hg_token literal; /* of a literal; of a tuple that is one constant in parentheses, which may be meant as that; length 0: none */
     hg_operand value; /* register, predicate, address, pool, tuple */
     uint32_t label;
+    hg_register reg, index; /* the register or predicate, that of a place; index of an address */
+    uint8_t word;           /* HG_WORD_*, of a HG_RAW_WORD */
+    uint8_t element;        /* of an address or the name of an array: type of its elements, or HG_TYPE_OMITTED */
 } hg_raw_operand;
+/* What a word is besides an operation, an id or a truth value. A name of the user wins over the others. */
+enum { HG_WORD_NONE, HG_WORD_REGISTER, HG_WORD_PREDICATE, HG_WORD_ARRAY /* of registers, without its indices */, HG_WORD_ID };
 bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw);
-/* Keeps the items of one tuple, one after the other; *first is where. */
-bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first);
 /* The token of a literal, its sign included. */
 bool hg_asm_literal(hg_assembler *a, hg_token *literal);
-/* r7 or p3 as a number below `limit`. */
-bool hg_asm_register(hg_assembler *a, const hg_token *name, uint32_t limit, uint8_t *number);
-bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type, uint8_t *bytes);
+
+/* assemble_address.c: the '[' is the next token */
+bool hg_asm_address(hg_assembler *a, hg_raw_operand *raw);
+
+/* assemble_register.c */
+/* What the name stands for where the reader is; NULL: nothing. Good until the next name is added. */
+hg_named *hg_asm_find_named(hg_assembler *a, const hg_token *token);
+/* The register of the parameter that comes next; reg: as given, or NULL. */
+bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_param *p, bool has_register);
+/* Type of the elements of the array that the name stands for, HG_TYPE_OMITTED: of none. */
+uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token);
+/* .reg, its arguments. */
+bool hg_asm_read_registers(hg_assembler *a);
+/* The register or predicate that a word names: by number, by name with the indices of an array, or a special one. The next token is the
+ * word. Says what is wrong, and `expected`. */
+bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg);
+/* What a word is that has been read, HG_WORD_*; the indices of an array are read. False: an error was found in them. */
+bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg);
+/* assemble_virtual.c */
+bool hg_asm_add_virtual(hg_assembler *a, uint32_t name, uint8_t type, bool predicate, const hg_token *at);
+/* A virtual register that the next instructions use. */
+bool hg_asm_temporary(hg_assembler *a, uint8_t type, bool predicate, hg_register *reg);
+/* The register stands in operands[place] (or items[place]). inst HG_UNDEFINED: in the instruction that is emitted next. */
+bool hg_asm_use(hg_assembler *a, const hg_register *reg, uint32_t inst, uint64_t place, uint8_t field, uint8_t access);
+/* Keeps the items of one tuple, one after the other; *first is where. */
+bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first);
+/* The number is used by the text. */
+static inline void hg_asm_take(hg_assembler *a, bool predicate, uint32_t number) {
+    a->taken[predicate ? 4 : number / 64] |= UINT64_C(1) << number % 64;
+}
+
+/* assemble_allocate.c: numbers for all virtual registers; everything is read and labels are resolved. False: an error. */
+bool hg_asm_allocate(hg_assembler *a);
 
 /* assemble_inst.c */
 void hg_asm_init_mnemonics(hg_assembler *a);
 bool hg_asm_instruction(hg_assembler *a, const hg_token *mnemonic);
+/* assemble_emit.c */
 /* One instruction without operands, kept in step with its place. */
 bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const hg_token *at);
+/* d = the id, in a temporary of its own. */
+bool hg_asm_emit_id(hg_assembler *a, const hg_token *at, hg_idname id, hg_register *d);
 
 /* ---- numbers (literal.c; their values: base/decimal.h) ---- */
 

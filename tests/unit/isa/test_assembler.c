@@ -470,7 +470,7 @@ static void test_name_errors(void) {
     expect_error("add..f32 r1, r2, r3", "N01", 1, 1, 8);
     expect_error(".parm r1 x f32", "N02", 1, 1, 5);
     expect_error("add.f32 r1, p2, r3", "N03", 1, 13, 2);
-    expect_error("add.f32 r1, 5, r3", "N03", 1, 13, 1);
+    expect_error("add.f32 5, r2, r3", "N03", 1, 9, 1);
     expect_error("add.f32 r1, [r2 + 4], r3", "N03", 1, 13, 8);
     expect_error("bra r5", "N03", 1, 5, 2);
     expect_error("sel.f32 r1, r2, r3, r4", "N03", 1, 13, 2);
@@ -483,7 +483,7 @@ static void test_name_errors(void) {
     expect_error("rdid r1, lane_idx", "N03", 1, 10, 8);
     expect_error("bar.sync 1.5", "N03", 1, 10, 3);
     expect_error("add.f32 r1, b=r2, r3", "N03", 1, 13, 1);
-    expect_error("pool.free 5", "N03", 1, 11, 1);
+    expect_error("pool.free @a", "N03", 1, 11, 2);
     expect_error("add.f32 r1, r2", "N04", 1, 1, 7);
     expect_error("add.f32 r1, r2, r3, r4", "N04", 1, 21, 2);
     expect_error("exit r1", "N04", 1, 6, 2);

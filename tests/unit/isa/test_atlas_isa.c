@@ -96,7 +96,7 @@ static void test_errors(void) {
         {"phase.read r9, r2", "V03", "type mismatch: expected u8, u16, u32 or u64, got f32"},
         {"res.accum r9, r8, 0", "V01", "uninitialized register: r8"},
         {"unity.test p0, epsilon=1", "N03", "operand 2 of 'unity.test': expected a register, got 'epsilon='"},
-        {"unity.test p0, 1.5", "N03", "operand 2 of 'unity.test': expected a register, got literal '1.5'"},
+        {"unity.test p0, 1.5", "S04", "'1.5' is no literal of type u8"},
         {"unity.test p0, eps=1, eps=2", "N04", "'unity.test' takes 2 operands, got 3"},
         {"mirror r9, src=r1", "N03", "named operand 'src=': this instruction takes its operands by position"},
         {"mirror.u8 r9, r1", "N06", "'mirror' takes no type"},

@@ -74,7 +74,7 @@ static void test_messages(void) {
         {".scratch r1 x f32\n", "S02", 3, 18, "expected '[', got end of line"},
         {".scratch r1 x f32 in [4]\n", "S02", 3, 19, "expected '[', got 'in'"},
         {".scratch r1 x buffer f32 [4]\n", "S02", 3, 15, "expected an element type, got 'buffer'"},
-        {".scratch x f32 [4]\n", "S02", 3, 10, "expected a register, got 'x'"},
+        {".scratch [4]\n", "S02", 3, 10, "expected a register or a parameter name, got '['"},
         {".scratch r1 x f32 [4] 5\n", "S02", 3, 23, "expected end of line, got '5'"},
         {".scratch r1 x f32 [m]\n", "D03", 3, 20, "extent 'm' is no scalar parameter of type u32 or u64"},
         {".scratch r1 x f32 [1,2,3,4,5,6,7,8,9]\n", "S05", 3, 36, "more than 8 extents"},

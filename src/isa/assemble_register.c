@@ -1,0 +1,221 @@
+/* Registers and predicates by name: what a name stands for, .reg, register arrays, special registers, temporaries, and where virtual
+ * registers stand. Must not know: instructions, liveness. */
+#include "isa/text_internal.h"
+
+#include <stdio.h>
+
+static int shown(const hg_token *token) { return token->length > 40 ? 40 : (int)token->length; }
+
+/* ---- names ---- */
+
+hg_named *hg_asm_find_named(hg_assembler *a, const hg_token *token) {
+    const hg_name *name = hg_asm_find_name(a, token);
+    bool is_register = name && (name->kind == HG_NAME_REGISTER || name->kind == HG_NAME_PREDICATE || name->kind == HG_NAME_PARAM);
+    return is_register ? &a->named.data[name->index] : NULL;
+}
+
+/* A new name; NULL when it is there already (D02), or there is no memory. */
+static hg_named *add_name(hg_assembler *a, const hg_token *token, hg_name_kind kind) {
+    if (!hg_asm_declare(a, token, kind, a->named.count)) return NULL;
+    hg_named *name = hg_vec_push(&a->named);
+    if (!name) {
+        hg_asm_no_memory(a);
+        return NULL;
+    }
+    *name = (hg_named){.token = *token, .first = HG_UNDEFINED, .param = HG_UNDEFINED, .type = HG_TYPE_OMITTED};
+    return name;
+}
+
+/* ---- parameters ---- */
+
+bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_param *p, bool has_register) {
+    uint8_t type = p->kind == HG_PARAM_SCALAR ? p->type : (uint8_t)HG_TYPE_U64; /* others hold a handle */
+    uint32_t number = (uint32_t)a->named.count, first = (uint32_t)a->virtuals.count;
+    hg_named *name = add_name(a, token, HG_NAME_PARAM);
+    hg_register *reg = name ? hg_vec_push(&a->param_registers) : NULL;
+    if (!name) return false;
+    if (!reg) return hg_asm_no_memory(a);
+    name->param = (uint32_t)a->param_registers.count - 1;
+    name->type = type;
+    name->number = p->reg;
+    name->count = 1;
+    *reg = (hg_register){HG_UNDEFINED, p->reg, type};
+    if (has_register) return true;
+    name->first = reg->virtual_number = first;
+    return hg_asm_add_virtual(a, number, type, false, token);
+}
+
+uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token) {
+    const hg_named *name = hg_asm_find_named(a, token);
+    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->params.data[name->param] : NULL;
+    return p && p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL ? p->type : (uint8_t)HG_TYPE_OMITTED;
+}
+
+/* ---- .reg ---- */
+
+static bool read_extents(hg_assembler *a, hg_named *name) {
+    name->count = 1;
+    if (!hg_asm_accept(a, '[')) return true;
+    do {
+        hg_token number;
+        uint64_t extent;
+        if (name->rank == HG_MAX_ARRAY_RANK) {
+            hg_asm_error(a, "S05", &a->token, NULL, "more than %d extents of a register array", HG_MAX_ARRAY_RANK);
+            return false;
+        }
+        if (!hg_asm_integer(a, "a number of registers", &extent, &number)) return false;
+        if (!extent || extent > HG_MAX_ARRAY_REGISTERS || extent * name->count > HG_MAX_ARRAY_REGISTERS) {
+            hg_asm_error(a, "S05", &number, NULL, "a register array has 1 to %d registers", HG_MAX_ARRAY_REGISTERS);
+            return false;
+        }
+        name->extents[name->rank++] = (uint32_t)extent;
+        name->count *= (uint32_t)extent;
+    } while (hg_asm_accept(a, ','));
+    return hg_asm_expect(a, ']', "',' or ']'");
+}
+
+static bool is_literal_word(const hg_token *t) { return hg_token_is(t, "inf") || hg_token_is(t, "nan") || hg_token_is(t, "bits"); }
+
+static bool read_declared(hg_assembler *a) {
+    hg_token token;
+    if (!hg_asm_identifier(a, "a name", &token)) return false;
+    if (!hg_is_parameter_name(token.text, token.length) || is_literal_word(&token) || hg_token_is(&token, "pred")) {
+        hg_asm_error(a, "S02", &token, "names of registers have only letters, digits and '_', and are no words of literals",
+                     "'%.*s' cannot be a register's name", shown(&token), token.text);
+        return false;
+    }
+    hg_named *name = add_name(a, &token, HG_NAME_REGISTER);
+    return name && read_extents(a, name);
+}
+
+static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) {
+    hg_type found;
+    *predicate = hg_token_is(&a->token, "pred");
+    if (!*predicate && (a->token.kind != HG_TOKEN_NAME || !hg_type_from_name(a->token.text, a->token.length, &found)))
+        return hg_asm_unexpected(a, "',', a type or 'pred'");
+    *type = *predicate ? (uint8_t)HG_TYPE_OMITTED : (uint8_t)found;
+    hg_asm_next(a);
+    return true;
+}
+
+bool hg_asm_read_registers(hg_assembler *a) {
+    uint64_t first = a->named.count;
+    uint8_t type = HG_TYPE_OMITTED;
+    bool predicate = false;
+    do {
+        if (!read_declared(a)) return false;
+    } while (hg_asm_accept(a, ','));
+    if (!read_register_type(a, &type, &predicate)) return false;
+    for (uint64_t i = first; i < a->named.count; i++) {
+        hg_named *name = &a->named.data[i];
+        name->type = type;
+        name->predicate = predicate;
+        name->first = (uint32_t)a->virtuals.count;
+        for (uint32_t k = 0; k < name->count; k++)
+            if (!hg_asm_add_virtual(a, (uint32_t)i, type, predicate, &name->token)) return false;
+    }
+    return true;
+}
+
+/* ---- registers in operands ---- */
+
+/* The register of an array that the indices name; '[' is the next token. */
+static bool read_indices(hg_assembler *a, const hg_named *name, hg_register *reg) {
+    uint32_t rank = 0, element = 0;
+    hg_token open = a->token;
+    hg_asm_next(a);
+    do {
+        hg_token number;
+        uint64_t index;
+        if (!hg_asm_integer(a, "a constant index", &index, &number)) return false;
+        if (rank < name->rank && index >= name->extents[rank]) {
+            hg_asm_error(a, "N07", &number, NULL, "index %llu of '%.*s' is out of range: 0 to %u", (unsigned long long)index,
+                         shown(&name->token), name->token.text, (unsigned)name->extents[rank] - 1);
+            return false;
+        }
+        if (rank < name->rank) element = element * name->extents[rank] + (uint32_t)index;
+        rank++;
+    } while (hg_asm_accept(a, ','));
+    if (!hg_asm_expect(a, ']', "',' or ']'")) return false;
+    if (rank != name->rank) {
+        hg_asm_error(a, "N04", &open, NULL, "'%.*s' takes %u %s, got %u", shown(&name->token), name->token.text, (unsigned)name->rank,
+                     name->rank == 1 ? "index" : "indices", (unsigned)rank);
+        return false;
+    }
+    reg->virtual_number += element;
+    return true;
+}
+
+static const struct {
+    const char *text;
+    uint8_t number, type;
+} SPECIAL[] = {{"lane", 252, HG_TYPE_U32}, {"block", 253, HG_TYPE_U32}, {"lanes", 254, HG_TYPE_U32}, {"global", 255, HG_TYPE_U64}};
+
+/* Whether a parameter holds the special register. */
+static const hg_named *find_owner(const hg_assembler *a, uint8_t number) {
+    for (uint64_t i = 0; i < a->param_registers.count; i++) {
+        if (a->param_registers.data[i].virtual_number != HG_UNDEFINED || a->param_registers.data[i].number != number) continue;
+        for (uint64_t k = 0; k < a->named.count; k++)
+            if (a->named.data[k].param == i) return &a->named.data[k];
+    }
+    return NULL;
+}
+
+static bool find_special(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg) {
+    for (uint32_t i = 0; i < HG_COUNT_OF(SPECIAL); i++) {
+        if (!hg_token_is(word, SPECIAL[i].text)) continue;
+        const hg_named *owner = find_owner(a, SPECIAL[i].number);
+        *kind = HG_WORD_REGISTER;
+        *reg = (hg_register){HG_UNDEFINED, SPECIAL[i].number, SPECIAL[i].type};
+        if (!owner) return true;
+        hg_asm_error(a, "N03", word, NULL, "'%s' is r%u, which holds the parameter '%.*s'", SPECIAL[i].text, (unsigned)SPECIAL[i].number,
+                     shown(&owner->token), owner->token.text);
+        return false;
+    }
+    hg_idname id;
+    if (!hg_idname_from_text(word->text, word->length, &id)) return true;
+    *kind = HG_WORD_ID;
+    *reg = (hg_register){HG_UNDEFINED, (uint8_t)id, (uint8_t)hg_idname_type(id)};
+    return true;
+}
+
+bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg) {
+    const hg_named *name = hg_asm_find_named(a, word);
+    *kind = HG_WORD_NONE;
+    *reg = HG_NO_REGISTER;
+    if (!name) return find_special(a, word, kind, reg);
+    *kind = name->predicate ? HG_WORD_PREDICATE : HG_WORD_REGISTER;
+    *reg = (hg_register){name->first, name->number, name->type};
+    if (!name->rank) return true;
+    if (a->token.kind == '[') return read_indices(a, name, reg);
+    *kind = HG_WORD_ARRAY;
+    return true;
+}
+
+static bool wrong_register(hg_assembler *a, const hg_token *word, uint8_t kind, const char *expected) {
+    char got[80], hint[120];
+    snprintf(hint, sizeof hint, "declare it: .reg %.*s TYPE", shown(word), word->text);
+    if (kind == HG_WORD_ARRAY)
+        hg_asm_error(a, "N03", word, "an element of it has indices: a[0]", "expected %s, got the register array %s", expected,
+                     hg_token_describe(word, got));
+    else if (kind == HG_WORD_PREDICATE)
+        hg_asm_error(a, "N03", word, NULL, "expected %s, got the predicate %s", expected, hg_token_describe(word, got));
+    else
+        hg_asm_error(a, "S02", word, hg_is_parameter_name(word->text, word->length) ? hint : NULL, "expected %s, got %s", expected,
+                     hg_token_describe(word, got));
+    return false;
+}
+
+bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg) {
+    hg_token word = a->token;
+    uint8_t kind;
+    if (word.kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, expected);
+    hg_asm_next(a);
+    if (hg_looks_like_register(word.text, word.length, 'r')) {
+        *reg = HG_NO_REGISTER;
+        return hg_asm_register(a, &word, HG_MAX_REGISTERS, &reg->number);
+    }
+    if (!hg_asm_word_register(a, &word, &kind, reg)) return false;
+    if (kind == HG_WORD_ID) return hg_asm_emit_id(a, &word, (hg_idname)reg->number, reg);
+    return kind == HG_WORD_REGISTER || wrong_register(a, &word, kind, expected);
+}
