@@ -53,11 +53,13 @@ class Runner:
             path = os.path.join(self.folder, f"{name}.npy")
             np.save(path, array)
             options += ["--in", f"{name}={path}"]
-        for name in outputs:
-            options += ["--out", f"{name}={os.path.join(self.folder, f'{name}-out.npy')}"]
         for name, value in (scalars or {}).items():
             options += ["--set", f"{name}={value}"]
-        self.command("run", text, options)
+        return self.launch(text, options, outputs)
+
+    def launch(self, text, options, outputs):
+        places = [f"{name}={os.path.join(self.folder, f'{name}-out.npy')}" for name in outputs]
+        self.command("run", text, options + [word for place in places for word in ("--out", place)])
         return {name: np.load(os.path.join(self.folder, f"{name}-out.npy")) for name in outputs}
 
     def stream(self, text, array, scalars, pool):
@@ -104,4 +106,5 @@ def main():
     return checks.finish()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
