@@ -185,6 +185,7 @@ for reserved in ("parallel_scan", "parallel_gather", "parallel_scatter"):
     bad(reserved + " as a function", stores(call(reserved, lit(1))), reserved)
 
 # ---- functions, bits ----
+good("more functions", stores(call("atan2", call("erf", var("a")), call("hypot", call("expm1", var("j")), call("rint", var("a"))))))
 good("functions", stores(call("fma", call("log2", lit(2)), call("gelu", var("a")), call("clamp", var("a"), lit(0), lit(1)))))
 good("coordinates", kernel(LET_I, let("l", binary("add", call("get_local_id"), binary("mul", call("get_group_id"), call("get_local_size")))),
                            let("all", binary("sub", call("get_global_size"), lit(1))), let("x2", call("block_idx_y")), store(call("f32", var("l")))))

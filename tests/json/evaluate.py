@@ -62,9 +62,11 @@ def parse(text):
 
 
 _libm = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
-for _name in ("exp", "log", "sin", "cos", "tanh", "pow"):
+OF_ONE = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc")
+OF_TWO = ("pow", "atan2", "hypot")
+for _name in OF_ONE + OF_TWO:
     getattr(_libm, _name).restype = ctypes.c_double
-    getattr(_libm, _name).argtypes = [ctypes.c_double] * (2 if _name == "pow" else 1)
+    getattr(_libm, _name).argtypes = [ctypes.c_double] * (2 if _name in OF_TWO else 1)
 
 
 # ---- values ------------------------------------------------------------------------------------------------------------------------
@@ -149,8 +151,8 @@ def least(a, b, sign):
 def function(name, kind, x, y=None):
     """One value of a function of the host's libm, rounded to its type. In f32 it is right to the last bit but for rare halves."""
     x = float(x)
-    if name == "pow":
-        return DTYPE[kind](_libm.pow(x, float(y)))
+    if name in OF_TWO:
+        return DTYPE[kind](getattr(_libm, name)(x, float(y)))
     if name == "rsqrt":
         return DTYPE[kind](np.float64(1.0) / np.sqrt(np.float64(x)))
     return DTYPE[kind](getattr(_libm, name)(x))
@@ -202,7 +204,7 @@ OF_INTEGERS = {
 
 
 def rounded(name, x):
-    """floor, ceil, trunc, round (halves away from zero) and sign of a float."""
+    """floor, ceil, trunc, round (halves away from zero), rint (halves to even) and sign of a float."""
     if name == "sign":
         return x if x != x else type(x)((x > 0) - (int(x < 0)))
     if name == "round":
@@ -694,13 +696,13 @@ class Kernel:
                 return self.settle(value, kind, True)
             source, get = value.kind, value.get
             return Value(kind, lambda lane: convert(get(lane), source, kind))
-        if name in ("min", "max", "pow"):
+        if name in ("min", "max") + OF_TWO:
             kind, left, right = self.pair(*values)
-            if name == "pow" and kind not in FLOATS:
+            if name in OF_TWO and kind not in FLOATS:
                 kind, left, right = "f32", self.settle(values[0], "f32"), self.settle(values[1], "f32")
             a, b = left.get, right.get
-            if name == "pow":
-                return Value(kind, lambda lane: function("pow", kind, a(lane), b(lane)))
+            if name in OF_TWO:
+                return Value(kind, lambda lane: function(name, kind, a(lane), b(lane)))
             sign = 1 if name == "min" else -1
             return Value(kind, lambda lane: least(a(lane), b(lane), sign))
         if name in OF_INTEGERS:
@@ -737,7 +739,7 @@ class Kernel:
                 return Value(kind, lambda lane: fused(kind, a(lane), b(lane), c(lane)))
             return Value(kind, lambda lane: clamp(a(lane), b(lane), c(lane)))
         (value,) = values
-        if name in ("floor", "ceil", "trunc", "round", "sign"):
+        if name in ("floor", "ceil", "trunc", "round", "rint", "sign"):
             value = self.settle(value, self.alone(value))
             kind, get = value.kind, value.get
             if kind in FLOATS:
@@ -750,10 +752,10 @@ class Kernel:
         kind, get = value.kind, value.get
         if name == "abs":
             return Value(kind, (lambda lane: abs(get(lane))) if kind in FLOATS else (lambda lane: wrap(abs(get(lane)), kind)))
-        plain = name[:-1] if name.endswith("f") else name
+        plain = name[:-1] if name in ("expf", "logf", "sqrtf", "sinf", "cosf") else name
         if plain == "sqrt":
             return Value(kind, lambda lane: np.sqrt(get(lane)))
-        if plain not in ("exp", "log", "sin", "cos", "tanh", "rsqrt"):
+        if plain not in OF_ONE + ("rsqrt",):
             raise KernelError(f"unknown function {name}")
         return Value(kind, lambda lane: function(plain, kind, get(lane)))
 

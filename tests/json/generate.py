@@ -16,7 +16,8 @@ from evaluate import DTYPE, FLOATS, INT, REAL, WIDTH, Kernel, bounds, common, pa
 INTS = tuple(WIDTH)
 NUMBERS = INTS + FLOATS
 ATOMIC = ("i32", "u32", "i64", "u64")
-APPROXIMATE = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "rsqrt": 1, "pow": 2}
+APPROXIMATE = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "rsqrt": 1, "pow": 2, "exp2": 2, "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "cbrt": 2,
+               "tan": 2, "asin": 3, "acos": 3, "atan": 3, "sinh": 3, "cosh": 3, "erf": 3, "erfc": 3, "atan2": 3, "hypot": 3}
 
 
 def var(name):
@@ -370,7 +371,7 @@ class Generator:
         rng = self.rng
         kind = rng.choice(kinds)
         if rng.random() < 0.5:
-            return call(rng.choice(("floor", "ceil", "trunc", "round", "sign")), self.number_expression(depth - 1, (kind,))[0]), kind
+            return call(rng.choice(("floor", "ceil", "trunc", "round", "rint", "sign")), self.number_expression(depth - 1, (kind,))[0]), kind
         others = [self.literal_for(kind) if rng.random() < 0.3 else self.number_expression(depth - 1, (kind,))[0] for _ in range(2)]
         args = [self.number_expression(depth - 1, (kind,))[0]] + others
         rng.shuffle(args)
@@ -550,7 +551,7 @@ class Generator:
             function = rng.choice(sorted(APPROXIMATE))
             self.tolerance[name] = max(self.tolerance[name], APPROXIMATE[function])
             kinds = (kind,) if kind == "f64" or rng.random() < 0.8 else INTS
-            args = [self.number_expression(depth - 1, kinds)[0] for _ in range(2 if function == "pow" else 1)]
+            args = [self.number_expression(depth - 1, kinds)[0] for _ in range(2 if function in ("pow", "atan2", "hypot") else 1)]
             if kind == "f32" and function in ("exp", "log", "sin", "cos") and rng.random() < 0.5:
                 function += "f"
             return [assign(element(name, var("i")), call(function, *args))]
