@@ -274,7 +274,9 @@ int command_circuit(int argc, char **argv) {
     cli *c = &q.c;
     const char *expression = NULL, *rules = NULL;
     bool variants = false;
-    const cli_option options[] = {{"-e", &expression, NULL}, {"--rules", &rules, NULL}, {"--variants", NULL, &variants}};
+    const char *type = NULL;
+    const cli_option options[] = {
+        {"-e", &expression, NULL}, {"--rules", &rules, NULL}, {"--variants", NULL, &variants}, {"--type", &type, NULL}};
     if (!cli_parse(c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(c);
     size_t i = 0;
     while (c->arguments.count && i < HG_COUNT_OF(QUESTIONS) && strcmp(QUESTIONS[i].name, c->arguments.data[0]) != 0) i++;
@@ -283,6 +285,7 @@ int command_circuit(int argc, char **argv) {
         return cli_finish(c);
     }
     q.options.variants = variants;
+    q.options.type = type;
     q.options.canonicalise = QUESTIONS[i].rules;
     if (rules && !QUESTIONS[i].compiles) {
         cli_usage(c, "%s takes no --rules", QUESTIONS[i].name);

@@ -32,7 +32,7 @@ int command_run(int argc, char **argv) {
     cli c = {0};
     cli_launch o = {0};
     bool canonicalise = false, variants = false;
-    const char *expression = NULL;
+    const char *expression = NULL, *type = NULL;
     const cli_option options[] = {
         CLI_LAUNCH_OPTIONS(o),
         {"--backend", &o.backend, NULL},
@@ -42,10 +42,12 @@ int command_run(int argc, char **argv) {
         {"--canonicalise", NULL, &canonicalise},
         {"--variants", NULL, &variants},
         {"-e", &expression, NULL},
+        {"--type", &type, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;
     c.circuit_options.variants = variants;
+    c.circuit_options.type = type;
     if (c.arguments.count + (expression != NULL) != 1)
         cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
     else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
@@ -54,8 +56,8 @@ int command_run(int argc, char **argv) {
         ;
     else if (c.circuit.program)
         cli_run_circuit(&c, &o);
-    else if (canonicalise || variants)
-        cli_usage(&c, "%s is for circuits", canonicalise ? "--canonicalise" : "--variants");
+    else if (canonicalise || variants || type)
+        cli_usage(&c, "%s is for circuits", canonicalise ? "--canonicalise" : variants ? "--variants" : "--type");
     else
         execute(&c, &o);
     return cli_finish(&c);

@@ -20,7 +20,8 @@ static void list_params(const hg_translated_program *circuit, circuit_params *pa
         uint32_t i = params->count++;
         params->cls[i] = (uint8_t)c;
         memcpy(params->names[i], (const char[4]){'c', (char)('0' + c / 10), (char)('0' + c % 10), '\0'}, 4);
-        params->data[i] = (hg_param){.kind = HG_PARAM_BUFFER, .type = HG_TYPE_F32, .rank = 255, .name = params->names[i]};
+        params->data[i] = (hg_param){
+            .kind = HG_PARAM_BUFFER, .type = (uint8_t)circuit->element_type, .rank = 255, .name = params->names[i]};
         params->data[i].dir = circuit->class_use[c] & HG_CLASS_WRITTEN ? HG_DIR_INOUT : HG_DIR_IN;
     }
 }
@@ -128,13 +129,13 @@ static hg_status run_arrays(cli *c, hg_backend *b, const circuit_params *params,
         cli_value *v = &values->data[i];
         arrays[i] = (hg_class_array){.cls = params->cls[i]};
         if (v->bound) {
-            arrays[i].input = (const float *)(const void *)v->data;
-            arrays[i].input_count = v->bytes / sizeof(float);
+            arrays[i].input = v->data;
+            arrays[i].input_count = v->elements;
         }
         if (v->param->dir == HG_DIR_IN) continue;
-        v->bytes = elements * sizeof(float);
+        v->bytes = elements * hg_type_size_bytes((hg_type)v->param->type);
         HG_TRY(hg_bytes_alloc_in(c->memory, v->bytes, &v->result));
-        arrays[i].output = (float *)(void *)v->result.data;
+        arrays[i].output = v->result.data;
         arrays[i].output_count = elements;
     }
     if (elements) HG_TRY(hg_circuit_run(b, &c->circuit, &launch, arrays, values->count));

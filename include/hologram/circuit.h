@@ -1,9 +1,9 @@
 /* Circuits: the sigil language over the 96 classes, and its translation to programs (semantics, section 6).
  *
- *     merge@c00[c01,c02] . copy@c02->c05     c02 = c00 + c01, then c05 = c02, elementwise in f32
+ *     merge@c00[c01,c02] . copy@c02->c05     c02 = c00 + c01, then c05 = c02, elementwise
  *
  * A translated circuit works on class memory and has no parameters: class c is the buffer 0xFFFFFFFFFFFFFFA0 + c of the
- * context that runs it (12,288 bytes, 3,072 f32 or u32 elements), and lane i works on element i of every class, so a launch has
+ * context that runs it (12,288 bytes, 3,072 elements of f32), and lane i works on element i of every class, so a launch has
  * exactly as many lanes as the classes have elements. The record of the translation says which classes take part and how. */
 #ifndef HOLOGRAM_CIRCUIT_H
 #define HOLOGRAM_CIRCUIT_H
@@ -40,6 +40,7 @@ typedef struct hg_circuit_options {
     hg_canonicalise canonicalise;
     int variants;     /**< not 0: merge.mul@…, split.div@… are allowed */
     const char *name; /**< of the program; NULL: "circuit" */
+    const char *type; /**< of the elements of all classes, as "f64" or "u8"; NULL: "f32" */
 } hg_circuit_options;
 
 /* ---- calls (6.7) ---- */
@@ -61,6 +62,8 @@ typedef enum hg_circuit_kind {
     HG_CIRCUIT_REDUCE_MAX,
     /** dst[i] = exp(src[i] - max) / sum of these, over the first n elements; those that no lane has are left out */
     HG_CIRCUIT_SOFTMAX,
+    HG_CIRCUIT_SCALE, /**< dst = src times a constant: n is its number, of hg_circuit_constant */
+    HG_CIRCUIT_FMA,   /**< dst = src times context plus dst: floats rounded once, integers wrap */
     HG_CIRCUIT_KIND_COUNT
 } hg_circuit_kind;
 
@@ -89,7 +92,7 @@ typedef struct hg_circuit_call {
     uint8_t kind;    /**< hg_circuit_kind */
     uint8_t variant; /**< hg_circuit_variant of merges and splits */
     uint8_t src, context, dst;
-    uint32_t n; /**< 0 … 3,072, or HG_CIRCUIT_LANES */
+    uint32_t n; /**< of a reduction 0 … the elements of a class (3,072 f32), or HG_CIRCUIT_LANES; of a scaling its constant */
 } hg_circuit_call;
 
 /* ---- circuits ---- */
@@ -117,6 +120,17 @@ HG_API void hg_circuit_destroy(hg_circuit *circuit);
 /** One more call behind the others, as it is: it is not canonicalised, and counts as one operation. The circuit is compiled or created.
     @return HG_ERROR_ISA for a class above 95, a range not rising, an n above 3,072: `Invalid src_class: 96 (must be < 96)` */
 HG_API hg_status hg_circuit_append(hg_circuit *circuit, const hg_circuit_call *call) HG_NODISCARD;
+
+/**
+ * A constant for calls of HG_CIRCUIT_SCALE, as a program writes literals of the element type: "0.5", "-3", "0x1p-4".
+ * @param number  its number, for hg_circuit_call.n
+ * @return HG_OK; HG_ERROR_ISA for no literal of that type; HG_ERROR_INVALID_ARGUMENT, HG_ERROR_OUT_OF_MEMORY
+ */
+HG_API hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *number) HG_NODISCARD;
+/** Type of the elements of all classes of hg_circuit_create and of a text's circuit: before the first call is appended. NULL: "f32". */
+HG_API hg_status hg_circuit_set_type(hg_circuit *circuit, const char *type) HG_NODISCARD;
+/** Elements of a type in a class, 12,288 bytes; 0 for no type. */
+HG_API uint32_t hg_circuit_class_elements(hg_type type);
 
 HG_API size_t hg_circuit_call_count(const hg_circuit *circuit);
 /** The i-th call; NULL when i is not below the count. Valid until the next append. */
@@ -176,6 +190,7 @@ typedef struct hg_translated_program {
     char *original_expr, *canonical_expr;
     uint8_t class_use[HG_CIRCUIT_CLASSES]; /**< hg_circuit_class_use */
     int whole_array;                       /**< hg_circuit_is_whole_array */
+    int element_type;                      /**< hg_type of the elements */
 } hg_translated_program;
 
 /**

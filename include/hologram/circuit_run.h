@@ -1,5 +1,5 @@
 /* Circuits over arrays: classes are filled from arrays, the circuit runs, classes are fetched into arrays. Arrays longer than a
- * class (3,072 elements) go through class memory piece by piece. */
+ * class (3,072 elements of f32) go through class memory piece by piece. */
 #ifndef HOLOGRAM_CIRCUIT_RUN_H
 #define HOLOGRAM_CIRCUIT_RUN_H
 
@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/** What a class holds before and after a run, in f32 elements. Zero-initialise: what is not set is not there. */
+/** What a class holds before and after a run, in elements of the circuit's type. Zero-initialise: what is not set is not there. */
 typedef struct hg_class_array {
     uint8_t cls;             /**< 0 … 95; each class at most once */
-    const float *input;      /**< host memory; without an input the class is zeros */
+    const void *input;       /**< host memory, aligned for its elements; without an input the class is zeros */
     uint64_t input_count;    /**< elements of the input; those that the run has beyond are zeros */
-    float *output;           /**< host memory; without an output the class is not fetched */
+    void *output;            /**< host memory; without an output the class is not fetched */
     uint64_t output_count;   /**< room for elements; as many as the run has are written */
     hg_buffer input_buffer;  /**< a buffer of the backend in place of input; handle 0: none */
     hg_buffer output_buffer; /**< a buffer of the backend in place of output; handle 0: none */

@@ -9,14 +9,13 @@
 #include <string.h>
 
 enum {
-    ELEMENT = 4, /* bytes */
-    PIECE = HG_MAX_CLASS_BYTES / ELEMENT,
     PARALLEL_FROM = 128, /* pieces: below, another thread's class memory costs more than it brings */
     PIECES_AT_ONCE = 16  /* a thread takes so many that follow each other */
 };
 
 /* Class memory and launches of one thread. */
 typedef struct runner {
+    uint64_t element;    /* bytes */
     hg_context *context; /* NULL: not made yet */
     hg_binding *whole, *rest;
     uint8_t *memory; /* class memory as the host sees it; NULL where it does not */
@@ -29,6 +28,7 @@ typedef struct circuit_run {
     const hg_class_array *arrays;
     size_t count;
     uint64_t elements, timeout_ms;
+    uint64_t piece, element;        /* elements of a class; bytes of one */
     bool past_caches;               /* outputs are far larger than caches */
     uint8_t zeroed[HG_MAX_CLASSES]; /* classes that a piece finds changed by the one before, and that have no input */
     uint32_t zeroed_count;
@@ -86,11 +86,11 @@ static hg_status check(circuit_run *run, const hg_translated_program *circuit, c
     if (run->elements > HG_MAX_LANES)
         return hg_binding_error("P08", "launch too large: %llu lanes, at most %llu", (unsigned long long)run->elements,
                                 (unsigned long long)HG_MAX_LANES);
-    if (circuit->whole_array && run->elements > PIECE)
+    if (circuit->whole_array && run->elements > run->piece)
         return hg_binding_error("P08",
                                 "launch too large: the circuit reduces over a class or takes its softmax, which is possible for at most "
                                 "%d elements, the size of a class; the arrays have %llu",
-                                (int)PIECE, (unsigned long long)run->elements);
+                                (int)run->piece, (unsigned long long)run->elements);
     return HG_OK;
 }
 
@@ -111,8 +111,8 @@ static void note_copy(const runner *r, hg_profile_kind kind, uint64_t start, uin
 
 static hg_status zero(const runner *r, uint32_t cls, uint64_t from, uint64_t count) {
     if (!count) return HG_OK;
-    if (!r->memory) return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * ELEMENT, count * ELEMENT, 0);
-    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * ELEMENT, 0, (size_t)count * ELEMENT);
+    if (!r->memory) return hg_fill(r->context, HG_CIRCUIT_HANDLE(cls), from * r->element, count * r->element, 0);
+    memset(r->memory + (size_t)cls * HG_MAX_CLASS_BYTES + from * r->element, 0, (size_t)count * r->element);
     return HG_OK;
 }
 
@@ -122,25 +122,28 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
     HG_TRY(zero(r, a->cls, given, count - given));
     if (!given) return HG_OK;
     if (!a->input)
-        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * ELEMENT, given * ELEMENT);
-    if (!r->memory) return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input + first, given * ELEMENT);
+        return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * r->element, given * r->element);
+    if (!r->memory)
+        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (const uint8_t *)a->input + first * r->element,
+                                given * r->element);
     uint64_t start = hg_profile_start(r->profile);
-    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, a->input + first, (size_t)given * ELEMENT);
-    note_copy(r, HG_PROFILE_COPY_IN, start, given * ELEMENT);
+    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, (const uint8_t *)a->input + first * r->element, (size_t)given * r->element);
+    note_copy(r, HG_PROFILE_COPY_IN, start, given * r->element);
     return HG_OK;
 }
 
 static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_array *a, uint64_t first, uint64_t count) {
     if (!a->output)
-        return hg_copy_between(r->context, a->output_buffer.handle, first * ELEMENT, HG_CIRCUIT_HANDLE(a->cls), 0, count * ELEMENT);
-    if (!r->memory) return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->output + first, count * ELEMENT);
+        return hg_copy_between(r->context, a->output_buffer.handle, first * r->element, HG_CIRCUIT_HANDLE(a->cls), 0, count * r->element);
+    if (!r->memory)
+        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (uint8_t *)a->output + first * r->element, count * r->element);
     const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
     uint64_t start = hg_profile_start(r->profile);
     if (run->past_caches)
-        hg_stream(a->output + first, from, (size_t)count * ELEMENT);
+        hg_stream((uint8_t *)a->output + first * r->element, from, (size_t)count * r->element);
     else
-        memcpy(a->output + first, from, (size_t)count * ELEMENT);
-    note_copy(r, HG_PROFILE_COPY_OUT, start, count * ELEMENT);
+        memcpy((uint8_t *)a->output + first * r->element, from, (size_t)count * r->element);
+    note_copy(r, HG_PROFILE_COPY_OUT, start, count * r->element);
     return HG_OK;
 }
 
@@ -148,23 +151,24 @@ static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_a
 
 static hg_status open_runner(const circuit_run *run, runner *r) {
     r->profile = hg_backend_profile(run->backend);
+    r->element = run->element;
     HG_TRY(hg_context_create(run->backend, &r->context));
     HG_TRY(hg_context_class_image(r->context, &r->memory));
-    hg_launch launch = hg_launch_linear(PIECE);
+    hg_launch launch = hg_launch_linear(run->piece);
     launch.timeout_ms = run->timeout_ms;
-    if (run->elements >= PIECE) HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
-    if (run->elements % PIECE == 0) return HG_OK;
-    launch = hg_launch_linear(run->elements % PIECE);
+    if (run->elements >= run->piece) HG_TRY(hg_binding_create(run->executable, &launch, NULL, &r->whole));
+    if (run->elements % run->piece == 0) return HG_OK;
+    launch = hg_launch_linear(run->elements % run->piece);
     launch.timeout_ms = run->timeout_ms;
     return hg_binding_create(run->executable, &launch, NULL, &r->rest);
 }
 
 static hg_status run_piece(const circuit_run *run, runner *r, uint64_t piece) {
-    uint64_t first = piece * PIECE, count = run->elements - first < PIECE ? run->elements - first : PIECE;
+    uint64_t first = piece * run->piece, count = run->elements - first < run->piece ? run->elements - first : run->piece;
     for (uint32_t i = 0; i < run->zeroed_count; i++) HG_TRY(zero(r, run->zeroed[i], 0, count));
     for (size_t i = 0; i < run->count; i++)
         if (has_input(&run->arrays[i])) HG_TRY(fill(r, &run->arrays[i], first, count));
-    HG_TRY(hg_binding_launch_in(count == PIECE ? r->whole : r->rest, r->context));
+    HG_TRY(hg_binding_launch_in(count == run->piece ? r->whole : r->rest, r->context));
     for (size_t i = 0; i < run->count; i++)
         if (has_output(&run->arrays[i])) HG_TRY(fetch(run, r, &run->arrays[i], first, count));
     return HG_OK;
@@ -205,12 +209,12 @@ static void close_runner(runner *r) {
 }
 
 static hg_status run_all(circuit_run *run) {
-    uint64_t pieces = run->elements / PIECE + (run->elements % PIECE != 0);
+    uint64_t pieces = run->elements / run->piece + (run->elements % run->piece != 0);
     bool parallel = hg_backend_is_host(run->backend) && hg_backend_threads(run->backend) != 1 && pieces >= PARALLEL_FROM;
     uint32_t most = parallel ? HG_THREAD_POOL_MAX : 1;
     run->runners = hg_calloc(most, sizeof *run->runners);
     if (!run->runners) return hg_fail_memory();
-    run->past_caches = hg_stream_wanted(run->elements * ELEMENT);
+    run->past_caches = hg_stream_wanted(run->elements * run->element);
     hg_mutex_init(&run->lock);
     if (parallel)
         hg_thread_pool_run(hg_thread_pool_global(), pieces, PIECES_AT_ONCE, run_pieces, run);
@@ -228,13 +232,17 @@ hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circu
     static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements, "use HG_CIRCUIT_LAUNCH_INIT");
     static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array, "hg_circuit_to_isa_translate fills it");
     hg_circuit_launch own = HG_CIRCUIT_LAUNCH_INIT;
-    hg_translated_program translated;
+    hg_translated_program translated = {.element_type = HG_TYPE_F32}; /* of an older caller */
     if (!backend) return hg_null_argument("backend");
     if (!circuit || !circuit->program) return hg_null_argument("circuit");
     if (!arrays && count) return hg_null_argument("arrays");
     HG_TRY(hg_sized_take(&circuit_rules, circuit, &translated));
     if (launch) HG_TRY(hg_sized_take(&launch_rules, launch, &own));
     circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
+    if ((unsigned)translated.element_type >= HG_TYPE_COUNT)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %d, no type", translated.element_type);
+    run.element = hg_type_size_bytes((hg_type)translated.element_type);
+    run.piece = hg_circuit_class_elements((hg_type)translated.element_type);
     HG_TRY(check(&run, &translated, &own));
     find_zeroed(&run, &translated);
     HG_TRY(hg_executable_create(backend, translated.program, &run.executable));

@@ -117,7 +117,7 @@ hg_status hg_circuit_gate_form(const hg_circuit *circuit, hg_text *out, uint64_t
     }
     *ops = 0;
     for (uint64_t i = 0; i < items.count; i++) *ops += items.data[i].kind == ITEM_TERM;
-    if (good) hg_circuit_print_items(out, circuit->phrase, &items);
+    if (good) hg_circuit_print_items(out, circuit, circuit->phrase, &items);
     hg_vec_free(&items);
     return good && !out->failed ? HG_OK : hg_fail_memory();
 }
@@ -139,7 +139,7 @@ typedef struct simplifier {
 } simplifier;
 
 static uint8_t touched(const hg_circuit_call *call, uint8_t classes[3]) {
-    uint8_t all[4];
+    uint8_t all[5];
     uint32_t n = hg_call_reads(call, all);
     n += hg_call_writes(call, all + n);
     uint8_t count = 0;

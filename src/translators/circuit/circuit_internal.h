@@ -60,6 +60,8 @@ typedef enum circuit_generator {
     GENERATOR_SPLIT,
     GENERATOR_QUOTE,
     GENERATOR_EVALUATE,
+    GENERATOR_SCALE,
+    GENERATOR_FMA,
     GENERATOR_COUNT
 } circuit_generator;
 typedef enum circuit_target { TARGET_SINGLE, TARGET_RANGE, TARGET_COPY, TARGET_SWAP, TARGET_TRIPLE } circuit_target;
@@ -70,6 +72,7 @@ typedef struct circuit_item {
     uint8_t kind, generator, variant, target;
     circuit_shift prefix;    /* of a term or OPEN */
     circuit_sigil sigils[3]; /* in order of the text; of a range the start and the end, each with the range's postfix */
+    uint32_t constant;       /* of scale: index in the circuit's constants */
     uint32_t match;          /* OPEN: index of its CLOSE, and the other way round */
     uint32_t line, column, length;
 } circuit_item;
@@ -79,6 +82,8 @@ struct hg_circuit {
     circuit_shift phrase; /* prefix of the whole */
     circuit_items items;
     HG_VEC(hg_circuit_call) calls;
+    HG_VEC(char *) constants;        /* as the text writes them */
+    hg_type type;                    /* of the elements */
     uint8_t use[HG_CIRCUIT_CLASSES]; /* of calls that were simplified away: what a run takes and gives stays the same */
     bool parsed, compiled, appended; /* appended: there are calls that no text says */
     char *original, *canonical;
@@ -120,10 +125,18 @@ typedef HG_VEC(circuit_shift) circuit_shifts;
 hg_status hg_circuit_take_options(const hg_circuit_options *given, hg_circuit_options *own);
 
 /* ---- text (print.c) ---- */
-void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_items *items);
-void hg_circuit_print_call(hg_text *out, const hg_circuit_call *call);
+/* circuit: whose constants they name. */
+void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase, const circuit_items *items);
+void hg_circuit_print_call(hg_text *out, const hg_circuit *circuit, const hg_circuit_call *call);
 /* HG_OK for a circuit made from text and a pointer to put the answer to. */
 hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result);
+
+/* calls.c: keeps a constant; UINT32_MAX: out of memory. */
+uint32_t hg_circuit_keep_constant(hg_circuit *circuit, const char *text, size_t length);
+/* NULL, or why the text is no literal of the type (in scratch). */
+const char *hg_circuit_check_constant(hg_type type, const char *text, size_t length, char scratch[160]);
+/* Whether a variant is there for the type. */
+bool hg_variant_allows(uint8_t variant, hg_type type);
 
 /* ---- canonical.c ---- */
 /* The gate rules of 6.9 on a copy of the items: their text in out, their number of terms in ops. */
@@ -134,7 +147,7 @@ hg_status hg_circuit_simplify(hg_circuit *circuit);
 /* ---- calls.c ---- */
 bool hg_variant_is_unary(uint8_t variant);
 /* Classes a call reads and those it writes, without ranges. */
-uint32_t hg_call_reads(const hg_circuit_call *call, uint8_t classes[2]);
+uint32_t hg_call_reads(const hg_circuit_call *call, uint8_t classes[3]);
 uint32_t hg_call_writes(const hg_circuit_call *call, uint8_t classes[2]);
 /* The calls of a range one by one: start … end; other calls are one. */
 uint32_t hg_call_count(const hg_circuit_call *call);

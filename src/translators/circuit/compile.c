@@ -6,7 +6,9 @@
 
 hg_circuit *hg_circuit_create(void) {
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
-    if (circuit) circuit->compiled = true;
+    if (!circuit) return NULL;
+    circuit->compiled = true;
+    circuit->type = HG_TYPE_F32;
     return circuit;
 }
 
@@ -14,6 +16,8 @@ void hg_circuit_destroy(hg_circuit *circuit) {
     if (!circuit) return;
     hg_vec_free(&circuit->items);
     hg_vec_free(&circuit->calls);
+    for (uint64_t i = 0; i < circuit->constants.count; i++) hg_free(circuit->constants.data[i]);
+    hg_vec_free(&circuit->constants);
     hg_free(circuit->original);
     hg_free(circuit->canonical);
     hg_free(circuit);
@@ -47,12 +51,14 @@ static bool check_target(compiler *c, const circuit_item *item) {
         [GENERATOR_COPY] = "Copy requires explicit destination: use copy@c<src>->c<dst>",
         [GENERATOR_SWAP] = "Swap requires explicit second class: use swap@c<a><->c<b>",
         [GENERATOR_MERGE] = "Merge requires explicit context/dst: use merge@c<src>[c<ctx>,c<dst>]",
-        [GENERATOR_SPLIT] = "Split requires explicit context/dst: use split@c<src>[c<ctx>,c<dst>]"};
+        [GENERATOR_SPLIT] = "Split requires explicit context/dst: use split@c<src>[c<ctx>,c<dst>]",
+        [GENERATOR_FMA] = "Fma requires explicit context/dst: use fma@c<src>[c<ctx>,c<dst>]"};
     uint8_t g = item->generator, t = item->target;
     const char *title = hg_generator_titles[g];
-    bool triple = g == GENERATOR_MERGE || g == GENERATOR_SPLIT;
+    bool triple = g == GENERATOR_MERGE || g == GENERATOR_SPLIT || g == GENERATOR_FMA;
     uint8_t own = g == GENERATOR_COPY ? TARGET_COPY : g == GENERATOR_SWAP ? TARGET_SWAP : triple ? TARGET_TRIPLE : TARGET_SINGLE;
-    if (t == own || (t == TARGET_RANGE && (own == TARGET_SINGLE || g == GENERATOR_MERGE))) return true;
+    if (t == own || (t == TARGET_COPY && g == GENERATOR_SCALE) || (t == TARGET_RANGE && (own == TARGET_SINGLE || g == GENERATOR_MERGE)))
+        return true;
     if (t == TARGET_RANGE)
         complain(c, item, "N03", "", title, " generator not supported on ranges (requires explicit source/dest)");
     else if (t == TARGET_TRIPLE)
@@ -109,9 +115,39 @@ static bool compile_range(compiler *c, const circuit_item *item, circuit_shift s
     return true;
 }
 
+/* Reports a variant or a constant that the element type does not have. */
+static bool check_type(compiler *c, const circuit_item *item) {
+    hg_type type = c->circuit->type;
+    char message[160];
+    bool varies = item->generator == GENERATOR_MERGE || item->generator == GENERATOR_SPLIT;
+    if (varies && !hg_variant_allows(item->variant, type)) {
+        hg_circuit_report(c->report, "N06", item->line, item->column, item->length, NULL, "variant %s is for floats, not for %s",
+                          hg_circuit_variant_name(item->variant), hg_type_name(type));
+        return false;
+    }
+    if (item->generator != GENERATOR_SCALE) return true;
+    const char *text = c->circuit->constants.data[item->constant];
+    if (!hg_circuit_check_constant(type, text, strlen(text), message)) return true;
+    hg_circuit_report(c->report, "S04", item->line, item->column, item->length, NULL, "scale(%.60s): %s", text, message);
+    return false;
+}
+
+static bool compile_scaled_range(compiler *c, const circuit_item *item, circuit_shift shift) {
+    circuit_sigil sigil = item->sigils[0];
+    bool good = true;
+    for (uint32_t cls = sigil.cls; good && cls <= item->sigils[1].cls; cls++) {
+        sigil.cls = (uint8_t)cls;
+        uint8_t member = hg_sigil_class(&sigil, shift);
+        good = add_call(c, (hg_circuit_call){.kind = HG_CIRCUIT_SCALE, .src = member, .dst = member, .n = item->constant}, item);
+    }
+    return good;
+}
+
 static bool compile_term(compiler *c, const circuit_item *item, circuit_shift outer) {
     if (!check_target(c, item)) return !c->report->out_of_memory;
     circuit_shift shift = hg_shift_combine(outer, item->prefix);
+    if (!check_type(c, item)) return !c->report->out_of_memory;
+    if (item->target == TARGET_RANGE && item->generator == GENERATOR_SCALE) return compile_scaled_range(c, item, shift);
     if (item->target == TARGET_RANGE) return compile_range(c, item, shift);
     uint8_t cls[3] = {0};
     for (uint32_t i = 0; i < hg_target_sigils(item->target); i++) cls[i] = hg_sigil_class(&item->sigils[i], shift);
@@ -122,6 +158,18 @@ static bool compile_term(compiler *c, const circuit_item *item, circuit_shift ou
     case GENERATOR_SWAP: call.kind = HG_CIRCUIT_SWAP; break;
     case GENERATOR_QUOTE: call.kind = HG_CIRCUIT_QUOTE; break;
     case GENERATOR_EVALUATE: call.kind = HG_CIRCUIT_EVALUATE; break;
+    case GENERATOR_SCALE:
+        call.kind = HG_CIRCUIT_SCALE;
+        call.variant = 0;
+        call.n = item->constant;
+        if (item->target == TARGET_SINGLE) call.dst = call.src;
+        break;
+    case GENERATOR_FMA:
+        call.kind = HG_CIRCUIT_FMA;
+        call.variant = 0;
+        call.context = cls[1];
+        call.dst = cls[2];
+        break;
     default:
         call.kind = item->generator == GENERATOR_MERGE ? HG_CIRCUIT_MERGE : HG_CIRCUIT_SPLIT;
         call.context = cls[1];
@@ -158,7 +206,7 @@ static void compile_items(compiler *c) {
 static void print_calls(const hg_circuit *circuit, hg_text *out) {
     for (uint64_t i = 0; i < circuit->calls.count; i++) {
         if (i) hg_text_addf(out, " . ");
-        hg_circuit_print_call(out, &circuit->calls.data[i]);
+        hg_circuit_print_call(out, circuit, &circuit->calls.data[i]);
     }
 }
 
@@ -175,7 +223,7 @@ static hg_status canonicalise(hg_circuit *circuit, hg_canonicalise mode) {
         print_calls(circuit, &text);
         circuit->canonical_ops = circuit->calls.count;
     } else {
-        hg_circuit_print_items(&text, circuit->phrase, &circuit->items);
+        hg_circuit_print_items(&text, circuit, circuit->phrase, &circuit->items);
     }
     if (status == HG_OK && (text.failed || !text.data)) status = hg_fail_memory();
     if (status != HG_OK) hg_text_free(&text);
@@ -202,6 +250,11 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
     HG_TRY(hg_circuit_take_options(given, &options));
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
     if (!circuit) return hg_fail_memory();
+    hg_status typed = hg_circuit_set_type(circuit, options.type);
+    if (typed != HG_OK) {
+        hg_circuit_destroy(circuit);
+        return typed;
+    }
     circuit_report report = {.diagnostics = diagnostics, .prefix = compile ? "Parse error: " : NULL};
     hg_circuit_parse_text(circuit, text ? text : "", length, &options, &report);
     circuit->parsed = true;

@@ -1,6 +1,7 @@
 /* Calls to instructions (6.10): each lane works on its element of every class, reductions are whole-array steps in between.
  * Requires: checked calls. Provides: a program without parameters on class memory. */
 #include "base/sized.h"
+#include "isa/program.h"
 #include "translators/circuit/circuit_internal.h"
 #include <hologram/builder.h>
 
@@ -17,6 +18,7 @@ enum {
     R_A = 10,
     R_B = 11,
     R_RESULT = 12,
+    R_C = 13,
     R_MASK = 251,
     R_SHIFT = 250,
     R_LANE = 255
@@ -24,6 +26,8 @@ enum {
 
 typedef struct lowering {
     hg_builder *builder;
+    const hg_circuit *circuit;
+    hg_type type;
     bool has_offset, has_mask;
 } lowering;
 
@@ -35,7 +39,9 @@ static void set_handle(lowering *l, uint8_t reg, uint8_t cls) {
 static void need_offset(lowering *l) {
     if (l->has_offset) return;
     l->has_offset = true;
-    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT, hg_imm_u64(2));
+    uint32_t shift = 0;
+    while (UINT64_C(1) << shift < hg_type_size_bytes(l->type)) shift++;
+    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT, hg_imm_u64(shift));
     hg_build_shl(l->builder, HG_TYPE_U64, R_OFFSET, R_LANE, R_SHIFT);
 }
 
@@ -46,50 +52,60 @@ static void store(lowering *l, hg_type type, uint8_t handle, uint8_t reg) {
     hg_build_stg(l->builder, type, hg_addr_buffer(handle, R_OFFSET), reg);
 }
 
+/* The unsigned integer with as many bytes. */
+static hg_type pattern_of(hg_type type) {
+    int pattern = HG_TYPE_U8;
+    while (hg_type_size_bytes((hg_type)pattern) < hg_type_size_bytes(type)) pattern++;
+    return (hg_type)pattern;
+}
+
 /* XOR of every byte with 0x80. */
 static void lower_mark(lowering *l, const hg_circuit_call *call) {
+    uint8_t bytes[512];
+    hg_type type = pattern_of(l->type);
+    memset(bytes, 0x80, sizeof bytes);
     set_handle(l, R_SRC, call->src);
     need_offset(l);
-    if (!l->has_mask) hg_build_mov_imm(l->builder, HG_TYPE_U32, R_MASK, hg_imm_u64(0x80808080));
+    if (!l->has_mask) hg_build_mov_imm(l->builder, type, R_MASK, hg_imm_bits(bytes));
     l->has_mask = true;
-    load(l, HG_TYPE_U32, R_A, R_SRC);
-    hg_build_xor(l->builder, HG_TYPE_U32, R_RESULT, R_A, R_MASK);
-    store(l, HG_TYPE_U32, R_SRC, R_RESULT);
+    load(l, type, R_A, R_SRC);
+    hg_build_xor(l->builder, type, R_RESULT, R_A, R_MASK);
+    store(l, type, R_SRC, R_RESULT);
 }
 
 static void lower_copy(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SRC, call->src);
     set_handle(l, R_SECOND, call->dst);
     need_offset(l);
-    load(l, HG_TYPE_F32, R_A, R_SRC);
-    store(l, HG_TYPE_F32, R_SECOND, R_A);
+    load(l, l->type, R_A, R_SRC);
+    store(l, l->type, R_SECOND, R_A);
 }
 
 static void lower_swap(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SRC, call->src);
     set_handle(l, R_SECOND, call->dst);
     need_offset(l);
-    load(l, HG_TYPE_F32, R_A, R_SRC);
-    load(l, HG_TYPE_F32, R_B, R_SECOND);
-    store(l, HG_TYPE_F32, R_SECOND, R_A);
-    store(l, HG_TYPE_F32, R_SRC, R_B);
+    load(l, l->type, R_A, R_SRC);
+    load(l, l->type, R_B, R_SECOND);
+    store(l, l->type, R_SECOND, R_A);
+    store(l, l->type, R_SRC, R_B);
 }
 
-static void operate(hg_builder *b, uint8_t variant) {
+static void operate(hg_builder *b, hg_type type, uint8_t variant) {
     switch (variant) {
-    case HG_MERGE_ADD: hg_build_add(b, HG_TYPE_F32, R_RESULT, R_A, R_B); break;
-    case HG_MERGE_MUL: hg_build_mul(b, HG_TYPE_F32, R_RESULT, R_A, R_B); break;
-    case HG_MERGE_MIN: hg_build_min(b, HG_TYPE_F32, R_RESULT, R_A, R_B); break;
-    case HG_MERGE_MAX: hg_build_max(b, HG_TYPE_F32, R_RESULT, R_A, R_B); break;
-    case HG_MERGE_ABS: hg_build_abs(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_EXP: hg_build_exp(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_LOG: hg_build_log(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_SQRT: hg_build_sqrt(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_SIGMOID: hg_build_sigmoid(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_TANH: hg_build_tanh(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_MERGE_GELU: hg_build_gelu(b, HG_TYPE_F32, R_RESULT, R_A); break;
-    case HG_SPLIT_SUB: hg_build_sub(b, HG_TYPE_F32, R_RESULT, R_A, R_B); break;
-    default: hg_build_div(b, HG_TYPE_F32, R_RESULT, R_A, R_B);
+    case HG_MERGE_ADD: hg_build_add(b, type, R_RESULT, R_A, R_B); break;
+    case HG_MERGE_MUL: hg_build_mul(b, type, R_RESULT, R_A, R_B); break;
+    case HG_MERGE_MIN: hg_build_min(b, type, R_RESULT, R_A, R_B); break;
+    case HG_MERGE_MAX: hg_build_max(b, type, R_RESULT, R_A, R_B); break;
+    case HG_MERGE_ABS: hg_build_abs(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_EXP: hg_build_exp(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_LOG: hg_build_log(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_SQRT: hg_build_sqrt(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_SIGMOID: hg_build_sigmoid(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_TANH: hg_build_tanh(b, type, R_RESULT, R_A); break;
+    case HG_MERGE_GELU: hg_build_gelu(b, type, R_RESULT, R_A); break;
+    case HG_SPLIT_SUB: hg_build_sub(b, type, R_RESULT, R_A, R_B); break;
+    default: hg_build_div(b, type, R_RESULT, R_A, R_B);
     }
 }
 
@@ -99,10 +115,36 @@ static void lower_merge(lowering *l, const hg_circuit_call *call) {
     if (!unary) set_handle(l, R_SECOND, call->context);
     set_handle(l, R_THIRD, call->dst);
     need_offset(l);
-    load(l, HG_TYPE_F32, R_A, R_SRC);
-    if (!unary) load(l, HG_TYPE_F32, R_B, R_SECOND);
-    operate(l->builder, call->variant);
-    store(l, HG_TYPE_F32, R_THIRD, R_RESULT);
+    load(l, l->type, R_A, R_SRC);
+    if (!unary) load(l, l->type, R_B, R_SECOND);
+    operate(l->builder, l->type, call->variant);
+    store(l, l->type, R_THIRD, R_RESULT);
+}
+
+static void lower_scale(lowering *l, const hg_circuit_call *call) {
+    uint8_t bytes[512];
+    char message[160];
+    const char *text = l->circuit->constants.data[call->n], *hint = NULL;
+    set_handle(l, R_SRC, call->src);
+    set_handle(l, R_SECOND, call->dst);
+    need_offset(l);
+    load(l, l->type, R_A, R_SRC);
+    if (hg_parse_literal(text, strlen(text), l->type, bytes, message, &hint)) memset(bytes, 0, sizeof bytes); /* checked before */
+    hg_build_mov_imm(l->builder, l->type, R_B, hg_imm_bits(bytes));
+    hg_build_mul(l->builder, l->type, R_RESULT, R_A, R_B);
+    store(l, l->type, R_SECOND, R_RESULT);
+}
+
+static void lower_fma(lowering *l, const hg_circuit_call *call) {
+    set_handle(l, R_SRC, call->src);
+    set_handle(l, R_SECOND, call->context);
+    set_handle(l, R_THIRD, call->dst);
+    need_offset(l);
+    load(l, l->type, R_A, R_SRC);
+    load(l, l->type, R_B, R_SECOND);
+    load(l, l->type, R_C, R_THIRD);
+    hg_build_fma(l->builder, l->type, R_RESULT, R_A, R_B, R_C);
+    store(l, l->type, R_THIRD, R_RESULT);
 }
 
 static hg_arg count_of(lowering *l, const hg_circuit_call *call) {
@@ -116,7 +158,7 @@ static void lower_reduction(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SRC, call->src);
     set_handle(l, R_SECOND, call->dst);
     hg_arg count = count_of(l, call);
-    hg_build_parallel_reduce_mem(l->builder, HG_TYPE_F32, hg_addr_buffer_start(R_SECOND), hg_array(R_SRC), op, count);
+    hg_build_parallel_reduce_mem(l->builder, l->type, hg_addr_buffer_start(R_SECOND), hg_array(R_SRC), op, count);
 }
 
 /* R_COUNT: how many elements of a softmax are its own, n but no more than have a lane: what no lane maps must not reach the sum. */
@@ -143,18 +185,18 @@ static void lower_softmax(lowering *l, const hg_circuit_call *call) {
     set_handle(l, R_SECOND, call->dst);
     need_offset(l);
     hg_arg count = softmax_count(l, call);
-    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SRC), "max", count);
+    hg_build_parallel_reduce(b, l->type, R_RESULT, hg_array(R_SRC), "max", count);
     skip_others(l, call, mapped);
-    load(l, HG_TYPE_F32, R_A, R_SRC);
-    hg_build_sub(b, HG_TYPE_F32, R_A, R_A, R_RESULT);
-    hg_build_exp(b, HG_TYPE_F32, R_A, R_A);
-    store(l, HG_TYPE_F32, R_SECOND, R_A);
+    load(l, l->type, R_A, R_SRC);
+    hg_build_sub(b, l->type, R_A, R_A, R_RESULT);
+    hg_build_exp(b, l->type, R_A, R_A);
+    store(l, l->type, R_SECOND, R_A);
     hg_builder_place(b, mapped);
-    hg_build_parallel_reduce(b, HG_TYPE_F32, R_RESULT, hg_array(R_SECOND), "sum", count);
+    hg_build_parallel_reduce(b, l->type, R_RESULT, hg_array(R_SECOND), "sum", count);
     skip_others(l, call, divided);
-    load(l, HG_TYPE_F32, R_A, R_SECOND);
-    hg_build_div(b, HG_TYPE_F32, R_A, R_A, R_RESULT);
-    store(l, HG_TYPE_F32, R_SECOND, R_A);
+    load(l, l->type, R_A, R_SECOND);
+    hg_build_div(b, l->type, R_A, R_A, R_RESULT);
+    store(l, l->type, R_SECOND, R_A);
     hg_builder_place(b, divided);
 }
 
@@ -169,12 +211,14 @@ static void lower_call(lowering *l, const hg_circuit_call *call) {
     case HG_CIRCUIT_REDUCE_MIN:
     case HG_CIRCUIT_REDUCE_MAX: lower_reduction(l, call); break;
     case HG_CIRCUIT_SOFTMAX: lower_softmax(l, call); break;
+    case HG_CIRCUIT_SCALE: lower_scale(l, call); break;
+    case HG_CIRCUIT_FMA: lower_fma(l, call); break;
     default: break; /* quote and evaluate do nothing to data */
     }
 }
 
 static hg_status lower(const hg_circuit *circuit, const char *name, hg_diagnostics *diagnostics, hg_program **program) {
-    lowering l = {.builder = hg_builder_create(name ? name : "circuit")};
+    lowering l = {.builder = hg_builder_create(name ? name : "circuit"), .circuit = circuit, .type = circuit->type};
     size_t canonical_length = strlen(hg_circuit_canonical_expr(circuit));
     if (canonical_length && canonical_length <= HG_MAX_META_BYTES && !circuit->appended)
         hg_builder_meta(l.builder, "circuit", hg_circuit_canonical_expr(circuit));
@@ -219,6 +263,7 @@ static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *
     t.canonical_expr = copy_text(hg_circuit_canonical_expr(circuit));
     hg_circuit_class_use(circuit, t.class_use);
     t.whole_array = hg_circuit_is_whole_array(circuit);
+    t.element_type = (int)circuit->type;
     if (!t.original_expr || !t.canonical_expr) {
         hg_translated_program_release(&t);
         return hg_fail_memory();

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const hg_generator_names[GENERATOR_COUNT] = {"mark", "copy", "swap", "merge", "split", "quote", "evaluate"};
-const char *const hg_generator_titles[GENERATOR_COUNT] = {"Mark", "Copy", "Swap", "Merge", "Split", "Quote", "Evaluate"};
+const char *const hg_generator_names[GENERATOR_COUNT] = {"mark", "copy", "swap", "merge", "split", "quote", "evaluate", "scale", "fma"};
+const char *const hg_generator_titles[GENERATOR_COUNT] = {"Mark", "Copy", "Swap", "Merge", "Split", "Quote", "Evaluate", "Scale", "Fma"};
 
-/* Terms as many as a program may have instructions; terms, parentheses and `||` together (52 bytes each). */
-enum { MOST_TERMS = HG_MAX_INSTRUCTIONS, MOST_ITEMS = 4 * HG_MAX_INSTRUCTIONS, SHOWN_BYTES = 40 };
+/* Terms as many as a program may have instructions; terms, parentheses and `||` together (56 bytes each). */
+enum { MOST_TERMS = HG_MAX_INSTRUCTIONS, MOST_ITEMS = 4 * HG_MAX_INSTRUCTIONS, SHOWN_BYTES = 40, MOST_CONSTANT = 1400 };
 
 typedef struct parser {
     circuit_lexer lexer;
@@ -262,6 +262,27 @@ static bool parse_variant(parser *p, circuit_item *item) {
     return false;
 }
 
+/* `(0.5)` behind scale. The text between the parentheses is a literal of the element type, which is known when it is compiled. */
+static bool parse_constant(parser *p, circuit_item *item) {
+    const circuit_token open = p->token;
+    if (open.kind != '(') return unexpected_hint(p, "'('", "write scale(0.5)@c01");
+    const char *start = open.text + 1, *end = p->lexer.text + p->lexer.length, *at = start;
+    while (at < end && ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || strchr("+-._", *at)) &&
+           *at)
+        at++;
+    size_t length = (size_t)(at - start);
+    if (!length || length > MOST_CONSTANT || at == end || *at != ')') {
+        next(p);
+        return unexpected_hint(p, "a number and ')'", "write scale(0.5)@c01");
+    }
+    item->constant = hg_circuit_keep_constant(p->circuit, start, length);
+    if (item->constant == UINT32_MAX) return no_memory(p);
+    p->lexer.at = (size_t)(at + 1 - p->lexer.text);
+    p->token.length = (uint32_t)(length + 2);
+    next(p);
+    return true;
+}
+
 static bool parse_generator(parser *p, circuit_item *item) {
     if (p->token.kind != CIRCUIT_WORD) return unexpected(p, "an operation or '('");
     uint32_t g = 0;
@@ -270,13 +291,15 @@ static bool parse_generator(parser *p, circuit_item *item) {
         char shown[SHOWN_BYTES + 1];
         snprintf(shown, sizeof shown, "%.*s", (int)p->token.length, p->token.text);
         hg_circuit_report(p->report, "N01", p->token.line, p->token.column, p->token.length,
-                          "generators are mark, copy, swap, merge, split, quote and evaluate", "Invalid generator name: %s", shown);
+                          "generators are mark, copy, swap, merge, split, scale, fma, quote and evaluate", "Invalid generator name: %s",
+                          shown);
         return false;
     }
     item->generator = (uint8_t)g;
     item->variant = g == GENERATOR_SPLIT ? HG_SPLIT_SUB : HG_MERGE_ADD;
     next(p);
     if ((g == GENERATOR_MERGE || g == GENERATOR_SPLIT) && !parse_variant(p, item)) return false;
+    if (g == GENERATOR_SCALE && !parse_constant(p, item)) return false;
     return expect(p, '@', "'@'");
 }
 

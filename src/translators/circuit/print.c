@@ -31,13 +31,15 @@ static void print_sigil(hg_text *out, const circuit_sigil *s) {
     if (s->page >= 0) hg_text_addf(out, "@%02d", s->page);
 }
 
-static void print_term(hg_text *out, const circuit_item *item) {
+static void print_term(hg_text *out, const hg_circuit *circuit, const circuit_item *item) {
     static const char *const BETWEEN[][3] = {
         [TARGET_SINGLE] = {"", "", ""}, [TARGET_COPY] = {"->", "", ""}, [TARGET_SWAP] = {"<->", "", ""}, [TARGET_TRIPLE] = {"[", ",", "]"}};
     bool written = (item->generator == GENERATOR_MERGE && item->variant != HG_MERGE_ADD) ||
                    (item->generator == GENERATOR_SPLIT && item->variant != HG_SPLIT_SUB);
-    hg_text_addf(out, "%s%s%s@", hg_generator_names[item->generator], written ? "." : "",
+    hg_text_addf(out, "%s%s%s", hg_generator_names[item->generator], written ? "." : "",
                  written ? hg_circuit_variant_name(item->variant) : "");
+    if (item->generator == GENERATOR_SCALE) hg_text_addf(out, "(%s)", circuit->constants.data[item->constant]);
+    hg_text_add(out, "@", 1);
     if (item->target == TARGET_RANGE) {
         hg_text_addf(out, "c[%u..%u]", item->sigils[0].cls, item->sigils[1].cls);
         print_shift(out, item->sigils[0].postfix, true);
@@ -50,7 +52,7 @@ static void print_term(hg_text *out, const circuit_item *item) {
     if (item->target == TARGET_TRIPLE) hg_text_add(out, "]", 1);
 }
 
-void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_items *items) {
+void hg_circuit_print_items(hg_text *out, const hg_circuit *circuit, circuit_shift phrase, const circuit_items *items) {
     print_prefix(out, phrase);
     /* A transform in front belongs to the whole: one of the first term needs an empty one before it. */
     if (items->count && hg_shift_is_none(phrase) && !hg_shift_is_none(items->data[0].prefix)) hg_text_addf(out, "R+0@");
@@ -66,13 +68,13 @@ void hg_circuit_print_items(hg_text *out, circuit_shift phrase, const circuit_it
         print_prefix(out, item->prefix);
         between = item->kind == ITEM_TERM;
         if (between)
-            print_term(out, item);
+            print_term(out, circuit, item);
         else
             hg_text_add(out, "(", 1);
     }
 }
 
-void hg_circuit_print_call(hg_text *out, const hg_circuit_call *call) {
+void hg_circuit_print_call(hg_text *out, const hg_circuit *circuit, const hg_circuit_call *call) {
     circuit_item item = {.sigils = {{.cls = call->src, .page = -1}, {.cls = call->dst, .page = -1}, {.cls = call->dst, .page = -1}},
                          .variant = call->variant};
     switch (call->kind) {
@@ -87,10 +89,16 @@ void hg_circuit_print_call(hg_text *out, const hg_circuit_call *call) {
     case HG_CIRCUIT_QUOTE_RANGE: item.generator = GENERATOR_QUOTE, item.target = TARGET_RANGE; break;
     case HG_CIRCUIT_EVALUATE_RANGE: item.generator = GENERATOR_EVALUATE, item.target = TARGET_RANGE; break;
     case HG_CIRCUIT_MERGE_RANGE: item.generator = GENERATOR_MERGE, item.target = TARGET_RANGE; break;
+    case HG_CIRCUIT_FMA: item.generator = GENERATOR_FMA, item.target = TARGET_TRIPLE; break;
+    case HG_CIRCUIT_SCALE:
+        item.generator = GENERATOR_SCALE;
+        item.target = call->src == call->dst ? TARGET_SINGLE : TARGET_COPY;
+        item.constant = call->n;
+        break;
     default: return; /* no surface syntax */
     }
     if (item.target == TARGET_TRIPLE) item.sigils[1].cls = call->context;
-    print_term(out, &item);
+    print_term(out, circuit, &item);
 }
 
 static hg_status finish(hg_text *out, char **text, size_t *length) {
@@ -112,7 +120,7 @@ hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result) {
 hg_status hg_circuit_print(const hg_circuit *circuit, char **text, size_t *length) {
     HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
-    hg_circuit_print_items(&out, circuit->phrase, &circuit->items);
+    hg_circuit_print_items(&out, circuit, circuit->phrase, &circuit->items);
     return finish(&out, text, length);
 }
 
@@ -149,7 +157,7 @@ static void json_sigil(hg_json *json, const circuit_sigil *s) {
     hg_json_end_object(json);
 }
 
-static void json_term(hg_json *json, const circuit_item *item) {
+static void json_term(hg_json *json, const hg_circuit *circuit, const circuit_item *item) {
     static const char *const TARGETS[] = {"single", "range", "copy", "swap", "triple"};
     hg_json_begin_object(json);
     hg_json_key(json, "generator");
@@ -157,6 +165,7 @@ static void json_term(hg_json *json, const circuit_item *item) {
     hg_json_key(json, "variant");
     bool has_variant = item->generator == GENERATOR_MERGE || item->generator == GENERATOR_SPLIT;
     hg_json_text(json, has_variant ? hg_circuit_variant_name(item->variant) : NULL);
+    if (item->generator == GENERATOR_SCALE) hg_json_add_text(json, "constant", circuit->constants.data[item->constant]);
     json_shift(json, "transform", item->prefix);
     hg_json_key(json, "target");
     hg_json_text(json, TARGETS[item->target]);
@@ -194,7 +203,7 @@ hg_status hg_circuit_json(const hg_circuit *circuit, char **text, size_t *length
     for (uint64_t i = 0; i < circuit->items.count; i++) {
         const circuit_item *item = &circuit->items.data[i];
         switch (item->kind) {
-        case ITEM_TERM: json_term(&json, item); break;
+        case ITEM_TERM: json_term(&json, circuit, item); break;
         case ITEM_OPEN: json_open(&json, item->prefix); break;
         case ITEM_CLOSE: json_close(&json); break;
         default: hg_json_end_array(&json); hg_json_begin_array(&json);

@@ -282,7 +282,7 @@ static void check_outputs(const char *name, uint64_t seed, int mode, const hg_cl
         uint32_t at = wrong_at(world[arrays[k].cls], arrays[k].output, n);
         const cell *want = &world[arrays[k].cls][at < n ? at : 0];
         CHECK_MESSAGE(at == n, "%s, seed %" PRIu64 ", canonicalise %d: c%02u[%u] is %08x, expected %08x (state %d) in\n%s", name, seed,
-                      mode, arrays[k].cls, at, as_bits(arrays[k].output[at < n ? at : 0]), want->bits, want->state, text);
+                      mode, arrays[k].cls, at, as_bits(((const float *)arrays[k].output)[at < n ? at : 0]), want->bits, want->state, text);
     }
 }
 
