@@ -129,13 +129,13 @@ static hg_status run_arrays(cli *c, hg_backend *b, const circuit_params *params,
         cli_value *v = &values->data[i];
         arrays[i] = (hg_class_array){.cls = params->cls[i]};
         if (v->bound) {
-            arrays[i].input = v->data;
+            arrays[i].input = (const float *)(const void *)v->data;
             arrays[i].input_count = v->elements;
         }
         if (v->param->dir == HG_DIR_IN) continue;
         v->bytes = elements * hg_type_size_bytes((hg_type)v->param->type);
         HG_TRY(hg_bytes_alloc_in(c->memory, v->bytes, &v->result));
-        arrays[i].output = v->result.data;
+        arrays[i].output = (float *)(void *)v->result.data;
         arrays[i].output_count = elements;
     }
     if (elements) HG_TRY(hg_circuit_run(b, &c->circuit, &launch, arrays, values->count));

@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/** What a class holds before and after a run, in elements of the circuit's type. Zero-initialise: what is not set is not there. */
+/** What a class holds before and after a run, in elements of the circuit's type: of another one than f32 cast the pointers. Zero-initialise: what is not set is not there. */
 typedef struct hg_class_array {
     uint8_t cls;             /**< 0 … 95; each class at most once */
-    const void *input;       /**< host memory, aligned for its elements; without an input the class is zeros */
+    const float *input;      /**< host memory; without an input the class is zeros */
     uint64_t input_count;    /**< elements of the input; those that the run has beyond are zeros */
-    void *output;            /**< host memory; without an output the class is not fetched */
+    float *output;           /**< host memory; without an output the class is not fetched */
     uint64_t output_count;   /**< room for elements; as many as the run has are written */
     hg_buffer input_buffer;  /**< a buffer of the backend in place of input; handle 0: none */
     hg_buffer output_buffer; /**< a buffer of the backend in place of output; handle 0: none */

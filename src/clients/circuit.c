@@ -124,10 +124,11 @@ static hg_status fill(const runner *r, const hg_class_array *a, uint64_t first, 
     if (!a->input)
         return hg_copy_between(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, a->input_buffer.handle, first * r->element, given * r->element);
     if (!r->memory)
-        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (const uint8_t *)a->input + first * r->element,
+        return hg_context_write(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (const uint8_t *)(const void *)a->input + first * r->element,
                                 given * r->element);
     uint64_t start = hg_profile_start(r->profile);
-    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, (const uint8_t *)a->input + first * r->element, (size_t)given * r->element);
+    memcpy(r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES, (const uint8_t *)(const void *)a->input + first * r->element,
+           (size_t)given * r->element);
     note_copy(r, HG_PROFILE_COPY_IN, start, given * r->element);
     return HG_OK;
 }
@@ -136,13 +137,14 @@ static hg_status fetch(const circuit_run *run, const runner *r, const hg_class_a
     if (!a->output)
         return hg_copy_between(r->context, a->output_buffer.handle, first * r->element, HG_CIRCUIT_HANDLE(a->cls), 0, count * r->element);
     if (!r->memory)
-        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (uint8_t *)a->output + first * r->element, count * r->element);
+        return hg_context_read(r->context, HG_CIRCUIT_HANDLE(a->cls), 0, (uint8_t *)(void *)a->output + first * r->element,
+                               count * r->element);
     const uint8_t *from = r->memory + (size_t)a->cls * HG_MAX_CLASS_BYTES;
     uint64_t start = hg_profile_start(r->profile);
     if (run->past_caches)
-        hg_stream((uint8_t *)a->output + first * r->element, from, (size_t)count * r->element);
+        hg_stream((uint8_t *)(void *)a->output + first * r->element, from, (size_t)count * r->element);
     else
-        memcpy((uint8_t *)a->output + first * r->element, from, (size_t)count * r->element);
+        memcpy((uint8_t *)(void *)a->output + first * r->element, from, (size_t)count * r->element);
     note_copy(r, HG_PROFILE_COPY_OUT, start, count * r->element);
     return HG_OK;
 }
