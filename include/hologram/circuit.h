@@ -190,7 +190,7 @@ typedef struct hg_translated_program {
     char *original_expr, *canonical_expr;
     uint8_t class_use[HG_CIRCUIT_CLASSES]; /**< hg_circuit_class_use */
     int whole_array;                       /**< hg_circuit_is_whole_array */
-    int element_type;                      /**< hg_type of the elements */
+    uint64_t element_type;                 /**< hg_type of the elements */
 } hg_translated_program;
 
 /**

@@ -241,8 +241,8 @@ hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circu
     HG_TRY(hg_sized_take(&circuit_rules, circuit, &translated));
     if (launch) HG_TRY(hg_sized_take(&launch_rules, launch, &own));
     circuit_run run = {.backend = backend, .arrays = arrays, .count = count, .timeout_ms = own.timeout_ms};
-    if ((unsigned)translated.element_type >= HG_TYPE_COUNT)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %d, no type", translated.element_type);
+    if (translated.element_type >= HG_TYPE_COUNT)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit: element_type is %llu, no type", (unsigned long long)translated.element_type);
     run.element = hg_type_size_bytes((hg_type)translated.element_type);
     run.piece = hg_circuit_class_elements((hg_type)translated.element_type);
     HG_TRY(check(&run, &translated, &own));

@@ -263,7 +263,7 @@ static hg_status translate(const hg_circuit *circuit, const hg_circuit_options *
     t.canonical_expr = copy_text(hg_circuit_canonical_expr(circuit));
     hg_circuit_class_use(circuit, t.class_use);
     t.whole_array = hg_circuit_is_whole_array(circuit);
-    t.element_type = (int)circuit->type;
+    t.element_type = circuit->type;
     if (!t.original_expr || !t.canonical_expr) {
         hg_translated_program_release(&t);
         return hg_fail_memory();
