@@ -127,7 +127,7 @@ HG_API hg_status hg_circuit_append(hg_circuit *circuit, const hg_circuit_call *c
  * @return HG_OK; HG_ERROR_ISA for no literal of that type; HG_ERROR_INVALID_ARGUMENT, HG_ERROR_OUT_OF_MEMORY
  */
 HG_API hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *number) HG_NODISCARD;
-/** Type of the elements of all classes of hg_circuit_create and of a text's circuit: before the first call is appended. NULL: "f32". */
+/** Type of the elements of all classes of hg_circuit_create and of a text's circuit: before the first call is appended. */
 HG_API hg_status hg_circuit_set_type(hg_circuit *circuit, const char *type) HG_NODISCARD;
 /** Elements of a type in a class, 12,288 bytes; 0 for no type. */
 HG_API uint32_t hg_circuit_class_elements(hg_type type);

@@ -96,7 +96,8 @@ hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *n
 hg_status hg_circuit_set_type(hg_circuit *circuit, const char *type) {
     hg_type found = HG_TYPE_F32;
     if (!circuit) return hg_null_argument("circuit");
-    if (type && !hg_type_from_name(type, strlen(type), &found))
+    if (!type) return hg_null_argument("type");
+    if (!hg_type_from_name(type, strlen(type), &found))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.40s' is no element type: f16 ... f64, i8 ... i4096, u8 ... u4096", type);
     if (circuit->calls.count || circuit->constants.count)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit has calls or constants: its type is set before them");

@@ -250,7 +250,7 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
     HG_TRY(hg_circuit_take_options(given, &options));
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
     if (!circuit) return hg_fail_memory();
-    hg_status typed = hg_circuit_set_type(circuit, options.type);
+    hg_status typed = hg_circuit_set_type(circuit, options.type ? options.type : "f32");
     if (typed != HG_OK) {
         hg_circuit_destroy(circuit);
         return typed;

@@ -214,12 +214,12 @@ static void test_device_info(void) {
 }
 
 static void test_translated(void) {
-    enum { KNOWN = sizeof(hg_translated_program), NEWER = KNOWN + 24 };
+    enum { KNOWN = sizeof(hg_translated_program), LEAST = 160 /* of version 0.1 */, NEWER = KNOWN + 24 };
     union {
         hg_translated_program program;
         unsigned char bytes[NEWER + 8];
     } newer;
-    const size_t sizes[] = {0, KNOWN - 8, KNOWN + 4, MOST + 8, SIZE_MAX - 7};
+    const size_t sizes[] = {0, LEAST - 8, KNOWN + 4, MOST + 8, SIZE_MAX - 7};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char begin[64];
         hg_translated_program t = {.size = sizes[i]};
@@ -321,7 +321,7 @@ int main(void) {
         {"hg_circuit_options", "variants", sizeof options, 16, &options, use_options_to_lower},
         {"hg_assemble_options", "define_count", sizeof assembling, 24, &assembling, use_assembling},
         {"hg_circuit_launch", "elements", sizeof elements, 16, &elements, use_circuit_launch},
-        {"hg_translated_program", "whole_array", sizeof circuit, sizeof circuit, &circuit, use_circuit},
+        {"hg_translated_program", "whole_array", sizeof circuit, 160, &circuit, use_circuit},
     };
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) test_subject(&subjects[i]);
     hg_launch short_launch = launch; /* lanes are behind it */
