@@ -357,6 +357,10 @@ static inline hg_builder *hg_build_memfence_system(hg_builder *builder) {
     const hg_arg args[] = {hg_arg_name("system")};
     return hg_builder_add(builder, 0x071, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 1);
 }
+/** waits for every lane of the launch; memory is visible, shared memory is zero again */
+static inline hg_builder *hg_build_bar_grid(hg_builder *builder) {
+    return hg_builder_add(builder, 0x072, HG_TYPE_COUNT, HG_TYPE_COUNT, 0, 0);
+}
 /** dst = e^src */
 static inline hg_builder *hg_build_exp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};

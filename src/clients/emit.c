@@ -37,6 +37,11 @@ static void tell_waits(const hg_plan *plan, const plan_inst *inst, hg_text *abou
     if (plan_waits(plan, inst)) hg_text_addf(about, ", waits until the host has the values");
 }
 
+static void tell_step(const plan_step *step, hg_text *about) {
+    hg_text_addf(about, "step %s", hg_op_get((hg_op)step->op)->text);
+    if (step->atlas_type < HG_TYPE_COUNT) hg_text_addf(about, ".%s", hg_type_name((hg_type)step->atlas_type));
+}
+
 static void tell_plan(const hg_plan *plan, hg_text *about) {
     if (plan->steps.count == 0) return;
     hg_text_addf(about, "The program has whole-array steps: the kernels run in this order, each over all lanes.\n");
@@ -47,8 +52,9 @@ static void tell_plan(const hg_plan *plan, hg_text *about) {
             hg_text_addf(about, "%s%s", plan->kernels.data[inst->index].module->name,
                          plan->kernels.data[inst->index].single_lane ? ", one lane" : "");
         else if (inst->op == PLAN_STEP)
-            hg_text_addf(about, "step %s.%s", hg_op_get((hg_op)plan->steps.data[inst->index].op)->text,
-                         hg_type_name((hg_type)plan->steps.data[inst->index].atlas_type));
+            tell_step(&plan->steps.data[inst->index], about);
+        else if (inst->op == PLAN_COMPUTE)
+            hg_text_addf(about, "the host computes %u operations on uniform values", (unsigned)inst->target);
         else if (inst->op == PLAN_JUMP)
             hg_text_addf(about, "go to %u", (unsigned)inst->target);
         else if (inst->op == PLAN_JUMP_UNLESS)

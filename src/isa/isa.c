@@ -136,19 +136,20 @@ enum {
     F_BLOCK = HG_F_BLOCK
 };
 
+#define HAS_NO_OPERANDS(op) ((op) == HG_OP_RET || (op) == HG_OP_EXIT || (op) == HG_OP_BAR_GRID)
 #define OPERAND_COUNT(...) (sizeof((hg_operand_info[])__VA_ARGS__) / sizeof(hg_operand_info))
-#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about)                                                  \
-    [HG_OP_##ident] = {.opcode = (code),                                                                                    \
-                       .flags = (bits),                                                                                     \
-                       .types = (type_set),                                                                                 \
-                       .type_count = (type_set) == T_NONE                                        ? 0                        \
-                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW ? 2                        \
-                                                                                                 : 1,                       \
-                       .numbers = (accuracy),                                                                               \
-                       .operand_count = HG_OP_##ident == HG_OP_RET || HG_OP_##ident == HG_OP_EXIT ? 0 : OPERAND_COUNT(sig), \
-                       .id = #ident,                                                                                        \
-                       .text = (mnemonic),                                                                                  \
-                       .doc = (about),                                                                                      \
+#define HG_OP(code, ident, mnemonic, sig, type_set, bits, accuracy, about)                            \
+    [HG_OP_##ident] = {.opcode = (code),                                                              \
+                       .flags = (bits),                                                               \
+                       .types = (type_set),                                                           \
+                       .type_count = (type_set) == T_NONE                                        ? 0  \
+                                     : HG_OP_##ident == HG_OP_CVT || HG_OP_##ident == HG_OP_MULW ? 2  \
+                                                                                                 : 1, \
+                       .numbers = (accuracy),                                                         \
+                       .operand_count = HAS_NO_OPERANDS(HG_OP_##ident) ? 0 : OPERAND_COUNT(sig),      \
+                       .id = #ident,                                                                  \
+                       .text = (mnemonic),                                                            \
+                       .doc = (about),                                                                \
                        .operands = (const hg_operand_info[])sig},
 static const hg_op_info TABLE[HG_OP_COUNT] = {
 #include "isa.def"

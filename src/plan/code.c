@@ -3,62 +3,22 @@
 #include "plan/plan_internal.h"
 #include <string.h>
 
-static plan_env *new_env(plan_splitter *s, uint8_t type, uint32_t *index) {
-    plan_env *entry = hg_vec_push(&s->plan->env);
-    if (!entry) {
-        s->failed = true;
-        return NULL;
-    }
-    *index = (uint32_t)(s->plan->env.count - 1);
-    entry->type = type;
-    entry->offset = (uint32_t)s->plan->env_bytes;
-    s->plan->env_bytes += (kir_type_bytes(type) + 7) & ~UINT64_C(7);
-    return entry;
-}
-
 static void place_variables(plan_splitter *s) {
     for (kir_var *var = s->module->vars; var && !s->failed; var = var->next) {
         plan_variable *info = &s->variables.data[var->id];
-        if (!info->crosses && !info->forced) continue;
+        if (!info->crosses && !info->forced && !info->host) continue;
         /* Entries up to 64 bits may be inputs, fixed before the kernel starts. Wider ones are loaded while it runs: without a copy for
          * reading, lane 0 of another block may already have written the next value. */
         bool unsteady = kir_type_bytes(var->type) > 8 && s->plan->reads == PLAN_READS_INPUTS;
-        info->in_env = info->forced || (!var->length && !info->varying && !info->set_at_exit && !unsteady);
+        info->in_env = info->forced || info->host || (!var->length && !info->varying && !info->set_at_exit && !unsteady);
         if (info->in_env) {
-            (void)new_env(s, var->type, &info->env);
+            plan_env *entry = plan_new_env(s, var->type, &info->env);
+            if (entry && info->host) entry->writer = PLAN_BY_HOST;
         } else {
             info->scratch = s->plan->scratch_lane_bytes;
             s->plan->scratch_lane_bytes += (kir_type_bytes(var->type) * (var->length ? var->length : 1) + 7) & ~UINT64_C(7);
         }
     }
-}
-
-/* A copy in the plan's arena. */
-static void *keep(plan_splitter *s, const void *data, uint64_t size) {
-    void *own = hg_arena_alloc(&s->plan->arena, size ? (size_t)size : 1);
-    if (!own)
-        s->failed = true;
-    else if (size)
-        memcpy(own, data, (size_t)size);
-    return own;
-}
-
-/* The environment entry that holds an argument of a plan node. */
-static uint32_t argument(plan_splitter *s, const kir_value *v) {
-    uint32_t index = 0;
-    if (v->op == KIR_CONST || v->op == KIR_INPUT) {
-        plan_env *entry = new_env(s, v->type, &index);
-        if (!entry) return 0;
-        entry->init = v->op == KIR_CONST ? PLAN_INIT_CONST : PLAN_INIT_PARAM;
-        if (v->op == KIR_CONST && kir_type_bytes(v->type) > 8)
-            entry->bytes = keep(s, v->u.bytes, kir_type_bytes(v->type));
-        else if (v->op == KIR_CONST)
-            entry->value = v->u.imm;
-        else
-            entry->reg = s->module->inputs.data[v->u.imm].reg;
-        return index;
-    }
-    return s->variables.data[((const kir_var *)v->scratch)->id].env;
 }
 
 static uint32_t emit(plan_splitter *s, plan_op op, uint32_t index, uint32_t target) {
@@ -81,17 +41,18 @@ static void emit_step(plan_splitter *s, const kir_value *v) {
         return;
     }
     step->op = v->u.step.op;
+    s->plan->keeps_shared |= v->u.step.op != HG_OP_BAR_GRID;
     step->atlas_type = v->u.step.atlas_type;
     step->inst = v->inst ? v->inst - 1 : 0;
-    step->info = keep(s, v->u.step.info, kir_step_bytes(v->u.step.info));
+    step->info = plan_keep(s, v->u.step.info, kir_step_bytes(v->u.step.info));
     step->arg_count = v->nargs;
-    for (uint8_t i = 0; i < v->nargs && !s->failed; i++) args[i] = argument(s, v->args[i]);
-    step->args = keep(s, args, v->nargs * sizeof *args);
+    for (uint8_t i = 0; i < v->nargs && !s->failed; i++) args[i] = plan_argument(s, v->args[i]);
+    step->args = plan_keep(s, args, v->nargs * sizeof *args);
     step->result = HG_PLAN_NO_ENV;
     if (v->scratch)
         step->result = s->variables.data[((const kir_var *)v->scratch)->id].env;
     else if (v->type != KIR_VOID) /* nobody reads it: it goes somewhere all the same */
-        (void)new_env(s, v->type, &step->result);
+        (void)plan_new_env(s, v->type, &step->result);
     if (step->result != HG_PLAN_NO_ENV && !s->failed) s->plan->env.data[step->result].writer = (uint8_t)result_writer((hg_op)step->op);
     emit(s, PLAN_STEP, (uint32_t)(s->plan->steps.count - 1), 0);
 }
@@ -159,13 +120,14 @@ static void open_region(plan_splitter *s, frames *open, const kir_value *v) {
         return;
     }
     *f = (frame){v, (uint32_t)s->plan->code.count, NO_JUMP, false};
-    if (v->op == KIR_IF) f->start = emit(s, PLAN_JUMP_UNLESS, argument(s, v->args[0]), 0);
+    if (v->op == KIR_IF) f->start = emit(s, PLAN_JUMP_UNLESS, plan_argument(s, v->args[0]), 0);
 }
 
-/* Constants and inputs in front of a step are no work: the step's arguments name them. */
-static bool has_effect(const plan_segment *segment) {
+/* Constants and inputs in front of a step are no work: the step's arguments name them. What the host computes is none for a kernel. */
+static bool has_effect(const plan_splitter *s, const plan_segment *segment) {
     for (const kir_value *v = segment->first;; v = v->next) {
-        if (kir_has_side_effect(v)) return true;
+        bool of_host = v->op == KIR_VAR_SET && s->variables.data[v->u.var->id].host;
+        if (kir_has_side_effect(v) && !of_host) return true;
         if (v == segment->last) return false;
     }
 }
@@ -174,8 +136,10 @@ static bool has_effect(const plan_segment *segment) {
 static const kir_value *emit_node(plan_splitter *s, frames *open, const kir_value *v, bool *entered) {
     *entered = false;
     if (!plan_is_node(s, v)) {
-        uint32_t segment = plan_segment_of(s, v);
-        if (has_effect(&s->segments.data[segment])) emit(s, PLAN_KERNEL, segment, 0);
+        uint32_t segment = plan_segment_of(s, v), count, first;
+        if (has_effect(s, &s->segments.data[segment])) emit(s, PLAN_KERNEL, segment, 0);
+        first = plan_add_operations(s, &s->segments.data[segment], &count);
+        if (count) emit(s, PLAN_COMPUTE, first, count);
         return s->segments.data[segment].last->next;
     }
     if (v->op == KIR_STEP) {

@@ -212,7 +212,8 @@ static plan_list list_entries(plan_splitter *s, const touched_list *touched, env
         const kir_var *var = touched->vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
         uint8_t how = touched->how[var->id];
-        if (!info->in_env || (use == WRITES ? !(how & SETS) : (how & SET_FIRST) || is_input(s, info) != (use == READS_INPUT))) continue;
+        if (!info->in_env || (use == WRITES ? !(how & SETS) || info->host : (how & SET_FIRST) || is_input(s, info) != (use == READS_INPUT)))
+            continue;
         if (use == WRITES) s->plan->env.data[info->env].writer = PLAN_BY_KERNEL;
         uint32_t *entry = hg_vec_push(&s->plan->refs);
         if (entry)
@@ -253,7 +254,7 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
     for (uint64_t i = 0; i < touched.vars.count && !ends; i++) {
         const kir_var *var = touched.vars.data[i];
         const plan_variable *info = &s->variables.data[var->id];
-        if (!(touched.how[var->id] & SETS) || !(info->crosses || info->forced) || var == s->stopped) continue;
+        if (!(touched.how[var->id] & SETS) || !(info->crosses || info->forced) || info->host || var == s->stopped) continue;
         hand_on(s, &c.to, kir_clone_var(&c, var), info);
     }
     kernel->inputs = list_entries(s, &touched, READS_INPUT);

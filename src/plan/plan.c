@@ -30,6 +30,7 @@ uint32_t plan_needs(const hg_plan *plan, const plan_inst *inst, const uint32_t *
     }
     case PLAN_STEP: *entries = plan->steps.data[inst->index].args; return plan->steps.data[inst->index].arg_count;
     case PLAN_JUMP_UNLESS: *entries = &inst->index; return 1;
+    case PLAN_COMPUTE: /* what it reads it made itself */
     case PLAN_JUMP:
     case PLAN_END: break;
     }
@@ -61,6 +62,7 @@ hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **result) {
     } else {
         plan_splitter s = {.plan = plan, .module = module, .main = module->functions};
         plan_split(&s);
+        if (!s.failed) plan_find_host(&s);
         if (!s.failed) plan_emit(&s);
         if (!s.failed) plan_make_kernels(&s);
         hg_vec_free(&s.segments);
@@ -86,6 +88,7 @@ void plan_destroy(hg_plan *plan) {
     hg_vec_free(&plan->kernels);
     hg_vec_free(&plan->steps);
     hg_vec_free(&plan->env);
+    hg_vec_free(&plan->operations);
     hg_vec_free(&plan->refs);
     hg_arena_free(&plan->arena);
     hg_free(plan);

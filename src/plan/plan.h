@@ -9,6 +9,7 @@
 typedef enum plan_op {
     PLAN_KERNEL,      /* launch kernels[index] over all lanes (one lane if single_lane) */
     PLAN_STEP,        /* perform steps[index] */
+    PLAN_COMPUTE,     /* the host carries out operations[index] … operations[index + target - 1] */
     PLAN_JUMP,        /* to target */
     PLAN_JUMP_UNLESS, /* to target when the bool of environment entry index is 0 */
     PLAN_END
@@ -25,7 +26,7 @@ typedef enum plan_init { PLAN_INIT_ZERO, PLAN_INIT_CONST, PLAN_INIT_PARAM } plan
 /* Who writes an entry afterwards. The host knows the values that nobody or the host wrote without waiting for the device. */
 typedef enum plan_writer {
     PLAN_BY_NOBODY,
-    PLAN_BY_HOST,  /* the handle of a pool that the program allocates */
+    PLAN_BY_HOST,  /* the handle of a pool that the program allocates, and what PLAN_COMPUTE sets */
     PLAN_BY_KERNEL /* lane 0 of a kernel, or a whole-array step */
 } plan_writer;
 /* One uniform value that lives across steps. Offsets are multiples of 8. */
@@ -38,6 +39,21 @@ typedef struct plan_env {
     uint64_t value;       /* PLAN_INIT_CONST */
     const uint8_t *bytes; /* PLAN_INIT_CONST of more than 64 bits */
 } plan_env;
+
+/* What the host computes between kernels: integers of at most 64 bits, as kernels compute them. */
+enum { PLAN_MOST_ARGS = 3 };
+typedef struct plan_operation {
+    uint8_t op; /* kir_op: a value primitive, CONST, ID, INPUT and VAR_GET (the value of entry), VAR_SET (entry = args[0]) */
+    uint8_t type, nargs;
+    uint32_t args[PLAN_MOST_ARGS]; /* numbers of operations from the first of the PLAN_COMPUTE */
+    uint32_t entry;
+    uint64_t imm;
+} plan_operation;
+/* What an ID is to them. */
+typedef struct plan_dims {
+    uint64_t lanes;
+    uint32_t grid[3], block[3];
+} plan_dims;
 
 /* How kernels read uniform values. */
 typedef enum plan_reads {
@@ -78,11 +94,14 @@ typedef struct hg_plan {
     HG_VEC(plan_kernel) kernels;
     HG_VEC(plan_step) steps;
     HG_VEC(plan_env) env;
-    HG_VEC(uint32_t) refs; /* what plan_lists are parts of */
+    HG_VEC(plan_operation) operations;
+    uint32_t most_operations; /* of one PLAN_COMPUTE */
+    HG_VEC(uint32_t) refs;    /* what plan_lists are parts of */
     plan_reads reads;
     hg_arena arena; /* of what steps and entries point to */
     uint64_t env_bytes;
     uint64_t scratch_lane_bytes; /* scratch needed for one lane: the buffer is that times the lanes */
+    bool keeps_shared;           /* a step besides bar.grid: shared memory lives from kernel to kernel */
     bool is_static;              /* no jumps, and no instruction needs a value of a kernel on the host: submitted whole */
 } hg_plan;
 
@@ -93,6 +112,8 @@ void plan_destroy(hg_plan *plan);
 /* The entries that the host must know before an instruction: of a branch its condition, of a step its arguments, of a kernel its inputs.
  * Returns how many there are. */
 uint32_t plan_needs(const hg_plan *plan, const plan_inst *inst, const uint32_t **entries);
+/* Carries out a PLAN_COMPUTE on the environment. values: room for most_operations. */
+void plan_compute(const hg_plan *plan, uint32_t first, uint32_t count, const plan_dims *dims, uint8_t *env, uint64_t *values);
 /* Whether a kernel writes one of them: the host must wait for it. */
 bool plan_waits(const hg_plan *plan, const plan_inst *inst);
 

@@ -21,6 +21,7 @@ typedef struct plan_variable {
     bool set_at_exit;  /* set where a lane may stop: lane 0 may have stopped before it set it */
     bool names_memory; /* an access reads its handle from it */
     bool in_env;
+    bool host;        /* the host works its value out too (host.c) */
     uint32_t env;     /* entry */
     uint64_t scratch; /* offset of its array in scratch memory, in bytes a lane */
 } plan_variable;
@@ -35,6 +36,7 @@ typedef struct plan_carrier {
 typedef struct plan_mark {
     uint32_t segment;
     bool is_owner; /* a plan-level IF or LOOP */
+    bool computed; /* by the host too */
 } plan_mark;
 
 typedef struct plan_splitter {
@@ -58,6 +60,13 @@ bool plan_is_node(const plan_splitter *s, const kir_value *v);
 
 /* split.c: marks, segments, values that cross. */
 void plan_split(plan_splitter *s);
+/* entries.c: a new environment entry; the one that holds an argument of a plan node; a copy in the plan's arena. */
+plan_env *plan_new_env(plan_splitter *s, uint8_t type, uint32_t *index);
+uint32_t plan_argument(plan_splitter *s, const kir_value *v);
+void *plan_keep(plan_splitter *s, const void *data, uint64_t size);
+/* host.c: values that the host works out, and a segment's as operations of the plan: the number of the first. */
+void plan_find_host(plan_splitter *s);
+uint32_t plan_add_operations(plan_splitter *s, const plan_segment *segment, uint32_t *count);
 /* code.c: plan code and steps. */
 void plan_emit(plan_splitter *s);
 /* kernel.c: one kernel module a segment. */

@@ -93,12 +93,13 @@ static hg_status lay_out_kernel(hg_binding *binding, const hg_kernel *kernel, hg
     return HG_OK;
 }
 
-/* Shared memory belongs to a block for the whole program: with steps in between it needs a place of its own. */
+/* Shared memory belongs to a block for the whole program: with whole-array steps in between it needs a place of its own. After bar.grid it is
+ * zero, as in a kernel's own. */
 static hg_status lay_out_shared(hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_resolved *l = &binding->launch;
     uint64_t block = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    if (!e->uses_shared || e->plan->steps.count == 0 || !block || !l->lanes || !l->shared_bytes) return HG_OK;
+    if (!e->uses_shared || !e->plan->keeps_shared || !block || !l->lanes || !l->shared_bytes) return HG_OK;
     uint64_t blocks = (l->lanes - 1) / block + 1;
     uint64_t all;
     if (!hg_mul_u64(blocks, l->shared_bytes, &all))

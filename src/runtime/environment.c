@@ -58,7 +58,8 @@ hg_status hg_env_lay_out(hg_binding *binding) {
         if (!binding->env_stale) return hg_fail_memory();
     }
     if (!binding->env) binding->env = hg_arena_alloc(&binding->arena, (size_t)bytes);
-    if (!binding->env) return hg_fail_memory();
+    binding->computed = hg_arena_alloc(&binding->arena, (plan->most_operations + (size_t)1) * sizeof *binding->computed);
+    if (!binding->env || !binding->computed) return hg_fail_memory();
     set_initial(binding); /* what steps are bound to */
     return HG_OK;
 }
@@ -130,6 +131,14 @@ hg_status hg_env_after_kernel(hg_run *run, uint32_t index) {
         note_written(binding, e);
     }
     return hand_on(run, first, end);
+}
+
+void hg_env_compute(hg_binding *binding, const plan_inst *inst) {
+    const hg_resolved *l = &binding->launch;
+    plan_dims dims = {.lanes = l->lanes};
+    memcpy(dims.grid, l->grid, sizeof dims.grid);
+    memcpy(dims.block, l->block, sizeof dims.block);
+    plan_compute(binding->executable->plan, inst->index, inst->target, &dims, binding->env, binding->computed);
 }
 
 /* ---- results of steps ---- */

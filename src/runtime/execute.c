@@ -96,6 +96,10 @@ static hg_status execute(hg_run *run, const plan_inst *inst) {
         HG_TRY(run_step(run, &run->binding->executable->plan->steps.data[inst->index]));
         run->step++;
         return HG_OK;
+    case PLAN_COMPUTE:
+        run->pc++;
+        hg_env_compute(run->binding, inst);
+        break;
     case PLAN_JUMP: run->pc = inst->target; break;
     case PLAN_JUMP_UNLESS: {
         const plan_env *e = &run->binding->executable->plan->env.data[inst->index];

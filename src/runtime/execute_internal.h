@@ -37,6 +37,8 @@ hg_status hg_env_after_kernel(hg_run *run, uint32_t index) HG_NODISCARD;
 /* Where a whole-array step writes its result for a register, of that many bytes; afterwards hg_env_after_step, for the kernels that come. */
 hg_range hg_env_result(const hg_binding *binding, const plan_step *step, uint64_t bytes);
 hg_status hg_env_after_step(hg_run *run, const plan_step *step) HG_NODISCARD;
+/* PLAN_COMPUTE. */
+void hg_env_compute(hg_binding *binding, const plan_inst *inst);
 /* A result that the host has (PLAN_BY_HOST). */
 void hg_env_put(hg_binding *binding, const plan_step *step, uint64_t value);
 

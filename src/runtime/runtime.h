@@ -176,6 +176,7 @@ struct hg_binding {
     hg_bound_kernel *kernels;
     uint8_t *env;       /* the environment as the host knows it */
     bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
+    uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
     bool *env_stale;    /* by 8 bytes, of an entry the first: the device has another value, which the host does not know; NULL: never */
     bool env_is_memory; /* env is env_range, nothing is copied */
     hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */

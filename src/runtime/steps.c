@@ -89,6 +89,13 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
     return hg_step_fault(run, step, &problem, 0, 0);
 }
 
+/* ---- bar.grid: kernels that come see what those before it wrote, as behind every step ---- */
+
+static hg_status clear_shared(hg_run *run) {
+    hg_driver_command fill = {.kind = HG_CMD_FILL, .to = run->binding->shared.range};
+    return fill.to.arena ? hg_run_add(run, &fill) : HG_OK;
+}
+
 /* ---- calls ---- */
 
 /* Words of the arguments' values as they are now. */
@@ -186,6 +193,7 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
     case HG_OP_POOL_ALLOC_CONST: return allocate_pool(run, step);
     case HG_OP_POOL_FREE:
     case HG_OP_POOL_FREE_CONST: return free_pool(run, step);
+    case HG_OP_BAR_GRID: return clear_shared(run);
     default: break;
     }
     hg_bound_step *s = &run->binding->steps[step - run->binding->executable->plan->steps.data];

@@ -1,9 +1,9 @@
 /* The conformance program.
  *
- *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
+ *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
- * the I-th; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
+ * the I-th; --case those with TEXT in their name; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
  * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
@@ -70,6 +70,7 @@ static bool is_expected(const cts *s, const char *kind, const char *name) {
 /* Whether this case is this process's: one in s->parts, and not one that the device can never do. */
 static bool is_ours(cts *s, const char *name) {
     if (s->parts && s->numbered++ % s->parts != s->part) return false;
+    if (s->only_case && !strstr(name, s->only_case)) return false;
     if (!is_expected(s, "unsupported", name)) return true;
     test_skipped++;
     return false;
@@ -199,7 +200,7 @@ static void add_target(cts *s, const char *level, const char *pretend, bool requ
 
 /* A row nobody made a program for is a failure, not an omission. */
 static void check_coverage(cts *s) {
-    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->parts && !s->widest; op++)
+    for (int op = 0; op < HG_OP_COUNT && !s->only_row && !s->only_type && !s->only_case && !s->parts && !s->widest; op++)
         if (!s->covered[op]) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, "no conformance program");
 }
 
@@ -222,6 +223,8 @@ int main(int argc, char **argv) {
             s.only_row = value, i++;
         else if (strcmp(argv[i], "--type") == 0)
             s.only_type = value, i++;
+        else if (strcmp(argv[i], "--case") == 0)
+            s.only_case = value, i++;
         else if (strcmp(argv[i], "--widest") == 0)
             s.widest = (uint32_t)strtoul(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--as") == 0)

@@ -17,13 +17,13 @@ typedef struct cts_target {
 
 typedef struct cts {
     const char *backend;
-    const char *device;               /* its name in expected.txt; NULL: none */
-    uint32_t part, parts;             /* every parts-th case from part; 0: all */
-    uint64_t numbered;                /* cases so far */
-    uint32_t widest;                  /* bits of the widest type; 0: all */
-    bool times;                       /* print each case's */
-    const char *only_row, *only_type; /* NULL: all */
-    bool quick;                       /* fewer values: emulated machines */
+    const char *device;                           /* its name in expected.txt; NULL: none */
+    uint32_t part, parts;                         /* every parts-th case from part; 0: all */
+    uint64_t numbered;                            /* cases so far */
+    uint32_t widest;                              /* bits of the widest type; 0: all */
+    bool times;                                   /* print each case's */
+    const char *only_row, *only_type, *only_case; /* NULL: all */
+    bool quick;                                   /* fewer values: emulated machines */
     cts_target targets[CTS_TARGETS];
     int target_count;
     FILE *record;      /* not NULL: cases go here and nothing runs */

@@ -91,12 +91,17 @@ static void constant_forms(cts *s, hg_type type) {
 static void living_forms(cts *s, hg_type type) {
 #define REDUCTION "    parallel_reduce.u32 r15, r5, sum, 4\n"
 #define MAP "    parallel_map.u32 r5, r5, neg, 4\n"
-    static const char *const BETWEEN[] = {REDUCTION, "    bar.sync 0\n", REDUCTION "    bar.sync 0\n" MAP,
-                                          REDUCTION "    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n" MAP};
+    static const char *const BETWEEN[] = {
+        REDUCTION,
+        "    bar.sync 0\n",
+        REDUCTION "    bar.sync 0\n" MAP,
+        REDUCTION "    add.$ r12, r12, r11\n    setlt.$ p1, r12, r11\n" MAP,
+        "    bar.grid\n",
+        "    bar.grid\n    bar.sync 0\n    add.$ r12, r12, r11\n    bar.grid\n    setlt.$ p1, r12, r11\n"};
 #undef REDUCTION
 #undef MAP
     const char *t = hg_type_name(type);
-    for (int i = 0; i < 4 && cts_wanted(s, "living", type); i++) {
+    for (size_t i = 0; i < sizeof BETWEEN / sizeof BETWEEN[0] && cts_wanted(s, "living", type); i++) {
         run_case c = {.cleared_class = 96};
         char name[48], between[256], *to = between;
         for (const char *at = BETWEEN[i]; *at; at++) { /* $ is the type */
@@ -115,7 +120,7 @@ static void living_forms(cts *s, hg_type type) {
         add_random(s, &c, "in", type, 91);
         add_random(s, &c, "w", HG_TYPE_U32, 4);
         c.launch = (ref_launch){.grid = {3, 1, 1}, .block = {30, 1, 1}};
-        snprintf(name, sizeof name, "living.%s %d", t, i);
+        snprintf(name, sizeof name, "living.%s %u", t, (unsigned)i);
         cts_compare(s, name, &c);
     }
 }
@@ -252,6 +257,34 @@ static const struct {
      START "    shl.u32 r14, r252, r40\n    mov_imm.u32 r16, 2\nagain:\n    parallel_map_binary.u32 r1, r1, r2, add, 32\n"
            "    seteq.u32 p0, r253, r11\n    bra.p0 @skip\n    sts.u32 [shared + r14], r10\n    bar.sync 3\n    lds.u32 r10, [shared + 4]\n"
            "    bar.sync 4\n    add.u32 r10, r10, r252\nskip:\n    loop r16, @again\n" FINISH},
+    {"bar.grid", START "    stg.u32 [r1 + r41], r10\n    bar.grid\n    mov_imm.u64 r14, 124\n    sub.u64 r14, r14, r41\n"
+                       "    ldg.u32 r10, [r1 + r14]\n    bar.grid\n" FINISH},
+    {"bar.grid in a loop",
+     START "    mov_imm.u32 r16, 4\n    mov_imm.u64 r17, 127\n    mov_imm.u64 r18, 36\nagain:\n    stg.u32 [r1 + r41], r10\n"
+           "    bar.grid\n    add.u64 r14, r41, r18\n    and.u64 r14, r14, r17\n    ldg.u32 r15, [r1 + r14]\n    mad.u32 r10, r10, r13, "
+           "r15\n    bar.grid\n    loop r16, @again\n" FINISH},
+    {"bar.grid in a function",
+     START "    mov_imm.u64 r17, 124\n    sub.u64 r17, r17, r41\n    call @swap\n    add.u32 r10, r10, r13\n    call @swap\n" FINISH
+           "swap:\n    stg.u32 [r1 + r41], r10\n    bar.grid\n    ldg.u32 r10, [r1 + r17]\n    bar.grid\n    ret\n"},
+    {"bar.grid while memory decides", START
+     "    stg.u32 [r1 + r41], r10\n    parallel_reduce.u32 r16, r2, max, 32\n    and.u32 r16, r16, r13\nagain:\n    bar.grid\n"
+     "    add.u32 r10, r10, r16\n    setlt.u32 p0, r16, r11\n    bra.p0 @end\n    sub.u32 r16, r16, r11\n    bra @again\nend:\n" FINISH},
+    {"bar.grid in a branch",
+     START "    mov_imm.u32 r16, 3\nagain:\n    and.u32 r14, r16, r11\n    seteq.u32 p0, r14, r11\n    bra.p0 @odd\n    bar.grid\n"
+           "    add.u32 r10, r10, r13\nodd:\n    mul.u32 r10, r10, r13\n    loop r16, @again\n" FINISH},
+    {"bar.grid and exits behind it", START "    bar.grid\n    setlt.u32 p0, r10, r13\n    bra.p0 @gone\n    stg.u32 [r1 + r41], "
+                                           "r10\ngone:\n    exit\n"},
+    {"shared memory behind bar.grid",
+     START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r13\n    bar.sync 0\n    lds.u32 r15, [shared + 4]\n"
+           "    bar.grid\n    lds.u32 r16, [shared + r14]\n    add.u32 r10, r10, r15\n    add.u32 r10, r10, r16\n" FINISH},
+    {"shared memory behind bar.grid and a collective",
+     START "    shl.u32 r14, r252, r40\n    sts.u32 [shared + r14], r13\n    parallel_reduce.u32 r17, r2, sum, 32\n    bar.grid\n"
+           "    lds.u32 r16, [shared + r14]\n    add.u32 r10, r10, r17\n    add.u32 r10, r10, r16\n    sts.u32 [shared + r14], r10\n"
+           "    bar.sync 0\n    lds.u32 r10, [shared + 8]\n" FINISH},
+    {"values across bar.grid",
+     START "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    cvt.u128.u32 r22, r20\n    cvt.u8.u32 r23, r20\n    bar.grid\n"
+           "    sel.u32 r21, p3, r20, r13\n    bar.grid\n    cvt.u32.u128 r24, r22\n    cvt.u32.u8 r25, r23\n    add.u32 r10, r21, r24\n"
+           "    add.u32 r10, r10, r25\n" FINISH},
     {"values across a collective", START
      "    mul.u32 r20, r10, r13\n    setlt.u32 p3, r10, r13\n    parallel_reduce.u32 r15, r2, sum, 32\n    sel.u32 r21, p3, r20, r15\n"
      "    parallel_reduce.u32 r16, r2, min, 32\n    add.u32 r10, r21, r16\n" FINISH},
@@ -295,6 +328,17 @@ static const struct {
     {"step before lane",
      START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    parallel_reduce.u32 r15, r2, sum, 32\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n")
          FINISH,
+     0},
+    {"bar.grid before lane",
+     START AT_LANE(30, "    div.u32 r14, r10, r12\n") "    bar.grid\n" AT_LANE(2, "    rem.u32 r14, r10, r12\n") FINISH, 0},
+    {"behind two of bar.grid",
+     START
+     "    stg.u32 [r1 + r41], r13\n    bar.grid\n    bar.sync 0\n    bar.grid\n    bar.sync 0\n" AT_LANE(20, "    div.u32 r14, r10, r12\n")
+         AT_LANE(17, "    ldg.u32 r14, [buf(r1) + 125]\n") "    bar.grid\n    stg.u32 [r1 + r41], r11\n" FINISH,
+     0},
+    {"in a round of bar.grid",
+     START "    mov_imm.u32 r16, 6\n    mov_imm.u32 r17, 2\nagain:\n    bar.grid\n    sub.u32 r14, r16, r17\n    div.u32 r14, r10, "
+           "r14\n    stg.u32 [r1 + r41], r14\n    loop r16, @again\n" FINISH,
      0},
     {"in a function", START "    call @f\n" FINISH "f:\n" AT_LANE(6, "    div.u32 r14, r10, r12\n") "    ret\n", 0},
     {"in a loop", START "    mov_imm.u32 r16, 5\nagain:\n    div.u32 r14, r13, r16\n    sub.u32 r16, r16, r11\n    bra @again\n", 0},

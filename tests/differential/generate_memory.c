@@ -212,10 +212,28 @@ static void reduce(generator *g) {
     }
 }
 
+/* Each lane writes its element of the exchange array and reads one of any lane; the second bar.grid protects the next write. Shared memory
+ * is zero in between. */
+static void grid_exchange(generator *g) {
+    const char *name = type_text(g, g->xch);
+    line(g, "bar.grid");
+    line(g, "rem.u64 r%d, r%d, r%d", R_OFFSET, variable(g, 1), R_N);
+    line(g, "mov_imm.u64 r%d, %u", R_T1, oracle_size(g->types[g->xch]));
+    line(g, "mul.u64 r%d, r%d, r%d", R_OFFSET, R_OFFSET, R_T1);
+    line(g, "ldg.%s r%d, [r%d + r%d]", name, variable(g, g->xch), R_XCH, R_OFFSET);
+    if (g->has_barriers && chance(g, 30))
+        line(g, "lds.%s r%d, [shared + r%d]", type_text(g, g->shared_type), variable(g, g->shared_type), R_SHARED);
+    line(g, "bar.grid");
+}
+
 /* Each lane writes its element of the exchange array; whole-array instructions turn that into the result array, which no lane writes. */
 void collective(generator *g) {
     line(g, "stg.%s [r%d + r%d], r%d", type_text(g, g->xch), R_XCH, R_XCH_AT, variable(g, g->xch));
     g->cost += g->factor * 4;
+    if (chance(g, 35)) {
+        grid_exchange(g);
+        return;
+    }
     if (chance(g, 50))
         map(g);
     else

@@ -58,7 +58,23 @@ static const wait_case WAITS[] = {
      MINE " parallel_reduce.f32 r10, r1, sum, r4\n add.f32 r10, r10, r8\n stg.f32 [r1 + r0], r10\n parallel_reduce.f32 r11, r1, max, r4\n"
           " sub.f32 r11, r11, r10\n stg.f32 [r3 + r0], r11\n",
      0, 2, true},
-    {"kernel to count", " cvt.u64.u32 r10, r9\n parallel_map.f32 r3, r1, neg, r10\n", 1, 1, false},
+    {"kernel to count", " cvt.u64.f32 r10, r8\n parallel_map.f32 r3, r1, neg, r10\n", 1, 1, false},
+    {"integers that follow from parameters", " cvt.u64.u32 r10, r9\n add.u64 r10, r10, r4\n parallel_map.f32 r3, r1, neg, r10\n", 0, 0,
+     true},
+    {"shape of the launch",
+     " rdid r10, lane_count\n rdid r11, block_dim_x\n cvt.u64.u32 r11, r11\n mul.u64 r10, r10, r11\n"
+     " parallel_map.f32 r3, r1, neg, r10\n",
+     0, 0, true},
+    {"counted loop", " mov_imm.u32 r10, 9\nagain:\n bar.grid\n loop r10, @again\n", 0, 0, false},
+    {"counted loop that memory may end",
+     MINE
+     " mov_imm.u32 r10, 9\nagain:\n parallel_reduce.f32 r11, r1, max, r4\n setgt.f32 p0, r11, r8\n bra.p0 @end\n loop r10, @again\nend:\n",
+     1, 2, false},
+    {"loop of two counters",
+     MINE " mov_imm.u32 r10, 1\n mov_imm.u32 r12, 1\nouter:\n mov.u32 r11, r10\ninner:\n cvt.f32.u32 r13, r11\n stg.f32 [r3 + r0], r13\n"
+          " bar.grid\n shr.u32 r11, r11, r12\n setgtu.u32 p0, r11, r12\n bra.p0 @inner\n shl.u32 r10, r10, r12\n setltu.u32 p1, r10, "
+          "r9\n bra.p1 @outer\n",
+     0, 0, false},
     {"reduction to count", " parallel_reduce.u64 r10, r5, max, 4\n parallel_map.f32 r3, r1, neg, r10\n", 1, 1, false},
     {"reduction to branch",
      MINE "again:\n parallel_map.f32 r1, r1, abs, r4\n parallel_reduce.f32 r10, r1, max, r4\n setgt.f32 p0, r10, r8\n bra.p0 @again\n", 1,
@@ -68,7 +84,7 @@ static const wait_case WAITS[] = {
           " pool.load.f32 r11, r10, r0\n stg.f32 [r3 + r0], r11\n pool.free r10\n",
      0, 0, true},
     {"handle that a kernel chose",
-     MINE " cvt.u64.u32 r10, r9\n add.u64 r10, r10, r1\n parallel_map.f32 r3, r1, neg, r4\n ldg.f32 r11, [r10 + r0]\n stg.f32 [r3 + r0], "
+     MINE " cvt.u64.f32 r10, r8\n add.u64 r10, r10, r1\n parallel_map.f32 r3, r1, neg, r4\n ldg.f32 r11, [r10 + r0]\n stg.f32 [r3 + r0], "
           "r11\n",
      1, 1, false},
 };
@@ -94,8 +110,8 @@ static bool has(const hg_plan *plan, plan_list list, uint32_t entry) {
 
 static void test_lists(void) {
     /* 0 i = 0; again: 1 map; 2 i += 1, p = i < count; 3 unless p go to the end */
-    hg_plan *plan = plan_of(" mov_imm.u32 r10, 0\n mov_imm.u32 r11, 1\nagain:\n parallel_map.f32 r1, r1, abs, r4\n add.u32 r10, r10, r11\n"
-                            " setltu.u32 p0, r10, r9\n bra.p0 @again\n",
+    hg_plan *plan = plan_of(" mov_imm.f32 r10, 0\n mov_imm.f32 r11, 1\nagain:\n parallel_map.f32 r1, r1, abs, r4\n add.f32 r10, r10, r11\n"
+                            " setlt.f32 p0, r10, r8\n bra.p0 @again\n",
                             PLAN_READS_MEMORY);
     CHECK_U64(plan->kernels.count, 2);
     const plan_kernel *first = &plan->kernels.data[0], *second = &plan->kernels.data[1];

@@ -25,12 +25,27 @@ typedef struct program_case {
 /* Every lane adds a u32 register to its element of u. */
 #define ADD(reg) " ldg.u32 r100, [r5 + r0]\n add.u32 r100, r100, " reg "\n stg.u32 [r5 + r0], r100\n"
 #define STEP " parallel_map.f32 r3, r3, neg, 4\n"
+/* A loop whose rounds the device counts: the host does no arithmetic on floats. */
+#define ROUNDS(n) " mov_imm.f32 r90, " #n "\n mov_imm.f32 r91, 1\nagain:\n"
+#define NEXT " sub.f32 r90, r90, r91\n setge.f32 p5, r90, r91\n bra.p5 @again\n"
 
 static const program_case CASES[] = {
     {"the next value is written while others read this one",
      MINE " mov_imm.u32 r10, 7\n mov_imm.u32 r13, 5\n mov_imm.u32 r15, 3\nagain:\n" ADD("r10") " mul.u32 r10, r10, r15\n" STEP
                                                                                                " loop r13, @again\n" ADD("r10"),
+     NULL, 0},
+    {"the next value is written while others read this one, in rounds that the device counts",
+     MINE " mov_imm.f32 r10, 7\n mov_imm.f32 r15, 3\n" ROUNDS(6) " cvt.u32.f32 r11, r10\n" ADD("r11") " mul.f32 r10, r10, r15\n" STEP NEXT
+                                                                                                      " cvt.u32.f32 r11, r10\n" ADD("r11"),
      NULL, 6},
+    {"integers that the host computes",
+     MINE " mov_imm.u32 r10, 1\n mov_imm.u32 r12, 1\n mov_imm.u32 r250, 3\nouter:\n mov.u32 r11, r10\ninner:\n bar.grid\n cvt.i8.u32 r13, "
+          "r11\n neg.i8 r13, r13\n cvt.i64.i8 r14, r13\n shr.i64 r14, r14, r12\n cvt.u32.i64 r14, r14\n" ADD(
+              "r14") " rdid r16, grid_dim_x\n div.u32 r15, r16, r250\n and.u32 r16, r9, r11\n setgtu.u32 p2, r16, r15\n sel.u32 r17, p2, "
+                     "r15, r16\n"
+                     " bar.grid\n" ADD("r17") " shr.u32 r11, r11, r12\n setgeu.u32 p0, r11, r12\n bra.p0 @inner\n shl.u32 r10, r10, r12\n"
+                                              " setltu.u32 p1, r10, r9\n bra.p1 @outer\n" ADD("r10"),
+     NULL, 0},
     {"reduction to kernel to reduction",
      MINE " parallel_reduce.u32 r10, r5, max, r4\n" ADD("r10") " parallel_reduce.u32 r11, r5, sum, r4\n" ADD(
          "r11") " reduce.min.u32 r12, [r5 + r20], r4\n add.u32 r12, r12, r10\n" ADD("r12"),
@@ -44,9 +59,13 @@ static const program_case CASES[] = {
           " add.f32 r30, r30, r33\n add.f32 r36, r36, r39\n add.f32 r30, r30, r36\n stg.f32 [r3 + r0], r30\n",
      NULL, 0},
     {"kernel to the count of a step",
+     MINE " mov_imm.f32 r12, 6400\n mul.f32 r10, r8, r12\n cvt.u64.f32 r10, r10\n parallel_map.f32 r1, r1, neg, r10\n"
+          " parallel_reduce.f32 r11, r1, sum, r10\n stg.f32 [r3 + r0], r11\n",
+     NULL, 1},
+    {"parameter to the count of a step",
      MINE " cvt.u64.u32 r10, r9\n mul.u64 r10, r10, r10\n parallel_map.f32 r1, r1, neg, r10\n parallel_reduce.f32 r11, r1, sum, r10\n"
           " stg.f32 [r3 + r0], r11\n",
-     NULL, 1},
+     NULL, 0},
     {"reduction to the count of a step",
      MINE " mov_imm.u32 r12, 4000\n parallel_reduce.u32 r10, r5, max, 16\n rem.u32 r10, r10, r12\n cvt.u64.u32 r10, r10\n"
           " parallel_map.f32 r1, r1, neg, r10\n",
@@ -63,12 +82,16 @@ static const program_case CASES[] = {
      MINE " mov_imm.u32 r13, 0\n mov_imm.u32 r14, 1\n mov_imm.u32 r15, 4\nagain:\n" ADD(
          "r13") " add.u32 r13, r13, r14\n"
                 " reduce.max.u32 r10, [r5 + r20], r4\n setltu.u32 p0, r13, r15\n bra.p0 @again\n" ADD("r10"),
+     NULL, 0},
+    {"rounds that the device counts, and a reduction in each",
+     MINE " mov_imm.u32 r13, 0\n mov_imm.u32 r14, 1\n" ROUNDS(4)
+         ADD("r13") " add.u32 r13, r13, r14\n reduce.max.u32 r10, [r5 + r20], r4\n" NEXT ADD("r10"),
      NULL, 4},
     {"written under conditions, or not",
      MINE " mov_imm.u32 r10, 5\n mov_imm.u32 r11, 1\n mov_imm.u32 r12, 2\n mov_imm.u32 r13, 6\nagain:\n" STEP
           " and.u32 r14, r13, r11\n seteq.u32 p0, r14, r11\n bra.p0 @odd\n mul.u32 r10, r10, r12\nodd:\n" ADD(
               "r10") " loop r13, @again\n" STEP ADD("r10"),
-     NULL, 6 + 1},
+     NULL, 0},
     {"written in an arm of the plan's branch alone",
      MINE " mov_imm.u32 r10, 5\n mov_imm.u32 r11, 1\n mov_imm.u32 r13, 5\nagain:\n" STEP
           " and.u32 r14, r13, r11\n seteq.u32 p0, r14, r11\n bra.p0 @odd\n add.u32 r10, r10, r13\n reduce.add.u32 r16, [r5 + r20], 3\n"
@@ -95,6 +118,10 @@ static const program_case CASES[] = {
     {"a wide value that changes from round to round",
      MINE " mov_imm.u256 r10, 0x123456789abcdef0fedcba9876543210f1e2d3c4\n mov_imm.u32 r13, 4\nagain:\n cvt.u32.u256 r11, r10\n" ADD("r11")
          STEP " mul.u256 r10, r10, r10\n loop r13, @again\n cvt.u32.u256 r11, r10\n" ADD("r11"),
+     NULL, 0},
+    {"a wide value that changes in rounds that the device counts",
+     MINE " mov_imm.u256 r10, 0x123456789abcdef0fedcba9876543210f1e2d3c4\n" ROUNDS(5) " cvt.u32.u256 r11, r10\n" ADD("r11") STEP
+     " mul.u256 r10, r10, r10\n" NEXT " cvt.u32.u256 r11, r10\n" ADD("r11"),
      NULL, 5},
     {"a barrier under a condition from a reduction",
      ".shared 1024\n" MINE
@@ -108,6 +135,12 @@ static const program_case CASES[] = {
      MINE " pool.alloc r10, 24000\n mov_imm.u32 r13, 3\n mov_imm.u32 r12, 1\nagain:\n cvt.f32.u32 r14, r12\n pool.store.f32 r10, r0, r14\n"
           " parallel_map.f32 [pool(r10) + 0], [pool(r10) + 0], neg, r4\n pool.load.f32 r11, r10, r0\n stg.f32 [r3 + r0], r11\n"
           " add.u32 r12, r12, r12\n loop r13, @again\n pool.free r10\n",
+     NULL, -1},
+    {"a pool's handle in rounds that the device counts",
+     MINE " pool.alloc r10, 24000\n mov_imm.u32 r12, 1\n" ROUNDS(
+         4) " cvt.f32.u32 r14, r12\n pool.store.f32 r10, r0, r14\n"
+            " parallel_map.f32 [pool(r10) + 0], [pool(r10) + 0], neg, r4\n pool.load.f32 r11, r10, r0\n stg.f32 [r3 + r0], r11\n"
+            " add.u32 r12, r12, r12\n" NEXT " pool.free r10\n",
      NULL, 4},
     {"a handle that a kernel chose",
      MINE " parallel_reduce.u32 r10, r5, max, r4\n mov r11, r1\n setltu.u32 p0, r10, r9\n bra.p0 @first\n mov r11, r3\nfirst:\n" STEP
