@@ -130,7 +130,7 @@ static bool declared_bytes(cli *c, const cli_values *values, const cli_value *v,
     uint32_t rank = given.shaped ? given.rank : p->rank == 255 ? 0 : p->rank;
     if (!given.shaped && p->rank == 255) return true;
     for (uint32_t i = 0; i < rank; i++) {
-        bool is_known = given.shaped || cli_extent(values, &p->dims[i], &extent);
+        bool is_known = given.shaped || cli_extent(values, &p->dims[i], &extent) == HG_EXTENT_KNOWN;
         if (given.shaped) extent = given.extent[i];
         if (!is_known || !hg_mul_u64(known, extent, &known)) return true;
     }
@@ -236,7 +236,9 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     } else if (strcmp(pair->option, "--shape") == 0 && buffer) {
         return read_shape(c, v, pair->value);
     }
-    if (v->param->kind == HG_PARAM_SCRATCH)
+    if (v->param->kind == HG_PARAM_DATA)
+        cli_usage(c, "%s %s: it is a table of the program that nobody sets", pair->option, pair->name);
+    else if (v->param->kind == HG_PARAM_SCRATCH)
         cli_usage(c, "%s %s: it is scratch, memory of the launch that nobody sets", pair->option, pair->name);
     else if (buffer)
         cli_usage(c, "%s %s: the array already has data", pair->option, pair->name);
@@ -247,13 +249,31 @@ static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
 
 /* ---- resolution ---- */
 
-bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value) {
-    *value = e->value;
-    if (!e->is_param) return true;
-    const cli_value *scalar = &values->data[e->param];
+static bool scalar_value(void *user, uint16_t param, uint64_t *value) {
+    const cli_value *scalar = &((const cli_values *)user)->data[param];
     *value = 0;
     for (uint64_t i = 0; i < size_of(scalar) && i < 8; i++) *value |= (uint64_t)scalar->scalar[i] << (8 * i);
     return scalar->bound;
+}
+
+hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value) {
+    return hg_extent_value(values->program, e, scalar_value, (void *)(uintptr_t)values, value, NULL);
+}
+
+/* Canonical text, to be freed. */
+static hg_text extent_text(const cli_values *values, const hg_extent *e) {
+    hg_text text = {0};
+    if (values->program) hg_print_extent(&text, values->program, e);
+    hg_text_addf(&text, "%s", "");
+    return text;
+}
+
+bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name, const hg_extent *e, hg_extent_status status) {
+    hg_text text = extent_text(values, e);
+    cli_error(c, "P09", "%s%s%s%s: the extent %s %s", what, name ? " '" : "", name ? name : "", name ? "'" : "", text.data ? text.data : "",
+              hg_extent_problem(status));
+    hg_text_free(&text);
+    return false;
 }
 
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent) {
@@ -294,8 +314,11 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
     }
     v->rank = p->rank;
     for (uint32_t i = 0; i < p->rank; i++) {
-        if (cli_extent(values, &p->dims[i], &value))
+        hg_extent_status status = cli_extent(values, &p->dims[i], &value);
+        if (status == HG_EXTENT_KNOWN)
             v->extent[i] = value;
+        else if (status != HG_EXTENT_UNKNOWN)
+            return cli_extent_error(c, values, "array", p->name, &p->dims[i], status);
         else if (unknown) {
             cli_error(c, "P07", "array '%s': more than one extent is unknown: give --shape %s=%s[…]", p->name, p->name,
                       hg_type_name((hg_type)p->type));
@@ -312,6 +335,22 @@ static bool shape_raw(cli *c, cli_values *values, cli_value *v) {
         return false;
     }
     return true;
+}
+
+/* The scalar that dimension i tells, where it tells one. */
+static bool solve_extent(cli *c, cli_values *values, const cli_value *v, uint32_t i) {
+    const hg_extent *e = &v->param->dims[i];
+    uint16_t param;
+    uint64_t solved;
+    hg_extent_status status = hg_extent_solve(values->program, e, v->extent[i], scalar_value, values, &param, &solved);
+    if (status == HG_EXTENT_UNKNOWN) return true; /* checked when all scalars are known */
+    if (status == HG_EXTENT_KNOWN) return cli_bind_extent(c, &values->data[param], solved);
+    if (status != HG_EXTENT_NO_VALUE) return cli_extent_error(c, values, "array", v->param->name, e, status);
+    hg_text text = extent_text(values, e);
+    cli_error(c, "P05", "array '%s': dimension %u is %llu, which %s is for no '%s'", v->param->name, i + 1,
+              (unsigned long long)v->extent[i], text.data ? text.data : "", values->data[param].param->name);
+    hg_text_free(&text);
+    return false;
 }
 
 static bool check_dims(cli *c, cli_values *values, cli_value *v) {
@@ -335,11 +374,17 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
     }
     for (uint32_t i = 0; i < p->rank; i++) {
         const hg_extent *e = &p->dims[i];
-        if (!cli_extent(values, e, &value)) {
-            if (!cli_bind_extent(c, &values->data[e->param], v->extent[i])) return false;
+        hg_extent_status status = cli_extent(values, e, &value);
+        if (status == HG_EXTENT_UNKNOWN) {
+            if (!solve_extent(c, values, v, i)) return false;
+        } else if (status != HG_EXTENT_KNOWN) {
+            return cli_extent_error(c, values, "array", p->name, e, status);
         } else if (value != v->extent[i]) {
+            hg_text text = extent_text(values, e);
             cli_error(c, "P05", "array '%s': dimension %u is %llu, expected %llu%s%s", p->name, i + 1, (unsigned long long)v->extent[i],
-                      (unsigned long long)value, e->is_param ? " of " : "", e->is_param ? values->data[e->param].param->name : "");
+                      (unsigned long long)value, e->kind != HG_EXTENT_NUMBER ? " of " : "",
+                      e->kind != HG_EXTENT_NUMBER && text.data ? text.data : "");
+            hg_text_free(&text);
             return false;
         }
     }
@@ -354,7 +399,10 @@ bool cli_shape(cli *c, cli_values *values, cli_value *v) {
     }
     if (!v->shaped) {
         v->rank = p->rank;
-        for (uint32_t i = 0; i < p->rank; i++) (void)cli_extent(values, &p->dims[i], &v->extent[i]); /* all scalars are bound by now */
+        for (uint32_t i = 0; i < p->rank; i++) {
+            hg_extent_status status = cli_extent(values, &p->dims[i], &v->extent[i]); /* all scalars are bound by now */
+            if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, "array", p->name, &p->dims[i], status);
+        }
         v->shaped = true;
     } else if (!check_dims(c, values, v)) {
         return false;
@@ -385,7 +433,7 @@ static bool missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
         const cli_value *v = &values->data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->bound || v->param->rank == 255) continue;
         for (uint32_t k = 0; k < v->param->rank; k++)
-            if (v->param->dims[k].is_param && v->param->dims[k].param == scalar && (!array || v->param->dir == HG_DIR_IN)) array = v;
+            if (hg_extent_names(values->program, &v->param->dims[k], (uint16_t)scalar) && (!array || v->param->dir == HG_DIR_IN)) array = v;
         if (array && array->param->dir == HG_DIR_IN) return missing_array(c, array);
     }
     if (array && array->param->dir == HG_DIR_INOUT)
@@ -438,10 +486,17 @@ bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_value
     return true;
 }
 
-bool cli_values_options(cli *c, cli_values *values) { return cli_values_params(c, c->program->params, c->program->param_count, values); }
+bool cli_values_options(cli *c, cli_values *values) {
+    values->program = c->program;
+    return cli_values_params(c, c->program->params, c->program->param_count, values);
+}
+
+/* What only now can be said of arrays that have data: extents whose scalars others tell. */
+static bool check_again(cli *c, cli_values *values) { return !c->program->extent_op_count || cli_values_shapes(c, values); }
 
 bool cli_values_read(cli *c, cli_values *values) {
-    return cli_values_options(c, values) && cli_values_shapes(c, values) && cli_values_scalars(c, values) && shape_outputs(c, values);
+    return cli_values_options(c, values) && cli_values_shapes(c, values) && cli_values_scalars(c, values) && check_again(c, values) &&
+           shape_outputs(c, values);
 }
 
 /* ---- printing ---- */

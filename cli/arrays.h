@@ -27,6 +27,7 @@ typedef struct cli_value {
 typedef struct cli_values {
     cli_value *data;
     uint32_t count;
+    const hg_program *program; /* of whose parameters they are; NULL: of none, and there are no expressions */
 } cli_values;
 
 /* False after reporting. */
@@ -42,8 +43,10 @@ bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
 void cli_value_drop(cli_value *value); /* its data, which a buffer has now */
 cli_value *cli_values_find(cli_values *values, const char *name);
-/* Value of a scalar parameter or constant extent; false while unknown. */
-bool cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
+/* Value of an extent. UNKNOWN: a scalar parameter of it has none. */
+hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);
+/* Reports an extent that has no value, of what ("array 'x'", ".lanes"). Always false. */
+bool cli_extent_error(cli *c, const cli_values *values, const char *what, const char *name, const hg_extent *e, hg_extent_status status);
 /* Binds a scalar from an extent. */
 bool cli_bind_extent(cli *c, cli_value *scalar, uint64_t extent);
 bool cli_is_nan(hg_type type, const uint8_t *bytes); /* of an element; false for other types than floats */

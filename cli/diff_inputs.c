@@ -52,10 +52,12 @@ static void make_value(hg_type type, uint64_t most, uint64_t *state, uint8_t *by
 
 bool diff_is_extent(const hg_program *p, uint32_t param) {
     for (uint32_t i = 0; i < p->lanes_count; i++)
-        if (p->lanes[i].is_param && p->lanes[i].param == param) return true;
+        if (hg_extent_names(p, &p->lanes[i], (uint16_t)param)) return true;
+    for (uint32_t i = 0; i < p->grid_count; i++)
+        if (hg_extent_names(p, &p->grid[i], (uint16_t)param)) return true;
     for (uint32_t i = 0; i < p->param_count; i++)
         for (uint32_t k = 0; p->params[i].rank != 255 && k < p->params[i].rank; k++) /* of buffers and scratch */
-            if (p->params[i].dims[k].is_param && p->params[i].dims[k].param == param) return true;
+            if (hg_extent_names(p, &p->params[i].dims[k], (uint16_t)param)) return true;
     return false;
 }
 
@@ -128,19 +130,28 @@ static void cut_elements(const cli_value *from, cli_value *to, uint64_t size) {
     }
 }
 
-static hg_status cut_one(const cli_values *from, uint32_t index, uint32_t extent, uint64_t n, cli_value *to) {
-    const cli_value *v = &from->data[index];
-    const hg_param *p = v->param;
-    uint64_t size = hg_type_size_bytes((hg_type)p->type);
-    *to = *v;
+/* One parameter without its data; the scalar `extent` becomes n. */
+static void copy_one(const cli_values *from, uint32_t index, uint32_t extent, uint64_t n, cli_value *to) {
+    *to = from->data[index];
     to->data = NULL;
     memset(&to->file, 0, sizeof to->file);
+    uint64_t size = hg_type_size_bytes((hg_type)to->param->type);
     if (index == extent)
         for (uint64_t i = 0; i < size; i++) to->scalar[i] = i < 8 ? (uint8_t)(n >> (8 * i)) : 0;
+}
+
+/* The array as its extents are with the scalars of `values`. */
+static hg_status cut_one(const cli_values *values, const cli_value *v, uint32_t extent, cli_value *to) {
+    const hg_param *p = v->param;
+    uint64_t size = hg_type_size_bytes((hg_type)p->type), value;
     if (p->kind != HG_PARAM_BUFFER) return HG_OK;
     to->elements = 1;
     for (uint32_t i = 0; i < v->rank; i++) {
-        if (p->rank != 255 && p->dims[i].is_param && p->dims[i].param == extent && n < v->extent[i]) to->extent[i] = n;
+        if (p->rank != 255 && extent != UINT32_MAX && hg_extent_names(values->program, &p->dims[i], (uint16_t)extent)) {
+            if (cli_extent(values, &p->dims[i], &value) != HG_EXTENT_KNOWN || value > v->extent[i])
+                return hg_fail(HG_ERROR_INVALID_ARGUMENT, "an extent of '%s' does not become smaller", p->name);
+            to->extent[i] = value;
+        }
         to->elements *= to->extent[i];
     }
     to->bytes = to->elements * size;
@@ -152,12 +163,11 @@ static hg_status cut_one(const cli_values *from, uint32_t index, uint32_t extent
 }
 
 hg_status diff_inputs_cut(const cli_values *from, uint32_t extent, uint64_t n, cli_values *to) {
-    to->count = 0;
+    *to = (cli_values){.program = from->program};
     to->data = hg_calloc(from->count + 1u, sizeof *to->data);
     if (!to->data) return hg_fail_memory();
-    for (uint32_t i = 0; i < from->count; i++) {
-        to->count = i + 1;
-        HG_TRY(cut_one(from, i, extent, n, &to->data[i]));
-    }
+    to->count = from->count;
+    for (uint32_t i = 0; i < from->count; i++) copy_one(from, i, extent, n, &to->data[i]);
+    for (uint32_t i = 0; i < from->count; i++) HG_TRY(cut_one(to, &from->data[i], extent, &to->data[i]));
     return HG_OK;
 }

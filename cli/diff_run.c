@@ -91,7 +91,7 @@ static hg_status download(attempt *t, diff_result *result) {
     hg_backend *b = t->side->backend;
     for (uint32_t i = 0; i < t->values->count; i++) {
         const cli_value *v = &t->values->data[i];
-        if (v->param->kind == HG_PARAM_SCALAR || v->param->kind == HG_PARAM_SCRATCH) continue;
+        if (v->param->kind != HG_PARAM_BUFFER && v->param->kind != HG_PARAM_POOL) continue;
         bool pool = v->param->kind == HG_PARAM_POOL;
         HG_TRY(keep(pool ? v->param->pool_bytes : v->bytes, &result->arrays[i]));
         if (pool)

@@ -26,48 +26,71 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     return false;
 }
 
+/* Exactly so many lanes, in blocks where there are some. */
+static void set_lanes(hg_launch *launch, uint64_t lanes, const uint32_t *block) {
+    *launch = hg_launch_linear(lanes);
+    if (!block) return;
+    uint64_t per_block = (uint64_t)block[0] * block[1] * block[2];
+    uint64_t blocks = per_block ? lanes / per_block + (lanes % per_block != 0) : 0;
+    memcpy(launch->block, block, sizeof launch->block);
+    launch->grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
+    launch->grid[1] = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
+}
+
+/* The blocks that .grid says. */
+static bool program_grid(cli *c, const cli_values *values, uint32_t grid[3]) {
+    const hg_program *p = c->program;
+    for (uint32_t i = 0; i < p->grid_count; i++) {
+        uint64_t value;
+        hg_extent_status status = cli_extent(values, &p->grid[i], &value);
+        if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, ".grid", NULL, &p->grid[i], status);
+        if (value > UINT32_MAX) {
+            cli_error(c, "P08", "launch too large: %llu blocks in a direction, at most %llu", (unsigned long long)value,
+                      (unsigned long long)UINT32_MAX);
+            return false;
+        }
+        grid[i] = (uint32_t)value;
+    }
+    return true;
+}
+
+static bool program_lanes(cli *c, const cli_values *values, uint64_t *lanes) {
+    const hg_program *p = c->program;
+    uint64_t value;
+    *lanes = 1;
+    for (uint32_t i = 0; i < p->lanes_count; i++) {
+        hg_extent_status status = cli_extent(values, &p->lanes[i], &value);
+        if (status != HG_EXTENT_KNOWN) return cli_extent_error(c, values, ".lanes", NULL, &p->lanes[i], status);
+        if (!hg_mul_u64(*lanes, value, lanes)) *lanes = UINT64_MAX;
+    }
+    return true;
+}
+
 /* Lanes, grid and block of language.md 5.1 (6). */
 static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, hg_launch *launch) {
     const hg_program *p = c->program;
-    uint64_t lanes = 1, value;
-    uint32_t block[3] = {0, 0, 0};
+    uint64_t lanes;
+    uint32_t given[3] = {1, 1, 1};
+    const uint32_t *block = o->block ? given : p->block[0] ? p->block : NULL;
     if (o->lanes && o->grid) {
         cli_usage(c, "--lanes and --grid exclude each other");
         return false;
     }
-    if (o->block && !cli_triple(c, "--block", o->block, block)) return false;
-    bool has_block = o->block != NULL;
-    if (!has_block && p->block[0]) {
-        memcpy(block, p->block, sizeof block);
-        has_block = true;
+    if (o->block && !cli_triple(c, "--block", o->block, given)) return false;
+    bool one_block = o->block && !p->lanes_count && !o->lanes; /* nothing says how many lanes there are: one block of them */
+    if (o->grid || (p->grid_count && !o->lanes) || one_block) {
+        for (int i = 0; i < 3; i++) launch->grid[i] = 1;
+        for (int i = 0; i < 3; i++) launch->block[i] = block ? block[i] : 1;
+        return o->grid ? cli_triple(c, "--grid", o->grid, launch->grid) : program_grid(c, values, launch->grid);
     }
-    if (o->grid) {
-        if (!cli_triple(c, "--grid", o->grid, launch->grid)) return false;
-        for (int i = 0; i < 3; i++) launch->block[i] = has_block ? block[i] : 1;
-        return true;
-    }
-    for (uint32_t i = 0; i < p->lanes_count; i++) {
-        (void)cli_extent(values, &p->lanes[i], &value);
-        if (!hg_mul_u64(lanes, value, &lanes)) lanes = UINT64_MAX;
-    }
-    if (o->block && !p->lanes_count) { /* nothing says how many: one whole block */
-        if (!hg_mul_u64(block[0], (uint64_t)block[1] * block[2], &lanes)) lanes = UINT64_MAX;
-    }
+    if (!o->lanes && !program_lanes(c, values, &lanes)) return false;
     if (!cli_number(c, "--lanes", o->lanes, UINT64_MAX, &lanes)) return false;
     if (lanes > HG_MAX_LANES) {
         cli_error(c, "P08", "launch too large: %s%llu lanes, at most %llu", lanes == UINT64_MAX ? "at least " : "",
                   (unsigned long long)lanes, (unsigned long long)HG_MAX_LANES);
         return false;
     }
-    hg_launch linear = hg_launch_linear(lanes);
-    if (has_block) {
-        uint64_t per_block = (uint64_t)block[0] * block[1] * block[2];
-        uint64_t blocks = per_block ? lanes / per_block + (lanes % per_block != 0) : 0;
-        memcpy(linear.block, block, sizeof block);
-        linear.grid[0] = blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
-        linear.grid[1] = blocks > UINT32_MAX ? (uint32_t)((blocks + UINT32_MAX - 1) / UINT32_MAX) : 1;
-    }
-    *launch = linear;
+    set_lanes(launch, lanes, block);
     return true;
 }
 

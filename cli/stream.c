@@ -58,12 +58,12 @@ static bool row_bytes(stream *s, const cli_value *v, uint64_t *bytes) {
     const hg_param *p = v->param;
     uint64_t value;
     *bytes = hg_type_size_bytes((hg_type)p->type);
-    if (p->rank == 255 || p->rank == 0 || !p->dims[0].is_param) {
+    if (p->rank == 255 || p->rank == 0 || p->dims[0].kind != HG_EXTENT_PARAM) {
         cli_usage(s->c, "streamed array '%s' needs a scalar parameter as its first extent", p->name);
         return false;
     }
     for (uint32_t i = 1; i < p->rank; i++) {
-        if (cli_extent(&s->values, &p->dims[i], &value) && hg_mul_u64(*bytes, value, bytes) && *bytes) continue;
+        if (cli_extent(&s->values, &p->dims[i], &value) == HG_EXTENT_KNOWN && hg_mul_u64(*bytes, value, bytes) && *bytes) continue;
         cli_error(s->c, "P07", "streamed array '%s': extent %u is unknown or zero", p->name, i + 1);
         return false;
     }
@@ -76,7 +76,7 @@ static bool choose(stream *s, const char *in, const char *out) {
     s->out = pick(s, "--out", out, HG_DIR_OUT, true);
     if (!s->out && s->c->status != CLI_OK) return false;
     const hg_param *p = s->in->param;
-    if (p->rank && p->rank != 255 && p->dims[0].is_param) { /* a default is no obstacle: arrays are before defaults */
+    if (p->rank && p->rank != 255 && p->dims[0].kind == HG_EXTENT_PARAM) { /* a default is no obstacle: arrays are before defaults */
         cli_value *rows = &s->values.data[p->dims[0].param];
         rows->bound = rows->explicit_scalar;
     }
@@ -118,12 +118,12 @@ static bool size_state(stream *s, cli_value *v) {
     v->elements = 1;
     v->rank = p->rank == 255 ? 0 : p->rank;
     for (uint32_t i = 0; i < v->rank; i++) {
-        if (&s->values.data[p->dims[i].param] == s->rows && p->dims[i].is_param) {
+        if (hg_extent_names(s->c->program, &p->dims[i], (uint16_t)(s->rows - s->values.data))) {
             cli_usage(s->c, "array '%s' depends on '%s', the number of rows of a chunk, but is not streamed", p->name,
                       s->rows->param->name);
             return false;
         }
-        if (!cli_extent(&s->values, &p->dims[i], &v->extent[i]) || !hg_mul_u64(v->elements, v->extent[i], &v->elements)) {
+        if (cli_extent(&s->values, &p->dims[i], &v->extent[i]) != HG_EXTENT_KNOWN || !hg_mul_u64(v->elements, v->extent[i], &v->elements)) {
             cli_error(s->c, "P07", "array '%s': its shape is unknown", p->name);
             return false;
         }

@@ -19,7 +19,8 @@ typedef struct hg_label {
     uint32_t id;
 } hg_label;
 
-/** An extent of an array or of the number of lanes: a number, or a scalar parameter of type u32 or u64 by name. */
+/** An extent of an array, of the grid or of the number of lanes: a number, a scalar parameter of type u32 or u64 by name, or an expression over
+ * both as text writes it ("ceil(n / 16)", "h + 2"). */
 typedef struct hg_dim {
     uint64_t value;
     const char *param; /**< NULL: value */
@@ -87,12 +88,18 @@ HG_API hg_builder *hg_builder_param_buffer(hg_builder *builder, uint8_t reg, con
                                            uint32_t rank);
 /** An array of the launch's own, zeros when it begins: nobody sets it. Its size is the product of `rank` dims (0: one element). */
 HG_API hg_builder *hg_builder_scratch(hg_builder *builder, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank);
+/** A table that travels with the program: read only, in memory once a device, and nobody sets it. dims: numbers; elements: little-endian, in C
+ * order, as many as the product of the dims says (0 dims: one), copied. */
+HG_API hg_builder *hg_builder_data(hg_builder *builder, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank,
+                                   const void *elements);
 HG_API hg_builder *hg_builder_param_pool(hg_builder *builder, uint8_t reg, const char *name, uint64_t bytes);
 /** Bytes of shared memory a block needs. */
 HG_API hg_builder *hg_builder_shared(hg_builder *builder, uint64_t bytes);
 HG_API hg_builder *hg_builder_block(hg_builder *builder, uint32_t x, uint32_t y, uint32_t z);
 /** Number of lanes: the product of the extents, 1 … 8 of them. */
 HG_API hg_builder *hg_builder_lanes(hg_builder *builder, const hg_dim *extents, uint32_t count);
+/** Number of blocks in each direction, 1 … 3 extents; the lanes of a block are hg_builder_block's. In place of hg_builder_lanes. */
+HG_API hg_builder *hg_builder_grid(hg_builder *builder, const hg_dim *extents, uint32_t count);
 HG_API hg_builder *hg_builder_relaxed(hg_builder *builder);
 HG_API hg_builder *hg_builder_meta(hg_builder *builder, const char *key, const char *value);
 /** Where lanes start; default: the first instruction. */
@@ -127,6 +134,8 @@ static inline hg_dim hg_dim_param(const char *name) {
     hg_dim d = {0, name};
     return d;
 }
+/** "ceil(n / 1024)", "h + 2": numbers, names of scalar parameters, + - * /, ceil(a / b), min(a, b), max(a, b) and parentheses. */
+static inline hg_dim hg_dim_expression(const char *text) { return hg_dim_param(text); }
 
 static inline hg_arg hg_arg_make(int kind, uint8_t reg, uint64_t value) {
     hg_arg a = {(uint8_t)kind, reg, 0, 0, 0, 0, 0, value, 0, 0.0, 0};
@@ -179,6 +188,14 @@ static inline hg_arg hg_addr_make(uint8_t place, uint8_t reg, uint64_t value) {
 static inline hg_arg hg_addr_index(hg_arg address, uint8_t reg) {
     address.has_index = 1;
     address.index = reg;
+    return address;
+}
+/** The same address, whose index counts `scale` bytes (1 to 65535) instead of one: [handle + index*scale]. To be called after hg_addr_index.
+ * The sum is exact: an index of 2^62 with scale 4 is out of bounds. */
+static inline hg_arg hg_addr_scale(hg_arg address, uint16_t scale) {
+    address.has_index = 2;
+    address.page = (uint8_t)(scale & 255);
+    address.byte = (uint8_t)(scale >> 8);
     return address;
 }
 /** The same address with that many bytes added. */

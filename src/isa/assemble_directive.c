@@ -44,35 +44,23 @@ static bool read_block(hg_assembler *a) {
     return true;
 }
 
-/* A number, or the name of a parameter that may still be to come. */
-static bool read_extent(hg_assembler *a, hg_extent *extent, uint32_t param, uint32_t position) {
-    if (hg_asm_starts_expression(a)) {
-        hg_constant value;
-        return hg_asm_primary(a, "an extent", &value) && hg_asm_constant_unsigned(a, &value, &extent->value);
-    }
-    hg_named_extent named = {param, position, {0}};
-    if (!hg_asm_identifier(a, "an extent", &named.token)) return false;
-    extent->is_param = 1;
-    hg_named_extent *kept = hg_vec_push(&a->extents);
-    if (!kept) return hg_asm_no_memory(a);
-    *kept = named;
-    return true;
-}
-
 static bool too_many_extents(hg_assembler *a, uint32_t count) {
     if (count < HG_MAX_EXTENTS) return false;
     hg_asm_error(a, "S05", &a->token, NULL, "more than %d extents", HG_MAX_EXTENTS);
     return true;
 }
 
-static bool read_lanes(hg_assembler *a) {
+static bool read_lanes(hg_assembler *a) { return hg_asm_lanes(a, a->program->lanes, &a->program->lanes_count); }
+
+static bool read_grid(hg_assembler *a) {
     hg_program *p = a->program;
     uint32_t count = 0;
     do {
-        if (too_many_extents(a, count) || !read_extent(a, &p->lanes[count], UINT32_MAX, count)) return false;
+        if (count == 3) return hg_asm_unexpected(a, "at most 3 extents of a grid");
+        if (!hg_asm_extent(a, &p->grid[count], (hg_extent_place){HG_EXTENT_OF_GRID, 0, count})) return false;
         count++;
-    } while (hg_asm_accept(a, '*'));
-    p->lanes_count = count;
+    } while (hg_asm_accept(a, ','));
+    p->grid_count = count;
     return true;
 }
 
@@ -165,7 +153,8 @@ static bool read_dims(hg_assembler *a, hg_param *p, uint32_t number) {
     uint32_t rank = 0;
     while (!hg_asm_accept(a, ']')) {
         if (rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
-        if (too_many_extents(a, rank) || !read_extent(a, &p->dims[rank], number, rank)) return false;
+        if (too_many_extents(a, rank) || !hg_asm_extent(a, &p->dims[rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, rank}))
+            return false;
         rank++;
     }
     p->rank = (uint8_t)rank;
@@ -286,10 +275,10 @@ static const struct {
     directive_reader *read;
     bool repeats, anywhere;
 } DIRECTIVES[] = {
-    {".program", read_program, false, false},  {".param", read_param, true, false},        {".scratch", read_scratch, true, false},
-    {".shared", read_shared, false, false},    {".block", read_block, false, false},       {".lanes", read_lanes, false, false},
-    {".entry", read_entry, false, false},      {".flag", read_flag, false, false},         {".meta", read_meta, true, false},
-    {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true}};
+    {".program", read_program, false, false}, {".param", read_param, true, false},       {".scratch", read_scratch, true, false},
+    {".shared", read_shared, false, false},   {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
+    {".grid", read_grid, false, false},       {".entry", read_entry, false, false},      {".flag", read_flag, false, false},
+    {".meta", read_meta, true, false},        {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {
@@ -308,8 +297,10 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
         }
         a->seen |= UINT32_C(1) << i;
         uint64_t extents = a->extents.count;
+        uint32_t ops = a->program->extent_op_count;
         if (DIRECTIVES[i].read(a) && hg_asm_expect_end(a)) return true;
         a->extents.count = extents; /* of a line that is not there */
+        a->program->extent_op_count = ops;
         return false;
     }
     char got[80];
@@ -322,29 +313,8 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
 
 /* ---- what needs all of them ---- */
 
-static const hg_param *find_param(const hg_assembler *a, const hg_token *name, uint16_t *number) {
-    for (uint64_t i = 0; i < a->params.count; i++)
-        if (hg_token_is(name, a->params.data[i].name)) {
-            *number = (uint16_t)i;
-            return &a->params.data[i];
-        }
-    return NULL;
-}
-
-static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
-    uint16_t number = 0;
-    const hg_param *p = find_param(a, &named->token, &number);
-    hg_extent *extent = named->param == UINT32_MAX ? &a->program->lanes[named->position]
-                                                   : &a->params.data[named->param].dims[named->position];
-    extent->param = number;
-    if (!p && a->broken_param) return; /* its line has been reported */
-    if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
-    hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param NAME u64",
-                 "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
-}
-
 void hg_asm_finish_directives(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->extents.count; i++) resolve_extent(a, &a->extents.data[i]);
+    hg_asm_resolve_extents(a);
     if ((a->seen & 1) || a->unversioned) return; /* without a first line this is no program: said already */
     hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");
 }

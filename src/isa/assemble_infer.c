@@ -129,23 +129,6 @@ static void convert_instead(hg_mnemonic *m, const hg_given *given) {
     m->type2 = HG_TYPE_U32;
 }
 
-/* Until addresses keep a scale: the index times it. */
-static bool scale_index(hg_assembler *a, const hg_mnemonic *m, hg_raw_operand *raw) {
-    hg_raw_operand index = {.kind = HG_RAW_REG, .token = raw->token, .reg = raw->index};
-    hg_register factor, product;
-    if (!raw->value.has_index || raw->value.scale < 2) return true;
-    if (raw->index.virtual_number == HG_UNDEFINED && raw->index.number >= 252 && raw->index.number < 255) index.reg.type = HG_TYPE_U32;
-    if (!hg_asm_as_register(a, &m->token, HG_TYPE_U64, &index) || !hg_asm_temporary(a, HG_TYPE_U64, false, &factor) ||
-        !hg_asm_emit_number(a, &m->token, factor, HG_TYPE_U64, raw->value.scale, &raw->token, &raw->token) ||
-        !hg_asm_temporary(a, HG_TYPE_U64, false, &product) || !hg_asm_emit(a, HG_OP_MUL, HG_TYPE_U64, HG_TYPE_NOT_USED, &m->token) ||
-        !hg_asm_emit_register(a, product, false, HG_WRITE, &raw->token) ||
-        !hg_asm_emit_register(a, index.reg, false, HG_READ, &raw->token) || !hg_asm_emit_register(a, factor, false, HG_READ, &raw->token))
-        return false;
-    raw->index = product;
-    raw->value.scale = 0;
-    return true;
-}
-
 bool hg_asm_infer(hg_assembler *a, hg_mnemonic *m, hg_given *given, const hg_match *found) {
     const hg_op_info *row = hg_op_get(m->op);
     if (row->type_count > 0 && !infer_type(a, m, HG_R_T, given, found, &m->type)) return false;
@@ -156,7 +139,6 @@ bool hg_asm_infer(hg_assembler *a, hg_mnemonic *m, hg_given *given, const hg_mat
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *info = &row->operands[i];
         hg_raw_operand *raw = found->given[i] == HG_NOT_GIVEN ? NULL : &given->raw[found->given[i]];
-        if (raw && raw->kind == HG_RAW_ADDRESS && !scale_index(a, m, raw)) return false;
         bool count = raw && info->kind == HG_K_COUNT && hg_raw_is_id(raw);
         if (!raw || (info->kind != HG_K_REG && !count)) continue;
         if (info->access & HG_WRITE ? !check_written(a, m, info, raw) : !make_register(a, m, info, raw)) return false;

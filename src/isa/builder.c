@@ -42,9 +42,9 @@ struct hg_builder {
     open_loop loops[HG_MAX_LOOP_NESTING];
     uint32_t loop_count;
     uint64_t shared;
-    uint32_t block[3], lanes_count, flags;
-    hg_extent lanes[HG_MAX_EXTENTS];
-    const char *lane_names[HG_MAX_EXTENTS];
+    uint32_t block[3], lanes_count, grid_count, flags;
+    hg_extent lanes[HG_MAX_EXTENTS], grid[HG_MAX_EXTENTS];
+    const char *lane_names[HG_MAX_EXTENTS], *grid_names[HG_MAX_EXTENTS];
     bool has_entry;
     hg_label entry;
     bool out_of_memory;
@@ -144,7 +144,7 @@ static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_exte
     }
     if (!given(b, from, count, "extents")) return false;
     for (uint32_t i = 0; i < count; i++) {
-        to[i] = (hg_extent){.is_param = from[i].param != NULL, .value = from[i].param ? 0 : from[i].value};
+        to[i] = (hg_extent){.kind = from[i].param ? HG_EXTENT_PARAM : HG_EXTENT_NUMBER, .value = from[i].param ? 0 : from[i].value};
         names[i] = from[i].param ? keep(b, from[i].param) : NULL;
     }
     return !b->out_of_memory;
@@ -152,6 +152,15 @@ static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_exte
 
 hg_builder *hg_builder_lanes(hg_builder *b, const hg_dim *extents, uint32_t count) {
     if (!stuck(b) && copy_dims(b, extents, count, b->lanes, b->lane_names)) b->lanes_count = count;
+    return b;
+}
+
+hg_builder *hg_builder_grid(hg_builder *b, const hg_dim *extents, uint32_t count) {
+    if (stuck(b)) return b;
+    if (count < 1 || count > 3)
+        mistake(b, "S05", "%u extents of a grid: 1 to 3 are expected", (unsigned)count);
+    else if (copy_dims(b, extents, count, b->grid, b->grid_names))
+        b->grid_count = count;
     return b;
 }
 
@@ -307,6 +316,32 @@ hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_
     return b;
 }
 
+hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank,
+                            const void *elements) {
+    parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
+    if (!p) return b;
+    p->param.kind = HG_PARAM_DATA;
+    p->param.type = (uint8_t)type;
+    if (!copy_dims(b, dims, rank, p->param.dims, p->dims)) return b;
+    p->param.rank = (uint8_t)rank;
+    uint64_t bytes = hg_type_size_bytes(type);
+    for (uint32_t i = 0; i < rank; i++) {
+        if (p->dims[i]) mistake(b, "D03", "an extent of '%s' is no number: it is a table", name);
+        if (!hg_mul_u64(bytes, p->param.dims[i].value, &bytes)) bytes = UINT64_MAX;
+    }
+    if (bytes > HG_MAX_DATA_BYTES) mistake(b, "S05", "more than %d bytes of tables", (int)HG_MAX_DATA_BYTES);
+    if (stuck(b) || !given(b, elements, bytes, "bytes of a table")) return b;
+    uint8_t *copy = hg_arena_alloc(&b->arena, (size_t)bytes + 1);
+    if (!copy) {
+        b->out_of_memory = true;
+        return b;
+    }
+    if (bytes) memcpy(copy, elements, (size_t)bytes);
+    p->param.data = copy;
+    p->param.data_bytes = bytes;
+    return b;
+}
+
 hg_builder *hg_builder_param_pool(hg_builder *b, uint8_t reg, const char *name, uint64_t bytes) {
     parameter *p = add_param(b, reg, name);
     if (!p) return b;
@@ -433,8 +468,16 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
     o->index = a->index;
     o->value = a->value;
     o->disp = a->disp;
-    o->phi[0] = a->page;
-    o->phi[1] = a->byte;
+    if (a->has_index == 2) { /* hg_addr_scale */
+        uint32_t scale = a->page | (uint32_t)a->byte << 8;
+        o->has_index = 1;
+        o->scale = scale > 1 ? (uint16_t)scale : 0;
+        return a->place <= HG_PLACE_BARE && a->place != HG_PLACE_PHI && scale > 0;
+    }
+    if (a->place == HG_PLACE_PHI) {
+        o->phi[0] = a->page;
+        o->phi[1] = a->byte;
+    }
     return a->place <= HG_PLACE_BARE;
 }
 
@@ -624,17 +667,43 @@ static int compare_labels(const void *a, const void *b) {
 }
 static int compare_meta(const void *a, const void *b) { return strcmp(((const hg_meta *)a)->key, ((const hg_meta *)b)->key); }
 
-/* Index of a scalar parameter; a name of no parameter is left to the structural check (D03). */
-static void resolve_dims(const hg_builder *b, hg_extent *dims, const char *const *names, uint32_t count) {
+/* Names of parameters and texts of expressions become extents; a name of no parameter is left to the structural check (D03). */
+static hg_status resolve_dims(hg_program *p, hg_extent *dims, const char *const *names, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!names[i]) continue;
         dims[i].param = UINT16_MAX;
-        for (uint64_t k = 0; k < b->params.count; k++)
-            if (strcmp(b->params.data[k].param.name, names[i]) == 0) dims[i].param = (uint16_t)k;
+        for (uint32_t k = 0; k < p->param_count; k++)
+            if (strcmp(p->params[k].name, names[i]) == 0) dims[i].param = (uint16_t)k;
+        if (dims[i].param == UINT16_MAX && !hg_is_parameter_name(names[i], strlen(names[i])))
+            HG_TRY(hg_extent_from_text(p, names[i], &dims[i], NULL));
     }
+    return HG_OK;
 }
 
-static void make_params(const hg_builder *b, hg_program *p) {
+/* Several extents of lanes are one product where one of them is an expression. */
+static hg_status resolve_lanes(const hg_builder *b, hg_program *p) {
+    hg_text product = {0};
+    bool expression = false;
+    for (uint32_t i = 0; i < b->lanes_count; i++) {
+        const char *name = b->lane_names[i];
+        expression |= name && !hg_is_parameter_name(name, strlen(name));
+        if (name)
+            hg_text_addf(&product, i ? " * (%s)" : "(%s)", name);
+        else
+            hg_text_addf(&product, i ? " * %llu" : "%llu", (unsigned long long)b->lanes[i].value);
+    }
+    memcpy(p->lanes, b->lanes, sizeof p->lanes);
+    p->lanes_count = b->lanes_count;
+    hg_status status = product.failed ? hg_fail_memory() : HG_OK;
+    if (status == HG_OK && expression)
+        status = hg_extent_from_text(p, product.data, p->lanes, &p->lanes_count);
+    else if (status == HG_OK)
+        status = resolve_dims(p, p->lanes, b->lane_names, b->lanes_count);
+    hg_text_free(&product);
+    return status;
+}
+
+static hg_status make_params(const hg_builder *b, hg_program *p) {
     p->params = copy(p, NULL, b->params.count * sizeof *p->params);
     for (uint64_t i = 0; p->params && i < b->params.count; i++) {
         const parameter *from = &b->params.data[i];
@@ -642,12 +711,16 @@ static void make_params(const hg_builder *b, hg_program *p) {
         *to = from->param;
         to->name = copy_text(p, from->param.name);
         if (to->has_default) to->default_bytes = copy(p, from->param.default_bytes, hg_type_size_bytes((hg_type)to->type));
-        if (to->rank != HG_NO_DIMS) resolve_dims(b, to->dims, from->dims, to->rank);
+        if (to->kind == HG_PARAM_DATA) to->data = copy(p, from->param.data, to->data_bytes);
     }
+    if (p->arena.failed) return hg_fail_memory();
     p->param_count = (uint32_t)b->params.count;
-    memcpy(p->lanes, b->lanes, sizeof p->lanes);
-    p->lanes_count = b->lanes_count;
-    resolve_dims(b, p->lanes, b->lane_names, b->lanes_count);
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].rank != HG_NO_DIMS) HG_TRY(resolve_dims(p, p->params[i].dims, b->params.data[i].dims, p->params[i].rank));
+    memcpy(p->grid, b->grid, sizeof p->grid);
+    p->grid_count = b->grid_count;
+    HG_TRY(resolve_dims(p, p->grid, b->grid_names, b->grid_count));
+    return resolve_lanes(b, p);
 }
 
 static void make_names(const hg_builder *b, hg_program *p) {
@@ -704,6 +777,16 @@ static void resolve_labels(hg_check *c, const hg_builder *b, hg_program *p) {
                        b->labels.data[b->entry.id].name ? b->labels.data[b->entry.id].name : "(unnamed)");
 }
 
+/* The first mistake as diagnostic and last error. */
+static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code, const char *message) {
+    hg_place place = {.instruction = b->instruction};
+    hg_diagnose(d, HG_SEVERITY_ERROR, code, place, NULL, "%s", message);
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);
+    snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "%s", code);
+    hg_error_record()->instruction = b->instruction;
+    return status;
+}
+
 static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program *p) {
     p->insts = copy(p, b->insts.data, b->insts.count * sizeof *p->insts);
     p->operands = copy(p, b->operands.data, b->operands.count * sizeof *p->operands);
@@ -716,7 +799,11 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     p->flags = b->flags;
     p->shared = b->shared;
     memcpy(p->block, b->block, sizeof p->block);
-    make_params(b, p);
+    hg_status status = make_params(b, p);
+    if (status != HG_OK) {
+        hg_error error = *hg_error_record();
+        return error.code[0] ? report_mistake(b, d, error.code, error.message) : status;
+    }
     make_names(b, p);
     make_places(b, p);
     if (p->arena.failed) return hg_fail_memory();
@@ -727,16 +814,6 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     HG_TRY(hg_check_end(&check));
     HG_TRY(hg_infer_types(p, d));
     return hg_program_rehash(p);
-}
-
-/* The first mistake as diagnostic and last error. */
-static hg_status report_mistake(const hg_builder *b, hg_diagnostics *d, const char *code, const char *message) {
-    hg_place place = {.instruction = b->instruction};
-    hg_diagnose(d, HG_SEVERITY_ERROR, code, place, NULL, "%s", message);
-    hg_status status = hg_fail(HG_ERROR_ISA, "%s", message);
-    snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "%s", code);
-    hg_error_record()->instruction = b->instruction;
-    return status;
 }
 
 hg_status hg_builder_build(const hg_builder *b, hg_diagnostics *diagnostics, hg_program **program) {

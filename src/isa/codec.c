@@ -25,7 +25,8 @@ static void put_address(hg_text *out, const hg_operand *o) {
         put(out, o->reg, 1);
         return;
     }
-    put(out, o->has_index, 1);
+    bool scaled = hg_operand_scale(o) > 1;
+    put(out, (o->has_index ? HG_ADDRESS_INDEX : 0) | (scaled ? HG_ADDRESS_SCALE : 0), 1);
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF:
     case HG_PLACE_POOL: put(out, o->value, 8); break;
@@ -42,6 +43,7 @@ static void put_address(hg_text *out, const hg_operand *o) {
     case HG_PLACE_BARE: break;
     }
     if (o->has_index) put(out, o->index, 1);
+    if (scaled) put(out, o->scale, 2);
     put(out, (uint64_t)o->disp, 8);
 }
 
@@ -123,12 +125,18 @@ static void put_code(hg_text *out, const hg_program *p) {
 
 /* ---- the other sections; nothing written: the section is left out ---- */
 
-static void put_extent(hg_text *out, const hg_extent *e) {
-    put(out, e->is_param, 1);
-    if (e->is_param)
-        put(out, e->param, 1);
-    else
-        put(out, e->value, 8);
+static void put_extent(hg_text *out, const hg_program *p, const hg_extent *e) {
+    put(out, e->kind, 1);
+    if (e->kind == HG_EXTENT_NUMBER) put(out, e->value, 8);
+    if (e->kind == HG_EXTENT_PARAM) put(out, e->param, 1);
+    if (e->kind != HG_EXTENT_EXPRESSION) return;
+    put(out, e->op_count, 1);
+    for (uint32_t i = 0; i < e->op_count; i++) {
+        const hg_extent_op *op = &p->extent_ops[e->value + i];
+        put(out, op->kind, 1);
+        if (op->kind == HG_EXTENT_OP_NUMBER) put(out, op->value, 8);
+        if (op->kind == HG_EXTENT_OP_PARAM) put(out, op->param, 1);
+    }
 }
 
 static void put_params(hg_text *out, const hg_program *p) {
@@ -147,7 +155,7 @@ static void put_params(hg_text *out, const hg_program *p) {
             if (a->has_default) hg_text_add(out, (const char *)a->default_bytes, (size_t)hg_type_size_bytes((hg_type)a->type));
         } else {
             put(out, a->rank, 1);
-            for (uint32_t k = 0; a->rank != 255 && k < a->rank; k++) put_extent(out, &a->dims[k]);
+            for (uint32_t k = 0; a->rank != 255 && k < a->rank; k++) put_extent(out, p, &a->dims[k]);
         }
     }
 }
@@ -157,7 +165,7 @@ static void put_launch(hg_text *out, const hg_program *p) {
     put(out, p->shared, 8);
     for (int k = 0; k < 3; k++) put(out, p->block[k], 4);
     put(out, p->lanes_count, 1);
-    for (uint32_t k = 0; k < p->lanes_count; k++) put_extent(out, &p->lanes[k]);
+    for (uint32_t k = 0; k < p->lanes_count; k++) put_extent(out, p, &p->lanes[k]);
 }
 
 static void put_names(hg_text *out, const hg_program *p) {
@@ -194,6 +202,36 @@ static void put_debug(hg_text *out, const hg_program *p) {
     }
 }
 
+static void put_data(hg_text *out, const hg_program *p) {
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param *a = &p->params[i];
+        if (a->kind != HG_PARAM_DATA) continue;
+        put(out, a->data_bytes, 8);
+        hg_text_add(out, (const char *)a->data, (size_t)a->data_bytes);
+    }
+}
+
+static void put_grid(hg_text *out, const hg_program *p) {
+    if (p->grid_count) put(out, p->grid_count, 1);
+    for (uint32_t k = 0; k < p->grid_count; k++) put_extent(out, p, &p->grid[k]);
+}
+
+static void put_private(hg_text *out, const hg_program *p) {
+    if (p->private_bytes) put(out, p->private_bytes, 8);
+}
+
+static void put_registers(hg_text *out, const hg_program *p) {
+    if (p->register_name_count) put(out, p->register_name_count, 4);
+    for (uint32_t i = 0; i < p->register_name_count; i++) {
+        const hg_register_name *r = &p->register_names[i];
+        put(out, r->first, 4);
+        put(out, r->end, 4);
+        put(out, r->predicate, 1);
+        put(out, r->number, 1);
+        put_name(out, r->name, strlen(r->name));
+    }
+}
+
 static void put_section(hg_text *out, const hg_program *p, uint32_t kind) {
     switch (kind) {
     case HG_SECTION_CODE: put_code(out, p); break;
@@ -202,6 +240,10 @@ static void put_section(hg_text *out, const hg_program *p, uint32_t kind) {
     case HG_SECTION_NAMES: put_names(out, p); break;
     case HG_SECTION_META: put_meta(out, p); break;
     case HG_SECTION_DEBUG: put_debug(out, p); break;
+    case HG_SECTION_DATA: put_data(out, p); break;
+    case HG_SECTION_GRID: put_grid(out, p); break;
+    case HG_SECTION_PRIVATE: put_private(out, p); break;
+    case HG_SECTION_REGISTERS: put_registers(out, p); break;
     default: break;
     }
 }
@@ -220,8 +262,13 @@ void hg_hash_begin(hg_blake3 *h, uint32_t flags) {
     hash_number(h, flags, 4);
 }
 
+/* What a program means: not its names, metadata and places in a source. */
+static bool is_hashed(uint32_t kind) {
+    return kind <= HG_SECTION_LAUNCH || kind == HG_SECTION_DATA || kind == HG_SECTION_GRID || kind == HG_SECTION_PRIVATE;
+}
+
 void hg_hash_section(hg_blake3 *h, uint32_t kind, const void *bytes, uint64_t size) {
-    if (kind > HG_SECTION_LAUNCH || size == 0) return;
+    if (!is_hashed(kind) || size == 0) return;
     hash_number(h, kind, 4);
     hash_number(h, size, 8);
     hg_blake3_update(h, bytes, (size_t)size);
@@ -231,7 +278,8 @@ hg_status hg_program_rehash(hg_program *program) {
     hg_blake3 h;
     hg_text section = {0};
     hg_hash_begin(&h, program->flags);
-    for (uint32_t kind = HG_SECTION_CODE; kind <= HG_SECTION_LAUNCH && !section.failed; kind++) {
+    for (uint32_t kind = HG_SECTION_CODE; kind < HG_SECTION_END && !section.failed; kind++) {
+        if (!is_hashed(kind)) continue;
         section.length = 0;
         put_section(&section, program, kind);
         hg_hash_section(&h, kind, section.data, section.length);
@@ -251,6 +299,22 @@ static void overwrite(hg_text *out, size_t at, uint64_t value, int bytes) {
     for (int i = 0; i < bytes && !out->failed; i++) out->data[at + (size_t)i] = (char)(value >> (8 * i));
 }
 
+static bool has_data(const hg_program *p) {
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].kind == HG_PARAM_DATA) return true;
+    return false;
+}
+
+static bool has_scale(const hg_program *p) {
+    for (uint32_t i = 0; i < p->operand_count; i++)
+        if (p->operands[i].kind == HG_K_ADDRESS && hg_operand_scale(&p->operands[i]) > 1) return true;
+    return false;
+}
+
+uint32_t hg_container_minor(const hg_program *p) {
+    return p->grid_count || p->private_bytes || p->register_name_count || p->extent_op_count || has_data(p) || has_scale(p);
+}
+
 /* Header and table with sizes still open, then the sections. */
 static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
     uint32_t kinds[HG_SECTION_END], count = 0;
@@ -261,6 +325,10 @@ static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
     present[HG_SECTION_LAUNCH] = p->shared || p->block[0] || p->lanes_count;
     present[HG_SECTION_META] = p->meta_count != 0;
     present[HG_SECTION_DEBUG] = (flags & HG_PROGRAM_DEBUG) && p->lines;
+    present[HG_SECTION_DATA] = has_data(p);
+    present[HG_SECTION_GRID] = p->grid_count != 0;
+    present[HG_SECTION_PRIVATE] = p->private_bytes != 0;
+    present[HG_SECTION_REGISTERS] = p->register_name_count != 0;
     for (uint32_t kind = HG_SECTION_CODE; kind < HG_SECTION_END; kind++)
         if (present[kind]) kinds[count++] = kind;
     for (uint32_t i = 0; i < (HG_CONTAINER_HEADER + HG_CONTAINER_ENTRY * count) / 8; i++) put(out, 0, 8);
@@ -271,7 +339,7 @@ static void put_file(hg_text *out, const hg_program *p, uint32_t flags) {
         size[i] = out->length - offset[i];
     }
     overwrite(out, 8, HG_CONTAINER_MAJOR, 2);
-    overwrite(out, 10, HG_CONTAINER_MINOR, 2);
+    overwrite(out, 10, hg_container_minor(p), 2);
     overwrite(out, 12, count, 4);
     overwrite(out, 16, out->length, 8);
     overwrite(out, 56, p->flags, 4);

@@ -89,7 +89,10 @@ static void get_address(reader *r, hg_operand *o) {
         o->reg = get_8(r);
         return;
     }
-    o->has_index = get_bit(r, "a reserved bit of an address");
+    uint8_t bits = get_8(r);
+    o->has_index = bits & HG_ADDRESS_INDEX;
+    if (bits > (HG_ADDRESS_INDEX | HG_ADDRESS_SCALE) || bits == HG_ADDRESS_SCALE)
+        refuse(r, "B06", "not canonical: the bits of an address are %u", (unsigned)bits);
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF:
     case HG_PLACE_POOL: o->value = get(r, 8); break;
@@ -106,6 +109,10 @@ static void get_address(reader *r, hg_operand *o) {
     case HG_PLACE_BARE: break;
     }
     if (o->has_index) o->index = get_8(r);
+    if (bits & HG_ADDRESS_SCALE) {
+        o->scale = (uint16_t)get(r, 2);
+        if (o->scale < 2) refuse(r, "B06", "not canonical: the scale of an address is %u", (unsigned)o->scale);
+    }
     o->disp = (int64_t)get(r, 8);
 }
 
@@ -304,12 +311,26 @@ static void get_code(reader *r, hg_program *p) {
 
 /* ---- the other sections ---- */
 
-static void get_extent(reader *r, hg_extent *e) {
-    e->is_param = get_bit(r, "the tag of an extent");
-    if (e->is_param)
-        e->param = get_8(r);
-    else
-        e->value = get(r, 8);
+static void get_extent_ops(reader *r, hg_program *p, hg_extent *e) {
+    e->op_count = get_8(r);
+    e->value = p->extent_op_count;
+    for (uint32_t i = 0; i < e->op_count && ok(r); i++) {
+        hg_extent_op op = {.kind = get_8(r)};
+        if (op.kind >= HG_EXTENT_OP_COUNT) refuse(r, "B08", "bad extent: operation %u", (unsigned)op.kind);
+        if (op.kind == HG_EXTENT_OP_NUMBER) op.value = get(r, 8);
+        if (op.kind == HG_EXTENT_OP_PARAM) op.param = get_8(r);
+        if (ok(r) && !hg_program_add_extent_op(p, op)) r->status = hg_fail_memory();
+    }
+}
+
+static void get_extent(reader *r, hg_program *p, hg_extent *e) {
+    e->kind = get_8(r);
+    switch ((hg_extent_kind)e->kind) {
+    case HG_EXTENT_NUMBER: e->value = get(r, 8); break;
+    case HG_EXTENT_PARAM: e->param = get_8(r); break;
+    case HG_EXTENT_EXPRESSION: get_extent_ops(r, p, e); break;
+    default: refuse(r, "B06", "not canonical: the tag of an extent is %u", (unsigned)e->kind);
+    }
 }
 
 static void get_param(reader *r, hg_program *p, hg_param *a) {
@@ -319,8 +340,7 @@ static void get_param(reader *r, hg_program *p, hg_param *a) {
     a->dir = get_8(r);
     a->rank = 255;
     a->name = get_name(r, p);
-    if (ok(r) &&
-        (a->kind > HG_PARAM_SCRATCH || a->dir > HG_DIR_INOUT || (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
+    if (ok(r) && (a->kind > HG_PARAM_DATA || a->dir > HG_DIR_INOUT || (a->kind == HG_PARAM_POOL ? a->type != 0 : a->type >= HG_TYPE_COUNT)))
         refuse(r, "B08", "bad parameter '%s'", a->name);
     if (!ok(r)) return;
     if (a->kind == HG_PARAM_POOL) {
@@ -335,7 +355,7 @@ static void get_param(reader *r, hg_program *p, hg_param *a) {
     } else {
         a->rank = get_8(r);
         if (a->rank != 255 && a->rank > HG_MAX_EXTENTS) refuse(r, "B08", "bad parameter '%s': %u extents", a->name, (unsigned)a->rank);
-        for (uint32_t k = 0; ok(r) && a->rank != 255 && k < a->rank; k++) get_extent(r, &a->dims[k]);
+        for (uint32_t k = 0; ok(r) && a->rank != 255 && k < a->rank; k++) get_extent(r, p, &a->dims[k]);
     }
 }
 
@@ -355,7 +375,7 @@ static void get_launch(reader *r, hg_program *p) {
     for (int k = 0; k < 3; k++) p->block[k] = get_32(r);
     uint8_t count = get_8(r);
     if (count > HG_MAX_EXTENTS) refuse(r, "B08", "bad launch defaults: %u extents", (unsigned)count);
-    for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, &p->lanes[k]);
+    for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, p, &p->lanes[k]);
     p->lanes_count = count;
     if (ok(r) && !p->shared && !p->block[0] && !p->block[1] && !p->block[2] && !count)
         refuse(r, "B06", "not canonical: a section without launch defaults");
@@ -450,6 +470,67 @@ static void get_debug(reader *r, hg_program *p) {
     }
 }
 
+/* ---- the sections of minor version 1 ---- */
+
+/* Tables stay where they are read from no longer than the reader: they are copied. */
+static void get_data(reader *r, hg_program *p) {
+    bool found = false;
+    for (uint32_t i = 0; i < p->param_count && ok(r); i++) {
+        hg_param *a = &p->params[i];
+        if (a->kind != HG_PARAM_DATA) continue;
+        found = true;
+        a->data_bytes = get(r, 8);
+        const uint8_t *bytes = take(r, a->data_bytes);
+        if (!bytes) return;
+        uint8_t *copy = hg_arena_alloc(&p->arena, (size_t)a->data_bytes + 1);
+        if (check_memory(r, copy)) memcpy(copy, bytes, (size_t)a->data_bytes);
+        a->data = copy;
+    }
+    if (ok(r) && !found) refuse(r, "B06", "not canonical: a section of data without a declaration");
+}
+
+static void get_grid(reader *r, hg_program *p) {
+    uint8_t count = get_8(r);
+    if (ok(r) && (count == 0 || count > 3)) refuse(r, "B08", "bad grid: %u extents", (unsigned)count);
+    for (uint32_t k = 0; k < count && ok(r); k++) get_extent(r, p, &p->grid[k]);
+    p->grid_count = count;
+}
+
+static void get_private(reader *r, hg_program *p) {
+    p->private_bytes = get(r, 8);
+    if (ok(r) && !p->private_bytes) refuse(r, "B06", "not canonical: a section without private memory");
+}
+
+/* Negative, 0 or positive: the order of records. */
+static int compare_names(const hg_register_name *a, const hg_register_name *b) {
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
+    if (a->predicate != b->predicate) return a->predicate - b->predicate;
+    if (a->number != b->number) return a->number - b->number;
+    return strcmp(a->name, b->name);
+}
+
+static void get_registers(reader *r, hg_program *p) {
+    enum { LEAST = 4 + 4 + 1 + 1 + 1 + 1 };
+    uint32_t count = get_32(r);
+    if (ok(r) && count == 0) refuse(r, "B06", "not canonical: a section without names of registers");
+    if (ok(r) && count > (r->end - r->at) / LEAST) refuse(r, "B03", "truncated: %u names of registers do not fit", (unsigned)count);
+    if (!ok(r)) return;
+    p->register_names = hg_arena_alloc(&p->arena, count * sizeof *p->register_names);
+    if (!check_memory(r, p->register_names)) return;
+    for (uint32_t i = 0; i < count && ok(r); i++) {
+        hg_register_name *n = &p->register_names[i];
+        n->first = get_32(r);
+        n->end = get_32(r);
+        n->predicate = get_bit(r, "the bank of a register's name");
+        n->number = get_8(r);
+        n->name = get_name(r, p);
+        if (ok(r) && i && compare_names(n - 1, n) >= 0)
+            refuse(r, "B06", "not canonical: names of registers are not in order at '%s'", n->name);
+        p->register_name_count = i + 1;
+    }
+}
+
 /* ---- the file ---- */
 
 static void check_hash(reader *r) {
@@ -465,7 +546,7 @@ static void check_hash(reader *r) {
 }
 
 typedef struct header {
-    uint32_t sections, flags;
+    uint32_t sections, flags, minor;
 } header;
 
 static header get_header(reader *r) {
@@ -479,8 +560,9 @@ static header get_header(reader *r) {
     take(r, 8);
     uint16_t major = (uint16_t)get(r, 2), minor = (uint16_t)get(r, 2);
     if (ok(r) && (major != HG_CONTAINER_MAJOR || minor > HG_CONTAINER_MINOR))
-        refuse(r, "B02", "version %u.%u is not supported, only %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR,
-               (int)HG_CONTAINER_MINOR);
+        refuse(r, "B02", "version %u.%u is not supported, only %d.0 to %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR,
+               (int)HG_CONTAINER_MAJOR, (int)HG_CONTAINER_MINOR);
+    h.minor = minor;
     h.sections = get_32(r);
     uint64_t size = get(r, 8);
     take(r, 32);
@@ -528,8 +610,8 @@ static void get_table(reader *r, uint32_t count, section table[HG_SECTION_END]) 
 }
 
 static void get_sections(reader *r, hg_program *p) {
-    static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {NULL,      get_code, get_params, get_launch,
-                                                                         get_names, get_meta, get_debug};
+    static void (*const read[HG_SECTION_END])(reader *, hg_program *) = {
+        NULL, get_code, get_params, get_launch, get_names, get_meta, get_debug, get_data, get_grid, get_private, get_registers};
     section table[HG_SECTION_END] = {{0, 0}};
     header h = get_header(r);
     if (ok(r)) get_table(r, h.sections, table);
@@ -549,6 +631,10 @@ static void get_sections(reader *r, hg_program *p) {
     }
     r->end = end;
     hg_blake3_final(&hash, p->hash);
+    for (uint32_t i = 0; i < p->param_count && ok(r); i++)
+        if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size) refuse(r, "B05", "section table: data are missing");
+    if (ok(r) && h.minor != hg_container_minor(p))
+        refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u", (unsigned)h.minor, (unsigned)hg_container_minor(p));
 }
 
 /* What a reader of the bytes cannot see: ranges of operands, types that an instruction does not take, parameters. */

@@ -58,6 +58,7 @@ static void print_address(hg_text *out, const hg_operand *o) {
     add(out, "[");
     print_place(out, o);
     if (o->has_index) hg_text_addf(out, " + r%u", o->index);
+    if (hg_operand_scale(o) > 1) hg_text_addf(out, "*%u", (unsigned)o->scale);
     unsigned long long bytes = o->disp < 0 ? 0 - (unsigned long long)o->disp : (unsigned long long)o->disp;
     if (o->disp || (is_constant_place(o->place) && !o->has_index)) hg_text_addf(out, " %c %llu", o->disp < 0 ? '-' : '+', bytes);
     add(out, "]");
@@ -143,16 +144,95 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
 
 /* ---- directives ---- */
 
-static void print_extent(hg_text *out, const hg_program *p, const hg_extent *e) {
-    if (e->is_param)
-        add(out, p->params[e->param].name);
-    else
-        hg_text_addf(out, "%llu", (unsigned long long)e->value);
+/* How tightly an operation of an expression binds: sums, products, what needs no parentheses. */
+enum { SUM, PRODUCT, ATOM };
+
+static int strength(const hg_extent_op *op) {
+    switch ((hg_extent_op_kind)op->kind) {
+    case HG_EXTENT_OP_ADD:
+    case HG_EXTENT_OP_SUB: return SUM;
+    case HG_EXTENT_OP_MUL:
+    case HG_EXTENT_OP_DIV: return PRODUCT;
+    default: return ATOM;
+    }
+}
+
+static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, int least);
+
+/* Two operands with a word between; the right one binds more tightly than the operation. */
+static void print_sides(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, const char *between, int least) {
+    print_node(out, p, tree, tree->left[node], least);
+    add(out, between);
+    print_node(out, p, tree, tree->right[node], least == SUM ? PRODUCT : ATOM);
+}
+
+/* An expression is at most HG_MAX_EXTENT_OPS deep. */
+static void print_node(hg_text *out, const hg_program *p, const hg_extent_tree *tree, uint8_t node, int least) {
+    static const char *const words[] = {"", "", " + ", " - ", " * ", " / ", " / ", "min(", "max("};
+    const hg_extent_op *op = &tree->ops[node];
+    bool parentheses = strength(op) < least;
+    if (parentheses) add(out, "(");
+    switch ((hg_extent_op_kind)op->kind) {
+    case HG_EXTENT_OP_NUMBER: hg_text_addf(out, "%llu", (unsigned long long)op->value); break;
+    case HG_EXTENT_OP_PARAM: add(out, p->params[op->param].name); break;
+    case HG_EXTENT_OP_CEIL_DIV:
+        add(out, "ceil(");
+        print_node(out, p, tree, tree->left[node], hg_extent_is_quotient(tree, tree->left[node]) ? ATOM : PRODUCT);
+        add(out, words[op->kind]);
+        print_node(out, p, tree, tree->right[node], ATOM);
+        add(out, ")");
+        break;
+    case HG_EXTENT_OP_MIN:
+    case HG_EXTENT_OP_MAX:
+        add(out, words[op->kind]);
+        print_node(out, p, tree, tree->left[node], SUM);
+        add(out, ", ");
+        print_node(out, p, tree, tree->right[node], SUM);
+        add(out, ")");
+        break;
+    default: print_sides(out, p, tree, node, words[op->kind], strength(op)); break;
+    }
+    if (parentheses) add(out, ")");
+}
+
+void hg_print_extent(hg_text *out, const hg_program *p, const hg_extent *e) {
+    hg_extent_tree tree;
+    if (e->kind == HG_EXTENT_NUMBER) hg_text_addf(out, "%llu", (unsigned long long)e->value);
+    if (e->kind == HG_EXTENT_PARAM) add(out, p->params[e->param].name);
+    if (e->kind == HG_EXTENT_EXPRESSION && hg_extent_tree_make(p, e, &tree)) print_node(out, p, &tree, tree.root, SUM);
+}
+
+static void print_dims(hg_text *out, const hg_program *p, const hg_param *param) {
+    if (param->rank == 255) return;
+    add(out, " [");
+    for (uint32_t i = 0; i < param->rank; i++) {
+        if (i) add(out, ", ");
+        hg_print_extent(out, p, &param->dims[i]);
+    }
+    add(out, "]");
+}
+
+/* A line ends in a comma where the next one goes on. */
+static void print_data(hg_text *out, const hg_program *p, const hg_param *param) {
+    enum { A_LINE = 8 };
+    hg_type type = (hg_type)param->type;
+    uint64_t size = hg_type_size_bytes(type), count = param->data_bytes / size;
+    hg_text_addf(out, ".data r%u %s %s", param->reg, param->name, hg_type_name(type));
+    print_dims(out, p, param);
+    for (uint64_t i = 0; i < count; i++) {
+        add(out, i == 0 ? " " : i % A_LINE ? ", " : ",\n    ");
+        hg_print_literal(out, type, param->data + i * size);
+    }
+    add(out, "\n");
 }
 
 static void print_param(hg_text *out, const hg_program *p, const hg_param *param) {
     static const char *const dirs[] = {"", "in", "out", "inout"};
     bool scratch = param->kind == HG_PARAM_SCRATCH;
+    if (param->kind == HG_PARAM_DATA) {
+        print_data(out, p, param);
+        return;
+    }
     hg_text_addf(out, "%s r%u %s ", scratch ? ".scratch" : ".param", param->reg, param->name);
     if (param->kind == HG_PARAM_POOL) {
         hg_text_addf(out, "pool %llu\n", (unsigned long long)param->pool_bytes);
@@ -171,11 +251,8 @@ static void print_param(hg_text *out, const hg_program *p, const hg_param *param
         add(out, hg_type_name((hg_type)param->type));
     else
         hg_text_addf(out, "buffer %s %s", hg_type_name((hg_type)param->type), dirs[param->dir]);
-    for (uint32_t i = 0; param->rank != 255 && i < param->rank; i++) {
-        add(out, i ? ", " : " [");
-        print_extent(out, p, &param->dims[i]);
-    }
-    add(out, param->rank == 255 ? "\n" : param->rank ? "]\n" : " []\n");
+    print_dims(out, p, param);
+    add(out, "\n");
 }
 
 /* Bytes that are not text are written as \xNN, so that the result is UTF-8 whatever the string holds. */
@@ -201,14 +278,20 @@ static void print_directives(hg_text *out, const hg_program *p) {
     hg_text_addf(out, ".atlas 1\n.program %s\n", p->name);
     for (uint32_t i = 0; i < p->param_count; i++) print_param(out, p, &p->params[i]);
     if (p->shared) hg_text_addf(out, ".shared %llu\n", (unsigned long long)p->shared);
+    if (p->private_bytes) hg_text_addf(out, ".private %llu\n", (unsigned long long)p->private_bytes);
     if (p->block[0]) {
         int extents = p->block[2] > 1 ? 3 : p->block[1] > 1 ? 2 : 1;
         for (int i = 0; i < extents; i++) hg_text_addf(out, i ? ", %u" : ".block %u", (unsigned)p->block[i]);
         add(out, "\n");
     }
+    for (uint32_t i = 0; i < p->grid_count; i++) {
+        add(out, i ? ", " : ".grid ");
+        hg_print_extent(out, p, &p->grid[i]);
+    }
+    if (p->grid_count) add(out, "\n");
     for (uint32_t i = 0; i < p->lanes_count; i++) {
         add(out, i ? " * " : ".lanes ");
-        print_extent(out, p, &p->lanes[i]);
+        hg_print_extent(out, p, &p->lanes[i]);
     }
     if (p->lanes_count) add(out, "\n");
     if (p->entry) {

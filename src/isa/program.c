@@ -23,16 +23,26 @@ const char *hg_program_name(const hg_program *program) { return program ? progra
 size_t hg_program_len(const hg_program *program) { return program ? program->inst_count : 0; }
 const uint8_t *hg_program_hash(const hg_program *program) { return program ? program->hash : NULL; }
 
-/* What a caller can set: everything but scratch. */
+/* What a caller can set: everything but scratch and data. */
+static bool is_settable(const hg_param *p) { return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA; }
+
 size_t hg_program_param_count(const hg_program *program) {
     size_t count = 0;
-    for (uint32_t i = 0; program && i < program->param_count; i++) count += program->params[i].kind != HG_PARAM_SCRATCH;
+    for (uint32_t i = 0; program && i < program->param_count; i++) count += is_settable(&program->params[i]);
     return count;
 }
 
 const char *hg_program_param_name(const hg_program *program, size_t number) {
     for (uint32_t i = 0; program && i < program->param_count; i++)
-        if (program->params[i].kind != HG_PARAM_SCRATCH && number-- == 0) return program->params[i].name;
+        if (is_settable(&program->params[i]) && number-- == 0) return program->params[i].name;
+    return NULL;
+}
+
+const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number) {
+    for (uint32_t i = 0; i < p->register_name_count && p->register_names[i].first <= inst; i++) {
+        const hg_register_name *r = &p->register_names[i];
+        if (inst < r->end && (r->predicate != 0) == predicate && r->number == number) return r->name;
+    }
     return NULL;
 }
 

@@ -59,22 +59,46 @@ typedef struct hg_inst {
 } hg_inst;
 enum { HG_TYPE_NOT_USED = 0xFE };
 
+typedef enum hg_extent_kind { HG_EXTENT_NUMBER, HG_EXTENT_PARAM, HG_EXTENT_EXPRESSION } hg_extent_kind;
 typedef struct hg_extent {
-    uint8_t is_param;
+    uint8_t kind;      /* hg_extent_kind */
+    uint16_t param;    /* HG_EXTENT_PARAM: index in params */
+    uint16_t op_count; /* HG_EXTENT_EXPRESSION */
+    uint64_t value;    /* the number; HG_EXTENT_EXPRESSION: its first operation in program->extent_ops */
+} hg_extent;
+
+/* Operations of an extent in the order of a stack machine, by binary code. The values are exact numbers from 0 to 2^64 - 1. */
+typedef enum hg_extent_op_kind {
+    HG_EXTENT_OP_NUMBER,
+    HG_EXTENT_OP_PARAM,
+    HG_EXTENT_OP_ADD,
+    HG_EXTENT_OP_SUB,
+    HG_EXTENT_OP_MUL,
+    HG_EXTENT_OP_DIV,      /* rounded down */
+    HG_EXTENT_OP_CEIL_DIV, /* rounded up */
+    HG_EXTENT_OP_MIN,
+    HG_EXTENT_OP_MAX,
+    HG_EXTENT_OP_COUNT
+} hg_extent_op_kind;
+typedef struct hg_extent_op {
+    uint8_t kind;
     uint16_t param;
     uint64_t value;
-} hg_extent; /* param: index in params */
+} hg_extent_op;
 
-/* A scratch is a buffer that the binding makes: nobody sets it, and it is zeros when a launch begins. */
-typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL, HG_PARAM_SCRATCH } hg_param_kind;
+/* A scratch is a buffer that the binding makes: nobody sets it, and it is zeros when a launch begins. A data is a table that travels with
+ * the program: nobody sets it, and nobody writes it. */
+typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL, HG_PARAM_SCRATCH, HG_PARAM_DATA } hg_param_kind;
 typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } hg_param_dir;
 
 typedef struct hg_param {
     uint8_t reg, kind, type, dir; /* dir: of buffers */
     uint8_t has_default;
-    uint8_t rank; /* 255: no dims; a scratch has some */
+    uint8_t rank; /* 255: no dims; a scratch has some, a data numbers */
     hg_extent dims[8];
     uint64_t pool_bytes;
+    uint64_t data_bytes; /* HG_PARAM_DATA: the product of its extents and the size of its type */
+    const uint8_t *data;
     uint8_t *default_bytes; /* size(type) bytes */
     const char *name;
 } hg_param;
@@ -83,6 +107,13 @@ typedef struct hg_label_name {
     uint32_t index;
     const char *name;
 } hg_label_name;
+/* What the text calls a register while the instructions first up to end run. */
+typedef struct hg_register_name {
+    uint32_t first, end;
+    uint8_t predicate; /* 1: a predicate */
+    uint8_t number;
+    const char *name;
+} hg_register_name;
 typedef struct hg_span {
     uint32_t line, column, length;
 } hg_span; /* a place in the source text; line 0: unknown */
@@ -108,12 +139,19 @@ struct hg_program {
     hg_tuple_item *items; /* of tuples: those of one tuple one after the other */
     uint32_t param_count;
     hg_param *params;
+    uint32_t extent_op_count, extent_op_capacity;
+    hg_extent_op *extent_ops; /* of extents: those of one extent one after the other */
     uint64_t shared;
-    uint32_t block[3];    /* 0: none */
+    uint64_t private_bytes; /* of a lane */
+    uint32_t block[3];      /* 0: none */
+    uint32_t grid_count;    /* extents in .grid; 0: no .grid */
+    hg_extent grid[3];
     uint32_t lanes_count; /* extents in .lanes, multiplied; 0: no .lanes */
     hg_extent lanes[8];
     uint32_t label_count; /* stored names, sorted by index, then bytes */
     hg_label_name *labels;
+    uint32_t register_name_count; /* sorted by first, end, predicate, number, name */
+    hg_register_name *register_names;
     uint32_t meta_count; /* sorted by key */
     hg_meta *meta;
     const char *source_name;   /* debug section; NULL: none */
@@ -142,6 +180,55 @@ static inline const hg_tuple_item *hg_tuple_counts(const hg_program *p, const hg
 }
 /* An optional array that is left out. */
 static inline bool hg_operand_is_no_array(const hg_operand *o) { return o->kind == HG_K_ARRAY && o->place == HG_PLACE_NONE; }
+
+/* What the text calls a register at an instruction; NULL: nothing. */
+const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number);
+/* The bytes that one step of an address's index is. */
+static inline uint64_t hg_operand_scale(const hg_operand *o) { return o->has_index && o->scale ? o->scale : 1; }
+
+/* ---- extents (extent.c) ---- */
+
+/* A value that a scalar parameter has: known, or not yet. */
+typedef bool hg_extent_lookup(void *user, uint16_t param, uint64_t *value);
+typedef enum hg_extent_status {
+    HG_EXTENT_KNOWN,
+    HG_EXTENT_UNKNOWN,
+    HG_EXTENT_TOO_LARGE,
+    HG_EXTENT_BELOW_ZERO,
+    HG_EXTENT_BY_ZERO,
+    HG_EXTENT_NO_VALUE
+} hg_extent_status;
+/* The value of an extent, with the values that lookup gives for its parameters. UNKNOWN: of *param (may be NULL) there is none. */
+hg_extent_status hg_extent_value(const hg_program *p, const hg_extent *e, hg_extent_lookup *lookup, void *user, uint64_t *value,
+                                 uint16_t *param);
+/* The only parameter without a value, when the extent is to be `value`: through sums, differences and products, which are exact. UNKNOWN: it
+ * stands in another form, or there are two; NO_VALUE: no value gives this. */
+hg_extent_status hg_extent_solve(const hg_program *p, const hg_extent *e, uint64_t value, hg_extent_lookup *lookup, void *user,
+                                 uint16_t *param, uint64_t *solved);
+/* "is below 0": what is wrong with an extent. */
+const char *hg_extent_problem(hg_extent_status status);
+/* Whether a parameter occurs in it. */
+bool hg_extent_names(const hg_program *p, const hg_extent *e, uint16_t param);
+/* An expression as a tree: node i is its operation i. False: the operations are no expression. */
+typedef struct hg_extent_tree {
+    const hg_extent_op *ops;
+    uint8_t root, left[HG_MAX_EXTENT_OPS], right[HG_MAX_EXTENT_OPS];
+} hg_extent_tree;
+bool hg_extent_tree_make(const hg_program *p, const hg_extent *e, hg_extent_tree *tree);
+static inline bool hg_extent_is_leaf(const hg_extent_op *op) { return op->kind <= HG_EXTENT_OP_PARAM; }
+/* a op b. */
+hg_extent_status hg_extent_apply(hg_extent_op_kind kind, uint64_t a, uint64_t b, uint64_t *value);
+/* False: out of memory. */
+bool hg_program_add_extent_op(hg_program *p, hg_extent_op op);
+/* Whether the left side of a division reads as a division too: ceil(a / b / c) would leave open what is rounded. */
+bool hg_extent_is_quotient(const hg_extent_tree *tree, uint8_t node);
+/* Whether a .lanes of these would be text that means several extents: numbers and parameters with `*` between. */
+bool hg_extent_is_product(const hg_extent_tree *tree);
+/* The extent that a text is (assemble_extent.c), of a program that has all its parameters. lanes_count, which may be NULL: the text is that
+ * of a .lanes, and `e` has room for so many. */
+hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) HG_NODISCARD;
+/* Canonical text (print.c). */
+void hg_print_extent(hg_text *out, const hg_program *p, const hg_extent *e);
 
 /* What an optional operand is where it is left out (operand.c). A literal's bytes go to `literal`, a tuple's items to `items`; its
  * value is to be set to where they are kept. type: of literals (hg_literal_type). */

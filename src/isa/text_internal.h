@@ -171,9 +171,16 @@ typedef struct hg_fixup {
     uint32_t label;
     hg_token token;
 } hg_fixup;
-/* An extent that names a parameter; param UINT32_MAX: of .lanes. */
+/* Where an extent stands. */
+typedef enum hg_extent_of { HG_EXTENT_OF_PARAM, HG_EXTENT_OF_LANES, HG_EXTENT_OF_GRID, HG_EXTENT_OF_NONE } hg_extent_of;
+typedef struct hg_extent_place {
+    hg_extent_of of;
+    uint32_t param, position; /* param: HG_EXTENT_OF_PARAM */
+} hg_extent_place;
+/* A parameter's name in an extent; op UINT32_MAX: it is the extent, else an operation of the program. */
 typedef struct hg_named_extent {
-    uint32_t param, position;
+    hg_extent_place place;
+    uint32_t op;
     hg_token token;
 } hg_named_extent;
 
@@ -216,6 +223,7 @@ typedef struct hg_assembler {
     hg_token entry;
     HG_VEC(hg_param) params;
     HG_VEC(hg_named_extent) extents;
+    hg_extent *alone; /* of HG_EXTENT_OF_NONE */
     HG_VEC(hg_meta) meta;
 
     /* code */
@@ -335,6 +343,13 @@ void hg_asm_resolve_labels(hg_assembler *a);
 bool hg_asm_directive(hg_assembler *a, const hg_token *name);
 /* What can only be checked when all directives are there. */
 void hg_asm_finish_directives(hg_assembler *a);
+
+/* assemble_extent.c */
+bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place);
+/* The extents of .lanes: numbers and parameters with `*` between are so many, anything else is one. */
+bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
+/* Names of parameters in extents become their numbers. */
+void hg_asm_resolve_extents(hg_assembler *a);
 
 /* assemble_operand.c */
 typedef enum hg_raw_kind {

@@ -142,12 +142,18 @@ static const hg_param *holds(const handles *h, uint32_t f, uint8_t reg, const ui
 
 static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_operand *o, const hg_param *p, bool writes) {
     bool buffer = p->kind != HG_PARAM_POOL;
-    const char *kind = p->kind == HG_PARAM_SCRATCH ? "scratch" : buffer ? "buffer" : "pool", *place = buffer ? "buf" : "pool";
+    const char *kind = p->kind == HG_PARAM_SCRATCH ? "scratch"
+                       : p->kind == HG_PARAM_DATA  ? "table"
+                       : buffer                    ? "buffer"
+                                                   : "pool",
+               *place = buffer ? "buf" : "pool";
     if (o->place == HG_PLACE_FLAT) {
         uint64_t size = o->disp < 0 ? 0 - (uint64_t)o->disp : (uint64_t)o->disp;
         hg_check_error(h->check, "V12", inst, (int)k, NULL, "r%u holds the %s '%s': write [%s(r%u) %c %llu] or %s%u%s", (unsigned)o->reg,
                        kind, p->name, place, (unsigned)o->reg, o->disp < 0 ? '-' : '+', (unsigned long long)size, buffer ? "[r" : "[pool(r",
                        (unsigned)o->reg, buffer ? " + rN]" : ") + rN]");
+    } else if (writes && p->kind == HG_PARAM_DATA && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
+        hg_check_error(h->check, "V11", inst, (int)k, "copy it to a .scratch first", "store to '%s', a table of the program", p->name);
     } else if (writes && buffer && p->dir == HG_DIR_IN && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE)) {
         hg_check_error(h->check, "V11", inst, (int)k, "declare it inout or out", "store to '%s', an 'in' parameter", p->name);
     }

@@ -57,7 +57,8 @@ static void check_address(place at, const hg_operand *o, bool array) {
     bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE;
     if (array && o->place == HG_PLACE_NONE && at.row->operands[at.operand].optional) return;
     if (o->place > HG_PLACE_BARE || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
-        ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN) {
+        ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN ||
+        (o->place != HG_PLACE_PHI && !o->has_index && o->scale)) {
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "this address cannot be written");
         return;
     }
@@ -212,11 +213,73 @@ static void check_instruction(hg_check *c, uint32_t i, bool types) {
 
 #define WHOLE(c, code, ...) hg_check_error(c, code, HG_NO_INSTRUCTION, HG_NO_OPERAND, NULL, __VA_ARGS__)
 
-static bool is_extent(const hg_program *p, const hg_extent *e) {
-    if (!e->is_param) return true;
-    if (e->is_param > 1 || e->param >= p->param_count) return false;
-    const hg_param *s = &p->params[e->param];
+static bool is_extent_param(const hg_program *p, uint16_t param) {
+    if (param >= p->param_count) return false;
+    const hg_param *s = &p->params[param];
     return s->kind == HG_PARAM_SCALAR && (s->type == HG_TYPE_U32 || s->type == HG_TYPE_U64);
+}
+
+/* An expression has no operation of numbers alone: text has the number in its place. */
+static const char *bad_expression(const hg_program *p, const hg_extent *e) {
+    hg_extent_tree tree;
+    if (!hg_extent_tree_make(p, e, &tree) || hg_extent_is_leaf(&tree.ops[tree.root])) return "is no expression";
+    for (uint32_t i = 0; i <= tree.root; i++) {
+        const hg_extent_op *op = &tree.ops[i];
+        if (op->kind == HG_EXTENT_OP_PARAM && !is_extent_param(p, op->param)) return "is no scalar parameter of type u32 or u64";
+        if (!hg_extent_is_leaf(op) && tree.ops[tree.left[i]].kind == HG_EXTENT_OP_NUMBER &&
+            tree.ops[tree.right[i]].kind == HG_EXTENT_OP_NUMBER)
+            return "has an operation of two numbers";
+    }
+    return NULL;
+}
+
+/* NULL, or what is wrong with an extent. */
+static const char *bad_extent(const hg_program *p, const hg_extent *e) {
+    switch (e->kind) {
+    case HG_EXTENT_NUMBER: return NULL;
+    case HG_EXTENT_PARAM: return is_extent_param(p, e->param) ? NULL : "is no scalar parameter of type u32 or u64";
+    case HG_EXTENT_EXPRESSION: return bad_expression(p, e);
+    default: return "is no extent";
+    }
+}
+
+/* A table has as many elements as its extents say. */
+static void check_data(hg_check *c, const hg_param *a) {
+    uint64_t bytes = hg_type_size_bytes((hg_type)a->type);
+    bool numbers = true, fits = true;
+    for (uint32_t k = 0; k < a->rank; k++) {
+        numbers = numbers && a->dims[k].kind == HG_EXTENT_NUMBER;
+        fits = fits && hg_mul_u64(bytes, a->dims[k].value, &bytes);
+    }
+    if (!numbers)
+        WHOLE(c, "D03", "an extent of '%s' is no number: it is a table", a->name);
+    else if (!fits || bytes != a->data_bytes || (bytes && !a->data))
+        WHOLE(c, "N03", "the table '%s' has %llu bytes, which its extents do not say", a->name, (unsigned long long)a->data_bytes);
+}
+
+static void check_tables(hg_check *c, const hg_program *p) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].kind == HG_PARAM_DATA && all <= HG_MAX_DATA_BYTES)
+            all = p->params[i].data_bytes > HG_MAX_DATA_BYTES ? UINT64_MAX : all + p->params[i].data_bytes;
+    if (all > HG_MAX_DATA_BYTES) WHOLE(c, "S05", "more than %d bytes of tables", (int)HG_MAX_DATA_BYTES);
+}
+
+static bool is_printable(const char *text) {
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~') return false;
+    return true;
+}
+
+static void check_register_names(hg_check *c, const hg_program *p) {
+    for (uint32_t i = 0; i < p->register_name_count; i++) {
+        const hg_register_name *r = &p->register_names[i];
+        if (r->first >= r->end || r->end > p->inst_count || r->predicate > 1 || (r->predicate && r->number >= HG_MAX_PREDICATES) ||
+            !r->name[0] || strlen(r->name) > HG_MAX_IDENT_BYTES || !is_printable(r->name)) {
+            WHOLE(c, "N03", "name %u of a register is out of range", (unsigned)i);
+            return;
+        }
+    }
 }
 
 static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
@@ -231,8 +294,9 @@ static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
                            (unsigned)a->reg, p->params[k].name, a->name);
         if (p->params[k].name && strcmp(p->params[k].name, a->name) == 0) WHOLE(c, "D02", "parameter '%s' is declared twice", a->name);
     }
-    bool buffer = a->kind == HG_PARAM_BUFFER, scratch = a->kind == HG_PARAM_SCRATCH, dims = scratch || (buffer && a->rank != 255);
-    if (a->kind > HG_PARAM_SCRATCH || (scratch && a->rank == 255) || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) ||
+    bool buffer = a->kind == HG_PARAM_BUFFER, needs_dims = a->kind == HG_PARAM_SCRATCH || a->kind == HG_PARAM_DATA;
+    bool dims = needs_dims || (buffer && a->rank != 255);
+    if (a->kind > HG_PARAM_DATA || (needs_dims && a->rank == 255) || (a->kind != HG_PARAM_POOL && a->type >= HG_TYPE_COUNT) ||
         (buffer ? a->dir < HG_DIR_IN || a->dir > HG_DIR_INOUT : a->dir != HG_DIR_NONE) ||
         (a->kind == HG_PARAM_SCALAR && a->has_default && !a->default_bytes))
         WHOLE(c, "N03", "parameter '%s' is incomplete", a->name);
@@ -240,8 +304,32 @@ static void check_param(hg_check *c, const hg_program *p, uint32_t i) {
         WHOLE(c, "S05", "parameter '%s' has more than 8 extents", a->name);
         return;
     }
-    for (uint32_t k = 0; dims && k < a->rank; k++)
-        if (!is_extent(p, &a->dims[k])) WHOLE(c, "D03", "an extent of '%s' is no scalar parameter of type u32 or u64", a->name);
+    for (uint32_t k = 0; dims && k < a->rank; k++) {
+        const char *wrong = bad_extent(p, &a->dims[k]);
+        if (wrong) WHOLE(c, "D03", "an extent of '%s' %s", a->name, wrong);
+    }
+    if (a->kind == HG_PARAM_DATA && a->type < HG_TYPE_COUNT) check_data(c, a);
+}
+
+static void check_launch(hg_check *c, const hg_program *p) {
+    if (p->lanes_count > HG_MAX_EXTENTS || p->grid_count > 3) {
+        WHOLE(c, "S05", p->grid_count > 3 ? "more than 3 extents in .grid" : "more than 8 extents in .lanes");
+        return;
+    }
+    for (uint32_t k = 0; k < p->lanes_count; k++) {
+        const char *wrong = bad_extent(p, &p->lanes[k]);
+        hg_extent_tree tree;
+        bool expression = !wrong && p->lanes[k].kind == HG_EXTENT_EXPRESSION && hg_extent_tree_make(p, &p->lanes[k], &tree);
+        if (wrong)
+            WHOLE(c, "D03", "an extent of .lanes %s", wrong);
+        else if (expression && (p->lanes_count > 1 || hg_extent_is_product(&tree)))
+            WHOLE(c, "N03", "an extent of .lanes is an expression among several, or a product of extents");
+    }
+    for (uint32_t k = 0; k < p->grid_count; k++) {
+        const char *wrong = bad_extent(p, &p->grid[k]);
+        if (wrong) WHOLE(c, "D03", "an extent of .grid %s", wrong);
+    }
+    if (p->grid_count && p->lanes_count) WHOLE(c, "D03", ".grid and .lanes both say how many lanes there are");
 }
 
 static void check_program(hg_check *c) {
@@ -253,16 +341,13 @@ static void check_program(hg_check *c) {
         return;
     }
     for (uint32_t i = 0; i < p->param_count; i++) check_param(c, p, i);
+    check_tables(c, p);
     if (p->shared > HG_MAX_SHARED_BYTES)
         hg_check_error(c, "S05", HG_AT_SHARED, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d",
                        (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES);
     if ((p->block[0] == 0) != (p->block[1] == 0) || (p->block[0] == 0) != (p->block[2] == 0)) WHOLE(c, "N03", "a block extent is 0");
-    if (p->lanes_count > HG_MAX_EXTENTS) {
-        WHOLE(c, "S05", "more than 8 extents in .lanes");
-        return;
-    }
-    for (uint32_t k = 0; k < p->lanes_count; k++)
-        if (!is_extent(p, &p->lanes[k])) WHOLE(c, "D03", "an extent of .lanes is no scalar parameter of type u32 or u64");
+    check_launch(c, p);
+    check_register_names(c, p);
 }
 
 void hg_check_structure(hg_check *c, bool types) {

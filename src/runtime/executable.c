@@ -122,6 +122,7 @@ void hg_executable_destroy(hg_executable *e) {
     for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(&e->kernels[i]);
     hg_free(e->kernels);
     plan_destroy(e->plan);
+    hg_tables_release(e->backend, e->tables);
     hg_program_release(e->program);
     hg_child_remove(&e->backend->children, HG_CHILD_EXECUTABLE);
     hg_free(e);
@@ -139,6 +140,7 @@ hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_
     e->program = hg_program_retain((hg_program *)(uintptr_t)program);
     uint64_t start = hg_profile_start(b->profile);
     hg_status status = build(b, e, deadline_ns);
+    if (status == HG_OK) status = hg_tables_get(b, program, &e->tables);
     record(b, program->name, NULL, start);
     if (status != HG_OK) {
         hg_executable_destroy(e);

@@ -13,11 +13,22 @@ static void find_key(const hg_program *program, const hg_signature *signature, u
     hg_blake3_final(&h, key);
 }
 
+static bool names_the_same(const hg_program *a, const hg_program *b) {
+    if (a->register_name_count != b->register_name_count) return false;
+    for (uint32_t i = 0; i < a->register_name_count; i++) {
+        const hg_register_name *x = &a->register_names[i], *y = &b->register_names[i];
+        if (x->first != y->first || x->end != y->end || x->predicate != y->predicate || x->number != y->number ||
+            strcmp(x->name, y->name) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Programs of one hash may differ in what they say about themselves. */
 static bool says_the_same(const hg_program *a, const hg_program *b) {
     if (a == b) return true;
     size_t size = a->inst_count * sizeof *a->lines;
-    if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines) return false;
+    if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines || !names_the_same(a, b)) return false;
     return !a->lines || (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
 }
 

@@ -208,6 +208,7 @@ static hg_status check_name(const hg_program *p, const hg_param_value *v) {
     if (!match) return hg_binding_error("P01", "unknown parameter: '%s' is no parameter of '%s'", v->name, p->name);
     if (match->kind == HG_PARAM_SCRATCH)
         return hg_binding_error("P03", "'%s' is scratch: its memory belongs to the launch, nobody sets it", match->name);
+    if (match->kind == HG_PARAM_DATA) return hg_binding_error("P03", "'%s' is a table of the program: nobody sets it", match->name);
     if (match->kind != v->kind)
         return hg_binding_error("P03", "parameter '%s' is a %s, given a %s", match->name, KINDS[match->kind], KINDS[v->kind]);
     if (v->kind == HG_PARAM_SCALAR && match->type != v->type)
@@ -259,32 +260,85 @@ static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, ui
     return range.arena ? HG_OK : hg_invalid_handle(pool, handle);
 }
 
-/* An extent's value; false while its scalar is unbound. */
-static bool extent_value(const hg_binding *binding, const hg_extent *e, uint64_t *value) {
-    const hg_program *p = binding->executable->program;
-    *value = e->value;
-    if (!e->is_param) return true;
-    const hg_param *scalar = &p->params[e->param];
+/* A scalar's value; false while it is unbound. */
+static bool scalar_value(void *user, uint16_t param, uint64_t *value) {
+    const hg_binding *binding = user;
+    const hg_param *scalar = &binding->executable->program->params[param];
     if (!binding->values[scalar->reg]) return false;
     *value = read_u64(binding->values[scalar->reg], hg_type_size_bytes((hg_type)scalar->type));
     return true;
+}
+
+/* An extent's value. UNKNOWN: that of *param. */
+static hg_extent_status extent_value(const hg_binding *binding, const hg_extent *e, uint64_t *value, uint16_t *param) {
+    return hg_extent_value(binding->executable->program, e, scalar_value, (void *)(uintptr_t)binding, value, param);
+}
+
+/* An extent without a value, with its text. */
+static hg_status extent_error(const hg_binding *binding, const char *what, const hg_extent *e, hg_extent_status status) {
+    hg_text text = {0};
+    hg_print_extent(&text, binding->executable->program, e);
+    hg_text_addf(&text, "%s", "");
+    hg_status result = hg_binding_error("P09", "%s: the extent %s %s", what, text.data ? text.data : "", hg_extent_problem(status));
+    hg_text_free(&text);
+    return result;
+}
+
+static hg_status buffer_extent_error(const hg_binding *binding, const hg_param *param, const hg_extent *e, hg_extent_status status) {
+    static const char *const KIND[] = {"scalar", "buffer", "pool", "scratch", "table"};
+    char what[300];
+    (void)snprintf(what, sizeof what, "%s '%s'", KIND[param->kind], param->name);
+    return extent_error(binding, what, e, status);
+}
+
+/* Gives the scalar the value that an extent of this buffer tells. */
+static hg_status bind_extent(hg_binding *binding, const hg_param *buffer, uint16_t param, uint64_t extent) {
+    const hg_param *scalar = &binding->executable->program->params[param];
+    uint64_t size = hg_type_size_bytes((hg_type)scalar->type);
+    if (size < 8 && extent >> (8 * size))
+        return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent,
+                                scalar->name, hg_type_name((hg_type)scalar->type));
+    uint8_t le[8];
+    store_u64(le, extent);
+    return set_value(binding, scalar->reg, le, (size_t)size);
+}
+
+/* The only unknown extent is `value`: what its parameter is then. An expression that tells nothing leaves the parameter open. */
+static hg_status solve_extent(hg_binding *binding, const hg_param *buffer, const hg_extent *e, uint64_t value) {
+    uint16_t param;
+    uint64_t solved;
+    hg_extent_status status = hg_extent_solve(binding->executable->program, e, value, scalar_value, binding, &param, &solved);
+    if (status == HG_EXTENT_UNKNOWN) return HG_OK;
+    if (status != HG_EXTENT_KNOWN && status != HG_EXTENT_NO_VALUE) return buffer_extent_error(binding, buffer, e, status);
+    if (status == HG_EXTENT_KNOWN) return bind_extent(binding, buffer, param, solved);
+    hg_text text = {0};
+    hg_print_extent(&text, binding->executable->program, e);
+    hg_status result = hg_binding_error("P05", "buffer '%s': an extent of %llu is %s for no '%s'", buffer->name, (unsigned long long)value,
+                                        text.data ? text.data : "", binding->executable->program->params[param].name);
+    hg_text_free(&text);
+    return result;
 }
 
 static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint64_t bytes) {
     const hg_program *p = binding->executable->program;
     uint64_t known = hg_type_size_bytes((hg_type)buffer->type), value;
     const hg_extent *unknown = NULL;
+    uint16_t param = 0, first = 0;
     for (uint8_t i = 0; i < buffer->rank; i++) {
-        if (extent_value(binding, &buffer->dims[i], &value)) {
+        hg_extent_status status = extent_value(binding, &buffer->dims[i], &value, &param);
+        if (status == HG_EXTENT_KNOWN) {
             if (!hg_mul_u64(known, value, &known))
                 return hg_binding_error("P05", "buffer '%s': the extents' product is too large", buffer->name);
-        } else if (unknown && unknown->param != buffer->dims[i].param) {
+        } else if (status != HG_EXTENT_UNKNOWN) {
+            return buffer_extent_error(binding, buffer, &buffer->dims[i], status);
+        } else if (unknown && first != param) {
             return hg_binding_error("P07", "buffer '%s': more than one extent is unknown ('%s' and '%s'): set one of them", buffer->name,
-                                    p->params[unknown->param].name, p->params[buffer->dims[i].param].name);
+                                    p->params[first].name, p->params[param].name);
         } else if (unknown) {
-            return hg_binding_error("P07", "buffer '%s': extent '%s' occurs twice: set it", buffer->name, p->params[unknown->param].name);
+            return hg_binding_error("P07", "buffer '%s': extent '%s' occurs twice: set it", buffer->name, p->params[first].name);
         } else {
             unknown = &buffer->dims[i];
+            first = param;
         }
     }
     if (!unknown) {
@@ -295,18 +349,24 @@ static hg_status infer_extent(hg_binding *binding, const hg_param *buffer, uint6
     }
     if (known == 0)
         return hg_binding_error("P07", "buffer '%s': extent '%s' cannot be found, another one is 0: set it", buffer->name,
-                                p->params[unknown->param].name);
+                                p->params[first].name);
     if (bytes % known)
         return hg_binding_error("P05", "buffer '%s': %llu bytes are no multiple of %llu", buffer->name, (unsigned long long)bytes,
                                 (unsigned long long)known);
-    const hg_param *scalar = &p->params[unknown->param];
-    uint64_t extent = bytes / known, size = hg_type_size_bytes((hg_type)scalar->type);
-    if (size < 8 && extent >> (8 * size))
-        return hg_binding_error("P05", "buffer '%s': extent %llu does not fit '%s' of type %s", buffer->name, (unsigned long long)extent,
-                                scalar->name, hg_type_name((hg_type)scalar->type));
-    uint8_t le[8];
-    store_u64(le, extent);
-    return set_value(binding, scalar->reg, le, (size_t)size);
+    return solve_extent(binding, buffer, unknown, bytes / known);
+}
+
+/* Extents that could not be known before all scalars are: of the buffers that have expressions. */
+static hg_status check_extents(hg_binding *binding, const hg_params *params) {
+    const hg_program *p = binding->executable->program;
+    for (uint32_t i = 0; p->extent_op_count && i < p->param_count; i++) {
+        const hg_param *param = &p->params[i];
+        uint64_t bytes;
+        if (param->kind != HG_PARAM_BUFFER || param->rank == 255) continue;
+        HG_TRY(hold_handle(binding, false, given(params, param->name)->handle, &bytes));
+        HG_TRY(infer_extent(binding, param, bytes));
+    }
+    return HG_OK;
 }
 
 static hg_status bind_buffers(hg_binding *binding, const hg_params *params) {
@@ -353,8 +413,9 @@ static hg_status scratch_bytes(const hg_binding *binding, const hg_param *param,
     *bytes = hg_type_size_bytes((hg_type)param->type);
     for (uint8_t i = 0; i < param->rank; i++) {
         uint64_t extent;
-        if (!extent_value(binding, &param->dims[i], &extent))
-            return hg_binding_error("P07", "scratch '%s': extent %u is unknown", param->name, i + 1u);
+        hg_extent_status status = extent_value(binding, &param->dims[i], &extent, NULL);
+        if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "scratch '%s': extent %u is unknown", param->name, i + 1u);
+        if (status != HG_EXTENT_KNOWN) return buffer_extent_error(binding, param, &param->dims[i], status);
         empty |= extent == 0;
         fits = fits && hg_mul_u64(*bytes, extent, bytes);
     }
@@ -380,6 +441,15 @@ static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
     return set_value(binding, param->reg, le, 8);
 }
 
+/* The number-th table of the program, which the executable keeps. */
+static hg_status bind_table(hg_binding *binding, const hg_param *param, uint32_t number) {
+    uint64_t handle = hg_tables_handle(binding->executable->tables, number), held;
+    uint8_t le[8];
+    HG_TRY(hold_handle(binding, false, handle, &held));
+    store_u64(le, handle);
+    return set_value(binding, param->reg, le, 8);
+}
+
 static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
     const hg_program *p = binding->executable->program;
     for (uint32_t i = 0; i < p->param_count; i++) {
@@ -396,8 +466,12 @@ static hg_status bind_scalars(hg_binding *binding, const hg_params *params) {
             return hg_binding_error("P02", "parameter not bound: %s '%s'", hg_type_name((hg_type)param->type), param->name);
         if (param->kind == HG_PARAM_POOL) HG_TRY(bind_pool(binding, param, given(params, param->name)));
     }
-    for (uint32_t i = 0; i < p->param_count; i++)
+    HG_TRY(check_extents(binding, params));
+    uint32_t tables = 0;
+    for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].kind == HG_PARAM_SCRATCH) HG_TRY(bind_scratch(binding, &p->params[i]));
+        if (p->params[i].kind == HG_PARAM_DATA) HG_TRY(bind_table(binding, &p->params[i], tables++));
+    }
     return HG_OK;
 }
 
@@ -425,19 +499,50 @@ static void linear(const hg_program *p, uint64_t n, hg_resolved *r) {
     r->grid[2] = 1;
 }
 
+/* The lanes that .lanes says; 1 without it. UINT64_MAX: more than that. */
+static hg_status program_lanes(const hg_binding *binding, uint64_t *lanes) {
+    const hg_program *p = binding->executable->program;
+    uint64_t value;
+    *lanes = 1;
+    for (uint32_t i = 0; i < p->lanes_count; i++) {
+        hg_extent_status status = extent_value(binding, &p->lanes[i], &value, NULL);
+        if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "the number of lanes is unknown");
+        if (status != HG_EXTENT_KNOWN) return extent_error(binding, ".lanes", &p->lanes[i], status);
+        if (!hg_mul_u64(*lanes, value, lanes)) *lanes = UINT64_MAX;
+    }
+    return HG_OK;
+}
+
+/* The blocks that .grid says, each of .block. */
+static hg_status program_grid(const hg_binding *binding, hg_resolved *r) {
+    const hg_program *p = binding->executable->program;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t value = 1;
+        hg_extent_status status = i < p->grid_count ? extent_value(binding, &p->grid[i], &value, NULL) : HG_EXTENT_KNOWN;
+        if (status == HG_EXTENT_UNKNOWN) return hg_binding_error("P07", "the grid is unknown");
+        if (status != HG_EXTENT_KNOWN) return extent_error(binding, ".grid", &p->grid[i], status);
+        if (value > UINT32_MAX)
+            return hg_binding_error("P08", "launch too large: %llu blocks in a direction, at most %llu", (unsigned long long)value,
+                                    (unsigned long long)UINT32_MAX);
+        r->grid[i] = (uint32_t)value;
+        r->block[i] = p->block[0] ? p->block[i] : 1;
+    }
+    r->lanes = saturating_product(r->grid, r->block);
+    return HG_OK;
+}
+
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     const hg_program *p = binding->executable->program;
     hg_resolved *r = &binding->launch;
-    uint64_t lanes = 1, value;
+    uint64_t lanes;
     if (launch) {
         memcpy(r->grid, launch->grid, sizeof r->grid);
         memcpy(r->block, launch->block, sizeof r->block);
         r->lanes = saturating_product(r->grid, r->block) == UINT64_MAX ? UINT64_MAX : hg_launch_total_threads(launch);
+    } else if (p->grid_count) {
+        HG_TRY(program_grid(binding, r));
     } else {
-        for (uint32_t i = 0; i < p->lanes_count; i++) {
-            if (!extent_value(binding, &p->lanes[i], &value)) return hg_binding_error("P07", "the number of lanes is unknown");
-            if (!hg_mul_u64(lanes, value, &lanes)) lanes = UINT64_MAX;
-        }
+        HG_TRY(program_lanes(binding, &lanes));
         if (lanes <= HG_MAX_LANES)
             linear(p, lanes, r);
         else

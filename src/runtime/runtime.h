@@ -58,9 +58,10 @@ struct hg_backend {
     hg_mutex cache_lock;
     HG_VEC(hg_cache_entry) cache;
     uint64_t cache_clock;
-    hg_mutex guard;      /* protects the two below */
-    uint64_t guarded;    /* launches that look up handles while they run */
-    hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
+    hg_mutex guard;           /* protects the two below */
+    struct hg_tables *tables; /* of programs; under cache_lock */
+    uint64_t guarded;         /* launches that look up handles while they run */
+    hg_memory *deferred;      /* freed meanwhile; goes when the last of them ends */
     hg_mutex character_lock;
     hg_piece characters; /* the character table for kernels, made when first needed */
     hg_mutex type_memory_lock;
@@ -115,10 +116,18 @@ typedef struct hg_kernel {
     uint32_t first_inst; /* of the source, + 1; 0: none */
 } hg_kernel;
 
+/* ---- tables.c ---- */
+typedef struct hg_tables hg_tables;
+/* The buffers of a program's tables on the backend, made and filled when first asked for; NULL where it has none. */
+hg_status hg_tables_get(hg_backend *b, const hg_program *program, hg_tables **tables) HG_NODISCARD;
+void hg_tables_release(hg_backend *b, hg_tables *tables);
+uint64_t hg_tables_handle(const hg_tables *tables, uint32_t number); /* of the number-th .data */
+
 struct hg_executable {
     hg_backend *backend;
     hg_program *program;
-    hg_plan *plan; /* its kernels' modules are gone: code, steps, env stay */
+    hg_tables *tables; /* NULL: the program has none */
+    hg_plan *plan;     /* its kernels' modules are gone: code, steps, env stay */
     hg_kernel *kernels;
     uint32_t kernel_count;
     uint64_t max_steps;

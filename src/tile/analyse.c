@@ -115,7 +115,7 @@ static uint8_t address_form(const kir_value *v) {
     uint8_t form = TILE_SCALAR;
     kir_access at = kir_access_of(v);
     for (uint8_t i = kir_access_is_direct(v) ? at.handle_args : 0; i < at.value; i++)
-        if (layout_of(v->args[i])->form > form) form = layout_of(v->args[i])->form;
+        if (layout_of(tile_arg(v, i))->form > form) form = layout_of(tile_arg(v, i))->form;
     return form;
 }
 
@@ -325,9 +325,51 @@ static bool make_layouts(tile_layout *layout) {
     return true;
 }
 
+/* ---- indices that count more than bytes ---- */
+
+/* The factor of x * n or x << k; 0: it is something else. */
+static uint64_t factor_of(const kir_value *v) {
+    if (v->type != HG_TYPE_U64 || (v->op != KIR_MUL && v->op != KIR_SHL) || v->args[1]->op != KIR_CONST) return 0;
+    uint64_t n = v->args[1]->u.imm;
+    return v->op == KIR_MUL ? n : n < 16 ? UINT64_C(1) << n : 0;
+}
+
+/* min(x, (2^64 - 1) / n) * n as an index: n bytes for each of x, which is exact, since all that the minimum changes is out of bounds. */
+static kir_value *counted_by(const kir_value *index, uint16_t *scale) {
+    uint64_t n = factor_of(index);
+    if (n < 2 || n > UINT16_MAX) return NULL;
+    const kir_value *least = index->args[0], *c = least->nargs ? least->args[0] : NULL;
+    if (least->op != KIR_SELECT || c->op != KIR_CMP_ULT || c->args[0] != least->args[1] || c->args[1] != least->args[2]) return NULL;
+    if (least->args[2]->op != KIR_CONST || least->args[2]->u.imm != UINT64_MAX / n) return NULL;
+    *scale = (uint16_t)n;
+    return least->args[1];
+}
+
+/* One use less; what nobody reads any more reads nothing either. */
+static void drop_use(kir_value *v) {
+    if (--v->uses) return;
+    for (uint8_t i = 0; i < v->nargs && tile_is_pure(v); i++) drop_use(v->args[i]);
+}
+
+static void count_index(kir_value *v) {
+    value_layout *p = layout_of(v);
+    if (!v->u.mem.has_index || v->u.mem.split) return;
+    p->counted_arg = kir_access_of(v).index;
+    kir_value *index = v->args[p->counted_arg];
+    p->counted = counted_by(index, &p->scale);
+    if (!p->counted) return;
+    p->counted->uses++;
+    drop_use(index);
+}
+
 hg_status tile_lay_out_forms(tile_layout *layout) {
     if (!make_layouts(layout)) return hg_fail_memory();
     kir_count_uses(layout->module);
+    for (uint64_t i = 0; i < layout->order.count; i++) {
+        const kir_function *f = layout->order.data[i];
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (kir_is_access(v)) count_index(v);
+    }
     analysis a = {.layout = layout, .changed = true};
     for (int round = 0; a.changed; round++) {
         a.changed = false;

@@ -280,7 +280,10 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         access->handle_form = o.form;
     }
     if (access->has_index) {
-        operand o = wide_operand(c, v, &next, 1);
+        bool counted = layout_of(v)->counted != NULL;
+        operand o = counted ? plain_operand(layout_of(v)->counted) : wide_operand(c, v, &next, 1);
+        if (counted) next++;
+        access->scale = counted ? layout_of(v)->scale : 1;
         access->index = o.slot;
         access->index_form = o.form;
         access->stride = o.stride;
@@ -582,8 +585,6 @@ static void code_value(coder *c, kir_value *v) {
     if (p->form != TILE_VECTOR && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
 }
 
-static bool is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_effect(v); }
-
 static void code_function(coder *c, kir_function *f) {
     c->f = f;
     c->p = layout_of_function(f);
@@ -599,7 +600,7 @@ static void code_function(coder *c, kir_function *f) {
     kir_cursor w = kir_cursor_start(f->body);
     do {
         if (w.v) {
-            if (!is_dead(w.v)) code_value(c, w.v);
+            if (!tile_is_dead(w.v)) code_value(c, w.v);
         } else if (w.region->owner) {
             kir_value *owner = w.region->owner;
             c->inst = owner->inst;

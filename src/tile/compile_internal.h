@@ -7,17 +7,20 @@
 #include "kir/walk.h"
 
 typedef struct value_layout {
-    uint8_t form;                 /* tile_form */
-    bool widened;                 /* a scalar or affine value that somebody needs as a vector too */
-    bool divergent;               /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
-    bool apart;                   /* IF, LOOP: only some of the function's lanes may be inside */
-    bool apart_in_loop;           /* IF, LOOP: only some of the innermost loop's lanes may be inside */
-    kir_value *loop;              /* IF, LOOP: the innermost loop around what is inside */
-    bool direct;                  /* LOAD whose result may stay in the user's memory */
-    bool alias;                   /* VAR_GET that reads the variable's slot directly */
-    uint32_t cell;                /* slot of a scalar or affine value */
-    uint32_t vector;              /* slot of a vector, or of the widened form; a colour before slots are final */
-    uint32_t joined[4];           /* split memory operations: slots of the whole handle, index, operands */
+    uint8_t form;       /* tile_form */
+    bool widened;       /* a scalar or affine value that somebody needs as a vector too */
+    bool divergent;     /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool apart;         /* IF, LOOP: only some of the function's lanes may be inside */
+    bool apart_in_loop; /* IF, LOOP: only some of the innermost loop's lanes may be inside */
+    kir_value *loop;    /* IF, LOOP: the innermost loop around what is inside */
+    bool direct;        /* LOAD whose result may stay in the user's memory */
+    bool alias;         /* VAR_GET that reads the variable's slot directly */
+    uint32_t cell;      /* slot of a scalar or affine value */
+    uint32_t vector;    /* slot of a vector, or of the widened form; a colour before slots are final */
+    uint32_t joined[4]; /* split memory operations: slots of the whole handle, index, operands */
+    kir_value *counted; /* memory operation: what its index counts, in steps of `scale` bytes; NULL: its argument counts bytes */
+    uint16_t scale;
+    uint8_t counted_arg;          /* in place of which argument */
     uint32_t position, last, end; /* of the definition, the last use, a LOOP's end */
     kir_value *next_dying;
     uint32_t mask[2], breaks, continues; /* IF: then, else · LOOP: body; masks of lanes that broke out, continue */
@@ -60,6 +63,14 @@ typedef struct tile_layout {
 static inline value_layout *layout_of(const kir_value *v) { return v->scratch; }
 static inline var_layout *layout_of_var(const kir_var *v) { return v->scratch; }
 static inline function_layout *layout_of_function(const kir_function *f) { return f->scratch; }
+
+/* Argument i as the operation reads it. */
+static inline kir_value *tile_arg(const kir_value *v, uint8_t i) {
+    const value_layout *p = layout_of(v);
+    return p->counted && i == p->counted_arg ? p->counted : v->args[i];
+}
+/* Nobody reads it. */
+static inline bool tile_is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_effect(v); }
 
 bool tile_is_pure(const kir_value *v); /* computed by a handler */
 /* An affine value compared with a scalar: the first or the last lanes are true. */

@@ -140,6 +140,7 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
         return NULL;
     }
     if (a->has_index) index = element64(f, a->index_form, a->index, a->stride, lane);
+    if (a->has_index && a->scale > 1) index = (index < UINT64_MAX / a->scale ? index : UINT64_MAX / a->scale) * a->scale;
     hg_i128 offset = (hg_i128)index + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p.memory.size)) {
         bounds_fault(f, a, lane, &p, offset);
@@ -237,14 +238,21 @@ static void run_lanes(tile_frame *f, const tile_insn *insn) {
 
 /* ---- whole tiles ---- */
 
-/* base may lie outside of the memory: only base + index does not. */
-static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
+/* base may lie outside of the memory: only base + index * scale does not. */
+static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t scale, const uint8_t *active, uint32_t n, uint8_t bytes) {
     if (active) {
-        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i])
-                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
-    } else {
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i]) memcpy(
+                                d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)(index[i] * scale)), sizeof(element));)
+    } else if (scale == 1) {
         TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
                                 memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i]), sizeof(element));)
+    } else if (scale == bytes) {
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++)
+                                memcpy(d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)index[i] * sizeof(element)),
+                                       sizeof(element));)
+    } else {
+        TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) memcpy(d + (size_t)i * sizeof(element),
+                                                                    (const void *)(base + (uintptr_t)(index[i] * scale)), sizeof(element));)
     }
 }
 
@@ -253,9 +261,10 @@ static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, cons
                             memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
 }
 
-static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, const uint8_t *active, uint32_t n, uint8_t bytes) {
+static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, uint64_t scale, const uint8_t *active, uint32_t n,
+                    uint8_t bytes) {
     TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
-                            memcpy((void *)(base + (uintptr_t)index[i]), v + (size_t)i * sizeof(element), sizeof(element));)
+                            memcpy((void *)(base + (uintptr_t)(index[i] * scale)), v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
 static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
@@ -291,8 +300,8 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
 
 /* Base and stride of an affine access whose first and last lane are within bounds; false: look at each lane. */
 static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, uint8_t **base) {
-    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) + a->disp;
-    hg_i128 last = first + (hg_i128)a->stride * (f->n - 1), room = (hg_i128)p->memory.size - a->size;
+    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) * a->scale + a->disp;
+    hg_i128 last = first + (hg_i128)a->stride * a->scale * (f->n - 1), room = (hg_i128)p->memory.size - a->size;
     if (first < 0 || last < 0 || first > room || last > room) return false;
     *base = p->memory.base + (uint64_t)first;
     return true;
@@ -303,7 +312,13 @@ static bool all_within(const tile_frame *f, const tile_access *a, const place *p
     hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(hg_i128)a->disp : 0;
     if (high < low) return false;
     if (high > UINT64_MAX) high = UINT64_MAX;
-    uint64_t from = (uint64_t)low, span = (uint64_t)(high - low);
+    uint64_t from = (uint64_t)low, to = (uint64_t)high;
+    if (a->has_index && a->scale > 1) {
+        from = from / a->scale + (from % a->scale != 0);
+        to /= a->scale;
+    }
+    if (to < from) return false;
+    uint64_t span = to - from;
     uint32_t bad = 0;
     if (active)
         for (uint32_t i = 0; i < f->n; i++) bad |= (uint32_t)(index[i] - from > span) & active[i];
@@ -361,7 +376,8 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
 static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const uint8_t *active) {
     uint8_t *base;
     if (!affine_base(f, a, p, &base)) return false;
-    bool contiguous = a->stride == a->bytes && !active;
+    int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single lane */
+    bool contiguous = stride == a->bytes && !active;
     if (a->direct && contiguous && (uintptr_t)base % a->bytes == 0) {
         f->slot[a->result] = base;
         if (hg_stream_wanted(f->state->launch->lanes * a->bytes))
@@ -371,14 +387,14 @@ static bool move_affine(tile_frame *f, const tile_access *a, const place *p, con
         if (contiguous)
             memcpy(d, base, (size_t)f->n * a->bytes);
         else
-            gather_strided(d, base, a->stride, active, f->n, a->bytes);
+            gather_strided(d, base, stride, active, f->n, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
         const uint8_t *v = store_source(f, a);
         if (contiguous)
             store_all(f, a, base, v);
         else
-            scatter_strided(v, base, a->stride, active, f->n, a->bytes);
+            scatter_strided(v, base, stride, active, f->n, a->bytes);
     }
     return true;
 }
@@ -387,13 +403,14 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
     if (!a->unchecked && !all_within(f, a, p, index, active)) return false;
     uintptr_t base = (uintptr_t)p->memory.base + (uintptr_t)a->disp;
     bool scratch_is_index = (const uint8_t *)index == f->scratch;
+    uint64_t scale = a->has_index ? a->scale : 1; /* a flat address counts bytes */
     if (a->op == KIR_LOAD) {
         if (scratch_is_index && a->value_size != a->bytes) return false;
-        gather(load_target(f, a), base, index, active, f->n, a->bytes);
+        gather(load_target(f, a), base, index, scale, active, f->n, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
         if (scratch_is_index && (a->value_form != TILE_VECTOR || a->value_size != a->bytes)) return false;
-        scatter(store_source(f, a), base, index, active, f->n, a->bytes);
+        scatter(store_source(f, a), base, index, scale, active, f->n, a->bytes);
     }
     return true;
 }
@@ -401,7 +418,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
 /* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
 static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const tile_mask *mask) {
     uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
-    hg_i128 offset = (hg_i128)index + a->disp;
+    hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
     uint8_t *address = p->memory.base + (uint64_t)offset;
     if (a->op == KIR_LOAD) {

@@ -68,7 +68,7 @@ static void extend_lives(tile_layout *layout, kir_function *f) {
         uint32_t position = layout_of(v)->position;
         while (loops.count && layout_of(loops.data[loops.count - 1])->end < position) loops.count--;
         for (uint8_t i = 0; i < v->nargs; i++) {
-            value_layout *p = layout_of(v->args[i]);
+            value_layout *p = layout_of(tile_arg(v, i));
             uint64_t low = 0, high = loops.count; /* the first loop that begins after the operand */
             while (low < high) {
                 uint64_t middle = low + (high - low) / 2;
@@ -120,8 +120,8 @@ static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t
     for (int side = 0; side < 2; side++)
         for (const kir_value *v = branch->body[side]->first; v; v = v->next) {
             if (--*budget < 0 || (!tile_is_pure(v) && v->op != KIR_CONST && v->op != KIR_FAULT_IF)) return false;
-            for (uint8_t i = 0; i < v->nargs; i++) {
-                if (v->args[i] != load) continue;
+            for (uint8_t i = 0; i < v->nargs && !tile_is_dead(v); i++) {
+                if (tile_arg(v, i) != load) continue;
                 if (v->op != KIR_FAULT_IF && !takes_racing_operands(v)) return false;
                 ++*uses;
             }
@@ -135,17 +135,17 @@ static bool may_stay(const kir_value *load) {
     const value_layout *p = layout_of(load);
     if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || !kir_access_is_direct(load))
         return false;
-    const kir_value *index = load->args[kir_access_of(load).index];
+    const kir_value *index = tile_arg(load, kir_access_of(load).index);
     if (load->u.mem.bytes != kir_type_bytes(load->type) || layout_of(index)->form != TILE_AFFINE) return false;
-    if ((index->op == KIR_ID ? 1 : index->stride) != load->u.mem.bytes) return false;
+    if ((hg_i128)(index->op == KIR_ID ? 1 : index->stride) * (p->counted ? p->scale : 1) != load->u.mem.bytes) return false;
     uint32_t uses = 0;
     int budget = 64;
     for (const kir_value *v = load->next; v && uses < load->uses; v = v->next) {
         if (v->op == KIR_IF && only_faults(v, load, &uses, &budget)) continue;
         bool pure = tile_is_pure(v) || v->op == KIR_CONST, store = v->op == KIR_STORE, get = v->op == KIR_VAR_GET || v->op == KIR_LOAD;
         if (--budget < 0 || !(pure || store || get)) return false;
-        for (uint8_t i = 0; i < v->nargs; i++) {
-            if (v->args[i] != load) continue;
+        for (uint8_t i = 0; i < v->nargs && !tile_is_dead(v); i++) {
+            if (tile_arg(v, i) != load) continue;
             if (get || (pure && !takes_racing_operands(v)) || (store && i + 1 != v->nargs)) return false;
             uses++;
         }

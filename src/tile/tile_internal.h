@@ -117,6 +117,7 @@ struct tile_access {
     uint8_t value_size;                                       /* of the value's type */
     uint8_t handle_form, index_form, value_form, second_form; /* tile_form; handle: only when open */
     uint8_t has_index;
+    uint16_t scale;                                /* bytes that the index counts */
     uint8_t one;                                   /* LOAD whose result is a scalar */
     uint16_t size;                                 /* checked and named in faults */
     int16_t slot;                                  /* KIR_OPEN: through handle */

@@ -14,7 +14,7 @@ static void add_random(cts *s, run_case *c, const char *name, hg_type type, uint
     if (a) a->size = elements * size;
 }
 
-/* Address texts; %u stands for nothing. r41: the lane's byte offset as u64, r42: as u32, r43: flat address of it in buffer w,
+/* Address texts; # stands for the size of the type. r41: the lane's byte offset as u64, r42: as u32, r43: flat address of it in buffer w,
  * r44: the same in pool p. */
 static const struct {
     const char *load, *store, *address;
@@ -22,6 +22,11 @@ static const struct {
               {"ldg", "stg", "[r5 + r42]"},
               {"ldg", "stg", "[r5 + r41 + 3]"},
               {"ldg", "stg", "[buf(r5) + r41]"},
+              {"ldg", "stg", "[r5 + r255*#]"},
+              {"ldg", "stg", "[r5 + r252*# + 3]"},
+              {"ldg", "stg", "[pool(r3) + r255*# + 1]"},
+              {"ldg", "stg", "[class7 + r252*#]"},
+              {"lds", "sts", "[shared + r255*# + 7]"},
               {"ldg", "stg", "[r43]"},
               {"ldg", "stg", "[r43 + 5]"},
               {"ldg", "stg", "[r44]"},
@@ -42,8 +47,13 @@ static void memory_forms(cts *s, hg_type type) {
     uint32_t size = oracle_size(type);
     for (size_t p = 0; p < sizeof PLACES / sizeof PLACES[0]; p++) {
         run_case c = {.cleared_class = 7};
-        char name[96];
+        char name[96], address[48];
         if (!cts_wanted(s, PLACES[p].load, type)) continue;
+        const char *at = strchr(PLACES[p].address, '#');
+        if (at)
+            snprintf(address, sizeof address, "%.*s%u%s", (int)(at - PLACES[p].address), PLACES[p].address, size, at + 1);
+        else
+            snprintf(address, sizeof address, "%s", PLACES[p].address);
         cts_text(&c,
                  ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u8 inout\n"
                  ".param r3 p pool %u\n.shared %u\n    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    cvt.u32.u64 r42, r41\n"
@@ -51,8 +61,7 @@ static void memory_forms(cts *s, hg_type type) {
                  "    add.u64 r43, r43, r41\n    and.u64 r44, r3, r45\n    shl.u64 r44, r44, r46\n    add.u64 r44, r44, r41\n"
                  "    mov_imm.u64 r47, bits(0x8000000000000000)\n    or.u64 r44, r44, r47\n"
                  "    ldg.%s r10, [r2 + r41]\n    %s.%s %s, r10\n    %s.%s r11, %s\n    stg.%s [r1 + r41], r11\n",
-                 t, t, LANES * size + 8, LANES * size + 8, size, t, PLACES[p].store, t, PLACES[p].address, PLACES[p].load, t,
-                 PLACES[p].address, t);
+                 t, t, LANES * size + 8, LANES * size + 8, size, t, PLACES[p].store, t, address, PLACES[p].load, t, address, t);
         add_random(s, &c, "out", type, LANES);
         add_random(s, &c, "in", type, LANES);
         case_add_array(&c, "w", HG_TYPE_U8, NULL, LANES * size + 8);

@@ -6,7 +6,19 @@
 void load_input(generator *g, int type, int reg) {
     const char *name = type_text(g, type);
     line(g, "and.u64 r%d, r%d, r%d", R_OFFSET, variable(g, 1), R_MASK);
-    switch (pick(g, 5)) {
+    uint32_t shift = pick(g, 5), scale = (1u << shift) - pick(g, 2) * pick(g, 1u << shift); /* at most 2^shift */
+    switch (pick(g, 7)) {
+    case 5:
+        line(g, "mov_imm.u32 r%d, %u", R_T0, shift);
+        line(g, "shr.u64 r%d, r%d, r%d", R_T1, R_OFFSET, R_T0);
+        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", name, reg, R_IN, R_T1, scale, pick(g, 64));
+        break;
+    case 6:
+        line(g, "mov_imm.u32 r%d, %u", R_T0, shift);
+        line(g, "shr.u64 r%d, r%d, r%d", R_T1, R_OFFSET, R_T0);
+        line(g, "cvt.u32.u64 r%d, r%d", R_T0, R_T1);
+        line(g, "ldg.%s r%d, [buf(r%d) + r%d*%u]", name, reg, R_IN, R_T0, scale);
+        break;
     case 0: line(g, "ldg.%s r%d, [buf(r%d) + %u]", name, reg, R_IN, pick(g, INPUT_MASK)); break;
     case 1: line(g, "ldg.%s r%d, [r%d + r%d + %u]", name, reg, R_IN, R_OFFSET, pick(g, 64)); break;
     case 2: /* flat: the handle's index at bit 40 */
@@ -255,7 +267,10 @@ static void one_fault(generator *g) {
         break;
     case 2:
         line(g, "mov_imm.u64 r%d, %llu", R_T1, (unsigned long long)(random_bits(g) >> pick(g, 40) | 65536));
-        line(g, "ldg.%s r%d, [r%d + r%d]", type_text(g, t), variable(g, t), R_IN, R_T1);
+        if (chance(g, 50))
+            line(g, "ldg.%s r%d, [r%d + r%d]", type_text(g, t), variable(g, t), R_IN, R_T1);
+        else
+            line(g, "ldg.%s r%d, [r%d + r%d*%u - %u]", type_text(g, t), variable(g, t), R_IN, R_T1, 2 + pick(g, 12), pick(g, 9));
         break;
     case 3: line(g, "ldg.%s r%d, [buf(r%d) - %u]", type_text(g, t), variable(g, t), R_IN, 1 + pick(g, 8)); break;
     case 4:

@@ -31,7 +31,7 @@ static hg_arg some_address(chooser *c) {
     if (choose(c, 4)) return hg_addr_buffer((uint8_t)(1 + choose(c, 3)), (uint8_t)(13 + choose(c, 3))); /* within bounds, often */
     hg_arg a = hg_arg_make(HG_ARG_ADDRESS, some_reg(c), choose(c, 3) ? 0 : hostile(c));
     a.place = (uint8_t)choose(c, 12);
-    a.has_index = (uint8_t)choose(c, 2);
+    a.has_index = (uint8_t)choose(c, 3); /* 2: page and byte are a scale */
     a.index = some_reg(c);
     a.page = choose_byte(c);
     a.byte = choose_byte(c);

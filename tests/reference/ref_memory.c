@@ -128,7 +128,9 @@ uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uin
     }
     if (o->place != HG_PLACE_BARE && o->has_index) {
         if (!ref_read_uint(m, lane, o->index, &index)) return NULL;
-        offset += (ref_int128)index;
+        /* A product of 2^64 or more is out of bounds, and told as the greatest multiple below. */
+        ref_int128 scale = o->scale ? o->scale : 1, product = (ref_int128)index * scale, most = (ref_int128)UINT64_MAX;
+        offset += product <= most ? product : most - most % scale;
     }
     if (o->place != HG_PLACE_BARE) offset += o->disp;
     uint8_t *bytes = check(m, blamed, lane->pc, text_number(operand), &r, offset, size);

@@ -49,7 +49,7 @@ static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     input->type = kir_type_of(param ? (hg_type)(param->kind == HG_PARAM_SCALAR ? param->type : HG_TYPE_U64)
                                     : (hg_type)x->cfg->param_types[reg]);
     if (!param) return true;
-    input->is_buffer = param->kind == HG_PARAM_BUFFER || param->kind == HG_PARAM_SCRATCH;
+    input->is_buffer = param->kind == HG_PARAM_BUFFER || param->kind == HG_PARAM_SCRATCH || param->kind == HG_PARAM_DATA;
     input->is_pool = param->kind == HG_PARAM_POOL;
     input->name = hg_arena_text(&x->module->arena, param->name, strlen(param->name));
     return input->name != NULL;

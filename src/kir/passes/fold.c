@@ -142,6 +142,51 @@ static bool is_number(const kir_value *v, uint64_t bits) { return is_const(v) &&
 static bool is_all_ones(const kir_value *v) { return is_const(v) && v->u.imm == mask_of(v->type); }
 static bool is_not(const kir_value *v) { return v->op == KIR_XOR && v->type == KIR_BOOL && is_number(v->args[1], 1); }
 
+/* An upper bound of an integer of at most 64 bits, by the values it is made of. Ids of lanes are those of a launch: in device form they are u32. */
+static uint64_t most_of(const kir_value *v, int depth) {
+    uint64_t top = v->type < HG_TYPE_COUNT ? mask_of(v->type) : UINT64_MAX, a, b, most = top;
+    if (is_const(v)) return v->u.imm;
+    if (v->op == KIR_ID && v->type == HG_TYPE_U64 && (v->u.imm == HG_ID_GLOBAL_LANE_ID || v->u.imm == HG_ID_LANE_COUNT))
+        return HG_MAX_LANES;
+    if (depth == 0 || !kir_is_integer_value(v) || v->nargs == 0) return top;
+    switch ((kir_op)v->op) {
+    case KIR_ZEXT: return most_of(v->args[0], depth - 1);
+    case KIR_ADD:
+        a = most_of(v->args[0], depth - 1);
+        b = most_of(v->args[1], depth - 1);
+        return hg_add_u64(a, b, &most) && most < top ? most : top;
+    case KIR_MUL:
+        a = most_of(v->args[0], depth - 1);
+        b = most_of(v->args[1], depth - 1);
+        return hg_mul_u64(a, b, &most) && most < top ? most : top;
+    case KIR_SHL:
+        if (!is_const(v->args[1])) return top;
+        return hg_mul_u64(most_of(v->args[0], depth - 1), UINT64_C(1) << v->args[1]->u.imm % kir_type_bits(v->type), &most) && most < top
+                   ? most
+                   : top;
+    case KIR_LSHR: a = most_of(v->args[0], depth - 1); return is_const(v->args[1]) ? a >> v->args[1]->u.imm % kir_type_bits(v->type) : a;
+    case KIR_UDIV: return most_of(v->args[0], depth - 1);
+    case KIR_AND:
+    case KIR_UREM:
+        a = most_of(v->args[0], depth - 1);
+        b = most_of(v->args[1], depth - 1);
+        return a < b ? a : b;
+    case KIR_SELECT:
+        a = most_of(v->args[1], depth - 1);
+        b = most_of(v->args[2], depth - 1);
+        return a > b ? a : b;
+    default: return top;
+    }
+}
+
+/* x < most ? x : most, of an x that is never more: what stands before an index is multiplied by the scale of its address. */
+static bool is_idle_minimum(const kir_value *v) {
+    enum { DEPTH = 6 };
+    const kir_value *c = v->args[0], *x = v->args[1], *most = v->args[2];
+    return c->op == KIR_CMP_ULT && c->args[0] == x && c->args[1] == most && is_const(most) && kir_type_bytes(x->type) <= 8 &&
+           most_of(x, DEPTH) <= most->u.imm;
+}
+
 /* x op neutral = x, and the like. */
 static kir_value *unchanged(const kir_value *v) {
     kir_value *x = v->args[0], *y = v->nargs > 1 ? v->args[1] : NULL;
@@ -164,6 +209,7 @@ static kir_value *unchanged(const kir_value *v) {
     case KIR_AND: return x == y || is_all_ones(y) ? x : is_all_ones(x) ? y : NULL;
     case KIR_SELECT:
         if (is_const(x)) return v->args[x->u.imm ? 1 : 2];
+        if (is_idle_minimum(v)) return y;
         return v->args[1] == v->args[2] ? y : NULL;
     case KIR_BITCAST:
     case KIR_ZEXT:

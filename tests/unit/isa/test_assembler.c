@@ -629,6 +629,7 @@ static void put_address(writer *w, which_places which) {
     default: put(w, "[pool(r%u)", reg); break;
     }
     if (has_index) put(w, " + r%u", index);
+    if (has_index && random_below(2)) put(w, "*%u", (unsigned)(2 + random_below(random_below(2) ? 8 : 65534)));
     uint64_t sign = random_below(3);
     if (sign)
         put(w, " %c %llu]", sign == 1 ? '+' : '-', bytes);

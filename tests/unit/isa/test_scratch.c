@@ -46,7 +46,7 @@ static void test_text_and_binary(void) {
     static const struct {
         size_t offset;
         uint8_t value;
-    } bad[] = {{4 + 9 + 3, 3}, {sizeof section - 1, 255}, {4 + 9 + 1, 4}};
+    } bad[] = {{4 + 9 + 3, 3}, {sizeof section - 1, 255}, {4 + 9 + 1, 5}};
     for (size_t i = 0; i < HG_COUNT_OF(bad); i++) {
         hg_program *q = NULL;
         hg_blake3 h;
