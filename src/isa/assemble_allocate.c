@@ -581,19 +581,22 @@ static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool
     if (more) snprintf(out + length, size - length, " and %u more", (unsigned)more);
 }
 
-static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v, const mask *fixed, uint32_t limit) {
+/* run: of how many consecutive ones it is the last; 1: none. */
+static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v, uint32_t run, const mask *fixed,
+                         uint32_t limit) {
     bool predicate = x->a->virtuals.data[v].predicate;
     uint32_t inst = most_crowded(x), given = 0;
-    char name[120], live[400];
+    char name[120], live[400], several[48] = "";
     for (uint32_t i = 0; i < limit; i++) given += has(fixed, i);
     describe(x, v, name, sizeof name);
     list_live(x, order, numbered, predicate, inst, live, sizeof live);
+    if (run > 1) snprintf(several, sizeof several, " with %u consecutive ones", (unsigned)run);
     uint32_t at = inst < x->inst_count ? inst : x->a->program->entry;
     bool known = at < x->inst_count;
     hg_token place = {.line = known ? x->a->lines.data[at] : 1, .column = known ? x->a->columns.data[at] : 1, .length = 1};
     hg_asm_error(x->a, "S05", &place, "a value that is read no more gives its register back; shared memory or an array can hold others",
-                 "no %s is left for %s: of %u %u are used by number, the others hold %s", predicate ? "predicate" : "register", name,
-                 (unsigned)limit, (unsigned)given, live);
+                 "no %s is left for %s%s: of %u %u are used by number, the others hold %s", predicate ? "predicate" : "register", name,
+                 several, (unsigned)limit, (unsigned)given, live);
     return false;
 }
 
@@ -607,7 +610,7 @@ static bool give_number(allocation *x, const uint32_t *order, uint64_t numbered,
     taken = taken_numbers(x);
     join(&taken, &fixed);
     while (number < limit && has(&taken, number)) number++;
-    if (number == limit) return nothing_left(x, order, numbered, v, &fixed, limit);
+    if (number == limit) return nothing_left(x, order, numbered, v, 1, &fixed, limit);
     virtual->number = (uint8_t)number;
     take_number(x, number);
     return true;
@@ -628,7 +631,7 @@ static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, co
         if (k == name->count) break;
     }
     hg_free(taken);
-    if (base + name->count > limit) return nothing_left(x, order, numbered, name->first + name->count - 1, &fixed, limit);
+    if (base + name->count > limit) return nothing_left(x, order, numbered, name->first + name->count - 1, name->count, &fixed, limit);
     for (k = 0; k < name->count; k++) {
         find_live(x, name->first + k);
         x->a->virtuals.data[name->first + k].number = (uint8_t)(base + k);

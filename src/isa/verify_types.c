@@ -122,6 +122,71 @@ static void report_ambiguous(types *t, uint8_t reg, int operand) {
     }
 }
 
+/* ---- V01: on which path ---- */
+
+/* First instruction of function 0 that writes the register (a call counts), UINT32_MAX: none. */
+static uint32_t first_definition(const types *t, uint8_t reg) {
+    const hg_function *fn = &t->cfg->functions[0];
+    uint32_t first = UINT32_MAX;
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        for (uint32_t i = fn->blocks[b].first; i < fn->blocks[b].last && i < first; i++)
+            if (defines(t, &fn->blocks[b], i, reg) != HG_TYPE_OMITTED) first = i;
+    return first;
+}
+
+/* The last branch of a shortest path from the start to the present block on which nothing sets the register; *taken: how it goes on.
+ * UINT32_MAX: a path without branches, or none was found. */
+static uint32_t find_unset_branch(const types *t, uint8_t reg, bool *taken) {
+    const hg_function *fn = &t->cfg->functions[0];
+    uint32_t n = fn->block_count, head = 0, tail = 0, branch = UINT32_MAX;
+    uint32_t *from = hg_calloc(n, sizeof *from), *queue = hg_calloc(n, sizeof *queue);
+    if (from && queue) {
+        queue[tail++] = 0;
+        from[0] = UINT32_MAX;
+        while (head < tail && !(from[t->block] && head)) {
+            uint32_t b = queue[head++], count = 0;
+            definition found[2];
+            if (last_definition(t, &fn->blocks[b], fn->blocks[b].last, reg, found, &count)) continue;
+            for (int k = 0; k < 2; k++) {
+                uint32_t to = fn->blocks[b].succ[k];
+                if (to == HG_NO_BLOCK || from[to] || to == 0) continue;
+                from[to] = b + 1;
+                queue[tail++] = to;
+            }
+        }
+        for (uint32_t b = t->block; b && from[b] && branch == UINT32_MAX; b = from[b] - 1) {
+            const hg_block *before = &fn->blocks[from[b] - 1];
+            if (before->succ[0] == before->succ[1] || before->succ[1] == HG_NO_BLOCK || before->succ[0] == HG_NO_BLOCK) continue;
+            branch = before->last - 1;
+            *taken = before->succ[0] == b;
+        }
+    }
+    hg_free(from);
+    hg_free(queue);
+    return branch;
+}
+
+/* Why a register is not set in the program itself; NULL: nothing can be said in short. */
+static const char *explain_unset(types *t, uint8_t reg, char *out, size_t size) {
+    if (t->function != 0 || t->searches++ >= MAX_SEARCHES) return NULL;
+    definition found[2];
+    bool taken = false;
+    uint32_t count = find_definitions(t, reg, found), first = count ? found[0].inst : first_definition(t, reg);
+    uint32_t branch = find_unset_branch(t, reg, &taken);
+    if (first == UINT32_MAX)
+        snprintf(out, size, "nothing sets it");
+    else if (!count)
+        snprintf(out, size, "it is set later, in %s", hg_check_where(t->program, first).text);
+    else if (branch != UINT32_MAX)
+        snprintf(out, size, "%s sets it, but not where the branch in %s is%s taken", hg_check_where(t->program, first).text,
+                 hg_check_where(t->program, branch).text, taken ? "" : " not");
+    else if (found[0].type != HG_TYPE_OMITTED && (found[0].type & HG_LEAVES_MAYBE))
+        snprintf(out, size, "the call in %s sets it on some paths only", hg_check_where(t->program, first).text);
+    else
+        return NULL;
+    return out;
+}
+
 /* ---- checks of one read ---- */
 
 static bool fits(uint8_t actual, uint8_t want) {
@@ -143,6 +208,8 @@ static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const c
     uint32_t slot = t->flow.slot_of[reg];
     uint8_t actual = flow_known(&t->flow, t->function, slot, state[slot]);
     if (actual == FLOW_UNSET) {
+        char why[160];
+        if (!t->said[reg] && !hint) hint = explain_unset(t, reg, why, sizeof why);
         if (!t->said[reg]) hg_check_error(t->check, "V01", t->inst, operand, hint, "uninitialized register: r%u", (unsigned)reg);
     } else if (actual == FLOW_MIXED) {
         if (!t->said[reg]) report_ambiguous(t, reg, operand);

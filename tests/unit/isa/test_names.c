@@ -126,6 +126,9 @@ static void test_names(void) {
     fails(".reg a u32\n.reg b u64\nmov b, 1\nadd a, b, b\n", "V05", 4, "type of 'add' is not clear: its operands are u64 and u32");
     fails(".reg a u32\nexp a, a\n", "N06", 2, "unsupported operation: EXP for type u32");
     fails(".reg a f32\nadd.f32 r0, a, a\n", "V01", 2, "uninitialized register");
+    /* Not set on one path: no parameter's number, though the parameter is not read. */
+    fails(".param n u32\n.reg a u32\nseteq.u32 p0, lane, block\nbra.p0 @x\nmov a, 1\nx: add.u32 r9, a, a\n", "V01", 6,
+          "uninitialized register: r1");
 }
 
 static void test_arrays(void) {
@@ -245,6 +248,69 @@ static void test_loops(void) {
     fails(".reg i f32\nloop i, 4\nendloop\n", "V03", 2, "a loop counter is u32 or u64, not f32");
 }
 
+/* ---- how many there are ---- */
+
+/* `names` registers that are all live at once; `reserved` of the text's own. */
+static char *crowd(unsigned names, unsigned reserved, const char *type) {
+    hg_text t = {0};
+    bool predicate = strcmp(type, "pred") == 0;
+    for (unsigned i = 0; i < reserved; i++) hg_text_addf(&t, "mov_imm.u32 r%u, 1\n", i * 2);
+    for (unsigned i = 0; i < names; i++)
+        hg_text_addf(&t, predicate ? ".reg n%u %s\nseteq.u32 n%u, r252, r253\n" : ".reg n%u %s\nmov n%u, 5\n", i, type, i);
+    for (unsigned i = 0; i < names; i++) hg_text_addf(&t, predicate ? "bra.n%u @e\n" : "stg [buf7 + 4], n%u\n", i);
+    hg_text_addf(&t, "e:\n");
+    return t.data;
+}
+
+static void test_limits(void) {
+    char *text = crowd(252, 0, "u32");
+    same(text, text);
+    hg_string_free(text);
+    text = crowd(253, 0, "u32");
+    fails(text, "S05", 505 + 1, "no register is left for n252: of 252 0 are used by number, the others hold n0, n1, n2, n3, ");
+    hg_string_free(text);
+    text = crowd(152, 100, "u32");
+    same(text, text);
+    hg_string_free(text);
+    text = crowd(153, 100, "u32");
+    fails(text, "S05", 405 + 1, "no register is left for n152: of 252 100 are used by number, the others hold n0, n1, ");
+    hg_string_free(text);
+    text = crowd(16, 0, "pred");
+    same(text, text);
+    hg_string_free(text);
+    text = crowd(17, 0, "pred");
+    fails(text, "S05", 34,
+          "no predicate is left for n16: of 16 0 are used by number, the others hold n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, "
+          "n10, n11, n12, n13, n14, n15");
+    hg_string_free(text);
+    fails(".reg v[253] u32\nmov v[0], 1\nmov v[252], 1\nreduce.add r0, v[252], 1\nreduce.add r0, v[0], 253\n", "S05", 3,
+          "no register is left for v[252] with 253 consecutive ones");
+    fails(".reg c u32\n.reg v[251] u32\nmov c, 1\nreduce.add.u32 r251, v[0], 251\n", "S05", 3,
+          "no register is left for v[250] with 251 consecutive ones: of 252 1 are used by number, the others hold c");
+}
+
+/* Many names, many blocks, many functions: it ends, and soon enough for a test. */
+static void test_sizes(void) {
+    hg_text t = {0};
+    for (unsigned i = 0; i < 20000; i++) hg_text_addf(&t, ".reg n%u u32\nmov n%u, 5\nadd.u32 r1, n%u, n%u\n", i, i, i, i);
+    same(t.data, t.data);
+    t.length = 0;
+    for (unsigned i = 0; i < 200; i++) hg_text_addf(&t, ".reg n%u u32\nmov n%u, 5\n", i, i);
+    hg_text_addf(&t, "seteq.u32 p0, r252, r253\ntop:\n");
+    for (unsigned i = 0; i < 20000; i++)
+        hg_text_addf(&t, "bra.p0 @l%u\nl%u: add n%u, n%u, n%u\n", i * 7919 % 20000, i, i % 200, (i + 1) % 200, (i + 7) % 200);
+    hg_text_addf(&t, "bra.p0 @top\n");
+    for (unsigned i = 0; i < 200; i++) hg_text_addf(&t, "add n%u, n%u, n%u\n", i, i, i);
+    same(t.data, t.data);
+    t.length = 0;
+    hg_text_addf(&t, ".reg a, b u32\nmov a, 1\n");
+    for (unsigned i = 0; i < 5000; i++) hg_text_addf(&t, "call @g%u\n", i);
+    hg_text_addf(&t, "add.u32 r9, a, a\nexit\n");
+    for (unsigned i = 0; i < 5000; i++) hg_text_addf(&t, "g%u: mov b, 1\nadd.u32 r8, b, b\nret\n", i);
+    same(t.data, t.data);
+    hg_text_free(&t);
+}
+
 int main(void) {
     test_immediates();
     test_names();
@@ -254,5 +320,7 @@ int main(void) {
     test_types();
     test_branches();
     test_loops();
+    test_limits();
+    test_sizes();
     return test_done();
 }

@@ -66,11 +66,11 @@ static void expect(const char *name, const char *text, const expectation *e, siz
 
 static void test_registers(void) {
     EXPECT("the specification's first example", HEAD "    add r3, r1, r2\n", {"V01", 3, 13, "uninitialized register: r1", NULL});
-    EXPECT("with a type", HEAD "    add.f32 r3, r1, r2\n", {"V01", 3, 17, "uninitialized register: r1", NULL});
+    EXPECT("with a type", HEAD "    add.f32 r3, r1, r2\n", {"V01", 3, 17, "uninitialized register: r1", "nothing sets it"});
     EXPECT("one path does not write",
            HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @l\n    mov_imm.u32 r2, 1\nl:\n    add.u32 r3, r2, r2\n    "
                 "add.u32 r3, r2, r2\n",
-           {"V01", 8, 17, "uninitialized register: r2", NULL});
+           {"V01", 8, 17, "uninitialized register: r2", "line 6 sets it, but not where the branch in line 5 is taken"});
     EXPECT("predicate", HEAD "    mov_imm.u32 r1, 1\n    sel.u32 r2, p3, r1, r1\n    sel.u32 r2, p3, r1, r1\n",
            {"V02", 4, 17, "uninitialized predicate: p3", NULL});
     EXPECT("predicate of a branch", HEAD "    bra.p3 @l\nl:\n    exit\n", {"V02", 3, 5, "uninitialized predicate: p3", NULL});
@@ -111,7 +111,7 @@ static void test_registers(void) {
     EXPECT("handle", HEAD "    ldg.f32 r3, [buf(r252) + 0]\n", {"V03", 3, 17, "type mismatch: expected u64, got u32", NULL});
     EXPECT("cvt", HEAD "    cvt.f32.u32 r3, r255\n", {"V03", 3, 21, "type mismatch: expected u32, got u64", NULL});
     EXPECT("a range of registers", HEAD "    mov_imm.u32 r1, 1\n    reduce.add.u32 r5, r1, 2\n",
-           {"V01", 4, 24, "uninitialized register: r2", NULL});
+           {"V01", 4, 24, "uninitialized register: r2", "nothing sets it"});
     EXPECT("ambiguous",
            HEAD "    mov_imm.u32 r1, 1\n    setlt.u32 p0, r1, r252\n    bra.p0 @l\n    mov_imm.f32 r1, 1.0\nl:\n    mov.u32 r2, r1\n    "
                 "mov.u32 r2, r1\n",
@@ -155,7 +155,7 @@ static void test_functions(void) {
     EXPECT("written on one path only: nothing before",
            HEAD "    call @f\n    add.u32 r2, r9, r9\n    exit\nf:\n    setlt.u32 p0, r252, r253\n    bra.p0 @l\n    mov_imm.u32 r9, "
                 "3\nl:\n    ret\n",
-           {"V01", 4, 17, "uninitialized register: r9", NULL});
+           {"V01", 4, 17, "uninitialized register: r9", "the call in line 3 sets it on some paths only"});
     EXPECT("written on one path only: another type before",
            HEAD "    mov_imm.f32 r9, 1.0\n    call @f\n    add.u32 r2, r9, r9\n    exit\nf:\n    setlt.u32 p0, r252, r253\n    bra.p0 @l\n "
                 "   mov_imm.u32 r9, 3\nl:\n    ret\n",
