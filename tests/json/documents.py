@@ -239,6 +239,9 @@ bad("a field of an array", local(shared=[dict(TILE, size=4)]), "unknown field 's
 bad("a map over shared memory", local({"type": "parallel_map_unary", "input": var("x"), "output": var("tile"), "operation": "abs", "count": lit(1)},
                                       shared=[TILE]), "over memory of a block", shape=True)
 bad("a barrier for some", local(branch(binary("lt", var("l"), lit(2)), [{"type": "barrier"}]), store(lit(1)), {"type": "barrier"}), "V09", shape=True)
+good("a barrier of the grid", local({"type": "barrier", "scope": "grid"}, {"type": "barrier", "scope": "block"}))
+bad("a barrier of something else", local({"type": "barrier", "scope": "lane"}), "unknown scope 'lane'")
+bad("a barrier of the grid for some", local(branch(binary("lt", var("i"), lit(2)), [{"type": "barrier", "scope": "grid"}])), "V08", shape=True)
 bad("a field of a barrier", local({"type": "barrier", "id": 1}), "unknown field 'id'")
 
 # ---- not JSON ----

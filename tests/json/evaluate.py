@@ -315,7 +315,7 @@ class Kernel:
         result = Result()
         self.data = {name: values[name] for name in self.arrays if name not in self.local}
         blocks = [{name: np.zeros(length, DTYPE[kind]) for name, (kind, length) in self.local.items()} for _ in range(-(-lanes // self.block))]
-        self.lanes = lanes
+        self.lanes, self.blocks = lanes, blocks
         state = [Lane(number, self.slots) for number in range(lanes)]
         for name, (slot, _) in self.names.items():
             if name in values:
@@ -370,8 +370,12 @@ class Kernel:
 
     def statement(self, node):
         kind = node["type"]
-        if kind == "barrier":  # a step of all lanes that does nothing but be between others
-            return (lambda lane: None), True
+        if kind == "barrier":  # a step of all lanes, between others
+            def meet(_):
+                for block in self.blocks if node.get("scope") == "grid" else ():
+                    for values in block.values():
+                        values[:] = 0
+            return meet, True
         if kind.startswith("parallel_"):
             return getattr(self, "do_" + kind)(node), True
         if kind == "call":

@@ -643,6 +643,13 @@ class Generator:
                   {"type": "barrier"}, let(back, element(tile, other)), let(most, element(sums, lit(1)))]
         self.declare(back, kind)
         self.declare(most, of)
+        if self.guard is None and rng.random() < 0.4:  # what lanes of other blocks stored, and shared memory, which is zero again
+            theirs, zero, (name, (own, stride, _)) = self.name("v"), self.name("v"), rng.choice(sorted(self.own.items()))
+            other = binary("mul", binary("mod", binary("add", var("i"), lit(rng.randint(0, 9))), lit(self.active)), lit(stride))
+            result += [{"type": "barrier", "scope": "grid"}, let(theirs, element(name, other)), let(zero, element(sums, lit(1))),
+                       {"type": "barrier", "scope": "grid"}]
+            self.declare(theirs, own)
+            self.declare(zero, of)
         return result
 
     # -- documents --

@@ -37,7 +37,8 @@ class Runner:
 
     def __init__(self, texts, device, folder):
         backend, number = device.split(":")
-        self.texts, self.folder, self.where = texts, folder, ["--backend", backend, "--device", number]
+        self.texts, self.folder = texts, folder
+        self.where = ["--backend", backend, "--device", number]
 
     def command(self, verb, text, options, **more):
         path = os.path.join(self.texts, text + ".atlas")

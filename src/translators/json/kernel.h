@@ -95,7 +95,7 @@ typedef enum jk_node_kind {
     JK_TEST,      /* a: condition; b: JK_WHILE */
     JK_END_WHILE, /* a: JK_WHILE */
     JK_RETURN,
-    JK_BARRIER,    /* op: HG_OP_BAR_SYNC */
+    JK_BARRIER,    /* op: HG_OP_BAR_SYNC, HG_OP_BAR_GRID */
     JK_SKIP,       /* nodes up to a are not evaluated */
     JK_MAP,        /* op (hg_opname): out a, in b; bits: count's node */
     JK_MAP_BINARY, /* out a, in b, c */

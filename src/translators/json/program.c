@@ -76,7 +76,8 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         arg[n++] = in->predicated ? hg_arg_pred(0) : hg_arg_make(HG_ARG_NO_PRED, 0, 0);
         arg[n++] = hg_arg_label(labels[in->label]);
         break;
-    case HG_OP_EXIT: break;
+    case HG_OP_EXIT:
+    case HG_OP_BAR_GRID: break;
     case HG_OP_BAR_SYNC: arg[n++] = hg_arg_number(0); break;
     case HG_OP_RDID:
         arg[n++] = hg_arg_reg(in->d);

@@ -394,6 +394,20 @@ static void finish_collective(jk_kernel *k, uint32_t token, uint32_t held) {
     node_of(k, n)->bits = count;
 }
 
+/* ---- barriers ---- */
+
+static void visit_barrier(jk_kernel *k, uint32_t token) {
+    static const char *const scopes[] = {"block", "grid"};
+    uint32_t scope = hg_json_member(k->document, token, "scope");
+    int which = scope ? jk_word(k, scope, scopes, HG_COUNT_OF(scopes)) : 0;
+    char hint[64];
+    if (which < 0)
+        jk_error(k, "N01", scope, jk_words_hint(k, scope, scopes, HG_COUNT_OF(scopes), hint, sizeof hint), "unknown scope %s",
+                 jk_show(k, scope).text);
+    else
+        jk_add_node(k, JK_BARRIER, which ? HG_OP_BAR_GRID : HG_OP_BAR_SYNC, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE);
+}
+
 /* ---- dispatch ---- */
 
 static const char *const STATEMENTS[] = {
@@ -408,7 +422,7 @@ static const char *const FIELDS[] = {"type name value",
                                      "type input_a input_b output operation count",
                                      "type input output operation count",
                                      "type function args",
-                                     "type"};
+                                     "type scope"};
 
 static void visit(jk_kernel *k, uint32_t token) {
     char hint[256];
@@ -434,7 +448,7 @@ static void visit(jk_kernel *k, uint32_t token) {
         jk_push(k, JK_TASK_DROP, token, 0);
         jk_push(k, JK_TASK_EXPRESSION, token, 0);
         return;
-    case 10: jk_add_node(k, JK_BARRIER, HG_OP_BAR_SYNC, JK_ERROR, token, JK_NONE, JK_NONE, JK_NONE); return;
+    case 10: visit_barrier(k, token); return;
     default: break;
     }
     static const char *const reserved[] = {"parallel_scan", "parallel_gather", "parallel_scatter"};
