@@ -179,6 +179,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->uses);
     hg_vec_free(&a->param_registers);
     hg_text_free(&a->literals);
+    hg_text_free(&a->table);
     hg_free(a->label_slots);
     hg_program_release(a->program);
     hg_free(a);

@@ -268,6 +268,21 @@ static bool read_scratch(hg_assembler *a) {
     return read_whole_param(a, &p, read_scratch_body);
 }
 
+static bool read_table_body(hg_assembler *a, hg_param *p, uint32_t number) { return hg_asm_table_body(a, p, number); }
+
+/* .data + goes on with the table before. */
+static bool read_data(hg_assembler *a) {
+    if (hg_asm_accept(a, '+')) return hg_asm_more_table(a);
+    hg_param p = {.rank = 255};
+    hg_asm_finish_table(a);
+    if (!read_whole_param(a, &p, read_table_body)) {
+        a->broken_param = true;
+        return false;
+    }
+    a->open_table = (uint32_t)a->params.count;
+    return true;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -275,10 +290,11 @@ static const struct {
     directive_reader *read;
     bool repeats, anywhere;
 } DIRECTIVES[] = {
-    {".program", read_program, false, false}, {".param", read_param, true, false},       {".scratch", read_scratch, true, false},
-    {".shared", read_shared, false, false},   {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
-    {".grid", read_grid, false, false},       {".entry", read_entry, false, false},      {".flag", read_flag, false, false},
-    {".meta", read_meta, true, false},        {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true}};
+    {".program", read_program, false, false},   {".param", read_param, true, false},    {".scratch", read_scratch, true, false},
+    {".data", read_data, true, true},           {".shared", read_shared, false, false}, {".block", read_block, false, false},
+    {".lanes", read_lanes, false, false},       {".grid", read_grid, false, false},     {".entry", read_entry, false, false},
+    {".flag", read_flag, false, false},         {".meta", read_meta, true, false},      {".const", hg_asm_read_const, true, true},
+    {".reg", hg_asm_read_registers, true, true}};
 
 bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     if (hg_token_is(name, ".atlas")) {
@@ -314,6 +330,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
 /* ---- what needs all of them ---- */
 
 void hg_asm_finish_directives(hg_assembler *a) {
+    hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
     if ((a->seen & 1) || a->unversioned) return; /* without a first line this is no program: said already */
     hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");

@@ -212,15 +212,18 @@ static void print_dims(hg_text *out, const hg_program *p, const hg_param *param)
     add(out, "]");
 }
 
-/* A line ends in a comma where the next one goes on. */
+/* A line ends in a comma where the next one goes on; a statement is far shorter than one may be. */
 static void print_data(hg_text *out, const hg_program *p, const hg_param *param) {
-    enum { A_LINE = 8 };
+    enum { A_LINE = 8, A_STATEMENT = HG_MAX_LINE_BYTES / 4 };
     hg_type type = (hg_type)param->type;
     uint64_t size = hg_type_size_bytes(type), count = param->data_bytes / size;
+    size_t start = out->length;
     hg_text_addf(out, ".data r%u %s %s", param->reg, param->name, hg_type_name(type));
     print_dims(out, p, param);
     for (uint64_t i = 0; i < count; i++) {
-        add(out, i == 0 ? " " : i % A_LINE ? ", " : ",\n    ");
+        bool full = out->length - start > A_STATEMENT;
+        add(out, i == 0 ? " " : full ? "\n.data + " : i % A_LINE ? ", " : ",\n    ");
+        if (full) start = out->length;
         hg_print_literal(out, type, param->data + i * size);
     }
     add(out, "\n");

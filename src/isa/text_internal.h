@@ -223,7 +223,10 @@ typedef struct hg_assembler {
     hg_token entry;
     HG_VEC(hg_param) params;
     HG_VEC(hg_named_extent) extents;
-    hg_extent *alone; /* of HG_EXTENT_OF_NONE */
+    hg_extent *alone;     /* of HG_EXTENT_OF_NONE */
+    uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is finished */
+    hg_text table;        /* its elements so far */
+    hg_token table_token; /* where they begin */
     HG_VEC(hg_meta) meta;
 
     /* code */
@@ -350,6 +353,11 @@ bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place);
 bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
 /* Names of parameters in extents become their numbers. */
 void hg_asm_resolve_extents(hg_assembler *a);
+
+/* assemble_data.c: a table's type, extents and elements; more elements of the last table; its end. */
+bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number);
+bool hg_asm_more_table(hg_assembler *a);
+void hg_asm_finish_table(hg_assembler *a);
 
 /* assemble_operand.c */
 typedef enum hg_raw_kind {

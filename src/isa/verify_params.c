@@ -170,7 +170,7 @@ static bool may_be_meant(hg_type access, hg_type array) {
 
 static void check_element(const handles *h, uint32_t inst, const hg_param *p) {
     uint8_t type = h->program->insts[inst].type;
-    bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH;
+    bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH || p->kind == HG_PARAM_DATA;
     if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant((hg_type)type, (hg_type)p->type)) return;
     char hint[64];
     snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant", hg_type_name((hg_type)type));

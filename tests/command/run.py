@@ -231,6 +231,18 @@ def mistakes():
     expect(run("run", share, "--set", "x=1"), 0, out="x u32[1] = 1\n", what="scratch is not printed")
     for option, value in (("--set", "1,2"), ("--in", "x.npy"), ("--out", "x.npy"), ("--shape", "u32[2]")):
         expect(run("run", share, "--set", "x=1", option, "tmp=" + value), 2, r"it is scratch, memory of the launch that nobody sets", what=f"scratch with {option}")
+    grid = write("grid.atlas", ".atlas 1\n.program grid\n.param r1 y buffer u64 out [n + 1]\n.param r4 n u64\n.data r2 k u64 10, 20\n.block 2\n.grid ceil(n / 4)\n"
+                 "    rdid r6, lane_count\n    ldg.u64 r7, [buf(r2) + 8]\n    add.u64 r6, r6, r7\n    stg.u64 [buf(r1)], r6\n    exit\n")
+    for options, first in ((), 24), (("--block", 8), 36), (("--grid", 3), 26), (("--lanes", 7), 27):
+        expect(run("run", grid, "--set", "n=5", *options), 0, out=f"y u64[6] = {first} 0 0 0 0 0\n", what=f".grid with {options}")
+    expect(run("run", grid, "--set", "n=0xffffffffffffffff"), 2, r"error\[P09\]: \.?.*the extent n \+ 1 is 2\^64 or more", what="an extent beyond 2^64")
+    expect(run("run", grid, "--set", "n=5", "--set", "k=1"), 2, r"it is a table of the program that nobody sets", what="setting a table")
+    expect(run("diff", grid, "--backend", "cpu", "--against", "cpu", "--set", "n=5"), 0, what="a grid and a table compared")
+    halo = write("halo.atlas", ".atlas 1\n.program halo\n.param r1 x buffer u8 in [h + 2, w * 2]\n.param r2 y buffer u8 out [h, w]\n.param r4 h u64\n.param r5 w u32\n.lanes h * 2 - 1\n    exit\n")
+    expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12"), 0, out="y u8[1, 2] = 0 0\n", what="extents solved for their parameters")
+    expect(run("run", halo, "--shape", "x=u8[3,3]", "--set", "x=1,2,3,4,5,6,7,8,9"), 2, r"error\[P05\].*dimension 2 is 3, which w \* 2 is for no 'w'", what="an extent that no value gives")
+    expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12", "--set", "h=5"), 2, r"error\[P05\].*dimension 1 is 3, expected 7 of h \+ 2", what="an extent that disagrees")
+    expect(run("run", halo, "--shape", "x=u8[2,4]", "--set", "x=1,2,3,4,5,6,7,8"), 2, r"error\[P09\]: \.lanes: the extent h \* 2 - 1 is below 0", what="lanes below 0")
     expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
     expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
     expect(run("run", axpy, "--lanse", 3), 2, r"unknown option '--lanse'", what="unknown option")

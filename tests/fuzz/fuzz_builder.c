@@ -76,8 +76,17 @@ static void add_instruction(hg_builder *b, chooser *c, const hg_label *labels) {
 }
 
 static void add_parameters(hg_builder *b, chooser *c) {
-    hg_dim dims[9];
-    for (int i = 0; i < 9; i++) dims[i] = choose(c, 2) ? hg_dim_param("n") : hg_dim_of(hostile(c));
+    static const uint64_t elements[16] = {1, 2, 3};
+    char text[32]; /* an expression, or garbage */
+    static const char words[] = "n+-*/()min max ceil1234567890,,n";
+    size_t length = choose(c, sizeof text);
+    for (size_t i = 0; i < length; i++) text[i] = words[choose(c, sizeof words - 1)];
+    text[length < sizeof text ? length : sizeof text - 1] = '\0';
+    hg_dim dims[9], small = hg_dim_of(choose(c, 5));
+    for (int i = 0; i < 9; i++)
+        dims[i] = choose(c, 2)   ? hg_dim_param("n")
+                  : choose(c, 4) ? hg_dim_of(hostile(c))
+                                 : hg_dim_expression(choose(c, 2) ? "ceil(n / 3) + 1" : text);
     for (uint8_t reg = 1; reg <= 4; reg++) {
         char name[4] = {(char)('a' + reg)};
         switch (choose(c, 8)) {
@@ -85,11 +94,18 @@ static void add_parameters(hg_builder *b, chooser *c) {
         case 1: hg_builder_param_scalar_default(b, reg, name, some_type(c), hg_imm_u64(hostile(c))); break;
         case 2: hg_builder_scratch(b, reg, name, some_type(c), dims, choose(c, 10)); break;
         case 3: hg_builder_param_pool(b, reg, name, hostile(c)); break;
+        case 4:
+            if (choose(c, 4))
+                hg_builder_data(b, reg, name, HG_TYPE_U32, &small, 1, elements);
+            else
+                hg_builder_data(b, reg, name, some_type(c), dims, choose(c, 10), NULL);
+            break;
         default:
             hg_builder_param_buffer(b, reg, name, some_type(c), 1 + (int)choose(c, 3), dims, choose(c, 4) ? HG_NO_DIMS : choose(c, 10));
         }
     }
     if (choose(c, 8) == 0) hg_builder_lanes(b, dims, choose(c, 10));
+    if (choose(c, 8) == 0) hg_builder_grid(b, dims, choose(c, 5));
     if (choose(c, 8) == 0) hg_builder_block(b, (uint32_t)hostile(c), choose(c, 4), choose(c, 4));
     if (choose(c, 4) == 0) hg_builder_shared(b, choose(c, 2) ? 256 : hostile(c));
 }

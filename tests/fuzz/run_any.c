@@ -86,7 +86,7 @@ static void run(runner *r, const hg_program *p, chooser c) {
     if (!r->backend) open_runner(r);
     if (params && bind(r->backend, p, c, params, buffers, &count)) {
         require(hg_backend_reset_state(r->backend) == HG_OK);
-        hg_status status = hg_backend_execute_program_with_params(r->backend, p, p->lanes_count ? NULL : &launch, params);
+        hg_status status = hg_backend_execute_program_with_params(r->backend, p, p->lanes_count || p->grid_count ? NULL : &launch, params);
         require(status != HG_ERROR_INTERNAL);
         for (uint32_t i = 0; i < count; i++) require(hg_buffer_read(r->backend, buffers[i], 0, results, BUFFER_BYTES) == HG_OK);
     }

@@ -1,0 +1,93 @@
+/* Tables (.data): elements that travel with the program, from literals or from a .npy file that the resolver finds. Elements are collected until
+ * the table ends, since further lines may go on with it.
+ * Must not know: instructions, where files are. */
+#include "isa/text_internal.h"
+
+static bool too_large(hg_assembler *a, const hg_token *at) {
+    hg_asm_error(a, "S05", at, NULL, "more than %d bytes of tables", HG_MAX_DATA_BYTES);
+    return false;
+}
+
+/* Literals with commas between, up to the end of the line. */
+static bool read_elements(hg_assembler *a, hg_type type) {
+    uint64_t size = hg_type_size_bytes(type);
+    while (!hg_asm_at_end(a)) {
+        hg_token literal;
+        uint8_t bytes[HG_MAX_LITERAL_BYTES];
+        if (!hg_asm_literal(a, &literal) || !hg_asm_literal_bytes(a, &literal, type, bytes)) return false;
+        if (a->table.length + size > HG_MAX_DATA_BYTES) return too_large(a, &literal);
+        hg_text_add(&a->table, (const char *)bytes, (size_t)size);
+        if (a->table.failed) return hg_asm_no_memory(a);
+        if (!hg_asm_at_end(a) && !hg_asm_expect(a, ',', "',' or the end of the line")) return false;
+    }
+    return true;
+}
+
+static bool read_extents(hg_assembler *a, hg_param *p, uint32_t number) {
+    if (!hg_asm_accept(a, '[')) return true;
+    for (p->rank = 0; !hg_asm_accept(a, ']'); p->rank++) {
+        if (p->rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
+        hg_token at = a->token;
+        if (p->rank == HG_MAX_EXTENTS) {
+            hg_asm_error(a, "S05", &at, NULL, "more than %d extents", HG_MAX_EXTENTS);
+            return false;
+        }
+        if (!hg_asm_extent(a, &p->dims[p->rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, p->rank})) return false;
+        if (p->dims[p->rank].kind == HG_EXTENT_NUMBER) continue;
+        hg_asm_error(a, "D03", &at, NULL, "an extent of a table is a number");
+        return false;
+    }
+    return true;
+}
+
+/* Files are read by nobody yet. */
+static bool read_npy(hg_assembler *a, hg_param *p) {
+    (void)p;
+    hg_asm_error(a, "P06", &a->token, NULL, "no files are read where the program comes from");
+    return false;
+}
+
+bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number) {
+    hg_token type = a->token;
+    hg_type found;
+    p->kind = HG_PARAM_DATA;
+    a->table.length = 0;
+    if (type.kind != HG_TOKEN_NAME || !hg_type_from_name(type.text, type.length, &found)) return hg_asm_unexpected(a, "an element type");
+    p->type = (uint8_t)found;
+    hg_asm_next(a);
+    if (!read_extents(a, p, number)) return false;
+    a->table_token = a->token;
+    return a->token.kind == HG_TOKEN_STRING ? read_npy(a, p) : read_elements(a, found);
+}
+
+bool hg_asm_more_table(hg_assembler *a) {
+    if (a->open_table) return read_elements(a, (hg_type)a->params.data[a->open_table - 1].type);
+    hg_asm_error(a, "S02", &a->token, NULL, "'.data +' goes on with a table: there is none before");
+    return false;
+}
+
+void hg_asm_finish_table(hg_assembler *a) {
+    if (!a->open_table) return;
+    hg_param *p = &a->params.data[a->open_table - 1];
+    uint64_t size = hg_type_size_bytes((hg_type)p->type), count = a->table.length / size, said = 1;
+    a->open_table = 0;
+    if (p->rank == 255) {
+        p->rank = 1;
+        p->dims[0] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = count};
+    }
+    for (uint32_t i = 0; i < p->rank; i++)
+        if (!hg_mul_u64(said, p->dims[i].value, &said)) said = UINT64_MAX;
+    if (said != count) {
+        hg_asm_error(a, "D03", &a->table_token, NULL, "the extents of '%s' say %llu elements, there are %llu", p->name,
+                     (unsigned long long)said, (unsigned long long)count);
+        return;
+    }
+    uint8_t *copy = hg_arena_alloc(&a->program->arena, a->table.length + 1);
+    if (!copy) {
+        hg_asm_no_memory(a);
+        return;
+    }
+    if (a->table.length) memcpy(copy, a->table.data, a->table.length);
+    p->data = copy;
+    p->data_bytes = a->table.length;
+}
