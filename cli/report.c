@@ -72,7 +72,7 @@ static void report_fault(cli *c, const hg_error *e) {
     hg_place place = {e->line, e->column, 0, e->instruction, e->operand == HG_NONE ? 0 : (uint32_t)e->operand};
     if (e->instruction != HG_NONE && c->program && e->instruction < hg_program_len(c->program)) {
         hg_text_addf(&where, "in instruction %llu (", (unsigned long long)e->instruction);
-        hg_print_instruction(&where, c->program, (uint32_t)e->instruction);
+        hg_print_named_instruction(&where, c->program, (uint32_t)e->instruction);
         hg_text_addf(&where, ")");
     }
     if (e->lane != HG_NONE && where.data) {
@@ -110,7 +110,7 @@ void cli_last_error(cli *c) {
 static bool instruction_text(void *user, uint64_t index, hg_text *out) {
     const cli *c = user;
     if (!c->program || index >= hg_program_len(c->program)) return false;
-    hg_print_instruction(out, c->program, (uint32_t)index);
+    hg_print_named_instruction(out, c->program, (uint32_t)index);
     return true;
 }
 

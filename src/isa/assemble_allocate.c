@@ -34,6 +34,17 @@ typedef struct range {
     uint32_t block, first, last;
 } range;
 
+/* Instructions from first up to end. */
+typedef struct span {
+    uint32_t first, end;
+} span;
+
+/* The name of a register there. */
+typedef struct record {
+    span at;
+    uint32_t virtual_number;
+} record;
+
 /* Of the register at work, where equal to its stamp. */
 typedef struct block_state {
     uint32_t live_in, live_out, has_events, is_whole, is_across;
@@ -78,10 +89,13 @@ typedef struct allocation {
     uint32_t function_stamp[MOST_FUNCTIONS], return_stamp[MOST_FUNCTIONS];
     uint64_t mention; /* functions that have events */
     bool at_start;
+    HG_VEC(span) held; /* instructions before which it holds its value, but for whole blocks */
     HG_VEC(uint32_t) work;
     HG_VEC(uint32_t) whole;   /* blocks */
     HG_VEC(uint32_t) crossed; /* blocks of functions called meanwhile */
     HG_VEC(range) ranges;
+
+    HG_VEC(record) records;
 } allocation;
 
 static void *reserve(allocation *x, uint64_t count, size_t size) {
@@ -416,12 +430,21 @@ static void add_range(allocation *x, uint32_t block, uint32_t first, uint32_t la
         x->out_of_memory = true;
 }
 
+static void add_held(allocation *x, uint32_t first, uint32_t end) {
+    span *s = first < end ? hg_vec_push(&x->held) : NULL;
+    if (s)
+        *s = (span){first, end};
+    else if (first < end)
+        x->out_of_memory = true;
+}
+
 /* Parts of a block with events, backwards from its end. Returns the number of its first event. */
 static uint64_t add_parts(allocation *x, const event *events, uint64_t last) {
     uint32_t block = x->block_at[events[last].inst], end = last_of(x, block), begin = x->block_first[block];
     bool live = x->state[block].live_out == x->stamp;
     for (uint64_t k = last;; k--) {
         const event *e = &events[k];
+        if (live) add_held(x, e->inst + 1, end < last_of(x, block) ? end + 2 : end + 1);
         if (live)
             add_range(x, block, e->inst, end);
         else if (e->access & HG_WRITE)
@@ -429,6 +452,7 @@ static uint64_t add_parts(allocation *x, const event *events, uint64_t last) {
         live = (live && !(e->access & HG_WRITE)) || (e->access & HG_READ);
         end = e->inst - 1;
         if (k == 0 || events[k - 1].inst < begin) {
+            if (live) add_held(x, begin, e->inst + 1);
             if (live && e->inst > begin) add_range(x, block, begin, end);
             return k;
         }
@@ -441,7 +465,7 @@ static void find_live(allocation *x, uint32_t v) {
     const event *events = events_of(x, v, &count);
     const hg_virtual *virtual = &x->a->virtuals.data[v];
     x->stamp++;
-    x->work.count = x->whole.count = x->crossed.count = x->ranges.count = 0;
+    x->work.count = x->whole.count = x->crossed.count = x->ranges.count = x->held.count = 0;
     x->mention = 0;
     x->at_start = virtual->name != HG_UNDEFINED && x->a->named.data[virtual->name].param != HG_UNDEFINED;
     for (uint64_t i = 0; i < count; i++) {
@@ -600,6 +624,65 @@ static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered
     return false;
 }
 
+/* ---- names of registers, for messages ---- */
+
+enum { MOST_RECORDS = 65536 };
+
+static int compare_spans(const void *p, const void *q) {
+    const span *a = p, *b = q;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Where the register found last holds its value. What is too much for messages is left out. */
+static void record_name(allocation *x, uint32_t v) {
+    if (x->a->virtuals.data[v].name == HG_UNDEFINED || x->whole.count + x->held.count + x->records.count > MOST_RECORDS) return;
+    for (uint64_t i = 0; i < x->whole.count; i++) add_held(x, x->block_first[x->whole.data[i]], last_of(x, x->whole.data[i]) + 1);
+    if (x->held.count) qsort(x->held.data, (size_t)x->held.count, sizeof *x->held.data, compare_spans);
+    record *last = NULL;
+    for (uint64_t i = 0; i < x->held.count; i++) {
+        span at = x->held.data[i];
+        if (last && at.first <= last->at.end) {
+            if (at.end > last->at.end) last->at.end = at.end;
+            continue;
+        }
+        last = hg_vec_push(&x->records);
+        if (!last) {
+            x->out_of_memory = true;
+            return;
+        }
+        *last = (record){at, v};
+    }
+}
+
+static int compare_names(const void *p, const void *q) {
+    const hg_register_name *a = p, *b = q;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
+    if (a->predicate != b->predicate) return a->predicate < b->predicate ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static bool store_names(allocation *x) {
+    hg_program *p = x->a->program;
+    if (!x->records.count) return true;
+    p->register_names = hg_arena_alloc(&p->arena, (size_t)x->records.count * sizeof *p->register_names);
+    if (!p->register_names) return false;
+    const char *text = NULL;
+    for (uint64_t i = 0; i < x->records.count; i++) {
+        const record *r = &x->records.data[i];
+        const hg_virtual *v = &x->a->virtuals.data[r->virtual_number];
+        char name[HG_MAX_IDENT_BYTES + 1];
+        bool again = i && x->records.data[i - 1].virtual_number == r->virtual_number;
+        if (!again) describe(x, r->virtual_number, name, sizeof name);
+        if (!again) text = hg_arena_text(&p->arena, name, strlen(name));
+        if (!text) return false;
+        p->register_names[i] = (hg_register_name){r->at.first, r->at.end, v->predicate, v->number, text};
+    }
+    p->register_name_count = (uint32_t)x->records.count;
+    qsort(p->register_names, p->register_name_count, sizeof *p->register_names, compare_names);
+    return true;
+}
+
 /* ---- one after the other ---- */
 
 static bool give_number(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v) {
@@ -613,6 +696,7 @@ static bool give_number(allocation *x, const uint32_t *order, uint64_t numbered,
     if (number == limit) return nothing_left(x, order, numbered, v, 1, &fixed, limit);
     virtual->number = (uint8_t)number;
     take_number(x, number);
+    record_name(x, v);
     return true;
 }
 
@@ -636,6 +720,7 @@ static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, co
         find_live(x, name->first + k);
         x->a->virtuals.data[name->first + k].number = (uint8_t)(base + k);
         take_number(x, base + k);
+        record_name(x, name->first + k);
     }
     return true;
 }
@@ -714,7 +799,7 @@ static void write_numbers(hg_assembler *a) {
 bool hg_asm_allocate(hg_assembler *a) {
     if (!a->virtuals.count) return true;
     allocation x = {.a = a, .inst_count = (uint32_t)a->insts.count};
-    bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x);
+    bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x) && store_names(&x);
     if (ok) write_numbers(a);
     if (!ok && !a->errors) hg_asm_no_memory(a);
     hg_arena_free(&x.arena);
@@ -723,5 +808,7 @@ bool hg_asm_allocate(hg_assembler *a) {
     hg_vec_free(&x.whole);
     hg_vec_free(&x.crossed);
     hg_vec_free(&x.ranges);
+    hg_vec_free(&x.held);
+    hg_vec_free(&x.records);
     return ok;
 }

@@ -142,6 +142,41 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
     }
 }
 
+/* Length of rN or pN at the beginning of the text, 0: something else. */
+static size_t register_length(const char *text) {
+    size_t length = 1;
+    if (text[0] != 'r' && text[0] != 'p') return 0;
+    while (is_digit(text[length])) length++;
+    return length > 1 && !is_name_byte(text[length]) ? length : 0;
+}
+
+/* A register that is only written has the name that it has behind the instruction. */
+static const char *name_at(const hg_program *p, uint32_t inst, bool written, const char *text) {
+    uint32_t number = 0;
+    for (const char *digit = text + 1; is_digit(*digit); digit++) number = number * 10 + (uint32_t)(*digit - '0');
+    return hg_program_register_name(p, written ? inst + 1 : inst, text[0] == 'p', (uint8_t)number);
+}
+
+void hg_print_named_instruction(hg_text *out, const hg_program *program, uint32_t number) {
+    hg_text plain = {0};
+    hg_print_instruction(&plain, program, number);
+    const hg_op_info *info = hg_op_get((hg_op)program->insts[number].op);
+    uint32_t first = info->operand_count && hg_operand_in_mnemonic(&info->operands[0]) ? 1 : 0;
+    bool written = info->operand_count > first && (info->operands[first].access & (HG_READ | HG_WRITE)) == HG_WRITE &&
+                   (info->operands[first].kind == HG_K_REG || info->operands[first].kind == HG_K_PRED);
+    for (const char *at = plain.data ? plain.data : ""; *at;) {
+        bool begins = at == plain.data || !is_name_byte(at[-1]) || (at[-1] == '.' && at[0] == 'p');
+        size_t length = begins ? register_length(at) : 0;
+        const char *name = length ? name_at(program, number, written, at) : NULL;
+        if (length) written = false;
+        if (name) hg_text_addf(out, "%s (", name);
+        hg_text_add(out, at, length ? length : 1);
+        if (name) hg_text_addf(out, ")");
+        at += length ? length : 1;
+    }
+    hg_text_free(&plain);
+}
+
 /* ---- directives ---- */
 
 /* How tightly an operation of an expression binds: sums, products, what needs no parentheses. */

@@ -252,6 +252,8 @@ bool hg_is_local_label(const char *text, size_t length);
 hg_status hg_program_rehash(hg_program *program);
 /* Canonical text of one instruction without indent or newline (print.c). */
 void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t inst);
+/* The same for messages: registers that the text names are shown as "i (r12)". */
+void hg_print_named_instruction(hg_text *out, const hg_program *program, uint32_t inst);
 /* Literal of a type as canonical text (literal.c): value bytes little-endian, size(type) of them. */
 void hg_print_literal(hg_text *out, hg_type type, const uint8_t *bytes);
 /* The same value as run prints it: decimal for integers of every width. */

@@ -411,8 +411,9 @@ static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32
     hg_inst_accesses(u->program, inst, &a);
     for (uint32_t k = 0; k < a.reads; k++)
         if (has(state, number_of(&a.read[k])))
-            hg_check_error(u->check, "V10", inst, a.read[k].operand, NULL, "operand '%s' of '%s' must be the same in all lanes: r%u is not",
-                           row->operands[a.read[k].operand].name, row->text, (unsigned)a.read[k].reg);
+            hg_check_error(u->check, "V10", inst, a.read[k].operand, NULL, "operand '%s' of '%s' must be the same in all lanes: %s is not",
+                           row->operands[a.read[k].operand].name, row->text,
+                           hg_check_register(u->program, inst, a.read[k].is_pred, a.read[k].reg).text);
 }
 
 static void report_function(uniform *u, uint32_t f) {

@@ -38,7 +38,8 @@ static void report_open(flow *x, uint32_t f, uint32_t inst, const uint8_t *state
         uint8_t reg = hg_inst_operands(p, inst)[source].reg;
         uint8_t known = flow_known(x, f, x->slot_of[reg], state[x->slot_of[reg]]);
         if (known == FLOW_UNSET) {
-            hg_check_error(x->check, "V01", inst, (int)source, NULL, "uninitialized register: r%u", (unsigned)reg);
+            hg_check_error(x->check, "V01", inst, (int)source, NULL, "uninitialized register: %s",
+                           hg_check_register(p, inst, false, reg).text);
             return;
         }
     }

@@ -42,6 +42,11 @@ typedef struct hg_label_text {
 } hg_label_text;
 /* Name of the first label at an index, ".L4" where there is none. */
 hg_label_text hg_check_label(const hg_program *p, uint32_t index);
+typedef struct hg_register_text {
+    char text[HG_MAX_IDENT_BYTES + 16];
+} hg_register_text;
+/* "r12", and where it has a name "i (r12)". */
+hg_register_text hg_check_register(const hg_program *p, uint32_t inst, bool predicate, uint8_t number);
 
 /* ---- structure (verify_structure.c) ---- */
 

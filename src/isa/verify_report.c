@@ -123,3 +123,13 @@ hg_label_text hg_check_label(const hg_program *p, uint32_t index) {
         snprintf(label.text, sizeof label.text, ".L%u", (unsigned)index);
     return label;
 }
+
+hg_register_text hg_check_register(const hg_program *p, uint32_t inst, bool predicate, uint8_t number) {
+    hg_register_text text;
+    const char *name = hg_program_register_name(p, inst, predicate, number);
+    if (name)
+        snprintf(text.text, sizeof text.text, "%s (%c%u)", name, predicate ? 'p' : 'r', (unsigned)number);
+    else
+        snprintf(text.text, sizeof text.text, "%c%u", predicate ? 'p' : 'r', (unsigned)number);
+    return text;
+}

@@ -112,13 +112,14 @@ static void report_ambiguous(types *t, uint8_t reg, int operand) {
     definition found[2];
     char first[96], second[96];
     uint32_t count = t->searches++ < MAX_SEARCHES ? find_definitions(t, reg, found) : 0;
+    hg_register_text name = hg_check_register(t->program, t->inst, false, reg);
     if (count == 2) {
         describe(t, &found[0], first, sizeof first);
         describe(t, &found[1], second, sizeof second);
-        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet: %s, %s", (unsigned)reg, first,
+        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of %s is ambiguous where paths meet: %s, %s", name.text, first,
                        second);
     } else {
-        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of r%u is ambiguous where paths meet", (unsigned)reg);
+        hg_check_error(t->check, "V04", t->inst, operand, NULL, "type of %s is ambiguous where paths meet", name.text);
     }
 }
 
@@ -210,7 +211,9 @@ static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const c
     if (actual == FLOW_UNSET) {
         char why[160];
         if (!t->said[reg] && !hint) hint = explain_unset(t, reg, why, sizeof why);
-        if (!t->said[reg]) hg_check_error(t->check, "V01", t->inst, operand, hint, "uninitialized register: r%u", (unsigned)reg);
+        if (!t->said[reg])
+            hg_check_error(t->check, "V01", t->inst, operand, hint, "uninitialized register: %s",
+                           hg_check_register(t->program, t->inst, false, reg).text);
     } else if (actual == FLOW_MIXED) {
         if (!t->said[reg]) report_ambiguous(t, reg, operand);
     } else {
@@ -227,7 +230,8 @@ static void check_read(types *t, uint8_t reg, uint8_t want, int operand, const c
 static void check_pred(types *t, uint8_t pred, int operand, const char *hint, uint16_t preds) {
     if (t->function != 0 || (preds >> pred & 1) || (t->said_preds >> pred & 1)) return;
     t->said_preds |= (uint16_t)(1u << pred);
-    hg_check_error(t->check, "V02", t->inst, operand, hint, "uninitialized predicate: p%u", (unsigned)pred);
+    hg_check_error(t->check, "V02", t->inst, operand, hint, "uninitialized predicate: %s",
+                   hg_check_register(t->program, t->inst, true, pred).text);
 }
 
 static void check_instruction(types *t, uint8_t *state, uint16_t preds) {

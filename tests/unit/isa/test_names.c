@@ -128,7 +128,7 @@ static void test_names(void) {
     fails(".reg a f32\nadd.f32 r0, a, a\n", "V01", 2, "uninitialized register");
     /* Not set on one path: no parameter's number, though the parameter is not read. */
     fails(".param n u32\n.reg a u32\nseteq.u32 p0, lane, block\nbra.p0 @x\nmov a, 1\nx: add.u32 r9, a, a\n", "V01", 6,
-          "uninitialized register: r1");
+          "uninitialized register: a (r1)");
 }
 
 static void test_arrays(void) {
@@ -188,6 +188,18 @@ static void test_addresses(void) {
          "mov_imm.u64 r0, 4\nldg.f32 r1, [r0]\nldg.f32 r1, [r0 + 4]\nldg.f32 r1, [r0 + r252]\n");
     same(".reg i u32\nmov i, 4\nlds.f32 r1, [shared + i + 16]\nlds.f32 r1, [shared + 16 + i]\n",
          "mov_imm.u32 r0, 4\nlds.f32 r1, [shared + r0 + 16]\nlds.f32 r1, [shared + r0 + 16]\n");
+    same(".param r1 x buffer f64 in\n.reg i u32\nmov i, 4\nldg r10, [x[i]]\nldg r10, [x[i*3 - 1]]\nldg r10, [x + i*16 + 8]\nlds.f32 r10, "
+         "[shared + i*4]\n"
+         "ldg r10, [x + i*1]\nldg r10, [x[i] + 4]\n",
+         ".param r1 x buffer f64 in\nmov_imm.u32 r0, 4\nldg.f64 r10, [r1 + r0*8]\nldg.f64 r10, [r1 + r0*24 - 8]\nldg.f64 r10, [r1 + r0*16 "
+         "+ 8]\n"
+         "lds.f32 r10, [shared + r0*4]\nldg.f64 r10, [r1 + r0]\nldg.f64 r10, [r1 + r0*8 + 4]\n");
+    same(".const K = 3\n.param r1 x buffer f32 in\nldg r10, [x[global*K + K - 1]]\nldg r10, [x + 4*K + global*(K + 1)]\nadd.u32 r9, lane, "
+         "K*2\n"
+         ".reg a[K] f32\nmov a[K - 1], 1.0 / 4\n",
+         ".param r1 x buffer f32 in\nldg.f32 r10, [r1 + r255*12 + 8]\nldg.f32 r10, [r1 + r255*4 + 12]\nmov_imm.u32 r0, 6\nadd.u32 r9, "
+         "r252, r0\n"
+         "mov_imm.f32 r0, 0.25\n");
     same(".param w pool 64\nldg.f32 r9, [w + 4]\n", ".param r0 w pool 64\nldg.f32 r9, [pool(r0) + 4]\n");
     fails(".param x buffer f32 in\nldg r1, [x + y]\n", "S02", 2, "expected a register or a number of bytes, got 'y'");
     fails(".param x buffer f32 in\nldg r1, [x + r2 + r3]\n", "S02", 2, "expected a number of bytes, got 'r3'");
@@ -246,6 +258,50 @@ static void test_loops(void) {
          ".param r0 n u32\ncvt.u64.u32 r0, r0\nmov_imm.u64 r1, 0\nseteq.u64 p0, r0, r1\nbra.p0 @e\nmov_imm.u64 r1, 1\nsub.u64 r0, r0, r1\n"
          "x:\nadd.u64 r9, r0, r0\nloop.u64 r0, @x\ne:\nmov_imm.u64 r0, 3\nx2: loop.u64 r0, @x2\n");
     fails(".reg i f32\nloop i, 4\nendloop\n", "V03", 2, "a loop counter is u32 or u64, not f32");
+}
+
+/* ---- names in messages ---- */
+
+static void check_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number, const char *expected) {
+    const char *name = hg_program_register_name(p, inst, predicate, number);
+    CHECK_MESSAGE(expected ? name && strcmp(name, expected) == 0 : !name, "%c%u at %u: expected %s, got %s", predicate ? 'p' : 'r',
+                  (unsigned)number, (unsigned)inst, expected ? expected : "none", name ? name : "none");
+}
+
+static void test_messages(void) {
+    hg_program *p = assemble(".param n u32\n.reg a, b u32\n.reg v[2, 2] u32\n.reg d pred\nadd a, n, n\nmov b, 3\nseteq d, a, b\nbra.d @e\n"
+                             "add v[1, 0], a, b\nstg.u32 [buf3 + 0], v[1, 0]\ne:\n",
+                             false);
+    check_name(p, 0, false, 0, "n");
+    check_name(p, 1, false, 0, "a");
+    check_name(p, 1, false, 1, NULL);
+    check_name(p, 2, false, 0, "a");
+    check_name(p, 2, false, 1, "b");
+    check_name(p, 2, true, 0, NULL);
+    check_name(p, 3, true, 0, "d");
+    check_name(p, 4, true, 0, NULL);
+    check_name(p, 4, false, 0, "a");
+    check_name(p, 4, false, 1, "b");
+    check_name(p, 5, false, 0, "v[1, 0]");
+    check_name(p, 5, false, 1, NULL);
+    check_name(p, 5, false, 2, NULL);
+    hg_text text = {0};
+    for (uint32_t i = 0; i < 6; i++) hg_print_named_instruction(&text, p, i), hg_text_addf(&text, "\n");
+    CHECK_TEXT(text.data, "add.u32 a (r0), n (r0), n (r0)\nmov_imm.u32 b (r1), 3\nseteq.u32 d (p0), a (r0), b (r1)\nbra.d (p0) @e\n"
+                          "add.u32 v[1, 0] (r0), a (r0), b (r1)\nstg.u32 [buf3 + 0], v[1, 0] (r0)\n");
+    hg_text_free(&text);
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    hg_program *again = NULL;
+    CHECK(p && hg_program_encode(p, 0, &bytes, &length) == HG_OK && hg_program_decode(bytes, length, NULL, &again) == HG_OK);
+    check_name(again, 5, false, 0, "v[1, 0]");
+    CHECK(memcmp(hg_program_hash(p), hg_program_hash(again), 32) == 0);
+    hg_string_free((char *)bytes);
+    hg_program_release(p);
+    hg_program_release(again);
+    fails(".reg i f32\nadd.f32 r9, i, i\n", "V01", 2, "uninitialized register: i (r0)");
+    fails(".reg d pred\nbra.d @e\ne:\n", "V02", 2, "uninitialized predicate: d (p0)");
+    fails(".reg i u32\nmov i, lane\npool.alloc r5, i\n", "V10", 3, "must be the same in all lanes: i (r0) is not");
 }
 
 /* ---- how many there are ---- */
@@ -320,6 +376,7 @@ int main(void) {
     test_types();
     test_branches();
     test_loops();
+    test_messages();
     test_limits();
     test_sizes();
     return test_done();
