@@ -180,7 +180,8 @@ static hg_status ask(const device_view *device, hg_op id, hg_type type, answer *
     if (id == HG_OP_CVT) return ask_conversion(device, op, type, found);
     if (op->flags & HG_F_ATOMIC) *found = ask_atomic(device, type);
     if (op->flags & (HG_F_ATOMIC | HG_F_POOL | HG_F_ATLAS)) return HG_OK;
-    if (op->flags & HG_F_COLLECTIVE) return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
+    if (op->flags & (HG_F_COLLECTIVE | HG_F_BLOCK))
+        return ask_lowering(device, hg_op_get(HG_OP_ADD), type, type, found); /* its commonest operation */
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i].kind == HG_K_ADDRESS) return HG_OK;
     hg_type from = type; /* of a second type there is one */

@@ -636,6 +636,109 @@ static inline hg_builder *hg_build_atom_cas(hg_builder *builder, hg_type type, u
     const hg_arg args[] = {hg_arg_reg(d), address, hg_arg_reg(expected), hg_arg_reg(desired)};
     return hg_builder_add(builder, 0x0D7, type, HG_TYPE_COUNT, args, 4);
 }
+/** dst = sum of src over the lanes of the block by the fixed tree; halves in f32, rounded once at the end */
+static inline hg_builder *hg_build_breduce_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E0, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = smallest of src over the lanes of the block by the fixed tree */
+static inline hg_builder *hg_build_breduce_min(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E1, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = largest of src over the lanes of the block by the fixed tree */
+static inline hg_builder *hg_build_breduce_max(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E2, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = product of src over the lanes of the block by the fixed tree; halves in f32, rounded once at the end */
+static inline hg_builder *hg_build_breduce_mul(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E3, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = and of src over the lanes of the block by the fixed tree */
+static inline hg_builder *hg_build_breduce_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E4, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = or of src over the lanes of the block by the fixed tree */
+static inline hg_builder *hg_build_breduce_or(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E5, type, HG_TYPE_COUNT, args, 2);
+}
+/** dst = exclusive or of src over the lanes of the block by the fixed tree */
+static inline hg_builder *hg_build_breduce_xor(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x0E6, type, HG_TYPE_COUNT, args, 2);
+}
+/** Operands of hg_build_bscan_add by name. */
+typedef struct hg_bscan_add_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_add_operands;
+/** dst = sum of src over the lanes of the block up to this one, or before it; halves in f32, rounded once at the end */
+static inline hg_builder *hg_build_bscan_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_add_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0E8, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_min by name. */
+typedef struct hg_bscan_min_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_min_operands;
+/** dst = smallest of src over the lanes of the block up to this one, or before it */
+static inline hg_builder *hg_build_bscan_min(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_min_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0E9, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_max by name. */
+typedef struct hg_bscan_max_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_max_operands;
+/** dst = largest of src over the lanes of the block up to this one, or before it */
+static inline hg_builder *hg_build_bscan_max(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_max_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0EA, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_mul by name. */
+typedef struct hg_bscan_mul_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_mul_operands;
+/** dst = product of src over the lanes of the block up to this one, or before it; halves in f32, rounded once at the end */
+static inline hg_builder *hg_build_bscan_mul(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_mul_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0EB, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_and by name. */
+typedef struct hg_bscan_and_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_and_operands;
+/** dst = and of src over the lanes of the block up to this one, or before it */
+static inline hg_builder *hg_build_bscan_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_and_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0EC, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_or by name. */
+typedef struct hg_bscan_or_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_or_operands;
+/** dst = or of src over the lanes of the block up to this one, or before it */
+static inline hg_builder *hg_build_bscan_or(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_or_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0ED, type, HG_TYPE_COUNT, args, 3);
+}
+/** Operands of hg_build_bscan_xor by name. */
+typedef struct hg_bscan_xor_operands {
+    hg_arg exclusive; /**< hg_flag; left out: false */
+} hg_bscan_xor_operands;
+/** dst = exclusive or of src over the lanes of the block up to this one, or before it */
+static inline hg_builder *hg_build_bscan_xor(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_bscan_xor_operands operands) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), operands.exclusive};
+    return hg_builder_add(builder, 0x0EE, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = src of the lane of the block with that number; 0 where there is none */
+static inline hg_builder *hg_build_shuffle(hg_builder *builder, hg_type type, uint8_t d, uint8_t s, hg_arg lane) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s), lane};
+    return hg_builder_add(builder, 0x0F0, type, HG_TYPE_COUNT, args, 3);
+}
 /** dst = 1 / src */
 static inline hg_builder *hg_build_rcp(hg_builder *builder, hg_type type, uint8_t d, uint8_t s) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(s)};

@@ -109,9 +109,10 @@ typedef struct hg_driver_launch {
     hg_driver_kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
-    hg_range shared_memory; /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
-    const uint64_t *inputs; /* module->inputs order */
-    const hg_range *slots;  /* module->slots order */
+    uint64_t shared_scratch; /* so many of them at the end are not the program's: operations of the block need them */
+    hg_range shared_memory;  /* arena NULL: zeroed for each block; else shared_bytes a block that live from kernel to kernel */
+    const uint64_t *inputs;  /* module->inputs order */
+    const hg_range *slots;   /* module->slots order */
     uint32_t slot_count;
     const uint8_t *aliases; /* alias signature: hg_alias of each pair of slots, at hg_alias_pair; NULL below two slots */
     hg_range class_memory;

@@ -46,6 +46,8 @@
 #define SIG_NONE {{0}} /* an array needs one element; operand_count below says 0 */
 #define SIG_D_S {O_D, O_R("s")}
 #define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value", NULL}}
+#define SIG_BSCAN {O_D, O_R("s"), FLAG_OR("exclusive", "false")}
+#define SIG_SHUFFLE {O_D, O_R("s"), O_RN("lane")}
 #define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL}}
 #define SIG_D_A_B {O_D, O_R("a"), O_R("b")}
 #define SIG_D_A_B_C {O_D, O_R("a"), O_R("b"), O_R("c")}
@@ -211,16 +213,40 @@ hg_op hg_op_next_form(hg_op op) {
 
 hg_op hg_op_folds_with(hg_op op) {
     switch (op) {
+    case HG_OP_BREDUCE_ADD:
+    case HG_OP_BSCAN_ADD:
     case HG_OP_REDUCE_ADD:
     case HG_OP_REDUCE_ADD_MEM: return HG_OP_ADD;
+    case HG_OP_BREDUCE_MIN:
+    case HG_OP_BSCAN_MIN:
     case HG_OP_REDUCE_MIN:
     case HG_OP_REDUCE_MIN_MEM: return HG_OP_MIN;
+    case HG_OP_BREDUCE_MAX:
+    case HG_OP_BSCAN_MAX:
     case HG_OP_REDUCE_MAX:
     case HG_OP_REDUCE_MAX_MEM: return HG_OP_MAX;
+    case HG_OP_BREDUCE_MUL:
+    case HG_OP_BSCAN_MUL:
     case HG_OP_REDUCE_MUL:
     case HG_OP_REDUCE_MUL_MEM: return HG_OP_MUL;
+    case HG_OP_BREDUCE_AND:
+    case HG_OP_BSCAN_AND: return HG_OP_AND;
+    case HG_OP_BREDUCE_OR:
+    case HG_OP_BSCAN_OR: return HG_OP_OR;
+    case HG_OP_BREDUCE_XOR:
+    case HG_OP_BSCAN_XOR: return HG_OP_XOR;
     default: return HG_OP_NONE;
     }
+}
+
+bool hg_op_is_scan(hg_op op) {
+    return (TABLE[op].flags & HG_F_BLOCK) && TABLE[op].operand_count > 2 && TABLE[op].operands[2].kind == HG_K_BOOL;
+}
+
+uint32_t hg_op_block_bytes(hg_op op, hg_type type) {
+    if (!(TABLE[op].flags & HG_F_BLOCK)) return 0;
+    uint32_t size = (uint32_t)hg_type_size_bytes(type);
+    return (size < 4 ? 4 : size) * (hg_op_is_scan(op) ? 2 : 1);
 }
 
 bool hg_op_allows_type(hg_op op, hg_type type) {

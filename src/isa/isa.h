@@ -166,6 +166,10 @@ bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2);
 /* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names
  * its operation. */
 hg_op hg_op_folds_with(hg_op op);
+/* Of the instructions on the lanes of a block: whether each lane gets another result, and the bytes of shared memory that they take for
+ * each lane of the block (0: no such instruction). */
+bool hg_op_is_scan(hg_op op);
+uint32_t hg_op_block_bytes(hg_op op, hg_type type);
 
 /* Counts a register down and jumps: loop, and loop.u64. */
 static inline bool hg_op_is_loop(uint16_t op) { return op == HG_OP_LOOP || op == HG_OP_LOOP64; }

@@ -392,7 +392,10 @@ static void run_rounds(uniform *u) {
 static void report_divergent(uniform *u, uint32_t inst, uint32_t cause) {
     const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text;
     hg_where here = hg_check_where(u->program, inst), branch = hg_check_where(u->program, cause);
-    if (u->block)
+    if (u->block && hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_BLOCK)
+        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND, "all lanes of the block that have not stopped take part: join before it",
+                       "'%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
+    else if (u->block)
         hg_check_error(u->check, "V09", inst, HG_NO_OPERAND, "end the guarded part with a join before the barrier",
                        "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
     else
@@ -407,6 +410,7 @@ static void report_instruction(uniform *u, uint32_t inst, bool divergent, uint32
         report_divergent(u, inst, cause);
         return;
     }
+    if (u->block) return; /* each lane brings its own value */
     hg_accesses a;
     hg_inst_accesses(u->program, inst, &a);
     for (uint32_t k = 0; k < a.reads; k++)

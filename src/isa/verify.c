@@ -41,6 +41,7 @@ static void check_code_as_a_whole(hg_check *c, hg_cfg *cfg) {
         }
         uint32_t flags = hg_op_get((hg_op)p->insts[i].op)->flags;
         if (flags & HG_F_BARRIER) cfg->uses_barrier = true;
+        if (flags & HG_F_BLOCK) cfg->uses_shared = true;
         if (flags & HG_F_COLLECTIVE) cfg->has_collective = true;
         if (!cfg->uses_shared && names_shared(p, i)) cfg->uses_shared = true;
     }

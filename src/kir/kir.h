@@ -195,6 +195,12 @@ struct kir_value {
                                     u32 variable receives the high half */
         } mem;
         struct {
+            uint16_t op;        /* hg_op, of those on the lanes of a block */
+            uint8_t atlas_type; /* that it is meant in; no half but for SHUFFLE */
+            bool exclusive;
+            bool whole; /* every lane of the block that started takes part (kir_find_blocks) */
+        } block;        /* BLOCK: args: the value; SHUFFLE: and the lane, u64 */
+        struct {
             uint16_t fn;
             uint8_t atlas_type;
         } derived; /* DERIVED: KIR_FN_* or hg_op, and the hg_type it is meant in */
@@ -228,6 +234,10 @@ struct kir_value {
     uint64_t umin, umax; /* unsigned range, set by kir_find_uniformity */
     void *scratch;       /* free for the pass that runs */
 };
+enum {
+    KIR_BARRIER_INNER = 256, /* BARRIER: of an operation of the block, counts no phase */
+    KIR_BLOCK_HEAD = 16      /* bytes in front of the lanes' places */
+};
 enum { KIR_OPEN = -1, KIR_ADDRESS = -2 /* device form: args begin with an address */, KIR_ID_HIGH = 256 };
 
 typedef struct kir_function {
@@ -253,6 +263,7 @@ typedef struct kir_function {
 typedef enum kir_input_kind {
     KIR_INPUT_PARAM /* register of the signature */,
     KIR_INPUT_ENV /* plan environment */,
+    KIR_INPUT_SHARED /* where the memory that BLOCK needs begins in a block's shared memory, a multiple of 16 */,
     KIR_INPUT_FIELD /* device form: a field of the launch record at byte index */
 } kir_input_kind;
 /* index: ENV: byte offset in the environment. limb_bytes 0: the whole value (at most 64 bits); else the value is the limb_bytes bytes

@@ -159,7 +159,7 @@ static bool read_input(kir_reader *r) {
     uint8_t type, kind;
     uint64_t n, limb = 0, bytes = 0;
     if (!read_place(r, r->module->inputs.count, KIR_TEXT_MAX_INPUTS) || !kir_read_type(r, false, &type) ||
-        !kir_read_choice(r, &kir_input_words, "param, env or field", &kind) ||
+        !kir_read_choice(r, &kir_input_words, "param, env, shared or field", &kind) ||
         !kir_read_number(r, kind == KIR_INPUT_PARAM ? 255 : UINT32_MAX, "a number", &n))
         return false;
     if (kir_accept_word(r, "limb") &&
@@ -329,6 +329,7 @@ static void note_uses(kir_module *m) {
         for (const kir_value *v = kir_walk(NULL, f->body); v && !kir_is_device_form(m); v = kir_walk(v, f->body)) {
             m->uses_barrier |= v->op == KIR_BARRIER;
             m->has_step |= v->op == KIR_STEP;
+            m->uses_shared |= v->op == KIR_BLOCK;
             if (!kir_is_access(v)) continue;
             m->uses_shared |= v->u.mem.space == KIR_SHARED;
             m->uses_class |= v->u.mem.space == KIR_CLASS;

@@ -305,6 +305,19 @@ static bool read_derived(kir_reader *r, line *l) {
     return true;
 }
 
+static bool read_block(kir_reader *r, line *l) {
+    kir_token name = r->token;
+    if (!kir_expect(r, KIR_TOKEN_WORD, "an operation of a block")) return false;
+    if (!kir_fn_find(name.text, name.length, &l->fields.u.block.op) || l->fields.u.block.op >= HG_OP_COUNT ||
+        !(hg_op_get((hg_op)l->fields.u.block.op)->flags & HG_F_BLOCK))
+        return kir_error(r, &name, "'%.*s' is no operation of a block", (int)(name.length < 80 ? name.length : 80), name.text);
+    if (!kir_expect(r, '.', "'.' and a type") || !kir_read_hg_type(r, &l->fields.u.block.atlas_type)) return false;
+    l->fields.u.block.exclusive = kir_accept_word(r, "exclusive");
+    l->fields.u.block.whole = kir_accept_word(r, "whole");
+    l->known = kir_type_of((hg_type)l->fields.u.block.atlas_type);
+    return true;
+}
+
 /* F01, F02, … */
 static bool read_fault_code(kir_reader *r, line *l) {
     const kir_token t = r->token;
@@ -376,6 +389,7 @@ static bool read_detail(kir_reader *r, line *l) {
     case KIR_CALL: return read_call(r, l);
     case KIR_FAULT_IF: return read_fault_code(r, l);
     case KIR_DERIVED: return read_derived(r, l);
+    case KIR_BLOCK: return read_block(r, l);
     case KIR_LOOP:
         l->fields.u.loop.bounded = kir_accept_word(r, "bounded");
         l->fields.u.loop.once = kir_accept_word(r, "once");

@@ -268,6 +268,12 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_LOOP:
         hg_text_addf(out, "%s%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "");
         break;
+    case KIR_BLOCK:
+        hg_text_add(out, " ", 1);
+        kir_fn_print(out, v->u.block.op);
+        hg_text_addf(out, ".%s%s%s", hg_type_name((hg_type)v->u.block.atlas_type), v->u.block.exclusive ? " exclusive" : "",
+                     v->u.block.whole ? " whole" : "");
+        break;
     case KIR_DERIVED:
         hg_text_add(out, " ", 1);
         kir_fn_print(out, v->u.derived.fn);

@@ -9,7 +9,7 @@ const kir_words kir_step_words = WORDS("", "count", "handle", "tuple", "scalar",
 const kir_words kir_memory_words = WORDS("", "env", "scratch", "state", "characters", "uniforms");
 const kir_words kir_atomic_words = WORDS("add", "umin", "smin", "umax", "smax", "and", "or", "xor", "exch", "cas");
 const kir_words kir_slot_words = WORDS("memory", "class", "fault", "table", "locks", "shared", "arena");
-const kir_words kir_input_words = WORDS("param", "env", "field");
+const kir_words kir_input_words = WORDS("param", "env", "shared", "field");
 static const char *const DEVICE_IDS[] = {
 #define KIR_DEVICE_ID(id, text, part, axis) text,
 #include "kir/prim.def"

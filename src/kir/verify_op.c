@@ -114,6 +114,18 @@ static const char *check_derived(const kir_value *v) {
     return v->type != type ? "result differs from the function's type" : NULL;
 }
 
+static const char *check_block(const kir_value *v) {
+    if (v->u.block.op >= HG_OP_COUNT || !(hg_op_get((hg_op)v->u.block.op)->flags & HG_F_BLOCK) || v->u.block.atlas_type >= HG_TYPE_COUNT ||
+        !hg_op_allows_type((hg_op)v->u.block.op, (hg_type)v->u.block.atlas_type))
+        return "no operation of a block";
+    bool shuffle = v->u.block.op == HG_OP_SHUFFLE;
+    if (v->nargs != 1 + shuffle) return "wrong number of arguments";
+    if (shuffle && v->args[1]->type != HG_TYPE_U64) return "the lane is no u64";
+    if (!shuffle && kir_is_half((hg_type)v->u.block.atlas_type)) return "halves are widened before";
+    uint8_t type = kir_type_of((hg_type)v->u.block.atlas_type);
+    return v->args[0]->type != type || v->type != type ? "differs from the operation's type" : NULL;
+}
+
 static const char *check_return(const kir_function *f, const kir_value *v) {
     if (v->nargs != (f->result != KIR_VOID)) return "not what the function gives";
     return v->nargs && v->args[0]->type != f->result ? "differs from the function's result" : NULL;
@@ -141,6 +153,7 @@ static const char *check_fields(const kir_module *m, const kir_function *f, cons
     case KIR_CALL: return check_call(m, f, v);
     case KIR_FAULT_IF: return kir_is_device_form(m) ? "no fault in device form" : check_fault(v);
     case KIR_DERIVED: return check_derived(v);
+    case KIR_BLOCK: return kir_is_device_form(m) ? "no operation of a block in device form" : check_block(v);
     case KIR_STEP: return kir_is_device_form(m) ? "no step in device form" : kir_verify_step(v);
     default: return kir_is_access(v) ? kir_verify_access(m, f, v) : NULL;
     }
@@ -155,6 +168,7 @@ static bool is_pure_enough(const kir_value *v) {
     case KIR_BARRIER:
     case KIR_EXIT:
     case KIR_FAULT_IF:
+    case KIR_BLOCK:
     case KIR_STEP: return false;
     case KIR_VAR_GET:
     case KIR_VAR_SET:

@@ -11,6 +11,12 @@ static uint64_t param_input(const hg_binding *binding, const kir_input *input) {
     return value;
 }
 
+/* Behind the program's shared memory; halves where the device has no u64. */
+static uint64_t scratch_input(const hg_binding *binding, const kir_input *input) {
+    uint64_t at = (binding->launch.shared_bytes - binding->launch.shared_scratch + 15) & ~UINT64_C(15);
+    return input->limb_bytes && input->limb ? 0 : at;
+}
+
 static void *list(hg_binding *binding, uint32_t count, size_t size) { return hg_arena_alloc(&binding->arena, (count + (size_t)1) * size); }
 
 static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg_bound_kernel *bound) {
@@ -19,6 +25,7 @@ static hg_status lay_out_inputs(hg_binding *binding, const hg_kernel *kernel, hg
     for (uint32_t i = 0; i < kernel->input_count; i++) {
         const kir_input *input = &kernel->inputs[i];
         if (input->kind == KIR_INPUT_PARAM) bound->inputs[i] = param_input(binding, input);
+        if (input->kind == KIR_INPUT_SHARED) bound->inputs[i] = scratch_input(binding, input);
     }
     return HG_OK;
 }
@@ -159,6 +166,7 @@ void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver
     memcpy(launch->block, binding->launch.block, sizeof launch->block);
     launch->lanes = binding->launch.lanes;
     launch->shared_bytes = binding->launch.shared_bytes;
+    launch->shared_scratch = binding->launch.shared_scratch;
     launch->shared_memory = binding->shared.range;
     launch->inputs = binding->kernels[index].inputs;
     launch->slots = binding->kernels[index].slots;

@@ -96,6 +96,15 @@ static bool moves_pools(const hg_plan *plan) {
     return false;
 }
 
+static uint32_t block_bytes(const hg_program *p) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        uint32_t bytes = hg_op_block_bytes((hg_op)p->insts[i].op, (hg_type)p->insts[i].type);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static hg_status build(hg_backend *b, hg_executable *e, uint64_t deadline_ns) {
     hg_cfg *cfg = NULL;
     uint64_t start = hg_profile_start(b->profile);
@@ -103,6 +112,7 @@ static hg_status build(hg_backend *b, hg_executable *e, uint64_t deadline_ns) {
     record(b, "verify", e->program->name, start);
     e->uses_barrier = cfg->uses_barrier;
     e->uses_shared = cfg->uses_shared;
+    e->block_bytes = block_bytes(cfg->program);
     start = hg_profile_start(b->profile);
     hg_status status = lower(b, cfg, e->max_steps, deadline_ns, &e->plan);
     hg_cfg_destroy(cfg);

@@ -20,7 +20,7 @@ static named name_of(const uint32_t *words, const hg_code *code, const kir_fault
         n.pool = name >> 63 != 0;
         n.handle = name & HG_MAX_HANDLE_INDEX;
     } else if (site->space == KIR_SHARED) {
-        n = (named){.valid = true, .size = l->shared_bytes};
+        n = (named){.valid = true, .size = l->shared_bytes - l->shared_scratch};
     } else if (site->space == KIR_CLASS) {
         n = (named){.valid = true, .size = HG_MAX_CLASS_BYTES};
     } else if (site->slot >= 0 && (uint32_t)site->slot < code->slot_count) {

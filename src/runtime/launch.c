@@ -8,7 +8,7 @@
 
 static bool prove(const hg_binding *binding, const hg_kernel *kernel, const hg_driver_launch *l, const uint64_t *sizes) {
     kir_prove_launch launch = {.lanes = l->lanes,
-                               .shared_bytes = l->shared_bytes,
+                               .shared_bytes = l->shared_bytes - l->shared_scratch,
                                .inputs = l->inputs,
                                .slot_bytes = sizes,
                                .uniforms = binding->env,

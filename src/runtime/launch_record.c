@@ -99,7 +99,7 @@ static uint64_t field_value(const hg_submission *d, const hg_code_field *f, uint
     case KIR_FIELD_INPUT: return l->inputs[index];
     case KIR_FIELD_BASE: return base_of(d, &d->slots[index]);
     case KIR_FIELD_LIMIT: return d->slots[index].arena ? limit(d->slots[index].size, f) : 0;
-    case KIR_FIELD_SHARED_LIMIT: return limit(l->shared_bytes, f);
+    case KIR_FIELD_SHARED_LIMIT: return limit(l->shared_bytes - l->shared_scratch, f);
     case KIR_FIELD_SHARED_BYTES: return l->shared_bytes;
     case KIR_FIELD_SIZE: return d->slots[index].size;
     case KIR_FIELD_COUNT: return count;

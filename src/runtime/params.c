@@ -531,6 +531,21 @@ static hg_status program_grid(const hg_binding *binding, hg_resolved *r) {
     return HG_OK;
 }
 
+/* What operations of the block need counts as shared memory. */
+static hg_status add_scratch(const hg_executable *e, hg_resolved *r) {
+    if (!e->block_bytes) return HG_OK;
+    uint64_t own = r->shared_bytes, start = (own + 15) & ~UINT64_C(15), lanes = block_lanes(r->block);
+    uint64_t need = KIR_BLOCK_HEAD + ((lanes * e->block_bytes + 15) & ~UINT64_C(15));
+    r->shared_bytes = start + need;
+    r->shared_scratch = r->shared_bytes - own;
+    if (r->shared_bytes <= HG_MAX_SHARED_BYTES) return HG_OK;
+    return hg_binding_error(
+        "P08",
+        "launch too large: operations of the block need %llu bytes of shared memory for its %llu lanes, beside the %llu of "
+        "the program; at most %d together",
+        (unsigned long long)need, (unsigned long long)lanes, (unsigned long long)own, HG_MAX_SHARED_BYTES);
+}
+
 static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     const hg_program *p = binding->executable->program;
     hg_resolved *r = &binding->launch;
@@ -563,7 +578,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
         return hg_binding_error("P08", "launch too large: a block of %u x %u x %u lanes uses a barrier or shared memory, at most %d lanes",
                                 r->block[0], r->block[1], r->block[2], HG_MAX_BLOCK_LANES);
     r->timeout_ms = hg_timeout_of(binding->executable->backend, launch);
-    return HG_OK;
+    return add_scratch(binding->executable, r);
 }
 
 hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) {

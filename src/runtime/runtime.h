@@ -132,6 +132,7 @@ struct hg_executable {
     uint32_t kernel_count;
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
+    uint32_t block_bytes;          /* of shared memory that operations of the block need for each of its lanes */
     bool uses_state, writes_state; /* phases and accumulators of the context; their pending part */
     bool moves_pools;              /* allocates under ids of its own or frees: pools are looked up at each use */
     hg_signature signature;        /* registers set at launch */
@@ -141,7 +142,7 @@ struct hg_executable {
 /* Everything a launch needs, resolved. */
 typedef struct hg_resolved {
     uint32_t grid[3], block[3];
-    uint64_t lanes, shared_bytes, timeout_ms;
+    uint64_t lanes, shared_bytes /* of a block, */, shared_scratch /* of them those behind the program's */, timeout_ms;
 } hg_resolved;
 
 /* When the memory of a slot is known. */

@@ -310,7 +310,7 @@ void tile_execute(tile_frame *f) {
             break;
         case TILE_BARRIER:
             if (f->block_fault) return;
-            f->phase++;
+            f->phase += i->u.imm != KIR_BARRIER_INNER;
             break;
         case TILE_END: return;
         default: run_other(f, i); break;

@@ -72,7 +72,7 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
     const tile_launch *launch = f->state->launch;
     place p = {.pool = a->pool};
     if (a->space == KIR_SHARED) {
-        p.memory = (tile_memory){f->shared, f->shared_size, true};
+        p.memory = (tile_memory){f->shared, f->shared_size - (a->unchecked ? 0 : launch->shared_scratch), true};
     } else if (a->space == KIR_CLASS) {
         p.memory = launch->class_memory;
         if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);

@@ -151,7 +151,8 @@ void tile_races_end(const struct tile_races *races, tile_fault *fault) {
 
 bool tile_races_note(tile_frame *f, const tile_access *a, uint32_t lane, const tile_memory *memory, bool pool, uint64_t handle,
                      uint64_t offset) {
-    if (a->op == KIR_CHECK) return false;
+    if (a->op == KIR_CHECK || (a->space == KIR_SHARED && a->unchecked && offset >= f->shared_size - f->state->launch->shared_scratch))
+        return false; /* the second: operations of the block have barriers of their own */
     bool atomic = a->op == KIR_ATOMIC, writes = a->op != KIR_LOAD;
     touch now = {f->lane0 + lane + 1, f->phase, a->inst, atomic};
     uint64_t block = a->space == KIR_SHARED ? block_of(f, now.lane - 1) + 1 : 0;

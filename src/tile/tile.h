@@ -94,7 +94,8 @@ typedef struct tile_fault {
 typedef struct tile_launch {
     uint32_t grid[3], block[3];
     uint64_t lanes;           /* exact number of lanes that start, <= grid · block */
-    uint64_t shared_bytes;    /* a block's */
+    uint64_t shared_bytes;    /* a block's, */
+    uint64_t shared_scratch;  /* and how many of them at the end the program does not see */
     uint8_t *shared_memory;   /* NULL: zeroed for each block; else shared_bytes a block, block after block, used as they are: what a
                                     program of several kernels left there */
     const uint64_t *inputs;   /* one an input of the module (module->inputs order), zero-extended; wide values have an input a limb */

@@ -256,6 +256,7 @@ int main(int argc, char **argv) {
     }
     cts_maps(&s);
     cts_forms(&s);
+    cts_blocks(&s);
     cts_atlas(&s);
     cts_examples(&s);
     check_coverage(&s);

@@ -169,6 +169,26 @@ static void block_total(generator *g) {
     barrier(g);
 }
 
+/* An instruction on the lanes of the block, those that have not left. */
+static void together(generator *g) {
+    static const char *const FOLDS[] = {"add", "min", "max", "mul", "and", "or", "xor"};
+    bool bits = chance(g, 30);
+    int t = bits ? any_type_where(g, is_integer) : any_type(g), from = variable(g, t), to = variable(g, t);
+    const char *name = type_text(g, t), *fold = FOLDS[pick(g, bits ? 7 : 4)];
+    switch (pick(g, 5)) {
+    case 0:
+    case 1: line(g, "breduce.%s.%s r%d, r%d", fold, name, to, from); break;
+    case 2: line(g, "bscan.%s.%s r%d, r%d%s", fold, name, to, from, chance(g, 40) ? ", exclusive=true" : ""); break;
+    case 3: line(g, "shuffle.%s r%d, r%d, %u", name, to, from, pick(g, (uint32_t)g->block_lanes + 2)); break;
+    default:
+        line(g, "mov_imm.u32 r%d, %u", R_SCRATCH + 7, 1 + pick(g, 4));
+        line(g, "xor.u32 r%d, r%d, r%d", R_T0, R_LOCAL, R_SCRATCH + 7);
+        line(g, "shuffle.%s r%d, r%d, r%d", name, to, from, R_T0);
+        break;
+    }
+    g->cost += g->factor * 40;
+}
+
 void exchange(generator *g) {
     int skip = -1;
     if (chance(g, 25)) { /* only some blocks */
@@ -177,7 +197,9 @@ void exchange(generator *g) {
         line(g, "seteq.u32 p6, r253, r%d", R_SCRATCH + 7);
         line(g, "bra.p6 @L%d", skip);
     }
-    if (chance(g, 70))
+    if (chance(g, 40))
+        together(g);
+    else if (chance(g, 70))
         swap_slots(g);
     else
         block_total(g);

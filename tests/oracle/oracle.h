@@ -32,6 +32,14 @@ oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const 
 /** Sum, product, min or max of n consecutive elements by the fixed tree of semantics 0.3; n = 0 gives the identity. */
 oracle_outcome oracle_reduce(hg_opname name, hg_type type, const uint8_t *elements, uint64_t n, uint8_t *result);
 
+/** A lane of a block: size(type) bytes, or NULL where the lane has stopped. */
+typedef struct oracle_lane {
+    const uint8_t *value;
+} oracle_lane;
+/** breduce and bscan over the n lanes of a block that started, in linear order; results are written for lanes that have not stopped. */
+bool oracle_block(hg_op op, hg_type type, bool exclusive, const oracle_lane *lanes, uint64_t n, uint8_t *results);
+void oracle_shuffle(hg_type type, const oracle_lane *lanes, uint64_t n, uint64_t from, uint8_t *result);
+
 /** cvt, all 24 x 24 pairs, rounded once. */
 void oracle_convert(hg_type to, hg_type from, const uint8_t *source, uint8_t *result);
 

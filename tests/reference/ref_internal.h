@@ -96,6 +96,8 @@ ref_object *ref_find(ref_machine *m, ref_space space, uint64_t handle);
 ref_object *ref_add(ref_machine *m, ref_space space, uint64_t handle, uint8_t *bytes, uint64_t size);
 void ref_remove(ref_machine *m, ref_object *object);
 
+/* ref_block.c: an instruction on the lanes of a block, of which those that have not stopped wait at it. False: REF_BROKEN, or no memory. */
+bool ref_block(ref_machine *m, ref_lane *lanes, uint64_t count, uint32_t instruction);
 /* ref_collective.c: the whole-array instruction at which all live lanes stand. */
 ref_next ref_collective(ref_machine *m, uint32_t instruction);
 

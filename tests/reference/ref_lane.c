@@ -254,6 +254,7 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
     const hg_op_info *row = hg_op_get((hg_op)inst->op);
     if (row->flags & HG_F_COLLECTIVE) return NEXT_COLLECTIVE;
+    if (row->flags & HG_F_BLOCK) return NEXT_BARRIER;
     if (row->flags & HG_F_CONTROL) return control(m, lane, inst);
     switch ((hg_op)inst->op) {
     case HG_OP_LDG:

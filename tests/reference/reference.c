@@ -175,13 +175,18 @@ static bool pass_barrier(ref_machine *m, block_view b) {
         if (lane->state == LANE_AT_COLLECTIVE && first)
             ref_break(m, lane, lane->pc, "whole-array instruction while others wait at a barrier");
         if (lane->state != LANE_AT_BARRIER) continue;
-        uint64_t at = hg_inst_operands(m->program, lane->pc)[0].value;
+        bool together = (hg_op_get((hg_op)m->program->insts[lane->pc].op)->flags & HG_F_BLOCK) != 0;
+        uint64_t at = together ? 256 + (uint64_t)lane->pc : hg_inst_operands(m->program, lane->pc)[0].value;
         if (!first)
             first = lane, id = at;
         else if (at != id)
             return ref_fail(m, first, first->pc, 0, "F06", "barrier mismatch"), false;
     }
     if (!first) return false;
+    if (id >= 256 && !ref_block(m, b.lanes, b.count, first->pc)) {
+        ref_break(m, first, first->pc, "no result for the block");
+        return false;
+    }
     for (uint64_t i = 0; i < b.count; i++)
         if (b.lanes[i].state == LANE_AT_BARRIER) b.lanes[i].state = LANE_RUNS, b.lanes[i].pc++;
     return true;

@@ -197,6 +197,7 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
     for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
     tile_launch launch = {.lanes = l->lanes,
                           .shared_bytes = l->shared_bytes,
+                          .shared_scratch = l->shared_scratch,
                           .shared_memory = address(&l->shared_memory),
                           .inputs = l->inputs,
                           .slots = slots,

@@ -288,6 +288,7 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
             join(x, &x->vars[v->u.mem.high->id], (fact){KIR_VARYING, true, 0, 0, type_max(v->u.mem.high->type)}, v->u.mem.high->type);
         varying(v);
         return;
+    case KIR_BLOCK: varying(v); return;
     case KIR_LOAD: visit_load(v); return;
     case KIR_CALL: visit_call(x, v, control); return;
     case KIR_IF:

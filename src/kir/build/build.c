@@ -86,6 +86,7 @@ static void start_registers(build *x, const bool is_input[256]) {
     b->region = &head;
     for (uint64_t i = 0; i < x->module->inputs.count; i++) {
         const kir_input *input = &x->module->inputs.data[i];
+        if (input->kind != KIR_INPUT_PARAM) continue;
         kir_var *var = x->vars[input->reg][input->type];
         if (!var) continue;
         kir_value *v = kir_emit(b, KIR_INPUT, input->type, 0, NULL);

@@ -55,6 +55,9 @@ kir_value *build_wide(build *x, uint8_t reg, uint32_t operand);
 /* ---- inst.c: one instruction that is no control transfer ---- */
 void build_instruction(build *x, uint32_t inst);
 
+/* ---- block.c: instructions on the lanes of a block ---- */
+void build_block(build *x, uint32_t inst);
+
 /* ---- memory.c ---- */
 void build_memory(build *x, uint32_t inst);
 void build_step(build *x, uint32_t inst);

@@ -173,7 +173,9 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_POOL_STORE:
     case HG_OP_POOL_STORE_CONST: build_memory(x, inst); break;
     default:
-        if (flags & HG_F_ATLAS)
+        if (flags & HG_F_BLOCK)
+            build_block(x, inst);
+        else if (flags & HG_F_ATLAS)
             build_atlas(x, inst);
         else if (flags & HG_F_COLLECTIVE)
             build_step(x, inst);

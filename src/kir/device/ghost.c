@@ -90,7 +90,7 @@ static void synchronise(device *d, kir_builder *b, uint64_t id) {
 
 void device_lower_barrier(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    if (!d->ghosts) {
+    if (!d->ghosts || v->u.imm == KIR_BARRIER_INNER) { /* between these no lane stops */
         kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = v->u.imm;
         return;
     }

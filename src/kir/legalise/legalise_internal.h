@@ -6,6 +6,8 @@
 #include "kir/legalise/legalise.h"
 #include "kir/rewrite.h"
 
+/* A BLOCK as shared memory and barriers; false: v is none. */
+bool legal_block(rewrite_pass *p, const kir_value *v);
 /* The passes, in this order. */
 hg_status legal_wide(const kir_module *in, const kir_caps *caps, kir_module **out) HG_NODISCARD; /* wide integers to limb arrays */
 extern const rewrite_rules legal_half_rules;                                                     /* half conversions, fma */

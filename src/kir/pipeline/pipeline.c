@@ -22,6 +22,7 @@ static hg_status run_build(const kir_compilation *c, kir_module *m, kir_module *
 #include "kir/pipeline/pipeline.def"
 static hg_status run_provenance(const kir_compilation *c, kir_module *m, kir_module **made) {
     (void)made;
+    HG_TRY(kir_find_blocks(m));
     return kir_provenance(m, c->max_slots ? c->max_slots : UINT32_MAX);
 }
 static hg_status run_derived(const kir_compilation *c, kir_module *m, kir_module **made) { return kir_legalise_derived(m, c->caps, made); }

@@ -1,4 +1,4 @@
-/* bar.grid: where it may stand, what it orders, and what it costs: memory for what lives across it, no wait for what the host knows.
+/* bar.grid, and instructions on the lanes of a block: where they may stand, what they order, and what they cost in memory.
  * What it computes is the conformance suite's.
  *     test_grid [BACKEND] */
 #include "support/runtime_support.h"
@@ -106,13 +106,86 @@ static void test_memory(const char *name) {
     hg_backend_destroy(b);
 }
 
+/* ---- instructions on the lanes of a block ---- */
+
+#define BLOCKS                                                                                                                         \
+    ".param r1 x buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.u32 r10, [r1 + " \
+    "r0]\n"
+
+static void test_block_places(void) {
+    CHECK_OK(verified(
+        PROGRAM(BLOCKS " setlt.u32 p0, r10, r250\n bra.p0 @done\n breduce.add.u32 r11, r10\n stg.u32 [r1 + r0], r11\ndone:\n exit\n")));
+    CHECK_OK(
+        verified(PROGRAM(BLOCKS " setlt.u32 p0, r253, r250\n bra.p0 @join\n breduce.add.u32 r10, r10\njoin:\n stg.u32 [r1 + r0], r10\n")));
+    CHECK_STATUS(
+        verified(PROGRAM(BLOCKS " setlt.u32 p0, r10, r250\n bra.p0 @join\n shuffle.u32 r10, r10, 3\njoin:\n stg.u32 [r1 + r0], r10\n")),
+        HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->code, "V09");
+    CHECK(strstr(hg_last_error()->message, "'shuffle' at"));
+    CHECK_STATUS(verified(PROGRAM(BLOCKS "again:\n bscan.add.u32 r10, r10\n loop r10, @again\n")), HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->code, "V09");
+    CHECK_STATUS(verified(PROGRAM(".block 2048\n" BLOCKS " breduce.add.u32 r10, r10\n stg.u32 [r1 + r0], r10\n")), HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->code, "S05");
+}
+
+/* Their memory counts as the block's, and is none of the program's. */
+static void test_block_memory(hg_backend *b) {
+    static uint32_t x[1024];
+    for (uint32_t i = 0; i < 1024; i++) x[i] = i;
+    CHECK_OK(run(b, PROGRAM(".block 1024\n" BLOCKS " bscan.add.u32 r10, r10\n stg.u32 [r1 + r0], r10\n"), x, 1024));
+    CHECK_U64(x[1023], 1023 * 512);
+    CHECK_OK(run(b,
+                 PROGRAM(".block 127\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
+                         " stg.u32 [r1 + r0], r10\n"),
+                 x, 127));
+    CHECK_STATUS(run(b,
+                     PROGRAM(".block 128\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
+                             " stg.u32 [r1 + r0], r10\n"),
+                     x, 128),
+                 HG_ERROR_ISA);
+    CHECK_TEXT(hg_last_error()->code, "P08");
+    CHECK_TEXT(hg_last_error()->message,
+               "launch too large: operations of the block need 65552 bytes of shared memory for its 128 lanes, beside the "
+               "0 of the program; at most 65536 together");
+    CHECK_STATUS(
+        run(b, PROGRAM(".shared 8\n" BLOCKS " breduce.add.u32 r10, r10\n sts.u32 [shared + 8], r10\n stg.u32 [r1 + r0], r10\n"), x, 128),
+        HG_ERROR_EXECUTION_FAILED);
+    CHECK_TEXT(hg_last_error()->code, "F01");
+}
+
+static void test_block_races(void) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    static uint32_t x[N];
+    snprintf(config.backend, sizeof config.backend, "cpu");
+    config.check_races = true;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    if (!b) return;
+    CHECK_OK(
+        run(b,
+            PROGRAM(".shared 1024\n" BLOCKS " shl.u32 r12, r252, r250\n sts.u32 [shared + r12], r10\n bscan.add.u32 r11, r10\n"
+                    " lds.u32 r10, [shared + 0]\n breduce.max.u32 r10, r10\n sts.u32 [shared + r12], r11\n shuffle.u32 r10, r10, r252\n"
+                    " stg.u32 [r1 + r0], r10\n"),
+            x, N));
+    CHECK_STATUS(run(b,
+                     PROGRAM(".shared 1024\n" BLOCKS " shl.u32 r12, r252, r250\n sts.u32 [shared + r12], r10\n lds.u32 r10, [shared + 0]\n"
+                             " breduce.max.u32 r10, r10\n stg.u32 [r1 + r0], r10\n"),
+                     x, N),
+                 HG_ERROR_EXECUTION_FAILED);
+    CHECK_TEXT(hg_last_error()->code, "F09");
+    hg_backend_destroy(b);
+}
+
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "cpu";
     hg_backend *b = open_backend(name);
     test_places();
     test_order(b);
+    test_block_places();
+    test_block_memory(b);
     hg_backend_destroy(b);
     if (argc < 2) test_races();
+    if (argc < 2) test_block_races();
     test_memory(name);
     return test_done();
 }
