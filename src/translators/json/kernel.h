@@ -156,8 +156,9 @@ typedef struct jk_kernel {
     const char *name; /* an identifier */
     bool by_name;     /* the body is empty */
     struct {          /* what the document says of launches */
-        hg_dim *lanes;
-        uint32_t lane_rank, block[3]; /* block[0] 0: not said */
+        hg_dim *lanes, *grid;
+        uint32_t lane_rank, grid_rank, block[3]; /* block[0] 0: not said */
+        uint32_t token;                          /* of lanes or grid */
         uint64_t shared_bytes;
     } launch;
     jk_name *names; /* parameters first */

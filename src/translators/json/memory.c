@@ -3,6 +3,8 @@
  * Must not know: statements, instructions. */
 #include "translators/json/kernel.h"
 
+#include <string.h>
+
 /* ---- numbers ---- */
 
 /* A whole number from `low` to `high`. False after an error. */
@@ -22,7 +24,14 @@ static bool read_number(jk_kernel *k, uint32_t token, const char *what, uint64_t
 
 /* ---- extents ---- */
 
-/* A number, or the name of a scalar parameter of type u32 or u64. False after an error. */
+/* Is it an expression and not a name? The builder reads it. */
+static bool is_expression(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (strchr(" +-*/(", text[i])) return true;
+    return false;
+}
+
+/* A number, the name of a scalar parameter of type u32 or u64, or an expression over both. False after an error. */
 static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
     if (!hg_json_is_string(k->document, token)) return read_number(k, token, "an extent", 0, UINT64_MAX, &dim->value);
     size_t length;
@@ -31,10 +40,16 @@ static bool read_extent(jk_kernel *k, uint32_t token, hg_dim *dim) {
         k->out_of_memory = true;
         return false;
     }
+    if (length && !memchr(text, 0, length) && is_expression(text, length)) {
+        dim->param = hg_arena_text(&k->arena, text, length);
+        k->out_of_memory |= !dim->param;
+        return dim->param != NULL;
+    }
     uint32_t name = jk_find_name(k, text, length);
     const jk_name *n = name == JK_NONE ? NULL : &k->names[name];
     if (!n) {
-        jk_error(k, "D03", token, "a number, or the name of a scalar parameter", "there is no parameter %s", jk_show(k, token).text);
+        jk_error(k, "D03", token, "a number, the name of a scalar parameter, or an expression such as ceil(n / 16)",
+                 "there is no parameter %s", jk_show(k, token).text);
         return false;
     }
     if (n->type == JK_ERROR) return false;
@@ -147,8 +162,14 @@ static void read_block(jk_kernel *k, uint32_t block) {
 void jk_read_memory(jk_kernel *k, uint32_t kernel) {
     const hg_json_document *d = k->document;
     read_shapes(k, hg_json_member(d, kernel, "params"));
-    uint32_t block = hg_json_member(d, kernel, "block"), lanes = hg_json_member(d, kernel, "lanes");
+    uint32_t block = hg_json_member(d, kernel, "block"), lanes = hg_json_member(d, kernel, "lanes"),
+             grid = hg_json_member(d, kernel, "grid");
     if (block) read_block(k, block);
     if (lanes) read_extents(k, lanes, HG_MAX_EXTENTS, &k->launch.lanes, &k->launch.lane_rank);
+    if (grid && lanes)
+        jk_error(k, "D03", grid, NULL, "grid and lanes both say how many lanes there are");
+    else if (grid)
+        read_extents(k, grid, 3, &k->launch.grid, &k->launch.grid_rank);
+    k->launch.token = grid ? grid : lanes;
     read_arrays(k, hg_json_member(d, kernel, "shared"), JK_SHARED, HG_MAX_SHARED_BYTES, &k->launch.shared_bytes);
 }

@@ -8,11 +8,14 @@ void jk_declare_params(jk_kernel *k, hg_builder *b) {
         const jk_name *n = &k->names[i];
         char *name = hg_arena_text(&k->arena, n->text, n->length);
         if (!name) return;
+        jk_at(k, b, n->token);
         if (n->kind == JK_ARRAY)
             hg_builder_param_buffer(b, n->reg, name, jk_held(n->type), directions[n->access & 3], n->dims, n->rank);
         else
             hg_builder_param_scalar(b, n->reg, name, jk_held(n->type));
     }
+    if (k->launch.token) jk_at(k, b, k->launch.token);
+    if (k->launch.grid_rank) hg_builder_grid(b, k->launch.grid, k->launch.grid_rank);
     if (k->launch.lane_rank) hg_builder_lanes(b, k->launch.lanes, k->launch.lane_rank);
     if (k->launch.block[0]) hg_builder_block(b, k->launch.block[0], k->launch.block[1], k->launch.block[2]);
     if (k->launch.shared_bytes) hg_builder_shared(b, k->launch.shared_bytes);

@@ -55,6 +55,7 @@ static hg_status translate_one(jk_kernel *k, uint32_t root, hg_program **program
     k->root = root;
     k->name = NULL;
     k->by_name = false;
+    memset(&k->launch, 0, sizeof k->launch);
     k->name_count = k->param_count = 0;
     k->nodes.count = k->tasks.count = k->values.count = k->blocks.count = k->log.count = 0;
     k->errors = 0;

@@ -3,6 +3,7 @@
  * assertion; who hangs is ended by a signal. Documents are made here, none is stored. */
 /* test: labels=unit timeout=120 */
 #include "base/json_read.h"
+#include "isa/program.h"
 #include "support/sanitized.h"
 #include "test.h"
 #include <hologram/hologram.h>
@@ -351,6 +352,22 @@ static void test_kernels(void) {
     done(&t);
 }
 
+/* What a kernel says of its launches is its own, in a list too. */
+static void test_lists(void) {
+    static const char TEXT[] =
+        "[{\"version\":\"1.0\",\"kernel\":{\"name\":\"a\",\"params\":[],\"body\":[{\"type\":\"return\"}],\"lanes\":7,\"block\":4,"
+        "\"shared\":[{\"name\":\"t\",\"element_type\":{\"type\":\"f32\"},\"length\":3}]}},"
+        "{\"version\":\"1.0\",\"kernel\":{\"name\":\"b\",\"params\":[],\"body\":[{\"type\":\"return\"}]}}]";
+    hg_program **programs = NULL;
+    size_t count = 0;
+    CHECK(hg_json_to_isa_translate_all(TEXT, strlen(TEXT), NULL, &programs, &count) == HG_OK && count == 2);
+    if (count == 2) {
+        CHECK(programs[0]->lanes_count == 1 && programs[0]->block[0] == 4 && programs[0]->shared == 12);
+        CHECK(programs[1]->lanes_count == 0 && programs[1]->block[0] == 0 && programs[1]->shared == 0);
+    }
+    hg_json_programs_free(programs, count);
+}
+
 int main(void) {
     hg_allocator counting = {.size = sizeof counting, .reallocate = reallocate, .release = release};
     if (hg_set_allocator(&counting) != HG_OK) return 2;
@@ -360,5 +377,6 @@ int main(void) {
     test_keys();
     test_numbers();
     test_kernels();
+    test_lists();
     return test_done();
 }
