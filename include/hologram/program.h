@@ -56,7 +56,7 @@ HG_API const char *hg_program_name(const hg_program *program);
 HG_API size_t hg_program_len(const hg_program *program);
 /** BLAKE3 of code, parameters and launch defaults (language.md 7); names and metadata do not change it. 32 bytes. */
 HG_API const uint8_t *hg_program_hash(const hg_program *program);
-/** Parameters that a caller sets. A .scratch is none. */
+/** Parameters that a caller sets. A .scratch is none, nor is a .data. */
 HG_API size_t hg_program_param_count(const hg_program *program);
 /** Name of the i-th parameter; NULL when i is not below the count. Owned by the program. */
 HG_API const char *hg_program_param_name(const hg_program *program, size_t i);
