@@ -380,9 +380,11 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
         } else if (status != HG_EXTENT_KNOWN) {
             return cli_extent_error(c, values, "array", p->name, e, status);
         } else if (value != v->extent[i]) {
+            static const char *const ORDINALS[HG_MAX_EXTENTS] = {"first", "second", "third",   "fourth",
+                                                                 "fifth", "sixth",  "seventh", "eighth"};
             hg_text text = extent_text(values, e);
-            cli_error(c, "P05", "array '%s': dimension %u is %llu, expected %llu%s%s", p->name, i + 1, (unsigned long long)v->extent[i],
-                      (unsigned long long)value, e->kind != HG_EXTENT_NUMBER ? " of " : "",
+            cli_error(c, "P05", "array '%s': its %s extent is %llu, expected %llu%s%s", p->name, ORDINALS[i],
+                      (unsigned long long)v->extent[i], (unsigned long long)value, e->kind != HG_EXTENT_NUMBER ? ", the value of " : "",
                       e->kind != HG_EXTENT_NUMBER && text.data ? text.data : "");
             hg_text_free(&text);
             return false;

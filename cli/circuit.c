@@ -131,7 +131,7 @@ typedef struct field {
     uint8_t cls;
 } field;
 
-/* The classes of a call by the names of semantics 6.7. */
+/* The classes of a call by their names. */
 static uint32_t fields_of(const hg_circuit_call *k, field fields[3]) {
     switch (k->kind) {
     case HG_CIRCUIT_MARK:

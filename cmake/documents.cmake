@@ -1,3 +1,14 @@
+# The pages that `hologram explain` and `hologram lang` print are compiled in.
+set(documents language diagnostics isa)
+list(TRANSFORM documents REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/reference/\\1.md")
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.c
+                   COMMAND ${CMAKE_COMMAND} "-DOUT=${PROJECT_BINARY_DIR}/pages.c" "-DDOCUMENTS=${documents}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+                   DEPENDS ${documents} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+add_library(hologram_pages OBJECT ${PROJECT_BINARY_DIR}/pages.c)
+target_include_directories(hologram_pages PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+target_link_libraries(hologram_pages PRIVATE hg_flags)
+target_link_libraries(hologram_command PRIVATE hologram_pages)
+
 # What is installed for people beside the command: its manual page and shell completion, which the command itself writes, and docs/.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   set(pages ${PROJECT_BINARY_DIR}/pages)

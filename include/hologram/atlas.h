@@ -117,7 +117,7 @@ HG_API bool hg_class_is_unit(uint8_t cls); /* coprime to 96 */
 
 /* ---- Lift, Resonate, Crush (5.13) ---- */
 /** The unit vector of a class: HG_LIFT_LENGTH doubles, the same bits on every machine. They are within 4 units in the last place of what the
- * formulas give in plain double arithmetic with a C library's sine, whose bits (and those of the specification's examples) depend on it. */
+ * formulas give in plain double arithmetic with a C library's sine, whose bits depend on it. */
 HG_API void hg_class_lift(uint8_t cls, double *vector);
 /** The class whose lift is nearest in L2, the lowest on ties. Takes about 0.1 s. HG_ERROR_INVALID_ARGUMENT for a component that is not
  * finite, or beyond 2^900. */

@@ -1,5 +1,5 @@
-/* Backends: devices, memory, running programs. The specification's Backend API (spec 1, "Backend Trait") name for name, and the
- * prepared forms (executable, binding, queue, event) under it. */
+/* Backends: devices, memory, running programs; and the prepared forms
+ * (executable, binding, queue, event) under that. */
 #ifndef HOLOGRAM_BACKEND_H
 #define HOLOGRAM_BACKEND_H
 
@@ -16,7 +16,7 @@ extern "C" {
 typedef struct hg_backend hg_backend;
 
 /** The backend and device that HOLOGRAM_BACKEND and HOLOGRAM_DEVICE_ID ask for; where they are not there, or ask for nothing, the first
- * available of the automatic order (semantics 0.3), which ends with the CPU. hg_backend_name says which it is. Only mistakes are errors:
+ * available of the automatic order, which ends with the CPU. hg_backend_name says which it is. Only mistakes are errors:
  * HG_ERROR_INVALID_ARGUMENT (a malformed variable), HG_ERROR_BACKEND_UNAVAILABLE (HOLOGRAM_BACKEND is no known word); and
  * HG_ERROR_OUT_OF_MEMORY. Who wants one backend and no other takes hg_backend_create. */
 HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
@@ -78,7 +78,7 @@ HG_API hg_status hg_backend_copy_to_pool(hg_backend *backend, hg_pool pool, uint
                                          uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_copy_from_pool(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_pool_size(hg_backend *backend, hg_pool pool, uint64_t *size) HG_NODISCARD;
-/** Aliases of the two copies (spec 2). */
+/** Aliases of the two copies. */
 HG_API hg_status hg_backend_pool_store(hg_backend *backend, hg_pool pool, uint64_t offset, const void *data, uint64_t length) HG_NODISCARD;
 HG_API hg_status hg_backend_pool_load(hg_backend *backend, hg_pool pool, uint64_t offset, void *data, uint64_t length) HG_NODISCARD;
 
@@ -191,7 +191,7 @@ HG_API void hg_event_cancel(hg_event *event);
  */
 HG_API hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **event) HG_NODISCARD;
 
-/** A circular byte buffer in host memory (spec 1 "Pool"): writing beyond the capacity drops the oldest bytes. Not thread-safe. */
+/** A circular byte buffer in host memory: writing beyond the capacity drops the oldest bytes. Not thread-safe. */
 typedef struct hg_ring hg_ring;
 HG_API hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) HG_NODISCARD;
 HG_API void hg_ring_destroy(hg_ring *ring);

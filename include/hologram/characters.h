@@ -1,6 +1,6 @@
 /* The ordinary character table of the Monster group, exact: 194 irreducible characters on 194 conjugacy classes. Facts of the ATLAS of
  * Finite Groups (Conway, Curtis, Norton, Parker, Wilson, 1985). Pure functions: thread-safe, they allocate nothing. An index that is out
- * of range gives HG_ERROR_ISA: `invalid character index: 194 (must be < 194)`. Source: semantics 5.12. */
+ * of range gives HG_ERROR_ISA: `invalid character index: 194 (must be < 194)`. */
 #ifndef HOLOGRAM_CHARACTERS_H
 #define HOLOGRAM_CHARACTERS_H
 

@@ -30,7 +30,7 @@ typedef enum hg_canonicalise {
     /** Operations without effect on data are removed (equal marks or swaps that meet, repeated copies, copies to itself, quote
         and evaluate); the canonical text is that of what is left, and that is lowered. */
     HG_CANONICALISE_SOUND,
-    /** The canonical text and the counts follow the gate rules of semantics 6.9 (H² = I, X² = I, …), which ignore destinations,
+    /** The canonical text and the counts follow the gate rules (H² = I, X² = I, …), which ignore destinations,
         pages and transforms and would change data; what is lowered is the sound form. */
     HG_CANONICALISE_GATES
 } hg_canonicalise;
@@ -196,7 +196,7 @@ typedef struct hg_translated_program {
 /**
  * Parses, compiles and lowers a circuit: calls left to right, in one program without parameters.
  * @return as hg_circuit_compile
- * Thread-safe. Source: spec/1, "Circuit → ISA".
+ * Thread-safe.
  */
 HG_API hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_circuit_options *options,
                                              hg_diagnostics *diagnostics, hg_translated_program *translated) HG_NODISCARD;

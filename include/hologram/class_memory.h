@@ -1,4 +1,4 @@
-/* Memory in and beside the 96 classes: the class allocator (semantics 4.3), buffers inside and outside of class memory (8.2), the memory of
+/* Memory in and beside the 96 classes: the class allocator, buffers inside and outside of class memory, the memory of
  * a type's torus (5.14). */
 #ifndef HOLOGRAM_CLASS_MEMORY_H
 #define HOLOGRAM_CLASS_MEMORY_H
@@ -41,13 +41,13 @@ HG_API hg_status hg_class_free(hg_class_allocator *allocator, hg_backend *backen
 HG_API uint32_t hg_class_allocator_used(hg_class_allocator *allocator);
 
 /**
- * The handle of a class, inside class memory, for a rectangle of width pages and height bytes of each (spec 3, allocate_boundary): page p, byte
+ * The handle of a class, inside class memory, for a rectangle of width pages and height bytes of each: page p, byte
  * b is byte p·256 + b of the buffer. Nothing is allocated, and nothing is to be freed.
  * @return HG_OK, HG_ERROR_ISA (`invalid class index: {} (must be < 96)`; `invalid boundary coordinates: …` for more than 48 pages or 256 bytes,
  *         naming the last one), HG_ERROR_INVALID_ARGUMENT (NULL)
  */
 HG_API hg_status hg_allocate_boundary(hg_backend *backend, uint64_t cls, uint64_t width, uint64_t height, hg_buffer *buffer) HG_NODISCARD;
-/** A buffer outside class memory: hg_backend_allocate_buffer under the specification's name. */
+/** A buffer outside class memory: hg_backend_allocate_buffer by another name. */
 HG_API hg_status hg_allocate_class_free(hg_backend *backend, uint64_t bytes, hg_buffer *buffer) HG_NODISCARD;
 
 /**

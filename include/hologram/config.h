@@ -1,4 +1,4 @@
-/* Configuration: defaults, environment, programmatic (semantics 8.5). */
+/* Configuration: defaults, environment, programmatic. */
 #ifndef HOLOGRAM_CONFIG_H
 #define HOLOGRAM_CONFIG_H
 

@@ -1,4 +1,4 @@
-/* Emission: what a program is lowered to, as text or bytes of a target language, without any device (spec 1: compile_to_spirv,
+/* Emission: what a program is lowered to, as text or bytes of a target language, without any device (compile_to_spirv,
  * compile_to_opencl_c). `hologram emit` is a command over this. */
 #ifndef HOLOGRAM_EMIT_H
 #define HOLOGRAM_EMIT_H
@@ -57,7 +57,7 @@ typedef struct hg_emit_options {
  * @param length   receives its bytes, without the NUL; may be NULL
  * @return HG_OK; HG_ERROR_ISA (the program does not verify), HG_ERROR_INVALID_ARGUMENT (NULL, no such target, options that do not go with
  *         it: the message names the field), HG_ERROR_OUT_OF_MEMORY
- * Thread-safe. The text is not promised to stay the same from release to release. Source: spec/1, "SPIR-V" and "OpenCL C" of the GPU backends.
+ * Thread-safe. The text is not promised to stay the same from release to release.
  */
 HG_API hg_status hg_program_emit(const hg_program *program, const char *target, const hg_emit_options *options, char **output,
                                  size_t *length) HG_NODISCARD;

@@ -1,4 +1,4 @@
-/* Typed buffers and the generic executor (spec 1, "Generic Backend Patterns"). In C the element type is found by _Generic from a pointer,
+/* Typed buffers and the generic executor. In C the element type is found by _Generic from a pointer,
  * in C++ by overloads. */
 #ifndef HOLOGRAM_EXECUTOR_H
 #define HOLOGRAM_EXECUTOR_H
@@ -24,7 +24,7 @@ HG_API hg_status hg_copy_typed_to(hg_backend *backend, hg_typed_buffer buffer, h
 HG_API hg_status hg_copy_typed_from(hg_backend *backend, hg_typed_buffer buffer, hg_type type, void *data, uint64_t count) HG_NODISCARD;
 
 /**
- * One element of any of the 24 types: zero, one, and from a double (spec 1, "NumericType"). Floats are rounded once, to nearest even, beyond the
+ * One element of any of the 24 types: zero, one, and from a double. Floats are rounded once, to nearest even, beyond the
  * largest one to infinity; integers are truncated and saturate, NaN gives 0.
  * @param bytes  receives size(type) bytes, little-endian; needs no alignment
  * @return HG_OK, HG_ERROR_INVALID_ARGUMENT (no type, or NULL). Thread-safe.

@@ -15,7 +15,7 @@ extern "C" {
  * @param text         UTF-8, need not end in NUL
  * @param diagnostics  receives every error with line and column; may be NULL
  * @return HG_OK and a program the caller releases; HG_ERROR_ISA with the first error as hg_last_error(), HG_ERROR_OUT_OF_MEMORY
- * Thread-safe. Source: spec/1, "JSON → ISA": JsonToIsa.translate.
+ * Thread-safe.
  */
 HG_API hg_status hg_json_to_isa_translate(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
 
@@ -37,7 +37,7 @@ HG_API void hg_json_programs_free(hg_program **programs, size_t count);
  * The program of an element-wise operation by its name: add sub mul div min max (parameters a, b, out, n), sigmoid tanh exp log sin cos
  * abs neg relu (parameters x, out, n), all arrays of `type`, n u64. One lane an element; lanes from n on do nothing.
  * @return HG_OK and a program the caller releases; HG_ERROR_ISA for another name or a type the operation does not have
- * Thread-safe. Source: spec/1, "JSON → ISA": JsonToIsa.translate_simple_op.
+ * Thread-safe.
  */
 HG_API hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type, hg_program **program) HG_NODISCARD;
 

@@ -1,4 +1,4 @@
-/* The operator table: 24 operations on 12 types, each a program that is ready to run (semantics 5.14).
+/* The operator table: 24 operations on 12 types, each a program that is ready to run.
  *
  *   hg_program *add;
  *   hg_status s = hg_operator_program(hg_operator_find("Add", HG_TYPE_F32), &add);

@@ -1,4 +1,4 @@
-/* A bounded cache of programs by their hash (spec 1, "ProgramCache"). Backends have one of their own for what they compiled; this one is for
+/* A bounded cache of programs by their hash. Backends have one of their own for what they compiled; this one is for
  * programs that a caller makes again and again and wants to share. */
 #ifndef HOLOGRAM_PROGRAM_CACHE_H
 #define HOLOGRAM_PROGRAM_CACHE_H

@@ -1,4 +1,4 @@
-/* Readable tests of backends in C (spec 1, "Human-Readable Test Macros"). Header only; failures go to standard error through
+/* Readable tests of backends in C. Header only; failures go to standard error through
  * hg_test_report and are counted, nothing ends the process.
  *
  *     BACKEND_TEST(relu, "cpu", {
@@ -113,7 +113,7 @@ static inline void hg_test_run(const char *file, int line, hg_backend *backend, 
     }
 #define RUN_BACKEND_TEST(name) name()
 
-/** The same with its three parts named, as the specification's macro has them. What a part declares, the parts behind it see.
+/** The same with its three parts named. What a part declares, the parts behind it see.
  *
  *     BACKEND_TEST_PARTS(relu, "cpu", SETUP(…;), EXECUTE(…;), VERIFY(…;)) */
 #define BACKEND_TEST_PARTS(name, backend_name, setup, execute, verify) BACKEND_TEST(name, backend_name, setup execute verify)

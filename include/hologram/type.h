@@ -1,4 +1,4 @@
-/* The 24 element types of Atlas ISA (semantics 3.1). */
+/* The 24 element types of Atlas ISA. */
 #ifndef HOLOGRAM_TYPE_H
 #define HOLOGRAM_TYPE_H
 

@@ -97,12 +97,15 @@ static hg_token part_token(const hg_mnemonic *m, uint32_t i) {
 }
 
 static bool unsupported(hg_assembler *a, const hg_token *at, const hg_mnemonic *m, hg_type type) {
-    char name[40];
-    if (m->op == HG_OP_SET)
+    char name[40], hint[120];
+    if (m->op == HG_OP_SET) {
         snprintf(name, sizeof name, "SETcc.%s", hg_condition_name(m->condition));
-    else
+        snprintf(hint, sizeof hint, "'set%s' is for integers", hg_condition_name(m->condition));
+    } else {
         snprintf(name, sizeof name, "%s", hg_op_get(m->op)->id);
-    hg_asm_error(a, "N06", at, NULL, "unsupported operation: %s for type %s", name, hg_type_name(type));
+        snprintf(hint, sizeof hint, "'%s' is for %s", hg_op_get(m->op)->text, hg_op_types_text(m->op));
+    }
+    hg_asm_error(a, "N06", at, hint, "unsupported operation: %s for type %s", name, hg_type_name(type));
     return false;
 }
 

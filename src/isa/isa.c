@@ -262,6 +262,19 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     return false;
 }
 
+const char *hg_op_types_text(hg_op op) {
+    switch ((hg_type_set)TABLE[op].types) {
+    case HG_T_NONE: return "no type";
+    case HG_T_ALL: return "all types";
+    case HG_T_INTEGER: return "integers";
+    case HG_T_FLOAT: return "f16, bf16, f32 and f64";
+    case HG_T_ATOMIC: return "i32, u32, i64 and u64";
+    case HG_T_CHARACTER: return "i128 and f64";
+    case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
+    }
+    return "";
+}
+
 bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2) {
     if (!hg_op_allows_type(op, type) || type2 >= HG_TYPE_COUNT) return false;
     if (TABLE[op].types != HG_T_TWICE) return true;

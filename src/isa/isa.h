@@ -161,6 +161,7 @@ hg_op hg_op_from_opcode(uint16_t opcode);
 /* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);
+const char *hg_op_types_text(hg_op op); /* "integers": the types that it has, for hints */
 /* Both types of a row with two. */
 bool hg_op_allows_types(hg_op op, hg_type type, hg_type type2);
 /* The instruction that a reduction folds with: ADD for reduce.add of registers or of an array. HG_OP_NONE: no reduction, or one that names

@@ -393,13 +393,15 @@ static void report_divergent(uniform *u, uint32_t inst, uint32_t cause) {
     const char *what = hg_op_get((hg_op)u->program->insts[inst].op)->text;
     hg_where here = hg_check_where(u->program, inst), branch = hg_check_where(u->program, cause);
     if (u->block && hg_op_get((hg_op)u->program->insts[inst].op)->flags & HG_F_BLOCK)
-        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND, "all lanes of the block that have not stopped take part: join before it",
+        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND,
+                       "put it where all lanes that go on come together, or let the others end with exit",
                        "'%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
     else if (u->block)
-        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND, "end the guarded part with a join before the barrier",
+        hg_check_error(u->check, "V09", inst, HG_NO_OPERAND,
+                       "put it where all lanes that go on come together, or let the others end with exit",
                        "barrier at %s is under the per-lane branch at %s", here.text, branch.text);
     else
-        hg_check_error(u->check, "V08", inst, HG_NO_OPERAND, "end the guarded part with a join instead of exit",
+        hg_check_error(u->check, "V08", inst, HG_NO_OPERAND, "bring all lanes together before it: none may have jumped past it or ended",
                        "collective '%s' at %s is under the per-lane branch at %s", what, here.text, branch.text);
 }
 

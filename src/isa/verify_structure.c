@@ -2,6 +2,7 @@
  * passes here before anything follows its indices. Must not know: control flow. */
 #include "isa/verify_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -171,6 +172,14 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
     }
 }
 
+static void report_type(hg_check *c, uint32_t i) {
+    const hg_inst *in = &c->program->insts[i];
+    const hg_op_info *row = hg_op_get((hg_op)in->op);
+    char hint[120];
+    snprintf(hint, sizeof hint, "'%s' is for %s", row->text, hg_op_types_text((hg_op)in->op));
+    hg_check_error(c, "N06", i, HG_NO_OPERAND, hint, "unsupported operation: %s for type %s", row->id, hg_type_name((hg_type)in->type));
+}
+
 static void check_types_written(hg_check *c, uint32_t i, bool required) {
     const hg_inst *in = &c->program->insts[i];
     const hg_op_info *row = hg_op_get((hg_op)in->op);
@@ -179,7 +188,7 @@ static void check_types_written(hg_check *c, uint32_t i, bool required) {
     if (in->type == HG_TYPE_OMITTED)
         hg_check_error(c, "V05", i, HG_NO_OPERAND, NULL, "type of '%s' cannot be inferred here: write %s.TYPE", row->text, row->text);
     else if (!hg_op_allows_type((hg_op)in->op, (hg_type)in->type))
-        hg_check_error(c, "N06", i, HG_NO_OPERAND, NULL, "unsupported operation: %s for type %s", row->id, hg_type_name((hg_type)in->type));
+        report_type(c, i);
     else if (row->type_count == 2 && in->type2 >= HG_TYPE_COUNT)
         hg_check_error(c, "N06", i, HG_NO_OPERAND, NULL, "unsupported operation: %s without a source type", row->id);
     else if (row->type_count == 2 && !hg_op_allows_types((hg_op)in->op, (hg_type)in->type, (hg_type)in->type2))

@@ -539,7 +539,9 @@ static void test_messages(void) {
     expect_message("SETLT.f32 p1, r2, r3", "unknown mnemonic 'SETLT.f32'", "did you mean 'setlt'?");
     expect_message("reduc.add.f32 r1, r2, 3", "unknown mnemonic 'reduc.add.f32'", "did you mean 'reduce.add'?");
     expect_message(".lane 5", "unknown directive '.lane'", "did you mean '.lanes'?");
-    expect_message("and.f16 r1, r2, r3", "unsupported operation: AND for type f16", NULL);
+    expect_message("and.f16 r1, r2, r3", "unsupported operation: AND for type f16", "'and' is for integers");
+    expect_message("atom.add.f32 r1, [buf(r2) + 0], r3", "unsupported operation: ATOM_ADD for type f32",
+                   "'atom.add' is for i32, u32, i64 and u64");
     expect_message("exit\na:\na:", "duplicate label 'a' at instruction 1", NULL);
     expect_message("exit\nbra @a", "undefined label 'a' referenced in instruction 1", NULL);
     expect_message("ad\nexit\nbra @a", "unknown mnemonic 'ad'", NULL);

@@ -92,17 +92,19 @@ static void test_registers(void) {
     ACCEPT("carry of the first limb",
            HEAD "    addc.u32 r1, p0, r252, r254\n    subb.u32 r1, p1, r1, r254, p0\n    sel.u32 r1, p1, r1, r1\n");
     EXPECT("product of twice the width", HEAD "    mulw.u64.u64 r1, r255, r255\n",
-           {"N06", 3, 14, "unsupported operation: MULW for type u64", NULL});
+           {"N06", 3, 14, "unsupported operation: MULW for type u64",
+            "'mulw' is for integers of 16 bits and more, from the one of half the width"});
     EXPECT("product of another sign", HEAD "    mulw.i64.u32 r1, r252, r252\n",
-           {"N06", 3, 14, "unsupported operation: MULW for type u32", NULL});
+           {"N06", 3, 14, "unsupported operation: MULW for type u32",
+            "'mulw' is for integers of 16 bits and more, from the one of half the width"});
     EXPECT("predicate of a predicate",
            HEAD "    seteq.u32 p0, r252, r254\n    and.p p1, p0, p2\n    not.p p3, p1\n    sel.p p4, p3, p0, p5\n",
            {"V02", 4, 19, "uninitialized predicate: p2", NULL}, {"V02", 6, 23, "uninitialized predicate: p5", NULL});
-    EXPECT(
-        "barrier under a predicate of each lane",
-        HEAD "    seteq.u32 p0, r252, r254\n    seteq.u32 p1, r253, r254\n    and.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n"
-             "    mov.u32 r1, r254\n",
-        {"V09", 7, 5, "barrier at line 7 is under the per-lane branch at line 6", "end the guarded part with a join before the barrier"});
+    EXPECT("barrier under a predicate of each lane",
+           HEAD "    seteq.u32 p0, r252, r254\n    seteq.u32 p1, r253, r254\n    and.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n"
+                "    mov.u32 r1, r254\n",
+           {"V09", 7, 5, "barrier at line 7 is under the per-lane branch at line 6",
+            "put it where all lanes that go on come together, or let the others end with exit"});
     ACCEPT(
         "barrier under a predicate of the block", HEAD
         "    seteq.u32 p0, r253, r254\n    not.p p1, p0\n    or.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n    mov.u32 r1, r254\n");
@@ -208,13 +210,13 @@ static void test_uniform(void) {
            HEAD ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n.param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 "
                 "@done\n    parallel_map.f32 r2, r1, relu, r4\ndone:\n    exit\n",
            {"V08", 8, 5, "collective 'parallel_map' at line 8 is under the per-lane branch at line 7",
-            "end the guarded part with a join instead of exit"});
+            "bring all lanes together before it: none may have jumped past it or ended"});
     ACCEPT("with a join", HEAD ".param r1 x buffer f32 in [n]\n.param r2 y buffer f32 out [n]\n.param r4 n u64\n    setgeu.u64 p0, r255, "
                                "r4\n    bra.p0 @join\n    mov_imm.u32 r9, 1\njoin:\n    parallel_map.f32 r2, r1, relu, r4\n");
     EXPECT("in a loop that lanes leave one by one",
            HEAD ".param r1 x buffer f32 in\n    mov.u32 r9, r252\nl:\n    reduce.add.f32 r2, [buf(r1) + 0], 4\n    loop r9, @l\n",
            {"V08", 6, 5, "collective 'reduce.add' at line 6 is under the per-lane branch at line 7",
-            "end the guarded part with a join instead of exit"});
+            "bring all lanes together before it: none may have jumped past it or ended"});
     ACCEPT("while residual > eps",
            HEAD ".param r1 x buffer f32 inout [n]\n.param r4 n u64\n    mov_imm.f32 r9, 0.5\nl:\n    parallel_map.f32 r1, r1, sqrt, r4\n   "
                 " parallel_reduce.f32 r3, r1, max, r4\n    setgt.f32 p0, r3, r9\n    bra.p0 @l\n");
@@ -222,12 +224,12 @@ static void test_uniform(void) {
            HEAD ".param r1 x buffer f32 in [n]\n.param r4 n u64\n    call @f\n    parallel_reduce.f32 r3, r1, sum, r4\n    exit\nf:\n    "
                 "setlt.u64 p0, r255, r4\n    bra.p0 @l\n    exit\nl:\n    ret\n",
            {"V08", 6, 5, "collective 'parallel_reduce' at line 6 is under the per-lane branch at line 10",
-            "end the guarded part with a join instead of exit"});
+            "bring all lanes together before it: none may have jumped past it or ended"});
     EXPECT("in a function called under a branch",
            HEAD ".param r1 x buffer f32 in [n]\n.param r4 n u64\n    setlt.u64 p0, r255, r4\n    bra.p0 @l\n    call @f\nl:\n    "
                 "exit\nf:\n    parallel_reduce.f32 r3, r1, sum, r4\n    ret\n",
            {"V08", 11, 5, "collective 'parallel_reduce' at line 11 is under the per-lane branch at line 6",
-            "end the guarded part with a join instead of exit"});
+            "bring all lanes together before it: none may have jumped past it or ended"});
     EXPECT("counts and handles",
            HEAD
            ".param r1 x buffer f32 inout\n    parallel_reduce.f32 r3, r1, sum, r252\n    mul.u64 r5, r1, r255\n    parallel_reduce.f32 r3, "
@@ -247,16 +249,16 @@ static void test_uniform(void) {
            HEAD ".param r4 n u64\n    setgeu.u64 p0, r255, r4\n    bra.p0 @done\n    bar.sync 0\n    mov.u32 r1, r252\nl:\n    "
                 "loop r1, @l\ndone:\n    exit\n");
     ACCEPT("a count of the block", HEAD "    mov.u32 r1, r253\nl:\n    bar.sync 0\n    loop r1, @l\n");
-    EXPECT(
-        "a barrier inside if", HEAD "    setlt.u32 p0, r252, r253\n    bra.p0 @skip\n    bar.sync 0\nskip:\n    mov_imm.u32 r1, 1\n",
-        {"V09", 5, 5, "barrier at line 5 is under the per-lane branch at line 4", "end the guarded part with a join before the barrier"});
-    EXPECT(
-        "a loop with a per-lane condition", HEAD "    mov.u32 r1, r252\nl:\n    bar.sync 0\n    loop r1, @l\n    exit\n",
-        {"V09", 5, 5, "barrier at line 5 is under the per-lane branch at line 6", "end the guarded part with a join before the barrier"});
-    EXPECT(
-        "the same with the test on top",
-        HEAD "head:\n    setlt.u32 p0, r252, r253\n    bra.p0 @done\n    bar.sync 0\n    bra @head\ndone:\n    exit\n",
-        {"V09", 6, 5, "barrier at line 6 is under the per-lane branch at line 5", "end the guarded part with a join before the barrier"});
+    EXPECT("a barrier inside if", HEAD "    setlt.u32 p0, r252, r253\n    bra.p0 @skip\n    bar.sync 0\nskip:\n    mov_imm.u32 r1, 1\n",
+           {"V09", 5, 5, "barrier at line 5 is under the per-lane branch at line 4",
+            "put it where all lanes that go on come together, or let the others end with exit"});
+    EXPECT("a loop with a per-lane condition", HEAD "    mov.u32 r1, r252\nl:\n    bar.sync 0\n    loop r1, @l\n    exit\n",
+           {"V09", 5, 5, "barrier at line 5 is under the per-lane branch at line 6",
+            "put it where all lanes that go on come together, or let the others end with exit"});
+    EXPECT("the same with the test on top",
+           HEAD "head:\n    setlt.u32 p0, r252, r253\n    bra.p0 @done\n    bar.sync 0\n    bra @head\ndone:\n    exit\n",
+           {"V09", 6, 5, "barrier at line 6 is under the per-lane branch at line 5",
+            "put it where all lanes that go on come together, or let the others end with exit"});
     ACCEPT("irreducible but uniform", HEAD "    setlt.u32 p0, r253, r254\n    bra.p0 @b\na:\n    bar.sync 0\nb:\n    bar.sync 1\n    "
                                            "setlt.u32 p1, r254, r253\n    bra.p1 @a\n");
 }
@@ -288,7 +290,7 @@ static void test_params(void) {
 
 static void test_operands(void) {
     EXPECT("unsigned order of floats", HEAD ".param r1 a f32\n    setltu.f32 p0, r1, r1\n",
-           {"N06", 4, 12, "unsupported operation: SETcc.ltu for type f32", NULL});
+           {"N06", 4, 12, "unsupported operation: SETcc.ltu for type f32", "'setltu' is for integers"});
     EXPECT("limits: block with a barrier", HEAD ".block 64, 32\n    bar.sync 0\n",
            {"S05", 3, 8, "block of 64 x 32 x 1 lanes: a block that uses a barrier has at most 1024 lanes", NULL});
     ACCEPT("limits: block without", HEAD ".block 64, 32\n    exit\n");

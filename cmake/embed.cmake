@@ -1,0 +1,13 @@
+# Writes documents as C arrays: cmake -DOUT=file.c -DDOCUMENTS=a.md;b.md -P embed.cmake. The array of docs/reference/isa.md is page_isa.
+set(text "/* Documents, written by cmake/embed.cmake: generated */\n#include \"pages.h\"\n")
+set(rows "")
+foreach(document IN LISTS DOCUMENTS)
+  get_filename_component(name ${document} NAME_WE)
+  file(READ ${document} hex HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  string(APPEND text "static const unsigned char page_${name}[] = {\n${hex}0};\n")
+  string(APPEND rows "    {\"${name}\", (const char *)page_${name}, sizeof page_${name} - 1},\n")
+endforeach()
+string(APPEND text "const cli_page CLI_PAGES[] = {\n${rows}    {0, 0, 0},\n};\n")
+file(WRITE ${OUT} "${text}")
