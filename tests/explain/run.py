@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+"""hologram explain PROGRAM: kinds of accesses and branches of programs written for each, and of every example.
+
+    run.py
+
+Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish
+
+COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
+SOURCE = os.environ["HG_SOURCE_DIR"]
+HEAD = ".atlas 1\n.program p\n.param x buffer u32 inout [n]\n.param n u64\n.param k u32\n.lanes n\n.reg v, w u32\n.reg i u64\n.reg p0_ pred\n"
+# (statements, the instruction looked at from the end, key, value)
+KINDS = [
+    ("ldg v, [x]\nstg [x[global]], v", 1, "access", "uniform"),
+    ("ldg v, [x[k]]\nstg [x[global]], v", 1, "access", "uniform"),
+    ("ldg v, [x[global]]\nstg [x[global]], v", 1, "access", "contiguous"),
+    ("ldg v, [x[global]]\nstg [x[global]], v", 0, "access", "contiguous"),
+    ("ldg v, [x[global + 7]]\nstg [x[global]], v", 1, "access", "contiguous"),
+    ("mul i, global, 16\nldg v, [x + i]\nstg [x[global]], v", 1, "access", "strided"),
+    ("ldg v, [x[global]]\nldg v, [x[v]]\nstg [x[global]], v", 1, "access", "gathered"),
+    ("rem i, global, 7\nldg v, [x[i]]\nstg [x[global]], v", 1, "access", "gathered"),
+    ("mov v, 1\nsetlt.u32 p0_, k, 5\nbra.p0_ @l\nmov v, 2\nl: stg [x[global]], v", 2, "branch", "uniform"),
+    ("mov v, 1\nsetlt.u64 p0_, global, 5\nbra.p0_ @l\nmov v, 2\nl: stg [x[global]], v", 2, "branch", "divergent"),
+]
+
+
+def explain(path):
+    done = subprocess.run([COMMAND, "explain", path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+    return done.returncode, json.loads(done.stdout)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "p.atlas")
+        for statements, back, key, value in KINDS:
+            with open(path, "w") as f:
+                f.write(HEAD + statements + "\n")
+            status, answer = explain(path)
+            items = answer["outputs"]
+            flagged = [item for item in items if key in item]
+            check(status == 0 and len(flagged) > 0, f"{statements!r}: {answer['diagnostics']}")
+            if not flagged:
+                continue
+            got = flagged[-1 - back][key] if key == "access" else flagged[0][key]
+            check(got == value, f"{statements!r}: {key} is {got}, not {value}")
+            check(all(0 <= item["live"] <= 256 for item in items), f"{statements!r}: live registers")
+        with open(path, "w") as f:
+            f.write(HEAD + "mov v, 1\nadd v, v, 2\nmov w, 5\nstg [x[global]], v\n")
+        status, answer = explain(path)
+        check(status == 0 and not all(item["kept"] for item in answer["outputs"]), "what is folded away is said to be there")
+    for path in sorted(glob.glob(os.path.join(SOURCE, "examples", "programs", "*.atlas")) + glob.glob(os.path.join(SOURCE, "tests", "programs", "old", "*.atlas"))):
+        status, answer = explain(path)
+        check(status == 0 and answer["outputs"], f"{path}: {answer['diagnostics']}")
+        done = subprocess.run([COMMAND, "explain", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+        check(done.returncode == 0 and "registers live at most" in done.stdout, f"{path}: {done.stderr}")
+    return finish()
+
+
+sys.exit(main())
