@@ -158,7 +158,9 @@ static bool read_place(debug *d, const char *word, uint32_t *inst) {
     for (uint32_t i = 0; i < p->label_count; i++)
         if (strcmp(p->labels[i].name, word) == 0) {
             *inst = p->labels[i].index;
-            return true;
+            if (*inst < p->inst_count) return true;
+            debug_say(d, "error", "'%s' is the end of the program: no instruction is there", word);
+            return false;
         }
     debug_say(d, "error", "'%s' is no line, no label and no instruction (i7)", word);
     return false;
@@ -178,10 +180,28 @@ static bool is_register_word(const char *word, char letter) {
     return atoi(word + 1) < (letter == 'r' ? HG_MAX_REGISTERS : HG_MAX_PREDICATES);
 }
 
+/* The name that a register has here; NULL: none. */
+static const char *name_of(const debug *d, bool predicate, uint8_t number) {
+    return d->place ? hg_program_register_name(d->program, d->place->inst, predicate, number) : NULL;
+}
+
+static bool find_named(const debug *d, const char *word, bool *predicate, uint8_t *number) {
+    for (int bank = 0; bank < 2; bank++)
+        for (uint32_t n = 0; n < (bank ? HG_MAX_PREDICATES : HG_MAX_REGISTERS); n++) {
+            const char *name = name_of(d, bank, (uint8_t)n);
+            if (!name || strcmp(name, word) != 0) continue;
+            *predicate = bank;
+            *number = (uint8_t)n;
+            return true;
+        }
+    return false;
+}
+
 /* The register that a word names here. Names of the program come before the language's own. */
 static bool find_register(const debug *d, const char *word, bool *predicate, uint8_t *number) {
     const hg_program *p = d->program;
     *predicate = false;
+    if (find_named(d, word, predicate, number)) return true;
     for (uint32_t i = 0; i < p->param_count; i++)
         if (p->params[i].kind == HG_PARAM_SCALAR && strcmp(p->params[i].name, word) == 0) {
             *number = p->params[i].reg;
@@ -557,9 +577,10 @@ static answer do_registers(debug *d, const words *w) {
     for (int bank = 0; bank < 2; bank++)
         for (uint32_t n = 0; n < (bank ? HG_MAX_PREDICATES : HG_MAX_REGISTERS); n++) {
             uint64_t words_of[64];
-            char name[8];
+            char name[300];
+            const char *own = name_of(d, bank, (uint8_t)n);
             if (debug_register(d, bank, (uint8_t)n, d->lane, words_of) == HG_TYPE_COUNT) continue;
-            snprintf(name, sizeof name, "%c%u", bank ? 'p' : 'r', (unsigned)n);
+            snprintf(name, sizeof name, "%c%u%s%s%s", bank ? 'p' : 'r', (unsigned)n, own ? " (" : "", own ? own : "", own ? ")" : "");
             print_register(d, name, bank, (uint8_t)n, d->lane, d->lane);
             any = true;
         }
