@@ -210,6 +210,32 @@ def kinds():
                      ("r99", None, "not set")], f"kinds: {values}")
 
 
+NAMED = """.atlas 1
+.program named
+.param x buffer u32 inout [n]
+.param n u64
+.lanes n
+.reg v, w u32
+.reg many pred
+    ldg v, [x[global]]
+    mul w, v, 3
+    setgt many, w, 7
+    bra.many @end
+    stg [x[global]], w
+end:
+"""
+
+
+def names():
+    """Names that share a number by liveness, and values that have none any more."""
+    program = write("named.atlas", NAMED)
+    status, events = debug(["step 2", "print v", "print w", "step 3", "print w", "print many", "print v", "registers"], program, "--set", "x=1,2,3")
+    values = [(e["name"], e["value"]) for e in of(events, "value")]
+    check(values[0] == ("v", "1"), f"names: {values}")
+    check(("w", "3") in values and ("many", "false") in values, f"names: {values}")
+    check(any(name.endswith("(w)") and value == "3" for name, value in values), f"registers with names: {values}")
+
+
 def wrong(program, arguments):
     bad = ["jump", "break", "break nowhere", "break i99", "break 999", "watch x", "watch x[99]", "watch y[1]", "print", "print zzz", "print x[9]",
            "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until"]
@@ -241,6 +267,7 @@ def main():
     shared_memory()
     fault()
     kinds()
+    names()
     wrong(program, arguments)
     many_lanes()
     return finish()
