@@ -59,6 +59,12 @@ static void add_branch(const hg_explained *e, hg_text *out) {
     if (e->rounds) hg_text_addf(out, "; at most %llu rounds", (unsigned long long)e->rounds);
 }
 
+/* One of several instructions that the assembler made of a line: what becomes of it alone tells nothing. */
+static bool shares_line(const hg_program *p, uint32_t inst) {
+    if (!p->lines) return false;
+    return (inst && p->lines[inst - 1] == p->lines[inst]) || (inst + 1 < p->inst_count && p->lines[inst + 1] == p->lines[inst]);
+}
+
 static void add_note(const hg_program *p, uint32_t inst, const hg_explained *e, hg_text *out) {
     const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
     if (row->flags & HG_F_COLLECTIVE)
@@ -69,7 +75,7 @@ static void add_note(const hg_program *p, uint32_t inst, const hg_explained *e, 
         add_access(p, inst, e, out);
     else if (e->way != HG_WAY_NONE)
         add_branch(e, out);
-    else if (!e->kept && !(row->flags & HG_F_CONTROL) && !(row->flags & HG_F_COLLECTIVE))
+    else if (!e->kept && !(row->flags & HG_F_CONTROL) && !shares_line(p, inst))
         hg_text_addf(out, "nothing is left of it: a constant, or folded into what uses it");
 }
 
