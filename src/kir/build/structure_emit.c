@@ -296,7 +296,7 @@ static void block_item(emitter *e, int32_t i, int32_t to) {
         two_ways(e, i, build_pred(e->x, o[0].reg), 0, 1, to, NULL);
         return;
     }
-    kir_value *counter = build_get(e->x, o[0].reg, hg_loop_type(e->x->program->insts[n->last - 1].op));
+    kir_value *counter = build_get(e->x, o[0].reg, (uint8_t)hg_loop_type(e->x->program->insts[n->last - 1].op));
     kir_value *at_zero = kir_binary(e->b, KIR_CMP_EQ, counter, kir_const(e->b, counter->type, 0));
     two_ways(e, i, at_zero, 1, 0, to, counter);
 }

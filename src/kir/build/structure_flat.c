@@ -16,7 +16,7 @@ static void two_ways(build *x, kir_var *at, uint32_t block) {
     const hg_block *n = &x->source->blocks[block];
     const hg_operand *o = hg_inst_operands(x->program, n->last - 1);
     kir_builder *b = &x->b;
-    hg_type type = hg_loop_type(x->program->insts[n->last - 1].op);
+    uint8_t type = (uint8_t)hg_loop_type(x->program->insts[n->last - 1].op);
     kir_value *counter = n->exit == HG_EXIT_LOOP ? build_get(x, o[0].reg, type) : NULL;
     kir_value *taken = counter ? kir_binary(b, KIR_CMP_ULT, kir_const(b, type, 0), counter) : build_pred(x, o[0].reg);
     if (structure_leaves(x->source, block, 0) || structure_leaves(x->source, block, 1)) {
