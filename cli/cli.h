@@ -34,8 +34,10 @@ typedef struct cli {
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */
     const char *max_errors;
-    const char *kernel;           /* --kernel NAME: of a file with several; NULL: the only one */
-    HG_VEC(const char *) defines; /* --define NAME=VALUE, in order */
+    const char *kernel;                   /* --kernel NAME: of a file with several; NULL: the only one */
+    HG_VEC(const char *) defines;         /* --define NAME=VALUE, in order */
+    HG_VEC(const char *) include_folders; /* -I */
+    const char *program_name;             /* --program NAME; NULL: the only one */
     hg_diagnostics *diagnostics;
     hg_text earlier;  /* JSON: diagnostics of files before this one, comma separated */
     const char *file; /* as messages name it */
@@ -92,6 +94,9 @@ bool cli_verify(cli *c);
 
 /* explain_program.c: what lanes do at each instruction of the program */
 void cli_explain_program(cli *c);
+
+/* resolve.c: how a text is assembled; it reads what it includes. Borrows from c. */
+hg_assemble_options cli_assembling(cli *c);
 
 /* program.c: what commands on one file share */
 bool cli_one_file(cli *c);                                                  /* its argument */

@@ -13,7 +13,7 @@ static bool fails(cli *c, hg_status status, size_t errors_before) {
 static hg_status translate(cli *c, const hg_front_end *front_end, const hg_bytes *bytes) {
     c->circuit_options.size = sizeof c->circuit_options;
     c->circuit.size = sizeof c->circuit;
-    hg_assemble_options assembly = {.size = sizeof assembly, .defines = c->defines.data, .define_count = (size_t)c->defines.count};
+    hg_assemble_options assembly = cli_assembling(c);
     hg_front_end_request request = {.kernel = c->kernel, .circuit = &c->circuit_options, .assembly = &assembly, .record = &c->circuit};
     return front_end->translate((const char *)bytes->data, (size_t)bytes->length, &request, c->diagnostics, &c->program);
 }
@@ -42,8 +42,8 @@ bool cli_load(cli *c, const char *path) {
         hg_bytes_free(&bytes);
         return false;
     }
-    if (c->defines.count && !front_end->has_assembly) {
-        cli_usage(c, "--define gives a constant of an .atlas text its value, '%s' is none", c->file);
+    if ((c->defines.count || c->program_name) && !front_end->has_assembly) {
+        cli_usage(c, "%s is for texts of .atlas, '%s' is another file", c->defines.count ? "--define" : "--program", c->file);
         hg_bytes_free(&bytes);
         return false;
     }

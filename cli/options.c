@@ -61,12 +61,13 @@ static const cli_option *find_place(cli *c, const cli_row *row, const cli_option
     if (strcmp(row->name, "--json") == 0) common->flag = &c->json;
     if (strcmp(row->name, "--quiet") == 0) common->flag = &c->quiet;
     if (strcmp(row->name, "--max-errors") == 0) common->value = &c->max_errors;
+    if (strcmp(row->name, "--program") == 0) common->value = &c->program_name;
     if (strcmp(row->name, "--kernel") == 0) common->value = &c->kernel;
     return common;
 }
 
-static bool push_define(cli *c, const char *text) {
-    const char **slot = hg_vec_push(&c->defines);
+static bool push_text(cli *c, const char ***data, uint64_t *count, uint64_t *capacity, const char *text) {
+    const char **slot = hg_vec_last((void **)data, count, capacity, sizeof *slot);
     if (slot) {
         *slot = text;
         return true;
@@ -75,9 +76,11 @@ static bool push_define(cli *c, const char *text) {
     cli_last_error(c);
     return false;
 }
+#define PUSH(vec, text) push_text(c, &(vec).data, &(vec).count, &(vec).capacity, text)
 
 static bool take(cli *c, const cli_row *row, const cli_option *place, const char *value) {
-    if (strcmp(row->name, "--define") == 0) return push_define(c, value);
+    if (strcmp(row->name, "--define") == 0) return PUSH(c->defines, value);
+    if (strcmp(row->name, "-I") == 0) return PUSH(c->include_folders, value);
     if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value, row->value[0] == '[');
     if (row->kind == CLI_ROW_MANY) return add_many(c, row->name, value);
     if (!place->value || *place->value) {

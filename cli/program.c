@@ -72,9 +72,12 @@ int command_verify(int argc, char **argv) {
         cli one = {.command = c.command, .json = c.json, .kernel = c.kernel, .diagnostics = hg_diagnostics_create((uint32_t)most)};
         one.defines.data = c.defines.data; /* lent */
         one.defines.count = c.defines.count;
+        one.include_folders.data = c.include_folders.data;
+        one.include_folders.count = c.include_folders.count;
+        one.program_name = c.program_name;
         if (cli_load(&one, c.arguments.data[i]) && cli_verify(&one) && !c.json)
             cli_out(&one, "%s: ok, %zu instructions\n", one.file, hg_program_len(one.program));
-        one.defines.data = NULL;
+        one.defines.data = one.include_folders.data = NULL;
         cli_join(&c, &one);
     }
     return cli_finish(&c);

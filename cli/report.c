@@ -188,6 +188,7 @@ static void release(cli *c) {
     hg_vec_free(&c->pairs);
     hg_vec_free(&c->arguments);
     hg_vec_free(&c->defines);
+    hg_vec_free(&c->include_folders);
 }
 
 int cli_finish(cli *c) {

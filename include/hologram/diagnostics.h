@@ -14,12 +14,16 @@ typedef struct hg_diagnostic {
     int severity; /**< 0 error, 1 warning, 2 note, 3 fault */
     char code[4]; /**< "V03" */
     const char *message;
-    const char *hint;      /**< NULL when there is none */
-    uint32_t line, column; /**< from 1, bytes; 0 when unknown */
-    uint32_t length;       /**< bytes to underline */
-    uint64_t instruction;  /**< instruction index, HG_NONE when unknown */
-    uint64_t lane;         /**< of a fault, else HG_NONE */
-    uint32_t operand;      /**< from 1, 0 when unknown */
+    const char *hint;                  /**< NULL when there is none */
+    uint32_t line, column;             /**< from 1, bytes; 0 when unknown */
+    uint32_t length;                   /**< bytes to underline */
+    uint64_t instruction;              /**< instruction index, HG_NONE when unknown */
+    uint64_t lane;                     /**< of a fault, else HG_NONE */
+    uint32_t operand;                  /**< from 1, 0 when unknown */
+    const char *file;                  /**< an included file that line and column are of; NULL: the source itself */
+    const char *text;                  /**< that line of the included file; NULL: unknown, or of the source itself */
+    const char *expansion;             /**< "in macro 'm', used at 12:5"; NULL when it was written where it stands */
+    uint32_t outer_line, outer_column; /**< in the source itself: where the file was included, else line and column */
 } hg_diagnostic;
 
 /** A list of diagnostics in the order of their places. Not thread-safe. */

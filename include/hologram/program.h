@@ -19,11 +19,27 @@ typedef struct hg_program hg_program;
  */
 HG_API hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) HG_NODISCARD;
 
+/** A file that a program text names, as a resolver gives it. */
+typedef struct hg_source {
+    size_t size;      /**< sizeof(hg_source) of the library */
+    const char *name; /**< for messages, and the same for the same file: by it a file that includes itself is found */
+    const void *bytes;
+    size_t length;
+    void *owner; /**< the resolver's own */
+} hg_source;
+
 /** How a text is assembled. Zero it, set size to sizeof(hg_assemble_options), then what is wanted. */
 typedef struct hg_assemble_options {
     size_t size;
     const char *const *defines; /**< "NAME=VALUE": the `.const` of that name has this value; NAME alone is 1 */
     size_t define_count;
+    const char *program;     /**< which `.program` of the text; NULL: the only one */
+    const char *source_name; /**< what the text is called, for `resolve`; may be NULL */
+    /** Finds what `.include` and `.data` name; `from` is the name of the text that says so. NULL: such lines are errors. */
+    hg_status (*resolve)(void *user, const char *from, const char *name, hg_source *source);
+    /** Called once for each file that was found, when its text is no longer needed. May be NULL. */
+    void (*release)(void *user, hg_source *source);
+    void *user;
 } hg_assemble_options;
 
 /**

@@ -103,9 +103,20 @@ typedef struct hg_place {
     uint64_t instruction;
     uint32_t operand;
 } hg_place; /* 0 / HG_NONE: unknown */
+/* Of a place that is not, or not only, one of the source itself. */
+typedef struct hg_origin {
+    const char *file; /* NULL: the source */
+    const char *text; /* the line of that file; NULL: unknown */
+    size_t text_length;
+    const char *expansion; /* "in macro 'm', used at 12:5"; NULL: no expansion */
+    uint32_t line, column; /* of the source, from where the file was included; else the place itself */
+} hg_origin;
 /* Adds one; d may be NULL (dropped). Code is "V03". Hint may be NULL. Beyond the maximum of errors only the count grows. */
 void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...)
     HG_PRINTF(6, 7);
+/* The same with an origin; NULL: the source itself. */
+void hg_diagnose_from(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const hg_origin *origin, const char *hint,
+                      const char *format, ...) HG_PRINTF(7, 8);
 /* A fault of one lane. `where` is the whole second line, "in instruction 4 (…), lane 3 (…), operand 2"; NULL: made from place and lane. */
 void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...)
     HG_PRINTF(6, 7);

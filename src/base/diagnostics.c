@@ -38,6 +38,8 @@ void hg_string_free(char *text) { hg_free(text); }
 static bool is_error(const hg_diagnostic *g) { return g->severity == HG_SEVERITY_ERROR || g->severity == HG_SEVERITY_FAULT; }
 
 static bool before(const hg_diagnostic *a, const hg_diagnostic *b) {
+    if (a->outer_line != b->outer_line) return a->outer_line < b->outer_line;
+    if (a->outer_column != b->outer_column) return a->outer_column < b->outer_column;
     if (a->line != b->line) return a->line < b->line;
     if (a->column != b->column) return a->column < b->column;
     return a->instruction < b->instruction;
@@ -69,27 +71,48 @@ static bool make_room(hg_diagnostics *d, const hg_diagnostic *g) {
     return true;
 }
 
-/* Message and hint in one block; NULL when out of memory. */
-static char *join_strings(const char *hint, const char *format, va_list args) {
+/* All strings in one block that begins with the message; those that are missing are NULL. */
+typedef struct strings {
+    const char *given[4]; /* hint, file, text, expansion */
+    size_t length[4];
+    char *copied[4];
+} strings;
+
+static char *join_strings(strings *s, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    size_t hint_bytes = hint ? strlen(hint) + 1 : 0;
-    char *text = length < 0 ? NULL : hg_alloc((size_t)length + 1 + hint_bytes);
+    size_t bytes = (size_t)(length < 0 ? 0 : length) + 1;
+    for (int i = 0; i < 4; i++)
+        if (s->given[i]) bytes += s->length[i] + 1;
+    char *text = length < 0 ? NULL : hg_alloc(bytes), *at = text;
     if (text) {
-        vsnprintf(text, (size_t)length + 1, format, again);
-        if (hint) memcpy(text + length + 1, hint, hint_bytes);
+        at += vsnprintf(text, (size_t)length + 1, format, again) + 1;
+        for (int i = 0; i < 4; i++) {
+            s->copied[i] = s->given[i] ? at : NULL;
+            if (!s->given[i]) continue;
+            memcpy(at, s->given[i], s->length[i]);
+            at[s->length[i]] = 0;
+            at += s->length[i] + 1;
+        }
     }
     va_end(again);
     return text;
 }
 
-static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const char *hint, const char *format, va_list args) {
+static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const hg_origin *from, const char *hint, const char *format,
+                va_list args) {
+    static const hg_origin SOURCE;
     if (!d) return;
     if (is_error(&g)) d->errors++;
     if (g.severity == HG_SEVERITY_ERROR) d->printed_errors++;
+    g.outer_line = from ? from->line : g.line;
+    g.outer_column = from ? from->column : g.column;
     if (!make_room(d, &g)) return;
-    char *text = join_strings(hint, format, args);
+    if (!from) from = &SOURCE;
+    strings s = {.given = {hint, from->file, from->text, from->expansion}};
+    for (int i = 0; i < 4; i++) s.length[i] = i == 2 ? from->text_length : s.given[i] ? strlen(s.given[i]) : 0;
+    char *text = join_strings(&s, format, args);
     if (!text) return;
     uint64_t position = find_position(d, &g);
     if (!hg_vec_push(&d->list)) {
@@ -99,7 +122,10 @@ static void add(hg_diagnostics *d, hg_diagnostic g, const char *code, const char
     g.size = sizeof g;
     snprintf(g.code, sizeof g.code, "%s", code ? code : "");
     g.message = text;
-    g.hint = hint ? text + strlen(text) + 1 : NULL;
+    g.hint = s.copied[0];
+    g.file = s.copied[1];
+    g.text = s.copied[2];
+    g.expansion = s.copied[3];
     memmove(&d->list.data[position + 1], &d->list.data[position], (size_t)(d->list.count - 1 - position) * sizeof g);
     d->list.data[position] = g;
     if (is_error(&g)) d->kept_errors++;
@@ -118,14 +144,22 @@ static hg_diagnostic at(hg_severity severity, hg_place place, uint64_t lane) {
 void hg_diagnose(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const char *hint, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    add(d, at(severity, place, HG_NONE), code, hint, format, args);
+    add(d, at(severity, place, HG_NONE), code, NULL, hint, format, args);
+    va_end(args);
+}
+
+void hg_diagnose_from(hg_diagnostics *d, hg_severity severity, const char *code, hg_place place, const hg_origin *origin, const char *hint,
+                      const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(d, at(severity, place, HG_NONE), code, origin, hint, format, args);
     va_end(args);
 }
 
 void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint64_t lane, const char *where, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    add(d, at(HG_SEVERITY_FAULT, place, lane), code, where, format, args);
+    add(d, at(HG_SEVERITY_FAULT, place, lane), code, NULL, where, format, args);
     va_end(args);
 }
 
@@ -245,12 +279,14 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
         const hg_diagnostic *g = &d->list.data[i];
         const char *text;
         size_t bytes;
-        add_head(&out, g, file);
+        add_head(&out, g, g->file ? g->file : file);
         if (g->severity == HG_SEVERITY_FAULT) {
             add_fault_place(&out, g);
             continue;
         }
-        if (g->line && g->column && read_line(&reader, g->line, &text, &bytes))
+        if (g->file && g->text && g->column)
+            add_excerpt(&out, g, g->text, strlen(g->text));
+        else if (!g->file && g->line && g->column && read_line(&reader, g->line, &text, &bytes))
             add_excerpt(&out, g, text, bytes);
         else if (!g->line && g->instruction != HG_NONE && instruction_text) {
             size_t start = out.length;
@@ -260,6 +296,7 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
             else if (out.data && out.length >= start)
                 out.data[out.length = start] = 0;
         }
+        if (g->expansion) hg_text_addf(&out, "   %s\n", g->expansion);
         if (g->hint) hg_text_addf(&out, "   hint: %s\n", g->hint);
     }
     if (d && d->printed_errors)

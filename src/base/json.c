@@ -164,7 +164,7 @@ static void add_diagnostic(hg_json *json, const hg_diagnostic *g, const char *fi
     hg_json_key(json, "message");
     hg_json_text(json, g->message);
     hg_json_key(json, "file");
-    hg_json_text(json, file);
+    hg_json_text(json, g->file ? g->file : file);
     add_number_or_null(json, "line", g->line, 0);
     add_number_or_null(json, "column", g->column, 0);
     add_number_or_null(json, "length", g->length, 0);
@@ -173,6 +173,8 @@ static void add_diagnostic(hg_json *json, const hg_diagnostic *g, const char *fi
     hg_json_text(json, g->severity == HG_SEVERITY_FAULT ? NULL : g->hint); /* a fault has its place there */
     add_number_or_null(json, "lane", g->lane, HG_NONE);
     add_number_or_null(json, "operand", g->operand, 0);
+    hg_json_key(json, "expansion");
+    hg_json_text(json, g->expansion);
     hg_json_end_object(json);
 }
 

@@ -29,6 +29,10 @@ static void read_statement(hg_assembler *a) {
         hg_asm_unexpected(a, "an instruction, a label or a directive");
         return;
     }
+    if (hg_asm_is_macro(a)) {
+        hg_asm_use_macro(a);
+        return;
+    }
     hg_asm_next(a);
     if (a->token.kind == ':') {
         a->statements = true;
@@ -37,6 +41,10 @@ static void read_statement(hg_assembler *a) {
         first = a->token;
         if (first.kind != HG_TOKEN_NAME) {
             hg_asm_unexpected(a, "an instruction");
+            return;
+        }
+        if (hg_asm_is_macro(a)) {
+            hg_asm_use_macro(a);
             return;
         }
         hg_asm_next(a);
@@ -70,6 +78,7 @@ static void read_file(hg_assembler *a) {
         skip_statement(a);
     }
     if (a->stop) return;
+    for (uint64_t i = 0; i < a->blocks.count; i++) hg_asm_error(a, "L04", &a->blocks.data[i].token, NULL, "'.if' without '.end'");
     a->finishing = true;
     hg_asm_finish_directives(a);
     hg_asm_check_defines(a);
@@ -109,7 +118,7 @@ static void sort_labels(hg_label_name *labels, uint64_t count) {
 }
 
 static bool is_stored(const hg_label *label) {
-    return label->index != HG_UNDEFINED && !hg_is_local_label(label->token.text, label->token.length);
+    return label->index != HG_UNDEFINED && !label->scope && !hg_is_local_label(label->token.text, label->token.length);
 }
 
 static bool store_labels(hg_assembler *a) {
@@ -142,6 +151,42 @@ static bool keep(hg_assembler *a, void *into, const void *from, uint64_t count, 
 }
 #define KEEP(field, vec) keep(a, &a->program->field, (vec).data, (vec).count, sizeof *(vec).data)
 
+enum { MOST_KEPT_TEXT = 1048576 /* bytes of included files that later messages can show */ };
+
+/* What was expanded, for messages that are still to come. */
+static bool store_origins(hg_assembler *a) {
+    hg_program *p = a->program;
+    if (a->expansions.count == 1) return true;
+    size_t kept = 0, files = (size_t)a->files.count, count = (size_t)a->expansions.count;
+    p->origins.expansions = hg_arena_alloc(&p->arena, count * sizeof *p->origins.expansions);
+    p->origins.files = hg_arena_alloc(&p->arena, files * sizeof *p->origins.files);
+    if (!p->origins.expansions || !p->origins.files) return hg_asm_no_memory(a);
+    for (size_t i = 1; i < files; i++) {
+        const hg_text_file *from = &a->files.data[i];
+        hg_text_file *to = &p->origins.files[i];
+        to->name = hg_arena_text(&p->arena, from->name, strlen(from->name));
+        if (!to->name) return hg_asm_no_memory(a);
+        if (from->length > MOST_KEPT_TEXT - kept) continue;
+        kept += from->length;
+        to->length = from->length;
+        to->text = hg_arena_text(&p->arena, from->text, from->length);
+        if (!to->text) return hg_asm_no_memory(a);
+    }
+    const char *last = NULL, *copy = NULL; /* the rounds of a loop have one name */
+    for (size_t i = 1; i < count; i++) {
+        hg_text_expansion *e = &p->origins.expansions[i];
+        *e = a->expansions.data[i];
+        if (e->name != last) copy = hg_arena_text(&p->arena, e->name, e->name_length);
+        if (!copy) return hg_asm_no_memory(a);
+        last = e->name;
+        e->name = copy;
+    }
+    p->origins.count = (uint32_t)count;
+    while (a->places.count && a->places.count < a->insts.count)
+        if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
+    return !a->places.count || keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
+}
+
 static bool store_program(hg_assembler *a) {
     hg_program *p = a->program;
     p->inst_count = (uint32_t)a->insts.count;
@@ -153,7 +198,7 @@ static bool store_program(hg_assembler *a) {
     if (a->literals.failed) return hg_asm_no_memory(a);
     return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(items, a->items) && KEEP(params, a->params) &&
            KEEP(meta, a->meta) && KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
-           keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a);
+           keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) && store_origins(a);
 }
 
 static void free_assembler(hg_assembler *a) {
@@ -168,6 +213,16 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->spans);
     hg_vec_free(&a->labels);
     hg_vec_free(&a->names);
+    hg_vec_free(&a->expansions);
+    hg_vec_free(&a->frames);
+    hg_vec_free(&a->files);
+    hg_vec_free(&a->macros);
+    hg_vec_free(&a->macro_parameters);
+    hg_vec_free(&a->arguments);
+    hg_vec_free(&a->blocks);
+    hg_vec_free(&a->places);
+    hg_text_free(&a->other_programs);
+    hg_asm_close_sources(a);
     hg_vec_free(&a->constants);
     hg_vec_free(&a->defines);
     hg_free(a->name_slots);
@@ -195,12 +250,13 @@ static hg_status first_error(const hg_assembler *a) {
 }
 
 static hg_status assemble(hg_assembler *a, const char *text, size_t length, const hg_assemble_options *options) {
+    a->options = options;
+    if (!hg_asm_open_source(a, text, length)) return hg_fail_memory();
     if (length > HG_MAX_SOURCE_BYTES) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
         hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length,
                      HG_MAX_SOURCE_BYTES);
     } else {
-        hg_lexer_init(&a->lexer, text, length);
         hg_asm_init_mnemonics(a);
         if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
     }

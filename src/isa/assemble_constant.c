@@ -10,7 +10,7 @@ bool hg_asm_read_const(hg_assembler *a) {
     bool good = hg_asm_expression(a, "a number", &value) && hg_asm_expect_end(a);
     if (!good) value = (hg_constant){.kind = HG_CONSTANT_INTEGER, .integer = 1, .token = name}; /* its uses are no mistakes */
     hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
-    if (define) {
+    if (define && !define->is_type) {
         define->used = true;
         value = define->constant;
     }
@@ -21,14 +21,33 @@ bool hg_asm_read_const(hg_assembler *a) {
     return good;
 }
 
+bool hg_asm_read_type(hg_assembler *a) {
+    hg_token name;
+    hg_type type;
+    if (!hg_asm_identifier(a, "the name of a type", &name)) return false;
+    (void)hg_asm_accept(a, '=');
+    if (a->token.kind != HG_TOKEN_NAME || !hg_asm_type(a, a->token.text, a->token.length, hg_asm_scope_of(a, &a->token), &type))
+        return hg_asm_unexpected(a, "a type");
+    hg_asm_next(a);
+    if (!hg_asm_expect_end(a)) return false;
+    hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
+    if (define && define->is_type) {
+        define->used = true;
+        type = define->type;
+    }
+    return hg_asm_declare(a, &name, HG_NAME_TYPE, (uint64_t)type);
+}
+
 /* ---- from outside ---- */
 
 static const hg_token NOWHERE = {0};
 
-/* The value is an expression of numbers. */
+/* The value is an expression of numbers, or a type. */
 static bool read_define(hg_assembler *a, hg_define *define) {
     hg_lexer lexer = a->lexer;
     hg_token token = a->token;
+    define->is_type = hg_type_from_name(define->value, strlen(define->value), &define->type);
+    if (define->is_type) return true;
     hg_lexer_init(&a->lexer, define->value, strlen(define->value));
     a->lexer.last = '=';
     a->muted++;
@@ -68,9 +87,10 @@ hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token) {
     return NULL;
 }
 
+/* An earlier one of the same name gave way to the last. */
 static bool is_declared(hg_assembler *a, const hg_define *define) {
     const hg_name *name = hg_asm_find_text(a, define->name, (uint32_t)define->name_length, 0);
-    return name && name->kind == HG_NAME_CONSTANT;
+    return name && name->kind == (define->is_type ? HG_NAME_TYPE : HG_NAME_CONSTANT);
 }
 
 void hg_asm_check_defines(hg_assembler *a) {
@@ -80,7 +100,7 @@ void hg_asm_check_defines(hg_assembler *a) {
         hg_nearest nearest;
         hg_nearest_init(&nearest, define->name, define->name_length);
         hg_asm_try_constants(a, &nearest);
-        hg_asm_error(a, "D04", &NOWHERE, hg_nearest_hint(&nearest), "definition %.200s: the program has no constant of that name",
-                     define->name);
+        hg_asm_error(a, "D04", &NOWHERE, hg_nearest_hint(&nearest), "definition %.200s: the program has no %s of that name", define->name,
+                     define->is_type ? "type" : "constant");
     }
 }

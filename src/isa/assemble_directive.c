@@ -6,9 +6,9 @@
 
 typedef bool directive_reader(hg_assembler *a);
 
-static bool read_program(hg_assembler *a) {
+static bool read_program(hg_assembler *a, const hg_token *word) {
     hg_token name;
-    if (!hg_asm_identifier(a, "a program name", &name)) return false;
+    if (!hg_asm_identifier(a, "a program name", &name) || !hg_asm_choose_program(a, word, &name)) return false;
     a->program->name = hg_arena_text(&a->program->arena, name.text, name.length);
     return a->program->name || hg_asm_no_memory(a);
 }
@@ -16,7 +16,7 @@ static bool read_program(hg_assembler *a) {
 static bool read_shared(hg_assembler *a) {
     hg_token token;
     if (!hg_asm_integer(a, "a number of bytes", &a->program->shared, &token)) return false;
-    a->program->shared_span = (hg_span){token.line, token.column, hg_token_width(&token)};
+    a->program->shared_span = hg_asm_span(&token);
     if (a->program->shared <= HG_MAX_SHARED_BYTES) return true;
     hg_asm_error(a, "S05", &token, NULL, "%llu bytes of shared memory: at most %d are allowed", (unsigned long long)a->program->shared,
                  HG_MAX_SHARED_BYTES);
@@ -37,7 +37,7 @@ static bool read_block(hg_assembler *a) {
             return false;
         }
         block[i] = (uint32_t)value;
-        if (i == 0) *span = (hg_span){token.line, token.column, hg_token_width(&token)};
+        if (i == 0) *span = hg_asm_span(&token);
         if (token.line == span->line) span->length = token.column + hg_token_width(&token) - span->column;
     }
     memcpy(a->program->block, block, sizeof block);
@@ -80,25 +80,6 @@ static bool read_flag(hg_assembler *a) {
 
 /* ---- metadata ---- */
 
-static void decode_string(hg_text *out, const hg_token *token) {
-    for (uint32_t i = 1; i + 1 < token->length;) {
-        uint32_t plain = i;
-        while (plain + 1 < token->length && token->text[plain] != '\\') plain++;
-        hg_text_add(out, token->text + i, plain - i);
-        i = plain;
-        if (i + 1 >= token->length) return;
-        char c = token->text[i + 1];
-        if (c == 'x')
-            c = (char)(hex_digit(token->text[i + 2]) * 16 + hex_digit(token->text[i + 3]));
-        else if (c == 'n')
-            c = '\n';
-        else if (c == 't')
-            c = '\t';
-        hg_text_add(out, &c, 1);
-        i += token->text[i + 1] == 'x' ? 4 : 2;
-    }
-}
-
 /* Keeps the list sorted by key. */
 static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value, uint32_t length) {
     uint64_t at = 0;
@@ -122,14 +103,11 @@ static bool read_meta(hg_assembler *a) {
     if (!hg_asm_identifier(a, "a metadata key", &name)) return false;
     string = a->token;
     if (!hg_asm_expect(a, HG_TOKEN_STRING, "a string")) return false;
-    hg_text value = {0};
-    decode_string(&value, &string);
-    bool failed = value.failed;
-    size_t length = value.length;
+    size_t length;
+    const char *value = hg_asm_string(a, &string, &length);
     char *key_copy = hg_arena_text(&a->program->arena, name.text, name.length);
-    char *value_copy = hg_arena_text(&a->program->arena, value.data, length);
-    hg_text_free(&value);
-    if (failed || !key_copy || !value_copy) return hg_asm_no_memory(a);
+    char *value_copy = value ? hg_arena_text(&a->program->arena, value, length) : NULL;
+    if (!key_copy || !value_copy) return hg_asm_no_memory(a);
     if (length > HG_MAX_META_BYTES) {
         hg_asm_error(a, "S05", &string, NULL, "metadata value of %zu bytes: at most %d are allowed", length, HG_MAX_META_BYTES);
         return false;
@@ -141,7 +119,9 @@ static bool read_meta(hg_assembler *a) {
 
 static bool read_type(hg_assembler *a, const char *expected, uint8_t *type) {
     hg_type found;
-    if (a->token.kind != HG_TOKEN_NAME || !hg_type_from_name(a->token.text, a->token.length, &found)) return hg_asm_unexpected(a, expected);
+    const hg_token *t = &a->token;
+    if (t->kind != HG_TOKEN_NAME || !hg_asm_type(a, t->text, t->length, hg_asm_scope_of(a, t), &found))
+        return hg_asm_unexpected(a, expected);
     *type = (uint8_t)found;
     hg_asm_next(a);
     return true;
@@ -290,17 +270,37 @@ static const struct {
     directive_reader *read;
     bool repeats, anywhere;
 } DIRECTIVES[] = {
-    {".program", read_program, false, false},   {".param", read_param, true, false},    {".scratch", read_scratch, true, false},
-    {".data", read_data, true, true},           {".shared", read_shared, false, false}, {".block", read_block, false, false},
-    {".lanes", read_lanes, false, false},       {".grid", read_grid, false, false},     {".entry", read_entry, false, false},
-    {".flag", read_flag, false, false},         {".meta", read_meta, true, false},      {".const", hg_asm_read_const, true, true},
-    {".reg", hg_asm_read_registers, true, true}};
+    {".param", read_param, true, false},     {".scratch", read_scratch, true, false},      {".data", read_data, true, true},
+    {".shared", read_shared, false, false},  {".block", read_block, false, false},         {".lanes", read_lanes, false, false},
+    {".grid", read_grid, false, false},      {".entry", read_entry, false, false},         {".flag", read_flag, false, false},
+    {".meta", read_meta, true, false},       {".const", hg_asm_read_const, true, true},    {".reg", hg_asm_read_registers, true, true},
+    {".type", hg_asm_read_type, true, true}, {".include", hg_asm_read_include, true, true}};
 
-bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
-    if (hg_token_is(name, ".atlas")) {
+/* Those that decide what is read next. */
+static const struct {
+    const char *name;
+    bool (*read)(hg_assembler *a, const hg_token *word);
+} READING[] = {{".program", read_program}, {".if", hg_asm_read_if},     {".elif", hg_asm_read_else}, {".else", hg_asm_read_else},
+               {".end", hg_asm_read_end},  {".rept", hg_asm_read_rept}, {".for", hg_asm_read_for},   {".macro", hg_asm_read_macro}};
+
+/* The first line of an included file may be that of a source. */
+static bool read_atlas(hg_assembler *a, const hg_token *name) {
+    uint64_t version;
+    hg_token number;
+    if (a->frames.count == 1) {
         hg_asm_error(a, "D01", name, NULL, "directive .atlas repeated");
         return false;
     }
+    if (!hg_asm_integer(a, "a version number", &version, &number)) return false;
+    if (version == 1) return hg_asm_expect_end(a);
+    hg_asm_error(a, "S06", &number, "this library reads version 1", "version %llu is not supported", (unsigned long long)version);
+    return false;
+}
+
+bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
+    if (hg_token_is(name, ".atlas")) return read_atlas(a, name);
+    for (uint32_t i = 0; i < HG_COUNT_OF(READING); i++)
+        if (hg_token_is(name, READING[i].name)) return READING[i].read(a, name) && hg_asm_expect_end(a);
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES); i++) {
         if (!hg_token_is(name, DIRECTIVES[i].name)) continue;
         if (a->statements && !DIRECTIVES[i].anywhere) {
@@ -323,6 +323,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
     hg_nearest nearest;
     hg_nearest_init(&nearest, name->text, name->length);
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES) && a->errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, DIRECTIVES[i].name);
+    for (uint32_t i = 0; i < HG_COUNT_OF(READING) && a->errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, READING[i].name);
     hg_asm_error(a, "N02", name, hg_nearest_hint(&nearest), "unknown directive %s", hg_token_describe(name, got));
     return false;
 }
@@ -332,6 +333,11 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
 void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
-    if ((a->seen & 1) || a->unversioned) return; /* without a first line this is no program: said already */
+    if (a->chosen || a->unversioned) return; /* without a first line this is no program: said already */
+    if (a->options->program) {
+        hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s", a->options->program,
+                     a->other_programs.data ? a->other_programs.data : "it has none");
+        return;
+    }
     hg_asm_error(a, "S02", &a->token, NULL, "expected '.program NAME' before the end of the file");
 }

@@ -166,6 +166,14 @@ static void implicit_operand(const hg_mnemonic *m, const hg_operand_info *info, 
 
 /* ---- emitting ---- */
 
+/* Instructions before the first expanded one have no places of their own. */
+static bool keep_place(hg_assembler *a, const hg_token *at) {
+    while (a->places.count < a->insts.count)
+        if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
+    a->places.data[a->insts.count - 1] = hg_asm_span(at);
+    return true;
+}
+
 bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const hg_token *at) {
     if (a->insts.count == HG_MAX_INSTRUCTIONS) {
         hg_asm_error(a, "S05", at, NULL, "more than %d instructions", HG_MAX_INSTRUCTIONS);
@@ -176,9 +184,8 @@ bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const h
     uint32_t *line = hg_vec_push(&a->lines), *column = hg_vec_push(&a->columns);
     if (!inst || !line || !column) return hg_asm_no_memory(a);
     *inst = (hg_inst){(uint16_t)op, type, type2, (uint32_t)a->operands.count};
-    *line = at->line;
-    *column = at->column;
-    return true;
+    hg_asm_outer_place(a, at, line, column);
+    return !(at->expansion || a->places.count) || keep_place(a, at);
 }
 
 hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_token *at) {
@@ -189,7 +196,7 @@ hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_tok
         return NULL;
     }
     *o = operand;
-    *span = (hg_span){at->line, at->column, hg_token_width(at)};
+    *span = hg_asm_span(at);
     return o;
 }
 

@@ -400,6 +400,13 @@ bool hg_asm_constant_integer(hg_assembler *a, const hg_constant *value, hg_i128 
     return c.kind == HG_CONSTANT_INTEGER || fail(a, &value->token, "expected an integer, got a real number");
 }
 
+bool hg_asm_truth(hg_assembler *a, const hg_constant *value, bool *truth) {
+    hg_constant c = *value;
+    if (!to_number(a, &c)) return false;
+    *truth = is_true(&c);
+    return true;
+}
+
 bool hg_asm_constant_unsigned(hg_assembler *a, const hg_constant *value, uint64_t *number) {
     if (value->kind == HG_CONSTANT_LITERAL && value->token.text[0] != '-') return hg_asm_number(a, &value->token, 0, number);
     if (value->kind == HG_CONSTANT_LITERAL) return fail(a, &value->token, "the number is out of range: it must not be negative");

@@ -1,11 +1,12 @@
 /* Labels of the assembler: looked up by name, defined once, and resolved when everything is read. */
 #include "isa/text_internal.h"
 
-static uint64_t find_slot(const hg_assembler *a, const hg_token *name) {
-    uint64_t mask = a->label_slot_count - 1, slot = hg_asm_hash(name->text, name->length, 0) & mask;
+static uint64_t find_slot(const hg_assembler *a, const hg_token *name, uint32_t scope) {
+    uint64_t mask = a->label_slot_count - 1, slot = hg_asm_hash(name->text, name->length, scope) & mask;
     for (; a->label_slots[slot]; slot = (slot + 1) & mask) {
-        const hg_token *other = &a->labels.data[a->label_slots[slot] - 1].token;
-        if (other->length == name->length && memcmp(other->text, name->text, name->length) == 0) break;
+        const hg_label *label = &a->labels.data[a->label_slots[slot] - 1];
+        const hg_token *other = &label->token;
+        if (label->scope == scope && other->length == name->length && memcmp(other->text, name->text, name->length) == 0) break;
     }
     return slot;
 }
@@ -17,13 +18,15 @@ static bool grow_slots(hg_assembler *a) {
     hg_free(a->label_slots);
     a->label_slots = slots;
     a->label_slot_count = count;
-    for (uint64_t i = 0; i < a->labels.count; i++) a->label_slots[find_slot(a, &a->labels.data[i].token)] = (uint32_t)i + 1;
+    for (uint64_t i = 0; i < a->labels.count; i++)
+        a->label_slots[find_slot(a, &a->labels.data[i].token, a->labels.data[i].scope)] = (uint32_t)i + 1;
     return true;
 }
 
 uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
     if (a->labels.count * 2 >= a->label_slot_count && !grow_slots(a)) return HG_UNDEFINED;
-    uint64_t slot = find_slot(a, name);
+    uint32_t scope = hg_asm_scope_of(a, name);
+    uint64_t slot = find_slot(a, name, scope);
     if (a->label_slots[slot]) return a->label_slots[slot] - 1;
     hg_label *label = hg_vec_push(&a->labels);
     if (!label) {
@@ -31,6 +34,7 @@ uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
         return HG_UNDEFINED;
     }
     label->token = *name;
+    label->scope = scope;
     label->index = HG_UNDEFINED;
     a->label_slots[slot] = (uint32_t)a->labels.count;
     return (uint32_t)a->labels.count - 1;
@@ -74,10 +78,21 @@ static void report_undefined(hg_assembler *a, hg_label *label, const hg_token *a
                      inst);
 }
 
+/* A label of the scope of its mention, or of one around it. */
+static hg_label *find_defined(const hg_assembler *a, hg_label *mentioned) {
+    hg_label *label = mentioned;
+    for (uint32_t scope = mentioned->scope; label->index == HG_UNDEFINED && scope;) {
+        scope = hg_asm_scope_around(a, scope);
+        uint64_t slot = find_slot(a, &mentioned->token, scope);
+        if (a->label_slots[slot]) label = &a->labels.data[a->label_slots[slot] - 1];
+    }
+    return label->index == HG_UNDEFINED ? mentioned : label;
+}
+
 void hg_asm_resolve_labels(hg_assembler *a) {
     for (uint64_t i = 0; i < a->fixups.count; i++) {
         const hg_fixup *f = &a->fixups.data[i];
-        hg_label *label = &a->labels.data[f->label];
+        hg_label *label = find_defined(a, &a->labels.data[f->label]);
         if (label->index == HG_UNDEFINED) report_undefined(a, label, &f->token, "instruction", f->inst);
         a->operands.data[f->operand].value = label->index;
     }

@@ -76,7 +76,8 @@ static void try_sets(hg_nearest *n) {
 static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
     hg_type type;
     size_t length = m->token.length;
-    for (uint32_t i = m->parts; i-- > 1 && hg_type_from_name(m->token.text + m->start[i], m->end[i] - m->start[i], &type);)
+    for (uint32_t i = m->parts;
+         i-- > 1 && hg_asm_type(a, m->token.text + m->start[i], m->end[i] - m->start[i], hg_asm_scope_of(a, &m->token), &type);)
         length = m->end[i - 1];
     hg_nearest nearest;
     hg_nearest_init(&nearest, m->token.text, length);
@@ -142,7 +143,7 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
         hg_token at = part_token(m, m->suffix + i);
         hg_type type;
         char got[80];
-        bool known = hg_type_from_name(at.text, at.length, &type);
+        bool known = hg_asm_type(a, at.text, at.length, hg_asm_scope_of(a, &at), &type);
         if (!known && (i >= info->type_count || given > info->type_count)) return unknown_mnemonic(a, m);
         if (!known) {
             hg_asm_error(a, "N06", &at, NULL, "%s is no type", hg_token_describe(&at, got));

@@ -116,3 +116,13 @@ bool hg_asm_unknown_constant(hg_assembler *a, const char *expected) {
     hg_asm_error(a, "S02", &a->token, hg_nearest_hint(&nearest), "expected %s, got %s", expected, hg_token_describe(&a->token, got));
     return false;
 }
+
+/* ---- types ---- */
+
+bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t scope, hg_type *type) {
+    if (hg_type_from_name(text, length, type)) return true;
+    const hg_name *name = hg_asm_find_text(a, text, length, scope);
+    if (!name || name->kind != HG_NAME_TYPE) return false;
+    *type = (hg_type)name->index;
+    return true;
+}

@@ -119,10 +119,10 @@ static bool read_tuple(hg_assembler *a, hg_raw_operand *raw) {
 /* ---- operands ---- */
 
 static bool read_target(hg_assembler *a, hg_raw_operand *raw) {
-    hg_token sign = a->token, name;
+    hg_token name;
     hg_asm_next(a);
     raw->kind = HG_RAW_TARGET;
-    if (a->token.kind == HG_TOKEN_NAME && a->token.text != sign.text + 1) return hg_asm_unexpected(a, "a label directly behind '@'");
+    if (a->token.kind == HG_TOKEN_NAME && !a->token.glued) return hg_asm_unexpected(a, "a label directly behind '@'");
     if (!hg_asm_identifier(a, "a label", &name)) return false;
     hg_asm_extend(&raw->token, &name);
     raw->label = hg_asm_label(a, &name);

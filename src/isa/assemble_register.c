@@ -91,7 +91,8 @@ static bool read_declared(hg_assembler *a) {
 static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) {
     hg_type found;
     *predicate = hg_token_is(&a->token, "pred");
-    if (!*predicate && (a->token.kind != HG_TOKEN_NAME || !hg_type_from_name(a->token.text, a->token.length, &found)))
+    if (!*predicate &&
+        (a->token.kind != HG_TOKEN_NAME || !hg_asm_type(a, a->token.text, a->token.length, hg_asm_scope_of(a, &a->token), &found)))
         return hg_asm_unexpected(a, "',', a type or 'pred'");
     *type = *predicate ? (uint8_t)HG_TYPE_OMITTED : (uint8_t)found;
     hg_asm_next(a);

@@ -10,28 +10,38 @@ static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint3
     return line < other_line || (line == other_line && column < other_column);
 }
 
+enum { MOST_SHOWN = 64 /* errors that get their line of an included file */ };
+
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
     if (a->muted) return;
     char message[sizeof a->first.message] = "one of very many errors";
-    if (a->errors < HG_MOST_EXPLAINED || a->finishing) {
+    bool explained = a->errors < HG_MOST_EXPLAINED || a->finishing;
+    if (explained) {
         va_list args;
         va_start(args, format);
         vsnprintf(message, sizeof message, format, args);
         va_end(args);
     }
-    if (!a->errors || is_before(at->line, at->column, a->first.line, a->first.column)) {
-        a->first.line = at->line;
-        a->first.column = at->column;
+    const hg_origins origins = {a->expansions.data, explained ? (uint32_t)a->expansions.count : 0, a->files.data};
+    hg_origin origin;
+    hg_text words = {0};
+    hg_find_origin(&origins, at->expansion, at->line, at->column, &words, &origin);
+    if (a->errors > MOST_SHOWN) origin.text = NULL;
+    if (!a->errors || is_before(origin.line, origin.column, a->first.line, a->first.column)) {
+        a->first.line = origin.line;
+        a->first.column = origin.column;
         snprintf(a->first.code, sizeof a->first.code, "%s", code);
         memcpy(a->first.message, message, sizeof message);
     }
     a->errors++;
     hg_place place = {.line = at->line, .column = at->column, .length = hg_token_width(at), .instruction = HG_NONE};
-    hg_diagnose(a->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
+    hg_diagnose_from(a->diagnostics, HG_SEVERITY_ERROR, code, place, &origin, hint, "%s", message);
+    hg_text_free(&words);
 }
 
 bool hg_asm_unexpected(hg_assembler *a, const char *expected) {
     char got[80];
+    if (a->token.kind == HG_TOKEN_BAD && !a->lexer.code) return false; /* has been reported */
     if (a->token.kind == HG_TOKEN_BAD)
         hg_asm_error(a, a->lexer.code, &a->token, a->lexer.hint, "%s", a->lexer.message);
     else

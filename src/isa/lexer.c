@@ -39,6 +39,7 @@ static hg_token make(const hg_lexer *l, int kind, size_t start, size_t end) {
                       .line = l->line,
                       .column = (uint32_t)(start - l->line_start + 1),
                       .length = (uint32_t)(end - start),
+                      .glued = start == l->last_end && l->last != 0,
                       .text = l->text + start};
 }
 

@@ -116,7 +116,34 @@ typedef struct hg_register_name {
 } hg_register_name;
 typedef struct hg_span {
     uint32_t line, column, length;
-} hg_span; /* a place in the source text; line 0: unknown */
+    uint32_t expansion; /* what it was read in: hg_origins; 0: the source itself */
+} hg_span;              /* a place in the source text; line 0: unknown */
+
+/* Text that did not stand where it was read: a file that is included, a use of a macro, a loop of the text and each of its rounds.
+ * Number 0 is the source itself. */
+typedef enum hg_expansion_kind { HG_EXPANSION_FILE, HG_EXPANSION_MACRO, HG_EXPANSION_LOOP, HG_EXPANSION_ROUND } hg_expansion_kind;
+typedef struct hg_text_expansion {
+    uint8_t kind;
+    uint32_t around;       /* the expansion in which it is used */
+    uint32_t line, column; /* where */
+    uint32_t file;         /* that its own text is of */
+    uint32_t scope, outer; /* whose names it has; for a scope of its own the one around that */
+    uint32_t parameters;   /* the use of a macro whose arguments it sees; 0: none */
+    uint32_t name_length;
+    const char *name; /* macro, .rept or .for */
+    uint64_t round;   /* from 1 */
+} hg_text_expansion;
+typedef struct hg_text_file {
+    const char *name, *text; /* text NULL: not kept */
+    size_t length;
+} hg_text_file;
+typedef struct hg_origins {
+    hg_text_expansion *expansions;
+    uint32_t count;
+    hg_text_file *files; /* 0: the source itself */
+} hg_origins;
+/* Where a place of an expansion is, for messages (origin.c); words are added to, and kept until the origin is of no more use. */
+void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin);
 typedef struct hg_meta {
     const char *key;
     const char *value;
@@ -159,7 +186,9 @@ struct hg_program {
     /* Where things stand in the source text; never stored, known only of what was assembled from text. */
     hg_span *operand_spans; /* of each operand; or NULL */
     hg_span shared_span, block_span;
-    uint8_t hash[32]; /* program hash of language.md 7, always set */
+    hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and columns, which are of the source itself */
+    hg_origins origins; /* count 0: nothing was expanded */
+    uint8_t hash[32];   /* program hash of language.md 7, always set */
 };
 
 /* The operands of an instruction. */

@@ -40,6 +40,7 @@ typedef struct hg_token {
     uint32_t line, column, length; /* bytes */
     uint32_t marked;               /* bytes to underline where the text is not what stands there; 0: length */
     uint32_t expansion;            /* what it was read in: 0 the source itself */
+    bool glued;                    /* stands directly behind the token before it */
     const char *text;
 } hg_token;
 static inline uint32_t hg_token_width(const hg_token *token) { return token->marked ? token->marked : token->length; }
@@ -103,14 +104,55 @@ typedef struct hg_name {
 typedef struct hg_define {
     const char *name, *value;
     size_t name_length;
-    bool used;
+    bool used, is_type;
+    hg_type type;
     hg_constant constant;
 } hg_define;
+
+/* ---- expansions (assemble_source.c, assemble_macro.c) ---- */
+
+/* A piece of a text, as places to begin and end reading. */
+typedef struct hg_piece {
+    const char *text;
+    size_t at, end, line_start;
+    uint32_t line;
+    uint32_t expansion; /* in which it is read */
+} hg_piece;
+
+typedef struct hg_macro {
+    hg_token name;
+    hg_piece body;
+    uint64_t first; /* parameter */
+    uint32_t count;
+} hg_macro;
+
+typedef enum hg_frame_kind { HG_FRAME_FILE, HG_FRAME_MACRO, HG_FRAME_ROUNDS, HG_FRAME_ARGUMENT } hg_frame_kind;
+/* What is being read; the last one is read now. */
+typedef struct hg_frame {
+    uint8_t kind;   /* hg_frame_kind */
+    hg_lexer lexer; /* while others above it are read */
+    uint32_t expansion, parameters;
+    uint32_t blocks;    /* .if whose .end is still to come: how many were open before it */
+    uint64_t arguments; /* how many there were before it */
+    hg_piece body;      /* of rounds */
+    uint32_t loop;      /* the expansion that has their variable */
+    uint64_t round, rounds;
+    uint64_t constant; /* of the variable; HG_NO_VARIABLE: there is none */
+    hg_i128 step;
+} hg_frame;
+#define HG_NO_VARIABLE UINT64_MAX
+
+/* An .if that is being read: a branch of it was taken. */
+typedef struct hg_block {
+    hg_token token;
+    bool last; /* its .else */
+} hg_block;
 
 /* ---- the assembler (assemble*.c) ---- */
 
 typedef struct hg_label {
     hg_token token; /* first mention */
+    uint32_t scope;
     uint32_t index; /* instruction, or HG_UNDEFINED */
     bool reported;
 } hg_label;
@@ -190,7 +232,24 @@ enum { HG_MOST_EXPLAINED = 10000 };
 
 typedef struct hg_assembler {
     hg_lexer lexer;
-    hg_token token; /* the next one */
+    hg_token token;      /* the next one */
+    uint32_t expansion;  /* that is read now */
+    uint32_t parameters; /* the use of a macro whose arguments are seen there; 0: none */
+    /* Called for names that may stand for something else and at ends of texts (assemble_source.c). */
+    void (*resume)(struct hg_assembler *a);
+    HG_VEC(hg_text_expansion) expansions;
+    HG_VEC(hg_frame) frames;
+    HG_VEC(hg_text_file) files;
+    HG_VEC(hg_source) sources; /* to be released */
+    HG_VEC(hg_macro) macros;
+    HG_VEC(hg_token) macro_parameters;
+    HG_VEC(hg_piece) arguments;
+    HG_VEC(hg_block) blocks;
+    uint64_t expanded_bytes;
+    const hg_assemble_options *options;
+    bool chosen;            /* .program has come, and it is the one that is wanted */
+    hg_text other_programs; /* names, for the message */
+    HG_VEC(hg_span) places; /* of instructions, when the first expanded one has come */
     hg_diagnostics *diagnostics;
     uint64_t errors;
     struct {
@@ -260,13 +319,22 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
 bool hg_asm_no_memory(hg_assembler *a); /* always false */
-static inline void hg_asm_next(hg_assembler *a) { a->token = hg_lexer_next(&a->lexer); }
+static inline void hg_asm_next(hg_assembler *a) {
+    a->token = hg_lexer_next(&a->lexer);
+    a->token.expansion = a->expansion;
+    bool name = a->token.kind == HG_TOKEN_NAME;
+    bool pasted = name && a->lexer.at < a->lexer.length && a->lexer.text[a->lexer.at] == '{';
+    if (name ? a->parameters || pasted : a->token.kind == HG_TOKEN_END_OF_FILE) a->resume(a);
+}
 static inline bool hg_asm_accept(hg_assembler *a, int kind) {
     if (a->token.kind != kind) return false;
     hg_asm_next(a);
     return true;
 }
 bool hg_asm_expect(hg_assembler *a, int kind, const char *expected);
+static inline hg_span hg_asm_span(const hg_token *token) {
+    return (hg_span){token->line, token->column, hg_token_width(token), token->expansion};
+}
 /* Whether that character stands behind the next token, blanks aside; '=' alone. */
 bool hg_asm_followed_by(const hg_assembler *a, char c);
 /* Of the line or the file. */
@@ -287,15 +355,8 @@ bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64
 /* Keyed, so that a hostile file cannot make the look-ups slow. */
 uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope);
 /* The scope that a token's names belong to, and the one around it; scope 0 is the whole program. */
-static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) {
-    (void)a;
-    return token->expansion;
-}
-static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) {
-    (void)a;
-    (void)scope;
-    return 0;
-}
+static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) { return a->expansions.data[token->expansion].scope; }
+static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->expansions.data[scope].outer; }
 /* The innermost declaration of that name that the token can see, NULL: there is none. Valid until the next one is declared. */
 hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
 /* The same for a part of a token. */
@@ -308,6 +369,9 @@ const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token);
 bool hg_asm_unknown_constant(hg_assembler *a, const char *expected);
 void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest);
 
+/* A type that a program writes: its name, or one of .type that is seen in the scope. */
+bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t scope, hg_type *type);
+
 /* assemble_constant.c */
 bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t count);
 /* The define of that name; the caller says that it was of use. NULL: none. */
@@ -316,6 +380,8 @@ hg_define *hg_asm_find_define(hg_assembler *a, const hg_token *token);
 void hg_asm_check_defines(hg_assembler *a);
 /* .const, behind the word. */
 bool hg_asm_read_const(hg_assembler *a);
+/* .type, behind the word. */
+bool hg_asm_read_type(hg_assembler *a);
 
 /* assemble_expression.c. `expected` is for the message where no expression begins: "a number". Each is false after an error. */
 bool hg_asm_starts_expression(hg_assembler *a); /* whether the next token begins one; words of instructions do not */
@@ -327,12 +393,45 @@ bool hg_asm_primary(hg_assembler *a, const char *expected, hg_constant *value);
 /* As a number of 64 bits; S03, S04 for any other. */
 bool hg_asm_constant_unsigned(hg_assembler *a, const hg_constant *value, uint64_t *number);
 bool hg_asm_constant_integer(hg_assembler *a, const hg_constant *value, hg_i128 *number);
+/* Whether it is not 0. */
+bool hg_asm_truth(hg_assembler *a, const hg_constant *value, bool *truth);
 /* As the text of a literal, at the place of the expression. */
 bool hg_asm_constant_token(hg_assembler *a, const hg_constant *value, hg_token *literal);
 /* An expression as an unsigned number of 64 bits. */
 bool hg_asm_integer(hg_assembler *a, const char *expected, uint64_t *number, hg_token *token);
 /* Makes *token reach to the end of *last where both are of one line of one text. */
 void hg_asm_extend(hg_token *token, const hg_token *last);
+
+/* assemble_source.c */
+bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length);
+void hg_asm_close_sources(hg_assembler *a);
+/* What the resolver finds for a string token, kept until the program is assembled. P06 where it finds nothing. */
+const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string);
+/* The text of a string token, in the assembler's memory; NULL when there is none left. */
+char *hg_asm_string(hg_assembler *a, const hg_token *string, size_t *length);
+bool hg_asm_read_include(hg_assembler *a);
+/* A new expansion in the one that is read now; 0: out of memory, or too many (S05). */
+uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at, const hg_token *name);
+/* Reads a piece next. */
+bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const hg_token *at);
+hg_piece hg_asm_here(const hg_assembler *a);
+/* The token's place in the source itself. */
+void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line, uint32_t *column);
+/* Arguments that stand on top are at their end: what follows is in the text below. */
+void hg_asm_leave_arguments(hg_assembler *a);
+/* .program, behind its name: false where it is not the one that is wanted; the text goes on at the next one then. */
+bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_token *name);
+
+/* assemble_macro.c: directives, behind the word */
+bool hg_asm_read_if(hg_assembler *a, const hg_token *word);
+bool hg_asm_read_else(hg_assembler *a, const hg_token *word);
+bool hg_asm_read_end(hg_assembler *a, const hg_token *word);
+bool hg_asm_read_rept(hg_assembler *a, const hg_token *word);
+bool hg_asm_read_for(hg_assembler *a, const hg_token *word);
+bool hg_asm_read_macro(hg_assembler *a, const hg_token *word);
+/* The next token is the name of a macro at the beginning of a statement; it is used. */
+bool hg_asm_is_macro(hg_assembler *a);
+bool hg_asm_use_macro(hg_assembler *a);
 
 /* assemble_label.c */
 /* Number of the label of that name, entered when new; HG_UNDEFINED when out of memory. */

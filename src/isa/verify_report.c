@@ -18,30 +18,49 @@ void *hg_check_alloc(hg_check *c, uint64_t count, size_t size) {
     return memory;
 }
 
-static hg_place place_of(const hg_program *p, int64_t inst, int operand) {
+/* An argument stands in the text of the use: the message still says in which macro it is used. */
+static bool same_file(const hg_program *p, uint32_t expansion) {
+    return expansion < p->origins.count && p->origins.expansions[expansion].file == 0;
+}
+
+/* A place, and the expansion that it was read in. */
+static hg_place place_of(const hg_program *p, int64_t inst, int operand, uint32_t *expansion) {
     hg_place place = {.instruction = HG_NONE};
-    const hg_span *directive = inst == HG_AT_SHARED ? &p->shared_span : inst == HG_AT_BLOCK ? &p->block_span : NULL;
-    if (directive) {
-        place.line = directive->line;
-        place.column = directive->column;
-        place.length = directive->length;
+    const hg_span *span = inst == HG_AT_SHARED ? &p->shared_span : inst == HG_AT_BLOCK ? &p->block_span : NULL;
+    *expansion = 0;
+    if (inst >= 0 && inst < (int64_t)p->inst_count) {
+        place.instruction = (uint64_t)inst;
+        if (p->lines) {
+            place.line = p->lines[inst];
+            place.column = p->columns[inst];
+        }
+        if (p->places && p->places[inst].line) {
+            place.line = p->places[inst].line;
+            place.column = p->places[inst].column;
+            *expansion = p->places[inst].expansion;
+        }
+        if (operand >= 0) place.operand = hg_operand_number((hg_op)p->insts[inst].op, (uint32_t)operand);
+        if (operand >= 0 && p->operand_spans) span = &p->operand_spans[p->insts[inst].operands + (uint32_t)operand];
     }
-    if (inst < 0 || inst >= (int64_t)p->inst_count) return place;
-    place.instruction = (uint64_t)inst;
-    if (p->lines) {
-        place.line = p->lines[inst];
-        place.column = p->columns[inst];
-    }
-    if (operand < 0) return place;
-    place.operand = hg_operand_number((hg_op)p->insts[inst].op, (uint32_t)operand);
-    if (!p->operand_spans) return place;
-    const hg_span *span = &p->operand_spans[p->insts[inst].operands + (uint32_t)operand];
-    if (span->line) {
+    if (span && span->line) {
         place.line = span->line;
         place.column = span->column;
         place.length = span->length;
+        if (span->expansion || !same_file(p, *expansion)) *expansion = span->expansion;
     }
     return place;
+}
+
+static void diagnose(const hg_check *c, hg_severity severity, const char *code, hg_place place, uint32_t expansion, const char *hint,
+                     const char *message, hg_error *first) {
+    hg_origin origin;
+    hg_text words = {0};
+    hg_find_origin(&c->program->origins, expansion, place.line, place.column, &words, &origin);
+    hg_diagnose_from(c->diagnostics, severity, code, place, &origin, hint, "%s", message);
+    hg_text_free(&words);
+    if (!first) return;
+    first->line = origin.line;
+    first->column = origin.column;
 }
 
 static bool stands_before(hg_place a, const hg_error *b) {
@@ -60,9 +79,13 @@ void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, co
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    hg_place place = place_of(c->program, inst, operand);
+    uint32_t expansion;
+    hg_error outer = {0};
+    hg_place place = place_of(c->program, inst, operand, &expansion);
     code = c->code ? c->code : code;
-    hg_diagnose(c->diagnostics, HG_SEVERITY_ERROR, code, place, hint, "%s", message);
+    diagnose(c, HG_SEVERITY_ERROR, code, place, expansion, hint, message, &outer);
+    place.line = outer.line;
+    place.column = outer.column;
     c->errors++;
     if (c->has_first && !stands_before(place, &c->first)) return;
     c->has_first = true;
@@ -80,7 +103,9 @@ void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *h
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    hg_diagnose(c->diagnostics, HG_SEVERITY_WARNING, code, place_of(c->program, inst, HG_NO_OPERAND), hint, "%s", message);
+    uint32_t expansion;
+    hg_place place = place_of(c->program, inst, HG_NO_OPERAND, &expansion);
+    diagnose(c, HG_SEVERITY_WARNING, code, place, expansion, hint, message, NULL);
 }
 
 hg_status hg_check_end(hg_check *c) {

@@ -1,4 +1,5 @@
-/* What stands between the text and the assembler: constants and expressions. A text with them is the program of the plain text. */
+/* What stands between the text and the assembler: constants, expressions, macros, repetitions, conditions, included files, several
+ * programs. A text with them is the program of the plain text. */
 #include "isa/program.h"
 #include "test.h"
 
@@ -245,7 +246,222 @@ static void test_defines(void) {
     CHECK(hg_program_assemble_with(text, strlen(text), &missing, NULL, &p) == HG_ERROR_INVALID_ARGUMENT);
 }
 
+/* ---- macros, repetitions, conditions ---- */
+
+static void test_expansion(void) {
+    same(".for k, 0, 3\nmov_imm.u32 r{10 + k}, k * k\n.end\n", "mov_imm.u32 r10, 0\nmov_imm.u32 r11, 1\nmov_imm.u32 r12, 4\n");
+    same(".for k, 6, 0, -2\nmov_imm.u32 r{k}, k\n.end\n.for k, 3, 3\nbad\n.end\n.for i, -1, 1\nmov_imm.i32 r1, i\n.end",
+         "mov_imm.u32 r6, 6\nmov_imm.u32 r4, 4\nmov_imm.u32 r2, 2\nmov_imm.i32 r1, -1\nmov_imm.i32 r1, 0\n");
+    same(".rept 3\nexit\n.end\n.rept 0\nbad\n.end\n.rept 2\n.end\n", "exit\nexit\nexit\n");
+    same(".for i, 0, 2\n.for j, 0, 2\nldg.f32 r{i * 2 + j}, [buf(r9) + i * 8 + j * 4]\n.end\n.end\n",
+         "ldg.f32 r0, [buf(r9)]\nldg.f32 r1, [buf(r9) + 4]\nldg.f32 r2, [buf(r9) + 8]\nldg.f32 r3, [buf(r9) + 12]\n");
+    same(".macro mac d, a, b\nmul.f32 r99, a, b\nadd.f32 d, d, r99\n.end\nmac r1, r2, r3\nhere: mac r4, r5, r6\nbra @here\n",
+         "mul.f32 r99, r2, r3\nadd.f32 r1, r1, r99\nhere: mul.f32 r99, r5, r6\nadd.f32 r4, r4, r99\nbra @here\n");
+    same(".macro ld d, place\nldg.f32 d, place\n.end\n.const K = 3\nld r1, [r2 + r3 + K * 4]\nld r2, [phi(1, K, min(4, 2))]\n",
+         "ldg.f32 r1, [r2 + r3 + 12]\nldg.f32 r2, [phi(1, 3, 2)]\n");
+    same(".macro inner a, b\nadd.u32 a, b, b\n.end\n.macro outer b, a\ninner a, b\ninner b, a\n.end\nouter r1, r2\n",
+         "add.u32 r2, r1, r1\nadd.u32 r1, r2, r2\n");
+    same(".macro twice op, a\nop a, a, a\nop a, a, r7\n.end\ntwice add.f32, r1\ntwice mul.f64, r2\n",
+         "add.f32 r1, r1, r1\nadd.f32 r1, r1, r7\nmul.f64 r2, r2, r2\nmul.f64 r2, r2, r7\n");
+    same(".macro go op, T, p, l\nop.T r1, r1, r1\nbra.p @l\n.end\ngo add, f32, p3, end\nend: exit\n",
+         "add.f32 r1, r1, r1\nbra.p3 @end\nend: exit\n");
+    same(".macro sum a, n\n.if n > 0\nadd.u32 a, a, a\nsum a, n - 1\n.end\n.end\nsum r1, 3\n",
+         "add.u32 r1, r1, r1\nadd.u32 r1, r1, r1\nadd.u32 r1, r1, r1\n");
+    same(".macro store n\n.for k, 0, n\nmov_imm.u32 r{n + k}, n\n.end\n.end\nstore 2\nstore 1\n",
+         "mov_imm.u32 r2, 2\nmov_imm.u32 r3, 2\nmov_imm.u32 r1, 1\n");
+    same(".type T = f32\n.macro m\n.type U = T\nadd.U r1, r1, r1\n.end\nm\n.type V f64\nadd.V r2, r2, r2\ncvt.V.T r3, r4\n",
+         "add.f32 r1, r1, r1\nadd.f64 r2, r2, r2\ncvt.f64.f32 r3, r4\n");
+    same(".const A = 2\n.if A == 1\nbad\n.elif A == 2\nexit\n.elif bad\nbad\n.else\nbad\n.end\n.if A == 3\n.if "
+         "1\nbad\n.else\n.end\n.else\nexit\n.if 0\n.end\n.end",
+         "exit\nexit\n");
+    same(".if 0\nb{ad \\ \n.macro x\n.rept\n.end\n.end\n.end\nexit", "exit\n");
+    same(".if defined(A)\nbad\n.else\n.const A = 1\n.end\n.if defined(A)\nexit\n.end\n", "exit\n");
+}
+
+/* What a body declares is its own, round by round; what comes in as an argument is the caller's. */
+static void test_scopes(void) {
+    same(".macro wait p\nagain:\nbra.p @again\n.end\nagain: wait p0\nwait p1\nbra @again\n",
+         "again:\n.L0: bra.p0 @.L0\n.L1: bra.p1 @.L1\nbra @again\n");
+    same(".rept 2\nl: bra @l\n.end\n", ".L0: bra @.L0\n.L1: bra @.L1\n");
+    same(".rept 2\nbra @out\n.end\nout: exit\n", "bra @out\nbra @out\nout: exit\n");
+    same(".macro mark name\nname: exit\n.end\nmark here\nbra @here\n", "here: exit\nbra @here\n");
+    same(".const K = 1\n.macro m a\n.const K = 5\nmov_imm.u32 r1, K\nmov_imm.u32 r2, a\n.end\nm K\nmov_imm.u32 r3, K\n",
+         "mov_imm.u32 r1, 5\nmov_imm.u32 r2, 1\nmov_imm.u32 r3, 1\n");
+    same(".for k, 0, 2\n.const S = k * 10\nmov_imm.u32 r1, S\n.macro m\nmov_imm.u32 r2, S\n.end\nm\n.end\n",
+         "mov_imm.u32 r1, 0\nmov_imm.u32 r2, 0\nmov_imm.u32 r1, 10\nmov_imm.u32 r2, 10\n");
+    same(".for k, 0, 2\nl{k}: bra @l{k}\n.for j, 0, 1\nbra @l{k}\n.end\n.end\n", ".L0: bra @.L0\nbra @.L0\n.L2: bra @.L2\nbra @.L2\n");
+    error_at(".macro m\nmov_imm.u32 r1, k\n.end\n.for k, 0, 1\nm\n.end", "N03", 2, 17, 1);
+    error_at(".rept 1\nl: exit\n.end\nbra @l", "L02", 4, 5, 2);
+}
+
+static void test_expansion_errors(void) {
+    error_at(".rept 2\nexit\n", "L04", 1, 1, 5);
+    error_at("exit\n.if 1\nexit\n", "L04", 2, 1, 3);
+    error_at(".if 0\nexit\n", "L04", 1, 1, 3);
+    error_at(".if 1\n.else\nexit", "L04", 1, 1, 3);
+    error_at(".macro m\n.if 1\n.end", "L04", 1, 1, 6);
+    error_at("exit\n.end", "L03", 2, 1, 4);
+    error_at(".else", "L03", 1, 1, 5);
+    error_at(".if 1\n.else\n.else\n.end", "L03", 3, 1, 5);
+    error_at(".rept\nexit\n.end", "S02", 1, 6, 1);
+    error_at(".rept 2\nexit\n.end 5", "S02", 3, 6, 1);
+    error_at(".rept -1\nexit\n.end", "S04", 1, 7, 2);
+    error_at(".rept 1.5\nexit\n.end", "S03", 1, 7, 3);
+    error_at(".rept 1048577\n.end", "S05", 1, 1, 5);
+    error_at(".for k, 0\n.end", "S02", 1, 10, 1);
+    error_at(".for k, 0, 4, 0\n.end", "S04", 1, 15, 1);
+    error_at(".for r1, 0, 4\n.end", "S02", 1, 6, 2);
+    error_at(".if foo\nexit\n.end", "S02", 1, 5, 3);
+    error_at(".macro add.x a, a\n.end", "D02", 1, 17, 1);
+    error_at(".macro m a\n.end\nm", "N04", 3, 1, 1);
+    error_at(".macro m a\n.end\nm r1, r2", "N04", 3, 1, 1);
+    error_at(".macro m a\n.end\nm ,", "S02", 3, 3, 1);
+    error_at(".macro m a, b\nadd.u32 a, b, r999\n.end\nm r1, r2", "N07", 2, 15, 4);
+    error_at(".macro m a, b\nadd.u32 a, b, r9\n.end\nm r1, r999", "N07", 4, 7, 4);
+    error_at(".macro m\nm\n.end\nm", "S05", 2, 1, 1);
+    error_at("mov_imm.u32 r{1.5}, 1", "S03", 1, 15, 3);
+    error_at("mov_imm.u32 r{1, 1", "S02", 1, 16, 1);
+    error_at("mov_imm.u32 r{300}, 1", "N07", 1, 13, 6);
+    error_at(".rept 2000\n.rept 2000\n.end\n.end", "S05", 2, 1, 5);
+    error_at(".type T = f33", "S02", 1, 11, 3);
+    error_at(".type f32 = f64", "S02", 1, 7, 3);
+    error_at(".include \"x\"", "P06", 1, 10, 3);
+}
+
+/* The words that say where an error comes from. */
+static void test_expansion_words(void) {
+    static const char text[] = ".atlas 1\n.program t\n.macro m a\nadd.u32 a, r5, p0\n.end\n.for k, 0, 2\nm r{k}\n.end\n";
+    hg_diagnostics *d = hg_diagnostics_create(0);
+    hg_program *p = NULL;
+    CHECK(assemble_with(text, NULL, 0, d, &p) == HG_ERROR_ISA && hg_diagnostics_count(d) == 2);
+    const hg_diagnostic *g = hg_diagnostics_get(d, 1);
+    CHECK(g && g->line == 4 && g->column == 16 && g->expansion);
+    if (g && g->expansion) CHECK_TEXT(g->expansion, "in macro 'm', used at 7:1; in round 2 of the .for at 6:1");
+    hg_diagnostics_destroy(d);
+    static const char late[] =
+        ".atlas 1\n.program t\n.macro m a\nadd.u32 r9, r9, a\n.end\nmov_imm.u32 r9, 1\nm r1\n"; /* found by the verifier */
+    p = assemble(late, NULL, 0);
+    d = hg_diagnostics_create(0);
+    CHECK(hg_program_verify(p, d) == HG_ERROR_ISA);
+    g = hg_diagnostics_get(d, 0);
+    CHECK(g && strcmp(g->code, "V01") == 0 && g->line == 7 && g->column == 3 && g->expansion);
+    if (g && g->expansion) CHECK_TEXT(g->expansion, "in macro 'm', used at 7:1");
+    hg_diagnostics_destroy(d);
+    hg_program_release(p);
+}
+
+/* ---- several programs ---- */
+
+static hg_status choose(const char *text, const char *name, hg_diagnostics *d, hg_program **p) {
+    const hg_assemble_options options = {.size = sizeof options, .program = name};
+    return hg_program_assemble_with(text, strlen(text), &options, d, p);
+}
+
+static void test_programs(void) {
+    static const char text[] =
+        ".atlas 1\n.const N = 3\n.program a\nbra @l\nl: exit\n.program b\n.if 1\n.end\n.lanes N\nl: mov_imm.u32 r1, N\n"
+        ".program c\nl: bad\n";
+    hg_program *p = NULL;
+    CHECK(choose(text, "a", NULL, &p) == HG_OK);
+    CHECK_U64(hg_program_len(p), 2);
+    hg_program_release(p);
+    CHECK(choose(text, "b", NULL, &p) == HG_OK);
+    CHECK_U64(hg_program_len(p), 1);
+    CHECK_TEXT(hg_program_name(p), "b");
+    hg_program_release(p);
+    CHECK(choose(text, "c", NULL, &p) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "N01") == 0);
+    CHECK(choose(text, NULL, NULL, &p) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "D01") == 0 && hg_last_error()->line == 6);
+    CHECK(choose(text, "d", NULL, &p) == HG_ERROR_ISA && strcmp(hg_last_error()->code, "D04") == 0);
+    CHECK_TEXT(hg_last_error()->message, "no program 'd' in the source: a, b, c");
+    error_at(".rept 1\n.program x\n.end", "S02", 2, 1, 8);
+}
+
+/* ---- files ---- */
+
+typedef struct library {
+    const char *name, *text;
+} library;
+static const library LIBRARY[] = {
+    {"const", ".const N = 4"},
+    {"dir/outer", ".atlas 1\n.include \"inner\"\nouter_label: exit\n"},
+    {"inner", "\xEF\xBB\xBFmov_imm.u32 r1, N"},
+    {"self", ".include \"self\"\n"},
+    {"bad", "exit\n  add.u32 r1, p0, r2\n"},
+    {"open", "exit\n.if 1\nexit\n"},
+    {"rept", "exit\n.rept 2"},
+    {"macro", ".macro m a\nmov_imm.u32 a, 77\n.end\n"},
+};
+static int resolved, released;
+
+static hg_status find(void *user, const char *from, const char *name, hg_source *source) {
+    (void)user;
+    (void)from;
+    for (size_t i = 0; i < HG_COUNT_OF(LIBRARY); i++) {
+        if (strcmp(LIBRARY[i].name, name) != 0) continue;
+        resolved++;
+        source->name = LIBRARY[i].name;
+        source->bytes = LIBRARY[i].text;
+        source->length = strlen(LIBRARY[i].text);
+        return HG_OK;
+    }
+    return HG_ERROR_IO;
+}
+static void forget(void *user, hg_source *source) {
+    (void)user;
+    released += source->bytes != NULL;
+}
+
+static hg_status assemble_files(const char *body, hg_diagnostics *d, hg_program **p) {
+    char *text = with_head(body);
+    const hg_assemble_options options = {.size = sizeof options, .resolve = find, .release = forget, .source_name = "main"};
+    hg_status status = hg_program_assemble_with(text, strlen(text), &options, d, p);
+    CHECK(resolved == released);
+    free(text);
+    return status;
+}
+
+static void file_error(const char *body, const char *code, const char *file, uint32_t line, uint32_t column, uint32_t outer) {
+    hg_diagnostics *d = hg_diagnostics_create(0);
+    hg_program *p = NULL;
+    CHECK(assemble_files(body, d, &p) == HG_ERROR_ISA);
+    CHECK_U64(hg_last_error()->line, outer + 2);
+    const hg_diagnostic *g = hg_diagnostics_get(d, 0);
+    CHECK_MESSAGE(g && strcmp(g->code, code) == 0 && g->line == line && g->column == column && g->outer_line == outer + 2 &&
+                      (file ? g->file && strcmp(g->file, file) == 0 : !g->file),
+                  "%s: %s at %s:%u:%u", body, g ? g->message : "nothing", g && g->file ? g->file : "main", g ? g->line : 0,
+                  g ? g->column : 0);
+    hg_diagnostics_destroy(d);
+}
+
+static void test_files(void) {
+    hg_program *p = NULL, *q = assemble(".atlas 1\n.program t\nmov_imm.u32 r1, 4\nouter_label: exit\nmov_imm.u32 r2, 77\n", NULL, 0);
+    CHECK(assemble_files(".include \"const\"\n.include \"dir/outer\"\n.include \"macro\"\nm r2", NULL, &p) == HG_OK);
+    CHECK(p && q && memcmp(hg_program_hash(p), hg_program_hash(q), 32) == 0 && p->label_count == 1);
+    if (p) CHECK(p->lines[0] == 4 && p->lines[1] == 4 && p->lines[2] == 6); /* debug lines are of the source itself */
+    hg_program_release(p);
+    hg_program_release(q);
+    file_error("exit\n.include \"bad\"", "N03", "bad", 2, 15, 2);
+    file_error(".include \"self\"", "S05", "self", 1, 10, 1);
+    file_error(".include \"none\"", "P06", NULL, 3, 10, 1);
+    file_error(".include \"open\"\n.end", "L04", "open", 2, 1, 1);
+    file_error(".include \"rept\"\n.end", "L04", "rept", 2, 1, 1);
+    file_error(".include const", "S02", NULL, 3, 10, 1);
+    hg_diagnostics *d = hg_diagnostics_create(0);
+    CHECK(assemble_files("exit\n.include \"bad\"", d, &p) == HG_ERROR_ISA);
+    char *printed = hg_diagnostics_print(d, "main", "", 0);
+    CHECK_TEXT(printed, "bad:2:15: error[N03]: operand 2 of 'add': expected a register, got predicate 'p0'\n"
+                        "    2 |   add.u32 r1, p0, r2\n      |               ^~\n   included at 4:10\nmain: 1 error\n");
+    hg_string_free(printed);
+    hg_diagnostics_destroy(d);
+}
+
 int main(void) {
+    test_expansion();
+    test_scopes();
+    test_expansion_errors();
+    test_expansion_words();
+    test_programs();
+    test_files();
     test_integers();
     test_literals();
     test_places();

@@ -1,0 +1,63 @@
+/* Where text came from: files that were included, uses of macros, rounds of repetitions; in words, for messages.
+ * Must not know: the grammar, the assembler. */
+#include "isa/program.h"
+
+#include <string.h>
+
+enum { MOST_LEVELS = 8 /* innermost ones that a message shows */ };
+enum { SEARCHED_BYTES = 1048576 /* of a text, for a line of it: there may be any number of mistakes */ };
+
+static void add_place(hg_text *out, const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column) {
+    const char *file = o->files[o->expansions[expansion].file].name;
+    if (o->expansions[expansion].file && file) hg_text_addf(out, "%s:", file);
+    hg_text_addf(out, "%u:%u", (unsigned)line, (unsigned)column);
+}
+
+static void add_level(hg_text *out, const hg_origins *o, const hg_text_expansion *e) {
+    int length = e->name_length > 64 ? 64 : (int)e->name_length;
+    switch ((hg_expansion_kind)e->kind) {
+    case HG_EXPANSION_MACRO: hg_text_addf(out, "in macro '%.*s', used at ", length, e->name); break;
+    case HG_EXPANSION_ROUND: hg_text_addf(out, "in round %llu of the %.*s at ", (unsigned long long)e->round, length, e->name); break;
+    default: hg_text_addf(out, "included at "); break;
+    }
+    add_place(out, o, e->around, e->line, e->column);
+}
+
+/* A line of a text without its end. */
+static void find_line(const hg_text_file *file, uint32_t line, hg_origin *origin) {
+    const char *at = file->text, *end = file->text + (file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES);
+    for (uint32_t i = 1; at && i < line; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        if (at) at++;
+    }
+    if (!at) return;
+    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    origin->text = at;
+    origin->text_length = (size_t)((stop ? stop : end) - at);
+    if (origin->text_length && at[origin->text_length - 1] == '\r') origin->text_length--;
+}
+
+void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin) {
+    *origin = (hg_origin){.line = line, .column = column};
+    if (!expansion || expansion >= o->count) return;
+    uint32_t file = o->expansions[expansion].file;
+    if (file) {
+        origin->file = o->files[file].name;
+        if (o->files[file].text) find_line(&o->files[file], line, origin);
+    }
+    uint32_t levels = 0;
+    for (uint32_t at = expansion; at; at = o->expansions[at].around) {
+        const hg_text_expansion *e = &o->expansions[at];
+        if (e->kind == HG_EXPANSION_LOOP) continue; /* its rounds say it */
+        if (levels++ < MOST_LEVELS) {
+            hg_text_addf(words, "%s", levels > 1 ? "; " : "");
+            add_level(words, o, e);
+        }
+        if (o->expansions[at].file && !o->expansions[e->around].file) {
+            origin->line = e->line;
+            origin->column = e->column;
+        }
+    }
+    if (levels > MOST_LEVELS) hg_text_addf(words, "; and %u more", (unsigned)(levels - MOST_LEVELS));
+    origin->expansion = words->data;
+}
