@@ -162,7 +162,7 @@ static void test_places(void) {
         ".const T 16\n.param r1 x buffer f32 in [T, (T * 2)]\n.param r2 k f32 = -T * 1.5\n.param r3 p pool T * 1024\n.scratch r4 s u8 [T]\n"
         ".block T, T / 2, T - 15\n.shared T * T * 4\n.lanes T * (T / 4)\n",
         ".param r1 x buffer f32 in [16, 32]\n.param r2 k f32 = -24\n.param r3 p pool 16384\n.scratch r4 s u8 [16]\n"
-        ".block 16, 8, 1\n.shared 1024\n.lanes 16 * 4\n");
+        ".block 16, 8, 1\n.shared 1024\n.lanes 64\n");
     same(".const T 16\n.param r1 x buffer f32 inout [64]\n.shared 64\nldg.f32 r2, [buf(r1) + T * 4 - 4]\nsts.f32 [shared + r3 + T - T / "
          "4], r2\n"
          "lds.f32 r2, [shared - T + T * 2]\nstg.f32 [r1 + r3 - T - 2 + 20], r2\nldg.u8 r4, [phi(T / 4, T + 1, T * 2)]\nbar.sync T / 16\n"
