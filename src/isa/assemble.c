@@ -33,6 +33,7 @@ static void read_statement(hg_assembler *a) {
         hg_asm_use_macro(a);
         return;
     }
+    if (hg_token_is(&first, ".macro")) a->parameters = 0; /* its own parameters are names, whatever they are called */
     hg_asm_next(a);
     if (a->token.kind == ':') {
         a->statements = true;

@@ -52,7 +52,8 @@ bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number) {
     hg_type found;
     p->kind = HG_PARAM_DATA;
     a->table.length = 0;
-    if (type.kind != HG_TOKEN_NAME || !hg_type_from_name(type.text, type.length, &found)) return hg_asm_unexpected(a, "an element type");
+    if (type.kind != HG_TOKEN_NAME || !hg_asm_type(a, type.text, type.length, hg_asm_scope_of(a, &type), &found))
+        return hg_asm_unexpected(a, "an element type");
     p->type = (uint8_t)found;
     hg_asm_next(a);
     if (!read_extents(a, p, number)) return false;

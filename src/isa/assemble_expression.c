@@ -286,7 +286,9 @@ static bool read_atom(hg_assembler *a, const char *expected, hg_constant *c) {
 static bool negate_literal(hg_assembler *a, const hg_token *sign, hg_constant *c) {
     hg_token *t = &c->token, whole = *sign;
     hg_asm_extend(&whole, t);
-    if (!whole.marked && !t->marked) {
+    bool side_by_side = !whole.marked && !t->marked;
+    for (uint32_t i = 1; side_by_side && i < t->column - sign->column; i++) side_by_side = sign->text[i] == ' ' || sign->text[i] == '\t';
+    if (side_by_side) {
         *t = whole;
         return true;
     }

@@ -34,6 +34,7 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
         memcpy(a->first.message, message, sizeof message);
     }
     a->errors++;
+    if (at->expansion && a->errors >= HG_MOST_EXPLAINED) a->stop = true; /* text that is read again has its mistakes again */
     hg_place place = {.line = at->line, .column = at->column, .length = hg_token_width(at), .instruction = HG_NONE};
     hg_diagnose_from(a->diagnostics, HG_SEVERITY_ERROR, code, place, &origin, hint, "%s", message);
     hg_text_free(&words);

@@ -100,6 +100,7 @@ static void test_integers(void) {
         {"-A", "-12"},
         {"--A", "12"},
         {"- A * 2", "-24"},
+        {"-(0) % 7 + -(5)", "-5"},
         {"~A", "-13"},
         {"!A", "0"},
         {"!0", "1"},
@@ -269,6 +270,8 @@ static void test_expansion(void) {
          "add.u32 r1, r1, r1\nadd.u32 r1, r1, r1\nadd.u32 r1, r1, r1\n");
     same(".macro store n\n.for k, 0, n\nmov_imm.u32 r{n + k}, n\n.end\n.end\nstore 2\nstore 1\n",
          "mov_imm.u32 r2, 2\nmov_imm.u32 r3, 2\nmov_imm.u32 r1, 1\n");
+    same(".macro outer d\n.macro inner d\nadd.u32 d, d, d\n.end\ninner r9\ninner d\n.end\nouter r1\n",
+         "add.u32 r9, r9, r9\nadd.u32 r1, r1, r1\n");
     same(".type T = f32\n.macro m\n.type U = T\nadd.U r1, r1, r1\n.end\nm\n.type V f64\nadd.V r2, r2, r2\ncvt.V.T r3, r4\n",
          "add.f32 r1, r1, r1\nadd.f64 r2, r2, r2\ncvt.f64.f32 r3, r4\n");
     same(".const A = 2\n.if A == 1\nbad\n.elif A == 2\nexit\n.elif bad\nbad\n.else\nbad\n.end\n.if A == 3\n.if "

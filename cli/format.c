@@ -1,0 +1,205 @@
+/* hologram fmt: texts in one layout. Only blanks, empty lines and ends of lines change: tokens, comments and their order stay, so that a
+ * text assembles to the same program.
+ * Must not know: what the tokens mean. */
+#include "cli.h"
+#include <string.h>
+
+enum { INDENT = 4, MOST_ALIGNED = 60 /* columns of code that comments of neighbouring lines are aligned behind */ };
+
+typedef struct formatter {
+    const char *text;
+    size_t length, at;
+    hg_text out;
+    hg_text line;   /* code of the line that is read */
+    uint32_t depth; /* of .if, .rept, .for, .macro */
+    bool goes_on;   /* the line before ended with a comma */
+    uint32_t empty; /* lines before this one */
+    hg_text group;  /* neighbouring lines with comments behind code: code, \1, comment, \n */
+    size_t group_width;
+} formatter;
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+}
+
+/* Length of the string at text, which begins with a quote; to the end where it has no end. */
+static size_t string_length(const char *text, size_t length) {
+    size_t at = 1;
+    while (at < length && text[at] != '"') at += text[at] == '\\' && at + 1 < length ? 2 : 1;
+    return at < length ? at + 1 : length;
+}
+
+/* Bytes of a line before its comment. */
+static size_t code_length(const char *line, size_t length) {
+    size_t at = 0;
+    while (at < length && line[at] != ';') at += line[at] == '"' ? string_length(line + at, length - at) : 1;
+    return at < length ? at : length;
+}
+
+/* One blank for several, one behind each comma and none before it or before the colon of a label. */
+static void add_code(hg_text *out, const char *code, size_t length) {
+    bool label = true; /* no other token than a name has come */
+    for (size_t at = 0; at < length;) {
+        size_t blanks = at;
+        while (at < length && is_blank(code[at])) at++;
+        if (at == length) return;
+        char c = code[at], before = out->length ? out->data[out->length - 1] : 0;
+        bool tight = c == ',' || (c == ':' && label);
+        if (out->length && !tight && (at > blanks || before == ',')) hg_text_add(out, " ", 1);
+        size_t count = c == '"' ? string_length(code + at, length - at) : 1;
+        label = label && (is_word(c) || c == ':' || c == '{' || c == '}');
+        if (at > blanks && out->length && c != ':') label = false;
+        hg_text_add(out, code + at, count);
+        at += count;
+    }
+}
+
+static void add_spaces(hg_text *out, size_t count) {
+    for (size_t i = 0; i < count; i++) hg_text_add(out, " ", 1);
+}
+
+/* Columns of UTF-8 text. */
+static size_t columns(const char *text, size_t length) {
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* The lines of the group, comments in one column. */
+static void end_group(formatter *f) {
+    const char *at = f->group.data, *end = at ? at + f->group.length : NULL;
+    while (at < end) {
+        const char *comment = memchr(at, '\1', (size_t)(end - at)), *stop = memchr(comment, '\n', (size_t)(end - comment));
+        size_t width = columns(at, (size_t)(comment - at));
+        hg_text_add(&f->out, at, (size_t)(comment - at));
+        add_spaces(&f->out, (width < f->group_width && f->group_width <= MOST_ALIGNED ? f->group_width - width : 0) + 2);
+        hg_text_add(&f->out, comment + 1, (size_t)(stop - comment));
+        at = stop + 1;
+    }
+    f->group.length = 0;
+    f->group_width = 0;
+}
+
+static bool is_first(const hg_text *line, const char *word) {
+    size_t length = strlen(word);
+    return line->length >= length && memcmp(line->data, word, length) == 0 && (line->length == length || !is_word(line->data[length]));
+}
+
+/* Columns before a line of code, and how it changes the depth. */
+static size_t indent_of(formatter *f) {
+    const hg_text *line = &f->line;
+    bool opens = is_first(line, ".if") || is_first(line, ".rept") || is_first(line, ".for") || is_first(line, ".macro");
+    bool branch = is_first(line, ".elif") || is_first(line, ".else"), end = is_first(line, ".end");
+    if (f->goes_on) return (size_t)f->depth * INDENT + 2 * INDENT;
+    if (end && f->depth) f->depth--;
+    size_t level = f->depth - (branch && f->depth);
+    f->depth += opens;
+    size_t word = 0;
+    while (word < line->length && line->data[word] != ' ' && line->data[word] != ':') word++;
+    bool label = word < line->length && line->data[word] == ':';
+    bool directive = line->length && line->data[0] == '.';
+    return level * INDENT + (directive || label ? 0 : INDENT);
+}
+
+static void add_line(formatter *f, const char *line, size_t length) {
+    size_t code = code_length(line, length), stop = length;
+    while (stop > code && is_blank(line[stop - 1])) stop--;
+    f->line.length = 0;
+    add_code(&f->line, line, code);
+    bool comment = stop > code;
+    if (!f->line.length && !comment) {
+        f->empty++;
+        return;
+    }
+    if (f->line.length == 0 || !comment || f->empty) end_group(f);
+    if (f->empty && f->out.length) hg_text_add(&f->out, "\n", 1);
+    f->empty = 0;
+    if (!f->line.length) { /* a comment keeps the first column, or takes that of code */
+        size_t indent = code == 0 ? 0 : (size_t)f->depth * INDENT + INDENT;
+        add_spaces(&f->out, indent);
+        hg_text_add(&f->out, line + code, stop - code);
+        hg_text_add(&f->out, "\n", 1);
+        return;
+    }
+    hg_text *to = comment ? &f->group : &f->out;
+    size_t start = to->length;
+    add_spaces(to, indent_of(f));
+    hg_text_add(to, f->line.data, f->line.length);
+    if (comment) {
+        size_t width = columns(to->data + start, to->length - start);
+        if (width > f->group_width && width <= MOST_ALIGNED) f->group_width = width;
+        hg_text_add(to, "\1", 1);
+        hg_text_add(to, line + code, stop - code);
+    }
+    hg_text_add(to, "\n", 1);
+    f->goes_on = f->line.data[f->line.length - 1] == ',';
+}
+
+/* The text in its layout; false without memory. */
+static bool format(const char *text, size_t length, hg_text *out) {
+    formatter f = {.text = text, .length = length};
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) f.at = 3;
+    while (f.at < length) {
+        const char *end = memchr(text + f.at, '\n', length - f.at);
+        size_t stop = end ? (size_t)(end - text) : length;
+        add_line(&f, text + f.at, stop - f.at);
+        f.at = stop + 1;
+    }
+    end_group(&f);
+    bool failed = f.out.failed || f.line.failed || f.group.failed;
+    hg_text_free(&f.line);
+    hg_text_free(&f.group);
+    *out = f.out;
+    return !failed;
+}
+
+/* ---- the command ---- */
+
+typedef struct fmt_options {
+    bool write, check;
+} fmt_options;
+
+static void format_file(cli *c, const char *path, const fmt_options *o) {
+    hg_bytes bytes = {0};
+    hg_text out = {0};
+    if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) != HG_OK) {
+        cli_last_error(c);
+        return;
+    }
+    const char *text = (const char *)bytes.data;
+    size_t length = (size_t)bytes.length;
+    if (memchr(text ? text : "", 0, length) || (length && memchr(text, 1, length))) {
+        cli_usage(c, "'%s' is no text", path);
+    } else if (!format(text ? text : "", length, &out)) {
+        (void)hg_fail_memory();
+        cli_last_error(c);
+    } else {
+        bool same = out.length == length && (!length || memcmp(out.data, text, length) == 0);
+        if (o->check && !same) {
+            cli_out(c, "%s\n", path);
+            if (c->status == CLI_OK) c->status = CLI_FAILED;
+        }
+        if (o->write && !same && hg_file_write(path, out.data ? out.data : "", out.length) != HG_OK) cli_last_error(c);
+        if (!o->write && !o->check) cli_write(c, NULL, out.data ? out.data : "", out.length);
+    }
+    hg_text_free(&out);
+    hg_bytes_free(&bytes);
+}
+
+int command_fmt(int argc, char **argv) {
+    cli c = {0};
+    fmt_options o = {false, false};
+    const cli_option options[] = {{"-w", NULL, &o.write}, {"--check", NULL, &o.check}};
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    if (!c.arguments.count) cli_usage(&c, "expects at least one FILE");
+    if (o.write && o.check) cli_usage(&c, "-w and --check exclude each other");
+    for (uint64_t i = 0; c.status != CLI_USAGE && i < c.arguments.count; i++) {
+        const char *path = c.arguments.data[i];
+        if (o.write && strcmp(path, "-") == 0)
+            cli_usage(&c, "-w writes files, standard input is none");
+        else
+            format_file(&c, path, &o);
+    }
+    return cli_finish(&c);
+}
