@@ -140,7 +140,8 @@ bool hg_asm_infer(hg_assembler *a, hg_mnemonic *m, hg_given *given, const hg_mat
         const hg_operand_info *info = &row->operands[i];
         hg_raw_operand *raw = found->given[i] == HG_NOT_GIVEN ? NULL : &given->raw[found->given[i]];
         bool count = raw && info->kind == HG_K_COUNT && hg_raw_is_id(raw);
-        if (!raw || (info->kind != HG_K_REG && !count)) continue;
+        bool run = (row->flags & HG_F_RUN) && (info->access & HG_READ); /* as it stands */
+        if (!raw || run || (info->kind != HG_K_REG && !count)) continue;
         if (info->access & HG_WRITE ? !check_written(a, m, info, raw) : !make_register(a, m, info, raw)) return false;
     }
     return true;

@@ -189,7 +189,11 @@ static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, c
             snprintf(got, sizeof got, "'%.*s='", raw->name.length > 40 ? 40 : (int)raw->name.length, raw->name.text);
         else
             raw_text(raw, got);
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1, info->text,
+        bool register_kind = expected->kind == HG_K_REG || expected->kind == HG_K_COUNT || expected->kind == HG_K_ARRAY;
+        bool unknown = register_kind && raw->kind == HG_RAW_WORD && raw->word == HG_WORD_NONE;
+        char hint[HG_NEAREST_BYTES + 40];
+        hg_asm_error(a, "N03", &raw->token, unknown ? hg_asm_register_hint(a, &raw->token, hint) : NULL,
+                     "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1, info->text,
                      hg_operand_is_named(expected) ? expected->name : "", hg_operand_is_named(expected) ? "=" : "", kind_text(expected),
                      got);
     } else {

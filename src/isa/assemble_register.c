@@ -143,7 +143,7 @@ static bool read_indices(hg_assembler *a, const hg_named *name, hg_register *reg
                      name->rank == 1 ? "index" : "indices", (unsigned)rank);
         return false;
     }
-    reg->virtual_number += element;
+    if (reg->virtual_number != HG_UNDEFINED) reg->virtual_number += element; /* else its declaration could not be read */
     return true;
 }
 
@@ -193,17 +193,34 @@ bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, 
     return true;
 }
 
+const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out[HG_NEAREST_BYTES + 40]) {
+    hg_nearest nearest;
+    char known[HG_NEAREST_BYTES];
+    if (!hg_is_parameter_name(word->text, word->length) || a->errors >= HG_MOST_EXPLAINED) return NULL;
+    hg_nearest_init(&nearest, word->text, word->length);
+    for (uint64_t i = 0; i < a->named.count; i++) {
+        const hg_token *name = &a->named.data[i].token;
+        if (name->length >= sizeof known) continue;
+        memcpy(known, name->text, name->length);
+        known[name->length] = 0;
+        hg_nearest_try(&nearest, known);
+    }
+    if (hg_nearest_hint(&nearest))
+        snprintf(out, HG_NEAREST_BYTES + 40, "%s", hg_nearest_hint(&nearest));
+    else
+        snprintf(out, HG_NEAREST_BYTES + 40, "declare it: .reg %.*s TYPE", shown(word), word->text);
+    return out;
+}
+
 static bool wrong_register(hg_assembler *a, const hg_token *word, uint8_t kind, const char *expected) {
-    char got[80], hint[120];
-    snprintf(hint, sizeof hint, "declare it: .reg %.*s TYPE", shown(word), word->text);
+    char got[80], hint[HG_NEAREST_BYTES + 40];
     if (kind == HG_WORD_ARRAY)
         hg_asm_error(a, "N03", word, "an element of it has indices: a[0]", "expected %s, got the register array %s", expected,
                      hg_token_describe(word, got));
     else if (kind == HG_WORD_PREDICATE)
         hg_asm_error(a, "N03", word, NULL, "expected %s, got the predicate %s", expected, hg_token_describe(word, got));
     else
-        hg_asm_error(a, "S02", word, hg_is_parameter_name(word->text, word->length) ? hint : NULL, "expected %s, got %s", expected,
-                     hg_token_describe(word, got));
+        hg_asm_error(a, "S02", word, hg_asm_register_hint(a, word, hint), "expected %s, got %s", expected, hg_token_describe(word, got));
     return false;
 }
 

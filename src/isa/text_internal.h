@@ -503,6 +503,8 @@ bool hg_asm_read_registers(hg_assembler *a);
 /* The register or predicate that a word names: by number, by name with the indices of an array, or a special one. The next token is the
  * word. Says what is wrong, and `expected`. */
 bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg);
+/* For a word that is no register: the name that was meant, or how to declare it. NULL: it can be no name. */
+const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out[HG_NEAREST_BYTES + 40]);
 /* What a word is that has been read, HG_WORD_*; the indices of an array are read. False: an error was found in them. */
 bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg);
 /* assemble_virtual.c */

@@ -150,6 +150,8 @@ static void test_arrays(void) {
     fails(".reg a[64, 65] f32\n", "S05", 1, "a register array has 1 to 4096 registers");
     fails(".reg a[1, 1, 1, 1, 1] f32\n", "S05", 1, "more than 4 extents");
     fails(".reg v[3] f32\nreduce.add r9, v[1], 3\n", "N07", 2, "3 registers from 'v' on reach past its last one");
+    fails(".param k u32\nreduce.add.u64 r9, k, 1\n", "V03", 2, "type mismatch: expected u64, got u32");
+    fails("reduce.add.u64 r9, global_lane_id, 1\n", "N03", 1, "operand 2 of 'reduce.add'");
     fails(".reg v f32\nreduce.add r9, v, 2\n", "N07", 2, "2 registers from 'v' on reach past its last one");
 }
 
