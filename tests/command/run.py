@@ -241,7 +241,7 @@ def mistakes():
     halo = write("halo.atlas", ".atlas 1\n.program halo\n.param r1 x buffer u8 in [h + 2, w * 2]\n.param r2 y buffer u8 out [h, w]\n.param r4 h u64\n.param r5 w u32\n.lanes h * 2 - 1\n    exit\n")
     expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12"), 0, out="y u8[1, 2] = 0 0\n", what="extents solved for their parameters")
     expect(run("run", halo, "--shape", "x=u8[3,3]", "--set", "x=1,2,3,4,5,6,7,8,9"), 2, r"error\[P05\].*dimension 2 is 3, which w \* 2 is for no 'w'", what="an extent that no value gives")
-    expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12", "--set", "h=5"), 2, r"error\[P05\].*dimension 1 is 3, expected 7 of h \+ 2", what="an extent that disagrees")
+    expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12", "--set", "h=5"), 2, r"error\[P05\].*its first extent is 3, expected 7, the value of h \+ 2", what="an extent that disagrees")
     expect(run("run", halo, "--shape", "x=u8[2,4]", "--set", "x=1,2,3,4,5,6,7,8"), 2, r"error\[P09\]: \.lanes: the extent h \* 2 - 1 is below 0", what="lanes below 0")
     expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
     expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
