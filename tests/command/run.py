@@ -540,6 +540,19 @@ def benches():
     expect(run("bench", program("axpy"), "--backend", "cpu", "--repeat", "1"), 0, what="inputs are made up")
 
 
+# ---- the environment's settings
+
+def settings():
+    known = run("config", "--json", env={"HOLOGRAM_TIMEOUT_MS": "17", "HOLOGRAM_DEVICE_ID": ""})
+    rows = {row["name"]: row for row in json.loads(known.out)["outputs"]}
+    table = dict(re.findall(r'^HG_ENV\((\w+), +"([^"]*)"', open(os.path.join(SOURCE, "src", "runtime", "env.def")).read(), re.M))
+    check(known.status == 0 and set(rows) == set(table), f"config has a row for each variable: {sorted(rows)}")
+    check((rows["HOLOGRAM_TIMEOUT_MS"]["value"], rows["HOLOGRAM_TIMEOUT_MS"]["from"]) == ("17", "environment"), f"a variable that is set: {rows['HOLOGRAM_TIMEOUT_MS']}")
+    check((rows["HOLOGRAM_DEVICE_ID"]["value"], rows["HOLOGRAM_DEVICE_ID"]["from"]) == ("0", "default"), f"set to nothing is unset: {rows['HOLOGRAM_DEVICE_ID']}")
+    check("HOLOGRAM_TIMEOUT_MS         environment  17 " in run("config", env={"HOLOGRAM_TIMEOUT_MS": "17"}).out, "config as text")
+    expect(run("config", env={"HOLOGRAM_TIMEOUT_MS": "soon"}), 2, r"Environment variable error", what="config with a malformed variable")
+
+
 # ---- a build folder that came with a copy of another tree is refused with what to do
 
 def copied_tree():
@@ -1154,7 +1167,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, benches, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:
