@@ -76,7 +76,7 @@ static bool read_place(hg_assembler *a, hg_raw_operand *raw) {
     if (name.kind != HG_TOKEN_NAME)
         return hg_asm_unexpected(a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, classN, phi(class, page, byte) or a register");
     if (!buf && !pool && !is_numbered(&name, "class") && !hg_token_is(&name, "shared") && !hg_token_is(&name, "phi") &&
-        ((!hg_token_is(&name, "buf") && !hg_token_is(&name, "pool")) || hg_asm_find_named(a, &name)))
+        ((!hg_token_is(&name, "buf") && !hg_token_is(&name, "pool")) || (hg_asm_find_named(a, &name) && !hg_asm_followed_by(a, '('))))
         return read_named_place(a, raw);
     hg_asm_next(a);
     if (buf || pool) {

@@ -246,7 +246,7 @@ bool hg_op_is_scan(hg_op op) {
 uint32_t hg_op_block_bytes(hg_op op, hg_type type) {
     if (!(TABLE[op].flags & HG_F_BLOCK)) return 0;
     uint32_t size = (uint32_t)hg_type_size_bytes(type);
-    return (size < 4 ? 4 : size) * (hg_op_is_scan(op) ? 2 : 1);
+    return (size < 4 ? 4 : size) * (op == HG_OP_SHUFFLE ? 1 : 2);
 }
 
 bool hg_op_allows_type(hg_op op, hg_type type) {

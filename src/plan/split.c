@@ -182,14 +182,16 @@ static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
 
 /* A lane that stops alone must stay stopped in the segments after its own. */
 static void note_exits(plan_splitter *s) {
-    bool callee_exits = function_may_exit(s->module), any = false;
+    bool callee_exits = function_may_exit(s->module), later = false;
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (plan_is_node(s, v)) continue;
         plan_segment *segment = &s->segments.data[plan_segment_of(s, v)];
-        if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits)) segment->has_exit = any = true;
+        if (v->op == KIR_EXIT || v->op == KIR_RETURN || (v->op == KIR_CALL && callee_exits)) segment->has_exit = true;
         if (v->op == KIR_CALL && !v->u.call.function->pure) segment->has_call = true;
     }
-    if (!any) return;
+    for (uint64_t i = 1; i < s->segments.count; i++)
+        later |= s->segments.data[i].has_exit && (s->segments.data[i].in_loop || i + 1 < s->segments.count);
+    if (!later) return; /* nothing comes behind */
     s->stopped = kir_var_create(s->module, NULL, KIR_BOOL, 0, "stopped");
     if (!s->stopped) {
         s->failed = true;

@@ -10,13 +10,28 @@ static bool has_blocks(const kir_module *m) {
     return false;
 }
 
-/* Whether a lane may leave the kernel other than at its end. */
-static bool may_leave(const kir_module *m) {
-    for (const kir_function *f = m->functions; f; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            bool leaves = v->op == KIR_EXIT || (v->op == KIR_RETURN && f == m->functions);
-            if (leaves && v != m->functions->body->last) return true;
-        }
+static bool leaves(const kir_value *v, bool kernel) { return v->op == KIR_EXIT || (kernel && v->op == KIR_RETURN); }
+
+static bool functions_leave(const kir_module *m) {
+    for (const kir_function *f = m->functions->next; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (leaves(v, false)) return true;
+    return false;
+}
+
+static bool in_region_of(const kir_value *v, const kir_value *owner) {
+    for (const kir_value *o = v->parent->owner; o; o = o->parent->owner)
+        if (o == owner) return true;
+    return false;
+}
+
+/* Whether a lane may have left the kernel before it comes to the operation: in front of it, or in an earlier round of a loop around it. */
+static bool left_before(const kir_module *m, const kir_value *v) {
+    const kir_value *loop = NULL;
+    for (const kir_value *o = v->parent->owner; o; o = o->parent->owner)
+        if (o->op == KIR_LOOP) loop = o;
+    for (const kir_value *e = kir_walk(NULL, m->functions->body); e; e = kir_walk(e, m->functions->body))
+        if (leaves(e, true) && (e->id < v->id || (loop && in_region_of(e, loop)))) return true;
     return false;
 }
 
@@ -50,9 +65,10 @@ static bool is_whole(const kir_value *v) {
 hg_status kir_find_blocks(kir_module *m) {
     if (!has_blocks(m)) return HG_OK;
     kir_find_uniformity(m, true);
-    bool leave = may_leave(m);
+    (void)kir_number(m->functions);
+    bool leave = functions_leave(m);
     for (const kir_function *f = m->functions; f; f = f->next) /* what calls a function is not looked at */
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_BLOCK) v->u.block.whole = f == m->functions && !leave && is_whole(v);
+            if (v->op == KIR_BLOCK) v->u.block.whole = f == m->functions && !leave && !left_before(m, v) && is_whole(v);
     return HG_OK;
 }

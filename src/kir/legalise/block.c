@@ -27,8 +27,8 @@ typedef struct meeting {
     uint64_t size;
     kir_value *identity;               /* of slot_type; NULL: 0 */
     kir_value *head, *places;          /* u64: where they begin in shared memory */
-    kir_value *lane, *started, *lanes; /* u32: number in the block, lanes of the block that started, lanes of a whole block */
-    kir_value *ticket, *present;       /* u32, where lanes may have left: number among those that are here, how many they are */
+    kir_value *lane, *started, *lanes; /* u64: number in the block, lanes of the block that started, lanes of a whole block */
+    kir_value *ticket, *present;       /* u64, where lanes may have left: number among those that are here, how many they are */
     kir_var *at;
     kir_value *turn, *within;
 } meeting;
@@ -37,7 +37,7 @@ typedef struct meeting {
 
 static kir_place at_place(meeting *m, kir_value *number) {
     kir_builder *b = m->b;
-    kir_value *offset = by(b, KIR_MUL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, number), m->size);
+    kir_value *offset = by(b, KIR_MUL, number, m->size);
     return (kir_place){.space = KIR_SHARED, .index = kir_add(b, m->places, offset), .unchecked = true};
 }
 
@@ -93,17 +93,16 @@ static kir_value *linear(kir_builder *b, hg_idname x, hg_idname nx) {
     return kir_add(b, plane, id(b, x));
 }
 
+/* In 64 bits, so that the tile interpreter sees that neighbouring lanes have neighbouring places. */
 static void find_lanes(meeting *m) {
     kir_builder *b = m->b;
     kir_value *x = id(b, HG_ID_BLOCK_DIM_X), *xy = kir_mul(b, x, id(b, HG_ID_BLOCK_DIM_Y));
-    m->lanes = kir_mul(b, xy, id(b, HG_ID_BLOCK_DIM_Z));
+    m->lanes = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, kir_mul(b, xy, id(b, HG_ID_BLOCK_DIM_Z)));
     kir_value *block = linear(b, HG_ID_BLOCK_IDX_X, HG_ID_GRID_DIM_X);
-    kir_value *wide = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m->lanes);
-    kir_value *first = kir_mul(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, block), wide);
-    kir_value *lane = kir_sub(b, id(b, HG_ID_GLOBAL_LANE_ID), first), *left = kir_sub(b, id(b, HG_ID_LANE_COUNT), first);
-    m->lane = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane);
-    kir_value *partial = below(b, left, wide);
-    m->started = kir_select(b, partial, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, left), m->lanes);
+    kir_value *first = kir_mul(b, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, block), m->lanes);
+    m->lane = kir_sub(b, id(b, HG_ID_GLOBAL_LANE_ID), first);
+    kir_value *left = kir_sub(b, id(b, HG_ID_LANE_COUNT), first), *partial = below(b, left, m->lanes);
+    m->started = kir_select(b, partial, left, m->lanes);
 }
 
 /* for (turn = 0 … count - 1), shared out to the lanes that are here. */
@@ -114,7 +113,7 @@ static void begin_turns(meeting *m, kir_value *count) {
         m->within = kir_if_begin(b, below(b, m->lane, count));
         return;
     }
-    m->at = kir_var_create(b->module, b->function, HG_TYPE_U32, 0, "turn");
+    m->at = kir_var_create(b->module, b->function, HG_TYPE_U64, 0, "turn");
     if (!m->at) {
         b->failed = true;
         return;
@@ -148,7 +147,7 @@ static kir_value *update_head(meeting *m, int64_t disp, kir_atomic how, kir_valu
 
 static kir_value *read_head(meeting *m, int64_t disp) {
     kir_place place = at_head(m, disp);
-    return kir_access_make(m->b, KIR_LOAD, HG_TYPE_U32, &place, 0, NULL);
+    return kir_convert(m->b, KIR_ZEXT, HG_TYPE_U64, kir_access_make(m->b, KIR_LOAD, HG_TYPE_U32, &place, 0, NULL));
 }
 
 /* All have put their values, and know who is here. */
@@ -159,19 +158,24 @@ static void gather(meeting *m, kir_value *x) {
         barrier(m);
         return;
     }
-    m->ticket = update_head(m, TICKETS, KIR_ATOMIC_ADD, u32(b, 1));
-    (void)update_head(m, FIRST, KIR_ATOMIC_UMAX, kir_sub(b, m->lanes, m->lane)); /* of the first lane the largest, and never 0 */
+    m->ticket = kir_convert(b, KIR_ZEXT, HG_TYPE_U64, update_head(m, TICKETS, KIR_ATOMIC_ADD, u32(b, 1)));
+    kir_value *behind = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_sub(b, m->lanes, m->lane));
+    (void)update_head(m, FIRST, KIR_ATOMIC_UMAX, behind); /* of the first lane the largest, and never 0 */
     barrier(m);
     m->present = read_head(m, TICKETS);
+}
+
+static kir_value *zero_bits(meeting *m) {
+    uint8_t none[512] = {0};
+    return kir_const_bytes(m->b, m->slot_type, none);
 }
 
 /* All have read: the places become zeros again. */
 static void clear(meeting *m, uint32_t rows) {
     kir_builder *b = m->b;
-    uint8_t none[512] = {0};
     barrier(m);
     begin_turns(m, m->started);
-    kir_value *zero = kir_const_bytes(b, m->slot_type, none);
+    kir_value *zero = zero_bits(m);
     put_bits(m, m->turn, zero);
     if (rows > 1) put_bits(m, kir_add(b, m->lanes, m->turn), zero);
     end_turns(m);
@@ -210,9 +214,9 @@ static void leave_if(kir_builder *b, kir_value *over) {
 static void fold_chains(meeting *m) {
     kir_builder *b = m->b;
     kir_value *few = by(b, KIR_CMP_ULT, m->started, CHAINS);
-    begin_turns(m, kir_select(b, few, m->started, u32(b, CHAINS)));
+    begin_turns(m, kir_select(b, few, m->started, u64(b, CHAINS)));
     kir_var *sum = variable(m, m->kind, "sum", take(m, m->turn));
-    kir_var *next = variable(m, HG_TYPE_U32, "next", by(b, KIR_ADD, m->turn, CHAINS));
+    kir_var *next = variable(m, HG_TYPE_U64, "next", by(b, KIR_ADD, m->turn, CHAINS));
     if (b->failed) return;
     kir_value *loop = begin_rounds(m, MOST_LANES / CHAINS + 1);
     kir_value *at = kir_get(b, next);
@@ -228,7 +232,7 @@ static void fold_chains(meeting *m) {
 /* for s = 64, 32, … 1: acc[l] = acc[l] + acc[l + s] where both exist. */
 static void halve(meeting *m) {
     kir_builder *b = m->b;
-    kir_var *half = variable(m, HG_TYPE_U32, "half", u32(b, CHAINS / 2));
+    kir_var *half = variable(m, HG_TYPE_U64, "half", u64(b, CHAINS / 2));
     if (b->failed) return;
     kir_value *loop = begin_rounds(m, 8);
     kir_value *s = kir_get(b, half);
@@ -245,26 +249,63 @@ static void halve(meeting *m) {
     barrier(m);
 }
 
+/* All lanes do what the first ones have to: nobody reads what the others make of it, and behind the lanes' places there are as many zeros. */
+static kir_value *reduce_whole(meeting *m, kir_value *x) {
+    kir_builder *b = m->b;
+    put(m, m->lane, x);
+    kir_var *sum = variable(m, m->kind, "sum", x), *next = variable(m, HG_TYPE_U64, "next", u64(b, CHAINS));
+    kir_var *half = variable(m, HG_TYPE_U64, "half", u64(b, CHAINS / 2));
+    barrier(m);
+    if (b->failed) return &b->dummy;
+    kir_value *chains = begin_rounds(m, MOST_LANES / CHAINS + 1), *at = kir_get(b, next);
+    leave_if(b, kir_not(b, below(b, at, m->started)));
+    kir_value *so_far = kir_get(b, sum);
+    kir_set(b, sum, combine(m, so_far, take(m, kir_add(b, m->lane, at))));
+    kir_set(b, next, by(b, KIR_ADD, at, CHAINS));
+    kir_loop_end(b, chains);
+    barrier(m);
+    put(m, m->lane, kir_get(b, sum));
+    barrier(m);
+    kir_value *halves = begin_rounds(m, 8), *s = kir_get(b, half);
+    leave_if(b, is_zero(b, s));
+    kir_value *exists = kir_if_begin(b, below(b, s, m->started)), *mine = kir_get(b, sum);
+    kir_value *now = combine(m, mine, take(m, kir_add(b, m->lane, s)));
+    kir_set(b, sum, now);
+    barrier(m);
+    put(m, m->lane, now);
+    barrier(m);
+    kir_if_end(b, exists);
+    kir_set(b, half, shift_by(b, KIR_LSHR, s, 1));
+    kir_loop_end(b, halves);
+    kir_value *result = take(m, u64(b, 0));
+    barrier(m);
+    put_bits(m, m->lane, zero_bits(m));
+    return result;
+}
+
 static kir_value *reduce(meeting *m, kir_value *x) {
+    if (m->v->u.block.whole) return reduce_whole(m, x);
     gather(m, x);
     fold_chains(m);
     halve(m);
-    kir_value *result = take(m, u32(m->b, 0));
+    kir_value *result = take(m, u64(m->b, 0));
     clear(m, 1);
     return result;
+}
+
+/* What the first lane has in front of it: the number that changes nothing, as the language says it. */
+static kir_value *neutral(meeting *m) {
+    uint8_t none[512];
+    memset(none, m->fold == HG_OP_AND ? 0xFF : 0, sizeof none);
+    if (m->fold == HG_OP_MUL || m->fold == HG_OP_MIN || m->fold == HG_OP_MAX) kir_identity(m->fold, m->type, none);
+    return kir_const_bytes(m->b, m->kind, none);
 }
 
 /* The sums of the lanes before this one; of the first lane that is here the number that changes nothing. */
 static kir_value *before(meeting *m, kir_value *row) {
     kir_builder *b = m->b;
-    uint8_t none[512];
-    hg_op like = m->fold == HG_OP_ADD || m->fold == HG_OP_OR || m->fold == HG_OP_XOR ? HG_OP_ADD : m->fold;
-    if (m->fold == HG_OP_AND)
-        memset(none, 0xFF, sizeof none);
-    else
-        kir_identity(like, m->type, none);
-    kir_var *result = variable(m, m->kind, "before", kir_const_bytes(b, m->kind, none));
-    kir_value *first = m->v->u.block.whole ? u32(b, 0) : kir_sub(b, m->lanes, read_head(m, FIRST));
+    kir_var *result = variable(m, m->kind, "before", neutral(m));
+    kir_value *first = kir_sub(b, m->lanes, read_head(m, FIRST));
     kir_value *later = kir_if_begin(b, below(b, first, m->lane));
     if (b->failed) return &b->dummy;
     kir_set(b, result, take(m, kir_add(b, row, by(b, KIR_SUB, m->lane, 1))));
@@ -272,11 +313,39 @@ static kir_value *before(meeting *m, kir_value *row) {
     return kir_get(b, result);
 }
 
+/* For s = 1, 2, 4, …: v[l] = v[l - s] + v[l]. As many places in front of the lanes' stay zeros, so that no lane needs another way. */
+static kir_value *scan_whole(meeting *m, kir_value *x) {
+    kir_builder *b = m->b;
+    kir_value *own = kir_add(b, m->lanes, m->lane);
+    put(m, own, x);
+    kir_var *sum = variable(m, m->kind, "sum", x), *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1));
+    barrier(m);
+    if (b->failed) return &b->dummy;
+    kir_value *loop = begin_rounds(m, 11), *s = kir_get(b, distance);
+    leave_if(b, kir_not(b, below(b, s, m->started)));
+    kir_value *earlier = take(m, kir_sub(b, own, s)), *now = combine(m, earlier, kir_get(b, sum));
+    kir_set(b, sum, now);
+    barrier(m);
+    put(m, own, now);
+    barrier(m);
+    kir_set(b, distance, shift_by(b, KIR_SHL, s, 1));
+    kir_loop_end(b, loop);
+    kir_value *result = kir_get(b, sum);
+    if (m->v->u.block.exclusive) {
+        kir_value *before = take(m, by(b, KIR_SUB, own, 1));
+        result = kir_select(b, is_zero(b, m->lane), neutral(m), before);
+        barrier(m);
+    }
+    put_bits(m, own, zero_bits(m));
+    return result;
+}
+
 /* For s = 1, 2, 4, …: v[l] = v[l - s] + v[l], from one row of places to the other. */
 static kir_value *scan(meeting *m, kir_value *x) {
     kir_builder *b = m->b;
+    if (m->v->u.block.whole) return scan_whole(m, x);
     gather(m, x);
-    kir_var *distance = variable(m, HG_TYPE_U32, "distance", u32(b, 1)), *row = variable(m, HG_TYPE_U32, "row", u32(b, 0));
+    kir_var *distance = variable(m, HG_TYPE_U64, "distance", u64(b, 1)), *row = variable(m, HG_TYPE_U64, "row", u64(b, 0));
     if (b->failed) return &b->dummy;
     kir_value *loop = begin_rounds(m, 11);
     kir_value *s = kir_get(b, distance), *from = kir_get(b, row), *to = kir_sub(b, m->lanes, from);
@@ -306,9 +375,9 @@ static kir_value *shuffle(meeting *m, kir_value *x, kir_value *lane) {
     uint8_t none[512] = {0};
     gather(m, x);
     kir_var *result = variable(m, m->kind, "other", kir_const_bytes(b, m->kind, none));
-    kir_value *there = kir_if_begin(b, below(b, lane, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, m->started)));
+    kir_value *there = kir_if_begin(b, below(b, lane, m->started));
     if (b->failed) return &b->dummy;
-    kir_set(b, result, take(m, kir_convert(b, KIR_TRUNC, HG_TYPE_U32, lane)));
+    kir_set(b, result, take(m, lane));
     kir_if_end(b, there);
     clear(m, 1);
     return kir_get(b, result);

@@ -135,17 +135,17 @@ static void test_block_memory(hg_backend *b) {
     CHECK_OK(run(b, PROGRAM(".block 1024\n" BLOCKS " bscan.add.u32 r10, r10\n stg.u32 [r1 + r0], r10\n"), x, 1024));
     CHECK_U64(x[1023], 1023 * 512);
     CHECK_OK(run(b,
-                 PROGRAM(".block 127\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
+                 PROGRAM(".block 63\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
                          " stg.u32 [r1 + r0], r10\n"),
-                 x, 127));
+                 x, 63));
     CHECK_STATUS(run(b,
-                     PROGRAM(".block 128\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
+                     PROGRAM(".block 64\n" BLOCKS " cvt.u4096.u32 r12, r10\n breduce.add.u4096 r12, r12\n cvt.u32.u4096 r10, r12\n"
                              " stg.u32 [r1 + r0], r10\n"),
                      x, 128),
                  HG_ERROR_ISA);
     CHECK_TEXT(hg_last_error()->code, "P08");
     CHECK_TEXT(hg_last_error()->message,
-               "launch too large: operations of the block need 65552 bytes of shared memory for its 128 lanes, beside the "
+               "launch too large: operations of the block need 65552 bytes of shared memory for its 64 lanes, beside the "
                "0 of the program; at most 65536 together");
     CHECK_STATUS(
         run(b, PROGRAM(".shared 8\n" BLOCKS " breduce.add.u32 r10, r10\n sts.u32 [shared + 8], r10\n stg.u32 [r1 + r0], r10\n"), x, 128),
