@@ -535,6 +535,35 @@ def extremes(folder):
         check(got == canonical(plain) and not got.startswith("error"), f"{name}: {got[:500]}")
 
 
+def command(folder):
+    """Options of the command: folders, definitions, programs; files as they are."""
+    library, text = os.path.join(folder, "library"), os.path.join(folder, "uses.atlas")
+    os.makedirs(library, exist_ok=True)
+    with open(os.path.join(library, "lib.inc"), "w") as file:
+        file.write('.include "more.inc"\n')
+    with open(os.path.join(library, "more.inc"), "w") as file:  # found beside the file that names it
+        file.write(".const N = 4\n")
+    with open(text, "w") as file:
+        file.write('.atlas 1\n.include "lib.inc"\n.type T = f32\n.program a\nmov_imm.T r1, N\n.program b\nexit\n')
+    check(canonical(text, "--program", "a", "-I", library) == ".atlas 1\n.program a\n    mov_imm.f32 r1, 4.0\n", "-I")
+    check(canonical(text, "--program=a", "-I", folder, "-I", library, "--define", "N=1 << 3", "--define", "T=u8") ==
+          ".atlas 1\n.program a\n    mov_imm.u8 r1, 8\n", "--define")
+    check(canonical(text, "--program", "b", "-I", library) == ".atlas 1\n.program b\n    exit\n", "--program")
+    check("[P06]" in canonical(text, "--program", "a"), "a file that is not there")
+    check("[D04]" in canonical(text, "--program", "c", "-I", library), "a program that is not there")
+    check("[D01]" in canonical(text, "-I", library) and "--program" in canonical(text, "-I", library), "no program is chosen")
+    check("[D04]" in canonical(text, "--program", "b", "-I", library, "--define", "M=1"), "a constant that is not there")
+    for path, _, names in os.walk(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")):
+        for name in names:
+            if name.endswith(".atlas"):
+                before = canonical(os.path.join(path, name))
+                copy = os.path.join(folder, "copy.atlas")
+                done = subprocess.run([HOLOGRAM, "fmt", os.path.join(path, name)], capture_output=True, text=True)
+                with open(copy, "w") as file:
+                    file.write(done.stdout)
+                check(done.returncode == 0 and (before.startswith("error") or canonical(copy) == before), f"fmt {name}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=100)
@@ -554,6 +583,7 @@ def main():
         compare(folder, seed)
     if options.count > 1:
         extremes(folder)
+        command(folder)
     if options.keep:
         print(folder)
     else:
