@@ -2,6 +2,7 @@
  * the table ends, since further lines may go on with it.
  * Must not know: instructions, where files are. */
 #include "isa/text_internal.h"
+#include "io/io.h"
 
 static bool too_large(hg_assembler *a, const hg_token *at) {
     hg_asm_error(a, "S05", at, NULL, "more than %d bytes of tables", HG_MAX_DATA_BYTES);
@@ -40,11 +41,28 @@ static bool read_extents(hg_assembler *a, hg_param *p, uint32_t number) {
     return true;
 }
 
-/* Files are read by nobody yet. */
+/* The array of a .npy file. Without extents the table has those of the file. */
 static bool read_npy(hg_assembler *a, hg_param *p) {
-    (void)p;
-    hg_asm_error(a, "P06", &a->token, NULL, "no files are read where the program comes from");
-    return false;
+    hg_token string = a->token;
+    hg_array array = {0};
+    hg_asm_next(a);
+    const hg_source *source = hg_asm_resolve(a, &string);
+    if (!source) return false;
+    if (hg_npy_parse(source->bytes, source->length, source->name ? source->name : "", (hg_type)p->type, &array) != HG_OK) {
+        hg_asm_error(a, hg_error_record()->code[0] ? hg_error_record()->code : "P04", &string, NULL, "%s", hg_error_record()->message);
+        return false;
+    }
+    bool same = p->rank == 255 || p->rank == array.rank;
+    for (uint32_t i = 0; p->rank != 255 && same && i < array.rank; i++) same = p->dims[i].value == array.extent[i];
+    if (!same) {
+        hg_asm_error(a, "D03", &string, NULL, "the extents of the array in the file are others than the table's");
+        return false;
+    }
+    if (array.bytes > HG_MAX_DATA_BYTES) return too_large(a, &string);
+    p->rank = (uint8_t)array.rank;
+    for (uint32_t i = 0; i < array.rank; i++) p->dims[i] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = array.extent[i]};
+    hg_text_add(&a->table, (const char *)array.data, (size_t)array.bytes);
+    return !a->table.failed || hg_asm_no_memory(a);
 }
 
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number) {

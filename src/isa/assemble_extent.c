@@ -280,10 +280,12 @@ void hg_asm_resolve_extents(hg_assembler *a) {
 /* ---- without a source ---- */
 
 static hg_status read_alone(hg_assembler *a, hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) {
+    static const hg_assemble_options options = {.size = sizeof options};
     a->program = p;
     a->params.data = p->params;
     a->params.count = p->param_count;
-    hg_lexer_init(&a->lexer, text, strlen(text));
+    a->options = &options;
+    if (!hg_asm_open_source(a, text, strlen(text))) return hg_fail_memory();
     hg_asm_next(a);
     hg_extent_place place = {lanes_count ? HG_EXTENT_OF_LANES : HG_EXTENT_OF_NONE, 0, 0};
     bool read = lanes_count ? hg_asm_lanes(a, e, lanes_count) : hg_asm_extent(a, e, place);
@@ -303,6 +305,9 @@ hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uin
     if (!a) return hg_fail_memory();
     hg_status status = read_alone(a, p, text, e, lanes_count);
     hg_vec_free(&a->extents);
+    hg_vec_free(&a->expansions);
+    hg_vec_free(&a->frames);
+    hg_vec_free(&a->files);
     hg_free(a);
     return status;
 }

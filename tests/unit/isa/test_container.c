@@ -130,6 +130,63 @@ static void test_mistakes(void) {
     hg_program_release(p);
 }
 
+/* ---- tables from files ---- */
+
+typedef struct npy_file {
+    uint8_t bytes[128 + 64];
+    size_t length;
+    int given, released;
+} npy_file;
+
+static hg_status give(void *user, const char *from, const char *name, hg_source *source) {
+    npy_file *file = user;
+    (void)from;
+    if (strcmp(name, "taps.npy") != 0) return hg_fail(HG_ERROR_IO, "there is no such file");
+    source->name = name;
+    source->bytes = file->bytes;
+    source->length = file->length;
+    file->given++;
+    return HG_OK;
+}
+static void take_back(void *user, hg_source *source) {
+    (void)source;
+    ((npy_file *)user)->released++;
+}
+
+static hg_status assemble_file(const char *text, npy_file *file, hg_program **p) {
+    hg_assemble_options options = {.size = sizeof options, .resolve = give, .release = take_back, .user = file};
+    *p = NULL;
+    return hg_program_assemble_with(text, strlen(text), &options, NULL, p);
+}
+
+static void test_files(void) {
+    static const float taps[6] = {1, 2, 3, 4, 5, 6};
+    npy_file file = {.length = 128 + sizeof taps};
+    hg_program *p;
+    snprintf((char *)file.bytes, 129, "\x93NUMPY\1%c\x76%c%-117s\n", 0, 0, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+    memcpy(file.bytes + 128, taps, sizeof taps);
+    CHECK_MESSAGE(assemble_file(HEAD ".data r1 t f32 \"taps.npy\"\n    exit\n", &file, &p) == HG_OK, "%s", hg_last_error()->message);
+    if (p) prints(p, HEAD ".data r1 t f32 [2, 3] 1.0, 2.0, 3.0, 4.0, 5.0, 6.0\n    exit\n");
+    hg_program_release(p);
+    CHECK(assemble_file(HEAD ".data r1 t f32 [2, 3] \"taps.npy\"\n    exit\n", &file, &p) == HG_OK);
+    hg_program_release(p);
+    CHECK(file.given == 2 && file.released == 2);
+    static const struct {
+        const char *line, *code;
+    } bad[] = {{".data r1 t f32 [3, 2] \"taps.npy\"", "D03"},
+               {".data r1 t f64 \"taps.npy\"", "P03"},
+               {".data r1 t f32 \"other.npy\"", "P06"},
+               {".data r1 t f32 \"taps.npy\", 4", "S02"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEAD "%s\n    exit\n", bad[i].line);
+        CHECK_MESSAGE(assemble_file(text, &file, &p) == HG_ERROR_ISA, "%s", text);
+        CHECK_TEXT(hg_last_error()->code, bad[i].code);
+    }
+    file.length -= 4;
+    CHECK(assemble_file(HEAD ".data r1 t f32 \"taps.npy\"\n    exit\n", &file, &p) == HG_ERROR_ISA);
+}
+
 /* Deep parentheses end in a message. */
 static void test_depth(void) {
     char text[4096];
@@ -421,6 +478,7 @@ int main(void) {
     test_spellings();
     test_mistakes();
     test_depth();
+    test_files();
     test_names();
     test_refusals();
     test_values();
