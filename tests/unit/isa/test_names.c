@@ -262,6 +262,17 @@ static void test_loops(void) {
     fails(".reg i f32\nloop i, 4\nendloop\n", "V03", 2, "a loop counter is u32 or u64, not f32");
 }
 
+/* A name of an expansion is that expansion's own, and its registers come back with it. */
+static void test_expansions(void) {
+    same(".reg v u32\n.macro twice d, s\n.reg t u32\nadd t, s, s\nmov d, t\n.end\nmov v, 1\ntwice v, v\ntwice v, v\n"
+         ".for k, 0, 2\n.reg q[2] u32\nmov q[k % 2], k\nadd v, v, q[k]\n.end\n",
+         "mov_imm.u32 r0, 1\nadd.u32 r0, r0, r0\nmov.u32 r0, r0\nadd.u32 r0, r0, r0\nmov.u32 r0, r0\n"
+         "mov_imm.u32 r1, 0\nadd.u32 r0, r0, r1\nmov_imm.u32 r1, 1\nadd.u32 r0, r0, r1\n");
+    same(".reg d[3] pred\n.for k, 0, 3\nseteq.u32 d[k], lane, k\nbra.!d[k] @l{k}\nadd.u32 r9, lane, block\nl{k}:\n.end\n",
+         ".for k, 0, 3\nmov_imm.u32 r0, k\nseteq.u32 p0, r252, r0\nbra.p0 @m{k}\nbra @l{k}\nm{k}:\nadd.u32 r9, r252, r253\nl{k}:\n.end\n");
+    fails(".rept 1\n.reg t u32\n.end\nmov t, 1\n", "N03", 4, "operand 1 of 'mov_imm': expected a register, got word 't'");
+}
+
 /* ---- names in messages ---- */
 
 static void check_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number, const char *expected) {
@@ -378,6 +389,7 @@ int main(void) {
     test_types();
     test_branches();
     test_loops();
+    test_expansions();
     test_messages();
     test_limits();
     test_sizes();
