@@ -245,6 +245,14 @@ bad("a field of an array", local(shared=[dict(TILE, size=4)]), "unknown field 's
 bad("a map over shared memory", local({"type": "parallel_map_unary", "input": var("x"), "output": var("tile"), "operation": "abs", "count": lit(1)},
                                       shared=[TILE]), "over memory of a block", shape=True)
 bad("a barrier for some", local(branch(binary("lt", var("l"), lit(2)), [{"type": "barrier"}]), store(lit(1)), {"type": "barrier"}), "V09", shape=True)
+good("functions of a block", local(let("s", call("block_sum", var("a"))), let("p", call("scan_xor_before", var("j"))), let("q", call("shuffle", var("s"), lit(0))),
+                                   let("m", call("scan_max", lit(3)))))
+bad("a sum of bools", local(let("s", call("block_sum", binary("lt", var("j"), lit(1))))), "breduce.add of bool", shape=True)
+bad("bits of floats over a block", local(let("s", call("block_and", var("a")))), "breduce.and of f32", shape=True)
+bad("a shuffle from a float", local(let("s", call("shuffle", var("a"), var("a")))), "the number of a lane is an integer", shape=True)
+bad("a block before", local(let("s", call("block_sum_before", var("a")))), "unknown function 'block_sum_before'")
+bad("a sum for some", local(branch(binary("lt", var("l"), lit(2)), [let("s", call("block_sum", var("a"))), store(var("s"))]), store(lit(1)), {"type": "barrier"}),
+    "V09", shape=True)
 good("a barrier of the grid", local({"type": "barrier", "scope": "grid"}, {"type": "barrier", "scope": "block"}))
 bad("a barrier of something else", local({"type": "barrier", "scope": "lane"}), "unknown scope 'lane'")
 bad("a barrier of the grid for some", local(branch(binary("lt", var("i"), lit(2)), [{"type": "barrier", "scope": "grid"}])), "V08", shape=True)

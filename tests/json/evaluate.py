@@ -195,6 +195,34 @@ def clamp(x, low, high):
     return least(least(x, low, -1), high, 1)
 
 
+OF_BLOCK = ("block_", "scan_", "shuffle")
+
+
+def over_block(values, combine):
+    """breduce: 128 accumulators, then halves; None is a lane that is not there."""
+    def both(a, b):
+        return b if a is None else a if b is None else combine(a, b)
+    acc = (values[:128] + [None] * 128)[:128]
+    for at in range(128, len(values)):
+        acc[at % 128] = both(acc[at % 128], values[at])
+    half = 64
+    while half:
+        acc = [both(acc[lane], acc[lane + half]) for lane in range(half)]
+        half //= 2
+    return acc[0]
+
+
+def scan_block(values, combine):
+    """bscan, inclusive."""
+    def both(a, b):
+        return b if a is None else a if b is None else combine(a, b)
+    step = 1
+    while step < len(values):
+        values = [both(values[lane - step] if lane >= step else None, values[lane]) for lane in range(len(values))]
+        step *= 2
+    return values
+
+
 OF_INTEGERS = {
     "mulhi": lambda a, b, width: a * b >> width, "add_sat": lambda a, b, width: a + b, "sub_sat": lambda a, b, width: a - b,
     "rotl": lambda a, by, width: a << by | a >> width - by, "rotr": lambda a, by, width: a >> by | a << width - by,
@@ -316,7 +344,7 @@ class Kernel:
         self.data = {name: values[name] for name in self.arrays if name not in self.local}
         blocks = [{name: np.zeros(length, DTYPE[kind]) for name, (kind, length) in self.local.items()} for _ in range(-(-lanes // self.block))]
         self.lanes, self.blocks = lanes, blocks
-        state = [Lane(number, self.slots) for number in range(lanes)]
+        state = self.state = [Lane(number, self.slots) for number in range(lanes)]
         for name, (slot, _) in self.names.items():
             if name in values:
                 for lane in state:
@@ -376,6 +404,8 @@ class Kernel:
                     for values in block.values():
                         values[:] = 0
             return meet, True
+        if kind == "let" and node["value"]["type"] == "call" and node["value"]["function"].startswith(OF_BLOCK):
+            return self.of_block(node), True
         if kind.startswith("parallel_"):
             return getattr(self, "do_" + kind)(node), True
         if kind == "call":
@@ -390,6 +420,45 @@ class Kernel:
 
         def run(lane):
             lane.slots[slot] = value.get(lane)
+        return run
+
+    def of_block(self, node):
+        """let name = a function of the values of all lanes of a block: a step of all lanes. Its operand has no faults."""
+        name, args = node["value"]["function"], node["value"]["args"]
+        value = self.expression(args[0])
+        value = self.settle(value, self.alone(value))
+        lane_of = self.settle(self.expression(args[1]), "u64") if name == "shuffle" else None
+        kind, slot = value.kind, self.declare(node["name"], value.kind)
+        word = name.split("_")[1] if name != "shuffle" else ""
+        op = {"sum": "add", "product": "mul"}.get(word, word)
+        bits = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
+        low, high = bounds(kind) if kind in WIDTH else (DTYPE[kind](-math.inf), DTYPE[kind](math.inf))
+        nothing = {"mul": 1, "min": high, "max": low, "and": wrap(-1, kind) if kind in WIDTH else 0}.get(op, 0)
+        nothing = DTYPE[kind](nothing) if kind in FLOATS else nothing
+
+        def combine(a, b):
+            if op in bits:
+                return bits[op](a, b)
+            result = self.combine(op, kind, a, b)
+            return result if kind in FLOATS else int(result)
+
+        def run(_):
+            for start in range(0, self.lanes, self.block):
+                lanes = self.state[start:start + self.block]
+                values = [None if lane.ended else value.get(lane) for lane in lanes]
+                if name.startswith("block_"):
+                    results = [over_block(values, combine)] * len(lanes)
+                elif name == "shuffle":
+                    places = [None if lane.ended else lane_of.get(lane) for lane in lanes]
+                    results = [values[at] if at is not None and at < len(lanes) and values[at] is not None else value.kind in FLOATS and DTYPE[kind](0) or 0
+                               for at in places]
+                else:
+                    results = scan_block(values, combine)
+                    if name.endswith("_before"):
+                        results = [nothing if lane == 0 or results[lane - 1] is None else results[lane - 1] for lane in range(len(lanes))]
+                for lane, result in zip(lanes, results):
+                    if not lane.ended:
+                        lane.slots[slot] = DTYPE[kind](result) if kind in FLOATS else result
         return run
 
     def do_assign(self, node):

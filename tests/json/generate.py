@@ -643,6 +643,17 @@ class Generator:
                   {"type": "barrier"}, let(back, element(tile, other)), let(most, element(sums, lit(1)))]
         self.declare(back, kind)
         self.declare(most, of)
+        if rng.random() < 0.7:
+            one, kind = self.name("v"), rng.choice(NUMBERS)
+            both = self.name("v")
+            names = ("block_sum", "block_min", "block_max", "block_product", "scan_sum", "scan_max", "scan_sum_before", "scan_min_before", "shuffle")
+            function = rng.choice(names + (("block_and", "block_or", "block_xor", "scan_xor", "scan_and_before") if kind in WIDTH else ()))
+            result += [let(one, self.number_expression(2, (kind,))[0]),
+                       let(both, call(function, var(one), *([call("u32", self.number_expression(1, INTS)[0])] if function == "shuffle" else [])))]
+            if function == "shuffle" and rng.random() < 0.8:
+                result[-1]["value"]["args"][1] = binary("mod", binary("add", call("get_local_id"), lit(rng.randint(0, 5))), lit(self.size))
+            self.declare(one, kind)
+            self.declare(both, kind)
         if self.guard is None and rng.random() < 0.4:  # what lanes of other blocks stored, and shared memory, which is zero again
             theirs, zero, (name, (own, stride, _)) = self.name("v"), self.name("v"), rng.choice(sorted(self.own.items()))
             other = binary("mul", binary("mod", binary("add", var("i"), lit(rng.randint(0, 9))), lit(self.active)), lit(stride))

@@ -125,6 +125,8 @@ typedef enum function_kind {
     F_IDENTITY,
     F_REAL,
     F_NUMBER,
+    F_BLOCK,
+    F_SHUFFLE,
     F_INTEGER,
     F_COUNT,
     F_TURN,
@@ -187,6 +189,21 @@ static const function FUNCTIONS[] = {
     {"max", F_NUMBER, 2, HG_OP_MAX},
     {"clamp", F_NUMBER, 3, HG_OP_CLAMP},
     {"fma", F_NUMBER, 3, HG_OP_FMA},
+    {"block_sum", F_BLOCK, 1, HG_OP_BREDUCE_ADD},
+    {"scan_sum", F_BLOCK, 1, HG_OP_BSCAN_ADD},
+    {"block_product", F_BLOCK, 1, HG_OP_BREDUCE_MUL},
+    {"scan_product", F_BLOCK, 1, HG_OP_BSCAN_MUL},
+    {"block_min", F_BLOCK, 1, HG_OP_BREDUCE_MIN},
+    {"scan_min", F_BLOCK, 1, HG_OP_BSCAN_MIN},
+    {"block_max", F_BLOCK, 1, HG_OP_BREDUCE_MAX},
+    {"scan_max", F_BLOCK, 1, HG_OP_BSCAN_MAX},
+    {"block_and", F_BLOCK, 1, HG_OP_BREDUCE_AND},
+    {"scan_and", F_BLOCK, 1, HG_OP_BSCAN_AND},
+    {"block_or", F_BLOCK, 1, HG_OP_BREDUCE_OR},
+    {"scan_or", F_BLOCK, 1, HG_OP_BSCAN_OR},
+    {"block_xor", F_BLOCK, 1, HG_OP_BREDUCE_XOR},
+    {"scan_xor", F_BLOCK, 1, HG_OP_BSCAN_XOR},
+    {"shuffle", F_SHUFFLE, 2, HG_OP_SHUFFLE},
     {"mulhi", F_INTEGER, 2, HG_OP_MULHI},
     {"add_sat", F_INTEGER, 2, HG_OP_ADDS},
     {"sub_sat", F_INTEGER, 2, HG_OP_SUBS},
@@ -225,6 +242,8 @@ static bool find_atomic(const char *name, size_t length, uint8_t *op, jk_type *t
     return false;
 }
 
+enum { EXCLUSIVE = 0x80 }; /* in the arity of a function, which has three arguments at most */
+
 static bool find_function(const char *name, size_t length, function *f, jk_type *atomic_type) {
     for (size_t i = 0; i < HG_COUNT_OF(FUNCTIONS); i++)
         if (strlen(FUNCTIONS[i].name) == length && memcmp(FUNCTIONS[i].name, name, length) == 0) {
@@ -239,6 +258,14 @@ static bool find_function(const char *name, size_t length, function *f, jk_type 
     }
     if (hg_idname_from_text(name, length, &id)) {
         *f = (function){NULL, F_IDENTITY, 0, (uint8_t)id};
+        return true;
+    }
+    static const char before[] = "_before"; /* scan_sum_before: of the lanes before this one */
+    size_t own = length - (sizeof before - 1);
+    if (length > sizeof before + 4 && memcmp(name, "scan_", 5) == 0 && memcmp(name + own, before, sizeof before - 1) == 0) {
+        f->kind = F_RESERVED;
+        if (!find_function(name, own, f, atomic_type) || f->kind != F_BLOCK) return false;
+        f->arity = 1 | EXCLUSIVE;
         return true;
     }
     *f = (function){NULL, F_ATOMIC, 3, 0};
@@ -317,6 +344,8 @@ static void visit_call(jk_kernel *k, uint32_t token) {
         goto failed;
     }
     uint32_t count = hg_json_length(k->document, args);
+    uint32_t extra = (uint32_t)f.kind | (uint32_t)f.op << 8 | (uint32_t)f.arity << 16;
+    f.arity &= EXCLUSIVE - 1;
     if (count != f.arity) {
         jk_error(k, "N04", args, f.kind == F_ATOMIC ? "array, index, value" : NULL, "%s takes %u argument%s, got %u", jk_show(k, name).text,
                  f.arity, f.arity == 1 ? "" : "s", (unsigned)count);
@@ -326,7 +355,7 @@ static void visit_call(jk_kernel *k, uint32_t token) {
         if (!begin_atomic(k, token, name, args + 1, atomic, text, length)) goto failed;
         return;
     }
-    jk_push(k, JK_TASK_CALL, token, (uint32_t)f.kind | (uint32_t)f.op << 8 | (uint32_t)f.arity << 16);
+    jk_push(k, JK_TASK_CALL, token, extra);
     uint32_t arg[3] = {args + 1};
     for (int i = 1; i < f.arity; i++) arg[i] = hg_json_next(k->document, arg[i - 1]);
     for (int i = f.arity; i-- > 0;) jk_push(k, JK_TASK_EXPRESSION, arg[i], 0);
@@ -364,8 +393,33 @@ static bool unify_all(jk_kernel *k, uint32_t *arg, uint32_t count, uint32_t toke
     return true;
 }
 
+/* A value that the lanes of a block make together: all of them come here, so it is evaluated wherever the program comes by. */
+static uint32_t of_block(jk_kernel *k, uint32_t token, uint8_t op, const uint32_t *arg, bool exclusive) {
+    uint32_t value = jk_settle(k, arg[0]), lane = arg[1];
+    jk_type type = node_of(k, value)->type;
+    if (type == JK_ERROR) return value;
+    if (type >= HG_TYPE_COUNT || !hg_op_allows_type((hg_op)op, (hg_type)type)) {
+        jk_error(k, "N06", token, type == JK_BOOL ? "a bool becomes a number with i32(…)" : NULL, "%s of %s", hg_op_get((hg_op)op)->text,
+                 jk_type_name(type));
+        return wrong(k, token);
+    }
+    if (op == HG_OP_SHUFFLE) {
+        if (!jk_is_integer(node_of(k, lane)->type)) {
+            jk_error(k, "N06", node_of(k, lane)->token, NULL, "the number of a lane is an integer, got %s",
+                     jk_type_name(node_of(k, lane)->type));
+            return wrong(k, token);
+        }
+        if (node_of(k, lane)->type != HG_TYPE_U32) lane = jk_as(k, lane, HG_TYPE_U64);
+        if (bad(k, lane)) return wrong(k, token);
+    }
+    uint32_t n = jk_add_node(k, op == HG_OP_SHUFFLE ? JK_BINARY : JK_UNARY, op, type, token, value, lane, JK_NONE);
+    node_of(k, n)->flags |= JK_MAY_FAULT;
+    node_of(k, n)->bits = exclusive;
+    return n;
+}
+
 static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
-    uint32_t kind = extra & 255, op = extra >> 8 & 255, count = extra >> 16, arg[3] = {JK_NONE, JK_NONE, JK_NONE};
+    uint32_t kind = extra & 255, op = extra >> 8 & 255, count = extra >> 16 & (EXCLUSIVE - 1), arg[3] = {JK_NONE, JK_NONE, JK_NONE};
     if (kind == F_LANE)
         return jk_add_node(k, JK_LANE, (uint8_t)op, op == 255 ? HG_TYPE_U64 : HG_TYPE_U32, token, JK_NONE, JK_NONE, JK_NONE);
     if (kind == F_IDENTITY)
@@ -385,6 +439,7 @@ static uint32_t finish_call(jk_kernel *k, uint32_t token, uint32_t extra) {
                  jk_type_name(node_of(k, arg[jk_is_integer(node_of(k, arg[0])->type) ? count - 1 : 0])->type));
         return wrong(k, token);
     }
+    if (kind == F_BLOCK || kind == F_SHUFFLE) return of_block(k, token, (uint8_t)op, arg, (extra >> 16 & EXCLUSIVE) != 0);
     if (kind == F_TURN) {
         arg[0] = jk_settle(k, arg[0]);
         arg[1] = jk_as(k, arg[1], HG_TYPE_U32);

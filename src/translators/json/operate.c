@@ -378,6 +378,7 @@ void jk_operate(jk_code *c, uint32_t node) {
     case JK_UNARY: {
         jk_value a = take(c, n->a);
         *out = apply(c, (hg_op)n->op, type, HG_TYPE_COUNT, &a, NULL);
+        if (c->fresh) c->insts.data[c->insts.count - 1].bits = n->bits;
         break;
     }
     case JK_COUNT: { /* the type of the instruction is its operand's */

@@ -95,6 +95,22 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         arg[n++] = hg_arg_name(hg_opname_name((hg_opname)in->cond));
         arg[n++] = in->counted ? hg_count_reg(in->d) : hg_count(in->bits);
         break;
+    case HG_OP_BSCAN_ADD:
+    case HG_OP_BSCAN_MIN:
+    case HG_OP_BSCAN_MAX:
+    case HG_OP_BSCAN_MUL:
+    case HG_OP_BSCAN_AND:
+    case HG_OP_BSCAN_OR:
+    case HG_OP_BSCAN_XOR:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = in->bits ? hg_flag(true) : (hg_arg){0};
+        break;
+    case HG_OP_SHUFFLE:
+        arg[n++] = hg_arg_reg(in->d);
+        arg[n++] = hg_arg_reg(in->a);
+        arg[n++] = hg_count_reg(in->b);
+        break;
     default: {
         uint8_t count = hg_op_get((hg_op)in->op)->operand_count;
         arg[n++] = hg_arg_reg(in->d);
