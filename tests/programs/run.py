@@ -76,6 +76,25 @@ def devices():
     return [f"{d['backend']}:{d['device']}" for d in json.loads(done.stdout)["devices"] if d["available"] and d["backend"] != "null"]
 
 
+def lines(folder, texts):
+    """Lines of programs that say something."""
+    count = 0
+    for text in texts:
+        with open(os.path.join(folder, text + ".atlas"), encoding="utf-8") as file:
+            count += sum(1 for line in file if line.strip() and not line.strip().startswith(";"))
+    return count
+
+
+def lengths():
+    """What is written today is much shorter, taken together and each alone."""
+    totals = [0, 0]
+    for name, task in TASKS.items():
+        old, new = lines(TEXTS["old"], getattr(task, "OLD", [name])), lines(TEXTS["new"], [name])
+        totals = [totals[0] + old, totals[1] + new]
+        checks.check(new < old, f"{name}.atlas has {new} lines, in registers by number {old}")
+    checks.check(totals[1] <= 0.6 * totals[0], f"the programs have {totals[1]} lines, in registers by number {totals[0]}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--long", action="store_true", help="the real sizes")
@@ -86,9 +105,11 @@ def main():
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
     options = parser.parse_args()
     where = [name if ":" in name else name + ":0" for name in options.backend] if options.backend else devices()
+    if not options.tasks and not options.text:
+        lengths()
     for name in options.tasks or TASKS:
         task = TASKS[name](np.random.default_rng(options.seed), options.long)
-        for text in options.text or ["old"]:
+        for text in options.text or TEXTS:
             for device in where:
                 start = time.monotonic()
                 with tempfile.TemporaryDirectory() as folder:

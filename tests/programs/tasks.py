@@ -47,6 +47,7 @@ class Matmul:
 
 class Scan:
     """Exclusive prefix sums of u32: three launches, or one with barriers of the grid."""
+    OLD = ["scan_blocks", "scan_add"]
 
     def __init__(self, random, long):
         n = 1 << 20 if long else 5000
@@ -106,7 +107,8 @@ class Sha256:
         return run("sha256", {"messages": self.messages, "k": round_constants()}, ["digests"])
 
     def new(self, run):
-        return run("sha256", {"messages": self.messages}, ["digests"])
+        digests = run("sha256", {"messages": self.messages.view(np.uint32)}, ["digests"])["digests"]
+        return {"digests": digests.view(np.uint8)}
 
     def check(self, arrays):
         digests = [np.frombuffer(hashlib.sha256(message.tobytes()).digest(), np.uint8) for message in self.messages]
@@ -192,7 +194,7 @@ class KMeans:
 
     def __init__(self, random, long):
         self.k, n = (16, 100000) if long else (5, 3000)
-        self.points = random.standard_normal((n, 3), np.float32)
+        self.points = random.standard_normal((n, 4), np.float32)
         self.centres = self.points[:self.k].copy()
 
     def old(self, run):
@@ -203,7 +205,7 @@ class KMeans:
     def check(self, arrays):
         apart = self.points[:, None, :] - self.centres[None, :, :]
         squares = apart * apart
-        labels = np.argmin(squares[:, :, 0] + squares[:, :, 1] + squares[:, :, 2], 1).astype(np.uint32)
+        labels = np.argmin(squares[:, :, 0] + squares[:, :, 1] + squares[:, :, 2] + squares[:, :, 3], 1).astype(np.uint32)
         fixed = np.trunc(self.points * np.float32(1 << 20)).astype(np.int64)
         counts = np.bincount(labels, minlength=self.k)
         moved = [fixed[labels == c].sum(0) / (float(counts[c]) * (1 << 20)) for c in range(self.k)]
@@ -214,9 +216,11 @@ class KMeans:
 
 class Mlp:
     """Layers of 784, 256 and 10 numbers, and a softmax."""
+    OLD = ["dense", "softmax"]
 
     def __init__(self, random, long):
-        n, sizes = (64, (784, 256, 10)) if long else (3, (50, 16, 10))
+        n, sizes = (64, (784, 256, 10)) if long else (3, (50, 16, 7))
+        self.sizes = sizes
         self.x = random.standard_normal((n, sizes[0]), np.float32)
         self.w = [(random.standard_normal(shape, np.float32) / np.float32(math.sqrt(shape[0]))) for shape in zip(sizes, sizes[1:])]
         self.b = [random.standard_normal(size, np.float32) for size in sizes[1:]]
@@ -227,7 +231,9 @@ class Mlp:
         return run("softmax", {"x": logits}, ["y"])
 
     def new(self, run):
-        return run("mlp", {"x": self.x, "w1": self.w[0], "b1": self.b[0], "w2": self.w[1], "b2": self.b[1]}, ["y"])
+        names = () if self.sizes == (784, 256, 10) else zip(("INPUTS", "HIDDEN", "CLASSES"), self.sizes)
+        sizes = [word for name, size in names for word in ("--define", f"{name}={size}")]
+        return run("mlp", {"x": self.x, "w1": self.w[0], "b1": self.b[0], "w2": self.w[1], "b2": self.b[1]}, ["y"], {}, sizes)
 
     def check(self, arrays):
         x = np.maximum(self.x.astype(np.float64) @ self.w[0] + self.b[0], 0) @ self.w[1].astype(np.float64) + self.b[1]
