@@ -95,6 +95,10 @@ static void decide(worker *w, figures *s, size_t i) {
     s->got = got;
 }
 
+/* Errors below are those of rounding alone and never the largest. A function that is constant over half of its arguments, as acos next to 0,
+ * would have all of them decided by MPFR. */
+static const double ROUNDING = 0.45;
+
 static void settle(worker *w, int which) {
     const task *t = w->t;
     figures *s = &w->of[which];
@@ -102,9 +106,9 @@ static void settle(worker *w, int which) {
     double budget = FILTER_BUDGET(t->wide), certain = which == 0 ? 0.9 * t->f->bound[t->wide] : (double)INFINITY;
     uint64_t left = which == 0 ? UINT64_MAX : 256; /* a peer's results of another kind are counted, but only some are looked at */
     s->measured = true;
-    if ((double)most <= fmin(fmax(s->worst, 0.25) - budget, certain)) return;
+    if ((double)most <= fmin(fmax(s->worst, ROUNDING) - budget, certain)) return;
     for (size_t i = 0; i < CHUNK; i++) {
-        double threshold = fmin(fmax(s->worst, 0.25) - budget, certain);
+        double threshold = fmin(fmax(s->worst, ROUNDING) - budget, certain);
         if ((double)w->errors[i] <= threshold) continue;
         if (isinf(w->errors[i]) && left-- == 0) break;
         decide(w, s, i);
