@@ -18,6 +18,7 @@ static void add_place(const hg_program *p, uint32_t inst, hg_text *out) {
     for (uint32_t i = 0; i < row->operand_count; i++) {
         bool address = o[i].kind == HG_K_ADDRESS || o[i].kind == HG_K_ARRAY;
         if (!address) continue;
+        if (o[i].place == HG_PLACE_PRIVATE) hg_text_addf(out, " of private memory");
         if (o[i].place == HG_PLACE_SHARED) hg_text_addf(out, " of shared memory");
         if (o[i].place == HG_PLACE_CLASS || o[i].place == HG_PLACE_PHI) hg_text_addf(out, " of class memory");
         for (uint32_t k = 0; k < p->param_count && (o[i].place == HG_PLACE_BUF_REG || o[i].place == HG_PLACE_POOL_REG); k++)

@@ -87,6 +87,7 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_FLOAT: return "floats";
     case HG_T_ATOMIC: return "i32 u32 i64 u64";
     case HG_T_CHARACTER: return "i128 f64";
+    case HG_T_UNSIGNED: return "unsigned integers";
     case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
     }
     return "?";
@@ -115,7 +116,10 @@ static void write_row(const hg_op_info *op) {
     printf(" | %s | %s | ", types_of(op), numbers_of(op));
     write_cell(op->doc);
     printf("%s%s%s%s |\n", op->flags & HG_F_DERIVED ? " · derived" : "", op->flags & HG_F_COLLECTIVE ? " · whole array" : "",
-           op->flags & HG_F_MAY_FAULT ? " · may fault" : "", op->flags & HG_F_SHARED ? " · shared memory" : "");
+           op->flags & HG_F_MAY_FAULT ? " · may fault" : "",
+           op->flags & HG_F_SHARED    ? " · shared memory"
+           : op->flags & HG_F_PRIVATE ? " · private memory"
+                                      : "");
 }
 
 static void write_names(const char *title, int count, const char *(*name)(int)) {

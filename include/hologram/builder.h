@@ -93,6 +93,8 @@ HG_API hg_builder *hg_builder_scratch(hg_builder *builder, uint8_t reg, const ch
 HG_API hg_builder *hg_builder_data(hg_builder *builder, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank,
                                    const void *elements);
 HG_API hg_builder *hg_builder_param_pool(hg_builder *builder, uint8_t reg, const char *name, uint64_t bytes);
+/** Bytes of private memory of each lane, zero when it starts (ldp, stp). */
+HG_API hg_builder *hg_builder_private(hg_builder *builder, uint64_t bytes);
 /** Bytes of shared memory a block needs. */
 HG_API hg_builder *hg_builder_shared(hg_builder *builder, uint64_t bytes);
 HG_API hg_builder *hg_builder_block(hg_builder *builder, uint32_t x, uint32_t y, uint32_t z);
@@ -211,6 +213,8 @@ static inline hg_arg hg_addr_pool(uint8_t handle) { return hg_addr_make(7, handl
 /** [bufN], [poolN]: by a handle known now. */
 static inline hg_arg hg_addr_buffer_handle(uint64_t handle) { return hg_addr_make(0, 0, handle); }
 static inline hg_arg hg_addr_pool_handle(uint64_t handle) { return hg_addr_make(1, 0, handle); }
+/** [private]: the lane's private memory. */
+static inline hg_arg hg_addr_private(void) { return hg_addr_make(10, 0, 0); }
 /** [shared]: this block's shared memory. */
 static inline hg_arg hg_addr_shared(void) { return hg_addr_make(2, 0, 0); }
 /** [classN]: class memory. */

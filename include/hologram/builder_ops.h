@@ -49,6 +49,16 @@ static inline hg_builder *hg_build_rdid(hg_builder *builder, uint8_t d, const ch
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_name(id)};
     return hg_builder_add(builder, 0x008, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 2);
 }
+/** dst = the element at an address in the lane's private memory */
+static inline hg_builder *hg_build_ldp(hg_builder *builder, hg_type type, uint8_t d, hg_arg address) {
+    const hg_arg args[] = {hg_arg_reg(d), address};
+    return hg_builder_add(builder, 0x00A, type, HG_TYPE_COUNT, args, 2);
+}
+/** writes src to the lane's private memory */
+static inline hg_builder *hg_build_stp(hg_builder *builder, hg_type type, hg_arg address, uint8_t s) {
+    const hg_arg args[] = {address, hg_arg_reg(s)};
+    return hg_builder_add(builder, 0x00B, type, HG_TYPE_COUNT, args, 2);
+}
 /** dst = a + b; integers wrap */
 static inline hg_builder *hg_build_add(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
@@ -148,6 +158,11 @@ static inline hg_builder *hg_build_adds(hg_builder *builder, hg_type type, uint8
 static inline hg_builder *hg_build_subs(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};
     return hg_builder_add(builder, 0x023, type, HG_TYPE_COUNT, args, 3);
+}
+/** dst = base ^ exponent mod modulus; 0 ^ 0 is 1, modulus 0 is a fault */
+static inline hg_builder *hg_build_powm(hg_builder *builder, hg_type type, uint8_t d, uint8_t base, uint8_t exponent, uint8_t modulus) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(base), hg_arg_reg(exponent), hg_arg_reg(modulus)};
+    return hg_builder_add(builder, 0x024, type, HG_TYPE_COUNT, args, 4);
 }
 /** dst = a & b */
 static inline hg_builder *hg_build_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {

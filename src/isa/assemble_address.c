@@ -74,20 +74,22 @@ static bool read_place(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name = a->token;
     bool buf = is_numbered(&name, "buf"), pool = is_numbered(&name, "pool");
     if (name.kind != HG_TOKEN_NAME)
-        return hg_asm_unexpected(a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, classN, phi(class, page, byte) or a register");
-    if (!buf && !pool && !is_numbered(&name, "class") && !hg_token_is(&name, "shared") && !hg_token_is(&name, "phi") &&
-        ((!hg_token_is(&name, "buf") && !hg_token_is(&name, "pool")) || (hg_asm_find_named(a, &name) && !hg_asm_followed_by(a, '('))))
-        return read_named_place(a, raw);
+        return hg_asm_unexpected(
+            a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, private, classN, phi(class, page, byte) or a register");
+    bool handle = hg_token_is(&name, "buf") || hg_token_is(&name, "pool"), own = hg_token_is(&name, "private");
+    bool word = buf || pool || is_numbered(&name, "class") || hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
+    if (handle) word = hg_asm_followed_by(a, '(') || !hg_asm_find_named(a, &name);
+    if (own) word = !hg_asm_find_named(a, &name);
+    if (!word) return read_named_place(a, raw);
     hg_asm_next(a);
     if (buf || pool) {
         o->place = buf ? HG_PLACE_BUF : HG_PLACE_POOL;
         return hg_asm_number(a, &name, buf ? 3 : 4, &o->value);
     }
     if (hg_token_is(&name, "phi")) return read_phi(a, o);
-    if (hg_token_is(&name, "buf") || hg_token_is(&name, "pool"))
-        return read_handle(a, hg_token_is(&name, "buf") ? HG_PLACE_BUF_REG : HG_PLACE_POOL_REG, raw);
-    if (!hg_token_is(&name, "shared")) return read_class(a, &name, o);
-    o->place = HG_PLACE_SHARED;
+    if (handle) return read_handle(a, hg_token_is(&name, "buf") ? HG_PLACE_BUF_REG : HG_PLACE_POOL_REG, raw);
+    if (!own && !hg_token_is(&name, "shared")) return read_class(a, &name, o);
+    o->place = own ? HG_PLACE_PRIVATE : HG_PLACE_SHARED;
     return true;
 }
 

@@ -23,6 +23,15 @@ static bool read_shared(hg_assembler *a) {
     return false;
 }
 
+static bool read_private(hg_assembler *a) {
+    hg_token token;
+    if (!hg_asm_integer(a, "a number of bytes", &a->program->private_bytes, &token)) return false;
+    if (a->program->private_bytes <= HG_MAX_PRIVATE_BYTES) return true;
+    hg_asm_error(a, "S05", &token, NULL, "%llu bytes of private memory: a lane has at most %d",
+                 (unsigned long long)a->program->private_bytes, HG_MAX_PRIVATE_BYTES);
+    return false;
+}
+
 static bool read_block(hg_assembler *a) {
     uint32_t block[3] = {1, 1, 1};
     hg_span *span = &a->program->block_span;
@@ -270,11 +279,11 @@ static const struct {
     directive_reader *read;
     bool repeats, anywhere;
 } DIRECTIVES[] = {
-    {".param", read_param, true, false},     {".scratch", read_scratch, true, false},      {".data", read_data, true, true},
-    {".shared", read_shared, false, false},  {".block", read_block, false, false},         {".lanes", read_lanes, false, false},
-    {".grid", read_grid, false, false},      {".entry", read_entry, false, false},         {".flag", read_flag, false, false},
-    {".meta", read_meta, true, false},       {".const", hg_asm_read_const, true, true},    {".reg", hg_asm_read_registers, true, true},
-    {".type", hg_asm_read_type, true, true}, {".include", hg_asm_read_include, true, true}};
+    {".param", read_param, true, false},     {".scratch", read_scratch, true, false},       {".data", read_data, true, true},
+    {".shared", read_shared, false, false},  {".block", read_block, false, false},          {".lanes", read_lanes, false, false},
+    {".grid", read_grid, false, false},      {".entry", read_entry, false, false},          {".flag", read_flag, false, false},
+    {".meta", read_meta, true, false},       {".const", hg_asm_read_const, true, true},     {".reg", hg_asm_read_registers, true, true},
+    {".type", hg_asm_read_type, true, true}, {".include", hg_asm_read_include, true, true}, {".private", read_private, false, false}};
 
 /* Those that decide what is read next. */
 static const struct {

@@ -124,6 +124,10 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     o->index = raw->index.number;
     switch ((hg_operand_kind)info->kind) {
     case HG_K_ADDRESS:
+        if ((hg_op_get((hg_op)inst->op)->flags & HG_F_PRIVATE) && o->place != HG_PLACE_PRIVATE) {
+            hg_asm_error(a, "N03", at, NULL, "'%s' takes private memory only: write [private + ...]", hg_op_get((hg_op)inst->op)->text);
+            return false;
+        }
         if (!(hg_op_get((hg_op)inst->op)->flags & HG_F_SHARED) || o->place == HG_PLACE_SHARED) return true;
         hg_asm_error(a, "N03", at, NULL, "'%s' takes shared memory only: write [shared + ...]", hg_op_get((hg_op)inst->op)->text);
         return false;

@@ -41,7 +41,7 @@ struct hg_builder {
     HG_VEC(hg_meta) meta;
     open_loop loops[HG_MAX_LOOP_NESTING];
     uint32_t loop_count;
-    uint64_t shared;
+    uint64_t shared, private_bytes;
     uint32_t block[3], lanes_count, grid_count, flags;
     hg_extent lanes[HG_MAX_EXTENTS], grid[HG_MAX_EXTENTS];
     const char *lane_names[HG_MAX_EXTENTS], *grid_names[HG_MAX_EXTENTS];
@@ -119,6 +119,11 @@ size_t hg_builder_len(const hg_builder *b) { return b ? (size_t)b->insts.count :
 
 hg_builder *hg_builder_relaxed(hg_builder *b) {
     if (!stuck(b)) b->flags |= 1;
+    return b;
+}
+
+hg_builder *hg_builder_private(hg_builder *b, uint64_t bytes) {
+    if (!stuck(b)) b->private_bytes = bytes;
     return b;
 }
 
@@ -472,13 +477,13 @@ static bool put_place(const hg_arg *a, hg_operand *o) {
         uint32_t scale = a->page | (uint32_t)a->byte << 8;
         o->has_index = 1;
         o->scale = scale > 1 ? (uint16_t)scale : 0;
-        return a->place <= HG_PLACE_BARE && a->place != HG_PLACE_PHI && scale > 0;
+        return (a->place <= HG_PLACE_BARE || a->place == HG_PLACE_PRIVATE) && a->place != HG_PLACE_PHI && scale > 0;
     }
     if (a->place == HG_PLACE_PHI) {
         o->phi[0] = a->page;
         o->phi[1] = a->byte;
     }
-    return a->place <= HG_PLACE_BARE;
+    return a->place <= HG_PLACE_BARE || a->place == HG_PLACE_PRIVATE;
 }
 
 /* ---- tuples ---- */
@@ -798,6 +803,7 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     p->literal_bytes = b->literals.length;
     p->flags = b->flags;
     p->shared = b->shared;
+    p->private_bytes = b->private_bytes;
     memcpy(p->block, b->block, sizeof p->block);
     hg_status status = make_params(b, p);
     if (status != HG_OK) {

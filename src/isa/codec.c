@@ -40,6 +40,7 @@ static void put_address(hg_text *out, const hg_operand *o) {
     case HG_PLACE_BUF_REG:
     case HG_PLACE_POOL_REG: put(out, o->reg, 1); break;
     case HG_PLACE_SHARED:
+    case HG_PLACE_PRIVATE:
     case HG_PLACE_BARE: break;
     }
     if (o->has_index) put(out, o->index, 1);

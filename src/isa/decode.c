@@ -81,7 +81,7 @@ static const char *get_name(reader *r, hg_program *p) {
 
 static void get_address(reader *r, hg_operand *o) {
     o->place = get_8(r);
-    if (o->place > HG_PLACE_BARE) {
+    if (o->place > HG_PLACE_BARE && o->place != HG_PLACE_PRIVATE) {
         refuse(r, "B08", "bad operand: place %u", (unsigned)o->place);
         return;
     }
@@ -106,6 +106,7 @@ static void get_address(reader *r, hg_operand *o) {
     case HG_PLACE_BUF_REG:
     case HG_PLACE_POOL_REG: o->reg = get_8(r); break;
     case HG_PLACE_SHARED:
+    case HG_PLACE_PRIVATE:
     case HG_PLACE_BARE: break;
     }
     if (o->has_index) o->index = get_8(r);

@@ -56,6 +56,7 @@
 #define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL}}
 #define SIG_COUNT_BITS {O_TO(HG_R_U32), O_R("s")}
 #define SIG_MULW {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_T2, 0, "b", NULL}}
+#define SIG_POWM {O_D, O_R("base"), O_R("exponent"), O_R("modulus")}
 #define SIG_CARRY {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b")}
 #define SIG_CARRY_IN {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b"), O_Q("in")}
 #define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition", NULL}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
@@ -118,6 +119,7 @@ enum {
     T_ATOMIC = HG_T_ATOMIC,
     T_CHARACTER = HG_T_CHARACTER,
     T_TWICE = HG_T_TWICE,
+    T_UNSIGNED = HG_T_UNSIGNED,
     EXACT = HG_NUMBERS_EXACT,
     ULP1 = HG_NUMBERS_ULP1,
     ULP2 = HG_NUMBERS_ULP2,
@@ -129,6 +131,7 @@ enum {
     F_CONTROL = HG_F_CONTROL,
     F_BARRIER = HG_F_BARRIER,
     F_SHARED = HG_F_SHARED,
+    F_PRIVATE = HG_F_PRIVATE,
     F_DEFAULT_F32 = HG_F_DEFAULT_F32,
     F_STATE = HG_F_STATE,
     F_NUMBER = HG_F_NUMBER,
@@ -257,6 +260,7 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_FLOAT: return hg_type_is_float(type);
     case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
     case HG_T_CHARACTER: return type == HG_TYPE_I128 || type == HG_TYPE_F64;
+    case HG_T_UNSIGNED: return hg_type_is_unsigned(type);
     case HG_T_TWICE: return hg_type_is_integer(type) && hg_type_size_bytes(type) > 1;
     }
     return false;
@@ -270,6 +274,7 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_FLOAT: return "f16, bf16, f32 and f64";
     case HG_T_ATOMIC: return "i32, u32, i64 and u64";
     case HG_T_CHARACTER: return "i128 and f64";
+    case HG_T_UNSIGNED: return "unsigned integers";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
     }
     return "";

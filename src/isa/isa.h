@@ -115,6 +115,7 @@ typedef enum hg_type_set {
     HG_T_NONE,
     HG_T_ALL,
     HG_T_INTEGER,
+    HG_T_UNSIGNED,
     HG_T_FLOAT,
     HG_T_ATOMIC,
     HG_T_CHARACTER /* i128 f64 */,
@@ -136,7 +137,8 @@ enum {
     HG_F_RUN = 2048,        /* operand 1 is the first of a run of registers, operand 2 their count */
     HG_F_ATOMIC = 4096,
     HG_F_ATLAS = 8192,
-    HG_F_BLOCK = 16384 /* the lanes of a block together: their registers, and memory of the block beside what the program declares */
+    HG_F_PRIVATE = 32768, /* its address is in the lane's private memory */
+    HG_F_BLOCK = 16384    /* the lanes of a block together: their registers, and memory of the block beside what the program declares */
 };
 
 typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2 } hg_numbers;

@@ -36,7 +36,8 @@ static void print_target(hg_text *out, const hg_program *p, uint32_t inst) {
 /* ---- operands ---- */
 
 static bool is_constant_place(uint8_t place) {
-    return place == HG_PLACE_BUF || place == HG_PLACE_POOL || place == HG_PLACE_SHARED || place == HG_PLACE_CLASS;
+    return place == HG_PLACE_BUF || place == HG_PLACE_POOL || place == HG_PLACE_SHARED || place == HG_PLACE_CLASS ||
+           place == HG_PLACE_PRIVATE;
 }
 
 static void print_place(hg_text *out, const hg_operand *o) {
@@ -45,6 +46,7 @@ static void print_place(hg_text *out, const hg_operand *o) {
     case HG_PLACE_BUF: hg_text_addf(out, "buf%llu", value); break;
     case HG_PLACE_POOL: hg_text_addf(out, "pool%llu", value); break;
     case HG_PLACE_SHARED: add(out, "shared"); break;
+    case HG_PLACE_PRIVATE: add(out, "private"); break;
     case HG_PLACE_CLASS: hg_text_addf(out, "class%llu", value); break;
     case HG_PLACE_PHI: hg_text_addf(out, "phi(%llu, %u, %u)", value, o->phi[0], o->phi[1]); break;
     case HG_PLACE_FLAT: hg_text_addf(out, "r%u", o->reg); break;

@@ -17,7 +17,8 @@ typedef enum hg_place_kind {
     HG_PLACE_FLAT,     /* flat address in reg */
     HG_PLACE_BUF_REG,  /* buffer handle in reg */
     HG_PLACE_POOL_REG, /* pool handle in reg */
-    HG_PLACE_BARE      /* arrays only: buffer handle in reg, offset 0 */
+    HG_PLACE_BARE,     /* arrays only: buffer handle in reg, offset 0 */
+    HG_PLACE_PRIVATE = 10
 } hg_place_kind;
 enum { HG_PLACE_NONE = HG_PLACE_BARE + 1 }; /* of no address: an optional array that is left out */
 

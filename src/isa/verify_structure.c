@@ -57,13 +57,21 @@ static void bad_index(place at, const char *what, uint64_t value, uint64_t limit
 static void check_address(place at, const hg_operand *o, bool array) {
     bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE;
     if (array && o->place == HG_PLACE_NONE && at.row->operands[at.operand].optional) return;
-    if (o->place > HG_PLACE_BARE || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
+    bool own = o->place == HG_PLACE_PRIVATE, wants_own = (at.row->flags & HG_F_PRIVATE) != 0;
+    if ((o->place > HG_PLACE_BARE && !own) || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
         ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN ||
         (o->place != HG_PLACE_PHI && !o->has_index && o->scale)) {
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "this address cannot be written");
         return;
     }
-    if ((at.row->flags & HG_F_SHARED) && o->place != HG_PLACE_SHARED)
+    if (wants_own && !own)
+        hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places", "'%s' takes an address in private memory only",
+                       at.row->text);
+    else if (own && !wants_own)
+        hg_check_error(at.c, "N03", at.inst, at.operand, "ldp and stp reach it", "'%s' cannot use private memory", at.row->text);
+    else if (own && !at.c->program->private_bytes)
+        hg_check_error(at.c, "N03", at.inst, at.operand, "write .private BYTES before the code", "the program has no private memory");
+    else if ((at.row->flags & HG_F_SHARED) && o->place != HG_PLACE_SHARED)
         hg_check_error(at.c, "N03", at.inst, at.operand, "use ldg and stg for other places", "'%s' takes an address in shared memory only",
                        at.row->text);
     else if ((at.row->flags & HG_F_COLLECTIVE) && o->place == HG_PLACE_SHARED)
@@ -351,6 +359,9 @@ static void check_program(hg_check *c) {
     }
     for (uint32_t i = 0; i < p->param_count; i++) check_param(c, p, i);
     check_tables(c, p);
+    if (p->private_bytes > HG_MAX_PRIVATE_BYTES)
+        WHOLE(c, "S05", "%llu bytes of private memory: a lane has at most %d", (unsigned long long)p->private_bytes,
+              (int)HG_MAX_PRIVATE_BYTES);
     if (p->shared > HG_MAX_SHARED_BYTES)
         hg_check_error(c, "S05", HG_AT_SHARED, HG_NO_OPERAND, NULL, "%llu bytes of shared memory: a block has at most %d",
                        (unsigned long long)p->shared, (int)HG_MAX_SHARED_BYTES);

@@ -179,6 +179,7 @@ uint64_t bits_results(const bits_case *c) {
     for (uint32_t i = 0; i < c->count; i++)
         if (size_of(c->types[i]) > widest) widest = size_of(c->types[i]);
     if (c->fold) return BITS_FOLDS;
+    if (c->op == HG_OP_POWM && widest > 8) return 256;
     return widest <= 8 ? UINT64_C(1) << 20 : widest <= 32 ? UINT64_C(1) << 16 : UINT64_C(1) << 12;
 }
 

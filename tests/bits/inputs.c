@@ -50,6 +50,7 @@ void bits_fill(const bits_case *c, uint32_t argument, uint64_t first, uint64_t n
     uint32_t size = (uint32_t)hg_type_size_bytes(type);
     bool amount = (c->op == HG_OP_SHL || c->op == HG_OP_SHR) && argument == 1;
     bool divisor = (c->op == HG_OP_DIV || c->op == HG_OP_REM) && argument == 1 && !hg_type_is_float(type);
+    divisor = divisor || (c->op == HG_OP_POWM && argument == 2);
     static const uint8_t zero[512];
     for (uint64_t i = first; i < first + n; i++, to += size) {
         uint64_t kind = i >> (2 * argument) & 3, r = word(i, argument, 0);
@@ -61,6 +62,7 @@ void bits_fill(const bits_case *c, uint32_t argument, uint64_t first, uint64_t n
         }
         if (c->predicate[argument]) to[0] = (uint8_t)(r & 1);
         if (amount && kind > 0) memset(to, 0, size), to[0] = (uint8_t)r, to[1] = (uint8_t)(r >> 8 & 0x1F);
+        if (c->op == HG_OP_POWM && argument == 1 && size > 8) memset(to + 2, 0, size - 2); /* wide exponents take long */
         if (divisor && memcmp(to, zero, size) == 0) to[0] = 1;
     }
 }

@@ -96,6 +96,42 @@ static void constant_forms(cts *s, hg_type type) {
     cts_compare(s, name, &c);
 }
 
+/* Private memory: zeros at the start, elements chosen by an index, across a call, a barrier and a whole-array instruction; beside accesses
+ * of another width, which make the elements of the lowering smaller. */
+static void private_forms(cts *s, hg_type type) {
+    static const struct {
+        const char *type;
+        uint32_t size;
+    } BESIDE[] = {{NULL, 0}, {"u8", 1}, {"u64", 8}};
+    const char *t = hg_type_name(type);
+    uint32_t size = oracle_size(type);
+    for (size_t w = 0; w < sizeof BESIDE / sizeof BESIDE[0] && cts_wanted(s, "ldp", type); w++) {
+        run_case c = {.cleared_class = 96};
+        char name[48], beside[200] = "";
+        if (BESIDE[w].type)
+            snprintf(beside, sizeof beside, "    mov_imm.%s r20, 77\n    stp.%s [private + %u], r20\n    ldp.%s r21, [private + %u]\n",
+                     BESIDE[w].type, BESIDE[w].type, 4 * size, BESIDE[w].type, 4 * size);
+        cts_text(&c,
+                 ".atlas 1\n.program cts\n.param r1 out buffer %s out\n.param r2 in buffer %s in\n.param r5 w buffer u32 inout\n"
+                 ".private %u\n    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    mov_imm.u64 r42, 3\n    and.u64 r43, r255, r42\n"
+                 "    cvt.u32.u64 r44, r43\n    ldg.%s r10, [r2 + r41]\n    stp.%s [private + r43*%u], r10\n%s    call @more\n"
+                 "    bar.sync 0\n    ldp.%s r11, [private + r44*%u]\n    parallel_reduce.u32 r15, r5, sum, 4\n"
+                 "    sub.u64 r45, r42, r43\n    ldp.%s r12, [private + r45*%u]\n    ldp.%s r13, [private + 0]\n"
+                 "    or.u64 r46, r43, r42\n    ldp.%s r14, [private + r46*%u - %u]\n    mul.u64 r47, r41, r42\n"
+                 "    mov_imm.u64 r48, %u\n    add.u64 r47, r47, r41\n    stg.%s [r1 + r47], r11\n    stg.%s [r1 + r47 + %u], r12\n"
+                 "    stg.%s [r1 + r47 + %u], r13\n    stg.%s [r1 + r47 + %u], r14\n    exit\nmore:\n    ldp.%s r16, [private + r44*%u]\n"
+                 "    stp.%s [private + r44*%u], r16\n    stp.%s [private + %u], r10\n    ret\n",
+                 t, t, 4 * size + 8, size, t, t, size, beside, t, size, t, size, t, t, size, size, size, t, t, size, t, 2 * size, t,
+                 3 * size, t, size, t, size, t, 3 * size);
+        add_random(s, &c, "out", type, 4 * 60);
+        add_random(s, &c, "in", type, 60);
+        add_random(s, &c, "w", HG_TYPE_U32, 4);
+        c.launch = (ref_launch){.grid = {3, 1, 1}, .block = {20, 1, 1}};
+        snprintf(name, sizeof name, "private.%s %zu", t, w);
+        cts_compare(s, name, &c);
+    }
+}
+
 /* Lane values and predicates that live across whole-array instructions and barriers. */
 static void living_forms(cts *s, hg_type type) {
 #define REDUCTION "    parallel_reduce.u32 r15, r5, sum, 4\n"
@@ -301,6 +337,10 @@ static const struct {
 
 #define AT_LANE(n, body) "    mov_imm.u64 r50, " #n "\n    setne.u64 p9, r255, r50\n    bra.p9 @on" #n "\n" body "on" #n ":\n"
 
+#define PRIVATE                                                                                                              \
+    ".atlas 1\n.program cts\n.param r1 out buffer u32 inout\n.param r2 in buffer u32 in\n.param r3 p pool 64\n.private 64\n" \
+    "    mov_imm.u32 r40, 2\n    shl.u64 r41, r255, r40\n    ldg.u32 r10, [r2 + r41]\n    mov_imm.u32 r12, 0\n    mov_imm.u32 r13, 7\n"
+
 static const struct {
     const char *name, *text;
     uint64_t max_steps;
@@ -329,6 +369,13 @@ static const struct {
     {"map dividing by zero", START "    parallel_map_binary.u32 r1, r1, r1, div, 32\n" FINISH, 0},
     {"misaligned atomic", START AT_LANE(2, "    atom.add.u32 r14, [buf(r1) + 6], r10\n") FINISH, 0},
     {"misaligned shared atomic", START AT_LANE(2, "    atom.add.u32 r14, [shared + 2], r10\n") FINISH, 0},
+    {"private", PRIVATE AT_LANE(3, "    ldp.u32 r14, [private + 61]\n") FINISH, 0},
+    {"private index", PRIVATE "    ldp.u32 r14, [private + r10*4]\n" FINISH, 0},
+    {"private index before the start", PRIVATE AT_LANE(6, "    stp.u64 [private + r12*8 - 8], r255\n") FINISH, 0},
+    {"private index far away",
+     PRIVATE "    mov_imm.u64 r14, bits(0x4000000000000000)\n" AT_LANE(6, "    stp.u32 [private + r14*4], r10\n") FINISH, 0},
+    {"private, misaligned", PRIVATE AT_LANE(2, "    ldp.u32 r14, [private + 6]\n") FINISH, 0},
+    {"private index, misaligned", PRIVATE AT_LANE(2, "    ldp.u64 r14, [private + r13*4]\n") FINISH, 0},
     {"division", START AT_LANE(30, "    div.u32 r14, r10, r12\n") AT_LANE(9, "    rem.u32 r14, r10, r12\n") FINISH, 0},
     {"phase before lane",
      START AT_LANE(14, "    div.u32 r14, r10, r12\n") "    bar.sync 0\n" AT_LANE(9, "    rem.u32 r14, r10, r12\n") FINISH, 0},
@@ -378,6 +425,7 @@ void cts_forms(cts *s) {
         memory_forms(s, (hg_type)t);
         constant_forms(s, (hg_type)t);
         living_forms(s, (hg_type)t);
+        private_forms(s, (hg_type)t);
         if (!hg_op_allows_type(HG_OP_ATOM_ADD, (hg_type)t)) continue;
         for (size_t i = 0; i < sizeof TOTALS / sizeof TOTALS[0]; i++) atomic_totals(s, TOTALS[i], (hg_type)t);
         for (size_t i = 0; i < sizeof OLD / sizeof OLD[0]; i++) atomic_old_values(s, OLD[i], (hg_type)t);

@@ -259,6 +259,7 @@ static void choose_memory(generator *g) {
     for (int t = 0; t < g->type_count; t++)
         for (int v = 0; v < VARIABLES; v++) add_slot(g, IN_OUT, t); /* each variable is stored at the end */
     for (int i = 0; i < 4; i++) add_slot(g, IN_OUT, any_type(g));
+    g->has_private = chance(g, 30);
     g->has_pool = chance(g, 30);
     g->has_classes = chance(g, 20);
     for (int i = 0; i < 3 && g->has_pool; i++) add_slot(g, IN_POOL, any_type(g));
@@ -424,6 +425,9 @@ static bool assemble_text(generator *g, uint64_t seed) {
     if (g->has_collectives) add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
+    uint32_t own = 0;
+    for (int i = 0; i < g->type_count; i++) own += (4 * oracle_size(g->types[i]) + 7) / 8 * 8;
+    if (g->has_private) add_text(&t, ".private %u\n", own);
     if (g->has_barriers) add_text(&t, ".shared %llu\n", (unsigned long long)((g->block_lanes << g->shared_slot) + 16));
     text *parts[MAX_FUNCTIONS + 3] = {&g->body};
     for (int f = 0; f <= MAX_FUNCTIONS + 1; f++) parts[f + 1] = &g->functions[f];

@@ -81,7 +81,14 @@ static void bits(generator *g) {
     any_predicate(g, &p);
     any_predicate(g, &in);
     charge(g, t, 16);
-    switch (pick(g, 7)) {
+    switch (pick(g, 8)) {
+    case 7: { /* an odd modulus is not 0 */
+        int u = (int)pick(g, 2), modulus = R_SCRATCH + u;
+        line(g, "mov_imm.%s r%d, 1", type_text(g, u), modulus);
+        line(g, "or.%s r%d, r%d, r%d", type_text(g, u), modulus, variable(g, u), modulus);
+        line(g, "powm.%s r%d, r%d, r%d, r%d", type_text(g, u), variable(g, u), variable(g, u), variable(g, u), modulus);
+        break;
+    }
     case 0:
     case 1: line(g, "%s.%s r%d, r%d, r%d", chance(g, 50) ? "rotl" : "rotr", type, to, x, variable(g, 0)); break;
     case 2: line(g, "%s.%s r%d, r%d", COUNTS[pick(g, 3)], type, variable(g, 0), x); break;

@@ -51,6 +51,7 @@ enum {
     R_XCH_AT = 82,
     R_FLAT = 83,
     R_FLAT_MASK = 84,
+    R_PRIVATE_AT = 85,
     R_CLASS = 90 /* u8 */,
     R_SMALL = 91 /* u8 */,
     R_NUMBER = 92 /* u32 */,
@@ -89,7 +90,8 @@ typedef struct generator {
     int xch;              /* type of the exchange arrays, -1: none */
     int shared_type;      /* type of shared slots, -1: none */
     uint32_t shared_slot; /* log2 of the bytes of one */
-    bool has_barriers, has_collectives, scratch /* the exchange array is one */, has_pool, has_classes, has_atomics, may_exit, wants_fault;
+    bool has_private, has_barriers, has_collectives, scratch /* the exchange array is one */, has_pool, has_classes, has_atomics, may_exit,
+        wants_fault;
     int function_count, first_callable; /* functions below it may not be called here */
     int next_label, next_counter, next_barrier;
     double cost, factor, budget; /* instructions of one lane: spent, times the loops around, allowed */

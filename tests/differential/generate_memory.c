@@ -105,10 +105,25 @@ static void own_atomic(generator *g) {
         line(g, "atom.%s.%s r%d, [r%d + r%d + %u], r%d", NAMES[pick(g, 7)], name, old, R_OUT, R_OWN, s->offset, variable(g, s->type));
 }
 
+/* Four elements of each type, chosen by a variable. */
+static void private_memory(generator *g) {
+    int t = any_type(g);
+    uint32_t base = 0;
+    for (int i = 0; i < t; i++) base += (4 * oracle_size(g->types[i]) + 7) / 8 * 8;
+    line(g, "mov_imm.u64 r%d, 3", R_PRIVATE_AT);
+    line(g, "and.u64 r%d, r%d, r%d", R_PRIVATE_AT, variable(g, 1), R_PRIVATE_AT);
+    if (chance(g, 50))
+        line(g, "stp.%s [private + r%d*%u + %u], r%d", type_text(g, t), R_PRIVATE_AT, oracle_size(g->types[t]), base, variable(g, t));
+    else
+        line(g, "ldp.%s r%d, [private + r%d*%u + %u]", type_text(g, t), variable(g, t), R_PRIVATE_AT, oracle_size(g->types[t]), base);
+}
+
 void memory(generator *g) {
     static const char *const SCOPES[] = {"thread", "block", "device", "system"};
     int t = any_type(g);
-    switch (pick(g, 10)) {
+    switch (pick(g, g->has_private ? 12 : 10)) {
+    case 10:
+    case 11: private_memory(g); break;
     case 0:
     case 1:
     case 2:

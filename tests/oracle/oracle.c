@@ -64,7 +64,8 @@ oracle_outcome oracle_eval(hg_op op, hg_type type, hg_type type2, int variant, c
         memcpy(result, args[0][0] ? args[1] : args[2], oracle_size(type));
         return ORACLE_OK;
     }
-    if (oracle_bits(op, type, type2, variant, args, result) == ORACLE_OK) return ORACLE_OK;
+    oracle_outcome of_bits = oracle_bits(op, type, type2, variant, args, result);
+    if (of_bits != ORACLE_NONE) return of_bits;
     if (oracle_is_float(type)) {
         oracle_outcome outcome = oracle_float(op, type, variant, args, result);
         return outcome == ORACLE_NONE ? oracle_function(op, type, args, result) : outcome;

@@ -107,6 +107,7 @@ oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, c
         product(size, oracle_is_signed(type), args[0], args[1], all);
         memcpy(result, all + size, size);
         return ORACLE_OK;
+    case HG_OP_POWM: return oracle_power(type, args, result);
     case HG_OP_MULW: product(oracle_size(type2), oracle_is_signed(type2), args[0], args[1], result); return ORACLE_OK;
     default: return ORACLE_NONE;
     }

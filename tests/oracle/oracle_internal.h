@@ -44,6 +44,8 @@ void float_narrow(hg_type type, float value, uint8_t *bytes); /* to f16, bf16, f
 oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_wide(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result);
+/* base ^ exponent mod modulus of unsigned integers of any width. */
+oracle_outcome oracle_power(hg_type type, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);
 oracle_outcome oracle_function(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result);
 int oracle_function_args(hg_op op);

@@ -55,7 +55,7 @@ struct ref_machine {
     ref_launch launch;
     uint64_t block_count, block_lanes, lane_count;
     ref_lane *lanes;
-    uint8_t *values, *shared;
+    uint8_t *values, *shared, *own; /* own: private memory, a piece a lane */
     uint64_t step, phase;
     uint32_t start_phase[96], new_phase[96]; /* of the context, and as the highest lane left them */
     uint64_t phase_lane[96];                 /* that lane + 1 */
@@ -88,6 +88,8 @@ ref_next ref_atlas(ref_machine *m, ref_lane *lane, const hg_inst *inst);
 void ref_atlas_free(ref_lane *lane);
 
 /* ref_memory.c: the bytes of a class [offset, offset + size). */
+/* Of ldp and stp. */
+uint8_t *ref_resolve_private(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size);
 uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls, uint64_t offset, uint64_t size);
 /* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array instructions: without lane). */
 uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic);

@@ -100,7 +100,10 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
         }
     }
     oracle_outcome outcome = oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, variant, args, result);
-    if (outcome == ORACLE_DIVISION_BY_ZERO) return ref_fail(m, lane, lane->pc, 3, "F02", "division by zero");
+    if (outcome == ORACLE_DIVISION_BY_ZERO) {
+        uint32_t divisor = inst->op == HG_OP_POWM ? 4 : 3;
+        return ref_fail(m, lane, lane->pc, divisor, "F02", "division by zero");
+    }
     if (outcome == ORACLE_NONE) return ref_break(m, lane, lane->pc, "no oracle for %s.%s", row->text, hg_type_name((hg_type)inst->type));
     if (inst->op == HG_OP_SET) {
         ref_write_predicate(lane, o[1].reg, result[0]);
@@ -149,7 +152,8 @@ static ref_next logic(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
 static ref_next stop_or_break(const ref_machine *m) { return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT; }
 
 static ref_next load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
-    const uint8_t *from = ref_resolve(m, lane, 1, oracle_size((hg_type)inst->type), false, false);
+    uint32_t size = oracle_size((hg_type)inst->type);
+    const uint8_t *from = inst->op == HG_OP_LDP ? ref_resolve_private(m, lane, 1, size) : ref_resolve(m, lane, 1, size, false, false);
     if (!from) return stop_or_break(m);
     ref_write(m, lane, hg_inst_operands(m->program, lane->pc)[0].reg, (hg_type)inst->type, from);
     return NEXT_FOLLOWING;
@@ -158,7 +162,8 @@ static ref_next load(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
 static ref_next store(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     const uint8_t *value = ref_read(m, lane, hg_inst_operands(m->program, lane->pc)[1].reg, (hg_type)inst->type);
     if (!value) return NEXT_BROKEN;
-    uint8_t *to = ref_resolve(m, lane, 0, oracle_size((hg_type)inst->type), false, false);
+    uint32_t size = oracle_size((hg_type)inst->type);
+    uint8_t *to = inst->op == HG_OP_STP ? ref_resolve_private(m, lane, 0, size) : ref_resolve(m, lane, 0, size, false, false);
     if (!to) return stop_or_break(m);
     memcpy(to, value, oracle_size((hg_type)inst->type));
     return NEXT_FOLLOWING;
@@ -258,8 +263,10 @@ ref_next ref_execute(ref_machine *m, ref_lane *lane) {
     if (row->flags & HG_F_CONTROL) return control(m, lane, inst);
     switch ((hg_op)inst->op) {
     case HG_OP_LDG:
+    case HG_OP_LDP:
     case HG_OP_LDS: return load(m, lane, inst);
     case HG_OP_STG:
+    case HG_OP_STP:
     case HG_OP_STS: return store(m, lane, inst);
     case HG_OP_MOV_IMM: ref_write(m, lane, o[0].reg, (hg_type)inst->type, hg_literal(m->program, &o[1])); return NEXT_FOLLOWING;
     case HG_OP_RDID: {

@@ -97,6 +97,7 @@ static bool place(ref_machine *m, const ref_lane *lane, const hg_operand *o, reg
     }
     case HG_PLACE_PHI: *offset = o->phi[0] * 256 + o->phi[1]; /* fall through */
     case HG_PLACE_CLASS: *r = (region){m->classes + o->value * REF_CLASS_BYTES, REF_CLASS_BYTES, "buffer"}; return true;
+    case HG_PLACE_PRIVATE: return false; /* ref_resolve_private */
     case HG_PLACE_FLAT: {
         uint64_t flat = 0;
         if (!ref_read_uint(m, lane, o->reg, &flat)) return false;
@@ -139,6 +140,31 @@ uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uin
         return NULL;
     }
     return bytes;
+}
+
+uint8_t *ref_resolve_private(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size) {
+    const hg_operand *o = &hg_inst_operands(m->program, lane->pc)[operand];
+    uint64_t index = 0, scale = o->scale ? o->scale : 1, bytes = m->program->private_bytes, align = size < 8 ? size : 8;
+    if (o->has_index && !ref_read_uint(m, lane, o->index, &index)) return NULL;
+    ref_int128 offset = (ref_int128)index * (ref_int128)scale + o->disp;
+    if (offset < 0 || offset + (ref_int128)size > (ref_int128)bytes) {
+        char where[96];
+        int n = o->has_index ? snprintf(where, sizeof where, "%llu", (unsigned long long)index) : 0;
+        if (scale > 1) n += snprintf(where + n, sizeof where - (size_t)n, " * %llu", (unsigned long long)scale);
+        if (!o->has_index)
+            snprintf(where, sizeof where, "%lld", (long long)o->disp);
+        else if (o->disp)
+            snprintf(where + n, sizeof where - (size_t)n, " %c %llu", o->disp < 0 ? '-' : '+',
+                     o->disp < 0 ? 0 - (unsigned long long)o->disp : (unsigned long long)o->disp);
+        ref_fail(m, lane, lane->pc, text_number(operand), "F01", "private access out of bounds: offset %s + size %llu > private size %llu",
+                 where, (unsigned long long)size, (unsigned long long)bytes);
+        return NULL;
+    }
+    if ((uint64_t)offset % align != 0) {
+        ref_fail(m, lane, lane->pc, text_number(operand), "F04", "misaligned private access: offset %llu", (unsigned long long)offset);
+        return NULL;
+    }
+    return m->own + lane->id * bytes + (uint64_t)offset;
 }
 
 uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operand, uint32_t cls, uint64_t offset, uint64_t size) {

@@ -49,6 +49,7 @@ void ref_destroy(ref_machine *m) {
     free(m->lanes);
     free(m->values);
     free(m->shared);
+    free(m->own);
     free(m);
 }
 
@@ -129,7 +130,8 @@ static bool start(ref_machine *m, const ref_launch *launch) {
     m->lanes = calloc(m->lane_count + 1, sizeof *m->lanes);
     m->values = calloc(m->lane_count + 1, (size_t)m->slots * m->slot_bytes);
     m->shared = calloc(m->block_count + 1, m->launch.shared + 1);
-    if (!m->classes || !m->lanes || !m->values || !m->shared) return false;
+    m->own = calloc(m->lane_count + 1, m->program->private_bytes + 1);
+    if (!m->classes || !m->lanes || !m->values || !m->shared || !m->own) return false;
     for (uint64_t id = 0; id < m->lane_count; id++) start_lane(m, id);
     return true;
 }

@@ -25,6 +25,7 @@ typedef struct build {
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
     bool trace;     /* for a debugger: kir_build_options */
     kir_var *steps; /* counts steps, with max_steps */
+    kir_var *own;   /* private memory; made when first used */
     bool crowded;   /* a whole-array step has more numbers than an operation may have arguments */
     /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
     uint8_t *types;
@@ -61,6 +62,9 @@ void build_block(build *x, uint32_t inst);
 /* ---- memory.c ---- */
 void build_memory(build *x, uint32_t inst);
 void build_step(build *x, uint32_t inst);
+
+/* ---- private.c: ldp and stp ---- */
+void build_private(build *x, uint32_t inst);
 
 /* ---- atlas.c, atlas_state.c: instructions of block 1C0 ---- */
 hg_status build_atlas_begin(build *x) HG_NODISCARD; /* what the program keeps in its lanes */

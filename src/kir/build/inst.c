@@ -164,6 +164,8 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_MOV_P: predicates(x, in, o); break;
     case HG_OP_BAR_SYNC: barrier(x, o); break;
     case HG_OP_MEMFENCE: kir_emit(&x->b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = o[0].value; break;
+    case HG_OP_LDP:
+    case HG_OP_STP: build_private(x, inst); break;
     case HG_OP_LDG:
     case HG_OP_STG:
     case HG_OP_LDS:

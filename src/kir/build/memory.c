@@ -61,6 +61,7 @@ static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
         p.handle = build_get(x, o->reg, HG_TYPE_U64);
         break;
     case HG_PLACE_BUF_REG: p.handle = build_get(x, o->reg, HG_TYPE_U64); break;
+    case HG_PLACE_PRIVATE: break; /* private.c */
     case HG_PLACE_BARE:
         p.disp = 0;
         has_index = false;

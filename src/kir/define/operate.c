@@ -71,6 +71,8 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     bool integer = !hg_type_is_float(type);
     if (integer && (fn == HG_OP_DIV || fn == HG_OP_REM)) return divide(b, fn, type, a);
     if (integer && fn == HG_OP_FMA) return kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
+    if (fn == HG_OP_POWM)
+        kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)), KIR_FAULT_DIVISION, 4, "division by zero");
     return define(b, fn, type, a);
 }
 

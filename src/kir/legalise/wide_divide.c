@@ -170,9 +170,12 @@ static void divide_begin(wf *f, const divide_state *s, kir_var *dividend, kir_va
     kir_for_end(b, &i);
 }
 
-/* (q, a, b, c = rest). By zero both are zero. */
-static kir_function *divide(rewrite_pass *p, uint8_t type) {
-    BEGIN("divide", KIR_VOID, 0, NULL, 4);
+/* (q, a, b, c = rest), of a type's limbs or twice as many. By zero both are zero. */
+static kir_function *divide(rewrite_pass *p, uint8_t type, bool twice) {
+    wf f_, *f = &f_;
+    uint32_t limbs = wide_limbs(p, type) << twice;
+    if (!wide_begin_limbs(p, f, "divide", type, limbs, twice ? "_twice" : "", KIR_VOID, 0, NULL, 4)) return f->h.function;
+    kir_builder *b = f->b = &f->h.b;
     divide_state s = {.quotient = f->a[0], .divisor = f->a[2], .rest = f->a[3]};
     kir_var *left = local(f, HG_TYPE_U32, "left"), *counts = local(f, HG_TYPE_U32, "count");
     kir_value *one = u32(b, 1);
@@ -209,7 +212,7 @@ kir_function *wide_division(rewrite_pass *p, uint8_t type, kir_op op) {
     bool rest = op == KIR_UREM || op == KIR_SREM, is_signed = op == KIR_SDIV || op == KIR_SREM;
     kir_var *other = local_array(f, rest ? "q" : "rest"), *x = f->a[1], *y = f->a[2], *result = f->a[0];
     if (!is_signed) {
-        kir_call(b, divide(p, type), 0, NULL, rest ? (kir_var *[]){other, x, y, result} : (kir_var *[]){result, x, y, other});
+        kir_call(b, divide(p, type, false), 0, NULL, rest ? (kir_var *[]){other, x, y, result} : (kir_var *[]){result, x, y, other});
         return wide_end(p, f);
     }
     kir_var *ux = local_array(f, "x"), *uy = local_array(f, "y"), *unsigned_result = local_array(f, rest ? "rest" : "q");
@@ -218,9 +221,46 @@ kir_function *wide_division(rewrite_pass *p, uint8_t type, kir_op op) {
     kir_value *ny = kir_select(b, kir_binary(b, KIR_CMP_SLT, at(f, y, top), limb(f, 0)), one, none);
     kir_call(b, wide_negate_if(p, type), 1, &nx, (kir_var *[]){ux, x});
     kir_call(b, wide_negate_if(p, type), 1, &ny, (kir_var *[]){uy, y});
-    kir_call(b, divide(p, type), 0, NULL,
+    kir_call(b, divide(p, type, false), 0, NULL,
              rest ? (kir_var *[]){other, ux, uy, unsigned_result} : (kir_var *[]){unsigned_result, ux, uy, other});
     kir_value *flip = rest ? nx : kir_binary(b, KIR_XOR, nx, ny);
     kir_call(b, wide_negate_if(p, type), 1, &flip, (kir_var *[]){result, unsigned_result});
+    return wide_end(p, f);
+}
+
+/* x = a * b with all limbs, schoolbook. */
+static void full_product(wf *f, kir_var *x) {
+    kir_builder *b = &f->h.b;
+    kir_var *carry = local(f, f->limb, "carry");
+    kir_for i = kir_for_begin(b, u32(b, 2 * f->n));
+    kir_array_set(b, x, i.i, limb(f, 0));
+    kir_for_end(b, &i);
+    i = kir_for_begin(b, u32(b, f->n));
+    kir_value *m = at(f, f->a[1], i.i);
+    kir_set(b, carry, limb(f, 0));
+    kir_for j = kir_for_begin(b, u32(b, f->n));
+    kir_value *y = at(f, f->a[2], j.i), *place = kir_add(b, i.i, j.i), *c = kir_get(b, carry);
+    kir_value *low = kir_mul(b, m, y), *high = high_of(b, m, y), *s = kir_add(b, at(f, x, place), low), *t = kir_add(b, s, c);
+    high = kir_add(b, high, bit(f, below(b, s, low)));
+    kir_array_set(b, x, place, t);
+    kir_set(b, carry, kir_add(b, high, bit(f, below(b, t, s))));
+    kir_for_end(b, &j);
+    kir_array_set(b, x, kir_add(b, i.i, u32(b, f->n)), kir_get(b, carry));
+    kir_for_end(b, &i);
+}
+
+kir_function *wide_mulmod(rewrite_pass *p, uint8_t type) {
+    BEGIN("mulmod", KIR_VOID, 0, NULL, 4);
+    kir_var *twice[4]; /* quotient, product, divisor, rest */
+    for (int k = 0; k < 4; k++) twice[k] = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n, NULL);
+    full_product(f, twice[1]);
+    kir_for i = kir_for_begin(b, u32(b, f->n));
+    kir_array_set(b, twice[2], i.i, at(f, f->a[3], i.i));
+    kir_array_set(b, twice[2], kir_add(b, i.i, u32(b, f->n)), limb(f, 0));
+    kir_for_end(b, &i);
+    kir_call(b, divide(p, type, true), 0, NULL, twice);
+    i = kir_for_begin(b, u32(b, f->n));
+    kir_array_set(b, f->a[0], i.i, at(f, twice[3], i.i));
+    kir_for_end(b, &i);
     return wide_end(p, f);
 }

@@ -5,13 +5,18 @@
 
 bool wide_begin(rewrite_pass *p, wf *f, const char *what, uint8_t type, const char *more, uint8_t result, uint8_t scalars,
                 const uint8_t *types, uint8_t arrays) {
+    return wide_begin_limbs(p, f, what, type, wide_limbs(p, type), more, result, scalars, types, arrays);
+}
+
+bool wide_begin_limbs(rewrite_pass *p, wf *f, const char *what, uint8_t type, uint32_t limbs, const char *more, uint8_t result,
+                      uint8_t scalars, const uint8_t *types, uint8_t arrays) {
     char name[64];
     snprintf(name, sizeof name, "%s_%s%s", what, kir_type_name(type), more);
     f->h = rewrite_helper_begin(p, name, result, scalars, types);
     if (!f->h.fresh) return false;
     f->limb = wide(p)->limb;
     f->bits = wide(p)->limb_bits;
-    f->n = wide_limbs(p, type);
+    f->n = limbs;
     for (uint8_t i = 0; i < arrays; i++)
         if (!kir_array_param(f->h.function, f->limb, f->n, i == 0 ? "r" : i == 1 ? "a" : i == 2 ? "b" : "c")) f->h.b.failed = true;
     f->a = f->h.function->array_params;

@@ -18,6 +18,9 @@ typedef struct wf {
 /* Begins the function what_TYPE with that many parameters; false: it was made before, or memory is out. */
 bool wide_begin(rewrite_pass *p, wf *f, const char *what, uint8_t type, const char *more, uint8_t result, uint8_t scalars,
                 const uint8_t *types, uint8_t arrays);
+/* The same for arrays of so many limbs; more tells such a function from one on the type. */
+bool wide_begin_limbs(rewrite_pass *p, wf *f, const char *what, uint8_t type, uint32_t limbs, const char *more, uint8_t result,
+                      uint8_t scalars, const uint8_t *types, uint8_t arrays);
 kir_function *wide_end(rewrite_pass *p, wf *f);
 #define BEGIN(what, result, scalars, types, arrays)                                              \
     wf f_, *f = &f_;                                                                             \

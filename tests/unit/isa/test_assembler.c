@@ -612,18 +612,18 @@ static void put(writer *w, const char *format, ...) {
     va_end(args);
 }
 
-typedef enum which_places { ANY_PLACE, ONLY_SHARED, NOT_SHARED } which_places;
+typedef enum which_places { ANY_PLACE, ONLY_SHARED, NOT_SHARED, ONLY_PRIVATE } which_places;
 
 static void put_address(writer *w, which_places which) {
     unsigned reg = (unsigned)random_below(256), index = (unsigned)random_below(256);
     unsigned long long number = random_below(3) ? random_below(100) : random_state, bytes = 1 + random_below(1u << random_below(31));
-    uint64_t place = which == ONLY_SHARED ? 2 : random_below(8);
+    uint64_t place = which == ONLY_SHARED || which == ONLY_PRIVATE ? 2 : random_below(8);
     if (place == 2 && which == NOT_SHARED) place = 7;
     bool has_index = place != 4 && place != 5 && random_below(2), constant = place < 4;
     switch (place) {
     case 0: put(w, "[buf%llu", number); break;
     case 1: put(w, "[pool%llu", number); break;
-    case 2: put(w, "[shared"); break;
+    case 2: put(w, which == ONLY_PRIVATE ? "[private" : "[shared"); break;
     case 3: put(w, "[class%u", (unsigned)random_below(96)); break;
     case 4: put(w, "[phi(%u, %u, %u)]", (unsigned)random_below(96), (unsigned)random_below(48), (unsigned)random_below(256)); return;
     case 5: put(w, "[r%u", reg); break;
@@ -681,7 +681,10 @@ static void put_operand(writer *w, hg_op op, const hg_operand_info *o, hg_type t
         put_address(w, NOT_SHARED);
         break;
     case HG_K_ADDRESS:
-        put_address(w, hg_op_get(op)->flags & HG_F_SHARED ? ONLY_SHARED : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED : ANY_PLACE);
+        put_address(w, hg_op_get(op)->flags & HG_F_PRIVATE      ? ONLY_PRIVATE
+                       : hg_op_get(op)->flags & HG_F_SHARED     ? ONLY_SHARED
+                       : hg_op_get(op)->flags & HG_F_COLLECTIVE ? NOT_SHARED
+                                                                : ANY_PLACE);
         break;
     case HG_K_LITERAL: put_literal(w, hg_literal_type(&(hg_inst){.type = (uint8_t)type}, o)); break;
     case HG_K_COUNT:

@@ -97,6 +97,12 @@ static void test_registers(void) {
     EXPECT("product of another sign", HEAD "    mulw.i64.u32 r1, r252, r252\n",
            {"N06", 3, 14, "unsupported operation: MULW for type u32",
             "'mulw' is for integers of 16 bits and more, from the one of half the width"});
+    EXPECT("private memory that is not there", HEAD "    ldp.u32 r1, [private + 0]\n",
+           {"N03", 3, 17, "the program has no private memory", "write .private BYTES before the code"});
+    EXPECT("private memory of every kind",
+           HEAD ".private 8\n    stp.u32 [private + r252*4], r252\n    ldp.u64 r2, [private + 0]\n    ldg.u32 r1, [private + 0]\n",
+           {"N03", 6, 17, "'ldg' cannot use private memory", "ldp and stp reach it"});
+    ACCEPT("a pool called pool", HEAD ".param r6 pool pool 64\n    ldg.u32 r1, [pool(r6) + 4]\n    ldg.u32 r1, [pool + 8]\n");
     EXPECT("predicate of a predicate",
            HEAD "    seteq.u32 p0, r252, r254\n    and.p p1, p0, p2\n    not.p p3, p1\n    sel.p p4, p3, p0, p5\n",
            {"V02", 4, 19, "uninitialized predicate: p2", NULL}, {"V02", 6, 23, "uninitialized predicate: p5", NULL});
@@ -105,9 +111,8 @@ static void test_registers(void) {
                 "    mov.u32 r1, r254\n",
            {"V09", 7, 5, "barrier at line 7 is under the per-lane branch at line 6",
             "put it where all lanes that go on come together, or let the others end with exit"});
-    ACCEPT(
-        "barrier under a predicate of the block", HEAD
-        "    seteq.u32 p0, r253, r254\n    not.p p1, p0\n    or.p p2, p1, p0\n    bra.p2 @l\n    bar.sync 0\nl:\n    mov.u32 r1, r254\n");
+    ACCEPT("barrier under a predicate of the block", HEAD "    seteq.u32 p0, r253, r254\n    not.p p1, p0\n    or.p p2, p1, p0\n    "
+                                                          "bra.p2 @l\n    bar.sync 0\nl:\n    mov.u32 r1, r254\n");
     EXPECT("index", HEAD ".param r1 x buffer f32 in\n    mov_imm.i32 r2, 0\n    ldg.f32 r3, [r1 + r2]\n",
            {"V03", 5, 17, "type mismatch: expected u32 or u64, got i32", NULL});
     EXPECT("handle", HEAD "    ldg.f32 r3, [buf(r252) + 0]\n", {"V03", 3, 17, "type mismatch: expected u64, got u32", NULL});
