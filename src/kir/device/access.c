@@ -28,6 +28,26 @@ static device_wide wide_arg(const device *d, const kir_value *v, uint8_t *next) 
     return x;
 }
 
+/* A product of an index and a scale begins with a clamp of the index, whose limit is outside of every memory: `x < most ? x : most`. */
+static const kir_value *clamp_of(const kir_value *v) {
+    if (v->op != KIR_SHL && v->op != KIR_MUL) return NULL;
+    const kir_value *s = v->args[0];
+    if (v->args[1]->op != KIR_CONST || s->op != KIR_SELECT || s->type != HG_TYPE_U64 || s->args[0]->op != KIR_CMP_ULT) return NULL;
+    const kir_value *x = s->args[1], *most = s->args[2], *less = s->args[0];
+    if (most->op != KIR_CONST || less->args[0] != x || less->args[1]->op != KIR_CONST || less->args[1]->u.imm != most->u.imm) return NULL;
+    uint64_t scale = v->op == KIR_MUL ? v->args[1]->u.imm : v->args[1]->u.imm < 64 ? UINT64_C(1) << v->args[1]->u.imm : 0, product;
+    return hg_mul_u64(most->u.imm, scale, &product) && product >= UINT64_C(1) << 62 ? s : NULL;
+}
+
+/* Where the launch was checked no index reaches its clamp: without it compilers see which loads are contiguous. */
+static device_wide index_arg(const device *d, const kir_value *v, bool open, uint8_t *next) {
+    const kir_value *index = v->args[*next], *clamp = d->options->proven && !open && !v->u.mem.split ? clamp_of(index) : NULL;
+    if (!clamp) return wide_arg(d, v, next);
+    ++*next;
+    kir_value *args[2] = {rewrite_arg(d->p, clamp, 1), rewrite_arg(d->p, index, 1)};
+    return (device_wide){kir_binary(&d->p->b, (kir_op)index->op, args[0], args[1]), NULL};
+}
+
 static uint32_t trailing(uint64_t x) { return x ? hg_ctz64(x) : 64; }
 
 static access parse(device *d, const kir_value *v) {
@@ -44,7 +64,7 @@ static access parse(device *d, const kir_value *v) {
     }
     if (v->u.mem.has_index) {
         zeros = device_zero_bits(d, v->args[next]);
-        a.index = wide_arg(d, v, &next);
+        a.index = index_arg(d, v, a.open, &next);
     } else {
         a.index = dwide(d, &d->p->b, 0);
     }
