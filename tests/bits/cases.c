@@ -92,6 +92,16 @@ static void write_instruction(bits_case *c) {
     WRITE(c, "\n");
 }
 
+/* Rows that share a mnemonic have other operands: the second of them is another case. */
+static void name_apart(const list *l, bits_case *c) {
+    for (uint32_t i = 0; i + 1 < l->count; i++) {
+        if (strcmp(l->items[i].name, c->name) != 0) continue;
+        size_t length = strlen(c->name);
+        snprintf(c->name + length, sizeof c->name - length, " (2)");
+        return;
+    }
+}
+
 static void add_row(list *l, hg_op op, hg_type type, hg_type from, const char *condition, bool carry) {
     bits_case *c = append(l);
     bool sets = false;
@@ -107,6 +117,7 @@ static void add_row(list *l, hg_op op, hg_type type, hg_type from, const char *c
     write_loads(c);
     write_instruction(c);
     if (carry) snprintf(c->name + n, sizeof c->name - (size_t)n, " carry");
+    name_apart(l, c);
     if (sets) WRITE(c, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
     WRITE(c, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n", size_of(c->result),
           hg_type_name(c->result));

@@ -602,9 +602,9 @@ static void test_json_diagnostics(void) {
         "[{\"severity\":\"error\",\"code\":\"V03\",\"message\":\"type mismatch: expected u32, got "
         "u64\",\"file\":\"axpy.atlas\",\"line\":11,\"column\":27,"
         "\"length\":2,\"instruction\":3,\"hint\":\"the shift amount is a u32 register; load it with "
-        "mov_imm.u32\",\"lane\":null,\"operand\":3},"
+        "mov_imm.u32\",\"lane\":null,\"operand\":3,\"expansion\":null},"
         "{\"severity\":\"fault\",\"code\":\"F01\",\"message\":\"Execution failed: x\",\"file\":\"axpy.atlas\",\"line\":12,\"column\":5,"
-        "\"length\":null,\"instruction\":4,\"hint\":null,\"lane\":3,\"operand\":2}]");
+        "\"length\":null,\"instruction\":4,\"hint\":null,\"lane\":3,\"operand\":2,\"expansion\":null}]");
     hg_text_free(&out);
     hg_diagnostics_destroy(d);
 }

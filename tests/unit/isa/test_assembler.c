@@ -739,7 +739,7 @@ static void test_random_programs(void) {
     for (int round = 0; round < 40; round++) {
         writer w = {text, 0, sizeof text};
         uint32_t labels = 1 + (uint32_t)random_below(20), label = 0;
-        put(&w, "%s", HEAD);
+        put(&w, "%s.private 16384\n", HEAD);
         for (int op = 0; op < HG_OP_COUNT * 2; op++) {
             if (label < labels && random_below(6) == 0) put(&w, "l%u:\n", label++);
             put_instruction(&w, (hg_op)(random_below(3) ? op % HG_OP_COUNT : (int)random_below(HG_OP_COUNT)), labels);
