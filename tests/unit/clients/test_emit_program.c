@@ -144,12 +144,26 @@ static void test_no_memory(void) {
     CHECK_OK(hg_set_allocator(NULL));
 }
 
+/* A scaled index is clamped so that its product is exact; where the launch was checked it is not. */
+static void test_clamp(void) {
+    hg_program *p = assemble(
+        PROGRAM(".param r1 x buffer f32 in [m]\n.param r2 k buffer u64 in [n]\n.param r3 y buffer f32 out [n]\n.param r4 n u64\n"
+                ".param r5 m u64\n.lanes n\n ldg.u64 r6, [r2 + r255*8]\n ldg.f32 r7, [r1 + r6*4]\n stg.f32 [r3 + r255*4], r7\n"));
+    hg_emit_options proven = {.size = sizeof proven, .proven = true};
+    check_changes(p, "opencl", &proven, "0x3fffffffffffffff", false);
+    char *plain = emitted(p, "opencl", NULL);
+    CHECK(plain && strstr(plain, "0x3fffffffffffffff"));
+    hg_string_free(plain);
+    hg_program_release(p);
+}
+
 int main(void) {
     test_no_memory(); /* first: the hooks are to be set before anything else */
     hg_program *p = assemble(SCALED_SUM), *sum = assemble(SUM);
     test_targets(p);
     test_options(p, sum);
     test_mistakes(p, sum);
+    test_clamp();
     hg_program_release(p);
     hg_program_release(sum);
     return test_done();
