@@ -162,7 +162,8 @@ static void gather(meeting *m, kir_value *x) {
     kir_value *behind = kir_convert(b, KIR_TRUNC, HG_TYPE_U32, kir_sub(b, m->lanes, m->lane));
     (void)update_head(m, FIRST, KIR_ATOMIC_UMAX, behind); /* of the first lane the largest, and never 0 */
     barrier(m);
-    m->present = read_head(m, TICKETS);
+    kir_value *present = read_head(m, TICKETS); /* 0 in a lane that has left and goes along on a device: one turn is enough for it */
+    m->present = kir_select(b, is_zero(b, present), u64(b, MOST_LANES), present);
 }
 
 static kir_value *zero_bits(meeting *m) {
