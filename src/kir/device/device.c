@@ -284,7 +284,9 @@ static hg_status prepare(device *d) {
     bool barrier = d->functions[d->in->functions->id].barrier;
     if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
     const device_function *kernel = &d->functions[d->in->functions->id];
-    d->ghosts = barrier && (kernel->stops || !d->options->whole_blocks || d->options->fold > 1);
+    /* Folded lanes meet behind the zeroing of shared memory too: the barrier there must stand in the kernel itself (device_fold), and
+     * without ghosts the kernel's body may become a function that is called for each lane. */
+    d->ghosts = d->options->fold > 1 ? barrier || d->group_memory : barrier && (kernel->stops || !d->options->whole_blocks);
     if (barrier) kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
     HG_TRY(kir_find_zero_bits(d->in, &d->zeros));
     HG_TRY(kir_side_create(d->in, &d->marks));

@@ -157,6 +157,17 @@ static void test_clamp(void) {
     hg_program_release(p);
 }
 
+/* Shared memory that is only read: folded lanes wait for its zeros, at a barrier between their loops and not in a function of one lane. */
+static void test_folded_zeros(void) {
+    hg_program *p = assemble(PROGRAM(".param r1 y buffer u32 inout [n]\n.param r4 n u64\n.shared 1024\n.lanes n\n mov_imm.u32 r5, 4\n"
+                                     " shl.u32 r5, r252, r5\n lds.u32 r6, [shared + r5]\n stg.u32 [r1 + r255*4], r6\n"));
+    char *out = emitted(p, "opencl", &(hg_emit_options){.size = sizeof(hg_emit_options), .fold = 8, .group = {8, 1, 1}});
+    const char *kernel = out ? strstr(out, "__kernel void") : NULL, *barrier = out ? strstr(out, "barrier(CLK") : NULL;
+    CHECK(kernel && barrier && barrier > kernel);
+    hg_string_free(out);
+    hg_program_release(p);
+}
+
 int main(void) {
     test_no_memory(); /* first: the hooks are to be set before anything else */
     hg_program *p = assemble(SCALED_SUM), *sum = assemble(SUM);
@@ -164,6 +175,7 @@ int main(void) {
     test_options(p, sum);
     test_mistakes(p, sum);
     test_clamp();
+    test_folded_zeros();
     hg_program_release(p);
     hg_program_release(sum);
     return test_done();
