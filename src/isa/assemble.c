@@ -252,8 +252,9 @@ static hg_status first_error(const hg_assembler *a) {
 
 static hg_status assemble(hg_assembler *a, const char *text, size_t length, const hg_assemble_options *options) {
     a->options = options;
-    if (!hg_asm_open_source(a, text, length)) return hg_fail_memory();
-    if (length > HG_MAX_SOURCE_BYTES) {
+    bool fits = length <= HG_MAX_SOURCE_BYTES; /* else nothing of it is looked at */
+    if (!hg_asm_open_source(a, text, fits ? length : 0)) return hg_fail_memory();
+    if (!fits) {
         hg_token start = {.line = 1, .column = 1, .length = 1};
         hg_asm_error(a, "S05", &start, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)length,
                      HG_MAX_SOURCE_BYTES);
