@@ -148,7 +148,7 @@ static void prepare_simple(hg_binding *binding) {
     binding->tiered = e->backend->caps->tier_count > 1;
     binding->dispatches = hg_code_in_device_form(kernel->code, 0);
     binding->timed = binding->launch.timeout_ms &&
-                     (kernel->code->unbounded || !hg_mul_u64(kernel->code->work, binding->launch.lanes, &work) || work > SHORT_WORK);
+                     (kernel->code->unbounded || !hg_mul_u64(kernel->code->work + 1, binding->launch.lanes, &work) || work > SHORT_WORK);
     hg_binding_fill_launch(binding, 0, &binding->ready);
     if (kernel->prover && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
         (void)hg_launch_proven(binding, 0, &binding->ready);

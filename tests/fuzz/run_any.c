@@ -41,6 +41,7 @@ static void open_runner(runner *r) {
     config.num_threads = 1;
     config.max_memory = 64 << 20;
     config.cache_programs = 4;
+    config.timeout_ms = TIMEOUT_MS; /* of programs that say their lanes themselves */
     require(hg_backend_create_with_config(&config, &r->backend) == HG_OK);
 }
 

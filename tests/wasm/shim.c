@@ -508,3 +508,49 @@ double fma(double a, double b, double c) {
     if (negative == c_negative) return pack(negative, x + z, ep);
     return x == z ? 0 : pack(negative, x - z, ep);
 }
+
+/* The signed ones: of constants in texts. */
+__extension__ typedef __int128 i128;
+i128 __ashrti3(i128 a, int by);
+i128 __divti3(i128 a, i128 b);
+i128 __modti3(i128 a, i128 b);
+i128 __muloti4(i128 a, i128 b, int *overflow);
+i128 __fixdfti(double x);
+double __floattidf(i128 x);
+
+static u128 magnitude(i128 x) { return x < 0 ? 0 - (u128)x : (u128)x; }
+static i128 with_sign(u128 x, bool negative) { return (i128)(negative ? 0 - x : x); }
+
+i128 __ashrti3(i128 a, int by) {
+    u128 shifted = __lshrti3((u128)a, by);
+    return (i128)(a < 0 && by > 0 ? shifted | __ashlti3(~(u128)0, 128 - by) : shifted);
+}
+
+i128 __divti3(i128 a, i128 b) { return with_sign(__udivti3(magnitude(a), magnitude(b)), (a < 0) != (b < 0)); }
+i128 __modti3(i128 a, i128 b) { return with_sign(__umodti3(magnitude(a), magnitude(b)), a < 0); }
+
+i128 __muloti4(i128 a, i128 b, int *overflow) {
+    u128 x = magnitude(a), y = magnitude(b), most = ((u128)1 << 127) - ((a < 0) == (b < 0));
+    *overflow = x && y > __udivti3(most, x);
+    return with_sign(__multi3(x, y), (a < 0) != (b < 0));
+}
+
+/* Cut towards zero; beyond the range it means nothing. */
+i128 __fixdfti(double x) {
+    double size = x < 0 ? -x : x, high = size / 0x1p64;
+    uint64_t top = (uint64_t)high, low = (uint64_t)(size - (double)top * 0x1p64);
+    return with_sign((u128)top << 64 | low, x < 0);
+}
+
+/* Rounded once, to even: what is below the upper 64 bits counts as a sticky bit. */
+double __floattidf(i128 x) {
+    u128 size = magnitude(x);
+    int shift = 0;
+    while (size >> 64) {
+        size = (size >> 1) | (size & 1);
+        shift++;
+    }
+    double value = (double)(uint64_t)size;
+    for (; shift > 0; shift--) value *= 2;
+    return x < 0 ? -value : value;
+}

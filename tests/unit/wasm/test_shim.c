@@ -28,6 +28,12 @@
 #define __lshrti3 shim_lshrti3
 #define __udivti3 shim_udivti3
 #define __umodti3 shim_umodti3
+#define __ashrti3 shim_ashrti3
+#define __divti3 shim_divti3
+#define __modti3 shim_modti3
+#define __muloti4 shim_muloti4
+#define __fixdfti shim_fixdfti
+#define __floattidf shim_floattidf
 double shim_fma(double a, double b, double c), shim_ldexp(double x, int e), shim_frexp(double x, int *e);
 float shim_fmaf(float a, float b, float c);
 int shim_ilogb(double x), shim_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
@@ -199,7 +205,30 @@ static void test_memory(void) {
     CHECK(shim_malloc(100) != NULL);
 }
 
+/* Signed 128-bit integers: against the machine's own. */
+static void test_signed(void) {
+    static const uint64_t parts[] = {0, 1, 2, 7, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 0xFFFFFFFFFFFFFFFF, 0x123456789ABCDEF0};
+    enum { COUNT = sizeof parts / sizeof *parts };
+    for (int i = 0; i < COUNT * COUNT; i++) {
+        i128 a = (i128)((u128)parts[i / COUNT] << 64 | parts[i % COUNT]);
+        for (int by = 0; by < 128; by += 9) CHECK(shim_ashrti3(a, by) == a >> by);
+        double real = shim_floattidf(a);
+        CHECK(real == (double)a);
+        if (real < 0x1p126 && real > -0x1p126) CHECK(shim_fixdfti(real) == (i128)real && shim_fixdfti(real / 3) == (i128)(real / 3));
+        for (int k = 0; k < COUNT * COUNT; k++) {
+            i128 b = (i128)((u128)parts[k / COUNT] << 64 | parts[k % COUNT]), product;
+            int overflow = 0;
+            bool over = __builtin_mul_overflow(a, b, &product);
+            i128 mine = shim_muloti4(a, b, &overflow);
+            CHECK((overflow != 0) == over && (over || mine == product));
+            if (!b || (b == -1 && a == (i128)((u128)1 << 127))) continue;
+            CHECK(shim_divti3(a, b) == a / b && shim_modti3(a, b) == a % b);
+        }
+    }
+}
+
 int main(void) {
+    test_signed();
     test_fma();
     test_scaling();
     test_integers();
