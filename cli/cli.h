@@ -61,6 +61,8 @@ void cli_begin(void);
 
 /* options.c: fills option targets and positional arguments. False after reporting wrong usage. */
 bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t count);
+/* Decimal digits, with single '_' between them, up to `most`; else false, without a word. */
+bool cli_read_number(const char *text, size_t length, uint64_t most, uint64_t *value);
 bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value); /* text NULL: leaves *value */
 /* The same for bytes: 512M too. */
 bool cli_size(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value);

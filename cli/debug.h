@@ -18,8 +18,8 @@ typedef struct debug_break {
 /* Bytes of an array or of shared memory. */
 typedef struct debug_watch {
     uint32_t number;
-    char text[80];
-    int array; /* index of the parameter; -1: shared memory */
+    char text[320]; /* a name with an index */
+    int array;      /* index of the parameter; -1: shared memory */
     uint64_t offset;
     uint8_t type;
     uint16_t size;
@@ -85,6 +85,8 @@ bool debug_is_here(const debug *d, uint64_t lane);
 hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]);
 /* Memory that a parameter names, as it is now. NULL: not known here. */
 const uint8_t *debug_memory(const debug *d, uint32_t param, uint64_t *size);
+/* Shared memory of the block that is here, as far as the program sees it; NULL: none. */
+const uint8_t *debug_shared(const debug *d, uint64_t *size);
 bool debug_watched_bytes(const debug *d, const debug_watch *w, uint8_t *bytes);
 
 /* debug_words.c: tells where it stopped, and obeys until a command lets the program go on. False: this run ends. */

@@ -37,9 +37,15 @@ const uint8_t *debug_memory(const debug *d, uint32_t param, uint64_t *size) {
     return found.valid ? found.base : NULL;
 }
 
+const uint8_t *debug_shared(const debug *d, uint64_t *size) {
+    const tile_place *p = d->place;
+    *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0;
+    return *size ? p->shared : NULL;
+}
+
 bool debug_watched_bytes(const debug *d, const debug_watch *w, uint8_t *bytes) {
-    uint64_t size = d->place ? d->place->shared_bytes : 0;
-    const uint8_t *from = w->array < 0 ? (d->place ? d->place->shared : NULL) : debug_memory(d, (uint32_t)w->array, &size);
+    uint64_t size = 0;
+    const uint8_t *from = w->array < 0 ? debug_shared(d, &size) : debug_memory(d, (uint32_t)w->array, &size);
     if (!from || w->offset > size || size - w->offset < w->size) return false;
     memcpy(bytes, from + w->offset, w->size);
     return true;

@@ -2,9 +2,7 @@
  * Must not know: how a launch is stopped. */
 #include "debug.h"
 #include "source.h"
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum answer { STAY, GO_ON, END_RUN } answer;
@@ -133,37 +131,55 @@ static bool needs_place(debug *d) {
     return false;
 }
 
-/* LINE, a label, or i and the number of an instruction. */
-static bool read_place(debug *d, const char *word, uint32_t *inst) {
+static bool read_instruction(debug *d, const char *word, uint32_t *inst) {
     const hg_program *p = d->program;
-    char *end;
-    bool number = word[0] == 'i' && word[1] >= '0' && word[1] <= '9';
-    unsigned long n = strtoul(word + number, &end, 10);
-    if (number && !*end) {
+    uint64_t n;
+    bool good = cli_read_number(word + 1, strlen(word + 1), UINT32_MAX, &n) && n < p->inst_count;
+    if (good)
         *inst = (uint32_t)n;
-        if (n < p->inst_count) return true;
-        debug_say(d, "error", "instruction %lu: the program has %u, counted from 0", n, (unsigned)p->inst_count);
+    else
+        debug_say(d, "error", "instruction %s: the program has %u, counted from 0", word + 1, (unsigned)p->inst_count);
+    return good;
+}
+
+static bool read_line(debug *d, const char *word, uint32_t *inst) {
+    const hg_program *p = d->program;
+    uint64_t line;
+    if (!cli_read_number(word, strlen(word), UINT32_MAX, &line) || !line) {
+        debug_say(d, "error", "'%s' is no line: they count from 1", word);
         return false;
     }
-    if (word[0] >= '0' && word[0] <= '9' && !*end) {
-        for (uint32_t i = 0; i < p->inst_count; i++)
-            if (line_of(d, i) >= n) {
-                *inst = i;
-                return true;
-            }
-        debug_say(d, "error", p->lines ? "there is no instruction at line %lu or below" : "the program has no lines: assemble it with -g",
-                  n);
-        return false;
-    }
-    for (uint32_t i = 0; i < p->label_count; i++)
-        if (strcmp(p->labels[i].name, word) == 0) {
-            *inst = p->labels[i].index;
-            if (*inst < p->inst_count) return true;
+    for (uint32_t i = 0; i < p->inst_count; i++)
+        if (line_of(d, i) >= line) {
+            *inst = i;
+            return true;
+        }
+    debug_say(d, "error", p->lines ? "there is no instruction at line %s or below" : "the program has no lines: assemble it with -g", word);
+    return false;
+}
+
+static bool read_label(debug *d, const char *word, uint32_t *inst) {
+    const hg_program *p = d->program;
+    for (uint32_t i = 0; i < p->label_count; i++) {
+        if (strcmp(p->labels[i].name, word) != 0) continue;
+        if (p->labels[i].index >= p->inst_count) {
             debug_say(d, "error", "'%s' is the end of the program: no instruction is there", word);
             return false;
         }
+        *inst = p->labels[i].index;
+        return true;
+    }
     debug_say(d, "error", "'%s' is no line, no label and no instruction (i7)", word);
     return false;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* LINE, a label, or i and the number of an instruction. */
+static bool read_place(debug *d, const char *word, uint32_t *inst) {
+    size_t digits = strspn(word + 1, "0123456789_");
+    if (word[0] == 'i' && is_digit(word[1]) && !word[1 + digits]) return read_instruction(d, word, inst);
+    return is_digit(word[0]) ? read_line(d, word, inst) : read_label(d, word, inst);
 }
 
 /* ---- values ---- */
@@ -173,11 +189,14 @@ static const struct {
     uint8_t reg;
 } SPECIALS[] = {{"lane", 252}, {"block", 253}, {"lanes", 254}, {"global", 255}};
 
-static bool is_register_word(const char *word, char letter) {
-    if (word[0] != letter || !word[1]) return false;
-    for (const char *p = word + 1; *p; p++)
-        if (*p < '0' || *p > '9') return false;
-    return atoi(word + 1) < (letter == 'r' ? HG_MAX_REGISTERS : HG_MAX_PREDICATES);
+/* r7, p1. */
+static bool read_register(const char *word, bool *predicate, uint8_t *number) {
+    uint64_t n;
+    *predicate = word[0] == 'p';
+    if (word[0] != 'r' && !*predicate) return false;
+    if (!cli_read_number(word + 1, strlen(word + 1), (*predicate ? HG_MAX_PREDICATES : HG_MAX_REGISTERS) - 1, &n)) return false;
+    *number = (uint8_t)n;
+    return true;
 }
 
 /* The name that a register has here; NULL: none. */
@@ -207,11 +226,8 @@ static bool find_register(const debug *d, const char *word, bool *predicate, uin
             *number = p->params[i].reg;
             return true;
         }
-    if (is_register_word(word, 'r') || is_register_word(word, 'p')) {
-        *predicate = word[0] == 'p';
-        *number = (uint8_t)atoi(word + 1);
-        return true;
-    }
+    if (read_register(word, predicate, number)) return true;
+    *predicate = false;
     for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
         if (strcmp(SPECIALS[i].name, word) == 0) {
             *number = SPECIALS[i].reg;
@@ -268,13 +284,15 @@ typedef struct range {
     bool whole;
 } range;
 
-static bool read_index(const char **p, uint64_t *value) {
-    char *end;
-    if (**p < '0' || **p > '9') return false;
-    errno = 0;
-    *value = strtoull(*p, &end, 0);
-    *p = end;
-    return errno == 0;
+/* A[..B] of elements or lanes; one number is both. */
+static bool read_interval(const char *text, size_t length, uint64_t *from, uint64_t *to) {
+    size_t first = 0;
+    while (first < length && text[first] != '.') first++;
+    if (!cli_read_number(text, first, UINT64_MAX, from)) return false;
+    *to = *from;
+    if (first == length) return true;
+    return length - first > 2 && text[first + 1] == '.' && cli_read_number(text + first + 2, length - first - 2, UINT64_MAX, to) &&
+           *to >= *from;
 }
 
 /* False, without a word: it names no memory. */
@@ -289,48 +307,50 @@ static bool find_array(const debug *d, const char *word, size_t length, int *arr
     return length == 6 && memcmp(word, "shared", 6) == 0;
 }
 
-static bool read_range(debug *d, const char *word, const char *type, range *r) {
-    size_t length = strcspn(word, "[");
-    if (!find_array(d, word, length, &r->array)) return false;
+typedef enum reading { NOT_MEMORY, WRONG, READ } reading;
+
+/* WRONG has been reported. type NULL: the array's own. */
+static reading read_range(debug *d, const char *word, const char *type, range *r) {
+    size_t length = strcspn(word, "["), rest = strlen(word) - length;
+    if (!find_array(d, word, length, &r->array)) return NOT_MEMORY;
     const hg_param *p = r->array < 0 ? NULL : &d->program->params[r->array];
     r->type = p && p->kind != HG_PARAM_POOL ? (hg_type)p->type : HG_TYPE_U32;
-    r->whole = word[length] == '\0';
+    r->whole = rest == 0;
     r->from = 0;
     r->to = UINT64_MAX;
-    bool good = true;
-    if (!r->whole) {
-        const char *at = word + length + 1;
-        good = read_index(&at, &r->from);
-        r->to = r->from;
-        if (good && strncmp(at, "..", 2) == 0) {
-            at += 2;
-            good = read_index(&at, &r->to) && r->to >= r->from;
-        }
-        good = good && strcmp(at, "]") == 0;
+    if (!r->whole && (rest < 3 || word[length + rest - 1] != ']' || !read_interval(word + length + 1, rest - 2, &r->from, &r->to))) {
+        debug_say(d, "error", "'%s': write NAME[3] or NAME[2..5]", word);
+        return WRONG;
     }
-    if (type && !hg_type_from_name(type, strlen(type), &r->type)) {
-        debug_say(d, "error", "'%s' is no type", type);
-        return true;
-    }
-    if (!good) debug_say(d, "error", "'%s': write NAME[3] or NAME[2..5]", word);
-    r->array = good ? r->array : -2;
-    return true;
+    if (!type || hg_type_from_name(type, strlen(type), &r->type)) return READ;
+    debug_say(d, "error", "'%s' is no type", type);
+    return WRONG;
+}
+
+/* Its bytes as they are now. NULL: there are none here. */
+static const uint8_t *memory_of(const debug *d, const range *r, uint64_t *bytes) {
+    *bytes = 0;
+    const uint8_t *from = r->array >= 0 ? debug_memory(d, (uint32_t)r->array, bytes) : debug_shared(d, bytes);
+    return *bytes ? from : NULL;
+}
+
+static bool ends_inside(debug *d, const char *word, const range *r, uint64_t bytes) {
+    uint64_t count = bytes / hg_type_size_bytes(r->type);
+    if (r->from < count && (r->whole || r->to < count)) return true;
+    debug_say(d, "error", "'%s': it has %llu elements of %s", word, (unsigned long long)count, hg_type_name(r->type));
+    return false;
 }
 
 static void print_memory(debug *d, const char *word, const range *r) {
-    uint64_t bytes = d->place ? d->place->shared_bytes : 0, size = hg_type_size_bytes(r->type);
-    const uint8_t *from = r->array >= 0 ? debug_memory(d, (uint32_t)r->array, &bytes) : d->place ? d->place->shared : NULL;
-    if (!from || !bytes) {
+    uint64_t bytes, size = hg_type_size_bytes(r->type);
+    const uint8_t *from = memory_of(d, r, &bytes);
+    if (!from) {
         debug_say(d, "error", r->array < 0 ? "there is no shared memory here" : "'%s' has no memory here", word);
         return;
     }
-    uint64_t count = bytes / size, last = r->to < count ? r->to : count - 1;
-    if (r->from >= count || (!r->whole && r->to >= count)) {
-        debug_say(d, "error", "'%s': it has %llu elements of %s", word, (unsigned long long)count, hg_type_name(r->type));
-        return;
-    }
+    if (!ends_inside(d, word, r, bytes)) return;
     hg_text text = {0};
-    uint64_t most = r->whole ? 16 : 4096;
+    uint64_t most = r->whole ? 16 : 4096, last = r->whole ? bytes / size - 1 : r->to;
     for (uint64_t i = r->from; i <= last && i - r->from < most; i++) {
         if (i > r->from) hg_text_addf(&text, " ");
         hg_print_value(&text, r->type, from + i * size);
@@ -348,18 +368,17 @@ typedef struct words {
     int count;
 } words;
 
-static bool read_count(debug *d, const words *w, uint64_t *count) {
-    *count = 1;
-    if (w->count < 2) return true;
-    char *end;
-    *count = strtoull(w->at[1], &end, 10);
-    if (!*end && *count) return true;
-    debug_say(d, "error", "'%s' is no number above 0", w->at[1]);
+/* A number above 0. */
+static bool read_count(debug *d, const char *word, uint64_t *count) {
+    if (cli_read_number(word, strlen(word), UINT64_MAX, count) && *count) return true;
+    debug_say(d, "error", "'%s' is no number above 0", word);
     return false;
 }
 
 static answer do_step(debug *d, const words *w) {
-    if (!needs_place(d) || !read_count(d, w, &d->steps)) return STAY;
+    uint64_t steps = 1;
+    if (!needs_place(d) || (w->count > 1 && !read_count(d, w->at[1], &steps))) return STAY;
+    d->steps = steps;
     d->mode = DEBUG_STOP;
     return GO_ON;
 }
@@ -384,11 +403,9 @@ static answer do_continue(debug *d, const words *w) {
 }
 
 static answer do_until(debug *d, const words *w) {
-    if (w->count != 2) {
-        debug_say(d, "error", "until expects a place: until LINE, until LABEL or until i7");
-        return STAY;
-    }
-    if (!needs_place(d) || !read_place(d, w->at[1], &d->inst)) return STAY;
+    uint32_t inst;
+    if (!needs_place(d) || !read_place(d, w->at[1], &inst)) return STAY;
+    d->inst = inst;
     d->mode = DEBUG_UNTIL;
     return GO_ON;
 }
@@ -420,10 +437,6 @@ static answer do_quit(debug *d, const words *w) {
 
 static answer do_break(debug *d, const words *w) {
     uint32_t inst;
-    if (w->count != 2) {
-        debug_say(d, "error", "break expects a place: break LINE, break LABEL or break i7");
-        return STAY;
-    }
     if (!read_place(d, w->at[1], &inst)) return STAY;
     debug_break *b = hg_vec_push(&d->breaks);
     if (!b) {
@@ -435,19 +448,46 @@ static answer do_break(debug *d, const words *w) {
     return STAY;
 }
 
+/* `as TYPE` and `lanes A..B`, behind what they belong to. */
+typedef struct manner {
+    const char *type, *lanes;
+} manner;
+
+static bool read_manner(debug *d, const words *w, manner *m) {
+    *m = (manner){0};
+    for (int i = 2; i < w->count; i += 2) {
+        const char **place = strcmp(w->at[i], "as") == 0 ? &m->type : strcmp(w->at[i], "lanes") == 0 ? &m->lanes : NULL;
+        if (place && !*place && i + 1 < w->count) {
+            *place = w->at[i + 1];
+            continue;
+        }
+        debug_say(d, "error", "'%s': expected 'as TYPE' or 'lanes A..B' here", w->at[i]);
+        return false;
+    }
+    return true;
+}
+
+/* One element, which is there if that can be said now. */
+static bool read_watched(debug *d, const words *w, range *r) {
+    manner m;
+    uint64_t bytes, end;
+    if (!read_manner(d, w, &m)) return false;
+    reading got = m.lanes ? NOT_MEMORY : read_range(d, w->at[1], m.type, r);
+    if (got == WRONG) return false;
+    if (got == NOT_MEMORY || r->whole || r->from != r->to) {
+        debug_say(d, "error", "watch expects one element: watch x[3] or watch shared[4] as f32");
+        return false;
+    }
+    if (memory_of(d, r, &bytes)) return ends_inside(d, w->at[1], r, bytes);
+    if (hg_mul_u64(r->from, hg_type_size_bytes(r->type), &end)) return true;
+    debug_say(d, "error", "'%s': no memory is so large", w->at[1]);
+    return false;
+}
+
 static answer do_watch(debug *d, const words *w) {
     range r;
-    if (w->count < 2 || !read_range(d, w->at[1], w->count > 3 ? w->at[3] : NULL, &r) || r.whole || r.from != r.to) {
-        debug_say(d, "error", "watch expects one element: watch x[3] or watch shared[4] as f32");
-        return STAY;
-    }
-    if (r.array < -1) return STAY;
-    uint64_t bytes = 0, size = hg_type_size_bytes(r.type);
-    const hg_param *p = r.array < 0 ? NULL : &d->program->params[r.array];
-    if (p && p->kind == HG_PARAM_BUFFER && debug_memory(d, (uint32_t)r.array, &bytes) && r.from >= bytes / size) {
-        debug_say(d, "error", "'%s': it has %llu elements", w->at[1], (unsigned long long)(bytes / size));
-        return STAY;
-    }
+    if (!read_watched(d, w, &r)) return STAY;
+    uint64_t size = hg_type_size_bytes(r.type);
     debug_watch *watch = hg_vec_push(&d->watches);
     if (!watch) {
         debug_say(d, "error", "no memory left");
@@ -463,10 +503,7 @@ static answer do_watch(debug *d, const words *w) {
 
 static answer do_delete(debug *d, const words *w) {
     uint64_t number;
-    if (w->count != 2 || !read_count(d, w, &number)) {
-        if (w->count != 2) debug_say(d, "error", "delete expects the number of a breakpoint or watch");
-        return STAY;
-    }
+    if (!read_count(d, w->at[1], &number)) return STAY;
     for (uint64_t i = 0; i < d->breaks.count; i++)
         if (d->breaks.data[i].number == number) {
             d->breaks.data[i] = d->breaks.data[--d->breaks.count];
@@ -492,10 +529,14 @@ static answer do_info(debug *d, const words *w) {
     return STAY;
 }
 
+static bool read_lanes(debug *d, const char *word, uint64_t *from, uint64_t *to) {
+    if (read_interval(word, strlen(word), from, to) && *to < d->lanes) return true;
+    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->lanes - 1));
+    return false;
+}
+
 static bool read_lane(debug *d, const char *word, uint64_t *lane) {
-    char *end;
-    *lane = strtoull(word, &end, 10);
-    if (word[0] >= '0' && word[0] <= '9' && !*end && *lane < d->lanes) return true;
+    if (cli_read_number(word, strlen(word), d->lanes - 1, lane)) return true;
     debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->lanes - 1));
     return false;
 }
@@ -530,44 +571,31 @@ static answer do_lane(debug *d, const words *w) {
 }
 
 static answer do_block(debug *d, const words *w) {
-    char *end;
-    uint64_t block = w->count == 2 ? strtoull(w->at[1], &end, 10) : 0, lane = 0;
-    if (w->count != 2 || *end || w->at[1][0] == '-' || !hg_mul_u64(block, block_lanes(d), &lane) || lane >= d->lanes) {
-        debug_say(d, "error", "block expects a number: the launch has blocks 0 to %llu",
-                  (unsigned long long)((d->lanes - 1) / block_lanes(d)));
-        return STAY;
-    }
-    return choose_lane(d, lane);
-}
-
-static void print_one(debug *d, char *word, const words *w, int next) {
-    range r;
-    bool predicate;
-    uint8_t number;
-    const char *type = next + 1 < w->count && strcmp(w->at[next], "as") == 0 ? w->at[next + 1] : NULL;
-    if (read_range(d, word, type, &r)) {
-        if (r.array > -2) print_memory(d, word, &r);
-        return;
-    }
-    if (!find_register(d, word, &predicate, &number)) {
-        debug_say(d, "error", "'%s' is no register, parameter or array here", word);
-        return;
-    }
-    uint64_t from = d->lane, to = d->lane;
-    if (next + 1 < w->count && strcmp(w->at[next], "lanes") == 0) {
-        char *dots = strstr(w->at[next + 1], "..");
-        if (dots) *dots = '\0';
-        if (!read_lane(d, w->at[next + 1], &from) || !read_lane(d, dots ? dots + 2 : w->at[next + 1], &to)) return;
-    }
-    print_register(d, word, predicate, number, from, to);
+    uint64_t block, last = (d->lanes - 1) / block_lanes(d);
+    if (cli_read_number(w->at[1], strlen(w->at[1]), last, &block)) return choose_lane(d, block * block_lanes(d));
+    debug_say(d, "error", "'%s' is no block: the launch has blocks 0 to %llu", w->at[1], (unsigned long long)last);
+    return STAY;
 }
 
 static answer do_print(debug *d, const words *w) {
-    if (w->count < 2) {
-        debug_say(d, "error", "print expects what: print i, print r7 lanes 0..7, print x[2..5], print shared[0..7] as f32");
-        return STAY;
-    }
-    print_one(d, w->at[1], w, 2);
+    range r;
+    bool predicate;
+    uint8_t number;
+    manner m;
+    uint64_t from = d->lane, to = d->lane;
+    const char *word = w->at[1];
+    if (!read_manner(d, w, &m)) return STAY;
+    reading got = read_range(d, word, m.type, &r);
+    if (got == READ && !m.lanes)
+        print_memory(d, word, &r);
+    else if (got == READ)
+        debug_say(d, "error", "'%s' is the same for all lanes", word);
+    else if (got == NOT_MEMORY && !find_register(d, word, &predicate, &number))
+        debug_say(d, "error", "'%s' is no register, parameter or array here", word);
+    else if (got == NOT_MEMORY && m.type)
+        debug_say(d, "error", "'%s' has the type that it was written with: 'as' is for memory", word);
+    else if (got == NOT_MEMORY && (!m.lanes || read_lanes(d, m.lanes, &from, &to)))
+        print_register(d, word, predicate, number, from, to);
     return STAY;
 }
 
@@ -637,27 +665,32 @@ static answer do_help(debug *d, const words *w);
 static const struct {
     const char *name, *brief;
     answer (*run)(debug *, const words *);
+    int least, most; /* words behind the name */
+    const char *expects;
     const char *what;
 } COMMANDS[] = {
-    {"step", "s", do_step, "[N]             to the next instruction of the lane"},
-    {"next", "n", do_next, "                to the next instruction, over a call"},
-    {"continue", "c", do_continue, "            to a breakpoint, a watch, a fault or the end"},
-    {"until", "u", do_until, "PLACE          to a place"},
-    {"back", "b-", do_back, "                one instruction of the lane back"},
-    {"restart", NULL, do_restart, "             from the start"},
-    {"break", "b", do_break, "PLACE          stop at a line, a label or an instruction (i7)"},
-    {"watch", "w", do_watch, "x[3]           stop when the element changes; shared[4] as f32"},
-    {"delete", "d", do_delete, "N             remove a breakpoint or watch"},
-    {"info", NULL, do_info, "                list breakpoints and watches"},
-    {"lane", "l", do_lane, "N | any         the lane that commands speak of"},
-    {"block", NULL, do_block, "N              its first lane"},
-    {"print", "p", do_print, "WHAT           r7, n, r7 lanes 0..7, x[2..5], shared[0..7] as f32"},
-    {"registers", "r", do_registers, "           all registers of the lane"},
-    {"mask", "m", do_mask, "                which lanes are here"},
-    {"where", NULL, do_where, "               the place again"},
-    {"list", NULL, do_list, "                the lines around it"},
-    {"help", "h", do_help, "                this list"},
-    {"quit", "q", do_quit, "                leave"},
+    {"step", "s", do_step, 0, 1, "at most a number of steps", "[N]             to the next instruction of the lane"},
+    {"next", "n", do_next, 0, 0, "nothing more", "                to the next instruction, over a call"},
+    {"continue", "c", do_continue, 0, 0, "nothing more", "            to a breakpoint, a watch, a fault or the end"},
+    {"until", "u", do_until, 1, 1, "a place: until LINE, until LABEL or until i7", "PLACE          to a place"},
+    {"back", "b-", do_back, 0, 0, "nothing more", "                one instruction of the lane back"},
+    {"restart", NULL, do_restart, 0, 0, "nothing more", "             from the start"},
+    {"break", "b", do_break, 1, 1, "a place: break LINE, break LABEL or break i7",
+     "PLACE          stop at a line, a label or an instruction (i7)"},
+    {"watch", "w", do_watch, 1, 3, "one element: watch x[3] or watch shared[4] as f32",
+     "x[3]           stop when the element changes; shared[4] as f32"},
+    {"delete", "d", do_delete, 1, 1, "the number of a breakpoint or watch", "N             remove a breakpoint or watch"},
+    {"info", NULL, do_info, 0, 0, "nothing more", "                list breakpoints and watches"},
+    {"lane", "l", do_lane, 0, 1, "a number or 'any'", "N | any         the lane that commands speak of"},
+    {"block", NULL, do_block, 1, 1, "a number", "N              its first lane"},
+    {"print", "p", do_print, 1, 5, "what: print i, print r7 lanes 0..7, print x[2..5], print shared[0..7] as f32",
+     "WHAT           r7, n, r7 lanes 0..7, x[2..5], shared[0..7] as f32"},
+    {"registers", "r", do_registers, 0, 0, "nothing more", "           all registers of the lane"},
+    {"mask", "m", do_mask, 0, 0, "nothing more", "                which lanes are here"},
+    {"where", NULL, do_where, 0, 0, "nothing more", "               the place again"},
+    {"list", NULL, do_list, 0, 0, "nothing more", "                the lines around it"},
+    {"help", "h", do_help, 0, 0, "nothing more", "                this list"},
+    {"quit", "q", do_quit, 0, 0, "nothing more", "                leave"},
 };
 
 static answer do_help(debug *d, const words *w) {
@@ -667,13 +700,20 @@ static answer do_help(debug *d, const words *w) {
     return STAY;
 }
 
+static answer run_command(debug *d, size_t i, const words *w) {
+    if (w->count - 1 >= COMMANDS[i].least && w->count - 1 <= COMMANDS[i].most) return COMMANDS[i].run(d, w);
+    debug_say(d, "error", "%s expects %s", COMMANDS[i].name, COMMANDS[i].expects);
+    return STAY;
+}
+
+/* Words beyond MAX_WORDS are more than any command takes. */
 static answer obey(debug *d, char *line) {
     words w = {0};
     for (char *word = strtok(line, " \t\r\n"); word && w.count < MAX_WORDS; word = strtok(NULL, " \t\r\n")) w.at[w.count++] = word;
     if (!w.count || w.at[0][0] == '#') return STAY;
     for (size_t i = 0; i < HG_COUNT_OF(COMMANDS); i++)
         if (strcmp(w.at[0], COMMANDS[i].name) == 0 || (COMMANDS[i].brief && strcmp(w.at[0], COMMANDS[i].brief) == 0))
-            return COMMANDS[i].run(d, &w);
+            return run_command(d, i, &w);
     debug_say(d, "error", "'%s' is no command: 'help' lists them", w.at[0]);
     return STAY;
 }

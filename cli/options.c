@@ -158,22 +158,23 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
     return true;
 }
 
-bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value) {
-    if (!text) return true;
+bool cli_read_number(const char *text, size_t length, uint64_t most, uint64_t *value) {
     uint64_t n = 0;
-    bool good = *text != '\0';
-    for (const char *p = text; *p && good; p++) {
-        if (*p == '_' && p != text && p[1] >= '0' && p[1] <= '9') continue;
-        good = *p >= '0' && *p <= '9';
-        uint64_t digit = (uint64_t)(*p - '0');
-        if (good) good = n < most / 10 || (n == most / 10 && digit <= most % 10);
-        if (good) n = n * 10 + digit;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '_' && i && i + 1 < length && text[i + 1] != '_') continue;
+        if (text[i] < '0' || text[i] > '9') return false;
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (n > most / 10 || (n == most / 10 && digit > most % 10)) return false;
+        n = n * 10 + digit;
     }
-    if (!good)
-        cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most, text);
-    else
-        *value = n;
-    return good;
+    if (length) *value = n;
+    return length != 0;
+}
+
+bool cli_number(cli *c, const char *option, const char *text, uint64_t most, uint64_t *value) {
+    if (!text || cli_read_number(text, strlen(text), most, value)) return true;
+    cli_usage(c, "%s expects a number up to %llu, got '%s'", option, (unsigned long long)most, text);
+    return false;
 }
 
 bool cli_triple(cli *c, const char *option, const char *text, uint32_t value[3]) {

@@ -174,6 +174,9 @@ def shared_memory():
     check(stops[1]["reason"] == "watch" and "0 -> 2" in stops[1]["detail"], f"watch: {stops}")
     values = [e["value"] for e in of(events, "value")]
     check(values == ["1 2 3 4", "5 6 7 8"], f"shared memory: {values}")
+    beyond = ["watch shared[4]", "watch shared[4611686018427387904]", "print shared[4]", "print shared[0..4]", "print shared[1] as"]
+    status, errors = debug(beyond, program, *arguments)
+    check(len(of(errors, "error")) == len(beyond), f"beyond shared memory: {errors}")
     check([e["block"] for e in stops] == [0, 0, 1, 1], f"blocks: {[e['block'] for e in stops]}")
     check([e["phase"] for e in stops][:2] == [0, 0], "phases")
 
@@ -238,10 +241,26 @@ def names():
 
 def wrong(program, arguments):
     bad = ["jump", "break", "break nowhere", "break i99", "break 999", "watch x", "watch x[99]", "watch y[1]", "print", "print zzz", "print x[9]",
-           "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until"]
+           "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until",
+           # numbers that are none, or that no count, place or register has
+           "step -5", "step +1", "step 1x", "step 18446744073709551616", "delete -1", "delete 4294967297", "lane -1", "lane 18446744073709551616",
+           "block -1", "block +0", "block 18446744073709551616", "break 0", "break 4294967304", "break 18446744073709551624", "break i4294967296",
+           "until i4294967296", "until i18446744073709551616", "until -1", "print r256", "print r4294967296", "print p16", "print p4294967296",
+           "print r-1", "print x[18446744073709551616]", "print x[-1]", "print x[0..18446744073709551616]", "print x[0..", "print x[", "print x[]",
+           "print x[0x1]", "print r0 lanes 3..1", "print r0 lanes 0..5", "print r0 lanes 0..4294967296", "print r0 lanes ..", "watch x[1..2]",
+           "watch x[4611686018427387904]",
+           # words that lack, and words too many
+           "print x as", "print x of u32", "print x[0] as u32 as u32", "print x[0] lanes 0..1", "print r0 as u32", "print r0 lanes",
+           "print r0 lanes 0..1 more", "watch", "watch x[1] ?? u32", "watch x[1] as", "watch x[1] as f33", "watch x[1] as u32 more", "watch r10",
+           "step 1 2", "next 1", "continue 3", "until i6 i7", "back 2", "restart now", "break i6 i7", "delete 1 2", "info all", "lane 1 2", "block",
+           "block 0 1", "registers r0", "mask 1", "where now", "list 3", "help step", "quit now", "help a b c d e f g h i"]
     for command in bad:
-        status, events = debug([command], program, *arguments)
-        check(status == 1 and of(events, "error"), f"{command}: status {status}, {events}")
+        status, events = debug([command, "print x[4]"], program, *arguments)
+        check(status == 1 and len(of(events, "error")) == 1, f"{command}: status {status}, {events}")
+        check([e["value"] for e in of(events, "value")] == ["9"] and len(of(events, "stopped")) == 1, f"{command}: it does not go on: {events}")
+    kept = "step -5", "until i4294967296", "next", "watch x[1] as f33", "info"
+    status, events = debug(kept, program, *arguments)
+    check([e["instruction"] for e in of(events, "stopped")] == [0, 1] and len(of(events, "info")) == 1, f"after errors: {events}")
     for good in ["help", "list", "where", "info", "lane", "# remark", "", "mask", "registers", "quit"]:
         status, events = debug([good], program, *arguments)
         check(status == 0 and not of(events, "error"), f"{good}: status {status}, {events}")
