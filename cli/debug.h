@@ -15,11 +15,14 @@ typedef struct debug_break {
     uint32_t number, inst;
 } debug_break;
 
-/* Bytes of an array or of shared memory. */
+enum { DEBUG_SHARED = -1, DEBUG_PRIVATE = -2 }; /* memory that is no parameter's */
+
+/* Bytes of an array, of shared or of private memory. */
 typedef struct debug_watch {
     uint32_t number;
     char text[320]; /* a name with an index */
-    int array;      /* index of the parameter; -1: shared memory */
+    int array;      /* index of the parameter, or DEBUG_… */
+    uint64_t lane;  /* of private memory */
     uint64_t offset;
     uint8_t type;
     uint16_t size;
@@ -83,11 +86,11 @@ void debug_watch_signals(void);
 bool debug_is_here(const debug *d, uint64_t lane);
 /* The value of a register in a lane: its words; type HG_TYPE_COUNT: not known. */
 hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]);
-/* Memory that a parameter names, as it is now. NULL: not known here. */
-const uint8_t *debug_memory(const debug *d, uint32_t param, uint64_t *size);
-/* Shared memory of the block that is here, as far as the program sees it; NULL: none. */
-const uint8_t *debug_shared(const debug *d, uint64_t *size);
-bool debug_watched_bytes(const debug *d, const debug_watch *w, uint8_t *bytes);
+/* Bytes of memory that are there now: of a parameter's, of the shared memory of the block that is here, of the private memory of a lane
+ * among those that are here. 0: none, or not known. */
+uint64_t debug_memory_size(const debug *d, int array, uint64_t lane);
+/* Copies some of them. False: they are not there. */
+bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size, uint8_t *bytes);
 
 /* debug_words.c: tells where it stopped, and obeys until a command lets the program go on. False: this run ends. */
 bool debug_talk(debug *d, const char *reason, const char *detail);

@@ -22,31 +22,54 @@ hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t 
 
 /* ---- memory ---- */
 
-const uint8_t *debug_memory(const debug *d, uint32_t param, uint64_t *size) {
+/* NULL: not known here. */
+static const uint8_t *memory_of_param(const debug *d, uint32_t param, uint64_t *size) {
     const hg_param *p = &d->program->params[param];
     if (p->kind == HG_PARAM_BUFFER) {
         *size = d->values.data[param].bytes;
         return d->memory[param];
     }
     uint64_t words[64];
+    *size = 0;
     if (!d->place || p->kind == HG_PARAM_SCALAR || debug_register(d, false, p->reg, d->lane, words) == HG_TYPE_COUNT) return NULL;
     const hg_driver_launch *launch = d->place->launch->resolve_user;
     if (!launch || !launch->resolve) return NULL;
     tile_memory found = d->place->launch->resolve(d->place->launch->resolve_user, words[0], p->kind == HG_PARAM_POOL, false);
-    *size = found.size;
+    *size = found.valid ? found.size : 0;
     return found.valid ? found.base : NULL;
 }
 
-const uint8_t *debug_shared(const debug *d, uint64_t *size) {
+static const uint8_t *shared_memory(const debug *d, uint64_t *size) {
     const tile_place *p = d->place;
-    *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0;
+    *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0; /* as far as the program sees it */
     return *size ? p->shared : NULL;
 }
 
-bool debug_watched_bytes(const debug *d, const debug_watch *w, uint8_t *bytes) {
-    uint64_t size = 0;
-    const uint8_t *from = w->array < 0 ? debug_shared(d, &size) : debug_memory(d, (uint32_t)w->array, &size);
-    if (!from || w->offset > size || size - w->offset < w->size) return false;
-    memcpy(bytes, from + w->offset, w->size);
+static const uint8_t *memory_of(const debug *d, int array, uint64_t *size) {
+    return array == DEBUG_SHARED ? shared_memory(d, size) : memory_of_param(d, (uint32_t)array, size);
+}
+
+/* Lanes that run together have their private memory whether or not they have come to this place. */
+static bool has_private(const debug *d, uint64_t lane) {
+    const tile_place *p = d->place;
+    return p && p->own && lane >= p->lane0 && lane - p->lane0 < p->n;
+}
+
+uint64_t debug_memory_size(const debug *d, int array, uint64_t lane) {
+    uint64_t size;
+    if (array == DEBUG_PRIVATE) return has_private(d, lane) ? d->program->private_bytes : 0;
+    return memory_of(d, array, &size) ? size : 0;
+}
+
+bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint64_t size, uint8_t *bytes) {
+    uint64_t most = 0;
+    const uint8_t *from = NULL;
+    if (array == DEBUG_PRIVATE)
+        most = debug_memory_size(d, array, lane);
+    else
+        from = memory_of(d, array, &most);
+    if ((!from && array != DEBUG_PRIVATE) || offset > most || most - offset < size) return false;
+    for (uint64_t i = 0; i < size; i++)
+        bytes[i] = from ? from[offset + i] : *tile_private_byte(d->place, (uint32_t)(lane - d->place->lane0), offset + i);
     return true;
 }

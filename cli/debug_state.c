@@ -87,8 +87,8 @@ static debug_watch *changed_watch(debug *d, uint8_t before[512]) {
     for (uint64_t i = 0; i < d->watches.count; i++) {
         debug_watch *w = &d->watches.data[i];
         uint8_t now[512];
-        bool known = debug_watched_bytes(d, w, now);
-        if (w->array < 0 && d->place && d->place->lane0 != d->last_lane0) w->known = false; /* of another block */
+        bool known = debug_bytes(d, w->array, w->lane, w->offset, w->size, now);
+        if (w->array == DEBUG_SHARED && d->place && d->place->lane0 != d->last_lane0) w->known = false; /* of another block */
         if (known && w->known && !found && memcmp(now, w->last, w->size) != 0) {
             found = w;
             memcpy(before, w->last, w->size);

@@ -275,10 +275,10 @@ static void print_register(debug *d, const char *name, bool predicate, uint8_t n
     }
 }
 
-/* ---- memory: x, x[3], x[2..5], shared[16..31] as f32 ---- */
+/* ---- memory: x, x[3], x[2..5], shared[16..31] as f32, private[2] ---- */
 
 typedef struct range {
-    int array; /* parameter; -1: shared memory */
+    int array; /* parameter, or DEBUG_… */
     hg_type type;
     uint64_t from, to; /* elements */
     bool whole;
@@ -295,16 +295,19 @@ static bool read_interval(const char *text, size_t length, uint64_t *from, uint6
            *to >= *from;
 }
 
-/* False, without a word: it names no memory. */
+/* False, without a word: it names no memory. Names of the program come before the language's own. */
 static bool find_array(const debug *d, const char *word, size_t length, int *array) {
-    *array = -1;
+    bool predicate;
+    uint8_t number;
     for (uint32_t i = 0; i < d->program->param_count; i++) {
         const hg_param *p = &d->program->params[i];
         if (p->kind == HG_PARAM_SCALAR || strlen(p->name) != length || memcmp(p->name, word, length) != 0) continue;
         *array = (int)i;
         return true;
     }
-    return length == 6 && memcmp(word, "shared", 6) == 0;
+    bool shared = length == 6 && memcmp(word, "shared", 6) == 0, own = length == 7 && memcmp(word, "private", 7) == 0;
+    *array = shared ? DEBUG_SHARED : DEBUG_PRIVATE;
+    return (shared || own) && !find_named(d, word, &predicate, &number);
 }
 
 typedef enum reading { NOT_MEMORY, WRONG, READ } reading;
@@ -327,13 +330,6 @@ static reading read_range(debug *d, const char *word, const char *type, range *r
     return WRONG;
 }
 
-/* Its bytes as they are now. NULL: there are none here. */
-static const uint8_t *memory_of(const debug *d, const range *r, uint64_t *bytes) {
-    *bytes = 0;
-    const uint8_t *from = r->array >= 0 ? debug_memory(d, (uint32_t)r->array, bytes) : debug_shared(d, bytes);
-    return *bytes ? from : NULL;
-}
-
 static bool ends_inside(debug *d, const char *word, const range *r, uint64_t bytes) {
     uint64_t count = bytes / hg_type_size_bytes(r->type);
     if (r->from < count && (r->whole || r->to < count)) return true;
@@ -341,23 +337,48 @@ static bool ends_inside(debug *d, const char *word, const range *r, uint64_t byt
     return false;
 }
 
-static void print_memory(debug *d, const char *word, const range *r) {
-    uint64_t bytes, size = hg_type_size_bytes(r->type);
-    const uint8_t *from = memory_of(d, r, &bytes);
-    if (!from) {
-        debug_say(d, "error", r->array < 0 ? "there is no shared memory here" : "'%s' has no memory here", word);
-        return;
+/* Why there are no bytes. */
+static void say_no_memory(debug *d, const char *word, const range *r, uint64_t lane) {
+    const tile_place *p = d->place;
+    if (r->array >= 0)
+        debug_say(d, "error", "'%s' has no memory here", word);
+    else if (r->array == DEBUG_SHARED)
+        debug_say(d, "error", "there is no shared memory here");
+    else if (!p || !d->program->private_bytes)
+        debug_say(d, "error", p ? "the program has no private memory" : "there is no private memory here");
+    else
+        debug_say(d, "error", "the private memory of lane %llu is not here: lanes %llu to %llu run now", (unsigned long long)lane,
+                  (unsigned long long)p->lane0, (unsigned long long)(p->lane0 + p->n - 1));
+}
+
+static bool print_memory(debug *d, const char *word, const char *name, const range *r, uint64_t lane) {
+    uint64_t bytes = debug_memory_size(d, r->array, lane), size = hg_type_size_bytes(r->type);
+    if (!bytes) {
+        say_no_memory(d, word, r, lane);
+        return false;
     }
-    if (!ends_inside(d, word, r, bytes)) return;
+    if (!ends_inside(d, word, r, bytes)) return false;
     hg_text text = {0};
+    uint8_t element[512];
     uint64_t most = r->whole ? 16 : 4096, last = r->whole ? bytes / size - 1 : r->to;
     for (uint64_t i = r->from; i <= last && i - r->from < most; i++) {
         if (i > r->from) hg_text_addf(&text, " ");
-        hg_print_value(&text, r->type, from + i * size);
+        if (debug_bytes(d, r->array, lane, i * size, size, element)) hg_print_value(&text, r->type, element);
     }
     if (last - r->from >= most) hg_text_addf(&text, " … %llu more", (unsigned long long)(last - r->from + 1 - most));
-    say_value(d, word, hg_type_name(r->type), HG_NONE, text.data ? text.data : "");
+    say_value(d, name, hg_type_name(r->type), r->array == DEBUG_PRIVATE ? lane : HG_NONE, text.data ? text.data : "");
     hg_text_free(&text);
+    return true;
+}
+
+/* Of one lane after another. */
+static void print_private(debug *d, const char *word, const range *r, uint64_t from, uint64_t to) {
+    bool good = true;
+    for (uint64_t lane = from; lane <= to && good; lane++) {
+        char name[384];
+        snprintf(name, sizeof name, "%s of lane %llu", word, (unsigned long long)lane);
+        good = print_memory(d, word, from == to ? word : name, r, lane);
+    }
 }
 
 /* ---- commands ---- */
@@ -478,7 +499,12 @@ static bool read_watched(debug *d, const words *w, range *r) {
         debug_say(d, "error", "watch expects one element: watch x[3] or watch shared[4] as f32");
         return false;
     }
-    if (memory_of(d, r, &bytes)) return ends_inside(d, w->at[1], r, bytes);
+    bytes = r->array == DEBUG_PRIVATE ? d->program->private_bytes : debug_memory_size(d, r->array, d->lane);
+    if (bytes) return ends_inside(d, w->at[1], r, bytes);
+    if (r->array == DEBUG_PRIVATE) {
+        debug_say(d, "error", "the program has no private memory");
+        return false;
+    }
     if (hg_mul_u64(r->from, hg_type_size_bytes(r->type), &end)) return true;
     debug_say(d, "error", "'%s': no memory is so large", w->at[1]);
     return false;
@@ -493,10 +519,15 @@ static answer do_watch(debug *d, const words *w) {
         debug_say(d, "error", "no memory left");
         return STAY;
     }
-    *watch = (debug_watch){
-        .number = ++d->next_number, .array = r.array, .offset = r.from * size, .type = (uint8_t)r.type, .size = (uint16_t)size};
+    *watch = (debug_watch){.number = ++d->next_number,
+                           .array = r.array,
+                           .lane = d->lane,
+                           .offset = r.from * size,
+                           .type = (uint8_t)r.type,
+                           .size = (uint16_t)size};
     snprintf(watch->text, sizeof watch->text, "%s", w->at[1]);
-    watch->known = debug_watched_bytes(d, watch, watch->last);
+    if (r.array == DEBUG_PRIVATE) snprintf(watch->text, sizeof watch->text, "%s of lane %llu", w->at[1], (unsigned long long)d->lane);
+    watch->known = debug_bytes(d, watch->array, watch->lane, watch->offset, size, watch->last);
     debug_say(d, "watch", "watch %u: %s", (unsigned)watch->number, watch->text);
     return STAY;
 }
@@ -577,25 +608,30 @@ static answer do_block(debug *d, const words *w) {
     return STAY;
 }
 
-static answer do_print(debug *d, const words *w) {
+static void print_word(debug *d, const char *word, const manner *m, uint64_t from, uint64_t to) {
     range r;
     bool predicate;
     uint8_t number;
-    manner m;
-    uint64_t from = d->lane, to = d->lane;
-    const char *word = w->at[1];
-    if (!read_manner(d, w, &m)) return STAY;
-    reading got = read_range(d, word, m.type, &r);
-    if (got == READ && !m.lanes)
-        print_memory(d, word, &r);
+    reading got = read_range(d, word, m->type, &r);
+    if (got == WRONG) return;
+    if (got == READ && r.array == DEBUG_PRIVATE)
+        print_private(d, word, &r, from, to);
+    else if (got == READ && !m->lanes)
+        (void)print_memory(d, word, word, &r, from);
     else if (got == READ)
         debug_say(d, "error", "'%s' is the same for all lanes", word);
-    else if (got == NOT_MEMORY && !find_register(d, word, &predicate, &number))
+    else if (!find_register(d, word, &predicate, &number))
         debug_say(d, "error", "'%s' is no register, parameter or array here", word);
-    else if (got == NOT_MEMORY && m.type)
+    else if (m->type)
         debug_say(d, "error", "'%s' has the type that it was written with: 'as' is for memory", word);
-    else if (got == NOT_MEMORY && (!m.lanes || read_lanes(d, m.lanes, &from, &to)))
+    else
         print_register(d, word, predicate, number, from, to);
+}
+
+static answer do_print(debug *d, const words *w) {
+    manner m;
+    uint64_t from = d->lane, to = d->lane;
+    if (read_manner(d, w, &m) && (!m.lanes || read_lanes(d, m.lanes, &from, &to))) print_word(d, w->at[1], &m, from, to);
     return STAY;
 }
 
@@ -678,13 +714,13 @@ static const struct {
     {"break", "b", do_break, 1, 1, "a place: break LINE, break LABEL or break i7",
      "PLACE          stop at a line, a label or an instruction (i7)"},
     {"watch", "w", do_watch, 1, 3, "one element: watch x[3] or watch shared[4] as f32",
-     "x[3]           stop when the element changes; shared[4] as f32"},
+     "x[3]           stop when the element changes; shared[4] as f32, private[2] of the lane"},
     {"delete", "d", do_delete, 1, 1, "the number of a breakpoint or watch", "N             remove a breakpoint or watch"},
     {"info", NULL, do_info, 0, 0, "nothing more", "                list breakpoints and watches"},
     {"lane", "l", do_lane, 0, 1, "a number or 'any'", "N | any         the lane that commands speak of"},
     {"block", NULL, do_block, 1, 1, "a number", "N              its first lane"},
     {"print", "p", do_print, 1, 5, "what: print i, print r7 lanes 0..7, print x[2..5], print shared[0..7] as f32",
-     "WHAT           r7, n, r7 lanes 0..7, x[2..5], shared[0..7] as f32"},
+     "WHAT           r7, n, r7 lanes 0..7, x[2..5], shared[0..7] as f32, private[2] lanes 0..7"},
     {"registers", "r", do_registers, 0, 0, "nothing more", "           all registers of the lane"},
     {"mask", "m", do_mask, 0, 0, "nothing more", "                which lanes are here"},
     {"where", NULL, do_where, 0, 0, "nothing more", "               the place again"},

@@ -38,6 +38,7 @@ void kir_copy_fields(kir_builder *b, const kir_value *v, kir_value *copy, const 
     case KIR_VAR_SET:
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: copy->u.var = var_of(b, names, v->u.var); return;
+    case KIR_TRACE: copy->u.trace.own = var_of(b, names, v->u.trace.own); return;
     case KIR_ATOMIC: copy->u.mem.high = var_of(b, names, v->u.mem.high); return;
     case KIR_TABLE_GET:
         if (names->table) copy->u.table = names->table(names->user, v->u.table);

@@ -215,13 +215,15 @@ struct kir_value {
             uint8_t atlas_type;
             const struct kir_step *info;
         } step; /* STEP: hg_op; the args are those of info's operands, all uniform: step.h */
-        /* TRACE: what a debugger is told of. POINT: v->inst comes next in the lanes that are here; no args. REGISTER, PREDICATE: it
+        /* TRACE: what a debugger is told of. POINT: v->inst comes next in the lanes that are here, whose private memory (of the whole
+         * module, NULL: none) it sees; no args. REGISTER, PREDICATE: it
          * now holds the argument; of a value wider than 64 bits the argument is its `part`-th u64, 0 the lowest. */
         struct {
             uint8_t what;   /* kir_traced */
             uint8_t number; /* of the register or predicate */
             uint8_t part;
             uint8_t atlas_type; /* of the whole value, without its sign: u8 ... u4096, f32, f64 */
+            kir_var *own;
         } trace;
         struct {
             bool bounded, once, rolled;

@@ -355,7 +355,7 @@ static bool read_trace(kir_reader *r, line *l) {
         if (!kir_read_number(r, UINT8_MAX, "a number", &n)) return false;
         *fields[i] = (uint8_t)n;
     }
-    return true;
+    return r->token.kind != '$' || kir_read_var(r, &l->fields.u.trace.own);
 }
 
 static bool read_index_of(kir_reader *r, line *l, uint64_t most) {

@@ -251,6 +251,10 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_TRACE:
         hg_text_addf(out, " %u %u %u %u", (unsigned)v->u.trace.what, (unsigned)v->u.trace.number, (unsigned)v->u.trace.part,
                      (unsigned)v->u.trace.atlas_type);
+        if (v->u.trace.own) {
+            hg_text_add(out, " ", 1);
+            print_var(p, v->u.trace.own);
+        }
         break;
     case KIR_VAR_GET:
     case KIR_VAR_SET:

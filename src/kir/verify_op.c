@@ -126,6 +126,14 @@ static const char *check_block(const kir_value *v) {
     return v->args[0]->type != type || v->type != type ? "differs from the operation's type" : NULL;
 }
 
+static const char *check_trace(const kir_function *f, const kir_value *v) {
+    bool point = v->u.trace.what == KIR_TRACE_POINT;
+    if (v->u.trace.what >= KIR_TRACED_COUNT) return "traces nothing that is known";
+    if (v->nargs != !point) return "wrong number of arguments";
+    if (!v->u.trace.own) return NULL;
+    return point ? kir_verify_var(f, v->u.trace.own, true) : "private memory of a register";
+}
+
 static const char *check_return(const kir_function *f, const kir_value *v) {
     if (v->nargs != (f->result != KIR_VOID)) return "not what the function gives";
     return v->nargs && v->args[0]->type != f->result ? "differs from the function's result" : NULL;
@@ -145,9 +153,7 @@ static const char *check_fields(const kir_module *m, const kir_function *f, cons
         if (!v->u.table || v->type != v->u.table->type) return "differs from the table's type";
         return v->args[0]->type != HG_TYPE_U32 ? "index is no u32" : NULL;
     case KIR_FENCE: return v->u.imm >= HG_SCOPE_COUNT ? "unknown scope" : NULL;
-    case KIR_TRACE:
-        if (v->u.trace.what >= KIR_TRACED_COUNT) return "traces nothing that is known";
-        return v->nargs == (v->u.trace.what != KIR_TRACE_POINT) ? NULL : "wrong number of arguments";
+    case KIR_TRACE: return check_trace(f, v);
     case KIR_IF: return v->args[0]->type != KIR_BOOL ? "condition is no bool" : NULL;
     case KIR_RETURN: return check_return(f, v);
     case KIR_CALL: return check_call(m, f, v);

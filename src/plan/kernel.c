@@ -158,6 +158,8 @@ static void find_touched(plan_splitter *s, const plan_segment *segment, touched_
             touch(t, v->u.var, v->parent == root && !segment->has_call ? SETS | SET_FIRST : SETS);
         else if (v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
             touch(t, v->u.var, v->op == KIR_ARRAY_GET ? READS : READS | SETS);
+        else if (v->op == KIR_TRACE && v->u.trace.own)
+            touch(t, v->u.trace.own, READS);
     if (s->stopped) touch(t, s->stopped, READS);
     if (!segment->has_call) return;
     for (kir_var *var = s->module->vars; var; var = var->next)

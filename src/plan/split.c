@@ -265,6 +265,7 @@ static void classify(plan_splitter *s) {
             if (f != s->main) continue;
             uint32_t segment = plan_segment_of(s, v);
             if (is_get || is_set || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET) touch(s, v->u.var, segment);
+            if (v->op == KIR_TRACE && v->u.trace.own) touch(s, v->u.trace.own, segment);
             if (is_set && s->segments.data[segment].has_exit) s->variables.data[v->u.var->id].set_at_exit = true;
             if (v->op == KIR_CALL && !v->u.call.function->pure) touch_module_variables(s, segment);
             if (!plan_is_node(s, v)) continue;

@@ -317,6 +317,7 @@ static bool make_layouts(tile_layout *layout) {
             layouts[v->id].cell = layouts[v->id].vector = TILE_NONE;
             if (v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_ARRAY_GET || v->op == KIR_ARRAY_SET)
                 layout_of_var(v->u.var)->used = true;
+            if (v->op == KIR_TRACE && v->u.trace.own) layout_of_var(v->u.trace.own)->used = true;
             if (v->op == KIR_ATOMIC && v->u.mem.high) layout_of_var(v->u.mem.high)->used = true;
             if (v->op == KIR_CALL)
                 for (uint8_t k = 0; k < v->u.call.function->array_count; k++) layout_of_var(v->u.call.arrays[k])->used = true;

@@ -343,6 +343,11 @@ static void code_fault_if(coder *c, const kir_value *v, uint32_t mask) {
 static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
     tile_insn *insn = add(c, TILE_TRACE, mask);
     insn->u.traced = (tile_traced){v->u.trace.what, v->u.trace.number, v->u.trace.part, v->u.trace.atlas_type};
+    insn->size = 0;
+    if (v->u.trace.own) {
+        insn->c = layout_of_var(v->u.trace.own)->slot;
+        insn->size = size_of(v->u.trace.own->type);
+    }
     if (!v->nargs) return;
     insn->b = is_scalar(v->args[0]);
     insn->a = insn->b ? cell_of(v->args[0]) : vector_of(v->args[0]);

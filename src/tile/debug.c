@@ -15,6 +15,11 @@ void tile_trace(tile_frame *f, const tile_insn *insn) {
                         .shared_bytes = f->shared_size,
                         .launch = f->state->launch};
     const tile_traced *t = &insn->u.traced;
+    if (t->what == KIR_TRACE_POINT && insn->size) {
+        place.own = f->slot[insn->c];
+        place.own_element = insn->size;
+        place.own_width = f->width;
+    }
     if (t->what != KIR_TRACE_POINT) {
         d->value(d->user, &place, t->what == KIR_TRACE_PREDICATE, t->number, t->atlas_type, t->part, f->slot[insn->a], insn->size, insn->b);
     } else if (!d->point(d->user, &place)) {

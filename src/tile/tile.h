@@ -38,8 +38,15 @@ typedef struct tile_place {
     uint64_t phase;  /* barriers that the block has passed */
     uint8_t *shared; /* of the block; NULL: none */
     uint64_t shared_bytes;
+    const uint8_t *own; /* private memory of the lanes, element by element; NULL: none */
+    uint32_t own_element, own_width;
     const struct tile_launch *launch;
 } tile_place;
+
+/* Where byte `at` of the private memory of lane lane0 + i is. */
+static inline const uint8_t *tile_private_byte(const tile_place *p, uint32_t i, uint64_t at) {
+    return p->own + (at / p->own_element * p->own_width + i) * p->own_element + at % p->own_element;
+}
 
 /* Told of kernels with TRACE operations, one tile after the other: give launches one thread. */
 typedef struct tile_debugger {

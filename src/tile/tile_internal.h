@@ -57,7 +57,7 @@ typedef enum tile_kind {
     TILE_ATOMIC,
     TILE_FENCE,
     TILE_BARRIER,
-    TILE_TRACE, /* tells the debugger u.traced, of a: b a scalar */
+    TILE_TRACE, /* tells the debugger u.traced, of a: b a scalar; of a place: size: private memory is array c, 0: there is none */
     TILE_FAULT_IF,
     TILE_IF,     /* masks: mask split by vector a into b (then) and c (else); none in b: jump */
     TILE_ELSE,   /* none in mask c: jump */

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""hologram debug, driven through standard input: what it shows of registers, memory, shared memory and masks against a simulation in Python;
+"""hologram debug, driven through standard input: what it shows of registers, memory, shared and private memory and masks against a simulation in Python;
 steps forward and back; breakpoints, watches, faults; what is said to wrong commands.
 
     run.py
@@ -181,6 +181,72 @@ def shared_memory():
     check([e["phase"] for e in stops][:2] == [0, 0], "phases")
 
 
+# A lane writes v, 2v, 3v … to its private memory, as often as its number's remainder says, and after a meeting of all lanes one more to the end.
+PRIVATE = """.atlas 1
+.program keep
+.param x buffer u32 inout [n]
+.param n u64
+.lanes n
+.private 32
+.reg v, i, s, most u32
+    ldg v, [x[global]]
+    cvt most, global
+    rem most, most, 5
+    mov i, 0
+next:
+    add i, i, 1
+    mul s, v, i
+    stp.u32 [private + i*4], s
+    bra.lt i, most, @next
+meet:
+    bar.grid
+    ldp.u32 s, [private + 4]
+    stp.u32 [private + 28], s
+    bar.grid
+    stg [x[global]], s
+last:
+    stg [x[global]], i
+"""
+
+
+def private_words(lane, x, ends):
+    words = [0] * 8
+    for i in range(1, max(lane % 5, 1) + 1):
+        words[i] = x * i % 2**32
+    words[7] = x if ends else 0
+    return words
+
+
+def private_memory():
+    program = write("keep.atlas", PRIVATE)
+    n = 5000  # several tiles
+    xs = [lane * 2654435761 % 2**32 for lane in range(n)]
+    arguments = ["--set", "x=" + ",".join(map(str, xs))]
+    for lane in 0, 4, 1234, n - 1:
+        status, events = debug([f"lane {lane}", "until meet", "print private", "print private[1..2]", "print private[0] as u64", "print private[3] as u8",
+                                "until last", "print private", "print private[7] as i32", "back", "back", "back", "print private"], program, *arguments)
+        early, late = private_words(lane, xs[lane], False), private_words(lane, xs[lane], True)
+        expected = [(" ".join(map(str, early)), "u32"), (f"{early[1]} {early[2]}", "u32"), (str(early[0] + (early[1] << 32)), "u64"), ("0", "u8"),
+                    (" ".join(map(str, late)), "u32"), (str(late[7] - (late[7] >> 31 << 32)), "i32"), (" ".join(map(str, early)), "u32")]
+        values = of(events, "value")
+        check(status == 0 and [(e["value"], e["type"]) for e in values] == expected, f"private memory of lane {lane}: {values}, not {expected}")
+        check(all(e["lane"] == lane for e in values), f"private memory of lane {lane}: {values}")
+    status, events = debug(["lane 1", "until meet", "print private[1..3] lanes 0..4"], program, *arguments)
+    values = [(e["name"], e["lane"], e["value"]) for e in of(events, "value")]
+    check(values == [(f"private[1..3] of lane {i}", i, " ".join(map(str, private_words(i, xs[i], False)[1:4]))) for i in range(5)], f"lanes: {values}")
+    status, events = debug(["lane 7", "watch private[2]", "info", "continue", "continue"], program, *arguments)
+    stops = [e for e in of(events, "stopped") if e["reason"] == "watch"]
+    check(len(stops) == 1 and stops[0]["detail"].startswith(f"private[2] of lane 7: 0 -> {2 * xs[7] % 2**32}, by instruction 8 (stp.u32"), f"watch: {stops}")
+    status, out = text(["lane 3", "until meet", "print private[1]", "print private[2] lanes 2..3"], program, *arguments)
+    check(status == 0 and f"private[1] u32 = {xs[3]}\nprivate[2] of lane 2 u32 = {2 * xs[2] % 2**32}\nprivate[2] of lane 3 u32 =" in out, f"text: {out}")
+    bad = ["print private[8]", "print private[0..8]", "print private[4] as u64", "watch private[8]", "watch private", "print private lanes 0..4999",
+           "print private lanes", "print private as f33"]
+    status, events = debug(bad, program, *arguments)
+    check(status == 1 and len(of(events, "error")) == len(bad), f"wrong words of private memory: {events}")
+    status, events = debug(["print private", "watch private[0]"], write("double.atlas", DOUBLE), "--set", "x=1")
+    check([e["message"] for e in of(events, "error")] == ["the program has no private memory"] * 2, f"no private memory: {events}")
+
+
 def fault():
     program = write("beyond.atlas", DOUBLE.replace("stg.u32 [r1 + r0], r10", "stg.u32 [r1 + r0 + 8], r10"))
     status, events = debug(["continue", "print r0", "back", "quit"], program, "--set", "x=5,6,7,8,9")
@@ -284,6 +350,7 @@ def main():
     masks(program, arguments)
     breakpoints(program, arguments)
     shared_memory()
+    private_memory()
     fault()
     kinds()
     names()

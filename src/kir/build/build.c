@@ -158,6 +158,7 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     if (!add_inputs(x, is_input)) return hg_fail_memory();
     if (x->max_steps && !(x->steps = kir_var_create(x->module, NULL, HG_TYPE_U64, 0, "steps"))) return hg_fail_memory();
     HG_TRY(build_atlas_begin(x));
+    if (x->trace && x->program->private_bytes && !build_private_memory(x)) return hg_fail_memory();
     for (uint32_t i = 0; i < x->cfg->function_count; i++) HG_TRY(build_function(x, i));
     start_registers(x, is_input);
     if (x->b.failed) return kir_fail_making(x->module);

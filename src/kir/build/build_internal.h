@@ -25,7 +25,7 @@ typedef struct build {
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
     bool trace;     /* for a debugger: kir_build_options */
     kir_var *steps; /* counts steps, with max_steps */
-    kir_var *own;   /* private memory; made when first used */
+    kir_var *own;   /* private memory; made when first used, for a debugger at once */
     bool crowded;   /* a whole-array step has more numbers than an operation may have arguments */
     /* Operand of the program -> hg_type of its register, where several are allowed; of the function that is being written. */
     uint8_t *types;
@@ -65,6 +65,7 @@ void build_step(build *x, uint32_t inst);
 
 /* ---- private.c: ldp and stp ---- */
 void build_private(build *x, uint32_t inst);
+kir_var *build_private_memory(build *x); /* NULL: out of memory */
 
 /* ---- atlas.c, atlas_state.c: instructions of block 1C0 ---- */
 hg_status build_atlas_begin(build *x) HG_NODISCARD; /* what the program keeps in its lanes */

@@ -14,7 +14,7 @@ static uint32_t alignment_of(const hg_inst *in) {
     return size < MOST_WORD ? (uint32_t)size : MOST_WORD;
 }
 
-static kir_var *memory(build *x) {
+kir_var *build_private_memory(build *x) {
     static const uint8_t WORDS[] = {[1] = HG_TYPE_U8, [2] = HG_TYPE_U16, [4] = HG_TYPE_U32, [8] = HG_TYPE_U64};
     if (x->own) return x->own;
     uint32_t word = MOST_WORD;
@@ -155,7 +155,7 @@ void build_private(build *x, uint32_t inst) {
     const hg_operand *o = hg_inst_operands(x->program, inst);
     bool is_load = in->op == HG_OP_LDP;
     uint8_t type = kir_type_of((hg_type)in->type);
-    kir_var *own = memory(x);
+    kir_var *own = build_private_memory(x);
     if (!own) return;
     address a = {.o = &o[is_load ? 1 : 0], .size = hg_type_size_bytes((hg_type)in->type), .align = alignment_of(in)};
     a.operand = is_load ? 2 : 1;

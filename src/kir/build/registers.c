@@ -27,18 +27,20 @@ kir_value *build_get(build *x, uint8_t reg, uint8_t type) {
 
 /* ---- what a debugger sees ---- */
 
-static void trace(build *x, kir_traced what, uint8_t number, uint8_t type, uint8_t part, kir_value *value) {
+static kir_value *trace(build *x, kir_traced what, uint8_t number, uint8_t type, uint8_t part, kir_value *value) {
     kir_value *v = kir_emit(&x->b, KIR_TRACE, KIR_VOID, value != NULL, value ? &value : NULL);
     v->u.trace.what = (uint8_t)what;
     v->u.trace.number = number;
     v->u.trace.part = part;
     v->u.trace.atlas_type = type;
+    return v;
 }
 
 void build_trace_point(build *x, uint32_t inst) {
     if (!x->trace) return;
     x->b.inst = inst + 1;
-    trace(x, KIR_TRACE_POINT, 0, 0, 0, NULL);
+    kir_value *point = trace(x, KIR_TRACE_POINT, 0, 0, 0, NULL);
+    point->u.trace.own = x->own;
 }
 
 void build_trace_register(build *x, uint8_t reg, uint8_t type, kir_value *value) {

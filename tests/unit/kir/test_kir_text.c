@@ -124,6 +124,9 @@ static void rules(void) {
     check_body("%a: f32 = derived exp.f32 %n", "argument differs from the function's type");
     check_body("fault_if F08 %t", "unknown fault");
     check_body("fault_if F01 %t, %t", "a value is no u64");
+    check_body("trace 3 0 0 0", "traces nothing");
+    check_body("trace 0 0 0 0 $m", "not an array");
+    check_body("trace 1 0 0 4 $m %n", "private memory of a register");
     check_body("return %n", "not what the function gives");
     check_body("if %n {\n}", "condition is no bool");
     check_body("break", "outside a loop");
