@@ -1,5 +1,6 @@
 /* Arrays and scalars of a run. Must not know: launches. */
 #include "arrays.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,7 +155,10 @@ static bool take_file(cli_value *v) {
 
 static bool read_input(cli *c, const cli_values *values, cli_value *v, const char *path) {
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
-    if (!declared_bytes(c, values, v, &bounds.most)) return false;
+    char reader[270], what[270];
+    snprintf(reader, sizeof reader, "--in %s", v->param->name);
+    snprintf(what, sizeof what, "array '%s'", v->param->name);
+    if (!cli_take_input(c, path, reader, what) || !declared_bytes(c, values, v, &bounds.most)) return false;
     if (hg_array_read_within(path, v->param->name, (hg_type)v->param->type, &bounds, &v->file) == HG_OK) return take_file(v);
     cli_last_error(c);
     return false;
@@ -199,8 +203,14 @@ static bool read_members(cli *c, cli_values *values, const char *path) {
     hg_bytes file = {0};
     hg_text names = {0};
     const char *what = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    bool good = hg_file_read_in(c->memory, path, UINT64_MAX, &file) == HG_OK && hg_npz_names(&file, what, &names) == HG_OK;
-    if (!good) cli_last_error(c);
+    if (!cli_take_input(c, path, "--in -", "arrays")) return false;
+    bool good = hg_file_read_in(c->memory, path, UINT64_MAX, &file) == HG_OK;
+    bool one_array = good && file.length >= 6 && memcmp(file.data, "\x93NUMPY", 6) == 0;
+    if (one_array)
+        cli_error(c, "P06", "%s: a .npy file, which is one array: give --in NAME=%s", what, path);
+    else if (!good || hg_npz_names(&file, what, &names) != HG_OK)
+        cli_last_error(c);
+    good = c->status == CLI_OK;
     for (char *name = names.data; good && name && *name;) {
         char *end = strchr(name, '\n');
         *end = '\0';

@@ -165,11 +165,13 @@ static hg_status print_head(const bench *n) {
 }
 
 static hg_status print_row(const bench *n, const bench_times *t) {
-    char within[48], text[400];
+    char within[48], speed[24], text[400];
+    double times = t->median > 0 ? n->base_ms / t->median : 0;
+    snprintf(speed, sizeof speed, times < 0.1 ? "%.2gx" : "%.2fx", times);
     snprintf(within, sizeof within, "%.4g - %.4g", t->low, t->high);
-    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10.4g %10llu %6.2fx\n", t->label, t->first, t->median, within,
+    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10.4g %10llu %7s\n", t->label, t->first, t->median, within,
                           per_second(n->bytes, t->median) / 1e9, per_second(n->lanes, t->median) / 1e6, (unsigned long long)t->count,
-                          t->median > 0 ? n->base_ms / t->median : 0);
+                          speed);
     return cli_print_now(text, (size_t)length);
 }
 
@@ -238,6 +240,13 @@ static void run_devices(bench *n, const bench_options *o) {
 
 /* ---- the command ---- */
 
+static bool check_names(cli *c, const char *backends) {
+    size_t length = backends ? strlen(backends) : 1;
+    bool good = length && (!backends || (backends[0] != ',' && backends[length - 1] != ',' && !strstr(backends, ",,")));
+    if (!good) cli_usage(c, "--backend expects names with commas between, got '%s'", backends);
+    return good;
+}
+
 static bool read_numbers(bench *n, const bench_options *o, uint64_t *seed, uint64_t *lanes) {
     double seconds = 1;
     if (o->seconds) {
@@ -267,7 +276,7 @@ static void run(cli *c, const bench_options *o) {
     cli_values values = {0};
     bench n = {.c = c, .values = &values};
     uint64_t seed = 1, lanes = 0;
-    if (read_numbers(&n, o, &seed, &lanes) && diff_inputs(c, &values, lanes, seed) &&
+    if (check_names(c, o->backends) && read_numbers(&n, o, &seed, &lanes) && diff_inputs(c, &values, lanes, seed) &&
         cli_prepare_launch(c, &o->launch, &values, &n.launch)) {
         n.bytes = bytes_of(&values);
         n.lanes = n.launch.lanes ? n.launch.lanes : hg_launch_total_threads(&n.launch);

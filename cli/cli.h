@@ -39,9 +39,10 @@ typedef struct cli {
     HG_VEC(const char *) include_folders; /* -I */
     const char *program_name;             /* --program NAME; NULL: the only one */
     hg_diagnostics *diagnostics;
-    hg_text earlier;  /* JSON: diagnostics of files before this one, comma separated */
-    const char *file; /* as messages name it */
-    hg_bytes source;  /* of a text program; empty for binaries */
+    hg_text earlier;     /* JSON: diagnostics of files before this one, comma separated */
+    const char *file;    /* as messages name it */
+    hg_bytes source;     /* of a text program; empty for binaries */
+    char input_has[300]; /* what standard input is read for; empty: nothing yet */
     hg_program *program;
     hg_circuit_options circuit_options; /* of a .circuit program */
     hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
@@ -93,6 +94,8 @@ void cli_join(cli *c,
 bool cli_load(cli *c, const char *path);         /* program from a file or "-", by name or first bytes */
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
+/* Standard input is read once. False after reporting that `reader` is the second one to want it; another path than - and raw:- is none. */
+bool cli_take_input(cli *c, const char *path, const char *reader, const char *what);
 
 /* explain_program.c: what lanes do at each instruction of the program */
 void cli_explain_program(cli *c);

@@ -106,7 +106,8 @@ static void one_run(debug *d) {
             debug_say(d, "failed", "%s", hg_last_error_text());
         }
         d->ended = true;
-        (void)debug_talk(d, status == HG_OK ? "finished" : "failed", NULL);
+        bool go_on; /* the last instruction may have changed what is watched */
+        if (status != HG_OK || !debug_stop_at_watch(d, &go_on)) (void)debug_talk(d, status == HG_OK ? "finished" : "failed", NULL);
         if (!d->quit && !d->again) d->quit = true;
     }
     hg_backend_destroy(b);
@@ -158,7 +159,8 @@ int command_debug(int argc, char **argv) {
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
     else if (strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input has the commands: the program comes from a file");
-    else if (!cli_memory_begin(&c, o.max_memory) || !cli_load(&c, c.arguments.data[0]) || !cli_verify(&c))
+    else if (!cli_take_input(&c, "-", "the commands", "the commands") || !cli_memory_begin(&c, o.max_memory) ||
+             !cli_load(&c, c.arguments.data[0]) || !cli_verify(&c))
         ;
     else if (c.circuit.program)
         cli_usage(&c, "a circuit has no instructions to stop at");

@@ -81,6 +81,8 @@ void debug_forget(debug *d); /* the registers, in front of a run */
 void debug_free_state(debug *d);
 extern const tile_debugger debug_hooks; /* user: a debug */
 void debug_watch_signals(void);
+/* True where a watched element has changed: it was told, and commands say whether to go on. Behind the end of a run too. */
+bool debug_stop_at_watch(debug *d, bool *go_on);
 
 /* debug_look.c */
 bool debug_is_here(const debug *d, uint64_t lane);

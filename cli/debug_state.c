@@ -117,7 +117,7 @@ static const debug_break *break_at(const debug *d, uint32_t inst) {
     return NULL;
 }
 
-static bool stop_at_watch(debug *d, bool *go_on) {
+bool debug_stop_at_watch(debug *d, bool *go_on) {
     uint8_t before[512];
     const debug_watch *w = d->watches.count ? changed_watch(d, before) : NULL;
     if (!w) return false;
@@ -131,7 +131,7 @@ static bool stop_at_watch(debug *d, bool *go_on) {
         hg_print_instruction(&detail, d->program, d->last_inst);
         hg_text_addf(&detail, ")");
     }
-    (void)take_lane(d);
+    if (d->place) (void)take_lane(d);
     *go_on = debug_talk(d, "watch", detail.data ? detail.data : w->text);
     hg_text_free(&detail);
     return true;
@@ -155,7 +155,7 @@ static bool normal_stop(debug *d, uint32_t inst) {
         (void)take_lane(d);
         return debug_talk(d, "interrupt", NULL);
     }
-    if (stop_at_watch(d, &go_on)) return go_on;
+    if (debug_stop_at_watch(d, &go_on)) return go_on;
     const debug_break *stop = break_at(d, inst);
     if (d->mode == DEBUG_CONTINUE) return stop && take_lane(d) ? debug_talk(d, "breakpoint", NULL) : true;
     if (!debug_is_here(d, d->lane) && !(stop && take_lane(d))) return true;

@@ -103,7 +103,8 @@ static void say_where(debug *d, const char *reason, const char *detail) {
     }
     hg_text text = {0};
     if (!d->place) {
-        hg_text_addf(&text, "%s%s%s", reason, detail ? ": " : "", detail ? detail : "");
+        hg_text_addf(&text, "%s%s%s", reason, detail ? " " : "", detail ? detail : "");
+        if (detail) hg_text_addf(&text, "\nfinished"); /* by the last instruction */
         send_line(&text);
         return;
     }

@@ -57,7 +57,9 @@ static bool read_target(cli *c, const char *name, emit_request *o) {
     o->target = emitter_find(name);
     for (uint32_t i = 0; emitter_get(i); i++)
         hg_text_addf(&known, "%s%s", !i ? "" : emitter_get(i + 1) ? ", " : " or ", emitter_get(i)->name);
-    if (!o->target) cli_usage(c, "--target expects %s, got '%s'", known.data ? known.data : "a name", name ? name : "nothing");
+    if (!o->target)
+        cli_usage(c, "--target expects %s, got %s%s%s", known.data ? known.data : "a name", name ? "'" : "", name ? name : "nothing",
+                  name ? "'" : "");
     hg_text_free(&known);
     return o->target != NULL;
 }

@@ -216,7 +216,7 @@ static void unknown(cli *c, const char *word) {
     hg_nearest nearest;
     hg_nearest_init(&nearest, word, strlen(word));
     for (int i = 0; i < HG_OP_COUNT; i++) hg_nearest_try(&nearest, hg_op_get((hg_op)i)->text);
-    const char *hint = hg_nearest_hint(&nearest);
+    const char *hint = word[0] == '.' ? "`hologram lang 2` has the directives" : hg_nearest_hint(&nearest);
     cli_usage(c, "'%s' is no code, no instruction and no file%s%s", word, hint ? ": " : "", hint ? hint : "");
 }
 

@@ -154,33 +154,72 @@ static bool format(const char *text, size_t length, hg_text *out) {
     return !failed;
 }
 
+/* The first byte of code that no token has, or a first line that begins no statement: this is not the text of a program. */
+static const char *stranger(const char *text, size_t length) {
+    bool begun = false;
+    for (size_t at = 0; at < length;) {
+        const char *end = memchr(text + at, '\n', length - at), *line = text + at;
+        size_t stop = end ? (size_t)(end - line) : length - at, code = code_length(line, stop);
+        for (size_t i = 0; i < code; i += line[i] == '"' ? string_length(line + i, code - i) : 1) {
+            if (is_blank(line[i])) continue;
+            if (!is_word(line[i]) && (!begun || line[i] == 0 || !strchr(",:[]()+-*=@/%<>&|^~!{}\"", line[i]))) return line + i;
+            begun = true;
+        }
+        at += stop + 1;
+    }
+    return NULL;
+}
+
+static uint32_t line_number(const char *text, const char *at) {
+    uint32_t line = 1;
+    for (; text < at; text++) line += *text == '\n';
+    return line;
+}
+
 /* ---- the command ---- */
 
 typedef struct fmt_options {
     bool write, check;
 } fmt_options;
 
+static void add_json(cli *c, const char *path, bool changed, const hg_text *text) {
+    hg_json json;
+    cli_json_item(c, &json);
+    hg_json_add_text(&json, "file", path);
+    hg_json_add_bool(&json, "changed", changed);
+    if (text) hg_json_add_text(&json, "text", text->data ? text->data : "");
+    hg_json_end_object(&json);
+}
+
 static void format_file(cli *c, const char *path, const fmt_options *o) {
     hg_bytes bytes = {0};
     hg_text out = {0};
+    c->file = path;
     if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) != HG_OK) {
         cli_last_error(c);
         return;
     }
     const char *text = (const char *)bytes.data;
     size_t length = (size_t)bytes.length;
+    size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const char *wrong = length ? stranger(text + mark, length - mark) : NULL;
     if (memchr(text ? text : "", 0, length) || (length && memchr(text, 1, length))) {
         cli_usage(c, "'%s' is no text", path);
+    } else if (wrong) {
+        bool shown = *wrong > ' ' && *wrong < 127;
+        cli_usage(c, "'%s' is no text of a program: %s%.*s%s in line %u", path, shown ? "'" : "a byte", shown, wrong, shown ? "'" : "",
+                  (unsigned)line_number(text, wrong));
     } else if (!format(text ? text : "", length, &out)) {
         (void)hg_fail_memory();
         cli_last_error(c);
     } else {
         bool same = out.length == length && (!length || memcmp(out.data, text, length) == 0);
         if (o->check && !same) {
-            cli_out(c, "%s\n", path);
+            if (!c->json) cli_out(c, "%s\n", path);
             if (c->status == CLI_OK) c->status = CLI_FAILED;
         }
         if (o->write && !same && hg_file_write(path, out.data ? out.data : "", out.length) != HG_OK) cli_last_error(c);
+        if (c->json) add_json(c, path, !same, o->write || o->check ? NULL : &out);
         if (!o->write && !o->check) cli_write(c, NULL, out.data ? out.data : "", out.length);
     }
     hg_text_free(&out);
@@ -188,7 +227,7 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
 }
 
 int command_fmt(int argc, char **argv) {
-    cli c = {0};
+    cli c = {.keep_outputs = true};
     fmt_options o = {false, false};
     const cli_option options[] = {{"-w", NULL, &o.write}, {"--check", NULL, &o.check}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);

@@ -77,6 +77,10 @@ static bool shape_launch(cli *c, const cli_launch *o, const cli_values *values, 
         return false;
     }
     if (o->block && !cli_triple(c, "--block", o->block, given)) return false;
+    if (!given[0] || !given[1] || !given[2]) {
+        cli_usage(c, "--block: no extent can be 0, got '%s'", o->block);
+        return false;
+    }
     bool one_block = o->block && !p->lanes_count && !o->lanes; /* nothing says how many lanes there are: one block of them */
     if (o->grid || (p->grid_count && !o->lanes) || one_block) {
         for (int i = 0; i < 3; i++) launch->grid[i] = 1;

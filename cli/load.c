@@ -1,6 +1,7 @@
 /* Reading a program with the front end of its language, by file name, or by its first bytes on standard input. */
 #include "cli.h"
 #include "translators/front_ends.h"
+#include <stdio.h>
 #include <string.h>
 
 static bool fails(cli *c, hg_status status, size_t errors_before) {
@@ -28,10 +29,21 @@ bool cli_load_circuit(cli *c, const char *text) {
     return !fails(c, translate(c, &hg_front_end_circuit, &c->source), 0);
 }
 
+bool cli_take_input(cli *c, const char *path, const char *reader, const char *what) {
+    if (strcmp(path, "-") != 0 && strcmp(path, "raw:-") != 0) return true;
+    if (c->input_has[0]) {
+        cli_usage(c, "%s: standard input has %s already", reader, c->input_has);
+        return false;
+    }
+    snprintf(c->input_has, sizeof c->input_has, "%s", what);
+    return true;
+}
+
 bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
     c->file = from_input ? "<stdin>" : path;
+    if (!cli_take_input(c, path, "the program", "the program")) return false;
     if (hg_file_read(path, HG_MAX_SOURCE_BYTES, &bytes) != HG_OK) {
         cli_last_error(c);
         return false;

@@ -41,6 +41,17 @@ static bool read_extents(hg_assembler *a, hg_param *p, uint32_t number) {
     return true;
 }
 
+/* The file has other extents than the table. */
+static void other_extents(hg_assembler *a, const hg_token *string, const hg_param *p, const hg_array *array) {
+    hg_text file = {0}, table = {0};
+    for (uint32_t i = 0; i < array->rank; i++) hg_text_addf(&file, "%s%llu", i ? ", " : "", (unsigned long long)array->extent[i]);
+    for (uint32_t i = 0; i < p->rank; i++) hg_text_addf(&table, "%s%llu", i ? ", " : "", (unsigned long long)p->dims[i].value);
+    hg_asm_error(a, "D03", string, NULL, "the extents of the array in the file are [%s], the table's [%s]", file.data ? file.data : "",
+                 table.data ? table.data : "");
+    hg_text_free(&file);
+    hg_text_free(&table);
+}
+
 /* The array of a .npy file. Without extents the table has those of the file. */
 static bool read_npy(hg_assembler *a, hg_param *p) {
     hg_token string = a->token;
@@ -55,7 +66,7 @@ static bool read_npy(hg_assembler *a, hg_param *p) {
     bool same = p->rank == 255 || p->rank == array.rank;
     for (uint32_t i = 0; p->rank != 255 && same && i < array.rank; i++) same = p->dims[i].value == array.extent[i];
     if (!same) {
-        hg_asm_error(a, "D03", &string, NULL, "the extents of the array in the file are others than the table's");
+        other_extents(a, &string, p, &array);
         return false;
     }
     if (array.bytes > HG_MAX_DATA_BYTES) return too_large(a, &string);

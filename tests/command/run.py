@@ -5,6 +5,7 @@
 
 Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 """
+import io
 import json
 import os
 import re
@@ -275,6 +276,45 @@ def mistakes():
     expect(run("run", ids, "--block", "4", "--lanes", "3"), 0, out="x u32[8] = 1 1 1 0 0 0 0 0\n", what="--lanes in blocks")
     expect(run("run", ids), 0, out="x u32[8] = 1 0 0 0 0 0 0 0\n", what="one lane")
     expect(run("run", ids, "--block", "4294967295,4294967295,4294967295"), 2, r"error\[P08\]: launch too large", what="a block beyond all lanes")
+    for block in ("0", "4,0", "1,1,0"):
+        expect(run("run", ids, "--block", block), 2, r"--block: no extent can be 0, got '" + block, what="a block without lanes")
+    expect(run("verify", write("taps3.atlas", '.atlas 1\n.program taps3\n.data r2 k u32 [4] "taps.npy"\n    exit\n')), 1, r"error\[D03\]: the extents of the array in the file are \[2, 2\], the table's \[4\]", what="a table of other extents than its file")
+
+
+# ---- standard input is read once
+
+def one_input():
+    axpy = program("axpy")
+    npy = io.BytesIO()
+    numpy.save(npy, numpy.ones(3, "<f4"))
+    text = open(axpy, "rb").read()
+    launch = ("--set", "alpha=2")
+    expect(run("run", axpy, *launch, "--in", "x=-", stdin=npy.getvalue()), 0, out="y f32[3] = 2.0 2.0 2.0\n", what="one array")
+    expect(run("run", axpy, *launch, "--in", "x=-", "--in", "y=-", stdin=npy.getvalue()), 2, r"--in y: standard input has array 'x' already", what="two arrays")
+    for path in "-", "raw:-":
+        expect(run("run", "-", *launch, "--in", "x=" + path, stdin=text), 2, r"--in x: standard input has the program already", what="program and array")
+        expect(run("debug", axpy, *launch, "--in", "x=" + path, stdin=npy.getvalue()), 2, r"--in x: standard input has the commands already", what="commands and array")
+    expect(run("run", "-", "--in", "-", stdin=text), 2, r"--in -: standard input has the program already", what="program and arrays")
+    open("one.npy", "wb").write(npy.getvalue())
+    expect(run("run", axpy, *launch, "--in", "one.npy"), 2, r"one\.npy: a \.npy file, which is one array: give --in NAME=one\.npy", what="an array without a name")
+
+
+# ---- fmt
+
+def layouts():
+    loose = write("loose.atlas", ".atlas 1\n.program   loose\nexit\n")
+    neat = ".atlas 1\n.program loose\n    exit\n"
+    expect(run("fmt", loose), 0, out=neat, what="fmt")
+    known = json.loads(run("fmt", loose, "--json").out)["outputs"]
+    check(known == [{"file": "loose.atlas", "changed": True, "text": neat}], f"fmt --json: {known}")
+    part = write("part.inc", ".const N = 4\n")
+    known = run("fmt", "--check", loose, part, "--json")
+    check(known.status == 1 and json.loads(known.out)["outputs"] == [{"file": "loose.atlas", "changed": True}, {"file": "part.inc", "changed": False}], f"fmt --check --json: {known}")
+    for name, text in (("page.md", "# Title\n"), ("Makefile", "all:\n\techo $$X 'a'\n"), ("kernel.json", '{"version": "1.0"}\n'), ("x.circuit", "(mark@c01)\n"), ("x.c", "/* x */\n")):
+        write(name, text)
+        result = run("fmt", "-w", name)
+        check(result.status == 2 and "is no text of a program" in result.err and open(name).read() == text, f"fmt -w of {name}: {result}")
+    expect(run("fmt", "nothere.atlas"), 2, r"^nothere\.atlas: error\[P06\]", what="fmt of no file")
 
 
 # ---- --json
@@ -543,6 +583,8 @@ def benches():
     check(some.status == 3 and len(document["outputs"]) == 2 and document["diagnostics"][0]["code"] == "X03", f"a device that is not there: {some}")
     for more, err in ((("--repeat", "0"), "at least 1"), (("--repeat", "2", "--seconds", "1"), "exclude each other"), (("--seconds", "-1"), "expects a number up to 86400"), (("--warm-up", "x"), "expects a number")):
         expect(run(*bench, "cpu", *more), 2, err, what=f"bench {more}")
+    for names in "cpu,", ",cpu", "cpu,,cpu", "":
+        expect(run(*bench, names), 2, "--backend expects names with commas between, got '" + names + "'", what=f"bench {names}")
     expect(run("bench", once, "--set", "x=6", "--backend", "cpu"), 1, r"fault\[F02\]", what="a program with a fault")
     expect(run("bench", program("axpy"), "--backend", "cpu", "--repeat", "1"), 0, what="inputs are made up")
 
@@ -1174,7 +1216,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, mistakes, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, mistakes, one_input, layouts, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

@@ -257,6 +257,17 @@ def fault():
     check(stops[2]["instruction"] == 5, "back from a fault")
 
 
+def change_at_the_end():
+    """The last instruction of a program changes what is watched: nothing comes behind it to stop at."""
+    program = write("last.atlas", DOUBLE.replace("cvt.u32.u64 r11, r255", "mov_imm.u32 r11, 0"))
+    status, events = debug(["watch x[1]", "continue", "print x[1]", "back", "quit"], program, "--set", "x=5,6,7")
+    ended = of(events, "ended")
+    check(status == 0 and len(ended) == 1 and ended[0]["reason"] == "watch" and "6 -> 12, by instruction 6" in ended[0]["detail"], f"a change by the last instruction: {events}")
+    check([e["value"] for e in of(events, "value")] == ["12"] and of(events, "stopped")[-1]["instruction"] == 6, f"behind it: {events}")
+    status, events = debug(["watch x[1]", "continue", "continue"], program, "--set", "x=5,0,7")
+    check([e["reason"] for e in of(events, "ended")] == ["finished"], f"no change: {events}")
+
+
 WIDE = """.atlas 1
 .program wide
 .param r1 x buffer f32 inout [n]
@@ -352,6 +363,7 @@ def main():
     shared_memory()
     private_memory()
     fault()
+    change_at_the_end()
     kinds()
     names()
     wrong(program, arguments)
