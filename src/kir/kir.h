@@ -382,8 +382,10 @@ static inline bool kir_is_jump(const kir_value *v) { return kir_op_has((kir_op)v
 static inline bool kir_is_access(const kir_value *v) { return kir_op_has((kir_op)v->op, KIR_F_ACCESS); }
 /* ID: what it names, without KIR_ID_HIGH. */
 static inline hg_idname kir_id_name(const kir_value *v) { return (hg_idname)(v->u.imm & ~(uint64_t)KIR_ID_HIGH); }
-bool kir_in_loops_only(const kir_value *v); /* no IF around it */
-void kir_remove(kir_value *v);              /* unlinks from its region */
+bool kir_in_loops_only(const kir_value *v);     /* no IF around it */
+kir_value *kir_loop_around(const kir_value *v); /* the innermost; NULL: none */
+bool kir_functions_exit(const kir_module *m);   /* an EXIT stands in a function beside the kernel's */
+void kir_remove(kir_value *v);                  /* unlinks from its region */
 /* Puts operations into a region in front of one of its operations; before NULL: at the end. They belong to no region that is still looked at. */
 void kir_insert(kir_region *to, kir_value *before, kir_value *first, kir_value *last);
 /* The same with all operations of a region, which is empty then. */

@@ -224,6 +224,19 @@ void kir_count_uses(kir_module *m) {
             for (uint8_t i = 0; i < v->nargs; i++) v->args[i]->uses++;
 }
 
+kir_value *kir_loop_around(const kir_value *v) {
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (r->owner->op == KIR_LOOP) return r->owner;
+    return NULL;
+}
+
+bool kir_functions_exit(const kir_module *m) {
+    for (const kir_function *f = m->functions->next; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_EXIT) return true;
+    return false;
+}
+
 bool kir_in_loops_only(const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
         if (r->owner->op != KIR_LOOP) return false;

@@ -21,12 +21,6 @@ static bool owners_are_uniform(const plan_splitter *s, const kir_value *v) {
     return true;
 }
 
-static kir_value *innermost_loop(const kir_value *v) {
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP) return r->owner;
-    return NULL;
-}
-
 static bool inside_plan_loop(const plan_splitter *s, const kir_region *r) {
     for (; r->owner; r = r->owner->parent)
         if (r->owner->op == KIR_LOOP && plan_is_owner(s, r->owner)) return true;
@@ -52,16 +46,9 @@ static void mark(plan_splitter *s) {
             mark_owners(s, v, NULL);
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
-        kir_value *loop = innermost_loop(v);
+        kir_value *loop = kir_loop_around(v);
         if (plan_is_owner(s, loop)) mark_owners(s, v, loop);
     }
-}
-
-static bool function_may_exit(const kir_module *m) {
-    for (kir_function *f = m->functions->next; f; f = f->next)
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_EXIT) return true;
-    return false;
 }
 
 static void number_segments(plan_splitter *s) {
@@ -182,7 +169,7 @@ static void carry_argument(plan_splitter *s, kir_value *user, uint8_t i) {
 
 /* A lane that stops alone must stay stopped in the segments after its own. */
 static void note_exits(plan_splitter *s) {
-    bool callee_exits = function_may_exit(s->module), later = false;
+    bool callee_exits = kir_functions_exit(s->module), later = false;
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
         if (plan_is_node(s, v)) continue;
         plan_segment *segment = &s->segments.data[plan_segment_of(s, v)];

@@ -10,15 +10,6 @@ static bool has_blocks(const kir_module *m) {
     return false;
 }
 
-static bool leaves(const kir_value *v, bool kernel) { return v->op == KIR_EXIT || (kernel && v->op == KIR_RETURN); }
-
-static bool functions_leave(const kir_module *m) {
-    for (const kir_function *f = m->functions->next; f; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (leaves(v, false)) return true;
-    return false;
-}
-
 static bool in_region_of(const kir_value *v, const kir_value *owner) {
     for (const kir_value *o = v->parent->owner; o; o = o->parent->owner)
         if (o == owner) return true;
@@ -28,10 +19,9 @@ static bool in_region_of(const kir_value *v, const kir_value *owner) {
 /* Whether a lane may have left the kernel before it comes to the operation: in front of it, or in an earlier round of a loop around it. */
 static bool left_before(const kir_module *m, const kir_value *v) {
     const kir_value *loop = NULL;
-    for (const kir_value *o = v->parent->owner; o; o = o->parent->owner)
-        if (o->op == KIR_LOOP) loop = o;
+    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) loop = o;
     for (const kir_value *e = kir_walk(NULL, m->functions->body); e; e = kir_walk(e, m->functions->body))
-        if (leaves(e, true) && (e->id < v->id || (loop && in_region_of(e, loop)))) return true;
+        if ((e->op == KIR_EXIT || e->op == KIR_RETURN) && (e->id < v->id || (loop && in_region_of(e, loop)))) return true;
     return false;
 }
 
@@ -42,23 +32,16 @@ static bool together(const kir_value *v, const kir_value *until) {
     return true;
 }
 
-/* The loop of a BREAK or CONTINUE. */
-static const kir_value *loop_of(const kir_value *jump) {
-    const kir_value *o = jump->parent->owner;
-    while (o->op != KIR_LOOP) o = o->parent->owner;
-    return o;
-}
-
 /* Lanes leave the loop, and its rounds, together. */
 static bool loop_together(const kir_value *loop) {
     for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0]))
-        if ((v->op == KIR_BREAK || v->op == KIR_CONTINUE) && loop_of(v) == loop && !together(v, loop)) return false;
+        if ((v->op == KIR_BREAK || v->op == KIR_CONTINUE) && kir_loop_around(v) == loop && !together(v, loop)) return false;
     return true;
 }
 
 static bool is_whole(const kir_value *v) {
-    for (const kir_value *o = v->parent->owner; o; o = o->parent->owner)
-        if (o->op == KIR_LOOP && !loop_together(o)) return false;
+    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o))
+        if (!loop_together(o)) return false;
     return together(v, NULL);
 }
 
@@ -66,7 +49,7 @@ hg_status kir_find_blocks(kir_module *m) {
     if (!has_blocks(m)) return HG_OK;
     kir_find_uniformity(m, true);
     (void)kir_number(m->functions);
-    bool leave = functions_leave(m);
+    bool leave = kir_functions_exit(m);
     for (const kir_function *f = m->functions; f; f = f->next) /* what calls a function is not looked at */
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->op == KIR_BLOCK) v->u.block.whole = f == m->functions && !leave && !left_before(m, v) && is_whole(v);

@@ -39,19 +39,13 @@ static bool fail(folder *x) {
 
 /* ---- which operations are outer ---- */
 
-static kir_value *loop_around(const kir_value *v) {
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP) return r->owner;
-    return NULL;
-}
-
 static bool is_point(const folder *x, const kir_value *v) {
     const kir_value *loop;
     switch ((kir_op)v->op) {
     case KIR_BARRIER: return true;
     case KIR_EXIT: return v->u.imm != 0;
-    case KIR_BREAK: loop = loop_around(v); return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
-    case KIR_CONTINUE: return x->last[loop_around(v)->id] > v->id + 1;
+    case KIR_BREAK: loop = kir_loop_around(v); return loop->u.loop.once ? x->last[loop->id] > v->id + 1 : x->last[loop->id] != 0;
+    case KIR_CONTINUE: return x->last[kir_loop_around(v)->id] > v->id + 1;
     default: return false;
     }
 }
@@ -194,7 +188,7 @@ static void note_uses(folder *x) {
             if (touched(v) && !touched(v)->function) x->uses[touched(v)->id].shared = true;
     for (uint64_t i = 0; i < x->regions.count; i++) {
         kir_region *region = x->regions.data[i];
-        bool repeated = region->owner && (region->owner->op == KIR_LOOP || loop_around(region->owner));
+        bool repeated = region->owner && (region->owner->op == KIR_LOOP || kir_loop_around(region->owner));
         uint32_t run = ++x->runs; /* numbers only have to differ */
         for (kir_value *v = region->first; v; v = v->next) {
             if (v->scratch == x) {
@@ -358,7 +352,7 @@ static void exit_again(folder *x, kir_value *loop) {
 }
 
 static void finish_exit(folder *x, kir_value *v, const run_loop *r) {
-    if (loop_around(v) == r->loop) {
+    if (kir_loop_around(v) == r->loop) {
         go_on(x, v, r->at);
         return;
     }
@@ -371,7 +365,7 @@ static void finish_exit(folder *x, kir_value *v, const run_loop *r) {
 /* ends: nothing follows the run in what jumps out of it leave. False: something does, and a jump is there. */
 static bool finish_run(folder *x, const run_loop *r, bool ends) {
     for (kir_value *v = r->first; v && !x->b.failed; v = kir_walk(v, r->loop->body[0])) {
-        bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) && loop_around(v) == r->loop && v->scratch != r->loop;
+        bool leaves = (v->op == KIR_BREAK || v->op == KIR_CONTINUE) && kir_loop_around(v) == r->loop && v->scratch != r->loop;
         if (v->op == KIR_LOOP && holds_exit(v)) exit_again(x, v);
         if ((leaves || v->op == KIR_EXIT) && !ends) return false;
         if (v->op == KIR_EXIT)
@@ -412,7 +406,7 @@ static void add_outer(folder *x, kir_region *region, kir_value *v) {
 }
 
 static bool rebuild(folder *x, kir_region *region) {
-    kir_value *owner = region->owner, *loop = owner && owner->op == KIR_LOOP ? owner : owner ? loop_around(owner) : NULL;
+    kir_value *owner = region->owner, *loop = owner && owner->op == KIR_LOOP ? owner : owner ? kir_loop_around(owner) : NULL;
     kir_value *v = region->first, *next;
     region->first = region->last = NULL;
     for (; v && !x->b.failed; v = next) {

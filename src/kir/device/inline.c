@@ -63,15 +63,9 @@ static bool returns_inside(const kir_value *loop) {
     return false;
 }
 
-static bool inside_loop(const kir_value *v) {
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP) return true;
-    return false;
-}
-
 static void leave(inliner *x, const kir_value *v) {
     if (v->nargs) kir_set(&x->b, x->result, v->args[0]->scratch);
-    if (inside_loop(v)) kir_set(&x->b, x->returned, kir_const(&x->b, KIR_BOOL, 1));
+    if (kir_loop_around(v)) kir_set(&x->b, x->returned, kir_const(&x->b, KIR_BOOL, 1));
     kir_break(&x->b);
 }
 

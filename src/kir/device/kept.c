@@ -36,8 +36,7 @@ static void set(keeper *k, const in_function *f, const kir_value *v, uint8_t mar
 /* Id of the last operation inside the outermost loop around v; v's own without one. */
 static uint32_t end_of_loops(const kir_value *v) {
     const kir_value *outer = NULL, *last = v;
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP) outer = r->owner;
+    for (const kir_value *o = kir_loop_around(v); o; o = kir_loop_around(o)) outer = o;
     if (outer) last = outer;
     while (outer && last) { /* down along the last operations */
         const kir_region *r = last->body[1] && last->body[1]->last ? last->body[1] : last->body[0];
@@ -66,20 +65,14 @@ static void add_point(keeper *k, in_function *f, kir_value *v) {
     }
 }
 
-static const kir_value *loop_around(const kir_value *v) {
-    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (r->owner->op == KIR_LOOP) return r->owner;
-    return NULL;
-}
-
 /* Whether a jump leads past a point, or keeps one from being reached again. */
 static bool passes_points(const in_function *f, const kir_value *v) {
-    const kir_value *loop = loop_around(v);
+    const kir_value *loop = kir_loop_around(v);
     if (v->op == KIR_BREAK && !loop->u.loop.once) return f->last[loop->id] != 0;
     if (v->op == KIR_BREAK) return f->last[loop->id] > v->id + 1;
     if (v->op == KIR_CONTINUE) return f->last[loop->id] > v->id + 1;
     if (f->last_point > v->id + 1) return true;
-    for (; loop; loop = loop_around(loop))
+    for (; loop; loop = kir_loop_around(loop))
         if (f->last[loop->id]) return true;
     return false;
 }
