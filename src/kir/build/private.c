@@ -106,8 +106,7 @@ static kir_value *element(build *x, const address *a, uint32_t word) {
     if (a->align > 1)
         fault(x, a, kir_not(b, is_zero(b, by(b, KIR_AND, offset, a->align - 1))), KIR_FAULT_ALIGN, "misaligned private access: offset {}",
               offset);
-    uint32_t log = word == 8 ? 3 : word == 4 ? 2 : word == 2 ? 1 : 0;
-    return log ? shift_by(b, KIR_LSHR, offset, log) : offset;
+    return word > 1 ? shift_by(b, KIR_LSHR, offset, hg_ctz64(word)) : offset;
 }
 
 /* ---- the value ---- */

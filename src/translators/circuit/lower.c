@@ -39,9 +39,7 @@ static void set_handle(lowering *l, uint8_t reg, uint8_t cls) {
 static void need_offset(lowering *l) {
     if (l->has_offset) return;
     l->has_offset = true;
-    uint32_t shift = 0;
-    while (UINT64_C(1) << shift < hg_type_size_bytes(l->type)) shift++;
-    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT, hg_imm_u64(shift));
+    hg_build_mov_imm(l->builder, HG_TYPE_U32, R_SHIFT, hg_imm_u64(hg_ctz64(hg_type_size_bytes(l->type))));
     hg_build_shl(l->builder, HG_TYPE_U64, R_OFFSET, R_LANE, R_SHIFT);
 }
 
@@ -61,7 +59,7 @@ static hg_type pattern_of(hg_type type) {
 
 /* XOR of every byte with 0x80. */
 static void lower_mark(lowering *l, const hg_circuit_call *call) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     hg_type type = pattern_of(l->type);
     memset(bytes, 0x80, sizeof bytes);
     set_handle(l, R_SRC, call->src);
@@ -122,7 +120,7 @@ static void lower_merge(lowering *l, const hg_circuit_call *call) {
 }
 
 static void lower_scale(lowering *l, const hg_circuit_call *call) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     char message[160];
     const char *text = l->circuit->constants.data[call->n], *hint = NULL;
     set_handle(l, R_SRC, call->src);
