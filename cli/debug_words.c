@@ -185,11 +185,6 @@ static bool read_place(debug *d, const char *word, uint32_t *inst) {
 
 /* ---- values ---- */
 
-static const struct {
-    const char *name;
-    uint8_t reg;
-} SPECIALS[] = {{"lane", 252}, {"block", 253}, {"lanes", 254}, {"global", 255}};
-
 /* r7, p1. */
 static bool read_register(const char *word, bool *predicate, uint8_t *number) {
     uint64_t n;
@@ -229,9 +224,9 @@ static bool find_register(const debug *d, const char *word, bool *predicate, uin
         }
     if (read_register(word, predicate, number)) return true;
     *predicate = false;
-    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
-        if (strcmp(SPECIALS[i].name, word) == 0) {
-            *number = SPECIALS[i].reg;
+    for (int i = 0; i < HG_SPECIAL_COUNT; i++)
+        if (strcmp(hg_specials[i].text, word) == 0) {
+            *number = hg_specials[i].reg;
             return true;
         }
     return false;
@@ -240,13 +235,14 @@ static bool find_register(const debug *d, const char *word, bool *predicate, uin
 /* What the launch gives r252 ... r255 where no instruction has told. */
 static bool special_value(const debug *d, uint8_t number, uint64_t lane, hg_type *type, uint64_t *value) {
     uint64_t per = block_lanes(d), in_block = lane % per;
-    *type = number == 255 ? HG_TYPE_U64 : HG_TYPE_U32;
-    switch (number) {
-    case 252: *value = in_block % (d->launch.block[0] ? d->launch.block[0] : 1); return true;
-    case 253: *value = lane / per % (d->launch.grid[0] ? d->launch.grid[0] : 1); return true;
-    case 254: *value = d->launch.block[0]; return true;
-    case 255: *value = lane; return true;
-    default: return false;
+    if (number < HG_FIRST_SPECIAL) return false;
+    hg_idname id = (hg_idname)hg_specials[number - HG_FIRST_SPECIAL].id;
+    *type = hg_idname_type(id);
+    switch (hg_idname_part(id)) {
+    case HG_PART_LANE_IDX: *value = in_block % (d->launch.block[0] ? d->launch.block[0] : 1); return true;
+    case HG_PART_BLOCK_IDX: *value = lane / per % (d->launch.grid[0] ? d->launch.grid[0] : 1); return true;
+    case HG_PART_BLOCK_DIM: *value = d->launch.block[0]; return true;
+    default: *value = lane; return true;
     }
 }
 

@@ -81,15 +81,22 @@ static void end_group(formatter *f) {
     f->group_width = 0;
 }
 
+/* Length of the word that a line begins with. */
+static size_t first_word(const hg_text *line) {
+    size_t length = 0;
+    while (length < line->length && is_word(line->data[length])) length++;
+    return length;
+}
+
 static bool is_first(const hg_text *line, const char *word) {
     size_t length = strlen(word);
-    return line->length >= length && memcmp(line->data, word, length) == 0 && (line->length == length || !is_word(line->data[length]));
+    return first_word(line) == length && memcmp(line->data, word, length) == 0;
 }
 
 /* Columns before a line of code, and how it changes the depth. */
 static size_t indent_of(formatter *f) {
     const hg_text *line = &f->line;
-    bool opens = is_first(line, ".if") || is_first(line, ".rept") || is_first(line, ".for") || is_first(line, ".macro");
+    bool opens = hg_opens_block(line->data, first_word(line));
     bool branch = is_first(line, ".elif") || is_first(line, ".else"), end = is_first(line, ".end");
     if (f->goes_on) return (size_t)f->depth * INDENT + 2 * INDENT;
     if (end && f->depth) f->depth--;

@@ -16,6 +16,7 @@ __extension__ typedef unsigned __int128 hg_u128;
 static inline uint32_t hg_ctz64(uint64_t x) { return (uint32_t)__builtin_ctzll(x); }
 static inline uint32_t hg_clz64(uint64_t x) { return (uint32_t)__builtin_clzll(x); }
 static inline int hg_popcount32(uint32_t x) { return __builtin_popcount(x); }
+static inline int hg_popcount64(uint64_t x) { return __builtin_popcountll(x); }
 static inline uint64_t hg_byteswap64(uint64_t x) { return __builtin_bswap64(x); }
 /* *result = a op b as far as its type holds it, of integers of any types; true: it does not hold it. */
 #define hg_add_overflows(a, b, result) __builtin_add_overflow(a, b, result)

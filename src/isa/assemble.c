@@ -118,7 +118,7 @@ static void sort_labels(hg_label_name *labels, uint64_t count) {
     }
 }
 
-static bool is_stored(const hg_label *label) {
+static bool is_stored(const hg_name *label) {
     return label->index != HG_UNDEFINED && !label->scope && !hg_is_local_label(label->token.text, label->token.length);
 }
 
@@ -132,10 +132,10 @@ static bool store_labels(hg_assembler *a) {
     p->labels = hg_arena_alloc(&p->arena, (size_t)count * sizeof *p->labels);
     if (!names || !p->labels) return hg_asm_no_memory(a);
     for (uint64_t i = 0; i < a->labels.count; i++) {
-        const hg_label *label = &a->labels.data[i];
+        const hg_name *label = &a->labels.data[i];
         if (!is_stored(label)) continue;
         memcpy(names, label->token.text, label->token.length); /* the arena is zeroed: a NUL follows */
-        p->labels[p->label_count++] = (hg_label_name){label->index, names};
+        p->labels[p->label_count++] = (hg_label_name){(uint32_t)label->index, names};
         names += label->token.length + 1;
     }
     sort_labels(p->labels, count);
@@ -212,8 +212,8 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->lines);
     hg_vec_free(&a->columns);
     hg_vec_free(&a->spans);
-    hg_vec_free(&a->labels);
-    hg_vec_free(&a->names);
+    hg_asm_free_names(&a->labels);
+    hg_asm_free_names(&a->names);
     hg_vec_free(&a->expansions);
     hg_vec_free(&a->frames);
     hg_vec_free(&a->files);
@@ -226,7 +226,6 @@ static void free_assembler(hg_assembler *a) {
     hg_asm_close_sources(a);
     hg_vec_free(&a->constants);
     hg_vec_free(&a->defines);
-    hg_free(a->name_slots);
     hg_arena_free(&a->texts);
     hg_vec_free(&a->fixups);
     hg_vec_free(&a->loops);
@@ -236,7 +235,6 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->param_registers);
     hg_text_free(&a->literals);
     hg_text_free(&a->table);
-    hg_free(a->label_slots);
     hg_program_release(a->program);
     hg_free(a);
 }

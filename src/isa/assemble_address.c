@@ -9,13 +9,6 @@ static bool out_of_range(hg_assembler *a, const hg_token *at, const char *what, 
     return false;
 }
 
-/* buf42, pool3, class21: a word that goes on with a digit. */
-static bool is_numbered(const hg_token *token, const char *prefix) {
-    size_t length = strlen(prefix);
-    return token->kind == HG_TOKEN_NAME && token->length > length && memcmp(token->text, prefix, length) == 0 &&
-           is_digit(token->text[length]);
-}
-
 /* ---- places ---- */
 
 /* phi(class, page, byte), behind the word. */
@@ -72,12 +65,12 @@ static bool read_named_place(hg_assembler *a, hg_raw_operand *raw) {
 static bool read_place(hg_assembler *a, hg_raw_operand *raw) {
     hg_operand *o = &raw->value;
     hg_token name = a->token;
-    bool buf = is_numbered(&name, "buf"), pool = is_numbered(&name, "pool");
+    bool buf = hg_token_is_numbered(&name, "buf"), pool = hg_token_is_numbered(&name, "pool");
     if (name.kind != HG_TOKEN_NAME)
         return hg_asm_unexpected(
             a, "a parameter, bufN, buf(rN), poolN, pool(rN), shared, private, classN, phi(class, page, byte) or a register");
     bool handle = hg_token_is(&name, "buf") || hg_token_is(&name, "pool"), own = hg_token_is(&name, "private");
-    bool word = buf || pool || is_numbered(&name, "class") || hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
+    bool word = buf || pool || hg_token_is_numbered(&name, "class") || hg_token_is(&name, "shared") || hg_token_is(&name, "phi");
     if (handle) word = hg_asm_followed_by(a, '(') || !hg_asm_find_named(a, &name);
     if (own) word = !hg_asm_find_named(a, &name);
     if (!word) return read_named_place(a, raw);

@@ -56,6 +56,8 @@ typedef struct block_masks {
     mask through, any, across;
 } block_masks;
 
+typedef HG_VEC(uint32_t) list;
+
 typedef struct allocation {
     hg_assembler *a;
     uint32_t inst_count, block_count, function_count;
@@ -74,7 +76,7 @@ typedef struct allocation {
     uint32_t *member_head; /* blocks of each function */
     uint32_t *member_blocks;
     uint32_t *return_head;
-    HG_VEC(uint32_t) returns; /* blocks of each function that end in ret */
+    list returns; /* blocks of each function that end in ret */
 
     uint64_t *event_head; /* of a virtual register */
     event *events;
@@ -90,9 +92,9 @@ typedef struct allocation {
     uint64_t mention; /* functions that have events */
     bool at_start;
     HG_VEC(span) held; /* instructions before which it holds its value, but for whole blocks */
-    HG_VEC(uint32_t) work;
-    HG_VEC(uint32_t) whole;   /* blocks */
-    HG_VEC(uint32_t) crossed; /* blocks of functions called meanwhile */
+    list work;
+    list whole;   /* blocks */
+    list crossed; /* blocks of functions called meanwhile */
     HG_VEC(range) ranges;
 
     HG_VEC(record) records;
@@ -102,6 +104,14 @@ static void *reserve(allocation *x, uint64_t count, size_t size) {
     void *memory = hg_arena_alloc(&x->arena, (size_t)(count + 1) * size);
     if (!memory) x->out_of_memory = true;
     return memory;
+}
+
+static void push(allocation *x, list *to, uint32_t block) {
+    uint32_t *pushed = hg_vec_push(to);
+    if (!pushed)
+        x->out_of_memory = true;
+    else
+        *pushed = block;
 }
 
 /* ---- the graph ---- */
@@ -188,10 +198,8 @@ static uint32_t successors(const allocation *x, uint32_t block, uint32_t to[2]) 
 static bool flood(allocation *x, uint32_t f) {
     uint64_t bit = UINT64_C(1) << f;
     x->work.count = 0;
-    uint32_t *first = hg_vec_push(&x->work);
-    if (!first) return false;
-    *first = x->function_entry[f];
-    x->members[*first] |= bit;
+    push(x, &x->work, x->function_entry[f]);
+    x->members[x->function_entry[f]] |= bit;
     x->closure[f] |= bit;
     while (x->work.count) {
         uint32_t block = x->work.data[--x->work.count], to[2], count = successors(x, block, to);
@@ -202,20 +210,17 @@ static bool flood(allocation *x, uint32_t f) {
         for (uint32_t k = 0; k < count; k++) {
             if (x->members[to[k]] & bit) continue;
             x->members[to[k]] |= bit;
-            uint32_t *pushed = hg_vec_push(&x->work);
-            if (!pushed) return false;
-            *pushed = to[k];
+            push(x, &x->work, to[k]);
         }
     }
-    return true;
+    return !x->out_of_memory;
 }
 
 static bool list_members(allocation *x) {
     uint32_t *head = reserve(x, x->function_count + 1, sizeof *head);
     if (!head) return false;
     uint64_t total = 0;
-    for (uint32_t b = 0; b < x->block_count; b++)
-        for (uint64_t left = x->members[b]; left; left &= left - 1) total++;
+    for (uint32_t b = 0; b < x->block_count; b++) total += (uint64_t)hg_popcount64(x->members[b]);
     x->joined = total > 8 * (uint64_t)x->block_count + 65536; /* they share too much code to be told apart */
     if (x->joined) {
         x->function_count = 1;
@@ -272,14 +277,11 @@ static bool list_returns(allocation *x) {
         uint32_t first = x->joined ? 0 : x->member_head[f], end = x->joined ? x->block_count : x->member_head[f + 1];
         for (uint32_t i = first; i < end; i++) {
             uint32_t b = x->joined ? i : x->member_blocks[i];
-            if (x->a->insts.data[last_of(x, b)].op != HG_OP_RET) continue;
-            uint32_t *block = hg_vec_push(&x->returns);
-            if (!block) return false;
-            *block = b;
+            if (x->a->insts.data[last_of(x, b)].op == HG_OP_RET) push(x, &x->returns, b);
         }
         x->return_head[f + 1] = (uint32_t)x->returns.count;
     }
-    return true;
+    return !x->out_of_memory;
 }
 
 static bool build_graph(allocation *x) {
@@ -348,38 +350,22 @@ static const event *events_of(const allocation *x, uint32_t v, uint64_t *count) 
 
 /* ---- where a register is live ---- */
 
-static void push(allocation *x, uint32_t block) {
-    uint32_t *pushed = hg_vec_push(&x->work);
-    if (!pushed)
-        x->out_of_memory = true;
-    else
-        *pushed = block;
-}
-
 static void add_live_in(allocation *x, uint32_t block) {
     if (x->state[block].live_in == x->stamp) return;
     x->state[block].live_in = x->stamp;
-    push(x, block);
+    push(x, &x->work, block);
 }
 
 static void add_whole(allocation *x, uint32_t block) {
     if (x->state[block].is_whole == x->stamp) return;
     x->state[block].is_whole = x->stamp;
-    uint32_t *pushed = hg_vec_push(&x->whole);
-    if (!pushed)
-        x->out_of_memory = true;
-    else
-        *pushed = block;
+    push(x, &x->whole, block);
 }
 
 static void add_crossed(allocation *x, uint32_t block) {
     if (x->state[block].is_across == x->stamp) return;
     x->state[block].is_across = x->stamp;
-    uint32_t *pushed = hg_vec_push(&x->crossed);
-    if (!pushed)
-        x->out_of_memory = true;
-    else
-        *pushed = block;
+    push(x, &x->crossed, block);
 }
 
 static void add_live_out(allocation *x, uint32_t block) {
@@ -531,15 +517,14 @@ static uint32_t fixed_numbers(const allocation *x, bool predicate, mask *m) {
         return HG_MAX_PREDICATES;
     }
     memcpy(m->bits, x->a->taken, sizeof m->bits);
-    return HG_MAX_REGISTERS - 4; /* r252 … r255 have names of their own */
+    return HG_FIRST_SPECIAL; /* those have words of their own */
 }
 
 /* ---- no number is left ---- */
 
 static uint32_t count_bits(const mask *m) {
     uint32_t count = 0;
-    for (int i = 0; i < 4; i++)
-        for (uint64_t left = m->bits[i]; left; left &= left - 1) count++;
+    for (int i = 0; i < 4; i++) count += (uint32_t)hg_popcount64(m->bits[i]);
     return count;
 }
 
@@ -576,7 +561,7 @@ static void describe(const allocation *x, uint32_t v, char *out, size_t size) {
         return;
     }
     const hg_named *name = &x->a->named.data[virtual->name];
-    size_t length = (size_t)snprintf(out, size, "%.*s", name->token.length > 40 ? 40 : (int)name->token.length, name->token.text);
+    size_t length = (size_t)snprintf(out, size, "%.*s", hg_token_shown(&name->token), name->token.text);
     uint32_t rest = v - name->first, product = name->count;
     for (uint32_t i = 0; i < name->rank && length < size; i++) {
         product /= name->extents[i];
@@ -654,14 +639,6 @@ static void record_name(allocation *x, uint32_t v) {
     }
 }
 
-static int compare_names(const void *p, const void *q) {
-    const hg_register_name *a = p, *b = q;
-    if (a->first != b->first) return a->first < b->first ? -1 : 1;
-    if (a->end != b->end) return a->end < b->end ? -1 : 1;
-    if (a->predicate != b->predicate) return a->predicate < b->predicate ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
 static bool store_names(allocation *x) {
     hg_program *p = x->a->program;
     if (!x->records.count) return true;
@@ -679,7 +656,7 @@ static bool store_names(allocation *x) {
         p->register_names[i] = (hg_register_name){r->at.first, r->at.end, v->predicate, v->number, text};
     }
     p->register_name_count = (uint32_t)x->records.count;
-    qsort(p->register_names, p->register_name_count, sizeof *p->register_names, compare_names);
+    qsort(p->register_names, p->register_name_count, sizeof *p->register_names, hg_compare_register_names);
     return true;
 }
 

@@ -23,19 +23,16 @@ bool hg_asm_read_const(hg_assembler *a) {
 
 bool hg_asm_read_type(hg_assembler *a) {
     hg_token name;
-    hg_type type;
+    uint8_t type;
     if (!hg_asm_identifier(a, "the name of a type", &name)) return false;
     (void)hg_asm_accept(a, '=');
-    if (a->token.kind != HG_TOKEN_NAME || !hg_asm_type(a, a->token.text, a->token.length, hg_asm_scope_of(a, &a->token), &type))
-        return hg_asm_unexpected(a, "a type");
-    hg_asm_next(a);
-    if (!hg_asm_expect_end(a)) return false;
+    if (!hg_asm_expect_type(a, "a type", &type) || !hg_asm_expect_end(a)) return false;
     hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
     if (define && define->is_type) {
         define->used = true;
-        type = define->type;
+        type = (uint8_t)define->type;
     }
-    return hg_asm_declare(a, &name, HG_NAME_TYPE, (uint64_t)type);
+    return hg_asm_declare(a, &name, HG_NAME_TYPE, type);
 }
 
 /* ---- from outside ---- */

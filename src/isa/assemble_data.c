@@ -24,23 +24,6 @@ static bool read_elements(hg_assembler *a, hg_type type) {
     return true;
 }
 
-static bool read_extents(hg_assembler *a, hg_param *p, uint32_t number) {
-    if (!hg_asm_accept(a, '[')) return true;
-    for (p->rank = 0; !hg_asm_accept(a, ']'); p->rank++) {
-        if (p->rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
-        hg_token at = a->token;
-        if (p->rank == HG_MAX_EXTENTS) {
-            hg_asm_error(a, "S05", &at, NULL, "more than %d extents", HG_MAX_EXTENTS);
-            return false;
-        }
-        if (!hg_asm_extent(a, &p->dims[p->rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, p->rank})) return false;
-        if (p->dims[p->rank].kind == HG_EXTENT_NUMBER) continue;
-        hg_asm_error(a, "D03", &at, NULL, "an extent of a table is a number");
-        return false;
-    }
-    return true;
-}
-
 /* The file has other extents than the table. */
 static void other_extents(hg_assembler *a, const hg_token *string, const hg_param *p, const hg_array *array) {
     hg_text file = {0}, table = {0};
@@ -77,17 +60,11 @@ static bool read_npy(hg_assembler *a, hg_param *p) {
 }
 
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number) {
-    hg_token type = a->token;
-    hg_type found;
     p->kind = HG_PARAM_DATA;
     a->table.length = 0;
-    if (type.kind != HG_TOKEN_NAME || !hg_asm_type(a, type.text, type.length, hg_asm_scope_of(a, &type), &found))
-        return hg_asm_unexpected(a, "an element type");
-    p->type = (uint8_t)found;
-    hg_asm_next(a);
-    if (!read_extents(a, p, number)) return false;
+    if (!hg_asm_expect_type(a, "an element type", &p->type) || !hg_asm_dims(a, p, number)) return false;
     a->table_token = a->token;
-    return a->token.kind == HG_TOKEN_STRING ? read_npy(a, p) : read_elements(a, found);
+    return a->token.kind == HG_TOKEN_STRING ? read_npy(a, p) : read_elements(a, (hg_type)p->type);
 }
 
 bool hg_asm_more_table(hg_assembler *a) {

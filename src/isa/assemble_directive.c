@@ -41,8 +41,7 @@ static bool read_block(hg_assembler *a) {
         if (i && !hg_asm_accept(a, ',')) break;
         if (!hg_asm_integer(a, "a number of lanes", &value, &token)) return false;
         if (!value || value > UINT32_MAX) {
-            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s",
-                         (int)token.length > 40 ? 40 : (int)token.length, token.text);
+            hg_asm_error(a, "S04", &token, NULL, "a block extent is 1 to 2^32 - 1, not %.*s", hg_token_shown(&token), token.text);
             return false;
         }
         block[i] = (uint32_t)value;
@@ -50,12 +49,6 @@ static bool read_block(hg_assembler *a) {
         if (token.line == span->line) span->length = token.column + hg_token_width(&token) - span->column;
     }
     memcpy(a->program->block, block, sizeof block);
-    return true;
-}
-
-static bool too_many_extents(hg_assembler *a, uint32_t count) {
-    if (count < HG_MAX_EXTENTS) return false;
-    hg_asm_error(a, "S05", &a->token, NULL, "more than %d extents", HG_MAX_EXTENTS);
     return true;
 }
 
@@ -126,48 +119,24 @@ static bool read_meta(hg_assembler *a) {
 
 /* ---- parameters ---- */
 
-static bool read_type(hg_assembler *a, const char *expected, uint8_t *type) {
-    hg_type found;
-    const hg_token *t = &a->token;
-    if (t->kind != HG_TOKEN_NAME || !hg_asm_type(a, t->text, t->length, hg_asm_scope_of(a, t), &found))
-        return hg_asm_unexpected(a, expected);
-    *type = (uint8_t)found;
-    hg_asm_next(a);
-    return true;
-}
-
-static bool read_dims(hg_assembler *a, hg_param *p, uint32_t number) {
-    p->rank = 255;
-    if (!hg_asm_accept(a, '[')) return true;
-    uint32_t rank = 0;
-    while (!hg_asm_accept(a, ']')) {
-        if (rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
-        if (too_many_extents(a, rank) || !hg_asm_extent(a, &p->dims[rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, rank}))
-            return false;
-        rank++;
-    }
-    p->rank = (uint8_t)rank;
-    return true;
-}
-
 static bool read_buffer(hg_assembler *a, hg_param *p, uint32_t number) {
     static const char *const words[] = {"in", "out", "inout"};
     p->kind = HG_PARAM_BUFFER;
-    if (!read_type(a, "an element type", &p->type)) return false;
+    if (!hg_asm_expect_type(a, "an element type", &p->type)) return false;
     for (int i = 0; i < 3; i++)
         if (hg_token_is(&a->token, words[i])) p->dir = (uint8_t)(HG_DIR_IN + i);
     if (p->dir == HG_DIR_NONE) return hg_asm_unexpected(a, "'in', 'out' or 'inout'");
     hg_asm_next(a);
-    return read_dims(a, p, number);
+    return hg_asm_dims(a, p, number);
 }
 
 static bool read_scalar(hg_assembler *a, hg_param *p) {
     p->kind = HG_PARAM_SCALAR;
-    if (!read_type(a, "'buffer', 'pool' or a type", &p->type)) return false;
+    if (!hg_asm_expect_type(a, "'buffer', 'pool' or a type", &p->type)) return false;
     if (!hg_asm_accept(a, '=')) return true;
     hg_token literal;
     if (!hg_asm_literal(a, &literal)) return false;
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (!hg_asm_literal_bytes(a, &literal, (hg_type)p->type, bytes)) return false;
     p->default_bytes = hg_arena_alloc(&a->program->arena, (size_t)hg_type_size_bytes((hg_type)p->type));
     if (!p->default_bytes) return hg_asm_no_memory(a);
@@ -248,8 +217,8 @@ static bool read_param(hg_assembler *a) {
 /* Without [extents] nobody knows its size. */
 static bool read_scratch_body(hg_assembler *a, hg_param *p, uint32_t number) {
     p->kind = HG_PARAM_SCRATCH;
-    if (!read_type(a, "an element type", &p->type)) return false;
-    return a->token.kind == '[' ? read_dims(a, p, number) : hg_asm_unexpected(a, "'['");
+    if (!hg_asm_expect_type(a, "an element type", &p->type)) return false;
+    return a->token.kind == '[' ? hg_asm_dims(a, p, number) : hg_asm_unexpected(a, "'['");
 }
 
 static bool read_scratch(hg_assembler *a) {
@@ -257,14 +226,12 @@ static bool read_scratch(hg_assembler *a) {
     return read_whole_param(a, &p, read_scratch_body);
 }
 
-static bool read_table_body(hg_assembler *a, hg_param *p, uint32_t number) { return hg_asm_table_body(a, p, number); }
-
 /* .data + goes on with the table before. */
 static bool read_data(hg_assembler *a) {
     if (hg_asm_accept(a, '+')) return hg_asm_more_table(a);
     hg_param p = {.rank = 255};
     hg_asm_finish_table(a);
-    if (!read_whole_param(a, &p, read_table_body)) {
+    if (!read_whole_param(a, &p, hg_asm_table_body)) {
         a->broken_param = true;
         return false;
     }

@@ -13,22 +13,21 @@ bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, c
         return false;
     }
     if (is_letter(at->text[0])) {
-        hg_asm_error(a, "N03", at, NULL, "expected an unsigned integer, got '%.*s'", (int)at->length > 40 ? 40 : (int)at->length, at->text);
+        hg_asm_error(a, "N03", at, NULL, "expected an unsigned integer, got '%.*s'", hg_token_shown(at), at->text);
         return false;
     }
     if (at->text[0] != '-' && kind == HG_NUMBER_BAD) return hg_asm_number(a, at, 0, value);
     if (at->text[0] != '-' && !hg_parse_uint(at->text, at->length, value) && *value <= most) return true;
-    hg_asm_error(a, code, at, NULL, "%.*s is out of range: 0 to %llu", (int)at->length > 40 ? 40 : (int)at->length, at->text,
-                 (unsigned long long)most);
+    hg_asm_error(a, code, at, NULL, "%.*s is out of range: 0 to %llu", hg_token_shown(at), at->text, (unsigned long long)most);
     return false;
 }
 
 static bool signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value) {
-    uint8_t byte[512];
+    uint8_t byte[HG_MAX_LITERAL_BYTES];
     char message[160];
     const char *hint;
     if (hg_parse_literal(at->text, at->length, HG_TYPE_I8, byte, message, &hint)) {
-        hg_asm_error(a, "N07", at, NULL, "%.*s is out of range: -128 to 127", (int)at->length > 40 ? 40 : (int)at->length, at->text);
+        hg_asm_error(a, "N07", at, NULL, "%.*s is out of range: -128 to 127", hg_token_shown(at), at->text);
         return false;
     }
     *value = (uint64_t)(int64_t)(int8_t)byte[0];
@@ -42,7 +41,7 @@ static bool add_literal(hg_assembler *a, const void *bytes, hg_type type, uint64
 }
 
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     char message[160];
     const char *hint;
     uint32_t at = literal->text[0] == '-';
@@ -59,7 +58,7 @@ bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type
 }
 
 static bool literal_value(hg_assembler *a, hg_inst *inst, const hg_operand_info *info, const hg_token *at, uint64_t *value) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (inst->type == HG_TYPE_OMITTED && !hg_asm_default_type(a, at, &inst->type)) return false;
     hg_type type = hg_literal_type(inst, info);
     return hg_asm_literal_bytes(a, at, type, bytes) && add_literal(a, bytes, type, value);
@@ -257,8 +256,7 @@ static bool bad_run(hg_assembler *a, const hg_given *given, uint64_t count, cons
 static bool use_virtual_run(hg_assembler *a, const hg_given *given, uint32_t first, uint64_t count) {
     uint32_t number = a->virtuals.data[first].name;
     hg_named *name = &a->named.data[number];
-    if (first - name->first + count > name->count)
-        return bad_run(a, given, count, name->token.text, name->token.length > 40 ? 40 : (int)name->token.length);
+    if (first - name->first + count > name->count) return bad_run(a, given, count, name->token.text, hg_token_shown(&name->token));
     if (count > 1) name->run = true;
     for (uint32_t k = 1; k < count; k++) {
         hg_register reg = {first + k, 0, name->type};

@@ -311,7 +311,8 @@ static bool negate(hg_assembler *a, const hg_token *sign, hg_constant *c) {
     if (!to_number(a, c)) return false;
     c->token = whole;
     if (c->kind == HG_CONSTANT_REAL) return make_real(a, c, -c->real, sign);
-    return combine_integers(a, &(hg_constant){.integer = 0}, '-', c->integer, sign) && make_integer(c, -c->integer);
+    hg_i128 negative;
+    return hg_sub_overflows((hg_i128)0, c->integer, &negative) ? fail(a, sign, BEYOND) : make_integer(c, negative);
 }
 
 static bool read_signed(hg_assembler *a, const char *expected, hg_constant *c) {

@@ -38,7 +38,7 @@ static uint16_t combine(reader *r, hg_extent_op_kind kind, uint16_t left, uint16
 
 static uint16_t read_sum(reader *r);
 
-/* ( expression ) or word( expression, expression ); the word has been read. */
+/* The expressions of min( … , … ) or max( … , … ), behind the parenthesis. */
 static uint16_t read_two(reader *r, hg_extent_op_kind kind, const hg_token *at) {
     uint16_t left = read_sum(r);
     if (left == BAD || !hg_asm_expect(r->a, ',', "','")) return BAD;
@@ -209,6 +209,24 @@ bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place) {
     reader r = {.a = a};
     uint16_t root = read_sum(&r);
     return root != BAD && fold(&r) && put_extent(&r, root, place, extent);
+}
+
+bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number) {
+    p->rank = 255;
+    if (!hg_asm_accept(a, '[')) return true;
+    for (p->rank = 0; !hg_asm_accept(a, ']'); p->rank++) {
+        if (p->rank && !hg_asm_expect(a, ',', "',' or ']'")) return false;
+        hg_token at = a->token;
+        if (p->rank == HG_MAX_EXTENTS) {
+            hg_asm_error(a, "S05", &at, NULL, "more than %d extents", HG_MAX_EXTENTS);
+            return false;
+        }
+        if (!hg_asm_extent(a, &p->dims[p->rank], (hg_extent_place){HG_EXTENT_OF_PARAM, number, p->rank})) return false;
+        if (p->kind != HG_PARAM_DATA || p->dims[p->rank].kind == HG_EXTENT_NUMBER) continue;
+        hg_asm_error(a, "D03", &at, NULL, "an extent of a table is a number");
+        return false;
+    }
+    return true;
 }
 
 /* The factors of a product of numbers and parameters, from the left; 0: it is something else. */

@@ -116,9 +116,8 @@ static bool make_register(hg_assembler *a, hg_mnemonic *m, const hg_operand_info
 static bool check_written(hg_assembler *a, const hg_mnemonic *m, const hg_operand_info *info, const hg_raw_operand *raw) {
     uint8_t type = wanted_type(m, info), known = hg_asm_known_type(raw);
     if (type == HG_TYPE_OMITTED || known == HG_TYPE_OMITTED || type == known) return true;
-    hg_asm_error(a, "V03", &raw->token, NULL, "type mismatch: '%.*s' is %s, the instruction writes %s",
-                 raw->token.length > 40 ? 40 : (int)raw->token.length, raw->token.text, hg_type_name((hg_type)known),
-                 hg_type_name((hg_type)type));
+    hg_asm_error(a, "V03", &raw->token, NULL, "type mismatch: '%.*s' is %s, the instruction writes %s", hg_token_shown(&raw->token),
+                 raw->token.text, hg_type_name((hg_type)known), hg_type_name((hg_type)type));
     return false;
 }
 

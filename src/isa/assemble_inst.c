@@ -65,10 +65,9 @@ static const char *kind_text(const hg_operand_info *info) {
 static const char *raw_text(const hg_raw_operand *raw, char buffer[80]) {
     static const char *const names[] = {"register", "predicate", "label",         "address", "pool",
                                         "literal",  "word",      "named operand", "tuple",   "tuple of tuples"};
-    int shown = raw->token.length > 40 ? 40 : (int)raw->token.length;
     static const char *const words[] = {"word", "register", "predicate", "register array", "id"};
-    snprintf(buffer, 80, "%s '%.*s'%s", raw->kind == HG_RAW_WORD ? words[raw->word] : names[raw->kind], shown, raw->token.text,
-             raw->token.length > 40 ? "..." : "");
+    snprintf(buffer, 80, "%s '%.*s'%s", raw->kind == HG_RAW_WORD ? words[raw->word] : names[raw->kind], hg_token_shown(&raw->token),
+             raw->token.text, raw->token.length > HG_MOST_SHOWN_BYTES ? "..." : "");
     return buffer;
 }
 
@@ -139,7 +138,7 @@ static const hg_operand_info *nth_operand(const hg_op_info *info, uint32_t n) {
 /* A given operand name= that the row does not have, has already, or has with another kind of value. */
 static void wrong_named(hg_assembler *a, const hg_op_info *info, const hg_raw_operand *raw, const hg_match *m) {
     uint32_t i = find_named(info, &raw->name);
-    int shown = raw->name.length > 40 ? 40 : (int)raw->name.length;
+    int shown = hg_token_shown(&raw->name);
     char got[80];
     if (i == info->operand_count) {
         hg_nearest nearest;
@@ -186,7 +185,7 @@ static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, c
     } else if (raw && m->matched < wanted) {
         const hg_operand_info *expected = nth_operand(info, m->matched);
         if (raw->name.length)
-            snprintf(got, sizeof got, "'%.*s='", raw->name.length > 40 ? 40 : (int)raw->name.length, raw->name.text);
+            snprintf(got, sizeof got, "'%.*s='", hg_token_shown(&raw->name), raw->name.text);
         else
             raw_text(raw, got);
         bool register_kind = expected->kind == HG_K_REG || expected->kind == HG_K_COUNT || expected->kind == HG_K_ARRAY;
@@ -236,7 +235,7 @@ static bool read_operands(hg_assembler *a, hg_op op, hg_given *given) {
             if (!read_named(a, raw)) return false;
         } else if (raw->kind == HG_RAW_NAMED) {
             hg_asm_error(a, "N03", &raw->token, NULL, "named operand '%.*s=': this instruction takes its operands by position",
-                         raw->token.length > 40 ? 40 : (int)raw->token.length, raw->token.text);
+                         hg_token_shown(&raw->token), raw->token.text);
             return false;
         }
         if (room)
@@ -284,13 +283,12 @@ static bool emit_comparison(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
 /* bra.!p @l: a branch over a jump. */
 static bool emit_negated(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     hg_match found;
-    hg_register always = {HG_UNDEFINED, 255, HG_TYPE_OMITTED};
     hg_op op = choose_form(m, given, &found);
     if (!found.whole) return wrong_operands(a, m, op, given, &found);
     uint32_t behind = (uint32_t)a->insts.count + 2;
     return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &m->token) &&
            hg_asm_emit_register(a, m->predicate, true, HG_READ, &m->token) && hg_asm_emit_target(a, behind, &m->token, NULL) &&
-           hg_asm_emit_branch(a, always, &given->raw[0], &m->token);
+           hg_asm_emit_branch(a, HG_NO_PREDICATE, &given->raw[0], &m->token);
 }
 
 static bool is_counted_loop(const hg_assembler *a, const hg_mnemonic *m, const hg_given *given) {

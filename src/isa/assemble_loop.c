@@ -33,7 +33,7 @@ static bool emit_start(hg_assembler *a, const hg_token *at, uint8_t type, const 
     if (!hg_asm_unsigned_value(a, number, type == HG_TYPE_U64 ? UINT64_MAX : UINT32_MAX, "S04", &count))
         count = 1; /* its endloop is no mistake */
     loop->never = count == 0;
-    if (loop->never) return emit_skip(a, (hg_register){HG_UNDEFINED, 255, HG_TYPE_OMITTED}, at, &loop->operand);
+    if (loop->never) return emit_skip(a, HG_NO_PREDICATE, at, &loop->operand);
     return hg_asm_emit_number(a, at, loop->counter, type, count - 1, &given->raw[0].token, number);
 }
 

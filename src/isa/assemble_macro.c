@@ -4,27 +4,15 @@
 
 /* ---- finding ends ---- */
 
-static bool opens_block(const hg_token *t) {
-    return hg_token_is(t, ".if") || hg_token_is(t, ".rept") || hg_token_is(t, ".for") || hg_token_is(t, ".macro");
-}
+static bool is_end(const hg_token *t) { return hg_token_is(t, ".end"); }
+static bool is_end_or_branch(const hg_token *t) { return is_end(t) || hg_token_is(t, ".elif") || hg_token_is(t, ".else"); }
 
-/* Reads on, without a look at what it means, to the .end of the block that is open, or where `branches` to its .elif or .else. That
- * word is *found then, and has been read. */
+/* To the .end of the block that is open, or where `branches` to its .elif or .else. That word is *found then, and has been read. */
 static bool skip_block(hg_assembler *a, bool branches, hg_token *found) {
-    uint32_t depth = 0;
-    for (bool first = true;;) {
-        hg_token t = hg_lexer_next(&a->lexer);
-        if (t.kind == HG_TOKEN_END_OF_FILE) return false;
-        if (first && t.kind == HG_TOKEN_NAME && t.text[0] == '.') {
-            bool end = hg_token_is(&t, ".end"), branch = branches && (hg_token_is(&t, ".elif") || hg_token_is(&t, ".else"));
-            t.expansion = a->expansion;
-            *found = t;
-            if (!depth && (end || branch)) return true;
-            depth += opens_block(&t);
-            depth -= end;
-        }
-        first = t.kind == HG_TOKEN_END_OF_LINE;
-    }
+    if (!hg_asm_skip_to(a, branches ? is_end_or_branch : is_end)) return false;
+    *found = hg_lexer_next(&a->lexer);
+    found->expansion = a->expansion;
+    return true;
 }
 
 /* The text of that word ended behind it. */

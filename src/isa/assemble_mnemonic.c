@@ -206,7 +206,7 @@ static bool read_negated(hg_assembler *a, hg_mnemonic *m) {
 }
 
 bool hg_asm_read_mnemonic(hg_assembler *a, hg_mnemonic *m) {
-    m->predicate = (hg_register){HG_UNDEFINED, 255, HG_TYPE_OMITTED};
+    m->predicate = HG_NO_PREDICATE;
     if (hg_token_is(&m->token, "bra.") && a->token.kind == '!') return read_negated(a, m);
     if (!split(m) || !find_name(a, m)) return unknown_mnemonic(a, m);
     size_t length;

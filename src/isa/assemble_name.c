@@ -17,7 +17,7 @@ static void sip_round(uint64_t v[4]) {
 
 /* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
  * by algebra, so a hostile file cannot make the look-ups slow. */
-uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope) {
+static uint64_t hash(const char *text, uint32_t length, uint32_t scope) {
     uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
                      UINT64_C(0x7465646279746573) ^ scope};
     for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
@@ -34,34 +34,61 @@ uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope) {
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static uint64_t find_slot(const hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
-    uint64_t mask = a->name_slot_count - 1, slot = hg_asm_hash(text, length, scope) & mask;
-    for (; a->name_slots[slot]; slot = (slot + 1) & mask) {
-        const hg_name *other = &a->names.data[a->name_slots[slot] - 1];
+/* Where the name is, or would be. */
+static uint64_t find_slot(const hg_names *n, const char *text, uint32_t length, uint32_t scope) {
+    uint64_t mask = n->slot_count - 1, slot = hash(text, length, scope) & mask;
+    for (; n->slots[slot]; slot = (slot + 1) & mask) {
+        const hg_name *other = &n->data[n->slots[slot] - 1];
         if (other->scope == scope && other->token.length == length && memcmp(other->token.text, text, length) == 0) break;
     }
     return slot;
 }
 
-static bool grow_slots(hg_assembler *a) {
-    uint64_t count = a->name_slot_count ? a->name_slot_count * 2 : 64;
+static bool grow_slots(hg_names *n) {
+    uint64_t count = n->slot_count ? n->slot_count * 2 : 64;
     uint32_t *slots = hg_calloc((size_t)count, sizeof *slots);
-    if (!slots) return hg_asm_no_memory(a);
-    hg_free(a->name_slots);
-    a->name_slots = slots;
-    a->name_slot_count = count;
-    for (uint64_t i = 0; i < a->names.count; i++) {
-        const hg_name *name = &a->names.data[i];
-        a->name_slots[find_slot(a, name->token.text, name->token.length, name->scope)] = (uint32_t)i + 1;
+    if (!slots) return false;
+    hg_free(n->slots);
+    n->slots = slots;
+    n->slot_count = count;
+    for (uint64_t i = 0; i < n->count; i++) {
+        const hg_name *name = &n->data[i];
+        slots[find_slot(n, name->token.text, name->token.length, name->scope)] = (uint32_t)i + 1;
     }
     return true;
 }
 
+hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope) {
+    uint32_t number = names->count ? names->slots[find_slot(names, text, length, scope)] : 0;
+    return number ? &names->data[number - 1] : NULL;
+}
+
+hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind, uint64_t index) {
+    bool room = names->count * 2 < names->slot_count || grow_slots(names);
+    uint32_t scope = hg_asm_scope_of(a, token);
+    uint64_t slot = room ? find_slot(names, token->text, token->length, scope) : 0;
+    if (room && names->slots[slot]) return &names->data[names->slots[slot] - 1];
+    hg_name *name = room ? hg_vec_push(names) : NULL;
+    if (!name) {
+        hg_asm_no_memory(a);
+        return NULL;
+    }
+    *name = (hg_name){.token = *token, .scope = scope, .kind = (uint8_t)kind, .index = index};
+    names->slots[slot] = (uint32_t)names->count;
+    return name;
+}
+
+void hg_asm_free_names(hg_names *names) {
+    hg_free(names->slots);
+    hg_vec_free(names);
+}
+
+/* ---- what a name stands for ---- */
+
 hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
     while (a->names.count) {
-        uint32_t number = a->name_slots[find_slot(a, text, length, scope)];
-        if (number) return &a->names.data[number - 1];
-        if (!scope) return NULL;
+        hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
+        if (name || !scope) return name;
         scope = hg_asm_scope_around(a, scope);
     }
     return NULL;
@@ -73,20 +100,12 @@ hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token) {
 }
 
 bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index) {
-    if (a->names.count * 2 >= a->name_slot_count && !grow_slots(a)) return false;
-    uint32_t scope = hg_asm_scope_of(a, token);
-    uint64_t slot = find_slot(a, token->text, token->length, scope);
-    if (a->name_slots[slot]) {
-        uint32_t line = a->names.data[a->name_slots[slot] - 1].token.line;
-        hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u", (int)token->length, token->text,
-                     (unsigned)line);
-        return false;
-    }
-    hg_name *name = hg_vec_push(&a->names);
-    if (!name) return hg_asm_no_memory(a);
-    *name = (hg_name){*token, scope, (uint8_t)kind, index};
-    a->name_slots[slot] = (uint32_t)a->names.count;
-    return true;
+    uint64_t count = a->names.count;
+    const hg_name *name = hg_asm_enter(a, &a->names, token, kind, index);
+    if (!name || a->names.count > count) return name != NULL;
+    hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u", (int)token->length, token->text,
+                 (unsigned)name->token.line);
+    return false;
 }
 
 /* ---- constants ---- */
@@ -124,5 +143,15 @@ bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t sc
     const hg_name *name = hg_asm_find_text(a, text, length, scope);
     if (!name || name->kind != HG_NAME_TYPE) return false;
     *type = (hg_type)name->index;
+    return true;
+}
+
+bool hg_asm_expect_type(hg_assembler *a, const char *expected, uint8_t *type) {
+    hg_type found;
+    const hg_token *t = &a->token;
+    if (t->kind != HG_TOKEN_NAME || !hg_asm_type(a, t->text, t->length, hg_asm_scope_of(a, t), &found))
+        return hg_asm_unexpected(a, expected);
+    *type = (uint8_t)found;
+    hg_asm_next(a);
     return true;
 }

@@ -4,11 +4,6 @@
 
 #include <stdio.h>
 
-static bool is_numbered(const hg_token *token, const char *prefix) {
-    size_t length = strlen(prefix);
-    return token->length > length && memcmp(token->text, prefix, length) == 0 && is_digit(token->text[length]);
-}
-
 /* ---- literals ---- */
 
 bool hg_asm_literal(hg_assembler *a, hg_token *literal) {
@@ -141,7 +136,7 @@ static bool read_word(hg_assembler *a, hg_raw_operand *raw) {
         raw->kind = HG_RAW_PRED;
         return hg_asm_register(a, &name, HG_MAX_PREDICATES, &raw->reg.number);
     }
-    if (is_numbered(&name, "pool")) {
+    if (hg_token_is_numbered(&name, "pool")) {
         raw->kind = HG_RAW_POOL;
         raw->value.kind = HG_K_POOL;
         return hg_asm_number(a, &name, 4, &raw->value.value);

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-static int shown(const hg_token *token) { return token->length > 40 ? 40 : (int)token->length; }
-
 /* ---- names ---- */
 
 hg_named *hg_asm_find_named(hg_assembler *a, const hg_token *token) {
@@ -81,28 +79,26 @@ static bool read_declared(hg_assembler *a) {
     if (!hg_asm_identifier(a, "a name", &token)) return false;
     if (!hg_is_parameter_name(token.text, token.length) || is_literal_word(&token) || hg_token_is(&token, "pred")) {
         hg_asm_error(a, "S02", &token, "names of registers have only letters, digits and '_', and are no words of literals",
-                     "'%.*s' cannot be a register's name", shown(&token), token.text);
+                     "'%.*s' cannot be a register's name", hg_token_shown(&token), token.text);
         return false;
     }
     hg_named *name = add_name(a, &token, HG_NAME_REGISTER);
     return name && read_extents(a, name);
 }
 
+/* Of a predicate HG_TYPE_OMITTED. */
 static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) {
-    hg_type found;
+    *type = HG_TYPE_OMITTED;
     *predicate = hg_token_is(&a->token, "pred");
-    if (!*predicate &&
-        (a->token.kind != HG_TOKEN_NAME || !hg_asm_type(a, a->token.text, a->token.length, hg_asm_scope_of(a, &a->token), &found)))
-        return hg_asm_unexpected(a, "',', a type or 'pred'");
-    *type = *predicate ? (uint8_t)HG_TYPE_OMITTED : (uint8_t)found;
+    if (!*predicate) return hg_asm_expect_type(a, "',', a type or 'pred'", type);
     hg_asm_next(a);
     return true;
 }
 
 bool hg_asm_read_registers(hg_assembler *a) {
     uint64_t first = a->named.count;
-    uint8_t type = HG_TYPE_OMITTED;
-    bool predicate = false;
+    uint8_t type;
+    bool predicate;
     do {
         if (!read_declared(a)) return false;
     } while (hg_asm_accept(a, ','));
@@ -131,7 +127,7 @@ static bool read_indices(hg_assembler *a, const hg_named *name, hg_register *reg
         if (!hg_asm_integer(a, "a constant index", &index, &number)) return false;
         if (rank < name->rank && index >= name->extents[rank]) {
             hg_asm_error(a, "N07", &number, NULL, "index %llu of '%.*s' is out of range: 0 to %u", (unsigned long long)index,
-                         shown(&name->token), name->token.text, (unsigned)name->extents[rank] - 1);
+                         hg_token_shown(&name->token), name->token.text, (unsigned)name->extents[rank] - 1);
             return false;
         }
         if (rank < name->rank) element = element * name->extents[rank] + (uint32_t)index;
@@ -139,18 +135,13 @@ static bool read_indices(hg_assembler *a, const hg_named *name, hg_register *reg
     } while (hg_asm_accept(a, ','));
     if (!hg_asm_expect(a, ']', "',' or ']'")) return false;
     if (rank != name->rank) {
-        hg_asm_error(a, "N04", &open, NULL, "'%.*s' takes %u %s, got %u", shown(&name->token), name->token.text, (unsigned)name->rank,
-                     name->rank == 1 ? "index" : "indices", (unsigned)rank);
+        hg_asm_error(a, "N04", &open, NULL, "'%.*s' takes %u %s, got %u", hg_token_shown(&name->token), name->token.text,
+                     (unsigned)name->rank, name->rank == 1 ? "index" : "indices", (unsigned)rank);
         return false;
     }
     if (reg->virtual_number != HG_UNDEFINED) reg->virtual_number += element; /* else its declaration could not be read */
     return true;
 }
-
-static const struct {
-    const char *text;
-    uint8_t number, type;
-} SPECIAL[] = {{"lane", 252, HG_TYPE_U32}, {"block", 253, HG_TYPE_U32}, {"lanes", 254, HG_TYPE_U32}, {"global", 255, HG_TYPE_U64}};
 
 /* Whether a parameter holds the special register. */
 static const hg_named *find_owner(const hg_assembler *a, uint8_t number) {
@@ -163,14 +154,15 @@ static const hg_named *find_owner(const hg_assembler *a, uint8_t number) {
 }
 
 static bool find_special(hg_assembler *a, const hg_token *word, uint8_t *kind, hg_register *reg) {
-    for (uint32_t i = 0; i < HG_COUNT_OF(SPECIAL); i++) {
-        if (!hg_token_is(word, SPECIAL[i].text)) continue;
-        const hg_named *owner = find_owner(a, SPECIAL[i].number);
+    for (uint32_t i = 0; i < HG_SPECIAL_COUNT; i++) {
+        const hg_special *s = &hg_specials[i];
+        if (!hg_token_is(word, s->text)) continue;
+        const hg_named *owner = find_owner(a, s->reg);
         *kind = HG_WORD_REGISTER;
-        *reg = (hg_register){HG_UNDEFINED, SPECIAL[i].number, SPECIAL[i].type};
+        *reg = (hg_register){HG_UNDEFINED, s->reg, (uint8_t)hg_idname_type((hg_idname)s->id)};
         if (!owner) return true;
-        hg_asm_error(a, "N03", word, NULL, "'%s' is r%u, which holds the parameter '%.*s'", SPECIAL[i].text, (unsigned)SPECIAL[i].number,
-                     shown(&owner->token), owner->token.text);
+        hg_asm_error(a, "N03", word, NULL, "'%s' is r%u, which holds the parameter '%.*s'", s->text, (unsigned)s->reg,
+                     hg_token_shown(&owner->token), owner->token.text);
         return false;
     }
     hg_idname id;
@@ -208,7 +200,7 @@ const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out
     if (hg_nearest_hint(&nearest))
         snprintf(out, HG_NEAREST_BYTES + 40, "%s", hg_nearest_hint(&nearest));
     else
-        snprintf(out, HG_NEAREST_BYTES + 40, "declare it: .reg %.*s TYPE", shown(word), word->text);
+        snprintf(out, HG_NEAREST_BYTES + 40, "declare it: .reg %.*s TYPE", hg_token_shown(word), word->text);
     return out;
 }
 

@@ -407,28 +407,36 @@ bool hg_asm_read_include(hg_assembler *a) {
     return hg_asm_push(a, (hg_frame){.kind = HG_FRAME_FILE, .expansion = number}, &piece, &string);
 }
 
-/* ---- several programs ---- */
+/* ---- text that is not read ---- */
 
-/* The text from the next .program on, or its end; its name in *name. */
-static bool skip_program(hg_assembler *a, hg_token *name) {
+bool hg_opens_block(const char *text, size_t length) {
+    static const char *const WORDS[] = {".if", ".rept", ".for", ".macro"};
+    for (size_t i = 0; i < HG_COUNT_OF(WORDS); i++)
+        if (strlen(WORDS[i]) == length && memcmp(WORDS[i], text, length) == 0) return true;
+    return false;
+}
+
+bool hg_asm_skip_to(hg_assembler *a, bool (*stops)(const hg_token *directive)) {
     uint32_t depth = 0;
+    hg_lexer line = a->lexer;
     for (bool first = true;;) {
-        hg_lexer before = a->lexer;
+        if (first) line = a->lexer;
         hg_token t = hg_lexer_next(&a->lexer);
         if (t.kind == HG_TOKEN_END_OF_FILE) return false;
         if (first && t.kind == HG_TOKEN_NAME && t.text[0] == '.') {
-            bool opens = hg_token_is(&t, ".if") || hg_token_is(&t, ".rept") || hg_token_is(&t, ".for") || hg_token_is(&t, ".macro");
-            depth += opens;
+            if (!depth && stops(&t)) break;
+            depth += hg_opens_block(t.text, t.length);
             depth -= depth && hg_token_is(&t, ".end");
-            if (!depth && hg_token_is(&t, ".program")) {
-                *name = hg_lexer_next(&a->lexer);
-                a->lexer = before;
-                return true;
-            }
         }
         first = t.kind == HG_TOKEN_END_OF_LINE;
     }
+    a->lexer = line;
+    return true;
 }
+
+/* ---- several programs ---- */
+
+static bool is_program(const hg_token *t) { return hg_token_is(t, ".program"); }
 
 bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_token *name) {
     const char *wanted = a->options->program;
@@ -446,11 +454,10 @@ bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_
     }
     if (is_wanted) return a->chosen = true;
     hg_text_addf(&a->other_programs, "%s%.*s", a->other_programs.length ? ", " : "", (int)name->length, name->text);
-    hg_token other;
     if (a->chosen)
         a->lexer.at = a->lexer.length; /* the one that is wanted ends here */
     else
-        (void)skip_program(a, &other);
+        (void)hg_asm_skip_to(a, is_program);
     a->token = *directive;
     a->token.kind = HG_TOKEN_END_OF_LINE;
     a->lexer.last = 0;

@@ -284,7 +284,7 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
     hg_builder_param_scalar(b, reg, name, type);
     if (stuck(b)) return b;
     hg_param *p = &b->params.data[b->params.count - 1].param;
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (!put_literal(b, type, &value, bytes)) return b;
     p->default_bytes = hg_arena_alloc(&b->arena, (size_t)hg_type_size_bytes(type));
     if (!p->default_bytes) {
@@ -563,7 +563,7 @@ static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type
         if (a->kind == HG_ARG_ADDRESS) o->kind = HG_K_ADDRESS;
         return (a->kind == HG_ARG_ADDRESS || a->kind == HG_ARG_ARRAY) && put_place(a, o);
     case HG_K_LITERAL: {
-        uint8_t bytes[512];
+        uint8_t bytes[HG_MAX_LITERAL_BYTES];
         if (!put_literal(b, type, a, bytes)) return true; /* said so */
         o->value = b->literals.length;
         hg_text_add(&b->literals, (const char *)bytes, (size_t)hg_type_size_bytes(type));

@@ -52,9 +52,9 @@ typedef struct hg_cfg {
     const hg_program *program;
     uint32_t function_count; /* functions[0] is the program itself; callees come after their callers' discovery */
     hg_function *functions;
-    uint32_t *bottom_up;      /* function numbers, callees before their callers; functions[0] is the last */
-    uint8_t param_types[256]; /* signature: type of each register at start, HG_TYPE_OMITTED: uninitialised. Specials included */
-    bool special_given[4];    /* the signature gives r252 … r255 a value of its own */
+    uint32_t *bottom_up;                  /* function numbers, callees before their callers; functions[0] is the last */
+    uint8_t param_types[256];             /* signature: type of each register at start, HG_TYPE_OMITTED: uninitialised. Specials included */
+    bool special_given[HG_SPECIAL_COUNT]; /* the signature gives the register a value of its own */
     bool uses_barrier, uses_shared, has_collective;
 } hg_cfg;
 

@@ -502,15 +502,6 @@ static void get_private(reader *r, hg_program *p) {
     if (ok(r) && !p->private_bytes) refuse(r, "B06", "not canonical: a section without private memory");
 }
 
-/* Negative, 0 or positive: the order of records. */
-static int compare_names(const hg_register_name *a, const hg_register_name *b) {
-    if (a->first != b->first) return a->first < b->first ? -1 : 1;
-    if (a->end != b->end) return a->end < b->end ? -1 : 1;
-    if (a->predicate != b->predicate) return a->predicate - b->predicate;
-    if (a->number != b->number) return a->number - b->number;
-    return strcmp(a->name, b->name);
-}
-
 static void get_registers(reader *r, hg_program *p) {
     enum { LEAST = 4 + 4 + 1 + 1 + 1 + 1 };
     uint32_t count = get_32(r);
@@ -526,7 +517,7 @@ static void get_registers(reader *r, hg_program *p) {
         n->predicate = get_bit(r, "the bank of a register's name");
         n->number = get_8(r);
         n->name = get_name(r, p);
-        if (ok(r) && i && compare_names(n - 1, n) >= 0)
+        if (ok(r) && i && hg_compare_register_names(n - 1, n) >= 0)
             refuse(r, "B06", "not canonical: names of registers are not in order at '%s'", n->name);
         p->register_name_count = i + 1;
     }

@@ -68,7 +68,7 @@ bool hg_extent_is_product(const hg_extent_tree *tree) {
 
 /* ---- values ---- */
 
-/* The values of all nodes; unknown: 255, or the node of the first parameter that is not known, and what depends on one is unknown too. */
+/* The values of all nodes; a parameter without one is unknown, and what depends on it. parameter: the first of those. */
 typedef struct values {
     uint64_t of[HG_MAX_EXTENT_OPS];
     bool unknown[HG_MAX_EXTENT_OPS];

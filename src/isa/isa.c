@@ -198,6 +198,11 @@ static const struct {
 #undef HG_OPNAME
 };
 
+const hg_special hg_specials[HG_SPECIAL_COUNT] = {{"lane", 252, HG_ID_LANE_IDX_X},
+                                                  {"block", 253, HG_ID_BLOCK_IDX_X},
+                                                  {"lanes", 254, HG_ID_BLOCK_DIM_X},
+                                                  {"global", 255, HG_ID_GLOBAL_LANE_ID}};
+
 const hg_op_info *hg_op_get(hg_op op) { return &TABLE[op]; }
 
 hg_op hg_op_from_opcode(uint16_t opcode) {

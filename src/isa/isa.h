@@ -56,6 +56,14 @@ typedef enum hg_id_part {
     HG_PART_LANE_COUNT
 } hg_id_part;
 
+/* r252 … r255: a launch gives each the value of an id, and text has a word for it. */
+enum { HG_FIRST_SPECIAL = 252, HG_SPECIAL_COUNT = 4 };
+typedef struct hg_special {
+    const char *text;
+    uint8_t reg, id; /* hg_idname, which has its type */
+} hg_special;
+extern const hg_special hg_specials[HG_SPECIAL_COUNT]; /* in order of registers */
+
 /* What can stand in an operand's place. */
 typedef enum hg_operand_kind {
     HG_K_TYPE,    /* a type suffix; never in the operand list of text, first in the binary */

@@ -30,8 +30,7 @@ static bool join(set *to, const set *from) {
 
 static uint16_t count(const set *s) {
     uint32_t n = 0;
-    for (size_t i = 0; i < HG_COUNT_OF(s->bits); i++)
-        n += (uint32_t)(hg_popcount32((uint32_t)s->bits[i]) + hg_popcount32((uint32_t)(s->bits[i] >> 32)));
+    for (size_t i = 0; i < HG_COUNT_OF(s->bits); i++) n += (uint32_t)hg_popcount64(s->bits[i]);
     return (uint16_t)n;
 }
 

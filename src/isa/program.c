@@ -46,6 +46,15 @@ const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool pr
     return NULL;
 }
 
+int hg_compare_register_names(const void *p, const void *q) {
+    const hg_register_name *a = p, *b = q;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
+    if (a->predicate != b->predicate) return a->predicate - b->predicate;
+    if (a->number != b->number) return a->number - b->number;
+    return strcmp(a->name, b->name);
+}
+
 const char *hg_program_meta(const hg_program *program, const char *key) {
     if (!program || !key) return NULL;
     for (uint32_t i = 0; i < program->meta_count; i++)

@@ -213,6 +213,8 @@ static inline bool hg_operand_is_no_array(const hg_operand *o) { return o->kind 
 
 /* What the text calls a register at an instruction; NULL: nothing. */
 const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number);
+/* The order of a program's hg_register_name records, for qsort; 0: they say the same. */
+int hg_compare_register_names(const void *p, const void *q);
 /* The bytes that one step of an address's index is. */
 static inline uint64_t hg_operand_scale(const hg_operand *o) { return o->has_index && o->scale ? o->scale : 1; }
 
@@ -277,6 +279,8 @@ bool hg_operand_is_default(const hg_program *p, const hg_inst *in, const hg_oper
 bool hg_is_identifier(const char *text, size_t length);
 bool hg_is_parameter_name(const char *text, size_t length);
 bool hg_is_local_label(const char *text, size_t length);
+/* .if, .rept, .for or .macro, which an .end closes (assemble_source.c). */
+bool hg_opens_block(const char *text, size_t length);
 
 /* Computes program->hash (codec.c). */
 hg_status hg_program_rehash(hg_program *program);

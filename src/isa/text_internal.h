@@ -64,6 +64,17 @@ const char *hg_token_describe(const hg_token *token, char buffer[80]);
 static inline bool hg_token_is(const hg_token *token, const char *word) {
     return token->kind == HG_TOKEN_NAME && strlen(word) == token->length && memcmp(token->text, word, token->length) == 0;
 }
+/* buf42, pool3, class21: a word that goes on with a digit. */
+static inline bool hg_token_is_numbered(const hg_token *token, const char *word) {
+    size_t length = strlen(word);
+    return token->kind == HG_TOKEN_NAME && token->length > length && memcmp(token->text, word, length) == 0 &&
+           is_digit(token->text[length]);
+}
+/* Its bytes that messages show, for %.*s. */
+enum { HG_MOST_SHOWN_BYTES = 40 };
+static inline int hg_token_shown(const hg_token *token) {
+    return token->length > HG_MOST_SHOWN_BYTES ? HG_MOST_SHOWN_BYTES : (int)token->length;
+}
 /* r or p and digits, nothing else. */
 bool hg_looks_like_register(const char *text, size_t length, char letter);
 
@@ -90,15 +101,24 @@ typedef enum hg_name_kind {
     HG_NAME_MACRO,
     HG_NAME_REGISTER,
     HG_NAME_PREDICATE,
-    HG_NAME_PARAM
+    HG_NAME_PARAM,
+    HG_NAME_LABEL /* in a table of their own */
 } hg_name_kind;
+#define HG_UNDEFINED UINT32_MAX
 /* What a name of the user's stands for. A name belongs to the scope of the place where it is declared. */
 typedef struct hg_name {
-    hg_token token; /* of its declaration */
+    hg_token token; /* of its declaration, or first mention */
     uint32_t scope;
     uint8_t kind;   /* hg_name_kind */
-    uint64_t index; /* constant: in hg_assembler.constants; type: hg_type; others: their owner's */
+    bool reported;  /* a label that is not there */
+    uint64_t index; /* constant: in hg_assembler.constants; type: hg_type; label: instruction, or HG_UNDEFINED; others: their owner's */
 } hg_name;
+/* Names in order of entry, and a hash table of them by name and scope. */
+typedef struct hg_names {
+    HG_VEC(hg_name);
+    uint32_t *slots; /* number + 1 */
+    uint64_t slot_count;
+} hg_names;
 
 /* NAME=VALUE from outside, instead of the .const of that name. */
 typedef struct hg_define {
@@ -150,14 +170,6 @@ typedef struct hg_block {
 
 /* ---- the assembler (assemble*.c) ---- */
 
-typedef struct hg_label {
-    hg_token token; /* first mention */
-    uint32_t scope;
-    uint32_t index; /* instruction, or HG_UNDEFINED */
-    bool reported;
-} hg_label;
-#define HG_UNDEFINED UINT32_MAX
-
 /* ---- registers by name (assemble_register.c, assemble_allocate.c) ---- */
 
 /* A register or predicate of an operand: one that the text gives by number, or a virtual one, whose number is found when everything
@@ -168,6 +180,8 @@ typedef struct hg_register {
     uint8_t type; /* HG_TYPE_OMITTED: not known here */
 } hg_register;
 #define HG_NO_REGISTER ((hg_register){HG_UNDEFINED, 0, HG_TYPE_OMITTED})
+/* Of a branch that is always taken. */
+#define HG_NO_PREDICATE ((hg_register){HG_UNDEFINED, 255, HG_TYPE_OMITTED})
 
 /* A named register or predicate (or one of an array), a parameter without register, a temporary. */
 typedef struct hg_virtual {
@@ -267,9 +281,7 @@ typedef struct hg_assembler {
     hg_arena texts; /* of tokens that stand in no source */
 
     /* names */
-    HG_VEC(hg_name) names;
-    uint32_t *name_slots; /* name number + 1 */
-    uint64_t name_slot_count;
+    hg_names names;
     HG_VEC(hg_constant) constants;
     HG_VEC(hg_define) defines;
     uint32_t expression_depth;
@@ -296,9 +308,7 @@ typedef struct hg_assembler {
     HG_VEC(hg_span) spans;
     HG_VEC(hg_tuple_item) items;
     hg_text literals;
-    HG_VEC(hg_label) labels;
-    uint32_t *label_slots; /* label number + 1 */
-    uint64_t label_slot_count;
+    hg_names labels;
     uint64_t defined_labels;
     HG_VEC(hg_fixup) fixups;
     HG_VEC(hg_counted_loop) loops;
@@ -352,11 +362,14 @@ bool hg_asm_literal_bytes(hg_assembler *a, const hg_token *literal, hg_type type
 bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value);
 
 /* assemble_name.c */
-/* Keyed, so that a hostile file cannot make the look-ups slow. */
-uint64_t hg_asm_hash(const char *text, uint32_t length, uint32_t scope);
 /* The scope that a token's names belong to, and the one around it; scope 0 is the whole program. */
 static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) { return a->expansions.data[token->expansion].scope; }
 static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->expansions.data[scope].outer; }
+/* The name of that very scope; NULL: there is none. Valid until the next one is entered. */
+hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope);
+/* The same, in the token's scope, entered with kind and index when new. NULL: out of memory. */
+hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind, uint64_t index);
+void hg_asm_free_names(hg_names *names);
 /* The innermost declaration of that name that the token can see, NULL: there is none. Valid until the next one is declared. */
 hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
 /* The same for a part of a token. */
@@ -371,6 +384,8 @@ void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest);
 
 /* A type that a program writes: its name, or one of .type that is seen in the scope. */
 bool hg_asm_type(hg_assembler *a, const char *text, uint32_t length, uint32_t scope, hg_type *type);
+/* The next token is one; `expected` is for the message where it is not. */
+bool hg_asm_expect_type(hg_assembler *a, const char *expected, uint8_t *type);
 
 /* assemble_constant.c */
 bool hg_asm_add_defines(hg_assembler *a, const char *const *defines, size_t count);
@@ -417,6 +432,9 @@ bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const h
 hg_piece hg_asm_here(const hg_assembler *a);
 /* The token's place in the source itself. */
 void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line, uint32_t *column);
+/* Reads on, without a look at what it means, up to the next directive outside of blocks that begin meanwhile which `stops`; it is read
+ * next. False: the text ended before. */
+bool hg_asm_skip_to(hg_assembler *a, bool (*stops)(const hg_token *directive));
 /* Arguments that stand on top are at their end: what follows is in the text below. */
 void hg_asm_leave_arguments(hg_assembler *a);
 /* .program, behind its name: false where it is not the one that is wanted; the text goes on at the next one then. */
@@ -448,12 +466,14 @@ void hg_asm_finish_directives(hg_assembler *a);
 
 /* assemble_extent.c */
 bool hg_asm_extent(hg_assembler *a, hg_extent *extent, hg_extent_place place);
+/* [extents] of parameter `number`; where there are none its rank is 255. Those of a table are numbers. */
+bool hg_asm_dims(hg_assembler *a, hg_param *p, uint32_t number);
 /* The extents of .lanes: numbers and parameters with `*` between are so many, anything else is one. */
 bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *count);
 /* Names of parameters in extents become their numbers. */
 void hg_asm_resolve_extents(hg_assembler *a);
 
-/* assemble_data.c: a table's type, extents and elements; more elements of the last table; its end. */
+/* assemble_data.c: a table's type, extents and elements, of parameter `number`; more elements of the last table; its end. */
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number);
 bool hg_asm_more_table(hg_assembler *a);
 void hg_asm_finish_table(hg_assembler *a);

@@ -11,9 +11,11 @@ void hg_start_types(hg_cfg *cfg, const hg_program *p, const hg_signature *signat
     if (signature) memcpy(cfg->param_types, signature->types, sizeof cfg->param_types);
     for (uint32_t i = 0; i < p->param_count; i++)
         cfg->param_types[p->params[i].reg] = p->params[i].kind == HG_PARAM_SCALAR ? p->params[i].type : (uint8_t)HG_TYPE_U64;
-    for (int r = 252; r < 256; r++) cfg->special_given[r - 252] = cfg->param_types[r] != HG_TYPE_OMITTED;
-    for (int r = 252; r < 256; r++)
-        if (cfg->param_types[r] == HG_TYPE_OMITTED) cfg->param_types[r] = r == 255 ? HG_TYPE_U64 : HG_TYPE_U32;
+    for (int i = 0; i < HG_SPECIAL_COUNT; i++) {
+        uint8_t *type = &cfg->param_types[hg_specials[i].reg];
+        cfg->special_given[i] = *type != HG_TYPE_OMITTED;
+        if (!cfg->special_given[i]) *type = (uint8_t)hg_idname_type((hg_idname)hg_specials[i].id);
+    }
 }
 
 static bool names_shared(const hg_program *p, uint32_t inst) {

@@ -117,7 +117,7 @@ static bool read_vars(kir_reader *r, kir_function *f) {
 }
 
 static bool read_table_data(kir_reader *r, uint8_t type, uint64_t length, hg_text *data) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     for (uint64_t i = 0; i < length; i++) {
         while (kir_accept(r, KIR_TOKEN_LINE)) {}
         if (i && !kir_expect(r, ',', "',' and further elements")) return false;

@@ -238,7 +238,7 @@ static bool read_step(kir_reader *r, line *l) {
 /* ---- other fields ---- */
 
 static bool read_const(kir_reader *r, line *l) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     if (!l->has_type) return kir_error(r, &l->place, "a constant needs its type: %%N: u32 = const 1");
     if (!kir_read_literal(r, l->type, bytes)) return false;
     uint64_t size = kir_type_bytes(l->type);

@@ -181,7 +181,7 @@ static hg_status choose_executable(hg_executable *given, const hg_launch *launch
     uint64_t max_steps = launch ? launch->max_steps : given->max_steps;
     hg_signature signature;
     hg_params_signature(params, &signature);
-    if (given->program->param_count) memset(signature.types, HG_TYPE_OMITTED, 252);
+    if (given->program->param_count) memset(signature.types, HG_TYPE_OMITTED, HG_FIRST_SPECIAL);
     *chosen = hg_executable_retain(given);
     if (max_steps == given->max_steps && memcmp(&signature, &given->signature, sizeof signature) == 0) return HG_OK;
     hg_status status = hg_executable_get(given->backend, given->program, &signature, max_steps, hg_timeout_of(given->backend, launch),

@@ -15,12 +15,8 @@ static void find_key(const hg_program *program, const hg_signature *signature, u
 
 static bool names_the_same(const hg_program *a, const hg_program *b) {
     if (a->register_name_count != b->register_name_count) return false;
-    for (uint32_t i = 0; i < a->register_name_count; i++) {
-        const hg_register_name *x = &a->register_names[i], *y = &b->register_names[i];
-        if (x->first != y->first || x->end != y->end || x->predicate != y->predicate || x->number != y->number ||
-            strcmp(x->name, y->name) != 0)
-            return false;
-    }
+    for (uint32_t i = 0; i < a->register_name_count; i++)
+        if (hg_compare_register_names(&a->register_names[i], &b->register_names[i]) != 0) return false;
     return true;
 }
 
@@ -94,7 +90,7 @@ void hg_executables_forget(hg_backend *b) {
 
 /* Programs with .param lines know all other registers themselves; setting one of those is an error of the binding. */
 static void keep_specials(const hg_program *program, hg_signature *signature) {
-    if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, 252);
+    if (program->param_count) memset(signature->types, HG_TYPE_OMITTED, HG_FIRST_SPECIAL);
 }
 
 /* The time of a launch was over before it began. */

@@ -153,8 +153,6 @@ hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t va
     return put_scalar(params, NULL, reg, HG_TYPE_U64, bytes);
 }
 
-enum { FIRST_SPECIAL = 252 };
-
 void hg_params_signature(const hg_params *params, hg_signature *signature) {
     memset(signature->types, HG_TYPE_OMITTED, sizeof signature->types);
     for (uint64_t i = 0; params && i < params->values.count; i++)
@@ -197,7 +195,7 @@ static hg_status check_register(const hg_program *p, const hg_param_value *v) {
     for (uint32_t i = 0; i < p->param_count; i++)
         if (p->params[i].reg == v->reg)
             return hg_binding_error("P01", "register r%u is the parameter '%s': set it by name", (unsigned)v->reg, p->params[i].name);
-    if (v->reg >= FIRST_SPECIAL) return HG_OK;
+    if (v->reg >= HG_FIRST_SPECIAL) return HG_OK;
     return hg_binding_error("P01", "unknown parameter: r%u is no parameter of '%s'", (unsigned)v->reg, p->name);
 }
 

@@ -371,7 +371,7 @@ typedef struct hg_param_value {
     char *name;              /* NULL: a raw register */
     uint8_t reg, kind, type; /* hg_param_kind */
     uint64_t handle;         /* buffers, pools */
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
 } hg_param_value;
 struct hg_params {
     HG_VEC(hg_param_value) values;

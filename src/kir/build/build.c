@@ -33,13 +33,6 @@ static void place_variables(kir_module *m, bool *shared) {
 
 /* ---- the program's start ---- */
 
-static const struct {
-    uint8_t reg, type, id;
-} SPECIALS[] = {{252, HG_TYPE_U32, HG_ID_LANE_IDX_X},
-                {253, HG_TYPE_U32, HG_ID_BLOCK_IDX_X},
-                {254, HG_TYPE_U32, HG_ID_BLOCK_DIM_X},
-                {255, HG_TYPE_U64, HG_ID_GLOBAL_LANE_ID}};
-
 static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     kir_input *input = hg_vec_push(&x->module->inputs);
     if (!input) return false;
@@ -55,12 +48,8 @@ static bool add_input(build *x, uint8_t reg, const hg_param *param) {
     return input->name != NULL;
 }
 
-/* The special of that register, or -1. The launch may give the register a value of its own. */
-static int special_of(const build *x, uint8_t reg) {
-    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++)
-        if (SPECIALS[i].reg == reg && !x->cfg->special_given[i]) return (int)i;
-    return -1;
-}
+/* The launch may give such a register a value of its own. */
+static bool is_special(const build *x, uint32_t reg) { return reg >= HG_FIRST_SPECIAL && !x->cfg->special_given[reg - HG_FIRST_SPECIAL]; }
 
 /* Inputs in order of declaration, or of register where nothing is declared. */
 static bool add_inputs(build *x, bool is_input[256]) {
@@ -71,7 +60,7 @@ static bool add_inputs(build *x, bool is_input[256]) {
         is_input[p->params[i].reg] = true;
     }
     for (uint32_t r = 0; r < 256; r++) {
-        if (is_input[r] || x->cfg->param_types[r] == HG_TYPE_OMITTED || special_of(x, (uint8_t)r) >= 0) continue;
+        if (is_input[r] || x->cfg->param_types[r] == HG_TYPE_OMITTED || is_special(x, r)) continue;
         if (!add_input(x, (uint8_t)r, NULL)) return false;
         is_input[r] = true;
     }
@@ -94,13 +83,15 @@ static void start_registers(build *x, const bool is_input[256]) {
         kir_set(b, var, v);
         build_trace_register(x, input->reg, input->type, v);
     }
-    for (size_t i = 0; i < HG_COUNT_OF(SPECIALS); i++) {
-        kir_var *var = x->vars[SPECIALS[i].reg][SPECIALS[i].type];
-        if (!var || is_input[SPECIALS[i].reg]) continue;
-        kir_value *v = kir_emit(b, KIR_ID, SPECIALS[i].type, 0, NULL);
-        v->u.imm = SPECIALS[i].id;
+    for (uint32_t i = 0; i < HG_SPECIAL_COUNT; i++) {
+        const hg_special *s = &hg_specials[i];
+        uint8_t type = (uint8_t)hg_idname_type((hg_idname)s->id);
+        kir_var *var = x->vars[s->reg][type];
+        if (!var || is_input[s->reg]) continue;
+        kir_value *v = kir_emit(b, KIR_ID, type, 0, NULL);
+        v->u.imm = s->id;
         kir_set(b, var, v);
-        build_trace_register(x, SPECIALS[i].reg, SPECIALS[i].type, v);
+        build_trace_register(x, s->reg, type, v);
     }
     if (x->steps) kir_set(b, x->steps, kir_const(b, HG_TYPE_U64, 0));
     if (x->atlas.phase) kir_set(b, x->atlas.phase, kir_const(b, HG_TYPE_U32, 0));

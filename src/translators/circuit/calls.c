@@ -63,7 +63,7 @@ uint32_t hg_circuit_class_elements(hg_type type) {
 }
 
 const char *hg_circuit_check_constant(hg_type type, const char *text, size_t length, char scratch[160]) {
-    uint8_t bytes[512];
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
     const char *hint = NULL;
     return hg_parse_literal(text, length, type, bytes, scratch, &hint) ? scratch : NULL;
 }
