@@ -86,3 +86,11 @@ uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask) {
     const uint8_t *first = memchr(mask->bytes, 1, frame->n);
     return first ? (uint32_t)(first - mask->bytes) : 0;
 }
+
+uint32_t tile_mask_last(const tile_frame *frame, const tile_mask *mask) {
+    uint32_t end = frame->n;
+    if (mask->count == 0 || mask->count == frame->n) return end - 1;
+    while (end >= 8 && word_at(mask->bytes, end - 8) == 0) end -= 8;
+    while (end > 1 && !mask->bytes[end - 1]) end--;
+    return end - 1;
+}

@@ -238,8 +238,22 @@ static void run_lanes(tile_frame *f, const tile_insn *insn) {
 
 /* ---- whole tiles ---- */
 
+/* The lanes from the first that is active to the last one. What is done for them costs nothing for the lanes before and behind. */
+typedef struct lane_span {
+    uint32_t first, count;
+    const uint8_t *active; /* of `first` on; NULL: all of them are */
+} lane_span;
+
+static lane_span span_of(const tile_frame *f, const tile_mask *mask) {
+    if (mask->count == f->n) return (lane_span){0, f->n, NULL};
+    uint32_t first = tile_mask_first(f, mask), count = tile_mask_last(f, mask) - first + 1;
+    return (lane_span){first, count, mask->count == count ? NULL : mask->bytes + first};
+}
+
 /* base may lie outside of the memory: only base + index * scale does not. */
-static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t scale, const uint8_t *active, uint32_t n, uint8_t bytes) {
+static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t scale, const lane_span *lanes, uint8_t bytes) {
+    const uint8_t *active = lanes->active;
+    uint32_t n = lanes->count;
     if (active) {
         TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (active[i]) memcpy(
                                 d + (size_t)i * sizeof(element), (const void *)(base + (uintptr_t)(index[i] * scale)), sizeof(element));)
@@ -256,19 +270,21 @@ static void gather(uint8_t *d, uintptr_t base, const uint64_t *index, uint64_t s
     }
 }
 
-static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+static void gather_strided(uint8_t *d, const uint8_t *base, int64_t stride, const lane_span *lanes, uint8_t bytes) {
+    const uint8_t *active = lanes->active;
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
                             memcpy(d + (size_t)i * sizeof(element), base + (int64_t)i * stride, sizeof(element));)
 }
 
-static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, uint64_t scale, const uint8_t *active, uint32_t n,
-                    uint8_t bytes) {
-    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+static void scatter(const uint8_t *v, uintptr_t base, const uint64_t *index, uint64_t scale, const lane_span *lanes, uint8_t bytes) {
+    const uint8_t *active = lanes->active;
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
                             memcpy((void *)(base + (uintptr_t)(index[i] * scale)), v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
-static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const uint8_t *active, uint32_t n, uint8_t bytes) {
-    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < n; i++) if (!active || active[i])
+static void scatter_strided(const uint8_t *v, uint8_t *base, int64_t stride, const lane_span *lanes, uint8_t bytes) {
+    const uint8_t *active = lanes->active;
+    TILE_BY_SIZE(bytes, for (uint32_t i = 0; i < lanes->count; i++) if (!active || active[i])
                             memcpy(base + (int64_t)i * stride, v + (size_t)i * sizeof(element), sizeof(element));)
 }
 
@@ -298,17 +314,18 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
     return true;
 }
 
-/* Base and stride of an affine access whose first and last lane are within bounds; false: look at each lane. */
-static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, uint8_t **base) {
-    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) * a->scale + a->disp;
-    hg_i128 last = first + (hg_i128)a->stride * a->scale * (f->n - 1), room = (hg_i128)p->memory.size - a->size;
+/* Where an affine access begins whose first and last lane are within bounds; false: look at each lane. */
+static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes, uint8_t **base) {
+    hg_i128 stride = (hg_i128)a->stride * a->scale, room = (hg_i128)p->memory.size - a->size;
+    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) * a->scale + a->disp + stride * lanes->first;
+    hg_i128 last = first + stride * (lanes->count - 1);
     if (first < 0 || last < 0 || first > room || last > room) return false;
     *base = p->memory.base + (uint64_t)first;
     return true;
 }
 
-/* Whether the offsets of all active lanes are within bounds. */
-static bool all_within(const tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const uint8_t *active) {
+/* Whether the offsets of all active lanes are within bounds. index is that of the first lane. */
+static bool all_within(const tile_access *a, const place *p, const uint64_t *index, const lane_span *lanes) {
     hg_i128 high = (hg_i128)p->memory.size - a->size - a->disp, low = a->disp < 0 ? -(hg_i128)a->disp : 0;
     if (high < low) return false;
     if (high > UINT64_MAX) high = UINT64_MAX;
@@ -320,10 +337,10 @@ static bool all_within(const tile_frame *f, const tile_access *a, const place *p
     if (to < from) return false;
     uint64_t span = to - from;
     uint32_t bad = 0;
-    if (active)
-        for (uint32_t i = 0; i < f->n; i++) bad |= (uint32_t)(index[i] - from > span) & active[i];
+    if (lanes->active)
+        for (uint32_t i = 0; i < lanes->count; i++) bad |= (uint32_t)(index[i] - from > span) & lanes->active[i];
     else
-        for (uint32_t i = 0; i < f->n; i++) bad |= index[i] - from > span;
+        for (uint32_t i = 0; i < lanes->count; i++) bad |= index[i] - from > span;
     return bad == 0;
 }
 
@@ -353,9 +370,10 @@ static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     return f->scratch;
 }
 
-/* A store of a whole tile. Results of one pass over a large array need no place in the caches. from may lie in the user's memory too. */
-static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from) {
-    size_t bytes = (size_t)f->n * a->bytes;
+/* A store of elements side by side. Results of one pass over a large array need no place in the caches. from may lie in the user's memory
+ * too. */
+static void store_all(const tile_frame *f, const tile_access *a, uint8_t *to, const uint8_t *from, uint32_t n) {
+    size_t bytes = (size_t)n * a->bytes;
     bool once = a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes);
     bool apart = (uintptr_t)from + bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)from;
     if (once && apart)
@@ -373,50 +391,53 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) hg_prefetch((const void *)(from + i));
 }
 
-static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const uint8_t *active) {
+static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
     uint8_t *base;
-    if (!affine_base(f, a, p, &base)) return false;
+    if (!affine_base(f, a, p, lanes, &base)) return false;
     int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single lane */
-    bool contiguous = stride == a->bytes && !active;
-    if (a->direct && contiguous && (uintptr_t)base % a->bytes == 0) {
+    bool contiguous = stride == a->bytes && !lanes->active;
+    size_t before = (size_t)lanes->first * a->bytes;
+    if (a->direct && contiguous && lanes->count == f->n && (uintptr_t)base % a->bytes == 0) {
         f->slot[a->result] = base;
         if (hg_stream_wanted(f->state->launch->lanes * a->bytes))
             ask_ahead((uintptr_t)base + (size_t)f->n * a->bytes, (size_t)f->n * a->bytes);
     } else if (a->op == KIR_LOAD) {
-        uint8_t *d = load_target(f, a);
+        uint8_t *d = load_target(f, a) + before;
         if (contiguous)
-            memcpy(d, base, (size_t)f->n * a->bytes);
+            memcpy(d, base, (size_t)lanes->count * a->bytes);
         else
-            gather_strided(d, base, stride, active, f->n, a->bytes);
+            gather_strided(d, base, stride, lanes, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
-        const uint8_t *v = store_source(f, a);
+        const uint8_t *v = store_source(f, a) + before;
         if (contiguous)
-            store_all(f, a, base, v);
+            store_all(f, a, base, v, lanes->count);
         else
-            scatter_strided(v, base, stride, active, f->n, a->bytes);
+            scatter_strided(v, base, stride, lanes, a->bytes);
     }
     return true;
 }
 
-static bool move_vector(tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const uint8_t *active) {
-    if (!a->unchecked && !all_within(f, a, p, index, active)) return false;
-    uintptr_t base = (uintptr_t)p->memory.base + (uintptr_t)a->disp;
+static bool move_vector(tile_frame *f, const tile_access *a, const place *p, const uint64_t *index, const lane_span *lanes) {
     bool scratch_is_index = (const uint8_t *)index == f->scratch;
+    index += lanes->first;
+    if (!a->unchecked && !all_within(a, p, index, lanes)) return false;
+    uintptr_t base = (uintptr_t)p->memory.base + (uintptr_t)a->disp;
     uint64_t scale = a->has_index ? a->scale : 1; /* a flat address counts bytes */
+    size_t before = (size_t)lanes->first * a->bytes;
     if (a->op == KIR_LOAD) {
         if (scratch_is_index && a->value_size != a->bytes) return false;
-        gather(load_target(f, a), base, index, scale, active, f->n, a->bytes);
+        gather(load_target(f, a) + before, base, index, scale, lanes, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
         if (scratch_is_index && (a->value_form != TILE_VECTOR || a->value_size != a->bytes)) return false;
-        scatter(store_source(f, a), base, index, scale, active, f->n, a->bytes);
+        scatter(store_source(f, a) + before, base, index, scale, lanes, a->bytes);
     }
     return true;
 }
 
 /* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
-static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const tile_mask *mask) {
+static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
     uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
@@ -431,10 +452,7 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
                          for (uint32_t i = 0; i < f->n; i++) memcpy(f->slot[a->result] + i * sizeof one, &one, sizeof one);)
         }
     } else if (a->op == KIR_STORE) {
-        const uint8_t *active = tile_mask_bytes(f, mask);
-        uint32_t last = f->n - 1;
-        while (!active[last]) last--;
-        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, last);
+        uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lanes->first + lanes->count - 1);
         memcpy(address, &value, a->bytes);
     }
     return true;
@@ -445,11 +463,11 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
     const uint64_t *index = NULL;
     if (a->op == KIR_ATOMIC || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
     if (!p.memory.valid || !p.memory.base) return false;
-    const uint8_t *active = mask->count == f->n ? NULL : mask->bytes;
+    lane_span lanes = span_of(f, mask);
     if (a->has_index && a->index_form == TILE_VECTOR) index = (const uint64_t *)(void *)f->slot[a->index];
-    if (index) return move_vector(f, a, &p, index, active);
-    if (a->has_index && a->index_form == TILE_AFFINE) return move_affine(f, a, &p, active);
-    return move_scalar(f, a, &p, mask);
+    if (index) return move_vector(f, a, &p, index, &lanes);
+    if (a->has_index && a->index_form == TILE_AFFINE) return move_affine(f, a, &p, &lanes);
+    return move_scalar(f, a, &p, &lanes);
 }
 
 void tile_access_run(tile_frame *f, const tile_insn *insn) {

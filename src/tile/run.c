@@ -145,6 +145,12 @@ static bool is_large(const tile_kernel *k, uint64_t lanes) {
     return !hg_mul_u64(lanes, (uint64_t)k->insn_count * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
 
+/* Tiles or blocks of `each` lanes that a thread takes at once: some for each thread even where there are few, for each may have long loops. */
+static uint64_t chunk_of(uint64_t count, uint32_t each) {
+    uint64_t most = TILE_FUEL / each / 4, share = count / (4 * (uint64_t)hg_thread_pool_count(hg_thread_pool_global()));
+    return share < most ? share : most;
+}
+
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) {
     tile_run_state s = {.kernel = kernel, .launch = launch, .best_lane = UINT64_MAX, .fault = fault};
     fault->happened = false;
@@ -171,8 +177,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
         ok = run_range(&s, 0, count, each, width);
     } else {
         shared_run run = {&s, each, width};
-        uint64_t chunk = TILE_FUEL / each / 4;
-        hg_thread_pool_run(hg_thread_pool_global(), count, chunk ? chunk : 1, run_worker, &run);
+        hg_thread_pool_run(hg_thread_pool_global(), count, chunk_of(count, each), run_worker, &run);
         ok = atomic_load(&s.stop) != 3;
     }
     hg_status status = s.races ? tile_races_status(s.races) : HG_OK;

@@ -242,6 +242,7 @@ void tile_mask_split(const tile_frame *frame, const tile_mask *mask, const uint8
 /* Removes the lanes where bad[i] is set. */
 void tile_mask_remove(const tile_frame *frame, tile_mask *mask, const uint8_t *bad);
 uint32_t tile_mask_first(const tile_frame *frame, const tile_mask *mask); /* lowest active lane; 0 when there is none */
+uint32_t tile_mask_last(const tile_frame *frame, const tile_mask *mask);  /* highest active lane; the last one when there is none */
 /* debug.c */
 void tile_trace(tile_frame *frame, const tile_insn *insn);
 /* fault.c */
