@@ -73,7 +73,7 @@ class Runner:
 def devices():
     """What the command finds, but the device that computes nothing."""
     done = subprocess.run([COMMAND, "devices", "--json"], stdout=subprocess.PIPE, check=True)
-    return [f"{d['backend']}:{d['device']}" for d in json.loads(done.stdout)["devices"] if d["available"] and d["backend"] != "null"]
+    return [f"{d['backend']}:{d['device']}" for d in json.loads(done.stdout)["outputs"] if d["available"] and d["backend"] != "null"]
 
 
 def lines(folder, texts):
