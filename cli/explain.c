@@ -263,6 +263,24 @@ static bool add_sections(cli *c, const cli_page *page, const char *word, bool by
     return any;
 }
 
+/* The innermost sections that have the word in their text, where no title has it. */
+static void no_title(cli *c, const cli_page *page, const char *word) {
+    hg_text numbers = {0};
+    section s, next;
+    for (const char *at = page->text; next_heading(page, at, &s); at = s.title) {
+        const char *end = next_heading(page, s.title, &next) ? next.text : page->text + page->length;
+        size_t digits = strspn(s.title, "0123456789."), length = strlen(word);
+        bool found = false;
+        for (at = s.title; s.level > 1 && !found && at + length <= end; at++) found = strncasecmp(at, word, length) == 0;
+        if (found) hg_text_addf(&numbers, " %.*s", (int)(digits && s.title[digits - 1] == '.' ? digits - 1 : digits), s.title);
+    }
+    if (numbers.length)
+        cli_usage(c, "no section of the language has '%s' in its title; it stands in%s", word, numbers.data);
+    else
+        cli_usage(c, "no section of the language has '%s' in its title (`hologram lang --contents` lists them)", word);
+    hg_text_free(&numbers);
+}
+
 int command_lang(int argc, char **argv) {
     cli c = {0};
     bool contents = false;
@@ -277,6 +295,6 @@ int command_lang(int argc, char **argv) {
     else if (!word)
         give(&c, page->name, page->text, page->length);
     else if (!add_sections(&c, page, word, true) && !add_sections(&c, page, word, false))
-        cli_usage(&c, "no section of the language has '%s' in its title (`hologram lang --contents` lists them)", word);
+        no_title(&c, page, word);
     return cli_finish(&c);
 }

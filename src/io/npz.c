@@ -91,6 +91,18 @@ static hg_status next_entry(const hg_bytes *file, const char *what, directory *d
     return HG_OK;
 }
 
+static hg_status no_member(const hg_bytes *file, const char *what, const char *name) {
+    hg_text names = {0};
+    if (hg_npz_names(file, what, &names) != HG_OK) names.length = 0;
+    for (size_t at = 0; at + 1 < names.length; at++)
+        if (names.data[at] == '\n') names.data[at] = ' ';
+    if (names.length) names.data[names.length - 1] = '\0';
+    hg_status status = IO_FAIL(HG_ERROR_IO, "P06", "%s: has no member '%s'; its arrays: %.200s", what, name,
+                               names.length ? names.data : "none");
+    hg_text_free(&names);
+    return status;
+}
+
 static hg_status find_member(const hg_bytes *file, const char *what, const char *name, member *m) {
     directory d;
     entry e;
@@ -103,7 +115,7 @@ static hg_status find_member(const hg_bytes *file, const char *what, const char 
                       little(e.at + 20, 4), little(e.at + 24, 4), little(e.at + 42, 4)};
         return read_wide_sizes(e.at + 46 + e.name_bytes, e.extra, m) ? HG_OK : bad_zip(what, "bad extra field");
     }
-    return IO_FAIL(HG_ERROR_IO, "P06", "%s: has no member '%s'", what, name);
+    return no_member(file, what, name);
 }
 
 hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) {
@@ -214,6 +226,11 @@ static hg_status read_npy(hg_input *in, const char *what, hg_type type, const hg
     return HG_OK;
 }
 
+static bool ends_in(const char *what, const char *name) {
+    size_t length = strlen(what), tail = strlen(name);
+    return length > tail && what[length - tail - 1] == ':' && strcmp(what + length - tail, name) == 0;
+}
+
 hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name, hg_type type, const hg_array_bounds *bounds,
                        hg_array *out) {
     hg_text key = {0};
@@ -221,7 +238,9 @@ hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name,
     *out = (hg_array){0};
     hg_text_addf(&key, "%s.npy", name);
     hg_status status = key.failed ? hg_fail_memory() : unpack_within(file, what, key.data, bounds->most, &bytes);
-    if (status == HG_OK) status = hg_npy_parse(bytes.data, bytes.length, what, type, out);
+    key.length = 0; /* as FILE.npz:KEY, which `what` may be already */
+    hg_text_addf(&key, "%s%s%s", what, ends_in(what, name) ? "" : ":", ends_in(what, name) ? "" : name);
+    if (status == HG_OK) status = key.failed ? hg_fail_memory() : hg_npy_parse(bytes.data, bytes.length, key.data, type, out);
     if (status == HG_OK)
         out->memory = bytes;
     else

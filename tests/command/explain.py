@@ -113,8 +113,11 @@ def language():
         number = re.match(r"(\d+(?:\.\d+)*)\.? ", title)
         if number:
             check(run("lang", number.group(1)) == (0, printed(body), ""), f"lang {number.group(1)}")
+    check(run("lang", "address")[1] == run("lang", "2.1")[1], "lang address")
     status, out, _ = run("lang", "ADDRESSES")
     check(status == 0 and re.match(r"#+ .*addresses", out, re.I), f"lang by a word: {out[:200]}")
+    status, out, err = run("lang", "memfence")
+    check(status == 2 and err.rstrip().endswith("it stands in 4.6"), f"lang by a word of the text: {err}")
     check(run("lang", "no such thing")[0] == 2 and run("lang", "1", "2")[0] == 2, "lang with what is no section")
 
 

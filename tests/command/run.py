@@ -157,7 +157,7 @@ def arrays():
     expect(run("run", program("axpy"), "--set", "alpha=1", "--in", "a.npz"), 2, r"error\[P01\]: unknown parameter: a.npz has an array 'other', which is no parameter of 'axpy'", what="a member that is no parameter")
     numpy.savez("row.npz", x=x, y=y, alpha=numpy.ones(1, "<f4"))
     expect(run("run", program("axpy"), "--in", "row.npz"), 2, r"error\[P04\]: row.npz: 'alpha' has 1 dimensions, the parameter is a scalar", what="an array for a scalar")
-    expect(run("run", program("axpy"), "--in", "x.npy"), 2, r"error\[P06\]: x.npy: not a readable .npz file", what="--in without a name of a .npy")
+    expect(run("run", program("axpy"), "--in", "x.npy"), 2, r"error\[P06\]: x.npy: a .npy file, which is one array: give --in NAME=x.npy", what="--in without a name of a .npy")
     expect(run("run", program("axpy"), "--out", "all.npz"), 2, r"--out expects NAME=VALUE, got 'all.npz'", what="--out without a name")
     expect(run("run", program("axpy"), "--in", "all.npz", "--json", "--out", "y=raw:-"), 2, what="--json with raw bytes on standard output")
     numpy.save("wrong.npy", x.astype("<f8"))

@@ -237,7 +237,9 @@ static void test_numpy(void) {
     check_accepted("stored.npz", HG_TYPE_F32, 2, 6);
     check_accepted("stored.npz:key", HG_TYPE_F32, 2, 6);
     check_accepted("packed.npz:y", HG_TYPE_F32, 2, 6);
-    check_refused("stored.npz:none", HG_TYPE_F32, "P06", "no member 'none.npy'");
+    check_refused("stored.npz:none", HG_TYPE_F32, "P06", "no member 'none.npy'; its arrays: x key");
+    check_refused("stored.npz", HG_TYPE_F64, "P03", "stored.npz:x: dtype is '<f4'");
+    check_refused("stored.npz:key", HG_TYPE_F64, "P03", "stored.npz:key: dtype is '<f4'");
     check_refused("v1.npy:x", HG_TYPE_F32, "P06", "no such file");
     hg_array array;
     CHECK(hg_array_read(in_folder("packed.npz"), "x", HG_TYPE_I32, &array) == HG_OK);
