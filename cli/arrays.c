@@ -478,24 +478,50 @@ static bool shape_outputs(cli *c, cli_values *values) {
     return true;
 }
 
+/* --out FILE, without a name. */
+static bool set_archive(cli *c, cli_values *values, const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    if (!standard && !hg_path_ends(path, ".npz"))
+        cli_usage(c, "--out expects N=FILE, or FILE.npz for all arrays, got '%s'", path);
+    else if (values->archive)
+        cli_usage(c, "--out FILE.npz is given twice");
+    else
+        values->archive = path;
+    return values->archive == path;
+}
+
+static bool apply_whole(cli *c, cli_values *values, const cli_pair *pair) {
+    return strcmp(pair->option, "--in") == 0 ? read_members(c, values, pair->value) : set_archive(c, values, pair->value);
+}
+
+/* An archive has something to hold. */
+static bool check_archive(cli *c, const cli_values *values) {
+    for (uint32_t i = 0; values->archive && i < values->count; i++)
+        if (cli_is_archived(values, &values->data[i])) return true;
+    if (values->archive) cli_usage(c, "--out %s: no array is left for it", values->archive);
+    return !values->archive;
+}
+
 bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_values *values) {
     values->count = count;
     values->data = hg_calloc(count + (size_t)1, sizeof *values->data);
     if (!values->data) return no_memory(c);
     for (uint32_t i = 0; i < count; i++) values->data[i].param = &params[i];
-    static const char *const order[] = {"--set", "--in", "--out", "--shape"};
-    for (size_t k = 0; k < HG_COUNT_OF(order); k++) {
+    static const struct {
+        const char *option;
+        bool named;
+    } ORDER[] = {{"--set", true}, {"--in", true}, {"--in", false}, {"--out", true}, {"--out", false}, {"--shape", true}};
+    for (size_t k = 0; k < HG_COUNT_OF(ORDER); k++)
         for (uint64_t i = 0; i < c->pairs.count; i++) {
             const cli_pair *pair = &c->pairs.data[i];
-            if (pair->name[0] && strcmp(pair->option, order[k]) == 0 && !apply(c, values, pair)) return false;
+            if (strcmp(pair->option, ORDER[k].option) != 0 || (pair->name[0] != '\0') != ORDER[k].named) continue;
+            if (!(ORDER[k].named ? apply(c, values, pair) : apply_whole(c, values, pair))) return false;
         }
-        for (uint64_t i = 0; i < c->pairs.count; i++) {
-            const cli_pair *pair = &c->pairs.data[i];
-            bool whole_file = !pair->name[0] && strcmp(pair->option, "--in") == 0;
-            if (whole_file && strcmp(order[k], "--in") == 0 && !read_members(c, values, pair->value)) return false;
-        }
-    }
-    return true;
+    return check_archive(c, values);
+}
+
+bool cli_is_archived(const cli_values *values, const cli_value *v) {
+    return values->archive && !v->out && v->param->kind == HG_PARAM_BUFFER && v->param->dir != HG_DIR_IN;
 }
 
 bool cli_values_options(cli *c, cli_values *values) {

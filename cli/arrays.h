@@ -27,6 +27,7 @@ typedef struct cli_value {
 typedef struct cli_values {
     cli_value *data;
     uint32_t count;
+    const char *archive;       /* --out FILE.npz */
     const hg_program *program; /* of whose parameters they are; NULL: of none, and there are no expressions */
 } cli_values;
 
@@ -41,7 +42,8 @@ bool cli_values_shapes(cli *c, cli_values *values);
 bool cli_values_scalars(cli *c, cli_values *values);
 bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
-void cli_value_drop(cli_value *value); /* its data, which a buffer has now */
+void cli_value_drop(cli_value *value);                                  /* its data, which a buffer has now */
+bool cli_is_archived(const cli_values *values, const cli_value *value); /* an output that goes to the archive */
 cli_value *cli_values_find(cli_values *values, const char *name);
 /* Value of an extent. UNKNOWN: a scalar parameter of it has none. */
 hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);

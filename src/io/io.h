@@ -97,6 +97,15 @@ hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type ty
 /* The same with the elements as a part. */
 hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
                                   const hg_file_part *elements) HG_NODISCARD;
+/* Arrays as the members NAME.npy of one .npz. Parts are read twice. */
+typedef struct hg_named_array {
+    const char *name;
+    hg_type type;
+    uint32_t rank;
+    const uint64_t *extent;
+    hg_file_part elements;
+} hg_named_array;
+hg_status hg_outputs_add_npz(hg_outputs *outputs, const char *path, const hg_named_array *arrays, size_t count) HG_NODISCARD;
 /* Puts all outputs in place. When one cannot be, those before it are put back as they were. */
 hg_status hg_outputs_commit(hg_outputs *outputs) HG_NODISCARD;
 

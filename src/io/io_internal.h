@@ -26,6 +26,13 @@ hg_status hg_input_read(hg_input *in, uint64_t until) HG_NODISCARD;
 void hg_input_take(hg_input *in, hg_bytes *out); /* what was read, with a NUL behind it */
 void hg_input_close(hg_input *in);
 
+/* ---- npz.c ---- */
+uint32_t hg_crc32(uint32_t before, const uint8_t *data, uint64_t length); /* of zip archives; 0 before the first bytes */
+
+/* ---- output.c ---- */
+/* Bytes of an array's elements; an error names the path. */
+hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent, uint64_t *bytes) HG_NODISCARD;
+
 /* ---- npy.c ---- */
 /* What the first bytes of a .npy say: shape and size in *out, its data NULL. *start: where the data begins. *needed: nothing is known before
  * there are so many bytes; 0: all is known. */

@@ -10,8 +10,9 @@ static uint64_t little(const uint8_t *b, int bytes) {
     return value;
 }
 
-static uint32_t crc32_of(const uint8_t *data, uint64_t length) {
-    uint32_t table[256], crc = UINT32_MAX;
+uint32_t hg_crc32(uint32_t crc, const uint8_t *data, uint64_t length) {
+    uint32_t table[256];
+    crc = ~crc;
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t c = i;
         for (int k = 0; k < 8; k++) c = c >> 1 ^ (c & 1 ? 0xEDB88320u : 0);
@@ -147,7 +148,7 @@ static hg_status unpack(const hg_bytes *file, const char *what, const member *m,
         memcpy(out->data, file->data + start, (size_t)m->size);
     else
         done = hg_inflate(file->data + start, m->packed, out->data, m->size, &memory_failed);
-    if (done && crc32_of(out->data, out->length) == m->crc) return HG_OK;
+    if (done && hg_crc32(0, out->data, out->length) == m->crc) return HG_OK;
     hg_bytes_free(out);
     return memory_failed ? hg_fail_memory()
                          : bad_zip(what, done ? "the member's checksum is wrong" : "the member's compressed data is malformed");

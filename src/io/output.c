@@ -220,20 +220,25 @@ hg_status hg_outputs_add_array(hg_outputs *outputs, const char *path, hg_type ty
     return hg_outputs_add_elements(outputs, path, type, rank, extent, &(hg_file_part){.data = data});
 }
 
+hg_status hg_npy_size(const char *path, hg_type type, uint32_t rank, const uint64_t *extent, uint64_t *bytes) {
+    *bytes = hg_type_size_bytes(type);
+    if (rank > HG_MAX_EXTENTS)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path, rank, (int)HG_MAX_EXTENTS);
+    for (uint32_t i = 0; i < rank; i++)
+        if (!hg_mul_u64(*bytes, extent[i], bytes))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
+    return HG_OK;
+}
+
 hg_status hg_outputs_add_elements(hg_outputs *outputs, const char *path, hg_type type, uint32_t rank, const uint64_t *extent,
                                   const hg_file_part *elements) {
     uint8_t header[HG_NPY_HEADER_BYTES];
-    uint64_t bytes = hg_type_size_bytes(type);
     const char *raw = hg_path_of_raw(path);
-    if (rank > HG_MAX_EXTENTS)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %u dimensions, at most %d are allowed", path, rank, (int)HG_MAX_EXTENTS);
     if (!raw && hg_path_ends(path, ".npz"))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: .npz files are read only; write one .npy file an array", path);
-    for (uint32_t i = 0; i < rank; i++)
-        if (!hg_mul_u64(bytes, extent[i], &bytes))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: the shape is larger than any memory", path);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: one array is a .npy; a .npz is for all arrays: --out FILE.npz, without a name",
+                       path);
     hg_file_part parts[2] = {{.data = header}, *elements};
-    parts[1].length = bytes;
+    HG_TRY(hg_npy_size(path, type, rank, extent, &parts[1].length));
     if (!raw) parts[0].length = hg_npy_header(type, rank, extent, header);
     return hg_outputs_add(outputs, raw ? raw : path, parts, 2);
 }

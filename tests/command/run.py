@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 import xml.etree.ElementTree
 
 import numpy
@@ -117,6 +118,94 @@ def formats():
 
 # ---- arrays
 
+SEVERAL = """.atlas 1
+.program several
+.param x buffer f32 in [n]
+.param twice buffer f32 out [n]
+.param table buffer u16 out [2, 3]
+.param total buffer f64 out []
+.param kept buffer i64 inout [n]
+.param none buffer u8 out [0]
+.param n u64
+.lanes n
+.reg v f32
+.reg i u64
+.reg k i64
+.reg w u16
+.reg d f64
+    ldg v, [x[global]]
+    add v, v, v
+    stg [twice[global]], v
+    ldg k, [kept[global]]
+    neg k, k
+    stg [kept[global]], k
+    mov i, global
+    bra.ge i, 6, @end
+    cvt w, i
+    stg [table[i]], w
+    bra.gt i, 0, @end
+    mov d, 2.5
+    stg [total], d
+end:
+"""
+
+
+def archives():
+    path = write("several.atlas", SEVERAL)
+    rng = numpy.random.default_rng(3)
+    for n in 1, 1000, 300_000:  # the last in more than one part
+        x, kept = rng.standard_normal(n).astype("<f4"), rng.integers(-2**40, 2**40, n)
+        numpy.save("x.npy", x)
+        numpy.savez("kept.npz", kept=kept, x=x)
+        table = numpy.zeros((2, 3), "<u2")
+        table.flat[:n] = numpy.arange(min(n, 6))
+        expected = {"twice": x + x, "table": table, "total": numpy.array(2.5), "kept": -kept, "none": numpy.zeros(0, "u1")}
+        inputs = "run", path, "--in", "kept.npz"
+        # alone; beside a file of its own, onto the file that was read
+        expect(run(*inputs, "--out", "outs.npz"), 0, out="", what=f"--out outs.npz, n = {n}")
+        check_archive("outs.npz", expected)
+        first = open("outs.npz", "rb").read()
+        expect(run(*inputs, "--out", "outs.npz"), 0, out="", what="once more")
+        check(open("outs.npz", "rb").read() == first, "two runs give two archives")
+        check(run(*inputs, "--out", "-").raw == first, "the archive on standard output differs")
+        expect(run("run", path, "--in", "x=x.npy", "--in", "kept=outs.npz", "--out", "twice=own.npy", "--out", "outs.npz"), 0, out="", what="an array with a file of its own")
+        check(numpy.array_equal(numpy.load("own.npy"), expected["twice"]), "the array with a file of its own differs")
+        del expected["twice"]
+        check_archive("outs.npz", {**expected, "kept": kept})
+    again = run("run", path, "--in", "x=x.npy", "--in", "kept=outs.npz", "--out", "outs.npz", "--json")
+    files = [(o["name"], o.get("file")) for o in json.loads(again.out)["outputs"]]
+    check(files == [(name, "outs.npz") for name in ("twice", "table", "total", "kept", "none")], f"--json: {files}")
+    before = open("outs.npz", "rb").read()
+    each = [word for name in ("twice", "table", "total", "kept", "none") for word in ("--out", f"{name}={name}.npy")]
+    for arguments, pattern in (
+            (("--out", "outs.npz", "--out", "outs.npz"), r"--out FILE.npz is given twice"),
+            (("--out", "raw:outs.npz", "--out", "twice=outs.npz"), r"two outputs go to the same file|--out FILE.npz, without a name"),
+            (("--out", "twice=t.npz"), r"one array is a .npy"),
+            (("--out", "twice=raw:outs.npz", "--out", "outs.npz"), r"two outputs go to the same file outs.npz"),
+            (("--out", "outs"), r"--out expects N=FILE, or FILE.npz for all arrays, got 'outs'"),
+            ((*each, "--out", "outs.npz"), r"--out outs.npz: no array is left for it"),
+            (("--out", "-", "--json"), r"--json and an output on standard output exclude each other")):
+        result = run(*inputs, *arguments)
+        check(result.status != 0 and re.search(pattern, result.err + result.out), f"{arguments}: {result.status} {result.err}{result.out}")
+    check(open("outs.npz", "rb").read() == before, "an error touches the archive")
+    add = os.path.join(SOURCE, "examples", "circuits", "butterfly.circuit")
+    expect(run("run", add, "--set", "c00=1,2", "--set", "c01=3,5", "--out", "circuit.npz"), 0, out="", what="a circuit's arrays")
+    check_archive("circuit.npz", {"c02": numpy.array([4, 7], "<f4"), "c03": numpy.array([-2, -3], "<f4")})
+
+
+def check_archive(path, expected):
+    with zipfile.ZipFile(path) as archive:
+        check(archive.testzip() is None, f"{path}: a member is damaged")
+    with numpy.load(path) as arrays:
+        check(arrays.files == list(expected), f"{path} has {arrays.files}")
+        for name, array in expected.items():
+            same = arrays[name].dtype == array.dtype and arrays[name].shape == array.shape and arrays[name].tobytes() == array.tobytes()
+            check(same, f"{path}: {name} is {arrays[name]}, not {array}")
+    if shutil.which("unzip"):
+        tested = subprocess.run(["unzip", "-tq", path], capture_output=True)
+        check(tested.returncode == 0, f"unzip -t {path}: {tested.stdout}{tested.stderr}")
+
+
 def arrays():
     rng = numpy.random.default_rng(1)
     x, y = rng.standard_normal(1000).astype("<f4"), rng.standard_normal(1000).astype("<f4")
@@ -158,7 +247,7 @@ def arrays():
     numpy.savez("row.npz", x=x, y=y, alpha=numpy.ones(1, "<f4"))
     expect(run("run", program("axpy"), "--in", "row.npz"), 2, r"error\[P04\]: row.npz: 'alpha' has 1 dimensions, the parameter is a scalar", what="an array for a scalar")
     expect(run("run", program("axpy"), "--in", "x.npy"), 2, r"error\[P06\]: x.npy: a .npy file, which is one array: give --in NAME=x.npy", what="--in without a name of a .npy")
-    expect(run("run", program("axpy"), "--out", "all.npz"), 2, r"--out expects NAME=VALUE, got 'all.npz'", what="--out without a name")
+    expect(run("run", program("axpy"), "--in", "all.npz", "--out", "y.npy"), 2, r"--out expects N=FILE, or FILE.npz for all arrays, got 'y.npy'", what="--out without a name")
     expect(run("run", program("axpy"), "--in", "all.npz", "--json", "--out", "y=raw:-"), 2, what="--json with raw bytes on standard output")
     numpy.save("wrong.npy", x.astype("<f8"))
     before = open("z.npy", "rb").read()
@@ -1216,7 +1305,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, mistakes, one_input, layouts, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:
