@@ -20,11 +20,23 @@ static bool names_the_same(const hg_program *a, const hg_program *b) {
     return true;
 }
 
+/* Faults name arrays of private memory by metadata. */
+static bool notes_the_same(const hg_program *a, const hg_program *b) {
+    if (a->meta_count != b->meta_count) return false;
+    for (uint32_t i = 0; i < a->meta_count; i++) {
+        const hg_meta *x = &a->meta[i], *y = &b->meta[i];
+        if (strcmp(x->key, y->key) != 0 || x->value_length != y->value_length || memcmp(x->value, y->value, x->value_length) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Programs of one hash may differ in what they say about themselves. */
 static bool says_the_same(const hg_program *a, const hg_program *b) {
     if (a == b) return true;
     size_t size = a->inst_count * sizeof *a->lines;
     if (strcmp(a->name, b->name) != 0 || !a->lines != !b->lines || !names_the_same(a, b)) return false;
+    if (a->private_bytes && !notes_the_same(a, b)) return false;
     return !a->lines || (memcmp(a->lines, b->lines, size) == 0 && memcmp(a->columns, b->columns, size) == 0);
 }
 

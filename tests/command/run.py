@@ -1221,6 +1221,18 @@ def kernels():
     expect(run("disasm", "axpy.atlasb"), 0, out=listing.out, what="a kernel as a container")
     expect(run("emit", example("axpy"), "--target", "kir"), 0, what="emit of a kernel")
 
+    # arrays of private memory have names: those of a kernel, and what notes of a program say
+    rows = [{"name": name, "element_type": {"kind": "scalar", "type": "f32"}, "length": 4} for name in ("near", "far")]
+    store = {"type": "assign", "target": {"type": "index", "array": {"type": "var", "name": "near"}, "index": var}, "value": {"type": "literal", "value": 1}}
+    two = write("two.json", json.dumps({"version": "1.0", "kernel": dict(kernel("k", [array("y")], [lane, store, copy])["kernel"], private=rows)}).replace('"x"', '"near"'))
+    expect(run("run", two, "--shape", "y=f32[4]", "--lanes", "4"), 0, out="y f32[4] = 1.0 1.0 1.0 1.0\n", what="two private arrays")
+    expect(run("run", two, "--shape", "y=f32[5]", "--lanes", "5"), 1, r"two.json:1:\d+: fault\[F01\]: .*private access out of bounds: index 4 of 'near', which has 4 elements\n.*, lane 4 ",
+           what="the index that the first of two private arrays does not have")
+    text = ".atlas 1\n.program p\n.param r1 y buffer u32 inout [n]\n.param r4 n u64\n.lanes n\n.private 40\n%s    ldp.u32 r10, [private + r255*4 + 8]\n    stg.u32 [r1 + r255*4], r10\n"
+    for note, words in (("", r"offset 8 \* 4 \+ 8 \+ size 4 > private size 40"), ('.meta private.win "u32[8] at 8"\n', "index 8 of 'win', which has 8 elements"),
+                        ('.meta private.win "u32[9] at 8"\n', "offset 8 "), ('.meta private.win "u32[8] at 4"\n', "offset 8 "), ('.meta private.win "u32 and more"\n', "offset 8 ")):
+        expect(run("run", write("own.atlas", text % note), "--set", "y=" + ",".join("123456789")), 1, "private access out of bounds: " + words, what=f"a private fault with the note '{note}'")
+
     # several kernels in a file, and one that is not there
     several = write("several.json", json.dumps([kernel("first", [array("x"), array("y")], [lane, copy]), kernel("neg", [array("x"), array("y")], [])]))
     expect(run("run", several, "--kernel", "first", "--set", "x=5,6", "--shape", "y=f32[2]", "--lanes", "2"), 0, out="y f32[2] = 5.0 6.0\n", what="--kernel")

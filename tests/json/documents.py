@@ -245,6 +245,48 @@ bad("a field of an array", local(shared=[dict(TILE, size=4)]), "unknown field 's
 bad("a map over shared memory", local({"type": "parallel_map_unary", "input": var("x"), "output": var("tile"), "operation": "abs", "count": lit(1)},
                                       shared=[TILE]), "over memory of a block", shape=True)
 bad("a barrier for some", local(branch(binary("lt", var("l"), lit(2)), [{"type": "barrier"}]), store(lit(1)), {"type": "barrier"}), "V09", shape=True)
+
+# ---- memory of a lane ----
+OWN = {"name": "own", "element_type": FLOAT, "length": 16}
+KEEP = assign(element("own", var("j")), lit(1))
+good("private memory", local(KEEP, store(element("own", binary("add", var("b"), lit(1)))), private=[OWN]))
+good("private and shared memory", local(KEEP, WRITE, {"type": "barrier"}, store(binary("add", element("tile", lit(0)), element("own", lit(0)))),
+                                        shared=[TILE], private=[OWN], block=16))
+good("private memory that nothing uses", local(store(lit(1)), private=[OWN, dict(OWN, name="more", element_type=scalar("bool"))]))
+good("all of private memory", local(store(lit(1)), private=[dict(OWN, length=4096)]))
+good("a private element as the argument of a block", local(KEEP, let("s", call("block_sum", element("own", lit(3)))), store(var("s")), private=[OWN]))
+bad("private memory that is no list", local(private=OWN), "expected a list of arrays, got an object")
+bad("private memory without length", local(private=[without(OWN, "length")]), "'length' is missing")
+bad("private memory without a type", local(private=[without(OWN, "element_type")]), "'element_type' is missing")
+bad("private memory of an unknown type", local(private=[dict(OWN, element_type=scalar("f80"))]), "unknown scalar type 'f80'")
+bad("private memory of arrays", local(private=[dict(OWN, element_type=array("f32"))]), "elements are scalars")
+bad("private memory of nothing", local(private=[dict(OWN, length=0)]), "the length of an array is a number from 1 to 16384")
+bad("private memory of a length that is a name", local(private=[dict(OWN, length="n")]), "the length of an array is a number")
+bad("a private array too long", local(private=[dict(OWN, length=16385)]), "the length of an array is a number from 1 to 16384, got 16385")
+bad("too much private memory", local(private=[OWN, dict(OWN, name="more", length=4090)]), "16424 bytes of private memory: at most 16384", shape=True)
+bad("a private array twice", local(private=[OWN, OWN]), "array 'own' is declared twice", shape=True)
+bad("private memory that a parameter is", local(private=[dict(OWN, name="x")]), "array 'x' is declared twice", shape=True)
+bad("private memory that is shared", local(shared=[TILE], private=[dict(OWN, name="tile")]), "array 'tile' is declared twice", shape=True)
+bad("a private array with a register's name", local(private=[dict(OWN, name="r1")]), "'r1' cannot be an array's name", shape=True)
+bad("a field of a private array", local(private=[dict(OWN, scope="lane")]), "unknown field 'scope'")
+bad("a private array as a value", local(store(var("own")), private=[OWN]), "own", shape=True)
+bad("a private array that is given a value", local(let("own", lit(1)), private=[OWN]), "'own' is an array", shape=True)
+bad("a float as a private index", local(store(element("own", var("a"))), private=[OWN]), "an index is an integer, got f32", shape=True)
+bad("a negative private index", local(store(element("own", lit(-1))), private=[OWN]), "-1", shape=True)
+bad("a store of a device_ptr", {"version": "1.0", "kernel": {"name": "k", "private": [OWN], "params": [{"name": "p", "type": {"kind": "device_ptr"}}],
+                                                              "body": [assign(element("own", lit(0)), var("p"))]}},
+    "a device_ptr is no element of an array", shape=True)
+bad("a store of an array", local(assign(element("own", lit(0)), var("x")), private=[OWN]), "x", shape=True)
+bad("an atomic on private memory", local(call("atomic_add", var("sums"), lit(0), lit(1)), private=[dict(OWN, name="sums", element_type=scalar("u32"))]),
+    "atomic_add on the private array 'sums'", shape=True)
+bad("an atomic on private floats", local(call("atomic_max", var("own"), lit(0), lit(1)), private=[OWN]), "atomic_max on the private array 'own'", shape=True)
+bad("a sum of a private array over the block", local(let("s", call("block_sum", var("own"))), private=[OWN]), "own", shape=True)
+bad("a map over private memory", local({"type": "parallel_map_unary", "input": var("own"), "output": var("y"), "operation": "abs", "count": lit(1)},
+                                       private=[OWN]), "over memory of a lane", shape=True)
+bad("a reduction into private memory", local({"type": "parallel_reduce", "input": "x", "output": "own", "operation": "sum", "count": 4},
+                                             private=[OWN]), "over memory of a lane", shape=True)
+
+# ---- functions of a block, barriers ----
 good("functions of a block", local(let("s", call("block_sum", var("a"))), let("p", call("scan_xor_before", var("j"))), let("q", call("shuffle", var("s"), lit(0))),
                                    let("m", call("scan_max", lit(3)))))
 bad("a sum of bools", local(let("s", call("block_sum", binary("lt", var("j"), lit(1))))), "breduce.add of bool", shape=True)

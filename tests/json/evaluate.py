@@ -292,10 +292,10 @@ class Value:
 
 
 class Lane:
-    __slots__ = ("id", "slots", "ended")
+    __slots__ = ("id", "slots", "ended", "own")
 
-    def __init__(self, number, count):
-        self.id, self.slots, self.ended = number, [None] * count, False
+    def __init__(self, number, count, own):
+        self.id, self.slots, self.ended, self.own = number, [None] * count, False, own
 
 
 class Result:
@@ -313,6 +313,7 @@ class Kernel:
         block = kernel.get("block", 256)
         self.block = int(np.prod(block))
         self.local = {entry["name"]: (CONVERSIONS[entry["element_type"]["type"]], entry["length"]) for entry in kernel.get("shared", [])}
+        self.own = {entry["name"]: (CONVERSIONS[entry["element_type"]["type"]], entry["length"]) for entry in kernel.get("private", [])}
         for param in kernel["params"]:
             kind = param["type"]
             if kind["kind"] == "device_array":
@@ -320,7 +321,8 @@ class Kernel:
             else:
                 self.declare(param["name"], "u64" if kind["kind"] == "device_ptr" else CONVERSIONS[kind["type"]])
             self.params.append(param["name"])
-        self.arrays.update({name: kind for name, (kind, _) in self.local.items()})
+        for arrays in (self.local, self.own):
+            self.arrays.update({name: kind for name, (kind, _) in arrays.items()})
         self.data = {}
         self.steps = [self.statement(node) for node in kernel["body"]]
 
@@ -341,10 +343,11 @@ class Kernel:
 
     def run(self, lanes, values):
         result = Result()
-        self.data = {name: values[name] for name in self.arrays if name not in self.local}
+        self.data = {name: values[name] for name in self.arrays if name not in self.local and name not in self.own}
         blocks = [{name: np.zeros(length, DTYPE[kind]) for name, (kind, length) in self.local.items()} for _ in range(-(-lanes // self.block))]
         self.lanes, self.blocks = lanes, blocks
-        state = self.state = [Lane(number, self.slots) for number in range(lanes)]
+        state = self.state = [Lane(number, self.slots, {name: np.zeros(length, DTYPE[kind]) for name, (kind, length) in self.own.items()})
+                              for number in range(lanes)]
         for name, (slot, _) in self.names.items():
             if name in values:
                 for lane in state:
@@ -476,7 +479,10 @@ class Kernel:
 
         def store(lane):
             new = value.get(lane)
-            self.data[name][self.place(name, kind, index.get(lane))] = new
+            if name in self.own:
+                lane.own[name][self.inside(name, index.get(lane))] = new
+            else:
+                self.data[name][self.place(name, kind, index.get(lane))] = new
         return store
 
     def do_if(self, node):
@@ -738,14 +744,20 @@ class Kernel:
             raise Fault("bounds")
         return at >> SIZE_SHIFT[kind]
 
-    def read(self, name, kind, index):
-        value = self.data[name][self.place(name, kind, index)]
+    def inside(self, name, index):
+        """The index of an element of a private array, which is checked as a number and not as an offset."""
+        if index >= self.own[name][1]:
+            raise Fault("bounds")
+        return index
+
+    def read(self, name, kind, index, lane):
+        value = lane.own[name][self.inside(name, index)] if name in self.own else self.data[name][self.place(name, kind, index)]
         return bool(value) if kind == "bool" else value if kind in FLOATS else int(value)
 
     def on_index(self, node):
         name, kind, index = self.element(node)
         self.loaded.add(name)
-        return Value(kind, lambda lane: self.read(name, kind, index.get(lane)))
+        return Value(kind, lambda lane: self.read(name, kind, index.get(lane), lane))
 
     def on_if_expr(self, node):
         condition = self.condition(node["condition"])
@@ -837,6 +849,8 @@ class Kernel:
         kind = self.arrays[array]
         if kind not in ("i32", "u32", "i64", "u64"):
             raise KernelError(f"{name} of {kind}")
+        if array in self.own:
+            raise KernelError(f"{name} on a private array")
         index = self.settle(self.expression(args[1]), "u64")
         value = self.settle(self.expression(args[2]), kind, True)
         self.loaded.add(array)

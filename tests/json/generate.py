@@ -86,6 +86,7 @@ class Generator:
         self.scalars, self.inputs, self.own, self.shared, self.approximate = {}, {}, {}, {}, {}
         self.tolerance, self.values = {}, {}
         self.local = {}  # arrays of a block
+        self.private = {}  # of a lane: name: (type, length)
         self.scopes = []  # of [name, type, may be assigned]
         self.budget = self.rng.choice((15, 40, 80, 160, 320))
         self.loops = 0
@@ -153,6 +154,8 @@ class Generator:
             name, kind = self.name("total"), rng.choice(ATOMIC)
             self.shared[name] = (kind, "atomic_" + rng.choice(("add", "min", "max", "and", "or", "xor")) + rng.choice(("", "_" + kind)))
             self.values[name] = self.array(kind, rng.randint(1, 5))
+        for _ in range(rng.randint(1, 3) if rng.random() < 0.35 else 0):
+            self.private[self.name("own")] = (rng.choice(NUMBERS + FLOATS + ("bool",)), rng.choice((1, 2, 3, 4, 5, 8, 25)))
         if rng.random() < 0.25:
             name, kind = self.name("fn"), rng.choice(FLOATS + ("f32",))
             self.approximate[name] = kind
@@ -195,7 +198,7 @@ class Generator:
     def leaf(self, kinds):
         rng = self.rng
         variables = self.visible(kinds)
-        arrays = [(name, kind, length) for name, (kind, length) in self.inputs.items() if kind in kinds]
+        arrays = [(name, kind, length) for group in (self.inputs, self.private) for name, (kind, length) in group.items() if kind in kinds]
         owned = [(name, kind) for name, (kind, _, readable) in self.own.items() if kind in kinds and readable]
         pick = rng.random()
         if variables and pick < 0.5:
@@ -381,6 +384,10 @@ class Generator:
         rng = self.rng
         self.budget -= 1
         pick = rng.random()
+        truths = [(name, length) for name, (kind, length) in self.private.items() if kind == "bool"]
+        if truths and pick < 0.06:
+            name, length = rng.choice(truths)
+            return element(name, self.safe_index(length))
         flags = self.visible(("bool",))
         if flags and pick < 0.12:
             return var(rng.choice(flags)[0])
@@ -555,6 +562,8 @@ class Generator:
             if kind == "f32" and function in ("exp", "log", "sin", "cos") and rng.random() < 0.5:
                 function += "f"
             return [assign(element(name, var("i")), call(function, *args))]
+        if self.private and rng.random() < 0.4:
+            return self.store_private(depth)
         name, (kind, _, _) = rng.choice(sorted(self.own.items()))
         target = element(name, self.own_index(name))
         if self.faults and rng.random() < 0.03:
@@ -566,16 +575,26 @@ class Generator:
         kinds = NUMBERS if rng.random() < 0.4 else (kind,)
         return [assign(target, self.number_expression(depth, kinds)[0])]
 
+    def store_private(self, depth):
+        rng = self.rng
+        name, (kind, length) = rng.choice(sorted(self.private.items()))
+        counters = [entry[0] for scope in self.scopes for entry in scope if len(entry) > 3 and entry[3] <= length]
+        index = var(rng.choice(counters)) if counters and rng.random() < 0.6 else self.safe_index(length)
+        if kind == "bool":
+            return [assign(element(name, index), self.bool_expression(depth))]
+        kinds = NUMBERS if rng.random() < 0.4 else (kind,)
+        return [assign(element(name, index), self.number_expression(depth, kinds)[0])]
+
     def do_for(self, depth):
         rng = self.rng
-        name, result, limit = self.name("k"), [], None
+        name, result, limit, level = self.name("k"), [], None, self.loops
         pick = rng.random()
         used = [entry for entry in self.finished if entry[1] == "i32"]
         anew = [entry for entry in self.finished if entry[2] >= self.loops]
         if used and rng.random() < 0.4:
             entry, pick = rng.choice(used), rng.random() * 0.55
             self.finished.remove(entry)
-            name = entry[0]
+            name, level = entry[0], min(level, entry[2])  # it has a value before the loops in which it is used again
         elif anew and rng.random() < 0.4:  # in any type: no round of a loop around it can read the old one
             entry, pick = rng.choice(anew), 0.55 + rng.random() * 0.45
             self.finished.remove(entry)
@@ -613,7 +632,7 @@ class Generator:
                 body.insert(rng.randint(0, len(body)), assign(bound, self.number_expression(1, (kind,))[0]))
         self.scopes.pop()
         self.loops -= 1
-        self.finished.append((name, kind, self.loops))
+        self.finished.append((name, kind, level))
         return result + [{"type": "for", "var": name, "start": start, "stop": stop, "step": step, "body": body}]
 
     def do_while(self, depth):
@@ -734,6 +753,9 @@ class Generator:
             kernel["block"] = self.size if rng.random() < 0.5 else [self.size]
             kernel["shared"] = [{"name": name, "element_type": {"kind": "scalar", "type": kind}, "length": length}
                                 for name, (kind, length) in self.local.items()]
+        if self.private:
+            kernel["private"] = [{"name": name, "element_type": {"kind": "scalar", "type": kind}, "length": length}
+                                 for name, (kind, length) in self.private.items()]
         if rng.random() < 0.2:
             kernel["lanes"] = rng.choice((self.lanes, [self.lanes, 1]))
         return {"version": "1.0", "kernel": kernel}

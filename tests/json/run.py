@@ -25,6 +25,7 @@ from documents import DOCUMENTS  # noqa: E402
 from evaluate import DTYPE, Kernel, KernelError, parse  # noqa: E402
 from generate import Case, generate  # noqa: E402
 from named import NAMED, REFUSED, document, text  # noqa: E402
+from private import INDEXES, cases as private_cases  # noqa: E402
 
 RAN, UNTRANSLATED, UNVERIFIED, FAULT, FAILED = range(5)
 DIRECTIONS = ["none", "in", "out", "inout"]
@@ -300,7 +301,7 @@ def commands(backend):
         kernel = Kernel(parse(case.text))
         values = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in case.values.items()}
         for name in kernel.arrays:  # the command makes them
-            if kernel.direction(name) == "out":
+            if name in values and kernel.direction(name) == "out":
                 values[name][:] = 0
         if case.tolerance or kernel.run(case.lanes, values).fault:
             continue
@@ -385,6 +386,30 @@ def names(backend):
         check(good, f"{name} without a body: expected '{words}', got {answer.message if answer else 'the end of the process'}")
 
 
+def privates(backend, rotations):
+    """Private arrays, on one backend."""
+    rows = private_cases(rotations)
+    cases = [Case(0, kernel, json.dumps(kernel), lanes, values, {}) for _, kernel, lanes, values, _ in rows]
+    for (name, _, _, _, expected), answer in zip(rows, library(cases, backend)):
+        where = f"{name} on {backend}"
+        if answer is None:
+            check(False, f"{where}: the library ended the process")
+        elif isinstance(expected, tuple):
+            good = answer.result == FAULT and answer.code == "F01" and answer.lane == expected[0] and expected[1] in answer.message
+            check(good, f"{where}: expected lane {expected[0]}, {expected[1]}; got lane {answer.lane}, {answer.message}")
+        else:
+            check(answer.result == RAN, f"{where}: {answer.message}")
+            for array, wanted in expected.items() if answer.result == RAN else ():
+                got = answer.arrays[array]
+                check(np.array_equal(bits(wanted), bits(got)), f"{where}: {array} is {wanted}, got {got}")
+
+
+def other_backends():
+    """Backends with a device here, beside cpu."""
+    process = subprocess.run([os.path.join(BUILD, "hologram"), "devices", "--json"], capture_output=True, text=True, check=True)
+    return sorted({d["backend"] for d in json.loads(process.stdout)["outputs"] if d["available"]} - {"cpu", "null"})
+
+
 def main():
     parser = argparse.ArgumentParser(description="Random JSON kernels against an independent evaluator.")
     parser.add_argument("--count", type=int, default=600)
@@ -398,6 +423,9 @@ def main():
         documents(options.backend)
         names(options.backend)
         commands(options.backend)
+        privates(options.backend, len(INDEXES))
+        for backend in other_backends() if options.backend == "cpu" else ():
+            privates(backend, 1)
     random_kernels(options.count, options.seed or 0, options.backend, options.keep)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

@@ -6,8 +6,10 @@
 #include "kir/builder.h"
 #include "kir/sugar.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { MOST_WORD = 8, MESSAGE_BYTES = 160 };
+enum { MOST_WORD = 8, MESSAGE_BYTES = 160, SHOWN_NAME = 64 };
 
 static uint32_t alignment_of(const hg_inst *in) {
     uint64_t size = hg_type_size_bytes((hg_type)in->type);
@@ -65,6 +67,52 @@ static void describe(const address *a, char *text, size_t size) {
         (void)snprintf(text, size, "%lld", (long long)a->o->disp);
 }
 
+/* ---- names of arrays ---- */
+
+/* An array of private memory as metadata names it: .meta private.NAME "TYPE[LENGTH] at OFFSET". */
+typedef struct array {
+    const char *name;
+    uint64_t length, size, offset;
+} array;
+
+static bool read_array(const hg_meta *m, array *found) {
+    static const char PREFIX[] = "private.", AT[] = "] at ";
+    const char *bracket = strchr(m->value, '[');
+    hg_type type;
+    if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket || !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
+        return false;
+    char *end;
+    found->name = m->key + sizeof PREFIX - 1;
+    found->size = hg_type_size_bytes(type);
+    found->length = strtoull(bracket + 1, &end, 10);
+    if (strncmp(end, AT, sizeof AT - 1) != 0) return false;
+    found->offset = strtoull(end + sizeof AT - 1, &end, 10);
+    return *end == 0;
+}
+
+/* The array that begins at an offset, with elements of a size; it is inside the memory. */
+static bool array_at(const build *x, int64_t offset, uint64_t size, array *found) {
+    for (uint32_t i = 0; i < x->program->meta_count; i++)
+        if (read_array(&x->program->meta[i], found) && found->size == size && found->offset <= x->program->private_bytes &&
+            found->length <= (x->program->private_bytes - found->offset) / size && (int64_t)found->offset == offset)
+            return true;
+    return false;
+}
+
+/* The array whose elements an index counts, so that an index outside the memory is outside the array. A load in front of an access with the
+ * same index checks for it: what it reaches ends with the memory, and is as long as the array. */
+static bool find_array(const build *x, uint32_t inst, const address *a, array *found) {
+    const hg_inst *in = &x->program->insts[inst], *next = inst + 1 < x->program->inst_count ? in + 1 : NULL;
+    if (!a->index || a->size != a->scale) return false;
+    if (in->op == HG_OP_LDP && next && (next->op == HG_OP_LDP || next->op == HG_OP_STP) && next->type == in->type) {
+        const hg_operand *o = &x->program->operands[next->operands + (next->op == HG_OP_LDP ? 1 : 0)];
+        bool same = o->has_index && o->index == a->o->index && hg_operand_scale(o) == a->scale;
+        if (same && array_at(x, o->disp, a->size, found) && x->program->private_bytes - found->length * found->size == (uint64_t)a->o->disp)
+            return true;
+    }
+    return array_at(x, a->o->disp, a->size, found);
+}
+
 /* True where the access is not inside; NULL: it always is. An index is inside from one constant to another, which no sum can miss. */
 static kir_value *is_outside(build *x, const address *a) {
     kir_builder *b = &x->b;
@@ -82,13 +130,24 @@ static kir_value *is_outside(build *x, const address *a) {
     return outside ? kir_binary(b, KIR_OR, outside, before) : before;
 }
 
-/* The first element of the access, u32; faults where it is outside or misaligned. */
-static kir_value *element(build *x, const address *a, uint32_t word) {
-    kir_builder *b = &x->b;
-    char where[96], text[MESSAGE_BYTES];
+static void describe_bounds(build *x, uint32_t inst, const address *a, char *text, size_t size) {
+    char where[96];
+    array of;
+    if (find_array(x, inst, a, &of)) {
+        (void)snprintf(text, size, "private access out of bounds: index {} of '%.*s', which has %llu elements", SHOWN_NAME, of.name,
+                       (unsigned long long)of.length);
+        return;
+    }
     describe(a, where, sizeof where);
-    (void)snprintf(text, sizeof text, "private access out of bounds: offset %s + size %llu > private size %llu", where,
+    (void)snprintf(text, size, "private access out of bounds: offset %s + size %llu > private size %llu", where,
                    (unsigned long long)a->size, (unsigned long long)x->program->private_bytes);
+}
+
+/* The first element of the access, u32; faults where it is outside or misaligned. */
+static kir_value *element(build *x, uint32_t inst, const address *a, uint32_t word) {
+    kir_builder *b = &x->b;
+    char text[MESSAGE_BYTES];
+    describe_bounds(x, inst, a, text, sizeof text);
     kir_value *outside = is_outside(x, a), *offset;
     if (outside) fault(x, a, outside, KIR_FAULT_BOUNDS, text, a->index);
     if (!a->index) {
@@ -161,7 +220,7 @@ void build_private(build *x, uint32_t inst) {
     a.scale = hg_operand_scale(a.o);
     uint32_t operand = in->operands + (is_load ? 1 : 0), word = (uint32_t)kir_type_bytes(own->type);
     if (a.o->has_index) a.index = build_get(x, a.o->index, x->types[operand] == HG_TYPE_U32 ? HG_TYPE_U32 : HG_TYPE_U64);
-    kir_value *v = is_load ? NULL : build_get(x, o[1].reg, type), *first = element(x, &a, word);
+    kir_value *v = is_load ? NULL : build_get(x, o[1].reg, type), *first = element(x, inst, &a, word);
     if (is_load)
         build_set(x, o[0].reg, load(x, own, first, type, (uint32_t)a.size / word));
     else

@@ -134,7 +134,7 @@ void jk_read_document(jk_kernel *k) {
     uint32_t name = jk_string_field(k, kernel, "name"), params = jk_field(k, kernel, "params", "an array"),
              body = jk_field(k, kernel, "body", "an array");
     bool known = jk_only_fields(k, k->root, "version kernel");
-    known = jk_only_fields(k, kernel, "name params body shared block grid lanes") && known;
+    known = jk_only_fields(k, kernel, "name params body shared private block grid lanes") && known;
     if (name) read_name(k, name);
     if (params) read_params(k, params);
     if (params && known) jk_read_memory(k, kernel);

@@ -296,6 +296,11 @@ static bool begin_atomic(jk_kernel *k, uint32_t token, uint32_t function_token, 
     }
     uint32_t array = jk_array(k, first);
     if (array == JK_NONE) return false;
+    if (k->names[array].memory == JK_PRIVATE) {
+        jk_error(k, "N06", first, "no other lane sees it: assign the element", "%.*s on the private array '%.*s'", (int)length, name,
+                 (int)k->names[array].length, k->names[array].text);
+        return false;
+    }
     jk_type element = k->names[array].type;
     char suffix[16];
     snprintf(suffix, sizeof suffix, "_%s", jk_type_name(element));

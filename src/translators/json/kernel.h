@@ -49,8 +49,8 @@ typedef struct jk_name {
     uint8_t memory; /* jk_memory, of an array */
     uint8_t rank;   /* HG_NO_DIMS: any shape; else `dims` */
     hg_dim *dims;
-    uint64_t offset; /* of a shared or private array: its first byte */
-    uint32_t last;   /* of a local: the last node that needs it (lifetime.c) */
+    uint64_t offset, elements; /* of a shared or private array: its first byte, how many elements it has */
+    uint32_t last;             /* of a local: the last node that needs it (lifetime.c) */
 } jk_name;
 enum { JK_MAX_NAMES = 1024, JK_NAME_SLOTS = 4096 };
 /* Locals, intermediate values and constants share these; parameters may reach into them. */
@@ -159,7 +159,7 @@ typedef struct jk_kernel {
         hg_dim *lanes, *grid;
         uint32_t lane_rank, grid_rank, block[3]; /* block[0] 0: not said */
         uint32_t token;                          /* of lanes or grid */
-        uint64_t shared_bytes;
+        uint64_t shared_bytes, private_bytes;
     } launch;
     jk_name *names; /* parameters first */
     uint32_t name_count, param_count;

@@ -31,6 +31,7 @@ typedef struct jk_inst {
     uint8_t d, a, b, c;            /* of memory: a handle, b index register, c what is stored */
     uint8_t memory;                /* jk_memory */
     bool has_index, predicated, counted;
+    uint8_t scale; /* bytes that an index counts, 0: one */
     uint32_t label, token;
     uint64_t bits; /* literal, displacement, count */
 } jk_inst;

@@ -125,6 +125,7 @@ static void read_array(jk_kernel *k, uint32_t token, jk_memory memory, uint64_t 
     uint64_t size = hg_type_size_bytes(jk_held(type));
     *bytes = (*bytes + size - 1) / size * size;
     k->names[index].offset = *bytes;
+    k->names[index].elements = count;
     *bytes += count * size;
     if (*bytes > most)
         jk_error(k, "S05", length, NULL, "%llu bytes of %s memory: at most %llu", (unsigned long long)*bytes,
@@ -141,6 +142,17 @@ static void read_arrays(jk_kernel *k, uint32_t list, jk_memory memory, uint64_t 
     for (uint32_t at = list + 1, end = hg_json_next(d, list); at < end && k->errors < JK_MOST_ERRORS && *bytes <= most;
          at = hg_json_next(d, at))
         read_array(k, at, memory, most, bytes);
+}
+
+/* To a multiple of every element's size, so that an array may be measured from the end of the memory: the check of an index does. */
+static void round_private(jk_kernel *k) {
+    uint64_t *bytes = &k->launch.private_bytes, most = 1;
+    for (uint32_t i = k->param_count; i < k->name_count; i++)
+        if (k->names[i].memory == JK_PRIVATE && k->names[i].type != JK_ERROR) {
+            uint64_t size = hg_type_size_bytes(jk_held(k->names[i].type));
+            if (size > most) most = size;
+        }
+    *bytes = (*bytes + most - 1) / most * most;
 }
 
 /* ---- the launch ---- */
@@ -172,4 +184,6 @@ void jk_read_memory(jk_kernel *k, uint32_t kernel) {
         read_extents(k, grid, 3, &k->launch.grid, &k->launch.grid_rank);
     k->launch.token = grid ? grid : lanes;
     read_arrays(k, hg_json_member(d, kernel, "shared"), JK_SHARED, HG_MAX_SHARED_BYTES, &k->launch.shared_bytes);
+    read_arrays(k, hg_json_member(d, kernel, "private"), JK_PRIVATE, HG_MAX_PRIVATE_BYTES, &k->launch.private_bytes);
+    round_private(k);
 }

@@ -134,8 +134,8 @@ void jk_move_into(jk_code *c, uint8_t reg, jk_value *v) {
     uint8_t from = jk_in_register(c, v);
     jk_inst *last = c->fresh && c->insts.count ? &c->insts.data[c->insts.count - 1] : NULL;
     bool made_last = last && v->owned && c->users[from] == 1 && last->d == from && last->op != HG_OP_STG && last->op != HG_OP_STS &&
-                     last->op != HG_OP_SET && last->op != HG_OP_BRA && last->op != HG_OP_EXIT && last->op != HG_OP_PARALLEL_MAP &&
-                     last->op != HG_OP_PARALLEL_MAP_BINARY && last->op != HG_OP_PARALLEL_REDUCE_MEM;
+                     last->op != HG_OP_STP && last->op != HG_OP_SET && last->op != HG_OP_BRA && last->op != HG_OP_EXIT &&
+                     last->op != HG_OP_PARALLEL_MAP && last->op != HG_OP_PARALLEL_MAP_BINARY && last->op != HG_OP_PARALLEL_REDUCE_MEM;
     if (made_last)
         last->d = reg;
     else if (from != reg)
@@ -198,13 +198,47 @@ static uint32_t log2_size(hg_type type) {
 /* The byte offset of an element, and the place it goes into; the offset is used up when the instruction stands. */
 typedef struct address {
     bool has_index;
-    uint8_t handle, memory;
+    uint8_t handle, memory, scale;
     uint64_t disp;
     jk_value offset;
 } address;
 
+static void set_address(jk_inst *in, const address *at) {
+    in->a = at->handle;
+    in->memory = at->memory;
+    in->has_index = at->has_index;
+    in->scale = at->scale;
+    in->b = at->has_index ? at->offset.reg : 0;
+    in->bits = at->disp;
+}
+
+/* An element of a private array. Private memory is checked at its end only: an array that ends before it is checked by a load that nothing
+ * needs, which counts from such a place that the first index beyond the array is the first one beyond the memory. */
+static address private_address(jk_code *c, const jk_name *n, jk_value index) {
+    hg_type type = jk_held(n->type);
+    uint64_t size = hg_type_size_bytes(type), last = c->kernel->launch.private_bytes - n->elements * size;
+    address at = {.memory = JK_PRIVATE, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
+    if (index.kind == JK_V_CONST && index.bits < n->elements) {
+        at.disp += index.bits * size;
+        return at;
+    }
+    at.has_index = true;
+    at.scale = (uint8_t)size;
+    at.offset = index;
+    jk_in_register(c, &at.offset);
+    if (n->offset != last) {
+        address check = at;
+        check.disp = last;
+        uint8_t unused = jk_take_register(c);
+        set_address(jk_emit(c, HG_OP_LDP, type, unused, 0, 0), &check);
+        jk_release(c, unused);
+    }
+    return at;
+}
+
 static address address_of(jk_code *c, uint32_t array, jk_value index) {
     const jk_name *n = &c->kernel->names[array];
+    if (n->memory == JK_PRIVATE) return private_address(c, n, index);
     hg_type type = jk_held(n->type);
     uint32_t by = log2_size(type);
     address at = {.handle = n->reg, .memory = n->memory, .disp = n->offset, .offset = {.kind = JK_V_NONE, .name = JK_NONE}};
@@ -218,13 +252,8 @@ static address address_of(jk_code *c, uint32_t array, jk_value index) {
     return at;
 }
 
-static void set_address(jk_inst *in, const address *at) {
-    in->a = at->handle;
-    in->memory = at->memory;
-    in->has_index = at->has_index;
-    in->b = at->has_index ? at->offset.reg : 0;
-    in->bits = at->disp;
-}
+static const hg_op LOADS[] = {[JK_BUFFER] = HG_OP_LDG, [JK_SHARED] = HG_OP_LDS, [JK_PRIVATE] = HG_OP_LDP};
+static const hg_op STORES[] = {[JK_BUFFER] = HG_OP_STG, [JK_SHARED] = HG_OP_STS, [JK_PRIVATE] = HG_OP_STP};
 
 static jk_value load(jk_code *c, const jk_node *n, jk_value index) {
     address at = address_of(c, n->a, index);
@@ -232,7 +261,7 @@ static jk_value load(jk_code *c, const jk_node *n, jk_value index) {
     address place = at;
     jk_drop_value(c, &at.offset);
     jk_value v = in_reg(type, jk_take_register(c));
-    set_address(jk_emit(c, place.memory == JK_SHARED ? HG_OP_LDS : HG_OP_LDG, type, v.reg, 0, 0), &place);
+    set_address(jk_emit(c, LOADS[place.memory], type, v.reg, 0, 0), &place);
     if (n->type == JK_BOOL) return compare(c, HG_COND_NE, HG_TYPE_U8, v, constant(HG_TYPE_U8, 0));
     return v;
 }
@@ -252,7 +281,7 @@ static jk_value atomic(jk_code *c, const jk_node *n, jk_value index, jk_value va
 static void store(jk_code *c, const jk_node *n, jk_value index, jk_value value) {
     uint8_t source = jk_in_register(c, &value);
     address at = address_of(c, n->a, index);
-    jk_inst *in = jk_emit(c, at.memory == JK_SHARED ? HG_OP_STS : HG_OP_STG, jk_held(n->type), 0, 0, 0);
+    jk_inst *in = jk_emit(c, STORES[at.memory], jk_held(n->type), 0, 0, 0);
     set_address(in, &at);
     in->c = source;
     jk_drop_value(c, &at.offset);

@@ -2,6 +2,23 @@
  * Must not know: nodes. */
 #include "translators/json/lower_internal.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* Private memory and the names of its arrays, for listings and faults. */
+static void declare_private(jk_kernel *k, hg_builder *b) {
+    hg_builder_private(b, k->launch.private_bytes);
+    for (uint32_t i = k->param_count; i < k->name_count; i++) {
+        const jk_name *n = &k->names[i];
+        char key[HG_MAX_IDENT_BYTES + 16], value[64];
+        if (n->memory != JK_PRIVATE || n->length > HG_MAX_IDENT_BYTES) continue;
+        snprintf(key, sizeof key, "private.%.*s", (int)n->length, n->text);
+        snprintf(value, sizeof value, "%s[%llu] at %llu", hg_type_name(jk_held(n->type)), (unsigned long long)n->elements,
+                 (unsigned long long)n->offset);
+        if (hg_is_identifier(key, strlen(key))) hg_builder_meta(b, key, value);
+    }
+}
+
 void jk_declare_params(jk_kernel *k, hg_builder *b) {
     static const int directions[] = {HG_PARAM_IN, HG_PARAM_IN, HG_PARAM_OUT, HG_PARAM_INOUT};
     for (uint32_t i = 0; i < k->param_count; i++) {
@@ -19,6 +36,7 @@ void jk_declare_params(jk_kernel *k, hg_builder *b) {
     if (k->launch.lane_rank) hg_builder_lanes(b, k->launch.lanes, k->launch.lane_rank);
     if (k->launch.block[0]) hg_builder_block(b, k->launch.block[0], k->launch.block[1], k->launch.block[2]);
     if (k->launch.shared_bytes) hg_builder_shared(b, k->launch.shared_bytes);
+    if (k->launch.private_bytes) declare_private(k, b);
 }
 
 static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
@@ -27,8 +45,11 @@ static hg_arg bits_of(uint64_t bits, uint8_t bytes[8]) {
 }
 
 static hg_arg address_of(const jk_inst *in) {
-    hg_arg address = in->memory == JK_SHARED ? hg_addr_shared() : hg_addr_buffer_start(in->a);
+    hg_arg address = in->memory == JK_PRIVATE  ? hg_addr_private()
+                     : in->memory == JK_SHARED ? hg_addr_shared()
+                                               : hg_addr_buffer_start(in->a);
     if (in->has_index) address = hg_addr_index(address, in->b);
+    if (in->scale) address = hg_addr_scale(address, in->scale);
     return hg_addr_disp(address, (int64_t)in->bits);
 }
 
@@ -44,11 +65,13 @@ static void add_instruction(hg_builder *b, const jk_inst *in, const hg_label *la
         break;
     case HG_OP_LDG:
     case HG_OP_LDS:
+    case HG_OP_LDP:
         arg[n++] = hg_arg_reg(in->d);
         arg[n++] = address_of(in);
         break;
     case HG_OP_STG:
     case HG_OP_STS:
+    case HG_OP_STP:
         arg[n++] = address_of(in);
         arg[n++] = hg_arg_reg(in->c);
         break;

@@ -346,7 +346,8 @@ static void visit_collective(jk_kernel *k, uint32_t token, collective_kind kind)
     if (!good) return;
     for (int i = 0; i < 3; i++)
         if (array[i] != JK_NONE && k->names[array[i]].memory != JK_BUFFER) {
-            jk_error(k, "N06", field[i], "a device_array parameter", "an operation of all lanes over memory of a block");
+            jk_error(k, "N06", field[i], "a device_array parameter", "an operation of all lanes over memory of a %s",
+                     k->names[array[i]].memory == JK_PRIVATE ? "lane" : "block");
             return;
         }
     jk_type type = k->names[array[0]].type;

@@ -356,14 +356,20 @@ static void test_kernels(void) {
 static void test_lists(void) {
     static const char TEXT[] =
         "[{\"version\":\"1.0\",\"kernel\":{\"name\":\"a\",\"params\":[],\"body\":[{\"type\":\"return\"}],\"lanes\":7,\"block\":4,"
-        "\"shared\":[{\"name\":\"t\",\"element_type\":{\"type\":\"f32\"},\"length\":3}]}},"
+        "\"shared\":[{\"name\":\"t\",\"element_type\":{\"type\":\"f32\"},\"length\":3}],"
+        "\"private\":[{\"name\":\"o\",\"element_type\":{\"type\":\"u8\"},\"length\":3},"
+        "{\"name\":\"p\",\"element_type\":{\"type\":\"i64\"},\"length\":2},{\"name\":\"q\",\"element_type\":{\"type\":\"bool\"},\"length\":"
+        "1}]}},"
         "{\"version\":\"1.0\",\"kernel\":{\"name\":\"b\",\"params\":[],\"body\":[{\"type\":\"return\"}]}}]";
     hg_program **programs = NULL;
     size_t count = 0;
     CHECK(hg_json_to_isa_translate_all(TEXT, strlen(TEXT), NULL, &programs, &count) == HG_OK && count == 2);
     if (count == 2) {
         CHECK(programs[0]->lanes_count == 1 && programs[0]->block[0] == 4 && programs[0]->shared == 12);
+        CHECK(programs[0]->private_bytes == 32 && programs[0]->meta_count == 3); /* 3, 5 between, 16, 1, 7 behind */
+        CHECK(strcmp(programs[0]->meta[1].key, "private.p") == 0 && strcmp(programs[0]->meta[1].value, "i64[2] at 8") == 0);
         CHECK(programs[1]->lanes_count == 0 && programs[1]->block[0] == 0 && programs[1]->shared == 0);
+        CHECK(programs[1]->private_bytes == 0 && programs[1]->meta_count == 0);
     }
     hg_json_programs_free(programs, count);
 }
