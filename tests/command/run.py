@@ -1212,6 +1212,13 @@ def kernels():
            out="dst f32[4] = 0.0 0.25 1.0 nan\n", what="saturate.json")
     expect(run("run", example("matvec_rows"), "--set", "m=1,2,3,4,5,6", "--set", "v=1,0,-1", "--set", "rows=2", "--set", "cols=3", "--lanes", "2",
                "--shape", "out=f32[2]"), 0, out="out f32[2] = -2.0 -2.0\n", what="matvec_rows.json")
+    image = numpy.random.default_rng(3).integers(0, 256, (23, 31)).astype(numpy.uint8)
+    numpy.save("image.npy", image)
+    windows = numpy.lib.stride_tricks.sliding_window_view(numpy.pad(image, 1, mode="edge"), (3, 3))
+    for backend in sorted({d["backend"] for d in json.loads(run("devices", "--json").out)["outputs"] if d["available"]} - {"null"}):
+        expect(run("run", example("median3x3"), "--in", "image=image.npy", "--out", "out=median.npy", "--backend", backend), 0, what=f"median3x3.json on {backend}")
+        check((numpy.load("median.npy") == numpy.median(windows, axis=(2, 3))).all(), f"median3x3.json on {backend} differs from NumPy")
+    expect(run("run", example("median3x3"), "--set", "h=2", "--set", "w=3", "--set", "image=9,1,5,7,3,8"), 0, out="out u8[2, 3] = 7 5 5 7 7 5\n", what="median3x3.json")
     expect(run("run", "-", *axpy, stdin=b"\n " + open(example("axpy"), "rb").read()), 0, out="y f32[3] = 12.0 24.0 36.0\n", what="a kernel on standard input")
     expect(run("verify", example("axpy")), 0, out=f"{example('axpy')}: ok, 12 instructions\n", what="verify of a kernel")
     listing = run("disasm", example("axpy"))
