@@ -51,17 +51,23 @@ static bool is_known(const plan_splitter *s, const bool *known, const kir_value 
     return compute(v->op, v->type, v->nargs, types, SOME, &unused);
 }
 
-/* A variable is known when all that is set is, and nothing but the plan decides whether it is set. */
-static bool drop_unknown(plan_splitter *s, bool *known) {
-    bool changed = false;
+/* Variables that others than the plan set too: functions, steps, atomic operations. */
+static void drop_others(plan_splitter *s) {
     for (const kir_function *f = s->main->next; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (v->op == KIR_VAR_SET) s->variables.data[v->u.var->id].host = false;
     for (const kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
-        known[v->id] = is_known(s, known, v);
-        plan_variable *info = v->op == KIR_VAR_SET ? &s->variables.data[v->u.var->id] : NULL;
         if (v->op == KIR_STEP && v->scratch) s->variables.data[((const kir_var *)v->scratch)->id].host = false;
         if (v->op == KIR_ATOMIC && v->u.mem.high) s->variables.data[v->u.mem.high->id].host = false;
+    }
+}
+
+/* A variable is known when all that is set is, and nothing but the plan decides whether it is set. */
+static bool drop_unknown(plan_splitter *s, bool *known) {
+    bool changed = false;
+    for (const kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        known[v->id] = is_known(s, known, v);
+        plan_variable *info = v->op == KIR_VAR_SET ? &s->variables.data[v->u.var->id] : NULL;
         if (!info || !info->host || (known[v->args[0]->id] && plan_is_region(s, v->parent))) continue;
         info->host = false;
         changed = true;
@@ -69,44 +75,77 @@ static bool drop_unknown(plan_splitter *s, bool *known) {
     return changed;
 }
 
-/* Of those that are known the ones that matter: steps, branches or later kernels read them, or what they are made from. */
-static void keep_wanted(plan_splitter *s, bool *wanted) {
+/* ---- what matters ---- */
+
+typedef struct wanting {
+    plan_splitter *s;
+    const kir_value **last_set;   /* of a variable, */
+    const kir_value **set_before; /* and the others from there, by id of the operation */
+    bool *wanted;                 /* variables */
+    HG_VEC(const kir_value *) work;
+} wanting;
+
+static void need(wanting *w, const kir_value *v) {
+    plan_mark *mark = &w->s->marks.data[v->id];
+    if (mark->computed) return;
+    mark->computed = true;
+    const kir_value **kept = hg_vec_push(&w->work);
+    if (kept)
+        *kept = v;
+    else
+        w->s->failed = true;
+}
+
+static void want(wanting *w, const kir_var *var) {
+    if (w->wanted[var->id]) return;
+    w->wanted[var->id] = true;
+    for (const kir_value *set = w->last_set[var->id]; set; set = w->set_before[set->id]) need(w, set);
+}
+
+static void find_wanted(wanting *w) {
+    plan_splitter *s = w->s;
+    for (const kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
+        if (v->op != KIR_VAR_SET) continue;
+        w->set_before[v->id] = w->last_set[v->u.var->id];
+        w->last_set[v->u.var->id] = v;
+    }
     for (const kir_var *var = s->module->vars; var; var = var->next) {
-        plan_variable *info = &s->variables.data[var->id];
-        wanted[var->id] = info->host && (info->forced || info->crosses);
+        const plan_variable *info = &s->variables.data[var->id];
+        if (info->host && (info->forced || info->crosses)) want(w, var);
     }
-    bool *needed = hg_calloc(s->marks.count + 1, sizeof *needed);
-    if (!needed) s->failed = true;
-    for (bool changed = !s->failed; changed;) {
-        changed = false;
-        for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body))
-            if (v->op == KIR_VAR_SET && wanted[v->u.var->id]) needed[v->id] = true;
-        /* what is needed comes after what it needs: a walk from the back would do, and this one repeats */
-        for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) {
-            if (!needed[v->id]) continue;
-            for (uint8_t i = 0; i < v->nargs; i++) {
-                changed |= !needed[v->args[i]->id];
-                needed[v->args[i]->id] = true;
-            }
-            if (v->op != KIR_VAR_GET || wanted[v->u.var->id]) continue;
-            wanted[v->u.var->id] = changed = true;
-        }
+    while (w->work.count && !s->failed) {
+        const kir_value *v = w->work.data[--w->work.count];
+        for (uint8_t i = 0; i < v->nargs; i++) need(w, v->args[i]);
+        if (v->op == KIR_VAR_GET) want(w, v->u.var);
     }
-    for (const kir_var *var = s->module->vars; var; var = var->next) s->variables.data[var->id].host = wanted[var->id];
-    for (kir_value *v = kir_walk(NULL, s->main->body); v && needed; v = kir_walk(v, s->main->body))
-        s->marks.data[v->id].computed = needed[v->id];
-    hg_free(needed);
+    for (const kir_var *var = s->module->vars; var; var = var->next) s->variables.data[var->id].host = w->wanted[var->id];
+}
+
+/* Of those that are known the ones that matter: steps, branches or later kernels read them, or what they are made from. */
+static void keep_wanted(plan_splitter *s) {
+    wanting w = {.s = s};
+    w.last_set = hg_calloc(s->variables.count + 1, sizeof *w.last_set);
+    w.set_before = hg_calloc(s->marks.count + 1, sizeof *w.set_before);
+    w.wanted = hg_calloc(s->variables.count + 1, sizeof *w.wanted);
+    if (w.last_set && w.set_before && w.wanted)
+        find_wanted(&w);
+    else
+        s->failed = true;
+    hg_free(w.last_set);
+    hg_free(w.set_before);
+    hg_free(w.wanted);
+    hg_vec_free(&w.work);
 }
 
 void plan_find_host(plan_splitter *s) {
-    bool *known = hg_calloc(s->marks.count + 1, sizeof *known), *wanted = hg_calloc(s->variables.count + 1, sizeof *wanted);
-    if (!known || !wanted) s->failed = true;
+    bool *known = hg_calloc(s->marks.count + 1, sizeof *known);
+    if (!known) s->failed = true;
     for (const kir_var *var = s->module->vars; var; var = var->next)
         s->variables.data[var->id].host = var != s->stopped && !var->length && is_small(var->type);
+    drop_others(s);
     while (!s->failed && drop_unknown(s, known)) {}
-    if (!s->failed) keep_wanted(s, wanted);
     hg_free(known);
-    hg_free(wanted);
+    if (!s->failed) keep_wanted(s);
 }
 
 /* ---- as operations ---- */

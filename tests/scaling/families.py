@@ -185,6 +185,13 @@ def steps(n):
         n, lambda i: "    parallel_reduce.f32 r13, r1, sum, r4\n    add.f32 r12, r12, r13\n") + "    stg.f32 [r1 + r0], r12\n"
 
 
+@family
+def host_values(n):
+    """A value that the host works out for a step, each operation from the one before."""
+    return HEAD.replace("u32 inout", "f32 inout").split("    mov_imm.u32 r2")[0] + "    mov_imm.u64 r11, 1\n    mov.u64 r12, r4\n" + each(
+        n, lambda i: "    add.u64 r12, r12, r4\n    xor.u64 r12, r12, r11\n") + "    and.u64 r12, r12, r11\n    parallel_map.f32 r1, r1, abs, r12\n"
+
+
 def wide(n):
     """Operations of 4,096 bits."""
     head = ".atlas 1\n.program scaling\n.param r1 x buffer u4096 inout [n]\n.param r4 n u64\n.lanes n\n    mov_imm.u64 r2, 512\n    mul.u64 r0, r255, r2\n    ldg.u4096 r12, [r1 + r0]\n"
