@@ -12,6 +12,18 @@ cli_value *cli_values_find(cli_values *values, const char *name) {
     return NULL;
 }
 
+bool cli_unknown_parameter(cli *c, const cli_values *values, const char *begin) {
+    hg_text names = {0};
+    for (uint32_t i = 0; i < values->count; i++) {
+        const hg_param *p = values->data[i].param;
+        if (p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA) hg_text_addf(&names, "%s%s", names.length ? ", " : "", p->name);
+    }
+    cli_error(c, "P01", "unknown parameter: %s parameter of '%s' (it has %.300s)", begin, hg_program_name(c->program),
+              names.length ? names.data : "none");
+    hg_text_free(&names);
+    return false;
+}
+
 void cli_value_drop(cli_value *v) {
     if (v->file.memory.data)
         hg_array_free(&v->file);
@@ -183,9 +195,9 @@ static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const 
     hg_array member;
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
     if (!v) {
-        cli_error(c, "P01", "unknown parameter: %s has an array '%s', which is no parameter of '%s'", path, name,
-                  hg_program_name(c->program));
-        return false;
+        char begin[600];
+        snprintf(begin, sizeof begin, "%.300s has an array '%.200s', which is no", path, name);
+        return cli_unknown_parameter(c, values, begin);
     }
     bool scalar = v->param->kind == HG_PARAM_SCALAR;
     if (v->bound || (!scalar && (v->param->kind != HG_PARAM_BUFFER || v->param->dir == HG_DIR_OUT))) return true;
@@ -227,8 +239,9 @@ static bool read_members(cli *c, cli_values *values, const char *path) {
 static bool apply(cli *c, cli_values *values, const cli_pair *pair) {
     cli_value *v = cli_values_find(values, pair->name);
     if (!v) {
-        cli_error(c, "P01", "unknown parameter: '%s' is no parameter of '%s'", pair->name, hg_program_name(c->program));
-        return false;
+        char begin[300];
+        snprintf(begin, sizeof begin, "'%.250s' is no", pair->name);
+        return cli_unknown_parameter(c, values, begin);
     }
     bool buffer = v->param->kind == HG_PARAM_BUFFER;
     if (strcmp(pair->option, "--set") == 0) {

@@ -44,6 +44,8 @@ bool cli_shape(cli *c, cli_values *values, cli_value *v);
 void cli_values_free(cli_values *values);
 void cli_value_drop(cli_value *value);                                  /* its data, which a buffer has now */
 bool cli_is_archived(const cli_values *values, const cli_value *value); /* an output that goes to the archive */
+/* P01: `begin` is "'z' is no", the rest follows with the names that the program has. False. */
+bool cli_unknown_parameter(cli *c, const cli_values *values, const char *begin);
 cli_value *cli_values_find(cli_values *values, const char *name);
 /* Value of an extent. UNKNOWN: a scalar parameter of it has none. */
 hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64_t *value);

@@ -21,6 +21,10 @@ static hg_status translate(cli *c, const hg_front_end *front_end, const hg_bytes
 
 bool cli_load_circuit(cli *c, const char *text) {
     c->file = "<expression>";
+    if (c->defines.count || c->program_name || c->kernel) {
+        cli_usage(c, "%s is not for circuits", c->defines.count ? "--define" : c->program_name ? "--program" : "--kernel");
+        return false;
+    }
     if (hg_bytes_alloc(strlen(text), &c->source) != HG_OK) {
         cli_last_error(c);
         return false;

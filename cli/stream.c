@@ -100,8 +100,9 @@ static bool bind_scalars(stream *s) {
         if (v && v->param->kind == HG_PARAM_SCALAR) {
             if (!cli_set_scalar(s->c, v, pair->value)) return false;
         } else if (!v || v->param->kind != HG_PARAM_BUFFER) {
-            cli_error(s->c, "P01", "unknown parameter: '%s' is no parameter of '%s'", pair->name, hg_program_name(s->c->program));
-            return false;
+            char begin[300];
+            snprintf(begin, sizeof begin, "'%.250s' is no", pair->name);
+            return cli_unknown_parameter(s->c, &s->values, begin);
         }
     }
     for (uint32_t i = 0; i < s->values.count; i++) {

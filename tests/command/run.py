@@ -243,7 +243,7 @@ def arrays():
         check(whole.raw == open("z.npy", "rb").read(), f"--in {source}: {whole.err}")
     expect(run("run", program("axpy"), "--in", "all.npz", "--set", "alpha=0.5", "--in", "x=y.npy", "--out", "y=z5.npy"), 0, what="what has an option of its own is not taken from the file")
     check(numpy.array_equal(numpy.load("z5.npy"), (numpy.float64(0.5) * y.astype(numpy.float64) + y).astype("<f4")), "--in x= wins over --in all.npz")
-    expect(run("run", program("axpy"), "--set", "alpha=1", "--in", "a.npz"), 2, r"error\[P01\]: unknown parameter: a.npz has an array 'other', which is no parameter of 'axpy'", what="a member that is no parameter")
+    expect(run("run", program("axpy"), "--set", "alpha=1", "--in", "a.npz"), 2, r"error\[P01\]: unknown parameter: a.npz has an array 'other', which is no parameter of 'axpy' \(it has x, y, alpha, n\)", what="a member that is no parameter")
     numpy.savez("row.npz", x=x, y=y, alpha=numpy.ones(1, "<f4"))
     expect(run("run", program("axpy"), "--in", "row.npz"), 2, r"error\[P04\]: row.npz: 'alpha' has 1 dimensions, the parameter is a scalar", what="an array for a scalar")
     expect(run("run", program("axpy"), "--in", "x.npy"), 2, r"error\[P06\]: x.npy: a .npy file, which is one array: give --in NAME=x.npy", what="--in without a name of a .npy")
@@ -320,7 +320,7 @@ def mistakes():
     axpy = program("axpy")
     expect(run("run", axpy, "--set", "x=1", "--set", "y=1"), 2, r"error\[P02\]", what="scalar missing")
     expect(run("run", axpy, "--set", "alpha=1", "--set", "y=1"), 2, r"error\[P02\]", what="array missing")
-    expect(run("run", axpy, "--set", "beta=1"), 2, r"error\[P01\]", what="unknown parameter")
+    expect(run("run", axpy, "--set", "beta=1"), 2, r"error\[P01\]: unknown parameter: 'beta' is no parameter of 'axpy' \(it has x, y, alpha, n\)", what="unknown parameter")
     share = write("share.atlas", ".atlas 1\n.program share\n.param r1 x buffer u32 inout [1]\n.scratch r2 tmp u32 [2]\n    exit\n")
     expect(run("run", share, "--set", "x=1"), 0, out="x u32[1] = 1\n", what="scratch is not printed")
     for option, value in (("--set", "1,2"), ("--in", "x.npy"), ("--out", "x.npy"), ("--shape", "u32[2]")):
@@ -340,6 +340,8 @@ def mistakes():
     expect(run("run", halo, "--shape", "x=u8[3,3]", "--set", "x=1,2,3,4,5,6,7,8,9"), 2, r"error\[P05\].*dimension 2 is 3, which w \* 2 is for no 'w'", what="an extent that no value gives")
     expect(run("run", halo, "--shape", "x=u8[3,4]", "--set", "x=1,2,3,4,5,6,7,8,9,10,11,12", "--set", "h=5"), 2, r"error\[P05\].*its first extent is 3, expected 7, the value of h \+ 2", what="an extent that disagrees")
     expect(run("run", halo, "--shape", "x=u8[2,4]", "--set", "x=1,2,3,4,5,6,7,8"), 2, r"error\[P09\]: \.lanes: the extent h \* 2 - 1 is below 0", what="lanes below 0")
+    for option, value in (("--define", "N=1"), ("--program", "p"), ("--kernel", "k")):
+        expect(run("run", "-e", "mark@c01", "--set", "c01=1", option, value), 2, f"{option} is not for circuits", what=f"{option} beside a circuit")
     expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
     expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
     expect(run("run", axpy, "--lanse", 3), 2, r"unknown option '--lanse'", what="unknown option")
