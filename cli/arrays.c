@@ -122,7 +122,11 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
         return false;
     }
     if (v->from_file && (v->rank != rank || memcmp(v->extent, extent, rank * sizeof *extent) != 0)) {
-        cli_error(c, "P04", "array '%s': its data has a shape of its own, which is not %s", v->param->name, text);
+        hg_text own = {0};
+        for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(&own, "%s%llu", i ? "," : "", (unsigned long long)v->extent[i]);
+        cli_error(c, "P04", "array '%s': its data is %s[%s], --shape says %s", v->param->name, hg_type_name(type), own.data ? own.data : "",
+                  text);
+        hg_text_free(&own);
         return false;
     }
     memcpy(v->extent, extent, rank * sizeof *extent);
@@ -392,7 +396,7 @@ static bool check_dims(cli *c, cli_values *values, cli_value *v) {
     }
     if (p->rank == 255) return true;
     if (v->rank != p->rank) {
-        cli_error(c, "P04", "array '%s': expected %u dimensions, got %u", p->name, p->rank, v->rank);
+        cli_error(c, "P04", "array '%s': expected %u dimension%s, got %u", p->name, p->rank, p->rank == 1 ? "" : "s", v->rank);
         return false;
     }
     for (uint32_t i = 0; i < p->rank; i++) {

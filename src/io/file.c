@@ -14,6 +14,7 @@ const char *hg_io_reason(int error) {
     case ENOENT: return "no such file or directory";
     case EACCES:
     case EPERM: return "permission denied";
+    case EBADF: return "is not open";
     case EISDIR: return "is a directory";
     case ENOTDIR: return "a part of the path is not a directory";
     case ENOSPC: return "no space left on the device";
@@ -80,7 +81,7 @@ static hg_status resize(hg_bytes *bytes, uint64_t kept, uint64_t length) {
 /* ---- inputs ---- */
 
 static hg_status fail_read(const char *path, int error) {
-    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", path, hg_io_reason(error), error);
+    return IO_FAIL(HG_ERROR_IO, "P06", "cannot read %s: %s (errno %d)", *path ? path : "''", hg_io_reason(error), error);
 }
 
 hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
