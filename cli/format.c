@@ -2,6 +2,7 @@
  * text assembles to the same program.
  * Must not know: what the tokens mean. */
 #include "cli.h"
+#include "base/lines.h"
 #include <string.h>
 
 enum { INDENT = 4, MOST_ALIGNED = 60 /* columns of code that comments of neighbouring lines are aligned behind */ };
@@ -59,19 +60,12 @@ static void add_spaces(hg_text *out, size_t count) {
     for (size_t i = 0; i < count; i++) hg_text_add(out, " ", 1);
 }
 
-/* Columns of UTF-8 text. */
-static size_t columns(const char *text, size_t length) {
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return n;
-}
-
 /* The lines of the group, comments in one column. */
 static void end_group(formatter *f) {
     const char *at = f->group.data, *end = at ? at + f->group.length : NULL;
     while (at < end) {
         const char *comment = memchr(at, '\1', (size_t)(end - at)), *stop = memchr(comment, '\n', (size_t)(end - comment));
-        size_t width = columns(at, (size_t)(comment - at));
+        size_t width = hg_columns(at, (size_t)(comment - at));
         hg_text_add(&f->out, at, (size_t)(comment - at));
         add_spaces(&f->out, (width < f->group_width && f->group_width <= MOST_ALIGNED ? f->group_width - width : 0) + 2);
         hg_text_add(&f->out, comment + 1, (size_t)(stop - comment));
@@ -134,7 +128,7 @@ static void add_line(formatter *f, const char *line, size_t length) {
     add_spaces(to, indent_of(f));
     hg_text_add(to, f->line.data, f->line.length);
     if (comment) {
-        size_t width = columns(to->data + start, to->length - start);
+        size_t width = hg_columns(to->data + start, to->length - start);
         if (width > f->group_width && width <= MOST_ALIGNED) f->group_width = width;
         hg_text_add(to, "\1", 1);
         hg_text_add(to, line + code, stop - code);

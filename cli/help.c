@@ -1,24 +1,18 @@
 /* hologram help: the table of commands and options at a terminal and as JSON. Opens no device and reads no file. */
 #include "help.h"
 #include "cli.h"
+#include "base/lines.h"
 #include "base/nearest.h"
 #include <string.h>
 
 enum { LEFT = 26, WIDTH = 110 }; /* columns */
-
-/* Columns of UTF-8 text: every code point is one. */
-static size_t columns(const char *text, size_t length) {
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return n;
-}
 
 /* Words of text from column `indent` on, folded at WIDTH; the cursor is there already. */
 static void add_folded(hg_text *out, const char *text, int indent) {
     size_t at = (size_t)indent;
     bool first = true;
     while (*text) {
-        size_t length = strcspn(text, " "), wide = columns(text, length);
+        size_t length = strcspn(text, " "), wide = hg_columns(text, length);
         if (!first && at + 1 + wide > WIDTH) {
             hg_text_addf(out, "\n%*s", indent, "");
             at = (size_t)indent;
@@ -37,7 +31,7 @@ static void add_folded(hg_text *out, const char *text, int indent) {
 static void add_row(hg_text *out, const char *name, const char *value, const char *what) {
     hg_text left = {0};
     hg_text_addf(&left, "  %s%s%s", name, value && *value ? " " : "", value ? value : "");
-    size_t wide = columns(left.data ? left.data : "", left.length);
+    size_t wide = hg_columns(left.data ? left.data : "", left.length);
     hg_text_addf(out, "%s", left.data ? left.data : "");
     if (wide + 2 > LEFT)
         hg_text_addf(out, "\n%*s", LEFT, "");

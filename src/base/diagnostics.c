@@ -1,5 +1,6 @@
 /* Lists of diagnostics in order of place, and their text (language.md 6). Must not know: the grammar, programs. */
 #include "base/base.h"
+#include "base/lines.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -165,29 +166,6 @@ void hg_diagnose_fault(hg_diagnostics *d, const char *code, hg_place place, uint
 
 /* ---- printing ---- */
 
-typedef struct line_reader { /* walks forward only: diagnostics come in order of lines */
-    const char *source;
-    size_t length, start;
-    uint32_t line; /* number of the line that begins at start */
-} line_reader;
-
-/* The line's bytes without its end. False behind the last line. */
-static bool read_line(line_reader *r, uint32_t line, const char **text, size_t *length) {
-    if (!r->source) return false;
-    while (r->line < line) {
-        const char *end = r->start < r->length ? memchr(r->source + r->start, '\n', r->length - r->start) : NULL;
-        if (!end) return false;
-        r->start = (size_t)(end - r->source) + 1;
-        r->line++;
-    }
-    if (r->start > r->length) return false;
-    *text = r->source + r->start;
-    const char *end = r->start < r->length ? memchr(*text, '\n', r->length - r->start) : NULL;
-    *length = end ? (size_t)(end - *text) : r->length - r->start;
-    if (*length && (*text)[*length - 1] == '\r') --*length;
-    return true;
-}
-
 /* Bytes of the character at text: 1 for anything that is not well-formed UTF-8. */
 static size_t character_bytes(const char *text, size_t left) {
     unsigned char first = (unsigned char)text[0];
@@ -273,7 +251,7 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
                                 bool (*instruction_text)(void *user, uint64_t index, hg_text *out), void *user) {
     hg_text out = {0};
     hg_text_add(&out, "", 0);
-    line_reader reader = {source, length, 0, 1};
+    hg_line_reader reader = {source, length, 0, 1};
     if (source && length >= 3 && memcmp(source, "\xEF\xBB\xBF", 3) == 0) reader.start = 3; /* columns count from behind it */
     for (size_t i = 0; i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *g = &d->list.data[i];
@@ -286,7 +264,7 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
         }
         if (g->file && g->text && g->column)
             add_excerpt(&out, g, g->text, strlen(g->text));
-        else if (!g->file && g->line && g->column && read_line(&reader, g->line, &text, &bytes))
+        else if (!g->file && g->line && g->column && hg_line_read(&reader, g->line, &text, &bytes))
             add_excerpt(&out, g, text, bytes);
         else if (!g->line && g->instruction != HG_NONE && instruction_text) {
             size_t start = out.length;

@@ -1,5 +1,6 @@
 /* Where text came from: files that were included, uses of macros, rounds of repetitions; in words, for messages.
  * Must not know: the grammar, the assembler. */
+#include "base/lines.h"
 #include "isa/program.h"
 
 #include <string.h>
@@ -23,18 +24,9 @@ static void add_level(hg_text *out, const hg_origins *o, const hg_text_expansion
     add_place(out, o, e->around, e->line, e->column);
 }
 
-/* A line of a text without its end. */
 static void find_line(const hg_text_file *file, uint32_t line, hg_origin *origin) {
-    const char *at = file->text, *end = file->text + (file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES);
-    for (uint32_t i = 1; at && i < line; i++) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        if (at) at++;
-    }
-    if (!at) return;
-    const char *stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-    origin->text = at;
-    origin->text_length = (size_t)((stop ? stop : end) - at);
-    if (origin->text_length && at[origin->text_length - 1] == '\r') origin->text_length--;
+    hg_line_reader reader = {file->text, file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES, 0, 1};
+    (void)hg_line_read(&reader, line, &origin->text, &origin->text_length);
 }
 
 void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin) {
@@ -43,7 +35,7 @@ void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint
     uint32_t file = o->expansions[expansion].file;
     if (file) {
         origin->file = o->files[file].name;
-        if (o->files[file].text) find_line(&o->files[file], line, origin);
+        find_line(&o->files[file], line, origin);
     }
     uint32_t levels = 0;
     for (uint32_t at = expansion; at; at = o->expansions[at].around) {
