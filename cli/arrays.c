@@ -291,7 +291,6 @@ hg_extent_status cli_extent(const cli_values *values, const hg_extent *e, uint64
 static hg_text extent_text(const cli_values *values, const hg_extent *e) {
     hg_text text = {0};
     if (values->program) hg_print_extent(&text, values->program, e);
-    hg_text_addf(&text, "%s", "");
     return text;
 }
 

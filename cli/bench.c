@@ -177,32 +177,13 @@ static hg_status print_row(const bench *n, const bench_times *t) {
 
 /* ---- devices one after another ---- */
 
-/* NAME[:DEVICE]; empty: what the environment says. */
-static bool read_device(cli *c, const char *text, size_t length, hg_config *config) {
-    char copy[64];
-    uint64_t device = config->device_id;
-    if (!length) return true;
-    snprintf(copy, sizeof copy, "%.*s", (int)length, text);
-    char *colon = strchr(copy, ':');
-    if (colon) *colon = '\0';
-    if (length >= sizeof copy || strlen(copy) >= sizeof config->backend) {
-        cli_error(c, "X03", "Invalid backend type: %.*s", (int)length, text);
-        return false;
-    }
-    device = 0;
-    if (!cli_number(c, "--backend NAME:DEVICE", colon ? colon + 1 : NULL, UINT32_MAX, &device)) return false;
-    config->device_id = (uint32_t)device;
-    memcpy(config->backend, copy, strlen(copy) + 1);
-    return true;
-}
-
 /* True when it ran; else why is reported, and the other devices have their turn. */
 static bool run_device(bench *n, const bench_options *o, const char *text, size_t length) {
     hg_config config;
     hg_backend *b = NULL;
     bench_times t = {.count = 0};
     hg_status status = hg_config_from_env(&config);
-    if (status == HG_OK && !read_device(n->c, text, length, &config)) return false;
+    if (status == HG_OK && length && !cli_read_device(n->c, "--backend NAME:DEVICE", text, length, &config)) return false;
     if (status == HG_OK &&
         !cli_number(n->c, "--compile-timeout", o->launch.compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms))
         return false;

@@ -75,11 +75,7 @@ static hg_status run(debug *d, hg_backend *b) {
     d->ended = false;
     for (uint64_t i = 0; i < d->watches.count; i++) d->watches.data[i].known = false;
     debug_forget(d);
-    if (status == HG_OK) {
-        d->running = true;
-        status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
-        d->running = false;
-    }
+    if (status == HG_OK) status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
     hg_params_destroy(params);
     return status;
 }

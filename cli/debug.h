@@ -54,9 +54,9 @@ typedef struct debug {
     uint64_t target, found;
     uint32_t inst; /* of DEBUG_UNTIL and DEBUG_SEARCH; UINT32_MAX: any */
     uint64_t steps;
-    const char *reason;  /* of the stop at `target` */
-    bool again, quit;    /* end this run: start over, or leave */
-    bool running, ended; /* inside of a launch; behind it */
+    const char *reason; /* of the stop at `target` */
+    bool again, quit;   /* end this run: start over, or leave */
+    bool ended;         /* behind the launch */
     const tile_place *place;
     uint32_t last_inst;
     uint64_t last_lane0;

@@ -24,7 +24,6 @@ static bool add_pretence(cli *c, const char *option, hg_config *config, const ch
 /* NAME[:DEVICE][,WORD…]: a word is a CPU level or one of HOLOGRAM_PRETEND. */
 static bool read_side(cli *c, const char *option, const char *text, hg_config *config) {
     char copy[128];
-    uint64_t device = config->device_id;
     if (!text) return true;
     if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) {
         cli_usage(c, "%s expects BACKEND[:DEVICE][,WORD…], got '%s'", option, text);
@@ -32,16 +31,7 @@ static bool read_side(cli *c, const char *option, const char *text, hg_config *c
     }
     char *comma = strchr(copy, ','), *word = comma ? comma + 1 : NULL;
     if (comma) *comma = '\0';
-    char *colon = strchr(copy, ':');
-    if (colon) *colon = '\0';
-    device = 0;
-    if (!cli_number(c, option, colon ? colon + 1 : NULL, UINT32_MAX, &device)) return false;
-    config->device_id = (uint32_t)device;
-    if (strlen(copy) >= sizeof config->backend) {
-        cli_error(c, "X03", "Invalid backend type: %s", copy);
-        return false;
-    }
-    memcpy(config->backend, copy, strlen(copy) + 1);
+    if (!cli_read_device(c, option, copy, strlen(copy), config)) return false;
     while (word) {
         char *next = strchr(word, ',');
         if (next) *next++ = '\0';

@@ -139,18 +139,6 @@ static bool explain_code(cli *c, const char *word) {
 
 /* ---- instructions: rows of docs/reference/isa.md ---- */
 
-static const char *const CONDITIONS[] = {
-#define HG_CONDITION(id, text, numbers) text,
-#define HG_SCOPE(id, text)
-#define HG_OPNAME(id, text, group, op)
-#define HG_IDNAME(id, text, type, part, axis, scope)
-#include "isa/opname.def"
-#undef HG_CONDITION
-#undef HG_SCOPE
-#undef HG_OPNAME
-#undef HG_IDNAME
-};
-
 /* "add.f32" → "add", "setlt.u32" → "set". */
 static void base_of(const char *word, char base[64]) {
     size_t length = strlen(word) < 63 ? strlen(word) : 63;
@@ -158,10 +146,8 @@ static void base_of(const char *word, char base[64]) {
     base[length] = '\0';
     hg_type type;
     for (char *point; (point = strrchr(base, '.')) && hg_type_from_name(point + 1, strlen(point + 1), &type);) *point = '\0';
-    for (size_t i = 0; i < HG_COUNT_OF(CONDITIONS); i++) {
-        size_t tail = strlen(CONDITIONS[i]);
-        if (strncmp(base, "set", 3) == 0 && strcmp(base + 3, CONDITIONS[i]) == 0) base[strlen(base) - tail] = '\0';
-    }
+    hg_condition condition;
+    if (strncmp(base, "set", 3) == 0 && hg_condition_from_text(base + 3, strlen(base + 3), &condition)) base[3] = '\0';
 }
 
 static bool is_named(const hg_op_info *row, const char *base) {

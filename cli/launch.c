@@ -3,6 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
+bool cli_read_device(cli *c, const char *option, const char *text, size_t length, hg_config *config) {
+    char number[64];
+    uint64_t device = 0;
+    const char *colon = memchr(text, ':', length);
+    size_t name = colon ? (size_t)(colon - text) : length;
+    if (name >= sizeof config->backend) {
+        cli_error(c, "X03", "Invalid backend type: %.*s", (int)length, text);
+        return false;
+    }
+    snprintf(number, sizeof number, "%.*s", colon ? (int)(length - name - 1) : 0, colon ? colon + 1 : "");
+    if (colon && !cli_number(c, option, number, UINT32_MAX, &device)) return false;
+    config->device_id = (uint32_t)device;
+    memcpy(config->backend, text, name);
+    config->backend[name] = '\0';
+    return true;
+}
+
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     hg_config config;
     uint64_t device;

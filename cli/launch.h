@@ -16,6 +16,8 @@ typedef struct cli_launch {
         "--max-memory", &(o).max_memory, NULL                                                                                          \
     }
 
+/* NAME[:DEVICE] of an option. False after reporting. */
+bool cli_read_device(cli *c, const char *option, const char *text, size_t length, hg_config *config);
 /* False after reporting. */
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend);
 /* Writes the profile that was asked for, and closes. backend may be NULL. */

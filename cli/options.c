@@ -51,8 +51,6 @@ static bool add_pair(cli *c, const char *option, const char *text, bool may_lack
     return push_pair(c, option, text, length, equals + 1);
 }
 
-static bool add_many(cli *c, const char *option, const char *text) { return push_pair(c, option, "", 0, text); }
-
 /* Where a flag or value goes: of the command itself, or what every command has. */
 static const cli_option *find_place(cli *c, const cli_row *row, const cli_option *options, size_t count, cli_option *common) {
     for (size_t i = 0; i < count; i++)
@@ -82,24 +80,12 @@ static bool take(cli *c, const cli_row *row, const cli_option *place, const char
     if (strcmp(row->name, "--define") == 0) return PUSH(c->defines, value);
     if (strcmp(row->name, "-I") == 0) return PUSH(c->include_folders, value);
     if (row->kind == CLI_ROW_PAIR) return add_pair(c, row->name, value, row->value[0] == '[');
-    if (row->kind == CLI_ROW_MANY) return add_many(c, row->name, value);
     if (!place->value || *place->value) {
         cli_usage(c, place->value ? "%s is given twice" : "%s has no place in the command", row->name);
         return false;
     }
     *place->value = value;
     return true;
-}
-
-static bool add_argument(cli *c, const char *text) {
-    const char **slot = hg_vec_push(&c->arguments);
-    if (slot)
-        *slot = text;
-    else {
-        (void)hg_fail_memory();
-        cli_last_error(c);
-    }
-    return slot != NULL;
 }
 
 /* An option at argv[*i], with its value behind it or behind its '='. */
@@ -143,7 +129,7 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
     for (int i = 1; i < argc; i++) {
         const char *a = argv[i];
         if (only_arguments || a[0] != '-' || a[1] == '\0') {
-            if (!add_argument(c, a)) return false;
+            if (!PUSH(c->arguments, a)) return false;
         } else if (strcmp(a, "--") == 0) {
             only_arguments = true;
         } else if (!take_option(c, argc, argv, &i, options, count)) {

@@ -188,7 +188,7 @@ static uint64_t read_u64(const uint8_t *bytes, uint64_t size) {
 
 static const hg_param_value *given(const hg_params *params, const char *name) { return params ? find(params, name, 0) : NULL; }
 
-static const char *const KINDS[] = {"scalar", "buffer", "pool"};
+static const char *const KINDS[] = {"scalar", "buffer", "pool", "scratch", "table"}; /* by hg_param_kind */
 
 static hg_status check_register(const hg_program *p, const hg_param_value *v) {
     if (p->param_count == 0) return HG_OK;
@@ -276,16 +276,14 @@ static hg_extent_status extent_value(const hg_binding *binding, const hg_extent 
 static hg_status extent_error(const hg_binding *binding, const char *what, const hg_extent *e, hg_extent_status status) {
     hg_text text = {0};
     hg_print_extent(&text, binding->executable->program, e);
-    hg_text_addf(&text, "%s", "");
     hg_status result = hg_binding_error("P09", "%s: the extent %s %s", what, text.data ? text.data : "", hg_extent_problem(status));
     hg_text_free(&text);
     return result;
 }
 
 static hg_status buffer_extent_error(const hg_binding *binding, const hg_param *param, const hg_extent *e, hg_extent_status status) {
-    static const char *const KIND[] = {"scalar", "buffer", "pool", "scratch", "table"};
     char what[300];
-    (void)snprintf(what, sizeof what, "%s '%s'", KIND[param->kind], param->name);
+    (void)snprintf(what, sizeof what, "%s '%s'", KINDS[param->kind], param->name);
     return extent_error(binding, what, e, status);
 }
 
