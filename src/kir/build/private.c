@@ -11,6 +11,66 @@
 
 enum { MOST_WORD = 8, MESSAGE_BYTES = 160, SHOWN_NAME = 64 };
 
+/* ---- names of arrays ---- */
+
+/* An array of private memory as metadata names it: .meta private.NAME "TYPE[LENGTH] at OFFSET". */
+typedef struct private_array {
+    const char *name;
+    uint64_t length, size, offset;
+} private_array;
+
+/* False where metadata names no array, or one that is not inside the memory. */
+static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
+    static const char PREFIX[] = "private.", AT[] = "] at ";
+    const char *bracket = strchr(m->value, '[');
+    hg_type type;
+    if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket || !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
+        return false;
+    char *end;
+    found->name = m->key + sizeof PREFIX - 1;
+    found->size = hg_type_size_bytes(type);
+    found->length = strtoull(bracket + 1, &end, 10);
+    if (strncmp(end, AT, sizeof AT - 1) != 0) return false;
+    found->offset = strtoull(end + sizeof AT - 1, &end, 10);
+    return *end == 0 && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
+}
+
+static int compare_arrays(const void *p, const void *q) {
+    const private_array *a = p, *b = q;
+    if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void read_arrays(build *x) {
+    const hg_program *p = x->program;
+    if (!p->meta_count) return;
+    x->arrays = hg_arena_alloc(&x->module->arena, p->meta_count * sizeof *x->arrays);
+    if (!x->arrays) {
+        x->b.failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < p->meta_count; i++)
+        if (read_array(&p->meta[i], p->private_bytes, &x->arrays[x->array_count])) x->array_count++;
+    if (x->array_count) qsort(x->arrays, x->array_count, sizeof *x->arrays, compare_arrays);
+}
+
+/* The array that begins at an offset, with elements of a size; NULL: none has a name. */
+static const private_array *array_at(const build *x, int64_t offset, uint64_t size) {
+    uint32_t low = 0, high = x->array_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)x->arrays[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < x->array_count && (int64_t)x->arrays[low].offset == offset; low++)
+        if (x->arrays[low].size == size) return &x->arrays[low];
+    return NULL;
+}
+
+/* ---- the memory ---- */
+
 static uint32_t alignment_of(const hg_inst *in) {
     uint64_t size = hg_type_size_bytes((hg_type)in->type);
     return size < MOST_WORD ? (uint32_t)size : MOST_WORD;
@@ -27,6 +87,7 @@ kir_var *build_private_memory(build *x) {
     uint32_t length = (uint32_t)((x->program->private_bytes + word - 1) / word);
     x->own = kir_var_create(x->module, NULL, WORDS[word], length, "private");
     if (!x->own) x->b.failed = true;
+    read_arrays(x);
     return x->own;
 }
 
@@ -67,50 +128,18 @@ static void describe(const address *a, char *text, size_t size) {
         (void)snprintf(text, size, "%lld", (long long)a->o->disp);
 }
 
-/* ---- names of arrays ---- */
-
-/* An array of private memory as metadata names it: .meta private.NAME "TYPE[LENGTH] at OFFSET". */
-typedef struct array {
-    const char *name;
-    uint64_t length, size, offset;
-} array;
-
-static bool read_array(const hg_meta *m, array *found) {
-    static const char PREFIX[] = "private.", AT[] = "] at ";
-    const char *bracket = strchr(m->value, '[');
-    hg_type type;
-    if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket || !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
-        return false;
-    char *end;
-    found->name = m->key + sizeof PREFIX - 1;
-    found->size = hg_type_size_bytes(type);
-    found->length = strtoull(bracket + 1, &end, 10);
-    if (strncmp(end, AT, sizeof AT - 1) != 0) return false;
-    found->offset = strtoull(end + sizeof AT - 1, &end, 10);
-    return *end == 0;
-}
-
-/* The array that begins at an offset, with elements of a size; it is inside the memory. */
-static bool array_at(const build *x, int64_t offset, uint64_t size, array *found) {
-    for (uint32_t i = 0; i < x->program->meta_count; i++)
-        if (read_array(&x->program->meta[i], found) && found->size == size && found->offset <= x->program->private_bytes &&
-            found->length <= (x->program->private_bytes - found->offset) / size && (int64_t)found->offset == offset)
-            return true;
-    return false;
-}
-
 /* The array whose elements an index counts, so that an index outside the memory is outside the array. A load in front of an access with the
  * same index checks for it: what it reaches ends with the memory, and is as long as the array. */
-static bool find_array(const build *x, uint32_t inst, const address *a, array *found) {
+static const private_array *find_array(const build *x, uint32_t inst, const address *a) {
     const hg_inst *in = &x->program->insts[inst], *next = inst + 1 < x->program->inst_count ? in + 1 : NULL;
-    if (!a->index || a->size != a->scale) return false;
+    if (!a->index || a->size != a->scale) return NULL;
     if (in->op == HG_OP_LDP && next && (next->op == HG_OP_LDP || next->op == HG_OP_STP) && next->type == in->type) {
         const hg_operand *o = &x->program->operands[next->operands + (next->op == HG_OP_LDP ? 1 : 0)];
         bool same = o->has_index && o->index == a->o->index && hg_operand_scale(o) == a->scale;
-        if (same && array_at(x, o->disp, a->size, found) && x->program->private_bytes - found->length * found->size == (uint64_t)a->o->disp)
-            return true;
+        const private_array *found = same ? array_at(x, o->disp, a->size) : NULL;
+        if (found && x->program->private_bytes - found->length * found->size == (uint64_t)a->o->disp) return found;
     }
-    return array_at(x, a->o->disp, a->size, found);
+    return array_at(x, a->o->disp, a->size);
 }
 
 /* True where the access is not inside; NULL: it always is. An index is inside from one constant to another, which no sum can miss. */
@@ -132,10 +161,10 @@ static kir_value *is_outside(build *x, const address *a) {
 
 static void describe_bounds(build *x, uint32_t inst, const address *a, char *text, size_t size) {
     char where[96];
-    array of;
-    if (find_array(x, inst, a, &of)) {
-        (void)snprintf(text, size, "private access out of bounds: index {} of '%.*s', which has %llu elements", SHOWN_NAME, of.name,
-                       (unsigned long long)of.length);
+    const private_array *of = find_array(x, inst, a);
+    if (of) {
+        (void)snprintf(text, size, "private access out of bounds: index {} of '%.*s', which has %llu elements", SHOWN_NAME, of->name,
+                       (unsigned long long)of->length);
         return;
     }
     describe(a, where, sizeof where);
