@@ -103,6 +103,16 @@ good("a name first given a value in both branches", kernel(LET_I, branch(binary(
                                                            store(var("v"))))
 good("two loops over one name", kernel(LET_I, loop(body=[store(call("f32", var("r")))]), loop(body=[store(call("f32", var("r")))])))
 
+LONG = loop(stop=var("n"))
+good("another type in a loop that gives the old one its value first", kernel(LET_I, loop(), {"type": "while", "condition": lit(False), "body": [loop(), LONG]}))
+good("the same in two loops", kernel(LET_I, loop(), loop(var="o", body=[loop(var="p", body=[loop(), LONG])])))
+for name, first in (("that reads it before", [let("v", var("r")), loop()]), ("that gives it one in a branch", [branch(var("n"), [loop()])]),
+                    ("that gives it one in another loop", [loop(var="q", body=[loop()])])):
+    bad("another type in a loop " + name, kernel(LET_I, loop(), loop(var="o", body=first + [LONG])), "variable 'r' changes its type from i32 to u64", shape=True)
+bad("another type in its own loop", kernel(LET_I, loop(), loop(body=[loop(), LONG])), "variable 'r' changes its type from i32 to u64", shape=True)
+bad("another type in a loop whose condition reads it", kernel(LET_I, loop(), {"type": "while", "condition": binary("lt", var("r"), lit(1)), "body": [loop(), LONG]}),
+    "variable 'r' changes its type from i32 to u64", shape=True)
+
 # ---- documents and kernels ----
 bad("another version", dict(stores(lit(1)), version="2.0"), "Unsupported schema version: 2.0")
 bad("a version that is a number", dict(stores(lit(1)), version=1.0), "version")

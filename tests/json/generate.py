@@ -587,14 +587,14 @@ class Generator:
 
     def do_for(self, depth):
         rng = self.rng
-        name, result, limit, level = self.name("k"), [], None, self.loops
+        name, result, limit = self.name("k"), [], None
         pick = rng.random()
         used = [entry for entry in self.finished if entry[1] == "i32"]
         anew = [entry for entry in self.finished if entry[2] >= self.loops]
         if used and rng.random() < 0.4:
             entry, pick = rng.choice(used), rng.random() * 0.55
             self.finished.remove(entry)
-            name, level = entry[0], min(level, entry[2])  # it has a value before the loops in which it is used again
+            name = entry[0]
         elif anew and rng.random() < 0.4:  # in any type: no round of a loop around it can read the old one
             entry, pick = rng.choice(anew), 0.55 + rng.random() * 0.45
             self.finished.remove(entry)
@@ -632,7 +632,7 @@ class Generator:
                 body.insert(rng.randint(0, len(body)), assign(bound, self.number_expression(1, (kind,))[0]))
         self.scopes.pop()
         self.loops -= 1
-        self.finished.append((name, kind, level))
+        self.finished.append((name, kind, self.loops))
         return result + [{"type": "for", "var": name, "start": start, "stop": stop, "step": step, "body": body}]
 
     def do_while(self, depth):

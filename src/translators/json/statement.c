@@ -202,6 +202,30 @@ static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
     return !bad(k, *step);
 }
 
+/* Whether the body of every open loop gives the name its value in front of this place, and does not read it before. */
+static bool given_in_loops(const jk_kernel *k, uint32_t name) {
+    bool given = false;
+    uint32_t depth = 0; /* of ifs, and of loops that have ended: what is given there may not be given */
+    uint64_t open = 0;
+    while (open < k->blocks.count && k->nodes.data[k->blocks.data[open].node].kind == JK_IF) open++;
+    for (uint64_t i = open < k->blocks.count ? k->blocks.data[open].node : k->nodes.count; i < k->nodes.count; i++) {
+        const jk_node *n = &k->nodes.data[i];
+        while (open < k->blocks.count && k->blocks.data[open].node < i) open++;
+        bool is_open = open < k->blocks.count && k->blocks.data[open].node == i;
+        if (is_open && n->kind != JK_IF) {
+            if (n->kind == JK_FOR && n->a == name) return false; /* its end counts on */
+            given = false;
+            depth = 0;
+            continue;
+        }
+        if (n->kind == JK_READ && n->a == name && !given) return false;
+        if ((n->kind == JK_SET || n->kind == JK_FOR) && n->a == name && depth == 0) given = true;
+        if (n->kind == JK_IF || n->kind == JK_FOR || n->kind == JK_WHILE) depth++;
+        if (n->kind == JK_END_IF || n->kind == JK_END_FOR || n->kind == JK_END_WHILE) depth--;
+    }
+    return given;
+}
+
 /* Whether a for loop may take a name for a variable of another type: nothing that can run after this reads the old one. What the body of
  * an open loop reads in front of this place is read again in its next round, unless the body gives it its value. */
 static bool begins_anew(const jk_kernel *k, uint32_t name) {
@@ -211,7 +235,7 @@ static bool begins_anew(const jk_kernel *k, uint32_t name) {
         if (k->nodes.data[k->blocks.data[i].node].kind != JK_IF) from = k->blocks.data[i].names;
     for (uint64_t i = k->log.count; i > from; i--)
         if (k->log.data[i - 1] == name) return true;
-    return !k->names[name].assigned || from == 0;
+    return !k->names[name].assigned || from == 0 || given_in_loops(k, name);
 }
 
 static void begin_for(jk_kernel *k, uint32_t token, uint32_t body) {
