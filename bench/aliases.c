@@ -3,18 +3,12 @@
  * In turns, in one run; medians.
  *     ninja -C build/release bench_aliases && build/release/bench/bench_aliases [BACKEND [DEVICE]] */
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LANES = 1 << 15, PAGE = 4096, INPUT = LANES * 4, ROWS = LANES * 256, ROUNDS = 31 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 #define HEAD                                                                                                     \
     ".atlas 1\n.program p\n.param r1 a buffer f32 in\n.param r2 x buffer f32 in\n.param r3 y buffer f32 inout\n" \

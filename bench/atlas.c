@@ -1,19 +1,13 @@
 /* The Atlas algebra in programs: a circuit over large arrays through class memory, and the instructions of classes over large buffers
  * of bytes, each against plain C in the same run, alternating. One thread's own clock on both sides; "all threads" by the wall clock. */
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { ROUNDS = 15, BEST_OF = 3 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 static void ratio(const char *what, const bench_samples *ours, const bench_samples *peer, const char *peer_name, double goal,
                   double bytes) {

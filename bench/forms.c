@@ -1,18 +1,12 @@
 /* What memory accesses, branches, loops and barriers cost a lane in each form that `hologram explain` names: a row of copies in one kernel
  * over many lanes, less the same kernel with half of them. `bench_forms [BACKEND [THREADS]]` */
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LANES = 1 << 18, COPIES = 32, ROUNDS = 33, ELEMENTS = 1 << 19 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 /* %d is the number of the copy times 4. r0: 4 · lane, r2: a hash of the lane within the array, r3: 64 · lane within the array, r4: 4 · lane in
  * the block, r9: 0 in all lanes; p0 is true in every second lane, p1 in none; r10 is what is stored at the end. */
@@ -38,9 +32,6 @@ static const struct {
 static hg_binding *bind(hg_backend *b, size_t form, int copies, hg_buffer buffer) {
     char *text = NULL;
     size_t length = 0;
-    hg_program *p;
-    hg_executable *e;
-    hg_binding *binding;
     hg_params *params = hg_params_create();
     FILE *out = open_memstream(&text, &length);
     if (!out || !params) die("memory");
@@ -61,17 +52,10 @@ static hg_binding *bind(hg_backend *b, size_t form, int copies, hg_buffer buffer
     launch.grid[0] = LANES / 256;
     uint32_t seven = 7;
     uint64_t zero = 0;
-    OK(hg_program_assemble(text, length, NULL, &p));
     OK(hg_params_set_buffer(params, "x", buffer));
     OK(hg_params_set_scalar(params, "seven", HG_TYPE_U32, &seven));
     OK(hg_params_set_scalar(params, "zero", HG_TYPE_U64, &zero));
-    OK(hg_executable_create(b, p, &e));
-    OK(hg_binding_create(e, &launch, params, &binding));
-    hg_executable_destroy(e);
-    hg_program_release(p);
-    hg_params_destroy(params);
-    free(text);
-    return binding;
+    return bind_text(b, text, length, &launch, params);
 }
 
 static void measure(hg_backend *b, size_t form) {

@@ -1,19 +1,13 @@
 /* How long an instruction takes a lane: a row of copies of it in one kernel over many lanes, less the same kernel with half of them, on one
  * thread; beside it the same row written as a loop in C for this machine. `instruction_throughput [BACKEND]` */
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LANES = 1 << 18, COPIES = 64, ROUNDS = 9 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 static float f32[LANES];
 static double f64[LANES];
@@ -68,9 +62,6 @@ static const row ROWS[] = {
 static hg_binding *bind(hg_backend *b, const row *r, int copies, hg_buffer buffer) {
     char *text = NULL;
     size_t length = 0;
-    hg_program *p;
-    hg_executable *e;
-    hg_binding *binding;
     hg_params *params = hg_params_create();
     FILE *out = open_memstream(&text, &length);
     if (!out || !params) die("memory");
@@ -82,15 +73,8 @@ static hg_binding *bind(hg_backend *b, const row *r, int copies, hg_buffer buffe
     fprintf(out, " stg.%s [r1 + r0], r10\n", r->type);
     fclose(out);
     hg_launch launch = hg_launch_linear(LANES);
-    OK(hg_program_assemble(text, length, NULL, &p));
     OK(hg_params_set_buffer(params, "x", buffer));
-    OK(hg_executable_create(b, p, &e));
-    OK(hg_binding_create(e, &launch, params, &binding));
-    hg_executable_destroy(e);
-    hg_program_release(p);
-    hg_params_destroy(params);
-    free(text);
-    return binding;
+    return bind_text(b, text, length, &launch, params);
 }
 
 static void measure(hg_backend *b, const row *r) {

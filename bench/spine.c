@@ -1,10 +1,10 @@
 /* The figures of docs/performance.md: each line is measured against a named peer in this same run. */
 #include "bench.h"
+#include "calls.h"
 #include "isa/cfg.h"
 #include "kir/kir.h"
 #include "plan/plan.h"
 #include "kir/pipeline/pipeline.h"
-#include <hologram/hologram.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,6 @@
 #include <unistd.h>
 
 static volatile double sink;
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 static void line(const char *what, const bench_samples *s, double per, const char *unit, double goal, int at_most) {
     double value = bench_median(s) / per;

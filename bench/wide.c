@@ -3,7 +3,7 @@
  *
  *     bench_wide [BUILD] [BACKEND [compile [OPERATIONS]]]      BUILD is what bench/versions gives, and is not looked at */
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,6 @@
 #endif
 
 enum { ROUNDS = 11, WORDS = 64 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 /* Of all threads: devices here are CPUs, and what else the machine does is not in it. */
 static double bench_process(void) {

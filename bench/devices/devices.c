@@ -1,8 +1,8 @@
 /* Atlas programs on a device against hand-written kernels on the raw API of the same device, in one run, alternating.
  * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE]]]] */
 #include "../bench.h"
+#include "../calls.h"
 #include "peer.h"
-#include <hologram/hologram.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 /* ---- the workloads ---- */
 

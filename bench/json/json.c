@@ -2,7 +2,7 @@
  * Run by bench/json/run; figures in docs/performance.md. One thread, the thread's own CPU clock on both sides. */
 #include "base/json_read.h"
 #include "bench.h"
-#include <hologram/hologram.h>
+#include "calls.h"
 #include <hologram/json_kernel.h>
 
 #include <jansson.h>
@@ -12,12 +12,6 @@
 #include <string.h>
 
 enum { SAMPLES = 15 };
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 typedef struct text {
     char *data;

@@ -2,20 +2,14 @@
  * recorded by hand, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "../bench.h"
+#include "../calls.h"
 #include "../devices/peer.h"
 #include <CL/cl.h>
-#include <hologram/hologram.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <vulkan/vulkan_core.h>
-
-static void die(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, hg_last_error_text());
-    exit(1);
-}
-#define OK(call) ((call) == HG_OK ? (void)0 : die(#call))
 
 static hg_backend *backend;
 

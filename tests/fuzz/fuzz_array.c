@@ -1,5 +1,6 @@
 /* Any bytes as an array file: .npy, a member of a .npz, deflated data, a raw file within bounds. The first three bytes choose the element
  * type, the kind and the bound. What is read has the size it says. Seeds: seeds/fuzz_array. */
+#include "fuzz.h"
 #include "io/io.h"
 
 #include <stdio.h>
@@ -7,12 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void require(bool condition) {
-    if (condition) return;
-    fprintf(stderr, "last error: %s\n", hg_last_error_text());
-    abort();
-}
 
 static void check(const hg_array *a) {
     uint64_t elements = 1;

@@ -1,15 +1,12 @@
 /* Any bytes as a container: a refusal or a program. A program is written back byte for byte, its verification ends, and it prints as
  * text that assembles to the same program. A checksum that does not fit is made to fit, so that mutations reach the contents.
  * Seeds: seeds/fuzz_binary (the programs of examples/programs, and one with every kind of operand). */
+#include "fuzz.h"
 #include "isa/codec.h"
 #include "isa/program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
 
 static void check_bytes(const hg_program *p, const uint8_t *data, size_t size) {
     uint8_t *bytes = NULL;
@@ -19,7 +16,7 @@ static void check_bytes(const hg_program *p, const uint8_t *data, size_t size) {
     hg_string_free((char *)bytes);
 }
 
-static void check_text(const hg_program *p) {
+static void check_code(const hg_program *p) {
     char *text = NULL;
     size_t length = 0;
     uint8_t *a = NULL, *b = NULL;
@@ -45,7 +42,7 @@ static void check(const uint8_t *data, size_t size) {
         require(status == HG_OK || status == HG_ERROR_ISA);
         require((status == HG_OK) == (hg_diagnostics_errors(d) == 0));
         check_bytes(p, data, size);
-        check_text(p);
+        check_code(p);
         hg_string_free(hg_diagnostics_print(d, "fuzz", NULL, 0));
     }
     hg_program_release(p);

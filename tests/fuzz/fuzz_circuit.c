@@ -1,6 +1,7 @@
 /* Any bytes as a circuit: diagnostics or a circuit. The first byte chooses the options. What parses prints as text that parses to the
  * same text, words and bytes end; what compiles lowers to a program that verifies, in the three canonical forms with the same memory
  * after a run. Seeds: seeds/fuzz_circuit. */
+#include "fuzz.h"
 #include "isa/program.h"
 #include <hologram/circuit_run.h>
 
@@ -8,19 +9,6 @@
 #include <string.h>
 
 enum { ELEMENTS = 5, MOST_CALLS = 400 /* of circuits that are run */ };
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
-
-/* In an order of growing place, the first one also the last error. */
-static void check_diagnostics(const hg_diagnostics *d, bool failed) {
-    require(failed == (hg_diagnostics_errors(d) > 0));
-    for (size_t i = 1; i < hg_diagnostics_count(d); i++) {
-        const hg_diagnostic *a = hg_diagnostics_get(d, i - 1), *b = hg_diagnostics_get(d, i);
-        require(a->line < b->line || (a->line == b->line && a->column <= b->column));
-    }
-}
 
 static void check_parsed(const char *text, size_t size, const hg_circuit_options *options) {
     hg_diagnostics *d = hg_diagnostics_create(0);

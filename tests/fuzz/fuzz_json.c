@@ -1,6 +1,7 @@
 /* Any bytes as a JSON kernel: the reader refuses them with a place inside the text or gives a tape that fits together; the translator
  * refuses with diagnostics in order, or gives a program that prints and assembles again; one that verifies runs on a few lanes with
  * small arrays and an end to its steps. Seeds: seeds/fuzz_json. */
+#include "fuzz.h"
 #include "base/json_read.h"
 #include "isa/program.h"
 #include <hologram/backend.h>
@@ -10,10 +11,6 @@
 #include <string.h>
 
 enum { LANES = 5, ARRAY_BYTES = 96, MOST_STEPS = 2000, LARGEST_RUN = 4096 };
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
 
 /* Every container ends where its items do, inside its parent. */
 static void check_tape(const hg_json_document *d) {
@@ -53,23 +50,12 @@ static void read_only(const char *text, size_t size) {
     hg_json_document_free(&d);
 }
 
-static void check_diagnostics(const hg_diagnostics *d, bool failed) {
+static void check_places(const hg_diagnostics *d, bool failed) {
     require(failed == (hg_diagnostics_errors(d) > 0));
     for (size_t i = 0; i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *a = hg_diagnostics_get(d, i);
         require(a->code[0] && a->message[0] && a->line > 0 && a->column > 0);
     }
-}
-
-static void check_text(const hg_program *p) {
-    char *text = NULL;
-    size_t length = 0;
-    hg_program *second = NULL;
-    require(hg_program_print(p, &text, &length) == HG_OK);
-    require(hg_program_assemble(text, length, NULL, &second) == HG_OK);
-    require(memcmp(hg_program_hash(p), hg_program_hash(second), 32) == 0);
-    hg_program_release(second);
-    hg_string_free(text);
 }
 
 /* Faults are welcome, anything else must work. */
@@ -114,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t count = 0;
     hg_status status = hg_json_to_isa_translate((const char *)data, size, d, &p);
     require((status == HG_OK) == (p != NULL) && (status == HG_OK || status == HG_ERROR_ISA));
-    check_diagnostics(d, status != HG_OK);
+    check_places(d, status != HG_OK);
     hg_string_free(hg_diagnostics_print(d, "fuzz", (const char *)data, size));
     hg_diagnostics_destroy(d);
     hg_status several = hg_json_to_isa_translate_all((const char *)data, size, NULL, &all, &count);

@@ -1,6 +1,7 @@
 /* Any bytes as kernel IR text: diagnostics or a module. A module that keeps the rules prints as text that reads back as the same text, and
  * goes through the pipeline, the analyses and one of the roads to code without a crash: every pass leaves it in order.
  * Seeds: seeds/fuzz_kir and tests/kir. */
+#include "fuzz.h"
 #include "emit/emit.h"
 #include "kir/analysis/analysis.h"
 #include "kir/analysis/prove.h"
@@ -13,19 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void require(bool condition) {
-    if (condition) return;
-    fprintf(stderr, "last error: %s\n", hg_last_error()->message);
-    abort();
-}
-
 /* What the library says when memory is out, or a limit of the target is reached; never that it broke a rule. */
 static bool went_well(hg_status status) {
     require(status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ISA);
     return status == HG_OK;
 }
 
-static void check_text(const kir_module *m) {
+static void check_module(const kir_module *m) {
     hg_text text = {0}, again = {0};
     kir_module *second = NULL;
     kir_print(&text, m);
@@ -120,7 +115,7 @@ static void to_device(const kir_module *m) {
         hg_text text = {0};
         emit_words words = {0};
         emit_spirv_options spirv = {.caps = caps, .target = device.target, .group = {8, 1, 1}, .group_memory = 256};
-        check_text(made);
+        check_module(made);
         (void)went_well(emit_device_c(&emit_opencl_dialect, made, &layout, "", &text));
         (void)went_well(emit_spirv(made, &layout, &spirv, &words));
         hg_text_free(&text);
@@ -138,14 +133,14 @@ static void go_on(kir_module *m) {
     if (m->facts || m->has_step) {
         if (went_well(kir_simplify(m))) require(kir_verify(m) == HG_OK);
         kir_find_uniformity(m, choose());
-        check_text(m);
+        check_module(m);
         return;
     }
     kir_find_uniformity(m, choose());
     if (!went_well(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_KERNEL, m, &same))) return;
     kir_find_uniformity(m, choose());
     kir_bound_loops(m);
-    check_text(m);
+    check_module(m);
     int road = (choose() ? 2 : 0) + choose();
     if (road == 0)
         to_tiles(m);
@@ -166,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     chance = 0x9E3779B9;
     for (size_t i = 0; i < size; i++) chance = (chance ^ data[i]) * UINT64_C(0x100000001B3);
     if (m && kir_verify(m) == HG_OK) {
-        check_text(m);
+        check_module(m);
         go_on(m);
     }
     kir_module_destroy(m);

@@ -1,36 +1,10 @@
 /* Any bytes as .atlas text: diagnostics or a program. A program prints as text that assembles to the same program, its
  * verification ends, and if it verifies, its binary reads back as the same program. Seeds: seeds/fuzz_text. */
+#include "fuzz.h"
 #include "isa/program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
-
-/* In an order of growing place, the first one also the last error. */
-static void check_diagnostics(const hg_diagnostics *d, bool failed) {
-    require(failed == (hg_diagnostics_errors(d) > 0));
-    for (size_t i = 1; i < hg_diagnostics_count(d); i++) {
-        const hg_diagnostic *a = hg_diagnostics_get(d, i - 1), *b = hg_diagnostics_get(d, i);
-        require(a->line < b->line || (a->line == b->line && a->column <= b->column));
-    }
-}
-
-static void check_text(const hg_program *p) {
-    char *text = NULL, *again = NULL;
-    size_t length = 0, again_length = 0;
-    hg_program *second = NULL;
-    require(hg_program_print(p, &text, &length) == HG_OK);
-    require(hg_program_assemble(text, length, NULL, &second) == HG_OK);
-    require(hg_program_print(second, &again, &again_length) == HG_OK);
-    require(length == again_length && memcmp(text, again, length) == 0);
-    require(memcmp(hg_program_hash(p), hg_program_hash(second), 32) == 0);
-    hg_program_release(second);
-    hg_string_free(text);
-    hg_string_free(again);
-}
 
 static void check_binary(const hg_program *p) {
     uint8_t *bytes = NULL, *again = NULL;

@@ -7,12 +7,6 @@
 
 enum { BUFFER_BYTES = 2048, MAX_STEPS = 20000, TIMEOUT_MS = 2000, MAX_LANES = 600, ARRAYS = 16 };
 
-void require(bool condition) {
-    if (condition) return;
-    fprintf(stderr, "last error: %s\n", hg_last_error_text());
-    abort();
-}
-
 uint8_t choose_byte(chooser *c) {
     if (!c->size) return 0;
     c->size--;

@@ -15,13 +15,6 @@ void set_pretend(hg_config *config, const char *words) {
     CHECK(length >= 0 && (size_t)length < sizeof config->pretend);
 }
 
-hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &p) == HG_OK, "%s\nin\n%s", hg_last_error_text(), text);
-    if (!p) exit(test_done());
-    return p;
-}
-
 hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
     hg_buffer buffer = {0};
     CHECK_OK(hg_backend_allocate_buffer(b, size, &buffer));

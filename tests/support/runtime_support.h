@@ -3,6 +3,7 @@
 #define HG_TESTS_RUNTIME_SUPPORT_H
 
 #include "support/failing_allocator.h"
+#include "support/program_text.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdlib.h>
@@ -28,7 +29,6 @@
 hg_backend *open_backend(const char *name);
 /* What a test wants a device to pretend, and what HOLOGRAM_PRETEND wants of all devices. */
 void set_pretend(hg_config *config, const char *words);
-hg_program *assemble(const char *text);
 hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);
 /* A program text with the two lines every program needs. */
 #define PROGRAM(body) ".atlas 1\n.program p\n" body

@@ -1,6 +1,7 @@
 /* The assembler and canonical text: every form of the grammar, every diagnostic with its place, identity of text -> program ->
  * text and of binary, limits, hostile input, failing allocations. */
 #include "isa/program.h"
+#include "support/failing_allocator.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -898,33 +899,24 @@ static void test_garbage(void) {
 
 /* ---- failing allocations ---- */
 
-static uint64_t allocations_left;
-static void *failing_reallocate(void *user, void *memory, size_t bytes) {
-    (void)user;
-    return allocations_left && allocations_left-- ? realloc(memory, bytes) : NULL;
-}
-static void plain_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
 static void test_failing_allocations(void) {
     static const char text[] = ".atlas 1\n.program t\n.param r1 x buffer f32 in [n]\n.param r4 n u64 = 5\n.lanes n\n.meta k \"v\"\n.entry "
                                "a\na: mov_imm.f32 r2, 1.5\n"
                                "mov_imm r6, 0\nadd r3, r2, r2\nloop r5, 3\nfma.f32 r3, r3, r2, r3\nendloop\nb: bra @a\n";
-    hg_allocator allocator = {.size = sizeof allocator, .reallocate = failing_reallocate, .release = plain_release};
+    failing_allocator memory = {0};
+    hg_allocator allocator = {.size = sizeof allocator, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     uint64_t n = 0;
     hg_program *p = NULL;
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     for (; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
         CHECK(hg_set_allocator(&allocator) == HG_OK);
-        allocations_left = n;
+        allow_allocations(&memory, n);
         status = hg_program_assemble(text, strlen(text), NULL, &p);
         CHECK(status == HG_OK ? p != NULL : status == HG_ERROR_OUT_OF_MEMORY && !p);
         if (p) {
             char *out = NULL;
             for (uint64_t k = 0; !out && k < 100; k++) {
-                allocations_left = k;
+                allow_allocations(&memory, k);
                 hg_status printed = hg_program_print(p, &out, NULL);
                 CHECK(printed == HG_OK ? out != NULL : printed == HG_ERROR_OUT_OF_MEMORY && !out);
             }
@@ -934,6 +926,7 @@ static void test_failing_allocations(void) {
         hg_program_release(p);
         CHECK(hg_set_allocator(NULL) == HG_OK);
     }
+    CHECK_U64(memory.live, 0);
     CHECK_MESSAGE(status == HG_OK && n > 10, "%s after %" PRIu64 " allocations", hg_last_error_text(), n);
 }
 

@@ -1,5 +1,6 @@
 /* The binary container: bytes written out by hand from language.md 7, every refusal, the identity decode → encode, damage. */
 #include "support/failing_allocator.h"
+#include "support/program_text.h"
 #include "test.h"
 #include "base/base.h"
 #include <hologram/builder.h>
@@ -8,13 +9,6 @@
 #include <stdlib.h>
 
 #define HEAD ".atlas 1\n.program t\n"
-
-static hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
-    CHECK_MESSAGE(status == HG_OK, "%s", hg_last_error()->message);
-    return p;
-}
 
 /* ---- bytes by hand ---- */
 

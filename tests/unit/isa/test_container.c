@@ -1,26 +1,13 @@
 /* What container version 1.1 has: scaled addresses, extents that are expressions, grids, tables, private memory, names of registers. Text to
  * container and back, versions and hashes, what a reader refuses, and values of extents against a second evaluator. */
 #include "isa/codec.h"
+#include "support/program_text.h"
 #include "test.h"
 #include <hologram/builder.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define HEAD ".atlas 1\n.program t\n"
-
-static hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
-    CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error()->message, text);
-    return p;
-}
-
-static void prints(const hg_program *p, const char *expected) {
-    char *text = NULL;
-    CHECK(hg_program_print(p, &text, NULL) == HG_OK);
-    CHECK_TEXT(text, expected);
-    hg_string_free(text);
-}
 
 /* ---- there and back ---- */
 

@@ -1,15 +1,9 @@
 /* Live registers in front of each instruction, against a search of every path for every register. */
 #include "isa/live.h"
+#include "support/program_text.h"
 #include "test.h"
 #include <hologram/program.h>
 #include <stdlib.h>
-
-static hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
-    CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error_text(), text);
-    return p;
-}
 
 static uint16_t *live_of(const hg_program *p) {
     hg_cfg *cfg = NULL;

@@ -1,5 +1,6 @@
 /* `.scratch`: an array that belongs to the launch. Text, binary by hand, builder, messages with their places, what the verifier says. */
 #include "isa/program.h"
+#include "support/program_text.h"
 #include "test.h"
 #include <hologram/builder.h>
 
@@ -7,20 +8,6 @@
 #define TEXT                                                                                                                         \
     HEAD ".param r1 x buffer f32 in [n]\n.scratch r2 tmp f32 [n, 4]\n.param r4 n u32\n.scratch r5 one i128 []\n    mov.u64 r6, r2\n" \
          "    exit\n"
-
-static hg_program *assemble(const char *text) {
-    hg_program *p = NULL;
-    hg_status status = hg_program_assemble(text, strlen(text), NULL, &p);
-    CHECK_MESSAGE(status == HG_OK, "%s\n%s", hg_last_error()->message, text);
-    return p;
-}
-
-static void prints(const hg_program *p, const char *expected) {
-    char *text = NULL;
-    CHECK(hg_program_print(p, &text, NULL) == HG_OK);
-    CHECK_TEXT(text, expected);
-    hg_string_free(text);
-}
 
 static void test_text_and_binary(void) {
     hg_program *p = assemble(TEXT), *again = NULL;

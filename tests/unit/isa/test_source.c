@@ -1,6 +1,7 @@
 /* What stands between the text and the assembler: constants, expressions, macros, repetitions, conditions, included files, several
  * programs. A text with them is the program of the plain text. */
 #include "isa/program.h"
+#include "support/failing_allocator.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -460,32 +461,24 @@ static void test_files(void) {
 
 /* ---- failing allocations ---- */
 
-static uint64_t allocations_left;
-static void *failing_reallocate(void *user, void *memory, size_t bytes) {
-    (void)user;
-    return allocations_left && allocations_left-- ? realloc(memory, bytes) : NULL;
-}
-static void plain_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
 /* Files are handed back, memory is freed, and the answer is that there is none, whichever allocation fails. */
 static void test_failing_allocations(void) {
     static const char text[] = ".include \"const\"\n.include \"macro\"\n.type T = f32\n.macro both op, d\nop.T d, d, r{N}\nm d\n.end\n"
                                ".for k, 0, 2\nboth add, r{k}\nl{k}: bra @l{k}\n.end\n.if N == 4 && -N < 0\n.include \"dir/outer\"\n.end\n";
-    hg_allocator allocator = {.size = sizeof allocator, .reallocate = failing_reallocate, .release = plain_release};
+    failing_allocator memory = {0};
+    hg_allocator allocator = {.size = sizeof allocator, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
     hg_status status = HG_ERROR_OUT_OF_MEMORY;
     uint64_t n = 0;
     for (; status == HG_ERROR_OUT_OF_MEMORY && n < 10000; n++) {
         hg_program *p = NULL;
         CHECK(hg_set_allocator(&allocator) == HG_OK);
-        allocations_left = n;
+        allow_allocations(&memory, n);
         status = assemble_files(text, NULL, &p);
         CHECK(status == HG_OK ? p != NULL : status == HG_ERROR_OUT_OF_MEMORY && !p);
         hg_program_release(p);
         CHECK(hg_set_allocator(NULL) == HG_OK);
     }
+    CHECK_U64(memory.live, 0);
     CHECK_MESSAGE(status == HG_OK && n > 10, "%s after %llu allocations", hg_last_error_text(), (unsigned long long)n);
 }
 
