@@ -3,11 +3,12 @@
  * and without 64-bit integers. Modules pass spirv-val, go through their text and spirv-as unchanged, and run on the Vulkan drivers found
  * here, each in a process of its own, with the bits that the evaluator of kernel IR gives. What a driver computes exactly is asked of the
  * runtime's probe, since the same driver differs from CPU to CPU: the rest is lowered first, and then has the right bits too.
- *     test_emit_spirv [--quick]    --quick: one way to see memory on a device, instead of all */
+ *     test_emit_spirv [--quick]    --quick, and always under sanitizers: one way to see memory on a device, instead of all */
 #include "kir/pipeline/pipeline.h"
 #include "runtime/runtime.h"
 #include "support/kir_eval.h"
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include "support/spirv_kit.h"
 #include "support/vulkan_drivers.h"
 #include "support/vulkan_run.h"
@@ -720,7 +721,7 @@ static void test_driver(const char *name, const char *file) {
 }
 
 int main(int argc, char **argv) {
-    quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+    quick = SANITIZED || (argc > 1 && strcmp(argv[1], "--quick") == 0);
     open_folder();
     test_all();
     test_driver("lavapipe", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
