@@ -17,12 +17,20 @@ static void send_line(hg_text *text) {
     hg_text_free(text);
 }
 
+/* Without memory it is cut. */
 void debug_say(debug *d, const char *event, const char *format, ...) {
-    char message[1024];
+    char brief[256], *message = brief;
     hg_text text = {0};
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    va_copy(again, args);
+    int length = vsnprintf(brief, sizeof brief, format, args);
+    char *whole = length >= (int)sizeof brief ? hg_alloc((size_t)length + 1) : NULL;
+    if (whole) {
+        (void)vsnprintf(whole, (size_t)length + 1, format, again);
+        message = whole;
+    }
+    va_end(again);
     va_end(args);
     if (strcmp(event, "error") == 0) d->failed = true;
     if (d->c->json) {
@@ -34,6 +42,7 @@ void debug_say(debug *d, const char *event, const char *format, ...) {
     } else {
         hg_text_addf(&text, "%s%s", strcmp(event, "error") == 0 ? "error: " : "", message);
     }
+    hg_free(whole);
     send_line(&text);
 }
 

@@ -132,6 +132,33 @@ def masks(program, arguments):
     check(stops[1:] == [("breakpoint", 4, 0, 5), ("breakpoint", 4, 1, 4), ("breakpoint", 4, 4, 3), ("breakpoint", 4, 4, 2)], f"stops: {stops}")
 
 
+ODD = """.atlas 1
+.program odd
+.param x buffer u32 inout [n]
+.param n u64
+.lanes n
+.reg v u32
+.reg q pred
+    cvt v, global
+    and v, v, 1
+    setgt q, v, 0
+    bra.q @end
+there:
+    stg [x[global]], v
+end:
+    stg [x[global]], v
+"""
+
+
+def long_answers():
+    """An answer has no limit of its own."""
+    word = "x" * 5000
+    status, events = debug(["until there", "mask", "print " + word], write("odd.atlas", ODD), "--shape", "x=u32[600]")
+    seen = of(events, "mask")[0]["message"]
+    check(seen == f"lanes here: {','.join(str(i) for i in range(0, 600, 2))}; of 0 to 599, which run together", f"a long mask: {seen}")
+    check(of(events, "error")[0]["message"] == f"'{word}' is no register, parameter or array here", "a long word")
+
+
 def breakpoints(program, arguments):
     for place, instruction in (("11", 4), ("round", 4), ("i6", 6), ("13", 6)):
         status, events = debug([f"break {place}", "continue", "info", "delete 1", "info", "continue"], program, *arguments)
@@ -359,6 +386,7 @@ def main():
     arguments = ["--set", "x=" + ",".join(map(str, X))]
     forward_and_back(program, arguments)
     masks(program, arguments)
+    long_answers()
     breakpoints(program, arguments)
     shared_memory()
     private_memory()
