@@ -65,7 +65,8 @@ static void told_value(void *user, const tile_place *place, bool predicate, uint
                        const void *elements, uint8_t size, bool one) {
     debug *d = user;
     debug_row *row = predicate ? &d->predicates[number % HG_MAX_PREDICATES] : &d->registers[number];
-    bool start = d->events == 0 || place->inst == 0;
+    bool first_ran = d->last_inst == 0 && d->last_lane0 == place->lane0; /* the tile is behind the start: instruction 0 writes */
+    bool start = d->events == 0 || (place->inst == 0 && !first_ran);
     hg_type kept = predicate ? HG_TYPE_U8 : written_type(d, place->inst, number, (hg_type)type);
     if (!predicate && start && kept == (hg_type)type) kept = start_type(d, number, kept);
     if (!make_part(d, row, part)) return; /* shown as not known */

@@ -614,13 +614,39 @@ static answer do_block(debug *d, const words *w) {
     return STAY;
 }
 
+/* A scalar parameter whose register is another value's by now: what the launch was given. NULL: none, or its register has it. */
+static const cli_value *launch_scalar(const debug *d, const char *word) {
+    const hg_program *p = d->program;
+    bool predicate, shared = false;
+    uint8_t number;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].kind != HG_PARAM_SCALAR || strcmp(p->params[i].name, word) != 0) continue;
+        for (uint32_t k = 0; k < p->register_name_count; k++) {
+            const hg_register_name *r = &p->register_names[k];
+            shared |= !r->predicate && r->number == p->params[i].reg && strcmp(r->name, word) != 0;
+        }
+        return shared && !find_named(d, word, &predicate, &number) ? &d->values.data[i] : NULL;
+    }
+    return NULL;
+}
+
+static void print_given(debug *d, const char *word, const cli_value *v) {
+    hg_text text = {0};
+    hg_print_value(&text, (hg_type)v->param->type, v->scalar);
+    say_value(d, word, hg_type_name((hg_type)v->param->type), HG_NONE, text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
 static void print_word(debug *d, const char *word, const manner *m, uint64_t from, uint64_t to) {
     range r;
     bool predicate;
     uint8_t number;
+    const cli_value *given = launch_scalar(d, word);
     reading got = read_range(d, word, m->type, &r);
     if (got == WRONG) return;
-    if (got == READ && r.array == DEBUG_PRIVATE)
+    if (given && !m->type)
+        print_given(d, word, given);
+    else if (got == READ && r.array == DEBUG_PRIVATE)
         print_private(d, word, &r, from, to);
     else if (got == READ && !m->lanes)
         (void)print_memory(d, word, word, &r, from);

@@ -343,6 +343,27 @@ def names():
     check(any(name.endswith("(w)") and value == "3" for name, value in values), f"registers with names: {values}")
 
 
+SHARED_NUMBER = """.atlas 1
+.program first
+.param x buffer u32 inout [n]
+.param n u64
+.lanes n
+.reg v u32
+    ldg v, [x[global]]
+    add v, v, 1
+    stg [x[global]], v
+"""
+
+
+def numbers_of_parameters():
+    """v takes the number of n, which nothing reads any more: v has its own type at once, n what the launch was given."""
+    program = write("first.atlas", SHARED_NUMBER)
+    status, events = debug(["print n", "step", "print v", "print n", "step 2", "print v", "print n", "continue", "print n"], program, "--set", "x=5,9,4")
+    values = [(e["name"], e["type"], e["value"]) for e in of(events, "value")]
+    check(values == [("n", "u64", "3"), ("v", "u32", "5"), ("n", "u64", "3"), ("v", "u32", "6"), ("n", "u64", "3"), ("n", "u64", "3")],
+          f"values that share a number: {values}")
+
+
 def wrong(program, arguments):
     bad = ["jump", "break", "break nowhere", "break i99", "break 999", "watch x", "watch x[99]", "watch y[1]", "print", "print zzz", "print x[9]",
            "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until",
@@ -394,6 +415,7 @@ def main():
     change_at_the_end()
     kinds()
     names()
+    numbers_of_parameters()
     wrong(program, arguments)
     many_lanes()
     return finish()
