@@ -1,7 +1,6 @@
 /* Arrays and scalars of a run. Must not know: launches. */
 #include "arrays.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t size_of(const cli_value *v) { return hg_type_size_bytes((hg_type)v->param->type); }
@@ -111,11 +110,11 @@ static bool read_shape(cli *c, cli_value *v, const char *text) {
     uint64_t extent[HG_MAX_EXTENTS];
     const char *p = open + 1;
     while (*p != ']') {
-        char *end;
-        if (rank == HG_MAX_EXTENTS || *p < '0' || *p > '9') break;
-        extent[rank++] = strtoull(p, &end, 10);
-        p = *end == ',' && end[1] != ']' ? end + 1 : end;
-        if (end == p && *end != ']') break;
+        size_t digits = strcspn(p, ",]");
+        if (rank == HG_MAX_EXTENTS || !cli_read_number(p, digits, UINT64_MAX, &extent[rank])) break;
+        rank++;
+        p += digits;
+        p += *p == ',' && p[1] != ']';
     }
     if (*p != ']' || p[1]) {
         cli_usage(c, "--shape %s expects TYPE[D,…] with at most %d numbers, got '%s'", v->param->name, HG_MAX_EXTENTS, text);

@@ -273,6 +273,8 @@ def arrays():
     free = write("free.atlas", ".atlas 1\n.program free\n.param r1 x buffer u8 in\n.param r2 y buffer u16 out\n exit\n")
     expect(run("run", free, "--in", "x=raw:-", "--shape", "x=u8[2,3]", "--shape", "y=u16[3]", stdin=b"abcdef"), 0, out="y u16[3] = 0 0 0\n", what="shapes without dims")
     expect(run("run", free, "--in", "x=raw:-", "--shape", "x=u8[2,4]", "--shape", "y=u16[3]", stdin=b"abcdef"), 2, r"P04", what="a shape that raw data does not have")
+    for extents in "18446744073709551616", "0,18446744073709551617", "2,", ",2", "2,,3", "-1", "+2", "2 ", "0x2", "1,2,3,4,5,6,7,8,9":
+        expect(run("run", free, "--set", "x=1", "--shape", f"y=u16[{extents}]"), 2, r"--shape y expects TYPE\[D,…\] with at most 8 numbers, got ", what=f"--shape of {extents}")
     expect(run("run", free, "--set", "x=1"), 2, r"P07", what="unknown shape")
     shaped = write("shaped.atlas", ".atlas 1\n.program shaped\n.param r1 a buffer f32 inout [n, 2]\n.param r2 b buffer f32 inout []\n.param r3 c buffer u8 inout [2]\n"
                    ".param r5 go u8\n.param r4 n u64\n.lanes n * n\n mov_imm.f32 r10, 0.0\n div.f32 r10, r10, r10\n stg.f32 [buf(r2)], r10\n")
