@@ -58,6 +58,11 @@ def main():
             f.write(HEAD + "mov v, 1\nadd v, v, 2\nmov w, 5\nstg [x[global]], v\n")
         status, answer = explain(path)
         check(status == 0 and not all(item["kept"] for item in answer["outputs"]), "what is folded away is said to be there")
+        for count in 1, 2, 3, 1000:
+            with open(path, "w") as f:
+                f.write(HEAD + f"ldg v, [x[global]]\nloop w, {count}\nmul v, v, v\nstg [x[global]], v\nendloop\n")
+            rounds = [item["rounds"] for item in explain(path)[1]["outputs"] if "rounds" in item]
+            check(rounds == [count], f"a loop of {count} rounds: {rounds}")
     for path in sorted(glob.glob(os.path.join(SOURCE, "examples", "programs", "*.atlas")) + glob.glob(os.path.join(SOURCE, "tests", "programs", "old", "*.atlas"))):
         status, answer = explain(path)
         check(status == 0 and answer["outputs"], f"{path}: {answer['diagnostics']}")

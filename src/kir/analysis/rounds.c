@@ -144,7 +144,7 @@ static uint64_t rounds_of(const counter *c, const kir_value *test, bool stay) {
         bool zero = test->op == KIR_CMP_EQ && !stay && is_count(c, x) && is_const(y) && y->u.imm == 0;
         bool positive = test->op == KIR_CMP_ULT && stay && is_const(x) && x->u.imm == 0 && is_count(c, y);
         bool passes = c->low == 0 && !is_old(c, zero ? x : y); /* from 0 down it starts again at the top */
-        return (zero || positive) && c->step == 1 && known && !passes ? c->high + 2 : 0;
+        return (zero || positive) && c->step == 1 && known && !passes ? c->high + 1 : 0;
     }
     bool below = is_count(c, x) && stay, above = is_const(x) && is_count(c, y) && !stay;
     if (!below && !above) return 0;
