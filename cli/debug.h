@@ -67,6 +67,8 @@ typedef struct debug {
 
     uint64_t window; /* first lane whose registers are kept */
     uint32_t window_lanes;
+    uint64_t handle[HG_MAX_REGISTERS]; /* what the launch gave a register: other values may come there later */
+    bool has_handle[HG_MAX_REGISTERS];
     debug_row registers[HG_MAX_REGISTERS], predicates[HG_MAX_PREDICATES];
     HG_VEC(debug_break) breaks;
     HG_VEC(debug_watch) watches;

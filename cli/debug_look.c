@@ -29,12 +29,11 @@ static const uint8_t *memory_of_param(const debug *d, uint32_t param, uint64_t *
         *size = d->values.data[param].bytes;
         return d->memory[param];
     }
-    uint64_t words[64];
     *size = 0;
-    if (!d->place || p->kind == HG_PARAM_SCALAR || debug_register(d, false, p->reg, d->lane, words) == HG_TYPE_COUNT) return NULL;
+    if (!d->place || p->kind == HG_PARAM_SCALAR || !d->has_handle[p->reg]) return NULL;
     const hg_driver_launch *launch = d->place->launch->resolve_user;
     if (!launch || !launch->resolve) return NULL;
-    tile_memory found = d->place->launch->resolve(d->place->launch->resolve_user, words[0], p->kind == HG_PARAM_POOL, false);
+    tile_memory found = d->place->launch->resolve(d->place->launch->resolve_user, d->handle[p->reg], p->kind == HG_PARAM_POOL, false);
     *size = found.valid ? found.size : 0;
     return found.valid ? found.base : NULL;
 }

@@ -21,6 +21,7 @@ static void free_rows(debug *d) {
 
 void debug_forget(debug *d) {
     free_rows(d);
+    memset(d->has_handle, 0, sizeof d->has_handle);
     d->window = d->lane / WINDOW * WINDOW;
     d->window_lanes = d->lanes - d->window < WINDOW ? (uint32_t)(d->lanes - d->window) : WINDOW;
 }
@@ -69,6 +70,11 @@ static void told_value(void *user, const tile_place *place, bool predicate, uint
     bool start = d->events == 0 || (place->inst == 0 && !first_ran);
     hg_type kept = predicate ? HG_TYPE_U8 : written_type(d, place->inst, number, (hg_type)type);
     if (!predicate && start && kept == (hg_type)type) kept = start_type(d, number, kept);
+    if (d->events == 0 && !predicate && part == 0) {
+        d->handle[number] = 0;
+        memcpy(&d->handle[number], elements, size);
+        d->has_handle[number] = true;
+    }
     if (!make_part(d, row, part)) return; /* shown as not known */
     for (uint32_t i = 0; i < place->n; i++) {
         uint64_t lane = place->lane0 + i;

@@ -623,7 +623,7 @@ static const cli_value *launch_scalar(const debug *d, const char *word) {
         if (p->params[i].kind != HG_PARAM_SCALAR || strcmp(p->params[i].name, word) != 0) continue;
         for (uint32_t k = 0; k < p->register_name_count; k++) {
             const hg_register_name *r = &p->register_names[k];
-            shared |= !r->predicate && r->number == p->params[i].reg && strcmp(r->name, word) != 0;
+            shared |= !r->predicate && r->number == p->params[i].reg; /* the assembler chose it: literals come there too */
         }
         return shared && !find_named(d, word, &predicate, &number) ? &d->values.data[i] : NULL;
     }

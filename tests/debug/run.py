@@ -364,6 +364,57 @@ def numbers_of_parameters():
           f"values that share a number: {values}")
 
 
+REUSED = """.atlas 1
+.program reused
+.data k u32 7, 8, 9
+.scratch tmp u32 [n]
+.param x buffer u32 inout [n]
+.param n u64
+.param g u32
+.lanes n
+.reg v u32
+    ldg v, [k[1]]
+    add v, v, g
+    stg [tmp[global]], v
+    add v, v, 1
+    add v, v, 2
+    stg [x[global]], v
+last:
+    exit
+"""
+
+
+# g has r1, which the literals take over; n has the register that the program says and writes.
+LITERALS = """.atlas 1
+.program literals
+.param x buffer u32 inout [n]
+.param r4 n u64
+.param g u32
+.lanes n
+    ldg.u32 r10, [x[global]]
+    add.u32 r10, r10, g
+    add.u64 r4, r4, 2
+    add.u32 r11, r10, 7
+    stg.u32 [x[global]], r11
+"""
+
+
+def reused():
+    """Numbers of parameters that literals and values took over: the names stay what the launch gave."""
+    program = write("reused.atlas", REUSED)
+    shows = ["print g", "print k", "print tmp", "print x"]
+    status, events = debug([word for _ in range(9) for word in (*shows, "step")], program, "--set", "x=1,2,3", "--set", "g=1000")
+    values = [(e["name"], e["type"], e["value"]) for e in of(events, "value")]
+    before, between, after = ("0 0 0", "1 2 3"), ("1008 1008 1008", "1 2 3"), ("1008 1008 1008", "1011 1011 1011")
+    expected = [value for tmp, x in [before] * 3 + [between] * 5 + [after]
+                for value in (("g", "u32", "1000"), ("k", "u32", "7 8 9"), ("tmp", "u32", tmp), ("x", "u32", x))]
+    check(status == 0 and values == expected, f"parameters without a register: {values}, not {expected}")
+    program = write("literals.atlas", LITERALS)
+    status, events = debug(["step 5", "print g", "print n", "registers"], program, "--set", "x=1,2,3", "--set", "g=1000")
+    values = {e["name"]: e["value"] for e in of(events, "value")}
+    check((values["g"], values["r1"], values["n"]) == ("1000", "7", "5"), f"a literal at a parameter's number: {values}")
+
+
 def wrong(program, arguments):
     bad = ["jump", "break", "break nowhere", "break i99", "break 999", "watch x", "watch x[99]", "watch y[1]", "print", "print zzz", "print x[9]",
            "print x[3..1]", "print x[0] as f33", "delete 7", "delete", "lane 5", "lane x", "block 9", "step 0", "step x", "until",
@@ -416,6 +467,7 @@ def main():
     kinds()
     names()
     numbers_of_parameters()
+    reused()
     wrong(program, arguments)
     many_lanes()
     return finish()
