@@ -135,10 +135,12 @@ kir_function *kir_function_create(kir_module *m, const char *name, uint8_t resul
 }
 
 kir_op kir_limbs_op(const kir_function *f) {
-    if (!f->limbs_op || f->param_count || f->array_count != 3 || f->result != KIR_VOID) return KIR_OP_COUNT;
-    for (uint8_t i = 0; i < 3; i++)
+    kir_op op = f->limbs_op ? (kir_op)(f->limbs_op - 1) : KIR_OP_COUNT;
+    uint8_t arrays = op == KIR_DERIVED ? 4 : 3;
+    if (!f->limbs_op || f->param_count || f->array_count != arrays || f->result != KIR_VOID) return KIR_OP_COUNT;
+    for (uint8_t i = 0; i < arrays; i++)
         if (f->array_params[i]->type != HG_TYPE_U64 || f->array_params[i]->length != f->array_params[0]->length) return KIR_OP_COUNT;
-    return f->array_params[0]->length <= 64 ? (kir_op)(f->limbs_op - 1) : KIR_OP_COUNT;
+    return f->array_params[0]->length <= 64 ? op : KIR_OP_COUNT;
 }
 
 kir_function *kir_helper(kir_module *m, const char *name, uint8_t result, uint8_t params, const uint8_t *types, bool *fresh) {

@@ -375,7 +375,8 @@ static void code_wide(coder *c, const kir_value *v, tile_wide_fn *run, uint32_t 
     insn->d = layout_of_var(arrays[0])->slot;
     insn->a = layout_of_var(arrays[1])->slot;
     insn->b = layout_of_var(arrays[2])->slot;
-    insn->c = arrays[0]->length;
+    insn->c = layout_of_var(arrays[v->u.call.function->array_count - 1])->slot;
+    insn->size = (uint8_t)arrays[0]->length;
     insn->u.wide = run;
 }
 

@@ -102,12 +102,13 @@ static HG_NOINLINE void wide(tile_frame *f, const tile_insn *insn) {
     insn->u.wide(&(tile_wide){.d = (uint64_t *)(void *)f->slot[insn->d],
                               .a = (const uint64_t *)(const void *)f->slot[insn->a],
                               .b = (const uint64_t *)(const void *)f->slot[insn->b],
+                              .c = (const uint64_t *)(const void *)f->slot[insn->c],
                               .carry = (uint64_t *)(void *)f->scratch,
                               .active = mask->count == f->n ? NULL : tile_mask_bytes(f, mask),
                               .width = f->width,
                               .n = f->n,
-                              .limbs = insn->c});
-    f->fuel -= (int64_t)f->n * insn->c;
+                              .limbs = insn->size});
+    f->fuel -= (int64_t)f->n * insn->size;
 }
 
 /* ---- faults ---- */

@@ -12,10 +12,10 @@ enum { TILE_WIDE_LIMBS = 64 };
 
 typedef struct tile_wide {
     uint64_t *d;
-    const uint64_t *a, *b;
-    uint64_t *carry;       /* a row of numbers to work with */
-    const uint8_t *active; /* a byte a lane; NULL: all */
-    uint64_t width, n;     /* lanes from row to row, and of each row */
+    const uint64_t *a, *b, *c; /* c: the modulus of a * b mod c */
+    uint64_t *carry;           /* a row of numbers to work with */
+    const uint8_t *active;     /* a byte a lane; NULL: all */
+    uint64_t width, n;         /* lanes from row to row, and of each row */
     uint32_t limbs;
 } tile_wide;
 typedef void tile_wide_fn(const tile_wide *w);

@@ -210,11 +210,39 @@ static void tile_wide_urem(const tile_wide *w) { tile_wide_division(w, 0, 1); }
 static void tile_wide_sdiv(const tile_wide *w) { tile_wide_division(w, 1, 0); }
 static void tile_wide_srem(const tile_wide *w) { tile_wide_division(w, 1, 1); }
 
+/* One lane: x = x · y mod m, by zero 0. The product has twice the limbs. */
+static void tile_wide_mulmod_lane(uint64_t *x, const uint64_t *y, const uint64_t *m, uint32_t n) {
+    uint64_t u[2 * TILE_WIDE_LIMBS + 3], v[2 * TILE_WIDE_LIMBS + 1], q[2 * TILE_WIDE_LIMBS];
+    memset(u, 0, (2 * n + 3) * sizeof *u);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t carry = 0;
+        for (uint32_t j = 0; j < n; j++) carry = tile_wide_step(x[i], y[j], &u[2 + i + j], carry);
+        u[2 + i + n] = carry;
+    }
+    memset(v, 0, (2 * n + 1) * sizeof *v);
+    memcpy(v + 1, m, n * sizeof *v);
+    tile_wide_divide(q, u + 2, v + 1, 2 * n);
+    memcpy(x, u + 2, n * sizeof *x);
+}
+
+static void tile_wide_mulmod(const tile_wide *w) {
+    tile_wide_number x[TILE_WIDE_LANES], y[TILE_WIDE_LANES], m[TILE_WIDE_LANES];
+    for (uint64_t lane = 0; lane < w->n; lane += TILE_WIDE_LANES) {
+        const uint64_t lanes = tile_wide_lanes(w, lane);
+        tile_wide_get(w, w->a, lane, lanes, x, 0);
+        tile_wide_get(w, w->b, lane, lanes, y, 0);
+        tile_wide_get(w, w->c, lane, lanes, m, 0);
+        for (uint64_t l = 0; l < lanes; l++)
+            if (!w->active || w->active[lane + l]) tile_wide_mulmod_lane(x[l], y[l], m[l], w->limbs);
+        tile_wide_put(w, lane, lanes, (const tile_wide_number *)x, 0);
+    }
+}
+
 #define TILE_WIDE_TABLE                                                                                               \
     {                                                                                                                 \
         [KIR_ADD] = tile_wide_add, [KIR_SUB] = tile_wide_sub, [KIR_MUL] = tile_wide_mul, [KIR_AND] = tile_wide_and,   \
         [KIR_OR] = tile_wide_or, [KIR_XOR] = tile_wide_xor, [KIR_UDIV] = tile_wide_udiv, [KIR_UREM] = tile_wide_urem, \
-        [KIR_SDIV] = tile_wide_sdiv, [KIR_SREM] = tile_wide_srem                                                      \
+        [KIR_SDIV] = tile_wide_sdiv, [KIR_SREM] = tile_wide_srem, [KIR_DERIVED] = tile_wide_mulmod                    \
     }
 
 #endif

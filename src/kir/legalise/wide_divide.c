@@ -251,6 +251,7 @@ static void full_product(wf *f, kir_var *x) {
 
 kir_function *wide_mulmod(rewrite_pass *p, uint8_t type) {
     BEGIN("mulmod", KIR_VOID, 0, NULL, 4);
+    if (f->limb == HG_TYPE_U64) set_limbs_op(f->h.function, KIR_DERIVED);
     kir_var *twice[4]; /* quotient, product, divisor, rest */
     for (int k = 0; k < 4; k++) twice[k] = kir_var_create(b->module, f->h.function, f->limb, 2 * f->n, NULL);
     full_product(f, twice[1]);

@@ -27,6 +27,7 @@ kir_function *wide_end(rewrite_pass *p, wf *f);
     if (!wide_begin(p, f, what, type, "", result, scalars, types, arrays)) return f->h.function; \
     kir_builder *b = f->b = &f->h.b
 
+static inline void set_limbs_op(kir_function *f, kir_op op) { f->limbs_op = (uint8_t)(op + 1); }
 static inline kir_value *limb(wf *f, uint64_t n) { return kir_const(&f->h.b, f->limb, n); }
 static inline kir_value *bit(wf *f, kir_value *condition) { return kir_select(&f->h.b, condition, limb(f, 1), limb(f, 0)); }
 #define or_of(b, x, y) kir_binary(b, KIR_OR, x, y)

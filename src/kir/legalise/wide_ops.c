@@ -177,7 +177,7 @@ static kir_function *function_of(rewrite_pass *p, kir_op op, uint8_t type) {
 kir_function *wide_function(rewrite_pass *p, kir_op op, uint8_t type) {
     kir_function *f = function_of(p, op, type);
     bool plain = kir_op_get(op)->class == KIR_CLASS_INT && f && f->array_count == 3 && f->param_count == 0;
-    if (plain && wide(p)->limb == HG_TYPE_U64) f->limbs_op = (uint8_t)(op + 1);
+    if (plain && wide(p)->limb == HG_TYPE_U64) set_limbs_op(f, op);
     return f;
 }
 

@@ -132,6 +132,77 @@ static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_sig
     }
 }
 
+/* ---- a * b mod c ---- */
+
+#ifdef HG_HAVE_MPFR
+static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m, const uint64_t *result, uint32_t n) {
+    mpz_t a, b, c;
+    uint64_t limbs[LIMBS] = {0};
+    mpz_inits(a, b, c, NULL);
+    mpz_import(a, n, -1, 8, 0, 0, x);
+    mpz_import(b, n, -1, 8, 0, 0, y);
+    mpz_import(c, n, -1, 8, 0, 0, m);
+    if (mpz_sgn(c) != 0) {
+        mpz_mul(a, a, b);
+        mpz_tdiv_r(a, a, c);
+        mpz_export(limbs, NULL, -1, 8, 0, 0, a);
+    }
+    CHECK_MESSAGE(memcmp(limbs, result, n * sizeof *limbs) == 0, "mulmod of %u limbs differs from GMP's", (unsigned)n);
+    mpz_clears(a, b, c, NULL);
+}
+#else /* what the oracle's products and rests of twice the width say; 4,096 bits are the widest */
+static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m, const uint64_t *result, uint32_t n) {
+    static const hg_type TYPES[] = {HG_TYPE_U256, HG_TYPE_U512, HG_TYPE_U1024, HG_TYPE_U2048, HG_TYPE_U4096};
+    uint64_t a[LIMBS] = {0}, b[LIMBS] = {0}, c[LIMBS] = {0}, product[LIMBS], rest[LIMBS] = {0};
+    int width = 0;
+    while (2u << width < n) width++;
+    if (2 * n > LIMBS) return;
+    memcpy(a, x, n * sizeof *a);
+    memcpy(b, y, n * sizeof *b);
+    memcpy(c, m, n * sizeof *c);
+    (void)oracle_eval(HG_OP_MUL, TYPES[width], HG_TYPE_U8, 0, (const uint8_t *[]){(uint8_t *)a, (uint8_t *)b}, (uint8_t *)product);
+    if (oracle_eval(HG_OP_REM, TYPES[width], HG_TYPE_U8, 0, (const uint8_t *[]){(uint8_t *)product, (uint8_t *)c}, (uint8_t *)rest) ==
+        ORACLE_DIVISION_BY_ZERO)
+        memset(rest, 0, sizeof rest);
+    CHECK_MESSAGE(memcmp(rest, result, n * sizeof *rest) == 0, "mulmod of %u limbs is wrong", (unsigned)n);
+}
+#endif
+
+static void run_mulmod(tile_wide_fn *handler, uint32_t n, uint32_t lanes, bool some) {
+    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], m[LANES][LIMBS], rows[4][LIMBS * WIDTH], carry[WIDTH];
+    uint8_t active[WIDTH];
+    for (uint32_t i = 0; i < lanes; i++) {
+        operands(i, x[i], m[i], n);
+        random_number(y[i], n);
+        if (i == 6) memset(y[i], 0xFF, n * sizeof y[i][0]); /* the largest product */
+        active[i] = next_random() % 2;
+        for (uint32_t k = 0; k < n; k++)
+            rows[1][k * WIDTH + i] = x[i][k], rows[2][k * WIDTH + i] = y[i][k], rows[3][k * WIDTH + i] = m[i][k];
+    }
+    memset(rows[0], 0x5A, sizeof rows[0]);
+    handler(&(tile_wide){.d = rows[0],
+                         .a = rows[1],
+                         .b = rows[2],
+                         .c = rows[3],
+                         .carry = carry,
+                         .active = some ? active : NULL,
+                         .width = WIDTH,
+                         .n = lanes,
+                         .limbs = n});
+    for (uint32_t i = 0; i < WIDTH; i++) {
+        uint64_t result[LIMBS];
+        bool untouched = true;
+        for (uint32_t k = 0; k < n; k++) {
+            result[k] = rows[0][k * WIDTH + i];
+            untouched = untouched && result[k] == UINT64_C(0x5A5A5A5A5A5A5A5A);
+        }
+        if (i >= lanes || (some && !active[i]))
+            CHECK_MESSAGE(untouched, "mulmod of %u limbs writes a lane that is not there", (unsigned)n);
+        else
+            expect_mulmod(x[i], y[i], m[i], result, n);
+    }
+}
+
 int main(void) {
     static const struct {
         kir_op op;
@@ -148,6 +219,9 @@ int main(void) {
                 for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
                     run(h->wide[ROWS[r].op], ROWS[r].op, ROWS[r].instruction, ROWS[r].is_signed, n, 1 + round % LANES, round % 3 == 2,
                         kir_op_name(ROWS[r].op));
+        for (uint32_t n = 2; n <= LIMBS; n *= 2)
+            for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
+                run_mulmod(h->wide[KIR_DERIVED], n, 1 + round % LANES, round % 3 == 2);
     }
     return test_done();
 }
