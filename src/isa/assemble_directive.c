@@ -52,11 +52,22 @@ static bool read_block(hg_assembler *a) {
     return true;
 }
 
-static bool read_lanes(hg_assembler *a) { return hg_asm_lanes(a, a->program->lanes, &a->program->lanes_count); }
+/* .grid and .lanes exclude each other. */
+static bool is_only(hg_assembler *a, uint32_t other_count) {
+    if (!other_count) return true;
+    hg_asm_error(a, "D03", &a->token, NULL, ".grid and .lanes both say how many lanes there are");
+    return false;
+}
+
+static bool read_lanes(hg_assembler *a) {
+    hg_program *p = a->program;
+    return is_only(a, p->grid_count) && hg_asm_lanes(a, p->lanes, &p->lanes_count);
+}
 
 static bool read_grid(hg_assembler *a) {
     hg_program *p = a->program;
     uint32_t count = 0;
+    if (!is_only(a, p->lanes_count)) return false;
     do {
         if (count == 3) return hg_asm_unexpected(a, "at most 3 extents of a grid");
         if (!hg_asm_extent(a, &p->grid[count], (hg_extent_place){HG_EXTENT_OF_GRID, 0, count})) return false;

@@ -106,6 +106,8 @@ static void test_mistakes(void) {
     fails(DIMS("18446744073709551615 + 1"), "S04", "2^64 or more");
     fails(DIMS("(n"), "S02", "')'");
     fails(HEAD ".grid 1, 2, 3, 4\n    exit\n", "S02", "3 extents");
+    fails(HEAD ".grid 1\n.lanes 2\n    exit\n", "D03", "both say");
+    fails(HEAD ".lanes 2\n.grid 1\n    exit\n", "D03", "both say");
     fails(HEAD ".data r1 k u32 [2] 1, 2, 3\n    exit\n", "D03", "say 2 elements, there are 3");
     fails(HEAD ".data r1 k u8 256\n    exit\n", "S04", "");
     fails(HEAD ".param r2 n u64\n.data r1 k u8 [n] 5\n    exit\n", "D03", "a number");
