@@ -217,7 +217,7 @@ static bool takes_named(hg_op op) {
 static bool read_named(hg_assembler *a, hg_raw_operand *raw) {
     hg_token name = raw->token;
     hg_asm_next(a); /* the = */
-    if (!hg_asm_operand(a, raw)) return false;
+    if (!hg_asm_operand(a, true, raw)) return false;
     raw->name = name;
     return raw->kind != HG_RAW_NAMED || hg_asm_unexpected(a, "',' or end of line");
 }
@@ -230,7 +230,7 @@ static bool read_operands(hg_assembler *a, hg_op op, hg_given *given) {
         hg_raw_operand spare;
         bool room = given->count < HG_MAX_OPERANDS;
         hg_raw_operand *raw = room ? &given->raw[given->count] : &spare;
-        if (!hg_asm_operand(a, raw)) return false;
+        if (!hg_asm_operand(a, false, raw)) return false;
         if (raw->kind == HG_RAW_NAMED && takes_named(op)) {
             if (!read_named(a, raw)) return false;
         } else if (raw->kind == HG_RAW_NAMED) {

@@ -147,13 +147,13 @@ static bool read_word(hg_assembler *a, hg_raw_operand *raw) {
     return hg_asm_word_register(a, &name, &raw->word, &raw->reg);
 }
 
-bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw) {
+bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw) {
     *raw = (hg_raw_operand){.token = a->token, .reg = HG_NO_REGISTER, .index = HG_NO_REGISTER, .element = HG_TYPE_OMITTED};
     switch (a->token.kind) {
     case HG_TOKEN_NAME: return read_word(a, raw);
     case '@': return read_target(a, raw);
     case '[': return hg_asm_address(a, raw);
-    case '(': return is_expression(a) ? read_literal(a, raw) : read_tuple(a, raw);
+    case '(': return !named || is_expression(a) ? read_literal(a, raw) : read_tuple(a, raw);
     case '-':
     case '~':
     case '!':

@@ -504,7 +504,8 @@ typedef struct hg_raw_operand {
 } hg_raw_operand;
 /* What a word is besides an operation, an id or a truth value. A name of the user wins over the others. */
 enum { HG_WORD_NONE, HG_WORD_REGISTER, HG_WORD_PREDICATE, HG_WORD_ARRAY /* of registers, without its indices */, HG_WORD_ID };
-bool hg_asm_operand(hg_assembler *a, hg_raw_operand *raw);
+/* named: it stands behind name=, where a parenthesis may be a tuple; else it is a number. */
+bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw);
 /* The token of a literal, its sign included. */
 bool hg_asm_literal(hg_assembler *a, hg_token *literal);
 

@@ -154,6 +154,9 @@ static void test_literals(void) {
     same("mov_imm.f64 r1, 1.0 / 3\nmov_imm.f32 r2, 0.1 + 0.2\nmov_imm.f32 r3, 2 * 1.5\nmov_imm.f64 r4, -(0.1 * 3)\n",
          "mov_imm.f64 r1, 0x1.5555555555555p-2\nmov_imm.f32 r2, 0x1.3333333333334p-2\nmov_imm.f32 r3, 3\nmov_imm.f64 r4, "
          "-0x1.3333333333334p-2\n");
+    same("mov_imm.i32 r1, (-1)\nmov_imm.f32 r2, ((1.5))\nmov_imm.u8 r3, (((2)))\n.macro m d, v\nmov_imm.i32 d, (v)\n.end\nm r4, (2)\nm r5, "
+         "-3\n",
+         "mov_imm.i32 r1, -1\nmov_imm.f32 r2, 1.5\nmov_imm.u8 r3, 2\nmov_imm.i32 r4, 2\nmov_imm.i32 r5, -3\n");
     same("mov_imm r1, 2 * 3\nmov_imm r2, 1 << 40\nmov_imm r3, 3 * 0.5\n",
          "mov_imm.i32 r1, 6\nmov_imm.i64 r2, 1099511627776\nmov_imm.f32 r3, 1.5\n");
 }
