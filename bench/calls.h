@@ -2,6 +2,7 @@
 #ifndef HG_BENCH_CALLS_H
 #define HG_BENCH_CALLS_H
 
+#include "bench.h"
 #include <hologram/hologram.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,16 @@ static inline hg_binding *bind_text(hg_backend *b, char *text, size_t length, co
     hg_params_destroy(params);
     free(text);
     return binding;
+}
+
+/* One launch each; the first round is for compilers. */
+static inline void time_both(hg_binding *all, hg_binding *half, int round, bench_samples *many, bench_samples *few) {
+    double start = bench_now();
+    OK(hg_binding_launch(all));
+    double middle = bench_now();
+    OK(hg_binding_launch(half));
+    double end = bench_now();
+    if (round) bench_add(many, middle - start), bench_add(few, end - middle);
 }
 
 #endif

@@ -63,14 +63,7 @@ static void measure(hg_backend *b, size_t form) {
     hg_buffer buffer;
     OK(hg_backend_allocate_buffer(b, (uint64_t)ELEMENTS * 4, &buffer));
     hg_binding *all = bind(b, form, COPIES, buffer), *half = bind(b, form, COPIES / 2, buffer);
-    for (int i = 0; i < ROUNDS; i++) {
-        double start = bench_now();
-        OK(hg_binding_launch(all));
-        double middle = bench_now();
-        OK(hg_binding_launch(half));
-        double end = bench_now();
-        if (i) bench_add(&many, middle - start), bench_add(&few, end - middle); /* the first is for compilers */
-    }
+    for (int i = 0; i < ROUNDS; i++) time_both(all, half, i, &many, &few);
     double times = strstr(FORMS[form].name, "round") ? 16 : 1, lanes = (double)LANES * COPIES / 2 * times;
     printf("%-40s %9.3f ns a lane   (by medians %.3f)\n", FORMS[form].name, (bench_low(&many) - bench_low(&few)) / lanes * 1e9,
            (bench_median(&many) - bench_median(&few)) / lanes * 1e9);

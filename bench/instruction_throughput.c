@@ -83,14 +83,9 @@ static void measure(hg_backend *b, const row *r) {
     OK(hg_backend_allocate_buffer(b, (uint64_t)LANES * 32, &buffer));
     hg_binding *all = bind(b, r, COPIES, buffer), *half = bind(b, r, COPIES / 2, buffer);
     for (int i = 0; i < ROUNDS; i++) {
-        double start = bench_now();
-        OK(hg_binding_launch(all));
-        double middle = bench_now();
-        OK(hg_binding_launch(half));
-        double end = bench_now();
-        if (i) bench_add(&many, middle - start), bench_add(&few, end - middle); /* the first is for compilers */
+        time_both(all, half, i, &many, &few);
         if (!r->peer) continue;
-        start = bench_now();
+        double start = bench_now();
         r->peer();
         if (i) bench_add(&peer, bench_now() - start);
     }
