@@ -16,8 +16,8 @@ static void sip_round(uint64_t v[4]) {
 }
 
 /* SipHash-1-3 (Aumasson & Bernstein, "SipHash: a fast short-input PRF", 2012) with a fixed key: colliding names cannot be made
- * by algebra, so a hostile file cannot make the look-ups slow. */
-static uint64_t hash(const char *text, uint32_t length, uint32_t scope) {
+ * by algebra, so a hostile file cannot make the look-ups slow. Its rounds take all registers: not in its callers. */
+HG_NOINLINE static uint64_t hash(const char *text, uint32_t length, uint32_t scope) {
     uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d), UINT64_C(0x6c7967656e657261),
                      UINT64_C(0x7465646279746573) ^ scope};
     for (uint32_t at = 0; at <= length; at += 8) { /* the last word holds the rest and the length */
@@ -59,7 +59,7 @@ static bool grow_slots(hg_names *n) {
 }
 
 hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope) {
-    uint32_t number = names->count ? names->slots[find_slot(names, text, length, scope)] : 0;
+    uint32_t number = names->slots[find_slot(names, text, length, scope)];
     return number ? &names->data[number - 1] : NULL;
 }
 
@@ -85,13 +85,13 @@ void hg_asm_free_names(hg_names *names) {
 
 /* ---- what a name stands for ---- */
 
-hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
-    while (a->names.count) {
+/* Not in its callers, which mostly see that a token is no name. */
+HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope) {
+    if (!a->names.count) return NULL;
+    for (;; scope = hg_asm_scope_around(a, scope)) {
         hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
         if (name || !scope) return name;
-        scope = hg_asm_scope_around(a, scope);
     }
-    return NULL;
 }
 
 hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token) {

@@ -365,7 +365,7 @@ bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64
 /* The scope that a token's names belong to, and the one around it; scope 0 is the whole program. */
 static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) { return a->expansions.data[token->expansion].scope; }
 static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->expansions.data[scope].outer; }
-/* The name of that very scope; NULL: there is none. Valid until the next one is entered. */
+/* The name of that very scope, of a table that has some; NULL: there is none. Valid until the next one is entered. */
 hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope);
 /* The same, in the token's scope, entered with kind and index when new. NULL: out of memory. */
 hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, hg_name_kind kind, uint64_t index);
