@@ -98,10 +98,10 @@ typedef struct sum {
 enum { MOST_SCALE = 65535 };
 
 /* One product of constants. */
-static bool read_constant(hg_assembler *a, const char *expected, sum *s, hg_i128 *number) {
+static bool read_constant(hg_assembler *a, const char *expected, sum *s, hg_i128 *number, bool *times) {
     hg_constant value;
     uint64_t plain;
-    if (!hg_asm_term(a, expected, &value)) return false;
+    if (!hg_asm_term(a, expected, &value, times)) return false;
     s->at = value.token;
     if (value.kind == HG_CONSTANT_LITERAL && hg_classify_number(value.token.text, value.token.length) == HG_NUMBER_BAD)
         return hg_asm_number(a, &value.token, 0, &plain);
@@ -111,7 +111,7 @@ static bool read_constant(hg_assembler *a, const char *expected, sum *s, hg_i128
     return false;
 }
 
-static bool read_index(hg_assembler *a, bool negative, sum *s) {
+static bool read_index(hg_assembler *a, bool negative, hg_i128 scale, sum *s) {
     hg_token at = a->token;
     if (s->has_index || negative) {
         char got[80];
@@ -120,21 +120,24 @@ static bool read_index(hg_assembler *a, bool negative, sum *s) {
         return false;
     }
     s->has_index = true;
-    s->scale = 1;
+    s->scale = scale < 0 || scale > MOST_SCALE ? MOST_SCALE + 1 : (uint64_t)scale;
     return hg_asm_read_register(a, "a register or a number of bytes", &s->index);
 }
 
-/* 12, K*2, i or i*4. */
+/* 12, K*2, i, i*4 or 4*i. */
 static bool read_term(hg_assembler *a, bool negative, sum *s) {
     hg_i128 value = 1;
+    bool times = false;
     if (a->token.kind != HG_TOKEN_NAME || hg_asm_starts_expression(a)) {
-        if (!read_constant(a, negative || s->has_index ? "a number of bytes" : "a register or a number of bytes", s, &value)) return false;
+        if (!read_constant(a, negative || s->has_index ? "a number of bytes" : "a register or a number of bytes", s, &value, &times))
+            return false;
+        if (times) return read_index(a, negative, value, s);
         s->constant += negative ? -value : value;
         return true;
     }
     s->at = a->token;
-    if (!read_index(a, negative, s)) return false;
-    if (hg_asm_accept(a, '*') && !read_constant(a, "a scale", s, &value)) return false;
+    if (!read_index(a, negative, 1, s)) return false;
+    if (hg_asm_accept(a, '*') && !read_constant(a, "a scale", s, &value, NULL)) return false;
     s->scale = value < 0 || value > MOST_SCALE ? MOST_SCALE + 1 : (uint64_t)value;
     return true;
 }

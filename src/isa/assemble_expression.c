@@ -367,15 +367,17 @@ static int binding(int kind) {
 }
 enum { BIND_TERM = 9 };
 
-/* Goes on behind an operand with operators that bind at least as tightly as `least`; recursion is as deep as there are levels. */
-static bool read_rest(hg_assembler *a, hg_constant *c, int least) {
+/* Goes on behind an operand with operators that bind at least as tightly as `least`; recursion is as deep as there are levels. times, where it
+ * is given: true where a `*` was read and what stands behind it is a name of something else, a register perhaps. */
+static bool read_rest(hg_assembler *a, hg_constant *c, int least, bool *times) {
     for (;;) {
         hg_token op = a->token;
         int level = binding(op.kind);
         if (level < least || !level) return true;
         hg_constant right;
         hg_asm_next(a);
-        if (!read_unary(a, "a number", &right) || !read_rest(a, &right, level + 1)) return false;
+        if (times && op.kind == '*' && a->token.kind == HG_TOKEN_NAME && !hg_asm_starts_expression(a)) return *times = true;
+        if (!read_unary(a, "a number", &right) || !read_rest(a, &right, level + 1, NULL)) return false;
         hg_token whole = c->token;
         if (c->kind == HG_CONSTANT_LITERAL && whole.marked) whole.length = 0; /* the text is not what stands there */
         if (!combine(a, c, &op, &right)) return false;
@@ -385,10 +387,10 @@ static bool read_rest(hg_assembler *a, hg_constant *c, int least) {
 }
 
 bool hg_asm_expression(hg_assembler *a, const char *expected, hg_constant *value) {
-    return read_unary(a, expected, value) && read_rest(a, value, 1);
+    return read_unary(a, expected, value) && read_rest(a, value, 1, NULL);
 }
-bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value) {
-    return read_unary(a, expected, value) && read_rest(a, value, BIND_TERM);
+bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value, bool *times) {
+    return read_unary(a, expected, value) && read_rest(a, value, BIND_TERM, times);
 }
 bool hg_asm_primary(hg_assembler *a, const char *expected, hg_constant *value) {
     return a->token.kind == '(' ? read_parentheses(a, value) : read_atom(a, expected, value);

@@ -402,7 +402,7 @@ bool hg_asm_read_type(hg_assembler *a);
 bool hg_asm_starts_expression(hg_assembler *a); /* whether the next token begins one; words of instructions do not */
 bool hg_asm_expression(hg_assembler *a, const char *expected, hg_constant *value);
 /* A product: without + and - outside parentheses. */
-bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value);
+bool hg_asm_term(hg_assembler *a, const char *expected, hg_constant *value, bool *times);
 /* One number, constant, function, or expression in parentheses. */
 bool hg_asm_primary(hg_assembler *a, const char *expected, hg_constant *value);
 /* As a number of 64 bits; S03, S04 for any other. */

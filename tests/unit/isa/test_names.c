@@ -203,6 +203,12 @@ static void test_addresses(void) {
          "r252, r0\n"
          "mov_imm.f32 r0, 0.25\n");
     same(".param w pool 64\nldg.f32 r9, [w + 4]\n", ".param r0 w pool 64\nldg.f32 r9, [pool(r0) + 4]\n");
+    same(".const K = 3\n.param r1 x buffer f32 in\nldg r10, [x + 4*lane]\nldg r10, [x[K*2*lane + 1]]\nldg r10, [x + 8 + (K + 1)*r5 - 4]\n",
+         ".param r1 x buffer f32 in\nldg.f32 r10, [r1 + r252*4]\nldg.f32 r10, [r1 + r252*24 + 4]\nldg.f32 r10, [r1 + r5*4 + 4]\n");
+    fails(".param x buffer f32 in\nldg r1, [x - 4*r2]\n", "S02", 2, "expected a number of bytes, got 'r2'");
+    fails(".param x buffer f32 in\nldg r1, [x + 4*y]\n", "S02", 2, "expected a register or a number of bytes, got 'y'");
+    fails(".param x buffer f32 in\nldg r1, [x + r2 + 4*r3]\n", "S02", 2, "expected a number of bytes, got 'r3'");
+    fails(".param x buffer f32 in\nldg r1, [x + 65536*r2]\n", "N07", 2, "an index has a scale of 1 to 65535 bytes");
     fails(".param x buffer f32 in\nldg r1, [x + y]\n", "S02", 2, "expected a register or a number of bytes, got 'y'");
     fails(".param x buffer f32 in\nldg r1, [x + r2 + r3]\n", "S02", 2, "expected a number of bytes, got 'r3'");
     fails(".param x buffer f32 in\nldg r1, [x - r2]\n", "S02", 2, "expected a number of bytes, got 'r2'");
