@@ -50,8 +50,8 @@ static bool infer_type(hg_assembler *a, hg_mnemonic *m, hg_type_rule rule, const
     typed t = common_type(row, rule, given, found);
     if (t.other != HG_TYPE_OMITTED) {
         int length = (int)m->end[m->suffix - 1];
-        hg_asm_error(a, "V05", &m->token, NULL, "type of '%.*s' is not clear: its operands are %s and %s", length, m->token.text,
-                     hg_type_name((hg_type)t.type), hg_type_name((hg_type)t.other));
+        hg_asm_error(a, "V05", &m->token, "convert one of them with cvt", "type of '%.*s' is not clear: its operands are %s and %s", length,
+                     m->token.text, hg_type_name((hg_type)t.type), hg_type_name((hg_type)t.other));
         return false;
     }
     *type = t.type;
