@@ -27,7 +27,7 @@ struct hg_outputs {
 };
 
 static hg_status fail_write(const char *path, int error) {
-    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: %s (errno %d)", path, hg_io_reason(error), error);
+    return IO_FAIL(HG_ERROR_IO, "X02", "cannot write %s: %s (errno %d)", *path ? path : "''", hg_io_reason(error), error);
 }
 
 hg_outputs *hg_outputs_create(void) { return hg_calloc(1, sizeof(hg_outputs)); }
