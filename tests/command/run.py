@@ -408,6 +408,9 @@ def layouts():
         result = run("fmt", "-w", name)
         check(result.status == 2 and "is no text of a program" in result.err and open(name).read() == text, f"fmt -w of {name}: {result}")
     expect(run("fmt", "nothere.atlas"), 2, r"^nothere\.atlas: error\[P06\]", what="fmt of no file")
+    folder = os.path.dirname(program("axpy"))
+    examples = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".atlas")]
+    expect(run("fmt", "--check", *examples), 0, out="", what="layout of the examples")
 
 
 # ---- --json
