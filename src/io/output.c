@@ -186,11 +186,28 @@ static char *resolve(const char *path) {
     return copy;
 }
 
+static bool find_folder(const char *target, struct stat *info) {
+    hg_text folder = {0};
+    size_t length = folder_length(target);
+    hg_text_add(&folder, length ? target : ".", length ? length : 1);
+    bool found = !folder.failed && stat(folder.data, info) == 0;
+    hg_text_free(&folder);
+    return found;
+}
+
+/* Whether two targets are one name in one folder, however the folder is written. */
+static bool is_same(const char *one, const char *other) {
+    struct stat a, b;
+    if (is_stdout(one) || is_stdout(other) || strcmp(one, other) == 0) return strcmp(one, other) == 0;
+    if (strcmp(one + folder_length(one), other + folder_length(other)) != 0) return false;
+    return find_folder(one, &a) && find_folder(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static hg_status prepare(hg_outputs *outputs, output *o, const char *path, const hg_file_part *parts, size_t count) {
     o->target = is_stdout(path) ? copy_text(path) : resolve(path);
     if (!o->target) return hg_fail_memory();
     for (uint64_t i = 0; i + 1 < outputs->list.count; i++)
-        if (strcmp(outputs->list.data[i].target, o->target) == 0)
+        if (is_same(outputs->list.data[i].target, o->target))
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "two outputs go to the same file %s", path);
     if (is_stdout(path)) return keep_in_memory(outputs->budget, o, parts, count);
     struct stat info;

@@ -182,6 +182,8 @@ def archives():
             (("--out", "raw:outs.npz", "--out", "twice=outs.npz"), r"two outputs go to the same file|--out FILE.npz, without a name"),
             (("--out", "twice=t.npz"), r"one array is a .npy"),
             (("--out", "twice=raw:outs.npz", "--out", "outs.npz"), r"two outputs go to the same file outs.npz"),
+            (("--out", "twice=same.npy", "--out", "kept=./same.npy"), r"two outputs go to the same file ./same.npy"),
+            (("--out", f"twice={os.getcwd()}/same.npy", "--out", "kept=.//same.npy"), r"two outputs go to the same file .//same.npy"),
             (("--out", "outs"), r"--out expects N=FILE, or FILE.npz for all arrays, got 'outs'"),
             ((*each, "--out", "outs.npz"), r"--out outs.npz: no array is left for it"),
             (("--out", "-", "--json"), r"--json and an output on standard output exclude each other")):
