@@ -19,6 +19,14 @@ typedef struct private_array {
     uint64_t length, size, offset;
 } private_array;
 
+/* Digits at *at, which is then behind them. */
+static bool read_digits(const char **at, uint64_t *value) {
+    const char *start = *at;
+    for (*value = 0; **at >= '0' && **at <= '9'; ++*at)
+        if (!hg_mul_u64(*value, 10, value) || !hg_add_u64(*value, (uint64_t)(**at - '0'), value)) return false;
+    return *at > start;
+}
+
 /* False where metadata names no array, or one that is not inside the memory. */
 static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     static const char PREFIX[] = "private.", AT[] = "] at ";
@@ -26,13 +34,12 @@ static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     hg_type type;
     if (strncmp(m->key, PREFIX, sizeof PREFIX - 1) != 0 || !bracket || !hg_type_from_name(m->value, (size_t)(bracket - m->value), &type))
         return false;
-    char *end;
+    const char *at = bracket + 1;
     found->name = m->key + sizeof PREFIX - 1;
     found->size = hg_type_size_bytes(type);
-    found->length = strtoull(bracket + 1, &end, 10);
-    if (strncmp(end, AT, sizeof AT - 1) != 0) return false;
-    found->offset = strtoull(end + sizeof AT - 1, &end, 10);
-    return *end == 0 && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
+    if (!read_digits(&at, &found->length) || strncmp(at, AT, sizeof AT - 1) != 0) return false;
+    at += sizeof AT - 1;
+    return read_digits(&at, &found->offset) && *at == 0 && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
 }
 
 static int compare_arrays(const void *p, const void *q) {
