@@ -81,6 +81,8 @@ typedef struct hg_text {
 void hg_text_add(hg_text *text, const char *bytes, size_t length);
 void hg_text_addf(hg_text *text, const char *format, ...) HG_PRINTF(2, 3);
 void hg_text_free(hg_text *text); /* data is NUL-terminated whenever not NULL */
+/* Decimal digits that the text begins with: how many. 0: none, or a number beyond 64 bits; *value stays then. */
+size_t hg_read_digits(const char *text, size_t length, uint64_t *value);
 /* Bytes as people write them: 1048576, 512M (K, M, G, T are powers of 1,024). False for anything else, and for 2^64 and more. */
 bool hg_parse_size(const char *text, uint64_t *bytes) HG_NODISCARD;
 

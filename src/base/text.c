@@ -66,13 +66,21 @@ size_t hg_utf8_length(const char *text, size_t left) {
     return overlong || surrogate || beyond ? 0 : n;
 }
 
+size_t hg_read_digits(const char *text, size_t length, uint64_t *value) {
+    uint64_t n = 0;
+    size_t at = 0;
+    for (; at < length && text[at] >= '0' && text[at] <= '9'; at++)
+        if (!hg_mul_u64(n, 10, &n) || !hg_add_u64(n, (uint64_t)(text[at] - '0'), &n)) return 0;
+    if (at) *value = n;
+    return at;
+}
+
 bool hg_parse_size(const char *text, uint64_t *bytes) {
     static const char units[] = "KMGT";
-    uint64_t n = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++)
-        if (!hg_mul_u64(n, 10, &n) || !hg_add_u64(n, (uint64_t)(*at - '0'), &n)) return false;
-    if (at == text) return false;
+    uint64_t n;
+    size_t digits = hg_read_digits(text, strlen(text), &n);
+    const char *at = text + digits;
+    if (!digits) return false;
     if (*at) {
         const char *unit = strchr(units, *at++);
         if (!unit || *at || !hg_mul_u64(n, UINT64_C(1024) << (10 * (unit - units)), &n)) return false;

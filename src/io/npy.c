@@ -101,11 +101,9 @@ static bool read_string(scanner *s, const char **text, size_t *length) {
 static hg_status read_extent(scanner *s, uint64_t *value) {
     skip_blanks(s);
     if (s->at == s->end || *s->at < '0' || *s->at > '9') return malformed(s, "an extent");
-    *value = 0;
-    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
-        if (!hg_mul_u64(*value, 10, value) || !hg_add_u64(*value, (uint64_t)(*s->at - '0'), value))
-            return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
-    }
+    size_t digits = hg_read_digits((const char *)s->at, (size_t)(s->end - s->at), value);
+    if (!digits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
+    s->at += digits;
     return HG_OK;
 }
 

@@ -64,16 +64,13 @@ static hg_status malformed(const char *name, const char *value, const char *expe
 
 static hg_status read_number(const char *name, uint64_t most, uint64_t *number) {
     const char *value = hg_config_env(name);
-    uint64_t n = 0;
-    if (!*value) return malformed(name, value, "a number");
-    for (const char *c = value; *c; c++) {
-        uint64_t digit = (uint64_t)(*c - '0');
-        if (*c < '0' || *c > '9' || n > (most - digit) / 10) {
-            char expected[48];
-            snprintf(expected, sizeof expected, "a number up to %llu", (unsigned long long)most);
-            return malformed(name, value, expected);
-        }
-        n = n * 10 + digit;
+    size_t length = strlen(value);
+    uint64_t n;
+    if (!length) return malformed(name, value, "a number");
+    if (hg_read_digits(value, length, &n) != length || n > most) {
+        char expected[48];
+        snprintf(expected, sizeof expected, "a number up to %llu", (unsigned long long)most);
+        return malformed(name, value, expected);
     }
     *number = n;
     return HG_OK;

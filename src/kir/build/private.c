@@ -19,14 +19,6 @@ typedef struct private_array {
     uint64_t length, size, offset;
 } private_array;
 
-/* Digits at *at, which is then behind them. */
-static bool read_digits(const char **at, uint64_t *value) {
-    const char *start = *at;
-    for (*value = 0; **at >= '0' && **at <= '9'; ++*at)
-        if (!hg_mul_u64(*value, 10, value) || !hg_add_u64(*value, (uint64_t)(**at - '0'), value)) return false;
-    return *at > start;
-}
-
 /* False where metadata names no array, or one that is not inside the memory. */
 static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     static const char PREFIX[] = "private.", AT[] = "] at ";
@@ -37,9 +29,11 @@ static bool read_array(const hg_meta *m, uint64_t bytes, private_array *found) {
     const char *at = bracket + 1;
     found->name = m->key + sizeof PREFIX - 1;
     found->size = hg_type_size_bytes(type);
-    if (!read_digits(&at, &found->length) || strncmp(at, AT, sizeof AT - 1) != 0) return false;
-    at += sizeof AT - 1;
-    return read_digits(&at, &found->offset) && *at == 0 && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
+    size_t digits = hg_read_digits(at, strlen(at), &found->length);
+    if (!digits || strncmp(at + digits, AT, sizeof AT - 1) != 0) return false;
+    at += digits + sizeof AT - 1;
+    digits = hg_read_digits(at, strlen(at), &found->offset);
+    return digits && !at[digits] && found->offset <= bytes && found->length <= (bytes - found->offset) / found->size;
 }
 
 static int compare_arrays(const void *p, const void *q) {

@@ -106,34 +106,6 @@ static void expect_lane(kir_op op, hg_op instruction, bool is_signed, const uint
     (void)op;
 }
 
-/* One run of a handler over some lanes of rows that hold more. */
-static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_signed, uint32_t n, uint32_t lanes, bool some,
-                const char *what) {
-    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], a[LIMBS * WIDTH], b[LIMBS * WIDTH], d[LIMBS * WIDTH], carry[WIDTH];
-    uint8_t active[WIDTH];
-    for (uint32_t i = 0; i < lanes; i++) {
-        operands(i, x[i], y[i], n);
-        active[i] = next_random() % 2;
-        for (uint32_t k = 0; k < n; k++) a[k * WIDTH + i] = x[i][k], b[k * WIDTH + i] = y[i][k];
-    }
-    memset(d, 0x5A, sizeof d);
-    handler(&(tile_wide){.d = d, .a = a, .b = b, .carry = carry, .active = some ? active : NULL, .width = WIDTH, .n = lanes, .limbs = n});
-    for (uint32_t i = 0; i < WIDTH; i++) {
-        uint64_t result[LIMBS];
-        bool untouched = true;
-        for (uint32_t k = 0; k < n; k++) {
-            result[k] = d[k * WIDTH + i];
-            untouched = untouched && result[k] == UINT64_C(0x5A5A5A5A5A5A5A5A);
-        }
-        if (i >= lanes || (some && !active[i]))
-            CHECK_MESSAGE(untouched, "%s of %u limbs writes a lane that is not there", what, (unsigned)n);
-        else
-            expect_lane(op, instruction, is_signed, x[i], y[i], result, n, what);
-    }
-}
-
-/* ---- a * b mod c ---- */
-
 #ifdef HG_HAVE_MPFR
 static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *m, const uint64_t *result, uint32_t n) {
     mpz_t a, b, c;
@@ -168,38 +140,40 @@ static void expect_mulmod(const uint64_t *x, const uint64_t *y, const uint64_t *
 }
 #endif
 
-static void run_mulmod(tile_wide_fn *handler, uint32_t n, uint32_t lanes, bool some) {
-    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], m[LANES][LIMBS], rows[4][LIMBS * WIDTH], carry[WIDTH];
+/* One run of a handler over some lanes of rows that hold more. */
+static void run(tile_wide_fn *handler, kir_op op, hg_op instruction, bool is_signed, uint32_t n, uint32_t lanes, bool some,
+                const char *what) {
+    static uint64_t x[LANES][LIMBS], y[LANES][LIMBS], z[LANES][LIMBS], a[LIMBS * WIDTH], b[LIMBS * WIDTH], c[LIMBS * WIDTH];
+    static uint64_t d[LIMBS * WIDTH], carry[WIDTH];
     uint8_t active[WIDTH];
+    bool mulmod = op == KIR_DERIVED; /* x z mod y: y is made for divisions */
     for (uint32_t i = 0; i < lanes; i++) {
-        operands(i, x[i], m[i], n);
-        random_number(y[i], n);
-        if (i == 6) memset(y[i], 0xFF, n * sizeof y[i][0]); /* the largest product */
+        operands(i, x[i], y[i], n);
+        random_number(z[i], n);
+        if (i == 6) memset(z[i], 0xFF, n * sizeof z[i][0]); /* the largest product */
         active[i] = next_random() % 2;
-        for (uint32_t k = 0; k < n; k++)
-            rows[1][k * WIDTH + i] = x[i][k], rows[2][k * WIDTH + i] = y[i][k], rows[3][k * WIDTH + i] = m[i][k];
+        for (uint32_t k = 0; k < n; k++) {
+            a[k * WIDTH + i] = x[i][k];
+            b[k * WIDTH + i] = mulmod ? z[i][k] : y[i][k];
+            c[k * WIDTH + i] = y[i][k];
+        }
     }
-    memset(rows[0], 0x5A, sizeof rows[0]);
-    handler(&(tile_wide){.d = rows[0],
-                         .a = rows[1],
-                         .b = rows[2],
-                         .c = rows[3],
-                         .carry = carry,
-                         .active = some ? active : NULL,
-                         .width = WIDTH,
-                         .n = lanes,
-                         .limbs = n});
+    memset(d, 0x5A, sizeof d);
+    handler(&(tile_wide){
+        .d = d, .a = a, .b = b, .c = c, .carry = carry, .active = some ? active : NULL, .width = WIDTH, .n = lanes, .limbs = n});
     for (uint32_t i = 0; i < WIDTH; i++) {
         uint64_t result[LIMBS];
         bool untouched = true;
         for (uint32_t k = 0; k < n; k++) {
-            result[k] = rows[0][k * WIDTH + i];
+            result[k] = d[k * WIDTH + i];
             untouched = untouched && result[k] == UINT64_C(0x5A5A5A5A5A5A5A5A);
         }
         if (i >= lanes || (some && !active[i]))
-            CHECK_MESSAGE(untouched, "mulmod of %u limbs writes a lane that is not there", (unsigned)n);
+            CHECK_MESSAGE(untouched, "%s of %u limbs writes a lane that is not there", what, (unsigned)n);
+        else if (mulmod)
+            expect_mulmod(x[i], z[i], y[i], result, n);
         else
-            expect_mulmod(x[i], y[i], m[i], result, n);
+            expect_lane(op, instruction, is_signed, x[i], y[i], result, n, what);
     }
 }
 
@@ -208,9 +182,9 @@ int main(void) {
         kir_op op;
         hg_op instruction;
         bool is_signed;
-    } ROWS[] = {{KIR_ADD, HG_OP_ADD, false}, {KIR_SUB, HG_OP_SUB, false}, {KIR_MUL, HG_OP_MUL, false},  {KIR_AND, HG_OP_AND, false},
-                {KIR_OR, HG_OP_OR, false},   {KIR_XOR, HG_OP_XOR, false}, {KIR_UDIV, HG_OP_DIV, false}, {KIR_UREM, HG_OP_REM, false},
-                {KIR_SDIV, HG_OP_DIV, true}, {KIR_SREM, HG_OP_REM, true}};
+    } ROWS[] = {{KIR_ADD, HG_OP_ADD, false}, {KIR_SUB, HG_OP_SUB, false}, {KIR_MUL, HG_OP_MUL, false},     {KIR_AND, HG_OP_AND, false},
+                {KIR_OR, HG_OP_OR, false},   {KIR_XOR, HG_OP_XOR, false}, {KIR_UDIV, HG_OP_DIV, false},    {KIR_UREM, HG_OP_REM, false},
+                {KIR_SDIV, HG_OP_DIV, true}, {KIR_SREM, HG_OP_REM, true}, {KIR_DERIVED, HG_OP_POWM, false}};
     for (tile_level level = TILE_LEVEL_BASELINE; level < TILE_LEVEL_COUNT; level++) {
         if (!tile_level_available(level)) continue;
         const tile_handlers *h = tile_handlers_of(level);
@@ -218,10 +192,7 @@ int main(void) {
             for (uint32_t n = 2; n <= LIMBS; n *= 2)
                 for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
                     run(h->wide[ROWS[r].op], ROWS[r].op, ROWS[r].instruction, ROWS[r].is_signed, n, 1 + round % LANES, round % 3 == 2,
-                        kir_op_name(ROWS[r].op));
-        for (uint32_t n = 2; n <= LIMBS; n *= 2)
-            for (uint32_t round = 0; round < (n > 16 ? 8u : 40u); round++)
-                run_mulmod(h->wide[KIR_DERIVED], n, 1 + round % LANES, round % 3 == 2);
+                        ROWS[r].op == KIR_DERIVED ? "mulmod" : kir_op_name(ROWS[r].op));
     }
     return test_done();
 }
