@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Many processes share one cache of compiled kernels: 64 at once on an empty one, some killed while they write, then every file with
-flipped bits or cut short. Whatever happens to the cache, results are right and bad entries are built again.
+flipped bits or cut short. Whatever happens to the cache, results are right and bad entries are built again. So they are when PoCL's own
+cache cannot make its entries: it refuses to build then, as it does when two processes make one entry at the same moment.
 
     on.sh DEVICE cache.py HOLOGRAM BACKEND
 """
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -87,6 +89,19 @@ def main():
                     f.truncate(len(data) // 2 if damage == "cut" else 0)
         for _ in range(2):
             check(start(), expected)
+    # files where the driver's own cache wants its folders
+    own = environment["POCL_CACHE_DIR"] = os.path.join(os.environ["POCL_CACHE_DIR"], "own")
+    os.mkdir(own)
+    for path in entries():
+        os.remove(path)
+    check(start(), expected)
+    for path in entries():
+        os.remove(path)
+    for path in [os.path.join(own, first, second) for first in os.listdir(own) if os.path.isdir(os.path.join(own, first))
+                 for second in os.listdir(os.path.join(own, first))]:
+        shutil.rmtree(path)
+        open(path, "w").close()
+    check(start(), expected)
     # without a folder that can be written
     environment["HOLOGRAM_CACHE_DIR"] = "/proc/no/such/place"
     check(start(), expected)

@@ -95,6 +95,8 @@ static cl_program from_disk(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES]) 
 
 /* ---- the compiler ---- */
 
+#define OTHER_ENTRY " -DHOLOGRAM_OTHER_ENTRY"
+
 static hg_status build_failed(hg_device *d, cl_program program, const char *name, cl_int error) {
     size_t size = 0;
     if (error != CL_BUILD_PROGRAM_FAILURE) return opencl_check("clBuildProgram", error);
@@ -106,15 +108,26 @@ static hg_status build_failed(hg_device *d, cl_program program, const char *name
     return status;
 }
 
-static hg_status from_source(hg_device *d, const hg_text *source, const char *name, cl_program *program) {
+static cl_int build_source(hg_device *d, const hg_text *source, const char *options, cl_program *program) {
     cl_int error;
     const char *text = source->data;
     *program = CL_MAKE(error, CreateProgramWithSource, d->context, 1, &text, &source->length);
-    HG_TRY(opencl_check("clCreateProgramWithSource", error));
-    error = CL_CALL(BuildProgram, *program, 1, &d->id, d->options, NULL, NULL);
+    return *program ? CL_CALL(BuildProgram, *program, 1, &d->id, options, NULL, NULL) : error;
+}
+
+/* A refused program is built once more with an option that only makes the driver's own cache take another entry: PoCL 3.1 refuses a
+ * sound program when another process makes the same entry at that moment, or when something else stands in its place. */
+static hg_status from_source(hg_device *d, const hg_text *source, const char *name, cl_program *program) {
+    cl_int error = build_source(d, source, d->options, program);
+    if (error == CL_BUILD_PROGRAM_FAILURE) {
+        char options[sizeof d->options + sizeof OTHER_ENTRY];
+        snprintf(options, sizeof options, "%s%s", d->options, OTHER_ENTRY);
+        opencl.ReleaseProgram(*program);
+        error = build_source(d, source, options, program);
+    }
     if (error == CL_SUCCESS) return HG_OK;
-    hg_status status = build_failed(d, *program, name, error);
-    opencl.ReleaseProgram(*program);
+    hg_status status = *program ? build_failed(d, *program, name, error) : opencl_check("clCreateProgramWithSource", error);
+    if (*program) opencl.ReleaseProgram(*program);
     *program = NULL;
     return status;
 }
