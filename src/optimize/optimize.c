@@ -175,6 +175,9 @@ hg_status hg_optimizer_peephole_optimize(const hg_program *program, hg_program *
 hg_status hg_optimizer_eliminate_dead_code(const hg_program *program, hg_program **optimized) {
     return one_pass("dead", program, optimized);
 }
+hg_status hg_optimizer_propagate_constants(const hg_program *program, hg_program **optimized) {
+    return one_pass("constants", program, optimized);
+}
 
 uint64_t hg_program_source_instruction(const hg_program *program, uint64_t instruction) {
     if (!program || instruction >= program->inst_count) return HG_NONE;

@@ -77,6 +77,19 @@ typedef const uint8_t *optimize_known(void *user, uint8_t reg, uint8_t type);
 /* x + 0, x * 1, x & x and the like of integers. False: out of memory. */
 bool optimize_identity(optimize_edit *e, uint32_t inst, optimize_known *known, void *user);
 
+/* ---- evaluate.c ---- */
+
+enum { OPTIMIZE_VALUE_BYTES = 64, OPTIMIZE_PREDICATE = 0xF0 };
+/* What is known to be in a register or a predicate; bytes beyond the type's are 0. */
+typedef struct optimize_value {
+    uint8_t type; /* hg_type, or OPTIMIZE_PREDICATE: bytes[0] is 0 or 1 */
+    uint8_t bytes[OPTIMIZE_VALUE_BYTES];
+} optimize_value;
+/* What a pure instruction writes when it reads these values, one an access. *done false: it would fault, a result is NaN or too wide.
+ * HG_ERROR_OUT_OF_MEMORY. */
+hg_status optimize_evaluate(const hg_program *program, uint32_t inst, const hg_accesses *what, const optimize_value *values,
+                            optimize_value *results, bool *done) HG_NODISCARD;
+
 /* ---- what instructions are ---- */
 
 /* Its results follow from its operands alone and it does nothing else, but for a fault that its row may tell of. */
