@@ -33,7 +33,7 @@ enum {
 };
 
 /* How an operation is written where the result is of one of these kinds. $0 $1 $2 stand for its operands.
- * What the language has no word for stays out of the list: CLZ, MULHI_U, BITCAST and conversions then call a helper function in C,
+ * What the language has no word for stays out of the list: CLZ, MULHI_U, FMULERR, BITCAST and conversions then call a helper function in C,
  * square root, fma and rounding fail (the device's capabilities keep them away), all others are operators. */
 typedef struct c_builtin {
     uint8_t op;    /* kir_op */

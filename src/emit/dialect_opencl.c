@@ -25,6 +25,7 @@ static const c_builtin BUILTINS[] = {
     {KIR_MULHI_U, C_INTEGERS & ~C_IN_U64, "mul_hi($0, $1)"},
     {KIR_FSQRT,   C_FLOATS,   "sqrt($0)"},
     {KIR_FFMA,    C_FLOATS,   "fma($0, $1, $2)"},
+    {KIR_FMULERR, C_FLOATS,   "fma($0, $1, -($0 * $1))"},
     {KIR_FFLOOR,  C_FLOATS,   "floor($0)"},
     {KIR_FTRUNC,  C_FLOATS,   "trunc($0)"},
     {KIR_FRINT,   C_FLOATS,   "rint($0)"},

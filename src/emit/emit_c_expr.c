@@ -35,6 +35,8 @@ typedef enum helper {
     H_B2F,
     H_F2B,
     H_BIT,
+    H_MULERR,
+    H_SQUARE_ERR,
     H_COUNT
 } helper;
 
@@ -61,6 +63,8 @@ static const helper_text HELPERS[H_COUNT] = {
                 "    return ($U)(($S)a % ($S)b);\n"
                 "}\n"},
     [H_CLZ] = {"hg_clz_$N", NULL},
+    [H_MULERR] = {"hg_mul_err_$N", NULL},
+    [H_SQUARE_ERR] = {"hg_square_err_$N", NULL},
     [H_F2U] = {"hg_$f_to_$N",
                "$Q$U hg_$f_to_$N($F a) { /* truncates, saturates, NaN gives 0 */\n"
                "    return a > -1.0$s ? (a < $P ? ($U)a : ($U)-1) : 0;\n"
@@ -122,6 +126,37 @@ static const char *const CLZ_TEXT[] = {
     "$Quint32_t hg_clz_u32(uint32_t a) { return a ? (uint32_t)__builtin_clz(a) : 32; }\n",
     "$Quint64_t hg_clz_u64(uint64_t a) { return a ? (uint64_t)__builtin_clzll(a) : 64; }\n",
 };
+/* Fused where the machine does that itself, else by halves whose products are exact, as kir_split_product_error: a's rounded in f64. */
+#define FUSED "#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)\n"
+#define HALVES(type, bits, x, halve)                               \
+    "    " bits " i" x ";\n"                                       \
+    "    " type " h" x ";\n"                                       \
+    "    memcpy(&i" x ", &" x ", sizeof i" x ");\n"                \
+    "    i" x " = " halve ";\n"                                    \
+    "    memcpy(&h" x ", &i" x ", sizeof h" x ");\n"               \
+    "    " type " l" x " = " x " - h" x ";\n"
+#define CUT_F32(x) HALVES("float", "$3", x, "i" x " & 0xfffff000u")
+#define CUT_F64(x) HALVES("double", "$4", x, "i" x " & UINT64_C(0xfffffffff8000000)")
+#define ROUNDED_F64(x) HALVES("double", "$4", x, "(i" x " + 0x4000000u) & UINT64_C(0xfffffffff8000000)")
+#define ERROR(type, b)                                             \
+    "    " type " e = ha * h" b " - a * " b ";\n"                  \
+    "    e = e + ha * l" b ";\n"                                   \
+    "    e = e + la * h" b ";\n"                                   \
+    "    return e + la * l" b ";\n"                                \
+    "#endif\n"                                                     \
+    "}\n"
+static const char *const MULERR_TEXT[C_KINDS] = {
+    [C_F32] = "$Qfloat hg_mul_err_f32(float a, float b) { /* a * b less its rounding */\n" FUSED "    return fmaf(a, b, -(a * b));\n"
+              "#else\n" CUT_F32("a") CUT_F32("b") ERROR("float", "b"),
+    [C_F64] = "$Qdouble hg_mul_err_f64(double a, double b) { /* a * b less its rounding */\n" FUSED "    return fma(a, b, -(a * b));\n"
+              "#else\n" ROUNDED_F64("a") CUT_F64("b") ERROR("double", "b"),
+};
+static const char *const SQUARE_ERR_TEXT[C_KINDS] = {
+    [C_F32] = "$Qfloat hg_square_err_f32(float a) { /* a * a less its rounding */\n" FUSED "    return fmaf(a, a, -(a * a));\n"
+              "#else\n" CUT_F32("a") ERROR("float", "a"),
+    [C_F64] = "$Qdouble hg_square_err_f64(double a) { /* a * a less its rounding */\n" FUSED "    return fma(a, a, -(a * a));\n"
+              "#else\n" ROUNDED_F64("a") ERROR("double", "a"),
+};
 /* clang-format on */
 
 /* 2^bits, or 2^(bits - 1), of integer kind k as a literal of float kind f. */
@@ -164,7 +199,7 @@ static void print_helper(const c_printer *p, hg_text *out, helper h, int k, int 
     if (p->prefix) { /* several functions share a file: each helper once */
         hg_text_addf(out, "#ifndef HELPER_%d_%d_%d\n#define HELPER_%d_%d_%d\n", (int)h, k, from, (int)h, k, from);
     }
-    const char *text = h == H_CLZ ? CLZ_TEXT[k] : HELPERS[h].text;
+    const char *text = h == H_CLZ ? CLZ_TEXT[k] : h == H_MULERR ? MULERR_TEXT[k] : h == H_SQUARE_ERR ? SQUARE_ERR_TEXT[k] : HELPERS[h].text;
     if (h == H_MULHI && p->dialect->multiply_high) text = p->dialect->multiply_high;
     expand(p, out, text, k, from);
     if (p->prefix) hg_text_addf(out, "#endif\n");
@@ -419,12 +454,25 @@ static bool integer_expression(c_printer *p, const kir_value *v) {
     }
 }
 
+static void product_error(c_printer *p, const kir_value *v) {
+    int k = kir_kind_of(v->type);
+    if (v->args[0] != v->args[1]) {
+        call(p, v, H_MULERR, k, -1);
+        return;
+    }
+    use(p, H_SQUARE_ERR, k, -1);
+    text(p, "(");
+    arg(p, v, 0);
+    text(p, ")");
+}
+
 static bool float_expression(c_printer *p, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_FADD: infix(p, v, "+"); return true;
     case KIR_FSUB: infix(p, v, "-"); return true;
     case KIR_FMUL: infix(p, v, "*"); return true;
     case KIR_FDIV: infix(p, v, "/"); return true;
+    case KIR_FMULERR: product_error(p, v); return true;
     case KIR_FCMP_EQ: infix(p, v, "=="); return true;
     case KIR_FCMP_LT: infix(p, v, "<"); return true;
     case KIR_FCMP_LE: infix(p, v, "<="); return true;

@@ -125,6 +125,13 @@ static uint32_t exact(spirv *s, const kir_value *v, uint32_t opcode, uint32_t a,
     return id;
 }
 
+/* Fused: a * b - fl(a * b). */
+static uint32_t product_error(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
+    uint32_t p = exact(s, v, OpFMul, a, b);
+    uint32_t less = SPV_VALUE(s, OpFNegate, v->type, p);
+    return glsl(s, Spv_B_Fma, v->type, (const uint32_t[]){a, b, less}, 3);
+}
+
 static uint32_t floating(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
     switch ((kir_op)v->op) {
     case KIR_FADD: return exact(s, v, OpFAdd, a, b);
@@ -133,6 +140,7 @@ static uint32_t floating(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
     case KIR_FDIV: return exact(s, v, OpFDiv, a, b);
     case KIR_FSQRT: return glsl(s, Spv_B_Sqrt, v->type, &a, 1);
     case KIR_FFMA: return glsl(s, Spv_B_Fma, v->type, (const uint32_t[]){a, b, spv_use(s, v->args[2])}, 3);
+    case KIR_FMULERR: return product_error(s, v, a, b);
     case KIR_FFLOOR: return glsl(s, Spv_B_Floor, v->type, &a, 1);
     case KIR_FTRUNC: return glsl(s, Spv_B_Trunc, v->type, &a, 1);
     case KIR_FRINT: return glsl(s, Spv_B_RoundEven, v->type, &a, 1);

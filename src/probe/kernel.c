@@ -44,6 +44,20 @@ static kir_value *number(writer *w, uint8_t t, double value) {
     return t == HG_TYPE_F64 ? kir_f64(&w->b, value) : kir_f32(&w->b, (float)value);
 }
 
+/* The operand between 1 and 2, or -1 and -2: there the error of a product is exact. */
+static kir_value *near_one(writer *w, uint8_t t, kir_value *raw) {
+    kir_builder *b = &w->b;
+    uint64_t one = t == HG_TYPE_F64 ? UINT64_C(0x3FF) << 52 : 0x3F800000, kept = ~(t == HG_TYPE_F64 ? UINT64_C(0x7FF) << 52 : 0x7F800000);
+    kir_value *low = kir_binary(b, KIR_AND, raw, kir_const(b, raw->type, kept));
+    return kir_convert(b, KIR_BITCAST, t, kir_binary(b, KIR_OR, low, kir_const(b, raw->type, one)));
+}
+
+static kir_value *product_error(writer *w, uint8_t t) {
+    kir_value *const *raw = w->raw[t == HG_TYPE_F64];
+    kir_value *x = near_one(w, t, raw[0]);
+    return kir_binary(&w->b, KIR_FMULERR, x, near_one(w, t, raw[1]));
+}
+
 static kir_value *combined(writer *w, probe_test id, uint8_t t, kir_value *x, kir_value *y, kir_value *z) {
     kir_builder *b = &w->b;
     switch (id) {
@@ -81,6 +95,7 @@ static kir_value *test(writer *w, probe_test id, bool f64) {
     case T_DIV: return kir_binary(b, KIR_FDIV, v[0], v[1]);
     case T_SQRT: return kir_unary(b, KIR_FSQRT, v[0]);
     case T_FMA: return kir_ffma(b, v[0], v[1], v[2]);
+    case T_MUL_ERROR: return product_error(w, t);
     case T_FLOOR: return kir_unary(b, KIR_FFLOOR, v[0]);
     case T_TRUNC: return kir_unary(b, KIR_FTRUNC, v[0]);
     case T_RINT: return kir_unary(b, KIR_FRINT, v[0]);

@@ -9,6 +9,7 @@ const probe_row PROBE_TESTS[PROBE_TEST_COUNT] = {
     [T_DIV] = {{KIR_FDIV, PROBE_NONE}, PROBE_NONE},
     [T_SQRT] = {{KIR_FSQRT, PROBE_NONE}, PROBE_NONE},
     [T_FMA] = {{KIR_FFMA, PROBE_NONE}, PROBE_NONE},
+    [T_MUL_ERROR] = {{KIR_FMULERR, PROBE_NONE}, PROBE_NONE},
     [T_FLOOR] = {{KIR_FFLOOR, PROBE_NONE}, PROBE_NONE},
     [T_TRUNC] = {{KIR_FTRUNC, PROBE_NONE}, PROBE_NONE},
     [T_RINT] = {{KIR_FRINT, PROBE_NONE}, PROBE_NONE},
@@ -55,6 +56,7 @@ bool hg_probe_wants(const kir_caps *caps, probe_test id, bool f64) {
     if (f64 && !(caps->f64 && caps->i64 && caps->subnormals)) return false;
     if (f64 && id >= PROBE_FIRST_COMBINED) return false; /* compilers treat both formats alike, and code for f64 takes them long */
     switch (id) {
+    case T_MUL_ERROR: return caps->subnormals && (f64 ? caps->fma64 : caps->fma32);
     case T_FMA: return f64 ? caps->fma64 : caps->fma32;
     case T_FROM_U64:
     case T_FROM_S64:

@@ -61,9 +61,14 @@ long double filter_result(const void *reference, bool wide, size_t i);
 
 /* ---- subjects.c: who is measured ---- */
 
+/* Of the library: a backend, its words of HOLOGRAM_PRETEND, the CPU level ("": the best). */
+typedef struct library_choice {
+    const char *backend, *pretend, *level;
+} library_choice;
+
 typedef struct subject subject;
 /* The library, glibc, libmvec, SLEEF: NULL where it is not on this machine or has no such function. */
-subject *subject_open(int which, const function *f, bool wide, const char *backend, const char *pretend);
+subject *subject_open(int which, const function *f, bool wide, const library_choice *choice);
 const char *subject_name(int which);
 /* At most CHUNK elements. False with a line on stderr when it cannot. */
 bool subject_run(subject *s, const void *x, const void *y, void *out, size_t n);

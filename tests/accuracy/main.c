@@ -1,12 +1,14 @@
 /* The accuracy of functions.
  *
- *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS]
+ *     accuracy FUNCTION TYPE [--all | --every N] [--random N] [--hard N] [--peers] [--threads N] [--backend B] [--pretend WORDS] [--level L]
  *         --all        every bit pattern of f32 (of an odd function the positive ones, and that the negative ones mirror them)
  *         --every N    every N-th bit pattern
  *         --random N   N random arguments (rounded up to whole chunks of 65,536)
  *         --hard N     N arguments of f64 whose results lie next to the middle of two numbers or whose reduction is hardest
  *         --peers      glibc, libmvec and SLEEF on the same arguments
- *     accuracy --worst FILE [--backend B] [--pretend WORDS]
+ *         --against L  no errors: the results' bits (any NaN is one) beside those of the CPU level L, which lowers operations in another
+ *                      way. Prints the number of results that differ and the first argument of one
+ *     accuracy --worst FILE [--backend B] [--pretend WORDS] [--level L]
  *         checks the library at the worst arguments known, one a line: FUNCTION TYPE X [Y]
  *
  * Prints one line of JSON for each subject. An argument goes to MPFR when the filter cannot exclude that it is the worst so far, that it
@@ -24,7 +26,8 @@ typedef enum source { SOURCE_ALL, SOURCE_EVERY, SOURCE_RANDOM, SOURCE_HARD } sou
 typedef struct task {
     const function *f;
     bool wide, peers;
-    const char *backend, *pretend;
+    library_choice library;
+    const char *against; /* CPU level, or NULL */
     source from;
     uint64_t inputs, chunks, every;
     const uint64_t *hard;
@@ -142,7 +145,7 @@ static void *work(void *argument) {
     task *t = w->t;
     subject *subjects[SUBJECTS] = {0};
     exact_begin(&w->e);
-    for (int i = 0; i < (t->peers ? SUBJECTS : 1); i++) subjects[i] = subject_open(i, t->f, t->wide, t->backend, t->pretend);
+    for (int i = 0; i < (t->peers ? SUBJECTS : 1); i++) subjects[i] = subject_open(i, t->f, t->wide, &t->library);
     w->failed = !subjects[0];
     for (uint64_t chunk; !w->failed && (chunk = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
         fill(t, chunk, w);
@@ -162,6 +165,33 @@ static void *work(void *argument) {
     return NULL;
 }
 
+static bool same_bits(uint64_t x, uint64_t y, bool wide) { return x == y || (isnan(number_of(x, wide)) && isnan(number_of(y, wide))); }
+
+/* The results of two CPU levels, bit by bit: `wrong` counts those that differ. */
+static void *work_against(void *argument) {
+    worker *w = argument;
+    task *t = w->t;
+    library_choice other = {t->library.backend, t->library.pretend, t->against};
+    subject *one = subject_open(0, t->f, t->wide, &t->library), *two = subject_open(0, t->f, t->wide, &other);
+    uint64_t *second = calloc(CHUNK, sizeof *second);
+    figures *s = &w->of[0];
+    w->failed = !one || !two || !second;
+    s->measured = true;
+    for (uint64_t chunk; !w->failed && (chunk = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
+        fill(t, chunk, w);
+        w->failed = !subject_run(one, w->x, w->y, w->got, CHUNK) || !subject_run(two, w->x, w->y, second, CHUNK);
+        if (memcmp(w->got, second, CHUNK * (t->wide ? 8 : 4)) == 0) continue;
+        for (size_t i = 0; i < CHUNK && !w->failed; i++) {
+            if (same_bits(element(w->got, t->wide, i), element(second, t->wide, i), t->wide)) continue;
+            if (!s->wrong++) s->wrong_x = element(w->x, t->wide, i), s->wrong_y = t->f->args == 2 ? element(w->y, t->wide, i) : 0;
+        }
+    }
+    free(second);
+    subject_close(one);
+    subject_close(two);
+    return NULL;
+}
+
 static void merge(figures *to, const figures *from) {
     if (from->worst > to->worst || !to->measured) to->worst = from->worst, to->x = from->x, to->y = from->y, to->got = from->got;
     if (from->wrong && !to->wrong) to->wrong_x = from->wrong_x, to->wrong_y = from->wrong_y;
@@ -173,6 +203,12 @@ static void merge(figures *to, const figures *from) {
 static void print(const task *t, int which, const figures *s, uint64_t decided, double off) {
     static const char *const FROM[] = {"all", "every", "random", "hard"};
     int digits = t->wide ? 16 : 8;
+    if (t->against) {
+        printf("%s.%s: level %s beside %s, %s %" PRIu64 " inputs: %" PRIu64 " differ\n", t->f->name, t->wide ? "f64" : "f32",
+               t->library.level[0] ? t->library.level : "best", t->against, FROM[t->from], t->inputs, s->wrong);
+        fflush(stdout);
+        return;
+    }
     printf("{\"function\": \"%s\", \"type\": \"%s\", \"subject\": \"%s\", \"inputs\": \"%s\", \"count\": %" PRIu64
            ", \"ulp\": %.6f, \"x\": "
            "\"%0*" PRIx64 "\"",
@@ -200,7 +236,7 @@ static void measure(task *t, int threads) {
         failed = !workers[i];
         if (failed) break;
         workers[i]->t = t;
-        if (pthread_create(&workers[i]->thread, NULL, work, workers[i]) != 0) failed = true;
+        if (pthread_create(&workers[i]->thread, NULL, t->against ? work_against : work, workers[i]) != 0) failed = true;
     }
     for (int i = 0; i < threads && workers && workers[i]; i++) {
         pthread_join(workers[i]->thread, NULL);
@@ -215,6 +251,11 @@ static void measure(task *t, int threads) {
     for (int k = 0; k < SUBJECTS; k++)
         if (of[k].measured) print(t, k, &of[k], decided, off);
     const char *type = t->wide ? "f64" : "f32";
+    if (t->against) {
+        CHECK_MESSAGE(of[0].wrong == 0, "%s.%s: %" PRIu64 " results differ between CPU levels, first at %" PRIx64 " %" PRIx64, t->f->name,
+                      type, of[0].wrong, of[0].wrong_x, of[0].wrong_y);
+        return;
+    }
     CHECK_MESSAGE(off <= FILTER_BUDGET(t->wide) / 2, "%s.%s: the filter is off by %.3g ULP", t->f->name, type, off);
     CHECK_MESSAGE(of[0].above == 0 && of[0].worst <= t->f->bound[t->wide], "%s.%s: %.6f ULP at %" PRIx64 ", %" PRIu64 " above %g",
                   t->f->name, type, of[0].worst, of[0].x, of[0].above, t->f->bound[t->wide]);
@@ -224,7 +265,7 @@ static void measure(task *t, int threads) {
 
 /* ---- the worst arguments known ---- */
 
-static void check_worst(const char *path, const char *backend, const char *pretend) {
+static void check_worst(const char *path, const library_choice *library) {
     static uint64_t x[CHUNK], y[CHUNK], got[CHUNK];
     char line[256], name[32], type[8];
     FILE *file = fopen(path, "r");
@@ -238,7 +279,7 @@ static void check_worst(const char *path, const char *backend, const char *prete
         const function *f = function_find(name);
         bool wide = strcmp(type, "f64") == 0;
         CHECK_MESSAGE(f != NULL, "%s:%d: no function %s", path, number, name);
-        subject *s = f ? subject_open(0, f, wide, backend, pretend) : NULL;
+        subject *s = f ? subject_open(0, f, wide, library) : NULL;
         CHECK_MESSAGE(s != NULL, "%s:%d: %s cannot be run", path, number, name);
         if (!s) continue;
         x[0] = a;
@@ -254,7 +295,7 @@ static void check_worst(const char *path, const char *backend, const char *prete
 }
 
 int main(int argc, char **argv) {
-    task t = {.backend = "cpu", .pretend = ""};
+    task t = {.library = {"cpu", "", ""}};
     uint64_t random = 0, hard = 0, seed = 1;
     const char *worst = NULL;
     bool all = false;
@@ -276,9 +317,13 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--threads") == 0)
             threads = atoi(value), i++;
         else if (strcmp(argv[i], "--backend") == 0)
-            t.backend = value, i++;
+            t.library.backend = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0)
-            t.pretend = value, i++;
+            t.library.pretend = value, i++;
+        else if (strcmp(argv[i], "--level") == 0)
+            t.library.level = value, i++;
+        else if (strcmp(argv[i], "--against") == 0)
+            t.against = value, i++;
         else if (strcmp(argv[i], "--worst") == 0)
             worst = value, i++;
         else if (argv[i][0] == '-' || t.wide)
@@ -288,13 +333,13 @@ int main(int argc, char **argv) {
         else
             t.wide = strcmp(argv[i], "f64") == 0;
     }
-    if (worst) check_worst(worst, t.backend, t.pretend);
+    if (worst) check_worst(worst, &t.library);
     if (t.f && (all || t.every) && !t.wide && t.f->args == 1) {
         t.from = t.every ? SOURCE_EVERY : SOURCE_ALL;
         if (!t.every) t.every = 1;
         t.inputs = (UINT64_C(1) << 32) / t.every;
         t.chunks = (t.inputs + CHUNK - 1) / CHUNK;
-        if (all && t.f->odd) t.chunks /= 2;
+        if (all && t.f->odd && !t.against) t.chunks /= 2;
         measure(&t, threads);
     }
     if (t.f && random) {

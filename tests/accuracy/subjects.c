@@ -38,13 +38,14 @@ static int program_text(const function *f, bool wide, char *text, size_t room) {
                         f->args == 2 ? ", r11" : "", t);
 }
 
-static hg_status library_begin(subject *s, const char *backend, const char *pretend) {
+static hg_status library_begin(subject *s, const library_choice *choice) {
     static const char *const NAMES[] = {"out", "x", "y"};
     char text[1024];
     int length = program_text(s->f, s->wide, text, sizeof text);
     hg_config config = hg_config_default();
-    snprintf(config.backend, sizeof config.backend, "%s", backend);
-    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    snprintf(config.backend, sizeof config.backend, "%s", choice->backend);
+    snprintf(config.pretend, sizeof config.pretend, "%s", choice->pretend);
+    snprintf(config.cpu_level, sizeof config.cpu_level, "%s", choice->level);
     config.num_threads = 1;
     hg_status status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = hg_program_assemble(text, (uint64_t)length, NULL, &s->program);
@@ -218,13 +219,13 @@ static bool exists(int which, const function *f) {
 #endif
 }
 
-subject *subject_open(int which, const function *f, bool wide, const char *backend, const char *pretend) {
+subject *subject_open(int which, const function *f, bool wide, const library_choice *choice) {
     subject *s = exists(which, f) ? calloc(1, sizeof *s) : NULL;
     if (!s) return NULL;
     s->which = which;
     s->f = f;
     s->wide = wide;
-    if (which == 0 && library_begin(s, backend, pretend) != HG_OK) {
+    if (which == 0 && library_begin(s, choice) != HG_OK) {
         fprintf(stderr, "accuracy: %s: %s\n", f->name, hg_last_error_text());
         subject_close(s);
         return NULL;

@@ -195,6 +195,7 @@ eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
         case KIR_FDIV: return ev_of_f32(e, a / b);
         case KIR_FSQRT: return ev_of_f32(e, sqrtf(a));
         case KIR_FFMA: return ev_of_f32(e, fmaf(a, b, c));
+        case KIR_FMULERR: return ev_of_f32(e, (float)((double)a * (double)b - (double)(a * b)));
         case KIR_FFLOOR: return ev_of_f32(e, floorf(a));
         case KIR_FTRUNC: return ev_of_f32(e, truncf(a));
         default: return ev_of_f32(e, rintf(a));
@@ -209,11 +210,25 @@ eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x) {
     case KIR_FDIV: r = a / b; break;
     case KIR_FSQRT: r = sqrt(a); break;
     case KIR_FFMA: r = fma(a, b, c); break;
+    case KIR_FMULERR: r = fma(a, b, -(a * b)); break;
     case KIR_FFLOOR: r = floor(a); break;
     case KIR_FTRUNC: r = trunc(a); break;
     default: r = rint(a); break;
     }
     return ev_of_real(e, HG_TYPE_F64, r);
+}
+
+static uint64_t ev_exponent_kept(uint8_t type) { return type == HG_TYPE_F64 ? ~(UINT64_C(0x7F) << 56) : ~UINT64_C(0x78000000); }
+static uint64_t ev_exponent_set(uint8_t type) { return type == HG_TYPE_F64 ? UINT64_C(0x3F) << 56 : 0x38000000; }
+
+uint64_t ev_near_one(uint8_t type, uint64_t bits) { return (bits & ev_exponent_kept(type)) | ev_exponent_set(type); }
+
+kir_value *ev_build_near_one(kir_builder *b, kir_value *x) {
+    uint8_t type = x->type, bits = type == HG_TYPE_F64 ? HG_TYPE_U64 : HG_TYPE_U32;
+    kir_value *v = kir_convert(b, KIR_BITCAST, bits, x);
+    v = kir_binary(b, KIR_AND, v, kir_const(b, bits, ev_exponent_kept(type)));
+    v = kir_binary(b, KIR_OR, v, kir_const(b, bits, ev_exponent_set(type)));
+    return kir_convert(b, KIR_BITCAST, type, v);
 }
 
 static float ev_half_value(uint32_t h) {

@@ -3,6 +3,7 @@
 #ifndef HG_TESTS_KIR_EVAL_H
 #define HG_TESTS_KIR_EVAL_H
 
+#include "kir/builder.h"
 #include "kir/kir.h"
 #include "kir/define/define.h"
 #include <math.h>
@@ -61,6 +62,10 @@ eval_value ev_of_real(const eval *e, uint8_t type, double d);
 eval_value ev_float(const eval *e, const kir_value *v, eval_value *const *x);
 eval_value ev_convert(const eval *e, const kir_value *v, const eval_value *x);
 eval_value ev_integer(const kir_value *v, eval_value *const *x);
+
+/* The float x with an exponent from -15 to 0: where FMULERR of two such numbers is exact. */
+uint64_t ev_near_one(uint8_t type, uint64_t bits);
+kir_value *ev_build_near_one(kir_builder *b, kir_value *x);
 
 /* ---- functions ---- */
 

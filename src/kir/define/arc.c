@@ -24,6 +24,8 @@ static dw atan_quotient(const real *k, num n, num d, num *upper) {
     num zero = cst(k, 0.0);
     dw top = dw_sel(k, *upper, difference, (dw){n, zero});
     dw bottom = dw_sel(k, *upper, total, (dw){d, zero});
+    /* A top of a difference is 0 or at least 2^-75 (F64: 2^-504). One that is n may be smaller than the range of FMULERR, or the quotient
+     * subnormal: then it is below 2^-50 (F64: 2^-500), and either not used or lost beside a quarter of pi or more. */
     dw t = dw_div(k, top, bottom);
     t = fast_two_sum(k, t.h, t.l);
     num z = mul(k, t.h, t.h);
@@ -36,7 +38,7 @@ static num quarters(const real *k, num count, dw t, num minus) {
     t.h = sel(k, minus, neg(k, t.h), t.h);
     t.l = sel(k, minus, neg(k, t.l), t.l);
     const double *quarter = CONSTANT(k, quarter_pi);
-    dw base = two_prod(k, count, cst(k, quarter[0]));
+    dw base = two_prod(k, count, cst(k, quarter[0])); /* 0 to 4 */
     dw s = two_sum(k, base.h, t.h);
     num low = add(k, base.l, scaled(k, count, quarter[1]));
     return add(k, s.h, add(k, s.l, add(k, low, t.l)));
@@ -87,7 +89,7 @@ static half_angle halve(const real *k, num a) {
     out.large = lt(k, half, a);
     num z = sel(k, out.large, scaled(k, sub(k, one, a), 0.5), mul(k, a, a));
     num s = kir_unary(k->b, KIR_FSQRT, z);
-    dw square = two_prod(k, s, s);
+    dw square = two_prod(k, s, s); /* z; used where it is a whole number of 2^-25 (F64: 2^-54) */
     num left = sub(k, sub(k, z, square.h), square.l);
     num low = quotient(k, scaled(k, left, 0.5), sel(k, eq(k, s, zero), one, s));
     out.base = dw_sel(k, out.large, (dw){s, low}, (dw){a, zero});

@@ -21,6 +21,8 @@ uint8_t kir_operate_args(uint16_t fn);
 bool kir_operate_exists(uint16_t fn, hg_type type);
 /* The primitive that does fn alone on operands of that type (not on halves): see prim.def. KIR_OP_COUNT: no primitive does. */
 kir_op kir_operate_primitive(uint16_t fn, hg_type type);
+/* real.c: FMULERR of two floats of one format in FADD, FSUB and FMUL. */
+kir_value *kir_split_product_error(kir_builder *b, kir_value *x, kir_value *y);
 /* The value that changes nothing under ADD, MUL, MIN or MAX; size(type) bytes. */
 void kir_identity(hg_op op, hg_type type, uint8_t *bytes);
 

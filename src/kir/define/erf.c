@@ -13,7 +13,7 @@ static dw reciprocal(const real *k, dw d) {
     num guess = kir_const(b, bits_type(k->type), k->wide ? UINT64_C(0x7FDE623822FC16E6) : 0x7EF311C3);
     num r = real_of(b, kir_sub(b, guess, bits_of(b, d.h)));
     for (int i = 0; i < (k->wide ? 5 : 4); i++) r = mul(k, r, sub(k, cst(k, 2.0), mul(k, d.h, r)));
-    dw p = two_prod(k, r, d.h);
+    dw p = two_prod(k, r, d.h); /* about 1 */
     num rest = sub(k, sub(k, sub(k, cst(k, 1.0), p.h), p.l), mul(k, r, d.l));
     return (dw){r, mul(k, r, rest)};
 }
@@ -25,11 +25,11 @@ static dw normal_tail(const real *k, num a, num more, dw square, num *n, num *po
     exp_parts e = exp_core(k, high, low);
     dw above = two_sum(k, a, cst(k, TAIL_K)), below = two_sum(k, a, cst(k, -TAIL_K));
     if (more) above.l = add(k, above.l, more), below.l = add(k, below.l, more);
-    dw r = reciprocal(k, above), u = dw_mul(k, below, r);
+    dw r = reciprocal(k, above), u = dw_mul(k, below, r); /* below is 0 or at least 2^-22 (F64: 2^-51) */
     const double *c = CONSTANT(k, tail_s);
     size_t count = k->wide ? HG_COUNT_OF(tail_s_f64) : HG_COUNT_OF(tail_s_f32);
     num rest = mul(k, horner(k, c + 2, count - 2, u.h), u.h);
-    dw s = dw_mul(k, two_sum(k, cst(k, c[1]), rest), u);
+    dw s = dw_mul(k, two_sum(k, cst(k, c[1]), rest), u); /* a sum is 0 or at least an ulp of its terms */
     dw t = two_sum(k, cst(k, c[0]), s.h);
     s = (dw){t.h, add(k, t.l, s.l)};
     if (more) {
@@ -38,6 +38,7 @@ static dw normal_tail(const real *k, num a, num more, dw square, num *n, num *po
     }
     *n = e.n;
     *power = pow2_at_least(k, e.real_n);
+    /* e^r, 1/(a + k) and S are between 2^-7 and 4 */
     return dw_mul(k, dw_mul(k, fast_two_sum(k, e.e.h, e.e.l), r), s);
 }
 
@@ -47,7 +48,7 @@ kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
     num a = magnitude(&k, arg[0]), z = mul(&k, a, a);
     num small = add(&k, arg[0], mul(&k, arg[0], HORNER(&k, erf_small, z)));
     num limited = at_most(&k, a, k.wide ? 6.0 : 4.0), n, p;
-    dw square = two_prod(&k, limited, limited);
+    dw square = two_prod(&k, limited, limited); /* of 7/8 at least where it is used */
     dw tail = normal_tail(&k, scaled(&k, limited, k.wide ? 0x1.6a09e667f3bcdp0 : 0x1.6a09e6p0), NULL, square, &n, &p);
     p = scaled(&k, p, 2.0);
     num subtracted = neg(&k, mul(&k, tail.h, p));
@@ -61,6 +62,7 @@ kir_value *define_erf(kir_builder *b, hg_type type, kir_value *const *arg) {
 kir_value *define_erfc(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     num x = arg[0], a = at_most(&k, magnitude(&k, x), k.wide ? 27.5 : 10.5), z = mul(&k, a, a), n, p;
+    /* a is at least 1/2 where the products are used */
     dw square = two_prod(&k, a, a), root = table_dw(&k, CONSTANT(&k, sqrt2)), t = two_prod(&k, a, root.h);
     dw tail = normal_tail(&k, t.h, add(&k, t.l, mul(&k, a, root.l)), square, &n, &p);
     num total = add(&k, tail.h, tail.l), positive = scale2(&k, total, int_add(b, n, 1));
@@ -80,15 +82,15 @@ kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     double most = k.wide ? 39.0 : 15.0;
     num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
-    dw square = two_prod(&k, a, a);
-    num p; /* beside 1 any tiny number will do */
+    dw square = two_prod(&k, a, a); /* a is at least 2^-30 (F64: 2^-60) where it is used */
+    num p;                          /* beside 1 any tiny number will do */
     dw tail = normal_tail(&k, a, NULL, dw_scaled(&k, square, 0.5), &n, &p);
     num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
     num subtracted = neg(&k, mul(&k, tail.h, p));
     dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);
     one.l = sub(&k, one.l, mul(&k, tail.l, p));
     dw phi = dw_sel(&k, negative, tail, one);
-    dw y = two_prod(&k, x, phi.h);
+    dw y = two_prod(&k, x, phi.h); /* phi is at least 2^-12, x as a */
     num r = add(&k, y.h, add(&k, y.l, mul(&k, x, phi.l)));
     r = scale2(&k, r, sel(&k, negative, n, zero));
     r = sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-60 : 0x1p-30)), scaled(&k, x, 0.5), r); /* products below would lose bits */

@@ -41,6 +41,8 @@ static log_parts log_table(const real *k, num x, num low) {
         dw whole = two_sum(k, f.h, more);
         f = (dw){whole.h, add(k, f.l, whole.l)};
     }
+    /* m·r - 1 is 0 or at least 2^-37 (F64: 2^-66). With low f.h may be some 2^-62 (2^-120): for F64 that is in the range, for F32 all
+     * arguments were compared. It is smaller only beside a large e ln 2, where the square is nothing. */
     dw square = two_prod(k, f.h, f.h);
     num t = k->wide ? horner(k, log_t_f64, HG_COUNT_OF(log_t_f64), f.h) : horner(k, log_t_f32, HG_COUNT_OF(log_t_f32), f.h);
     num w = mul(k, mul(k, square.h, f.h), t);
@@ -105,7 +107,7 @@ kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     if (!k.wide) return log_special(&k, arg[0], log2_short(&k, arg[0]));
     log_parts p = log_quick(&k, arg[0]);
-    dw g = dw_mul(&k, p.g, table_dw(&k, log2e_f64));
+    dw g = dw_mul(&k, p.g, table_dw(&k, log2e_f64)); /* 0 or at least 2^-54 */
     dw s = fast_two_sum(&k, p.e, g.h);
     return log_special(&k, arg[0], add(&k, s.h, add(&k, s.l, g.l)));
 }
@@ -113,7 +115,7 @@ kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg) {
 kir_value *define_log10(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
     log_parts p = log_quick(&k, arg[0]);
-    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e)));
+    dw g = dw_mul(&k, p.g, table_dw(&k, CONSTANT(&k, log10e))); /* 0 or at least 2^-27 (F64: 2^-56); e is whole */
     dw factor = table_dw(&k, CONSTANT(&k, log10_2));
     dw e = dw_mul(&k, (dw){p.e, cst(&k, 0.0)}, factor);
     dw s = fast_two_sum(&k, e.h, g.h);
@@ -126,7 +128,7 @@ static num pow_magnitude(const real *k, num x, num y) {
     dw l = log_whole(k, log_table(k, x, NULL));
     double most = k->wide ? 0x1p80 : 0x1p40, low = k->wide ? -760.0 : -110.0, high = k->wide ? 720.0 : 92.0;
     num limited = at_least(k, at_most(k, y, most), -most);
-    dw p = two_prod(k, limited, l.h);
+    dw p = two_prod(k, limited, l.h); /* at most 2^90; what l is where h is below 2^-101 (F64: 2^-968) is lost beside 1 */
     num rest = add(k, p.l, mul(k, limited, l.l));
     num inside = both(k, lt(k, cst(k, low), p.h), lt(k, p.h, cst(k, high)));
     rest = sel(k, inside, rest, cst(k, 0.0));

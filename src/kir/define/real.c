@@ -1,6 +1,7 @@
 /* Exact sums and products, polynomials, powers of two: see real.h. */
 #include "kir/define/real.h"
 #include "kir/builder.h"
+#include "kir/define/define.h"
 #include <string.h>
 
 dw dw_sel(const real *k, num c, dw x, dw y) {
@@ -33,15 +34,51 @@ dw halves(const real *k, num x) {
     return (dw){h, sub(k, x, h)};
 }
 
-dw two_prod(const real *k, num x, num y) {
-    num p = mul(k, x, y);
-    dw a = halves(k, x), b = x == y ? a : halves(k, y);
-    num e = sub(k, mul(k, a.h, b.h), p);
-    e = add(k, e, mul(k, a.h, b.l));
-    e = add(k, e, mul(k, a.l, b.h));
-    return (dw){p, add(k, e, mul(k, a.l, b.l))};
+/* The steps of Dekker's sequence, given the halves. */
+static num product_error(const real *k, num p, dw x, dw y) {
+    num e = sub(k, mul(k, x.h, y.h), p);
+    e = add(k, e, mul(k, x.h, y.l));
+    e = add(k, e, mul(k, x.l, y.h));
+    return add(k, e, mul(k, x.l, y.l));
 }
 
+/* F32: 12 bits each. F64: 26 and, with a sign, 26, where halves() leaves 27. */
+static dw rounded_halves(const real *k, num x) {
+    if (!k->wide) return halves(k, x); /* cut */
+    num bits = int_add(k->b, bits_of(k->b, x), UINT64_C(1) << 26), h = real_of(k->b, int_and(k->b, bits, ~UINT64_C(0x7FFFFFF)));
+    return (dw){h, sub(k, x, h)};
+}
+
+/* In units u of the product of the operands' last places, with n = 24 (F64: 53) bits, a.l below 2^12 (at most 2^26), c.l below 2^12 (2^27),
+ * d = x y - p and |d| <= 2^(n - 1): every product of halves is exact, and so is every sum, for
+ *   a.h c.h - p             = d - a.h c.l - a.l y  is a whole number of 2^(n - 1) and below 2^38 (2^81),
+ *   the same + a.h c.l      = d - a.l y            is a whole number of 2^12 (2^27) and below 2^36 (at most 2^79 + 2^52),
+ *   the same + a.l c.h      = d - a.l c.l          is a whole number of 2^12 (2^27) and below 2^25 (2^54),
+ *   the same + a.l c.l      = d.
+ * So the result is d wherever u is a number of the format and nothing overflows: u >= 2^-149 (2^-1074) if |x y| >= 2^-101 (2^-968). A d
+ * of 0 is +0: the last sum that is not of zeros is x - x, and if all are of zeros the first is. A fused multiply-add of x, y and -p rounds
+ * the same d, and its zero is +0 too. Of smaller products each of the four of halves is off by 2^-150 (2^-1075) at most, the fused one by
+ * as much, and the sums stay exact: either u >= 2^-161 (2^-1101) and only a.l c.l is off, or |x y| < 2^-114 (2^-996), and the sums are
+ * below 2^-125 (2^-1021), but for the first, of numbers within a factor of two (Sterbenz). */
+kir_value *kir_split_product_error(kir_builder *b, kir_value *x, kir_value *y) {
+    const real made = real_begin(b, (hg_type)x->type), *k = &made;
+    num p = mul(k, x, y);
+    dw a = rounded_halves(k, x), c = x == y ? a : halves(k, y);
+    return product_error(k, p, a, c);
+}
+
+dw two_prod(const real *k, num x, num y) {
+    num p = mul(k, x, y);
+    return (dw){p, kir_binary(k->b, KIR_FMULERR, x, y)};
+}
+
+dw split_square(const real *k, num x) {
+    num p = mul(k, x, x);
+    dw a = halves(k, x);
+    return (dw){p, product_error(k, p, a, a)};
+}
+
+/* Each caller's x.h y.h is in the range of FMULERR, or what is left over does not matter. */
 dw dw_mul(const real *k, dw x, dw y) {
     dw p = two_prod(k, x.h, y.h);
     num cross = mul(k, x.h, y.l);
@@ -49,7 +86,8 @@ dw dw_mul(const real *k, dw x, dw y) {
     return fast_two_sum(k, p.h, add(k, p.l, cross));
 }
 
-/* One reciprocal and an exact remainder; h + l is the quotient to about twice the format's precision less a few bits. */
+/* One reciprocal and an exact remainder; h + l is the quotient to about twice the format's precision less a few bits. q y.h comes close to
+ * each caller's x.h, which is in the range of FMULERR, or the quotient does not matter. */
 dw dw_div(const real *k, dw x, dw y) {
     num r = quotient(k, cst(k, 1.0), y.h), q = mul(k, x.h, r);
     dw p = two_prod(k, q, y.h);

@@ -1,5 +1,6 @@
 /* Arithmetic that the definitions of functions share: numbers of one float format, unevaluated sums of two of them, polynomials.
- * Products are made exact by splitting (Dekker, Numerische Mathematik 18, 1971), sums by two_sum (Knuth, TAOCP 2, 4.2.2): no fma.
+ * Products are made exact by FMULERR, which stands for splitting (Dekker, Numerische Mathematik 18, 1971) or a fused multiply-add, sums by
+ * two_sum (Knuth, TAOCP 2, 4.2.2).
  * Must not know: targets. */
 #ifndef HG_KIR_DEFINE_REAL_H
 #define HG_KIR_DEFINE_REAL_H
@@ -44,7 +45,12 @@ dw fast_two_sum(const real *k, num x, num y); /* |x| >= |y|, or x = 0 */
 /* Of the significand; what is left fits the other half (F64: one bit short, an error of 2^-107). */
 num leading_half(const real *k, num x);
 dw halves(const real *k, num x); /* h: the leading half of the significand */
+/* x y = h + l by FMULERR (prim.def). A caller says why that is exact: nothing overflows, and h is 0 or at least 2^-101 (F64: 2^-968), or what l
+ * is then does not matter. Where the result is not used in the end it need not be. */
 dw two_prod(const real *k, num x, num y);
+/* x² by halves in any case: the same bits everywhere, also where two_prod is not exact. F64: the halves are cut, so that l may be off by 2^-106
+ * of the square. */
+dw split_square(const real *k, num x);
 dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
 num dw_quotient(const real *k, dw x, dw y);                                 /* x / y rounded; x.l need not be small beside x.h */

@@ -15,7 +15,8 @@ kir_value *define_rsqrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     num m = mul(&k, x, sel(&k, tiny, cst(&k, up), sel(&k, huge, cst(&k, down), one)));
     num back = sel(&k, tiny, cst(&k, k.wide ? 0x1p300 : 0x1p50), sel(&k, huge, cst(&k, k.wide ? 0x1p-256 : 0x1p-32), one));
     num s = kir_unary(b, KIR_FSQRT, m), y = quotient(&k, one, s);
-    dw square = two_prod(&k, s, s), product = two_prod(&k, y, s);
+    /* Products of about 1, and of m, which is at least 2^-60 (F64: 2^-474). F64 keeps the cut halves: below 1 by 2^-52 they decide. */
+    dw square = k.wide ? split_square(&k, s) : two_prod(&k, s, s), product = two_prod(&k, y, s);
     num left = sub(&k, sub(&k, m, square.h), square.l);     /* m - s² */
     num rest = sub(&k, sub(&k, one, product.h), product.l); /* 1 - y s */
     rest = sub(&k, rest, mul(&k, scaled(&k, left, 0.5), mul(&k, y, y)));
@@ -42,7 +43,8 @@ kir_value *define_cbrt(kir_builder *b, hg_type type, kir_value *const *arg) {
     num off = sub(&k, one, mul(&k, m, mul(&k, y, mul(&k, y, y))));
     y = add(&k, y, mul(&k, y, scaled(&k, off, third)));
     num square = mul(&k, y, y), c = mul(&k, m, square);
-    dw c2 = two_prod(&k, c, c), c3 = two_prod(&k, c2.h, c);
+    /* c is between 1 and 2 */
+    dw c2 = two_prod(&k, c, c), c3 = two_prod(&k, c, c2.h);
     num left = sub(&k, sub(&k, m, c3.h), add(&k, c3.l, mul(&k, c2.l, c)));
     num r = mul(&k, add(&k, c, mul(&k, left, scaled(&k, square, third))), pow2(&k, q.integer));
     num plain = both(&k, lt(&k, cst(&k, 0.0), a), lt(&k, a, cst(&k, (double)INFINITY)));
@@ -59,7 +61,10 @@ kir_value *define_hypot(kir_builder *b, hg_type type, kir_value *const *arg) {
     num scale = sel(&k, huge, cst(&k, k.wide ? 0x1p-700 : 0x1p-78), sel(&k, tiny, cst(&k, k.wide ? 0x1p700 : 0x1p100), one));
     num back = sel(&k, huge, cst(&k, k.wide ? 0x1p700 : 0x1p78), sel(&k, tiny, cst(&k, k.wide ? 0x1p-700 : 0x1p-100), one));
     num u = mul(&k, large, scale), v = mul(&k, small, scale);
-    dw uu = two_prod(&k, u, u), vv = two_prod(&k, v, v), sum = fast_two_sum(&k, uu.h, vv.h);
+    /* u and s are 0 or between 2^-49 and 2^60 (F64: 2^-400 and 2^400). v may be as small as it likes. F64: where its square is below
+     * 2^-968, v is below 2^-84 u, and vv.l disappears: beside uu.l, which is 0 or at least 2^-904, or beside what is left of u², or below
+     * in s. F32: by halves. */
+    dw uu = two_prod(&k, u, u), vv = k.wide ? two_prod(&k, v, v) : split_square(&k, v), sum = fast_two_sum(&k, uu.h, vv.h);
     num low = add(&k, sum.l, add(&k, uu.l, vv.l));
     num s = kir_unary(b, KIR_FSQRT, sum.h);
     dw square = two_prod(&k, s, s);

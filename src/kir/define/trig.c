@@ -38,7 +38,7 @@ static reduced reduce_small(const real *k, num x) {
         u = fast_two_sum(k, s.h, neg(k, scaled(k, n, c[2])));
         low = sub(k, add(k, s.l, u.l), scaled(k, n, c[3]));
     } else {
-        dw p = two_prod(k, n, cst(k, c[1]));
+        dw p = two_prod(k, n, cst(k, c[1])); /* n is whole, and not used beyond 2^17 */
         num rest = less_whole(k, x, halves(k, n), half_pi_halves_f32);
         u = fast_two_sum(k, rest, neg(k, p.h));
         low = sub(k, u.l, add(k, p.l, scaled(k, n, c[2])));
@@ -117,7 +117,7 @@ static reduced reduce_large(const real *k, num x) {
     dw f = k->wide ? fraction_f64(k, high, low) : fraction_f32(k, high);
     f = dw_scaled(k, f, 0x1p-62);
     dw half_pi = table_dw(k, k->wide ? half_pi_dw_f64 : half_pi_f32);
-    out.r = dw_mul(k, f, half_pi);
+    out.r = dw_mul(k, f, half_pi); /* f is 0 or at least 2^-62 (F64: 2^-126) */
     return out;
 }
 

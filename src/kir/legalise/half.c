@@ -1,7 +1,8 @@
-/* Half conversions in integers and F32 arithmetic, and fused multiply-add where a target has none.
- * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA that the target lacks. */
+/* Half conversions in integers and F32 arithmetic; fused multiply-add and the error of a product where a target has none.
+ * Requires: nothing. Provides: no H2F F2H B2F F2B unless caps.half; no FFMA or FMULERR that the target lacks. */
 #include "kir/legalise/soft.h"
 #include "kir/builder.h"
+#include "kir/define/define.h"
 #include "kir/sugar.h"
 
 static kir_value *and_of(kir_builder *b, kir_value *x, uint32_t mask) { return kir_binary(b, KIR_AND, x, u32(b, mask)); }
@@ -80,6 +81,13 @@ static void lower_fma(rewrite_pass *p, const kir_value *v) {
     rewrite_set(p, v, by_bits ? kir_convert(b, KIR_BITCAST, v->type, r) : r);
 }
 
+/* A target whose multiplication or fused one is no good, or that loses small errors, takes the splitting. */
+bool legal_product_error(const kir_caps *caps, uint8_t type) {
+    bool wide = type == HG_TYPE_F64;
+    if (caps->inexact[KIR_FMULERR][wide] || caps->inexact[KIR_FMUL][wide] || !caps->subnormals) return false;
+    return wide ? caps->f64 && caps->fma64 : caps->fma32;
+}
+
 static bool lower(rewrite_pass *p, const kir_value *v) {
     static const struct {
         kir_op op;
@@ -93,6 +101,12 @@ static bool lower(rewrite_pass *p, const kir_value *v) {
     if (v->op == KIR_FFMA) {
         if (v->type == HG_TYPE_F64 ? p->caps->fma64 : p->caps->fma32) return false;
         lower_fma(p, v);
+        return true;
+    }
+    if (v->op == KIR_FMULERR) {
+        if (legal_product_error(p->caps, v->type)) return false;
+        kir_value *x = rewrite_arg(p, v, 0), *y = rewrite_arg(p, v, 1);
+        rewrite_set(p, v, kir_split_product_error(&p->b, x, y));
         return true;
     }
     if (p->caps->half && !p->caps->inexact[v->op][0]) return false;

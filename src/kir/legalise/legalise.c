@@ -31,7 +31,7 @@ static const rewrite_rules DERIVED_RULES = {.lower = lower_derived};
 
 /* What a module uses, by walking it once. */
 typedef struct uses {
-    bool wide, half, fma32, fma64, f64, f32, i8, i16, i64;
+    bool wide, half, fma32, fma64, product32, product64, f64, f32, i8, i16, i64;
 } uses;
 
 static void note_type(uses *u, uint8_t type) {
@@ -51,6 +51,7 @@ static uses find_uses(const kir_module *m) {
             note_type(&u, v->type);
             if (v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) u.half = true;
             if (v->op == KIR_FFMA) *(v->type == HG_TYPE_F64 ? &u.fma64 : &u.fma32) = true;
+            if (v->op == KIR_FMULERR) *(v->type == HG_TYPE_F64 ? &u.product64 : &u.product32) = true;
         }
     return u;
 }
@@ -118,9 +119,11 @@ hg_status kir_legalise_wide(const kir_module *in, const kir_caps *target, kir_mo
 hg_status kir_legalise_half(const kir_module *in, const kir_caps *target, kir_module **out) {
     kir_caps caps = usable(in, target);
     bool halves = !caps.half || any_inexact(&caps, true);
-    if (!halves && caps.fma32 && caps.fma64) return HG_OK;
+    bool product32 = legal_product_error(&caps, HG_TYPE_F32), product64 = legal_product_error(&caps, HG_TYPE_F64);
+    if (!halves && caps.fma32 && caps.fma64 && product32 && product64) return HG_OK;
     uses u = find_uses(in);
-    bool needed = (u.half && halves) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64);
+    bool needed = (u.half && halves) || (u.fma32 && !caps.fma32) || (u.fma64 && !caps.fma64) || (u.product32 && !product32) ||
+                  (u.product64 && !product64);
     return needed ? rewrite_run(in, &caps, &legal_half_rules, NULL, out) : HG_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Constant folding and operations that change nothing. Integers up to 64 bits exactly; floats only where one correctly rounded
- * C operation is the meaning (add, sub, mul). Must not know: regions. */
+ * C operation is the meaning (add, sub, mul), and the error of a product. Must not know: regions. */
 #include "kir/passes/simplify_internal.h"
 
 #include <string.h>
@@ -56,7 +56,26 @@ static uint64_t bits_of_f64(double f) {
     return bits;
 }
 
+/* As kir_split_product_error. */
+static uint64_t product_error(uint8_t type, uint64_t x, uint64_t y) {
+    if (type == HG_TYPE_F32) {
+        float a = f32_of(x), b = f32_of(y), p = a * b, ah = f32_of(x & 0xFFFFF000), bh = f32_of(y & 0xFFFFF000), al = a - ah, bl = b - bh;
+        float e = ah * bh - p;
+        e += ah * bl;
+        e += al * bh;
+        return bits_of_f32(e + al * bl);
+    }
+    const uint64_t half = UINT64_C(1) << 26, mask = ~(2 * half - 1);
+    double a = f64_of(x), b = f64_of(y), p = a * b, ah = f64_of((x + half) & mask), bh = f64_of((y + half) & mask), al = a - ah,
+           bl = b - bh;
+    double e = ah * bh - p;
+    e += ah * bl;
+    e += al * bh;
+    return bits_of_f64(e + al * bl);
+}
+
 static uint64_t float_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y) {
+    if (op == KIR_FMULERR) return product_error(type, x, y);
     if (type == HG_TYPE_F32) {
         float a = f32_of(x), b = f32_of(y);
         return bits_of_f32(op == KIR_FADD ? a + b : op == KIR_FSUB ? a - b : a * b);
@@ -235,7 +254,7 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     for (uint8_t i = 0; i < v->nargs; i++)
         if (!is_const(v->args[i])) return FOLD_NONE;
     uint64_t x = v->args[0]->u.imm, y = v->nargs > 1 ? v->args[1]->u.imm : 0;
-    if (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL) {
+    if (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL || v->op == KIR_FMULERR) {
         *constant = float_operation((kir_op)v->op, type, x, y);
         return FOLD_CONSTANT;
     }

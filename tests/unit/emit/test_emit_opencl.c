@@ -153,6 +153,8 @@ static void float_operations(operations *o) {
     for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) keep(o, kir_binary(&o->b, OPS[i], o->args[0], o->args[1]));
     for (size_t i = 0; i < HG_COUNT_OF(UNARY); i++) keep(o, kir_unary(&o->b, UNARY[i], o->args[0]));
     keep(o, kir_ffma(&o->b, o->args[0], o->args[1], o->args[2]));
+    kir_value *x = ev_build_near_one(&o->b, o->args[0]), *y = ev_build_near_one(&o->b, o->args[1]);
+    keep(o, kir_binary(&o->b, KIR_FMULERR, x, y));
 }
 
 static void conversions(operations *o) {

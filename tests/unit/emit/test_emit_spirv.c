@@ -176,6 +176,7 @@ static void add_floats(kit *k, list *fs, uint8_t type) {
         const kir_op_info *row = kir_op_get((kir_op)op);
         if (row->class != KIR_CLASS_FLOAT) continue;
         new_function(k, fs, type, row->text, &b, x);
+        for (int i = 0; i < 2 && op == KIR_FMULERR; i++) x[i] = ev_build_near_one(&b, x[i]);
         kir_value *v = op == KIR_FFMA   ? kir_ffma(&b, x[0], x[1], x[2])
                        : row->args == 2 ? kir_binary(&b, (kir_op)op, x[0], x[1])
                                         : kir_unary(&b, (kir_op)op, x[0]);
@@ -293,7 +294,7 @@ static kir_module *lowered(const kit *k) {
  * lowered, and functions that the device computes otherwise are left out. */
 static bool is_left_out(const way *how, const kir_function *f) {
     for (const kir_value *v = device && !how->i64 ? kir_walk(NULL, f->body) : NULL; v; v = kir_walk(v, f->body))
-        if (found.inexact[v->op][0] || (v->op == KIR_FFMA && !found.fma32)) return true;
+        if (found.inexact[v->op][0] || ((v->op == KIR_FFMA || v->op == KIR_FMULERR) && !found.fma32)) return true;
     return false;
 }
 

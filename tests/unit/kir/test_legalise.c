@@ -177,6 +177,7 @@ static void check_legal(const kir_module *m, const kir_caps *caps, const char *w
                        (v->type == HG_TYPE_F64 && !caps->f64);
             bad = bad || (v->op == KIR_DERIVED && !caps->derived[v->u.derived.fn][v->u.derived.atlas_type]);
             bad = bad || (v->op == KIR_FFMA && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32));
+            bad = bad || (v->op == KIR_FMULERR && !(v->type == HG_TYPE_F64 ? caps->fma64 : caps->fma32 && caps->subnormals));
             bad = bad || ((v->op == KIR_H2F || v->op == KIR_F2H || v->op == KIR_B2F || v->op == KIR_F2B) && !caps->half);
             bool f64 = v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
             bad = bad || caps->inexact[v->op][f64];
@@ -235,6 +236,7 @@ static void one_operation(kir_op op, uint8_t result, const uint8_t *types, uint8
     kir_value *args[3];
     for (uint8_t i = 0; i < nargs; i++) {
         args[i] = get_input(&b, i);
+        if (op == KIR_FMULERR) args[i] = ev_build_near_one(&b, args[i]);
         if (types[i] == KIR_BOOL)
             args[i] = kir_binary(&b, KIR_CMP_EQ, kir_binary(&b, KIR_AND, args[i], kir_const(&b, HG_TYPE_U32, 1)),
                                  kir_const(&b, HG_TYPE_U32, 1));
@@ -275,8 +277,8 @@ static void integer_operations(const kir_caps *caps, int count) {
 }
 
 static void float_operations(const kir_caps *caps, int count) {
-    static const kir_op BINARY[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV}, UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT},
-                        COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
+    static const kir_op BINARY[] = {KIR_FADD, KIR_FSUB, KIR_FMUL, KIR_FDIV, KIR_FMULERR},
+                        UNARY[] = {KIR_FSQRT, KIR_FFLOOR, KIR_FTRUNC, KIR_FRINT}, COMPARE[] = {KIR_FCMP_EQ, KIR_FCMP_LT, KIR_FCMP_LE};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     for (int t = 0; t < 2; t++) {
         uint8_t type = REALS[t], args[3] = {type, type, type}, bits = type == HG_TYPE_F32 ? HG_TYPE_U32 : HG_TYPE_U64;
@@ -309,10 +311,10 @@ static void inexact_operations(kir_caps caps, int count) {
         kir_op op;
         uint8_t nargs;
         char kind; /* a: to the same type, c: comparison, u: from, i: to integers, f: between floats */
-    } ROWS[] = {{KIR_FADD, 2, 'a'},    {KIR_FSUB, 2, 'a'},    {KIR_FMUL, 2, 'a'},   {KIR_FDIV, 2, 'a'},  {KIR_FSQRT, 1, 'a'},
-                {KIR_FFMA, 3, 'a'},    {KIR_FFLOOR, 1, 'a'},  {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'}, {KIR_FCMP_EQ, 2, 'c'},
-                {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'},    {KIR_S2F, 1, 'u'},   {KIR_F2U, 1, 'i'},
-                {KIR_F2S, 1, 'i'},     {KIR_F2F, 1, 'f'}};
+    } ROWS[] = {{KIR_FADD, 2, 'a'},    {KIR_FSUB, 2, 'a'},    {KIR_FMUL, 2, 'a'},    {KIR_FDIV, 2, 'a'},   {KIR_FSQRT, 1, 'a'},
+                {KIR_FFMA, 3, 'a'},    {KIR_FMULERR, 2, 'a'}, {KIR_FFLOOR, 1, 'a'},  {KIR_FTRUNC, 1, 'a'}, {KIR_FRINT, 1, 'a'},
+                {KIR_FCMP_EQ, 2, 'c'}, {KIR_FCMP_LT, 2, 'c'}, {KIR_FCMP_LE, 2, 'c'}, {KIR_U2F, 1, 'u'},    {KIR_S2F, 1, 'u'},
+                {KIR_F2U, 1, 'i'},     {KIR_F2S, 1, 'i'},     {KIR_F2F, 1, 'f'}};
     static const uint8_t REALS[] = {HG_TYPE_F32, HG_TYPE_F64};
     char name[96];
     const char *of = caps.name;

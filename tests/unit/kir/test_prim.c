@@ -74,6 +74,28 @@ static void test_integers(void) {
             for (int i = 0; i < 300 && !kir_type_is_float(kir_kind_type(kind)); i++) folds_and_commutes((kir_op)op, kir_kind_type(kind));
 }
 
+/* The error of a product: folded by halves, beside the evaluator's wider or fused arithmetic. Zero is +0. */
+static void test_product_errors(void) {
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; i < 20000; i++) {
+            uint8_t type = t ? HG_TYPE_F64 : HG_TYPE_F32;
+            uint64_t bits[2], cut = t ? UINT64_MAX << (next_random() % 53) : UINT32_MAX << (next_random() % 24) & UINT32_MAX;
+            for (int k = 0; k < 2; k++) bits[k] = ev_near_one(type, next_random() & (t ? UINT64_MAX : UINT32_MAX)) & cut;
+            if (i % 16 == 0) bits[1] = bits[0];
+            if (i % 16 == 1) bits[1] &= t ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+            kir_module *m = kir_module_create("row");
+            uint64_t expected = evaluated(make(m, KIR_FMULERR, type, bits));
+            CHECK(kir_simplify(m) == HG_OK);
+            const kir_value *last = m->functions->next->body->last->args[0];
+            bool good = last->op == KIR_CONST && last->u.imm == expected && (expected << (64 - kir_type_bits(type))) != UINT64_C(1) << 63;
+            CHECK_MESSAGE(good, "fmul_err of %s: 0x%llx and 0x%llx give 0x%llx, not 0x%llx", kir_type_name(type),
+                          (unsigned long long)bits[0], (unsigned long long)bits[1], (unsigned long long)last->u.imm,
+                          (unsigned long long)expected);
+            kir_module_destroy(m);
+            if (!good) return;
+        }
+}
+
 static void test_floats_commute(void) {
     for (int op = 0; op < KIR_OP_COUNT; op++) {
         const kir_op_info *row = kir_op_get((kir_op)op);
@@ -110,6 +132,7 @@ static void test_columns(void) {
 
 int main(void) {
     test_integers();
+    test_product_errors();
     test_floats_commute();
     test_columns();
     return test_done();

@@ -1,4 +1,5 @@
 /* Tile interpreter on hand-built kernels: every expectation is computed here in plain C, lane by lane. */
+#include "support/kir_eval.h"
 #include "emit/emit.h"
 #include "kir/kir.h"
 #include "test.h"
@@ -536,12 +537,23 @@ static bool same_results(const uint8_t *a, const uint8_t *b, int kind) {
     return true;
 }
 
+/* Floats: where the error of a product is exact. */
+static void bring_near_one(uint8_t *at, int kind) {
+    for (size_t i = 0; i < SAMPLE; i++) {
+        uint64_t x = 0;
+        memcpy(&x, at + i * KIND_SIZE[kind], KIND_SIZE[kind]);
+        x = ev_near_one(kir_kind_type(kind), x);
+        memcpy(at + i * KIND_SIZE[kind], &x, KIND_SIZE[kind]);
+    }
+}
+
 static uint8_t operands[3][SAMPLE * 8], results[2][SAMPLE * 8];
 
 /* In place too: the result lies where the first operand of equal size lies. */
 static void compare_handlers(tile_fn *one, tile_fn *two, const int kinds[3], int result, bool boolean, const char *what,
                              const char *level) {
     for (int i = 0; i < 3; i++) fill_sample(operands[i], kinds[i], boolean && i == 0);
+    for (int i = 0; i < 2 && strcmp(what, kir_op_name(KIR_FMULERR)) == 0; i++) bring_near_one(operands[i], kinds[i]);
     one(results[0], operands[0], operands[1], operands[2], SAMPLE);
     two(results[1], operands[0], operands[1], operands[2], SAMPLE);
     CHECK_MESSAGE(same_results(results[0], results[1], result), "%s differs on %s", what, level);
