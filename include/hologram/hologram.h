@@ -17,6 +17,7 @@
 #include <hologram/json_kernel.h>
 #include <hologram/launch.h>
 #include <hologram/operators.h>
+#include <hologram/optimizer.h>
 #include <hologram/program.h>
 #include <hologram/program_cache.h>
 #include <hologram/status.h>

@@ -1,6 +1,7 @@
 /* Blobs on disk: one file an entry, written under another name, synced and renamed; checked by its checksum when read. Processes need
  * no lock among them: a rename replaces a whole file, a reader keeps the file it has opened, and an entry that another process removed
- * is a miss. The only locks are those of writers on their own temporary files: one that can be locked belongs to a dead writer.
+ * is a miss. The only locks are those of writers on their own temporary files: one that can be locked belongs to a dead writer; and those
+ * that callers ask for, to make a thing one after another.
  * Must not know: what the blobs are. */
 #include "base/blobcache.h"
 #include "base/thread.h"
@@ -39,6 +40,13 @@ bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES
 }
 
 void hg_blob_cache_remove(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES]) { (void)cache, (void)key; }
+
+int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint32_t wait_ms) {
+    (void)cache, (void)key, (void)wait_ms;
+    return -1;
+}
+
+void hg_blob_cache_release(int claim) { (void)claim; }
 
 void hg_blob_cache_stats_get(hg_blob_cache *cache, hg_blob_cache_stats *stats) {
     (void)cache;
@@ -393,6 +401,23 @@ bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES
     if (!store(cache, key, data, size)) return false;
     count(cache, &cache->stats.stored);
     return true;
+}
+
+enum { CLAIM_POLL_NS = 2000000 };
+
+int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint32_t wait_ms) {
+    if (!hg_blob_cache_usable(cache)) return -1;
+    char name[sizeof "claim-00"];
+    snprintf(name, sizeof name, "claim-%02x", key[0]);
+    int file = openat(cache->folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) return -1;
+    for (uint64_t end = hg_clock_ns() + wait_ms * UINT64_C(1000000); flock(file, LOCK_EX | LOCK_NB) != 0 && hg_clock_ns() < end;)
+        nanosleep(&(struct timespec){.tv_nsec = CLAIM_POLL_NS}, NULL);
+    return file;
+}
+
+void hg_blob_cache_release(int claim) {
+    if (claim >= 0) close(claim);
 }
 
 void hg_blob_cache_stats_get(hg_blob_cache *cache, hg_blob_cache_stats *stats) {

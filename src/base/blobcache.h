@@ -30,6 +30,11 @@ bool hg_blob_cache_get(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES
 bool hg_blob_cache_put(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], const void *data, uint64_t size);
 /* For a blob that turned out to be of no use (a driver refused its own binary). */
 void hg_blob_cache_remove(hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES]);
+/* Makes processes that make the same thing do it one after another, as far as that helps them: returns when no other holder of the key (or
+ * of one of the few that share its lock) is left, or after wait_ms. The result goes to hg_blob_cache_release, in any case. A holder that
+ * is killed holds nothing. */
+int hg_blob_cache_claim(const hg_blob_cache *cache, const uint8_t key[HG_BLOB_KEY_BYTES], uint32_t wait_ms);
+void hg_blob_cache_release(int claim);
 void hg_blob_cache_stats_get(hg_blob_cache *cache, hg_blob_cache_stats *stats);
 
 #endif

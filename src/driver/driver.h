@@ -196,6 +196,12 @@ typedef struct hg_vendor {
     const char *const *places;
 } hg_vendor;
 
+/* A command made ready. run does what queue_submit of the command does on a queue whose earlier work is over; by one thread at a time. */
+typedef struct hg_driver_prepared hg_driver_prepared;
+struct hg_driver_prepared {
+    hg_status (*run)(hg_driver_prepared *self);
+};
+
 typedef struct hg_driver {
     const char *name;
     /* A forked child may go on with the parent's devices: all that the driver has is memory of the process, without threads, and locks that are
@@ -257,6 +263,11 @@ typedef struct hg_driver {
     hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal); /* (queue) as queue_submit */
     void (*plan_destroy)(hg_driver_plan *plan);
+    /* Optional, only of a driver whose work is over when queue_submit returns: a launch without deadline, cancel and open accesses, or a step,
+     * that will come again and again as it is. Kernel, memory and the place of the fault stay until prepared_destroy, nothing else that the command
+     * points to does. NULL: it is submitted like others. */
+    hg_driver_prepared *(*prepare)(hg_device *device, const hg_driver_command *command);
+    void (*prepared_destroy)(hg_driver_prepared *prepared);
 } hg_driver;
 
 /* ---- forked.c ---- */

@@ -582,6 +582,7 @@ static void fill_table(hg_device *d) {
     t->plan_create = plan_create;
     t->plan_launch = plan_launch;
     t->plan_destroy = plan_destroy;
+    t->prepare = NULL; /* nothing is over when submit returns */
     if (own->device_native) t->device_native = device_native;
     if (own->arena_import) t->arena_import = arena_import;
     if (own->arena_alloc_visible) t->arena_alloc_visible = arena_alloc_visible;

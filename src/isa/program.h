@@ -189,6 +189,7 @@ struct hg_program {
     hg_span shared_span, block_span;
     hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and columns, which are of the source itself */
     hg_origins origins; /* count 0: nothing was expanded */
+    uint32_t *sources;  /* of each instruction, its number in the program that src/optimize was given; NULL: its own. Never stored */
     uint8_t hash[32];   /* program hash of language.md 7, always set */
 };
 

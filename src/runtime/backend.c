@@ -66,6 +66,7 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     HG_TRY(hg_driver_open(driver, index, &options, &b->driver, &b->device));
     b->config.device_id = index;
     b->own_caps = *b->driver->device_caps(b->device);
+    b->prepares_first = hg_pretends(b->config.pretend, "prepared");
     b->caps = &b->own_caps;
     return HG_OK;
 }

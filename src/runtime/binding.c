@@ -135,6 +135,8 @@ static hg_status lay_out(hg_binding *binding) {
  * in some milliseconds. */
 #define SHORT_WORK (UINT64_C(1) << 24)
 
+enum { PREPARE_AFTER = 3 }; /* launches: what is made ready may take memory */
+
 static bool can_dispatch(const hg_backend *b) { return b->caps->tiers[0].device_form && hg_driver_can_block(b->driver, b->caps); }
 
 static void prepare_simple(hg_binding *binding) {
@@ -213,6 +215,8 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
         return status;
     }
     prepare_simple(binding);
+    binding->until_prepared = chosen->backend->prepares_first ? 1 : PREPARE_AFTER;
+    if (binding->plain && chosen->backend->prepares_first) hg_binding_prepare(binding, &binding->command);
     *result = binding;
     return HG_OK;
 }
@@ -222,6 +226,7 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
+    if (binding->prepared) b->driver->prepared_destroy(binding->prepared);
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */

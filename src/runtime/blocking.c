@@ -1,13 +1,38 @@
-/* Launches that are waited for: their turn in the context, then the fast way of a binding with one kernel whose arguments are all known, or
- * the plan machine.
+/* Launches that are waited for: their turn in the context, then the one command that the driver has ready, the fast way of a binding with one
+ * kernel whose arguments are all known, or the plan machine.
  * Must not know: plan code. */
 #include "runtime/execute_internal.h"
 
-static hg_status run_plain(hg_binding *binding, hg_stream *stream) {
-    binding->fault.happened = false;
-    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &binding->command, 1, NULL, 0, NULL));
-    return HG_UNLIKELY(binding->fault.happened) ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
+/* ---- launches that are one command ---- */
+
+/* Whether the launch that just ended is the one after which the binding is made ready. */
+static bool repeats(hg_binding *binding) { return binding->until_prepared && --binding->until_prepared == 0; }
+
+HG_NOINLINE static hg_status report_fault(hg_binding *binding) {
+    const hg_executable *e = binding->executable;
+    if (e->kernel_count) return hg_report_fault(e, &binding->fault, 0);
+    binding->fault.inst = e->plan->steps.data[0].inst;
+    binding->fault.phase = binding->fault.lane = HG_NONE;
+    return hg_report_fault(e, &binding->fault, 1);
 }
+
+static hg_status run_prepared(hg_binding *binding) {
+    binding->fault.happened = false;
+    HG_TRY(binding->prepared->run(binding->prepared));
+    return HG_UNLIKELY(binding->fault.happened) ? report_fault(binding) : HG_OK;
+}
+
+HG_NOINLINE static hg_status run_plain(hg_binding *binding, hg_stream *stream) {
+    binding->fault.happened = false;
+    binding->ready.cancel = NULL; /* of a launch of a queue */
+    binding->ready.deadline_ns = 0;
+    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &binding->command, 1, NULL, 0, NULL));
+    if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding);
+    if (repeats(binding)) hg_binding_prepare(binding, &binding->command);
+    return HG_OK;
+}
+
+/* ---- others ---- */
 
 HG_NOINLINE static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
     hg_context *context = stream->context;
@@ -47,6 +72,8 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
         if (start) hg_span_wait(b, "device", start);
     }
     hg_run_end(&run);
+    hg_driver_command only;
+    if (state == HG_RUN_DONE && repeats(binding) && hg_step_only(binding, &only)) hg_binding_prepare(binding, &only);
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
@@ -63,9 +90,12 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = HG_LIKELY(binding->plain) ? run_plain(binding, stream)
-                 : binding->simple         ? run_simple(binding, stream)
-                                           : run_plan(binding, stream);
+        if (HG_LIKELY(binding->prepared && !start))
+            status = run_prepared(binding);
+        else
+            status = binding->plain    ? run_plain(binding, stream)
+                     : binding->simple ? run_simple(binding, stream)
+                                       : run_plan(binding, stream);
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }

@@ -50,6 +50,7 @@ struct hg_backend {
     uint32_t queues;     /* made so far; atomic */
     hg_budget budget;    /* of everything that is made of its memory */
     bool on_host;        /* which is the host's */
+    bool prepares_first; /* pretends: bindings are made ready when they are made */
     bool trace;          /* kernels tell a debugger what they do; set before the first launch */
     hg_suballocator memory;
     hg_dispatch_device dispatch_device;
@@ -197,14 +198,16 @@ struct hg_binding {
     hg_recorded recorded; /* the last batch of its runs */
     bool guarded;         /* looks up handles while it runs */
     bool launched;
-    bool simple;               /* one kernel, everything known: the fast path */
-    bool tiered;               /* simple, on a device with several tiers: each launch asks for its code */
-    bool dispatches;           /* simple: the first tier runs device forms */
-    bool timed;                /* simple: long enough to need a deadline */
-    uint64_t spent_ns;         /* of the launch's time, before it began: on lowering */
-    bool plain;                /* simple, and nothing but the driver's command is to be done */
-    hg_driver_launch ready;    /* simple: everything but the deadline */
-    hg_driver_command command; /* simple: launches ready */
+    bool simple;                  /* one kernel, everything known: the fast path */
+    bool tiered;                  /* simple, on a device with several tiers: each launch asks for its code */
+    bool dispatches;              /* simple: the first tier runs device forms */
+    bool timed;                   /* simple: long enough to need a deadline */
+    uint64_t spent_ns;            /* of the launch's time, before it began: on lowering */
+    bool plain;                   /* simple, and nothing but the driver's command is to be done */
+    uint8_t until_prepared;       /* launches that the caller waits for before it is made ready; 0: it was tried */
+    hg_driver_prepared *prepared; /* the one command that a launch is, made ready; NULL: it is not */
+    hg_driver_launch ready;       /* simple: everything but the deadline */
+    hg_driver_command command;    /* simple: launches ready */
     hg_driver_fault fault;
     struct hg_bound_step *steps; /* of the plan, in its order */
     hg_piece step_scratch;       /* what steps need beside their arrays, one after another */

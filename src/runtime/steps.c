@@ -201,6 +201,19 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
                          : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def", hg_op_get((hg_op)step->op)->text);
 }
 
+/* Nothing is left but the driver's command: the step's arguments never change, it lies where it will stay, and its result is an array. */
+bool hg_step_only(hg_binding *binding, hg_driver_command *command) {
+    const hg_executable *e = binding->executable;
+    const hg_plan *plan = e->plan;
+    if (e->kernel_count || plan->steps.count != 1 || plan->code.count != 2 || plan->code.data[0].op != PLAN_STEP) return false;
+    if (e->uses_state || binding->guarded || binding->env_changes || binding->shared.range.arena) return false;
+    if (binding->own_pools.count || binding->own_buffers.count || plan->steps.data[0].result != HG_PLAN_NO_ENV) return false;
+    const hg_bound_step *s = &binding->steps[0];
+    if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || !s->native || s->aside_count) return false;
+    *command = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
+    return true;
+}
+
 /* ---- bindings ---- */
 
 static bool is_fixed(const hg_plan *plan, const plan_step *step) {

@@ -29,6 +29,7 @@ static tile_insn *add(coder *c, tile_kind kind, uint32_t mask) {
     insn->kind = (uint8_t)kind;
     insn->mask = mask;
     insn->d = insn->a = insn->b = insn->c = 0;
+    insn->operands = 0;
     insn->target = TILE_NONE;
     insn->inst = c->inst;
     return insn;
@@ -105,6 +106,7 @@ static void code_pure(coder *c, const kir_value *v) {
     insn->a = slots[0];
     insn->b = slots[1];
     insn->c = slots[2];
+    insn->operands = v->nargs < 3 ? v->nargs : 3;
 }
 
 static void code_border(coder *c, const kir_value *v) {

@@ -21,6 +21,9 @@ void tile_element_close(tile_element *e);
 hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
                            tile_fault *fault) HG_NODISCARD;
 
+/* map.c: whether a map of so many elements is one call of its handler on the calling thread. */
+bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size);
+
 /* cache.c */
 tile_kernel *tile_cache_find(tile_cache *cache, uint16_t fn, hg_type type); /* NULL: not yet */
 /* The cache owns the kernel from now on, or an equal one instead, which *kernel becomes. False: out of memory, nothing changed. */

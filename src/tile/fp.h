@@ -9,15 +9,20 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
-typedef unsigned fp_state;
+/* Reading it takes as long as 64 additions of vectors: only once a launch. */
+typedef struct fp_state {
+    unsigned old;
+    bool changed;
+} fp_state;
 static inline fp_state fp_enter(bool flush) {
     enum { DEFAULT = 0x1F80, FLUSH = 0x8040, FLAGS = 0x3F };
     unsigned old = _mm_getcsr(), wanted = flush ? DEFAULT | FLUSH : DEFAULT;
-    if ((old & ~(unsigned)FLAGS) != wanted) _mm_setcsr(wanted);
-    return old;
+    bool changed = (old & ~(unsigned)FLAGS) != wanted;
+    if (changed) _mm_setcsr(wanted);
+    return (fp_state){old, changed};
 }
-static inline void fp_leave(fp_state old) {
-    if ((_mm_getcsr() ^ old) & ~0x3Fu) _mm_setcsr(old);
+static inline void fp_leave(fp_state fp) {
+    if (fp.changed) _mm_setcsr(fp.old);
 }
 #elif defined(__aarch64__)
 typedef uint64_t fp_state;

@@ -45,7 +45,13 @@ static void place_slots(const tile_kernel *k, tile_frame *f, uint8_t *cells, uin
     }
 }
 
-static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
+/* Bytes of the parts of a frame. */
+typedef struct frame_parts {
+    uint64_t lanes, head, pointers, masks, returns, arrays, mask_bytes, vectors, cells, total;
+} frame_parts;
+
+/* False: more than there can be. */
+static bool measure(const tile_kernel *k, uint32_t width, frame_parts *p) {
     uint64_t vectors = 0, cells = 0;
     for (uint32_t i = 0; i < k->slot_count; i++) {
         if (is_vector(&k->slots[i]))
@@ -53,28 +59,44 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
         else
             cells += TILE_CELL;
     }
-    uint64_t lanes = round_up(width), head = round_up(sizeof(tile_frame)), pointers = round_up((uint64_t)k->slot_count * sizeof(uint8_t *));
-    uint64_t masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)), returns = round_up((uint64_t)k->function_count * 4);
-    uint64_t arrays = 0, mask_bytes = 0, total = head + pointers + masks + returns;
-    if (!hg_mul_u64(k->array_bytes, width, &arrays) || !hg_mul_u64(lanes, k->mask_count, &mask_bytes)) return NULL;
-    arrays = round_up(arrays);
-    const uint64_t parts[] = {arrays, mask_bytes, round_up(vectors), round_up(cells), 11 * lanes};
+    *p = (frame_parts){.lanes = round_up(width),
+                       .head = round_up(sizeof(tile_frame)),
+                       .pointers = round_up((uint64_t)k->slot_count * sizeof(uint8_t *)),
+                       .masks = round_up((uint64_t)k->mask_count * sizeof(tile_mask)),
+                       .returns = round_up((uint64_t)k->function_count * 4),
+                       .vectors = round_up(vectors),
+                       .cells = round_up(cells)};
+    if (!hg_mul_u64(k->array_bytes, width, &p->arrays) || !hg_mul_u64(p->lanes, k->mask_count, &p->mask_bytes)) return false;
+    p->arrays = round_up(p->arrays);
+    p->total = p->head + p->pointers + p->masks + p->returns;
+    const uint64_t parts[] = {p->arrays, p->mask_bytes, p->vectors, p->cells, 11 * p->lanes};
     for (size_t i = 0; i < HG_COUNT_OF(parts); i++)
-        if (!hg_add_u64(total, parts[i], &total)) return NULL;
-    if (total > SIZE_MAX / 2) return NULL;
+        if (!hg_add_u64(p->total, parts[i], &p->total)) return false;
+    return p->total <= SIZE_MAX / 2;
+}
+
+uint64_t tile_frame_bytes(const tile_kernel *kernel, uint32_t width) {
+    frame_parts p;
+    return measure(kernel, width, &p) ? p.total : UINT64_MAX;
+}
+
+static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
+    frame_parts p;
+    if (!measure(k, width, &p)) return NULL;
+    const uint64_t lanes = p.lanes, total = p.total;
     uint8_t *memory = hg_alloc_aligned((size_t)total, ALIGN);
     if (!memory) return NULL;
     memset(memory, 0, (size_t)total);
     tile_frame *f = (tile_frame *)(void *)memory;
-    uint8_t *at = memory + head;
+    uint8_t *at = memory + p.head;
     f->kernel = k;
     f->width = width;
     f->slot = (uint8_t **)(void *)at;
-    at += pointers;
+    at += p.pointers;
     f->mask = (tile_mask *)(void *)at;
-    at += masks;
+    at += p.masks;
     f->returns = (uint32_t *)(void *)at;
-    at += returns;
+    at += p.returns;
     f->ones = at;
     f->zeros = at + lanes;
     f->bad = at + 2 * lanes;
@@ -82,7 +104,7 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
     at += 11 * lanes;
     memset(f->ones, 1, (size_t)lanes);
     for (uint32_t i = 0; i < k->mask_count; i++, at += lanes) f->mask[i].bytes = at;
-    place_slots(k, f, at, at + round_up(cells), at + round_up(cells) + round_up(vectors));
+    place_slots(k, f, at, at + p.cells, at + p.cells + p.vectors);
     return f;
 }
 

@@ -47,6 +47,10 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     fp_leave(fp);
 }
 
+bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size) {
+    return n && (n < PARALLEL || options->max_threads == 1) && !hg_stream_wanted(n * size);
+}
+
 static bool aligned(const void *p, uint64_t size) { return (uintptr_t)p % size == 0; }
 
 hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in, uint8_t nin,

@@ -436,12 +436,19 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
     return true;
 }
 
-/* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
-static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
+/* False: out of bounds. */
+static bool scalar_address(const tile_frame *f, const tile_access *a, const place *p, uint8_t **address) {
     uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
-    uint8_t *address = p->memory.base + (uint64_t)offset;
+    *address = p->memory.base + (uint64_t)offset;
+    return true;
+}
+
+/* One address for all lanes: one load serves them, the last lane's store is the one that stays. */
+static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
+    uint8_t *address;
+    if (!scalar_address(f, a, p, &address)) return false;
     if (a->op == KIR_LOAD) {
         uint64_t value = 0;
         memcpy(&value, address, a->bytes);
@@ -468,6 +475,18 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
     if (index) return move_vector(f, a, &p, index, &lanes);
     if (a->has_index && a->index_form == TILE_AFFINE) return move_affine(f, a, &p, &lanes);
     return move_scalar(f, a, &p, &lanes);
+}
+
+uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *stride) {
+    const lane_span all = {0, f->n, NULL};
+    bool vector = a->has_index && a->index_form == TILE_VECTOR, affine = a->has_index && a->index_form == TILE_AFFINE;
+    uint8_t *address;
+    if (is_open(a) || a->slot < 0 || vector) return NULL;
+    place p = fixed_place(f, a);
+    if (!p.memory.valid || !p.memory.base) return NULL;
+    if (affine ? !affine_base(f, a, &p, &all, &address) : !scalar_address(f, a, &p, &address)) return NULL;
+    *stride = affine ? (int64_t)((uint64_t)a->stride * a->scale) : 0;
+    return address;
 }
 
 void tile_access_run(tile_frame *f, const tile_insn *insn) {

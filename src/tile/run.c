@@ -27,7 +27,7 @@ HG_NOINLINE static uint64_t launch_id(const tile_run_state *s, uint64_t id) {
 }
 
 /* What stays the same for the whole launch. */
-static void fill_cells(tile_frame *f, const tile_run_state *s) {
+void tile_run_fill(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->launch_cell_count; i++) {
         const tile_slot *slot = &k->slots[k->launch_cells[i]];
@@ -49,7 +49,7 @@ HG_NOINLINE static uint64_t block_coordinate(const tile_frame *f, const tile_run
 }
 
 /* What changes with the tile. */
-static void fill_tile_cells(tile_frame *f, const tile_run_state *s) {
+void tile_run_fill_tile(tile_frame *f, const tile_run_state *s) {
     const tile_kernel *k = f->kernel;
     for (uint32_t i = 0; i < k->tile_cell_count; i++) {
         const tile_slot *slot = &k->slots[k->tile_cells[i]];
@@ -82,7 +82,7 @@ static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t 
     f->n = n;
     f->phase = 0;
     f->block_fault = false;
-    if (f->kernel->tile_cell_count) fill_tile_cells(f, s);
+    if (f->kernel->tile_cell_count) tile_run_fill_tile(f, s);
     if (f->shared_size && s->launch->shared_memory)
         f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
     else if (f->shared_size)
@@ -99,7 +99,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     f->fuel = TILE_FUEL;
     for (size_t i = 0; i < HG_COUNT_OF(f->resolved); i++) f->resolved[i].used = 0;
     bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
-    fill_cells(f, s);
+    tile_run_fill(f, s);
     fp_state fp = fp_enter(s->kernel->options.poor);
     for (uint64_t i = begin; ok && i < end; i++) {
         uint64_t lane0 = i * each, left = s->launch->lanes - lane0;
@@ -151,16 +151,21 @@ static uint64_t chunk_of(uint64_t count, uint32_t each) {
     return share < most ? share : most;
 }
 
+void tile_run_begin(tile_run_state *s, const tile_kernel *kernel, const tile_launch *launch) {
+    *s = (tile_run_state){.kernel = kernel, .launch = launch, .block_lanes = 1, .best_lane = UINT64_MAX};
+    for (int i = 0; i < 3; i++) {
+        s->dims[i] = launch->block[i] ? launch->block[i] : 1;
+        s->dims[i + 3] = launch->grid[i] ? launch->grid[i] : 1;
+        s->block_lanes *= s->dims[i];
+    }
+}
+
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) {
-    tile_run_state s = {.kernel = kernel, .launch = launch, .best_lane = UINT64_MAX, .fault = fault};
+    tile_run_state s;
     fault->happened = false;
     if (launch->lanes == 0) return HG_OK;
-    s.block_lanes = 1;
-    for (int i = 0; i < 3; i++) {
-        s.dims[i] = launch->block[i] ? launch->block[i] : 1;
-        s.dims[i + 3] = launch->grid[i] ? launch->grid[i] : 1;
-        s.block_lanes *= s.dims[i];
-    }
+    tile_run_begin(&s, kernel, launch);
+    s.fault = fault;
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;

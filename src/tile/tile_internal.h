@@ -92,6 +92,7 @@ typedef struct tile_fault_value {
 typedef struct tile_insn {
     uint8_t kind, size;
     uint8_t bounded;
+    uint8_t operands; /* RUN, RUN_ONE: how many of a, b, c */
     uint32_t mask;
     uint32_t d, a, b, c;
     uint32_t target;
@@ -226,13 +227,21 @@ typedef struct tile_frame {
 tile_frame *tile_frame_take(const tile_kernel *kernel, uint32_t width); /* NULL: out of memory */
 void tile_frame_give(tile_frame *frame);
 void tile_frame_free(tile_frame *frame);
+uint64_t tile_frame_bytes(const tile_kernel *kernel, uint32_t width); /* UINT64_MAX: more than there can be */
 bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 
 /* exec.c: runs the code for the lanes that frame names */
 void tile_execute(tile_frame *frame);
-void tile_run_watch_forks(void); /* what a launch locks is free in a forked child (run.c) */
+/* run.c */
+void tile_run_watch_forks(void); /* what a launch locks is free in a forked child */
+void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile_launch *launch); /* lanes, blocks; nothing ran yet */
+void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
+void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
+/* Where the access of all lanes to a direct slot is when its address is known for the whole tile and within bounds, and the bytes from one lane's
+ * element to the next one's. NULL: each lane must be looked at. */
+uint8_t *tile_access_known(const tile_frame *frame, const tile_access *access, int64_t *stride);
 void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);
 /* mask.c */
 const uint8_t *tile_mask_bytes(const tile_frame *frame, const tile_mask *mask);

@@ -1329,11 +1329,37 @@ def circuit_runs():
     check(document["outputs"] == [{"name": "c02", "type": "f32", "shape": [2], "values": [1.0, 2.0]}], f"--json: {document}")
 
 
+def optimisation():
+    """opt: text and container, statistics, names of passes."""
+    path = write("opt.atlas", ".atlas 1\n.program p\n.param r1 x buffer u32 inout [4]\n    mov_imm.u32 r5, 7\n    mov.u32 r6, r5\n    stg.u32 [buf(r1)], r5\n")
+    short = ".atlas 1\n.program p\n.param r1 x buffer u32 inout [4]\n    mov_imm.u32 r5, 7\n    stg.u32 [buf(r1) + 0], r5\n"
+    text = run("opt", path)
+    expect(text, 0, what="opt")
+    again = write("again.atlas", text.out)
+    check(text.out == run("disasm", write("short.atlas", short)).out and run("opt", again).out == text.out, f"opt: {text.out}")
+    expect(run("opt", path, "-o", "opt.atlasb", "-g"), 0, out="", what="opt to a container")
+    check(run("disasm", "opt.atlasb").out == text.out, "opt to a container: another program")
+    expect(run("opt", path, "-o", "opt.txt"), 0, out="", what="opt to a text")
+    check(open("opt.txt").read() == text.out, "opt to a text: another text")
+    expect(run("opt", path, "--passes", "peephole"), 0, out=run("disasm", path).out, what="opt with one pass")
+    expect(run("opt", path, "--passes", "dead,peephole", "--stats"), 0, r"dead +[12] .*\n2 instructions, before 3; whole-array 0, before 0; rounds", out=text.out, what="opt --stats")
+    counted = json.loads(run("opt", path, "--json").out)["outputs"][0]
+    check(counted["instructions_before"] == 3 and counted["instructions_after"] == 2 and counted["text"] == text.out
+          and {p["name"]: p["changes"] for p in counted["passes"]}["dead"] == 1, f"opt --json: {counted}")
+    check("text" not in json.loads(run("opt", path, "--json", "-o", "opt.txt").out)["outputs"][0], "opt --json -o: the text twice")
+    names = [line.split()[0] for line in run("opt", "--list").out.splitlines()]
+    check("dead" in names and names == [one["name"] for one in json.loads(run("opt", "--list", "--json").out)["outputs"]], f"opt --list: {names}")
+    for arguments, pattern in ((["--passes", "peep"], r"--passes: 'peep' is no pass of the optimiser: expected .*dead.* or all"), (["--passes", "dead,"], r"'' is no pass"),
+                               (["--rounds", "0"], r"--rounds expects 1 or more, got 0"), (["--list"], r"--list expects no argument")):
+        expect(run("opt", path, *arguments), 2, pattern, what=f"opt {arguments}")
+    expect(run("opt", write("open.atlas", ".atlas 1\n.program p\n    add.u32 r3, r1, r2\n")), 1, r"V01", what="opt of a program that does not verify")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

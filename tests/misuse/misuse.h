@@ -22,6 +22,7 @@ typedef struct misuse_fixture {
     hg_ring *ring;
     hg_program_cache *program_cache;
     hg_class_allocator *class_allocator;
+    hg_optimizer *optimizer;
     hg_diagnostics *diagnostics;
     hg_buffer buffer;
     hg_pool pool;

@@ -39,6 +39,7 @@ static void open_fixture(void) {
     must(hg_ring_create(64, &f.ring));
     must(hg_program_cache_create(4, &f.program_cache));
     must(hg_class_allocator_create(&f.class_allocator));
+    must(hg_optimizer_create(&f.optimizer));
     must(hg_backend_allocate_buffer(f.backend, 4096, &f.buffer));
     must(hg_backend_allocate_pool(f.backend, 4096, &f.pool));
     f.typed = (hg_typed_buffer){.buffer = f.buffer, .type = HG_TYPE_U32, .count = 1};
@@ -59,6 +60,7 @@ static void close_fixture(void) {
     hg_ring_destroy(f.ring);
     hg_program_cache_destroy(f.program_cache);
     hg_class_allocator_destroy(f.class_allocator);
+    hg_optimizer_destroy(f.optimizer);
     hg_context_destroy(f.context);
     hg_backend_destroy(f.backend);
 }

@@ -186,8 +186,27 @@ static void copy_fault(const tile_fault *from, hg_driver_fault *to) {
 
 enum { SLOTS_ON_STACK = 32 };
 
+/* All but the slots. */
+static void describe_launch(const hg_driver_launch *l, tile_launch *launch) {
+    *launch = (tile_launch){.lanes = l->lanes,
+                            .shared_bytes = l->shared_bytes,
+                            .shared_scratch = l->shared_scratch,
+                            .shared_memory = address(&l->shared_memory),
+                            .inputs = l->inputs,
+                            .class_memory = memory_of(&l->class_memory),
+                            .resolve = resolve,
+                            .resolve_user = (void *)(uintptr_t)l,
+                            .deadline_ns = l->deadline_ns,
+                            .timeout_ms = l->timeout_ms,
+                            .cancel = l->cancel,
+                            .max_threads = l->max_threads};
+    memcpy(launch->grid, l->grid, sizeof launch->grid);
+    memcpy(launch->block, l->block, sizeof launch->block);
+}
+
 static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
     tile_memory few[SLOTS_ON_STACK], *slots = few;
+    tile_launch launch;
     tile_fault found;
     found.happened = false;
     if (l->slot_count > SLOTS_ON_STACK) {
@@ -195,21 +214,8 @@ static hg_status run_launch(const hg_driver_launch *l, hg_driver_fault *fault) {
         if (!slots) return hg_fail_memory();
     }
     for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
-    tile_launch launch = {.lanes = l->lanes,
-                          .shared_bytes = l->shared_bytes,
-                          .shared_scratch = l->shared_scratch,
-                          .shared_memory = address(&l->shared_memory),
-                          .inputs = l->inputs,
-                          .slots = slots,
-                          .class_memory = memory_of(&l->class_memory),
-                          .resolve = resolve,
-                          .resolve_user = (void *)(uintptr_t)l,
-                          .deadline_ns = l->deadline_ns,
-                          .timeout_ms = l->timeout_ms,
-                          .cancel = l->cancel,
-                          .max_threads = l->max_threads};
-    memcpy(launch.grid, l->grid, sizeof launch.grid);
-    memcpy(launch.block, l->block, sizeof launch.block);
+    describe_launch(l, &launch);
+    launch.slots = slots;
     hg_status status = tile_run(l->kernel->code, &launch, &found);
     if (slots != few) hg_free(slots);
     copy_fault(&found, fault);
@@ -241,6 +247,33 @@ static hg_status run_map(const tile_options *options, const hg_driver_step *s, h
     return status;
 }
 
+/* The tile interpreter's, behind what the runtime calls. */
+typedef struct cpu_prepared {
+    hg_driver_prepared driver;
+    tile_prepared *work;
+} cpu_prepared;
+
+static tile_prepared *prepare_launch(const hg_driver_launch *l) {
+    tile_memory slots[SLOTS_ON_STACK];
+    tile_launch launch;
+    if (l->slot_count > SLOTS_ON_STACK) return NULL;
+    for (uint32_t i = 0; i < l->slot_count; i++) slots[i] = memory_of(&l->slots[i]);
+    describe_launch(l, &launch);
+    launch.slots = slots;
+    return tile_prepare(l->kernel->code, &launch);
+}
+
+static hg_status run_prepared(hg_driver_prepared *self) {
+    tile_prepared_run(((cpu_prepared *)self)->work);
+    return HG_OK;
+}
+
+static void prepared_destroy(hg_driver_prepared *prepared) {
+    cpu_prepared *p = (cpu_prepared *)prepared;
+    tile_prepared_destroy(p->work);
+    hg_free(p);
+}
+
 /* The native steps: what the expansions of map and reduce calculate, to the bit. */
 static bool is_map(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_map; }
 static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_reduce; }
@@ -249,6 +282,28 @@ static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_d
     tile_options options = device->options;
     options.max_threads = s->max_threads;
     return is_map(s->call) ? run_map(&options, s, fault) : run_reduction(&options, s);
+}
+
+static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step *s) {
+    const plan_call *call = s->call;
+    tile_options options = device->options;
+    options.max_threads = s->max_threads;
+    uint8_t inputs = (uint8_t)(call->array_count - 1);
+    const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
+    return tile_map_prepare(&options, call->fn, (hg_type)call->type, call->arrays[0].extents[0], address(&s->ranges[0]), in, inputs);
+}
+
+static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c) {
+    tile_prepared *work = c->kind == HG_CMD_LAUNCH                          ? prepare_launch(c->launch)
+                          : c->kind == HG_CMD_STEP && is_map(c->step->call) ? prepare_map(device, c->step)
+                                                                            : NULL;
+    cpu_prepared *p = work ? hg_alloc(sizeof *p) : NULL;
+    if (!p) {
+        tile_prepared_destroy(work);
+        return NULL;
+    }
+    *p = (cpu_prepared){{run_prepared}, work};
+    return &p->driver;
 }
 
 static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
@@ -360,4 +415,6 @@ const hg_driver hg_driver_cpu = {
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .step_supported = step_supported,
+    .prepare = prepare,
+    .prepared_destroy = prepared_destroy,
 };

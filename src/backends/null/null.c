@@ -151,6 +151,22 @@ static bool step_supported(const hg_device *device, const plan_call *call, uint6
     return true;
 }
 
+/* Commands that come again as they are; without these two they are submitted each time. */
+static hg_status run_prepared(hg_driver_prepared *self) {
+    (void)self;
+    return HG_OK;
+}
+
+static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *command) {
+    (void)device;
+    (void)command;
+    hg_driver_prepared *p = hg_alloc(sizeof *p);
+    if (p) p->run = run_prepared;
+    return p;
+}
+
+static void prepared_destroy(hg_driver_prepared *prepared) { hg_free(prepared); }
+
 const hg_driver hg_driver_null = {
     .name = "null",
     .forks = true, /* not where a library or a device belongs to the process that opened it */
@@ -171,4 +187,6 @@ const hg_driver hg_driver_null = {
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
     .step_supported = step_supported,
+    .prepare = prepare,
+    .prepared_destroy = prepared_destroy,
 };

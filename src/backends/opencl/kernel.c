@@ -115,6 +115,10 @@ static cl_int build_source(hg_device *d, const hg_text *source, const char *opti
     return *program ? CL_CALL(BuildProgram, *program, 1, &d->id, options, NULL, NULL) : error;
 }
 
+/* Processes that build the same program at once wait for each other so long: PoCL 3.1 may read the entry of its cache that another process
+ * is writing, and ends the process then. */
+enum { CLAIM_MS = 5000 };
+
 /* A refused program is built once more with an option that only makes the driver's own cache take another entry: PoCL 3.1 refuses a
  * sound program when another process makes the same entry at that moment, or when something else stands in its place. */
 static hg_status from_source(hg_device *d, const hg_text *source, const char *name, cl_program *program) {
@@ -141,7 +145,11 @@ static hg_status make_program(hg_driver_kernel *k, const hg_driver_code *code, c
         k->compiled = !k->program;
         if (k->compiled && hg_blob_cache_usable(k->device->cache)) k->worth_keeping = is_worth_keeping(k->device, k->key);
         uint64_t start = hg_clock_ns();
-        if (!k->program) status = from_source(k->device, &source, name, &k->program);
+        if (!k->program) {
+            int claim = hg_blob_cache_claim(k->device->cache, k->key, CLAIM_MS);
+            status = from_source(k->device, &source, name, &k->program);
+            hg_blob_cache_release(claim);
+        }
         k->compile_ns = hg_clock_ns() - start;
     }
     hg_text_free(&source);

@@ -346,6 +346,44 @@ static void test_kills(void) {
     hg_blob_cache_close(cache);
 }
 
+/* Who comes second waits, for as long as it said at the most; a killed holder holds nothing. */
+static void test_claims(void) {
+    enum { SHORT_MS = 30, LONG_MS = 60000 };
+    hg_blob_cache *cache = open_cache("claims", PLENTY);
+    uint8_t key[32];
+    key_of(1, key);
+    int claim = hg_blob_cache_claim(cache, key, LONG_MS);
+    CHECK(claim >= 0);
+    uint64_t start = hg_clock_ns();
+    int second = hg_blob_cache_claim(cache, key, SHORT_MS);
+    CHECK(hg_clock_ns() - start >= SHORT_MS * UINT64_C(1000000));
+    hg_blob_cache_release(second);
+    hg_blob_cache_release(claim);
+    int ready[2], status;
+    CHECK(pipe(ready) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)hg_blob_cache_claim(cache, key, LONG_MS);
+        ssize_t written = write(ready[1], "", 1);
+        for (;;) wait_ms(written < 0 ? 1 : LONG_MS);
+    }
+    char byte;
+    CHECK(child > 0 && read(ready[0], &byte, 1) == 1);
+    second = hg_blob_cache_claim(cache, key, SHORT_MS); /* the child has it */
+    hg_blob_cache_release(second);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child);
+    start = hg_clock_ns();
+    claim = hg_blob_cache_claim(cache, key, LONG_MS);
+    CHECK(hg_clock_ns() - start < LONG_MS * UINT64_C(1000000));
+    hg_blob_cache_release(claim);
+    close(ready[0]), close(ready[1]);
+    hg_blob_cache_close(cache);
+    cache = open_cache("claims", 0);
+    CHECK(hg_blob_cache_claim(cache, key, LONG_MS) == -1);
+    hg_blob_cache_release(-1);
+    hg_blob_cache_close(cache);
+}
+
 int main(void) {
     char command[400];
     snprintf(root, sizeof root, "%s/hg-blobs-XXXXXX", HG_BUILD_DIR);
@@ -358,6 +396,7 @@ int main(void) {
     test_many_writers(PLENTY, "many");
     test_many_writers(200000, "few");
     test_kills();
+    test_claims();
     test_threads();
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     CHECK(system(command) == 0);

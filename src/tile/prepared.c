@@ -1,0 +1,325 @@
+/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a tile of a kernel without control flow is a list of
+ * calls of handlers: addresses are fixed, what does not depend on memory is calculated once, and bounds are looked at once. The list is
+ * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
+ * Must not know: threads, faults. */
+#include "base/stream.h"
+#include "tile/element.h"
+#include "tile/fp.h"
+#include "tile/tile_internal.h"
+#include <string.h>
+
+enum {
+    MOST_CALLS = 64,
+    MOST_BYTES = 64 * 1024 /* of a frame that a launch keeps for itself */
+};
+
+typedef struct tile_call {
+    tile_fn *run;
+    void *d;
+    const void *a, *b, *c;
+    uint64_t n;
+} tile_call;
+
+struct tile_prepared {
+    bool poor;
+    uint32_t count;
+    tile_frame *frame; /* NULL: all addresses are those of the memory */
+    tile_call calls[];
+};
+
+/* ---- what is not an operation, as a handler ---- */
+
+static void copy_bytes(void *d, const void *a, const void *b, const void *c, uint64_t n) {
+    (void)b, (void)c;
+    memmove(d, a, (size_t)n);
+}
+
+/* d[i] = a + i * b; an element into a cell. */
+#define FILLS(type)                                                                              \
+    static void fill_##type(void *d_, const void *a, const void *b, const void *c, uint64_t n) { \
+        type *d = d_, first = *(const type *)a, step = (type) * (const uint64_t *)b;             \
+        (void)c;                                                                                 \
+        for (uint64_t i = 0; i < n; i++) d[i] = (type)(first + (type)((type)i * step));          \
+    }                                                                                            \
+    static void one_##type(void *d, const void *a, const void *b, const void *c, uint64_t n) {   \
+        type element;                                                                            \
+        (void)b, (void)c, (void)n;                                                               \
+        memcpy(&element, a, sizeof element);                                                     \
+        uint64_t cell = element;                                                                 \
+        memcpy(d, &cell, sizeof cell);                                                           \
+    }
+FILLS(uint8_t)
+FILLS(uint16_t)
+FILLS(uint32_t)
+FILLS(uint64_t)
+
+static tile_fn *filler(uint8_t size) {
+    return size == 1 ? fill_uint8_t : size == 2 ? fill_uint16_t : size == 4 ? fill_uint32_t : fill_uint64_t;
+}
+static tile_fn *one_loader(uint8_t size) {
+    return size == 1 ? one_uint8_t : size == 2 ? one_uint16_t : size == 4 ? one_uint32_t : one_uint64_t;
+}
+static int kind_of_bytes(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+
+static const uint64_t NO_STEP = 0;
+
+/* ---- taking down ---- */
+
+/* What a call reads or writes. */
+typedef struct span {
+    const uint8_t *at;
+    uint64_t bytes;
+    uint8_t element; /* 0: one for all lanes */
+} span;
+
+typedef struct recorder {
+    const tile_kernel *kernel;
+    tile_frame *f;
+    bool *known;      /* by slot: it holds the same in every launch, and holds it already */
+    uint8_t *writers; /* by slot: instructions that write it; 2: or more */
+    uint32_t count;
+    tile_call calls[MOST_CALLS];
+    /* Of the last call: what it reads, where it wrote all lanes of a slot that is not memory. */
+    span reads[3];
+    uint8_t read_count;
+    bool whole;
+} recorder;
+
+static bool is_cell(const recorder *r, uint32_t slot) {
+    uint8_t kind = r->kernel->slots[slot].kind;
+    return kind == TILE_SLOT_CELL || kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID;
+}
+
+static span span_of(const recorder *r, uint32_t slot) {
+    const tile_slot *s = &r->kernel->slots[slot];
+    if (is_cell(r, slot)) return (span){r->f->slot[slot], TILE_CELL, 0};
+    return (span){r->f->slot[slot], (uint64_t)s->size * r->f->n, s->size};
+}
+
+static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b, const void *c, uint64_t n) {
+    if (r->count == MOST_CALLS) return false;
+    r->calls[r->count++] = (tile_call){run, d, a, b, c, n};
+    r->whole = false;
+    r->read_count = 0;
+    return true;
+}
+
+/* The call is done now, once and for all, when nothing that it reads changes and nothing else writes where it writes. */
+static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint32_t *operands, uint8_t count, const void *step,
+                    uint64_t n) {
+    uint8_t **slot = r->f->slot;
+    const void *p[3] = {slot[insn->a], slot[insn->b], slot[insn->c]};
+    bool known = r->writers[insn->d] < 2;
+    for (uint8_t i = 0; i < count; i++) known = known && r->known[operands[i]];
+    if (step) p[1] = step;
+    if (known) {
+        run(slot[insn->d], p[0], p[1], p[2], n);
+        r->known[insn->d] = true;
+        return true;
+    }
+    if (!add(r, run, slot[insn->d], p[0], p[1], p[2], n)) return false;
+    for (uint8_t i = 0; i < count; i++) r->reads[i] = span_of(r, operands[i]);
+    r->read_count = count;
+    r->whole = !is_cell(r, insn->d);
+    return true;
+}
+
+static bool reads_slot(const tile_insn *insn, uint32_t slot) {
+    const tile_access *a = insn->u.access;
+    switch ((tile_kind)insn->kind) {
+    case TILE_LOAD: return a->has_index && a->index == slot;
+    case TILE_STORE: return (a->has_index && a->index == slot) || a->value == slot;
+    case TILE_CHECK: return a->has_index && a->index == slot;
+    default: return insn->a == slot || insn->b == slot || insn->c == slot;
+    }
+}
+
+/* The last call may write straight to memory: nobody reads what it wrote elsewhere, and what it reads is apart from there, or the same. */
+static bool goes_to_memory(const recorder *r, const tile_insn *store, const uint8_t *from, const uint8_t *to, uint8_t element) {
+    uint64_t bytes = (uint64_t)r->f->n * element;
+    if (!r->whole || r->calls[r->count - 1].d != from || (uintptr_t)to % element) return false;
+    for (uint8_t i = 0; i < r->read_count; i++) {
+        const span *s = &r->reads[i];
+        bool apart = (uintptr_t)s->at + s->bytes <= (uintptr_t)to || (uintptr_t)to + bytes <= (uintptr_t)s->at;
+        if (!apart && (s->at != to || s->element != element)) return false;
+    }
+    if (from == r->f->scratch) return true;
+    for (const tile_insn *later = store + 1; later->kind != TILE_END; later++)
+        if (reads_slot(later, store->u.access->value)) return false;
+    return true;
+}
+
+/* Memory accesses are of all lanes, side by side. */
+static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t stride) {
+    tile_frame *f = r->f;
+    bool aligned = (uintptr_t)at % a->bytes == 0, grows = a->value_size != a->bytes;
+    if (a->one) return stride == 0 && add(r, one_loader(a->bytes), f->slot[a->result], at, NULL, NULL, 1);
+    if (stride != a->bytes && f->n != 1) return false;
+    if (a->direct && aligned) {
+        f->slot[a->result] = (uint8_t *)(uintptr_t)at;
+        return true;
+    }
+    if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
+    if (!grows) return add(r, copy_bytes, f->slot[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
+    if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes)) return false;
+    tile_fn *convert = r->kernel->handlers->convert[KIR_ZEXT][kind_of_bytes(a->bytes)][kind_of_bytes(a->value_size)];
+    return add(r, convert, f->slot[a->result], aligned ? at : f->scratch, NULL, NULL, f->n);
+}
+
+static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t stride) {
+    const tile_access *a = insn->u.access;
+    tile_frame *f = r->f;
+    const uint8_t *from = f->slot[a->value];
+    bool scalar = a->value_form != TILE_VECTOR;
+    if (scalar && (stride == 0 || f->n == 1)) return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
+    if (stride != a->bytes && f->n != 1) return false;
+    if (a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;
+    if (scalar) {
+        if (!add(r, filler(a->bytes), f->scratch, from, &NO_STEP, NULL, f->n)) return false;
+        r->whole = true;
+        from = f->scratch;
+    } else if (a->value_size != a->bytes) {
+        tile_fn *convert = r->kernel->handlers->convert[KIR_TRUNC][kind_of_bytes(a->value_size)][kind_of_bytes(a->bytes)];
+        if (!add(r, convert, f->scratch, from, NULL, NULL, f->n)) return false;
+        r->reads[r->read_count++] = (span){from, (uint64_t)f->n * a->value_size, a->value_size};
+        r->whole = true;
+        from = f->scratch;
+    }
+    if (!goes_to_memory(r, insn, from, at, a->bytes)) return add(r, copy_bytes, at, from, NULL, NULL, (uint64_t)f->n * a->bytes);
+    r->calls[r->count - 1].d = at;
+    r->whole = false;
+    return true;
+}
+
+static bool access(recorder *r, const tile_insn *insn) {
+    const tile_access *a = insn->u.access;
+    int64_t stride;
+    if (insn->mask != r->kernel->body_mask || (a->has_index && !r->known[a->index])) return false;
+    uint8_t *at = tile_access_known(r->f, a, &stride);
+    if (!at || a->op == KIR_CHECK) return at != NULL;
+    return a->op == KIR_LOAD ? load(r, a, at, stride) : store(r, insn, at, stride);
+}
+
+static bool take_down(recorder *r, const tile_insn *insn) {
+    const uint32_t operands[3] = {insn->a, insn->b, insn->c};
+    switch ((tile_kind)insn->kind) {
+    case TILE_RUN: return operate(r, insn, insn->run, operands, insn->operands, NULL, r->f->n);
+    case TILE_RUN_ONE: return operate(r, insn, insn->run, operands, insn->operands, NULL, 1);
+    case TILE_SPLAT: return operate(r, insn, filler(insn->size), operands, 1, &NO_STEP, r->f->n);
+    case TILE_IOTA: return operate(r, insn, filler(insn->size), operands, 1, &insn->u.imm, r->f->n);
+    case TILE_COPY_ONE: return operate(r, insn, copy_bytes, operands, 1, NULL, TILE_CELL);
+    case TILE_COPY_ALL: return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
+    case TILE_LOAD:
+    case TILE_STORE:
+    case TILE_CHECK: return access(r, insn);
+    default: return false;
+    }
+}
+
+/* ---- a launch ---- */
+
+static bool has_result(const tile_insn *insn) {
+    return insn->kind == TILE_LOAD || !(insn->kind == TILE_STORE || insn->kind == TILE_CHECK || insn->kind == TILE_END);
+}
+
+/* What holds before the first instruction, and who writes what. */
+static void look_ahead(recorder *r) {
+    const tile_kernel *k = r->kernel;
+    for (uint32_t i = 0; i < k->slot_count; i++) {
+        uint8_t kind = k->slots[i].kind;
+        r->known[i] = kind == TILE_SLOT_CONST || kind == TILE_SLOT_INPUT || kind == TILE_SLOT_ID || kind == TILE_SLOT_SPLAT;
+    }
+    for (uint32_t i = 0; i < k->insn_count; i++) {
+        const tile_insn *insn = &k->insns[i];
+        if (!has_result(insn)) continue;
+        uint32_t slot = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
+        if (slot < k->slot_count && r->writers[slot] < 2) r->writers[slot]++;
+    }
+}
+
+/* Whether a call has an address in the frame. */
+static bool uses_frame(const recorder *r) {
+    const uint8_t *from = (const uint8_t *)r->f, *end = from + tile_frame_bytes(r->kernel, r->f->width);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const tile_call *call = &r->calls[i];
+        const uint8_t *places[] = {call->d, call->a, call->b, call->c};
+        for (size_t p = 0; p < HG_COUNT_OF(places); p++)
+            if (places[p] >= from && places[p] < end) return true;
+    }
+    return false;
+}
+
+static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, tile_frame *frame) {
+    tile_prepared *p = hg_alloc(sizeof *p + count * sizeof *calls);
+    if (!p) return NULL;
+    *p = (tile_prepared){.poor = poor, .count = count, .frame = frame};
+    memcpy(p->calls, calls, count * sizeof *calls);
+    return p;
+}
+
+static tile_prepared *record(recorder *r, const tile_run_state *state) {
+    tile_frame *f = r->f;
+    f->lane0 = 0;
+    f->n = (uint32_t)state->launch->lanes;
+    tile_run_fill(f, state);
+    tile_run_fill_tile(f, state);
+    fp_state fp = fp_enter(r->kernel->options.poor);
+    const tile_insn *insn = r->kernel->insns;
+    look_ahead(r);
+    while (insn->kind != TILE_END && take_down(r, insn)) insn++;
+    fp_leave(fp);
+    bool keeps = uses_frame(r);
+    tile_prepared *p = insn->kind == TILE_END ? keep(r->calls, r->count, r->kernel->options.poor, keeps ? f : NULL) : NULL;
+    if (!p || !keeps) tile_frame_free(f);
+    return p;
+}
+
+tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
+    tile_run_state state;
+    uint32_t width = launch->lanes == 1 ? 1 : (uint32_t)(launch->lanes + 7) / 8 * 8;
+    if (!launch->lanes || launch->lanes > k->width || k->block_mode || k->has_loop) return NULL;
+    if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES) return NULL;
+    tile_run_begin(&state, k, launch);
+    recorder *r = hg_calloc(1, sizeof *r + k->slot_count * (sizeof *r->known + sizeof *r->writers));
+    tile_prepared *p = NULL;
+    if (!r) return NULL;
+    r->kernel = k;
+    r->known = (bool *)(r + 1);
+    r->writers = (uint8_t *)(r->known + k->slot_count);
+    r->f = tile_frame_take(k, width);
+    if (r->f) {
+        r->f->state = &state;
+        p = record(r, &state);
+    }
+    hg_free(r);
+    return p;
+}
+
+/* ---- a map ---- */
+
+tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in,
+                                uint8_t nin) {
+    tile_element e;
+    if (options->poor || !tile_map_is_one_call(options, n, hg_type_size_bytes(type))) return NULL;
+    if (tile_element_open(options, fn, type, &e) != HG_OK) return NULL;
+    bool direct = e.run && nin == e.nin && (uintptr_t)out % e.size == 0;
+    for (uint8_t i = 0; i < nin; i++) direct = direct && (uintptr_t)in[i] % e.size == 0;
+    const tile_call call = {e.run, out, in[0], nin > 1 ? in[1] : NULL, nin > 2 ? in[2] : NULL, n};
+    tile_element_close(&e);
+    return direct ? keep(&call, 1, options->poor, NULL) : NULL;
+}
+
+/* ---- launches of it ---- */
+
+void tile_prepared_run(const tile_prepared *p) {
+    fp_state fp = fp_enter(p->poor);
+    for (const tile_call *call = p->calls, *end = call + p->count; call < end; call++)
+        call->run(call->d, call->a, call->b, call->c, call->n);
+    fp_leave(fp);
+}
+
+void tile_prepared_destroy(tile_prepared *p) {
+    if (!p) return;
+    tile_frame_free(p->frame);
+    hg_free(p);
+}

@@ -1,0 +1,415 @@
+/* Launches that are made ready: the same bits as by the interpreter, however the arrays lie, and nothing that a launch promises is lost. */
+#include "base/thread.h"
+#include "runtime/runtime.h"
+#include "support/runtime_support.h"
+
+static failing_allocator memory;
+
+static hg_binding *bind(hg_backend *b, const char *text, const hg_params *params) {
+    hg_program *p = assemble(text);
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    CHECK_OK(hg_executable_create(b, p, &e));
+    CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+    hg_executable_destroy(e);
+    hg_program_release(p);
+    if (!binding) exit(test_done());
+    return binding;
+}
+
+/* Launches until the binding is ready. */
+static void make_ready(hg_binding *binding) {
+    for (int i = 0; i < 4 && !binding->prepared; i++) CHECK_OK(hg_binding_launch(binding));
+    CHECK(binding->prepared != NULL);
+}
+
+#define COUNT                                                                                                                              \
+    PROGRAM(".param r1 x buffer u32 inout\n.lanes 256\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n mov_imm.u32 r11, 1\n ldg.u32 r10, " \
+            "[r1 + r0]\n add.u32 r10, r10, r11\n stg.u32 [r1 + r0], r10\n")
+#define COUNT_BY_MAP                                                                                                                    \
+    PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 in\n mov_imm.u64 r4, 256\n parallel_map_binary.u32 r1, r1, r2, add, " \
+            "r4\n")
+
+static hg_binding *bind_count(hg_backend *b, hg_buffer x) {
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    hg_binding *binding = bind(b, COUNT, params);
+    hg_params_destroy(params);
+    return binding;
+}
+
+static void check_count(hg_backend *b, hg_buffer x, uint32_t expected) {
+    uint32_t data[256];
+    CHECK_OK(hg_backend_copy_from_buffer(b, x, data, sizeof data));
+    for (int i = 0; i < 256; i++) CHECK_U64(data[i], expected);
+}
+
+/* ---- the same bits ---- */
+
+static uint64_t seed = 1;
+static uint32_t below(uint32_t n) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((seed >> 33) % n);
+}
+
+enum { BUFFERS = 4, MOST_LANES = 700, PLACE = 3 * MOST_LANES * 8 };
+static _Alignas(64) uint8_t place[PLACE], first[PLACE], expected[PLACE];
+
+static const struct {
+    const char *name;
+    uint32_t size, shift;
+} TYPES[] = {{"u8", 1, 0}, {"i16", 2, 1}, {"u32", 4, 2}, {"f32", 4, 2}, {"f64", 8, 3}, {"u64", 8, 3}};
+
+/* Loads, operations and stores of one type in any order. */
+static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes) {
+    static const char *const OPS[] = {"add", "sub", "mul", "min", "max"};
+    const char *t = TYPES[type].name;
+    size_t n = (size_t)snprintf(text, size, ".atlas 1\n.program p\n");
+    for (int i = 0; i < BUFFERS; i++) n += (size_t)snprintf(text + n, size - n, ".param r%d b%d buffer %s inout\n", i + 1, i, t);
+    n += (size_t)snprintf(text + n, size - n, ".param r6 k %s\n.lanes %u\n mov_imm.u32 r250, %u\n shl.u64 r0, r255, r250\n", t,
+                          (unsigned)lanes, (unsigned)TYPES[type].shift);
+    for (int r = 10; r < 14; r++)
+        n += (size_t)snprintf(text + n, size - n, " ldg.%s r%d, [r%u + r0]\n", t, r, (unsigned)below(BUFFERS) + 1);
+    for (int i = 0, count = (int)below(8) + 1; i < count; i++) {
+        if (below(3) == 0) n += (size_t)snprintf(text + n, size - n, " ldg.%s r%u, [r%u + r0]\n", t, 10 + below(4), below(BUFFERS) + 1);
+        if (below(2) == 0)
+            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r6\n", OPS[below(5)], t, 10 + below(4), 10 + below(4));
+        else
+            n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r%u\n", OPS[below(5)], t, 10 + below(4), 10 + below(4),
+                                  10 + below(4));
+        if (below(2) == 0)
+            n += (size_t)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, below(9) ? 10 + below(4) : 6);
+    }
+    (void)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, 10 + below(4));
+}
+
+/* Buffers in one place: apart, the same, or overlapping at any byte that the seed chooses. */
+static uint32_t check_program(hg_backend *b) {
+    char text[4096], name[8];
+    uint32_t type = below(6), lanes = below(4) ? below(MOST_LANES) + 1 : below(9) + 1, bytes = lanes * TYPES[type].size, how = below(4);
+    hg_buffer buffers[BUFFERS];
+    hg_params *params = hg_params_create();
+    uint64_t k = 0;
+    float single = 1.25f;
+    double wide = 1.25;
+    memcpy(&k, strcmp(TYPES[type].name, "f32") == 0 ? (void *)&single : (void *)&wide, TYPES[type].size == 4 ? 4 : TYPES[type].size);
+    if (TYPES[type].name[0] != 'f') k = 3;
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        uint32_t at = how == 0 ? i * bytes % (PLACE - bytes) : below(PLACE - bytes);
+        if (how == 1) at = at / 8 * 8;
+        if (how == 2) at = below(3) * 8 * (at % 2);
+        CHECK_OK(hg_buffer_import(b, place + at, bytes, &buffers[i]));
+        (void)snprintf(name, sizeof name, "b%u", (unsigned)i);
+        CHECK_OK(hg_params_set_buffer(params, name, buffers[i]));
+    }
+    for (size_t i = 0; i < PLACE; i++) first[i] = (uint8_t)below(TYPES[type].name[0] == 'f' ? 64 : 256);
+    write_program(text, sizeof text, type, lanes);
+    CHECK_OK(hg_params_set_scalar(params, "k",
+                                  strcmp(TYPES[type].name, "u8") == 0    ? HG_TYPE_U8
+                                  : strcmp(TYPES[type].name, "i16") == 0 ? HG_TYPE_I16
+                                  : strcmp(TYPES[type].name, "u32") == 0 ? HG_TYPE_U32
+                                  : strcmp(TYPES[type].name, "f32") == 0 ? HG_TYPE_F32
+                                  : strcmp(TYPES[type].name, "f64") == 0 ? HG_TYPE_F64
+                                                                         : HG_TYPE_U64,
+                                  &k));
+    hg_binding *binding = bind(b, text, params);
+    memcpy(place, first, PLACE);
+    CHECK_OK(hg_binding_launch(binding));
+    memcpy(expected, place, PLACE);
+    for (int i = 0; i < 3; i++) CHECK_OK(hg_binding_launch(binding));
+    uint32_t ready = binding->prepared != NULL;
+    memcpy(place, first, PLACE);
+    CHECK_OK(hg_binding_launch(binding));
+    CHECK_MESSAGE(memcmp(place, expected, PLACE) == 0, "other bits of\n%s", text);
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    for (uint32_t i = 0; i < BUFFERS; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+    return ready;
+}
+
+static void test_same_bits(hg_backend *b) {
+    uint32_t ready = 0, count = 600;
+    for (uint32_t i = 0; i < count; i++) ready += check_program(b);
+    CHECK_MESSAGE(ready >= count / 2, "%u of %u launches were made ready", (unsigned)ready, (unsigned)count);
+}
+
+static void test_map(hg_backend *b) {
+    uint32_t ones[256];
+    hg_params *params = hg_params_create();
+    for (int i = 0; i < 256; i++) ones[i] = 1;
+    hg_buffer x = make_buffer(b, NULL, 1024), y = make_buffer(b, ones, 1024);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    hg_binding *binding = bind(b, COUNT_BY_MAP, params);
+    for (int i = 0; i < 10; i++) CHECK_OK(hg_binding_launch(binding));
+    CHECK(binding->prepared != NULL);
+    check_count(b, x, 10);
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+}
+
+/* ---- memory ---- */
+
+static void test_no_allocation(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x);
+    make_ready(binding);
+    uint64_t before = memory.allocations;
+    memory.fail_at = before + 1; /* whatever asks for memory fails */
+    for (int i = 0; i < 100; i++) CHECK_OK(hg_binding_launch(binding));
+    memory.fail_at = 0;
+    CHECK_U64(memory.allocations, before);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+/* Without memory for it launches go on as before. */
+static void test_no_memory_to_prepare(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    for (uint64_t at = 1; at <= 3; at++) {
+        hg_binding *binding = bind_count(b, x);
+        CHECK_OK(hg_binding_launch(binding));
+        CHECK_OK(hg_binding_launch(binding));
+        memory.only_once = true;
+        memory.fail_at = memory.allocations + at;
+        CHECK_OK(hg_binding_launch(binding));
+        memory.fail_at = 0;
+        memory.only_once = false;
+        CHECK_OK(hg_binding_launch(binding));
+        hg_binding_destroy(binding);
+    }
+    check_count(b, x, 12);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+/* A binding keeps its memory; the handle and what comes behind it are another thing. */
+static void test_freed(hg_backend *b) {
+    uint64_t live = memory.live;
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x);
+    make_ready(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    hg_buffer other = make_buffer(b, NULL, 1024);
+    CHECK_OK(hg_binding_launch(binding));
+    check_count(b, other, 0);
+    uint32_t data[256];
+    CHECK_STATUS(hg_backend_copy_from_buffer(b, x, data, sizeof data), HG_ERROR_INVALID_BUFFER);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, other));
+    CHECK(memory.live <= live + 64); /* of the program's executable, which is cached */
+}
+
+/* ---- others at the same time ---- */
+
+/* One side of two that launch at the same time. */
+typedef struct side {
+    hg_binding *binding;
+    hg_context *context;
+    struct side *other;
+    uint32_t launches, failed; /* launches: atomic */
+} side;
+
+enum { EACH = 100000 };
+
+/* Until both have launched often: so long they overlap, however threads come to processors. */
+static void *launch_many(void *user) {
+    side *s = user;
+    do {
+        s->failed += hg_binding_launch_in(s->binding, s->context) != HG_OK;
+        hg_atomic_fetch_add(&s->launches, 1, HG_RELAXED);
+    } while (s->launches < EACH || hg_atomic_load(&s->other->launches, HG_RELAXED) < EACH);
+    return NULL;
+}
+
+/* One binding in two threads, in one context and in two; and two bindings of one buffer in one context. No launch is lost. */
+static void test_threads(hg_backend *b) {
+    hg_context *context;
+    CHECK_OK(hg_context_create(b, &context));
+    for (int how = 0; how < 3; how++) {
+        hg_buffer x = make_buffer(b, NULL, 1024);
+        hg_binding *binding = bind_count(b, x), *second = bind_count(b, x);
+        side one = {binding, b->context, NULL, 0, 0}, two = {how == 2 ? second : binding, how == 1 ? context : b->context, &one, 0, 0};
+        one.other = &two;
+        hg_thread thread;
+        make_ready(binding);
+        make_ready(second);
+        uint32_t zero[256] = {0};
+        CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
+        if (!hg_thread_start(&thread, launch_many, &two)) exit(test_done());
+        (void)launch_many(&one);
+        hg_thread_join(thread);
+        CHECK_U64(one.failed + two.failed, 0);
+        check_count(b, x, one.launches + two.launches);
+        hg_binding_destroy(binding);
+        hg_binding_destroy(second);
+        CHECK_OK(hg_backend_free_buffer(b, x));
+    }
+    hg_context_destroy(context);
+}
+
+/* A queue of the default context writes the same buffer. */
+static void test_beside_a_queue(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x), *queued = bind_count(b, x);
+    hg_queue *queue;
+    make_ready(binding);
+    uint32_t zero[256] = {0};
+    CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
+    CHECK_OK(hg_queue_create(b, b->context, &queue));
+    hg_command commands[4];
+    for (int i = 0; i < 4; i++)
+        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = i % 2 ? binding : queued};
+    for (int i = 0; i < 500; i++) {
+        CHECK_OK(hg_queue_submit(queue, commands, 4, NULL, 0, NULL));
+        for (int k = 0; k < 10; k++) CHECK_OK(hg_binding_launch(binding));
+    }
+    CHECK_OK(hg_queue_synchronize(queue));
+    check_count(b, x, 500 * 14);
+    hg_queue_destroy(queue);
+    hg_binding_destroy(binding);
+    hg_binding_destroy(queued);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+static int open_gate; /* atomic */
+static void wait_at_gate(void *user) {
+    (void)user;
+    while (!hg_atomic_load(&open_gate, HG_ACQUIRE)) {}
+}
+
+/* A launch of a queue that was cancelled does not run; the binding's own launches before and after it do. */
+static void test_cancel(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x);
+    hg_queue *gate, *queue;
+    CHECK_OK(hg_queue_create(b, NULL, &gate));
+    CHECK_OK(hg_queue_create(b, NULL, &queue));
+    for (uint32_t round = 0; round < 4; round++) {
+        hg_event *opened, *done;
+        hg_command wait = {.size = sizeof wait, .kind = HG_COMMAND_HOST_CALL, .call = wait_at_gate};
+        hg_command launch = {.size = sizeof launch, .kind = HG_COMMAND_LAUNCH, .binding = binding};
+        hg_atomic_store(&open_gate, 0, HG_RELEASE);
+        CHECK_OK(hg_queue_submit(gate, &wait, 1, NULL, 0, &opened));
+        CHECK_OK(hg_queue_submit(queue, &launch, 1, &opened, 1, &done));
+        hg_event_cancel(done);
+        hg_atomic_store(&open_gate, 1, HG_RELEASE);
+        CHECK_FAILS(hg_event_wait(done), HG_ERROR_EXECUTION_FAILED, "F08", "cancelled");
+        hg_event_destroy(done);
+        hg_event_destroy(opened);
+        CHECK_STATUS(hg_queue_synchronize(queue), HG_ERROR_EXECUTION_FAILED);
+        for (int i = 0; i < 2; i++) CHECK_OK(hg_binding_launch(binding));
+        check_count(b, x, 2 * (round + 1));
+    }
+    CHECK(binding->prepared != NULL);
+    hg_queue_destroy(queue);
+    hg_queue_destroy(gate);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+/* ---- faults ---- */
+
+/* What may fault is never made ready: each launch has its fault. */
+static void test_out_of_bounds(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1000);
+    hg_binding *binding = bind_count(b, x);
+    for (int i = 0; i < 6; i++) {
+        CHECK_STATUS(hg_binding_launch(binding), HG_ERROR_EXECUTION_FAILED);
+        CHECK_U64(hg_last_error()->lane, 250);
+        CHECK_TEXT(hg_last_error()->code, "F01");
+    }
+    CHECK(!binding->prepared);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+static hg_binding *faulting;
+
+static hg_status run_with_fault(hg_driver_prepared *self) {
+    (void)self;
+    faulting->fault = (hg_driver_fault){.happened = true, .code = 2, .inst = 3, .lane = 7, .message = "made up"};
+    return HG_OK;
+}
+
+static hg_status run_refused(hg_driver_prepared *self) {
+    (void)self;
+    return hg_fail(HG_ERROR_OUT_OF_MEMORY, "refused");
+}
+
+/* A driver's ready launch that faults or fails, and the one after it. */
+static void test_fault_of_the_driver(hg_backend *b) {
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    faulting = bind_count(b, x);
+    make_ready(faulting);
+    uint32_t zero[256] = {0};
+    CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
+    hg_status (*run)(hg_driver_prepared *) = faulting->prepared->run;
+    faulting->prepared->run = run_with_fault;
+    CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
+    CHECK_U64(hg_last_error()->lane, 7);
+    faulting->prepared->run = run_refused;
+    CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_OUT_OF_MEMORY);
+    faulting->prepared->run = run;
+    CHECK_OK(hg_binding_launch(faulting));
+    check_count(b, x, 1);
+    hg_binding_destroy(faulting);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+/* ---- devices that have nothing ready ---- */
+
+static void test_prepared_at_once(void) {
+    hg_config config = hg_config_default();
+    hg_backend *b;
+    set_pretend(&config, "prepared");
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x);
+    CHECK(binding->prepared != NULL);
+    CHECK_OK(hg_binding_launch(binding));
+    check_count(b, x, 1);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    test_out_of_bounds(b);
+    hg_backend_destroy(b);
+}
+
+static void test_not_ready(const char *pretend) {
+    hg_config config = hg_config_default();
+    hg_backend *b;
+    set_pretend(&config, pretend);
+    config.check_races = !*pretend;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    hg_buffer x = make_buffer(b, NULL, 1024);
+    hg_binding *binding = bind_count(b, x);
+    for (int i = 0; i < 8; i++) CHECK_OK(hg_binding_launch(binding));
+    CHECK(!binding->prepared);
+    check_count(b, x, 8);
+    hg_binding_destroy(binding);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    hg_backend_destroy(b);
+}
+
+int main(void) {
+    hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
+    CHECK_OK(hg_set_allocator(&hooks));
+    hg_backend *b = open_backend("cpu");
+    test_same_bits(b);
+    test_map(b);
+    test_no_allocation(b);
+    test_no_memory_to_prepare(b);
+    test_freed(b);
+    test_threads(b);
+    test_beside_a_queue(b);
+    test_cancel(b);
+    test_out_of_bounds(b);
+    test_fault_of_the_driver(b);
+    hg_backend_destroy(b);
+    test_prepared_at_once();
+    test_not_ready("polled=1");
+    test_not_ready("");
+    CHECK_U64(memory.live, 0);
+    return test_done();
+}
