@@ -44,7 +44,8 @@ HG_API hg_status hg_backend_write_profile(hg_backend *backend, const char *path)
 /** Runs a program with the default launch values of its own (.lanes, .block) or of launch, without parameters. launch may be NULL. */
 HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_program *program, const hg_launch *launch) HG_NODISCARD;
 /**
- * Runs a program on every lane of the launch and returns when it is done. The program is verified and lowered once and cached.
+ * Runs a program on every lane of the launch and returns when it is done. The program is verified and lowered once and cached; a call that comes
+ * again with the same program, launch and values costs little more than the launch of a binding.
  *
  * @param launch   NULL: the program's .lanes and .block, else one lane
  * @param params   borrowed for the call; NULL: none

@@ -37,6 +37,8 @@ void hg_handles_free(hg_handles *table);
 hg_status hg_handles_add(hg_handles *table, void *object, uint64_t *handle) HG_NODISCARD;
 /* The object; NULL for a handle that is stale, removed or never was. The object may be destroyed by others unless retained. */
 void *hg_handles_get(hg_handles *table, uint64_t handle);
+/* Whether it is alive at this moment, without a lock. */
+static inline bool hg_handles_is_live(const hg_handles *table, uint64_t handle);
 /* The same, and keeps the object until hg_handles_release, even if the handle is removed meanwhile. */
 void *hg_handles_retain(hg_handles *table, uint64_t handle);
 void hg_handles_release(hg_handles *table, uint64_t handle);
@@ -65,6 +67,13 @@ static inline int hg_handles_piece(uint64_t index, uint64_t *place) {
 
 static inline uint64_t hg_handle_index(uint64_t handle) { return handle & ((UINT64_C(1) << HG_HANDLE_INDEX_BITS) - 1); }
 static inline uint64_t hg_handle_generation(uint64_t handle) { return handle >> HG_HANDLE_INDEX_BITS; }
+
+static inline bool hg_handles_is_live(const hg_handles *table, uint64_t handle) {
+    uint64_t place;
+    int piece = hg_handles_piece(hg_handle_index(handle), &place);
+    const hg_handle_slot *slots = hg_atomic_load(&table->pieces[piece], HG_ACQUIRE);
+    return slots && handle && hg_atomic_load(&slots[place].key, HG_SEQ_CST) == handle;
+}
 
 static inline void *hg_handles_enter(hg_handles *table, uint64_t handle, hg_reader **reader) {
     *reader = hg_reader_enter();

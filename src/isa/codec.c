@@ -289,6 +289,7 @@ hg_status hg_program_rehash(hg_program *program) {
     hg_text_free(&section);
     if (failed) return hg_fail_memory();
     hg_blake3_final(&h, program->hash);
+    program->serial = hg_program_next_serial();
     return HG_OK;
 }
 

@@ -623,6 +623,7 @@ static void get_sections(reader *r, hg_program *p) {
     }
     r->end = end;
     hg_blake3_final(&hash, p->hash);
+    p->serial = hg_program_next_serial();
     for (uint32_t i = 0; i < p->param_count && ok(r); i++)
         if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size) refuse(r, "B05", "section table: data are missing");
     if (ok(r) && h.minor != hg_container_minor(p))

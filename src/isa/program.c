@@ -19,6 +19,11 @@ void hg_program_release(hg_program *program) {
     hg_free(program);
 }
 
+uint64_t hg_program_next_serial(void) {
+    static _Atomic uint64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 const char *hg_program_name(const hg_program *program) { return program ? program->name : NULL; }
 size_t hg_program_len(const hg_program *program) { return program ? program->inst_count : 0; }
 const uint8_t *hg_program_hash(const hg_program *program) { return program ? program->hash : NULL; }

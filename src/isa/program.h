@@ -154,6 +154,7 @@ typedef struct hg_meta {
 struct hg_program {
     hg_arena arena;      /* owns everything below */
     uint32_t references; /* atomic */
+    uint64_t serial;     /* another one for each program of this process; set with the hash */
     uint32_t flags;      /* bit 0: relaxed */
     const char *name;
     uint32_t entry; /* instruction index */
@@ -284,6 +285,8 @@ bool hg_is_local_label(const char *text, size_t length);
 bool hg_opens_block(const char *text, size_t length);
 
 /* Computes program->hash (codec.c). */
+/* A serial that no program has. */
+uint64_t hg_program_next_serial(void);
 hg_status hg_program_rehash(hg_program *program);
 /* Canonical text of one instruction without indent or newline (print.c). */
 void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t inst);

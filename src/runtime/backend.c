@@ -174,6 +174,7 @@ static bool has_children(hg_backend *b) {
 
 void hg_backend_destroy(hg_backend *b) {
     if (!b) return;
+    hg_recent_close(b);
     if (b->process == hg_fork_count && has_children(b)) return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
     hg_backend_forget_forks(b);
@@ -220,13 +221,15 @@ hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program
                                                  const hg_params *params) {
     hg_executable *e;
     hg_binding *binding;
+    hg_status status;
+    if (b && program && hg_recent_launch(b, program, launch, params, &status)) return status;
     uint64_t start = hg_clock_ns();
     HG_TRY(hg_executable_create_for(b, program, launch, params, &e));
-    hg_status status = hg_binding_create(e, launch, params, &binding);
+    status = hg_binding_create(e, launch, params, &binding);
     if (status == HG_OK) {
         binding->spent_ns = hg_clock_ns() - start;
         status = hg_binding_launch(binding);
-        hg_binding_destroy(binding);
+        if (status != HG_OK || !hg_recent_keep(b, program, launch, params, binding)) hg_binding_destroy(binding);
     }
     hg_executable_destroy(e);
     return status;

@@ -279,16 +279,23 @@ hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) 
     return allocate(b, &b->pools, size, &pool->handle);
 }
 
+static hg_status remove_handle(hg_backend *b, bool pool, uint64_t handle) {
+    if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle)) return hg_invalid_handle(pool, handle);
+    void (*forget)(hg_backend *, bool, uint64_t) = hg_atomic_load(&b->forget, HG_SEQ_CST);
+    if (forget) forget(b, pool, handle);
+    return HG_OK;
+}
+
 hg_status hg_backend_free_buffer(hg_backend *b, hg_buffer buffer) {
     if (!b) return hg_null_argument("backend");
     HG_TRY(hg_backend_alive(b));
-    return hg_handles_remove(&b->buffers, buffer.handle) ? HG_OK : hg_invalid_handle(false, buffer.handle);
+    return remove_handle(b, false, buffer.handle);
 }
 
 hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
     if (!b) return hg_null_argument("backend");
     HG_TRY(hg_backend_alive(b));
-    return hg_handles_remove(&b->pools, pool.handle) ? HG_OK : hg_invalid_handle(true, pool.handle);
+    return remove_handle(b, true, pool.handle);
 }
 
 static hg_status whole_class(hg_buffer buffer, uint64_t length) {

@@ -34,6 +34,7 @@ typedef struct hg_cache_entry {
     uint64_t used;
 } hg_cache_entry;
 
+typedef struct hg_recent hg_recent;       /* calls of programs that came before; recent.c */
 typedef struct hg_expansion hg_expansion; /* a compiled kernel of a whole-array step; expand.c */
 
 enum { HG_BACKEND_LOCKS = 8 };
@@ -63,6 +64,8 @@ struct hg_backend {
     struct hg_tables *tables; /* of programs; under cache_lock */
     uint64_t guarded;         /* launches that look up handles while they run */
     hg_memory *deferred;      /* freed meanwhile; goes when the last of them ends */
+    hg_recent *recent;        /* calls that came before, for hg_backend_execute_program; NULL: none. Atomic */
+    void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is dead; NULL: there are none. Atomic */
     hg_mutex character_lock;
     hg_piece characters; /* the character table for kernels, made when first needed */
     hg_mutex type_memory_lock;
@@ -402,6 +405,14 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
                             uint64_t timeout_ms, hg_executable **executable) HG_NODISCARD;
 uint32_t hg_executables_kept(const hg_backend *b); /* by the cache alone */
 void hg_executables_forget(hg_backend *b);         /* the cache lets go of all */
+
+/* ---- recent.c ---- */
+/* Runs a call as one that came before; false: there was none, and nothing happened. Every argument was checked for NULL. */
+bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_status *status);
+/* The binding of a call that succeeded, for others like it. True: it is theirs now. */
+bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_binding *binding);
+uint32_t hg_recent_count(const hg_backend *b); /* bindings kept; nobody calls meanwhile */
+void hg_recent_close(hg_backend *b);
 
 /* ---- executable.c ----
  * deadline_ns: F08 where lowering is not over by then; 0: none. */
