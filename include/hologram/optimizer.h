@@ -11,7 +11,7 @@ extern "C" {
 /** A pass. Owned by the library and constant. */
 typedef struct hg_optimizer_pass {
     size_t size;       /**< sizeof(hg_optimizer_pass) of the library */
-    const char *name;  /**< "constants", "peephole", "dead" */
+    const char *name;  /**< "constants", "peephole", "fuse", "dead" */
     const char *about; /**< what it does, in a line */
 } hg_optimizer_pass;
 /** The passes one after another, as they run unless others are asked for; NULL when index is not below their number. Thread-safe. */
@@ -92,6 +92,7 @@ HG_API size_t hg_optimizer_len(hg_optimizer *optimizer);
 HG_API hg_status hg_optimizer_peephole_optimize(const hg_program *program, hg_program **optimized) HG_NODISCARD;
 HG_API hg_status hg_optimizer_eliminate_dead_code(const hg_program *program, hg_program **optimized) HG_NODISCARD;
 HG_API hg_status hg_optimizer_propagate_constants(const hg_program *program, hg_program **optimized) HG_NODISCARD;
+HG_API hg_status hg_optimizer_fuse_instructions(const hg_program *program, hg_program **optimized) HG_NODISCARD;
 
 #ifdef __cplusplus
 }

@@ -171,7 +171,7 @@ static void cross_call(const hg_function *callee, state *s) {
 
 /* Which way the block's last instruction goes when it goes one way only: 0, 1; -1: not known. Where that will be written down, that is. */
 static int way_of(const propagation *x, const hg_block *b, const state *s) {
-    if (b->exit != HG_EXIT_BRANCH && b->exit != HG_EXIT_LOOP) return -1;
+    if (x->e->keep_jumps || (b->exit != HG_EXIT_BRANCH && b->exit != HG_EXIT_LOOP)) return -1;
     uint32_t inst = b->last - 1;
     if (x->owners[inst] != 1) return -1;
     const hg_operand *o = hg_inst_operands(x->e->program, inst);

@@ -94,31 +94,43 @@ static void drop(state *s) {
     hg_program_release(s->owned);
 }
 
-/* The pass must give a program that verifies; what does not is left, so that a mistake of ours costs speed alone. */
-static hg_status run_pass(const pass *one, state *s, hg_optimize_pass_stats *stats, bool *changed) {
+/* One run of a pass. *next is its result, which verifies; empty: nothing changed, or *refused. */
+static hg_status try_pass(const pass *one, const state *s, bool keep_jumps, state *next, uint64_t *changes, bool *refused) {
     optimize_edit e;
-    state next = {0};
-    uint64_t start = hg_clock_ns();
+    *next = (state){0};
+    *refused = false;
     HG_TRY(optimize_open(s->program, s->cfg, &e));
+    e.keep_jumps = keep_jumps;
     hg_status status = one->run(&e);
-    if (status == HG_OK && e.changes) status = optimize_finish(&e, s->program, &next.owned);
-    if (status == HG_OK && next.owned) {
-        next.program = next.owned;
-        status = hg_verify(next.program, NULL, NULL, &next.cfg);
-        bool kept = status == HG_OK;
-        if (kept) {
-            state old = *s;
-            *s = next;
-            next = old;
-            stats->changes += e.changes;
-            *changed = true;
-        } else if (status == HG_ERROR_ISA) {
-            stats->refused++;
-            status = HG_OK;
-        }
-    }
-    drop(&next);
+    if (status == HG_OK && e.changes) status = optimize_finish(&e, s->program, &next->owned);
+    *changes = e.changes;
     optimize_close(&e);
+    next->program = next->owned;
+    if (status == HG_OK && next->program) {
+        status = hg_verify(next->program, NULL, NULL, &next->cfg);
+        *refused = status == HG_ERROR_ISA;
+    }
+    if (status == HG_OK) return HG_OK;
+    drop(next);
+    *next = (state){0};
+    return *refused ? HG_OK : status;
+}
+
+/* A branch that goes one way can leave a barrier behind a branch that the verifier cannot follow: once more without touching jumps then. What
+ * does not verify all the same is dropped, so that a mistake of ours costs speed alone. */
+static hg_status run_pass(const pass *one, state *s, hg_optimize_pass_stats *stats, bool *changed) {
+    state next = {0};
+    uint64_t changes = 0, start = hg_clock_ns();
+    bool refused = false;
+    hg_status status = try_pass(one, s, false, &next, &changes, &refused);
+    if (status == HG_OK && refused) status = try_pass(one, s, true, &next, &changes, &refused);
+    stats->refused += refused;
+    if (next.program) {
+        drop(s);
+        *s = next;
+        stats->changes += changes;
+        *changed = true;
+    }
     stats->runs++;
     stats->ns += hg_clock_ns() - start;
     return status;
@@ -178,6 +190,7 @@ hg_status hg_optimizer_eliminate_dead_code(const hg_program *program, hg_program
 hg_status hg_optimizer_propagate_constants(const hg_program *program, hg_program **optimized) {
     return one_pass("constants", program, optimized);
 }
+hg_status hg_optimizer_fuse_instructions(const hg_program *program, hg_program **optimized) { return one_pass("fuse", program, optimized); }
 
 uint64_t hg_program_source_instruction(const hg_program *program, uint64_t instruction) {
     if (!program || instruction >= program->inst_count) return HG_NONE;

@@ -35,7 +35,8 @@ typedef struct optimize_edit {
     uint32_t operand_capacity;
     uint64_t literal_capacity;
     uint64_t changes;
-    bool rewritten; /* `written` is the program's code, and `gone` is not looked at */
+    bool keep_jumps; /* branches, jumps and exits stay as they are */
+    bool rewritten;  /* `written` is the program's code, and `gone` is not looked at */
     HG_VEC(optimize_inst) written;
 } optimize_edit;
 

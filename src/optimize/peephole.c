@@ -202,7 +202,7 @@ hg_status optimize_peephole(optimize_edit *e) {
         if (e->reached[i]) fine = look_at(x, i);
     }
     hg_free(x);
-    for (uint32_t i = n; i-- > 0;) {
+    for (uint32_t i = n; i-- > 0 && !e->keep_jumps;) {
         if (!e->reached[i] || e->program->insts[i].op != HG_OP_BRA) continue;
         follow_jumps(e, i);
         if (goes_to_next(e, i)) optimize_remove(e, i);

@@ -25,10 +25,10 @@ static hg_program *optimise(const char *passes, const hg_program *source, hg_opt
 }
 
 /* The code after HEAD becomes that other code. */
-static void becomes_at(const char *passes, const char *before, const char *after, int line) {
+static void becomes_with(const char *head, const char *passes, const char *before, const char *after, int line) {
     char text[8192], wanted[8192], *got = NULL, *expected = NULL;
-    snprintf(text, sizeof text, "%s%s", HEAD, before);
-    snprintf(wanted, sizeof wanted, "%s%s", HEAD, after);
+    snprintf(text, sizeof text, "%s%s", head, before);
+    snprintf(wanted, sizeof wanted, "%s%s", head, after);
     hg_optimize_stats stats = {.size = sizeof stats};
     hg_program *source = assemble(text), *second = assemble(wanted), *made = source ? optimise(passes, source, &stats) : NULL;
     if (made && second) {
@@ -45,6 +45,9 @@ static void becomes_at(const char *passes, const char *before, const char *after
     hg_program_release(made);
     hg_program_release(second);
     hg_program_release(source);
+}
+static void becomes_at(const char *passes, const char *before, const char *after, int line) {
+    becomes_with(HEAD, passes, before, after, line);
 }
 #define BECOMES(passes, before, after) becomes_at(passes, before, after, __LINE__)
 #define STAYS(passes, text) becomes_at(passes, text, text, __LINE__)
@@ -166,6 +169,69 @@ static void test_constants(void) {
     STAYS("constants", "rdid r9, block_dim_x\nadd.u32 r10, r9, r9\nstg.u32 [buf(r4)], r10\n");
 }
 
+#define MAPS                                                                                     \
+    ".atlas 1\n.program p\n.param r1 x buffer f32 inout [n]\n.param r2 y buffer f32 inout [n]\n" \
+    ".param r3 w buffer f32 in [8]\n.param r7 n u64\n.scratch r4 s f32 [n]\n.scratch r5 t f32 [n]\n"
+#define LANES MAPS ".lanes n\n"
+#define KEEPS(head, text) becomes_with(head, "fuse", text, text, __LINE__)
+
+/* What each lane does on its element stands in the result as these lines. */
+static void fuses_at(const char *head, const char *before, const char *lines, int line) {
+    char text[8192], *got = NULL;
+    snprintf(text, sizeof text, "%s%s", head, before);
+    hg_program *source = assemble(text), *made = source ? optimise("fuse", source, NULL) : NULL;
+    if (made) {
+        CHECK(hg_program_print(made, &got, NULL) == HG_OK);
+        CHECK_MESSAGE(got && strstr(got, lines), "line %d: got\n%s", line, got);
+        hg_program *again = optimise("fuse", made, NULL); /* once is enough */
+        CHECK(again == made);
+        hg_program_release(again);
+    }
+    hg_string_free(got);
+    hg_program_release(made);
+    hg_program_release(source);
+}
+#define FUSES(head, before, lines) fuses_at(head, before, lines, __LINE__)
+
+static void test_fuse(void) {
+    FUSES(
+        LANES, "parallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, relu, r7\n",
+        "    rdid r250, lane_count\n    setne.u64 p0, r250, r7\n    bra.p0 @.L11\n    rdid r251, global_lane_id\n"
+        "    ldg.f32 r247, [r1 + r251*4]\n    neg.f32 r247, r247\n    mov_imm.f32 r248, 0.0\n    setlt.f32 p0, r248, r247\n"
+        "    sel.f32 r247, p0, r247, r248\n    stg.f32 [r1 + r251*4], r247\n    bra @.L13\n.L11:\n    parallel_map.f32 r1, r1, neg, r7\n");
+    FUSES(MAPS, "parallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, abs, r7\n", ".lanes max(n, 1)\n    rdid r250, lane_count\n");
+    /* loads and stores of the lane's own element take part */
+    FUSES(LANES, "ldg.f32 r10, [r1 + r255*4]\nadd.f32 r10, r10, r10\nstg.f32 [r1 + r255*4], r10\nparallel_map.f32 r1, r1, exp, r7\n",
+          "    ldg.f32 r247, [r1 + r251*4]\n    mov.f32 r10, r247\n    add.f32 r10, r10, r10\n    mov.f32 r247, r10\n    exp.f32 r247, "
+          "r247\n    stg.f32");
+    /* through a scratch, which is written first and only here: it is not stored; one that a round hands to the next is */
+    FUSES(LANES, "parallel_map.f32 r4, r3, neg, 8\nparallel_map.f32 r4, r1, neg, r7\nparallel_map_binary.f32 r5, r4, r1, add, r7\n",
+          "    neg.f32 r246, r247\n    add.f32 r245, r246, r247\n    stg.f32 [r4 + r251*4], r246\n    bra");
+    FUSES(LANES, "parallel_map.f32 r4, r1, neg, r7\nparallel_map_binary.f32 r1, r4, r1, add, r7\n",
+          "    neg.f32 r246, r247\n    add.f32 r247, r246, r247\n    stg.f32 [r1 + r251*4], r247\n    bra");
+    FUSES(LANES,
+          "mov_imm.u32 r9, 3\nl: parallel_map_binary.f32 r4, r4, r1, add, r7\nparallel_map_binary.f32 r1, r4, r1, add, r7\nloop r9, @l\n",
+          "    stg.f32 [r4 + r251*4], r247\n    stg.f32 [r1 + r251*4], r246\n    bra");
+    /* two runs: lanes meet between them */
+    FUSES(LANES,
+          "parallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, abs, r7\nparallel_map.f32 r2, r2, neg, r7\nparallel_map.f32 r2, r2, "
+          "abs, r7\n",
+          "    stg.f32 [r1 + r251*4], r247\n    bar.grid\n    bra");
+    /* x and y may overlap; other numbers of elements, lanes or types; what may fault; memory outside; one map alone */
+    KEEPS(LANES, "parallel_map.f32 r2, r1, neg, r7\nparallel_map_binary.f32 r1, r1, r2, add, r7\n");
+    KEEPS(LANES, "mov_imm.u64 r8, 4\nparallel_map.f32 r1, r1, neg, r8\nparallel_map.f32 r1, r1, neg, r8\n");
+    KEEPS(MAPS ".lanes 64\n", "parallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(MAPS ".grid 4\n", "parallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(LANES, "parallel_map.i32 r1, r1, neg, r7\nparallel_map.i32 r1, r1, neg, r7\n");
+    KEEPS(LANES ".param r6 i buffer u32 inout [n]\n",
+          "parallel_map_binary.u32 r6, r6, r6, div, r7\nparallel_map_binary.u32 r6, r6, r6, div, r7\n");
+    KEEPS(LANES, "ldg.f32 r10, [buf(r1) + 8]\nparallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(LANES, "parallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(MAPS, "rdid r9, block_dim_x\nparallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(LANES, "mov_imm.u64 r255, 0\nldg.f32 r10, [r1 + r255*4]\nparallel_map.f32 r1, r1, neg, r7\n");
+    KEEPS(LANES, "rdid r9, lane_count\nparallel_map.f32 r1, r1, neg, r7\nparallel_map.f32 r1, r1, neg, r7\n");
+}
+
 /* Names of registers and labels, lines, and where instructions came from. */
 static void test_places(void) {
     hg_program *p = assemble(
@@ -261,6 +327,8 @@ static void test_interface(void) {
     hg_program_release(q);
     CHECK(hg_optimizer_propagate_constants(p, &q) == HG_OK && q == p);
     hg_program_release(q);
+    CHECK(hg_optimizer_fuse_instructions(p, &q) == HG_OK && q == p);
+    hg_program_release(q);
     hg_program_release(p);
 }
 
@@ -271,6 +339,7 @@ int main(void) {
     test_identities();
     test_jumps();
     test_constants();
+    test_fuse();
     test_places();
     test_fault();
     test_interface();
