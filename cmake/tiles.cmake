@@ -7,7 +7,7 @@ if(TARGET hg_tile)
     set(tile_source ${HG_TILES_DIR}/handlers.c)
   else()
     add_executable(hg_gen_tiles tools/gen_tiles.c)
-    foreach(room base io isa atlas kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device emit) # what stands before the handlers
+    foreach(room base io isa atlas kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device vector emit) # what stands before the handlers
       target_sources(hg_gen_tiles PRIVATE $<TARGET_OBJECTS:hg_${room}>)
     endforeach()
     target_include_directories(hg_gen_tiles PRIVATE include src)

@@ -1,5 +1,6 @@
 /* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of commands. */
 #include "emit/emit.h"
+#include "vector/vector.h"
 #include <string.h>
 
 static hg_status print_kir(const emitter *row, const emit_input *in, hg_text *out) {
@@ -11,6 +12,21 @@ static hg_status print_kir(const emitter *row, const emit_input *in, hg_text *ou
 static hg_status print_lanes(const emitter *row, const emit_input *in, hg_text *out) {
     (void)row;
     return emit_c(in->kernels, in->count, in->about, out);
+}
+
+enum { VECTOR_LANES = 16 };
+
+static hg_status print_vector(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    for (uint32_t i = 0; i < in->count; i++) {
+        vec_kernel *k;
+        HG_TRY(vec_form(in->kernels[i], &(vec_options){.lanes = VECTOR_LANES}, &k));
+        hg_status status = vec_verify(k);
+        vec_print(out, k);
+        vec_kernel_destroy(k);
+        HG_TRY(status);
+    }
+    return HG_OK;
 }
 
 static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {

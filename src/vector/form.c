@@ -1,0 +1,526 @@
+/* A kernel in vector form: values and control flow.
+ *
+ * An IF that lanes part at becomes two masks and two blocks, each skipped where nobody takes part, or written in place where that is
+ * cheaper than asking. A loop that lanes leave one by one goes on while a lane is left. BREAK and CONTINUE take lanes out of the masks
+ * between them and their loop, RETURN and EXIT out of all.
+ * Requires: facts (shape.c), liveness (live.c). Must not know: memory (form_access.c). */
+#include "vector/form_internal.h"
+
+#include <string.h>
+
+/* ---- writing ---- */
+
+static vec_value nowhere; /* what failed calls return; never written by others than them */
+
+vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args) {
+    vec_value *v = hg_arena_alloc(&x->k->arena, sizeof *v);
+    vec_value **list = nargs ? hg_arena_alloc(&x->k->arena, nargs * sizeof *list) : NULL;
+    if (!v || (nargs && !list)) {
+        x->failed = true;
+        return &nowhere;
+    }
+    for (uint8_t i = 0; i < nargs; i++) list[i] = args[i];
+    v->op = (uint8_t)op;
+    v->type = type;
+    v->each = each;
+    v->nargs = nargs;
+    v->args = list;
+    v->inst = x->inst;
+    v->parent = x->into;
+    v->prev = x->into->last;
+    if (v->prev)
+        v->prev->next = v;
+    else
+        x->into->first = v;
+    x->into->last = v;
+    return v;
+}
+
+static vec_region *new_region(former *x, vec_value *owner) {
+    vec_region *r = hg_arena_alloc(&x->k->arena, sizeof *r);
+    if (!r) {
+        static vec_region none;
+        x->failed = true;
+        return &none;
+    }
+    r->owner = owner;
+    return r;
+}
+
+static vec_var *new_var(former *x, uint8_t type, bool each, const char *name) {
+    vec_var *v = hg_arena_alloc(&x->k->arena, sizeof *v);
+    if (!v) {
+        static vec_var none;
+        x->failed = true;
+        return &none;
+    }
+    v->type = type;
+    v->each = each;
+    v->name = name;
+    v->id = x->to->var_count++;
+    if (x->to->last_var)
+        x->to->last_var->next = v;
+    else
+        x->to->vars = v;
+    x->to->last_var = v;
+    return v;
+}
+
+static vec_var *new_mask(former *x) {
+    vec_var *v = new_var(x, KIR_BOOL, true, NULL);
+    v->mask = true;
+    return v;
+}
+
+vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args) {
+    bool each = false;
+    for (uint8_t i = 0; i < nargs; i++) each = each || args[i]->each;
+    vec_value *v = vec_add(x, VEC_PRIM, type, each, nargs, args);
+    v->prim = (uint8_t)op;
+    return v;
+}
+
+static vec_value *get(former *x, vec_var *var) {
+    vec_value *v = vec_add(x, VEC_GET, var->type, var->each, 0, NULL);
+    v->u.var = var;
+    return v;
+}
+
+static void set(former *x, vec_var *var, vec_value *value, vec_value *mask) {
+    vec_value *v = vec_add(x, VEC_SET, KIR_VOID, false, 1, &value);
+    v->u.var = var;
+    v->mask = mask;
+}
+
+static vec_value *and_of(former *x, vec_value *a, vec_value *b) {
+    return vec_prim(x, KIR_AND, KIR_BOOL, 2, (vec_value *[]){a, b});
+}
+
+static vec_value *not_of(former *x, vec_value *a) {
+    vec_value *yes = vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL);
+    yes->u.imm = 1;
+    return vec_prim(x, KIR_XOR, KIR_BOOL, 2, (vec_value *[]){a, yes});
+}
+
+static vec_value *running(former *x) { return vec_add(x, VEC_RUNNING, KIR_BOOL, true, 0, NULL); }
+
+/* An IF with empty branches, the first of which is written next. */
+static vec_value *open_if(former *x, vec_value *condition) {
+    vec_value *v = vec_add(x, VEC_IF, KIR_VOID, false, 1, &condition);
+    v->body[0] = new_region(x, v);
+    v->body[1] = new_region(x, v);
+    return v;
+}
+
+/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
+static void jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
+    vec_region *outside = x->into;
+    vec_value *branch = open_if(x, condition);
+    x->into = branch->body[wanted ? 0 : 1];
+    vec_value *result = NULL;
+    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
+    vec_add(x, op, KIR_VOID, false, result != NULL, &result);
+    x->into = outside;
+}
+
+/* ---- masks ---- */
+
+static vec_var *mask_of(const kir_region *r) { return r->owner ? fact_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
+
+vec_value *vec_mask_here(former *x) {
+    vec_var *mask = mask_of(x->region);
+    return mask ? get(x, mask) : NULL;
+}
+
+static vec_value *mask_or_running(former *x) {
+    vec_value *mask = vec_mask_here(x);
+    return mask ? mask : running(x);
+}
+
+void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
+    vec_var *list[2 * MOST_NESTED + 2];
+    uint32_t count = 0;
+    for (const kir_region *r = x->region; r->owner; r = r->owner->parent) {
+        const value_fact *p = fact_of(r->owner);
+        bool last = r->owner == loop;
+        if (!p->divergent && !last) continue;
+        if (p->divergent) list[count++] = mask_of(r);
+        if (p->divergent && p->next && p->next != mask_of(r) && (!last || next)) list[count++] = p->next;
+        if (last) break;
+    }
+    v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);
+    if (!v->losing || count > UINT8_MAX) {
+        x->failed = x->failed || !v->losing;
+        if (count > UINT8_MAX) x->unsupported = "too many masks";
+        return;
+    }
+    memcpy(v->losing, list, count * sizeof *list);
+    v->losing_count = (uint8_t)count;
+}
+
+/* ---- values ---- */
+
+vec_value *vec_one(former *x, kir_value *v) {
+    vec_value *one = fact_of(v)->one;
+    if (!one) x->unsupported = "a value that is not the same in all lanes where one is needed";
+    return one ? one : &nowhere;
+}
+
+static vec_value *ramp(former *x, vec_value *first, const kir_value *v) {
+    vec_value *each = vec_add(x, VEC_RAMP, v->type, true, 1, &first);
+    each->u.imm = (uint64_t)v->stride;
+    return each;
+}
+
+vec_value *vec_each(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (p->shape == SHAPE_EACH) return p->each ? p->each : vec_one(x, v);
+    if (p->shape == SHAPE_ONE) return vec_one(x, v);
+    return p->each ? p->each : ramp(x, vec_one(x, v), v);
+}
+
+/* What the vector form of v is. Of affine values it is the first lane's. */
+static void is(former *x, kir_value *v, vec_value *made) {
+    value_fact *p = fact_of(v);
+    if (p->shape == SHAPE_EACH)
+        p->each = made;
+    else
+        p->one = made;
+    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = ramp(x, made, v);
+}
+
+static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
+    vec_value *made = vec_add(x, op, v->type, vec_op_has(op, VEC_F_LANES), 0, NULL);
+    made->u.imm = imm;
+    return made;
+}
+
+static void form_id(former *x, kir_value *v) {
+    if (fact_of(v)->shape == SHAPE_EACH)
+        is(x, v, leaf(x, VEC_COORDINATE, v, v->u.imm));
+    else if (v->u.imm == HG_ID_GLOBAL_LANE_ID)
+        is(x, v, leaf(x, VEC_FIRST, v, 0));
+    else
+        is(x, v, leaf(x, VEC_ID, v, v->u.imm));
+}
+
+static void form_prim(former *x, kir_value *v) {
+    vec_value *args[4];
+    bool each = fact_of(v)->shape == SHAPE_EACH;
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
+}
+
+static vec_var *var_here(former *x, const kir_var *v) {
+    var_fact *p = fact_of_var(v);
+    if (!p->var) {
+        p->var = new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name);
+        p->var->length = v->length;
+    }
+    return p->var;
+}
+
+static void form_set(former *x, const kir_value *v) {
+    vec_var *var = var_here(x, v->u.var);
+    if (!var->each) {
+        set(x, var, vec_one(x, v->args[0]), NULL);
+        return;
+    }
+    bool masked = mask_of(x->region) && vec_is_read_elsewhere(x, v);
+    vec_value *mask = masked ? vec_mask_here(x) : NULL;
+    set(x, var, vec_each(x, v->args[0]), mask);
+}
+
+static void form_array(former *x, kir_value *v) {
+    vec_value *args[2] = {vec_each(x, v->args[0]), v->nargs > 1 ? vec_each(x, v->args[1]) : NULL};
+    vec_var *var = var_here(x, v->u.var);
+    bool sets = v->op == KIR_ARRAY_SET;
+    vec_value *mask = sets ? vec_mask_here(x) : NULL;
+    vec_value *made = vec_add(x, sets ? VEC_ARRAY_SET : VEC_ARRAY_GET, v->type, !sets, v->nargs, args);
+    made->u.var = var;
+    made->mask = mask;
+    if (!sets) is(x, v, made);
+}
+
+static void form_table(former *x, kir_value *v) {
+    vec_value *index = fact_of(v)->shape == SHAPE_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    vec_value *made = vec_add(x, VEC_TABLE_GET, v->type, index->each, 1, &index);
+    made->u.table = v->u.table;
+    is(x, v, made);
+}
+
+static void form_call(former *x, kir_value *v) {
+    const kir_function *f = v->u.call.function;
+    const function_fact *p = fact_of_function(f);
+    vec_value *args[16];
+    if (!f->pure || f->array_count) {
+        x->unsupported = f->array_count ? "a function on arrays" : "a function of the program";
+        return;
+    }
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    vec_value *made = vec_add(x, VEC_CALL, v->type, p->result_each, v->nargs, args);
+    made->u.to = p->made;
+    if (v->type != KIR_VOID) is(x, v, made);
+}
+
+static void form_fault(former *x, const kir_value *v) {
+    vec_value *args[1 + KIR_FAULT_VALUES];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
+    vec_value *mask = vec_mask_here(x), *made = vec_add(x, VEC_FAULT_IF, KIR_VOID, false, v->nargs, args);
+    made->u.fault.code = v->u.fault.code;
+    made->u.fault.operand = v->u.fault.operand;
+    made->u.fault.values = v->u.fault.values;
+    made->u.fault.message = v->u.fault.message;
+    made->mask = mask;
+    vec_lose(x, made, NULL, true);
+    x->k->can_end = true;
+}
+
+/* ---- jumps ---- */
+
+static void leave(former *x, bool ends, const kir_value *loop, bool next) {
+    vec_value *mask = mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
+    made->mask = mask;
+    made->ends = ends;
+    vec_lose(x, made, loop, next);
+}
+
+static void form_return(former *x, const kir_value *v) {
+    function_fact *f = fact_of_function(x->f);
+    bool kernel = x->f == x->m->functions, apart = mask_of(x->region) != NULL;
+    if (kernel ? apart : f->divergent_return) {
+        if (v->nargs) {
+            vec_value *mask = mask_or_running(x);
+            set(x, f->result, vec_each(x, v->args[0]), mask);
+        }
+        if (kernel) x->k->can_end = true;
+        leave(x, true, NULL, true);
+        return;
+    }
+    vec_value *result = v->nargs ? f->result_each ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]) : NULL;
+    vec_add(x, VEC_RETURN, KIR_VOID, false, v->nargs, &result);
+}
+
+static void form_jump(former *x, const kir_value *v) {
+    if (v->op == KIR_EXIT || v->op == KIR_RETURN) {
+        form_return(x, v);
+        return;
+    }
+    const kir_value *loop = fact_of(v->parent->owner)->loop;
+    if (fact_of(loop)->divergent)
+        leave(x, false, loop, v->op == KIR_BREAK);
+    else
+        vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
+}
+
+/* ---- branches and loops ---- */
+
+/* Operations of a branch that cost less than asking whether anybody takes part. */
+enum { MOST_IN_PLACE = 10 };
+
+static bool is_small(const kir_region *r) {
+    uint32_t count = 0;
+    for (const kir_value *v = r->first; v; v = v->next) {
+        bool plain = v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_CONST || (kir_is_value(v) && kir_op_has((kir_op)v->op, KIR_F_CHEAP));
+        if (!plain || ++count > MOST_IN_PLACE) return false;
+    }
+    return true;
+}
+
+/* Where branch i is written, when it comes next. */
+static void enter_branch(former *x, const kir_value *v, int i) {
+    value_fact *p = fact_of(v);
+    x->region = v->body[i];
+    x->into = p->outside;
+    if (!p->divergent) {
+        x->into = p->into[i];
+    } else if (v->body[i]->first && !is_small(v->body[i])) {
+        vec_value *any = get(x, p->mask[i]);
+        x->into = open_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &any))->body[0];
+    }
+}
+
+static void form_if(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    p->outside = x->into;
+    if (!p->divergent) {
+        vec_value *branch = open_if(x, vec_one(x, v->args[0]));
+        for (int i = 0; i < 2; i++) {
+            p->into[i] = branch->body[i];
+            p->mask[i] = mask_of(x->region);
+        }
+    } else {
+        vec_value *condition = vec_each(x, v->args[0]), *here = mask_or_running(x);
+        for (int i = 0; i < 2; i++) {
+            if (!v->body[i]->first) continue;
+            p->mask[i] = new_mask(x);
+            set(x, p->mask[i], and_of(x, here, i ? not_of(x, condition) : condition), NULL);
+        }
+    }
+    enter_branch(x, v, 0);
+}
+
+static uint64_t cost_of(const kir_region *r) {
+    uint64_t cost = 1;
+    for (const kir_value *v = r->first; v; v = v->next) cost++;
+    return cost;
+}
+
+static void form_loop(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    p->outside = x->into;
+    p->mask[0] = mask_of(x->region);
+    if (p->divergent) {
+        vec_value *here = mask_or_running(x);
+        p->next = new_mask(x);
+        p->mask[0] = p->continues ? new_mask(x) : p->next;
+        set(x, p->next, here, NULL);
+    }
+    vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
+    loop->u.bounded = v->u.loop.bounded;
+    loop->body[0] = new_region(x, loop);
+    x->into = loop->body[0];
+    x->region = v->body[0];
+    x->k->has_loop = true;
+    if (!v->u.loop.bounded) {
+        vec_value *fuel = vec_add(x, VEC_FUEL, KIR_BOOL, false, 0, NULL);
+        fuel->u.imm = cost_of(v->body[0]);
+        jump_if(x, fuel, true, VEC_RETURN);
+    }
+    if (p->continues) set(x, p->mask[0], get(x, p->next), NULL);
+    if (p->leaves && !p->divergent) {
+        vec_value *here = mask_or_running(x);
+        jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
+    }
+}
+
+static void close_loop(former *x, const kir_value *v) {
+    const value_fact *p = fact_of(v);
+    if (p->divergent) {
+        vec_value *left = get(x, p->next);
+        jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
+    }
+}
+
+static void close_region(former *x, const kir_cursor *c) {
+    const kir_value *owner = c->region->owner;
+    if (owner->op == KIR_LOOP) close_loop(x, owner);
+    if (kir_cursor_ends_first(c)) {
+        enter_branch(x, owner, 1);
+        return;
+    }
+    x->into = fact_of(owner)->outside;
+    x->region = owner->parent;
+}
+
+/* ---- operations and functions ---- */
+
+static void form_value(former *x, kir_value *v) {
+    x->inst = v->inst;
+    if (is_dead(v)) return;
+    switch ((kir_op)v->op) {
+    case KIR_CONST: is(x, v, leaf(x, VEC_CONST, v, v->u.imm)); return;
+    case KIR_INPUT: is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
+    case KIR_ID: form_id(x, v); return;
+    case KIR_PARAM: {
+        vec_value *made = vec_add(x, VEC_PARAM, v->type, fact_of(v)->shape == SHAPE_EACH, 0, NULL);
+        made->u.imm = v->u.imm;
+        is(x, v, made);
+        return;
+    }
+    case KIR_VAR_GET: is(x, v, get(x, var_here(x, v->u.var))); return;
+    case KIR_VAR_SET: form_set(x, v); return;
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: form_array(x, v); return;
+    case KIR_TABLE_GET: form_table(x, v); return;
+    case KIR_LOAD:
+    case KIR_STORE:
+    case KIR_CHECK:
+    case KIR_ATOMIC: vec_form_access(x, v); return;
+    case KIR_FENCE: vec_add(x, VEC_FENCE, KIR_VOID, false, 0, NULL)->u.imm = v->u.imm; return;
+    case KIR_IF: form_if(x, v); return;
+    case KIR_LOOP: form_loop(x, v); return;
+    case KIR_BREAK:
+    case KIR_CONTINUE:
+    case KIR_EXIT:
+    case KIR_RETURN: form_jump(x, v); return;
+    case KIR_CALL: form_call(x, v); return;
+    case KIR_FAULT_IF: form_fault(x, v); return;
+    default: break;
+    }
+    if (kir_is_value(v))
+        form_prim(x, v);
+    else
+        x->unsupported = kir_op_name((kir_op)v->op);
+}
+
+static vec_function *declare(former *x, const kir_function *f) {
+    const function_fact *p = fact_of_function(f);
+    vec_function *to = hg_arena_alloc(&x->k->arena, sizeof *to);
+    if (!to || !(to->name = hg_arena_text(&x->k->arena, f->name, strlen(f->name)))) return NULL;
+    to->id = x->k->function_count++;
+    to->param_count = f->param_count;
+    memcpy(to->param_types, f->param_types, sizeof to->param_types);
+    memcpy(to->param_each, p->param_each, sizeof to->param_each);
+    to->result = f->result;
+    to->result_each = p->result_each;
+    if (x->k->last_function)
+        x->k->last_function->next = to;
+    else
+        x->k->functions = to;
+    x->k->last_function = to;
+    return to;
+}
+
+static void form_function(former *x, kir_function *f) {
+    function_fact *p = fact_of_function(f);
+    x->f = f;
+    x->to = p->made;
+    x->inst = 0;
+    x->region = f->body;
+    x->into = x->to->body = new_region(x, NULL);
+    for (kir_var *v = x->m->vars; v; v = v->next) fact_of_var(v)->var = NULL;
+    if (!vec_find_live(x)) return;
+    if (p->divergent_return && f->result != KIR_VOID) p->result = new_var(x, f->result, true, NULL);
+    kir_cursor c = kir_cursor_start(f->body);
+    while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
+        if (c.v)
+            form_value(x, c.v);
+        else
+            close_region(x, &c);
+        (void)kir_cursor_next(&c);
+    }
+    if (x->failed || x->unsupported || f->result == KIR_VOID) return;
+    if (x->into->last && vec_op_has((vec_op)x->into->last->op, VEC_F_JUMP)) return;
+    vec_value *result = p->result ? get(x, p->result) : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
+    vec_add(x, VEC_RETURN, KIR_VOID, false, 1, &result);
+}
+
+static hg_status form_all(former *x) {
+    if (!vec_find_shapes(x)) return hg_fail_memory();
+    for (uint64_t i = 0; i < x->order.count && !x->unsupported; i++)
+        if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i]))) return hg_fail_memory();
+    for (uint64_t i = 0; i < x->order.count && !x->unsupported && !x->failed; i++) form_function(x, x->order.data[i]);
+    if (x->failed) return hg_fail_memory();
+    if (x->unsupported) return hg_fail(HG_ERROR_ISA, "'%s' has no vector form: %s", x->m->name, x->unsupported);
+    for (vec_function *f = x->k->functions; f; f = f->next) vec_count_uses(f);
+    return HG_OK;
+}
+
+hg_status vec_form(const kir_module *module, const vec_options *options, vec_kernel **kernel) {
+    *kernel = NULL;
+    vec_kernel *k = hg_calloc(1, sizeof *k);
+    if (!k) return hg_fail_memory();
+    k->module = module;
+    k->lanes = options->lanes;
+    former x = {.m = (kir_module *)(uintptr_t)module, .k = k};
+    if (module->uses_barrier || module->uses_shared) x.unsupported = "shared memory or barriers";
+    hg_status status = form_all(&x);
+    hg_arena_free(&x.arena);
+    hg_vec_free(&x.order);
+    if (status == HG_OK)
+        *kernel = k;
+    else
+        vec_kernel_destroy(k);
+    return status;
+}

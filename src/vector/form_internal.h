@@ -1,0 +1,91 @@
+/* What the files that write vector form share: facts about the kernel IR at hand, in its scratch pointers.
+ * shape.c: who is one, affine, each; where lanes part · live.c: whose old values somebody reads · form.c: control · form_access.c: memory. */
+#ifndef HG_VECTOR_FORM_INTERNAL_H
+#define HG_VECTOR_FORM_INTERNAL_H
+
+#include "kir/access.h"
+#include "kir/walk.h"
+#include "vector/vector.h"
+
+/* How a value lives in a turn. */
+typedef enum vec_shape {
+    SHAPE_ONE,
+    SHAPE_AFFINE, /* the first lane's, as one value; each lane adds the stride */
+    SHAPE_EACH
+} vec_shape;
+
+typedef struct value_fact {
+    uint8_t shape;
+    bool wanted_each;     /* affine: somebody needs all elements */
+    bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool apart;           /* IF, LOOP: only some of the lanes may be inside */
+    bool apart_in_loop;   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
+    bool continues;       /* LOOP: divergent, and some lanes wait at its end for the next round */
+    bool leaves;          /* IF, LOOP: lanes may leave the kernel or the function inside */
+    kir_value *loop;      /* IF, LOOP: the innermost loop around what is inside */
+    uint32_t depth;       /* IF, LOOP: around it, itself included */
+    vec_value *one, *each; /* in vector form; of affine values `one` is the first lane's */
+    vec_region *outside;  /* IF, LOOP: where it is written */
+    vec_region *into[2];  /* IF: where its branches are written */
+    vec_var *mask[2];     /* who takes part in the branch, in the round; NULL: the lanes that run */
+    vec_var *next;        /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
+    uint8_t *live_after, *live_inside[2]; /* IF, LOOP: variables that are read behind it · at the start of a branch or round; by id */
+} value_fact;
+
+typedef struct var_fact {
+    uint8_t shape;
+    bool used;
+    int64_t stride;
+    vec_var *var; /* of the function at work */
+} var_fact;
+
+typedef struct function_fact {
+    bool reached, divergent_return;
+    bool param_each[16], result_each;
+    vec_function *made;
+    vec_var *result; /* with divergent_return */
+} function_fact;
+
+typedef struct former {
+    kir_module *m;
+    vec_kernel *k;
+    hg_arena arena;               /* of this run */
+    HG_VEC(kir_function *) order; /* callers before callees */
+    const char *unsupported;
+    bool failed; /* out of memory */
+    /* at work */
+    kir_function *f;
+    vec_function *to;
+    vec_region *into;
+    const kir_region *region;
+    uint32_t inst;
+} former;
+
+static inline value_fact *fact_of(const kir_value *v) { return v->scratch; }
+static inline var_fact *fact_of_var(const kir_var *v) { return v->scratch; }
+static inline function_fact *fact_of_function(const kir_function *f) { return f->scratch; }
+
+/* Nobody reads it. */
+static inline bool is_dead(const kir_value *v) { return v->uses == 0 && !kir_has_side_effect(v); }
+
+enum { MOST_NESTED = 200 }; /* branches and loops, one in another */
+
+/* shape.c: numbers the functions, makes the facts and finds the shapes. */
+bool vec_find_shapes(former *x);
+/* live.c: of the function at work. */
+bool vec_find_live(former *x);
+/* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
+bool vec_is_read_elsewhere(const former *x, const kir_value *set);
+
+/* form.c */
+vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args);
+vec_value *vec_one(former *x, kir_value *v);  /* of a value that is one; of an affine one the first lane's */
+vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
+vec_value *vec_mask_here(former *x);          /* NULL: the lanes that run */
+/* Fills losing: the masks around here as far as the loop, or all (NULL); with next the loop's too. */
+void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next);
+vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args);
+/* form_access.c: LOAD, STORE, CHECK, ATOMIC. */
+void vec_form_access(former *x, kir_value *v);
+
+#endif

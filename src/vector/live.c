@@ -1,0 +1,108 @@
+/* Which variables a lane may still read at the places where lanes wait for others: behind a branch or loop, at the start of the other
+ * branch, at the start of a round. A SET whose old value nobody reads there needs no mask.
+ * What a lane reads is a matter of its own path, so this is the kernel IR's liveness, found backwards, round after round for loops. */
+#include "vector/form_internal.h"
+
+#include <string.h>
+
+enum { MOST_BYTES = 64 << 20 }; /* of all sets; beyond, everything counts as read */
+
+typedef struct live {
+    former *x;
+    uint32_t bytes; /* of a set */
+    bool changed;
+} live;
+
+static uint8_t *new_set(live *s, uint8_t **place) {
+    if (!*place) *place = hg_arena_alloc(&s->x->arena, s->bytes);
+    if (!*place) s->x->failed = true;
+    return *place;
+}
+
+static void keep(live *s, uint8_t **place, const uint8_t *set) {
+    if (new_set(s, place)) memcpy(*place, set, s->bytes);
+}
+
+static void add_all(live *s, uint8_t *to, const uint8_t *from) {
+    if (from)
+        for (uint32_t i = 0; i < s->bytes; i++) to[i] |= from[i];
+}
+
+static void visit(live *s, const kir_region *r, uint8_t *set);
+
+static void visit_if(live *s, const kir_value *v, uint8_t *set) {
+    value_fact *p = fact_of(v);
+    keep(s, &p->live_after, set);
+    for (int i = 0; i < 2 && !s->x->failed; i++) {
+        if (!new_set(s, &p->live_inside[i])) return;
+        memcpy(p->live_inside[i], p->live_after, s->bytes);
+        visit(s, v->body[i], p->live_inside[i]);
+    }
+    if (s->x->failed) return;
+    memcpy(set, p->live_inside[0], s->bytes);
+    add_all(s, set, p->live_inside[1]);
+}
+
+static void visit_loop(live *s, const kir_value *v, uint8_t *set) {
+    value_fact *p = fact_of(v);
+    keep(s, &p->live_after, set);
+    if (s->x->failed || !new_set(s, &p->live_inside[0]) || !new_set(s, &p->live_inside[1])) return;
+    memcpy(p->live_inside[1], p->live_inside[0], s->bytes); /* the end of a round is the start of the next */
+    visit(s, v->body[0], p->live_inside[1]);
+    add_all(s, p->live_inside[1], p->live_inside[0]);
+    if (memcmp(p->live_inside[0], p->live_inside[1], s->bytes) != 0) s->changed = true;
+    memcpy(p->live_inside[0], p->live_inside[1], s->bytes);
+    memcpy(set, p->live_inside[0], s->bytes);
+}
+
+static void visit_jump(live *s, const kir_value *v, uint8_t *set) {
+    const kir_value *loop = v->parent->owner ? fact_of(v->parent->owner)->loop : NULL;
+    memset(set, 0, s->bytes);
+    if (loop && v->op == KIR_BREAK) add_all(s, set, fact_of(loop)->live_after);
+    if (loop && v->op == KIR_CONTINUE) add_all(s, set, fact_of(loop)->live_inside[0]);
+}
+
+/* set: what is read behind the region; then before it. Nesting is bounded (MOST_NESTED). */
+static void visit(live *s, const kir_region *r, uint8_t *set) {
+    for (const kir_value *v = r->last; v && !s->x->failed; v = v->prev) {
+        switch ((kir_op)v->op) {
+        case KIR_VAR_SET: set[v->u.var->id / 8] &= (uint8_t)~(1u << v->u.var->id % 8); break;
+        case KIR_VAR_GET:
+            if (v->uses) set[v->u.var->id / 8] |= (uint8_t)(1u << v->u.var->id % 8);
+            break;
+        case KIR_IF: visit_if(s, v, set); break;
+        case KIR_LOOP: visit_loop(s, v, set); break;
+        default:
+            if (kir_is_jump(v)) visit_jump(s, v, set);
+        }
+    }
+}
+
+bool vec_find_live(former *x) {
+    live s = {.x = x, .bytes = x->m->var_count / 8 + 1, .changed = true};
+    uint64_t owners = 0;
+    for (const kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) owners += v->body[0] != NULL;
+    if (owners == 0 || owners * 3 * s.bytes > MOST_BYTES) return true;
+    uint8_t *set = hg_arena_alloc(&x->arena, s.bytes);
+    x->failed = x->failed || !set;
+    while (s.changed && !x->failed) {
+        s.changed = false;
+        memset(set, 0, s.bytes);
+        visit(&s, x->f->body, set);
+    }
+    return !x->failed;
+}
+
+static bool has(const uint8_t *set, const kir_var *v) { return !set || (set[v->id / 8] >> v->id % 8 & 1); }
+
+bool vec_is_read_elsewhere(const former *x, const kir_value *set) {
+    (void)x;
+    const kir_var *v = set->u.var;
+    for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {
+        const value_fact *p = fact_of(r->owner);
+        if (!p->divergent) continue;
+        if (r->owner->op == KIR_LOOP && (has(p->live_after, v) || (p->continues && has(p->live_inside[0], v)))) return true;
+        if (r->owner->op == KIR_IF && has(r == r->owner->body[0] ? p->live_inside[1] : p->live_after, v)) return true;
+    }
+    return false;
+}

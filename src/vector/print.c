@@ -1,0 +1,161 @@
+/* The vector form as text, for people and tests: one operation a line, regions indented. A value that is each is %N, one that is one is $N. */
+#include "vector/vector.h"
+
+#include "isa/program.h"
+
+enum { MOST_INDENT = 32 };
+
+typedef struct printer {
+    hg_text *out;
+    const vec_kernel *k;
+    uint32_t indent, inst;
+} printer;
+
+static void line(const printer *p) { hg_text_addf(p->out, "%*s", (int)(p->indent < MOST_INDENT ? p->indent : MOST_INDENT) * 2, ""); }
+
+static void name(hg_text *out, const vec_value *v) { hg_text_addf(out, "%s%u", v->each ? "%" : "$", (unsigned)v->id); }
+
+static void var_name(hg_text *out, const vec_var *v) {
+    hg_text_addf(out, "%s%u", v->mask ? "m" : v->length ? "a" : v->each ? "v" : "s", (unsigned)v->id);
+}
+
+static void source(printer *p, const vec_value *v) {
+    if (!v->inst || v->inst == p->inst || !p->k->module->program) return;
+    p->inst = v->inst;
+    line(p);
+    hg_text_addf(p->out, "; ");
+    hg_print_instruction(p->out, p->k->module->program, v->inst - 1);
+    hg_text_addf(p->out, "\n");
+}
+
+static const char *reach_name(uint8_t reach) {
+    static const char *const names[] = {"one", "row", "stride", "each"};
+    return names[reach];
+}
+
+static void print_place(hg_text *out, const vec_value *v) {
+    static const char *const spaces[] = {"slot", "slot", "shared", "class", "flat"};
+    hg_text_addf(out, " %s", spaces[v->u.mem.space]);
+    if (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) hg_text_addf(out, " %u", (unsigned)v->u.mem.slot);
+    if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, " %u", (unsigned)v->u.mem.class_id);
+    hg_text_addf(out, " %s", reach_name(v->u.mem.reach));
+    if (v->u.mem.reach == VEC_REACH_STRIDE) hg_text_addf(out, " %lld", (long long)v->u.mem.stride);
+    hg_text_addf(out, " [");
+    if (v->u.mem.has_index) name(out, v->args[0]);
+    if (v->u.mem.disp || !v->u.mem.has_index) hg_text_addf(out, v->u.mem.has_index ? " + %lld" : "%lld", (long long)v->u.mem.disp);
+    hg_text_addf(out, "]");
+}
+
+static void print_fields(hg_text *out, const vec_value *v) {
+    switch ((vec_op)v->op) {
+    case VEC_CONST:
+    case VEC_INPUT:
+    case VEC_PARAM:
+    case VEC_FENCE:
+    case VEC_FUEL: hg_text_addf(out, " %llu", (unsigned long long)v->u.imm); break;
+    case VEC_ID:
+    case VEC_COORDINATE: hg_text_addf(out, " %s", hg_idname_name((hg_idname)v->u.imm)); break;
+    case VEC_RAMP: hg_text_addf(out, " by %lld", (long long)v->u.imm); break;
+    case VEC_GET:
+    case VEC_SET:
+    case VEC_ARRAY_GET:
+    case VEC_ARRAY_SET:
+        hg_text_addf(out, " ");
+        var_name(out, v->u.var);
+        break;
+    case VEC_TABLE_GET: hg_text_addf(out, " %s", v->u.table->name ? v->u.table->name : "table"); break;
+    case VEC_CALL: hg_text_addf(out, " @%s", v->u.to->name); break;
+    case VEC_LOAD:
+    case VEC_STORE:
+    case VEC_CHECK:
+    case VEC_ATOMIC: print_place(out, v); break;
+    case VEC_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
+    case VEC_LEAVE: hg_text_addf(out, v->ends ? " end" : ""); break;
+    default: break;
+    }
+}
+
+static void print_value(printer *p, const vec_value *v) {
+    source(p, v);
+    line(p);
+    if (v->type != KIR_VOID) {
+        name(p->out, v);
+        hg_text_addf(p->out, ": %s = ", kir_type_name(v->type));
+    }
+    hg_text_addf(p->out, "%s", v->op == VEC_PRIM ? kir_op_name((kir_op)v->prim) : VEC_OPS[v->op].text);
+    print_fields(p->out, v);
+    bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
+    const char *comma = place || v->op == VEC_SET ? ", " : " ";
+    for (uint8_t i = place && v->u.mem.has_index ? 1 : 0; i < v->nargs; i++, comma = ", ") {
+        hg_text_addf(p->out, "%s", comma);
+        name(p->out, v->args[i]);
+    }
+    if (v->mask) {
+        hg_text_addf(p->out, " where ");
+        name(p->out, v->mask);
+    }
+    for (uint8_t i = 0; i < v->losing_count; i++) {
+        hg_text_addf(p->out, i ? ", " : " losing ");
+        var_name(p->out, v->losing[i]);
+    }
+    hg_text_addf(p->out, v->op == VEC_IF || v->op == VEC_LOOP ? " {\n" : "\n");
+}
+
+static void print_body(printer *p, const vec_region *root) {
+    const vec_region *r = root;
+    const vec_value *v = root->first;
+    p->indent = 1;
+    while (v || r != root) {
+        if (v) {
+            print_value(p, v);
+            if (v->body[0]) {
+                r = v->body[0];
+                v = r->first;
+                p->indent++;
+            } else {
+                v = v->next;
+            }
+            continue;
+        }
+        const vec_value *owner = r->owner;
+        p->indent--;
+        line(p);
+        if (owner->op == VEC_IF && r == owner->body[0] && owner->body[1]->first) {
+            hg_text_addf(p->out, "} else {\n");
+            p->indent++;
+            r = owner->body[1];
+            v = r->first;
+            continue;
+        }
+        hg_text_addf(p->out, "}\n");
+        r = owner->parent;
+        v = owner->next;
+    }
+}
+
+static void print_function(printer *p, vec_function *f) {
+    vec_number(f);
+    hg_text_addf(p->out, "\n%s @%s(", f == p->k->functions ? "turn" : "function", f->name);
+    for (uint8_t i = 0; i < f->param_count; i++)
+        hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one", kir_type_name(f->param_types[i]));
+    hg_text_addf(p->out, ")");
+    if (f->result != KIR_VOID) hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one", kir_type_name(f->result));
+    hg_text_addf(p->out, " {\n");
+    for (const vec_var *v = f->vars; v; v = v->next) {
+        hg_text_addf(p->out, "  var ");
+        var_name(p->out, v);
+        hg_text_addf(p->out, ": %s %s", v->each ? "each" : "one", kir_type_name(v->type));
+        if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
+        hg_text_addf(p->out, v->name ? " ; %s\n" : "\n", v->name);
+    }
+    p->inst = 0;
+    print_body(p, f->body);
+    hg_text_addf(p->out, "}\n");
+}
+
+void vec_print(hg_text *out, vec_kernel *kernel) {
+    printer p = {.out = out, .k = kernel};
+    hg_text_addf(out, "vector form of %s, %u lanes a turn%s%s\n", kernel->module->name, (unsigned)kernel->lanes,
+                 kernel->rows ? ", in rows" : "", kernel->can_end ? ", lanes may end" : "");
+    for (vec_function *f = kernel->functions; f; f = f->next) print_function(&p, f);
+}

@@ -1,0 +1,70 @@
+/* The vector form as data: its table of operations, walks. */
+#include "vector/vector.h"
+
+#include <string.h>
+
+enum {
+    LANES = VEC_F_LANES,
+    ONE = VEC_F_ONE,
+    EFFECT = VEC_F_EFFECT,
+    JUMP = VEC_F_JUMP,
+    PLACE = VEC_F_PLACE,
+    LOSES = VEC_F_LOSES,
+    V = KIR_ARGS_ANY
+};
+const vec_op_info VEC_OPS[VEC_OP_COUNT] = {
+#define VEC_OP(id, text, args, flags) [VEC_##id] = {text, args, flags},
+#include "vector/vector.def"
+#undef VEC_OP
+};
+
+void vec_caps(kir_caps *caps) {
+    memset(caps, 0, sizeof *caps);
+    caps->name = "vector";
+    caps->i8 = caps->i16 = caps->i64 = caps->f64 = true;
+    caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
+}
+
+void vec_kernel_destroy(vec_kernel *kernel) {
+    if (!kernel) return;
+    hg_arena_free(&kernel->arena);
+    hg_free(kernel);
+}
+
+vec_value *vec_walk(const vec_value *v, const vec_region *root) {
+    if (!v) return root->first;
+    for (int i = 0; i < 2; i++)
+        if (v->body[i] && v->body[i]->first) return v->body[i]->first;
+    for (;;) {
+        if (v->next) return v->next;
+        const vec_region *r = v->parent;
+        if (r == root || !r->owner) return NULL;
+        const vec_value *owner = r->owner;
+        if (r == owner->body[0] && owner->body[1] && owner->body[1]->first) return owner->body[1]->first;
+        v = owner;
+    }
+}
+
+uint32_t vec_number(vec_function *f) {
+    uint32_t id = 0;
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) v->id = id++;
+    return f->value_count = id;
+}
+
+static bool is_needed(const vec_value *v) { return v->uses || vec_op_has((vec_op)v->op, VEC_F_EFFECT) || v->op == VEC_CALL; }
+
+/* From the end backwards, so that what only unused values read is unused too. */
+void vec_count_uses(vec_function *f) {
+    uint32_t count = vec_number(f);
+    vec_value *last = NULL;
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
+        v->uses = 0;
+        v->before = last;
+        last = v;
+    }
+    for (; count--; last = last->before) {
+        if (!is_needed(last)) continue;
+        for (uint8_t i = 0; i < last->nargs; i++) last->args[i]->uses++;
+        if (last->mask) last->mask->uses++;
+    }
+}

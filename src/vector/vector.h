@@ -1,0 +1,165 @@
+/* Vector form: the code of a kernel for machines that bring vectors. One pass through the kernel function is a *turn*: `lanes` neighbouring
+ * lanes run it together, in lockstep.
+ *
+ * A value is *one* for all lanes of the turn (a scalar) or has one element for *each* lane (a vector). Control flow is the turn's:
+ * the condition of an IF is one value. Where lanes go different ways, masks say who takes part: vectors of bools.
+ *
+ * Lanes start together; which of them do is the mask that a turn gets (all, but for the last turn of a launch). A lane that faults or leaves
+ * the kernel *ends*: it is taken out of the lanes that run (RUNNING) and of every mask variable that the operation names in `losing`.
+ * A memory operation without a mask is of all lanes that run. What lanes compute that do not run, nobody sees.
+ *
+ * Operations:
+ *   PRIM        a value primitive of the kernel IR (prim), its arguments one or each
+ *   INPUT, ID   a value of the launch; ID of the block where turns do not cross blocks
+ *   FIRST       u64: global id of the turn's first lane
+ *   COORDINATE  an id that the lanes of a turn do not share
+ *   RAMP        argument + stride for each lane before this one; no wrap in lanes that run
+ *   GET, SET    a variable. SET of one value to a variable that is each: of all lanes. With a mask: only in those lanes
+ *   ARRAY_GET, ARRAY_SET   an element of a private array. An index out of range: any element; nothing
+ *   TABLE_GET   an element of a constant table, whose index is in range in lanes that run
+ *   RUNNING     mask of the lanes that run in this function
+ *   ANY         whether a lane is in the mask (which has no lane that does not run)
+ *   EXTRACT     the element of the first lane of the mask, that of any lane where there is none
+ *   LOAD, STORE, ATOMIC    after a CHECK, or proven to be in bounds: look at nothing. ATOMIC: faults where it is not aligned
+ *   CHECK       lanes whose access is out of bounds, or whose slot has no memory, fault
+ *   FAULT_IF    lanes with the condition fault
+ *   LEAVE       the lanes of the mask end, or go elsewhere: they are taken out of the variables in `losing`, and of RUNNING where `ends`
+ *   FUEL        a round of a loop that nobody knows the length of: true when the time is over
+ *   RETURN      of a turn: it is over. Of a function: its result
+ *
+ * Must not know: targets, native widths, text of any language. */
+#ifndef HG_VECTOR_VECTOR_H
+#define HG_VECTOR_VECTOR_H
+
+#include "kir/kir.h"
+
+typedef enum vec_op {
+#define VEC_OP(id, text, args, flags) VEC_##id,
+#include "vector/vector.def"
+#undef VEC_OP
+    VEC_OP_COUNT
+} vec_op;
+enum { VEC_F_LANES = 1, VEC_F_ONE = 2, VEC_F_EFFECT = 4, VEC_F_JUMP = 8, VEC_F_PLACE = 16, VEC_F_LOSES = 32 };
+typedef struct vec_op_info {
+    const char *text;
+    uint8_t args; /* KIR_ARGS_ANY: as many as are given */
+    uint8_t flags;
+} vec_op_info;
+extern const vec_op_info VEC_OPS[VEC_OP_COUNT];
+static inline bool vec_op_has(vec_op op, uint8_t flag) { return (VEC_OPS[op].flags & flag) != 0; }
+
+/* How the lanes of a turn reach memory. */
+typedef enum vec_reach {
+    VEC_REACH_ONE,    /* all the same place */
+    VEC_REACH_ROW,    /* neighbouring elements: the index is the first lane's */
+    VEC_REACH_STRIDE, /* places as far apart: the index is the first lane's, `stride` bytes to the next */
+    VEC_REACH_EACH    /* anywhere: an index for each lane */
+} vec_reach;
+
+typedef struct vec_value vec_value;
+typedef struct vec_region {
+    vec_value *first, *last;
+    vec_value *owner; /* IF or LOOP; NULL: function body */
+} vec_region;
+
+typedef struct vec_var {
+    struct vec_var *next;
+    const char *name; /* of the source, or NULL */
+    uint8_t type;
+    bool each;       /* an element for each lane */
+    bool mask;       /* who takes part somewhere: starts empty */
+    uint32_t length; /* 0: no array. Arrays are each, and zero at the start of a turn */
+    uint32_t id;     /* dense in the function */
+} vec_var;
+
+struct vec_value {
+    uint8_t op;   /* vec_op */
+    uint8_t prim; /* PRIM: kir_op */
+    uint8_t type; /* of an element of the result; KIR_VOID: none */
+    bool each;    /* an element for each lane */
+    uint8_t nargs;
+    uint8_t losing_count;
+    bool ends;     /* LEAVE: lanes stop running */
+    uint32_t id;   /* dense in the function */
+    uint32_t uses; /* set by vec_count_uses */
+    uint32_t inst; /* source instruction + 1; 0: none */
+    vec_value **args;
+    vec_value *mask; /* who takes part; NULL: the lanes that run */
+    vec_var **losing;
+    vec_value *prev, *next, *before; /* before: in the text, set by vec_count_uses */
+    vec_region *parent;
+    vec_region *body[2]; /* IF: then, else (never NULL); LOOP: body */
+    union {
+        /* CONST: zero-extended bits; INPUT: index in the module's inputs; ID, COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL:
+         * what a round costs; RAMP: the stride */
+        uint64_t imm;
+        vec_var *var;            /* GET, SET, ARRAY_* */
+        const kir_table *table;  /* TABLE_GET */
+        struct vec_function *to; /* CALL */
+        /* args: [index u64] where has_index, then STORE: value; ATOMIC: operands */
+        struct {
+            uint8_t reach;  /* vec_reach */
+            uint8_t space;  /* KIR_BUFFER and KIR_POOL: slot; KIR_SHARED, KIR_CLASS */
+            uint8_t bytes;  /* of an element in memory; a LOAD's result and a STORE's value are as large */
+            uint16_t size;  /* that CHECK looks at and faults name */
+            bool has_index; /* index in bytes */
+            uint8_t atomic; /* kir_atomic */
+            uint8_t class_id, operand;
+            bool pool; /* for fault texts */
+            uint32_t slot;
+            int64_t disp;   /* added exactly to the index */
+            int64_t stride; /* STRIDE: bytes from lane to lane */
+        } mem;
+        struct {
+            uint8_t code, operand, values;
+            const char *message;
+        } fault; /* args: the condition, then a u64 for each {} of the message */
+        bool bounded; /* LOOP: ends by itself after few rounds */
+    } u;
+};
+
+typedef struct vec_function {
+    struct vec_function *next;
+    const char *name;
+    uint32_t id;
+    uint8_t param_count, result; /* KIR_VOID: none */
+    uint8_t param_types[16];
+    bool param_each[16], result_each;
+    vec_region *body;
+    vec_var *vars, *last_var;
+    uint32_t var_count, value_count;
+} vec_function;
+
+typedef struct vec_kernel {
+    hg_arena arena;
+    const kir_module *module; /* inputs, slots, tables, source; borrowed */
+    uint32_t lanes;           /* of a turn, a power of two */
+    bool rows;                /* the lanes of a turn are neighbours along x in one block; else neighbouring global ids */
+    bool can_end;             /* lanes may fault or leave: some operation loses lanes that run */
+    bool has_loop;
+    vec_function *functions, *last_function; /* functions: the kernel; a function is called only by earlier ones */
+    uint32_t function_count;
+} vec_kernel;
+
+typedef struct vec_options {
+    uint32_t lanes; /* of a turn, a power of two from 2 to 256 */
+} vec_options;
+
+/* Writes functions[0] of a module in vector form. Requires: stage LOW for a target with all integers up to 64 bits, f64, fma, subnormals and
+ * half conversions (vec_caps), with slots and uniformity. The module is borrowed for as long as the kernel lives; its ids, counts of uses and
+ * scratch pointers are written. HG_ERROR_ISA: the kernel has what the vector form has not; the text says what. HG_ERROR_OUT_OF_MEMORY. */
+hg_status vec_form(const kir_module *module, const vec_options *options, vec_kernel **kernel) HG_NODISCARD;
+void vec_kernel_destroy(vec_kernel *kernel);
+void vec_caps(kir_caps *caps);
+
+/* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: vec_walk(NULL, body). */
+vec_value *vec_walk(const vec_value *v, const vec_region *root);
+void vec_count_uses(vec_function *f);
+uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
+
+/* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
+hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;
+/* docs/design/vector-form.md */
+void vec_print(hg_text *out, vec_kernel *kernel);
+
+#endif
