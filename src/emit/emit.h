@@ -3,6 +3,7 @@
 #define HG_EMIT_EMIT_H
 
 #include "kir/device/device.h"
+#include "vector/vector.h"
 
 /* A self-contained translation unit with every kernel given (of different names): readable, structured, commented with the source
  * instructions, compiled without warnings. about: lines for the comment at its top, each ending in a newline; may be "".
@@ -34,6 +35,11 @@ hg_status emit_device_c(const c_dialect *dialect, const kir_module *kernel, cons
                         hg_text *out) HG_NODISCARD;
 /* The module's name as an identifier of the target language. */
 void emit_kernel_name(const kir_module *module, char name[96]);
+
+/* Kernels of different names in vector form as C with vector extensions of gcc and clang, over <hologram/vector.h>: for machines with native
+ * vectors of vector_bytes (16, 32, 64). void NAME(hgv_launch *, uint64_t begin, uint64_t end) runs the lanes from begin to end - 1. All have the
+ * same number of lanes a turn, at most 64, which fill a native vector of f32 at the least. */
+hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) HG_NODISCARD;
 
 /* SPIR-V 1.5 (Vulkan 1.2) words, added to out; on failure out is as before. The entry point is "main". Group memory may be reached by 1, 2
  * (loads only), 4 and 8 bytes, atomically by 4; the group of a folded kernel is numbered in the first dimension, that of a FLAT one and

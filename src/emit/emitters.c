@@ -29,6 +29,23 @@ static hg_status print_vector(const emitter *row, const emit_input *in, hg_text 
     return HG_OK;
 }
 
+enum { VECTOR_BYTES = 32 };
+
+static hg_status print_vector_c(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    hg_status status = HG_OK;
+    vec_kernel **kernels = hg_calloc(in->count + 1, sizeof *kernels);
+    if (!kernels) return hg_fail_memory();
+    for (uint32_t i = 0; i < in->count && status == HG_OK; i++) {
+        status = vec_form(in->kernels[i], &(vec_options){.lanes = VECTOR_LANES}, &kernels[i]);
+        if (status == HG_OK) status = vec_verify(kernels[i]);
+    }
+    if (status == HG_OK) status = emit_vector_c(kernels, in->count, VECTOR_BYTES, in->about, out);
+    for (uint32_t i = 0; i < in->count; i++) vec_kernel_destroy(kernels[i]);
+    hg_free(kernels);
+    return status;
+}
+
 static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {
     return emit_device_c(row->dialect, in->kernels[0], in->layout, in->about, out);
 }

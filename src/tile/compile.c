@@ -746,6 +746,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
 void tile_kernel_destroy(tile_kernel *kernel) {
     if (!kernel) return;
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++) tile_frame_free(atomic_load(&kernel->cache[i]));
+    if (kernel->native.destroy) kernel->native.destroy(kernel->native.user);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

@@ -87,7 +87,10 @@ static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t 
         f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
     else if (f->shared_size)
         memset(f->shared, 0, (size_t)f->shared_size);
-    tile_execute(f);
+    if (f->kernel->native.run)
+        tile_run_native(f);
+    else
+        tile_execute(f);
 }
 
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
@@ -167,6 +170,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     tile_run_begin(&s, kernel, launch);
     s.fault = fault;
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
+    if (kernel->native.run) each = tile_native_lanes(kernel);
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
         if (lanes > UINT32_MAX / 2)

@@ -6,6 +6,8 @@
 #include "base/budget.h"
 #include "kir/kir.h"
 
+struct hgv_launch;
+
 /* A CPU level's handlers; chosen at run time (HOLOGRAM_CPU_LEVEL through the runtime's configuration). */
 typedef enum tile_level {
     TILE_LEVEL_BASELINE,
@@ -75,6 +77,17 @@ typedef struct tile_options {
  * of a module at a time. HG_ERROR_OUT_OF_MEMORY, HG_ERROR_INTERNAL (something was not lowered). */
 hg_status tile_compile(const kir_module *module, const tile_options *options, tile_kernel **kernel) HG_NODISCARD;
 void tile_kernel_destroy(tile_kernel *kernel);
+
+/* Code of the same kernel that runs turns of neighbouring lanes, for launches in place of the interpreter's (hologram/vector.h). It begins
+ * with lane `begin`; `destroy` is called with the kernel's end. Before the first launch only. */
+typedef struct tile_native {
+    void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end);
+    void (*destroy)(void *user);
+    void *user;
+    uint32_t lanes; /* of a turn */
+} tile_native;
+/* False: the kernel keeps the interpreter's code, since it has barriers or shared memory or is looked at while it runs. */
+bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native);
 
 /* A buffer or pool as the kernel sees it during one launch. base NULL and size 0 with valid: an empty buffer. */
 typedef struct tile_memory {

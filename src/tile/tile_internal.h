@@ -158,7 +158,8 @@ struct tile_kernel {
     tile_options options;
     bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
-    uint32_t width; /* lanes of a tile when not block_mode */
+    tile_native native; /* run NULL: the interpreter's code runs */
+    uint32_t width;     /* lanes of a tile when not block_mode */
     uint32_t insn_count;
     tile_insn *insns;
     uint32_t slot_count, mask_count, function_count, input_count;
@@ -237,6 +238,9 @@ void tile_run_watch_forks(void); /* what a launch locks is free in a forked chil
 void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile_launch *launch); /* lanes, blocks; nothing ran yet */
 void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
 void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */
+/* native.c: the same by the kernel's native code */
+void tile_run_native(tile_frame *frame);
+uint32_t tile_native_lanes(const tile_kernel *kernel); /* of a call */
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
 /* Where the access of all lanes to a direct slot is when its address is known for the whole tile and within bounds, and the bytes from one lane's

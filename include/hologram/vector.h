@@ -1,0 +1,449 @@
+/* What C text with vectors needs that hologram writes (`hologram build`, `hologram emit --target vector-c`): vector types, the value
+ * primitives on them, memory under masks, the launch. It needs nothing else of Hologram, gcc 12 or clang 14, and HGV_LANES and HGV_BYTES: the lanes
+ * of a turn (at most 64) and the bytes of a native vector (16, 32 or 64). Without HGV_LANES: the launch alone.
+ *
+ * A vector of HGV_LANES elements is as many native vectors as it takes, its parts. A truth value of a lane is 0 or -1 in an element as wide as
+ * what was compared. The lanes that run are bits of a word. */
+#ifndef HOLOGRAM_VECTOR_H
+#define HOLOGRAM_VECTOR_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(HGV_LANES) && defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* ---- a launch ---- */
+
+/* A buffer, pool or class memory. */
+typedef struct hgv_memory {
+    uint8_t *base;
+    uint64_t size; /* bytes */
+    bool valid;    /* false: the handle names no memory */
+} hgv_memory;
+
+/* Where a fault can happen. */
+typedef struct hgv_site {
+    uint8_t code;    /* 1 bounds, 2 division, 3 handle, 4 alignment, 5 domain */
+    uint8_t operand; /* from 1; 0: none */
+    uint8_t pool;
+    uint8_t values;  /* numbers for the {} of the message */
+    uint32_t inst;   /* source instruction */
+    uint32_t size;   /* bytes of an access */
+    int32_t input;   /* of the launch, that the handle comes from; -1: `handle` is it */
+    const char *message; /* codes 2 and 5 */
+    uint64_t handle, limit; /* limit: bytes of the memory, when it faults */
+} hgv_site;
+
+typedef struct hgv_launch hgv_launch;
+struct hgv_launch {
+    const uint64_t *inputs;
+    const hgv_memory *slots;
+    hgv_memory class_memory;
+    uint64_t lanes;
+    uint32_t grid[3], block[3];
+    /* A lane faults. values: of a bounds fault the low and high word of the offset; else of the message. */
+    void (*fault)(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values);
+    /* Asked when fuel is out: more fuel, or false to stop. */
+    bool (*go_on)(hgv_launch *launch);
+    int64_t fuel;
+    bool stopped; /* time is over: what runs ends soon */
+    void *user;
+};
+
+#if defined(HGV_LANES)
+
+#if defined(__FAST_MATH__)
+#error "these kernels promise every bit of their results: compile them without -ffast-math"
+#endif
+#if HGV_BYTES == 64 && !defined(__AVX512F__)
+#error "vectors of 64 bytes need AVX-512: compile with -march=x86-64-v4"
+#elif HGV_BYTES == 32 && !defined(__AVX2__)
+#error "vectors of 32 bytes need AVX2: compile with -march=x86-64-v3"
+#endif
+
+/* The coordinate of a lane: id is 0 to 2 in its block, 3 to 5 of its block in the grid, along x, y, z. */
+static inline uint32_t hgv_coordinate(const hgv_launch *launch, unsigned id, uint64_t lane) {
+    uint64_t x = launch->block[0], y = launch->block[1], z = launch->block[2], in = lane % (x * y * z), block = lane / (x * y * z);
+    uint64_t gx = launch->grid[0], gy = launch->grid[1];
+    switch (id) {
+    case 0: return (uint32_t)(in % x);
+    case 1: return (uint32_t)(in / x % y);
+    case 2: return (uint32_t)(in / x / y);
+    case 3: return (uint32_t)(block % gx);
+    case 4: return (uint32_t)(block / gx % gy);
+    default: return (uint32_t)(block / gx / gy);
+    }
+}
+
+#define HGV_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HGV_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HGV_COLD static __attribute__((noinline, cold, unused))
+#define HGV_FN static inline __attribute__((always_inline, unused))
+
+#define HGV_ALL (HGV_LANES == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (HGV_LANES % 64)) - 1)
+
+/* True: stop. */
+HGV_FN bool hgv_fuel(hgv_launch *launch, int64_t cost, uint64_t run) {
+    if (HGV_LIKELY((launch->fuel -= cost) >= 0)) return false;
+    if (launch->stopped || !launch->go_on(launch)) launch->stopped = true;
+    return launch->stopped || !run;
+}
+
+/* ---- vector types: hgv_T of elements, hgv_bN of truth values ---- */
+
+#define HGV_PART(size) (HGV_LANES * (size) < HGV_BYTES ? HGV_LANES * (size) : HGV_BYTES)
+#define HGV_TYPE(name, c) typedef c hgv_##name __attribute__((vector_size(HGV_PART(sizeof(c)))))
+HGV_TYPE(u8, uint8_t);
+HGV_TYPE(u16, uint16_t);
+HGV_TYPE(u32, uint32_t);
+HGV_TYPE(u64, uint64_t);
+HGV_TYPE(i8, int8_t);
+HGV_TYPE(i16, int16_t);
+HGV_TYPE(i32, int32_t);
+HGV_TYPE(i64, int64_t);
+HGV_TYPE(f32, float);
+HGV_TYPE(f64, double);
+typedef hgv_i8 hgv_b8;
+typedef hgv_i16 hgv_b16;
+typedef hgv_i32 hgv_b32;
+typedef hgv_i64 hgv_b64;
+/* Smaller ones, of which conversions make a part: hgv_T_N of N elements. */
+#define HGV_SMALL(T, c, n) typedef c hgv_##T##_##n __attribute__((vector_size(n * sizeof(c))))
+#define HGV_SMALLER(T, c) HGV_SMALL(T, c, 2); HGV_SMALL(T, c, 4); HGV_SMALL(T, c, 8); HGV_SMALL(T, c, 16); HGV_SMALL(T, c, 32)
+HGV_SMALLER(u8, uint8_t);
+HGV_SMALLER(u16, uint16_t);
+HGV_SMALLER(u32, uint32_t);
+HGV_SMALLER(f32, float);
+HGV_SMALLER(b8, int8_t);
+HGV_SMALLER(b16, int16_t);
+HGV_SMALLER(b32, int32_t);
+#define HGV_EACH(T) for (unsigned i = 0; i < sizeof(hgv_##T) / sizeof(((hgv_##T){0})[0]); i++)
+
+/* X(T, C type, signed T, signed C type, bits) */
+#define HGV_INTEGERS(X) X(u8, uint8_t, i8, int8_t, 8) X(u16, uint16_t, i16, int16_t, 16) X(u32, uint32_t, i32, int32_t, 32) X(u64, uint64_t, i64, int64_t, 64)
+/* X(T, C type, integer T, integer C type, bits, suffix of functions) */
+#define HGV_FLOATS(X) X(f32, float, u32, uint32_t, 32, f) X(f64, double, u64, uint64_t, 64, )
+
+/* ---- one value ---- */
+
+#define HGV_ONE_INTEGER(T, C, ST, SC, B)                                                                                       \
+    HGV_FN C hgs_add_##T(C a, C b) { return (C)(a + b); }                                                                      \
+    HGV_FN C hgs_sub_##T(C a, C b) { return (C)(a - b); }                                                                      \
+    HGV_FN C hgs_mul_##T(C a, C b) { return (C)((uint64_t)a * b); }                                                            \
+    HGV_FN C hgs_mulhi_u_##T(C a, C b) { return (C)((unsigned __int128)a * b >> B); }                                          \
+    HGV_FN C hgs_udiv_##T(C a, C b) { return b ? (C)(a / b) : 0; }                                                             \
+    HGV_FN C hgs_urem_##T(C a, C b) { return b ? (C)(a % b) : 0; }                                                             \
+    HGV_FN C hgs_sdiv_##T(C a, C b) { return b == 0 ? 0 : b == (C)-1 ? (C)(0 - a) : (C)((SC)a / (SC)b); }                      \
+    HGV_FN C hgs_srem_##T(C a, C b) { return b == 0 || b == (C)-1 ? 0 : (C)((SC)a % (SC)b); }                                  \
+    HGV_FN C hgs_and_##T(C a, C b) { return a & b; }                                                                           \
+    HGV_FN C hgs_or_##T(C a, C b) { return a | b; }                                                                            \
+    HGV_FN C hgs_xor_##T(C a, C b) { return a ^ b; }                                                                           \
+    HGV_FN C hgs_shl_##T(C a, uint32_t b) { return (C)((uint64_t)a << (b & (B - 1))); }                                        \
+    HGV_FN C hgs_lshr_##T(C a, uint32_t b) { return (C)(a >> (b & (B - 1))); }                                                 \
+    HGV_FN C hgs_ashr_##T(C a, uint32_t b) { return (C)((SC)a >> (b & (B - 1))); }                                             \
+    HGV_FN C hgs_clz_##T(C a) { return a ? (C)(__builtin_clzll(a) - (64 - B)) : B; }                                           \
+    HGV_FN bool hgs_cmp_eq_##T(C a, C b) { return a == b; }                                                                    \
+    HGV_FN bool hgs_cmp_ult_##T(C a, C b) { return a < b; }                                                                    \
+    HGV_FN bool hgs_cmp_slt_##T(C a, C b) { return (SC)a < (SC)b; }                                                            \
+    HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }                                                            \
+    HGV_FN float hgs_u2f_f32_##T(C a) { return (float)a; }                                                                     \
+    HGV_FN double hgs_u2f_f64_##T(C a) { return (double)a; }                                                                   \
+    HGV_FN float hgs_s2f_f32_##T(C a) { return (float)(SC)a; }                                                                 \
+    HGV_FN double hgs_s2f_f64_##T(C a) { return (double)(SC)a; }                                                               \
+    HGV_FN C hgs_f2u_##T##_f32(float a) { return a > -1.0f ? (a < 0x1p##B##f ? (C)a : (C)-1) : 0; }                            \
+    HGV_FN C hgs_f2u_##T##_f64(double a) { return a > -1.0 ? (a < 0x1p##B ? (C)a : (C)-1) : 0; }                               \
+    HGV_FN C hgs_f2s_##T##_f32(float a) {                                                                                      \
+        const float h = 0x1p##B##f / 2;                                                                                        \
+        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);                       \
+    }                                                                                                                          \
+    HGV_FN C hgs_f2s_##T##_f64(double a) {                                                                                     \
+        const double h = 0x1p##B / 2;                                                                                          \
+        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);                       \
+    }
+HGV_INTEGERS(HGV_ONE_INTEGER)
+
+HGV_FN bool hgs_and_bool(bool a, bool b) { return a & b; }
+HGV_FN bool hgs_or_bool(bool a, bool b) { return a | b; }
+HGV_FN bool hgs_xor_bool(bool a, bool b) { return a ^ b; }
+HGV_FN bool hgs_cmp_eq_bool(bool a, bool b) { return a == b; }
+HGV_FN bool hgs_select_bool(bool c, bool a, bool b) { return c ? a : b; }
+
+#define HGV_ONE_FLOAT(T, C, UT, UC, B, F)                                                  \
+    HGV_FN UC hgs_bits_##T(C a) {                                                          \
+        UC r;                                                                              \
+        memcpy(&r, &a, sizeof r);                                                          \
+        return r;                                                                          \
+    }                                                                                      \
+    HGV_FN C hgs_of_bits_##T(UC a) {                                                       \
+        C r;                                                                               \
+        memcpy(&r, &a, sizeof r);                                                          \
+        return r;                                                                          \
+    }                                                                                      \
+    HGV_FN C hgs_fadd_##T(C a, C b) { return a + b; }                                      \
+    HGV_FN C hgs_fsub_##T(C a, C b) { return a - b; }                                      \
+    HGV_FN C hgs_fmul_##T(C a, C b) { return a * b; }                                      \
+    HGV_FN C hgs_fdiv_##T(C a, C b) { return a / b; }                                      \
+    HGV_FN C hgs_fsqrt_##T(C a) { return __builtin_sqrt##F(a); }                           \
+    HGV_FN C hgs_ffma_##T(C a, C b, C c) { return __builtin_fma##F(a, b, c); }             \
+    HGV_FN C hgs_ffloor_##T(C a) { return __builtin_floor##F(a); }                         \
+    HGV_FN C hgs_ftrunc_##T(C a) { return __builtin_trunc##F(a); }                         \
+    HGV_FN C hgs_frint_##T(C a) { return __builtin_rint##F(a); }                           \
+    HGV_FN bool hgs_fcmp_eq_##T(C a, C b) { return a == b; }                               \
+    HGV_FN bool hgs_fcmp_lt_##T(C a, C b) { return a < b; }                                \
+    HGV_FN bool hgs_fcmp_le_##T(C a, C b) { return a <= b; }                               \
+    HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }
+HGV_FLOATS(HGV_ONE_FLOAT)
+
+HGV_FN float hgs_h2f(uint16_t h) {
+    uint32_t m = h & 0x7fffu, bits = (m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u);
+    float tiny = (float)(int32_t)m * 0x1p-24f; /* subnormal halves */
+    return hgs_of_bits_f32((m < 0x400u ? hgs_bits_f32(tiny) : bits) | (uint32_t)(h & 0x8000u) << 16);
+}
+HGV_FN uint16_t hgs_f2h(float a) { /* to nearest even */
+    uint32_t bits = hgs_bits_f32(a), m = bits & 0x7fffffffu, normal = (m + 0xc8000fffu + ((m >> 13) & 1u)) >> 13;
+    float tiny = hgs_of_bits_f32(m) + 0.5f; /* its last bit is the half's last subnormal bit */
+    uint32_t big = m > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    uint32_t h = m >= 0x47800000u ? big : m < 0x38800000u ? hgs_bits_f32(tiny) - 0x3f000000u : normal;
+    return (uint16_t)(h | (bits >> 16 & 0x8000u));
+}
+HGV_FN float hgs_b2f(uint16_t b) { return hgs_of_bits_f32((uint32_t)b << 16); }
+HGV_FN uint16_t hgs_f2b(float a) { /* to nearest even */
+    uint32_t bits = hgs_bits_f32(a);
+    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16, quiet = bits >> 16 | 0x40u;
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+}
+
+/* ---- a part of a vector ---- */
+
+#define HGV_LANES_1(op, R, T)               \
+    HGV_FN hgv_##R hgv_##op##_##T(hgv_##T a) { \
+        hgv_##R r;                          \
+        HGV_EACH(T) r[i] = hgs_##op##_##T(a[i]); \
+        return r;                           \
+    }
+#define HGV_LANES_2(op, R, T)                             \
+    HGV_FN hgv_##R hgv_##op##_##T(hgv_##T a, hgv_##T b) { \
+        hgv_##R r;                                        \
+        HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i]);    \
+        return r;                                         \
+    }
+#define HGV_PART_INTEGER(T, C, ST, SC, B)                                                                                        \
+    HGV_FN hgv_##T hgv_add_##T(hgv_##T a, hgv_##T b) { return a + b; }                                                           \
+    HGV_FN hgv_##T hgv_sub_##T(hgv_##T a, hgv_##T b) { return a - b; }                                                           \
+    HGV_FN hgv_##T hgv_mul_##T(hgv_##T a, hgv_##T b) { return a * b; }                                                           \
+    HGV_LANES_2(mulhi_u, T, T)                                                                                                   \
+    HGV_LANES_2(udiv, T, T)                                                                                                      \
+    HGV_LANES_2(urem, T, T)                                                                                                      \
+    HGV_LANES_2(sdiv, T, T)                                                                                                      \
+    HGV_LANES_2(srem, T, T)                                                                                                      \
+    HGV_FN hgv_##T hgv_and_##T(hgv_##T a, hgv_##T b) { return a & b; }                                                           \
+    HGV_FN hgv_##T hgv_or_##T(hgv_##T a, hgv_##T b) { return a | b; }                                                            \
+    HGV_FN hgv_##T hgv_xor_##T(hgv_##T a, hgv_##T b) { return a ^ b; }                                                           \
+    HGV_FN hgv_##T hgv_shl_##T(hgv_##T a, hgv_##T b) { return a << (b & (B - 1)); }                                              \
+    HGV_FN hgv_##T hgv_lshr_##T(hgv_##T a, hgv_##T b) { return a >> (b & (B - 1)); }                                             \
+    HGV_FN hgv_##T hgv_ashr_##T(hgv_##T a, hgv_##T b) { return (hgv_##T)((hgv_##ST)a >> (hgv_##ST)(b & (B - 1))); }              \
+    HGV_LANES_1(clz, T, T)                                                                                                       \
+    HGV_FN hgv_b##B hgv_cmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); }                                          \
+    HGV_FN hgv_b##B hgv_cmp_ult_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }                                          \
+    HGV_FN hgv_b##B hgv_cmp_slt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)((hgv_##ST)a < (hgv_##ST)b); }                      \
+    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) { return (a & (hgv_##T)c) | (b & ~(hgv_##T)c); }             \
+    HGV_FN hgv_b##B hgv_and_b##B(hgv_b##B a, hgv_b##B b) { return a & b; }                                                       \
+    HGV_FN hgv_b##B hgv_or_b##B(hgv_b##B a, hgv_b##B b) { return a | b; }                                                        \
+    HGV_FN hgv_b##B hgv_xor_b##B(hgv_b##B a, hgv_b##B b) { return a ^ b; }                                                       \
+    HGV_FN hgv_b##B hgv_cmp_eq_b##B(hgv_b##B a, hgv_b##B b) { return ~(a ^ b); }                                                 \
+    HGV_FN hgv_b##B hgv_select_b##B(hgv_b##B c, hgv_b##B a, hgv_b##B b) { return (a & c) | (b & ~c); }
+HGV_INTEGERS(HGV_PART_INTEGER)
+
+#define HGV_PART_FLOAT(T, C, UT, UC, B, F)                                                                              \
+    HGV_FN hgv_##T hgv_fadd_##T(hgv_##T a, hgv_##T b) { return a + b; }                                                 \
+    HGV_FN hgv_##T hgv_fsub_##T(hgv_##T a, hgv_##T b) { return a - b; }                                                 \
+    HGV_FN hgv_##T hgv_fmul_##T(hgv_##T a, hgv_##T b) { return a * b; }                                                 \
+    HGV_FN hgv_##T hgv_fdiv_##T(hgv_##T a, hgv_##T b) { return a / b; }                                                 \
+    HGV_FN hgv_b##B hgv_fcmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); }                                \
+    HGV_FN hgv_b##B hgv_fcmp_lt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }                                 \
+    HGV_FN hgv_b##B hgv_fcmp_le_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a <= b); }                                \
+    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) {                                                   \
+        return (hgv_##T)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c));                                                       \
+    }
+HGV_FLOATS(HGV_PART_FLOAT)
+
+/* Square root, fma, rounding: the machine's own where it has them. The branches on sizes are decided when the text is compiled. */
+#define HGV_LANES_3(op, T)                                              \
+    HGV_FN hgv_##T hgv_##op##_##T(hgv_##T a, hgv_##T b, hgv_##T c) {    \
+        hgv_##T r;                                                      \
+        HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i], c[i]);            \
+        return r;                                                       \
+    }
+#if HGV_BYTES == 32 && defined(__FMA__) && HGV_LANES >= 8
+HGV_FN hgv_f32 hgv_ffma_f32(hgv_f32 a, hgv_f32 b, hgv_f32 c) { return _mm256_fmadd_ps(a, b, c); }
+HGV_FN hgv_f64 hgv_ffma_f64(hgv_f64 a, hgv_f64 b, hgv_f64 c) { return _mm256_fmadd_pd(a, b, c); }
+HGV_FN hgv_f32 hgv_fsqrt_f32(hgv_f32 a) { return _mm256_sqrt_ps(a); }
+HGV_FN hgv_f64 hgv_fsqrt_f64(hgv_f64 a) { return _mm256_sqrt_pd(a); }
+HGV_FN hgv_f32 hgv_ffloor_f32(hgv_f32 a) { return _mm256_floor_ps(a); }
+HGV_FN hgv_f64 hgv_ffloor_f64(hgv_f64 a) { return _mm256_floor_pd(a); }
+HGV_FN hgv_f32 hgv_ftrunc_f32(hgv_f32 a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+HGV_FN hgv_f64 hgv_ftrunc_f64(hgv_f64 a) { return _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+HGV_FN hgv_f32 hgv_frint_f32(hgv_f32 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+HGV_FN hgv_f64 hgv_frint_f64(hgv_f64 a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+#elif HGV_BYTES == 64 && HGV_LANES >= 16
+HGV_FN hgv_f32 hgv_ffma_f32(hgv_f32 a, hgv_f32 b, hgv_f32 c) { return _mm512_fmadd_ps(a, b, c); }
+HGV_FN hgv_f64 hgv_ffma_f64(hgv_f64 a, hgv_f64 b, hgv_f64 c) { return _mm512_fmadd_pd(a, b, c); }
+HGV_FN hgv_f32 hgv_fsqrt_f32(hgv_f32 a) { return _mm512_sqrt_ps(a); }
+HGV_FN hgv_f64 hgv_fsqrt_f64(hgv_f64 a) { return _mm512_sqrt_pd(a); }
+HGV_FN hgv_f32 hgv_ffloor_f32(hgv_f32 a) { return _mm512_roundscale_ps(a, 1); }
+HGV_FN hgv_f64 hgv_ffloor_f64(hgv_f64 a) { return _mm512_roundscale_pd(a, 1); }
+HGV_FN hgv_f32 hgv_ftrunc_f32(hgv_f32 a) { return _mm512_roundscale_ps(a, 3); }
+HGV_FN hgv_f64 hgv_ftrunc_f64(hgv_f64 a) { return _mm512_roundscale_pd(a, 3); }
+HGV_FN hgv_f32 hgv_frint_f32(hgv_f32 a) { return _mm512_roundscale_ps(a, 0); }
+HGV_FN hgv_f64 hgv_frint_f64(hgv_f64 a) { return _mm512_roundscale_pd(a, 0); }
+#else
+HGV_LANES_3(ffma, f32)
+HGV_LANES_3(ffma, f64)
+HGV_LANES_1(fsqrt, f32, f32)
+HGV_LANES_1(fsqrt, f64, f64)
+HGV_LANES_1(ffloor, f32, f32)
+HGV_LANES_1(ffloor, f64, f64)
+HGV_LANES_1(ftrunc, f32, f32)
+HGV_LANES_1(ftrunc, f64, f64)
+HGV_LANES_1(frint, f32, f32)
+HGV_LANES_1(frint, f64, f64)
+#endif
+
+/* ---- lanes as bits ---- */
+
+#define HGV_BITS(B)                                                                                 \
+    HGV_FN uint64_t hgv_bits_b##B(hgv_b##B a) {                                                     \
+        uint64_t r = 0;                                                                             \
+        HGV_EACH(b##B) r |= (uint64_t)(a[i] & 1) << i;                                              \
+        return r;                                                                                   \
+    }                                                                                               \
+    HGV_FN hgv_b##B hgv_lanes_b##B(uint64_t bits) {                                                 \
+        hgv_b##B r;                                                                                 \
+        HGV_EACH(b##B) r[i] = (int##B##_t)(0 - (bits >> i & 1));                                    \
+        return r;                                                                                   \
+    }                                                                                               \
+    HGV_FN bool hgv_any_b##B(hgv_b##B a) { return hgv_bits_b##B(a) != 0; }
+HGV_BITS(8)
+HGV_BITS(16)
+#if HGV_BYTES == 32 && HGV_LANES >= 8
+HGV_FN uint64_t hgv_bits_b32(hgv_b32 a) { return (uint64_t)(uint32_t)_mm256_movemask_ps((__m256)a); }
+HGV_FN uint64_t hgv_bits_b64(hgv_b64 a) { return (uint64_t)(uint32_t)_mm256_movemask_pd((__m256d)a); }
+HGV_FN bool hgv_any_b32(hgv_b32 a) { return !_mm256_testz_si256((__m256i)a, (__m256i)a); }
+HGV_FN bool hgv_any_b64(hgv_b64 a) { return !_mm256_testz_si256((__m256i)a, (__m256i)a); }
+HGV_FN hgv_b32 hgv_lanes_b32(uint64_t bits) {
+    const hgv_b32 each = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (hgv_b32)((((hgv_b32){0} + (int32_t)(bits & 255)) & each) == each);
+}
+HGV_FN hgv_b64 hgv_lanes_b64(uint64_t bits) {
+    const hgv_b64 each = {1, 2, 4, 8};
+    return (hgv_b64)((((hgv_b64){0} + (int64_t)(bits & 15)) & each) == each);
+}
+#else
+HGV_BITS(32)
+HGV_BITS(64)
+#endif
+
+/* ---- memory ---- */
+
+/* Whether all of a row or stride is in bounds: the first offset is index + disp, the lowest byte `low` from index on, the end `high`. */
+HGV_FN bool hgv_fits(uint64_t size, uint64_t index, int64_t low, int64_t high) {
+    bool from = low >= 0 || index >= (uint64_t)-low;
+    return high >= 0 ? from && size >= (uint64_t)high && index <= size - (uint64_t)high : from && index <= size + (uint64_t)-high;
+}
+HGV_FN hgv_b64 hgv_outside(hgv_u64 index, uint64_t size, int64_t low, int64_t high) {
+    if (high >= 0 && size < (uint64_t)high) return ~(hgv_b64){0};
+    uint64_t most = high >= 0 ? size - (uint64_t)high : size + (uint64_t)-high;
+    hgv_b64 r = (hgv_b64)(index > (hgv_u64){0} + most);
+    return low < 0 ? r | (hgv_b64)(index < (hgv_u64){0} + (uint64_t)-low) : r;
+}
+/* Of one lane: offset = index + disp exactly. */
+HGV_FN bool hgv_lane_fits(const hgv_memory *m, uint64_t index, int64_t disp, uint32_t bytes) {
+    __int128 offset = (__int128)index + disp;
+    return m->valid && offset >= 0 && offset + bytes <= (__int128)m->size;
+}
+/* Lanes `bits` whose access is out of bounds fault; returns those that go on. index: of each lane. */
+HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, int64_t disp,
+                            uint64_t bits) {
+    uint64_t left = bits;
+    for (uint64_t rest = bits; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(rest);
+        if (hgv_lane_fits(m, index[i], disp, site->size)) continue;
+        __int128 offset = (__int128)index[i] + disp;
+        const uint64_t values[2] = {(uint64_t)offset, (uint64_t)(offset >> 64)};
+        hgv_site at = *site;
+        at.limit = m->size;
+        if (site->input >= 0) at.handle = launch->inputs[site->input];
+        if (!m->valid) at.code = 3;
+        launch->fault(launch, &at, first + i, values);
+        left &= ~(UINT64_C(1) << i);
+    }
+    return left;
+}
+
+#define HGV_MEMORY(T, C, B)                                                                                                    \
+    HGV_FN C hgs_load_##T(const uint8_t *p) {                                                                                  \
+        C r;                                                                                                                   \
+        memcpy(&r, p, sizeof r);                                                                                               \
+        return r;                                                                                                              \
+    }                                                                                                                          \
+    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); }                                                    \
+    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                                                                            \
+        hgv_##T r;                                                                                                             \
+        memcpy(&r, p, sizeof r);                                                                                               \
+        return r;                                                                                                              \
+    }                                                                                                                          \
+    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); }                                              \
+    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {                                                          \
+        hgv_##T r = {0};                                                                                                       \
+        HGV_EACH(T) if (m[i]) r[i] = hgs_load_##T(p + i * sizeof(C));                                                          \
+        return r;                                                                                                              \
+    }                                                                                                                          \
+    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) {                                                       \
+        HGV_EACH(T) if (m[i]) hgs_store_##T(p + i * sizeof(C), a[i]);                                                          \
+    }
+HGV_MEMORY(u8, uint8_t, 8)
+HGV_MEMORY(u16, uint16_t, 16)
+HGV_MEMORY(u32, uint32_t, 32)
+HGV_MEMORY(u64, uint64_t, 64)
+HGV_MEMORY(f32, float, 32)
+HGV_MEMORY(f64, double, 64)
+
+/* First element, difference, number of the part's first lane. */
+#define HGV_RAMP(T, C, ST, SC, B)                                            \
+    HGV_FN hgv_##T hgv_ramp_##T(C a, C by, unsigned from) {                  \
+        hgv_##T r;                                                           \
+        HGV_EACH(T) r[i] = (C)(i + from);                                    \
+        return (hgv_##T){0} + a + r * by;                                    \
+    }
+HGV_INTEGERS(HGV_RAMP)
+
+#define HGV_ATOMIC(T, C, SC)                                                                                            \
+    HGV_FN C hgv_atomic_##T(unsigned op, uint8_t *at, C a, C b) {                                                       \
+        C *p = (C *)(void *)at, old;                                                                                    \
+        switch (op) {                                                                                                   \
+        case 0: return __atomic_fetch_add(p, a, __ATOMIC_RELAXED);                                                      \
+        case 5: return __atomic_fetch_and(p, a, __ATOMIC_RELAXED);                                                      \
+        case 6: return __atomic_fetch_or(p, a, __ATOMIC_RELAXED);                                                       \
+        case 7: return __atomic_fetch_xor(p, a, __ATOMIC_RELAXED);                                                      \
+        case 8: return __atomic_exchange_n(p, a, __ATOMIC_RELAXED);                                                     \
+        case 9:                                                                                                         \
+            old = a;                                                                                                    \
+            __atomic_compare_exchange_n(p, &old, b, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                         \
+            return old;                                                                                                 \
+        default: break;                                                                                                 \
+        }                                                                                                               \
+        old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                                     \
+        for (;;) {                                                                                                      \
+            bool take = op == 1 ? a < old : op == 2 ? (SC)a < (SC)old : op == 3 ? a > old : (SC)a > (SC)old;            \
+            if (!take || __atomic_compare_exchange_n(p, &old, a, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old; \
+        }                                                                                                               \
+    }
+HGV_ATOMIC(u32, uint32_t, int32_t)
+HGV_ATOMIC(u64, uint64_t, int64_t)
+
+#endif
+
+#endif

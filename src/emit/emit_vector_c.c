@@ -1,0 +1,561 @@
+/* The vector form as C with vector extensions, over include/hologram/vector.h: functions and control flow.
+ * Must not know: devices, how the text is compiled. */
+#include "emit/emit_vector_c.h"
+#include "emit/emit.h"
+#include "isa/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LEVELS = 32 };
+
+static void indent(const vc_printer *p) { hg_text_addf(p->out, "%*s", 4 * (int)(p->indent < MOST_LEVELS ? p->indent : MOST_LEVELS), ""); }
+
+static void add(vc_printer *p, const char *format, va_list list) {
+    va_list copy;
+    va_copy(copy, list);
+    int length = vsnprintf(NULL, 0, format, copy);
+    va_end(copy);
+    char *text = length >= 0 ? hg_alloc((size_t)length + 1) : NULL;
+    if (!text) {
+        p->out->failed = true;
+        return;
+    }
+    vsnprintf(text, (size_t)length + 1, format, list);
+    hg_text_add(p->out, text, (size_t)length);
+    hg_free(text);
+}
+
+void vc_line(vc_printer *p, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    indent(p);
+    add(p, format, list);
+    hg_text_addf(p->out, "\n");
+    va_end(list);
+}
+
+void vc_open(vc_printer *p, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    indent(p);
+    add(p, format, list);
+    hg_text_addf(p->out, " {\n");
+    va_end(list);
+    p->indent++;
+}
+
+void vc_block(vc_printer *p) {
+    vc_line(p, "{");
+    p->indent++;
+}
+
+void vc_close(vc_printer *p) {
+    p->indent--;
+    vc_line(p, "}");
+}
+
+/* ---- widths of masks ---- */
+
+static uint32_t width_of(const vc_printer *p, const vec_value *v) {
+    if (v->op != VEC_PRIM) return p->mask_bytes;
+    const vec_value *first = v->args[0];
+    switch ((kir_op)v->prim) {
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR:
+    case KIR_SELECT:
+        for (uint8_t i = 0; i < v->nargs; i++) {
+            const vec_value *a = v->args[v->prim == KIR_SELECT ? v->nargs - 1 - i : i];
+            if (a->each && a->type == KIR_BOOL) return p->widths[a->id];
+        }
+        return p->mask_bytes;
+    default: break;
+    }
+    if (first->type != KIR_BOOL) return (uint32_t)kir_type_bytes(first->type);
+    for (uint8_t i = 0; i < v->nargs; i++)
+        if (v->args[i]->each) return p->widths[v->args[i]->id];
+    return p->mask_bytes;
+}
+
+/* The size that most vectors of the function have. */
+static uint32_t common_size(const vec_function *f) {
+    uint32_t counts[9] = {0}, best = 4;
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->each && v->type != KIR_BOOL && v->type != KIR_VOID && kir_kind_of(v->type) >= 0) counts[kir_type_bytes(v->type)]++;
+    for (uint32_t size = 1; size <= 8; size *= 2)
+        if (counts[size] > counts[best]) best = size;
+    return best;
+}
+
+static bool find_widths(vc_printer *p) {
+    p->widths = hg_calloc((size_t)p->f->value_count + 1, 1);
+    if (!p->widths) return false;
+    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body))
+        if (v->type == KIR_BOOL && v->each) p->widths[v->id] = (uint8_t)width_of(p, v);
+    return true;
+}
+
+/* ---- variables ---- */
+
+static const char *var_type(const vc_printer *p, const vec_var *v) {
+    return v->type == KIR_BOOL ? vc_mask_type(p->mask_bytes) : vc_short(v->type);
+}
+static uint32_t var_size(const vc_printer *p, const vec_var *v) { return v->type == KIR_BOOL ? p->mask_bytes : (uint32_t)kir_type_bytes(v->type); }
+
+static void declare_vars(vc_printer *p) {
+    for (const vec_var *v = p->f->vars; v; v = v->next) {
+        uint32_t parts = v->each ? vc_parts(p, var_size(p, v)) : 0;
+        if (v->length && v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
+        if (v->length) vc_line(p, "hgv_%s x%u[%u][%u] = {0};", var_type(p, v), (unsigned)v->id, (unsigned)v->length, (unsigned)parts);
+        if (!v->each) vc_line(p, "%s y%u = 0; (void)y%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->id);
+        for (uint32_t i = 0; i < parts && !v->length; i++)
+            vc_line(p, "hgv_%s x%u_%u = {0}; (void)x%u_%u;", var_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->id, (unsigned)i);
+    }
+}
+
+static void get(vc_printer *p, const vec_value *v) {
+    if (!v->each) {
+        vc_line(p, "const %s s%u = y%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->u.var->id);
+        return;
+    }
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "const hgv_%s v%u_%u = x%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->u.var->id, (unsigned)i);
+}
+
+static void set(vc_printer *p, const vec_value *v) {
+    const vec_var *var = v->u.var;
+    if (!var->each) {
+        hg_text text = {0};
+        vc_one(p, &text, v->args[0]);
+        vc_line(p, "y%u = %s;", (unsigned)var->id, text.data ? text.data : "");
+        hg_text_free(&text);
+        return;
+    }
+    uint32_t size = var_size(p, var);
+    for (uint32_t i = 0; i < vc_parts(p, size); i++) {
+        hg_text text = {0};
+        if (v->mask) {
+            hg_text_addf(&text, "hgv_select_%s(", var_type(p, var));
+            vc_part(p, &text, v->mask, size, i);
+            hg_text_addf(&text, ", ");
+        }
+        vc_part(p, &text, v->args[0], size, i);
+        if (v->mask) hg_text_addf(&text, ", x%u_%u)", (unsigned)var->id, (unsigned)i);
+        vc_line(p, "x%u_%u = %s;", (unsigned)var->id, (unsigned)i, text.data ? text.data : "");
+        hg_text_free(&text);
+    }
+}
+
+static void array(vc_printer *p, const vec_value *v) {
+    const vec_var *var = v->u.var;
+    const vec_value *index = v->args[0], *value = v->nargs > 1 ? v->args[1] : NULL;
+    uint32_t size = var_size(p, var);
+    hg_text bits = {0}, one = {0};
+    if (!value)
+        for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(var->type), (unsigned)v->id, (unsigned)i);
+    vc_block(p);
+    vc_bits(p, &bits, v->mask);
+    if (!index->each && !value) {
+        vc_one(p, &one, index);
+        vc_line(p, "const uint32_t at = %s < %u ? %s : 0;", one.data, (unsigned)var->length, one.data);
+        for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "v%u_%u = x%u[at][%u];", (unsigned)v->id, (unsigned)i, (unsigned)var->id, (unsigned)i);
+    } else {
+        vc_spill(p, "at", index);
+        if (value)
+            vc_spill(p, "value", value);
+        else
+            vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
+        if (value)
+            vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
+        vc_open(p, "for (unsigned i = 0; i < HGV_LANES; i++)");
+        if (value)
+            vc_line(p, "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)x%u + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
+                    (unsigned)var->length, vc_short(var->type), (unsigned)var->id, (unsigned)size);
+        else
+            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)x%u + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);", vc_short(var->type),
+                    (unsigned)var->id, (unsigned)var->length, (unsigned)size);
+        vc_close(p);
+        if (!value) vc_unspill(p, "value", v);
+    }
+    vc_close(p);
+    hg_text_free(&bits);
+    hg_text_free(&one);
+}
+
+static void table(vc_printer *p, const vec_value *v) {
+    const kir_table *t = v->u.table;
+    hg_text one = {0};
+    if (!v->each) {
+        vc_one(p, &one, v->args[0]);
+        vc_line(p, "const %s s%u = %s_t%u[%s < %u ? %s : 0];", vc_scalar(v->type), (unsigned)v->id, p->name, (unsigned)t->id, one.data,
+                (unsigned)t->length, one.data);
+        hg_text_free(&one);
+        return;
+    }
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
+    vc_block(p);
+    vc_spill(p, "at", v->args[0]);
+    vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s_t%u[at[i] < %u ? at[i] : 0];", p->name, (unsigned)t->id, (unsigned)t->length);
+    vc_unspill(p, "value", v);
+    vc_close(p);
+}
+
+/* ---- leaves, masks ---- */
+
+static void id(vc_printer *p, const vec_value *v) {
+    static const char *const fields[] = {"block[0]", "block[1]", "block[2]", "grid[0]", "grid[1]", "grid[2]"};
+    hg_idname name = (hg_idname)v->u.imm;
+    uint32_t axis = hg_idname_axis(name);
+    if (hg_idname_part(name) == HG_PART_LANE_COUNT)
+        vc_line(p, "const uint64_t s%u = launch->lanes;", (unsigned)v->id);
+    else if (hg_idname_part(name) == HG_PART_BLOCK_DIM || hg_idname_part(name) == HG_PART_GRID_DIM)
+        vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id, fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
+    else
+        p->unsupported = "an id of a block";
+}
+
+static void coordinate(vc_printer *p, const vec_value *v) {
+    hg_idname name = (hg_idname)v->u.imm;
+    uint32_t number = hg_idname_axis(name) + (hg_idname_part(name) == HG_PART_BLOCK_IDX ? 3 : 0);
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
+    vc_block(p);
+    vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = hgv_coordinate(launch, %u, first + i);", (unsigned)number);
+    vc_unspill(p, "value", v);
+    vc_close(p);
+}
+
+static void ramp(vc_printer *p, const vec_value *v) {
+    uint32_t size = vc_size(p, v);
+    hg_text one = {0};
+    vc_one(p, &one, v->args[0]);
+    for (uint32_t i = 0; i < vc_parts(p, size); i++)
+        vc_line(p, "const hgv_%s v%u_%u = hgv_ramp_%s(%s, (%s)UINT64_C(%llu), %u);", vc_short(v->type), (unsigned)v->id, (unsigned)i, vc_short(v->type),
+                one.data ? one.data : "", vc_scalar(v->type), (unsigned long long)v->u.imm, (unsigned)(i * vc_part_lanes(p, size)));
+    hg_text_free(&one);
+}
+
+static void running(vc_printer *p, const vec_value *v) {
+    uint32_t size = vc_size(p, v);
+    for (uint32_t i = 0; i < vc_parts(p, size); i++)
+        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(run >> %u);", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_type(p, v),
+                (unsigned)(i * vc_part_lanes(p, size)));
+}
+
+static void any(vc_printer *p, const vec_value *v) {
+    const vec_value *mask = v->args[0];
+    if (mask->op == VEC_RUNNING) {
+        vc_line(p, "const bool s%u = run != 0;", (unsigned)v->id);
+        return;
+    }
+    uint32_t size = vc_size(p, mask);
+    hg_text text = {0};
+    for (uint32_t i = 0; i < vc_parts(p, size); i++) hg_text_addf(&text, i ? " | v%u_%u" : "v%u_%u", (unsigned)mask->id, (unsigned)i);
+    vc_line(p, "const bool s%u = hgv_any_%s(%s);", (unsigned)v->id, vc_mask_type(size), text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+static void leave(vc_printer *p, const vec_value *v) {
+    hg_text bits = {0};
+    vc_bits(p, &bits, v->mask);
+    if (v->ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
+    for (uint8_t k = 0; k < v->losing_count; k++)
+        for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++) {
+            hg_text part = {0};
+            vc_part(p, &part, v->mask, p->mask_bytes, i);
+            vc_line(p, "x%u_%u &= ~%s;", (unsigned)v->losing[k]->id, (unsigned)i, part.data ? part.data : "");
+            hg_text_free(&part);
+        }
+    hg_text_free(&bits);
+}
+
+/* ---- calls ---- */
+
+static const char *function_type(const vec_function *f) {
+    if (f->result == KIR_VOID) return "void";
+    return f->result_each ? vc_short(f->result) : vc_scalar(f->result);
+}
+
+static void call(vc_printer *p, const vec_value *v) {
+    const vec_function *f = v->u.to;
+    hg_text text = {0};
+    hg_text_addf(&text, "%s_f%u(launch", p->name, (unsigned)f->id);
+    for (uint8_t n = 0; n < v->nargs; n++) {
+        if (!f->param_each[n]) {
+            hg_text_addf(&text, ", ");
+            vc_one(p, &text, v->args[n]);
+            continue;
+        }
+        uint32_t size = f->param_types[n] == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(f->param_types[n]);
+        for (uint32_t i = 0; i < vc_parts(p, size); i++) {
+            hg_text_addf(&text, ", ");
+            vc_part(p, &text, v->args[n], size, i);
+        }
+    }
+    hg_text_addf(&text, ")");
+    if (v->type == KIR_VOID) {
+        vc_line(p, "%s;", text.data ? text.data : "");
+    } else if (!v->each) {
+        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id, text.data ? text.data : "");
+    } else {
+        const char *type = v->type == KIR_BOOL ? "b32" : vc_short(v->type);
+        vc_line(p, "const hgv_r_%s r%u = %s;", type, (unsigned)v->id, text.data ? text.data : "");
+        if (v->type == KIR_BOOL && vc_size(p, v) != 4) p->unsupported = "a function that returns truth values";
+        for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+            vc_line(p, "const hgv_%s v%u_%u = r%u.p[%u];", type, (unsigned)v->id, (unsigned)i, (unsigned)v->id, (unsigned)i);
+    }
+    hg_text_free(&text);
+}
+
+static void param(vc_printer *p, const vec_value *v) {
+    if (!v->each) {
+        vc_line(p, "const %s s%u = a%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->u.imm);
+        return;
+    }
+    if (v->type == KIR_BOOL && vc_size(p, v) != 4) p->unsupported = "a function of truth values";
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "const hgv_%s v%u_%u = a%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->u.imm, (unsigned)i);
+}
+
+static void give_back(vc_printer *p, const vec_value *v) {
+    if (!v->nargs) {
+        vc_line(p, "return;");
+        return;
+    }
+    hg_text text = {0};
+    if (!p->f->result_each) {
+        vc_one(p, &text, v->args[0]);
+    } else {
+        uint32_t size = p->f->result == KIR_BOOL ? 4 : (uint32_t)kir_type_bytes(p->f->result);
+        hg_text_addf(&text, "(hgv_r_%s){{", p->f->result == KIR_BOOL ? "b32" : vc_short(p->f->result));
+        for (uint32_t i = 0; i < vc_parts(p, size); i++) {
+            if (i) hg_text_addf(&text, ", ");
+            vc_part(p, &text, v->args[0], size, i);
+        }
+        hg_text_addf(&text, "}}");
+    }
+    vc_line(p, "return %s;", text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+/* ---- control ---- */
+
+static void comment(vc_printer *p, const vec_value *v) {
+    if (!v->inst || v->inst == p->inst || !p->k->module->program) return;
+    p->inst = v->inst;
+    hg_text source = {0};
+    hg_print_instruction(&source, p->k->module->program, v->inst - 1);
+    if (source.data && !strstr(source.data, "*/")) vc_line(p, "/* %s */", source.data);
+    hg_text_free(&source);
+}
+
+static void print_value(vc_printer *p, const vec_value *v) {
+    if (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT)) return;
+    comment(p, v);
+    switch ((vec_op)v->op) {
+    case VEC_CONST: break; /* by its literal */
+    case VEC_PRIM: vc_prim(p, v); break;
+    case VEC_INPUT:
+        if (kir_type_is_float(v->type))
+            vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type), (unsigned)v->id, vc_short(v->type),
+                    v->type == HG_TYPE_F32 ? "uint32_t" : "uint64_t", (unsigned)v->u.imm);
+        else
+            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id, vc_scalar(v->type), (unsigned)v->u.imm);
+        break;
+    case VEC_ID: id(p, v); break;
+    case VEC_FIRST: vc_line(p, "const uint64_t s%u = first;", (unsigned)v->id); break;
+    case VEC_COORDINATE: coordinate(p, v); break;
+    case VEC_RAMP: ramp(p, v); break;
+    case VEC_PARAM: param(p, v); break;
+    case VEC_GET: get(p, v); break;
+    case VEC_SET: set(p, v); break;
+    case VEC_ARRAY_GET:
+    case VEC_ARRAY_SET: array(p, v); break;
+    case VEC_TABLE_GET: table(p, v); break;
+    case VEC_RUNNING: running(p, v); break;
+    case VEC_ANY: any(p, v); break;
+    case VEC_LOAD:
+    case VEC_STORE:
+    case VEC_CHECK:
+    case VEC_ATOMIC:
+    case VEC_FAULT_IF: vc_memory(p, v); break;
+    case VEC_FENCE: vc_line(p, "__atomic_thread_fence(%s);", v->u.imm == HG_SCOPE_SYSTEM ? "__ATOMIC_SEQ_CST" : "__ATOMIC_ACQ_REL"); break;
+    case VEC_LEAVE: leave(p, v); break;
+    case VEC_BREAK: vc_line(p, "break;"); break;
+    case VEC_CONTINUE: vc_line(p, "continue;"); break;
+    case VEC_RETURN: give_back(p, v); break;
+    case VEC_CALL: call(p, v); break;
+    case VEC_FUEL:
+        vc_line(p, "const bool s%u = hgv_fuel(launch, %llu, run);", (unsigned)v->id, (unsigned long long)v->u.imm + p->k->lanes);
+        break;
+    case VEC_IF: {
+        hg_text text = {0};
+        vc_one(p, &text, v->args[0]);
+        vc_open(p, "if (%s)", text.data ? text.data : "");
+        hg_text_free(&text);
+        break;
+    }
+    case VEC_LOOP: vc_open(p, "for (;;)"); break;
+    default: p->unsupported = VEC_OPS[v->op].text;
+    }
+}
+
+static void print_body(vc_printer *p, const vec_region *root) {
+    const vec_region *r = root;
+    const vec_value *v = root->first;
+    while (v || r != root) {
+        if (v) {
+            print_value(p, v);
+            if (v->body[0]) {
+                r = v->body[0];
+                v = r->first;
+            } else {
+                v = v->next;
+            }
+            continue;
+        }
+        const vec_value *owner = r->owner;
+        vc_close(p);
+        if (owner->op == VEC_IF && r == owner->body[0] && owner->body[1]->first) {
+            vc_open(p, "else");
+            r = owner->body[1];
+            v = r->first;
+            continue;
+        }
+        r = owner->parent;
+        v = owner->next;
+    }
+}
+
+/* ---- functions ---- */
+
+static void print_function(vc_printer *p, vec_function *f) {
+    bool turn = f == p->k->functions;
+    p->f = f;
+    p->inst = 0;
+    vec_count_uses(f);
+    p->mask_bytes = common_size(f);
+    hg_free(p->widths);
+    if (!find_widths(p)) {
+        p->out->failed = true;
+        return;
+    }
+    p->indent = 0;
+    if (turn) {
+        vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)", p->name);
+        bool class_memory = false;
+        for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
+            vc_line(p, "uint8_t *const base_%u = launch->slots[%u].base; (void)base_%u;", (unsigned)i, (unsigned)i, (unsigned)i);
+            vc_line(p, "const uint64_t size_%u = launch->slots[%u].size; (void)size_%u;", (unsigned)i, (unsigned)i, (unsigned)i);
+        }
+        for (const vec_value *v = vec_walk(NULL, f->body); v && !class_memory; v = vec_walk(v, f->body))
+            class_memory = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_CLASS;
+        if (class_memory) {
+            vc_line(p, "uint8_t *const base_class = launch->class_memory.base; (void)base_class;");
+            vc_line(p, "const uint64_t size_class = launch->class_memory.valid ? 12288 : 0; (void)size_class;");
+        }
+    } else {
+        hg_text text = {0};
+        for (uint8_t n = 0; n < f->param_count; n++) {
+            if (!f->param_each[n]) {
+                hg_text_addf(&text, ", const %s a%u", vc_scalar(f->param_types[n]), (unsigned)n);
+                continue;
+            }
+            bool truth = f->param_types[n] == KIR_BOOL;
+            for (uint32_t i = 0; i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
+                hg_text_addf(&text, ", const hgv_%s a%u_%u", truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
+        }
+        vc_open(p, "static inline %s%s %s_f%u(hgv_launch *launch%s)", f->result_each && f->result != KIR_VOID ? "hgv_r_" : "", function_type(f), p->name,
+                (unsigned)f->id, text.data ? text.data : "");
+        vc_line(p, "uint64_t run = HGV_ALL;");
+        vc_line(p, "(void)launch, (void)run;");
+        hg_text_free(&text);
+    }
+    declare_vars(p);
+    print_body(p, f->body);
+    vc_close(p);
+    hg_text_addf(p->out, "\n");
+}
+
+static void print_results(vc_printer *p) {
+    static const char *const types[] = {"u8", "u16", "u32", "u64", "f32", "f64", "b32"};
+    static const uint32_t sizes[] = {1, 2, 4, 8, 4, 8, 4};
+    for (size_t i = 0; i < HG_COUNT_OF(types); i++)
+        vc_line(p, "typedef struct hgv_r_%s { hgv_%s p[%u]; } hgv_r_%s;", types[i], types[i], (unsigned)vc_parts(p, sizes[i]), types[i]);
+    hg_text_addf(p->out, "\n");
+}
+
+static void print_table(vc_printer *p, const kir_table *t) {
+    uint64_t size = kir_type_bytes(t->type);
+    const uint8_t *data = t->data;
+    hg_text_addf(p->out, "static const %s %s_t%u[%u] = {", vc_scalar(t->type), p->name, (unsigned)t->id, (unsigned)t->length);
+    for (uint32_t i = 0; i < t->length; i++) {
+        uint64_t bits = 0;
+        for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
+        hg_text_addf(p->out, i % 6 == 0 ? "\n    " : " ");
+        if (kir_type_is_float(t->type)) {
+            double value;
+            float small;
+            uint32_t low = (uint32_t)bits;
+            memcpy(&small, &low, sizeof small);
+            memcpy(&value, &bits, sizeof value);
+            hg_text_addf(p->out, t->type == HG_TYPE_F32 ? "%af," : "%a,", t->type == HG_TYPE_F32 ? (double)small : value);
+        } else {
+            hg_text_addf(p->out, "UINT64_C(%llu),", (unsigned long long)bits);
+        }
+    }
+    hg_text_addf(p->out, "\n};\n");
+}
+
+static void print_kernel(vc_printer *p) {
+    hg_text body = {0}, *out = p->out;
+    p->out = &body;
+    HG_VEC(vec_function *) order = {0};
+    for (vec_function *f = p->k->functions; f; f = f->next) {
+        vec_function **slot = hg_vec_push(&order);
+        if (slot)
+            *slot = f;
+        else
+            body.failed = true;
+    }
+    for (uint64_t i = order.count; i-- > 0;) print_function(p, order.data[i]); /* callees first */
+    hg_vec_free(&order);
+    p->out = out;
+    p->indent = 0;
+    for (const kir_table *t = p->k->module->tables; t; t = t->next) print_table(p, t);
+    hg_text_addf(out, "static const hgv_site %s_sites[] = {\n", p->name);
+    hg_text_add(out, p->sites.data ? p->sites.data : "    {0},\n", p->sites.data ? p->sites.length : sizeof "    {0},\n" - 1);
+    hg_text_addf(out, "};\n\n");
+    hg_text_add(out, body.data ? body.data : "", body.length);
+    out->failed = out->failed || body.failed;
+    hg_text_free(&body);
+    hg_text_free(&p->sites);
+    hg_free(p->widths);
+    hg_text_addf(out,
+                 "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n"
+                 "void %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
+                 "    uint64_t first = begin;\n"
+                 "    (void)%s_sites;\n"
+                 "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) %s_turn(launch, first, HGV_ALL);\n"
+                 "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << (end - first)) - 1);\n"
+                 "}\n\n",
+                 p->name, p->name, p->name, p->name, p->name);
+}
+
+hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) {
+    hg_text_addf(out,
+                 "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n",
+                 about, count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[96];
+        emit_kernel_name(kernels[i]->module, name);
+        vc_printer p = {.out = out, .k = kernels[i], .name = name, .bytes = vector_bytes};
+        if (i == 0) print_results(&p);
+        print_kernel(&p);
+        if (p.unsupported) return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", kernels[i]->module->name, p.unsupported);
+    }
+    return out->failed ? hg_fail_memory() : HG_OK;
+}

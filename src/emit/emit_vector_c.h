@@ -1,0 +1,52 @@
+/* Inside the printer of vector form as C with vector extensions. */
+#ifndef HG_EMIT_EMIT_VECTOR_C_H
+#define HG_EMIT_EMIT_VECTOR_C_H
+
+#include "vector/vector.h"
+
+typedef struct vc_printer {
+    hg_text *out;
+    vec_kernel *k;
+    const vec_function *f;
+    const char *name;  /* of the kernel in C */
+    uint32_t bytes;    /* of a native vector */
+    uint32_t indent, inst;
+    uint32_t mask_bytes; /* of an element of masks in variables */
+    uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
+    hg_text sites;       /* of faults */
+    uint32_t site_count;
+    const char *unsupported;
+} vc_printer;
+
+/* Bytes of an element of a value that is each. */
+uint32_t vc_size(const vc_printer *p, const vec_value *v);
+static inline uint32_t vc_parts(const vc_printer *p, uint32_t size) {
+    uint32_t all = p->k->lanes * size;
+    return all < p->bytes ? 1 : all / p->bytes;
+}
+static inline uint32_t vc_part_lanes(const vc_printer *p, uint32_t size) { return p->k->lanes / vc_parts(p, size); }
+const char *vc_type(const vc_printer *p, const vec_value *v); /* "f32", "b32" */
+const char *vc_scalar(uint8_t type);                           /* "float" */
+const char *vc_mask_type(uint32_t size);                       /* "b32" */
+const char *vc_short(uint8_t type);                            /* "f32" */
+
+void vc_line(vc_printer *p, const char *format, ...) HG_PRINTF(2, 3); /* a line, indented */
+void vc_open(vc_printer *p, const char *format, ...) HG_PRINTF(2, 3);
+void vc_block(vc_printer *p); /* "{" */
+void vc_close(vc_printer *p);
+/* Text of a value that is one. */
+void vc_one(const vc_printer *p, hg_text *out, const vec_value *v);
+/* Text of part i of a value as a vector of hgv_TYPE: a splat of one that is one; a bool in elements of `size` bytes. */
+void vc_part(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i);
+/* The lanes of a mask as bits; NULL: run. */
+void vc_bits(const vc_printer *p, hg_text *out, const vec_value *mask);
+/* An array `NAME` of all lanes' elements of a value, which may be one. */
+void vc_spill(vc_printer *p, const char *name, const vec_value *v);
+/* Declares the value from such an array. */
+void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
+
+void vc_prim(vc_printer *p, const vec_value *v);
+void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
+void vc_lose(vc_printer *p, const vec_value *v, const char *gone); /* lanes in the word `gone` are taken out of the masks */
+
+#endif

@@ -1,0 +1,348 @@
+/* Memory operations and faults of the vector form in C.
+ * Must not know: values' primitives, control flow. */
+#include "emit/emit_vector_c.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- sites ---- */
+
+static const kir_slot *slot_of(const vc_printer *p, const vec_value *v) {
+    bool direct = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
+    return direct ? &p->k->module->slots.data[v->u.mem.slot] : NULL;
+}
+static int input_of(const vc_printer *p, const vec_value *v) {
+    const kir_slot *slot = slot_of(p, v);
+    return slot && !slot->constant ? (int)slot->input : -1;
+}
+static uint64_t handle_of(const vc_printer *p, const vec_value *v) {
+    const kir_slot *slot = slot_of(p, v);
+    return slot && slot->constant ? slot->handle : 0;
+}
+
+static uint32_t new_site(vc_printer *p, const vec_value *v, uint8_t code) {
+    bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
+    hg_text_addf(&p->sites, "    {%u, %u, %u, %u, %u, %u, %d, ", (unsigned)code, (unsigned)(place ? v->u.mem.operand : v->u.fault.operand),
+                 place ? (unsigned)v->u.mem.pool : 0u, place ? 0u : (unsigned)v->u.fault.values, v->inst ? (unsigned)v->inst - 1 : 0u,
+                 place ? (unsigned)v->u.mem.size : 0u, place ? input_of(p, v) : -1);
+    if (place || !v->u.fault.message) {
+        hg_text_addf(&p->sites, "0, UINT64_C(%" PRIu64 "), 0},\n", place ? handle_of(p, v) : 0);
+    } else {
+        hg_text_addf(&p->sites, "\"");
+        for (const char *c = v->u.fault.message; *c; c++) hg_text_addf(&p->sites, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        hg_text_addf(&p->sites, "\", 0, 0},\n");
+    }
+    return p->site_count++;
+}
+
+void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
+    for (uint8_t k = 0; k < v->losing_count; k++)
+        for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++)
+            vc_line(p, "x%u_%u &= ~hgv_lanes_%s(%s >> %u);", (unsigned)v->losing[k]->id, (unsigned)i, vc_mask_type(p->mask_bytes), gone,
+                    (unsigned)(i * vc_part_lanes(p, p->mask_bytes)));
+}
+
+/* ---- places ---- */
+
+static void base_name(hg_text *out, const vec_value *v) {
+    if (v->u.mem.space == KIR_CLASS)
+        hg_text_addf(out, "(base_class + %u)", (unsigned)v->u.mem.class_id * 12288u);
+    else
+        hg_text_addf(out, "base_%u", (unsigned)v->u.mem.slot);
+}
+
+/* "base_0 + (s12 + UINT64_C(4))": of the first lane, or of all. */
+static void address(const vc_printer *p, hg_text *out, const vec_value *v) {
+    base_name(out, v);
+    if (v->u.mem.has_index && !v->args[0]->each) {
+        hg_text_addf(out, " + (");
+        vc_one(p, out, v->args[0]);
+        hg_text_addf(out, v->u.mem.disp ? " + UINT64_C(%" PRIu64 "))" : ")", (uint64_t)v->u.mem.disp);
+    } else if (v->u.mem.disp) {
+        hg_text_addf(out, " + UINT64_C(%" PRIu64 ")", (uint64_t)v->u.mem.disp);
+    }
+}
+
+/* An array `at` of each lane's index. */
+static void indices(vc_printer *p, const vec_value *v) {
+    if (v->u.mem.has_index && v->args[0]->each) {
+        vc_spill(p, "at", v->args[0]);
+        return;
+    }
+    hg_text first = {0};
+    if (v->u.mem.has_index)
+        vc_one(p, &first, v->args[0]);
+    else
+        hg_text_addf(&first, "0");
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_ONE ? 0 : v->u.mem.stride;
+    vc_line(p, "uint64_t at[HGV_LANES];");
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) at[i] = %s + i * UINT64_C(%" PRIu64 ");", first.data ? first.data : "", (uint64_t)stride);
+    hg_text_free(&first);
+}
+
+static const char *short_of_bytes(uint8_t bytes) { return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64"; }
+
+static void declare_parts(vc_printer *p, const vec_value *v) {
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++) vc_line(p, "hgv_%s v%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i);
+}
+
+/* The text of the mask's bits, which the caller frees. */
+static hg_text bits_of(const vc_printer *p, const vec_value *v) {
+    hg_text bits = {0};
+    vc_bits(p, &bits, v->mask);
+    return bits;
+}
+
+/* ---- check ---- */
+
+/* What all lanes' offsets reach from the index on: false where the numbers are too large to say. */
+static bool reach_of(const vc_printer *p, const vec_value *v, int64_t *low, int64_t *high) {
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    const int64_t most = INT64_C(1) << 52;
+    if (stride > most / 64 || stride < -most / 64 || v->u.mem.disp > most || v->u.mem.disp < -most) return false;
+    int64_t last = stride * (int64_t)(p->k->lanes - 1);
+    *low = v->u.mem.disp + (last < 0 ? last : 0);
+    *high = v->u.mem.disp + (last > 0 ? last : 0) + v->u.mem.size;
+    return true;
+}
+
+static void memory_size(hg_text *out, const vec_value *v) {
+    if (v->u.mem.space == KIR_CLASS)
+        hg_text_addf(out, "size_class");
+    else
+        hg_text_addf(out, "size_%u", (unsigned)v->u.mem.slot);
+}
+
+/* "if (some lane may be outside) {" */
+static void open_if_outside(vc_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    hg_text text = {0};
+    if (!reach_of(p, v, &low, &high)) {
+        vc_block(p);
+        return;
+    }
+    if (!v->u.mem.has_index || !v->args[0]->each) {
+        hg_text_addf(&text, "!hgv_fits(");
+        memory_size(&text, v);
+        hg_text_addf(&text, ", ");
+        if (v->u.mem.has_index)
+            vc_one(p, &text, v->args[0]);
+        else
+            hg_text_addf(&text, "0");
+        hg_text_addf(&text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
+    } else {
+        hg_text_addf(&text, "hgv_any_b64(");
+        for (uint32_t i = 0; i < vc_parts(p, 8); i++) {
+            hg_text_addf(&text, i ? " | (hgv_outside(v%u_%u, " : "(hgv_outside(v%u_%u, ", (unsigned)v->args[0]->id, (unsigned)i);
+            memory_size(&text, v);
+            hg_text_addf(&text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
+            if (v->mask) {
+                hg_text_addf(&text, " & ");
+                vc_part(p, &text, v->mask, 8, i);
+            }
+            hg_text_addf(&text, ")");
+        }
+        hg_text_addf(&text, ")");
+    }
+    vc_open(p, "if (HGV_UNLIKELY(%s))", text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+static void check(vc_printer *p, const vec_value *v) {
+    hg_text bits = bits_of(p, v), base = {0};
+    uint32_t site = new_site(p, v, 1);
+    base_name(&base, v);
+    open_if_outside(p, v);
+    indices(p, v);
+    if (v->u.mem.space == KIR_CLASS)
+        vc_line(p, "const hgv_memory memory = {%s, size_class, launch->class_memory.valid};", base.data ? base.data : "");
+    else
+        vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
+    vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
+    vc_line(p, "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, INT64_C(%" PRId64 "), here);", p->name, (unsigned)site,
+            v->u.mem.disp);
+    vc_line(p, "run &= ~gone;");
+    vc_lose(p, v, "gone");
+    vc_close(p);
+    hg_text_free(&bits);
+    hg_text_free(&base);
+}
+
+/* ---- load and store ---- */
+
+static void load_one(vc_printer *p, const vec_value *v) {
+    hg_text at = {0}, guard = {0};
+    address(p, &at, v);
+    if (v->mask)
+        vc_bits(p, &guard, v->mask);
+    else
+        hg_text_addf(&guard, "run");
+    vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type), (unsigned)v->id, guard.data ? guard.data : "",
+            vc_short(v->type), at.data ? at.data : "");
+    hg_text_free(&at);
+    hg_text_free(&guard);
+}
+
+/* The mask part i of a row's elements: of the value's mask, or of the lanes that run. */
+static void row_mask(const vc_printer *p, hg_text *out, const vec_value *v, uint32_t size, uint32_t i) {
+    if (v->mask)
+        vc_part(p, out, v->mask, size, i);
+    else
+        hg_text_addf(out, "hgv_lanes_%s(run >> %u)", vc_mask_type(size), (unsigned)(i * vc_part_lanes(p, size)));
+}
+
+static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, bool masked) {
+    uint32_t size = v->u.mem.bytes, lanes = vc_part_lanes(p, size);
+    const char *type = vc_short(stored ? stored->type : v->type);
+    for (uint32_t i = 0; i < vc_parts(p, size); i++) {
+        hg_text at = {0}, rest = {0};
+        address(p, &at, v);
+        if (i) hg_text_addf(&at, " + %u", (unsigned)(i * lanes * size));
+        if (stored) {
+            hg_text_addf(&rest, ", ");
+            vc_part(p, &rest, stored, size, i);
+        }
+        if (masked) {
+            hg_text_addf(&rest, ", ");
+            row_mask(p, &rest, v, size, i);
+        }
+        if (stored)
+            vc_line(p, "hgv_store%s_%s(%s%s);", masked ? "_where" : "", type, at.data ? at.data : "", rest.data ? rest.data : "");
+        else
+            vc_line(p, "v%u_%u = hgv_load%s_%s(%s%s);", (unsigned)v->id, (unsigned)i, masked ? "_where" : "", type, at.data ? at.data : "",
+                    rest.data ? rest.data : "");
+        hg_text_free(&at);
+        hg_text_free(&rest);
+    }
+}
+
+static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
+    if (v->mask) {
+        rows(p, v, stored, true);
+        return;
+    }
+    vc_open(p, "if (HGV_LIKELY(run == HGV_ALL))");
+    rows(p, v, stored, false);
+    vc_close(p);
+    vc_open(p, "else");
+    rows(p, v, stored, true);
+    vc_close(p);
+}
+
+/* Lane by lane. A store to one place: the last lane's stays. */
+static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored) {
+    hg_text bits = bits_of(p, v), base = {0};
+    base_name(&base, v);
+    vc_block(p);
+    indices(p, v);
+    const char *type = stored ? vc_short(stored->type) : vc_short(v->type);
+    if (stored)
+        vc_spill(p, "value", stored);
+    else
+        vc_line(p, "%s value[HGV_LANES] = {0};", vc_scalar(v->type));
+    vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
+    hg_text access = {0};
+    hg_text_addf(&access, stored ? "hgs_store_%s(%s + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);" : "value[i] = hgs_load_%s(%s + (at[i] + UINT64_C(%" PRIu64 ")));",
+                 type, base.data ? base.data : "", (uint64_t)v->u.mem.disp);
+    vc_line(p, "if (HGV_LIKELY(here == HGV_ALL))");
+    vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) %s", access.data ? access.data : "");
+    vc_line(p, "else");
+    vc_line(p, "    for (uint64_t rest = here; rest; rest &= rest - 1) {");
+    vc_line(p, "        const unsigned i = (unsigned)__builtin_ctzll(rest);");
+    vc_line(p, "        %s", access.data ? access.data : "");
+    vc_line(p, "    }");
+    if (!stored) vc_unspill(p, "value", v);
+    vc_close(p);
+    hg_text_free(&bits);
+    hg_text_free(&base);
+    hg_text_free(&access);
+}
+
+static void load(vc_printer *p, const vec_value *v) {
+    if (v->u.mem.reach == VEC_REACH_ONE) {
+        load_one(p, v);
+        return;
+    }
+    declare_parts(p, v);
+    if (v->u.mem.reach == VEC_REACH_ROW)
+        row(p, v, NULL);
+    else
+        lanes_of(p, v, NULL);
+}
+
+static void store(vc_printer *p, const vec_value *v) {
+    const vec_value *stored = v->args[v->u.mem.has_index];
+    if (v->u.mem.reach == VEC_REACH_ROW)
+        row(p, v, stored);
+    else
+        lanes_of(p, v, stored);
+}
+
+/* ---- atomic, fault ---- */
+
+static void atomic(vc_printer *p, const vec_value *v) {
+    hg_text bits = bits_of(p, v), base = {0};
+    uint32_t site = new_site(p, v, 4), n = v->u.mem.has_index;
+    bool two = v->nargs > n + 1;
+    base_name(&base, v);
+    declare_parts(p, v);
+    vc_block(p);
+    indices(p, v);
+    vc_spill(p, "value", v->args[n]);
+    if (two) vc_spill(p, "second", v->args[n + 1]);
+    vc_line(p, "%s old[HGV_LANES] = {0};", vc_scalar(v->type));
+    vc_line(p, "uint64_t gone = 0;");
+    vc_open(p, "for (uint64_t rest = %s; rest; rest &= rest - 1)", bits.data ? bits.data : "");
+    vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(rest);");
+    vc_line(p, "const uint64_t offset = at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
+    vc_open(p, "if (HGV_UNLIKELY(offset %% %u))", (unsigned)v->u.mem.bytes);
+    vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, &offset);", p->name, (unsigned)site);
+    vc_line(p, "gone |= UINT64_C(1) << i;");
+    vc_line(p, "continue;");
+    vc_close(p);
+    vc_line(p, "old[i] = hgv_atomic_%s(%u, %s + offset, value[i], %s);", short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic,
+            base.data ? base.data : "", two ? "second[i]" : "0");
+    vc_close(p);
+    vc_unspill(p, "old", v);
+    vc_open(p, "if (HGV_UNLIKELY(gone))");
+    vc_line(p, "run &= ~gone;");
+    vc_lose(p, v, "gone");
+    vc_close(p);
+    vc_close(p);
+    hg_text_free(&bits);
+    hg_text_free(&base);
+}
+
+static void fault_if(vc_printer *p, const vec_value *v) {
+    hg_text bits = bits_of(p, v), condition = {0};
+    uint32_t site = new_site(p, v, v->u.fault.code);
+    vc_bits(p, &condition, v->args[0]);
+    vc_block(p);
+    vc_line(p, "const uint64_t gone = %s & %s & run;", condition.data ? condition.data : "", bits.data ? bits.data : "");
+    vc_open(p, "if (HGV_UNLIKELY(gone))");
+    vc_line(p, "uint64_t values[2] = {0, 0};");
+    vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(gone);");
+    for (uint8_t n = 1; n < v->nargs; n++) {
+        char name[16];
+        snprintf(name, sizeof name, "value_%u", (unsigned)n);
+        vc_spill(p, name, v->args[n]);
+        vc_line(p, "values[%u] = %s[i];", (unsigned)(n - 1), name);
+    }
+    vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, values);", p->name, (unsigned)site);
+    vc_line(p, "run &= ~gone;");
+    vc_lose(p, v, "gone");
+    vc_close(p);
+    vc_close(p);
+    hg_text_free(&bits);
+    hg_text_free(&condition);
+}
+
+void vc_memory(vc_printer *p, const vec_value *v) {
+    switch ((vec_op)v->op) {
+    case VEC_LOAD: load(p, v); break;
+    case VEC_STORE: store(p, v); break;
+    case VEC_CHECK: check(p, v); break;
+    case VEC_ATOMIC: atomic(p, v); break;
+    default: fault_if(p, v);
+    }
+}

@@ -1,0 +1,69 @@
+/* Launches by native code: turns of lanes in place of the interpreter's tiles. Faults, time and threads are those of all launches.
+ * Must not know: how the code was made. */
+#include "kir/fault_text.h"
+#include "tile/tile_internal.h"
+
+#include <hologram/vector.h>
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) && offsetof(hgv_memory, size) == offsetof(tile_memory, size) &&
+                   offsetof(hgv_memory, valid) == offsetof(tile_memory, valid),
+               "one layout");
+
+bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
+    if (kernel->block_mode || kernel->options.check_races || kernel->options.debugger || kernel->options.poor) return false;
+    kernel->native = *native;
+    return true;
+}
+
+/* Lanes of a call: few where each may take long, so that threads share them. */
+enum { MANY = 4096, FEW_TURNS = 4 };
+uint32_t tile_native_lanes(const tile_kernel *kernel) { return kernel->has_loop ? FEW_TURNS * kernel->native.lanes : MANY; }
+
+static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+    tile_frame *f = launch->user;
+    tile_fault *fault = tile_fault_lane(f, (uint32_t)(lane - f->lane0));
+    if (!fault) return;
+    fault->code = site->code;
+    fault->operand = site->operand;
+    fault->inst = site->inst;
+    switch (site->code) {
+    case KIR_FAULT_BOUNDS: {
+        hg_i128 offset = (hg_i128)((hg_u128)values[1] << 64 | values[0]);
+        tile_fault_bounds(fault, site->pool, offset, site->size, site->limit);
+        break;
+    }
+    case KIR_FAULT_HANDLE: kir_fault_text_handle(fault->message, sizeof fault->message, site->pool, site->handle); break;
+    case KIR_FAULT_ALIGN:
+        fault->offset = values[0];
+        kir_fault_text_align(fault->message, sizeof fault->message, values[0]);
+        break;
+    default: kir_fault_text(fault->message, sizeof fault->message, site->code, site->message, values);
+    }
+}
+
+static bool go_on(hgv_launch *launch) {
+    tile_frame *f = launch->user;
+    if (tile_out_of_time(f)) return false;
+    launch->fuel = f->fuel;
+    return true;
+}
+
+void tile_run_native(tile_frame *f) {
+    const tile_launch *l = f->state->launch;
+    hgv_launch launch = {.inputs = l->inputs,
+                         .slots = (const hgv_memory *)(const void *)l->slots,
+                         .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
+                         .lanes = l->lanes,
+                         .fault = fault_of_lane,
+                         .go_on = go_on,
+                         .fuel = f->fuel,
+                         .user = f};
+    for (int i = 0; i < 3; i++) {
+        launch.block[i] = (uint32_t)f->state->dims[i];
+        launch.grid[i] = (uint32_t)f->state->dims[i + 3];
+    }
+    f->kernel->native.run(&launch, f->lane0, f->lane0 + f->n);
+    f->fuel = launch.fuel;
+}
