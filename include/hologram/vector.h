@@ -46,6 +46,8 @@ struct hgv_launch {
     uint32_t grid[3], block[3];
     /* A lane faults. values: of a bounds fault the low and high word of the offset; else of the message. */
     void (*fault)(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values);
+    /* The memory that a handle names (flat: an index of one) at the time. */
+    hgv_memory (*resolve)(hgv_launch *launch, uint64_t handle, bool pool, bool flat);
     /* Asked when fuel is out: more fuel, or false to stop. */
     bool (*go_on)(hgv_launch *launch);
     int64_t fuel;
@@ -379,6 +381,35 @@ HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_
         if (!m->valid) at.code = 3;
         launch->fault(launch, &at, first + i, values);
         left &= ~(UINT64_C(1) << i);
+    }
+    return left;
+}
+
+/* The memory of a lane; of a flat address *at becomes the offset. */
+static inline hgv_memory hgv_find(hgv_launch *launch, uint64_t *handle, bool *pool, bool flat, uint64_t *at) {
+    if (flat) {
+        *at = *handle & UINT64_C(0xffffffffff);
+        *pool = *handle >> 63 != 0;
+        *handle = *handle >> 40 & 0x7fffff;
+    }
+    return launch->resolve(launch, *handle, *pool, flat);
+}
+HGV_FN uint8_t *hgv_base(hgv_launch *launch, uint64_t handle, bool pool, bool flat, uint64_t *at) {
+    return hgv_find(launch, &handle, &pool, flat, at).base;
+}
+HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool flat, uint64_t first, const uint64_t *handles,
+                                 const uint64_t *index, int64_t disp, uint64_t bits) {
+    uint64_t left = bits;
+    for (uint64_t rest = bits; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(rest);
+        uint64_t handle = handles[i], at = index[i];
+        bool pool = site->pool;
+        hgv_memory m = hgv_find(launch, &handle, &pool, flat, &at);
+        hgv_site one = *site;
+        one.input = -1;
+        one.handle = handle;
+        one.pool = pool;
+        left &= ~(UINT64_C(1) << i) | hgv_check(launch, &one, &m, first + i, &at, disp, 1) << i;
     }
     return left;
 }

@@ -8,7 +8,7 @@
 /* ---- sites ---- */
 
 static const kir_slot *slot_of(const vc_printer *p, const vec_value *v) {
-    bool direct = v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL;
+    bool direct = (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && !v->u.mem.open;
     return direct ? &p->k->module->slots.data[v->u.mem.slot] : NULL;
 }
 static int input_of(const vc_printer *p, const vec_value *v) {
@@ -45,6 +45,10 @@ void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
 /* ---- places ---- */
 
 static void base_name(hg_text *out, const vec_value *v) {
+    if (v->u.mem.open) {
+        hg_text_addf(out, "hgv_base(launch, handle[i], %s, %s, &at[i])", v->u.mem.pool ? "true" : "false", v->u.mem.space == KIR_FLAT ? "true" : "false");
+        return;
+    }
     if (v->u.mem.space == KIR_CLASS)
         hg_text_addf(out, "(base_class + %u)", (unsigned)v->u.mem.class_id * 12288u);
     else
@@ -65,6 +69,14 @@ static void address(const vc_printer *p, hg_text *out, const vec_value *v) {
 
 /* An array `at` of each lane's index. */
 static void indices(vc_printer *p, const vec_value *v) {
+    if (v->u.mem.open) {
+        vc_spill(p, "handle", v->args[0]);
+        if (v->u.mem.has_index)
+            vc_spill(p, "at", v->args[1]);
+        else
+            vc_line(p, "uint64_t at[HGV_LANES] = {0};");
+        return;
+    }
     if (v->u.mem.has_index && v->args[0]->each) {
         vc_spill(p, "at", v->args[0]);
         return;
@@ -148,7 +160,29 @@ static void open_if_outside(vc_printer *p, const vec_value *v) {
     hg_text_free(&text);
 }
 
+static const char *truth(bool is) { return is ? "true" : "false"; }
+
+static void check_open(vc_printer *p, const vec_value *v) {
+    hg_text bits = bits_of(p, v);
+    uint32_t site = new_site(p, v, 1);
+    vc_block(p);
+    indices(p, v);
+    vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
+    vc_line(p, "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, handle, at, INT64_C(%" PRId64 "), here);", p->name,
+            (unsigned)site, truth(v->u.mem.space == KIR_FLAT), v->u.mem.disp);
+    vc_open(p, "if (HGV_UNLIKELY(gone))");
+    vc_line(p, "run &= ~gone;");
+    vc_lose(p, v, "gone");
+    vc_close(p);
+    vc_close(p);
+    hg_text_free(&bits);
+}
+
 static void check(vc_printer *p, const vec_value *v) {
+    if (v->u.mem.open) {
+        check_open(p, v);
+        return;
+    }
     hg_text bits = bits_of(p, v), base = {0};
     uint32_t site = new_site(p, v, 1);
     base_name(&base, v);
@@ -242,10 +276,10 @@ static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored)
         vc_line(p, "%s value[HGV_LANES] = {0};", vc_scalar(v->type));
     vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
     hg_text access = {0};
-    hg_text_addf(&access, stored ? "hgs_store_%s(%s + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);" : "value[i] = hgs_load_%s(%s + (at[i] + UINT64_C(%" PRIu64 ")));",
-                 type, base.data ? base.data : "", (uint64_t)v->u.mem.disp);
+    hg_text_addf(&access, stored ? "uint8_t *const p = %s; hgs_store_%s(p + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);" : "const uint8_t *const p = %s; value[i] = hgs_load_%s(p + (at[i] + UINT64_C(%" PRIu64 ")));",
+                 base.data ? base.data : "", type, (uint64_t)v->u.mem.disp);
     vc_line(p, "if (HGV_LIKELY(here == HGV_ALL))");
-    vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) %s", access.data ? access.data : "");
+    vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) { %s }", access.data ? access.data : "");
     vc_line(p, "else");
     vc_line(p, "    for (uint64_t rest = here; rest; rest &= rest - 1) {");
     vc_line(p, "        const unsigned i = (unsigned)__builtin_ctzll(rest);");
@@ -271,7 +305,7 @@ static void load(vc_printer *p, const vec_value *v) {
 }
 
 static void store(vc_printer *p, const vec_value *v) {
-    const vec_value *stored = v->args[v->u.mem.has_index];
+    const vec_value *stored = v->args[vec_place_args(v)];
     if (v->u.mem.reach == VEC_REACH_ROW)
         row(p, v, stored);
     else
@@ -282,7 +316,7 @@ static void store(vc_printer *p, const vec_value *v) {
 
 static void atomic(vc_printer *p, const vec_value *v) {
     hg_text bits = bits_of(p, v), base = {0};
-    uint32_t site = new_site(p, v, 4), n = v->u.mem.has_index;
+    uint32_t site = new_site(p, v, 4), n = vec_place_args(v);
     bool two = v->nargs > n + 1;
     base_name(&base, v);
     declare_parts(p, v);
@@ -294,14 +328,15 @@ static void atomic(vc_printer *p, const vec_value *v) {
     vc_line(p, "uint64_t gone = 0;");
     vc_open(p, "for (uint64_t rest = %s; rest; rest &= rest - 1)", bits.data ? bits.data : "");
     vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(rest);");
+    vc_line(p, "uint8_t *const p = %s;", base.data ? base.data : "");
     vc_line(p, "const uint64_t offset = at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
     vc_open(p, "if (HGV_UNLIKELY(offset %% %u))", (unsigned)v->u.mem.bytes);
     vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, &offset);", p->name, (unsigned)site);
     vc_line(p, "gone |= UINT64_C(1) << i;");
     vc_line(p, "continue;");
     vc_close(p);
-    vc_line(p, "old[i] = hgv_atomic_%s(%u, %s + offset, value[i], %s);", short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic,
-            base.data ? base.data : "", two ? "second[i]" : "0");
+    vc_line(p, "old[i] = hgv_atomic_%s(%u, p + offset, value[i], %s);", short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic,
+            two ? "second[i]" : "0");
     vc_close(p);
     vc_unspill(p, "old", v);
     vc_open(p, "if (HGV_UNLIKELY(gone))");

@@ -47,7 +47,7 @@ typedef struct place {
     bool pool;
 } place;
 
-static tile_memory resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
+tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
     const tile_launch *launch = f->state->launch;
     if (flat && handle == 0 && !pool) return launch->class_memory;
     for (uint32_t i = 0; i < HG_COUNT_OF(f->resolved); i++) {
@@ -97,7 +97,7 @@ static place open_place(tile_frame *f, const tile_access *a, uint32_t lane, uint
         p.handle = handle >> 40 & 0x7fffff;
         p.pool = handle >> 63 != 0;
     }
-    p.memory = resolve(f, p.handle, p.pool, a->space == KIR_FLAT);
+    p.memory = tile_resolve(f, p.handle, p.pool, a->space == KIR_FLAT);
     return p;
 }
 

@@ -50,6 +50,11 @@ static bool go_on(hgv_launch *launch) {
     return true;
 }
 
+static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool flat) {
+    tile_memory m = tile_resolve(launch->user, handle, pool, flat);
+    return (hgv_memory){m.base, m.size, m.valid};
+}
+
 void tile_run_native(tile_frame *f) {
     const tile_launch *l = f->state->launch;
     hgv_launch launch = {.inputs = l->inputs,
@@ -57,6 +62,7 @@ void tile_run_native(tile_frame *f) {
                          .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
                          .lanes = l->lanes,
                          .fault = fault_of_lane,
+                         .resolve = resolve,
                          .go_on = go_on,
                          .fuel = f->fuel,
                          .user = f};

@@ -246,6 +246,7 @@ void tile_access_run(tile_frame *frame, const tile_insn *insn);
 /* Where the access of all lanes to a direct slot is when its address is known for the whole tile and within bounds, and the bytes from one lane's
  * element to the next one's. NULL: each lane must be looked at. */
 uint8_t *tile_access_known(const tile_frame *frame, const tile_access *access, int64_t *stride);
+tile_memory tile_resolve(tile_frame *frame, uint64_t handle, bool pool, bool flat); /* of an open access */
 void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);
 /* mask.c */
 const uint8_t *tile_mask_bytes(const tile_frame *frame, const tile_mask *mask);

@@ -9,6 +9,7 @@ static uint8_t type_of_bytes(uint8_t bytes) {
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
 static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
     kir_access at = kir_access_of(v);
+    uint8_t space = v->u.mem.space;
     fields->u.mem.reach = VEC_REACH_ONE;
     fields->u.mem.space = v->u.mem.space;
     fields->u.mem.bytes = v->u.mem.bytes;
@@ -20,6 +21,14 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     fields->u.mem.pool = v->u.mem.space == KIR_POOL;
     fields->u.mem.slot = v->u.mem.slot >= 0 ? (uint32_t)v->u.mem.slot : 0;
     fields->u.mem.disp = v->u.mem.disp;
+    uint8_t count = 0;
+    if (space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && !kir_access_is_direct(v))) {
+        fields->u.mem.open = true;
+        fields->u.mem.reach = VEC_REACH_EACH;
+        args[count++] = vec_each(x, v->args[at.handle]);
+        if (at.index_args) args[count++] = vec_each(x, v->args[at.index]);
+        return count;
+    }
     if (!at.index_args) return 0;
     kir_value *index = v->args[at.index];
     switch (fact_of(index)->shape) {
@@ -49,8 +58,6 @@ static bool is_supported(former *x, const kir_value *v) {
         x->unsupported = "an access in halves";
     else if (space == KIR_SHARED)
         x->unsupported = "shared memory";
-    else if (space != KIR_CLASS && !kir_access_is_direct(v))
-        x->unsupported = "an access through a handle that is no parameter";
     return !x->unsupported;
 }
 
@@ -85,7 +92,7 @@ static void atomic(former *x, kir_value *v, uint8_t count, vec_value **args, con
 }
 
 void vec_form_access(former *x, kir_value *v) {
-    vec_value fields = {0}, *args[4];
+    vec_value fields = {0}, *args[5];
     if (!is_supported(x, v)) return;
     uint8_t count = place(x, v, &fields, args);
     if (!v->u.mem.unchecked) {

@@ -36,12 +36,17 @@ static const char *reach_name(uint8_t reach) {
 static void print_place(hg_text *out, const vec_value *v) {
     static const char *const spaces[] = {"slot", "slot", "shared", "class", "flat"};
     hg_text_addf(out, " %s", spaces[v->u.mem.space]);
-    if (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) hg_text_addf(out, " %u", (unsigned)v->u.mem.slot);
+    if (v->u.mem.open) {
+        hg_text_addf(out, " ");
+        name(out, v->args[0]);
+    } else if (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) {
+        hg_text_addf(out, " %u", (unsigned)v->u.mem.slot);
+    }
     if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, " %u", (unsigned)v->u.mem.class_id);
     hg_text_addf(out, " %s", reach_name(v->u.mem.reach));
     if (v->u.mem.reach == VEC_REACH_STRIDE) hg_text_addf(out, " %lld", (long long)v->u.mem.stride);
     hg_text_addf(out, " [");
-    if (v->u.mem.has_index) name(out, v->args[0]);
+    if (v->u.mem.has_index) name(out, v->args[v->u.mem.open]);
     if (v->u.mem.disp || !v->u.mem.has_index) hg_text_addf(out, v->u.mem.has_index ? " + %lld" : "%lld", (long long)v->u.mem.disp);
     hg_text_addf(out, "]");
 }
@@ -86,7 +91,7 @@ static void print_value(printer *p, const vec_value *v) {
     print_fields(p->out, v);
     bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
     const char *comma = place || v->op == VEC_SET ? ", " : " ";
-    for (uint8_t i = place && v->u.mem.has_index ? 1 : 0; i < v->nargs; i++, comma = ", ") {
+    for (uint8_t i = place ? vec_place_args(v) : 0; i < v->nargs; i++, comma = ", ") {
         hg_text_addf(p->out, "%s", comma);
         name(p->out, v->args[i]);
     }

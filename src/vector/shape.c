@@ -59,6 +59,7 @@ static uint8_t shape_of(shaper *s, const kir_value *v) {
     case KIR_TABLE_GET: return worst(v, 0, 1) == SHAPE_ONE ? SHAPE_ONE : SHAPE_EACH;
     case KIR_LOAD:
         at = kir_access_of(v);
+        if (v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS && !kir_access_is_direct(v)) return SHAPE_EACH;
         return worst(v, at.index, at.value) == SHAPE_ONE ? SHAPE_ONE : SHAPE_EACH;
     case KIR_CALL: return v->type == KIR_VOID || fact_of_function(v->u.call.function)->result_each ? SHAPE_EACH : SHAPE_ONE;
     default: return kir_is_value(v) ? shape_of_value(v) : SHAPE_EACH;
@@ -124,12 +125,13 @@ static void visit(shaper *s, kir_value *v) {
 /* ---- which affine values are needed lane by lane ---- */
 
 static bool wants_each(const kir_value *user, uint8_t i) {
-    kir_access at;
     switch ((kir_op)user->op) {
     case KIR_LOAD:
-    case KIR_CHECK: return false;
+    case KIR_CHECK:
     case KIR_STORE:
-    case KIR_ATOMIC: at = kir_access_of(user); return i >= at.value;
+    case KIR_ATOMIC:
+        if (i >= kir_access_of(user).value) return true;
+        return user->u.mem.space != KIR_SHARED && user->u.mem.space != KIR_CLASS && !kir_access_is_direct(user);
     case KIR_VAR_SET: return fact_of_var(user->u.var)->shape == SHAPE_EACH;
     default: return !kir_is_value(user) || fact_of(user)->shape == SHAPE_EACH;
     }
@@ -138,11 +140,9 @@ static bool wants_each(const kir_value *user, uint8_t i) {
 static void mark_wanted(const kir_function *f) {
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (is_dead(v)) continue;
-        kir_access at = kir_is_access(v) ? kir_access_of(v) : (kir_access){0};
         for (uint8_t i = 0; i < v->nargs; i++) {
             value_fact *p = fact_of(v->args[i]);
-            bool index_of_each = kir_is_access(v) && at.index_args && i == at.index && v->op == KIR_ATOMIC;
-            if (p->shape == SHAPE_AFFINE && (wants_each(v, i) || index_of_each)) p->wanted_each = true;
+            if (p->shape == SHAPE_AFFINE && wants_each(v, i)) p->wanted_each = true;
         }
     }
 }

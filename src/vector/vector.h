@@ -96,13 +96,14 @@ struct vec_value {
         vec_var *var;            /* GET, SET, ARRAY_* */
         const kir_table *table;  /* TABLE_GET */
         struct vec_function *to; /* CALL */
-        /* args: [index u64] where has_index, then STORE: value; ATOMIC: operands */
+        /* args: [handle u64] where open, [index u64] where has_index, then STORE: value; ATOMIC: operands */
         struct {
             uint8_t reach;  /* vec_reach */
-            uint8_t space;  /* KIR_BUFFER and KIR_POOL: slot; KIR_SHARED, KIR_CLASS */
+            uint8_t space;  /* KIR_BUFFER and KIR_POOL: slot, unless open; KIR_SHARED, KIR_CLASS, KIR_FLAT */
             uint8_t bytes;  /* of an element in memory; a LOAD's result and a STORE's value are as large */
             uint16_t size;  /* that CHECK looks at and faults name */
             bool has_index; /* index in bytes */
+            bool open;      /* through a handle, or in space KIR_FLAT a flat address: reach EACH, of handle and index as they are */
             uint8_t atomic; /* kir_atomic */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
@@ -156,6 +157,9 @@ void vec_caps(kir_caps *caps);
 vec_value *vec_walk(const vec_value *v, const vec_region *root);
 void vec_count_uses(vec_function *f);
 uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
+
+/* Where the operands of a memory operation begin behind its place. */
+static inline uint8_t vec_place_args(const vec_value *v) { return (uint8_t)(v->u.mem.open + v->u.mem.has_index); }
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;

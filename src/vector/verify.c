@@ -36,12 +36,13 @@ static const char *check_result(const vec_function *f, const vec_value *v) {
 
 static const char *check_place(const vec_value *v) {
     if (!vec_op_has((vec_op)v->op, VEC_F_PLACE)) return NULL;
-    bool index = v->u.mem.has_index;
-    if (v->nargs < index) return "the index is missing";
-    if (index && v->args[0]->type != HG_TYPE_U64) return "an index that is no u64";
+    uint8_t count = vec_place_args(v);
+    if (v->nargs < count) return "the handle or the index is missing";
+    for (uint8_t i = 0; i < count; i++)
+        if (v->args[i]->type != HG_TYPE_U64) return "a handle or index that is no u64";
     bool each = v->u.mem.reach == VEC_REACH_EACH;
-    if (index ? v->args[0]->each != each : v->u.mem.reach != VEC_REACH_ONE) return "an index that does not fit the reach";
-    if (v->op == VEC_STORE && (v->nargs != index + 1 || kir_type_bytes(v->args[index]->type) != v->u.mem.bytes)) return "a value of another size";
+    if (v->u.mem.open ? !each : count ? v->args[0]->each != each : v->u.mem.reach != VEC_REACH_ONE) return "an index that does not fit the reach";
+    if (v->op == VEC_STORE && (v->nargs != count + 1 || kir_type_bytes(v->args[count]->type) != v->u.mem.bytes)) return "a value of another size";
     if (v->op == VEC_LOAD && kir_type_bytes(v->type) != v->u.mem.bytes) return "a result of another size";
     return NULL;
 }

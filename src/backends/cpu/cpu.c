@@ -88,6 +88,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tier_count = 2;
         d->caps.tiers[1] = d->caps.tiers[0];
         d->caps.tiers[1].name = "tile interpreter, narrow";
+        if (getenv("HG_CC")) vec_caps(&d->caps.tiers[1].kir);
         d->caps.tiers[1].by_aliases = true;
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
     }
