@@ -29,11 +29,11 @@ typedef struct hgv_site {
     uint8_t code;    /* 1 bounds, 2 division, 3 handle, 4 alignment, 5 domain */
     uint8_t operand; /* from 1; 0: none */
     uint8_t pool;
-    uint8_t values;  /* numbers for the {} of the message */
-    uint32_t inst;   /* source instruction */
-    uint32_t size;   /* bytes of an access */
-    int32_t input;   /* of the launch, that the handle comes from; -1: `handle` is it */
-    const char *message; /* codes 2 and 5 */
+    uint8_t values;         /* numbers for the {} of the message */
+    uint32_t inst;          /* source instruction */
+    uint32_t size;          /* bytes of an access */
+    int32_t input;          /* of the launch, that the handle comes from; -1: `handle` is it */
+    const char *message;    /* codes 2 and 5 */
     uint64_t handle, limit; /* limit: bytes of the memory, when it faults */
 } hgv_site;
 
@@ -114,7 +114,12 @@ typedef hgv_i32 hgv_b32;
 typedef hgv_i64 hgv_b64;
 /* Smaller ones, of which conversions make a part: hgv_T_N of N elements. */
 #define HGV_SMALL(T, c, n) typedef c hgv_##T##_##n __attribute__((vector_size(n * sizeof(c))))
-#define HGV_SMALLER(T, c) HGV_SMALL(T, c, 2); HGV_SMALL(T, c, 4); HGV_SMALL(T, c, 8); HGV_SMALL(T, c, 16); HGV_SMALL(T, c, 32)
+#define HGV_SMALLER(T, c) \
+    HGV_SMALL(T, c, 2);   \
+    HGV_SMALL(T, c, 4);   \
+    HGV_SMALL(T, c, 8);   \
+    HGV_SMALL(T, c, 16);  \
+    HGV_SMALL(T, c, 32)
 HGV_SMALLER(u8, uint8_t);
 HGV_SMALLER(u16, uint16_t);
 HGV_SMALLER(u32, uint32_t);
@@ -125,45 +130,46 @@ HGV_SMALLER(b32, int32_t);
 #define HGV_EACH(T) for (unsigned i = 0; i < sizeof(hgv_##T) / sizeof(((hgv_##T){0})[0]); i++)
 
 /* X(T, C type, signed T, signed C type, bits) */
-#define HGV_INTEGERS(X) X(u8, uint8_t, i8, int8_t, 8) X(u16, uint16_t, i16, int16_t, 16) X(u32, uint32_t, i32, int32_t, 32) X(u64, uint64_t, i64, int64_t, 64)
+#define HGV_INTEGERS(X) \
+    X(u8, uint8_t, i8, int8_t, 8) X(u16, uint16_t, i16, int16_t, 16) X(u32, uint32_t, i32, int32_t, 32) X(u64, uint64_t, i64, int64_t, 64)
 /* X(T, C type, integer T, integer C type, bits, suffix of functions) */
 #define HGV_FLOATS(X) X(f32, float, u32, uint32_t, 32, f) X(f64, double, u64, uint64_t, 64, )
 
 /* ---- one value ---- */
 
-#define HGV_ONE_INTEGER(T, C, ST, SC, B)                                                                                       \
-    HGV_FN C hgs_add_##T(C a, C b) { return (C)(a + b); }                                                                      \
-    HGV_FN C hgs_sub_##T(C a, C b) { return (C)(a - b); }                                                                      \
-    HGV_FN C hgs_mul_##T(C a, C b) { return (C)((uint64_t)a * b); }                                                            \
-    HGV_FN C hgs_mulhi_u_##T(C a, C b) { return (C)((unsigned __int128)a * b >> B); }                                          \
-    HGV_FN C hgs_udiv_##T(C a, C b) { return b ? (C)(a / b) : 0; }                                                             \
-    HGV_FN C hgs_urem_##T(C a, C b) { return b ? (C)(a % b) : 0; }                                                             \
-    HGV_FN C hgs_sdiv_##T(C a, C b) { return b == 0 ? 0 : b == (C)-1 ? (C)(0 - a) : (C)((SC)a / (SC)b); }                      \
-    HGV_FN C hgs_srem_##T(C a, C b) { return b == 0 || b == (C)-1 ? 0 : (C)((SC)a % (SC)b); }                                  \
-    HGV_FN C hgs_and_##T(C a, C b) { return a & b; }                                                                           \
-    HGV_FN C hgs_or_##T(C a, C b) { return a | b; }                                                                            \
-    HGV_FN C hgs_xor_##T(C a, C b) { return a ^ b; }                                                                           \
-    HGV_FN C hgs_shl_##T(C a, uint32_t b) { return (C)((uint64_t)a << (b & (B - 1))); }                                        \
-    HGV_FN C hgs_lshr_##T(C a, uint32_t b) { return (C)(a >> (b & (B - 1))); }                                                 \
-    HGV_FN C hgs_ashr_##T(C a, uint32_t b) { return (C)((SC)a >> (b & (B - 1))); }                                             \
-    HGV_FN C hgs_clz_##T(C a) { return a ? (C)(__builtin_clzll(a) - (64 - B)) : B; }                                           \
-    HGV_FN bool hgs_cmp_eq_##T(C a, C b) { return a == b; }                                                                    \
-    HGV_FN bool hgs_cmp_ult_##T(C a, C b) { return a < b; }                                                                    \
-    HGV_FN bool hgs_cmp_slt_##T(C a, C b) { return (SC)a < (SC)b; }                                                            \
-    HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }                                                            \
-    HGV_FN float hgs_u2f_f32_##T(C a) { return (float)a; }                                                                     \
-    HGV_FN double hgs_u2f_f64_##T(C a) { return (double)a; }                                                                   \
-    HGV_FN float hgs_s2f_f32_##T(C a) { return (float)(SC)a; }                                                                 \
-    HGV_FN double hgs_s2f_f64_##T(C a) { return (double)(SC)a; }                                                               \
-    HGV_FN C hgs_f2u_##T##_f32(float a) { return a > -1.0f ? (a < 0x1p##B##f ? (C)a : (C)-1) : 0; }                            \
-    HGV_FN C hgs_f2u_##T##_f64(double a) { return a > -1.0 ? (a < 0x1p##B ? (C)a : (C)-1) : 0; }                               \
-    HGV_FN C hgs_f2s_##T##_f32(float a) {                                                                                      \
-        const float h = 0x1p##B##f / 2;                                                                                        \
-        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);                       \
-    }                                                                                                                          \
-    HGV_FN C hgs_f2s_##T##_f64(double a) {                                                                                     \
-        const double h = 0x1p##B / 2;                                                                                          \
-        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);                       \
+#define HGV_ONE_INTEGER(T, C, ST, SC, B)                                                                  \
+    HGV_FN C hgs_add_##T(C a, C b) { return (C)(a + b); }                                                 \
+    HGV_FN C hgs_sub_##T(C a, C b) { return (C)(a - b); }                                                 \
+    HGV_FN C hgs_mul_##T(C a, C b) { return (C)((uint64_t)a * b); }                                       \
+    HGV_FN C hgs_mulhi_u_##T(C a, C b) { return (C)((unsigned __int128)a * b >> B); }                     \
+    HGV_FN C hgs_udiv_##T(C a, C b) { return b ? (C)(a / b) : 0; }                                        \
+    HGV_FN C hgs_urem_##T(C a, C b) { return b ? (C)(a % b) : 0; }                                        \
+    HGV_FN C hgs_sdiv_##T(C a, C b) { return b == 0 ? 0 : b == (C)-1 ? (C)(0 - a) : (C)((SC)a / (SC)b); } \
+    HGV_FN C hgs_srem_##T(C a, C b) { return b == 0 || b == (C)-1 ? 0 : (C)((SC)a % (SC)b); }             \
+    HGV_FN C hgs_and_##T(C a, C b) { return a & b; }                                                      \
+    HGV_FN C hgs_or_##T(C a, C b) { return a | b; }                                                       \
+    HGV_FN C hgs_xor_##T(C a, C b) { return a ^ b; }                                                      \
+    HGV_FN C hgs_shl_##T(C a, uint32_t b) { return (C)((uint64_t)a << (b & (B - 1))); }                   \
+    HGV_FN C hgs_lshr_##T(C a, uint32_t b) { return (C)(a >> (b & (B - 1))); }                            \
+    HGV_FN C hgs_ashr_##T(C a, uint32_t b) { return (C)((SC)a >> (b & (B - 1))); }                        \
+    HGV_FN C hgs_clz_##T(C a) { return a ? (C)(__builtin_clzll(a) - (64 - B)) : B; }                      \
+    HGV_FN bool hgs_cmp_eq_##T(C a, C b) { return a == b; }                                               \
+    HGV_FN bool hgs_cmp_ult_##T(C a, C b) { return a < b; }                                               \
+    HGV_FN bool hgs_cmp_slt_##T(C a, C b) { return (SC)a < (SC)b; }                                       \
+    HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }                                       \
+    HGV_FN float hgs_u2f_f32_##T(C a) { return (float)a; }                                                \
+    HGV_FN double hgs_u2f_f64_##T(C a) { return (double)a; }                                              \
+    HGV_FN float hgs_s2f_f32_##T(C a) { return (float)(SC)a; }                                            \
+    HGV_FN double hgs_s2f_f64_##T(C a) { return (double)(SC)a; }                                          \
+    HGV_FN C hgs_f2u_##T##_f32(float a) { return a > -1.0f ? (a < 0x1p##B##f ? (C)a : (C)-1) : 0; }       \
+    HGV_FN C hgs_f2u_##T##_f64(double a) { return a > -1.0 ? (a < 0x1p##B ? (C)a : (C)-1) : 0; }          \
+    HGV_FN C hgs_f2s_##T##_f32(float a) {                                                                 \
+        const float h = 0x1p##B##f / 2;                                                                   \
+        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);  \
+    }                                                                                                     \
+    HGV_FN C hgs_f2s_##T##_f64(double a) {                                                                \
+        const double h = 0x1p##B / 2;                                                                     \
+        return a >= -h ? (a < h ? (C)(SC)a : (C)((C)-1 >> 1)) : (C)(a == a ? (C)((C)-1 >> 1) + 1u : 0u);  \
     }
 HGV_INTEGERS(HGV_ONE_INTEGER)
 
@@ -173,29 +179,29 @@ HGV_FN bool hgs_xor_bool(bool a, bool b) { return a ^ b; }
 HGV_FN bool hgs_cmp_eq_bool(bool a, bool b) { return a == b; }
 HGV_FN bool hgs_select_bool(bool c, bool a, bool b) { return c ? a : b; }
 
-#define HGV_ONE_FLOAT(T, C, UT, UC, B, F)                                                  \
-    HGV_FN UC hgs_bits_##T(C a) {                                                          \
-        UC r;                                                                              \
-        memcpy(&r, &a, sizeof r);                                                          \
-        return r;                                                                          \
-    }                                                                                      \
-    HGV_FN C hgs_of_bits_##T(UC a) {                                                       \
-        C r;                                                                               \
-        memcpy(&r, &a, sizeof r);                                                          \
-        return r;                                                                          \
-    }                                                                                      \
-    HGV_FN C hgs_fadd_##T(C a, C b) { return a + b; }                                      \
-    HGV_FN C hgs_fsub_##T(C a, C b) { return a - b; }                                      \
-    HGV_FN C hgs_fmul_##T(C a, C b) { return a * b; }                                      \
-    HGV_FN C hgs_fdiv_##T(C a, C b) { return a / b; }                                      \
-    HGV_FN C hgs_fsqrt_##T(C a) { return __builtin_sqrt##F(a); }                           \
-    HGV_FN C hgs_ffma_##T(C a, C b, C c) { return __builtin_fma##F(a, b, c); }             \
-    HGV_FN C hgs_ffloor_##T(C a) { return __builtin_floor##F(a); }                         \
-    HGV_FN C hgs_ftrunc_##T(C a) { return __builtin_trunc##F(a); }                         \
-    HGV_FN C hgs_frint_##T(C a) { return __builtin_rint##F(a); }                           \
-    HGV_FN bool hgs_fcmp_eq_##T(C a, C b) { return a == b; }                               \
-    HGV_FN bool hgs_fcmp_lt_##T(C a, C b) { return a < b; }                                \
-    HGV_FN bool hgs_fcmp_le_##T(C a, C b) { return a <= b; }                               \
+#define HGV_ONE_FLOAT(T, C, UT, UC, B, F)                                      \
+    HGV_FN UC hgs_bits_##T(C a) {                                              \
+        UC r;                                                                  \
+        memcpy(&r, &a, sizeof r);                                              \
+        return r;                                                              \
+    }                                                                          \
+    HGV_FN C hgs_of_bits_##T(UC a) {                                           \
+        C r;                                                                   \
+        memcpy(&r, &a, sizeof r);                                              \
+        return r;                                                              \
+    }                                                                          \
+    HGV_FN C hgs_fadd_##T(C a, C b) { return a + b; }                          \
+    HGV_FN C hgs_fsub_##T(C a, C b) { return a - b; }                          \
+    HGV_FN C hgs_fmul_##T(C a, C b) { return a * b; }                          \
+    HGV_FN C hgs_fdiv_##T(C a, C b) { return a / b; }                          \
+    HGV_FN C hgs_fsqrt_##T(C a) { return __builtin_sqrt##F(a); }               \
+    HGV_FN C hgs_ffma_##T(C a, C b, C c) { return __builtin_fma##F(a, b, c); } \
+    HGV_FN C hgs_ffloor_##T(C a) { return __builtin_floor##F(a); }             \
+    HGV_FN C hgs_ftrunc_##T(C a) { return __builtin_trunc##F(a); }             \
+    HGV_FN C hgs_frint_##T(C a) { return __builtin_rint##F(a); }               \
+    HGV_FN bool hgs_fcmp_eq_##T(C a, C b) { return a == b; }                   \
+    HGV_FN bool hgs_fcmp_lt_##T(C a, C b) { return a < b; }                    \
+    HGV_FN bool hgs_fcmp_le_##T(C a, C b) { return a <= b; }                   \
     HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }
 HGV_FLOATS(HGV_ONE_FLOAT)
 
@@ -220,11 +226,11 @@ HGV_FN uint16_t hgs_f2b(float a) { /* to nearest even */
 
 /* ---- a part of a vector ---- */
 
-#define HGV_LANES_1(op, R, T)               \
-    HGV_FN hgv_##R hgv_##op##_##T(hgv_##T a) { \
-        hgv_##R r;                          \
+#define HGV_LANES_1(op, R, T)                    \
+    HGV_FN hgv_##R hgv_##op##_##T(hgv_##T a) {   \
+        hgv_##R r;                               \
         HGV_EACH(T) r[i] = hgs_##op##_##T(a[i]); \
-        return r;                           \
+        return r;                                \
     }
 #define HGV_LANES_2(op, R, T)                             \
     HGV_FN hgv_##R hgv_##op##_##T(hgv_##T a, hgv_##T b) { \
@@ -232,52 +238,50 @@ HGV_FN uint16_t hgs_f2b(float a) { /* to nearest even */
         HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i]);    \
         return r;                                         \
     }
-#define HGV_PART_INTEGER(T, C, ST, SC, B)                                                                                        \
-    HGV_FN hgv_##T hgv_add_##T(hgv_##T a, hgv_##T b) { return a + b; }                                                           \
-    HGV_FN hgv_##T hgv_sub_##T(hgv_##T a, hgv_##T b) { return a - b; }                                                           \
-    HGV_FN hgv_##T hgv_mul_##T(hgv_##T a, hgv_##T b) { return a * b; }                                                           \
-    HGV_LANES_2(mulhi_u, T, T)                                                                                                   \
-    HGV_LANES_2(udiv, T, T)                                                                                                      \
-    HGV_LANES_2(urem, T, T)                                                                                                      \
-    HGV_LANES_2(sdiv, T, T)                                                                                                      \
-    HGV_LANES_2(srem, T, T)                                                                                                      \
-    HGV_FN hgv_##T hgv_and_##T(hgv_##T a, hgv_##T b) { return a & b; }                                                           \
-    HGV_FN hgv_##T hgv_or_##T(hgv_##T a, hgv_##T b) { return a | b; }                                                            \
-    HGV_FN hgv_##T hgv_xor_##T(hgv_##T a, hgv_##T b) { return a ^ b; }                                                           \
-    HGV_FN hgv_##T hgv_shl_##T(hgv_##T a, hgv_##T b) { return a << (b & (B - 1)); }                                              \
-    HGV_FN hgv_##T hgv_lshr_##T(hgv_##T a, hgv_##T b) { return a >> (b & (B - 1)); }                                             \
-    HGV_FN hgv_##T hgv_ashr_##T(hgv_##T a, hgv_##T b) { return (hgv_##T)((hgv_##ST)a >> (hgv_##ST)(b & (B - 1))); }              \
-    HGV_LANES_1(clz, T, T)                                                                                                       \
-    HGV_FN hgv_b##B hgv_cmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); }                                          \
-    HGV_FN hgv_b##B hgv_cmp_ult_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }                                          \
-    HGV_FN hgv_b##B hgv_cmp_slt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)((hgv_##ST)a < (hgv_##ST)b); }                      \
-    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) { return (a & (hgv_##T)c) | (b & ~(hgv_##T)c); }             \
-    HGV_FN hgv_b##B hgv_and_b##B(hgv_b##B a, hgv_b##B b) { return a & b; }                                                       \
-    HGV_FN hgv_b##B hgv_or_b##B(hgv_b##B a, hgv_b##B b) { return a | b; }                                                        \
-    HGV_FN hgv_b##B hgv_xor_b##B(hgv_b##B a, hgv_b##B b) { return a ^ b; }                                                       \
-    HGV_FN hgv_b##B hgv_cmp_eq_b##B(hgv_b##B a, hgv_b##B b) { return ~(a ^ b); }                                                 \
+#define HGV_PART_INTEGER(T, C, ST, SC, B)                                                                            \
+    HGV_FN hgv_##T hgv_add_##T(hgv_##T a, hgv_##T b) { return a + b; }                                               \
+    HGV_FN hgv_##T hgv_sub_##T(hgv_##T a, hgv_##T b) { return a - b; }                                               \
+    HGV_FN hgv_##T hgv_mul_##T(hgv_##T a, hgv_##T b) { return a * b; }                                               \
+    HGV_LANES_2(mulhi_u, T, T)                                                                                       \
+    HGV_LANES_2(udiv, T, T)                                                                                          \
+    HGV_LANES_2(urem, T, T)                                                                                          \
+    HGV_LANES_2(sdiv, T, T)                                                                                          \
+    HGV_LANES_2(srem, T, T)                                                                                          \
+    HGV_FN hgv_##T hgv_and_##T(hgv_##T a, hgv_##T b) { return a & b; }                                               \
+    HGV_FN hgv_##T hgv_or_##T(hgv_##T a, hgv_##T b) { return a | b; }                                                \
+    HGV_FN hgv_##T hgv_xor_##T(hgv_##T a, hgv_##T b) { return a ^ b; }                                               \
+    HGV_FN hgv_##T hgv_shl_##T(hgv_##T a, hgv_##T b) { return a << (b & (B - 1)); }                                  \
+    HGV_FN hgv_##T hgv_lshr_##T(hgv_##T a, hgv_##T b) { return a >> (b & (B - 1)); }                                 \
+    HGV_FN hgv_##T hgv_ashr_##T(hgv_##T a, hgv_##T b) { return (hgv_##T)((hgv_##ST)a >> (hgv_##ST)(b & (B - 1))); }  \
+    HGV_LANES_1(clz, T, T)                                                                                           \
+    HGV_FN hgv_b##B hgv_cmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); }                              \
+    HGV_FN hgv_b##B hgv_cmp_ult_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }                              \
+    HGV_FN hgv_b##B hgv_cmp_slt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)((hgv_##ST)a < (hgv_##ST)b); }          \
+    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) { return (a & (hgv_##T)c) | (b & ~(hgv_##T)c); } \
+    HGV_FN hgv_b##B hgv_and_b##B(hgv_b##B a, hgv_b##B b) { return a & b; }                                           \
+    HGV_FN hgv_b##B hgv_or_b##B(hgv_b##B a, hgv_b##B b) { return a | b; }                                            \
+    HGV_FN hgv_b##B hgv_xor_b##B(hgv_b##B a, hgv_b##B b) { return a ^ b; }                                           \
+    HGV_FN hgv_b##B hgv_cmp_eq_b##B(hgv_b##B a, hgv_b##B b) { return ~(a ^ b); }                                     \
     HGV_FN hgv_b##B hgv_select_b##B(hgv_b##B c, hgv_b##B a, hgv_b##B b) { return (a & c) | (b & ~c); }
 HGV_INTEGERS(HGV_PART_INTEGER)
 
-#define HGV_PART_FLOAT(T, C, UT, UC, B, F)                                                                              \
-    HGV_FN hgv_##T hgv_fadd_##T(hgv_##T a, hgv_##T b) { return a + b; }                                                 \
-    HGV_FN hgv_##T hgv_fsub_##T(hgv_##T a, hgv_##T b) { return a - b; }                                                 \
-    HGV_FN hgv_##T hgv_fmul_##T(hgv_##T a, hgv_##T b) { return a * b; }                                                 \
-    HGV_FN hgv_##T hgv_fdiv_##T(hgv_##T a, hgv_##T b) { return a / b; }                                                 \
-    HGV_FN hgv_b##B hgv_fcmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); }                                \
-    HGV_FN hgv_b##B hgv_fcmp_lt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }                                 \
-    HGV_FN hgv_b##B hgv_fcmp_le_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a <= b); }                                \
-    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) {                                                   \
-        return (hgv_##T)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c));                                                       \
-    }
+#define HGV_PART_FLOAT(T, C, UT, UC, B, F)                                               \
+    HGV_FN hgv_##T hgv_fadd_##T(hgv_##T a, hgv_##T b) { return a + b; }                  \
+    HGV_FN hgv_##T hgv_fsub_##T(hgv_##T a, hgv_##T b) { return a - b; }                  \
+    HGV_FN hgv_##T hgv_fmul_##T(hgv_##T a, hgv_##T b) { return a * b; }                  \
+    HGV_FN hgv_##T hgv_fdiv_##T(hgv_##T a, hgv_##T b) { return a / b; }                  \
+    HGV_FN hgv_b##B hgv_fcmp_eq_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a == b); } \
+    HGV_FN hgv_b##B hgv_fcmp_lt_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a < b); }  \
+    HGV_FN hgv_b##B hgv_fcmp_le_##T(hgv_##T a, hgv_##T b) { return (hgv_b##B)(a <= b); } \
+    HGV_FN hgv_##T hgv_select_##T(hgv_b##B c, hgv_##T a, hgv_##T b) { return (hgv_##T)(((hgv_b##B)a & c) | ((hgv_b##B)b & ~c)); }
 HGV_FLOATS(HGV_PART_FLOAT)
 
 /* Square root, fma, rounding: the machine's own where it has them. The branches on sizes are decided when the text is compiled. */
-#define HGV_LANES_3(op, T)                                              \
-    HGV_FN hgv_##T hgv_##op##_##T(hgv_##T a, hgv_##T b, hgv_##T c) {    \
-        hgv_##T r;                                                      \
-        HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i], c[i]);            \
-        return r;                                                       \
+#define HGV_LANES_3(op, T)                                           \
+    HGV_FN hgv_##T hgv_##op##_##T(hgv_##T a, hgv_##T b, hgv_##T c) { \
+        hgv_##T r;                                                   \
+        HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i], c[i]);         \
+        return r;                                                    \
     }
 #if HGV_BYTES == 32 && defined(__FMA__) && HGV_LANES >= 8
 HGV_FN hgv_f32 hgv_ffma_f32(hgv_f32 a, hgv_f32 b, hgv_f32 c) { return _mm256_fmadd_ps(a, b, c); }
@@ -316,17 +320,17 @@ HGV_LANES_1(frint, f64, f64)
 
 /* ---- lanes as bits ---- */
 
-#define HGV_BITS(B)                                                                                 \
-    HGV_FN uint64_t hgv_bits_b##B(hgv_b##B a) {                                                     \
-        uint64_t r = 0;                                                                             \
-        HGV_EACH(b##B) r |= (uint64_t)(a[i] & 1) << i;                                              \
-        return r;                                                                                   \
-    }                                                                                               \
-    HGV_FN hgv_b##B hgv_lanes_b##B(uint64_t bits) {                                                 \
-        hgv_b##B r;                                                                                 \
-        HGV_EACH(b##B) r[i] = (int##B##_t)(0 - (bits >> i & 1));                                    \
-        return r;                                                                                   \
-    }                                                                                               \
+#define HGV_BITS(B)                                              \
+    HGV_FN uint64_t hgv_bits_b##B(hgv_b##B a) {                  \
+        uint64_t r = 0;                                          \
+        HGV_EACH(b##B) r |= (uint64_t)(a[i] & 1) << i;           \
+        return r;                                                \
+    }                                                            \
+    HGV_FN hgv_b##B hgv_lanes_b##B(uint64_t bits) {              \
+        hgv_b##B r;                                              \
+        HGV_EACH(b##B) r[i] = (int##B##_t)(0 - (bits >> i & 1)); \
+        return r;                                                \
+    }                                                            \
     HGV_FN bool hgv_any_b##B(hgv_b##B a) { return hgv_bits_b##B(a) != 0; }
 HGV_BITS(8)
 HGV_BITS(16)
@@ -367,8 +371,8 @@ HGV_FN bool hgv_lane_fits(const hgv_memory *m, uint64_t index, int64_t disp, uin
     return m->valid && offset >= 0 && offset + bytes <= (__int128)m->size;
 }
 /* Lanes `bits` whose access is out of bounds fault; returns those that go on. index: of each lane. */
-HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, int64_t disp,
-                            uint64_t bits) {
+HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index,
+                            int64_t disp, uint64_t bits) {
     uint64_t left = bits;
     for (uint64_t rest = bits; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
@@ -414,27 +418,25 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     return left;
 }
 
-#define HGV_MEMORY(T, C, B)                                                                                                    \
-    HGV_FN C hgs_load_##T(const uint8_t *p) {                                                                                  \
-        C r;                                                                                                                   \
-        memcpy(&r, p, sizeof r);                                                                                               \
-        return r;                                                                                                              \
-    }                                                                                                                          \
-    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); }                                                    \
-    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                                                                            \
-        hgv_##T r;                                                                                                             \
-        memcpy(&r, p, sizeof r);                                                                                               \
-        return r;                                                                                                              \
-    }                                                                                                                          \
-    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); }                                              \
-    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {                                                          \
-        hgv_##T r = {0};                                                                                                       \
-        HGV_EACH(T) if (m[i]) r[i] = hgs_load_##T(p + i * sizeof(C));                                                          \
-        return r;                                                                                                              \
-    }                                                                                                                          \
-    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) {                                                       \
-        HGV_EACH(T) if (m[i]) hgs_store_##T(p + i * sizeof(C), a[i]);                                                          \
-    }
+#define HGV_MEMORY(T, C, B)                                                       \
+    HGV_FN C hgs_load_##T(const uint8_t *p) {                                     \
+        C r;                                                                      \
+        memcpy(&r, p, sizeof r);                                                  \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); }       \
+    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                               \
+        hgv_##T r;                                                                \
+        memcpy(&r, p, sizeof r);                                                  \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); } \
+    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {             \
+        hgv_##T r = {0};                                                          \
+        HGV_EACH(T) if (m[i]) r[i] = hgs_load_##T(p + i * sizeof(C));             \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) { HGV_EACH(T) if (m[i]) hgs_store_##T(p + i * sizeof(C), a[i]); }
 HGV_MEMORY(u8, uint8_t, 8)
 HGV_MEMORY(u16, uint16_t, 16)
 HGV_MEMORY(u32, uint32_t, 32)
@@ -443,11 +445,11 @@ HGV_MEMORY(f32, float, 32)
 HGV_MEMORY(f64, double, 64)
 
 /* First element, difference, number of the part's first lane. */
-#define HGV_RAMP(T, C, ST, SC, B)                                            \
-    HGV_FN hgv_##T hgv_ramp_##T(C a, C by, unsigned from) {                  \
-        hgv_##T r;                                                           \
-        HGV_EACH(T) r[i] = (C)(i + from);                                    \
-        return (hgv_##T){0} + a + r * by;                                    \
+#define HGV_RAMP(T, C, ST, SC, B)                           \
+    HGV_FN hgv_##T hgv_ramp_##T(C a, C by, unsigned from) { \
+        hgv_##T r;                                          \
+        HGV_EACH(T) r[i] = (C)(i + from);                   \
+        return (hgv_##T){0} + a + r * by;                   \
     }
 HGV_INTEGERS(HGV_RAMP)
 

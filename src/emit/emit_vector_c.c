@@ -4,57 +4,7 @@
 #include "emit/emit.h"
 #include "isa/program.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { MOST_LEVELS = 32 };
-
-static void indent(const vc_printer *p) { hg_text_addf(p->out, "%*s", 4 * (int)(p->indent < MOST_LEVELS ? p->indent : MOST_LEVELS), ""); }
-
-static void add(vc_printer *p, const char *format, va_list list) {
-    va_list copy;
-    va_copy(copy, list);
-    int length = vsnprintf(NULL, 0, format, copy);
-    va_end(copy);
-    char *text = length >= 0 ? hg_alloc((size_t)length + 1) : NULL;
-    if (!text) {
-        p->out->failed = true;
-        return;
-    }
-    vsnprintf(text, (size_t)length + 1, format, list);
-    hg_text_add(p->out, text, (size_t)length);
-    hg_free(text);
-}
-
-void vc_line(vc_printer *p, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    indent(p);
-    add(p, format, list);
-    hg_text_addf(p->out, "\n");
-    va_end(list);
-}
-
-void vc_open(vc_printer *p, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    indent(p);
-    add(p, format, list);
-    hg_text_addf(p->out, " {\n");
-    va_end(list);
-    p->indent++;
-}
-
-void vc_block(vc_printer *p) {
-    vc_line(p, "{");
-    p->indent++;
-}
-
-void vc_close(vc_printer *p) {
-    p->indent--;
-    vc_line(p, "}");
-}
 
 /* ---- widths of masks ---- */
 
@@ -102,7 +52,9 @@ static bool find_widths(vc_printer *p) {
 static const char *var_type(const vc_printer *p, const vec_var *v) {
     return v->type == KIR_BOOL ? vc_mask_type(p->mask_bytes) : vc_short(v->type);
 }
-static uint32_t var_size(const vc_printer *p, const vec_var *v) { return v->type == KIR_BOOL ? p->mask_bytes : (uint32_t)kir_type_bytes(v->type); }
+static uint32_t var_size(const vc_printer *p, const vec_var *v) {
+    return v->type == KIR_BOOL ? p->mask_bytes : (uint32_t)kir_type_bytes(v->type);
+}
 
 static void declare_vars(vc_printer *p) {
     for (const vec_var *v = p->f->vars; v; v = v->next) {
@@ -160,22 +112,23 @@ static void array(vc_printer *p, const vec_value *v) {
     if (!index->each && !value) {
         vc_one(p, &one, index);
         vc_line(p, "const uint32_t at = %s < %u ? %s : 0;", one.data, (unsigned)var->length, one.data);
-        for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "v%u_%u = x%u[at][%u];", (unsigned)v->id, (unsigned)i, (unsigned)var->id, (unsigned)i);
+        for (uint32_t i = 0; i < vc_parts(p, size); i++)
+            vc_line(p, "v%u_%u = x%u[at][%u];", (unsigned)v->id, (unsigned)i, (unsigned)var->id, (unsigned)i);
     } else {
         vc_spill(p, "at", index);
         if (value)
             vc_spill(p, "value", value);
         else
             vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
-        if (value)
-            vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
+        if (value) vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
         vc_open(p, "for (unsigned i = 0; i < HGV_LANES; i++)");
         if (value)
-            vc_line(p, "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)x%u + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
+            vc_line(p,
+                    "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)x%u + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
                     (unsigned)var->length, vc_short(var->type), (unsigned)var->id, (unsigned)size);
         else
-            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)x%u + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);", vc_short(var->type),
-                    (unsigned)var->id, (unsigned)var->length, (unsigned)size);
+            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)x%u + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);",
+                    vc_short(var->type), (unsigned)var->id, (unsigned)var->length, (unsigned)size);
         vc_close(p);
         if (!value) vc_unspill(p, "value", v);
     }
@@ -198,7 +151,8 @@ static void table(vc_printer *p, const vec_value *v) {
     vc_block(p);
     vc_spill(p, "at", v->args[0]);
     vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s_t%u[at[i] < %u ? at[i] : 0];", p->name, (unsigned)t->id, (unsigned)t->length);
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s_t%u[at[i] < %u ? at[i] : 0];", p->name, (unsigned)t->id,
+            (unsigned)t->length);
     vc_unspill(p, "value", v);
     vc_close(p);
 }
@@ -233,8 +187,9 @@ static void ramp(vc_printer *p, const vec_value *v) {
     hg_text one = {0};
     vc_one(p, &one, v->args[0]);
     for (uint32_t i = 0; i < vc_parts(p, size); i++)
-        vc_line(p, "const hgv_%s v%u_%u = hgv_ramp_%s(%s, (%s)UINT64_C(%llu), %u);", vc_short(v->type), (unsigned)v->id, (unsigned)i, vc_short(v->type),
-                one.data ? one.data : "", vc_scalar(v->type), (unsigned long long)v->u.imm, (unsigned)(i * vc_part_lanes(p, size)));
+        vc_line(p, "const hgv_%s v%u_%u = hgv_ramp_%s(%s, (%s)UINT64_C(%llu), %u);", vc_short(v->type), (unsigned)v->id, (unsigned)i,
+                vc_short(v->type), one.data ? one.data : "", vc_scalar(v->type), (unsigned long long)v->u.imm,
+                (unsigned)(i * vc_part_lanes(p, size)));
     hg_text_free(&one);
 }
 
@@ -363,7 +318,8 @@ static void print_value(vc_printer *p, const vec_value *v) {
             vc_line(p, "const %s s%u = hgs_of_bits_%s((%s)launch->inputs[%u]);", vc_scalar(v->type), (unsigned)v->id, vc_short(v->type),
                     v->type == HG_TYPE_F32 ? "uint32_t" : "uint64_t", (unsigned)v->u.imm);
         else
-            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id, vc_scalar(v->type), (unsigned)v->u.imm);
+            vc_line(p, "const %s s%u = (%s)launch->inputs[%u];", vc_scalar(v->type), (unsigned)v->id, vc_scalar(v->type),
+                    (unsigned)v->u.imm);
         break;
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: vc_line(p, "const uint64_t s%u = first;", (unsigned)v->id); break;
@@ -468,8 +424,8 @@ static void print_function(vc_printer *p, vec_function *f) {
             for (uint32_t i = 0; i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
                 hg_text_addf(&text, ", const hgv_%s a%u_%u", truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
         }
-        vc_open(p, "static inline %s%s %s_f%u(hgv_launch *launch%s)", f->result_each && f->result != KIR_VOID ? "hgv_r_" : "", function_type(f), p->name,
-                (unsigned)f->id, text.data ? text.data : "");
+        vc_open(p, "static inline %s%s %s_f%u(hgv_launch *launch%s)", f->result_each && f->result != KIR_VOID ? "hgv_r_" : "",
+                function_type(f), p->name, (unsigned)f->id, text.data ? text.data : "");
         vc_line(p, "uint64_t run = HGV_ALL;");
         vc_line(p, "(void)launch, (void)run;");
         hg_text_free(&text);
@@ -546,9 +502,8 @@ static void print_kernel(vc_printer *p) {
 }
 
 hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) {
-    hg_text_addf(out,
-                 "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n",
-                 about, count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
+    hg_text_addf(out, "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n", about,
+                 count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
     for (uint32_t i = 0; i < count; i++) {
         char name[96];
         emit_kernel_name(kernels[i]->module, name);

@@ -8,8 +8,8 @@ typedef struct vc_printer {
     hg_text *out;
     vec_kernel *k;
     const vec_function *f;
-    const char *name;  /* of the kernel in C */
-    uint32_t bytes;    /* of a native vector */
+    const char *name; /* of the kernel in C */
+    uint32_t bytes;   /* of a native vector */
     uint32_t indent, inst;
     uint32_t mask_bytes; /* of an element of masks in variables */
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
@@ -26,9 +26,9 @@ static inline uint32_t vc_parts(const vc_printer *p, uint32_t size) {
 }
 static inline uint32_t vc_part_lanes(const vc_printer *p, uint32_t size) { return p->k->lanes / vc_parts(p, size); }
 const char *vc_type(const vc_printer *p, const vec_value *v); /* "f32", "b32" */
-const char *vc_scalar(uint8_t type);                           /* "float" */
-const char *vc_mask_type(uint32_t size);                       /* "b32" */
-const char *vc_short(uint8_t type);                            /* "f32" */
+const char *vc_scalar(uint8_t type);                          /* "float" */
+const char *vc_mask_type(uint32_t size);                      /* "b32" */
+const char *vc_short(uint8_t type);                           /* "f32" */
 
 void vc_line(vc_printer *p, const char *format, ...) HG_PRINTF(2, 3); /* a line, indented */
 void vc_open(vc_printer *p, const char *format, ...) HG_PRINTF(2, 3);
@@ -46,7 +46,7 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
 void vc_prim(vc_printer *p, const vec_value *v);
-void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
+void vc_memory(vc_printer *p, const vec_value *v);                 /* PLACE operations and FAULT_IF */
 void vc_lose(vc_printer *p, const vec_value *v, const char *gone); /* lanes in the word `gone` are taken out of the masks */
 
 #endif

@@ -46,7 +46,8 @@ void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
 
 static void base_name(hg_text *out, const vec_value *v) {
     if (v->u.mem.open) {
-        hg_text_addf(out, "hgv_base(launch, handle[i], %s, %s, &at[i])", v->u.mem.pool ? "true" : "false", v->u.mem.space == KIR_FLAT ? "true" : "false");
+        hg_text_addf(out, "hgv_base(launch, handle[i], %s, %s, &at[i])", v->u.mem.pool ? "true" : "false",
+                     v->u.mem.space == KIR_FLAT ? "true" : "false");
         return;
     }
     if (v->u.mem.space == KIR_CLASS)
@@ -88,7 +89,8 @@ static void indices(vc_printer *p, const vec_value *v) {
         hg_text_addf(&first, "0");
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_ONE ? 0 : v->u.mem.stride;
     vc_line(p, "uint64_t at[HGV_LANES];");
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) at[i] = %s + i * UINT64_C(%" PRIu64 ");", first.data ? first.data : "", (uint64_t)stride);
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) at[i] = %s + i * UINT64_C(%" PRIu64 ");", first.data ? first.data : "",
+            (uint64_t)stride);
     hg_text_free(&first);
 }
 
@@ -168,8 +170,8 @@ static void check_open(vc_printer *p, const vec_value *v) {
     vc_block(p);
     indices(p, v);
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
-    vc_line(p, "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, handle, at, INT64_C(%" PRId64 "), here);", p->name,
-            (unsigned)site, truth(v->u.mem.space == KIR_FLAT), v->u.mem.disp);
+    vc_line(p, "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, handle, at, INT64_C(%" PRId64 "), here);",
+            p->name, (unsigned)site, truth(v->u.mem.space == KIR_FLAT), v->u.mem.disp);
     vc_open(p, "if (HGV_UNLIKELY(gone))");
     vc_line(p, "run &= ~gone;");
     vc_lose(p, v, "gone");
@@ -193,8 +195,8 @@ static void check(vc_printer *p, const vec_value *v) {
     else
         vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
-    vc_line(p, "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, INT64_C(%" PRId64 "), here);", p->name, (unsigned)site,
-            v->u.mem.disp);
+    vc_line(p, "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, INT64_C(%" PRId64 "), here);", p->name,
+            (unsigned)site, v->u.mem.disp);
     vc_line(p, "run &= ~gone;");
     vc_lose(p, v, "gone");
     vc_close(p);
@@ -211,8 +213,8 @@ static void load_one(vc_printer *p, const vec_value *v) {
         vc_bits(p, &guard, v->mask);
     else
         hg_text_addf(&guard, "run");
-    vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type), (unsigned)v->id, guard.data ? guard.data : "",
-            vc_short(v->type), at.data ? at.data : "");
+    vc_line(p, "const %s s%u = HGV_LIKELY(%s != 0) ? hgs_load_%s(%s) : 0;", vc_scalar(v->type), (unsigned)v->id,
+            guard.data ? guard.data : "", vc_short(v->type), at.data ? at.data : "");
     hg_text_free(&at);
     hg_text_free(&guard);
 }
@@ -276,7 +278,9 @@ static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored)
         vc_line(p, "%s value[HGV_LANES] = {0};", vc_scalar(v->type));
     vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
     hg_text access = {0};
-    hg_text_addf(&access, stored ? "uint8_t *const p = %s; hgs_store_%s(p + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);" : "const uint8_t *const p = %s; value[i] = hgs_load_%s(p + (at[i] + UINT64_C(%" PRIu64 ")));",
+    hg_text_addf(&access,
+                 stored ? "uint8_t *const p = %s; hgs_store_%s(p + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);"
+                        : "const uint8_t *const p = %s; value[i] = hgs_load_%s(p + (at[i] + UINT64_C(%" PRIu64 ")));",
                  base.data ? base.data : "", type, (uint64_t)v->u.mem.disp);
     vc_line(p, "if (HGV_LIKELY(here == HGV_ALL))");
     vc_line(p, "    for (unsigned i = 0; i < HGV_LANES; i++) { %s }", access.data ? access.data : "");

@@ -72,8 +72,8 @@ static void join(const vc_printer *p, hg_text *out, const joining *x, uint32_t f
 }
 
 /* Part i of a vector of elements `to` from one of elements `from`, whose parts are called NAME_0 …; cast: of the parts. */
-static void convert(const vc_printer *p, hg_text *out, const char *name, const char *cast, uint32_t from_size, const char *to, uint32_t to_size,
-                    uint32_t i) {
+static void convert(const vc_printer *p, hg_text *out, const char *name, const char *cast, uint32_t from_size, const char *to,
+                    uint32_t to_size, uint32_t i) {
     uint32_t la = vc_part_lanes(p, from_size), lb = vc_part_lanes(p, to_size);
     char a[96];
     if (la >= lb) {
@@ -196,7 +196,8 @@ static bool one_cast(vc_printer *p, const vec_value *v, hg_text *text) {
         if (kir_type_is_float(v->type) == kir_type_is_float(a->type))
             vc_one(p, text, a);
         else {
-            hg_text_addf(text, kir_type_is_float(v->type) ? "hgs_of_bits_%s(" : "hgs_bits_%s(", vc_short(kir_type_is_float(v->type) ? v->type : a->type));
+            hg_text_addf(text, kir_type_is_float(v->type) ? "hgs_of_bits_%s(" : "hgs_bits_%s(",
+                         vc_short(kir_type_is_float(v->type) ? v->type : a->type));
             vc_one(p, text, a);
             hg_text_addf(text, ")");
         }

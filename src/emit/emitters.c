@@ -20,30 +20,18 @@ static hg_status print_vector(const emitter *row, const emit_input *in, hg_text 
     (void)row;
     for (uint32_t i = 0; i < in->count; i++) {
         vec_kernel *k;
-        HG_TRY(vec_form(in->kernels[i], &(vec_options){.lanes = VECTOR_LANES}, &k));
-        hg_status status = vec_verify(k);
+        hg_status status = vec_form(in->kernels[i], &(vec_options){.lanes = VECTOR_LANES}, &k);
+        if (status == HG_ERROR_ISA) {
+            hg_text_addf(out, "; %s\n", hg_last_error_text());
+            continue;
+        }
+        HG_TRY(status);
+        status = vec_verify(k);
         vec_print(out, k);
         vec_kernel_destroy(k);
         HG_TRY(status);
     }
     return HG_OK;
-}
-
-enum { VECTOR_BYTES = 32 };
-
-static hg_status print_vector_c(const emitter *row, const emit_input *in, hg_text *out) {
-    (void)row;
-    hg_status status = HG_OK;
-    vec_kernel **kernels = hg_calloc(in->count + 1, sizeof *kernels);
-    if (!kernels) return hg_fail_memory();
-    for (uint32_t i = 0; i < in->count && status == HG_OK; i++) {
-        status = vec_form(in->kernels[i], &(vec_options){.lanes = VECTOR_LANES}, &kernels[i]);
-        if (status == HG_OK) status = vec_verify(kernels[i]);
-    }
-    if (status == HG_OK) status = emit_vector_c(kernels, in->count, VECTOR_BYTES, in->about, out);
-    for (uint32_t i = 0; i < in->count; i++) vec_kernel_destroy(kernels[i]);
-    hg_free(kernels);
-    return status;
 }
 
 static hg_status print_dialect(const emitter *row, const emit_input *in, hg_text *out) {

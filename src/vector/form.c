@@ -8,176 +8,7 @@
 
 #include <string.h>
 
-/* ---- writing ---- */
-
-static vec_value nowhere; /* what failed calls return; never written by others than them */
-
-vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args) {
-    vec_value *v = hg_arena_alloc(&x->k->arena, sizeof *v);
-    vec_value **list = nargs ? hg_arena_alloc(&x->k->arena, nargs * sizeof *list) : NULL;
-    if (!v || (nargs && !list)) {
-        x->failed = true;
-        return &nowhere;
-    }
-    for (uint8_t i = 0; i < nargs; i++) list[i] = args[i];
-    v->op = (uint8_t)op;
-    v->type = type;
-    v->each = each;
-    v->nargs = nargs;
-    v->args = list;
-    v->inst = x->inst;
-    v->parent = x->into;
-    v->prev = x->into->last;
-    if (v->prev)
-        v->prev->next = v;
-    else
-        x->into->first = v;
-    x->into->last = v;
-    return v;
-}
-
-static vec_region *new_region(former *x, vec_value *owner) {
-    vec_region *r = hg_arena_alloc(&x->k->arena, sizeof *r);
-    if (!r) {
-        static vec_region none;
-        x->failed = true;
-        return &none;
-    }
-    r->owner = owner;
-    return r;
-}
-
-static vec_var *new_var(former *x, uint8_t type, bool each, const char *name) {
-    vec_var *v = hg_arena_alloc(&x->k->arena, sizeof *v);
-    if (!v) {
-        static vec_var none;
-        x->failed = true;
-        return &none;
-    }
-    v->type = type;
-    v->each = each;
-    v->name = name;
-    v->id = x->to->var_count++;
-    if (x->to->last_var)
-        x->to->last_var->next = v;
-    else
-        x->to->vars = v;
-    x->to->last_var = v;
-    return v;
-}
-
-static vec_var *new_mask(former *x) {
-    vec_var *v = new_var(x, KIR_BOOL, true, NULL);
-    v->mask = true;
-    return v;
-}
-
-vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args) {
-    bool each = false;
-    for (uint8_t i = 0; i < nargs; i++) each = each || args[i]->each;
-    vec_value *v = vec_add(x, VEC_PRIM, type, each, nargs, args);
-    v->prim = (uint8_t)op;
-    return v;
-}
-
-static vec_value *get(former *x, vec_var *var) {
-    vec_value *v = vec_add(x, VEC_GET, var->type, var->each, 0, NULL);
-    v->u.var = var;
-    return v;
-}
-
-static void set(former *x, vec_var *var, vec_value *value, vec_value *mask) {
-    vec_value *v = vec_add(x, VEC_SET, KIR_VOID, false, 1, &value);
-    v->u.var = var;
-    v->mask = mask;
-}
-
-static vec_value *and_of(former *x, vec_value *a, vec_value *b) {
-    return vec_prim(x, KIR_AND, KIR_BOOL, 2, (vec_value *[]){a, b});
-}
-
-static vec_value *not_of(former *x, vec_value *a) {
-    vec_value *yes = vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL);
-    yes->u.imm = 1;
-    return vec_prim(x, KIR_XOR, KIR_BOOL, 2, (vec_value *[]){a, yes});
-}
-
-static vec_value *running(former *x) { return vec_add(x, VEC_RUNNING, KIR_BOOL, true, 0, NULL); }
-
-/* An IF with empty branches, the first of which is written next. */
-static vec_value *open_if(former *x, vec_value *condition) {
-    vec_value *v = vec_add(x, VEC_IF, KIR_VOID, false, 1, &condition);
-    v->body[0] = new_region(x, v);
-    v->body[1] = new_region(x, v);
-    return v;
-}
-
-/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
-static void jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
-    vec_region *outside = x->into;
-    vec_value *branch = open_if(x, condition);
-    x->into = branch->body[wanted ? 0 : 1];
-    vec_value *result = NULL;
-    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
-    vec_add(x, op, KIR_VOID, false, result != NULL, &result);
-    x->into = outside;
-}
-
-/* ---- masks ---- */
-
-static vec_var *mask_of(const kir_region *r) { return r->owner ? fact_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
-
-vec_value *vec_mask_here(former *x) {
-    vec_var *mask = mask_of(x->region);
-    return mask ? get(x, mask) : NULL;
-}
-
-static vec_value *mask_or_running(former *x) {
-    vec_value *mask = vec_mask_here(x);
-    return mask ? mask : running(x);
-}
-
-void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
-    vec_var *list[2 * MOST_NESTED + 2];
-    uint32_t count = 0;
-    for (const kir_region *r = x->region; r->owner; r = r->owner->parent) {
-        const value_fact *p = fact_of(r->owner);
-        bool last = r->owner == loop;
-        if (!p->divergent && !last) continue;
-        if (p->divergent) list[count++] = mask_of(r);
-        if (p->divergent && p->next && p->next != mask_of(r) && (!last || next)) list[count++] = p->next;
-        if (last) break;
-    }
-    v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);
-    if (!v->losing || count > UINT8_MAX) {
-        x->failed = x->failed || !v->losing;
-        if (count > UINT8_MAX) x->unsupported = "too many masks";
-        return;
-    }
-    memcpy(v->losing, list, count * sizeof *list);
-    v->losing_count = (uint8_t)count;
-}
-
 /* ---- values ---- */
-
-vec_value *vec_one(former *x, kir_value *v) {
-    vec_value *one = fact_of(v)->one;
-    if (!one) x->unsupported = "a value that is not the same in all lanes where one is needed";
-    return one ? one : &nowhere;
-}
-
-static vec_value *ramp(former *x, vec_value *first, const kir_value *v) {
-    vec_value *each = vec_add(x, VEC_RAMP, v->type, true, 1, &first);
-    each->u.imm = (uint64_t)v->stride;
-    return each;
-}
-
-vec_value *vec_each(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (p->shape == SHAPE_EACH) return p->each ? p->each : vec_one(x, v);
-    if (p->shape == SHAPE_ONE) return vec_one(x, v);
-    return p->each ? p->each : ramp(x, vec_one(x, v), v);
-}
 
 /* What the vector form of v is. Of affine values it is the first lane's. */
 static void is(former *x, kir_value *v, vec_value *made) {
@@ -186,7 +17,7 @@ static void is(former *x, kir_value *v, vec_value *made) {
         p->each = made;
     else
         p->one = made;
-    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = ramp(x, made, v);
+    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = vec_ramp(x, made, v);
 }
 
 static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
@@ -214,7 +45,7 @@ static void form_prim(former *x, kir_value *v) {
 static vec_var *var_here(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
     if (!p->var) {
-        p->var = new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name);
+        p->var = vec_new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name);
         p->var->length = v->length;
     }
     return p->var;
@@ -223,16 +54,17 @@ static vec_var *var_here(former *x, const kir_var *v) {
 static void form_set(former *x, const kir_value *v) {
     vec_var *var = var_here(x, v->u.var);
     if (!var->each) {
-        set(x, var, vec_one(x, v->args[0]), NULL);
+        vec_set(x, var, vec_one(x, v->args[0]), NULL);
         return;
     }
-    bool masked = mask_of(x->region) && vec_is_read_elsewhere(x, v);
+    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(x, v);
     vec_value *mask = masked ? vec_mask_here(x) : NULL;
-    set(x, var, vec_each(x, v->args[0]), mask);
+    vec_set(x, var, vec_each(x, v->args[0]), mask);
 }
 
 static void form_array(former *x, kir_value *v) {
-    vec_value *args[2] = {vec_each(x, v->args[0]), v->nargs > 1 ? vec_each(x, v->args[1]) : NULL};
+    vec_value *args[2];
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
     vec_var *var = var_here(x, v->u.var);
     bool sets = v->op == KIR_ARRAY_SET;
     vec_value *mask = sets ? vec_mask_here(x) : NULL;
@@ -278,8 +110,19 @@ static void form_fault(former *x, const kir_value *v) {
 
 /* ---- jumps ---- */
 
+/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
+static void jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
+    vec_region *outside = x->into;
+    vec_value *branch = vec_open_if(x, condition);
+    x->into = branch->body[wanted ? 0 : 1];
+    vec_value *result = NULL;
+    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
+    vec_add(x, op, KIR_VOID, false, result != NULL, &result);
+    x->into = outside;
+}
+
 static void leave(former *x, bool ends, const kir_value *loop, bool next) {
-    vec_value *mask = mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
+    vec_value *mask = vec_mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = mask;
     made->ends = ends;
     vec_lose(x, made, loop, next);
@@ -287,11 +130,11 @@ static void leave(former *x, bool ends, const kir_value *loop, bool next) {
 
 static void form_return(former *x, const kir_value *v) {
     function_fact *f = fact_of_function(x->f);
-    bool kernel = x->f == x->m->functions, apart = mask_of(x->region) != NULL;
+    bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL;
     if (kernel ? apart : f->divergent_return) {
         if (v->nargs) {
-            vec_value *mask = mask_or_running(x);
-            set(x, f->result, vec_each(x, v->args[0]), mask);
+            vec_value *mask = vec_mask_or_running(x);
+            vec_set(x, f->result, vec_each(x, v->args[0]), mask);
         }
         if (kernel) x->k->can_end = true;
         leave(x, true, NULL, true);
@@ -321,7 +164,8 @@ enum { MOST_IN_PLACE = 10 };
 static bool is_small(const kir_region *r) {
     uint32_t count = 0;
     for (const kir_value *v = r->first; v; v = v->next) {
-        bool plain = v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_CONST || (kir_is_value(v) && kir_op_has((kir_op)v->op, KIR_F_CHEAP));
+        bool plain = v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_CONST ||
+                     (kir_is_value(v) && kir_op_has((kir_op)v->op, KIR_F_CHEAP));
         if (!plain || ++count > MOST_IN_PLACE) return false;
     }
     return true;
@@ -335,8 +179,8 @@ static void enter_branch(former *x, const kir_value *v, int i) {
     if (!p->divergent) {
         x->into = p->into[i];
     } else if (v->body[i]->first && !is_small(v->body[i])) {
-        vec_value *any = get(x, p->mask[i]);
-        x->into = open_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &any))->body[0];
+        vec_value *any = vec_get(x, p->mask[i]);
+        x->into = vec_open_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &any))->body[0];
     }
 }
 
@@ -344,17 +188,17 @@ static void form_if(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     p->outside = x->into;
     if (!p->divergent) {
-        vec_value *branch = open_if(x, vec_one(x, v->args[0]));
+        vec_value *branch = vec_open_if(x, vec_one(x, v->args[0]));
         for (int i = 0; i < 2; i++) {
             p->into[i] = branch->body[i];
-            p->mask[i] = mask_of(x->region);
+            p->mask[i] = vec_mask_of(x->region);
         }
     } else {
-        vec_value *condition = vec_each(x, v->args[0]), *here = mask_or_running(x);
+        vec_value *condition = vec_each(x, v->args[0]), *here = vec_mask_or_running(x);
         for (int i = 0; i < 2; i++) {
             if (!v->body[i]->first) continue;
-            p->mask[i] = new_mask(x);
-            set(x, p->mask[i], and_of(x, here, i ? not_of(x, condition) : condition), NULL);
+            p->mask[i] = vec_new_mask(x);
+            vec_set(x, p->mask[i], vec_and_of(x, here, i ? vec_not_of(x, condition) : condition), NULL);
         }
     }
     enter_branch(x, v, 0);
@@ -369,16 +213,16 @@ static uint64_t cost_of(const kir_region *r) {
 static void form_loop(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     p->outside = x->into;
-    p->mask[0] = mask_of(x->region);
+    p->mask[0] = vec_mask_of(x->region);
     if (p->divergent) {
-        vec_value *here = mask_or_running(x);
-        p->next = new_mask(x);
-        p->mask[0] = p->continues ? new_mask(x) : p->next;
-        set(x, p->next, here, NULL);
+        vec_value *here = vec_mask_or_running(x);
+        p->next = vec_new_mask(x);
+        p->mask[0] = p->continues ? vec_new_mask(x) : p->next;
+        vec_set(x, p->next, here, NULL);
     }
     vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
     loop->u.bounded = v->u.loop.bounded;
-    loop->body[0] = new_region(x, loop);
+    loop->body[0] = vec_new_region(x, loop);
     x->into = loop->body[0];
     x->region = v->body[0];
     x->k->has_loop = true;
@@ -387,9 +231,9 @@ static void form_loop(former *x, kir_value *v) {
         fuel->u.imm = cost_of(v->body[0]);
         jump_if(x, fuel, true, VEC_RETURN);
     }
-    if (p->continues) set(x, p->mask[0], get(x, p->next), NULL);
+    if (p->continues) vec_set(x, p->mask[0], vec_get(x, p->next), NULL);
     if (p->leaves && !p->divergent) {
-        vec_value *here = mask_or_running(x);
+        vec_value *here = vec_mask_or_running(x);
         jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
     }
 }
@@ -397,7 +241,7 @@ static void form_loop(former *x, kir_value *v) {
 static void close_loop(former *x, const kir_value *v) {
     const value_fact *p = fact_of(v);
     if (p->divergent) {
-        vec_value *left = get(x, p->next);
+        vec_value *left = vec_get(x, p->next);
         jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
 }
@@ -428,7 +272,7 @@ static void form_value(former *x, kir_value *v) {
         is(x, v, made);
         return;
     }
-    case KIR_VAR_GET: is(x, v, get(x, var_here(x, v->u.var))); return;
+    case KIR_VAR_GET: is(x, v, vec_get(x, var_here(x, v->u.var))); return;
     case KIR_VAR_SET: form_set(x, v); return;
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: form_array(x, v); return;
@@ -478,10 +322,10 @@ static void form_function(former *x, kir_function *f) {
     x->to = p->made;
     x->inst = 0;
     x->region = f->body;
-    x->into = x->to->body = new_region(x, NULL);
+    x->into = x->to->body = vec_new_region(x, NULL);
     for (kir_var *v = x->m->vars; v; v = v->next) fact_of_var(v)->var = NULL;
     if (!vec_find_live(x)) return;
-    if (p->divergent_return && f->result != KIR_VOID) p->result = new_var(x, f->result, true, NULL);
+    if (p->divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL);
     kir_cursor c = kir_cursor_start(f->body);
     while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
         if (c.v)
@@ -492,7 +336,7 @@ static void form_function(former *x, kir_function *f) {
     }
     if (x->failed || x->unsupported || f->result == KIR_VOID) return;
     if (x->into->last && vec_op_has((vec_op)x->into->last->op, VEC_F_JUMP)) return;
-    vec_value *result = p->result ? get(x, p->result) : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
+    vec_value *result = p->result ? vec_get(x, p->result) : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
     vec_add(x, VEC_RETURN, KIR_VOID, false, 1, &result);
 }
 

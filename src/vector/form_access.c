@@ -38,9 +38,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
         fields->u.mem.reach = index->stride == v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
         fields->u.mem.stride = index->stride;
         break;
-    default:
-        args[0] = vec_each(x, index);
-        fields->u.mem.reach = VEC_REACH_EACH;
+    default: args[0] = vec_each(x, index); fields->u.mem.reach = VEC_REACH_EACH;
     }
     return 1;
 }
@@ -65,8 +63,7 @@ static bool is_each(const vec_value *fields) { return fields->u.mem.reach != VEC
 
 static void load(former *x, kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
     bool narrow = kir_type_bytes(v->type) != fields->u.mem.bytes;
-    vec_value *made =
-        add(x, VEC_LOAD, narrow ? type_of_bytes(fields->u.mem.bytes) : v->type, is_each(fields), count, args, fields);
+    vec_value *made = add(x, VEC_LOAD, narrow ? type_of_bytes(fields->u.mem.bytes) : v->type, is_each(fields), count, args, fields);
     if (narrow) made = vec_prim(x, KIR_ZEXT, v->type, 1, &made);
     if (is_each(fields))
         fact_of(v)->each = made;
@@ -77,8 +74,7 @@ static void load(former *x, kir_value *v, uint8_t count, vec_value **args, const
 static void store(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
     kir_value *stored = v->args[kir_access_of(v).value];
     vec_value *value = vec_each(x, stored);
-    if (kir_type_bytes(stored->type) != fields->u.mem.bytes)
-        value = vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value);
+    if (kir_type_bytes(stored->type) != fields->u.mem.bytes) value = vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value);
     args[count++] = value;
     (void)add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
 }

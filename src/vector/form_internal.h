@@ -1,5 +1,6 @@
-/* What the files that write vector form share: facts about the kernel IR at hand, in its scratch pointers.
- * shape.c: who is one, affine, each; where lanes part · live.c: whose old values somebody reads · form.c: control · form_access.c: memory. */
+/* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
+ * shape.c: who is one, affine, each; where lanes part · live.c: whose old values somebody reads · write.c: operations · form_access.c: memory ·
+ * form.c: control, the whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
 
@@ -16,19 +17,19 @@ typedef enum vec_shape {
 
 typedef struct value_fact {
     uint8_t shape;
-    bool wanted_each;     /* affine: somebody needs all elements */
-    bool divergent;       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
-    bool apart;           /* IF, LOOP: only some of the lanes may be inside */
-    bool apart_in_loop;   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
-    bool continues;       /* LOOP: divergent, and some lanes wait at its end for the next round */
-    bool leaves;          /* IF, LOOP: lanes may leave the kernel or the function inside */
-    kir_value *loop;      /* IF, LOOP: the innermost loop around what is inside */
-    uint32_t depth;       /* IF, LOOP: around it, itself included */
-    vec_value *one, *each; /* in vector form; of affine values `one` is the first lane's */
-    vec_region *outside;  /* IF, LOOP: where it is written */
-    vec_region *into[2];  /* IF: where its branches are written */
-    vec_var *mask[2];     /* who takes part in the branch, in the round; NULL: the lanes that run */
-    vec_var *next;        /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
+    bool wanted_each;                     /* affine: somebody needs all elements */
+    bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
+    bool apart;                           /* IF, LOOP: only some of the lanes may be inside */
+    bool apart_in_loop;                   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
+    bool continues;                       /* LOOP: divergent, and some lanes wait at its end for the next round */
+    bool leaves;                          /* IF, LOOP: lanes may leave the kernel or the function inside */
+    kir_value *loop;                      /* IF, LOOP: the innermost loop around what is inside */
+    uint32_t depth;                       /* IF, LOOP: around it, itself included */
+    vec_value *one, *each;                /* in vector form; of affine values `one` is the first lane's */
+    vec_region *outside;                  /* IF, LOOP: where it is written */
+    vec_region *into[2];                  /* IF: where its branches are written */
+    vec_var *mask[2];                     /* who takes part in the branch, in the round; NULL: the lanes that run */
+    vec_var *next;                        /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
     uint8_t *live_after, *live_inside[2]; /* IF, LOOP: variables that are read behind it · at the start of a branch or round; by id */
 } value_fact;
 
@@ -77,14 +78,26 @@ bool vec_find_live(former *x);
 /* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const former *x, const kir_value *set);
 
-/* form.c */
+/* write.c. Nothing returns NULL but where it says so: out of memory sets x->failed and gives what is harmless. */
 vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args);
-vec_value *vec_one(former *x, kir_value *v);  /* of a value that is one; of an affine one the first lane's */
-vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
-vec_value *vec_mask_here(former *x);          /* NULL: the lanes that run */
+vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args);
+vec_value *vec_and_of(former *x, vec_value *a, vec_value *b);
+vec_value *vec_not_of(former *x, vec_value *a);
+vec_region *vec_new_region(former *x, vec_value *owner);
+vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name);
+vec_var *vec_new_mask(former *x);
+vec_value *vec_get(former *x, vec_var *var);
+void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask);
+vec_value *vec_open_if(former *x, vec_value *condition); /* an IF with empty branches */
+vec_value *vec_one(former *x, kir_value *v);             /* of a value that is one; of an affine one the first lane's */
+vec_value *vec_each(former *x, kir_value *v);            /* an argument for an operation on each lane */
+vec_value *vec_ramp(former *x, vec_value *first, const kir_value *v);
+vec_value *vec_running(former *x);
+vec_var *vec_mask_of(const kir_region *r); /* who is in the region; NULL: the lanes that run */
+vec_value *vec_mask_here(former *x);       /* NULL: the lanes that run */
+vec_value *vec_mask_or_running(former *x);
 /* Fills losing: the masks around here as far as the loop, or all (NULL); with next the loop's too. */
 void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next);
-vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args);
 /* form_access.c: LOAD, STORE, CHECK, ATOMIC. */
 void vec_form_access(former *x, kir_value *v);
 

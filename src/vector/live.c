@@ -66,7 +66,7 @@ static void visit_jump(live *s, const kir_value *v, uint8_t *set) {
 static void visit(live *s, const kir_region *r, uint8_t *set) {
     for (const kir_value *v = r->last; v && !s->x->failed; v = v->prev) {
         switch ((kir_op)v->op) {
-        case KIR_VAR_SET: set[v->u.var->id / 8] &= (uint8_t)~(1u << v->u.var->id % 8); break;
+        case KIR_VAR_SET: set[v->u.var->id / 8] &= (uint8_t) ~(1u << v->u.var->id % 8); break;
         case KIR_VAR_GET:
             if (v->uses) set[v->u.var->id / 8] |= (uint8_t)(1u << v->u.var->id % 8);
             break;

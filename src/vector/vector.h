@@ -114,7 +114,7 @@ struct vec_value {
         struct {
             uint8_t code, operand, values;
             const char *message;
-        } fault; /* args: the condition, then a u64 for each {} of the message */
+        } fault;      /* args: the condition, then a u64 for each {} of the message */
         bool bounded; /* LOOP: ends by itself after few rounds */
     } u;
 };

@@ -41,8 +41,10 @@ static const char *check_place(const vec_value *v) {
     for (uint8_t i = 0; i < count; i++)
         if (v->args[i]->type != HG_TYPE_U64) return "a handle or index that is no u64";
     bool each = v->u.mem.reach == VEC_REACH_EACH;
-    if (v->u.mem.open ? !each : count ? v->args[0]->each != each : v->u.mem.reach != VEC_REACH_ONE) return "an index that does not fit the reach";
-    if (v->op == VEC_STORE && (v->nargs != count + 1 || kir_type_bytes(v->args[count]->type) != v->u.mem.bytes)) return "a value of another size";
+    if (v->u.mem.open ? !each : count ? v->args[0]->each != each : v->u.mem.reach != VEC_REACH_ONE)
+        return "an index that does not fit the reach";
+    if (v->op == VEC_STORE && (v->nargs != count + 1 || kir_type_bytes(v->args[count]->type) != v->u.mem.bytes))
+        return "a value of another size";
     if (v->op == VEC_LOAD && kir_type_bytes(v->type) != v->u.mem.bytes) return "a result of another size";
     return NULL;
 }
@@ -68,7 +70,8 @@ static const char *check_operation(const vec_function *f, const vec_value *v) {
     if (vec_op_has((vec_op)v->op, VEC_F_JUMP) && v->next) return "something follows it";
     switch ((vec_op)v->op) {
     case VEC_IF:
-        if (v->args[0]->each || v->args[0]->type != KIR_BOOL || !v->body[0] || !v->body[1]) return "a condition that is not one bool, or a missing branch";
+        if (v->args[0]->each || v->args[0]->type != KIR_BOOL || !v->body[0] || !v->body[1])
+            return "a condition that is not one bool, or a missing branch";
         break;
     case VEC_LOOP:
         if (!v->body[0] || v->body[1]) return "no body";
@@ -90,7 +93,8 @@ static const char *check_operation(const vec_function *f, const vec_value *v) {
     case VEC_CALL: return check_call(v);
     case VEC_RETURN:
         if ((f->result == KIR_VOID) != (v->nargs == 0)) return "a result too many or too few";
-        if (v->nargs && (v->args[0]->type != f->result || (v->args[0]->each && !f->result_each))) return "another result than the function has";
+        if (v->nargs && (v->args[0]->type != f->result || (v->args[0]->each && !f->result_each)))
+            return "another result than the function has";
         break;
     case VEC_BREAK:
     case VEC_CONTINUE: {

@@ -2,12 +2,9 @@
  * other queues is the runtime's business.
  * Must not know: programs, handles. */
 #include "base/thread.h"
+#include "backends/cpu/compiled.h"
 #include "driver/driver.h"
-#include "emit/emit.h"
 #include "tile/tile.h"
-#include "vector/vector.h"
-#include <dlfcn.h>
-#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #if defined(__linux__)
@@ -17,7 +14,8 @@
 struct hg_device {
     hg_device_caps caps;
     tile_options options;
-    bool expands; /* pretends to do no whole-array step itself */
+    bool expands;  /* pretends to do no whole-array step itself */
+    bool compiles; /* its second tier is compiled code */
 };
 struct hg_driver_arena {
     uint8_t *bytes;
@@ -88,9 +86,14 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tier_count = 2;
         d->caps.tiers[1] = d->caps.tiers[0];
         d->caps.tiers[1].name = "tile interpreter, narrow";
-        if (getenv("HG_CC")) vec_caps(&d->caps.tiers[1].kir);
         d->caps.tiers[1].by_aliases = true;
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
+    }
+    if (cpu_compiler_in_use && !poor) {
+        d->caps.tier_count = 2;
+        d->caps.tiers[1] = (hg_tier_caps){.name = "compiled"};
+        vec_caps(&d->caps.tiers[1].kir);
+        d->compiles = true;
     }
     d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
@@ -379,70 +382,19 @@ static hg_status event_wait(hg_driver_event *event) {
 
 enum { NARROW = 16 }; /* lanes of a tile of the pretended second tier */
 
-/* ---- code by the system's C compiler ---- */
-
-static void close_code(void *user) { dlclose(user); }
-
-static hg_status compile_c(const hg_text *text, tile_native *native, const char *symbol) {
-    char folder[] = "/tmp/hologram-cc-XXXXXX", path[64], command[512];
-    if (!mkdtemp(folder)) return hg_fail(HG_ERROR_INTERNAL, "no folder");
-    snprintf(path, sizeof path, "%s/k.c", folder);
-    FILE *f = fopen(path, "w");
-    if (!f) return hg_fail(HG_ERROR_INTERNAL, "no file");
-    fwrite(text->data, 1, text->length, f);
-    fclose(f);
-    snprintf(command, sizeof command, "%s -I%s -shared -fPIC -o %s/k.so %s/k.c", getenv("HG_CC"), getenv("HG_CC_INCLUDE"), folder, folder);
-    int rc = system(command);
-    snprintf(path, sizeof path, "%s/k.so", folder);
-    void *library = rc == 0 ? dlopen(path, RTLD_NOW) : NULL;
-    if (!library) fprintf(stderr, "cc failed: %s\n", command);
-    void (*run)(struct hgv_launch *, uint64_t, uint64_t) = NULL;
-    if (library) *(void **)&run = dlsym(library, symbol);
-    if (rc == 0) {
-        snprintf(command, sizeof command, "rm -rf %s", folder);
-        rc = system(command);
-    }
-    if (!run) return hg_fail(HG_ERROR_INTERNAL, "the C compiler refuses the text");
-    native->run = run;
-    native->destroy = close_code;
-    native->user = library;
-    return HG_OK;
-}
-
-static hg_status attach(const kir_module *module, tile_kernel *code) {
-    vec_kernel *k;
-    hg_text text = {0};
-    const char *lanes = getenv("HG_CC_LANES"), *bytes = getenv("HG_CC_BYTES");
-    uint32_t n = lanes ? (uint32_t)atoi(lanes) : 16, b = bytes ? (uint32_t)atoi(bytes) : 32;
-    hg_status status = vec_form(module, &(vec_options){.lanes = n}, &k);
-    if (status != HG_OK) {
-        if (getenv("HG_CC_SHOW")) fprintf(stderr, "%s\n", hg_last_error_text());
-        return HG_OK;
-    }
-    status = vec_verify(k);
-    if (status != HG_OK) fprintf(stderr, "%s\n", hg_last_error_text());
-    if (status == HG_OK) status = emit_vector_c(&k, 1, b, "", &text);
-    char name[96];
-    emit_kernel_name(module, name);
-    tile_native native = {.lanes = n};
-    if (status == HG_OK) status = compile_c(&text, &native, name);
-    if (status == HG_OK && !tile_kernel_attach(code, &native)) close_code(native.user);
-    hg_text_free(&text);
-    vec_kernel_destroy(k);
-    return status;
-}
-
 static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
     tile_options options = device->options;
-    if (tier) options.max_width = NARROW;
+    if (tier && !device->compiles) options.max_width = NARROW;
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, &options, &k->code);
-    if (status == HG_OK && tier && getenv("HG_CC")) status = attach(module, k->code);
-    if (status != HG_OK)
+    if (status == HG_OK && tier && device->compiles) status = cpu_compile(module, k->code);
+    if (status != HG_OK) {
+        tile_kernel_destroy(k->code);
         hg_free(k);
-    else
+    } else {
         *kernel = k;
+    }
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* Passes on kernel IR as text: each file of tests/kir has a module, the passes to run, and the module that they make of it.
  *
  *     ; what the case shows
- *     ; run: simplify, uniformity      passes and stages of the pipeline, and bound_loops, zero_bits (shown as comments)
+ *     ; run: simplify, uniformity      passes and stages of the pipeline, and bound_loops, zero_bits (shown as comments); vector: the
+ *                                      result is shown in vector form
  *     ; caps: i64 f64                  what the target has, for the passes of legalisation; all: everything
  *     ; device: block i64 memory8      options of the device form
  *     module …
@@ -14,6 +15,7 @@
 #include "kir/pipeline/pipeline.h"
 #include "support/kir_text.h"
 #include "test.h"
+#include "vector/vector.h"
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -95,6 +97,15 @@ static void add_zero_bits(hg_text *out, const kir_module *m, const kir_side_tabl
                 hg_text_addf(out, "; @%s %%%u: %u zero bits\n", f->name, (unsigned)v->id, (unsigned)kir_side_of(zeros, f)[v->id]);
 }
 
+static hg_status add_vector_form(hg_text *out, const kir_module *m) {
+    vec_kernel *k;
+    HG_TRY(vec_form(m, &(vec_options){.lanes = 8}, &k));
+    hg_status status = vec_verify(k);
+    vec_print(out, k);
+    vec_kernel_destroy(k);
+    return status;
+}
+
 static hg_status run_one(const char *name, const kir_compilation *c, kir_module **m, hg_text *notes) {
     kir_pass_id id = kir_pass_find(name);
     bool owned = true;
@@ -119,6 +130,7 @@ static hg_status run_one(const char *name, const kir_compilation *c, kir_module 
         kir_side_free(&zeros);
         return HG_OK;
     }
+    if (strcmp(name, "vector") == 0) return add_vector_form(notes, *m);
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%s'", name);
 }
 
@@ -145,7 +157,7 @@ static void run_case(const char *name, const char *text, size_t length, hg_text 
     hg_status status = kir_parse(text, length, NULL, &m);
     if (status == HG_OK) status = run_passes(text, &m, &notes);
     if (status == HG_OK) {
-        kir_print(out, m);
+        if (!notes.length || strncmp(notes.data, "vector form", 11) != 0) kir_print(out, m);
         if (notes.length) hg_text_add(out, notes.data, notes.length);
         CHECK_MESSAGE(kir_reads_back(m, name), "%s: the result does not read back", name);
     } else {

@@ -1,0 +1,161 @@
+/* Operations of the vector form, written one after another: values, variables, masks.
+ * Must not know: which operation of the kernel IR is at work. */
+#include "vector/form_internal.h"
+
+#include <string.h>
+
+static vec_value nowhere; /* what failed calls return; never written by others than them */
+
+vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args) {
+    vec_value *v = hg_arena_alloc(&x->k->arena, sizeof *v);
+    vec_value **list = nargs ? hg_arena_alloc(&x->k->arena, nargs * sizeof *list) : NULL;
+    if (!v || (nargs && !list)) {
+        x->failed = true;
+        return &nowhere;
+    }
+    for (uint8_t i = 0; i < nargs; i++) list[i] = args[i];
+    v->op = (uint8_t)op;
+    v->type = type;
+    v->each = each;
+    v->nargs = nargs;
+    v->args = list;
+    v->inst = x->inst;
+    v->parent = x->into;
+    v->prev = x->into->last;
+    if (v->prev)
+        v->prev->next = v;
+    else
+        x->into->first = v;
+    x->into->last = v;
+    return v;
+}
+
+vec_region *vec_new_region(former *x, vec_value *owner) {
+    vec_region *r = hg_arena_alloc(&x->k->arena, sizeof *r);
+    if (!r) {
+        static vec_region none;
+        x->failed = true;
+        return &none;
+    }
+    r->owner = owner;
+    return r;
+}
+
+vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name) {
+    vec_var *v = hg_arena_alloc(&x->k->arena, sizeof *v);
+    if (!v) {
+        static vec_var none;
+        x->failed = true;
+        return &none;
+    }
+    v->type = type;
+    v->each = each;
+    v->name = name;
+    v->id = x->to->var_count++;
+    if (x->to->last_var)
+        x->to->last_var->next = v;
+    else
+        x->to->vars = v;
+    x->to->last_var = v;
+    return v;
+}
+
+vec_var *vec_new_mask(former *x) {
+    vec_var *v = vec_new_var(x, KIR_BOOL, true, NULL);
+    v->mask = true;
+    return v;
+}
+
+vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args) {
+    bool each = false;
+    for (uint8_t i = 0; i < nargs; i++) each = each || args[i]->each;
+    vec_value *v = vec_add(x, VEC_PRIM, type, each, nargs, args);
+    v->prim = (uint8_t)op;
+    return v;
+}
+
+vec_value *vec_get(former *x, vec_var *var) {
+    vec_value *v = vec_add(x, VEC_GET, var->type, var->each, 0, NULL);
+    v->u.var = var;
+    return v;
+}
+
+void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask) {
+    vec_value *v = vec_add(x, VEC_SET, KIR_VOID, false, 1, &value);
+    v->u.var = var;
+    v->mask = mask;
+}
+
+vec_value *vec_and_of(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_AND, KIR_BOOL, 2, (vec_value *[]){a, b}); }
+
+vec_value *vec_not_of(former *x, vec_value *a) {
+    vec_value *yes = vec_add(x, VEC_CONST, KIR_BOOL, false, 0, NULL);
+    yes->u.imm = 1;
+    return vec_prim(x, KIR_XOR, KIR_BOOL, 2, (vec_value *[]){a, yes});
+}
+
+vec_value *vec_running(former *x) { return vec_add(x, VEC_RUNNING, KIR_BOOL, true, 0, NULL); }
+
+/* An IF with empty branches, the first of which is written next. */
+vec_value *vec_open_if(former *x, vec_value *condition) {
+    vec_value *v = vec_add(x, VEC_IF, KIR_VOID, false, 1, &condition);
+    v->body[0] = vec_new_region(x, v);
+    v->body[1] = vec_new_region(x, v);
+    return v;
+}
+
+/* ---- masks ---- */
+
+vec_var *vec_mask_of(const kir_region *r) { return r->owner ? fact_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
+
+vec_value *vec_mask_here(former *x) {
+    vec_var *mask = vec_mask_of(x->region);
+    return mask ? vec_get(x, mask) : NULL;
+}
+
+vec_value *vec_mask_or_running(former *x) {
+    vec_value *mask = vec_mask_here(x);
+    return mask ? mask : vec_running(x);
+}
+
+void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
+    vec_var *list[2 * MOST_NESTED + 2];
+    uint32_t count = 0;
+    for (const kir_region *r = x->region; r->owner; r = r->owner->parent) {
+        const value_fact *p = fact_of(r->owner);
+        bool last = r->owner == loop;
+        if (!p->divergent && !last) continue;
+        if (p->divergent) list[count++] = vec_mask_of(r);
+        if (p->divergent && p->next && p->next != vec_mask_of(r) && (!last || next)) list[count++] = p->next;
+        if (last) break;
+    }
+    v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);
+    if (!v->losing || count > UINT8_MAX) {
+        x->failed = x->failed || !v->losing;
+        if (count > UINT8_MAX) x->unsupported = "too many masks";
+        return;
+    }
+    memcpy(v->losing, list, count * sizeof *list);
+    v->losing_count = (uint8_t)count;
+}
+
+/* ---- values ---- */
+
+vec_value *vec_one(former *x, kir_value *v) {
+    vec_value *one = fact_of(v)->one;
+    if (!one) x->unsupported = "a value that is not the same in all lanes where one is needed";
+    return one ? one : &nowhere;
+}
+
+vec_value *vec_ramp(former *x, vec_value *first, const kir_value *v) {
+    vec_value *each = vec_add(x, VEC_RAMP, v->type, true, 1, &first);
+    each->u.imm = (uint64_t)v->stride;
+    return each;
+}
+
+vec_value *vec_each(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (p->shape == SHAPE_EACH) return p->each ? p->each : vec_one(x, v);
+    if (p->shape == SHAPE_ONE) return vec_one(x, v);
+    return p->each ? p->each : vec_ramp(x, vec_one(x, v), v);
+}

@@ -1,0 +1,96 @@
+/* The rules of the vector form: a form that breaks one is refused, with the operation and why. */
+#include "kir/analysis/analysis.h"
+#include "kir/parse.h"
+#include "test.h"
+#include "vector/vector.h"
+
+static const char TEXT[] = "module t\n"
+                           "input 0: u64 param 1 buffer \"x\"\n"
+                           "slot 0: buffer input 0 read written\n"
+                           "\n"
+                           "function @main() -> void {\n"
+                           "  var a: u32\n"
+                           "  %x = input 0\n"
+                           "  %i: u64 = id global_lane_id\n"
+                           "  %two: u32 = const 2\n"
+                           "  %at: u64 = shl %i, %two\n"
+                           "  %v: u32 = load buffer slot 0 %x [%at]\n"
+                           "  %c: bool = cmp_ult %v, %two\n"
+                           "  loop {\n"
+                           "    %far: u64 = zext %v\n"
+                           "    if %c {\n"
+                           "      %w: u32 = load buffer slot 0 %x [%far]\n"
+                           "      set a %w\n"
+                           "      break\n"
+                           "    }\n"
+                           "  }\n"
+                           "  %r = get a\n"
+                           "  store buffer slot 0 %x [%at], %r\n"
+                           "}\n";
+
+static vec_kernel *make(kir_module **m) {
+    vec_kernel *k = NULL;
+    CHECK(kir_parse(TEXT, sizeof TEXT - 1, NULL, m) == HG_OK);
+    kir_find_uniformity(*m, false);
+    CHECK(vec_form(*m, &(vec_options){.lanes = 8}, &k) == HG_OK);
+    CHECK(vec_verify(k) == HG_OK);
+    return k;
+}
+
+/* The n-th operation of a kind, from 0. */
+static vec_value *find(const vec_kernel *k, vec_op op, uint32_t n) {
+    for (vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body))
+        if (v->op == op && n-- == 0) return v;
+    return NULL;
+}
+
+static void refused(vec_kernel *k, const char *why) {
+    CHECK(vec_verify(k) == HG_ERROR_INTERNAL);
+    CHECK_MESSAGE(strstr(hg_last_error_text(), why) != NULL, "'%s' does not say '%s'", hg_last_error_text(), why);
+}
+
+/* Changes a field, looks at what the rules say, changes it back. */
+#define BROKEN(field, value, why)      \
+    do {                               \
+        HG_TYPEOF(field) kept = field; \
+        field = value;                 \
+        refused(k, why);               \
+        field = kept;                  \
+        CHECK(vec_verify(k) == HG_OK); \
+    } while (0)
+
+static void test_rules(void) {
+    kir_module *m = NULL;
+    vec_kernel *k = make(&m);
+    vec_value *load = find(k, VEC_LOAD, 0), *far = find(k, VEC_LOAD, 1), *leave = find(k, VEC_LEAVE, 0), *branch = find(k, VEC_IF, 0),
+              *any = find(k, VEC_ANY, 0), *set = find(k, VEC_SET, 0), *get = find(k, VEC_GET, 0), *store = find(k, VEC_STORE, 0),
+              *prim = find(k, VEC_PRIM, 0), *check = find(k, VEC_CHECK, 1), *jump = find(k, VEC_BREAK, 0);
+    CHECK(load && far && leave && branch && any && set && get && store && prim && check && jump);
+    BROKEN(k->lanes, 12, "no power of two");
+    BROKEN(load->op, VEC_OP_COUNT, "unknown operation");
+    BROKEN(load->each, false, "from one place");
+    BROKEN(load->type, HG_TYPE_U64, "a result of another size");
+    BROKEN(load->u.mem.reach, VEC_REACH_EACH, "does not fit the reach");
+    BROKEN(far->u.mem.reach, VEC_REACH_ROW, "does not fit the reach");
+    BROKEN(store->u.mem.bytes, 8, "a value of another size");
+    BROKEN(store->nargs, 1, "a value of another size");
+    BROKEN(far->mask, load, "a mask that is none");
+    BROKEN(far->mask, store, "not known here");
+    BROKEN(leave->mask, NULL, "a mask is missing");
+    BROKEN(any->args[0], prim, "a mask is missing");
+    BROKEN(branch->args[0], load, "not one bool");
+    BROKEN(branch->nargs, 0, "wrong number of arguments");
+    BROKEN(set->u.var->type, HG_TYPE_F64, "another type");
+    BROKEN(get->each, !get->each, "not what the variable is");
+    BROKEN(prim->prim, KIR_LOAD, "no value primitive");
+    BROKEN(prim->each, !prim->each, "one and each mixed up");
+    BROKEN(prim->args[0], store, "not known here");
+    BROKEN(check->losing[0]->mask, false, "what is no mask");
+    vec_kernel_destroy(k);
+    kir_module_destroy(m);
+}
+
+int main(void) {
+    test_rules();
+    return test_done();
+}
