@@ -71,6 +71,9 @@ static void test_dead(void) {
             "call @f\nstg.u32 [buf(r4)], r9\nexit\nf: mov.u32 r9, r2\nret\n");
     STAYS("dead", "call @f\nstg.u32 [buf(r4)], r9\ncall @g\nstg.u32 [buf(r4) + 4], r8\nexit\n"
                   "f: mov.u32 r10, r2\nbra @s\ng: mov.u32 r10, r3\nbra @s\ns: mov.u32 r9, r10\nmov.u32 r8, r10\nret\n");
+    STAYS("dead", "call @f\nstg.u32 [buf(r4)], r9\ncall @g\nstg.u32 [buf(r4) + 4], r8\nexit\n"
+                  "f: mov.u32 r10, r2\nmov.u32 r11, r3\nbra @s\ng: mov.u32 r10, r3\nmov.u32 r11, r2\nbra @s\n"
+                  "s: mov.u32 r9, r10\nmov.u32 r8, r11\nret\n");
     BECOMES("dead", "exit\nf: ret\n", "exit\nf:\n"); /* the label stays */
 }
 
