@@ -318,6 +318,24 @@ HGV_LANES_1(frint, f32, f32)
 HGV_LANES_1(frint, f64, f64)
 #endif
 
+/* a * b less its rounding: fused where the machine does that itself, else by halves whose products are exact. */
+HGV_FN float hgs_fmul_err_f32(float a, float b) { return hgs_ffma_f32(a, b, -(a * b)); }
+HGV_FN double hgs_fmul_err_f64(double a, double b) { return hgs_ffma_f64(a, b, -(a * b)); }
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+HGV_FN hgv_f32 hgv_fmul_err_f32(hgv_f32 a, hgv_f32 b) { return hgv_ffma_f32(a, b, -(a * b)); }
+HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) { return hgv_ffma_f64(a, b, -(a * b)); }
+#else
+HGV_FN hgv_f32 hgv_fmul_err_f32(hgv_f32 a, hgv_f32 b) {
+    const hgv_f32 ha = (hgv_f32)((hgv_u32)a & 0xfffff000u), la = a - ha, hb = (hgv_f32)((hgv_u32)b & 0xfffff000u), lb = b - hb;
+    return ((ha * hb - a * b + ha * lb) + la * hb) + la * lb;
+}
+HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) {
+    const uint64_t cut = UINT64_C(0xfffffffff8000000);
+    const hgv_f64 ha = (hgv_f64)(((hgv_u64)a + 0x4000000u) & cut), la = a - ha, hb = (hgv_f64)((hgv_u64)b & cut), lb = b - hb;
+    return ((ha * hb - a * b + ha * lb) + la * hb) + la * lb;
+}
+#endif
+
 /* ---- lanes as bits ---- */
 
 #define HGV_BITS(B)                                              \

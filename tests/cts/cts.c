@@ -1,12 +1,15 @@
 /* The conformance program.
  *
  *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
+ *         [--vectors BYTES:LANES:COMPILER]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
  * the I-th; --case those with TEXT in their name; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
- * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c. */
+ * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
+ * --vectors: as of the differential. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
+#include "support/c_vectors.h"
 #include "test.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -206,7 +209,8 @@ static void check_coverage(cts *s) {
 
 int main(int argc, char **argv) {
     static cts s = {.backend = "cpu", .state = 20240229};
-    const char *level = NULL, *pretend = NULL, *record = NULL;
+    const char *level = NULL, *pretend = NULL, *record = NULL, *vectors = NULL;
+    char reason[256];
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--quick") == 0)
@@ -217,6 +221,8 @@ int main(int argc, char **argv) {
             s.backend = value, i++;
         else if (strcmp(argv[i], "--level") == 0)
             level = value, i++;
+        else if (strcmp(argv[i], "--vectors") == 0)
+            vectors = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0)
             pretend = value, i++;
         else if (strcmp(argv[i], "--row") == 0)
@@ -238,9 +244,13 @@ int main(int argc, char **argv) {
             return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
     }
     load_expected(HG_SOURCE_DIR "/tests/cts/expected.txt");
+    if (vectors && !c_vectors_use(vectors, reason)) {
+        SKIP(reason);
+        return test_done();
+    }
     if (record) {
         if (!cts_record_open(&s, record)) return fprintf(stderr, "%s cannot be written\n", record), 1;
-    } else if (level || pretend || strcmp(s.backend, "cpu") != 0) {
+    } else if (level || pretend || vectors || strcmp(s.backend, "cpu") != 0) {
         add_target(&s, level ? level : "", pretend ? pretend : "", true);
     } else {
         add_target(&s, "baseline", "", true);
@@ -261,6 +271,7 @@ int main(int argc, char **argv) {
     cts_examples(&s);
     check_coverage(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
+    if (vectors) test_failed += c_vectors_end();
     if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
     if (record)
         printf("cts: %" PRIu64 " cases recorded\n", s.recorded);

@@ -1,19 +1,19 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
  *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--rounds] [--print] [--reference-only]
- *                  [--compiler WORDS --bytes N --lanes N]
+ *                  [--vectors BYTES:LANES:COMPILER]
  *
  * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
  * refuse a program with that error; how often it did is printed.
  *
- * --compiler: kernels that have a vector form run as C that this compiler makes code of, for native vectors of --bytes (16) and turns of
- * --lanes (16).
+ * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of, for native vectors of so many bytes and
+ * turns of so many lanes.
  *
  * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
-#include "c_vectors.h"
 #include "generate.h"
 #include "reduce.h"
+#include "support/c_vectors.h"
 #include "test.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -28,8 +28,7 @@ typedef struct target {
 } target;
 typedef struct options {
     uint64_t count, seed;
-    const char *backend, *level, *pretend, *compiler;
-    uint32_t bytes, lanes;
+    const char *backend, *level, *pretend, *vectors;
     bool one, is_short, print, reference_only, rounds;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
@@ -180,12 +179,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->backend = value, i++;
         else if (strcmp(argv[i], "--level") == 0)
             o->level = value, i++;
-        else if (strcmp(argv[i], "--compiler") == 0)
-            o->compiler = value, i++;
-        else if (strcmp(argv[i], "--bytes") == 0)
-            o->bytes = (uint32_t)strtoul(value, NULL, 0), i++;
-        else if (strcmp(argv[i], "--lanes") == 0)
-            o->lanes = (uint32_t)strtoul(value, NULL, 0), i++;
+        else if (strcmp(argv[i], "--vectors") == 0)
+            o->vectors = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0)
             o->pretend = value, i++;
         else
@@ -196,10 +191,10 @@ static bool parse(options *o, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static options o = {.seed = 1, .backend = "cpu", .bytes = 16, .lanes = 16};
+    static options o = {.seed = 1, .backend = "cpu"};
     char reason[256];
     if (!parse(&o, argc, argv)) return 2;
-    if (o.compiler && !c_vectors_use(o.compiler, o.bytes, o.lanes, reason)) {
+    if (o.vectors && !c_vectors_use(o.vectors, reason)) {
         SKIP(reason);
         return test_done();
     }
@@ -207,7 +202,7 @@ int main(int argc, char **argv) {
     signal(SIGFPE, crashed);
     signal(SIGILL, crashed);
     if (!o.reference_only) {
-        if (o.level || o.pretend || o.compiler || strcmp(o.backend, "cpu") != 0) {
+        if (o.level || o.pretend || o.vectors || strcmp(o.backend, "cpu") != 0) {
             add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", true);
         } else {
             add_target(&o, "baseline", "", true);
@@ -218,10 +213,7 @@ int main(int argc, char **argv) {
         }
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
-    if (o.compiler) {
-        printf("compiled: %" PRIu64 " kernels\n", c_vectors_compiled());
-        if (!c_vectors_compiled()) test_failed++;
-    }
+    if (o.vectors) test_failed += c_vectors_end();
     if (o.refusals) printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
     return test_done();

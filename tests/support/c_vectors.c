@@ -4,6 +4,7 @@
 #include "emit/emit.h"
 #include "tile/tile.h"
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ typedef struct compiler {
 } compiler;
 
 static compiler chosen;
-static _Atomic uint64_t compiled;
+static _Atomic uint64_t compiled, refused;
 
 static void unload(void *library) { dlclose(library); }
 
@@ -59,7 +60,10 @@ static hg_status compile(void *user, vec_kernel *kernel, tile_native *native) {
     void *library = mkdtemp(folder) ? build(c, folder, &text) : NULL;
     rmdir(folder);
     hg_text_free(&text);
-    if (!library) return hg_fail(HG_ERROR_INTERNAL, "the C compiler refuses a kernel");
+    if (!library) {
+        refused++; /* the launch runs on the interpreter */
+        return hg_fail(HG_ERROR_INTERNAL, "the C compiler refuses a kernel");
+    }
     emit_kernel_name(kernel->module, name);
     *(void **)(void *)&native->run = dlsym(library, name);
     native->destroy = unload;
@@ -68,18 +72,23 @@ static hg_status compile(void *user, vec_kernel *kernel, tile_native *native) {
     return HG_OK;
 }
 
-bool c_vectors_use(const char *words, uint32_t bytes, uint32_t lanes, char reason[256]) {
+bool c_vectors_use(const char *words, char reason[256]) {
     static cpu_compiler use = {.compile = compile, .user = &chosen};
     char command[256];
-    snprintf(chosen.words, sizeof chosen.words, "%s", words);
+    unsigned bytes = 0, lanes = 0;
+    if (sscanf(words, "%u:%u:%127[^\n]", &bytes, &lanes, chosen.words) != 3)
+        return snprintf(reason, 256, "expected BYTES:LANES:COMPILER, got '%s'", words), false;
     chosen.bytes = bytes;
     use.lanes = lanes;
-    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", words);
-    if (system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", words), false;
+    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
+    if (system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
     tile_level level = bytes == 64 ? TILE_LEVEL_V4 : bytes == 32 ? TILE_LEVEL_V3 : TILE_LEVEL_BASELINE;
-    if (!tile_level_available(level)) return snprintf(reason, 256, "this machine has no vectors of %u bytes", (unsigned)bytes), false;
+    if (!tile_level_available(level)) return snprintf(reason, 256, "this machine has no vectors of %u bytes", bytes), false;
     cpu_compiler_in_use = &use;
     return true;
 }
 
-uint64_t c_vectors_compiled(void) { return compiled; }
+uint64_t c_vectors_end(void) {
+    printf("compiled: %" PRIu64 " kernels\n", compiled);
+    return refused + !compiled;
+}
