@@ -55,6 +55,7 @@ typedef struct fusion {
     uint8_t index, lanes, count, zero; /* registers, */
     uint8_t condition;                 /* and a predicate, that the program does not use */
     uint32_t runs;
+    bool out_of_registers;
 } fusion;
 
 /* ---- what is known of the program ---- */
@@ -417,7 +418,8 @@ static bool take_common_registers(fusion *f) {
 static bool take_array_registers(fusion *f) {
     for (uint32_t k = 0; k < f->array_count; k++) {
         uint32_t reg = take_register(f);
-        if (reg == NO_REGISTER) return false;
+        f->out_of_registers |= reg == NO_REGISTER;
+        if (f->out_of_registers) return false;
         f->arrays[k].value = (uint8_t)reg;
     }
     return true;
@@ -447,7 +449,7 @@ static uint32_t end_of_run(fusion *f, uint32_t first) {
 /* Whether a run that is worth it begins here. */
 static bool find_run(fusion *f, uint32_t first, uint32_t *end) {
     *end = first;
-    if (f->owners[first] != 1) return false;
+    if (f->owners[first] != 1 || f->out_of_registers) return false;
     role what = role_of(f, first);
     if (what != MAP && what != ACCESS) return false;
     *end = end_of_run(f, first);
@@ -463,7 +465,10 @@ static uint32_t count_runs(fusion *f) {
     memcpy(used, f->used, sizeof used);
     for (uint32_t i = 0; i < f->p->inst_count; i++) accesses += f->owners[i] && role_of(f, i) == ACCESS;
     for (uint32_t i = 0; i < f->p->inst_count; i++) {
-        if (!find_run(f, i, &end)) continue;
+        if (!find_run(f, i, &end)) {
+            if (f->owners[i] && role_of(f, i) == ACCESS) return 0; /* so no long block is looked at again and again */
+            continue;
+        }
         runs++;
         in_runs += f->accesses;
         i = end - 1;
