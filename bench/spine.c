@@ -243,17 +243,44 @@ static void bench_add_arrays(hg_backend *b, numpy *np, size_t n, const char *sou
             if (t < best) best = t;
         }
         bench_add(&ours, best);
-        if (small || !np) continue;
+        if (!np || (small && i % 4)) continue; /* it takes the best of nine rounds each time it is asked */
         double theirs = numpy_time(np, source == AXPY ? "axpy" : "add", n, wall);
         if (theirs > 0) bench_add(&peer, theirs);
     }
-    if (small)
-        line(what, &ours, 1e-9, "ns", 200, 1);
-    else if (peer.count)
+    if (small) {
+        char name[64];
+        line(what, &ours, 1e-9, "ns", 42, 1);
+        snprintf(name, sizeof name, "  %s", source == MAP ? "map, the least of all rounds" : "lanes, the least of all rounds");
+        printf("%-46s %9.3f ns                                      goal <= 25 %s\n", name, ours.value[0] * 1e9,
+               ours.value[0] <= 25e-9 ? "met" : "NOT MET");
+        snprintf(name, sizeof name, "  %s", source == MAP ? "map beside NumPy" : "lanes beside NumPy");
+        if (peer.count) ratio(name, &ours, &peer, "np.add(out=)", 6);
+    } else if (peer.count)
         ratio(what, &ours, &peer, source == AXPY ? "np.multiply, add" : "np.add(out=)", 1.0);
     else
         printf("%s: peer not run: NumPy is not installed; ours %.3f ms\n", what, bench_median(&ours) * 1e3);
     hg_binding_destroy(binding);
+    for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(b, buffers[i]));
+    free(x);
+}
+
+/* The same program executed again and again with the same values, without a binding of the caller. */
+static void bench_executed(hg_backend *b) {
+    enum { N = 256, INNER = 2000 };
+    float *x = floats(N);
+    hg_buffer buffers[3] = {buffer(b, N, x), buffer(b, N, x), buffer(b, N, x)};
+    hg_program *p = assemble(ADD);
+    hg_params *params = hg_params_create();
+    bench_samples s = {.count = 0};
+    for (int i = 0; i < 3; i++) OK(hg_params_set_buffer(params, (const char *const[]){"a", "b", "c"}[i], buffers[i]));
+    for (int i = 0; i < 31; i++) {
+        double t = bench_cpu();
+        for (int k = 0; k < INNER; k++) OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+        bench_add(&s, (bench_cpu() - t) / INNER);
+    }
+    line("executed 256-element f32 add, lanes, ns", &s, 1e-9, "ns", 120, 1);
+    hg_params_destroy(params);
+    hg_program_release(p);
     for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(b, buffers[i]));
     free(x);
 }
@@ -357,8 +384,9 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++) bench_chain(levels[i]);
     bench_one_lane(one);
     bench_compile();
-    bench_add_arrays(one, NULL, 256, ADD, "bound 256-element f32 add, lanes, ns", 1, 0);
-    bench_add_arrays(one, NULL, 256, MAP, "bound 256-element f32 add, map, ns", 1, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 256, ADD, "bound 256-element f32 add, lanes, ns", 1, 0);
+    bench_add_arrays(one, has_numpy ? &np : NULL, 256, MAP, "bound 256-element f32 add, map, ns", 1, 0);
+    bench_executed(one);
     bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, ADD, "add of 16 M f32, lanes, one thread", 0, 0);
     bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, MAP, "add of 16 M f32, map, one thread", 0, 0);
     bench_add_arrays(one, has_numpy ? &np : NULL, 16u << 20, AXPY, "axpy of 16 M f32, lanes, one thread", 0, 0);

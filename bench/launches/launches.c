@@ -5,6 +5,7 @@
 #include "../calls.h"
 #include "../devices/peer.h"
 #include <CL/cl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,22 +168,101 @@ static void bound_launch(peer *p, const peer_api *api, const char *folder, doubl
     free(x);
 }
 
-static void bound_add(const char *what) {
+static const char MAP_ADD[] = ".atlas 1\n.program p\n.param r1 x buffer f32 in\n.param r2 y buffer f32 in\n.param r3 z buffer f32 out\n"
+                              "mov_imm.u64 r4, 256\nparallel_map_binary.f32 r3, r1, r2, add, r4\nexit\n";
+
+static void bound_add(const char *what, const char *text) {
     enum { INNER = 2000 };
     float *x = some_floats(256);
     hg_buffer b[3] = {floats(256, x), floats(256, x), floats(256, NULL)};
     argument arguments[] = {{"x", b[0], 0, 0}, {"y", b[1], 0, 0}, {"z", b[2], 0, 0}, {NULL, {0}, 0, 0}};
-    hg_binding *binding = bind(ADD, arguments);
+    hg_binding *binding = bind(text, arguments);
     bench_samples s = {.count = 0};
     for (int round = 0; round < ROUNDS; round++) {
         double t = bench_cpu();
         for (int i = 0; i < INNER; i++) OK(hg_binding_launch(binding));
         bench_add(&s, (bench_cpu() - t) / INNER);
     }
-    printf("%-46s %9.1f ns                 (%.1f … %.1f)\n", what, bench_median(&s) * 1e9, bench_low(&s) * 1e9, bench_high(&s) * 1e9);
+    printf("%-46s %9.1f ns                 (%.1f … %.1f)  least %.1f\n", what, bench_median(&s) * 1e9, bench_low(&s) * 1e9,
+           bench_high(&s) * 1e9, s.value[0] * 1e9);
     hg_binding_destroy(binding);
     for (int i = 0; i < 3; i++) OK(hg_backend_free_buffer(backend, b[i]));
     free(x);
+}
+
+/* ---- small launches from two threads ---- */
+
+enum { LAUNCHES = 1000000 };
+
+typedef struct launcher {
+    hg_binding *binding;
+    hg_context *context;
+    double cpu; /* of one launch */
+} launcher;
+
+static void *launch_many(void *user) {
+    launcher *l = user;
+    double t = bench_cpu();
+    for (int i = 0; i < LAUNCHES; i++) OK(hg_binding_launch_in(l->binding, l->context));
+    l->cpu = (bench_cpu() - t) / LAUNCHES;
+    return NULL;
+}
+
+static long resident_pages(void) {
+    long all = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%ld %ld", &all, &resident) != 2) resident = 0;
+    if (f) fclose(f);
+    return resident;
+}
+
+/* A million launches of one thread, then of each of two, in turns. On a machine that others use, processor time says what one thread costs the
+ * other, and the clock what was left for them. */
+static void two_threads(const char *what, hg_context *const contexts[2], double goal) {
+    float *x = some_floats(256);
+    hg_buffer b[6];
+    launcher l[2];
+    bench_samples one = {.count = 0}, two = {.count = 0}, one_cpu = {.count = 0}, two_cpu = {.count = 0};
+    long before = 0;
+    for (int i = 0; i < 6; i++) b[i] = floats(256, x);
+    for (int i = 0; i < 2; i++) {
+        argument arguments[] = {{"x", b[3 * i], 0, 0}, {"y", b[3 * i + 1], 0, 0}, {"z", b[3 * i + 2], 0, 0}, {NULL, {0}, 0, 0}};
+        l[i] = (launcher){bind(ADD, arguments), contexts[i], 0};
+    }
+    for (int round = -1; round < 31; round++) {
+        pthread_t thread;
+        if (round == 0) before = resident_pages();
+        double t = bench_now();
+        (void)launch_many(&l[0]);
+        double alone = bench_now() - t, alone_cpu = l[0].cpu;
+        t = bench_now();
+        if (pthread_create(&thread, NULL, launch_many, &l[1])) exit(1);
+        (void)launch_many(&l[0]);
+        pthread_join(thread, NULL);
+        if (round < 0) continue;
+        bench_add(&one, alone);
+        bench_add(&two, (bench_now() - t) / 2);
+        bench_add(&one_cpu, alone_cpu);
+        bench_add(&two_cpu, (l[0].cpu + l[1].cpu) / 2);
+    }
+    double by_clock = (bench_median(&one), one.value[0]) / (bench_median(&two), two.value[0]);
+    double by_cpu = 2 * (bench_median(&one_cpu), one_cpu.value[0]) / (bench_median(&two_cpu), two_cpu.value[0]);
+    printf("%-46s %9.2f x one thread        by the clock %.2f", what, by_cpu, by_clock);
+    if (goal > 0) printf("  goal >= %g %s", goal, by_cpu >= goal ? "met" : "NOT MET");
+    printf("  [least of a launch: %.1f and %.1f ns; %ld pages more]\n", one_cpu.value[0] * 1e9, two_cpu.value[0] * 1e9,
+           resident_pages() - before);
+    for (int i = 0; i < 2; i++) hg_binding_destroy(l[i].binding);
+    for (int i = 0; i < 6; i++) OK(hg_backend_free_buffer(backend, b[i]));
+    free(x);
+}
+
+static void threads(void) {
+    hg_context *own[2], *first;
+    for (int i = 0; i < 2; i++) OK(hg_context_create(backend, &own[i]));
+    two_threads("two threads, contexts of their own", own, 1.8);
+    first = own[0];
+    two_threads("two threads, one context", (hg_context *const[]){first, first}, 0);
+    for (int i = 0; i < 2; i++) hg_context_destroy(own[i]);
 }
 
 /* ---- steps in a row ---- */
@@ -379,7 +459,9 @@ int main(int argc, char **argv) {
         if (strchr(only, 'c')) ten_steps(p, api, 1 << 20, "1 M", HG_BENCH_DIR "/launches");
         api->close(p);
     } else {
-        if (strchr(only, 'b')) bound_add("bound 256-element f32 add, processor time");
+        if (strchr(only, 'b')) bound_add("bound 256-element f32 add, processor time", ADD);
+        if (strchr(only, 'b')) bound_add("the same as a map", MAP_ADD);
+        if (strchr(only, 'b')) threads();
         if (strchr(only, 'e')) two_launches("a block of 1 lane", LONG_BLOCK("1"), 80000);
         if (strchr(only, 'e')) two_launches("256 lanes", LONG_BLOCK("256"), 80000);
     }
@@ -388,7 +470,7 @@ int main(int argc, char **argv) {
         hg_queue *q; /* a process that has had a second thread locks in another way */
         OK(hg_queue_create(backend, NULL, &q));
         hg_queue_destroy(q);
-        bound_add("the same in a process of several threads");
+        bound_add("the same in a process of several threads", ADD);
     }
     hg_backend_destroy(backend);
     return 0;

@@ -1,4 +1,4 @@
-/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a tile of a kernel without control flow is a list of
+/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel without control flow is a list of
  * calls of handlers: addresses are fixed, what does not depend on memory is calculated once, and bounds are looked at once. The list is
  * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
  * Must not know: threads, faults. */
@@ -10,7 +10,9 @@
 
 enum {
     MOST_CALLS = 64,
-    MOST_BYTES = 64 * 1024 /* of a frame that a launch keeps for itself */
+    MOST_LANES = 32768,       /* of calls that need no frame: beyond, tiles stay in the caches where arrays do not */
+    MOST_BYTES = 2048 * 1024, /* of a frame while a launch is taken down, */
+    KEPT_BYTES = 64 * 1024    /* and of one that it keeps for itself */
 };
 
 typedef struct tile_call {
@@ -108,9 +110,12 @@ static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b
 static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint32_t *operands, uint8_t count, const void *step,
                     uint64_t n) {
     uint8_t **slot = r->f->slot;
-    const void *p[3] = {slot[insn->a], slot[insn->b], slot[insn->c]};
+    const void *p[3] = {NULL};
     bool known = r->writers[insn->d] < 2;
-    for (uint8_t i = 0; i < count; i++) known = known && r->known[operands[i]];
+    for (uint8_t i = 0; i < count; i++) {
+        known = known && r->known[operands[i]];
+        p[i] = slot[operands[i]];
+    }
     if (step) p[1] = step;
     if (known) {
         run(slot[insn->d], p[0], p[1], p[2], n);
@@ -268,8 +273,9 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     look_ahead(r);
     while (insn->kind != TILE_END && take_down(r, insn)) insn++;
     fp_leave(fp);
-    bool keeps = uses_frame(r);
-    tile_prepared *p = insn->kind == TILE_END ? keep(r->calls, r->count, r->kernel->options.poor, keeps ? f : NULL) : NULL;
+    bool keeps = uses_frame(r), small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
+    tile_prepared *p = insn->kind == TILE_END && (small || !keeps) ? keep(r->calls, r->count, r->kernel->options.poor, keeps ? f : NULL)
+                                                                   : NULL;
     if (!p || !keeps) tile_frame_free(f);
     return p;
 }
@@ -277,7 +283,8 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
 tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
     tile_run_state state;
     uint32_t width = launch->lanes == 1 ? 1 : (uint32_t)(launch->lanes + 7) / 8 * 8;
-    if (!launch->lanes || launch->lanes > k->width || k->block_mode || k->has_loop) return NULL;
+    if (!launch->lanes || launch->lanes > MOST_LANES || k->block_mode || k->has_loop) return NULL;
+    if (launch->lanes > k->width && launch->max_threads != 1 && tile_run_is_large(k, launch->lanes)) return NULL;
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES) return NULL;
     tile_run_begin(&state, k, launch);
     recorder *r = hg_calloc(1, sizeof *r + k->slot_count * (sizeof *r->known + sizeof *r->writers));

@@ -112,7 +112,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
     fp_leave(fp);
-    hg_stream_end();
+    if (hg_stream_wanted(s->launch->lanes * 8)) hg_stream_end(); /* an access has 8 bytes at the most */
     merge_fault(s, &f->fault);
     tile_frame_give(f);
     return ok;
@@ -142,8 +142,7 @@ static void finish(tile_run_state *s, tile_fault *fault) {
         tile_fault_message(fault, "cancelled");
 }
 
-/* Worth waking other threads for: about 20 microseconds of work. */
-static bool is_large(const tile_kernel *k, uint64_t lanes) {
+bool tile_run_is_large(const tile_kernel *k, uint64_t lanes) {
     uint64_t work = 0;
     return !hg_mul_u64(lanes, (uint64_t)k->insn_count * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
@@ -182,7 +181,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     uint64_t count = (launch->lanes - 1) / each + 1;
     if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget))) return hg_fail_memory();
     bool ok = true;
-    if (count == 1 || launch->max_threads == 1 || s.races || !is_large(kernel, launch->lanes)) {
+    if (count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes)) {
         ok = run_range(&s, 0, count, each, width);
     } else {
         shared_run run = {&s, each, width};

@@ -234,7 +234,8 @@ bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 /* exec.c: runs the code for the lanes that frame names */
 void tile_execute(tile_frame *frame);
 /* run.c */
-void tile_run_watch_forks(void); /* what a launch locks is free in a forked child */
+void tile_run_watch_forks(void);                                   /* what a launch locks is free in a forked child */
+bool tile_run_is_large(const tile_kernel *kernel, uint64_t lanes); /* worth waking other threads for: about 20 microseconds of work */
 void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile_launch *launch); /* lanes, blocks; nothing ran yet */
 void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
 void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */
