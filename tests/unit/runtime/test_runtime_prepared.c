@@ -53,7 +53,7 @@ static uint32_t below(uint32_t n) {
     return (uint32_t)((seed >> 33) % n);
 }
 
-enum { BUFFERS = 4, MOST_LANES = 700, PLACE = 3 * MOST_LANES * 8 };
+enum { BUFFERS = 4, MOST_LANES = 5000, PLACE = 3 * MOST_LANES * 8 }; /* lanes: of one tile, and of some */
 static _Alignas(64) uint8_t place[PLACE], first[PLACE], expected[PLACE];
 
 static const struct {
@@ -87,7 +87,12 @@ static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes
 /* Buffers in one place: apart, the same, or overlapping at any byte that the seed chooses. */
 static uint32_t check_program(hg_backend *b) {
     char text[4096], name[8];
-    uint32_t type = below(6), lanes = below(4) ? below(MOST_LANES) + 1 : below(9) + 1, bytes = lanes * TYPES[type].size, how = below(4);
+    uint32_t type = below(6),
+             lanes = below(below(4)   ? 700
+                           : below(3) ? MOST_LANES
+                                      : 9) +
+                     1,
+             bytes = lanes * TYPES[type].size, how = below(4);
     hg_buffer buffers[BUFFERS];
     hg_params *params = hg_params_create();
     uint64_t k = 0;
