@@ -28,7 +28,7 @@ static uint32_t lanes_below(const tile_insn *insn, uint8_t *const *slot, bool or
     return count >= n ? n : (uint32_t)count + 1;
 }
 
-static void border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) {
+static inline void border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) {
     uint32_t first = lanes_below(insn, slot, insn->kind == TILE_MORE, n);
     uint8_t *d = slot[insn->d], head = insn->kind == TILE_LESS;
     memset(d, head, first);
@@ -316,5 +316,22 @@ void tile_execute(tile_frame *f) {
         case TILE_END: return;
         default: run_other(f, i); break;
         }
+    }
+}
+
+/* ---- for launches that are made ready; behind the loop, which is laid out as it is ---- */
+
+void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n) { border(insn, slot, n); }
+
+const tile_insn *tile_branch(const tile_frame *f, const tile_insn *insn) {
+    const tile_insn *next = insn + 1, *target = f->kernel->insns + insn->target;
+    switch ((tile_kind)insn->kind) {
+    case TILE_IF: enter_if(f, insn); return f->mask[insn->b].count ? next : target;
+    case TILE_ELSE: return f->mask[insn->c].count ? next : target;
+    case TILE_END_IF: leave_if(f, insn); return next;
+    case TILE_JUMP: return target;
+    case TILE_JUMP_UNLESS: return *f->slot[insn->a] ? next : target;
+    case TILE_BREAK: leave_region(f, insn); return target;
+    default: return NULL;
     }
 }

@@ -1,4 +1,4 @@
-/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel without control flow is a list of
+/* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel whose branches depend on nothing else is a list of
  * calls of handlers: addresses are fixed, what does not depend on memory is calculated once, and bounds are looked at once. The list is
  * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
  * Must not know: threads, faults. */
@@ -199,12 +199,42 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
 static bool access(recorder *r, const tile_insn *insn) {
     const tile_access *a = insn->u.access;
     int64_t stride;
-    if (insn->mask != r->kernel->body_mask || (a->has_index && !r->known[a->index])) return false;
+    if (a->has_index && !r->known[a->index]) return false;
     uint8_t *at = tile_access_known(r->f, a, &stride);
     if (!at || a->op == KIR_CHECK) return at != NULL;
     return a->op == KIR_LOAD ? load(r, a, at, stride) : store(r, insn, at, stride);
 }
 
+/* Something about lane numbers, which is the same in every launch. */
+static bool number(recorder *r, const tile_insn *insn) {
+    tile_frame *f = r->f;
+    if (r->writers[insn->d] > 1) return false;
+    if (insn->kind == TILE_ID) {
+        tile_id_vector(f, f->slot[insn->d], (uint32_t)insn->u.imm, insn->size);
+    } else {
+        if (!r->known[insn->a] || !r->known[insn->b]) return false;
+        tile_border(insn, f->slot, f->n);
+    }
+    return r->known[insn->d] = true;
+}
+
+/* Two slots that are never known (look_ahead). */
+static bool swap(recorder *r, const tile_insn *insn) {
+    uint8_t **slot = r->f->slot, *other = slot[insn->d];
+    slot[insn->d] = slot[insn->a];
+    slot[insn->a] = other;
+    return true;
+}
+
+/* A fault that no lane has. */
+static bool no_fault(const recorder *r, const tile_insn *insn) {
+    const uint8_t *cond = r->f->slot[insn->a];
+    bool any = false;
+    for (uint32_t i = 0; i < (insn->b ? 1 : r->f->n); i++) any = any || cond[i];
+    return r->known[insn->a] && !any;
+}
+
+/* True also where no lane does it. */
 static bool take_down(recorder *r, const tile_insn *insn) {
     const uint32_t operands[3] = {insn->a, insn->b, insn->c};
     switch ((tile_kind)insn->kind) {
@@ -214,11 +244,37 @@ static bool take_down(recorder *r, const tile_insn *insn) {
     case TILE_IOTA: return operate(r, insn, filler(insn->size), operands, 1, &insn->u.imm, r->f->n);
     case TILE_COPY_ONE: return operate(r, insn, copy_bytes, operands, 1, NULL, TILE_CELL);
     case TILE_COPY_ALL: return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
+    case TILE_ID:
+    case TILE_LESS:
+    case TILE_MORE: return number(r, insn);
+    case TILE_FAULT_IF: return no_fault(r, insn);
+    default: break;
+    }
+    uint32_t active = r->f->mask[insn->mask].count;
+    if (active != r->f->n) return active == 0;
+    switch ((tile_kind)insn->kind) {
+    case TILE_COPY: return operate(r, insn, copy_bytes, operands, 1, NULL, (uint64_t)r->f->n * insn->size);
+    case TILE_SWAP: return swap(r, insn);
+    case TILE_COPY_SPLAT: return operate(r, insn, filler(insn->size), operands, 1, &NO_STEP, r->f->n);
     case TILE_LOAD:
     case TILE_STORE:
     case TILE_CHECK: return access(r, insn);
     default: return false;
     }
+}
+
+/* A branch whose condition is the same in every launch; it goes on, not back. */
+static bool is_branch(const tile_insn *insn) {
+    tile_kind kind = (tile_kind)insn->kind;
+    return kind == TILE_IF || kind == TILE_ELSE || kind == TILE_END_IF || kind == TILE_JUMP || kind == TILE_JUMP_UNLESS ||
+           kind == TILE_BREAK;
+}
+
+static bool decide(const recorder *r, const tile_insn *insn, const tile_insn **next) {
+    bool looks = insn->kind == TILE_IF || insn->kind == TILE_JUMP_UNLESS;
+    if (looks && !r->known[insn->a]) return false;
+    *next = tile_branch(r->f, insn);
+    return *next > insn;
 }
 
 /* ---- a launch ---- */
@@ -239,6 +295,7 @@ static void look_ahead(recorder *r) {
         if (!has_result(insn)) continue;
         uint32_t slot = insn->kind == TILE_LOAD ? insn->u.access->result : insn->d;
         if (slot < k->slot_count && r->writers[slot] < 2) r->writers[slot]++;
+        if (insn->kind == TILE_SWAP) r->writers[insn->d] = r->writers[insn->a] = 2;
     }
 }
 
@@ -271,7 +328,11 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     fp_state fp = fp_enter(r->kernel->options.poor);
     const tile_insn *insn = r->kernel->insns;
     look_ahead(r);
-    while (insn->kind != TILE_END && take_down(r, insn)) insn++;
+    f->mask[r->kernel->body_mask].count = f->n;
+    for (const tile_insn *next; insn->kind != TILE_END; insn = next) {
+        next = insn + 1;
+        if (is_branch(insn) ? !decide(r, insn, &next) : !take_down(r, insn)) break;
+    }
     fp_leave(fp);
     bool keeps = uses_frame(r), small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
     tile_prepared *p = insn->kind == TILE_END && (small || !keeps) ? keep(r->calls, r->count, r->kernel->options.poor, keeps ? f : NULL)

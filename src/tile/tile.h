@@ -134,7 +134,7 @@ typedef struct tile_launch {
 /* Runs all lanes. HG_OK even when a fault happened (see *fault); HG_ERROR_OUT_OF_MEMORY. Thread-safe for one kernel. */
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) HG_NODISCARD;
 
-/* Work that is a list of handlers on known addresses: a launch of one tile of a kernel without control flow whose accesses are all within
+/* Work that is a list of handlers on known addresses: a launch of one tile of a kernel without loops whose branches do not depend on memory and whose accesses are all within
  * bounds, or a map. It cannot fault and takes no memory. What it does is what tile_run and tile_map do; whatever is not such work
  * gives NULL, and so does want of memory. */
 typedef struct tile_prepared tile_prepared;

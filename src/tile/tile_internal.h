@@ -233,6 +233,9 @@ bool tile_frame_shared(tile_frame *frame, uint64_t bytes);
 
 /* exec.c: runs the code for the lanes that frame names */
 void tile_execute(tile_frame *frame);
+/* Of a branch: changes the masks; what comes next. NULL: it is a loop's, or no branch. */
+const tile_insn *tile_branch(const tile_frame *frame, const tile_insn *insn);
+void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n); /* LESS, MORE */
 /* run.c */
 void tile_run_watch_forks(void);                                   /* what a launch locks is free in a forked child */
 bool tile_run_is_large(const tile_kernel *kernel, uint64_t lanes); /* worth waking other threads for: about 20 microseconds of work */

@@ -61,17 +61,25 @@ static const struct {
     uint32_t size, shift;
 } TYPES[] = {{"u8", 1, 0}, {"i16", 2, 1}, {"u32", 4, 2}, {"f32", 4, 2}, {"f64", 8, 3}, {"u64", 8, 3}};
 
-/* Loads, operations and stores of one type in any order. */
+/* Loads, operations and stores of one type in any order, some of them behind a guard: for all lanes, for none, or for some. */
 static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes) {
     static const char *const OPS[] = {"add", "sub", "mul", "min", "max"};
     const char *t = TYPES[type].name;
     size_t n = (size_t)snprintf(text, size, ".atlas 1\n.program p\n");
     for (int i = 0; i < BUFFERS; i++) n += (size_t)snprintf(text + n, size - n, ".param r%d b%d buffer %s inout\n", i + 1, i, t);
-    n += (size_t)snprintf(text + n, size - n, ".param r6 k %s\n.lanes %u\n mov_imm.u32 r250, %u\n shl.u64 r0, r255, r250\n", t,
-                          (unsigned)lanes, (unsigned)TYPES[type].shift);
+    n += (size_t)snprintf(text + n, size - n,
+                          ".param r6 k %s\n.param r7 m u64 = %u\n.lanes %u\n mov_imm.u32 r250, %u\n shl.u64 r0, r255, r250\n", t,
+                          below(8) ? below(3) ? (unsigned)lanes : 0 : below(lanes), (unsigned)lanes, (unsigned)TYPES[type].shift);
     for (int r = 10; r < 14; r++)
         n += (size_t)snprintf(text + n, size - n, " ldg.%s r%d, [r%u + r0]\n", t, r, (unsigned)below(BUFFERS) + 1);
+    int guard = -1;
     for (int i = 0, count = (int)below(8) + 1; i < count; i++) {
+        if (guard < 0 && below(5) == 0)
+            n += (size_t)snprintf(text + n, size - n, " set%s.u64 p1, r255, r7\n bra.p1 @skip%d\n", below(2) ? "ge" : "lt", guard = i);
+        else if (guard < 0 && below(12) == 0) /* what memory decides about is never ready */
+            n += (size_t)snprintf(text + n, size - n, " setlt.%s p1, r10, r11\n bra.p1 @skip%d\n", t, guard = i);
+        else if (guard >= 0 && below(2) == 0)
+            n += (size_t)snprintf(text + n, size - n, "skip%d:\n", guard), guard = -1;
         if (below(3) == 0) n += (size_t)snprintf(text + n, size - n, " ldg.%s r%u, [r%u + r0]\n", t, 10 + below(4), below(BUFFERS) + 1);
         if (below(2) == 0)
             n += (size_t)snprintf(text + n, size - n, " %s.%s r%u, r%u, r6\n", OPS[below(5)], t, 10 + below(4), 10 + below(4));
@@ -81,6 +89,7 @@ static void write_program(char *text, size_t size, uint32_t type, uint32_t lanes
         if (below(2) == 0)
             n += (size_t)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, below(9) ? 10 + below(4) : 6);
     }
+    if (guard >= 0) n += (size_t)snprintf(text + n, size - n, "skip%d:\n", guard);
     (void)snprintf(text + n, size - n, " stg.%s [r%u + r0], r%u\n", t, below(BUFFERS) + 1, 10 + below(4));
 }
 
@@ -136,7 +145,7 @@ static uint32_t check_program(hg_backend *b) {
 static void test_same_bits(hg_backend *b) {
     uint32_t ready = 0, count = 600;
     for (uint32_t i = 0; i < count; i++) ready += check_program(b);
-    CHECK_MESSAGE(ready >= count / 2, "%u of %u launches were made ready", (unsigned)ready, (unsigned)count);
+    CHECK_MESSAGE(ready >= count / 3, "%u of %u launches were made ready", (unsigned)ready, (unsigned)count);
 }
 
 static void test_map(hg_backend *b) {
