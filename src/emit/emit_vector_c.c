@@ -6,9 +6,14 @@
 
 #include <string.h>
 
+/* Truth values that functions share or take have elements of 4 bytes. */
+enum { SHARED_MASK_BYTES = 4 };
+
 /* ---- widths of masks ---- */
 
 static uint32_t width_of(const vc_printer *p, const vec_value *v) {
+    if (v->op == VEC_GET || v->op == VEC_ARRAY_GET) return vc_var_size(p, v->u.var);
+    if (v->op == VEC_CALL || v->op == VEC_PARAM) return SHARED_MASK_BYTES;
     if (v->op != VEC_PRIM) return p->mask_bytes;
     const vec_value *first = v->args[0];
     switch ((kir_op)v->prim) {
@@ -49,31 +54,43 @@ static bool find_widths(vc_printer *p) {
 
 /* ---- variables ---- */
 
-static const char *var_type(const vc_printer *p, const vec_var *v) {
-    return v->type == KIR_BOOL ? vc_mask_type(p->mask_bytes) : vc_short(v->type);
-}
-static uint32_t var_size(const vc_printer *p, const vec_var *v) {
-    return v->type == KIR_BOOL ? p->mask_bytes : (uint32_t)kir_type_bytes(v->type);
+uint32_t vc_var_size(const vc_printer *p, const vec_var *v) {
+    if (v->type != KIR_BOOL) return (uint32_t)kir_type_bytes(v->type);
+    return v->shared || v->by_reference ? SHARED_MASK_BYTES : p->mask_bytes;
 }
 
-static void declare_vars(vc_printer *p) {
-    for (const vec_var *v = p->f->vars; v; v = v->next) {
-        uint32_t parts = v->each ? vc_parts(p, var_size(p, v)) : 0;
-        if (v->length && v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
-        if (v->length) vc_line(p, "hgv_%s x%u[%u][%u] = {0};", var_type(p, v), (unsigned)v->id, (unsigned)v->length, (unsigned)parts);
-        if (!v->each) vc_line(p, "%s y%u = 0; (void)y%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->id);
-        for (uint32_t i = 0; i < parts && !v->length; i++)
-            vc_line(p, "hgv_%s x%u_%u = {0}; (void)x%u_%u;", var_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->id, (unsigned)i);
+static const char *var_type(const vc_printer *p, const vec_var *v) {
+    return v->type == KIR_BOOL ? vc_mask_type(vc_var_size(p, v)) : vc_short(v->type);
+}
+
+static void declare_var(vc_printer *p, const vec_var *v) {
+    uint32_t parts = v->each ? vc_parts(p, vc_var_size(p, v)) : 0, id = v->id;
+    const char *zero = v->shared ? "" : v->each ? " = {0}" : " = 0";
+    if (v->length && v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
+    if (v->length) {
+        vc_line(p, "hgv_%s x%u[%u][%u]%s;", var_type(p, v), (unsigned)id, (unsigned)v->length, (unsigned)parts, zero);
+        return;
     }
+    if (!v->each) vc_line(p, "%s y%u%s;", vc_scalar(v->type), (unsigned)id, zero);
+    if (!v->each && !v->shared) vc_line(p, "(void)y%u;", (unsigned)id);
+    for (uint32_t i = 0; i < parts; i++) {
+        vc_line(p, "hgv_%s x%u_%u%s;", var_type(p, v), (unsigned)id, (unsigned)i, zero);
+        if (!v->shared) vc_line(p, "(void)x%u_%u;", (unsigned)id, (unsigned)i);
+    }
+}
+
+static void declare_vars(vc_printer *p, const vec_var *v) {
+    for (; v; v = v->next)
+        if (!v->by_reference) declare_var(p, v);
 }
 
 static void get(vc_printer *p, const vec_value *v) {
     if (!v->each) {
-        vc_line(p, "const %s s%u = y%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->u.var->id);
+        vc_line(p, "const %s s%u = %s;", vc_scalar(v->type), (unsigned)v->id, vc_var(v->u.var).text);
         return;
     }
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
-        vc_line(p, "const hgv_%s v%u_%u = x%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->u.var->id, (unsigned)i);
+        vc_line(p, "const hgv_%s v%u_%u = %s_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_var(v->u.var).text, (unsigned)i);
 }
 
 static void set(vc_printer *p, const vec_value *v) {
@@ -81,11 +98,11 @@ static void set(vc_printer *p, const vec_value *v) {
     if (!var->each) {
         hg_text text = {0};
         vc_one(p, &text, v->args[0]);
-        vc_line(p, "y%u = %s;", (unsigned)var->id, text.data ? text.data : "");
+        vc_line(p, "%s = %s;", vc_var(var).text, text.data ? text.data : "");
         hg_text_free(&text);
         return;
     }
-    uint32_t size = var_size(p, var);
+    uint32_t size = vc_var_size(p, var);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
         hg_text text = {0};
         if (v->mask) {
@@ -94,8 +111,8 @@ static void set(vc_printer *p, const vec_value *v) {
             hg_text_addf(&text, ", ");
         }
         vc_part(p, &text, v->args[0], size, i);
-        if (v->mask) hg_text_addf(&text, ", x%u_%u)", (unsigned)var->id, (unsigned)i);
-        vc_line(p, "x%u_%u = %s;", (unsigned)var->id, (unsigned)i, text.data ? text.data : "");
+        if (v->mask) hg_text_addf(&text, ", %s_%u)", vc_var(var).text, (unsigned)i);
+        vc_line(p, "%s_%u = %s;", vc_var(var).text, (unsigned)i, text.data ? text.data : "");
         hg_text_free(&text);
     }
 }
@@ -103,7 +120,7 @@ static void set(vc_printer *p, const vec_value *v) {
 static void array(vc_printer *p, const vec_value *v) {
     const vec_var *var = v->u.var;
     const vec_value *index = v->args[0], *value = v->nargs > 1 ? v->args[1] : NULL;
-    uint32_t size = var_size(p, var);
+    uint32_t size = vc_var_size(p, var);
     hg_text bits = {0}, one = {0};
     if (!value)
         for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(var->type), (unsigned)v->id, (unsigned)i);
@@ -113,7 +130,7 @@ static void array(vc_printer *p, const vec_value *v) {
         vc_one(p, &one, index);
         vc_line(p, "const uint32_t at = %s < %u ? %s : 0;", one.data, (unsigned)var->length, one.data);
         for (uint32_t i = 0; i < vc_parts(p, size); i++)
-            vc_line(p, "v%u_%u = x%u[at][%u];", (unsigned)v->id, (unsigned)i, (unsigned)var->id, (unsigned)i);
+            vc_line(p, "v%u_%u = %s[at][%u];", (unsigned)v->id, (unsigned)i, vc_var(var).text, (unsigned)i);
     } else {
         vc_spill(p, "at", index);
         if (value)
@@ -123,12 +140,11 @@ static void array(vc_printer *p, const vec_value *v) {
         if (value) vc_line(p, "const uint64_t here = %s;", bits.data ? bits.data : "");
         vc_open(p, "for (unsigned i = 0; i < HGV_LANES; i++)");
         if (value)
-            vc_line(p,
-                    "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)x%u + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
-                    (unsigned)var->length, vc_short(var->type), (unsigned)var->id, (unsigned)size);
+            vc_line(p, "if ((here >> i & 1) && at[i] < %u) hgs_store_%s((uint8_t *)%s + ((uint64_t)at[i] * HGV_LANES + i) * %u, value[i]);",
+                    (unsigned)var->length, vc_short(var->type), vc_var(var).text, (unsigned)size);
         else
-            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)x%u + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);",
-                    vc_short(var->type), (unsigned)var->id, (unsigned)var->length, (unsigned)size);
+            vc_line(p, "value[i] = hgs_load_%s((const uint8_t *)%s + ((uint64_t)(at[i] < %u ? at[i] : 0) * HGV_LANES + i) * %u);",
+                    vc_short(var->type), vc_var(var).text, (unsigned)var->length, (unsigned)size);
         vc_close(p);
         if (!value) vc_unspill(p, "value", v);
     }
@@ -216,12 +232,13 @@ static void any(vc_printer *p, const vec_value *v) {
 static void leave(vc_printer *p, const vec_value *v) {
     hg_text bits = {0};
     vc_bits(p, &bits, v->mask);
+    if (v->exits) vc_line(p, "*ended |= %s & run;", bits.data ? bits.data : "");
     if (v->ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
     for (uint8_t k = 0; k < v->losing_count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++) {
             hg_text part = {0};
             vc_part(p, &part, v->mask, p->mask_bytes, i);
-            vc_line(p, "x%u_%u &= ~%s;", (unsigned)v->losing[k]->id, (unsigned)i, part.data ? part.data : "");
+            vc_line(p, "%s_%u &= ~%s;", vc_var(v->losing[k]).text, (unsigned)i, part.data ? part.data : "");
             hg_text_free(&part);
         }
     hg_text_free(&bits);
@@ -235,9 +252,15 @@ static const char *function_type(const vec_function *f) {
 }
 
 static void call(vc_printer *p, const vec_value *v) {
-    const vec_function *f = v->u.to;
-    hg_text text = {0};
+    const vec_function *f = v->u.call.to;
+    hg_text text = {0}, bits = {0};
+    vc_bits(p, &bits, v->mask);
     hg_text_addf(&text, "%s_f%u(launch", p->name, (unsigned)f->id);
+    if (f->masked) {
+        vc_line(p, "uint64_t ended_%u = 0;", (unsigned)v->id);
+        hg_text_addf(&text, ", shared, first, %s & run, &ended_%u", bits.data ? bits.data : "", (unsigned)v->id);
+    }
+    for (uint8_t n = 0; n < f->array_count; n++) hg_text_addf(&text, ", %s", vc_var(v->u.call.arrays[n]).text);
     for (uint8_t n = 0; n < v->nargs; n++) {
         if (!f->param_each[n]) {
             hg_text_addf(&text, ", ");
@@ -258,11 +281,17 @@ static void call(vc_printer *p, const vec_value *v) {
     } else {
         const char *type = v->type == KIR_BOOL ? "b32" : vc_short(v->type);
         vc_line(p, "const hgv_r_%s r%u = %s;", type, (unsigned)v->id, text.data ? text.data : "");
-        if (v->type == KIR_BOOL && vc_size(p, v) != 4) p->unsupported = "a function that returns truth values";
         for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
             vc_line(p, "const hgv_%s v%u_%u = r%u.p[%u];", type, (unsigned)v->id, (unsigned)i, (unsigned)v->id, (unsigned)i);
     }
+    if (f->masked && f->can_end) {
+        vc_open(p, "if (HGV_UNLIKELY(ended_%u))", (unsigned)v->id);
+        vc_line(p, "const uint64_t gone = ended_%u;", (unsigned)v->id);
+        vc_end(p, v, "gone");
+        vc_close(p);
+    }
     hg_text_free(&text);
+    hg_text_free(&bits);
 }
 
 static void param(vc_printer *p, const vec_value *v) {
@@ -270,7 +299,6 @@ static void param(vc_printer *p, const vec_value *v) {
         vc_line(p, "const %s s%u = a%u;", vc_scalar(v->type), (unsigned)v->id, (unsigned)v->u.imm);
         return;
     }
-    if (v->type == KIR_BOOL && vc_size(p, v) != 4) p->unsupported = "a function of truth values";
     for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
         vc_line(p, "const hgv_%s v%u_%u = a%u_%u;", vc_type(p, v), (unsigned)v->id, (unsigned)i, (unsigned)v->u.imm, (unsigned)i);
 }
@@ -388,6 +416,51 @@ static void print_body(vc_printer *p, const vec_region *root) {
 
 /* ---- functions ---- */
 
+static void declare_memory(vc_printer *p, const vec_function *f) {
+    bool class_memory = false;
+    for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
+        vc_line(p, "uint8_t *const base_%u = launch->slots[%u].base;", (unsigned)i, (unsigned)i);
+        vc_line(p, "const uint64_t size_%u = launch->slots[%u].size;", (unsigned)i, (unsigned)i);
+        vc_line(p, "(void)base_%u, (void)size_%u;", (unsigned)i, (unsigned)i);
+    }
+    for (const vec_value *v = vec_walk(NULL, f->body); v && !class_memory; v = vec_walk(v, f->body))
+        class_memory = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_CLASS;
+    if (!class_memory) return;
+    vc_line(p, "uint8_t *const base_class = launch->class_memory.base;");
+    vc_line(p, "const uint64_t size_class = launch->class_memory.valid ? 12288 : 0;");
+    vc_line(p, "(void)base_class, (void)size_class;");
+}
+
+/* Functions that work for a mask get what is shared, the turn, the lanes and a word for those that end. */
+static void open_function(vc_printer *p, const vec_function *f) {
+    hg_text text = {0};
+    if (f->masked) {
+        hg_text_addf(&text, p->k->shared ? ", %s_shared *const shared" : ", void *const shared", p->name);
+        hg_text_addf(&text, ", const uint64_t first, uint64_t run, uint64_t *const ended");
+    }
+    for (uint8_t n = 0; n < f->array_count; n++)
+        hg_text_addf(&text, ", hgv_%s (*const x%u)[%u]", var_type(p, f->array_params[n]), (unsigned)f->array_params[n]->id,
+                     (unsigned)vc_parts(p, vc_var_size(p, f->array_params[n])));
+    for (uint8_t n = 0; n < f->param_count; n++) {
+        if (!f->param_each[n]) {
+            hg_text_addf(&text, ", const %s a%u", vc_scalar(f->param_types[n]), (unsigned)n);
+            continue;
+        }
+        bool truth = f->param_types[n] == KIR_BOOL;
+        for (uint32_t i = 0; i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
+            hg_text_addf(&text, ", const hgv_%s a%u_%u", truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
+    }
+    vc_open(p, "%s%s%s %s_f%u(hgv_launch *launch%s)", f->masked ? "static __attribute__((unused)) " : "static inline ",
+            f->result_each && f->result != KIR_VOID ? "hgv_r_" : "", function_type(f), p->name, (unsigned)f->id,
+            text.data ? text.data : "");
+    if (f->masked)
+        vc_line(p, "(void)shared, (void)first, (void)ended;");
+    else
+        vc_line(p, "uint64_t run = HGV_ALL;");
+    vc_line(p, "(void)launch, (void)run;");
+    hg_text_free(&text);
+}
+
 static void print_function(vc_printer *p, vec_function *f) {
     bool turn = f == p->k->functions;
     p->f = f;
@@ -402,35 +475,16 @@ static void print_function(vc_printer *p, vec_function *f) {
     p->indent = 0;
     if (turn) {
         vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)", p->name);
-        bool class_memory = false;
-        for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
-            vc_line(p, "uint8_t *const base_%u = launch->slots[%u].base; (void)base_%u;", (unsigned)i, (unsigned)i, (unsigned)i);
-            vc_line(p, "const uint64_t size_%u = launch->slots[%u].size; (void)size_%u;", (unsigned)i, (unsigned)i, (unsigned)i);
-        }
-        for (const vec_value *v = vec_walk(NULL, f->body); v && !class_memory; v = vec_walk(v, f->body))
-            class_memory = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_CLASS;
-        if (class_memory) {
-            vc_line(p, "uint8_t *const base_class = launch->class_memory.base; (void)base_class;");
-            vc_line(p, "const uint64_t size_class = launch->class_memory.valid ? 12288 : 0; (void)size_class;");
-        }
+        if (p->k->shared)
+            vc_line(p, "%s_shared own = {0}, *const shared = &own;", p->name);
+        else
+            vc_line(p, "void *const shared = 0;");
+        vc_line(p, "(void)shared;");
     } else {
-        hg_text text = {0};
-        for (uint8_t n = 0; n < f->param_count; n++) {
-            if (!f->param_each[n]) {
-                hg_text_addf(&text, ", const %s a%u", vc_scalar(f->param_types[n]), (unsigned)n);
-                continue;
-            }
-            bool truth = f->param_types[n] == KIR_BOOL;
-            for (uint32_t i = 0; i < vc_parts(p, truth ? 4 : (uint32_t)kir_type_bytes(f->param_types[n])); i++)
-                hg_text_addf(&text, ", const hgv_%s a%u_%u", truth ? "b32" : vc_short(f->param_types[n]), (unsigned)n, (unsigned)i);
-        }
-        vc_open(p, "static inline %s%s %s_f%u(hgv_launch *launch%s)", f->result_each && f->result != KIR_VOID ? "hgv_r_" : "",
-                function_type(f), p->name, (unsigned)f->id, text.data ? text.data : "");
-        vc_line(p, "uint64_t run = HGV_ALL;");
-        vc_line(p, "(void)launch, (void)run;");
-        hg_text_free(&text);
+        open_function(p, f);
     }
-    declare_vars(p);
+    if (turn || f->masked) declare_memory(p, f);
+    declare_vars(p, f->vars);
     print_body(p, f->body);
     vc_close(p);
     hg_text_addf(p->out, "\n");
@@ -482,6 +536,12 @@ static void print_kernel(vc_printer *p) {
     p->out = out;
     p->indent = 0;
     for (const kir_table *t = p->k->module->tables; t; t = t->next) print_table(p, t);
+    if (p->k->shared) {
+        vc_open(p, "typedef struct %s_shared", p->name);
+        declare_vars(p, p->k->shared);
+        p->indent--;
+        vc_line(p, "} %s_shared;", p->name);
+    }
     hg_text_addf(out, "static const hgv_site %s_sites[] = {\n", p->name);
     hg_text_add(out, p->sites.data ? p->sites.data : "    {0},\n", p->sites.data ? p->sites.length : sizeof "    {0},\n" - 1);
     hg_text_addf(out, "};\n\n");

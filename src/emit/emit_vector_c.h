@@ -46,7 +46,14 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
 void vc_prim(vc_printer *p, const vec_value *v);
-void vc_memory(vc_printer *p, const vec_value *v);                 /* PLACE operations and FAULT_IF */
-void vc_lose(vc_printer *p, const vec_value *v, const char *gone); /* lanes in the word `gone` are taken out of the masks */
+void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
+/* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v names. */
+void vc_end(vc_printer *p, const vec_value *v, const char *gone);
+void vc_lose(vc_printer *p, const vec_value *v, const char *gone); /* out of the masks alone */
+typedef struct vc_name {
+    char text[32];
+} vc_name;
+vc_name vc_var(const vec_var *v);                            /* "x3", "shared->g3"; the parts of one that is each add "_0" … */
+uint32_t vc_var_size(const vc_printer *p, const vec_var *v); /* bytes of an element */
 
 #endif

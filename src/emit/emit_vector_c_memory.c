@@ -38,8 +38,14 @@ static uint32_t new_site(vc_printer *p, const vec_value *v, uint8_t code) {
 void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
     for (uint8_t k = 0; k < v->losing_count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++)
-            vc_line(p, "x%u_%u &= ~hgv_lanes_%s(%s >> %u);", (unsigned)v->losing[k]->id, (unsigned)i, vc_mask_type(p->mask_bytes), gone,
+            vc_line(p, "%s_%u &= ~hgv_lanes_%s(%s >> %u);", vc_var(v->losing[k]).text, (unsigned)i, vc_mask_type(p->mask_bytes), gone,
                     (unsigned)(i * vc_part_lanes(p, p->mask_bytes)));
+}
+
+void vc_end(vc_printer *p, const vec_value *v, const char *gone) {
+    vc_line(p, "run &= ~%s;", gone);
+    if (p->f != p->k->functions) vc_line(p, "*ended |= %s;", gone);
+    vc_lose(p, v, gone);
 }
 
 /* ---- places ---- */
@@ -173,8 +179,7 @@ static void check_open(vc_printer *p, const vec_value *v) {
     vc_line(p, "const uint64_t gone = here & ~hgv_check_open(launch, &%s_sites[%u], %s, first, handle, at, INT64_C(%" PRId64 "), here);",
             p->name, (unsigned)site, truth(v->u.mem.space == KIR_FLAT), v->u.mem.disp);
     vc_open(p, "if (HGV_UNLIKELY(gone))");
-    vc_line(p, "run &= ~gone;");
-    vc_lose(p, v, "gone");
+    vc_end(p, v, "gone");
     vc_close(p);
     vc_close(p);
     hg_text_free(&bits);
@@ -197,8 +202,7 @@ static void check(vc_printer *p, const vec_value *v) {
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
     vc_line(p, "const uint64_t gone = here & ~hgv_check(launch, &%s_sites[%u], &memory, first, at, INT64_C(%" PRId64 "), here);", p->name,
             (unsigned)site, v->u.mem.disp);
-    vc_line(p, "run &= ~gone;");
-    vc_lose(p, v, "gone");
+    vc_end(p, v, "gone");
     vc_close(p);
     hg_text_free(&bits);
     hg_text_free(&base);
@@ -344,8 +348,7 @@ static void atomic(vc_printer *p, const vec_value *v) {
     vc_close(p);
     vc_unspill(p, "old", v);
     vc_open(p, "if (HGV_UNLIKELY(gone))");
-    vc_line(p, "run &= ~gone;");
-    vc_lose(p, v, "gone");
+    vc_end(p, v, "gone");
     vc_close(p);
     vc_close(p);
     hg_text_free(&bits);
@@ -368,8 +371,7 @@ static void fault_if(vc_printer *p, const vec_value *v) {
         vc_line(p, "values[%u] = %s[i];", (unsigned)(n - 1), name);
     }
     vc_line(p, "launch->fault(launch, &%s_sites[%u], first + i, values);", p->name, (unsigned)site);
-    vc_line(p, "run &= ~gone;");
-    vc_lose(p, v, "gone");
+    vc_end(p, v, "gone");
     vc_close(p);
     vc_close(p);
     hg_text_free(&bits);

@@ -52,3 +52,9 @@ void vc_close(vc_printer *p) {
     p->indent--;
     vc_line(p, "}");
 }
+
+vc_name vc_var(const vec_var *v) {
+    vc_name name;
+    snprintf(name.text, sizeof name.text, "%s%s%u", v->shared ? "shared->" : "", v->each ? "x" : "y", (unsigned)v->id);
+    return name;
+}

@@ -42,11 +42,13 @@ static void form_prim(former *x, kir_value *v) {
     is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
 }
 
+/* Of the function at work, or shared. */
 static vec_var *var_here(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
     if (!p->var) {
-        p->var = vec_new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name);
+        p->var = vec_new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name, !v->function && x->has_masked);
         p->var->length = v->length;
+        p->var->by_reference = v->by_reference;
     }
     return p->var;
 }
@@ -57,8 +59,8 @@ static void form_set(former *x, const kir_value *v) {
         vec_set(x, var, vec_one(x, v->args[0]), NULL);
         return;
     }
-    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(x, v);
-    vec_value *mask = masked ? vec_mask_here(x) : NULL;
+    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(x, v), of_others = var->shared && x->f != x->m->functions;
+    vec_value *mask = of_others ? vec_mask_or_running(x) : masked ? vec_mask_here(x) : NULL;
     vec_set(x, var, vec_each(x, v->args[0]), mask);
 }
 
@@ -85,13 +87,21 @@ static void form_call(former *x, kir_value *v) {
     const kir_function *f = v->u.call.function;
     const function_fact *p = fact_of_function(f);
     vec_value *args[16];
-    if (!f->pure || f->array_count) {
-        x->unsupported = f->array_count ? "a function on arrays" : "a function of the program";
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    vec_value *mask = p->masked ? vec_mask_here(x) : NULL;
+    vec_value *made = vec_add(x, VEC_CALL, v->type, p->result_each && v->type != KIR_VOID, v->nargs, args);
+    made->u.call.to = p->made;
+    made->mask = mask;
+    made->u.call.arrays = hg_arena_alloc(&x->k->arena, (f->array_count + 1u) * sizeof *made->u.call.arrays);
+    if (!made->u.call.arrays) {
+        x->failed = true;
         return;
     }
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
-    vec_value *made = vec_add(x, VEC_CALL, v->type, p->result_each, v->nargs, args);
-    made->u.to = p->made;
+    for (uint8_t i = 0; i < f->array_count; i++) made->u.call.arrays[i] = var_here(x, v->u.call.arrays[i]);
+    if (p->can_end) {
+        vec_lose(x, made, NULL, true);
+        x->k->can_end = true;
+    }
     if (v->type != KIR_VOID) is(x, v, made);
 }
 
@@ -121,23 +131,24 @@ static void jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
     x->into = outside;
 }
 
-static void leave(former *x, bool ends, const kir_value *loop, bool next) {
+static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool next) {
     vec_value *mask = vec_mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = mask;
     made->ends = ends;
+    made->exits = exits;
     vec_lose(x, made, loop, next);
 }
 
 static void form_return(former *x, const kir_value *v) {
     function_fact *f = fact_of_function(x->f);
-    bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL;
-    if (kernel ? apart : f->divergent_return) {
+    bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL, exits = v->op == KIR_EXIT && !kernel;
+    if (kernel ? apart : f->divergent_return || exits) {
         if (v->nargs) {
             vec_value *mask = vec_mask_or_running(x);
             vec_set(x, f->result, vec_each(x, v->args[0]), mask);
         }
         if (kernel) x->k->can_end = true;
-        leave(x, true, NULL, true);
+        leave(x, true, exits, NULL, true);
         return;
     }
     vec_value *result = v->nargs ? f->result_each ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]) : NULL;
@@ -151,7 +162,7 @@ static void form_jump(former *x, const kir_value *v) {
     }
     const kir_value *loop = fact_of(v->parent->owner)->loop;
     if (fact_of(loop)->divergent)
-        leave(x, false, loop, v->op == KIR_BREAK);
+        leave(x, false, false, loop, v->op == KIR_BREAK);
     else
         vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
 }
@@ -308,6 +319,8 @@ static vec_function *declare(former *x, const kir_function *f) {
     memcpy(to->param_each, p->param_each, sizeof to->param_each);
     to->result = f->result;
     to->result_each = p->result_each;
+    to->masked = p->masked;
+    to->can_end = p->can_end;
     if (x->k->last_function)
         x->k->last_function->next = to;
     else
@@ -323,9 +336,12 @@ static void form_function(former *x, kir_function *f) {
     x->inst = 0;
     x->region = f->body;
     x->into = x->to->body = vec_new_region(x, NULL);
-    for (kir_var *v = x->m->vars; v; v = v->next) fact_of_var(v)->var = NULL;
+    for (kir_var *v = x->m->vars; v; v = v->next)
+        if (!fact_of_var(v)->var || !fact_of_var(v)->var->shared) fact_of_var(v)->var = NULL;
+    x->to->array_count = f->array_count;
+    for (uint8_t i = 0; i < f->array_count; i++) x->to->array_params[i] = var_here(x, f->array_params[i]);
     if (!vec_find_live(x)) return;
-    if (p->divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL);
+    if (p->divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL, false);
     kir_cursor c = kir_cursor_start(f->body);
     while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
         if (c.v)

@@ -42,6 +42,7 @@ typedef struct var_fact {
 
 typedef struct function_fact {
     bool reached, divergent_return;
+    bool masked, can_end; /* as of the vector function */
     bool param_each[16], result_each;
     vec_function *made;
     vec_var *result; /* with divergent_return */
@@ -53,7 +54,8 @@ typedef struct former {
     hg_arena arena;               /* of this run */
     HG_VEC(kir_function *) order; /* callers before callees */
     const char *unsupported;
-    bool failed; /* out of memory */
+    bool failed;     /* out of memory */
+    bool has_masked; /* functions that are not pure: variables of the module are shared */
     /* at work */
     kir_function *f;
     vec_function *to;
@@ -84,7 +86,7 @@ vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value
 vec_value *vec_and_of(former *x, vec_value *a, vec_value *b);
 vec_value *vec_not_of(former *x, vec_value *a);
 vec_region *vec_new_region(former *x, vec_value *owner);
-vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name);
+vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name, bool shared);
 vec_var *vec_new_mask(former *x);
 vec_value *vec_get(former *x, vec_var *var);
 void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask);

@@ -70,6 +70,11 @@ static void visit(live *s, const kir_region *r, uint8_t *set) {
         case KIR_VAR_GET:
             if (v->uses) set[v->u.var->id / 8] |= (uint8_t)(1u << v->u.var->id % 8);
             break;
+        case KIR_CALL:
+            if (!v->u.call.function->pure) /* reads what it likes of the variables that functions share */
+                for (const kir_var *var = s->x->m->vars; var; var = var->next)
+                    if (!var->function) set[var->id / 8] |= (uint8_t)(1u << var->id % 8);
+            break;
         case KIR_IF: visit_if(s, v, set); break;
         case KIR_LOOP: visit_loop(s, v, set); break;
         default:

@@ -16,7 +16,7 @@ static void line(const printer *p) { hg_text_addf(p->out, "%*s", (int)(p->indent
 static void name(hg_text *out, const vec_value *v) { hg_text_addf(out, "%s%u", v->each ? "%" : "$", (unsigned)v->id); }
 
 static void var_name(hg_text *out, const vec_var *v) {
-    hg_text_addf(out, "%s%u", v->mask ? "m" : v->length ? "a" : v->each ? "v" : "s", (unsigned)v->id);
+    hg_text_addf(out, "%s%s%u", v->shared ? "$" : "", v->mask ? "m" : v->length ? "a" : v->each ? "v" : "s", (unsigned)v->id);
 }
 
 static void source(printer *p, const vec_value *v) {
@@ -69,13 +69,19 @@ static void print_fields(hg_text *out, const vec_value *v) {
         var_name(out, v->u.var);
         break;
     case VEC_TABLE_GET: hg_text_addf(out, " %s", v->u.table->name ? v->u.table->name : "table"); break;
-    case VEC_CALL: hg_text_addf(out, " @%s", v->u.to->name); break;
+    case VEC_CALL:
+        hg_text_addf(out, " @%s", v->u.call.to->name);
+        for (uint8_t i = 0; i < v->u.call.to->array_count; i++) {
+            hg_text_addf(out, " ");
+            var_name(out, v->u.call.arrays[i]);
+        }
+        break;
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
     case VEC_ATOMIC: print_place(out, v); break;
     case VEC_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
-    case VEC_LEAVE: hg_text_addf(out, v->ends ? " end" : ""); break;
+    case VEC_LEAVE: hg_text_addf(out, v->exits ? " exit" : v->ends ? " end" : ""); break;
     default: break;
     }
 }
@@ -138,6 +144,16 @@ static void print_body(printer *p, const vec_region *root) {
     }
 }
 
+static void print_vars(printer *p, const vec_var *v) {
+    for (; v; v = v->next) {
+        hg_text_addf(p->out, "  var ");
+        var_name(p->out, v);
+        hg_text_addf(p->out, ": %s%s %s", v->by_reference ? "by reference " : "", v->each ? "each" : "one", kir_type_name(v->type));
+        if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
+        hg_text_addf(p->out, v->name ? " ; %s\n" : "\n", v->name);
+    }
+}
+
 static void print_function(printer *p, vec_function *f) {
     vec_number(f);
     hg_text_addf(p->out, "\n%s @%s(", f == p->k->functions ? "turn" : "function", f->name);
@@ -146,13 +162,7 @@ static void print_function(printer *p, vec_function *f) {
     hg_text_addf(p->out, ")");
     if (f->result != KIR_VOID) hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one", kir_type_name(f->result));
     hg_text_addf(p->out, " {\n");
-    for (const vec_var *v = f->vars; v; v = v->next) {
-        hg_text_addf(p->out, "  var ");
-        var_name(p->out, v);
-        hg_text_addf(p->out, ": %s %s", v->each ? "each" : "one", kir_type_name(v->type));
-        if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
-        hg_text_addf(p->out, v->name ? " ; %s\n" : "\n", v->name);
-    }
+    print_vars(p, f->vars);
     p->inst = 0;
     print_body(p, f->body);
     hg_text_addf(p->out, "}\n");
@@ -162,5 +172,6 @@ void vec_print(hg_text *out, vec_kernel *kernel) {
     printer p = {.out = out, .k = kernel};
     hg_text_addf(out, "vector form of %s, %u lanes a turn%s%s\n", kernel->module->name, (unsigned)kernel->lanes,
                  kernel->rows ? ", in rows" : "", kernel->can_end ? ", lanes may end" : "");
+    print_vars(&p, kernel->shared);
     for (vec_function *f = kernel->functions; f; f = f->next) print_function(&p, f);
 }

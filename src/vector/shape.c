@@ -208,9 +208,28 @@ static bool make_facts(former *x) {
     return true;
 }
 
+/* Functions that change what is not their own; those in which lanes may end. Callees come after their callers. */
+static void find_masked(former *x) {
+    for (uint64_t i = x->order.count; i-- > 0;) {
+        kir_function *f = x->order.data[i];
+        function_fact *p = fact_of_function(f);
+        p->masked = f != x->m->functions && (!f->pure || f->array_count);
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC || (kir_is_access(v) && !v->u.mem.unchecked))
+                p->can_end = true;
+            if (v->op == KIR_CALL && fact_of_function(v->u.call.function)->can_end) p->can_end = true;
+        }
+        if (p->masked && !f->pure) x->has_masked = true;
+    }
+    if (!x->has_masked) return;
+    for (kir_var *v = x->m->vars; v; v = v->next)
+        if (!v->function) fact_of_var(v)->shape = SHAPE_EACH;
+}
+
 bool vec_find_shapes(former *x) {
     kir_count_uses(x->m);
     if (!make_facts(x)) return false;
+    find_masked(x);
     shaper s = {.x = x, .changed = true};
     while (s.changed && !x->unsupported) {
         s.changed = false;

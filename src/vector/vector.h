@@ -24,6 +24,7 @@
  *   CHECK       lanes whose access is out of bounds, or whose slot has no memory, fault
  *   FAULT_IF    lanes with the condition fault
  *   LEAVE       the lanes of the mask end, or go elsewhere: they are taken out of the variables in `losing`, and of RUNNING where `ends`
+ *   CALL        of a masked function: for the lanes of the mask, which are those that run there. Lanes may end inside
  *   FUEL        a round of a loop that nobody knows the length of: true when the time is over
  *   RETURN      of a turn: it is over. Of a function: its result
  *
@@ -66,10 +67,12 @@ typedef struct vec_var {
     struct vec_var *next;
     const char *name; /* of the source, or NULL */
     uint8_t type;
-    bool each;       /* an element for each lane */
-    bool mask;       /* who takes part somewhere: starts empty */
-    uint32_t length; /* 0: no array. Arrays are each, and zero at the start of a turn */
-    uint32_t id;     /* dense in the function */
+    bool each;         /* an element for each lane */
+    bool mask;         /* who takes part somewhere: starts empty */
+    bool shared;       /* of all functions of a turn: in the kernel's list; else of a function */
+    bool by_reference; /* array parameter of a function: names the caller's array while the function runs */
+    uint32_t length;   /* 0: no array. Arrays are each, and zero at the start of a turn */
+    uint32_t id;       /* dense in its list */
 } vec_var;
 
 struct vec_value {
@@ -79,7 +82,8 @@ struct vec_value {
     bool each;    /* an element for each lane */
     uint8_t nargs;
     uint8_t losing_count;
-    bool ends;     /* LEAVE: lanes stop running */
+    bool ends; /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
+    bool exits;
     uint32_t id;   /* dense in the function */
     uint32_t uses; /* set by vec_count_uses */
     uint32_t inst; /* source instruction + 1; 0: none */
@@ -93,9 +97,12 @@ struct vec_value {
         /* CONST: zero-extended bits; INPUT: index in the module's inputs; ID, COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL:
          * what a round costs; RAMP: the stride */
         uint64_t imm;
-        vec_var *var;            /* GET, SET, ARRAY_* */
-        const kir_table *table;  /* TABLE_GET */
-        struct vec_function *to; /* CALL */
+        vec_var *var;           /* GET, SET, ARRAY_* */
+        const kir_table *table; /* TABLE_GET */
+        struct {
+            struct vec_function *to;
+            vec_var **arrays;
+        } call; /* CALL: arrays one for each array parameter */
         /* args: [handle u64] where open, [index u64] where has_index, then STORE: value; ATOMIC: operands */
         struct {
             uint8_t reach;  /* vec_reach */
@@ -126,6 +133,10 @@ typedef struct vec_function {
     uint8_t param_count, result; /* KIR_VOID: none */
     uint8_t param_types[16];
     bool param_each[16], result_each;
+    bool masked;  /* works for the lanes of CALL's mask alone: it changes what is not its own. Else it computes a result for all lanes */
+    bool can_end; /* lanes may end inside: they are in none of CALL's `losing` afterwards */
+    uint8_t array_count;
+    vec_var *array_params[8];
     vec_region *body;
     vec_var *vars, *last_var;
     uint32_t var_count, value_count;
@@ -140,6 +151,8 @@ typedef struct vec_kernel {
     bool has_loop;
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by earlier ones */
     uint32_t function_count;
+    vec_var *shared, *last_shared; /* variables that functions share */
+    uint32_t shared_count;
 } vec_kernel;
 
 typedef struct vec_options {

@@ -26,7 +26,7 @@ static const char *check_result(const vec_function *f, const vec_value *v) {
     case VEC_PARAM:
         if (v->u.imm >= f->param_count) return "no such parameter";
         return v->each != f->param_each[v->u.imm] || v->type != f->param_types[v->u.imm] ? "not what the parameter is" : NULL;
-    case VEC_CALL: return v->each != v->u.to->result_each || v->type != v->u.to->result ? "not what the function returns" : NULL;
+    case VEC_CALL: return v->each != v->u.call.to->result_each || v->type != v->u.call.to->result ? "not what the function returns" : NULL;
     case VEC_LOAD: return v->each != (v->u.mem.reach != VEC_REACH_ONE) ? "an element for each lane from one place" : NULL;
     default: break;
     }
@@ -50,13 +50,17 @@ static const char *check_place(const vec_value *v) {
 }
 
 static const char *check_call(const vec_value *v) {
-    const vec_function *to = v->u.to;
+    const vec_function *to = v->u.call.to;
     if (v->nargs != to->param_count) return "wrong number of arguments";
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (v->args[i]->type != to->param_types[i]) return "an argument of another type";
         if (v->args[i]->each && !to->param_each[i]) return "an element for each lane where one value is expected";
     }
-    return NULL;
+    for (uint8_t i = 0; i < to->array_count; i++)
+        if (!v->u.call.arrays[i]->length || v->u.call.arrays[i]->type != to->array_params[i]->type ||
+            v->u.call.arrays[i]->length != to->array_params[i]->length)
+            return "another array than the parameter";
+    return v->mask && !to->masked ? "a mask for a function that has none" : NULL;
 }
 
 static const char *check_operation(const vec_function *f, const vec_value *v) {
@@ -127,7 +131,7 @@ hg_status vec_verify(const vec_kernel *kernel) {
         vec_number(f);
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) HG_TRY(check_value(f, v));
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-            if (v->op == VEC_CALL && v->u.to->id <= f->id) return bad(f, v, "a function that comes before its caller");
+            if (v->op == VEC_CALL && v->u.call.to->id <= f->id) return bad(f, v, "a function that comes before its caller");
     }
     return HG_OK;
 }

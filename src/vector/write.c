@@ -41,7 +41,7 @@ vec_region *vec_new_region(former *x, vec_value *owner) {
     return r;
 }
 
-vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name) {
+vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name, bool shared) {
     vec_var *v = hg_arena_alloc(&x->k->arena, sizeof *v);
     if (!v) {
         static vec_var none;
@@ -51,17 +51,19 @@ vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name) {
     v->type = type;
     v->each = each;
     v->name = name;
-    v->id = x->to->var_count++;
-    if (x->to->last_var)
-        x->to->last_var->next = v;
+    v->shared = shared;
+    vec_var **first = shared ? &x->k->shared : &x->to->vars, **last = shared ? &x->k->last_shared : &x->to->last_var;
+    v->id = shared ? x->k->shared_count++ : x->to->var_count++;
+    if (*last)
+        (*last)->next = v;
     else
-        x->to->vars = v;
-    x->to->last_var = v;
+        *first = v;
+    *last = v;
     return v;
 }
 
 vec_var *vec_new_mask(former *x) {
-    vec_var *v = vec_new_var(x, KIR_BOOL, true, NULL);
+    vec_var *v = vec_new_var(x, KIR_BOOL, true, NULL, false);
     v->mask = true;
     return v;
 }
