@@ -1,5 +1,5 @@
 /* What a launch costs beside the work it starts: a bound launch over the device's own call, ten whole-array steps in a row over ten dispatches
- * recorded by hand, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
+ * recorded by hand, small launches from two threads over one, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "../bench.h"
 #include "../calls.h"
