@@ -12,7 +12,7 @@ extern "C" {
 /** A target. Owned by the library and constant. */
 typedef struct hg_emit_target {
     size_t size;        /**< sizeof(hg_emit_target) of the library */
-    const char *name;   /**< "opencl", "spirv", "spirv-asm", "c", "kir" */
+    const char *name;   /**< "opencl", "spirv", "spirv-asm", "c", "vector", "kir" */
     const char *suffix; /**< of a file with the output, without the dot */
     const char *about;  /**< what it is, in a line */
     const char

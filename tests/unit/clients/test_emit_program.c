@@ -89,7 +89,7 @@ static void test_mistakes(const hg_program *p, const hg_program *sum) {
     CHECK_FAILS(hg_program_emit(p, NULL, NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT, "", "target is NULL");
     CHECK_FAILS(hg_program_emit(p, "kir", NULL, NULL, NULL), HG_ERROR_INVALID_ARGUMENT, "", "output is NULL");
     CHECK_STATUS(hg_program_emit(p, "cobol", NULL, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
-    CHECK(strstr(hg_last_error()->message, "target: expected kir, c, opencl") && strstr(hg_last_error()->message, "got 'cobol'"));
+    CHECK(strstr(hg_last_error()->message, "target: expected kir, c, vector, opencl") && strstr(hg_last_error()->message, "got 'cobol'"));
     o.size--;
     CHECK_STATUS(hg_program_emit(p, "kir", &o, &out, NULL), HG_ERROR_INVALID_ARGUMENT);
     o = (hg_emit_options){.size = sizeof o, .caps = "abacus"};
