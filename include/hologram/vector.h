@@ -336,6 +336,46 @@ HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) {
 }
 #endif
 
+/* Floats to integers of the same size: what does not fit is cut off first, so that no conversion is left to the machine. */
+#define HGV_TO_INTEGER(T, C, UT, UC, B, F)                                                            \
+    HGV_FN hgv_##UT hgv_f2s_##UT##_##T(hgv_##T a) {                                                   \
+        const hgv_##T zero = {0}, h = zero + (C)0x1p##B / 2;                                          \
+        const hgv_b##B high = (hgv_b##B)(a >= h), low = (hgv_b##B)(a < -h), nan = (hgv_b##B)(a != a); \
+        const hgv_##T fits = hgv_select_##T(high | low | nan, zero, a);                               \
+        hgv_##UT r = (hgv_##UT) __builtin_convertvector(fits, hgv_i##B);                              \
+        r = hgv_select_##UT(high, (hgv_##UT){0} + ((UC)-1 >> 1), r);                                  \
+        return hgv_select_##UT(low, (hgv_##UT){0} + ((UC)1 << (B - 1)), r);                           \
+    }                                                                                                 \
+    HGV_FN hgv_##UT hgv_f2u_##UT##_##T(hgv_##T a) {                                                   \
+        const hgv_##T zero = {0};                                                                     \
+        const hgv_b##B high = (hgv_b##B)(a >= zero + (C)0x1p##B), fit = (hgv_b##B)(a > zero) & ~high; \
+        const hgv_##UT r = __builtin_convertvector(hgv_select_##T(fit, a, zero), hgv_##UT);           \
+        return r | (hgv_##UT)high;                                                                    \
+    }
+HGV_FLOATS(HGV_TO_INTEGER)
+
+/* Conversions of all lanes, from array to array. */
+#define HGV_CONVERT_ALL(name, R, A)                                           \
+    HGV_FN void hgv_all_##name(const A *from, R *to) {                        \
+        for (unsigned i = 0; i < HGV_LANES; i++) to[i] = hgs_##name(from[i]); \
+    }
+#if defined(__F16C__) && HGV_LANES >= 8
+HGV_FN void hgv_all_h2f(const uint16_t *from, float *to) {
+    for (unsigned i = 0; i < HGV_LANES; i += 8)
+        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + i))));
+}
+HGV_FN void hgv_all_f2h(const float *from, uint16_t *to) {
+    for (unsigned i = 0; i < HGV_LANES; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(to + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#else
+HGV_CONVERT_ALL(h2f, float, uint16_t)
+HGV_CONVERT_ALL(f2h, uint16_t, float)
+#endif
+HGV_CONVERT_ALL(b2f, float, uint16_t)
+HGV_CONVERT_ALL(f2b, uint16_t, float)
+
 /* ---- lanes as bits ---- */
 
 #define HGV_BITS(B)                                              \

@@ -158,14 +158,14 @@ void vc_unspill(vc_printer *p, const char *name, const vec_value *v) {
 
 /* ---- primitives ---- */
 
-/* Lane by lane, by the function on one value. */
-static void lane_by_lane(vc_printer *p, const vec_value *v, const char *function) {
+/* From array to array, by a function of all lanes or of one. */
+static void through_arrays(vc_printer *p, const vec_value *v, const char *function, bool all) {
     uint32_t size = (uint32_t)kir_type_bytes(v->type);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) vc_line(p, "hgv_%s v%u_%u;", vc_short(v->type), (unsigned)v->id, (unsigned)i);
     vc_block(p);
     vc_spill(p, "from", v->args[0]);
     vc_line(p, "%s to[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) to[i] = %s(from[i]);", function);
+    vc_line(p, all ? "%s(from, to);" : "for (unsigned i = 0; i < HGV_LANES; i++) to[i] = %s(from[i]);", function);
     vc_unspill(p, "to", v);
     vc_close(p);
 }
@@ -293,6 +293,12 @@ static void cast(vc_printer *p, const vec_value *v) {
             hg_text_addf(&text, "(hgv_%s)(", vc_short(v->type));
             vc_part(p, &text, a, size, i);
             hg_text_addf(&text, v->prim == KIR_ZEXT ? " & 1)" : ")");
+        } else if (v->prim == KIR_S2F) {
+            char via[16];
+            snprintf(via, sizeof via, "(hgv_i%u)", (unsigned)(from * 8));
+            convert(p, &text, name, via, from, vc_short(v->type), size, i);
+        } else if (v->prim == KIR_U2F) {
+            convert(p, &text, name, "", from, vc_short(v->type), size, i);
         } else if (v->prim == KIR_BITCAST || from == size) {
             hg_text_addf(&text, "(hgv_%s)", vc_short(v->type));
             vc_part(p, &text, a, from, i);
@@ -310,6 +316,13 @@ static void cast(vc_printer *p, const vec_value *v) {
     }
 }
 
+/* F2U, F2S to integers as wide as the floats. */
+static void same_size(vc_printer *p, const vec_value *v) {
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "const hgv_%s v%u_%u = hgv_%s_%s_%s(v%u_%u);", vc_short(v->type), (unsigned)v->id, (unsigned)i,
+                kir_op_name((kir_op)v->prim), vc_short(v->type), vc_short(v->args[0]->type), (unsigned)v->args[0]->id, (unsigned)i);
+}
+
 void vc_prim(vc_printer *p, const vec_value *v) {
     hg_text name = {0};
     if (!v->each) {
@@ -321,17 +334,24 @@ void vc_prim(vc_printer *p, const vec_value *v) {
     case KIR_ZEXT:
     case KIR_SEXT:
     case KIR_TRUNC:
-    case KIR_F2F: cast(p, v); return;
+    case KIR_F2F:
     case KIR_U2F:
-    case KIR_S2F:
+    case KIR_S2F: cast(p, v); return;
     case KIR_F2U:
     case KIR_F2S:
+        one_name(&name, v);
+        if (kir_type_bytes(v->type) == kir_type_bytes(v->args[0]->type))
+            same_size(p, v);
+        else
+            through_arrays(p, v, name.data ? name.data : "", false);
+        hg_text_free(&name);
+        return;
     case KIR_H2F:
     case KIR_F2H:
     case KIR_B2F:
     case KIR_F2B:
-        one_name(&name, v);
-        lane_by_lane(p, v, name.data ? name.data : "");
+        hg_text_addf(&name, "hgv_all_%s", kir_op_name((kir_op)v->prim));
+        through_arrays(p, v, name.data ? name.data : "", true);
         hg_text_free(&name);
         return;
     default: plain(p, v);

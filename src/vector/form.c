@@ -4,6 +4,7 @@
  * cheaper than asking. A loop that lanes leave one by one goes on while a lane is left. BREAK and CONTINUE take lanes out of the masks
  * between them and their loop, RETURN and EXIT out of all.
  * Requires: facts (shape.c), liveness (live.c). Must not know: memory (form_access.c). */
+#include "kir/analysis/range.h"
 #include "vector/form_internal.h"
 
 #include <string.h>
@@ -195,9 +196,42 @@ static void enter_branch(former *x, const kir_value *v, int i) {
     }
 }
 
+/* Whether an affine value compared with one value is below it in all lanes: so it is in the last. NULL: the condition is no such. */
+static vec_value *below_in_all(former *x, const kir_value *condition) {
+    const kir_value *a = condition->args[0];
+    if (condition->op != KIR_CMP_ULT || fact_of(a)->shape != SHAPE_AFFINE || fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
+    uint64_t span = 0, most = kir_range_full(a->type).high;
+    if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
+    vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);
+    step->u.imm = span;
+    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){vec_one(x, condition->args[0]), step});
+    return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){end, vec_one(x, condition->args[1])});
+}
+
+/* Lanes that do not take the branch end here. */
+static void form_guard(former *x, kir_value *v) {
+    int taken = v->body[0]->first ? 0 : 1;
+    vec_value *all = taken == 0 ? below_in_all(x, v->args[0]) : NULL;
+    vec_region *outside = x->into;
+    if (all) x->into = vec_open_if(x, all)->body[1];
+    vec_value *condition = vec_each(x, v->args[0]), *others = vec_running(x);
+    others = vec_and_of(x, others, taken == 0 ? vec_not_of(x, condition) : condition);
+    vec_value *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
+    made->mask = others;
+    made->ends = true;
+    x->k->can_end = true;
+    x->into = outside;
+}
+
 static void form_if(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     p->outside = x->into;
+    if (p->guard) {
+        form_guard(x, v);
+        for (int i = 0; i < 2; i++) p->into[i] = p->outside;
+        enter_branch(x, v, 0);
+        return;
+    }
     if (!p->divergent) {
         vec_value *branch = vec_open_if(x, vec_one(x, v->args[0]));
         for (int i = 0; i < 2; i++) {

@@ -18,6 +18,7 @@ typedef enum vec_shape {
 typedef struct value_fact {
     uint8_t shape;
     bool wanted_each;                     /* affine: somebody needs all elements */
+    bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
     bool apart;                           /* IF, LOOP: only some of the lanes may be inside */
     bool apart_in_loop;                   /* IF, LOOP: only some of the innermost loop's lanes may be inside */

@@ -33,6 +33,12 @@ static void visit_owner(shaper *s, kir_value *v) {
     if (p->depth > MOST_NESTED) s->x->unsupported = "branches and loops more than 200 deep";
 }
 
+/* All that is left of the kernel is one branch of an IF: nobody comes back from the other. */
+static bool is_guard(const former *x, const kir_value *v) {
+    bool one_branch = !v->body[0]->first != !v->body[1]->first, last = !v->next;
+    return one_branch && last && (v->parent == x->m->functions->body || (v->parent->owner && fact_of(v->parent->owner)->guard));
+}
+
 static bool is_apart(const kir_region *r) { return r->owner && fact_of(r->owner)->apart; }
 
 static uint8_t worst(const kir_value *v, uint8_t first, uint8_t end) {
@@ -108,7 +114,7 @@ static void visit(shaper *s, kir_value *v) {
     }
     switch ((kir_op)v->op) {
     case KIR_IF:
-        if (fact_of(v->args[0])->shape != SHAPE_ONE) set_true(s, &p->divergent);
+        if (fact_of(v->args[0])->shape != SHAPE_ONE) set_true(s, is_guard(s->x, v) ? &p->guard : &p->divergent);
         visit_owner(s, v);
         break;
     case KIR_LOOP: visit_owner(s, v); break;
