@@ -198,8 +198,9 @@ static void enter_branch(former *x, const kir_value *v, int i) {
 
 /* Whether an affine value compared with one value is below it in all lanes: so it is in the last. NULL: the condition is no such. */
 static vec_value *below_in_all(former *x, const kir_value *condition) {
+    if (condition->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = condition->args[0];
-    if (condition->op != KIR_CMP_ULT || fact_of(a)->shape != SHAPE_AFFINE || fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
+    if (fact_of(a)->shape != SHAPE_AFFINE || fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
     uint64_t span = 0, most = kir_range_full(a->type).high;
     if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
     vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);

@@ -223,7 +223,10 @@ static void find_masked(former *x) {
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (v->op == KIR_EXIT || v->op == KIR_FAULT_IF || v->op == KIR_ATOMIC || (kir_is_access(v) && !v->u.mem.unchecked))
                 p->can_end = true;
-            if (v->op == KIR_CALL && fact_of_function(v->u.call.function)->can_end) p->can_end = true;
+            if (v->op != KIR_CALL) continue;
+            const function_fact *to = fact_of_function(v->u.call.function);
+            p->can_end = p->can_end || to->can_end;
+            p->masked = p->masked || (to->masked && f != x->m->functions);
         }
         if (p->masked && !f->pure) x->has_masked = true;
     }
