@@ -155,11 +155,12 @@ static void array(vc_printer *p, const vec_value *v) {
 
 static void table(vc_printer *p, const vec_value *v) {
     const kir_table *t = v->u.table;
+    const char *of_bits = v->type == HG_TYPE_F32 ? "hgs_of_bits_f32" : v->type == HG_TYPE_F64 ? "hgs_of_bits_f64" : "";
     hg_text one = {0};
     if (!v->each) {
         vc_one(p, &one, v->args[0]);
-        vc_line(p, "const %s s%u = %s_t%u[%s < %u ? %s : 0];", vc_scalar(v->type), (unsigned)v->id, p->name, (unsigned)t->id, one.data,
-                (unsigned)t->length, one.data);
+        vc_line(p, "const %s s%u = %s(%s_t%u[%s < %u ? %s : 0]);", vc_scalar(v->type), (unsigned)v->id, of_bits, p->name, (unsigned)t->id,
+                one.data, (unsigned)t->length, one.data);
         hg_text_free(&one);
         return;
     }
@@ -167,7 +168,7 @@ static void table(vc_printer *p, const vec_value *v) {
     vc_block(p);
     vc_spill(p, "at", v->args[0]);
     vc_line(p, "%s value[HGV_LANES];", vc_scalar(v->type));
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s_t%u[at[i] < %u ? at[i] : 0];", p->name, (unsigned)t->id,
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) value[i] = %s(%s_t%u[at[i] < %u ? at[i] : 0]);", of_bits, p->name, (unsigned)t->id,
             (unsigned)t->length);
     vc_unspill(p, "value", v);
     vc_close(p);
@@ -383,34 +384,18 @@ static void print_value(vc_printer *p, const vec_value *v) {
         break;
     }
     case VEC_LOOP: vc_open(p, "for (;;)"); break;
-    default: p->unsupported = VEC_OPS[v->op].text;
+    default: p->unsupported = "an unknown operation";
     }
 }
 
 static void print_body(vc_printer *p, const vec_region *root) {
-    const vec_region *r = root;
-    const vec_value *v = root->first;
-    while (v || r != root) {
-        if (v) {
-            print_value(p, v);
-            if (v->body[0]) {
-                r = v->body[0];
-                v = r->first;
-            } else {
-                v = v->next;
-            }
+    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root; (void)vec_cursor_next(&c)) {
+        if (c.v) {
+            print_value(p, c.v);
             continue;
         }
-        const vec_value *owner = r->owner;
         vc_close(p);
-        if (owner->op == VEC_IF && r == owner->body[0] && owner->body[1]->first) {
-            vc_open(p, "else");
-            r = owner->body[1];
-            v = r->first;
-            continue;
-        }
-        r = owner->parent;
-        v = owner->next;
+        if (vec_cursor_at_else(&c)) vc_open(p, "else");
     }
 }
 
@@ -498,24 +483,16 @@ static void print_results(vc_printer *p) {
     hg_text_addf(p->out, "\n");
 }
 
+/* Elements by their bits: floats have values that C has no literals for. */
 static void print_table(vc_printer *p, const kir_table *t) {
     uint64_t size = kir_type_bytes(t->type);
     const uint8_t *data = t->data;
-    hg_text_addf(p->out, "static const %s %s_t%u[%u] = {", vc_scalar(t->type), p->name, (unsigned)t->id, (unsigned)t->length);
+    hg_text_addf(p->out, "static const uint%u_t %s_t%u[%u] = {", (unsigned)size * 8, p->name, (unsigned)t->id, (unsigned)t->length);
     for (uint32_t i = 0; i < t->length; i++) {
         uint64_t bits = 0;
         for (uint64_t k = 0; k < size; k++) bits |= (uint64_t)data[i * size + k] << (8 * k);
         hg_text_addf(p->out, i % 6 == 0 ? "\n    " : " ");
-        if (kir_type_is_float(t->type)) {
-            double value;
-            float small;
-            uint32_t low = (uint32_t)bits;
-            memcpy(&small, &low, sizeof small);
-            memcpy(&value, &bits, sizeof value);
-            hg_text_addf(p->out, t->type == HG_TYPE_F32 ? "%af," : "%a,", t->type == HG_TYPE_F32 ? (double)small : value);
-        } else {
-            hg_text_addf(p->out, "UINT64_C(%llu),", (unsigned long long)bits);
-        }
+        hg_text_addf(p->out, "UINT64_C(%llu),", (unsigned long long)bits);
     }
     hg_text_addf(p->out, "\n};\n");
 }

@@ -31,6 +31,11 @@ static inline bool kir_access_is_direct(const kir_value *v) {
     return (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && v->u.mem.slot >= 0;
 }
 
+/* Whether only its handle, or the flat address, says which memory it is in. */
+static inline bool kir_access_is_open(const kir_value *v) {
+    return v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS && !kir_access_is_direct(v);
+}
+
 /* Bytes of the access as it was written: those of a wide type too. */
 static inline uint16_t kir_access_size(const kir_value *v) { return v->u.mem.bytes_wide ? v->u.mem.bytes_wide : v->u.mem.bytes; }
 

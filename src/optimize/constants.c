@@ -318,14 +318,6 @@ static hg_status visit_function(propagation *x, const hg_function *f) {
     return x->status;
 }
 
-static void count_owners(propagation *x) {
-    const hg_cfg *cfg = x->e->cfg;
-    for (uint32_t f = 0; f < cfg->function_count; f++)
-        for (uint32_t b = 0; b < cfg->functions[f].block_count; b++)
-            for (uint32_t i = cfg->functions[f].blocks[b].first; i < cfg->functions[f].blocks[b].last; i++)
-                if (x->owners[i] < 2) x->owners[i]++;
-}
-
 hg_status optimize_constants(optimize_edit *e) {
     size_t n = (size_t)e->program->inst_count + 1;
     propagation *x = hg_calloc(1, sizeof *x);
@@ -334,7 +326,7 @@ hg_status optimize_constants(optimize_edit *e) {
     x->memories = hg_calloc(n, sizeof *x->memories);
     x->owners = hg_calloc(n, 1);
     hg_status status = x->memories && x->owners ? HG_OK : hg_fail_memory();
-    if (status == HG_OK) count_owners(x);
+    if (status == HG_OK) optimize_count_owners(e, x->owners);
     for (uint32_t f = 0; f < e->cfg->function_count && status == HG_OK; f++) status = visit_function(x, &e->cfg->functions[f]);
     hg_vec_free(&x->constants);
     hg_free(x->memories);

@@ -242,3 +242,11 @@ hg_status optimize_finish(optimize_edit *e, const hg_program *before, hg_program
     hg_free(f.place);
     return status;
 }
+
+void optimize_count_owners(const optimize_edit *e, uint8_t *owners) {
+    const hg_cfg *cfg = e->cfg;
+    for (uint32_t f = 0; f < cfg->function_count; f++)
+        for (uint32_t b = 0; b < cfg->functions[f].block_count; b++)
+            for (uint32_t i = cfg->functions[f].blocks[b].first; i < cfg->functions[f].blocks[b].last; i++)
+                if (owners[i] < 2) owners[i]++;
+}

@@ -507,14 +507,6 @@ static hg_status set_lanes(fusion *f) {
     return HG_OK;
 }
 
-static void count_owners(fusion *f) {
-    const hg_cfg *cfg = f->e->cfg;
-    for (uint32_t k = 0; k < cfg->function_count; k++)
-        for (uint32_t b = 0; b < cfg->functions[k].block_count; b++)
-            for (uint32_t i = cfg->functions[k].blocks[b].first; i < cfg->functions[k].blocks[b].last; i++)
-                if (f->owners[i] < 2) f->owners[i]++;
-}
-
 hg_status optimize_fuse(optimize_edit *e) {
     hg_status status = HG_OK;
     if (!e->cfg->has_collective) return HG_OK;
@@ -526,7 +518,7 @@ hg_status optimize_fuse(optimize_edit *e) {
     if (!f->owners) {
         status = hg_fail_memory();
     } else {
-        count_owners(f);
+        optimize_count_owners(e, f->owners);
         note_registers(f);
         if (find_length(f) && may_fuse(f)) status = fuse(f);
         if (status == HG_OK && e->rewritten && f->sets_lanes) status = set_lanes(f);

@@ -69,6 +69,8 @@ bool optimize_to_literal(optimize_edit *e, uint32_t inst, uint8_t type, uint8_t 
 bool optimize_literal(optimize_edit *e, uint8_t type, const uint8_t *bytes, hg_operand *made);
 static inline hg_operand optimize_reg(uint8_t reg) { return (hg_operand){.kind = HG_K_REG, .reg = reg}; }
 static inline hg_operand optimize_pred(uint8_t pred) { return (hg_operand){.kind = HG_K_PRED, .reg = pred}; }
+/* owners, by instruction: adds how many functions have it, up to 2. */
+void optimize_count_owners(const optimize_edit *e, uint8_t *owners);
 void optimize_remove(optimize_edit *e, uint32_t inst);
 
 /* ---- identities.c: what an instruction is when some of its operands are known ---- */

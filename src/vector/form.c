@@ -60,7 +60,7 @@ static void form_set(former *x, const kir_value *v) {
         vec_set(x, var, vec_one(x, v->args[0]), NULL);
         return;
     }
-    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(x, v), of_others = var->shared && x->f != x->m->functions;
+    bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(v), of_others = var->shared && x->f != x->m->functions;
     vec_value *mask = of_others ? vec_mask_or_running(x) : masked ? vec_mask_here(x) : NULL;
     vec_set(x, var, vec_each(x, v->args[0]), mask);
 }
@@ -267,11 +267,9 @@ static void form_loop(former *x, kir_value *v) {
         vec_set(x, p->next, here, NULL);
     }
     vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
-    loop->u.bounded = v->u.loop.bounded;
     loop->body[0] = vec_new_region(x, loop);
     x->into = loop->body[0];
     x->region = v->body[0];
-    x->k->has_loop = true;
     if (!v->u.loop.bounded) {
         vec_value *fuel = vec_add(x, VEC_FUEL, KIR_BOOL, false, 0, NULL);
         fuel->u.imm = cost_of(v->body[0]);

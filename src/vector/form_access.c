@@ -9,7 +9,6 @@ static uint8_t type_of_bytes(uint8_t bytes) {
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
 static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
     kir_access at = kir_access_of(v);
-    uint8_t space = v->u.mem.space;
     fields->u.mem.reach = VEC_REACH_ONE;
     fields->u.mem.space = v->u.mem.space;
     fields->u.mem.bytes = v->u.mem.bytes;
@@ -22,7 +21,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     fields->u.mem.slot = v->u.mem.slot >= 0 ? (uint32_t)v->u.mem.slot : 0;
     fields->u.mem.disp = v->u.mem.disp;
     uint8_t count = 0;
-    if (space == KIR_FLAT || ((space == KIR_BUFFER || space == KIR_POOL) && !kir_access_is_direct(v))) {
+    if (kir_access_is_open(v)) {
         fields->u.mem.open = true;
         fields->u.mem.reach = VEC_REACH_EACH;
         args[count++] = vec_each(x, v->args[at.handle]);

@@ -79,7 +79,7 @@ bool vec_find_shapes(former *x);
 /* live.c: of the function at work. */
 bool vec_find_live(former *x);
 /* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
-bool vec_is_read_elsewhere(const former *x, const kir_value *set);
+bool vec_is_read_elsewhere(const kir_value *set);
 
 /* write.c. Nothing returns NULL but where it says so: out of memory sets x->failed and gives what is harmless. */
 vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args);

@@ -100,8 +100,7 @@ bool vec_find_live(former *x) {
 
 static bool has(const uint8_t *set, const kir_var *v) { return !set || (set[v->id / 8] >> v->id % 8 & 1); }
 
-bool vec_is_read_elsewhere(const former *x, const kir_value *set) {
-    (void)x;
+bool vec_is_read_elsewhere(const kir_value *set) {
     const kir_var *v = set->u.var;
     for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {
         const value_fact *p = fact_of(r->owner);

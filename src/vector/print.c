@@ -113,34 +113,17 @@ static void print_value(printer *p, const vec_value *v) {
 }
 
 static void print_body(printer *p, const vec_region *root) {
-    const vec_region *r = root;
-    const vec_value *v = root->first;
     p->indent = 1;
-    while (v || r != root) {
-        if (v) {
-            print_value(p, v);
-            if (v->body[0]) {
-                r = v->body[0];
-                v = r->first;
-                p->indent++;
-            } else {
-                v = v->next;
-            }
-            continue;
+    for (vec_cursor c = {root, root, root->first}; c.v || c.region != root; (void)vec_cursor_next(&c)) {
+        bool at_else = vec_cursor_at_else(&c);
+        if (c.v) {
+            print_value(p, c.v);
+        } else {
+            p->indent--;
+            line(p);
+            hg_text_addf(p->out, at_else ? "} else {\n" : "}\n");
         }
-        const vec_value *owner = r->owner;
-        p->indent--;
-        line(p);
-        if (owner->op == VEC_IF && r == owner->body[0] && owner->body[1]->first) {
-            hg_text_addf(p->out, "} else {\n");
-            p->indent++;
-            r = owner->body[1];
-            v = r->first;
-            continue;
-        }
-        hg_text_addf(p->out, "}\n");
-        r = owner->parent;
-        v = owner->next;
+        p->indent += c.v ? c.v->body[0] != NULL : at_else;
     }
 }
 
@@ -170,8 +153,8 @@ static void print_function(printer *p, vec_function *f) {
 
 void vec_print(hg_text *out, vec_kernel *kernel) {
     printer p = {.out = out, .k = kernel};
-    hg_text_addf(out, "vector form of %s, %u lanes a turn%s%s\n", kernel->module->name, (unsigned)kernel->lanes,
-                 kernel->rows ? ", in rows" : "", kernel->can_end ? ", lanes may end" : "");
+    hg_text_addf(out, "vector form of %s, %u lanes a turn%s\n", kernel->module->name, (unsigned)kernel->lanes,
+                 kernel->can_end ? ", lanes may end" : "");
     print_vars(&p, kernel->shared);
     for (vec_function *f = kernel->functions; f; f = f->next) print_function(&p, f);
 }

@@ -11,10 +11,6 @@ typedef struct shaper {
     bool changed;
 } shaper;
 
-static bool is_same_in_turn(const former *x, const kir_value *v) {
-    return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && x->k->rows);
-}
-
 static void set_true(shaper *s, bool *flag) {
     if (*flag) return;
     *flag = true;
@@ -59,13 +55,13 @@ static uint8_t shape_of(shaper *s, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_CONST:
     case KIR_INPUT: return SHAPE_ONE;
-    case KIR_ID: return is_same_in_turn(s->x, v) ? SHAPE_ONE : v->uniformity == KIR_AFFINE ? SHAPE_AFFINE : SHAPE_EACH;
+    case KIR_ID: return v->uniformity == KIR_UNIFORM ? SHAPE_ONE : v->uniformity == KIR_AFFINE ? SHAPE_AFFINE : SHAPE_EACH;
     case KIR_PARAM: return fact_of_function(s->f)->param_each[v->u.imm] ? SHAPE_EACH : SHAPE_ONE;
     case KIR_VAR_GET: return fact_of_var(v->u.var)->shape;
     case KIR_TABLE_GET: return worst(v, 0, 1) == SHAPE_ONE ? SHAPE_ONE : SHAPE_EACH;
     case KIR_LOAD:
         at = kir_access_of(v);
-        if (v->u.mem.space != KIR_SHARED && v->u.mem.space != KIR_CLASS && !kir_access_is_direct(v)) return SHAPE_EACH;
+        if (kir_access_is_open(v)) return SHAPE_EACH;
         return worst(v, at.index, at.value) == SHAPE_ONE ? SHAPE_ONE : SHAPE_EACH;
     case KIR_CALL: return v->type == KIR_VOID || fact_of_function(v->u.call.function)->result_each ? SHAPE_EACH : SHAPE_ONE;
     default: return kir_is_value(v) ? shape_of_value(v) : SHAPE_EACH;
@@ -137,7 +133,7 @@ static bool wants_each(const kir_value *user, uint8_t i) {
     case KIR_STORE:
     case KIR_ATOMIC:
         if (i >= kir_access_of(user).value) return true;
-        return user->u.mem.space != KIR_SHARED && user->u.mem.space != KIR_CLASS && !kir_access_is_direct(user);
+        return kir_access_is_open(user);
     case KIR_VAR_SET: return fact_of_var(user->u.var)->shape == SHAPE_EACH;
     default: return !kir_is_value(user) || fact_of(user)->shape == SHAPE_EACH;
     }

@@ -45,6 +45,29 @@ vec_value *vec_walk(const vec_value *v, const vec_region *root) {
     }
 }
 
+bool vec_cursor_at_else(const vec_cursor *c) {
+    const vec_value *owner = c->region->owner;
+    return !c->v && owner && c->region == owner->body[0] && owner->body[1] && owner->body[1]->first;
+}
+
+bool vec_cursor_next(vec_cursor *c) {
+    if (c->v && c->v->body[0]) {
+        c->region = c->v->body[0];
+        c->v = c->region->first;
+    } else if (c->v) {
+        c->v = c->v->next;
+    } else if (c->region == c->root) {
+        return false;
+    } else if (vec_cursor_at_else(c)) {
+        c->region = c->region->owner->body[1];
+        c->v = c->region->first;
+    } else {
+        c->v = c->region->owner->next;
+        c->region = c->region->owner->parent;
+    }
+    return true;
+}
+
 uint32_t vec_number(vec_function *f) {
     uint32_t id = 0;
     for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) v->id = id++;

@@ -10,7 +10,7 @@
  *
  * Operations:
  *   PRIM        a value primitive of the kernel IR (prim), its arguments one or each
- *   INPUT, ID   a value of the launch; ID of the block where turns do not cross blocks
+ *   INPUT, ID   a value of the launch
  *   FIRST       u64: global id of the turn's first lane
  *   COORDINATE  an id that the lanes of a turn do not share
  *   RAMP        argument + stride for each lane before this one; no wrap in lanes that run
@@ -19,7 +19,6 @@
  *   TABLE_GET   an element of a constant table, whose index is in range in lanes that run
  *   RUNNING     mask of the lanes that run in this function
  *   ANY         whether a lane is in the mask (which has no lane that does not run)
- *   EXTRACT     the element of the first lane of the mask, that of any lane where there is none
  *   LOAD, STORE, ATOMIC    after a CHECK, or proven to be in bounds: look at nothing. ATOMIC: faults where it is not aligned
  *   CHECK       lanes whose access is out of bounds, or whose slot has no memory, fault
  *   FAULT_IF    lanes with the condition fault
@@ -121,8 +120,7 @@ struct vec_value {
         struct {
             uint8_t code, operand, values;
             const char *message;
-        } fault;      /* args: the condition, then a u64 for each {} of the message */
-        bool bounded; /* LOOP: ends by itself after few rounds */
+        } fault; /* args: the condition, then a u64 for each {} of the message */
     } u;
 };
 
@@ -144,11 +142,9 @@ typedef struct vec_function {
 
 typedef struct vec_kernel {
     hg_arena arena;
-    const kir_module *module; /* inputs, slots, tables, source; borrowed */
-    uint32_t lanes;           /* of a turn, a power of two */
-    bool rows;                /* the lanes of a turn are neighbours along x in one block; else neighbouring global ids */
-    bool can_end;             /* lanes may fault or leave: some operation loses lanes that run */
-    bool has_loop;
+    const kir_module *module;                /* inputs, slots, tables, source; borrowed */
+    uint32_t lanes;                          /* of a turn, a power of two */
+    bool can_end;                            /* lanes may fault or leave: some operation loses lanes that run */
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by earlier ones */
     uint32_t function_count;
     vec_var *shared, *last_shared; /* variables that functions share */
@@ -168,6 +164,15 @@ void vec_caps(kir_caps *caps);
 
 /* The operation after v in a walk of all operations of a function, parents before children; NULL at the end. first: vec_walk(NULL, body). */
 vec_value *vec_walk(const vec_value *v, const vec_region *root);
+/* A walk that stops at the end of each region too, for printers; it starts at {root, root, root->first}. */
+typedef struct vec_cursor {
+    const vec_region *root, *region; /* of the whole walk; the one it is in */
+    vec_value *v;                    /* the operation it is at; NULL: the end of region */
+} vec_cursor;
+/* Whether it is at the end of an IF's first branch and the second is not empty: that comes next. */
+bool vec_cursor_at_else(const vec_cursor *c);
+/* Into the first region of an IF or LOOP, or on. False: it was at the end of the root. */
+bool vec_cursor_next(vec_cursor *c);
 void vec_count_uses(vec_function *f);
 uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
 
