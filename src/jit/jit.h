@@ -1,0 +1,35 @@
+/* What libhologram_jit.so offers: one function by name, which returns a table. The module is opened only when a kernel is to be compiled;
+ * the library never links to it, and does without where it is missing.
+ *
+ * Must not know: devices, caches, the runtime, how objects are loaded. */
+#ifndef HG_JIT_JIT_H
+#define HG_JIT_JIT_H
+
+#include "vector/vector.h"
+
+enum { HG_JIT_VERSION = 1 };
+#define HG_JIT_ENTRY "hologram_jit"     /* the function's name */
+#define HG_JIT_KERNEL "hologram_kernel" /* the one global symbol of an object: void (hgv_launch *, uint64_t begin, uint64_t end) */
+
+typedef struct hg_jit_options {
+    uint32_t bytes;  /* of a native vector: 16, 32, 64 */
+    const char *cpu; /* "x86-64", "x86-64-v3", "x86-64-v4": LLVM's names */
+} hg_jit_options;
+
+typedef struct hg_jit_table {
+    uint32_t version;     /* HG_JIT_VERSION */
+    const char *compiler; /* "LLVM 19.1.7": part of keys of caches */
+    /* One kernel as an ELF relocatable object of the machine the module runs on, with the global symbol HG_JIT_KERNEL; undefined are only symbols
+     * of HG_JIT_SYMBOLS. `object` is freed with release. From any thread; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
+     * has what the module cannot print; `reason` says what (of every error). */
+    hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]);
+    void (*release)(uint8_t *object);
+} hg_jit_table;
+
+/* NULL: the module is of another version. */
+typedef const hg_jit_table *(*hg_jit_entry)(uint32_t version);
+
+/* The functions of libc and libm that objects may call: where a level has no instruction for it. X(name) */
+#define HG_JIT_SYMBOLS(X) X(memcpy) X(memmove) X(memset) X(fma) X(fmaf) X(floor) X(floorf) X(trunc) X(truncf) X(rint) X(rintf)
+
+#endif
