@@ -86,7 +86,7 @@ bool vec_find_shapes(former *x);
 bool vec_find_guesses(former *x);
 /* Writes first, ok and elements of a value whose guess is wanted. */
 void vec_form_guess(former *x, kir_value *v);
-vec_value *vec_form_again(former *x, kir_value *v); /* elements of a lazy value */
+vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
 /* live.c: of the function at work. */
@@ -106,7 +106,6 @@ vec_value *vec_get(former *x, vec_var *var);
 void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask);
 vec_value *vec_open_if(former *x, vec_value *condition); /* an IF with empty branches */
 vec_value *vec_one(former *x, kir_value *v);             /* of a value that is one; of an affine one the first lane's */
-vec_value *vec_each(former *x, kir_value *v);            /* an argument for an operation on each lane */
 vec_value *vec_ramp(former *x, vec_value *first, int64_t stride);
 vec_value *vec_running(former *x);
 vec_var *vec_mask_of(const kir_region *r); /* who is in the region; NULL: the lanes that run */

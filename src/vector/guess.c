@@ -242,8 +242,13 @@ void vec_form_guess(former *x, kir_value *v) {
     if (!p->lazy) p->each = elements(x, v);
 }
 
-/* Of a value whose elements nobody calculated before: they are needed behind a failed guess. */
-vec_value *vec_form_again(former *x, kir_value *v) { return elements(x, v); }
+/* The elements of a lazy value are needed behind a failed guess: they are written there. */
+vec_value *vec_each(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (p->shape == SHAPE_EACH) return p->each ? p->each : p->lazy ? elements(x, v) : vec_one(x, v);
+    if (p->shape == SHAPE_ONE) return vec_one(x, v);
+    return p->each ? p->each : vec_ramp(x, vec_one(x, v), v->stride);
+}
 
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
     const value_fact *p = fact_of(a);

@@ -154,10 +154,3 @@ vec_value *vec_ramp(former *x, vec_value *first, int64_t stride) {
     each->u.imm = (uint64_t)stride;
     return each;
 }
-
-vec_value *vec_each(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (p->shape == SHAPE_EACH) return p->each ? p->each : p->lazy ? vec_form_again(x, v) : vec_one(x, v);
-    if (p->shape == SHAPE_ONE) return vec_one(x, v);
-    return p->each ? p->each : vec_ramp(x, vec_one(x, v), v->stride);
-}
