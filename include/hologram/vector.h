@@ -411,6 +411,42 @@ HGV_CONVERT_ALL(f2h, uint16_t, float)
 HGV_CONVERT_ALL(b2f, float, uint16_t)
 HGV_CONVERT_ALL(f2b, uint16_t, float)
 
+/* ---- lanes among each other ---- */
+
+/* Part `part` of a vector whose lane l is lane l xor `by` of the one in parts. */
+#define HGV_EXCHANGE(T)                                                                            \
+    HGV_FN hgv_##T hgv_exchange_##T(const hgv_##T *parts, uint32_t by, unsigned part) {            \
+        const unsigned lanes = sizeof(hgv_##T) / sizeof(((hgv_##T){0})[0]), in = by & (lanes - 1); \
+        const hgv_##T from = parts[part ^ (by / lanes)];                                           \
+        hgv_##T r;                                                                                 \
+        HGV_EACH(T) r[i] = from[i ^ in];                                                           \
+        return r;                                                                                  \
+    }
+HGV_EXCHANGE(u8)
+HGV_EXCHANGE(u16)
+#if HGV_BYTES == 32 && HGV_LANES >= 8
+HGV_FN hgv_u32 hgv_exchange_u32(const hgv_u32 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 number = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (hgv_u32)_mm256_permutevar8x32_epi32((__m256i)parts[part ^ by / 8], (__m256i)(number ^ (by & 7)));
+}
+HGV_FN hgv_u64 hgv_exchange_u64(const hgv_u64 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 half = {0, 1, 2, 3, 4, 5, 6, 7}; /* of an element */
+    return (hgv_u64)_mm256_permutevar8x32_epi32((__m256i)parts[part ^ by / 4], (__m256i)(half ^ ((by & 3) * 2)));
+}
+#elif HGV_BYTES == 64 && HGV_LANES >= 16
+HGV_FN hgv_u32 hgv_exchange_u32(const hgv_u32 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (hgv_u32)_mm512_permutexvar_epi32((__m512i)(number ^ (by & 15)), (__m512i)parts[part ^ by / 16]);
+}
+HGV_FN hgv_u64 hgv_exchange_u64(const hgv_u64 *parts, uint32_t by, unsigned part) {
+    const hgv_u64 number = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (hgv_u64)_mm512_permutexvar_epi64((__m512i)(number ^ (by & 7)), (__m512i)parts[part ^ by / 8]);
+}
+#else
+HGV_EXCHANGE(u32)
+HGV_EXCHANGE(u64)
+#endif
+
 /* ---- lanes as bits ---- */
 
 #define HGV_BITS(B)                                              \

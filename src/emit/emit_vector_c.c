@@ -362,9 +362,11 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_TABLE_GET: table(p, v); break;
     case VEC_RUNNING: running(p, v); break;
     case VEC_ANY: any(p, v); break;
+    case VEC_EXCHANGE: vc_exchange(p, v); break;
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_FITS:
     case VEC_ATOMIC:
     case VEC_FAULT_IF: vc_memory(p, v); break;
     case VEC_FENCE: vc_line(p, "__atomic_thread_fence(%s);", v->u.imm == HG_SCOPE_SYSTEM ? "__ATOMIC_SEQ_CST" : "__ATOMIC_ACQ_REL"); break;

@@ -47,6 +47,7 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
 void vc_prim(vc_printer *p, const vec_value *v);
+void vc_exchange(vc_printer *p, const vec_value *v);
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 /* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v names. */
 void vc_end(vc_printer *p, const vec_value *v, const char *gone);

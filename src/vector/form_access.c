@@ -65,17 +65,28 @@ static bool is_supported(former *x, const kir_value *v) {
 
 static bool is_each(const vec_value *fields) { return fields->u.mem.reach != VEC_REACH_ONE; }
 
+/* Of the elements in memory. */
+static uint8_t loaded_type(const kir_value *v, const vec_value *fields) {
+    return kir_type_bytes(v->type) != fields->u.mem.bytes ? type_of_bytes(fields->u.mem.bytes) : v->type;
+}
+
+static vec_value *widened(former *x, const kir_value *v, vec_value *element) {
+    return element->type != v->type ? vec_prim(x, KIR_ZEXT, v->type, 1, &element) : element;
+}
+
 static vec_value *load(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    bool narrow = kir_type_bytes(v->type) != fields->u.mem.bytes;
-    vec_value *made = add(x, VEC_LOAD, narrow ? type_of_bytes(fields->u.mem.bytes) : v->type, is_each(fields), count, args, fields);
-    return narrow ? vec_prim(x, KIR_ZEXT, v->type, 1, &made) : made;
+    return widened(x, v, add(x, VEC_LOAD, loaded_type(v, fields), is_each(fields), count, args, fields));
+}
+
+static vec_value *stored(former *x, const kir_value *v, const vec_value *fields) {
+    kir_value *from = v->args[kir_access_of(v).value];
+    vec_value *value = vec_each(x, from);
+    bool narrow = kir_type_bytes(from->type) != fields->u.mem.bytes;
+    return narrow ? vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value) : value;
 }
 
 static void store(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    kir_value *stored = v->args[kir_access_of(v).value];
-    vec_value *value = vec_each(x, stored);
-    if (kir_type_bytes(stored->type) != fields->u.mem.bytes) value = vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value);
-    args[count++] = value;
+    args[count++] = stored(x, v, fields);
     (void)add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
 }
 
@@ -101,18 +112,43 @@ static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_val
     }
 }
 
+static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
+    vec_value *made = vec_add(x, VEC_EXCHANGE, a->type, true, 2, (vec_value *[]){a, swap});
+    return made;
+}
+
+/* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */
+static vec_value *exchanged(former *x, const kir_value *v, const value_fact *index, vec_value *fields) {
+    vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap), *made;
+    if (v->op == KIR_STORE) {
+        args[1] = stored(x, v, fields);
+        if (args[1]->each) args[1] = exchange(x, args[1], index->swap);
+        made = vec_add(x, VEC_STORE, KIR_VOID, false, 2, args);
+    } else {
+        made = vec_add(x, VEC_LOAD, loaded_type(v, fields), true, 1, args);
+    }
+    made->u.mem = fields->u.mem;
+    made->mask = mask;
+    return v->op == KIR_STORE ? NULL : widened(x, v, exchange(x, made, index->swap));
+}
+
 /* Where the guess of the index holds, and where it does not. */
 static void guessed(former *x, kir_value *v, const value_fact *index) {
-    vec_value fields = {0}, *args[5];
-    vec_value *branch = index->ok ? vec_open_if(x, index->ok) : NULL, *made;
-    vec_region *outside = x->into;
-    vec_var *var = branch && v->op == KIR_LOAD ? vec_new_var(x, v->type, true, NULL, false) : NULL;
-    if (branch) x->into = branch->body[0];
+    vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
     fields.u.mem.reach = index->stride ? VEC_REACH_ROW : VEC_REACH_ONE;
     fields.u.mem.stride = index->stride;
     args[0] = index->first;
-    made = at_place(x, v, 1, args, &fields);
+    if (index->swapped && !v->u.mem.unchecked) {
+        vec_value *fits = vec_add(x, VEC_FITS, KIR_BOOL, false, 1, args);
+        fits->u.mem = fields.u.mem;
+        ok = vec_and_of(x, ok, fits);
+    }
+    vec_value *branch = ok ? vec_open_if(x, ok) : NULL;
+    vec_region *outside = x->into;
+    vec_var *var = branch && v->op == KIR_LOAD ? vec_new_var(x, v->type, true, NULL, false) : NULL;
+    if (branch) x->into = branch->body[0];
+    made = index->swapped ? exchanged(x, v, index, &fields) : at_place(x, v, 1, args, &fields);
     if (!branch) {
         fact_of(v)->each = made;
         return;

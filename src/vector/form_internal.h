@@ -23,7 +23,8 @@ typedef struct value_fact {
     uint8_t again;                        /* operations that this writes */
     uint32_t hidden_uses;                 /* by those who need elements only there */
     int64_t stride;                       /* guessed */
-    vec_value *first, *ok;                /* guessed: in vector form; ok NULL: true */
+    bool swapped;                         /* guessed: of lane l xor `swap`, not of l */
+    vec_value *first, *ok, *swap;         /* guessed: in vector form; ok NULL: true */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
     bool apart;                           /* IF, LOOP: only some of the lanes may be inside */

@@ -3,7 +3,8 @@
  * stride that holds where `ok`, which is one value, does. An access that is a row if that holds asks `ok`; only where it does not are the
  * elements of its index calculated.
  *
- * A guess is: in every lane l of the turn the value is first + l * stride, modulo its type, where ok holds (NULL: always).
+ * A guess is: in every lane l of the turn the value is first + l * stride, modulo its type, where ok holds (NULL: always). A lane's number xor a
+ * uniform one is swapped: first + (l xor swap) * stride.
  * Requires: shapes. Must not know: control flow. */
 #include "kir/analysis/range.h"
 #include "vector/form_internal.h"
@@ -14,16 +15,16 @@ enum { MOST_AGAIN = 12 };
 /* ---- which values have a guess ---- */
 
 typedef struct stride {
-    bool known;
+    bool known, swapped;
     int64_t n;
 } stride;
 
 static stride stride_of(const kir_value *v) {
     const value_fact *p = fact_of(v);
     if (!kir_range_exists(v->type) || v->type == KIR_BOOL) return (stride){0};
-    if (p->shape == SHAPE_ONE) return (stride){true, 0};
-    if (p->shape == SHAPE_AFFINE) return (stride){true, v->stride};
-    return p->guessed ? (stride){true, p->stride} : (stride){0};
+    if (p->shape == SHAPE_ONE) return (stride){.known = true};
+    if (p->shape == SHAPE_AFFINE) return (stride){.known = true, .n = v->stride};
+    return (stride){p->guessed, p->swapped, p->stride};
 }
 
 static bool is_number(const kir_value *v) { return v->umin == v->umax && kir_range_exists(v->type); }
@@ -31,10 +32,15 @@ static bool is_number(const kir_value *v) { return v->umin == v->umax && kir_ran
 static bool is_low_mask(const kir_value *v) { return is_number(v) && v->umax && v->umax < INT64_MAX && !(v->umax & (v->umax + 1)); }
 
 /* Turns in which the first lane's remainder leaves no room are rare only where the stride is small. */
-static bool can_divide(stride a, stride b) { return b.n == 0 && a.n >= 0 && a.n <= 64; }
+static bool can_divide(stride a, stride b) { return b.n == 0 && a.n >= 0 && a.n <= 64 && !a.swapped; }
 
 static bool scaled(const kir_value *by, stride s, int64_t *n) {
     return is_number(by) && by->umax <= INT64_MAX && !hg_mul_overflows(s.n, (int64_t)by->umax, n);
+}
+
+/* A lane's number xor a number that is the same in all lanes. */
+static bool swaps(const kir_value *v, const stride *s) {
+    return v->op == KIR_XOR && !s[0].swapped && !s[1].swapped && ((s[0].n == 1 && s[1].n == 0) || (s[0].n == 0 && s[1].n == 1));
 }
 
 static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
@@ -42,8 +48,12 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
     bool none = a.n == 0 && (v->nargs < 2 || b.n == 0) && (v->nargs < 3 || s[2].n == 0);
     *n = 0;
     switch ((kir_op)v->op) {
-    case KIR_ADD: return !hg_add_overflows(a.n, b.n, n);
-    case KIR_SUB: return !hg_sub_overflows(a.n, b.n, n);
+    case KIR_ADD:
+        if ((a.swapped || b.swapped) && a.n != 0 && b.n != 0) return false;
+        return !hg_add_overflows(a.n, b.n, n);
+    case KIR_SUB:
+        if ((a.swapped && b.n != 0) || b.swapped) return false;
+        return !hg_sub_overflows(a.n, b.n, n);
     case KIR_MUL: return none || (a.n == 0 ? scaled(v->args[0], b, n) : b.n == 0 && scaled(v->args[1], a, n));
     case KIR_SHL:
         return none ||
@@ -58,8 +68,8 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
         if (none) return true;
         *n = a.n;
         return can_divide(a, b) && is_low_mask(v->args[1]);
-    case KIR_OR:
-    case KIR_XOR: return none;
+    case KIR_OR: return none;
+    case KIR_XOR: *n = none ? 0 : 1; return none || swaps(v, s);
     default: return false;
     }
 }
@@ -85,6 +95,7 @@ static void guess(former *x, kir_value *v) {
     if (n > most || n < -most) return;
     p->guessed = true;
     p->stride = n;
+    p->swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
 }
 
 /* ---- who asks ---- */
@@ -96,13 +107,15 @@ static bool wants_guess(const kir_value *v) {
     if (kir_access_is_open(v) || !at.index_args) return false;
     stride s = stride_of(v->args[at.index]);
     if (fact_of(v->args[at.index])->shape != SHAPE_EACH || !s.known) return false;
+    if (s.swapped && v->op == KIR_CHECK) return false;
     return s.n == (int64_t)v->u.mem.bytes || (s.n == 0 && v->op != KIR_STORE);
 }
 
 static const kir_value *below(const kir_value *v) {
     if (v->op != KIR_IF || !fact_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
-    return fact_of(v->args[0]->args[1])->shape == SHAPE_ONE && fact_of(a)->guessed && fact_of(a)->stride > 0 ? a : NULL;
+    return fact_of(v->args[0]->args[1])->shape == SHAPE_ONE && fact_of(a)->guessed && fact_of(a)->stride > 0 && !fact_of(a)->swapped ? a
+                                                                                                                                     : NULL;
 }
 
 static void mark(kir_value *v) {
@@ -175,6 +188,7 @@ static vec_value *no_wrap(former *x, kir_value *v) {
     uint64_t span = span_of(x, s), most = kir_range_full(v->type).high;
     if (s == 0 || fact_of(v)->shape == SHAPE_AFFINE) return NULL;
     if (span > most) return number(x, KIR_BOOL, 0);
+    if (s > 0 && v->umax <= most - span) return NULL; /* nor does the sum where they all are that small */
     if (s > 0) return less(x, first_of(x, v), number(x, v->type, most - span + 1));
     return vec_not_of(x, less(x, first_of(x, v), number(x, v->type, span)));
 }
@@ -205,6 +219,18 @@ static void form_division(former *x, kir_value *v, value_fact *p) {
     p->ok = both(x, p->ok, ok);
 }
 
+static void form_swap(former *x, kir_value *v, value_fact *p) {
+    int lane = stride_of(v->args[0]).n ? 0 : 1;
+    uint64_t low = x->k->lanes - 1;
+    vec_value *a = first_of(x, v->args[lane]), *by = first_of(x, v->args[1 - lane]);
+    vec_value *met = vec_prim(x, KIR_XOR, v->type, 2, (vec_value *[]){a, by});
+    p->first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
+    p->swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
+    vec_value *rest = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){a, number(x, v->type, low)});
+    vec_value *is_aligned = vec_prim(x, KIR_CMP_EQ, KIR_BOOL, 2, (vec_value *[]){rest, number(x, v->type, 0)});
+    p->ok = both(x, p->ok, is_aligned);
+}
+
 /* The elements: of a quotient or remainder only behind a failed guess. */
 static vec_value *elements(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
@@ -230,11 +256,17 @@ static vec_value *elements(former *x, kir_value *v) {
 void vec_form_guess(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     for (uint8_t i = 0; i < v->nargs; i++) p->ok = both(x, p->ok, ok_of(v->args[i]));
+    const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
     if (divides(v)) {
         form_division(x, v, p);
+    } else if (v->nargs == 2 && swaps(v, s)) {
+        form_swap(x, v, p);
     } else {
         vec_value *args[3];
-        for (uint8_t i = 0; i < v->nargs; i++) args[i] = first_of(x, v->args[i]);
+        for (uint8_t i = 0; i < v->nargs; i++) {
+            args[i] = first_of(x, v->args[i]);
+            if (p->swapped && !p->swap) p->swap = fact_of(v->args[i])->swap;
+        }
         p->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
         vec_value *stays = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
         p->ok = both(x, p->ok, stays);
