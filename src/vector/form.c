@@ -41,6 +41,7 @@ static void form_prim(former *x, kir_value *v) {
         vec_form_guess(x, v);
         return;
     }
+    if (fact_of(v)->lazy) return;
     vec_value *args[4];
     bool each = fact_of(v)->shape == SHAPE_EACH;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
@@ -59,6 +60,7 @@ static vec_var *var_here(former *x, const kir_var *v) {
 }
 
 static void form_set(former *x, const kir_value *v) {
+    if (vec_set_guess(x, v)) return;
     vec_var *var = var_here(x, v->u.var);
     if (!var->each) {
         vec_set(x, var, vec_one(x, v->args[0]), NULL);
@@ -322,7 +324,10 @@ static void form_value(former *x, kir_value *v) {
         is(x, v, made);
         return;
     }
-    case KIR_VAR_GET: is(x, v, vec_get(x, var_here(x, v->u.var))); return;
+    case KIR_VAR_GET:
+        if (fact_of(v)->wanted_guess) vec_form_guess(x, v);
+        if (!fact_of_var(v->u.var)->sure) is(x, v, vec_get(x, var_here(x, v->u.var)));
+        return;
     case KIR_VAR_SET: form_set(x, v); return;
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: form_array(x, v); return;

@@ -23,7 +23,7 @@ typedef struct value_fact {
     uint8_t again;                        /* operations that this writes */
     uint32_t hidden_uses;                 /* by those who need elements only there */
     int64_t stride;                       /* guessed */
-    bool swapped;                         /* guessed: of lane l xor `swap`, not of l */
+    bool swapped, sure;                   /* guessed: of lane l xor `swap`, not of l · ok is always NULL */
     vec_value *first, *ok, *swap;         /* guessed: in vector form; ok NULL: true */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
@@ -46,6 +46,10 @@ typedef struct var_fact {
     bool used;
     int64_t stride;
     vec_var *var; /* of the function at work */
+    /* each: guess.c */
+    bool no_guess, guessed, wanted_guess, sure;
+    const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
+    vec_var *first, *ok;     /* guessed: of the guess of what was set; ok NULL: sure */
 } var_fact;
 
 typedef struct function_fact {
@@ -87,6 +91,8 @@ bool vec_find_shapes(former *x);
 bool vec_find_guesses(former *x);
 /* Writes first, ok and elements of a value whose guess is wanted. */
 void vec_form_guess(former *x, kir_value *v);
+/* The same of what a variable is set to. True: nobody needs its elements. */
+bool vec_set_guess(former *x, const kir_value *set);
 vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);

@@ -75,19 +75,48 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
 }
 
 static bool divides(const kir_value *v) {
-    const value_fact *p = fact_of(v->args[0]);
     bool op = v->op == KIR_UDIV || v->op == KIR_UREM || v->op == KIR_LSHR || v->op == KIR_AND;
-    return op && (p->shape == SHAPE_AFFINE ? v->args[0]->stride : p->stride) != 0;
+    return op && stride_of(v->args[0]).n != 0;
 }
 
-static void guess(former *x, kir_value *v) {
+/* The lesser of a value and a number: what indices are made of whose offset in bytes could wrap. */
+static bool clamps(const kir_value *v) {
+    if (v->op != KIR_SELECT || v->args[0]->op != KIR_CMP_ULT || !is_number(v->args[2])) return false;
+    const kir_value *condition = v->args[0];
+    return condition->args[0] == v->args[1] && is_number(condition->args[1]) && condition->args[1]->umax == v->args[2]->umax;
+}
+
+/* How far the last lane is from the first. */
+static uint64_t span_of(const former *x, int64_t s) { return (s < 0 ? 0 - (uint64_t)s : (uint64_t)s) * (x->k->lanes - 1); }
+
+/* The lanes' values do not wrap, nor does first + span: proven. */
+static bool stays(const former *x, const kir_value *v) {
+    const stride s = stride_of(v);
+    uint64_t span = span_of(x, s.n), most = kir_range_full(v->type).high;
+    return s.n == 0 || fact_of(v)->shape == SHAPE_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
+}
+
+static void guess_clamp(const former *x, const kir_value *v) {
+    value_fact *p = fact_of(v);
+    stride s = stride_of(v->args[1]);
+    if (!s.known || s.swapped || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
+    p->guessed = true;
+    p->stride = s.n;
+}
+
+static void guess_value(former *x, const kir_value *v) {
     value_fact *p = fact_of(v);
     stride s[3] = {0};
-    if (!kir_is_value(v) || p->shape != SHAPE_EACH || v->nargs == 0 || v->nargs > 3) return;
-    if (!kir_range_exists(v->type) || v->type == KIR_BOOL) return;
+    if (clamps(v)) {
+        guess_clamp(x, v);
+        return;
+    }
+    if (!kir_is_value(v) || v->nargs == 0 || v->nargs > 3) return;
+    bool sure = !divides(v) && !(v->op == KIR_ZEXT && !stays(x, v->args[0]));
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
+        sure = sure && (fact_of(v->args[i])->shape != SHAPE_EACH || fact_of(v->args[i])->sure);
     }
     int64_t n = 0;
     if (!finds_stride(v, s, &n)) return;
@@ -96,6 +125,106 @@ static void guess(former *x, kir_value *v) {
     p->guessed = true;
     p->stride = n;
     p->swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
+    p->sure = sure && !p->swapped;
+}
+
+/* ---- variables ---- */
+
+static bool is_within(const kir_region *r, const kir_region *outer) {
+    while (r && r != outer) r = r->owner ? r->owner->parent : NULL;
+    return r == outer;
+}
+
+/* The innermost region around that lanes are in one by one; NULL: none. */
+static const kir_region *apart_region(const kir_value *v) {
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
+        if (fact_of(r->owner)->divergent) return r;
+    return NULL;
+}
+
+/* Lanes that meet at a GET must have done the same SETs: all GETs are inside every region that lanes are in one by one and a SET is in, and
+ * no lane goes on to the next round before others. */
+static void place_set(const kir_value *v) {
+    var_fact *var = fact_of_var(v->u.var);
+    const kir_region *r = apart_region(v);
+    for (const kir_region *o = r; o && o->owner; o = o->owner->parent)
+        if (fact_of(o->owner)->continues) var->no_guess = true;
+    if (!r || r == var->inner) return;
+    if (var->inner && !is_within(r, var->inner) && !is_within(var->inner, r)) var->no_guess = true;
+    if (!var->inner || is_within(r, var->inner)) var->inner = r;
+}
+
+static void place_get(const kir_value *v) {
+    var_fact *var = fact_of_var(v->u.var);
+    if (var->inner && !is_within(v->parent, var->inner)) var->no_guess = true;
+}
+
+static void find_places(const former *x, const kir_region *body) {
+    for (kir_var *v = x->m->vars; v; v = v->next) {
+        var_fact *p = fact_of_var(v);
+        p->no_guess = p->shape != SHAPE_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
+                      !kir_range_exists(v->type) || v->type == KIR_BOOL;
+        p->inner = NULL;
+        p->guessed = false;
+    }
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
+        if (v->op == KIR_VAR_SET) place_set(v);
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
+        if (v->op == KIR_VAR_GET) place_get(v);
+}
+
+static void guess_get(const kir_value *v) {
+    const var_fact *var = fact_of_var(v->u.var);
+    value_fact *p = fact_of(v);
+    p->guessed = var->guessed && !var->no_guess;
+    p->stride = var->stride;
+    p->sure = var->sure;
+}
+
+/* False: what was thought of the variable before does not hold. */
+static bool guess_set(const kir_value *v) {
+    var_fact *var = fact_of_var(v->u.var);
+    const value_fact *value = fact_of(v->args[0]);
+    const stride s = stride_of(v->args[0]);
+    bool sure = value->shape != SHAPE_EACH || value->sure;
+    if (var->no_guess) return true;
+    if (!var->guessed) {
+        var->guessed = var->sure = s.known;
+        var->stride = s.n;
+    }
+    if (!s.known || s.swapped || s.n != var->stride) {
+        var->no_guess = true;
+        return false;
+    }
+    if (sure || !var->sure) return true;
+    var->sure = false;
+    return false;
+}
+
+/* Starts from variables that keep the stride they are first set to, and takes back what does not hold. */
+static void guess_all(former *x, const kir_region *body) {
+    enum { MOST_ROUNDS = 8 };
+    find_places(x, body);
+    bool settled = false;
+    for (int round = 0; !settled; round++) {
+        settled = true;
+        for (kir_var *v = x->m->vars; v && round >= MOST_ROUNDS; v = v->next) fact_of_var(v)->no_guess = true;
+        for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
+            value_fact *p = fact_of(v);
+            if (v->op == KIR_VAR_SET) settled = guess_set(v) && settled;
+            if (p->shape != SHAPE_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
+            p->guessed = p->sure = p->swapped = false;
+            if (v->op == KIR_VAR_GET)
+                guess_get(v);
+            else
+                guess_value(x, v);
+        }
+    }
+    for (kir_var *v = x->m->vars; v; v = v->next) {
+        var_fact *p = fact_of_var(v);
+        p->guessed = p->guessed && !p->no_guess;
+        p->sure = p->sure && p->guessed;
+    }
 }
 
 /* ---- who asks ---- */
@@ -118,51 +247,68 @@ static const kir_value *below(const kir_value *v) {
                                                                                                                                      : NULL;
 }
 
-static void mark(kir_value *v) {
+/* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a variable is wanted that was not. */
+static bool want(kir_value *v) {
     value_fact *p = fact_of(v);
-    if (wants_guess(v)) {
-        const kir_value *index = v->args[kir_access_of(v).index];
-        p->guessed = fact_of(index)->wanted_guess = true;
-        fact_of(index)->hidden_uses++;
-    }
+    if (wants_guess(v)) p->guessed = fact_of(v->args[kir_access_of(v).index])->wanted_guess = true;
     if (below(v)) fact_of(below(v))->wanted_guess = true;
-    if (!p->wanted_guess) return;
-    /* Users come later in the text, so they have been here. */
-    p->lazy = p->hidden_uses == v->uses && p->again <= MOST_AGAIN && !divides(v);
-    for (uint8_t i = 0; i < v->nargs; i++) {
-        value_fact *a = fact_of(v->args[i]);
-        if (!a->guessed) continue;
-        a->wanted_guess = true;
-        if (p->lazy) a->hidden_uses++;
-    }
+    if (v->op == KIR_VAR_GET && (p->wanted_guess || (p->guessed && p->sure)) && !fact_of_var(v->u.var)->wanted_guess)
+        return p->wanted_guess = fact_of_var(v->u.var)->wanted_guess = true;
+    if (v->op == KIR_VAR_GET && p->guessed && fact_of_var(v->u.var)->wanted_guess) p->wanted_guess = true;
+    if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->wanted_guess : p->wanted_guess)
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (fact_of(v->args[i])->guessed) fact_of(v->args[i])->wanted_guess = true;
+    return false;
+}
+
+/* Who needs elements only behind a failed guess, or never. Users come later in the text, so they have been here. */
+static void hide(const kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (wants_guess(v)) fact_of(v->args[kir_access_of(v).index])->hidden_uses++;
+    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->sure) fact_of(v->args[0])->hidden_uses++;
+    if (!p->wanted_guess && v->op != KIR_CMP_ULT) return;
+    if (v->op == KIR_VAR_GET)
+        p->lazy = p->sure;
+    else
+        p->lazy = v->uses && p->hidden_uses == v->uses && p->again <= MOST_AGAIN && !divides(v);
+    for (uint8_t i = 0; p->lazy && i < v->nargs; i++)
+        if (fact_of(v->args[i])->guessed || (i == 0 && clamps(v))) fact_of(v->args[i])->hidden_uses++;
 }
 
 static void count_again(const kir_value *v) {
     value_fact *p = fact_of(v);
     p->again = 1;
-    for (uint8_t i = 0; i < v->nargs && !divides(v); i++)
+    if (p->sure || divides(v)) return;
+    for (uint8_t i = 0; i < v->nargs; i++)
         if (fact_of(v->args[i])->guessed) p->again += fact_of(v->args[i])->again;
     if (p->again > MOST_AGAIN) p->again = MOST_AGAIN + 1;
 }
 
-bool vec_find_guesses(former *x) {
-    for (uint64_t f = 0; f < x->order.count; f++) {
-        HG_VEC(kir_value *) all = {0};
-        const kir_region *body = x->order.data[f]->body;
-        for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
-            kir_value **slot = hg_vec_push(&all);
-            if (!slot) {
-                hg_vec_free(&all);
-                return false;
-            }
-            *slot = v;
-            guess(x, v);
-            if (fact_of(v)->guessed) count_again(v);
+static bool find_in(former *x, const kir_region *body) {
+    HG_VEC(kir_value *) all = {0};
+    guess_all(x, body);
+    for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
+        if (is_dead(v)) continue;
+        kir_value **slot = hg_vec_push(&all);
+        if (!slot) {
+            hg_vec_free(&all);
+            return false;
         }
-        for (uint64_t i = all.count; i-- > 0;)
-            if (!is_dead(all.data[i])) mark(all.data[i]);
-        hg_vec_free(&all);
+        *slot = v;
+        if (fact_of(v)->guessed && v->nargs) count_again(v);
     }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint64_t i = all.count; i-- > 0;) more = want(all.data[i]) || more;
+    }
+    for (uint64_t i = all.count; i-- > 0;) hide(all.data[i]);
+    hg_vec_free(&all);
+    return true;
+}
+
+bool vec_find_guesses(former *x) {
+    for (uint64_t f = 0; f < x->order.count; f++)
+        if (!find_in(x, x->order.data[f]->body)) return false;
     return true;
 }
 
@@ -179,16 +325,19 @@ static vec_value *less(former *x, vec_value *a, vec_value *b) { return vec_prim(
 static vec_value *first_of(former *x, kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->first : vec_one(x, v); }
 static vec_value *ok_of(const kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->ok : NULL; }
 
-/* How far the last lane is from the first. */
-static uint64_t span_of(const former *x, int64_t s) { return (s < 0 ? 0 - (uint64_t)s : (uint64_t)s) * (x->k->lanes - 1); }
+static const var_fact *vars_of(former *x, const kir_var *v) {
+    var_fact *p = fact_of_var(v);
+    if (!p->first) p->first = vec_new_var(x, v->type, false, v->name, false);
+    if (!p->ok && !p->sure) p->ok = vec_new_var(x, KIR_BOOL, false, NULL, false);
+    return p;
+}
 
 /* That the lanes' values do not wrap. NULL: they never do. */
 static vec_value *no_wrap(former *x, kir_value *v) {
     int64_t s = stride_of(v).n;
     uint64_t span = span_of(x, s), most = kir_range_full(v->type).high;
-    if (s == 0 || fact_of(v)->shape == SHAPE_AFFINE) return NULL;
+    if (stays(x, v)) return NULL;
     if (span > most) return number(x, KIR_BOOL, 0);
-    if (s > 0 && v->umax <= most - span) return NULL; /* nor does the sum where they all are that small */
     if (s > 0) return less(x, first_of(x, v), number(x, v->type, most - span + 1));
     return vec_not_of(x, less(x, first_of(x, v), number(x, v->type, span)));
 }
@@ -198,8 +347,8 @@ static vec_value *in_one(former *x, kir_value *a, vec_value *rest, vec_value *di
     uint64_t span = span_of(x, stride_of(a).n);
     if (span > kir_range_full(a->type).high) return number(x, KIR_BOOL, 0);
     vec_value *room = vec_prim(x, KIR_SUB, a->type, 2, (vec_value *[]){divisor, rest});
-    vec_value *fits = less(x, number(x, a->type, span), room), *stays = no_wrap(x, a);
-    return both(x, stays, fits);
+    vec_value *fits = less(x, number(x, a->type, span), room), *exact = no_wrap(x, a);
+    return both(x, exact, fits);
 }
 
 static void form_division(former *x, kir_value *v, value_fact *p) {
@@ -238,6 +387,7 @@ static vec_value *elements(former *x, kir_value *v) {
     vec_region *outside = x->into;
     vec_var *var = NULL;
     vec_value *branch = NULL;
+    if (p->wanted_guess && p->sure) return p->stride ? vec_ramp(x, p->first, p->stride) : p->first;
     if (divides(v) && p->ok && p->wanted_guess) {
         var = vec_new_var(x, v->type, true, NULL, false);
         branch = vec_open_if(x, p->ok);
@@ -245,7 +395,8 @@ static vec_value *elements(former *x, kir_value *v) {
         vec_set(x, var, p->stride ? vec_ramp(x, p->first, p->stride) : p->first, NULL);
         x->into = branch->body[1];
     }
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
+    for (uint8_t i = clamps(v) ? 1 : 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
+    if (clamps(v)) args[0] = less(x, args[1], args[2]); /* its own may be written nowhere */
     vec_value *made = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
     if (!var) return made;
     vec_set(x, var, made, NULL);
@@ -253,11 +404,41 @@ static vec_value *elements(former *x, kir_value *v) {
     return vec_get(x, var);
 }
 
+static void form_clamp(former *x, kir_value *v, value_fact *p) {
+    vec_value *a = first_of(x, v->args[1]), *most = number(x, v->type, v->args[2]->umax);
+    vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, p->stride)));
+    p->first = a; /* where ok holds */
+    p->ok = both(x, p->ok, ok);
+}
+
+static void form_get(former *x, kir_value *v, value_fact *p) {
+    const var_fact *var = vars_of(x, v->u.var);
+    p->first = vec_get(x, var->first);
+    if (!var->sure) p->ok = vec_get(x, var->ok);
+}
+
+bool vec_set_guess(former *x, const kir_value *set) {
+    if (!fact_of_var(set->u.var)->wanted_guess) return false;
+    const var_fact *var = vars_of(x, set->u.var);
+    vec_set(x, var->first, first_of(x, set->args[0]), NULL);
+    if (!var->sure) {
+        vec_value *ok = ok_of(set->args[0]);
+        vec_set(x, var->ok, ok ? ok : number(x, KIR_BOOL, 1), NULL);
+    }
+    return var->sure;
+}
+
 void vec_form_guess(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
+    if (v->op == KIR_VAR_GET) {
+        form_get(x, v, p);
+        return;
+    }
     for (uint8_t i = 0; i < v->nargs; i++) p->ok = both(x, p->ok, ok_of(v->args[i]));
     const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
-    if (divides(v)) {
+    if (clamps(v)) {
+        form_clamp(x, v, p);
+    } else if (divides(v)) {
         form_division(x, v, p);
     } else if (v->nargs == 2 && swaps(v, s)) {
         form_swap(x, v, p);
@@ -268,8 +449,8 @@ void vec_form_guess(former *x, kir_value *v) {
             if (p->swapped && !p->swap) p->swap = fact_of(v->args[i])->swap;
         }
         p->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
-        vec_value *stays = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
-        p->ok = both(x, p->ok, stays);
+        vec_value *exact = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
+        p->ok = both(x, p->ok, exact);
     }
     if (!p->lazy) p->each = elements(x, v);
 }
@@ -287,6 +468,6 @@ vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
     uint64_t span = span_of(x, p->stride), most = kir_range_full(a->type).high;
     if (!p->guessed || !p->wanted_guess || p->stride <= 0 || span > most) return NULL;
     vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){p->first, number(x, a->type, span)});
-    vec_value *is_below = less(x, end, vec_one(x, limit)), *stays = both(x, no_wrap(x, a), is_below);
-    return both(x, p->ok, stays);
+    vec_value *is_below = less(x, end, vec_one(x, limit)), *exact = both(x, no_wrap(x, a), is_below);
+    return both(x, p->ok, exact);
 }

@@ -89,6 +89,93 @@ static void check(hg_backend *b, hg_program *program, const pattern *p, uint32_t
     hg_params_destroy(params);
 }
 
+/* ---- places that go on from round to round ---- */
+
+enum { WALKERS = 101, ROOM = 2048 };
+
+/* What a lane adds up and where it ends. */
+typedef struct walk {
+    const char *text; /* leaves the sum in s (u32), the last place in t */
+    void (*end)(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last);
+} walk;
+
+static uint32_t x_at(uint32_t i) { return i * 2654435761u; }
+
+static void strides(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (*last = 0; i < n; i += WALKERS) *sum += x(*last = i);
+}
+static void rounds(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t k = 0; k < 9; k++, i += n % 100) *sum += x(i);
+    *last = i;
+}
+static void own_rounds(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t count = (i + n) % 8 + 1;
+    for (uint32_t k = 0; k < count; k++, i += 100) *sum += x(i);
+    *last = i;
+}
+static void some_wait(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t k = 0, lane = i; k < 9; k++) {
+        *sum += x(i);
+        if ((lane + k + n) & 4) continue;
+        i += 7;
+    }
+    *last = i;
+}
+static void narrow(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint8_t at = (uint8_t)i;
+    for (uint32_t k = 0; k < 9; k++, at = (uint8_t)(at + n)) *sum += x(at);
+    *last = at;
+}
+
+static const walk WALKS[] = {
+    {" mov p, global\n mov t, 0\nnext: cvt.u64.u32 q, n\n bra.ge p, q, @out\n cvt t, p\n ldg v, [x[p]]\n add s, s, v\n"
+     " add p, p, 101\n bra @next\nout:\n",
+     strides},
+    {" rem q32, n, 100\nnext: ldg v, [x[t]]\n add s, s, v\n add t, t, q32\n add k, k, 1\n bra.lt k, 9, @next\n", rounds},
+    {" add q32, t, n\n and q32, q32, 7\nnext: ldg v, [x[t]]\n add s, s, v\n add t, t, 100\n add k, k, 1\n bra.le k, q32, @next\n",
+     own_rounds},
+    {" mov lane, t\nnext: bra.ge k, 9, @out\n ldg v, [x[t]]\n add s, s, v\n add q32, lane, k\n add q32, q32, n\n and q32, q32, 4\n"
+     " add k, k, 1\n bra.ne q32, 0, @next\n add t, t, 7\n bra @next\nout:\n",
+     some_wait},
+    {" cvt b, t\n cvt c, n\nnext: cvt t, b\n ldg v, [x[t]]\n add s, s, v\n add b, b, c\n add k, k, 1\n bra.lt k, 9, @next\n cvt t, b\n",
+     narrow},
+};
+
+static void check_walk(hg_backend *b, const walk *w) {
+    static uint32_t x[ROOM], y[WALKERS], z[WALKERS];
+    static const uint32_t NUMBERS[] = {0, 1, 3, 7, 99, 101, 200, 255, 257, 1000};
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        ".atlas 1\n.program walk\n.param x buffer u32 in\n.param y buffer u32 inout\n.param z buffer u32 inout\n.param n u32\n.lanes %d\n"
+        ".reg p, q u64\n.reg t, q32, k, s, v, lane u32\n.reg b, c u8\n mov s, 0\n mov k, 0\n cvt t, global\n%s"
+        " stg [y[global]], s\n stg [z[global]], t\n",
+        WALKERS, w->text);
+    hg_program *program = assemble(text);
+    for (uint32_t i = 0; i < ROOM; i++) x[i] = x_at(i);
+    for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; k++) {
+        hg_buffer buffers[] = {make_buffer(b, x, sizeof x), make_buffer(b, y, sizeof y), make_buffer(b, z, sizeof z)};
+        hg_params *params = hg_params_create();
+        CHECK_OK(hg_params_set_buffer(params, "x", buffers[0]));
+        CHECK_OK(hg_params_set_buffer(params, "y", buffers[1]));
+        CHECK_OK(hg_params_set_buffer(params, "z", buffers[2]));
+        CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U32, &NUMBERS[k]));
+        CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, sizeof y));
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[2], z, sizeof z));
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < WALKERS; i++) {
+            uint32_t sum = 0, last = 0;
+            w->end(i, NUMBERS[k], x_at, &sum, &last);
+            wrong += y[i] != sum || z[i] != last;
+        }
+        CHECK_MESSAGE(wrong == 0, "n %u,%s: %u lanes are wrong", NUMBERS[k], w->text, wrong);
+        for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+        hg_params_destroy(params);
+    }
+    hg_program_release(program);
+}
+
 int main(int argc, char **argv) {
     static const uint32_t NUMBERS[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 64, 100, 255, 256, 1000, 1024, 2048};
     char reason[256];
@@ -103,6 +190,7 @@ int main(int argc, char **argv) {
             hg_program_release(program);
         }
     }
+    for (size_t i = 0; b && i < sizeof WALKS / sizeof *WALKS; i++) check_walk(b, &WALKS[i]);
     hg_backend_destroy(b);
     if (native) test_failed += c_vectors_end();
     return test_done();
