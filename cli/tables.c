@@ -22,6 +22,16 @@ static const char *size_text(uint64_t bytes, char text[32]) {
     return text;
 }
 
+/* What makes native code of a backend's kernels, or why nothing does. False: it has no such thing. */
+static bool native_code(const char *backend, bool *there, char text[256]) {
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->improves_by) continue;
+        *there = hg_drivers[i]->improves_by(text);
+        return true;
+    }
+    return false;
+}
+
 static void print_device(cli *c, const hg_device_info *d) {
     char shared[32], memory[32], buffer[32], number[16] = "-";
     if (d->name[0]) snprintf(number, sizeof number, "%u", (unsigned)d->device);
@@ -40,6 +50,9 @@ static void print_device(cli *c, const hg_device_info *d) {
     char platform[32] = "";
     if (d->platform) snprintf(platform, sizeof platform, ", platform %u", (unsigned)d->platform);
     if (d->driver[0]) cli_out(c, "            driver: %s%s\n", d->driver, platform);
+    char native[256];
+    bool there;
+    if (native_code(d->backend, &there, native)) cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", native);
 }
 
 /* Why the libraries of a backend's drivers were opened without the helper program; "": they were not. */
@@ -76,6 +89,12 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_add_u64(&json, "max_shared_bytes", d->max_shared_bytes);
     hg_json_add_text(&json, "capabilities", d->capabilities);
     hg_json_add_text(&json, "driver", d->driver);
+    char native[256];
+    bool there;
+    if (native_code(d->backend, &there, native)) {
+        hg_json_add_bool(&json, "native_code", there);
+        hg_json_add_text(&json, "native_code_by", native);
+    }
     hg_json_add_text(&json, "opened_directly", untried(d->backend, note));
     hg_json_add_u64(&json, "platform", d->platform);
     hg_json_end_object(&json);

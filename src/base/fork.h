@@ -14,6 +14,7 @@ typedef enum hg_fork_rank {
     HG_FORK_MAKING,  /* memory that is made when it is first needed */
     HG_FORK_QUEUE,   /* a queue's submissions */
     HG_FORK_CODE,    /* the code of a kernel */
+    HG_FORK_IMPROVE, /* what is to be compiled in the background, and the compiler */
     HG_FORK_CACHE,   /* what a backend keeps, and counts */
     HG_FORK_MONITOR, /* the order of runs */
     HG_FORK_MEMORY,  /* arenas that are divided */

@@ -38,6 +38,7 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->device = options->device;
     s->caps = options->caps;
     s->compiler = options->compiler;
+    s->background = options->background;
     s->references = 1;
     s->profile = options->profile;
     s->verify = options->verify;
@@ -53,6 +54,8 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->forks = (hg_fork_lock){.mutex = &s->lock, .cond = &s->changed, .untaken = !s->driver->forks, .child = forked, .user = s};
     hg_fork_add(&s->forks, HG_FORK_CODE);
     hg_code_note(s, s->tiers[0].low);
+    s->input_count = s->tiers[0].low->inputs.count;
+    s->slot_count = s->tiers[0].low->slots.count;
     *set = s;
     return HG_OK;
 }
@@ -73,7 +76,7 @@ void hg_code_release(hg_code_set *set, hg_code *c) {
 }
 
 /* Jobs of the compiler that were left alone keep what they work on. */
-static void release_set(hg_code_set *set) {
+void hg_code_set_release(hg_code_set *set) {
     if (hg_atomic_sub_fetch(&set->references, 1, HG_ACQ_REL) != 0) return;
     hg_fork_remove(&set->forks);
     while (set->first) {
@@ -89,7 +92,9 @@ static void release_set(hg_code_set *set) {
 }
 
 void hg_code_set_destroy(hg_code_set *set) {
-    if (set) release_set(set);
+    if (!set) return;
+    if (set->background && hg_background_remove(set->background, &set->job)) hg_code_set_release(set);
+    hg_code_set_release(set);
 }
 
 /* ---- tiers ---- */
@@ -173,7 +178,7 @@ static void made_late(hg_code_set *set, hg_code *c, hg_status status) {
     hg_cond_broadcast(&set->changed);
     hg_mutex_unlock(&set->lock);
     hg_code_release(set, c);
-    release_set(set);
+    hg_code_set_release(set);
 }
 
 static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory, bool *left) {
@@ -239,7 +244,7 @@ hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t g
     bool left = false;
     hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's, if it is left alone, as is c then */
     hg_status status = compile(set, c, group, group_memory, &left);
-    if (!left) release_set(set);
+    if (!left) hg_code_set_release(set);
     hg_mutex_lock(&set->lock);
     if (left) {
         hg_cond_broadcast(&set->changed);
@@ -282,7 +287,7 @@ static void end_prepare(hg_compile_job *job) {
     hg_free((void *)(uintptr_t)j->idle.record);
     hg_free((void *)(uintptr_t)j->idle.slots);
     hg_free(j);
-    release_set(set);
+    hg_code_set_release(set);
 }
 
 hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like) {

@@ -7,6 +7,7 @@
 
 #include "base/fork.h"
 #include "base/thread.h"
+#include "code/background.h"
 #include "code/compiler.h"
 #include "driver/driver.h"
 #include "profile/profile.h"
@@ -58,10 +59,13 @@ typedef struct hg_code_set {
     const hg_driver *driver;
     hg_device *device;
     const hg_device_caps *caps;
-    hg_compiler *compiler; /* runs the driver's compiler; NULL: it runs where it is asked for */
-    uint32_t references;   /* atomic: whoever created the set, jobs of the compiler that were left alone */
-    char name[64];         /* of the kernel, cut */
-    kir_module *high;      /* before legalisation; NULL once no tier needs it any more */
+    hg_compiler *compiler;     /* runs the driver's compiler; NULL: it runs where it is asked for */
+    hg_background *background; /* where better code is made; NULL: nowhere */
+    hg_background_job job;     /* of it */
+    uint64_t input_count, slot_count;
+    uint32_t references; /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
+    char name[64];       /* of the kernel, cut */
+    kir_module *high;    /* before legalisation; NULL once no tier needs it any more */
     hg_code_tier tiers[HG_MAX_TIERS];
     uint64_t launches; /* counted where there are several tiers; atomic */
     hg_mutex lock;
@@ -89,7 +93,8 @@ typedef struct hg_code_options {
     const hg_driver *driver;
     hg_device *device;
     const hg_device_caps *caps;
-    hg_compiler *compiler; /* may be NULL */
+    hg_compiler *compiler;     /* may be NULL */
+    hg_background *background; /* may be NULL */
     hg_profile *profile;
     bool verify;
     uint64_t deadline_ns; /* of what hg_code_set_create lowers; 0: none */
@@ -102,6 +107,11 @@ void hg_code_set_destroy(hg_code_set *set);
 /* Compiles the first tier now where it has one code for all launches, and frees what no later launch can ask for. keep_high: the caller goes on
  * reading `high`. */
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) HG_NODISCARD;
+
+/* Whether the device wants better code of its kernels: then, after hg_code_ahead with keep_high, hg_code_improve makes it at once or has it
+ * made when launches ask, and takes `high` over. */
+bool hg_code_improves(const hg_code_set *set);
+void hg_code_improve(hg_code_set *set);
 
 /* The tier for a launch that begins now, which is counted. */
 uint8_t hg_code_next_tier(hg_code_set *set);

@@ -11,6 +11,9 @@ static inline void hg_code_record(const hg_code_set *set, const char *what, uint
     hg_profile_end(set->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = set->name, .start_ns = start});
 }
 
+/* ---- code.c ---- */
+void hg_code_set_release(hg_code_set *set); /* one reference */
+
 /* ---- form.c: code in device form ---- */
 /* What a set says of its kernel. */
 void hg_code_note(hg_code_set *set, const kir_module *low);

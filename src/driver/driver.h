@@ -38,11 +38,16 @@ typedef struct hg_tier_caps {
 } hg_tier_caps;
 enum { HG_MAX_TIERS = 2 };
 
+/* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
+typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
+
 /* Capabilities after the numeric probe. */
 typedef struct hg_device_caps {
     hg_tier_caps tiers[HG_MAX_TIERS]; /* the later, the faster its code and the longer its compiler takes */
     uint32_t tier_count;
-    bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
+    hg_improves improves; /* of a device with one tier, which is no device form */
+    kir_caps better;      /* what such code is made from may contain; it has the inputs and slots of the tier's form */
+    bool host_memory;     /* arenas are host memory: map is free and copies are memcpy */
     bool can_import;
     uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
@@ -81,6 +86,7 @@ static inline bool hg_has_device_form(const hg_device_caps *caps) {
 
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
+    const char *jit;                 /* "on", "off", "auto"; "" or NULL when unset */
     bool check_races;
     hg_budget *budget; /* for memory of its own that grows with what programs do; set before the first launch. NULL: no limit */
     uint32_t num_threads;
@@ -249,6 +255,15 @@ typedef struct hg_driver {
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
                              hg_driver_kernel **kernel); /* a tier of device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
+    /* Optional, both or none; where caps.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
+     * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this
+     * kernel stays as it is.
+     * kernel_improve: gives the kernel that code while launches of it run; one call at a time for a kernel, from any thread. HG_ERROR_WOULD_BLOCK:
+     * a compiler would have to make it, and `compile` is false. What else fails says why the kernel stays as it is. */
+    bool (*kernel_watch)(hg_driver_kernel *kernel, void (*ask)(void *user, bool hot), void *user);
+    hg_status (*kernel_improve)(hg_device *device, hg_driver_kernel *kernel, const kir_module *module, bool compile);
+    /* Optional: what makes better code, or why nothing does and what to install. Opens it. */
+    bool (*improves_by)(char text[256]);
     /* Optional, both or none, of drivers whose compiler may run only when a dispatch does: whether it would for one like this, which is
      * asked before each that differs from the one before; and to make it run now, to its end. No lane runs: slots have no memory, and the
      * record is zeros. One call of code_prepare for a kernel at a time. Other work of the device may wait meanwhile. */

@@ -57,6 +57,7 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     hg_backend *b = user;
     hg_driver_options options = {.cpu_level = b->config.cpu_level,
                                  .pretend = b->config.pretend,
+                                 .jit = b->config.jit,
                                  .check_races = b->config.check_races,
                                  .budget = &b->budget,
                                  .num_threads = b->config.num_threads,
@@ -101,6 +102,7 @@ static hg_status open_backend(hg_backend *b) {
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
     if (b->caps->tiers[0].device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
+    if (b->caps->improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
     return hg_compiler_create(b->driver, b->device, b->config.compile_timeout_ms, &b->compiler);
 }
 
@@ -185,6 +187,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_context_destroy(b->context); /* waits for launches that were started */
     hg_executables_forget(b);
     hg_expansions_free(b);
+    hg_background_close(b->background);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);
     hg_dispatch_device_close(&b->dispatch_device);

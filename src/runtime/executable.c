@@ -32,6 +32,7 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
                                .device = b->device,
                                .caps = b->caps,
                                .compiler = b->compiler,
+                               .background = b->background,
                                .profile = b->profile,
                                .verify = b->config.verify,
                                .deadline_ns = deadline_ns};
@@ -46,7 +47,10 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
     /* Device forms without bounds checks are for launches that were checked; the high form stays for that. */
     checked = checked && hg_has_device_form(b->caps);
     if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
-    return hg_code_ahead(kernel->code, checked);
+    bool improves = !checked && hg_code_improves(kernel->code);
+    HG_TRY(hg_code_ahead(kernel->code, checked || improves));
+    if (improves) hg_code_improve(kernel->code);
+    return HG_OK;
 }
 
 void hg_kernel_free(hg_kernel *kernel) {

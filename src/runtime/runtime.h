@@ -43,7 +43,8 @@ struct hg_backend {
     const hg_driver *driver;
     char *cache_path; /* of blobs on disk; "": none */
     hg_device *device;
-    hg_compiler *compiler; /* the device's, which it closes; NULL: not opened yet */
+    hg_background *background; /* NULL: kernels get no better code while they run */
+    hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
     const hg_device_caps *caps;
     hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
     hg_config config;

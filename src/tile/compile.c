@@ -685,6 +685,7 @@ static hg_status keep(tile_layout *layout) {
     k->insn_count = (uint32_t)layout->code.count;
     k->slot_count = (uint32_t)layout->slots.count;
     k->input_count = (uint32_t)layout->module->inputs.count;
+    k->memory_count = (uint32_t)layout->module->slots.count;
     k->insns = hg_arena_alloc(&k->arena, (k->insn_count + 1) * sizeof *k->insns);
     k->slots = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof *k->slots);
     k->launch_cells = hg_arena_alloc(&k->arena, (k->slot_count + 1) * sizeof(uint32_t));
@@ -746,7 +747,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
 void tile_kernel_destroy(tile_kernel *kernel) {
     if (!kernel) return;
     for (size_t i = 0; i < TILE_FRAME_CACHE; i++) tile_frame_free(atomic_load(&kernel->cache[i]));
-    if (kernel->native.destroy) kernel->native.destroy(kernel->native.user);
+    if (kernel->native && kernel->native->destroy) kernel->native->destroy(kernel->native->user);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

@@ -47,6 +47,7 @@ bool tile_out_of_time(tile_frame *frame) {
     int stop = atomic_load_explicit(&state->stop, memory_order_relaxed);
     frame->fuel = stop ? -1 : TILE_FUEL; /* no loop and no call goes on from now on */
     if (stop) return true;
+    tile_heat_add(frame->kernel, (uint64_t)TILE_FUEL * frame->kernel->insn_count);
     if (launch->cancel && hg_atomic_load(launch->cancel, HG_RELAXED))
         stop = 2;
     else if (launch->deadline_ns && hg_clock_ns() >= launch->deadline_ns)

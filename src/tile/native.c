@@ -12,14 +12,19 @@ _Static_assert(sizeof(hgv_memory) == sizeof(tile_memory) && offsetof(hgv_memory,
                "one layout");
 
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
-    if (kernel->block_mode || kernel->options.check_races || kernel->options.debugger || kernel->options.poor) return false;
-    kernel->native = *native;
+    if (!tile_takes_native(kernel) || kernel->native) return false;
+    kernel->native_code = *native;
+    hg_atomic_store(&kernel->native, &kernel->native_code, HG_RELEASE);
     return true;
 }
 
+/* ---- launches ---- */
+
 /* Lanes of a call: few where each may take long, so that threads share them. */
 enum { MANY = 4096, FEW_TURNS = 4 };
-uint32_t tile_native_lanes(const tile_kernel *kernel) { return kernel->has_loop ? FEW_TURNS * kernel->native.lanes : MANY; }
+uint32_t tile_native_lanes(const tile_kernel *kernel, const tile_native *native) {
+    return kernel->has_loop ? FEW_TURNS * native->lanes : MANY;
+}
 
 static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
     tile_frame *f = launch->user;
@@ -45,8 +50,8 @@ static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lan
 
 static bool go_on(hgv_launch *launch) {
     tile_frame *f = launch->user;
-    if (tile_out_of_time(f)) return false;
-    launch->fuel = f->fuel;
+    if (f && tile_out_of_time(f)) return false;
+    launch->fuel = f ? f->fuel : TILE_FUEL;
     return true;
 }
 
@@ -55,21 +60,26 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
     return (hgv_memory){m.base, m.size, m.valid};
 }
 
-void tile_run_native(tile_frame *f) {
-    const tile_launch *l = f->state->launch;
-    hgv_launch launch = {.inputs = l->inputs,
-                         .slots = (const hgv_memory *)(const void *)l->slots,
-                         .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
-                         .lanes = l->lanes,
-                         .fault = fault_of_lane,
-                         .resolve = resolve,
-                         .go_on = go_on,
-                         .fuel = f->fuel,
-                         .user = f};
+void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *to) {
+    const tile_launch *l = state->launch;
+    *to = (hgv_launch){.inputs = l->inputs,
+                       .slots = (const hgv_memory *)(const void *)l->slots,
+                       .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
+                       .lanes = l->lanes,
+                       .fault = fault_of_lane,
+                       .resolve = resolve,
+                       .go_on = go_on,
+                       .fuel = f ? f->fuel : TILE_FUEL,
+                       .user = f};
     for (int i = 0; i < 3; i++) {
-        launch.block[i] = (uint32_t)f->state->dims[i];
-        launch.grid[i] = (uint32_t)f->state->dims[i + 3];
+        to->block[i] = (uint32_t)state->dims[i];
+        to->grid[i] = (uint32_t)state->dims[i + 3];
     }
-    f->kernel->native.run(&launch, f->lane0, f->lane0 + f->n);
+}
+
+void tile_run_native(tile_frame *f, const tile_native *native) {
+    hgv_launch launch;
+    tile_native_launch(f->state, f, &launch);
+    native->run(&launch, f->lane0, f->lane0 + f->n);
     f->fuel = launch.fuel;
 }

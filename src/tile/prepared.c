@@ -6,13 +6,15 @@
 #include "tile/element.h"
 #include "tile/fp.h"
 #include "tile/tile_internal.h"
+#include <hologram/vector.h>
 #include <string.h>
 
 enum {
     MOST_CALLS = 64,
     MOST_LANES = 32768,       /* of calls that need no frame: beyond, tiles stay in the caches where arrays do not */
     MOST_BYTES = 2048 * 1024, /* of a frame while a launch is taken down, */
-    KEPT_BYTES = 64 * 1024    /* and of one that it keeps for itself */
+    KEPT_BYTES = 64 * 1024,   /* and of one that it keeps for itself */
+    TELLS = 1 << 20           /* of the interpreter's work: so often its kernel is told */
 };
 
 typedef struct tile_call {
@@ -22,11 +24,16 @@ typedef struct tile_call {
     uint64_t n;
 } tile_call;
 
+/* The kernel's native code does the same work faster: from the launch on in which it is there. */
 struct tile_prepared {
+    const tile_native *const *native; /* of the kernel, atomic; of a map always NULL */
+    hgv_launch launch;                /* for it */
     bool poor;
     uint32_t count;
+    int64_t until_told, work; /* of the interpreter, since the kernel was told of it; of a launch */
+    const tile_kernel *kernel;
     tile_frame *frame; /* NULL: all addresses are those of the memory */
-    tile_call calls[];
+    tile_call calls[]; /* and behind them what `launch` points to: slots, inputs */
 };
 
 /* ---- what is not an operation, as a handler ---- */
@@ -311,11 +318,33 @@ static bool uses_frame(const recorder *r) {
     return false;
 }
 
-static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, tile_frame *frame) {
-    tile_prepared *p = hg_alloc(sizeof *p + count * sizeof *calls);
+static const tile_native *const NO_CODE;
+
+static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, tile_frame *frame, size_t more) {
+    tile_prepared *p = hg_alloc(sizeof *p + count * sizeof *calls + more);
     if (!p) return NULL;
-    *p = (tile_prepared){.poor = poor, .count = count, .frame = frame};
+    *p = (tile_prepared){.native = &NO_CODE, .poor = poor, .count = count, .frame = frame};
     memcpy(p->calls, calls, count * sizeof *calls);
+    return p;
+}
+
+/* The same for a launch of a kernel, whose native code may come later. */
+static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state, tile_frame *frame) {
+    const tile_kernel *k = r->kernel;
+    size_t slots = k->memory_count * sizeof(hgv_memory), inputs = k->input_count * sizeof(uint64_t);
+    tile_prepared *p = keep(r->calls, r->count, k->options.poor, frame, slots + inputs);
+    if (!p) return NULL;
+    uint8_t *behind = (uint8_t *)(p->calls + r->count);
+    p->kernel = k;
+    p->native = &k->native;
+    tile_native_launch(state, NULL, &p->launch);
+    if (slots) memcpy(behind, p->launch.slots, slots);
+    if (inputs) memcpy(behind + slots, p->launch.inputs, inputs);
+    p->launch.slots = (const hgv_memory *)(const void *)behind;
+    p->launch.inputs = (const uint64_t *)(const void *)(behind + slots);
+    if (!k->heat) return p;
+    p->work = (int64_t)(p->launch.lanes + k->insn_count) * k->insn_count;
+    p->until_told = TELLS;
     return p;
 }
 
@@ -335,8 +364,11 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     }
     fp_leave(fp);
     bool keeps = uses_frame(r), small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
-    tile_prepared *p = insn->kind == TILE_END && (small || !keeps) ? keep(r->calls, r->count, r->kernel->options.poor, keeps ? f : NULL)
-                                                                   : NULL;
+    if (tile_native_of(r->kernel)) { /* then the calls never run */
+        keeps = false;
+        r->count = 0;
+    }
+    tile_prepared *p = insn->kind == TILE_END && (small || !keeps) ? keep_launch(r, state, keeps ? f : NULL) : NULL;
     if (!p || !keeps) tile_frame_free(f);
     return p;
 }
@@ -374,15 +406,26 @@ tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_typ
     for (uint8_t i = 0; i < nin; i++) direct = direct && (uintptr_t)in[i] % e.size == 0;
     const tile_call call = {e.run, out, in[0], nin > 1 ? in[1] : NULL, nin > 2 ? in[2] : NULL, n};
     tile_element_close(&e);
-    return direct ? keep(&call, 1, options->poor, NULL) : NULL;
+    return direct ? keep(&call, 1, options->poor, NULL, 0) : NULL;
 }
 
 /* ---- launches of it ---- */
 
-void tile_prepared_run(const tile_prepared *p) {
+HG_NOINLINE static void tell(tile_prepared *p) {
+    p->until_told += TELLS;
+    tile_heat_add(p->kernel, TELLS);
+}
+
+void tile_prepared_run(tile_prepared *p) {
+    const tile_native *native = hg_atomic_load(p->native, HG_ACQUIRE);
     fp_state fp = fp_enter(p->poor);
-    for (const tile_call *call = p->calls, *end = call + p->count; call < end; call++)
-        call->run(call->d, call->a, call->b, call->c, call->n);
+    if (native) {
+        native->run(&p->launch, 0, p->launch.lanes);
+    } else {
+        for (const tile_call *call = p->calls, *end = call + p->count; call < end; call++)
+            call->run(call->d, call->a, call->b, call->c, call->n);
+        if (HG_UNLIKELY((p->until_told -= p->work) < 0)) tell(p);
+    }
     fp_leave(fp);
 }
 

@@ -77,7 +77,8 @@ static void merge_fault(tile_run_state *s, const tile_fault *fault) {
     hg_mutex_unlock(&merge_lock);
 }
 
-static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t n) {
+/* native NULL: by the interpreter. */
+static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native, uint64_t lane0, uint32_t n) {
     f->lane0 = lane0;
     f->n = n;
     f->phase = 0;
@@ -87,10 +88,18 @@ static void run_tile(tile_frame *f, tile_run_state *s, uint64_t lane0, uint32_t 
         f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
     else if (f->shared_size)
         memset(f->shared, 0, (size_t)f->shared_size);
-    if (f->kernel->native.run)
-        tile_run_native(f);
+    if (native)
+        tile_run_native(f, native);
     else
         tile_execute(f);
+}
+
+/* Lanes of the tile that begins at lane0, by native code where it has come and where a turn may begin. */
+static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, const tile_native **native) {
+    const tile_native *code = tile_native_of(f->kernel);
+    *native = code && lane0 % code->lanes == 0 ? code : NULL;
+    if (*native) return tile_native_lanes(f->kernel, code);
+    return each < f->width ? each : f->width;
 }
 
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
@@ -104,14 +113,19 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
     tile_run_fill(f, s);
     fp_state fp = fp_enter(s->kernel->options.poor);
-    for (uint64_t i = begin; ok && i < end; i++) {
-        uint64_t lane0 = i * each, left = s->launch->lanes - lane0;
+    uint64_t lane0 = begin * each, left = s->launch->lanes - lane0;
+    if (end - begin <= left / each) left = (end - begin) * each;
+    for (uint32_t n; ok && left; lane0 += n, left -= n) {
+        const tile_native *native;
         if (lane0 > atomic_load_explicit(&s->best_lane, memory_order_relaxed)) break; /* could only lose */
-        run_tile(f, s, lane0, left < each ? (uint32_t)left : each);
-        f->fuel -= (int64_t)each + s->kernel->insn_count;
+        n = next_tile(f, lane0, each, &native);
+        if (n > left) n = (uint32_t)left;
+        run_tile(f, s, native, lane0, n);
+        f->fuel -= (int64_t)n + s->kernel->insn_count;
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
     fp_leave(fp);
+    if (f->fuel >= 0) tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
     if (hg_stream_wanted(s->launch->lanes * 8)) hg_stream_end(); /* an access has 8 bytes at the most */
     merge_fault(s, &f->fault);
     tile_frame_give(f);
@@ -169,7 +183,8 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     tile_run_begin(&s, kernel, launch);
     s.fault = fault;
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
-    if (kernel->native.run) each = tile_native_lanes(kernel);
+    const tile_native *native = tile_native_of(kernel);
+    if (native) each = tile_native_lanes(kernel, native);
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
         if (lanes > UINT32_MAX / 2)

@@ -79,15 +79,24 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
 void tile_kernel_destroy(tile_kernel *kernel);
 
 /* Code of the same kernel that runs turns of neighbouring lanes, for launches in place of the interpreter's (hologram/vector.h). It begins
- * with lane `begin`; `destroy` is called with the kernel's end. Before the first launch only. */
+ * with lane `begin`, a multiple of `lanes`; `destroy` is called with the kernel's end. */
 typedef struct tile_native {
     void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end);
     void (*destroy)(void *user);
     void *user;
     uint32_t lanes; /* of a turn */
 } tile_native;
-/* False: the kernel keeps the interpreter's code, since it has barriers or shared memory or is looked at while it runs. */
+/* Once a kernel, at any time: launches that are under way go over to it where they begin a piece of work, and so do launches made ready.
+ * False: the kernel keeps the interpreter's code, since it has barriers or shared memory or is looked at while it runs. */
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native);
+/* Who wants to know when native code is worth having, of a kernel that nobody has launched yet. `ask` is called by a thread that launches, at
+ * most once when the kernel has become warm (worth a look whether there is code already) and once when it is hot: the interpreter has
+ * spent about as much time on it as a compiler would take. */
+typedef struct tile_watch {
+    void (*ask)(void *user, bool hot);
+    void *user;
+} tile_watch;
+bool tile_kernel_watch(tile_kernel *kernel, const tile_watch *watch); /* false: out of memory, or native code cannot be attached */
 
 /* A buffer or pool as the kernel sees it during one launch. base NULL and size 0 with valid: an empty buffer. */
 typedef struct tile_memory {
@@ -142,7 +151,7 @@ typedef struct tile_prepared tile_prepared;
 tile_prepared *tile_prepare(const tile_kernel *kernel, const tile_launch *launch);
 tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in,
                                 uint8_t nin);
-void tile_prepared_run(const tile_prepared *prepared); /* by one thread at a time */
+void tile_prepared_run(tile_prepared *prepared); /* by one thread at a time */
 void tile_prepared_destroy(tile_prepared *prepared);
 
 /* Whole-array steps straight on memory, the same handlers (bits equal to lane programs). fn: hg_op or KIR_FN_*; type: hg_type.

@@ -158,11 +158,14 @@ struct tile_kernel {
     tile_options options;
     bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
-    tile_native native; /* run NULL: the interpreter's code runs */
-    uint32_t width;     /* lanes of a tile when not block_mode */
+    const tile_native *native; /* NULL: the interpreter's code runs. Atomic; it is native_code, once that is filled in */
+    tile_native native_code;
+    struct tile_heat *heat; /* NULL: nobody wants to know */
+    uint32_t width;         /* lanes of a tile when not block_mode */
     uint32_t insn_count;
     tile_insn *insns;
     uint32_t slot_count, mask_count, function_count, input_count;
+    uint32_t memory_count; /* slots of the module */
     tile_slot *slots;
     uint64_t lane_bytes; /* of vectors and arrays, for one lane */
     uint64_t array_bytes;
@@ -243,8 +246,19 @@ void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile
 void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
 void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */
 /* native.c: the same by the kernel's native code */
-void tile_run_native(tile_frame *frame);
-uint32_t tile_native_lanes(const tile_kernel *kernel); /* of a call */
+struct hgv_launch;
+static inline const tile_native *tile_native_of(const tile_kernel *kernel) { return hg_atomic_load(&kernel->native, HG_ACQUIRE); }
+void tile_run_native(tile_frame *frame, const tile_native *native);
+uint32_t tile_native_lanes(const tile_kernel *kernel, const tile_native *native);               /* of a call */
+void tile_native_launch(const tile_run_state *state, tile_frame *frame, struct hgv_launch *to); /* frame NULL: it cannot fault */
+static inline bool tile_takes_native(const tile_kernel *k) {
+    return !k->block_mode && !k->options.check_races && !k->options.debugger && !k->options.poor;
+}
+/* heat.c: the interpreter has done so much work: instructions of tiles, times their lanes. */
+void tile_heat_told(const tile_kernel *kernel, uint64_t work);
+static inline void tile_heat_add(const tile_kernel *kernel, uint64_t work) {
+    if (HG_UNLIKELY(kernel->heat != NULL)) tile_heat_told(kernel, work);
+}
 /* memory.c */
 void tile_access_run(tile_frame *frame, const tile_insn *insn);
 /* Where the access of all lanes to a direct slot is when its address is known for the whole tile and within bounds, and the bytes from one lane's

@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "emit/emit.h"
 #include "tile/tile.h"
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,8 +18,6 @@ typedef struct compiler {
 static compiler chosen;
 static _Atomic uint64_t compiled, refused;
 
-static void unload(void *library) { dlclose(library); }
-
 static const char *march(uint32_t bytes) {
 #if defined(__x86_64__)
     return bytes == 64 ? "-march=x86-64-v4 -mprefer-vector-width=512" : bytes == 32 ? "-march=x86-64-v3" : "";
@@ -30,7 +27,18 @@ static const char *march(uint32_t bytes) {
 #endif
 }
 
-static void *build(const compiler *c, const char *folder, const hg_text *text) {
+/* The bytes of a file; NULL: it cannot be read. */
+static uint8_t *read_file(const char *path, uint64_t *size) {
+    enum { MOST = 64 << 20 };
+    FILE *f = fopen(path, "rb");
+    uint8_t *bytes = f ? malloc(MOST) : NULL;
+    *size = bytes ? fread(bytes, 1, MOST, f) : 0;
+    if (f) fclose(f);
+    uint8_t *less = *size ? realloc(bytes, *size) : NULL;
+    return less ? less : bytes;
+}
+
+static uint8_t *build(const compiler *c, const char *folder, const hg_text *text, const char *name, uint64_t *size) {
     char path[160], command[1024];
     snprintf(path, sizeof path, "%s/kernel.c", folder);
     FILE *f = fopen(path, "w");
@@ -38,48 +46,46 @@ static void *build(const compiler *c, const char *folder, const hg_text *text) {
     bool good = fwrite(text->data, 1, text->length, f) == text->length;
     good = fclose(f) == 0 && good;
     snprintf(command, sizeof command,
-             "%s -std=gnu17 -w %s -ffp-contract=off -fno-math-errno -I%s/include -shared -fPIC -o %s/kernel.so %s -lm", c->words,
-             march(c->bytes), HG_SOURCE_DIR, folder, path);
-    if (!good || system(command) != 0) {
-        fprintf(stderr, "failed: %s\n", command);
-        return NULL;
-    }
+             "%s -std=gnu17 -w %s -ffp-contract=off -fno-math-errno -I%s/include -D%s=" HG_JIT_KERNEL " -c -fPIC -o %s/kernel.o %s",
+             c->words, march(c->bytes), HG_SOURCE_DIR, name, folder, path);
+    good = good && system(command) == 0;
+    if (!good) fprintf(stderr, "failed: %s\n", command);
     unlink(path);
-    snprintf(path, sizeof path, "%s/kernel.so", folder);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fprintf(stderr, "%s\n", dlerror());
+    snprintf(path, sizeof path, "%s/kernel.o", folder);
+    uint8_t *bytes = good ? read_file(path, size) : NULL;
     unlink(path);
-    return library;
+    return bytes;
 }
 
-static hg_status compile(void *user, vec_kernel *kernel, tile_native *native) {
-    const compiler *c = user;
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
     hg_text text = {0};
     char name[96], folder[] = "/tmp/hologram-vectors-XXXXXX";
-    HG_TRY(emit_vector_c(&kernel, 1, c->bytes, "", &text));
-    void *library = mkdtemp(folder) ? build(c, folder, &text) : NULL;
+    hg_status status = emit_vector_c(&kernel, 1, options->bytes, "", &text);
+    if (status != HG_OK) return snprintf(reason, 256, "%.255s", hg_last_error()->message), status;
+    emit_kernel_name(kernel->module, name);
+    *object = mkdtemp(folder) ? build(&chosen, folder, &text, name, size) : NULL;
     rmdir(folder);
     hg_text_free(&text);
-    if (!library) {
+    if (!*object) {
         refused++; /* the launch runs on the interpreter */
-        return hg_fail(HG_ERROR_INTERNAL, "the C compiler refuses a kernel");
+        snprintf(reason, 256, "the C compiler refuses a kernel");
+        return HG_ERROR_INTERNAL;
     }
-    emit_kernel_name(kernel->module, name);
-    *(void **)(void *)&native->run = dlsym(library, name);
-    native->destroy = unload;
-    native->user = library;
     compiled++;
     return HG_OK;
 }
 
+static void release(uint8_t *object) { free(object); }
+
 bool c_vectors_use(const char *words, char reason[256]) {
-    static cpu_compiler use = {.compile = compile, .user = &chosen};
+    static cpu_compiler use = {.table = {HG_JIT_VERSION, chosen.words, compile, release}, .at_once = true};
     char command[256];
     unsigned bytes = 0, lanes = 0;
     if (sscanf(words, "%u:%u:%127[^\n]", &bytes, &lanes, chosen.words) != 3)
         return snprintf(reason, 256, "expected BYTES:LANES:COMPILER, got '%s'", words), false;
     chosen.bytes = bytes;
     use.lanes = lanes;
+    use.bytes = bytes;
     snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
     if (system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
     tile_level level = bytes == 64 ? TILE_LEVEL_V4 : bytes == 32 ? TILE_LEVEL_V3 : TILE_LEVEL_BASELINE;

@@ -1,21 +1,132 @@
-/* Vector form, then the compiler. */
+/* See compiled.h. An object in the cache is found by everything that it depends on: the kernel as text, the widths, the level, the compiler. */
 #include "backends/cpu/compiled.h"
+#include "backends/cpu/module.h"
+#include "backends/cpu/object.h"
+#include <hologram/vector.h>
+#include <stdio.h>
+#include <string.h>
 
 const cpu_compiler *cpu_compiler_in_use;
 
-hg_status cpu_compile(const kir_module *module, tile_kernel *kernel) {
-    const cpu_compiler *compiler = cpu_compiler_in_use;
-    vec_kernel *k;
-    tile_native native = {.lanes = compiler->lanes};
-    hg_status status = vec_form(module, &(vec_options){.lanes = compiler->lanes}, &k);
-    if (status == HG_ERROR_ISA) return HG_OK; /* no vector form */
-    if (status != HG_OK) return status;
-    status = vec_verify(k);
-    if (status == HG_OK) status = compiler->compile(compiler->user, k, &native);
-    if (status == HG_ERROR_ISA)
-        status = HG_OK; /* the compiler does not know all of it */
-    else if (status == HG_OK && !tile_kernel_attach(kernel, &native) && native.destroy)
-        native.destroy(native.user);
+/* Native vectors and turns of a level (docs/performance.md, native code). */
+static const struct {
+    uint32_t bytes, lanes;
+    const char *cpu;
+} LEVELS[TILE_LEVEL_COUNT] = {
+    [TILE_LEVEL_BASELINE] = {16, 8, "x86-64"}, [TILE_LEVEL_V3] = {32, 16, "x86-64-v3"}, [TILE_LEVEL_V4] = {32, 16, "x86-64-v4"}};
+
+hg_status cpu_compiled_open(cpu_compiled *c, tile_level level, const char *cache_dir, uint64_t cache_bytes) {
+    c->level = level;
+    return hg_blob_cache_open(cache_dir, cache_bytes, &c->cache);
+}
+
+void cpu_compiled_close(cpu_compiled *c) { hg_blob_cache_close(c->cache); }
+
+bool cpu_compiled_possible(void) {
+#if defined(__x86_64__) && defined(__linux__)
+    return cpu_compiler_in_use || cpu_module_possible();
+#else
+    return false;
+#endif
+}
+
+bool cpu_compiled_by(char text[256]) {
+    const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(text);
+    if (table) snprintf(text, 256, "%s", table->compiler);
+    return table != NULL;
+}
+
+/* ---- keys ---- */
+
+/* What an object is made for and by. */
+typedef struct maker {
+    hg_jit_options options;
+    uint32_t lanes;
+} maker;
+
+static maker maker_for(const cpu_compiled *c) {
+    const cpu_compiler *own = cpu_compiler_in_use;
+    return (maker){.options = {.bytes = own && own->bytes ? own->bytes : LEVELS[c->level].bytes, .cpu = LEVELS[c->level].cpu},
+                   .lanes = own && own->lanes ? own->lanes : LEVELS[c->level].lanes};
+}
+
+/* False: nothing is kept. */
+static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *module, uint8_t key[HG_BLOB_KEY_BYTES]) {
+    enum { FORMAT = 1 }; /* of what the cache holds */
+    hg_text text = {0};
+    hg_blake3 hash;
+    if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
+    hg_text_addf(&text, "hologram native code %d, %d, bytes %u, lanes %u, %s, ", (int)FORMAT, (int)HG_JIT_VERSION,
+                 (unsigned)m->options.bytes, (unsigned)m->lanes, m->options.cpu);
+    if (cpu_compiler_in_use)
+        hg_text_addf(&text, "%s", cpu_compiler_in_use->table.compiler);
+    else if (!cpu_module_identity(&text))
+        text.failed = true;
+    hg_text_addf(&text, "\n");
+    kir_print(&text, module);
+    bool good = !text.failed;
+    hg_blake3_init(&hash);
+    if (good) hg_blake3_update(&hash, text.data, text.length);
+    hg_blake3_final(&hash, key);
+    hg_text_free(&text);
+    return good;
+}
+
+/* ---- code ---- */
+
+static void unload(void *object) { cpu_object_unload(object); }
+
+static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, tile_kernel *kernel) {
+    char reason[256] = "";
+    cpu_object *object = cpu_object_load(bytes, size, HG_JIT_KERNEL, reason);
+    if (!object) return hg_fail(HG_ERROR_INTERNAL, "%s", reason);
+    tile_native native = {.lanes = m->lanes, .destroy = unload, .user = object};
+    void *entry = cpu_object_entry(object);
+    memcpy(&native.run, &entry, sizeof entry);
+    if (tile_kernel_attach(kernel, &native)) return HG_OK;
+    cpu_object_unload(object);
+    return hg_fail(HG_ERROR_ISA, "this kernel keeps the interpreter's code");
+}
+
+static hg_status compile_object(const maker *m, const hg_jit_table *table, const kir_module *module, uint8_t **bytes, uint64_t *size) {
+    vec_kernel *k = NULL;
+    char reason[256] = "";
+    HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes}, &k));
+    hg_status status = vec_verify(k);
+    if (status == HG_OK) {
+        status = table->compile(k, &m->options, bytes, size, reason);
+        if (status != HG_OK) status = hg_fail(status, "%s: %s", table->compiler, reason);
+    }
     vec_kernel_destroy(k);
     return status;
+}
+
+static hg_status compile(const cpu_compiled *c, const maker *m, const uint8_t *key, const kir_module *module, tile_kernel *kernel) {
+    char reason[256] = "";
+    uint8_t *bytes = NULL;
+    uint64_t size = 0;
+    const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(reason);
+    if (!table) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    if (!cpu_module_enter())
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked, or it ends");
+    hg_status status = compile_object(m, table, module, &bytes, &size);
+    if (status == HG_OK) status = attach(m, bytes, size, kernel);
+    if (status == HG_OK && key) (void)hg_blob_cache_put(c->cache, key, bytes, size); /* a later process makes it again */
+    if (bytes) table->release(bytes);
+    cpu_module_leave();
+    return status;
+}
+
+hg_status cpu_compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel, bool may_compile) {
+    maker m = maker_for(c);
+    uint8_t key[HG_BLOB_KEY_BYTES], *bytes;
+    uint64_t size;
+    bool kept = key_of(c, &m, module, key);
+    if (kept && hg_blob_cache_get(c->cache, key, &bytes, &size)) {
+        hg_status status = attach(&m, bytes, size, kernel);
+        hg_free(bytes);
+        if (status != HG_ERROR_INTERNAL) return status;
+        hg_blob_cache_remove(c->cache, key);
+    }
+    return may_compile ? compile(c, &m, kept ? key : NULL, module, kernel) : HG_ERROR_WOULD_BLOCK;
 }

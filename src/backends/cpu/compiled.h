@@ -1,23 +1,34 @@
-/* Kernels as native code: made from their vector form by a compiler that somebody puts in place.
- * Must not know: how a compiler works. */
+/* Kernels as native code, of one device: from the object cache, else by a compiler from their vector form.
+ * Must not know: when that is worth it, how a compiler works. */
 #ifndef HG_BACKENDS_CPU_COMPILED_H
 #define HG_BACKENDS_CPU_COMPILED_H
 
+#include "base/blobcache.h"
+#include "jit/jit.h"
 #include "tile/tile.h"
-#include "vector/vector.h"
 
+/* A compiler in place of libhologram_jit.so, for all devices: tests put one here. Change it only while no device is open. */
 typedef struct cpu_compiler {
-    uint32_t lanes; /* of a turn */
-    /* Fills *native. From any thread. */
-    hg_status (*compile)(void *user, vec_kernel *kernel, tile_native *native);
-    void *user;
+    hg_jit_table table;
+    uint32_t bytes, lanes; /* of a native vector, of a turn; 0: as for the device's level */
+    bool keeps;            /* its objects go to the cache, under the name and version in table.compiler */
+    bool at_once;          /* auto is on */
 } cpu_compiler;
-
-/* NULL: devices that are opened have no compiled tier. The library itself has no compiler yet; tests put one here. Change it only while no
- * device is open. */
 extern const cpu_compiler *cpu_compiler_in_use;
 
-/* Gives the interpreter's kernel native code where the module has a vector form; else it stays as it is. */
-hg_status cpu_compile(const kir_module *module, tile_kernel *kernel) HG_NODISCARD;
+typedef struct cpu_compiled {
+    tile_level level;
+    hg_blob_cache *cache;
+} cpu_compiled;
+hg_status cpu_compiled_open(cpu_compiled *compiled, tile_level level, const char *cache_dir, uint64_t cache_bytes) HG_NODISCARD;
+void cpu_compiled_close(cpu_compiled *compiled);
+
+/* Whether native code can be run here, as far as that is known without opening anything. */
+bool cpu_compiled_possible(void);
+/* Gives the interpreter's kernel native code. From any thread. HG_ERROR_WOULD_BLOCK: it is not in the cache, and `compile` is false.
+ * HG_ERROR_ISA: this kernel has no such code; others: why it has none today. */
+hg_status cpu_compile(const cpu_compiled *compiled, const kir_module *module, tile_kernel *kernel, bool compile) HG_NODISCARD;
+/* What compiles, or why nothing does; opens it. */
+bool cpu_compiled_by(char text[256]);
 
 #endif

@@ -14,8 +14,8 @@
 struct hg_device {
     hg_device_caps caps;
     tile_options options;
-    bool expands;  /* pretends to do no whole-array step itself */
-    bool compiles; /* its second tier is compiled code */
+    bool expands; /* pretends to do no whole-array step itself */
+    cpu_compiled compiled;
 };
 struct hg_driver_arena {
     uint8_t *bytes;
@@ -69,11 +69,26 @@ static hg_status choose_level(const char *name, tile_level *level) {
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
 }
 
+/* When kernels get native code. */
+static hg_status choose_code(const char *word, hg_improves *when) {
+    bool usual = !word || !*word || strcmp(word, "auto") == 0;
+    *when = HG_IMPROVES_NEVER;
+    if (usual ? cpu_compiler_in_use && cpu_compiler_in_use->at_once : strcmp(word, "on") == 0)
+        *when = HG_IMPROVES_AT_ONCE;
+    else if (usual)
+        *when = cpu_compiled_possible() ? HG_IMPROVES_HOT : HG_IMPROVES_NEVER;
+    else if (strcmp(word, "off") != 0)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about native code, expected on, off or auto", word);
+    return HG_OK;
+}
+
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     tile_level level;
     if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
     bool poor = hg_pretends(options->pretend, "poor");
+    hg_improves when;
     HG_TRY(choose_level(options->cpu_level, &level));
+    HG_TRY(choose_code(options->jit, &when));
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     d->expands = d->caps.uniforms_in_memory = hg_pretends(options->pretend, "expand");
@@ -89,26 +104,26 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tiers[1].by_aliases = true;
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
     }
-    if (cpu_compiler_in_use && !poor) {
-        d->caps.tier_count = 2;
-        d->caps.tiers[1] = (hg_tier_caps){.name = "compiled"};
-        vec_caps(&d->caps.tiers[1].kir);
-        d->compiles = true;
-    }
+    if (d->caps.tier_count == 1 && !poor && !options->check_races) d->caps.improves = when;
+    if (d->caps.improves) vec_caps(&d->caps.better);
     d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
     d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
     d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;
     d->options.cache = tile_cache_create();
-    if (!d->options.cache) {
+    hg_status status = d->options.cache ? HG_OK : hg_fail_memory();
+    if (status == HG_OK && d->caps.improves) status = cpu_compiled_open(&d->compiled, level, options->cache_dir, options->cache_bytes);
+    if (status != HG_OK) {
+        tile_cache_destroy(d->options.cache);
         hg_free(d);
-        return hg_fail_memory();
+        return status;
     }
     *device = d;
     return HG_OK;
 }
 
 static void device_close(hg_device *device) {
+    cpu_compiled_close(&device->compiled);
     tile_cache_destroy(device->options.cache);
     hg_free(device);
 }
@@ -384,11 +399,10 @@ enum { NARROW = 16 }; /* lanes of a tile of the pretended second tier */
 
 static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
     tile_options options = device->options;
-    if (tier && !device->compiles) options.max_width = NARROW;
+    if (tier) options.max_width = NARROW;
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, &options, &k->code);
-    if (status == HG_OK && tier && device->compiles) status = cpu_compile(module, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);
@@ -401,6 +415,14 @@ static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_modul
 static void kernel_destroy(hg_driver_kernel *kernel) {
     tile_kernel_destroy(kernel->code);
     hg_free(kernel);
+}
+
+static bool kernel_watch(hg_driver_kernel *kernel, void (*ask)(void *user, bool hot), void *user) {
+    return cpu_compiled_possible() && tile_kernel_watch(kernel->code, &(tile_watch){ask, user});
+}
+
+static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, const kir_module *module, bool compile) {
+    return cpu_compile(&device->compiled, module, kernel->code, compile);
 }
 
 const hg_driver hg_driver_cpu = {
@@ -425,6 +447,9 @@ const hg_driver hg_driver_cpu = {
     .event_wait = event_wait,
     .kernel_create = kernel_create,
     .kernel_destroy = kernel_destroy,
+    .kernel_watch = kernel_watch,
+    .kernel_improve = kernel_improve,
+    .improves_by = cpu_compiled_by,
     .step_supported = step_supported,
     .prepare = prepare,
     .prepared_destroy = prepared_destroy,

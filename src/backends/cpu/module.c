@@ -1,0 +1,160 @@
+/* See module.h. The module lies beside the library, or where the system's loader finds it. It is never closed: what it links to registers
+ * things for the process's end. Must not know: kernels, caches. */
+#include "backends/cpu/module.h"
+#include "base/fork.h"
+#include "base/host.h"
+#include "base/library.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_NAME "libhologram_jit.so"
+#define ADVICE "; it is built where the packages that `tools/setup build` installs are there (llvm-19-dev)"
+#ifndef HG_LIB_DIR
+#define HG_LIB_DIR "/usr/local/lib"
+#endif
+
+static struct {
+    hg_mutex lock; /* of all below */
+    hg_cond changed;
+    hg_fork_lock forks;
+    bool opening, tried, broken, ends;
+    const hg_jit_table *table;
+    char reason[256];
+    uint32_t inside; /* threads */
+} module = {.lock = HG_MUTEX_INIT};
+
+/* A child does not have the threads that were inside: whatever they held is held for ever. */
+static void forked(void *user) {
+    (void)user;
+    if (module.inside || module.opening) module.broken = true;
+    module.inside = 0;
+    module.opening = false;
+}
+
+static void set_up(void) {
+    hg_cond_init(&module.changed);
+    module.forks = (hg_fork_lock){.mutex = &module.lock, .cond = &module.changed, .child = forked};
+    hg_fork_add(&module.forks, HG_FORK_IMPROVE);
+}
+
+static void lock(void) {
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, set_up);
+    hg_mutex_lock(&module.lock);
+}
+
+/* ---- where it is ---- */
+
+enum { PATH_BYTES = 1024 };
+
+/* False: nowhere that is known; the system's loader may know more. A privileged program takes only the installed one. */
+static bool find_file(char path[PATH_BYTES], struct stat *info) {
+    static const char *const UP[] = {"", "/..", "/../lib"};
+    char own[PATH_BYTES - 64], *slash = NULL;
+    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    for (size_t i = 0; slash && i < HG_COUNT_OF(UP); i++) {
+        snprintf(path, PATH_BYTES, "%s%s/" FILE_NAME, own, UP[i]);
+        if (stat(path, info) == 0) return true;
+    }
+    snprintf(path, PATH_BYTES, "%s", HG_LIB_DIR "/" FILE_NAME);
+    return stat(path, info) == 0;
+}
+
+bool cpu_module_possible(void) {
+    lock();
+    bool possible = !module.tried || module.table;
+    hg_mutex_unlock(&module.lock);
+    return possible;
+}
+
+/* ---- opening ---- */
+
+/* Threads inside are waited for before what the module and its libraries have registered for the process's end runs. */
+static void at_end(void) {
+    lock();
+    module.ends = true;
+    while (module.inside) hg_cond_wait(&module.changed, &module.lock);
+    hg_mutex_unlock(&module.lock);
+}
+
+static const hg_jit_table *open_module(char reason[256]) {
+    char path[PATH_BYTES], said[200];
+    struct stat info;
+    const char *name = find_file(path, &info) ? path : FILE_NAME;
+    hg_library *library = hg_library_open(&name, 1, said, sizeof said);
+    hg_jit_entry entry;
+    if (!library) {
+        snprintf(reason, 256, "%.150s" ADVICE, said);
+        return NULL;
+    }
+    const hg_jit_table *table = hg_library_function(library, HG_JIT_ENTRY, &entry) ? entry(HG_JIT_VERSION) : NULL;
+    if (table && table->version == HG_JIT_VERSION && atexit(at_end) == 0) return table;
+    snprintf(reason, 256, "%.150s is of another version than this library: install the one that belongs to it", name);
+    return NULL;
+}
+
+const hg_jit_table *cpu_module_open(char reason[256]) {
+    char why[256] = "";
+    lock();
+    while (module.opening) hg_cond_wait(&module.changed, &module.lock);
+    if (!module.tried && !module.broken) {
+        module.opening = true;
+        hg_mutex_unlock(&module.lock);
+        const hg_jit_table *table = open_module(why);
+        lock();
+        module.opening = false;
+        module.tried = true;
+        module.table = table;
+        memcpy(module.reason, why, sizeof why);
+        hg_cond_broadcast(&module.changed);
+    }
+    const hg_jit_table *table = module.broken ? NULL : module.table;
+    snprintf(reason, 256, "%s", module.broken ? "the compiler was at work when this process was forked" : module.reason);
+    hg_mutex_unlock(&module.lock);
+    return table;
+}
+
+bool cpu_module_identity(hg_text *out) {
+    char path[PATH_BYTES], reason[256];
+    struct stat info;
+    if (find_file(path, &info)) {
+        hg_text_addf(out, "file of %lld bytes, %lld.%09ld, %lld.%09ld", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+                     info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+        return true;
+    }
+    const hg_jit_table *table = cpu_module_open(reason);
+    if (table) hg_text_addf(out, "%s", table->compiler);
+    return table != NULL;
+}
+
+bool cpu_module_enter(void) {
+    lock();
+    bool open = !module.broken && !module.ends;
+    module.inside += open;
+    hg_mutex_unlock(&module.lock);
+    return open;
+}
+
+void cpu_module_leave(void) {
+    lock();
+    if (--module.inside == 0) hg_cond_broadcast(&module.changed);
+    hg_mutex_unlock(&module.lock);
+}
+
+#else
+
+bool cpu_module_possible(void) { return false; }
+const hg_jit_table *cpu_module_open(char reason[256]) {
+    snprintf(reason, 256, "not on this machine: native code of kernels is for x86-64 on Linux");
+    return NULL;
+}
+bool cpu_module_identity(hg_text *out) { return (void)out, false; }
+bool cpu_module_enter(void) { return true; }
+void cpu_module_leave(void) {}
+
+#endif

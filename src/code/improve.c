@@ -1,0 +1,73 @@
+/* Better code in place of what a kernel has (driver.h: kernel_improve): made from the form before legalisation, for what the driver wants to see in it.
+ * Either before the first launch, or on the background thread when launches ask. Whatever fails, the kernel stays as it is.
+ * Must not know: tiers, keys. */
+#include "code/code_internal.h"
+#include <stdio.h>
+
+enum { LOOK = 1, COMPILE = 2 };
+
+/* Its high form, lowered for better code. */
+static hg_status lower(hg_code_set *set, kir_module **low) {
+    const kir_compilation c = {.max_slots = set->caps->max_slots, .caps = &set->caps->better, .verify = set->verify};
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, set->high, low));
+    if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count) return HG_OK;
+    kir_module_destroy(*low);
+    return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has other inputs or slots in this form", set->name);
+}
+
+/* False: it would have to be compiled. */
+static bool improve(hg_code_set *set, bool compile) {
+    kir_module *low = NULL;
+    uint64_t start = hg_profile_start(set->profile);
+    hg_status status = lower(set, &low);
+    if (status == HG_OK) {
+        status = set->driver->kernel_improve(set->device, hg_code_only(set, 0), low, compile);
+        kir_module_destroy(low);
+    }
+    if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
+    if (status == HG_OK) {
+        hg_code_record(set, "native code", start);
+    } else if (start) { /* once a kernel: it is not asked for again */
+        char why[640];
+        snprintf(why, sizeof why, "%s: %s", set->name, hg_error_record()->message);
+        hg_profile_end(set->profile,
+                       &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = "no native code", .detail = why, .start_ns = start});
+    }
+    kir_module_destroy(set->high);
+    set->high = NULL;
+    return true;
+}
+
+/* Of the job that has run or was dropped. */
+static void end(hg_background_job *job) { hg_code_set_release(job->user); }
+
+static void run(hg_background_job *job, uint32_t level) {
+    hg_code_set *set = job->user;
+    if (set->high) (void)improve(set, level == COMPILE);
+    end(job);
+}
+
+static void ask(void *user, bool hot) {
+    hg_code_set *set = user;
+    hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's */
+    if (!hg_background_add(set->background, &set->job, hot ? COMPILE : LOOK)) hg_atomic_sub_fetch(&set->references, 1, HG_RELAXED);
+}
+
+bool hg_code_improves(const hg_code_set *set) {
+    hg_improves when = set->caps->improves;
+    if (set->caps->tier_count != 1 || !set->driver->kernel_improve) return false;
+    return when == HG_IMPROVES_AT_ONCE || (when == HG_IMPROVES_HOT && set->background);
+}
+
+void hg_code_improve(hg_code_set *set) {
+    if (set->caps->improves == HG_IMPROVES_AT_ONCE) {
+        hg_error kept = *hg_error_record();
+        (void)improve(set, true);
+        *hg_error_record() = kept;
+        return;
+    }
+    set->job = (hg_background_job){.run = run, .drop = end, .user = set};
+    if (set->driver->kernel_watch(hg_code_only(set, 0), ask, set)) return;
+    kir_module_destroy(set->high);
+    set->high = NULL;
+}
