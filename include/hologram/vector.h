@@ -60,9 +60,33 @@ struct hgv_launch {
 #if defined(__FAST_MATH__)
 #error "these kernels promise every bit of their results: compile them without -ffast-math"
 #endif
-#if HGV_BYTES == 64 && !defined(__AVX512F__)
+/* What the machine has: the compiler's macros say it, or HGV_LEVEL, where a pragma chose x86-64-v3 (3) or -v4 (4) and clang defines none. */
+#if !defined(HGV_LEVEL)
+#define HGV_LEVEL 0
+#endif
+#define HGV_AVX2 (HGV_LEVEL >= 3)
+#define HGV_FMA (HGV_LEVEL >= 3)
+#define HGV_F16C (HGV_LEVEL >= 3)
+#define HGV_AVX512 (HGV_LEVEL >= 4)
+#if defined(__AVX2__)
+#undef HGV_AVX2
+#define HGV_AVX2 1
+#endif
+#if defined(__FMA__)
+#undef HGV_FMA
+#define HGV_FMA 1
+#endif
+#if defined(__F16C__)
+#undef HGV_F16C
+#define HGV_F16C 1
+#endif
+#if defined(__AVX512F__)
+#undef HGV_AVX512
+#define HGV_AVX512 1
+#endif
+#if HGV_BYTES == 64 && !HGV_AVX512
 #error "vectors of 64 bytes need AVX-512: compile with -march=x86-64-v4"
-#elif HGV_BYTES == 32 && !defined(__AVX2__)
+#elif HGV_BYTES == 32 && !HGV_AVX2
 #error "vectors of 32 bytes need AVX2: compile with -march=x86-64-v3"
 #endif
 
@@ -194,7 +218,6 @@ HGV_FN bool hgs_select_bool(bool c, bool a, bool b) { return c ? a : b; }
     HGV_FN C hgs_fsub_##T(C a, C b) { return a - b; }                          \
     HGV_FN C hgs_fmul_##T(C a, C b) { return a * b; }                          \
     HGV_FN C hgs_fdiv_##T(C a, C b) { return a / b; }                          \
-    HGV_FN C hgs_fsqrt_##T(C a) { return __builtin_sqrt##F(a); }               \
     HGV_FN C hgs_ffma_##T(C a, C b, C c) { return __builtin_fma##F(a, b, c); } \
     HGV_FN C hgs_ffloor_##T(C a) { return __builtin_floor##F(a); }             \
     HGV_FN C hgs_ftrunc_##T(C a) { return __builtin_trunc##F(a); }             \
@@ -204,6 +227,13 @@ HGV_FN bool hgs_select_bool(bool c, bool a, bool b) { return c ? a : b; }
     HGV_FN bool hgs_fcmp_le_##T(C a, C b) { return a <= b; }                   \
     HGV_FN C hgs_select_##T(bool c, C a, C b) { return c ? a : b; }
 HGV_FLOATS(HGV_ONE_FLOAT)
+#if defined(__x86_64__) /* no call for the sake of errno */
+HGV_FN float hgs_fsqrt_f32(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
+HGV_FN double hgs_fsqrt_f64(double a) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_set_sd(a), _mm_set_sd(a))); }
+#else
+HGV_FN float hgs_fsqrt_f32(float a) { return __builtin_sqrtf(a); }
+HGV_FN double hgs_fsqrt_f64(double a) { return __builtin_sqrt(a); }
+#endif
 
 HGV_FN float hgs_h2f(uint16_t h) {
     uint32_t m = h & 0x7fffu, bits = (m << 13) + (m >= 0x7c00u ? 0x70000000u : 0x38000000u);
@@ -283,7 +313,7 @@ HGV_FLOATS(HGV_PART_FLOAT)
         HGV_EACH(T) r[i] = hgs_##op##_##T(a[i], b[i], c[i]);         \
         return r;                                                    \
     }
-#if HGV_BYTES == 32 && defined(__FMA__) && HGV_LANES >= 8
+#if HGV_BYTES == 32 && HGV_FMA && HGV_LANES >= 8
 HGV_FN hgv_f32 hgv_ffma_f32(hgv_f32 a, hgv_f32 b, hgv_f32 c) { return _mm256_fmadd_ps(a, b, c); }
 HGV_FN hgv_f64 hgv_ffma_f64(hgv_f64 a, hgv_f64 b, hgv_f64 c) { return _mm256_fmadd_pd(a, b, c); }
 HGV_FN hgv_f32 hgv_fsqrt_f32(hgv_f32 a) { return _mm256_sqrt_ps(a); }
@@ -308,8 +338,13 @@ HGV_FN hgv_f64 hgv_frint_f64(hgv_f64 a) { return _mm512_roundscale_pd(a, 0); }
 #else
 HGV_LANES_3(ffma, f32)
 HGV_LANES_3(ffma, f64)
+#if defined(__x86_64__) && HGV_BYTES == 16 && HGV_LANES >= 4
+HGV_FN hgv_f32 hgv_fsqrt_f32(hgv_f32 a) { return _mm_sqrt_ps(a); }
+HGV_FN hgv_f64 hgv_fsqrt_f64(hgv_f64 a) { return _mm_sqrt_pd(a); }
+#else
 HGV_LANES_1(fsqrt, f32, f32)
 HGV_LANES_1(fsqrt, f64, f64)
+#endif
 HGV_LANES_1(ffloor, f32, f32)
 HGV_LANES_1(ffloor, f64, f64)
 HGV_LANES_1(ftrunc, f32, f32)
@@ -321,7 +356,7 @@ HGV_LANES_1(frint, f64, f64)
 /* a * b less its rounding: fused where the machine does that itself, else by halves whose products are exact. */
 HGV_FN float hgs_fmul_err_f32(float a, float b) { return hgs_ffma_f32(a, b, -(a * b)); }
 HGV_FN double hgs_fmul_err_f64(double a, double b) { return hgs_ffma_f64(a, b, -(a * b)); }
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+#if HGV_FMA || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
 HGV_FN hgv_f32 hgv_fmul_err_f32(hgv_f32 a, hgv_f32 b) { return hgv_ffma_f32(a, b, -(a * b)); }
 HGV_FN hgv_f64 hgv_fmul_err_f64(hgv_f64 a, hgv_f64 b) { return hgv_ffma_f64(a, b, -(a * b)); }
 #else
@@ -359,7 +394,7 @@ HGV_FLOATS(HGV_TO_INTEGER)
     HGV_FN void hgv_all_##name(const A *from, R *to) {                        \
         for (unsigned i = 0; i < HGV_LANES; i++) to[i] = hgs_##name(from[i]); \
     }
-#if defined(__F16C__) && HGV_LANES >= 8
+#if HGV_F16C && HGV_LANES >= 8
 HGV_FN void hgv_all_h2f(const uint16_t *from, float *to) {
     for (unsigned i = 0; i < HGV_LANES; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(from + i))));
@@ -375,6 +410,42 @@ HGV_CONVERT_ALL(f2h, uint16_t, float)
 #endif
 HGV_CONVERT_ALL(b2f, float, uint16_t)
 HGV_CONVERT_ALL(f2b, uint16_t, float)
+
+/* ---- lanes among each other ---- */
+
+/* Part `part` of a vector whose lane l is lane l xor `by` of the one in parts. */
+#define HGV_EXCHANGE(T)                                                                            \
+    HGV_FN hgv_##T hgv_exchange_##T(const hgv_##T *parts, uint32_t by, unsigned part) {            \
+        const unsigned lanes = sizeof(hgv_##T) / sizeof(((hgv_##T){0})[0]), in = by & (lanes - 1); \
+        const hgv_##T from = parts[part ^ (by / lanes)];                                           \
+        hgv_##T r;                                                                                 \
+        HGV_EACH(T) r[i] = from[i ^ in];                                                           \
+        return r;                                                                                  \
+    }
+HGV_EXCHANGE(u8)
+HGV_EXCHANGE(u16)
+#if HGV_BYTES == 32 && HGV_LANES >= 8
+HGV_FN hgv_u32 hgv_exchange_u32(const hgv_u32 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 number = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (hgv_u32)_mm256_permutevar8x32_epi32((__m256i)parts[part ^ by / 8], (__m256i)(number ^ (by & 7)));
+}
+HGV_FN hgv_u64 hgv_exchange_u64(const hgv_u64 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 half = {0, 1, 2, 3, 4, 5, 6, 7}; /* of an element */
+    return (hgv_u64)_mm256_permutevar8x32_epi32((__m256i)parts[part ^ by / 4], (__m256i)(half ^ ((by & 3) * 2)));
+}
+#elif HGV_BYTES == 64 && HGV_LANES >= 16
+HGV_FN hgv_u32 hgv_exchange_u32(const hgv_u32 *parts, uint32_t by, unsigned part) {
+    const hgv_u32 number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (hgv_u32)_mm512_permutexvar_epi32((__m512i)(number ^ (by & 15)), (__m512i)parts[part ^ by / 16]);
+}
+HGV_FN hgv_u64 hgv_exchange_u64(const hgv_u64 *parts, uint32_t by, unsigned part) {
+    const hgv_u64 number = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (hgv_u64)_mm512_permutexvar_epi64((__m512i)(number ^ (by & 7)), (__m512i)parts[part ^ by / 8]);
+}
+#else
+HGV_EXCHANGE(u32)
+HGV_EXCHANGE(u64)
+#endif
 
 /* ---- lanes as bits ---- */
 

@@ -40,6 +40,9 @@ void emit_kernel_name(const kir_module *module, char name[96]);
  * vectors of vector_bytes (16, 32, 64). void NAME(hgv_launch *, uint64_t begin, uint64_t end) runs the lanes from begin to end - 1. All have the
  * same number of lanes a turn, at most 64, which fill a native vector of f32 at the least. */
 hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) HG_NODISCARD;
+/* The same without the lines at the top, as static functions of these names. */
+hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *names, uint32_t count, uint32_t vector_bytes,
+                              hg_text *out) HG_NODISCARD;
 
 /* SPIR-V 1.5 (Vulkan 1.2) words, added to out; on failure out is as before. The entry point is "main". Group memory may be reached by 1, 2
  * (loads only), 4 and 8 bytes, atomically by 4; the group of a folded kernel is numbered in the first dimension, that of a FLAT one and

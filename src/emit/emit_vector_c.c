@@ -362,9 +362,11 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_TABLE_GET: table(p, v); break;
     case VEC_RUNNING: running(p, v); break;
     case VEC_ANY: any(p, v); break;
+    case VEC_EXCHANGE: vc_exchange(p, v); break;
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_FITS:
     case VEC_ATOMIC:
     case VEC_FAULT_IF: vc_memory(p, v); break;
     case VEC_FENCE: vc_line(p, "__atomic_thread_fence(%s);", v->u.imm == HG_SCOPE_SYSTEM ? "__ATOMIC_SEQ_CST" : "__ATOMIC_ACQ_REL"); break;
@@ -527,27 +529,36 @@ static void print_kernel(vc_printer *p) {
     hg_text_free(&body);
     hg_text_free(&p->sites);
     hg_free(p->widths);
+    if (!p->local) hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
     hg_text_addf(out,
-                 "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n"
-                 "void %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
+                 "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"
                  "    (void)%s_sites;\n"
                  "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) %s_turn(launch, first, HGV_ALL);\n"
                  "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << (end - first)) - 1);\n"
                  "}\n\n",
-                 p->name, p->name, p->name, p->name, p->name);
+                 p->local ? "static " : "", p->name, p->name, p->name, p->name);
 }
 
-hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) {
-    hg_text_addf(out, "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n", about,
-                 count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
+/* names: of static functions; NULL: the kernels' own, external. */
+static hg_status print_kernels(vec_kernel *const *kernels, const char *const *names, uint32_t count, uint32_t vector_bytes, hg_text *out) {
     for (uint32_t i = 0; i < count; i++) {
         char name[96];
         emit_kernel_name(kernels[i]->module, name);
-        vc_printer p = {.out = out, .k = kernels[i], .name = name, .bytes = vector_bytes};
+        vc_printer p = {.out = out, .k = kernels[i], .name = names ? names[i] : name, .bytes = vector_bytes, .local = names != NULL};
         if (i == 0) print_results(&p);
         print_kernel(&p);
         if (p.unsupported) return hg_fail(HG_ERROR_ISA, "no C text for '%s': %s", kernels[i]->module->name, p.unsupported);
     }
     return out->failed ? hg_fail_memory() : HG_OK;
+}
+
+hg_status emit_vector_c(vec_kernel *const *kernels, uint32_t count, uint32_t vector_bytes, const char *about, hg_text *out) {
+    hg_text_addf(out, "/* Written by hologram.\n%s */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n\n", about,
+                 count ? (unsigned)kernels[0]->lanes : 1u, (unsigned)vector_bytes);
+    return print_kernels(kernels, NULL, count, vector_bytes, out);
+}
+
+hg_status emit_vector_c_local(vec_kernel *const *kernels, const char *const *names, uint32_t count, uint32_t vector_bytes, hg_text *out) {
+    return print_kernels(kernels, names, count, vector_bytes, out);
 }

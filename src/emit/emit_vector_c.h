@@ -15,6 +15,7 @@ typedef struct vc_printer {
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
     hg_text sites;       /* of faults */
     uint32_t site_count;
+    bool local; /* the kernel is a static function */
     const char *unsupported;
 } vc_printer;
 
@@ -46,6 +47,7 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
 void vc_prim(vc_printer *p, const vec_value *v);
+void vc_exchange(vc_printer *p, const vec_value *v);
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 /* Lanes in the word `gone` end: they are taken out of the lanes that run and of the masks that v names. */
 void vc_end(vc_printer *p, const vec_value *v, const char *gone);

@@ -133,6 +133,29 @@ static void memory_size(hg_text *out, const vec_value *v) {
         hg_text_addf(out, "size_%u", (unsigned)v->u.mem.slot);
 }
 
+/* "hgv_fits(…)": whether the places that follow from the first lane's are in bounds. */
+static void fits_text(vc_printer *p, hg_text *text, const vec_value *v, int64_t low, int64_t high) {
+    hg_text_addf(text, "hgv_fits(");
+    memory_size(text, v);
+    hg_text_addf(text, ", ");
+    if (v->u.mem.has_index)
+        vc_one(p, text, v->args[0]);
+    else
+        hg_text_addf(text, "0");
+    hg_text_addf(text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
+}
+
+static void fits(vc_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    hg_text text = {0};
+    if (!v->u.mem.open && reach_of(p, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each))
+        fits_text(p, &text, v, low, high);
+    else
+        hg_text_addf(&text, "false");
+    vc_line(p, "const bool s%u = %s;", (unsigned)v->id, text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
 /* "if (some lane may be outside) {" */
 static void open_if_outside(vc_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
@@ -142,14 +165,8 @@ static void open_if_outside(vc_printer *p, const vec_value *v) {
         return;
     }
     if (!v->u.mem.has_index || !v->args[0]->each) {
-        hg_text_addf(&text, "!hgv_fits(");
-        memory_size(&text, v);
-        hg_text_addf(&text, ", ");
-        if (v->u.mem.has_index)
-            vc_one(p, &text, v->args[0]);
-        else
-            hg_text_addf(&text, "0");
-        hg_text_addf(&text, ", INT64_C(%" PRId64 "), INT64_C(%" PRId64 "))", low, high);
+        hg_text_addf(&text, "!");
+        fits_text(p, &text, v, low, high);
     } else {
         hg_text_addf(&text, "hgv_any_b64(");
         for (uint32_t i = 0; i < vc_parts(p, 8); i++) {
@@ -383,6 +400,7 @@ void vc_memory(vc_printer *p, const vec_value *v) {
     case VEC_LOAD: load(p, v); break;
     case VEC_STORE: store(p, v); break;
     case VEC_CHECK: check(p, v); break;
+    case VEC_FITS: fits(p, v); break;
     case VEC_ATOMIC: atomic(p, v); break;
     default: fault_if(p, v);
     }

@@ -323,6 +323,22 @@ static void same_size(vc_printer *p, const vec_value *v) {
                 kir_op_name((kir_op)v->prim), vc_short(v->type), vc_short(v->args[0]->type), (unsigned)v->args[0]->id, (unsigned)i);
 }
 
+void vc_exchange(vc_printer *p, const vec_value *v) {
+    uint32_t size = vc_size(p, v), count = vc_parts(p, size), bits = 8 * size;
+    hg_text parts = {0}, by = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        hg_text_addf(&parts, "%s(hgv_u%u)", i ? ", " : "", (unsigned)bits);
+        vc_part(p, &parts, v->args[0], size, i);
+    }
+    vc_one(p, &by, v->args[1]);
+    for (uint32_t i = 0; i < count; i++)
+        vc_line(p, "const hgv_%s v%u_%u = (hgv_%s)hgv_exchange_u%u((const hgv_u%u[]){%s}, (uint32_t)%s, %u);", vc_type(p, v),
+                (unsigned)v->id, (unsigned)i, vc_type(p, v), (unsigned)bits, (unsigned)bits, parts.data ? parts.data : "",
+                by.data ? by.data : "", (unsigned)i);
+    hg_text_free(&parts);
+    hg_text_free(&by);
+}
+
 void vc_prim(vc_printer *p, const vec_value *v) {
     hg_text name = {0};
     if (!v->each) {

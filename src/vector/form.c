@@ -18,7 +18,7 @@ static void is(former *x, kir_value *v, vec_value *made) {
         p->each = made;
     else
         p->one = made;
-    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = vec_ramp(x, made, v);
+    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = vec_ramp(x, made, v->stride);
 }
 
 static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
@@ -37,6 +37,11 @@ static void form_id(former *x, kir_value *v) {
 }
 
 static void form_prim(former *x, kir_value *v) {
+    if (fact_of(v)->wanted_guess) {
+        vec_form_guess(x, v);
+        return;
+    }
+    if (fact_of(v)->lazy) return;
     vec_value *args[4];
     bool each = fact_of(v)->shape == SHAPE_EACH;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
@@ -55,6 +60,7 @@ static vec_var *var_here(former *x, const kir_var *v) {
 }
 
 static void form_set(former *x, const kir_value *v) {
+    if (vec_set_guess(x, v)) return;
     vec_var *var = var_here(x, v->u.var);
     if (!var->each) {
         vec_set(x, var, vec_one(x, v->args[0]), NULL);
@@ -199,8 +205,10 @@ static void enter_branch(former *x, const kir_value *v, int i) {
 /* Whether an affine value compared with one value is below it in all lanes: so it is in the last. NULL: the condition is no such. */
 static vec_value *below_in_all(former *x, const kir_value *condition) {
     if (condition->op != KIR_CMP_ULT) return NULL;
-    const kir_value *a = condition->args[0];
-    if (fact_of(a)->shape != SHAPE_AFFINE || fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
+    kir_value *a = condition->args[0];
+    if (fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
+    if (fact_of(a)->shape == SHAPE_EACH) return vec_below_by_guess(x, a, condition->args[1]);
+    if (fact_of(a)->shape != SHAPE_AFFINE) return NULL;
     uint64_t span = 0, most = kir_range_full(a->type).high;
     if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
     vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);
@@ -316,7 +324,10 @@ static void form_value(former *x, kir_value *v) {
         is(x, v, made);
         return;
     }
-    case KIR_VAR_GET: is(x, v, vec_get(x, var_here(x, v->u.var))); return;
+    case KIR_VAR_GET:
+        if (fact_of(v)->wanted_guess) vec_form_guess(x, v);
+        if (!fact_of_var(v->u.var)->sure) is(x, v, vec_get(x, var_here(x, v->u.var)));
+        return;
     case KIR_VAR_SET: form_set(x, v); return;
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: form_array(x, v); return;
@@ -391,6 +402,7 @@ static void form_function(former *x, kir_function *f) {
 
 static hg_status form_all(former *x) {
     if (!vec_find_shapes(x)) return hg_fail_memory();
+    if (!x->unsupported && !vec_find_guesses(x)) return hg_fail_memory();
     for (uint64_t i = 0; i < x->order.count && !x->unsupported; i++)
         if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i]))) return hg_fail_memory();
     for (uint64_t i = 0; i < x->order.count && !x->unsupported && !x->failed; i++) form_function(x, x->order.data[i]);

@@ -6,8 +6,7 @@ static uint8_t type_of_bytes(uint8_t bytes) {
     return bytes == 1 ? HG_TYPE_U8 : bytes == 2 ? HG_TYPE_U16 : bytes == 4 ? HG_TYPE_U32 : HG_TYPE_U64;
 }
 
-/* The fields that say where, and the index as args[0]; returns how many arguments that is. */
-static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
+static kir_access place_fields(const kir_value *v, vec_value *fields) {
     kir_access at = kir_access_of(v);
     fields->u.mem.reach = VEC_REACH_ONE;
     fields->u.mem.space = v->u.mem.space;
@@ -20,6 +19,12 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     fields->u.mem.pool = v->u.mem.space == KIR_POOL;
     fields->u.mem.slot = v->u.mem.slot >= 0 ? (uint32_t)v->u.mem.slot : 0;
     fields->u.mem.disp = v->u.mem.disp;
+    return at;
+}
+
+/* The fields that say where, and the index as args[0]; returns how many arguments that is. */
+static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
+    kir_access at = place_fields(v, fields);
     uint8_t count = 0;
     if (kir_access_is_open(v)) {
         fields->u.mem.open = true;
@@ -37,7 +42,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
         fields->u.mem.reach = index->stride == v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
         fields->u.mem.stride = index->stride;
         break;
-    default: args[0] = vec_each(x, index); fields->u.mem.reach = VEC_REACH_EACH;
+    default: args[0] = vec_each(x, index); fields->u.mem.reach = args[0]->each ? VEC_REACH_EACH : VEC_REACH_ONE;
     }
     return 1;
 }
@@ -60,44 +65,112 @@ static bool is_supported(former *x, const kir_value *v) {
 
 static bool is_each(const vec_value *fields) { return fields->u.mem.reach != VEC_REACH_ONE; }
 
-static void load(former *x, kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    bool narrow = kir_type_bytes(v->type) != fields->u.mem.bytes;
-    vec_value *made = add(x, VEC_LOAD, narrow ? type_of_bytes(fields->u.mem.bytes) : v->type, is_each(fields), count, args, fields);
-    if (narrow) made = vec_prim(x, KIR_ZEXT, v->type, 1, &made);
-    if (is_each(fields))
-        fact_of(v)->each = made;
-    else
-        fact_of(v)->one = made;
+/* Of the elements in memory. */
+static uint8_t loaded_type(const kir_value *v, const vec_value *fields) {
+    return kir_type_bytes(v->type) != fields->u.mem.bytes ? type_of_bytes(fields->u.mem.bytes) : v->type;
+}
+
+static vec_value *widened(former *x, const kir_value *v, vec_value *element) {
+    return element->type != v->type ? vec_prim(x, KIR_ZEXT, v->type, 1, &element) : element;
+}
+
+static vec_value *load(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
+    return widened(x, v, add(x, VEC_LOAD, loaded_type(v, fields), is_each(fields), count, args, fields));
+}
+
+static vec_value *stored(former *x, const kir_value *v, const vec_value *fields) {
+    kir_value *from = v->args[kir_access_of(v).value];
+    vec_value *value = vec_each(x, from);
+    bool narrow = kir_type_bytes(from->type) != fields->u.mem.bytes;
+    return narrow ? vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value) : value;
 }
 
 static void store(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
-    kir_value *stored = v->args[kir_access_of(v).value];
-    vec_value *value = vec_each(x, stored);
-    if (kir_type_bytes(stored->type) != fields->u.mem.bytes) value = vec_prim(x, KIR_TRUNC, type_of_bytes(fields->u.mem.bytes), 1, &value);
-    args[count++] = value;
+    args[count++] = stored(x, v, fields);
     (void)add(x, VEC_STORE, KIR_VOID, false, count, args, fields);
 }
 
-static void atomic(former *x, kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
+static vec_value *atomic(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
     for (uint8_t i = kir_access_of(v).value; i < v->nargs; i++) args[count++] = vec_each(x, v->args[i]);
     vec_value *made = add(x, VEC_ATOMIC, v->type, true, count, args, fields);
     vec_lose(x, made, NULL, true);
     x->k->can_end = true;
-    fact_of(v)->each = made;
+    return made;
+}
+
+/* The check and the access; NULL without a result. */
+static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_value **args, const vec_value *fields) {
+    if (!v->u.mem.unchecked) {
+        vec_lose(x, add(x, VEC_CHECK, KIR_VOID, false, count, args, fields), NULL, true);
+        x->k->can_end = true;
+    }
+    switch ((kir_op)v->op) {
+    case KIR_LOAD: return load(x, v, count, args, fields);
+    case KIR_STORE: store(x, v, count, args, fields); return NULL;
+    case KIR_ATOMIC: return atomic(x, v, count, args, fields);
+    default: return NULL;
+    }
+}
+
+static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
+    vec_value *made = vec_add(x, VEC_EXCHANGE, a->type, true, 2, (vec_value *[]){a, swap});
+    return made;
+}
+
+/* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */
+static vec_value *exchanged(former *x, const kir_value *v, const value_fact *index, vec_value *fields) {
+    vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap), *made;
+    if (v->op == KIR_STORE) {
+        args[1] = stored(x, v, fields);
+        if (args[1]->each) args[1] = exchange(x, args[1], index->swap);
+        made = vec_add(x, VEC_STORE, KIR_VOID, false, 2, args);
+    } else {
+        made = vec_add(x, VEC_LOAD, loaded_type(v, fields), true, 1, args);
+    }
+    made->u.mem = fields->u.mem;
+    made->mask = mask;
+    return v->op == KIR_STORE ? NULL : widened(x, v, exchange(x, made, index->swap));
+}
+
+/* Where the guess of the index holds, and where it does not. */
+static void guessed(former *x, kir_value *v, const value_fact *index) {
+    vec_value fields = {0}, *args[5], *ok = index->ok, *made;
+    (void)place_fields(v, &fields);
+    fields.u.mem.reach = index->stride ? VEC_REACH_ROW : VEC_REACH_ONE;
+    fields.u.mem.stride = index->stride;
+    args[0] = index->first;
+    if (index->swapped && !v->u.mem.unchecked) {
+        vec_value *fits = vec_add(x, VEC_FITS, KIR_BOOL, false, 1, args);
+        fits->u.mem = fields.u.mem;
+        ok = vec_and_of(x, ok, fits);
+    }
+    vec_value *branch = ok ? vec_open_if(x, ok) : NULL;
+    vec_region *outside = x->into;
+    vec_var *var = branch && v->op == KIR_LOAD ? vec_new_var(x, v->type, true, NULL, false) : NULL;
+    if (branch) x->into = branch->body[0];
+    made = index->swapped ? exchanged(x, v, index, &fields) : at_place(x, v, 1, args, &fields);
+    if (!branch) {
+        fact_of(v)->each = made;
+        return;
+    }
+    if (var) vec_set(x, var, made, NULL);
+    x->into = branch->body[1];
+    made = at_place(x, v, place(x, v, &fields, args), args, &fields);
+    if (var) vec_set(x, var, made, NULL);
+    x->into = outside;
+    if (var) fact_of(v)->each = vec_get(x, var);
 }
 
 void vec_form_access(former *x, kir_value *v) {
     vec_value fields = {0}, *args[5];
     if (!is_supported(x, v)) return;
-    uint8_t count = place(x, v, &fields, args);
-    if (!v->u.mem.unchecked) {
-        vec_lose(x, add(x, VEC_CHECK, KIR_VOID, false, count, args, &fields), NULL, true);
-        x->k->can_end = true;
+    if (fact_of(v)->guessed) {
+        guessed(x, v, fact_of(v->args[kir_access_of(v).index]));
+        return;
     }
-    switch ((kir_op)v->op) {
-    case KIR_LOAD: load(x, v, count, args, &fields); return;
-    case KIR_STORE: store(x, v, count, args, &fields); return;
-    case KIR_ATOMIC: atomic(x, v, count, args, &fields); return;
-    default: return;
-    }
+    vec_value *made = at_place(x, v, place(x, v, &fields, args), args, &fields);
+    if (fact_of(v)->shape == SHAPE_ONE)
+        fact_of(v)->one = made;
+    else
+        fact_of(v)->each = made;
 }

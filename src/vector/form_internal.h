@@ -1,5 +1,5 @@
 /* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
- * shape.c: who is one, affine, each; where lanes part · live.c: whose old values somebody reads · write.c: operations · form_access.c: memory ·
+ * shape.c: who is one, affine, each; where lanes part · guess.c: who is affine in most turns · live.c: whose old values somebody reads · write.c: operations · form_access.c: memory ·
  * form.c: control, the whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
@@ -18,6 +18,13 @@ typedef enum vec_shape {
 typedef struct value_fact {
     uint8_t shape;
     bool wanted_each;                     /* affine: somebody needs all elements */
+    bool guessed, wanted_guess;           /* each: guess.c; an access: its index is, and it asks */
+    bool lazy;                            /* each: elements are calculated where a guess fails, and nowhere else */
+    uint8_t again;                        /* operations that this writes */
+    uint32_t hidden_uses;                 /* by those who need elements only there */
+    int64_t stride;                       /* guessed */
+    bool swapped, sure;                   /* guessed: of lane l xor `swap`, not of l · ok is always NULL */
+    vec_value *first, *ok, *swap;         /* guessed: in vector form; ok NULL: true */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
     bool apart;                           /* IF, LOOP: only some of the lanes may be inside */
@@ -39,6 +46,10 @@ typedef struct var_fact {
     bool used;
     int64_t stride;
     vec_var *var; /* of the function at work */
+    /* each: guess.c */
+    bool no_guess, guessed, wanted_guess, sure;
+    const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
+    vec_var *first, *ok;     /* guessed: of the guess of what was set; ok NULL: sure */
 } var_fact;
 
 typedef struct function_fact {
@@ -76,6 +87,15 @@ enum { MOST_NESTED = 200 }; /* branches and loops, one in another */
 
 /* shape.c: numbers the functions, makes the facts and finds the shapes. */
 bool vec_find_shapes(former *x);
+/* guess.c: who has a guess and who asks for it. */
+bool vec_find_guesses(former *x);
+/* Writes first, ok and elements of a value whose guess is wanted. */
+void vec_form_guess(former *x, kir_value *v);
+/* The same of what a variable is set to. True: nobody needs its elements. */
+bool vec_set_guess(former *x, const kir_value *set);
+vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
+/* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
+vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
 /* live.c: of the function at work. */
 bool vec_find_live(former *x);
 /* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
@@ -93,8 +113,7 @@ vec_value *vec_get(former *x, vec_var *var);
 void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask);
 vec_value *vec_open_if(former *x, vec_value *condition); /* an IF with empty branches */
 vec_value *vec_one(former *x, kir_value *v);             /* of a value that is one; of an affine one the first lane's */
-vec_value *vec_each(former *x, kir_value *v);            /* an argument for an operation on each lane */
-vec_value *vec_ramp(former *x, vec_value *first, const kir_value *v);
+vec_value *vec_ramp(former *x, vec_value *first, int64_t stride);
 vec_value *vec_running(former *x);
 vec_var *vec_mask_of(const kir_region *r); /* who is in the region; NULL: the lanes that run */
 vec_value *vec_mask_here(former *x);       /* NULL: the lanes that run */

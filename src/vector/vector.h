@@ -19,6 +19,8 @@
  *   TABLE_GET   an element of a constant table, whose index is in range in lanes that run
  *   RUNNING     mask of the lanes that run in this function
  *   ANY         whether a lane is in the mask (which has no lane that does not run)
+ *   EXCHANGE    of the first argument, which is each or a mask: lane l gets the element of lane l xor the second argument, which is one integer below `lanes`
+ *   FITS        whether all lanes' places, of those that do not run too, are in bounds; false where that is hard to say
  *   LOAD, STORE, ATOMIC    after a CHECK, or proven to be in bounds: look at nothing. ATOMIC: faults where it is not aligned
  *   CHECK       lanes whose access is out of bounds, or whose slot has no memory, fault
  *   FAULT_IF    lanes with the condition fault

@@ -149,15 +149,8 @@ vec_value *vec_one(former *x, kir_value *v) {
     return one ? one : &nowhere;
 }
 
-vec_value *vec_ramp(former *x, vec_value *first, const kir_value *v) {
-    vec_value *each = vec_add(x, VEC_RAMP, v->type, true, 1, &first);
-    each->u.imm = (uint64_t)v->stride;
+vec_value *vec_ramp(former *x, vec_value *first, int64_t stride) {
+    vec_value *each = vec_add(x, VEC_RAMP, first->type, true, 1, &first);
+    each->u.imm = (uint64_t)stride;
     return each;
-}
-
-vec_value *vec_each(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (p->shape == SHAPE_EACH) return p->each ? p->each : vec_one(x, v);
-    if (p->shape == SHAPE_ONE) return vec_one(x, v);
-    return p->each ? p->each : vec_ramp(x, vec_one(x, v), v);
 }

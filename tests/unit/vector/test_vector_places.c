@@ -1,0 +1,197 @@
+/* Kernels whose places are rows in most turns: sums that wrap, quotients, remainders, lanes that exchange elements; as native code, against
+ * the numbers calculated here.
+ *     test_vector_places [BYTES:LANES:COMPILER]     as differential --vectors */
+#include "support/c_vectors.h"
+#include "support/runtime_support.h"
+#include <string.h>
+
+enum { LANES = 1003, PLACES = 65536 };
+
+/* A lane's place, from its number and n: as text that leaves it in t (u32), and as a function. `distinct`: no two lanes share one. */
+typedef struct pattern {
+    const char *text;
+    uint32_t (*place)(uint32_t i, uint32_t n);
+    bool distinct;
+} pattern;
+
+static uint32_t lane(uint32_t i, uint32_t n) { return i + 0 * n; }
+static uint32_t by_rows(uint32_t i, uint32_t n) { return i / n * 3 + i % n; }
+static uint32_t quotient(uint32_t i, uint32_t n) { return i / n; }
+static uint32_t remainder_of(uint32_t i, uint32_t n) { return i % n + n; }
+static uint32_t of_threes(uint32_t i, uint32_t n) { return 3 * i % n; }
+static uint32_t wrapped(uint32_t i, uint32_t n) { return (uint16_t)(i + 65536 - n); }
+static uint32_t exchanged(uint32_t i, uint32_t n) { return i ^ n; }
+static uint32_t shifted_exchange(uint32_t i, uint32_t n) { return ((i + 3) ^ n) + n; }
+static uint32_t masked(uint32_t i, uint32_t n) { return (i >> 5) * 32 + (i & 31) + n; }
+static uint32_t small_mask(uint32_t i, uint32_t n) { return (i & 3) * 256 + (i >> 2) + 0 * n; }
+
+static const pattern PATTERNS[] = {
+    {" mov t, i\n", lane, true},
+    {" div t, i, n\n mul t, t, 3\n rem q, i, n\n add t, t, q\n", by_rows, false},
+    {" div t, i, n\n", quotient, false},
+    {" rem t, i, n\n add t, t, n\n", remainder_of, false},
+    {" mul t, i, 3\n rem t, t, n\n", of_threes, false},
+    {" cvt s, i\n cvt r, n\n sub s, s, r\n cvt t, s\n", wrapped, true},
+    {" xor t, i, n\n", exchanged, true},
+    {" add t, i, 3\n xor t, t, n\n add t, t, n\n", shifted_exchange, true},
+    {" shr t, i, 5\n mul t, t, 32\n and q, i, 31\n add t, t, q\n add t, t, n\n", masked, true},
+    {" and t, i, 3\n mul t, t, 256\n shr q, i, 2\n add t, t, q\n", small_mask, true},
+};
+
+static const char *const TYPES[] = {"u16", "u32", "u64"};
+
+/* Reads x there, and where lanes are apart writes y there and only lanes without the lowest bit of n. */
+static hg_program *program_of(const pattern *p, const char *type) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        ".atlas 1\n.program places\n.param x buffer %s in\n.param y buffer %s inout\n.param z buffer %s inout\n.param n u32\n.lanes %d\n"
+        ".reg i, t, q u32\n.reg s, r u16\n.reg v %s\n cvt i, global\n%s ldg v, [x[t]]\n stg [y[global]], v\n and q, n, i\n%s"
+        " stg [z[%s]], v\nend:\n",
+        type, type, type, LANES, type, p->text, p->distinct ? " bra.ne q, 0, @end\n" : "", p->distinct ? "t" : "global");
+    return assemble(text);
+}
+
+static uint64_t element(const uint8_t *at, uint32_t bytes, uint32_t i) {
+    uint64_t e = 0;
+    memcpy(&e, at + (size_t)i * bytes, bytes);
+    return e;
+}
+
+static void check(hg_backend *b, hg_program *program, const pattern *p, uint32_t bytes, uint32_t n) {
+    static uint8_t x[PLACES * 8], y[PLACES * 8], z[PLACES * 8];
+    uint32_t places = LANES;
+    for (uint32_t i = 0; i < LANES; i++) places = p->place(i, n) >= places ? p->place(i, n) + 1 : places;
+    if (places > PLACES) return;
+    for (uint32_t i = 0; i < places * bytes; i++) {
+        x[i] = (uint8_t)(i * 167 + i / 251 + 1);
+        y[i] = z[i] = 0xee;
+    }
+    hg_buffer buffers[] = {make_buffer(b, x, (uint64_t)places * bytes), make_buffer(b, y, (uint64_t)places * bytes),
+                           make_buffer(b, z, (uint64_t)places * bytes)};
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "x", buffers[0]));
+    CHECK_OK(hg_params_set_buffer(params, "y", buffers[1]));
+    CHECK_OK(hg_params_set_buffer(params, "z", buffers[2]));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U32, &n));
+    CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
+    CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, (uint64_t)places * bytes));
+    CHECK_OK(hg_backend_copy_from_buffer(b, buffers[2], z, (uint64_t)places * bytes));
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t t = p->place(i, n);
+        bool writes = !p->distinct || (n & i) == 0;
+        uint64_t there = element(z, bytes, p->distinct ? t : i), untouched = UINT64_C(0xeeeeeeeeeeeeeeee) >> (64 - 8 * bytes);
+        wrong += element(y, bytes, i) != element(x, bytes, t) || there != (writes ? element(x, bytes, t) : untouched);
+    }
+    CHECK_MESSAGE(wrong == 0, "%u bytes, n %u,%s: %u lanes are wrong", bytes, n, p->text, wrong);
+    for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+    hg_params_destroy(params);
+}
+
+/* ---- places that go on from round to round ---- */
+
+enum { WALKERS = 101, ROOM = 2048 };
+
+/* What a lane adds up and where it ends. */
+typedef struct walk {
+    const char *text; /* leaves the sum in s (u32), the last place in t */
+    void (*end)(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last);
+} walk;
+
+static uint32_t x_at(uint32_t i) { return i * 2654435761u; }
+
+static void strides(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (*last = 0; i < n; i += WALKERS) *sum += x(*last = i);
+}
+static void rounds(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t k = 0; k < 9; k++, i += n % 100) *sum += x(i);
+    *last = i;
+}
+static void own_rounds(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t count = (i + n) % 8 + 1;
+    for (uint32_t k = 0; k < count; k++, i += 100) *sum += x(i);
+    *last = i;
+}
+static void some_wait(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t k = 0, lane = i; k < 9; k++) {
+        *sum += x(i);
+        if ((lane + k + n) & 4) continue;
+        i += 7;
+    }
+    *last = i;
+}
+static void narrow(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint8_t at = (uint8_t)i;
+    for (uint32_t k = 0; k < 9; k++, at = (uint8_t)(at + n)) *sum += x(at);
+    *last = at;
+}
+
+static const walk WALKS[] = {
+    {" mov p, global\n mov t, 0\nnext: cvt.u64.u32 q, n\n bra.ge p, q, @out\n cvt t, p\n ldg v, [x[p]]\n add s, s, v\n"
+     " add p, p, 101\n bra @next\nout:\n",
+     strides},
+    {" rem q32, n, 100\nnext: ldg v, [x[t]]\n add s, s, v\n add t, t, q32\n add k, k, 1\n bra.lt k, 9, @next\n", rounds},
+    {" add q32, t, n\n and q32, q32, 7\nnext: ldg v, [x[t]]\n add s, s, v\n add t, t, 100\n add k, k, 1\n bra.le k, q32, @next\n",
+     own_rounds},
+    {" mov lane, t\nnext: bra.ge k, 9, @out\n ldg v, [x[t]]\n add s, s, v\n add q32, lane, k\n add q32, q32, n\n and q32, q32, 4\n"
+     " add k, k, 1\n bra.ne q32, 0, @next\n add t, t, 7\n bra @next\nout:\n",
+     some_wait},
+    {" cvt b, t\n cvt c, n\nnext: cvt t, b\n ldg v, [x[t]]\n add s, s, v\n add b, b, c\n add k, k, 1\n bra.lt k, 9, @next\n cvt t, b\n",
+     narrow},
+};
+
+static void check_walk(hg_backend *b, const walk *w) {
+    static uint32_t x[ROOM], y[WALKERS], z[WALKERS];
+    static const uint32_t NUMBERS[] = {0, 1, 3, 7, 99, 101, 200, 255, 257, 1000};
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        ".atlas 1\n.program walk\n.param x buffer u32 in\n.param y buffer u32 inout\n.param z buffer u32 inout\n.param n u32\n.lanes %d\n"
+        ".reg p, q u64\n.reg t, q32, k, s, v, lane u32\n.reg b, c u8\n mov s, 0\n mov k, 0\n cvt t, global\n%s"
+        " stg [y[global]], s\n stg [z[global]], t\n",
+        WALKERS, w->text);
+    hg_program *program = assemble(text);
+    for (uint32_t i = 0; i < ROOM; i++) x[i] = x_at(i);
+    for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; k++) {
+        hg_buffer buffers[] = {make_buffer(b, x, sizeof x), make_buffer(b, y, sizeof y), make_buffer(b, z, sizeof z)};
+        hg_params *params = hg_params_create();
+        CHECK_OK(hg_params_set_buffer(params, "x", buffers[0]));
+        CHECK_OK(hg_params_set_buffer(params, "y", buffers[1]));
+        CHECK_OK(hg_params_set_buffer(params, "z", buffers[2]));
+        CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U32, &NUMBERS[k]));
+        CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, sizeof y));
+        CHECK_OK(hg_backend_copy_from_buffer(b, buffers[2], z, sizeof z));
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < WALKERS; i++) {
+            uint32_t sum = 0, last = 0;
+            w->end(i, NUMBERS[k], x_at, &sum, &last);
+            wrong += y[i] != sum || z[i] != last;
+        }
+        CHECK_MESSAGE(wrong == 0, "n %u,%s: %u lanes are wrong", NUMBERS[k], w->text, wrong);
+        for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+        hg_params_destroy(params);
+    }
+    hg_program_release(program);
+}
+
+int main(int argc, char **argv) {
+    static const uint32_t NUMBERS[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 64, 100, 255, 256, 1000, 1024, 2048};
+    char reason[256];
+    bool native = c_vectors_use(argc > 1 ? argv[1] : "16:8:gcc -O0", reason);
+    if (!native) SKIP(reason);
+    hg_backend *b = open_backend("cpu");
+    for (size_t i = 0; b && i < sizeof PATTERNS / sizeof *PATTERNS; i++) {
+        const size_t type = argc > 1 ? 0 : i % 3, end = argc > 1 ? 3 : type + 1;
+        for (size_t t = type; t < end; t++) {
+            hg_program *program = program_of(&PATTERNS[i], TYPES[t]);
+            for (size_t n = 0; n < sizeof NUMBERS / sizeof *NUMBERS; n++) check(b, program, &PATTERNS[i], 2u << t, NUMBERS[n]);
+            hg_program_release(program);
+        }
+    }
+    for (size_t i = 0; b && i < sizeof WALKS / sizeof *WALKS; i++) check_walk(b, &WALKS[i]);
+    hg_backend_destroy(b);
+    if (native) test_failed += c_vectors_end();
+    return test_done();
+}
