@@ -53,6 +53,9 @@ struct hgv_launch {
     int64_t fuel;
     bool stopped; /* time is over: what runs ends soon */
     void *user;
+    /* NULL, or by slot: 0 and more: nobody else has the memory, and eight copies of it lie so many bytes apart, which are combined afterwards (0:
+     * there is one). -1: it is as it is. */
+    const int64_t *spread;
 };
 
 #if defined(HGV_LANES)
@@ -605,6 +608,26 @@ HGV_INTEGERS(HGV_RAMP)
     }
 HGV_ATOMIC(u32, uint32_t, int32_t)
 HGV_ATOMIC(u64, uint64_t, int64_t)
+
+/* The same in memory that nobody else has. */
+#define HGV_COMBINE(T, C, SC)                                    \
+    HGV_FN void hgv_combine_##T(unsigned op, uint8_t *at, C a) { \
+        C old;                                                   \
+        memcpy(&old, at, sizeof old);                            \
+        switch (op) {                                            \
+        case 0: old = (C)(old + a); break;                       \
+        case 1: old = a < old ? a : old; break;                  \
+        case 2: old = (SC)a < (SC)old ? a : old; break;          \
+        case 3: old = a > old ? a : old; break;                  \
+        case 4: old = (SC)a > (SC)old ? a : old; break;          \
+        case 5: old &= a; break;                                 \
+        case 6: old |= a; break;                                 \
+        default: old ^= a; break;                                \
+        }                                                        \
+        memcpy(at, &old, sizeof old);                            \
+    }
+HGV_COMBINE(u32, uint32_t, int32_t)
+HGV_COMBINE(u64, uint64_t, int64_t)
 
 #endif
 

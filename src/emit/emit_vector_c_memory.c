@@ -339,17 +339,42 @@ static void store(vc_printer *p, const vec_value *v) {
 
 /* ---- atomic, fault ---- */
 
+/* Opens the branch in which there is no copy of the thread's own, behind what is done with one. */
+static void open_unless_own(vc_printer *p, const vec_value *v, const char *base, const char *bits) {
+    hg_text one = {0};
+    hg_text_addf(&one, "hgv_combine_%s(%u, %s + (i %% 8) * spread + (at[i] + UINT64_C(%" PRIu64 ")), value[i]);",
+                 short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic, base, (uint64_t)v->u.mem.disp);
+    vc_line(p, "const int64_t spread = launch->spread ? launch->spread[%u] : -1;", (unsigned)v->u.mem.slot);
+    vc_line(p, "const uint64_t here = %s;", bits);
+    vc_line(p, "uint64_t low = 0;");
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) low |= at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
+    vc_open(p, "if (HGV_LIKELY(spread >= 0 && low %% %u == 0 && here == HGV_ALL))", (unsigned)v->u.mem.bytes);
+    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) %s", one.data ? one.data : "");
+    vc_close(p);
+    vc_open(p, "else if (spread >= 0 && low %% %u == 0)", (unsigned)v->u.mem.bytes);
+    vc_open(p, "for (uint64_t rest = here; rest; rest &= rest - 1)");
+    vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(rest);");
+    vc_line(p, "%s", one.data ? one.data : "");
+    vc_close(p);
+    vc_close(p);
+    vc_open(p, "else");
+    hg_text_free(&one);
+}
+
 static void atomic(vc_printer *p, const vec_value *v) {
     hg_text bits = bits_of(p, v), base = {0};
     uint32_t site = new_site(p, v, 4), n = vec_place_args(v);
-    bool two = v->nargs > n + 1;
+    bool two = v->nargs > n + 1, own = v->u.mem.combines;
     base_name(&base, v);
-    declare_parts(p, v);
+    if (!own) declare_parts(p, v);
     vc_block(p);
     indices(p, v);
     vc_spill(p, "value", v->args[n]);
     if (two) vc_spill(p, "second", v->args[n + 1]);
-    vc_line(p, "%s old[HGV_LANES] = {0};", vc_scalar(v->type));
+    if (own)
+        open_unless_own(p, v, base.data ? base.data : "", bits.data ? bits.data : "");
+    else
+        vc_line(p, "%s old[HGV_LANES] = {0};", vc_scalar(v->type));
     vc_line(p, "uint64_t gone = 0;");
     vc_open(p, "for (uint64_t rest = %s; rest; rest &= rest - 1)", bits.data ? bits.data : "");
     vc_line(p, "const unsigned i = (unsigned)__builtin_ctzll(rest);");
@@ -360,13 +385,14 @@ static void atomic(vc_printer *p, const vec_value *v) {
     vc_line(p, "gone |= UINT64_C(1) << i;");
     vc_line(p, "continue;");
     vc_close(p);
-    vc_line(p, "old[i] = hgv_atomic_%s(%u, p + offset, value[i], %s);", short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic,
-            two ? "second[i]" : "0");
+    vc_line(p, "%shgv_atomic_%s(%u, p + offset, value[i], %s);", own ? "(void)" : "old[i] = ", short_of_bytes(v->u.mem.bytes),
+            (unsigned)v->u.mem.atomic, two ? "second[i]" : "0");
     vc_close(p);
-    vc_unspill(p, "old", v);
+    if (!own) vc_unspill(p, "old", v);
     vc_open(p, "if (HGV_UNLIKELY(gone))");
     vc_end(p, v, "gone");
     vc_close(p);
+    if (own) vc_close(p);
     vc_close(p);
     hg_text_free(&bits);
     hg_text_free(&base);

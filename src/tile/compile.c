@@ -2,6 +2,7 @@
  * active lanes enter together share their parent's. A lane that leaves (break, continue, return, exit, fault) is taken out of
  * the mask of the region it is in; at the end of a region its mask flows back into the parent's, so whoever left stays away.
  * Requires: tile_lay_out_forms, tile_lay_out_slots. Provides: tile_kernel.insns. */
+#include "kir/analysis/analysis.h"
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include <string.h>
@@ -264,6 +265,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     access->operand = v->u.mem.operand;
     access->unchecked = v->u.mem.unchecked;
     access->atomic = v->u.mem.atomic;
+    access->combines = kir_combines(v);
     access->class_id = v->u.mem.class_id;
     access->bytes = v->u.mem.bytes;
     access->size = kir_access_size(v);
@@ -733,6 +735,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     if (status == HG_OK) status = tile_lay_out_code(&layout);
     if (status == HG_OK) status = keep(&layout);
     if (status == HG_OK) status = keep_names(k, module);
+    if (status == HG_OK) status = tile_owns_find(k, module);
     hg_arena_free(&layout.arena);
     hg_vec_free(&layout.order);
     hg_vec_free(&layout.slots);

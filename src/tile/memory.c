@@ -78,7 +78,7 @@ static place fixed_place(const tile_frame *f, const tile_access *a) {
         if (p.memory.valid) p.memory.base += a->class_id * UINT64_C(12288);
         p.memory.size = 12288;
     } else {
-        p.memory = launch->slots[a->slot];
+        p.memory = f->own ? f->own->slots[a->slot] : launch->slots[a->slot];
         p.handle = a->handle_input == TILE_NONE ? a->constant_handle : launch->inputs[a->handle_input];
     }
     return p;
@@ -162,33 +162,6 @@ static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, u
     return value;
 }
 
-#define ATOMIC_ON(type, stype)                                                           \
-    static type atomic_##type(uint8_t op, type *p, type x, type y) {                     \
-        type old;                                                                        \
-        switch ((kir_atomic)op) {                                                        \
-        case KIR_ATOMIC_ADD: return hg_atomic_fetch_add(p, x, HG_RELAXED);               \
-        case KIR_ATOMIC_AND: return hg_atomic_fetch_and(p, x, HG_RELAXED);               \
-        case KIR_ATOMIC_OR: return hg_atomic_fetch_or(p, x, HG_RELAXED);                 \
-        case KIR_ATOMIC_XOR: return hg_atomic_fetch_xor(p, x, HG_RELAXED);               \
-        case KIR_ATOMIC_EXCH: return hg_atomic_exchange(p, x, HG_RELAXED);               \
-        case KIR_ATOMIC_CAS:                                                             \
-            old = x;                                                                     \
-            hg_atomic_compare_exchange(p, &old, y, HG_RELAXED);                          \
-            return old;                                                                  \
-        default: break;                                                                  \
-        }                                                                                \
-        old = hg_atomic_load(p, HG_RELAXED);                                             \
-        for (;;) {                                                                       \
-            bool take = op == KIR_ATOMIC_UMIN   ? x < old                                \
-                        : op == KIR_ATOMIC_UMAX ? x > old                                \
-                        : op == KIR_ATOMIC_SMIN ? (stype)x < (stype)old                  \
-                                                : (stype)x > (stype)old;                 \
-            if (!take || hg_atomic_compare_exchange(p, &old, x, HG_RELAXED)) return old; \
-        }                                                                                \
-    }
-ATOMIC_ON(uint32_t, int32_t)
-ATOMIC_ON(uint64_t, int64_t)
-
 static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint8_t *address) {
     uint64_t value = 0;
     if (a->op == KIR_CHECK) return;
@@ -202,10 +175,7 @@ static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint
     } else {
         uint64_t x = lane_operand(f, a->value_form, a->value, a->value_size, lane);
         uint64_t y = a->atomic == KIR_ATOMIC_CAS ? lane_operand(f, a->second_form, a->second, a->value_size, lane) : 0;
-        if (a->bytes == 4)
-            value = atomic_uint32_t(a->atomic, (uint32_t *)(void *)address, (uint32_t)x, (uint32_t)y);
-        else
-            value = atomic_uint64_t(a->atomic, (uint64_t *)(void *)address, x, y);
+        value = tile_atomic(a->atomic, a->bytes, address, x, y);
     }
     if (a->op == KIR_ATOMIC && a->high != TILE_NONE) {
         uint32_t low = (uint32_t)value, high = (uint32_t)(value >> 32);
@@ -391,9 +361,48 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) hg_prefetch((const void *)(from + i));
 }
 
+/* Atomics of a tile whose old values nobody asks for, at base: they may be combined. Nobody else has the thread's own copies, or the shared memory of a block. */
+static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base, const lane_span *lanes) {
+    bool uniform = a->value_form != TILE_VECTOR, own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
+    return (tile_updates){.op = a->atomic,
+                          .bytes = a->bytes,
+                          .own = own || a->space == KIR_SHARED,
+                          .uniform = uniform,
+                          .n = lanes->count,
+                          .active = lanes->active,
+                          .value = f->slot[a->value] + (uniform ? 0 : (size_t)lanes->first * a->bytes),
+                          .base = (uint8_t *)base,
+                          .spread = own ? (uint64_t)f->own->spread[a->slot] : 0};
+}
+
+static bool update_affine(const tile_frame *f, const tile_access *a, const place *p, uint8_t *base, int64_t stride,
+                          const lane_span *lanes) {
+    if ((uint64_t)(base - p->memory.base) % a->bytes || (uint64_t)stride % a->bytes) return false;
+    tile_updates u = updates_of(f, a, (uintptr_t)base, lanes);
+    u.stride = stride;
+    tile_updates_run(&u);
+    return true;
+}
+
+static bool update_vector(const tile_frame *f, const tile_access *a, uintptr_t base, const uint64_t *index, uint64_t scale,
+                          const lane_span *lanes) {
+    uint64_t bits = 0;
+    if (scale % a->bytes)
+        for (uint32_t i = 0; i < lanes->count; i++) bits |= lanes->active && !lanes->active[i] ? 0 : index[i] * scale + (uint64_t)a->disp;
+    else
+        bits = (uint64_t)a->disp;
+    if (bits % a->bytes) return false;
+    tile_updates u = updates_of(f, a, base, lanes);
+    u.index = index;
+    u.scale = scale;
+    tile_updates_run(&u);
+    return true;
+}
+
 static bool move_affine(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
     uint8_t *base;
     if (!affine_base(f, a, p, lanes, &base)) return false;
+    if (a->op == KIR_ATOMIC) return update_affine(f, a, p, base, (int64_t)((uint64_t)a->stride * a->scale), lanes);
     int64_t stride = (int64_t)((uint64_t)a->stride * a->scale); /* within the memory, or of a single lane */
     bool contiguous = stride == a->bytes && !lanes->active;
     size_t before = (size_t)lanes->first * a->bytes;
@@ -425,6 +434,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
     uintptr_t base = (uintptr_t)p->memory.base + (uintptr_t)a->disp;
     uint64_t scale = a->has_index ? a->scale : 1; /* a flat address counts bytes */
     size_t before = (size_t)lanes->first * a->bytes;
+    if (a->op == KIR_ATOMIC) return update_vector(f, a, base, index, scale, lanes);
     if (a->op == KIR_LOAD) {
         if (scratch_is_index && a->value_size != a->bytes) return false;
         gather(load_target(f, a) + before, base, index, scale, lanes, a->bytes);
@@ -449,6 +459,12 @@ static bool scalar_address(const tile_frame *f, const tile_access *a, const plac
 static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes) {
     uint8_t *address;
     if (!scalar_address(f, a, p, &address)) return false;
+    if (a->op == KIR_ATOMIC) {
+        tile_updates u = updates_of(f, a, (uintptr_t)address, lanes);
+        if ((uint64_t)(address - p->memory.base) % a->bytes) return false;
+        tile_updates_run_one(&u);
+        return true;
+    }
     if (a->op == KIR_LOAD) {
         uint64_t value = 0;
         memcpy(&value, address, a->bytes);
@@ -468,7 +484,7 @@ static bool move_scalar(tile_frame *f, const tile_access *a, const place *p, con
 static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask) {
     place p;
     const uint64_t *index = NULL;
-    if (a->op == KIR_ATOMIC || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
+    if ((a->op == KIR_ATOMIC && !a->combines) || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
     if (!p.memory.valid || !p.memory.base) return false;
     lane_span lanes = span_of(f, mask);
     if (a->has_index && a->index_form == TILE_VECTOR) index = (const uint64_t *)(void *)f->slot[a->index];

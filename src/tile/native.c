@@ -62,9 +62,11 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
 
 void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *to) {
     const tile_launch *l = state->launch;
+    const tile_own *own = f ? f->own : NULL;
     *to = (hgv_launch){.inputs = l->inputs,
-                       .slots = (const hgv_memory *)(const void *)l->slots,
+                       .slots = (const hgv_memory *)(const void *)(own ? own->slots : l->slots),
                        .class_memory = {l->class_memory.base, l->class_memory.size, l->class_memory.valid},
+                       .spread = own ? own->spread : NULL,
                        .lanes = l->lanes,
                        .fault = fault_of_lane,
                        .resolve = resolve,

@@ -103,10 +103,11 @@ static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, co
 }
 
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
-static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each, uint32_t width) {
+static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each, uint32_t width, uint32_t worker) {
     tile_frame *f = tile_frame_take(s->kernel, width);
     if (!f) return false;
     f->state = s;
+    if (s->owns) f->own = tile_owns_of(s->owns, worker);
     f->fault.happened = false;
     f->fuel = TILE_FUEL;
     for (size_t i = 0; i < HG_COUNT_OF(f->resolved); i++) f->resolved[i].used = 0;
@@ -128,6 +129,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     if (f->fuel >= 0) tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
     if (hg_stream_wanted(s->launch->lanes * 8)) hg_stream_end(); /* an access has 8 bytes at the most */
     merge_fault(s, &f->fault);
+    f->own = NULL;
     tile_frame_give(f);
     return ok;
 }
@@ -139,9 +141,8 @@ typedef struct shared_run {
 
 static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     shared_run *run = user;
-    (void)worker;
     if (atomic_load_explicit(&run->state->stop, memory_order_relaxed)) return;
-    if (!run_range(run->state, begin, end, run->each, run->width)) atomic_store(&run->state->stop, 3);
+    if (!run_range(run->state, begin, end, run->each, run->width, worker)) atomic_store(&run->state->stop, 3);
 }
 
 static void finish(tile_run_state *s, tile_fault *fault) {
@@ -195,14 +196,16 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     }
     uint64_t count = (launch->lanes - 1) / each + 1;
     if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget))) return hg_fail_memory();
-    bool ok = true;
-    if (count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes)) {
-        ok = run_range(&s, 0, count, each, width);
+    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes);
+    if (kernel->combined_count) s.owns = tile_owns_begin(kernel, launch, alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
+    if (alone) {
+        ok = run_range(&s, 0, count, each, width, 0);
     } else {
         shared_run run = {&s, each, width};
         hg_thread_pool_run(hg_thread_pool_global(), count, chunk_of(count, each), run_worker, &run);
         ok = atomic_load(&s.stop) != 3;
     }
+    tile_owns_end(s.owns);
     hg_status status = s.races ? tile_races_status(s.races) : HG_OK;
     finish(&s, fault);
     if (s.races) tile_races_end(s.races, fault);

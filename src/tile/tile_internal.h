@@ -124,6 +124,7 @@ struct tile_access {
     int16_t slot;                                  /* KIR_OPEN: through handle */
     uint32_t handle, index, value, second, result; /* slots */
     bool once;                                     /* STORE: of one pass, to memory that is not read before */
+    bool combines;                                 /* ATOMIC: kir_combines */
     bool direct;   /* LOAD: the result may point into the memory; slot result + 1 is where it goes otherwise */
     uint32_t high; /* ATOMIC: variable of the old value's high half, or none */
     uint32_t inst;
@@ -152,6 +153,12 @@ typedef struct tile_slot {
     uint64_t imm;       /* constant, input index (and part << 32), idname */
 } tile_slot;
 
+/* A slot that the kernel only combines numbers into (kir_find_combined). */
+typedef struct tile_combined {
+    uint32_t slot;
+    uint8_t atomic, bytes;
+} tile_combined;
+
 struct tile_kernel {
     hg_arena arena;
     const tile_handlers *handlers;
@@ -173,6 +180,8 @@ struct tile_kernel {
     uint32_t body_mask;                  /* of the kernel */
     uint32_t *launch_cells, *tile_cells; /* slots that a launch, a tile fills in */
     uint32_t launch_cell_count, tile_cell_count;
+    struct tile_combined *combined; /* slots that are only combined into */
+    uint32_t combined_count;
     const char **names; /* options.check_races: of the parameters that the module's slots come from, NULL where there is none */
     uint32_t name_count;
     _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];
@@ -195,6 +204,7 @@ typedef struct tile_run_state {
     _Atomic int stop;             /* 1: timeout, 2: cancelled, 3: out of memory */
     tile_fault *fault;            /* the launch's */
     struct tile_races *races;
+    struct tile_owns *owns; /* NULL: none */
 } tile_run_state;
 
 typedef struct tile_resolved {
@@ -203,12 +213,21 @@ typedef struct tile_resolved {
     tile_memory memory;
 } tile_resolved;
 
+/* Memory as one thread of a launch sees it. */
+typedef struct tile_own {
+    const tile_memory *slots;
+    const int64_t
+        *spread; /* a slot of copies of its own: bytes from one to the next of TILE_COPIES, 0: there is one; -1: it is the launch's */
+} tile_own;
+enum { TILE_COPIES = 8 };
+
 typedef struct tile_frame {
     const tile_kernel *kernel;
     tile_run_state *state;
-    uint32_t width; /* lanes it has room for */
-    uint32_t n;     /* lanes of this tile */
-    uint64_t lane0; /* global id of lane 0 */
+    const tile_own *own; /* NULL: all memory is the launch's */
+    uint32_t width;      /* lanes it has room for */
+    uint32_t n;          /* lanes of this tile */
+    uint64_t lane0;      /* global id of lane 0 */
     uint64_t phase;
     uint8_t **slot;
     tile_mask *mask;
@@ -266,6 +285,30 @@ void tile_access_run(tile_frame *frame, const tile_insn *insn);
 uint8_t *tile_access_known(const tile_frame *frame, const tile_access *access, int64_t *stride);
 tile_memory tile_resolve(tile_frame *frame, uint64_t handle, bool pool, bool flat); /* of an open access */
 void tile_id_vector(const tile_frame *frame, uint8_t *d, uint32_t idname, uint8_t size);
+/* atomic.c */
+uint64_t tile_atomic(uint8_t op, uint8_t bytes, uint8_t *at, uint64_t x, uint64_t y); /* the old value. op: kir_atomic; bytes: 4 or 8 */
+void tile_combine(uint8_t op, uint8_t bytes, uint64_t *a, uint64_t x);                /* *a = *a op x, of numbers in no memory */
+/* Lanes that combine their values with aligned elements of memory: with base + index[i] * scale, or base + i * stride. */
+typedef struct tile_updates {
+    uint8_t op, bytes;
+    bool own, uniform; /* nobody else has the memory; one value for all */
+    uint32_t n;
+    const uint8_t *active; /* NULL: all */
+    const uint8_t *value;
+    uint8_t *base;
+    const uint64_t *index;  /* NULL: by stride */
+    uint64_t scale, spread; /* spread: lane i goes to base + i % TILE_COPIES * spread */
+    int64_t stride;
+} tile_updates;
+void tile_updates_run(const tile_updates *u);
+void tile_updates_run_one(const tile_updates *u); /* all at base */
+/* own.c */
+typedef struct tile_owns tile_owns;
+hg_status tile_owns_find(tile_kernel *kernel, const kir_module *module) HG_NODISCARD; /* what to make copies of */
+/* NULL: none in this launch, which stays until the end. workers: threads that may ask. */
+tile_owns *tile_owns_begin(const tile_kernel *kernel, const tile_launch *launch, uint32_t workers);
+tile_own *tile_owns_of(tile_owns *owns, uint32_t worker); /* made at the first call; NULL: the thread has none */
+void tile_owns_end(tile_owns *owns);                      /* combines them with the memory. NULL is allowed */
 /* mask.c */
 const uint8_t *tile_mask_bytes(const tile_frame *frame, const tile_mask *mask);
 void tile_mask_copy(const tile_frame *frame, tile_mask *to, const tile_mask *from);

@@ -80,7 +80,10 @@ static void print_fields(hg_text *out, const vec_value *v) {
     case VEC_STORE:
     case VEC_CHECK:
     case VEC_FITS:
-    case VEC_ATOMIC: print_place(out, v); break;
+    case VEC_ATOMIC:
+        print_place(out, v);
+        if (v->op == VEC_ATOMIC && v->u.mem.combines) hg_text_addf(out, " combines");
+        break;
     case VEC_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
     case VEC_LEAVE: hg_text_addf(out, v->exits ? " exit" : v->ends ? " end" : ""); break;
     default: break;

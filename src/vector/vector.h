@@ -113,6 +113,8 @@ struct vec_value {
             bool has_index; /* index in bytes */
             bool open;      /* through a handle, or in space KIR_FLAT a flat address: reach EACH, of handle and index as they are */
             uint8_t atomic; /* kir_atomic */
+            bool
+                combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy of the thread's own (hgv_launch.spread) */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;

@@ -8,6 +8,17 @@ void kir_find_uniformity(kir_module *m, bool tile_is_block);         /* sets uni
 hg_status kir_find_blocks(kir_module *m) HG_NODISCARD;               /* u.block.whole: all lanes of the block take part */
 hg_status kir_provenance(kir_module *m, uint32_t most) HG_NODISCARD; /* for a device of few slots: the other accesses are open */
 
+/* Whether the access combines a number with what is there, and the old value is not used. Requires: kir_count_uses. */
+bool kir_combines(const kir_value *v);
+/* What all accesses to a slot do: nothing but combine, each by this operation on elements of so many bytes; bytes 0: something else, or what
+ * goes through handles could reach it. */
+typedef struct kir_combined {
+    uint8_t atomic; /* kir_atomic */
+    uint8_t bytes;
+    bool other; /* between calls */
+} kir_combined;
+void kir_find_combined(const kir_module *m, kir_combined *slots); /* as many as the module has */
+
 /* Low bits of integers that are known to be zero: a new table, which the caller frees. Requires: all functions are numbered. */
 hg_status kir_find_zero_bits(const kir_module *m, kir_side_table *zeros) HG_NODISCARD;
 
