@@ -24,7 +24,7 @@ typedef struct tile_call {
     uint64_t n;
 } tile_call;
 
-/* The kernel's native code does the same work faster: from the launch on in which it is there. */
+/* Where there are several calls the kernel's native code does the same work faster: from the launch on in which it is there. */
 struct tile_prepared {
     const tile_native *const *native; /* of the kernel, atomic; of a map always NULL */
     hgv_launch launch;                /* for it */
@@ -336,7 +336,7 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
     if (!p) return NULL;
     uint8_t *behind = (uint8_t *)(p->calls + r->count);
     p->kernel = k;
-    p->native = &k->native;
+    if (r->count != 1) p->native = &k->native; /* one handler is native code, and looks at nothing else */
     tile_native_launch(state, NULL, &p->launch);
     if (slots) memcpy(behind, p->launch.slots, slots);
     if (inputs) memcpy(behind + slots, p->launch.inputs, inputs);
@@ -364,7 +364,7 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     }
     fp_leave(fp);
     bool keeps = uses_frame(r), small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
-    if (tile_native_of(r->kernel)) { /* then the calls never run */
+    if (r->count > 1 && tile_native_of(r->kernel)) { /* then the calls never run */
         keeps = false;
         r->count = 0;
     }
