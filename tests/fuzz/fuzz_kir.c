@@ -9,6 +9,7 @@
 #include "kir/passes/passes.h"
 #include "kir/pipeline/pipeline.h"
 #include "tile/tile.h"
+#include "vector/vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,26 @@ static void to_c(const kir_module *m) {
     if (low != m) kir_module_destroy(low);
 }
 
+static void to_vectors(const kir_module *m) {
+    kir_caps caps;
+    kir_module *low = NULL;
+    vec_kernel *k = NULL;
+    hg_text out = {0};
+    vec_caps(&caps);
+    kir_compilation c = {.caps = &caps, .verify = true};
+    if (!went_well(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, (kir_module *)(uintptr_t)m, &low))) return;
+    if (went_well(vec_form(low, &(vec_options){.lanes = choose() ? 8 : 16}, &k))) {
+        require(vec_verify(k) == HG_OK);
+        vec_print(&out, k);
+        require(!out.failed);
+        hg_text_free(&out);
+        (void)went_well(emit_vector_c(&k, 1, choose() ? 16 : 32, "", &out));
+        vec_kernel_destroy(k);
+    }
+    hg_text_free(&out);
+    if (low != m) kir_module_destroy(low);
+}
+
 static void to_device(const kir_module *m) {
     kir_caps caps = some_caps();
     kir_device_options device = some_device(caps.i64);
@@ -141,10 +162,12 @@ static void go_on(kir_module *m) {
     kir_find_uniformity(m, choose());
     kir_bound_loops(m);
     check_module(m);
-    int road = (choose() ? 2 : 0) + choose();
-    if (road == 0)
+    bool by_tiles = choose(), other = choose();
+    if (choose())
+        to_vectors(m);
+    else if (by_tiles && other)
         to_tiles(m);
-    else if (road == 1)
+    else if (by_tiles)
         to_c(m);
     else
         to_device(m);
