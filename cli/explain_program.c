@@ -60,6 +60,26 @@ static void add_branch(const hg_explained *e, hg_text *out) {
     if (e->rounds) hg_text_addf(out, "; at most %llu rounds", (unsigned long long)e->rounds);
 }
 
+/* The same instruction in native code, where that is more than was said. */
+static void add_native(const hg_program *p, uint32_t inst, const hg_explained *e, hg_text *out) {
+    bool store = is_store(p->insts[inst].op);
+    static const char *const reaches[] = {NULL, "one element for all lanes", "one element for all lanes", "a row", "strided"};
+    const char *dear = store ? "scattered" : "gathered";
+    if (e->native_reach && e->reach) {
+        const char *reach = e->native_reach == HG_REACH_GATHERED ? dear : reaches[e->native_reach];
+        if (e->native_guess)
+            hg_text_addf(out, "%s in turns whose numbers allow it, else %s", reaches[e->native_guess], reach);
+        else
+            hg_text_addf(out, "%s", reach);
+        if (e->native_masked) hg_text_addf(out, ", under a mask");
+    }
+    if (e->way == HG_WAY_DIVERGENT && e->native_way)
+        hg_text_addf(out, "%s",
+                     e->native_way == HG_NATIVE_ENDS      ? "the lanes that do not take it end"
+                     : e->native_way == HG_NATIVE_SKIPPED ? "a way that no lane takes is skipped"
+                                                          : "both ways are run, under masks");
+}
+
 /* One of several instructions that the assembler made of a line: what becomes of it alone tells nothing. */
 static bool shares_line(const hg_program *p, uint32_t inst) {
     if (!p->lines) return false;
@@ -90,7 +110,29 @@ static void count_one(const hg_explained *e, uint32_t inst, counts *n) {
     }
 }
 
-static void explain_text(cli *c, const hg_explained *list, uint32_t kernels, const counts *n) {
+/* Registers of AVX2 hold so many bytes a lane, 16 lanes a turn. */
+enum { BYTES_IN_REGISTERS = 16 * 32 / HG_EXPLAINED_LANES };
+
+static void explain_kernels(const hg_program *p, const hg_explained_kernel *kernels, uint32_t count, hg_text *out) {
+    for (uint32_t i = 0; i < count; i++) {
+        const hg_explained_kernel *k = &kernels[i];
+        if (count > 1)
+            hg_text_addf(out, "kernel %u compiled: ", (unsigned)i);
+        else
+            hg_text_addf(out, "compiled: ");
+        if (!k->native) {
+            hg_text_addf(out, "no, it runs on the tile interpreter (%s)\n", k->reason);
+            continue;
+        }
+        hg_text_addf(out, "%u lanes a turn; about %u bytes a lane live in vectors where that is most", (unsigned)HG_EXPLAINED_LANES,
+                     (unsigned)k->live);
+        if (k->live_inst && p->lines) hg_text_addf(out, " (line %u)", (unsigned)p->lines[k->live_inst - 1]);
+        hg_text_addf(out, k->live > BYTES_IN_REGISTERS ? ", of which AVX2's registers hold %d: the rest is spilled\n" : "\n",
+                     (int)BYTES_IN_REGISTERS);
+    }
+}
+
+static void explain_text(cli *c, const hg_explained *list, const hg_explained_kernel *each, uint32_t kernels, const counts *n) {
     const hg_program *p = c->program;
     hg_text *out = &c->outputs;
     hg_text_addf(out, "%s: %u instructions in %u kernel%s; %u registers live at most", p->name, (unsigned)p->inst_count, (unsigned)kernels,
@@ -98,14 +140,16 @@ static void explain_text(cli *c, const hg_explained *list, uint32_t kernels, con
     if (p->lines && p->inst_count) hg_text_addf(out, " (line %u)", (unsigned)p->lines[n->live_at]);
     hg_text_addf(out, "; %u gathered, %u strided access%s; %u divergent branch%s\n", (unsigned)n->gathered, (unsigned)n->strided,
                  n->gathered + n->strided == 1 ? "" : "es", (unsigned)n->divergent, n->divergent == 1 ? "" : "es");
+    explain_kernels(p, each, kernels, out);
     hg_text_addf(out, " line live\n");
     for (uint32_t i = 0; i < p->inst_count; i++) {
         const char *source = NULL;
         size_t length = 0;
         uint32_t line = p->lines ? p->lines[i] : 0;
         bool same = i && p->lines && p->lines[i - 1] == line;
-        hg_text note = {0};
+        hg_text note = {0}, native = {0};
         add_note(p, i, &list[i], &note);
+        add_native(p, i, &list[i], &native);
         hg_text_addf(out, "%5u %4u | ", (unsigned)(line ? line : i), (unsigned)list[i].live);
         if (!same && cli_source_line(c, line, &source, &length))
             hg_text_add(out, source, length > 160 ? 160 : length);
@@ -114,8 +158,10 @@ static void explain_text(cli *c, const hg_explained *list, uint32_t kernels, con
             hg_print_instruction(out, p, i);
         }
         if (note.length) hg_text_addf(out, "\n           |       = %s", note.data);
+        if (native.length) hg_text_addf(out, "\n           |         compiled: %s", native.data);
         hg_text_addf(out, "\n");
         hg_text_free(&note);
+        hg_text_free(&native);
     }
 }
 
@@ -124,6 +170,7 @@ static void explain_json(cli *c, const hg_explained *list) {
                                                                                                                       NULL, "uniform",
                                                                                                                       "block-uniform",
                                                                                                                       "divergent"};
+    static const char *const natives[] = {NULL, "masked", "skipped", "ends"};
     const hg_program *p = c->program;
     for (uint32_t i = 0; i < p->inst_count; i++) {
         hg_json json;
@@ -141,6 +188,12 @@ static void explain_json(cli *c, const hg_explained *list) {
             if (list[i].reach == HG_REACH_STRIDED) hg_json_add_i64(&json, "stride", list[i].stride);
         }
         if (list[i].way) hg_json_add_text(&json, "branch", ways[list[i].way]);
+        if (list[i].reach && list[i].native_reach) {
+            hg_json_add_text(&json, "compiled", reaches[list[i].native_reach]);
+            if (list[i].native_guess) hg_json_add_text(&json, "compiled_mostly", reaches[list[i].native_guess]);
+            hg_json_add_bool(&json, "masked", list[i].native_masked);
+        }
+        if (list[i].way == HG_WAY_DIVERGENT && list[i].native_way) hg_json_add_text(&json, "compiled", natives[list[i].native_way]);
         if (list[i].rounds) hg_json_add_u64(&json, "rounds", list[i].rounds);
         hg_json_add_bool(&json, "kept", list[i].kept);
         hg_json_end_object(&json);
@@ -152,13 +205,15 @@ void cli_explain_program(cli *c) {
     counts n = {0};
     uint32_t kernels = 0;
     hg_explained *list = hg_calloc((size_t)c->program->inst_count + 1, sizeof *list);
-    hg_status status = list ? hg_explain(c->program, list, &kernels) : hg_fail_memory();
+    hg_explained_kernel *each = hg_calloc((size_t)c->program->inst_count + 1, sizeof *each);
+    hg_status status = list && each ? hg_explain(c->program, list, each, &kernels) : hg_fail_memory();
     for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++) count_one(&list[i], i, &n);
     if (status != HG_OK)
         cli_last_error(c);
     else if (c->json)
         explain_json(c, list);
     else
-        explain_text(c, list, kernels, &n);
+        explain_text(c, list, each, kernels, &n);
     hg_free(list);
+    hg_free(each);
 }

@@ -7,6 +7,9 @@
 #include "kir/analysis/analysis.h"
 #include "kir/pipeline/pipeline.h"
 #include "plan/plan.h"
+#include "vector/vector.h"
+
+#include <stdio.h>
 
 static hg_reach reach_of(const kir_value *v, int64_t *stride) {
     kir_access at = kir_access_of(v);
@@ -76,13 +79,80 @@ static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t ker
     return status;
 }
 
-static hg_status explain_plan(const hg_plan *plan, const hg_program *p, hg_explained *list) {
-    for (uint32_t i = 0; i < plan->kernels.count; i++) HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
+/* ---- native code ---- */
+
+static hg_reach native_reach(const vec_value *v) {
+    switch ((vec_reach)v->u.mem.reach) {
+    case VEC_REACH_ONE: return HG_REACH_UNIFORM;
+    case VEC_REACH_ROW: return HG_REACH_CONTIGUOUS;
+    case VEC_REACH_STRIDE: return HG_REACH_STRIDED;
+    default: return HG_REACH_GATHERED;
+    }
+}
+
+/* Of two forms of one access the dearer is the one behind a failed guess. */
+static void note_native_access(const vec_value *v, hg_explained *e) {
+    uint8_t reach = (uint8_t)native_reach(v), old = e->native_reach;
+    e->native_masked = e->native_masked || v->mask;
+    if (old == HG_REACH_NONE || reach == old) {
+        e->native_reach = reach;
+        return;
+    }
+    e->native_reach = reach > old ? reach : old;
+    e->native_guess = reach > old ? old : reach;
+}
+
+static void note_native(const vec_value *v, const hg_program *p, hg_explained *list) {
+    if (!v->inst || v->inst > p->inst_count) return;
+    hg_explained *e = &list[v->inst - 1];
+    if (v->op == VEC_LOAD || v->op == VEC_STORE || v->op == VEC_ATOMIC) note_native_access(v, e);
+    if (e->way != HG_WAY_DIVERGENT) return;
+    uint8_t way = HG_NATIVE_MASKED;
+    if (v->op == VEC_IF && v->args[0]->op == VEC_ANY) way = HG_NATIVE_SKIPPED;
+    if (v->op == VEC_LEAVE && v->ends) way = HG_NATIVE_ENDS;
+    if (way > e->native_way) e->native_way = way;
+}
+
+static hg_status explain_form(const kir_module *low, const hg_program *p, hg_explained *list, hg_explained_kernel *kernel) {
+    vec_kernel *k = NULL;
+    vec_pressure pressure;
+    hg_status status = vec_form(low, &(vec_options){.lanes = HG_EXPLAINED_LANES}, &k);
+    if (status == HG_ERROR_ISA) {
+        snprintf(kernel->reason, sizeof kernel->reason, "%s", hg_last_error_text());
+        return HG_OK;
+    }
+    if (status == HG_OK) status = vec_find_pressure(k, &pressure);
+    if (status == HG_OK) {
+        *kernel = (hg_explained_kernel){.native = true, .live = pressure.bytes, .live_inst = pressure.inst};
+        for (const vec_function *f = k->functions; f; f = f->next)
+            for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) note_native(v, p, list);
+    }
+    vec_kernel_destroy(k);
+    return status;
+}
+
+/* The module is not used any more afterwards. */
+static hg_status explain_native(kir_module *m, const hg_program *p, hg_explained *list, hg_explained_kernel *kernel) {
+    kir_caps caps;
+    kir_module *low = NULL;
+    vec_caps(&caps);
+    kir_compilation c = {.caps = &caps};
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low));
+    hg_status status = explain_form(low, p, list, kernel);
+    if (low != m) kir_module_destroy(low);
+    return status;
+}
+
+static hg_status explain_plan(const hg_plan *plan, const hg_program *p, hg_explained *list, hg_explained_kernel *kernels) {
+    for (uint32_t i = 0; i < plan->kernels.count; i++) {
+        HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
+        HG_TRY(explain_native(plan->kernels.data[i].module, p, list, &kernels[i]));
+    }
     for (uint64_t i = 0; i < plan->steps.count; i++) list[plan->steps.data[i].inst].kept = true;
     return HG_OK;
 }
 
-hg_status hg_explain(const hg_program *program, hg_explained *list, uint32_t *kernels) {
+hg_status hg_explain(const hg_program *program, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
@@ -95,8 +165,8 @@ hg_status hg_explain(const hg_program *program, hg_explained *list, uint32_t *ke
     if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &plan);
     if (status == HG_OK) {
         module = NULL; /* the plan's now */
-        *kernels = (uint32_t)plan->kernels.count;
-        status = explain_plan(plan, program, list);
+        *count = (uint32_t)plan->kernels.count;
+        status = explain_plan(plan, program, list, kernels);
     }
     hg_free(live);
     plan_destroy(plan);

@@ -17,6 +17,14 @@ typedef enum hg_reach {
 
 typedef enum hg_way { HG_WAY_NONE, HG_WAY_UNIFORM, HG_WAY_BLOCK, HG_WAY_DIVERGENT } hg_way;
 
+/* What becomes of a divergent branch in native code. */
+typedef enum hg_native_way {
+    HG_NATIVE_NONE,
+    HG_NATIVE_MASKED,  /* both ways are run, under masks */
+    HG_NATIVE_SKIPPED, /* a way that no lane of a turn takes is skipped */
+    HG_NATIVE_ENDS     /* the lanes that do not take it end */
+} hg_native_way;
+
 typedef struct hg_explained {
     uint16_t live;        /* registers in front of it */
     uint8_t reach;        /* hg_reach: the dearest of its accesses */
@@ -26,9 +34,21 @@ typedef struct hg_explained {
     int64_t stride;
     uint64_t rounds; /* of the loop that it closes, at most; 0: not known */
     uint32_t kernel; /* the kernel it is in, from 0; UINT32_MAX: none */
+    /* In native code of the CPU, of turns of HG_EXPLAINED_LANES lanes: */
+    uint8_t native_reach; /* hg_reach: the dearest of its accesses, where the guess fails if it is one */
+    uint8_t native_guess; /* hg_reach: what it is in turns in which a guess holds; NONE: no guess */
+    uint8_t native_way;   /* hg_native_way */
+    bool native_masked;   /* accesses under a mask */
 } hg_explained;
+enum { HG_EXPLAINED_LANES = 16 };
 
-/* One an instruction; at least inst_count of them. kernels: how many kernels the program is. */
-hg_status hg_explain(const hg_program *program, hg_explained *list, uint32_t *kernels) HG_NODISCARD;
+typedef struct hg_explained_kernel {
+    bool native;              /* it has a form for native code */
+    uint32_t live, live_inst; /* bytes a lane that live in vectors where that is most, and the instruction there + 1 */
+    char reason[120];         /* why it has none */
+} hg_explained_kernel;
+
+/* One an instruction, at least inst_count of them. kernels: as many, and one more; count: how many kernels the program is. */
+hg_status hg_explain(const hg_program *program, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) HG_NODISCARD;
 
 #endif

@@ -183,6 +183,13 @@ uint32_t vec_number(vec_function *f); /* ids in order of text; returns and store
 /* Where the operands of a memory operation begin behind its place. */
 static inline uint8_t vec_place_args(const vec_value *v) { return (uint8_t)(v->u.mem.open + v->u.mem.has_index); }
 
+/* How much of the kernel function lives in vectors where that is most: bytes a lane, and the source instruction + 1 (0: none). An estimate: what a
+ * compiler moves, or calculates again, it does not know. Numbers the operations. */
+typedef struct vec_pressure {
+    uint32_t bytes, inst;
+} vec_pressure;
+hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) HG_NODISCARD;
+
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;
 /* docs/design/vector-form.md */

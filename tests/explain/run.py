@@ -29,6 +29,14 @@ KINDS = [
     ("mul i, global, 16\nldg v, [x + i]\nstg [x[global]], v", 1, "access", "strided"),
     ("ldg v, [x[global]]\nldg v, [x[v]]\nstg [x[global]], v", 1, "access", "gathered"),
     ("rem i, global, 7\nldg v, [x[i]]\nstg [x[global]], v", 1, "access", "gathered"),
+    ("rem i, global, 7\nldg v, [x[i]]\nstg [x[global]], v", 1, "compiled", "gathered"),
+    ("rem i, global, 7\nldg v, [x[i]]\nstg [x[global]], v", 0, "compiled_mostly", "contiguous"),
+    ("ldg v, [x[global]]\nldg v, [x[v]]\nstg [x[global]], v", 1, "compiled", "gathered"),
+    ("mul i, global, 16\nldg v, [x + i]\nstg [x[global]], v", 1, "compiled", "strided"),
+    ("ldg v, [x[global]]\nstg [x[global]], v", 0, "masked", False),
+    ("mov v, 1\nsetlt.u64 p0_, global, 5\nbra.p0_ @l\nldg v, [x[global]]\nl: stg [x[global]], v", 1, "masked", True),
+    ("mov v, 1\nsetlt.u64 p0_, global, 5\nbra.p0_ @l\nmov v, 2\nl: stg [x[global]], v", 1, "compiled", "masked"),
+    ("mov v, 1\nsetlt.u64 p0_, global, 5\nbra.p0_ @l\nldg v, [x[global]]\nl: stg [x[global]], v", 2, "compiled", "skipped"),
     ("mov v, 1\nsetlt.u32 p0_, k, 5\nbra.p0_ @l\nmov v, 2\nl: stg [x[global]], v", 2, "branch", "uniform"),
     ("mov v, 1\nsetlt.u64 p0_, global, 5\nbra.p0_ @l\nmov v, 2\nl: stg [x[global]], v", 2, "branch", "divergent"),
 ]
@@ -51,7 +59,7 @@ def main():
             check(status == 0 and len(flagged) > 0, f"{statements!r}: {answer['diagnostics']}")
             if not flagged:
                 continue
-            got = flagged[-1 - back][key] if key == "access" else flagged[0][key]
+            got = flagged[0][key] if key == "branch" else flagged[-1 - back][key]
             check(got == value, f"{statements!r}: {key} is {got}, not {value}")
             check(all(0 <= item["live"] <= 256 for item in items), f"{statements!r}: live registers")
         with open(path, "w") as f:
