@@ -1,7 +1,7 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
  *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--rounds] [--print] [--reference-only]
- *                  [--vectors BYTES:LANES:COMPILER]
+ *                  [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
  * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
  * refuse a program with that error; how often it did is printed.
@@ -9,10 +9,14 @@
  * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of, for native vectors of so many bytes and
  * turns of so many lanes.
  *
+ * --build: programs run as the C text that `hologram build` writes of them, at every level of the machine, whole and in three parts, by what this
+ * compiler ("gcc -O1") makes of it. How many programs C has not all that they need for is printed.
+ *
  * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
 #include "generate.h"
 #include "reduce.h"
+#include "support/c_build.h"
 #include "support/c_vectors.h"
 #include "test.h"
 #include <signal.h>
@@ -28,8 +32,9 @@ typedef struct target {
 } target;
 typedef struct options {
     uint64_t count, seed;
-    const char *backend, *level, *pretend, *vectors;
+    const char *backend, *level, *pretend, *vectors, *build;
     bool one, is_short, print, reference_only, rounds;
+    uint64_t built, not_built;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
     int target_count;
@@ -105,6 +110,39 @@ static bool refuses_rounds(const target *t, const run_result *r) {
            library_limits_rounds(t->library);
 }
 
+static void compare_level(options *o, uint64_t seed, c_build *b, const char *level, uint32_t parts, const run_case *c,
+                          const run_case *expected, const run_result *er) {
+    run_case actual = {0};
+    run_result ar;
+    char reason[512], what[64];
+    if (!case_copy(&actual, c)) return;
+    c_build_run(b, level, parts, &actual, &ar);
+    snprintf(what, sizeof what, "as C text, %s, %u parts", level, (unsigned)parts);
+    if (case_same(expected, er, &actual, &ar, reason))
+        test_passed++;
+    else
+        refused(o, seed, what, reason);
+    case_free(&actual);
+}
+
+static void compare_built(options *o, uint64_t seed, const hg_program *program, const run_case *c, const run_case *expected,
+                          const run_result *er) {
+    bool failed;
+    c_build *b = c->launch.max_steps ? (failed = false, NULL) : c_build_make(program, &failed);
+    const char *level;
+    if (failed) refused(o, seed, "as C text", "the compiler or the text's own check refuses it");
+    if (b)
+        o->built++;
+    else
+        o->not_built++;
+    if (!b && o->print) fprintf(stderr, "not built: %s\n", hg_last_error_text());
+    for (uint32_t i = 0; b && (level = c_build_level(b, i)) != NULL; i++) {
+        compare_level(o, seed, b, level, 1, c, expected, er);
+        if (c_build_has_parts(b)) compare_level(o, seed, b, level, 3, c, expected, er);
+    }
+    c_build_free(b);
+}
+
 /* The reference once, then every target. */
 static void compare(options *o, uint64_t seed, run_case *c, const hg_program *program) {
     run_case expected = {0};
@@ -116,6 +154,8 @@ static void compare(options *o, uint64_t seed, run_case *c, const hg_program *pr
         refused(o, seed, "reference", er.message);
     else if (o->reference_only)
         check_order(o, seed, c, program, &expected, &er);
+    else if (o->build)
+        compare_built(o, seed, program, c, &expected, &er);
     for (int i = 0; i < o->target_count && er.outcome != RUN_ERROR; i++) {
         run_case actual = {0};
         char reason[512];
@@ -181,6 +221,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->level = value, i++;
         else if (strcmp(argv[i], "--vectors") == 0)
             o->vectors = value, i++;
+        else if (strcmp(argv[i], "--build") == 0)
+            o->build = value, i++;
         else if (strcmp(argv[i], "--pretend") == 0)
             o->pretend = value, i++;
         else
@@ -198,10 +240,14 @@ int main(int argc, char **argv) {
         SKIP(reason);
         return test_done();
     }
+    if (o.build && !c_build_use(o.build, reason)) {
+        SKIP(reason);
+        return test_done();
+    }
     signal(SIGSEGV, crashed);
     signal(SIGFPE, crashed);
     signal(SIGILL, crashed);
-    if (!o.reference_only) {
+    if (!o.reference_only && !o.build) {
         if (o.level || o.pretend || o.vectors || strcmp(o.backend, "cpu") != 0) {
             add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", true);
         } else {
@@ -214,6 +260,7 @@ int main(int argc, char **argv) {
     }
     for (uint64_t i = 0; i < o.count && test_failed < MAX_FAILURES; i++) run_seed(&o, o.seed + i);
     if (o.vectors) test_failed += c_vectors_end();
+    if (o.build) printf("built: %" PRIu64 " programs, not built: %" PRIu64 "\n", o.built, o.not_built);
     if (o.refusals) printf("refused: %" PRIu64 " programs with more rounds than the device runs\n", o.refusals);
     for (int i = 0; i < o.target_count; i++) library_close(o.targets[i].library);
     return test_done();

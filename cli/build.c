@@ -1,0 +1,161 @@
+/* hologram build: programs as C text, or as a library that the C compiler of this machine makes of it. */
+#include "cli.h"
+#include "pages.h"
+#include "clients/build.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct build_request {
+    const char *out, *name; /* as given; without its folder */
+    bool library;
+    HG_VEC(hg_program *) programs;
+    hg_text c, h;
+} build_request;
+
+static const char *page(const char *name) {
+    const cli_page *p = CLI_PAGES;
+    while (p->name && strcmp(p->name, name) != 0) p++;
+    return p->text;
+}
+
+/* As of verify: each program's messages are its own. */
+static void load_program(cli *c, build_request *r, const char *path) {
+    cli one = {.command = c->command, .json = c->json, .kernel = c->kernel, .diagnostics = hg_diagnostics_create(20)};
+    one.defines.data = c->defines.data; /* lent */
+    one.defines.count = c->defines.count;
+    one.include_folders.data = c->include_folders.data;
+    one.include_folders.count = c->include_folders.count;
+    one.program_name = c->program_name;
+    if (cli_load(&one, path) && cli_verify(&one)) {
+        hg_program **slot = hg_vec_push(&r->programs);
+        if (slot) {
+            *slot = one.program;
+            one.program = NULL;
+        } else {
+            cli_error(&one, "X01", "out of memory");
+        }
+    }
+    one.defines.data = one.include_folders.data = NULL;
+    cli_join(c, &one);
+}
+
+static bool make_texts(cli *c, build_request *r) {
+    const hg_build_texts texts = {page("vector"), page("interface"), page("runtime"), page("check")};
+    hg_status status = hg_build((const hg_program *const *)r->programs.data, (uint32_t)r->programs.count, r->name, &texts, &r->c, &r->h);
+    if (status == HG_OK) return true;
+    if (status == HG_ERROR_INVALID_ARGUMENT)
+        cli_usage(c, "%s", hg_last_error()->message);
+    else
+        cli_error(c, "X05", "%s", hg_last_error()->message);
+    return false;
+}
+
+/* ---- files ---- */
+
+static hg_status add_file(hg_outputs *outputs, const char *name, const char *suffix, const void *data, size_t length) {
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s%s", name, suffix) >= sizeof path) return hg_fail(HG_ERROR_IO, "the path is too long");
+    const hg_file_part part = {.data = data, .length = length};
+    return hg_outputs_add(outputs, path, &part, 1);
+}
+
+static void tell_file(cli *c, const char *name, const char *suffix, size_t length) {
+    hg_json json;
+    char path[4096];
+    if (!c->json) return;
+    snprintf(path, sizeof path, "%s%s", name, suffix);
+    cli_json_item(c, &json);
+    hg_json_add_text(&json, "file", path);
+    hg_json_add_u64(&json, "bytes", length);
+    hg_json_end_object(&json);
+}
+
+static void write_files(cli *c, const build_request *r, const char *suffix, const void *data, size_t length) {
+    hg_outputs *outputs = hg_outputs_create();
+    hg_status status = outputs ? HG_OK : hg_fail_memory();
+    if (status == HG_OK) status = add_file(outputs, r->out, suffix, data, length);
+    if (status == HG_OK) status = add_file(outputs, r->out, ".h", r->h.data, r->h.length);
+    if (status == HG_OK) status = hg_outputs_commit(outputs);
+    hg_outputs_destroy(outputs);
+    if (status != HG_OK) {
+        cli_last_error(c);
+        return;
+    }
+    tell_file(c, r->out, suffix, length);
+    tell_file(c, r->out, ".h", r->h.length);
+}
+
+/* ---- the library ---- */
+
+/* The compiler's messages go to standard error. False after reporting. */
+static bool compile(cli *c, const char *folder, const char *name, const char *library) {
+    hg_text line = {0};
+    const char *compiler = getenv("CC");
+    if (!compiler || !*compiler) compiler = "cc";
+    hg_text_addf(&line, "%s -std=gnu17 -O3 -fPIC -shared -o '%s' '%s/%s.c' -lm >&2", compiler, library, folder, name);
+    int status = line.data ? system(line.data) : -1; /* $CC is words for a shell */
+    hg_text_free(&line);
+    if (status == 0) return true;
+    cli_error(c, "X05", "the C compiler '%s' made no library (status %d): set CC, or build without --library", compiler,
+              WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    return false;
+}
+
+static void write_library(cli *c, const build_request *r) {
+    char folder[64] = "/tmp/hologram-build-XXXXXX", path[512], library[80];
+    hg_bytes bytes = {0};
+    if (!mkdtemp(folder)) {
+        cli_error(c, "X02", "no folder for the compiler: /tmp cannot be written");
+        return;
+    }
+    snprintf(library, sizeof library, "%s/library", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, r->name);
+    hg_outputs *outputs = hg_outputs_create();
+    hg_status status = outputs ? add_file(outputs, path, ".c", r->c.data, r->c.length) : hg_fail_memory();
+    if (status == HG_OK) status = add_file(outputs, path, ".h", r->h.data, r->h.length);
+    if (status == HG_OK) status = hg_outputs_commit(outputs);
+    hg_outputs_destroy(outputs);
+    if (status != HG_OK)
+        cli_last_error(c);
+    else if (compile(c, folder, r->name, library)) {
+        if (hg_file_read(library, UINT64_MAX, &bytes) != HG_OK)
+            cli_last_error(c);
+        else
+            write_files(c, r, ".so", bytes.data, (size_t)bytes.length);
+    }
+    hg_bytes_free(&bytes);
+    unlink(library);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, r->name, i ? ".c" : ".h");
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+int command_build(int argc, char **argv) {
+    cli c = {0};
+    build_request r = {0};
+    const cli_option options[] = {{"-o", &r.out, NULL}, {"--library", NULL, &r.library}};
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
+    const char *slash = r.out ? strrchr(r.out, '/') : NULL;
+    r.name = slash ? slash + 1 : r.out;
+    if (c.arguments.count == 0)
+        cli_usage(&c, "expects at least one PROGRAM");
+    else if (!r.out)
+        cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h");
+    for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);
+    if (c.status == CLI_OK && make_texts(&c, &r)) {
+        if (r.library)
+            write_library(&c, &r);
+        else
+            write_files(&c, &r, ".c", r.c.data, r.c.length);
+    }
+    for (uint64_t i = 0; i < r.programs.count; i++) hg_program_release(r.programs.data[i]);
+    hg_vec_free(&r.programs);
+    hg_text_free(&r.c);
+    hg_text_free(&r.h);
+    return cli_finish(&c);
+}

@@ -1,0 +1,125 @@
+/* How functions of built C text are called: prototypes, what they say of themselves.
+ * Must not know: kernels. */
+#include "clients/build_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *build_scalar_type(hg_type type) {
+    switch (type) {
+    case HG_TYPE_I8: return "int8_t";
+    case HG_TYPE_I16: return "int16_t";
+    case HG_TYPE_I32: return "int32_t";
+    case HG_TYPE_I64: return "int64_t";
+    case HG_TYPE_U8: return "uint8_t";
+    case HG_TYPE_U16:
+    case HG_TYPE_F16:
+    case HG_TYPE_BF16: return "uint16_t";
+    case HG_TYPE_U32: return "uint32_t";
+    case HG_TYPE_U64: return "uint64_t";
+    case HG_TYPE_F32: return "float";
+    case HG_TYPE_F64: return "double";
+    default: return NULL;
+    }
+}
+
+/* Words that a parameter cannot be called: of C and C++, and those that the functions use. */
+static bool is_taken(const char *name) {
+    static const char *const words[] = {
+        "alignas", "alignof",  "and",      "asm",    "auto",     "bool",      "break",    "case",     "catch",    "char",      "class",
+        "const",   "continue", "default",  "delete", "do",       "double",    "else",     "enum",     "export",   "extern",    "false",
+        "float",   "for",      "friend",   "goto",   "if",       "inline",    "int",      "long",     "mutable",  "namespace", "new",
+        "not",     "nullptr",  "operator", "or",     "private",  "protected", "public",   "register", "requires", "restrict",  "return",
+        "short",   "signed",   "sizeof",   "static", "struct",   "switch",    "template", "this",     "throw",    "true",      "try",
+        "typedef", "typeof",   "typename", "union",  "unsigned", "using",     "virtual",  "void",     "volatile", "while",     "xor",
+        "launch",  "fault",    "run",      "asked",  "env",      "memories",  "block",    "keep",     "level",    "is",        "inputs",
+        "slots",   "linux",    "unix",     "errno",  "stdin",    "stdout",    "stderr",
+    };
+    for (size_t i = 0; i < HG_COUNT_OF(words); i++)
+        if (strcmp(words[i], name) == 0) return true;
+    return strncmp(name, "hgv", 3) == 0 || strncmp(name, "hgs", 3) == 0 || strncmp(name, "v_", 2) == 0;
+}
+
+hg_status build_name_params(build_program *p) {
+    p->names = hg_calloc(p->program->param_count + (size_t)1, sizeof *p->names);
+    if (!p->names) return hg_fail_memory();
+    for (uint32_t i = 0; i < p->program->param_count; i++) {
+        const char *name = p->program->params[i].name;
+        snprintf(p->names[i], sizeof p->names[i], "%s%s", name, is_taken(name) ? "_" : "");
+        for (char *c = p->names[i]; *c; c++)
+            if (*c == '.' || *c == '[' || *c == ']' || *c == '$' || *c == '-') *c = '_';
+    }
+    return HG_OK;
+}
+
+static void add_param(const build_program *p, uint32_t i, hg_text *out) {
+    const hg_param *param = &p->program->params[i];
+    const char *name = p->names[i], *type = param->kind == HG_PARAM_POOL ? NULL : build_scalar_type((hg_type)param->type);
+    if (param->kind == HG_PARAM_DATA) return;
+    if (param->kind == HG_PARAM_SCALAR)
+        hg_text_addf(out, type ? ", %s %s" : ", const void *%s%s", type ? type : "", name);
+    else
+        hg_text_addf(out, ", %s%s *%s, size_t %s_bytes", param->kind == HG_PARAM_BUFFER && param->dir == HG_DIR_IN ? "const " : "",
+                     type ? type : "void", name, name);
+}
+
+void build_add_prototype(const build_job *job, const build_program *p, hg_text *out) {
+    hg_text_addf(out, "int %s(const %s_launch *launch", p->function, job->name);
+    for (uint32_t i = 0; i < p->program->param_count; i++) add_param(p, i, out);
+    if (p->plan->scratch_lane_bytes) hg_text_addf(out, ", void *keep, size_t keep_bytes");
+    hg_text_addf(out, ", %s_fault *fault)", job->name);
+}
+
+/* ---- what a function says of itself ---- */
+
+static void add_extents(const build_program *p, const hg_extent *e, uint32_t count, const char *between, hg_text *out) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (i) hg_text_addf(out, "%s", between);
+        hg_print_extent(out, p->program, &e[i]);
+    }
+}
+
+static void comment_param(const build_program *p, uint32_t i, hg_text *out) {
+    static const char *const dirs[] = {"", ", read", ", written", ", changed"};
+    const hg_param *param = &p->program->params[i];
+    if (param->kind == HG_PARAM_DATA) return;
+    hg_text_addf(out, " *   %-12s ", p->names[i]);
+    if (param->kind == HG_PARAM_POOL) {
+        hg_text_addf(out, "%llu bytes\n", (unsigned long long)param->pool_bytes);
+        return;
+    }
+    hg_text_addf(out, "%s", hg_type_name((hg_type)param->type));
+    if (param->kind == HG_PARAM_SCALAR) {
+        hg_text_addf(out, build_scalar_type((hg_type)param->type) ? "\n" : ": its %llu bytes, little-endian\n",
+                     (unsigned long long)hg_type_size_bytes((hg_type)param->type));
+        return;
+    }
+    if (param->rank != 255) {
+        hg_text_addf(out, "[");
+        add_extents(p, param->dims, param->rank, ", ", out);
+        hg_text_addf(out, "]");
+    }
+    hg_text_addf(out, "%s%s\n", dirs[param->dir & 3],
+                 param->kind == HG_PARAM_SCRATCH ? ": memory of the caller, zeros when the call begins" : "");
+}
+
+void build_add_comment(const build_program *p, hg_text *out) {
+    const hg_program *program = p->program;
+    hg_text_addf(out, "/* Program %s.\n", program->name);
+    for (uint32_t i = 0; i < program->param_count; i++) comment_param(p, i, out);
+    if (p->plan->scratch_lane_bytes)
+        hg_text_addf(out, " *   %-12s %llu bytes a lane, for what lanes keep from kernel to kernel\n", "keep",
+                     (unsigned long long)p->plan->scratch_lane_bytes);
+    if (program->lanes_count) {
+        hg_text_addf(out, " * Lanes where launch is NULL: ");
+        add_extents(p, program->lanes, program->lanes_count, " * ", out);
+    } else if (program->grid_count) {
+        hg_text_addf(out, " * Blocks where launch is NULL: ");
+        add_extents(p, program->grid, program->grid_count, ", ", out);
+    } else {
+        hg_text_addf(out, " * launch must be given: the program does not say how many lanes there are");
+    }
+    if (program->block[0])
+        hg_text_addf(out, "; a block is of %u, %u, %u lanes", (unsigned)program->block[0], (unsigned)program->block[1],
+                     (unsigned)program->block[2]);
+    hg_text_addf(out, ".%s */\n", p->parts ? "" : "\n * It runs all lanes: it is more than one kernel.");
+}

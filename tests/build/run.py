@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+"""`hologram build`: the C text compiles without a warning by gcc and clang, needs nothing else, and gives the bits and faults of `hologram run`.
+
+    run.py            a slice
+    run.py --long     every program of examples/programs that has C text, by both compilers
+
+Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
+"""
+import ctypes
+import hashlib
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from checks import check, finish, skip
+
+SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
+COMMAND = os.path.join(BUILD, "hologram")
+FLAGS = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+COMPILERS = [c for c in ("gcc", "clang", "clang-14") if shutil.which(c)][:2]
+
+
+class Fault(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("instruction", ctypes.c_uint32), ("operand", ctypes.c_uint32), ("lane", ctypes.c_uint64),
+                ("message", ctypes.c_char * 160)]
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [("lanes", ctypes.c_uint64), ("begin", ctypes.c_uint64), ("end", ctypes.c_uint64), ("grid", ctypes.c_uint32 * 3),
+                ("block", ctypes.c_uint32 * 3), ("stop", ctypes.POINTER(ctypes.c_int))]
+
+
+def run(*command, env=None):
+    process = subprocess.run(command, capture_output=True, timeout=300, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+    return process.returncode, process.stdout.decode(), process.stderr.decode()
+
+
+def example(name):
+    return os.path.join(SOURCE, "examples", "programs", name + ".atlas")
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+def built(*programs, name):
+    status, out, err = run(COMMAND, "build", *programs, "-o", name)
+    check(status == 0 and out == "" and err == "", f"build {programs}: {status} {out}{err}")
+    return status == 0
+
+
+def compiled(name, compiler, *flags):
+    library = os.path.abspath(f"{name}-{compiler}{''.join(flags)}.so")
+    status, out, err = run(compiler, *FLAGS, *flags, "-o", library, name + ".c", "-lm")
+    check(status == 0 and out + err == "", f"{compiler} {flags} {name}.c: {err[:2000]}")
+    return ctypes.CDLL(library) if status == 0 else None
+
+
+def levels(library, name):
+    return [level for level in ("baseline", "neon", "v3", "v4") if library[name + "_use_level"](level.encode()) == 0]
+
+
+def f32(*values):
+    return bytearray(struct.pack(f"<{len(values)}f", *values))
+
+
+def arguments(values):
+    """bytearrays are buffers, numbers come with their C type."""
+    result = []
+    for value in values:
+        if isinstance(value, bytearray):
+            result += [ctypes.byref((ctypes.c_char * len(value)).from_buffer(value)), ctypes.c_size_t(len(value))] if value else [None, ctypes.c_size_t(0)]
+        else:
+            result.append(value)
+    return result
+
+
+def call(library, function, launch, *values):
+    fault = Fault()
+    code = library[function](ctypes.byref(launch) if launch else None, *arguments(values), ctypes.byref(fault))
+    return code, fault
+
+
+U64, F32 = ctypes.c_uint64, ctypes.c_float
+
+
+def hologram(program, arrays, scalars):
+    """The arrays after `hologram run`."""
+    command = [COMMAND, "run", program, "--backend", "cpu"]
+    for key, (value, is_in, is_out) in arrays.items():
+        with open(key + ".bin", "wb") as file:
+            file.write(value)
+        if is_in:
+            command += ["--in", f"{key}=raw:{key}.bin"]
+        if is_out:
+            command += ["--out", f"{key}=raw:{key}.out"]
+    for key, value in scalars.items():
+        command += ["--set", f"{key}={value}"]
+    status, out, err = run(*command)
+    check(status == 0, f"{command}: {err}")
+    result = {}
+    for key, (_, _, is_out) in arrays.items():
+        if is_out and status == 0:
+            with open(key + ".out", "rb") as file:
+                result[key] = file.read()
+    return result
+
+
+def numbers(rng, n):
+    return f32(*(rng.choice((rng.uniform(-4, 4), rng.uniform(0, 1e-38), float("inf"), -0.0, rng.uniform(-1e30, 1e30))) for _ in range(n)))
+
+
+def lane_programs(rng):
+    """One kernel: all levels, the launch that the program asks for, parts, and other flags of the compiler."""
+    n = 1003
+    x, y = numbers(rng, n), numbers(rng, n)
+    expected = hologram(example("axpy"), {"x": (x, True, False), "y": (y, True, True)}, {"alpha": 0.3, "n": n})["y"]
+    built(example("axpy"), name="axpy")
+    cases = [(compiler, ("-O2",)) for compiler in COMPILERS] + [("gcc", ("-O3", "-march=native", "-ffp-contract=fast"))]
+    for compiler, flags in cases:
+        library = compiled("axpy", compiler, *flags)
+        if not library:
+            continue
+        check(library.axpy_check() == 0, f"{compiler} {flags}: axpy_check")
+        for level in levels(library, "axpy"):
+            library.axpy_use_level(level.encode())
+            for parts in (1, 3):
+                out = bytearray(y)
+                for i in range(parts):
+                    launch = Launch(n, n * i // parts, n * (i + 1) // parts) if parts > 1 else None
+                    code, fault = call(library, "axpy", launch, x, out, F32(0.3), U64(n))
+                    check(code == 0, f"axpy: {code} {fault.message}")
+                check(bytes(out) == expected, f"axpy, {compiler} {flags}, {level}, {parts} parts: other bits than hologram run")
+            short = bytearray(y[:4 * 500 + 1])
+            code, fault = call(library, "axpy", None, x, short, F32(1), U64(n))
+            check((code, fault.code, fault.lane, fault.instruction) == (1, 1, 500, 5), f"axpy, short: {code} lane {fault.lane} instruction {fault.instruction}")
+            check(fault.message == b"buffer access out of bounds: offset 2000 + size 4 > buffer size 2001", f"axpy, short: {fault.message}")
+            code, fault = call(library, "axpy", None, x, bytearray(), F32(1), U64(n))
+            check((code, fault.lane) == (3, 0), f"axpy, no y: {code} {fault.message}")
+        check(library.axpy_use_level(b"v9") == 1, "axpy_use_level of no level")
+        code, fault = call(library, "axpy", Launch(n, 5, 4), x, bytearray(y), F32(1), U64(n))
+        check(code == -1 and b"begin" in fault.message, f"begin behind end: {code} {fault.message}")
+
+
+def contraction():
+    """What a compiler does that cannot be switched off is found."""
+    if "clang" in COMPILERS and "fma" in open("/proc/cpuinfo", encoding="utf-8").read():
+        library = compiled("axpy", "clang", "-O2", "-ffp-contract=fast")
+        check(library and library.axpy_check() == 1, "clang -ffp-contract=fast is not found")
+    status, _, err = run("gcc", *FLAGS, "-ffast-math", "-o", "fast.so", "axpy.c")
+    check(status != 0 and "promise every bit" in err, f"-ffast-math: {err[:300]}")
+    write("flush.c", '#include "axpy.h"\n#include <immintrin.h>\n#include <stdio.h>\n'
+          "int main(void) { _mm_setcsr(_mm_getcsr() | 0x8000); puts(axpy_problem(axpy_check())); return axpy_check() != AXPY_FLUSHES; }\n")
+    if os.uname().machine == "x86_64":
+        status, out, err = run("gcc", "-O1", "-o", "flush", "flush.c", "axpy.c", "-lm")
+        check(status == 0 and run("./flush")[0] == 0, f"flush to zero is not found: {err[:300]}")
+
+
+STEPS = """.atlas 1
+.program steps
+.param r1 x buffer f32 inout [n]
+.param r2 sum buffer f32 out [1]
+.param r4 n u64
+.lanes n
+    parallel_map.f32 r1, r1, relu, r4
+    parallel_reduce.f32 r10, r1, sum, r4
+    setne.u64 p0, r255, 0
+    bra.p0 @done
+    stg.f32 [buf(r2)], r10
+done:
+    exit
+"""
+
+
+def several_kernels(rng, long):
+    """Maps and reductions, kernels one after another, values that live between them, in a file with several programs."""
+    programs = [write("steps.atlas", STEPS), example("center"), example("kmeans")]
+    built(*programs, name="set")
+    for compiler in COMPILERS if long else COMPILERS[-1:]:
+        library = compiled("set", compiler, "-O1")
+        for n in (1, 127, 4096, 4097, 40961, 300000) if library else ():
+            x = f32(*(rng.uniform(-1, 1) for _ in range(n)))
+            y = bytearray(len(x))
+            expected = hologram(example("center"), {"x": (x, True, False), "y": (y, False, True)}, {"n": n})["y"]
+            for level in levels(library, "set"):
+                library.set_use_level(level.encode())
+                code, fault = call(library, "set_center", None, x, y, U64(n))
+                check(code == 0 and bytes(y) == expected, f"center of {n}, {compiler}, {level}: {code} {fault.message}")
+            out, total = bytearray(x), bytearray(4)
+            expected = hologram("steps.atlas", {"x": (x, True, True), "sum": (total, False, True)}, {"n": n})
+            code, fault = call(library, "set_steps", None, out, total, U64(n))
+            check(code == 0 and bytes(out) == expected["x"] and bytes(total) == expected["sum"], f"steps of {n}, {compiler}: {code} {fault.message}")
+        if library:
+            code, fault = call(library, "set_center", None, bytearray(4), bytearray(40), U64(10))
+            check((code, fault.lane) == (1, 2**64 - 1), f"center of too little: {code} {fault.lane} {fault.message}")
+            code, fault = call(library, "set_center", Launch(10, 0, 5), bytearray(40), bytearray(40), U64(10))
+            check(code == -1 and b"several kernels" in fault.message, f"a part of center: {code} {fault.message}")
+
+
+def library_and_example():
+    """--library, and the application of examples/embed on a file."""
+    status, out, err = run(COMMAND, "build", example("collatz"), "-o", "collatz", "--library", env={"CC": "gcc -O1 -w"})
+    check(status == 0 and os.path.exists("collatz.so") and os.path.exists("collatz.h") and not os.path.exists("collatz.c"), f"--library: {out}{err}")
+    library = ctypes.CDLL(os.path.abspath("collatz.so"))
+    start, steps = bytearray(struct.pack("<3Q", 1, 27, 97)), bytearray(12)
+    code, fault = call(library, "collatz", None, start, steps, U64(3))
+    check(code == 0 and struct.unpack("<3I", steps) == (0, 111, 118), f"collatz: {code} {fault.message} {struct.unpack('<3I', steps)}")
+    status, _, err = run(COMMAND, "build", example("collatz"), "-o", "none", "--library", env={"CC": "false"})
+    check(status == 1 and "X05" in err and "'false'" in err and not os.path.exists("none.so") and not os.path.exists("none.h"), f"no compiler: {err}")
+    shutil.copytree(os.path.join(SOURCE, "examples"), "examples")
+    status, _, err = run("make", "-C", "examples/embed", f"HOLOGRAM={COMMAND}", "CFLAGS=-O1 -Werror")
+    check(status == 0, f"examples/embed: {err}")
+    data = os.path.join(SOURCE, "examples", "digits", "data", "images.npy")
+    with open(data, "rb") as file:
+        whole = file.read()
+    digests = [hashlib.sha256(whole[at:at + 64].ljust(64, b"\0")).hexdigest() for at in range(0, len(whole), 64)]
+    for threads in "1", "3":
+        status, out, err = run("examples/embed/digests", data, threads)
+        check(status == 0 and out.split() == digests, f"digests, {threads} threads: {err}")
+
+
+def mistakes():
+    def expect(what, wanted, *arguments):
+        status, out, err = run(COMMAND, "build", *arguments)
+        check(status == wanted and what in out + err, f"build {arguments}: {status} {out}{err}")
+
+    axpy = example("axpy")
+    expect("expects at least one PROGRAM", 2, "-o", "x")
+    expect("expects -o NAME", 2, axpy)
+    expect("'1st' is no name in C", 2, axpy, "-o", "1st")
+    expect("'axpy.c' is no name in C", 2, axpy, "-o", "axpy.c")
+    expect("two programs called 'axpy'", 2, axpy, axpy, "-o", "twice")
+    expect("X02", 1, axpy, "-o", "/nowhere/axpy")
+    expect("X02", 1, axpy, "-o", "/proc/axpy")
+    expect("P06", 2, "nothing.atlas", "-o", "x")
+    write("check.atlas", ".atlas 1\n.program check\n    exit\n")
+    expect("x_check is another function", 2, "check.atlas", "-o", "x")
+    write("classes.atlas", ".atlas 1\n.program classes\n    ldg.f32 r1, [class5]\n    stg.f32 [class5 + 4], r1\n    exit\n")
+    expect("classes: instruction 0 (ldg.f32 r1, [class5 + 0]): class memory is a context's", 1, "classes.atlas", "-o", "x")
+    write("handle.atlas", ".atlas 1\n.program handle\n    ldg.f32 r1, [buf7]\n    stg.f32 [buf7], r1\n    exit\n")
+    expect("names the memory 7 by number", 1, "handle.atlas", "-o", "x")
+    for name in "x", "1st", "twice":
+        check(not os.path.exists(name + ".c") and not os.path.exists(name + ".h"), f"{name}.c was written")
+    status, out, _ = run(COMMAND, "build", axpy, "-o", "told", "--json")
+    check(status == 0 and '"told.c"' in out and '"told.h"' in out, f"--json: {out}")
+
+
+def everything():
+    """All examples that have C text, by both compilers, without a warning."""
+    for path in sorted(os.listdir(os.path.join(SOURCE, "examples", "programs"))):
+        name, kind = os.path.splitext(path)
+        if kind != ".atlas":
+            continue
+        status, _, err = run(COMMAND, "build", example(name), "-o", name)
+        if status:
+            skip(err.split("\n")[0])
+            continue
+        for compiler in COMPILERS:
+            library = compiled(name, compiler, "-O3")
+            check(library and library[name + "_check"]() == 0, f"{name}, {compiler}")
+
+
+def main():
+    rng, long = random.Random(12), "--long" in sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        mistakes()
+        lane_programs(rng)
+        contraction()
+        several_kernels(rng, long)
+        library_and_example()
+        if long:
+            everything()
+        os.chdir("/")
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

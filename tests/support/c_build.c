@@ -1,0 +1,201 @@
+#include "c_build.h"
+#include "base/base.h"
+#include "clients/build.h"
+#include "isa/program.h"
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As NAME.h has them; the names of the text are those of `slice`. */
+typedef struct launch {
+    uint64_t lanes, begin, end;
+    uint32_t grid[3], block[3];
+    const int *stop;
+} launch;
+typedef struct fault {
+    int code;
+    uint32_t instruction, operand;
+    uint64_t lane;
+    char message[160];
+} fault;
+
+struct c_build {
+    void *library;
+    const hg_program *program;
+    bool parts;
+    int (*call)(const launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, fault *f);
+    int (*use_level)(const char *level);
+    int (*check)(void);
+};
+
+static char command[128];
+
+bool c_build_use(const char *compiler, char reason[256]) {
+    char line[256];
+    snprintf(command, sizeof command, "%s", compiler);
+    snprintf(line, sizeof line, "%s --version >/dev/null 2>&1", command);
+    return system(line) == 0 || (snprintf(reason, 256, "no compiler '%s'", command), false);
+}
+
+/* ---- the text ---- */
+
+static char *read_file(const char *path) {
+    char name[512];
+    snprintf(name, sizeof name, "%s/%s", HG_SOURCE_DIR, path);
+    FILE *f = fopen(name, "rb");
+    char *text = calloc(1, 1 << 20);
+    if (f && text && !fread(text, 1, (1 << 20) - 1, f)) *text = 0;
+    if (f) fclose(f);
+    return text;
+}
+
+static const char *scalar_type(hg_type type) {
+    static const char *const names[HG_TYPE_COUNT] = {
+        [HG_TYPE_I8] = "int8_t",    [HG_TYPE_I16] = "int16_t",  [HG_TYPE_I32] = "int32_t",  [HG_TYPE_I64] = "int64_t",
+        [HG_TYPE_U8] = "uint8_t",   [HG_TYPE_U16] = "uint16_t", [HG_TYPE_F16] = "uint16_t", [HG_TYPE_BF16] = "uint16_t",
+        [HG_TYPE_U32] = "uint32_t", [HG_TYPE_U64] = "uint64_t", [HG_TYPE_F32] = "float",    [HG_TYPE_F64] = "double"};
+    return names[type];
+}
+
+/* One signature for all programs. */
+static bool add_call(const hg_program *p, bool keeps, hg_text *c) {
+    hg_text arguments = {0};
+    hg_text_addf(
+        c, "\nint slice_call(const slice_launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, slice_fault *f);\n"
+           "int slice_call(const slice_launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, slice_fault *f) {\n"
+           "    (void)memory, (void)bytes, (void)scalars;\n");
+    bool known = true;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        const hg_param *param = &p->params[i];
+        unsigned n = (unsigned)i;
+        if (param->kind == HG_PARAM_DATA) continue;
+        if (param->kind != HG_PARAM_SCALAR) {
+            hg_text_addf(&arguments, ", memory[%u], bytes[%u]", n, n);
+        } else if (scalar_type((hg_type)param->type)) {
+            hg_text_addf(c, "    %s a%u;\n    memcpy(&a%u, &scalars[%u], sizeof a%u);\n", scalar_type((hg_type)param->type), n, n, n, n);
+            hg_text_addf(&arguments, ", a%u", n);
+        } else {
+            known = false;
+        }
+    }
+    if (keeps) hg_text_addf(&arguments, ", memory[63], bytes[63]");
+    hg_text_addf(c, "    return slice_%s(l%s, f);\n}\n", p->name, arguments.data ? arguments.data : "");
+    hg_text_free(&arguments);
+    return known;
+}
+
+static bool write_file(const char *folder, const char *name, const hg_text *text) {
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    bool good = f && fwrite(text->data, 1, text->length, f) == text->length;
+    return f && fclose(f) == 0 && good;
+}
+
+static void *compile(const char *folder, const hg_text *c, const hg_text *h) {
+    char line[640], path[160];
+    static const char *const names[] = {"slice.c", "slice.h", "slice.so"};
+    snprintf(line, sizeof line, "%s -std=gnu17 -Wall -Wextra -Werror -shared -fPIC -I%s -o %s/slice.so %s/slice.c -lm", command, folder,
+             folder, folder);
+    void *library = NULL;
+    if (!write_file(folder, "slice.c", c) || !write_file(folder, "slice.h", h) || system(line) != 0) {
+        fprintf(stderr, "failed: %s\n", line);
+    } else {
+        snprintf(path, sizeof path, "%s/slice.so", folder);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!library) fprintf(stderr, "%s\n", dlerror());
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    return library;
+}
+
+c_build *c_build_make(const hg_program *program, bool *failed) {
+    hg_text c = {0}, h = {0};
+    char folder[] = "/tmp/hologram-slice-XXXXXX";
+    char *texts[] = {read_file("include/hologram/vector.h"), read_file("cli/built/interface.inc"), read_file("cli/built/runtime.inc"),
+                     read_file("cli/built/check.inc")};
+    c_build *b = calloc(1, sizeof *b);
+    hg_status status = hg_build(&program, 1, "slice", &(hg_build_texts){texts[0], texts[1], texts[2], texts[3]}, &c, &h);
+    *failed = status != HG_OK && status != HG_ERROR_ISA;
+    if (*failed) fprintf(stderr, "%s\n", hg_last_error_text());
+    if (status == HG_OK && add_call(program, strstr(h.data, "size_t keep_bytes") != NULL, &c) && mkdtemp(folder)) {
+        b->library = compile(folder, &c, &h);
+        b->program = program;
+        b->parts = !strstr(h.data, "It runs all lanes");
+        *failed = !b->library;
+        rmdir(folder);
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(texts); i++) free(texts[i]);
+    hg_text_free(&c);
+    hg_text_free(&h);
+    if (!b->library) {
+        free(b);
+        return NULL;
+    }
+    *(void **)(void *)&b->call = dlsym(b->library, "slice_call");
+    *(void **)(void *)&b->use_level = dlsym(b->library, "slice_use_level");
+    *(void **)(void *)&b->check = dlsym(b->library, "slice_check");
+    if (b->check() != 0) {
+        fprintf(stderr, "slice_check finds %d\n", b->check());
+        *failed = true;
+    }
+    return b;
+}
+
+void c_build_free(c_build *b) {
+    if (b) dlclose(b->library);
+    free(b);
+}
+
+const char *c_build_level(c_build *b, uint32_t index) {
+    static const char *const levels[] = {"baseline", "v3", "v4", "neon"};
+    for (size_t i = 0; i < HG_COUNT_OF(levels); i++)
+        if (b->use_level(levels[i]) == 0 && index-- == 0) return levels[i];
+    return NULL;
+}
+
+bool c_build_has_parts(const c_build *b) { return b->parts; }
+
+/* ---- a run ---- */
+
+void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run_result *result) {
+    void *memory[64] = {NULL};
+    size_t bytes[64] = {0};
+    uint64_t scalars[64] = {0};
+    launch l = {0};
+    fault f = {0};
+    *result = (run_result){.outcome = RUN_ERROR};
+    enum { KEEP = 63, KEEP_BYTES = 1 << 25 };
+    if (b->program->param_count > KEEP) return;
+    memory[KEEP] = malloc(KEEP_BYTES);
+    bytes[KEEP] = KEEP_BYTES;
+    for (uint32_t i = 0; i < b->program->param_count; i++) {
+        for (uint32_t n = 0; n < c->array_count; n++)
+            if (strcmp(c->arrays[n].name, b->program->params[i].name) == 0) memory[i] = c->arrays[n].bytes, bytes[i] = c->arrays[n].size;
+        for (uint32_t n = 0; n < c->scalar_count; n++)
+            if (strcmp(c->scalars[n].name, b->program->params[i].name) == 0) scalars[i] = c->scalars[n].bits;
+    }
+    memcpy(l.grid, c->launch.grid, sizeof l.grid);
+    memcpy(l.block, c->launch.block, sizeof l.block);
+    l.lanes = 1;
+    for (int i = 0; i < 3; i++) l.lanes *= (uint64_t)l.grid[i] * l.block[i];
+    if (c->launch.lanes) l.lanes = c->launch.lanes;
+    int code = b->use_level(level) != 0 ? -1 : 0;
+    for (uint32_t i = 0; i < parts && !code; i++) {
+        l.begin = l.lanes * i / parts;
+        l.end = l.lanes * (i + 1) / parts;
+        code = b->call(&l, memory, bytes, scalars, &f);
+    }
+    free(memory[KEEP]);
+    result->outcome = code > 0 ? RUN_FAULT : code ? RUN_ERROR : RUN_OK;
+    snprintf(result->message, sizeof result->message, "%s", f.message);
+    if (code > 0) snprintf(result->code, sizeof result->code, "F%02d", code % 100);
+    result->lane = f.lane;
+    result->instruction = f.instruction;
+}

@@ -1,0 +1,20 @@
+/* Programs as `hologram build` writes them, compiled by a C compiler of the machine, loaded and called. */
+#ifndef HG_TESTS_C_BUILD_H
+#define HG_TESTS_C_BUILD_H
+
+#include "reference/case.h"
+
+typedef struct c_build c_build;
+
+/* compiler: a command such as "gcc -O1". False with the reason: there is none. */
+bool c_build_use(const char *compiler, char reason[256]);
+/* NULL: C has not what the program needs, or (with *failed) the compiler refused the text. */
+c_build *c_build_make(const hg_program *program, bool *failed);
+void c_build_free(c_build *b);
+/* The levels that this machine has; NULL: past the last. */
+const char *c_build_level(c_build *b, uint32_t index);
+/* Runs once at a level, in as many calls as there are parts (of a program that is one kernel). Arrays hold the results. */
+void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run_result *result);
+bool c_build_has_parts(const c_build *b);
+
+#endif
