@@ -56,6 +56,13 @@ struct hgv_launch {
     /* NULL, or by slot: 0 and more: nobody else has the memory, and eight copies of it lie so many bytes apart, which are combined afterwards (0:
      * there is one). -1: it is as it is. */
     const int64_t *spread;
+    /* Kernels with barriers or shared memory, of which a call runs whole blocks: where they use shared memory, one. */
+    hgv_memory shared;       /* of the block; zeroed, or what another kernel left there */
+    uint64_t shared_visible; /* bytes of it that the program sees */
+    uint64_t phase;          /* barriers that the block has passed */
+    bool faulted;            /* a lane of the block faulted: fault sets it, a block begins with false */
+    /* Memory for the time of a block, a multiple of 64; what was given before is lost. NULL: there is none, and `stopped` is set. */
+    void *(*memory)(hgv_launch *launch, uint64_t bytes);
 };
 
 #if defined(HGV_LANES)
@@ -119,6 +126,36 @@ HGV_FN bool hgv_fuel(hgv_launch *launch, int64_t cost, uint64_t run) {
     if (HGV_LIKELY((launch->fuel -= cost) >= 0)) return false;
     if (launch->stopped || !launch->go_on(launch)) launch->stopped = true;
     return launch->stopped || !run;
+}
+
+/* ---- blocks ---- */
+
+/* The lanes of a turn of a block are neighbours along x, with one y and z: the last turn of a row may have fewer. */
+typedef struct hgv_turn {
+    uint64_t first; /* global id of its first lane */
+    uint32_t number, x, y, z;
+} hgv_turn;
+HGV_FN uint64_t hgv_block_lanes(const hgv_launch *launch) { return (uint64_t)launch->block[0] * launch->block[1] * launch->block[2]; }
+/* Turns of a block of which `lanes` lanes start. */
+HGV_FN uint32_t hgv_turns(const hgv_launch *launch, uint64_t lanes) {
+    const uint64_t x = launch->block[0], rows = lanes / x, rest = lanes % x;
+    return (uint32_t)(rows * ((x + HGV_LANES - 1) / HGV_LANES) + (rest + HGV_LANES - 1) / HGV_LANES);
+}
+HGV_FN void hgv_next(const hgv_launch *launch, hgv_turn *turn) {
+    const uint32_t left = launch->block[0] - turn->x;
+    turn->number++;
+    turn->first += left > HGV_LANES ? HGV_LANES : left;
+    turn->x += HGV_LANES;
+    if (left > HGV_LANES) return;
+    turn->x = 0;
+    if (++turn->y < launch->block[1]) return;
+    turn->y = 0;
+    turn->z++;
+}
+/* The lanes of a turn that start. */
+HGV_FN uint64_t hgv_start(const hgv_launch *launch, const hgv_turn *turn, uint64_t end) {
+    const uint64_t row = launch->block[0] - turn->x, left = end - turn->first, n = row < left ? row : left;
+    return n >= HGV_LANES ? HGV_ALL : (UINT64_C(1) << n) - 1;
 }
 
 /* ---- vector types: hgv_T of elements, hgv_bN of truth values ---- */
@@ -609,25 +646,29 @@ HGV_INTEGERS(HGV_RAMP)
 HGV_ATOMIC(u32, uint32_t, int32_t)
 HGV_ATOMIC(u64, uint64_t, int64_t)
 
-/* The same in memory that nobody else has. */
-#define HGV_COMBINE(T, C, SC)                                    \
-    HGV_FN void hgv_combine_##T(unsigned op, uint8_t *at, C a) { \
-        C old;                                                   \
-        memcpy(&old, at, sizeof old);                            \
-        switch (op) {                                            \
-        case 0: old = (C)(old + a); break;                       \
-        case 1: old = a < old ? a : old; break;                  \
-        case 2: old = (SC)a < (SC)old ? a : old; break;          \
-        case 3: old = a > old ? a : old; break;                  \
-        case 4: old = (SC)a > (SC)old ? a : old; break;          \
-        case 5: old &= a; break;                                 \
-        case 6: old |= a; break;                                 \
-        default: old ^= a; break;                                \
-        }                                                        \
-        memcpy(at, &old, sizeof old);                            \
-    }
-HGV_COMBINE(u32, uint32_t, int32_t)
-HGV_COMBINE(u64, uint64_t, int64_t)
+/* The same in memory that only this thread reaches. */
+#define HGV_OWN_ATOMIC(T, C, SC)                                      \
+    HGV_FN C hgv_own_atomic_##T(unsigned op, uint8_t *at, C a, C b) { \
+        const C old = hgs_load_##T(at);                               \
+        C now = a;                                                    \
+        switch (op) {                                                 \
+        case 0: now = (C)(old + a); break;                            \
+        case 1: now = a < old ? a : old; break;                       \
+        case 2: now = (SC)a < (SC)old ? a : old; break;               \
+        case 3: now = a > old ? a : old; break;                       \
+        case 4: now = (SC)a > (SC)old ? a : old; break;               \
+        case 5: now = old & a; break;                                 \
+        case 6: now = old | a; break;                                 \
+        case 7: now = old ^ a; break;                                 \
+        case 9: now = old == a ? b : old; break;                      \
+        default: break;                                               \
+        }                                                             \
+        hgs_store_##T(at, now);                                       \
+        return old;                                                   \
+    }                                                                 \
+    HGV_FN void hgv_combine_##T(unsigned op, uint8_t *at, C a) { (void)hgv_own_atomic_##T(op, at, a, 0); }
+HGV_OWN_ATOMIC(u32, uint32_t, int32_t)
+HGV_OWN_ATOMIC(u64, uint64_t, int64_t)
 
 #endif
 

@@ -65,23 +65,24 @@ static const char *var_type(const vc_printer *p, const vec_var *v) {
 
 static void declare_var(vc_printer *p, const vec_var *v) {
     uint32_t parts = v->each ? vc_parts(p, vc_var_size(p, v)) : 0, id = v->id;
-    const char *zero = v->shared ? "" : v->each ? " = {0}" : " = 0";
+    const char *zero = v->shared || v->kept ? "" : v->each ? " = {0}" : " = 0";
     if (v->length && v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
     if (v->length) {
         vc_line(p, "hgv_%s x%u[%u][%u]%s;", var_type(p, v), (unsigned)id, (unsigned)v->length, (unsigned)parts, zero);
         return;
     }
     if (!v->each) vc_line(p, "%s y%u%s;", vc_scalar(v->type), (unsigned)id, zero);
-    if (!v->each && !v->shared) vc_line(p, "(void)y%u;", (unsigned)id);
+    if (!v->each && !v->shared && !v->kept) vc_line(p, "(void)y%u;", (unsigned)id);
     for (uint32_t i = 0; i < parts; i++) {
         vc_line(p, "hgv_%s x%u_%u%s;", var_type(p, v), (unsigned)id, (unsigned)i, zero);
-        if (!v->shared) vc_line(p, "(void)x%u_%u;", (unsigned)id, (unsigned)i);
+        if (!v->shared && !v->kept) vc_line(p, "(void)x%u_%u;", (unsigned)id, (unsigned)i);
     }
 }
 
-static void declare_vars(vc_printer *p, const vec_var *v) {
+/* Those that are kept, or those of a TURNS, which is NULL for all others. */
+static void declare_vars(vc_printer *p, const vec_var *v, bool kept, const vec_value *turns) {
     for (; v; v = v->next)
-        if (!v->by_reference) declare_var(p, v);
+        if (!v->by_reference && v->kept == kept && (kept || v->turns == turns)) declare_var(p, v);
 }
 
 static void get(vc_printer *p, const vec_value *v) {
@@ -176,6 +177,9 @@ static void table(vc_printer *p, const vec_value *v) {
 
 /* ---- leaves, masks ---- */
 
+/* Of a kernel that runs a block. */
+static bool in_block(const vc_printer *p) { return p->k->blocks && p->f == p->k->functions; }
+
 static void id(vc_printer *p, const vec_value *v) {
     static const char *const fields[] = {"block[0]", "block[1]", "block[2]", "grid[0]", "grid[1]", "grid[2]"};
     hg_idname name = (hg_idname)v->u.imm;
@@ -184,8 +188,13 @@ static void id(vc_printer *p, const vec_value *v) {
         vc_line(p, "const uint64_t s%u = launch->lanes;", (unsigned)v->id);
     else if (hg_idname_part(name) == HG_PART_BLOCK_DIM || hg_idname_part(name) == HG_PART_GRID_DIM)
         vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id, fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
+    else if (hg_idname_part(name) == HG_PART_BLOCK_IDX)
+        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, %s);", (unsigned)v->id, (unsigned)axis + 3,
+                in_block(p) ? "begin" : "first");
+    else if (in_block(p))
+        vc_line(p, "const uint32_t s%u = turn.%c;", (unsigned)v->id, "xyz"[axis]);
     else
-        p->unsupported = "an id of a block";
+        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis);
 }
 
 static void coordinate(vc_printer *p, const vec_value *v) {
@@ -305,6 +314,12 @@ static void param(vc_printer *p, const vec_value *v) {
 }
 
 static void give_back(vc_printer *p, const vec_value *v) {
+    const vec_value *turns = v->nargs ? NULL : vec_turns_around(v);
+    if (turns) {
+        vc_line(p, "run = 0;");
+        vc_line(p, "goto over_%u;", (unsigned)turns->id);
+        return;
+    }
     if (!v->nargs) {
         vc_line(p, "return;");
         return;
@@ -334,6 +349,34 @@ static void comment(vc_printer *p, const vec_value *v) {
     hg_print_instruction(&source, p->k->module->program, v->inst - 1);
     if (source.data && !strstr(source.data, "*/")) vc_line(p, "/* %s */", source.data);
     hg_text_free(&source);
+}
+
+/* ---- turns of a block ---- */
+
+static bool loses_lanes(const vec_value *turns) {
+    for (const vec_value *v = vec_walk(NULL, turns->body[0]); v; v = vec_walk(v, turns->body[0]))
+        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN) return true;
+    return false;
+}
+
+static void open_turns(vc_printer *p, const vec_value *v) {
+    vc_open(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
+    vc_line(p, "%s_kept *const kept = &all[turn.number];", p->name);
+    vc_line(p, "const uint64_t first = turn.first;");
+    vc_line(p, "uint64_t run = kept->run;");
+    if (p->k->shared) vc_line(p, "%s_shared *const shared = &kept->own;", p->name);
+    if (!p->k->shared) vc_line(p, "void *const shared = 0;");
+    vc_line(p, "(void)first, (void)shared;");
+    vc_line(p, "if (HGV_UNLIKELY(!run)) continue;");
+    declare_vars(p, p->f->vars, false, v);
+}
+
+static void close_turns(vc_printer *p, const vec_value *v) {
+    if (loses_lanes(v)) {
+        vc_line(p, "over_%u: __attribute__((unused));", (unsigned)v->id);
+        vc_line(p, "kept->run = run;");
+    }
+    vc_close(p);
 }
 
 static void print_value(vc_printer *p, const vec_value *v) {
@@ -376,7 +419,11 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_RETURN: give_back(p, v); break;
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL:
-        vc_line(p, "const bool s%u = hgv_fuel(launch, %llu, run);", (unsigned)v->id, (unsigned long long)v->u.imm + p->k->lanes);
+        if (in_block(p) && !vec_turns_around(v))
+            vc_line(p, "const bool s%u = hgv_fuel(launch, (int64_t)(%llu + turns * HGV_LANES), 1);", (unsigned)v->id,
+                    (unsigned long long)v->u.imm);
+        else
+            vc_line(p, "const bool s%u = hgv_fuel(launch, %llu, run);", (unsigned)v->id, (unsigned long long)v->u.imm + p->k->lanes);
         break;
     case VEC_IF: {
         hg_text text = {0};
@@ -386,6 +433,11 @@ static void print_value(vc_printer *p, const vec_value *v) {
         break;
     }
     case VEC_LOOP: vc_open(p, "for (;;)"); break;
+    case VEC_TURNS: open_turns(p, v); break;
+    case VEC_BARRIER:
+        vc_line(p, "if (HGV_UNLIKELY(launch->faulted)) return;");
+        if (v->u.imm != KIR_BARRIER_INNER) vc_line(p, "launch->phase++;");
+        break;
     default: p->unsupported = "an unknown operation";
     }
 }
@@ -396,7 +448,10 @@ static void print_body(vc_printer *p, const vec_region *root) {
             print_value(p, c.v);
             continue;
         }
-        vc_close(p);
+        if (c.region->owner->op == VEC_TURNS)
+            close_turns(p, c.region->owner);
+        else
+            vc_close(p);
         if (vec_cursor_at_else(&c)) vc_open(p, "else");
     }
 }
@@ -404,7 +459,7 @@ static void print_body(vc_printer *p, const vec_region *root) {
 /* ---- functions ---- */
 
 static void declare_memory(vc_printer *p, const vec_function *f) {
-    bool class_memory = false;
+    bool class_memory = false, shared = false;
     for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
         vc_line(p, "uint8_t *const base_%u = launch->slots[%u].base;", (unsigned)i, (unsigned)i);
         vc_line(p, "const uint64_t size_%u = launch->slots[%u].size;", (unsigned)i, (unsigned)i);
@@ -412,6 +467,13 @@ static void declare_memory(vc_printer *p, const vec_function *f) {
     }
     for (const vec_value *v = vec_walk(NULL, f->body); v && !class_memory; v = vec_walk(v, f->body))
         class_memory = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_CLASS;
+    for (const vec_value *v = vec_walk(NULL, f->body); v && !shared; v = vec_walk(v, f->body))
+        shared = vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->u.mem.space == KIR_SHARED;
+    if (shared) {
+        vc_line(p, "uint8_t *const base_shared = launch->shared.base;");
+        vc_line(p, "const uint64_t size_shared = launch->shared_visible;");
+        vc_line(p, "(void)base_shared, (void)size_shared;");
+    }
     if (!class_memory) return;
     vc_line(p, "uint8_t *const base_class = launch->class_memory.base;");
     vc_line(p, "const uint64_t size_class = launch->class_memory.valid ? 12288 : 0;");
@@ -448,6 +510,27 @@ static void open_function(vc_printer *p, const vec_function *f) {
     hg_text_free(&text);
 }
 
+/* What turns keep is on the stack where there is little of it. */
+static void open_block(vc_printer *p, const vec_function *f) {
+    vc_open(p, "typedef struct %s_kept", p->name);
+    vc_line(p, "uint64_t run;");
+    if (p->k->shared) vc_line(p, "%s_shared own;", p->name);
+    declare_vars(p, f->vars, true, NULL);
+    p->indent--;
+    vc_line(p, "} %s_kept;", p->name);
+    vc_open(p, "static void %s_block(hgv_launch *launch, const uint64_t begin, const uint64_t end)", p->name);
+    vc_line(p, "enum { FEW = sizeof(%s_kept) < 65536 ? 65536 / sizeof(%s_kept) : 1 };", p->name, p->name);
+    vc_line(p, "%s_kept few[FEW];", p->name);
+    vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
+    vc_line(p, "%s_kept *const all = turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
+    vc_line(p, "if (!all) return;");
+    vc_line(p, "memset(all, 0, turns * sizeof *all);");
+    vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
+    vc_line(p, "    all[turn.number].run = hgv_start(launch, &turn, end);");
+    vc_line(p, "launch->phase = 0;");
+    vc_line(p, "launch->faulted = false;");
+}
+
 static void print_function(vc_printer *p, vec_function *f) {
     bool turn = f == p->k->functions;
     p->f = f;
@@ -460,7 +543,9 @@ static void print_function(vc_printer *p, vec_function *f) {
         return;
     }
     p->indent = 0;
-    if (turn) {
+    if (turn && p->k->blocks) {
+        open_block(p, f);
+    } else if (turn) {
         vc_open(p, "HGV_FN void %s_turn(hgv_launch *launch, const uint64_t first, uint64_t run)", p->name);
         if (p->k->shared)
             vc_line(p, "%s_shared own = {0}, *const shared = &own;", p->name);
@@ -471,7 +556,7 @@ static void print_function(vc_printer *p, vec_function *f) {
         open_function(p, f);
     }
     if (turn || f->masked) declare_memory(p, f);
-    declare_vars(p, f->vars);
+    declare_vars(p, f->vars, false, NULL);
     print_body(p, f->body);
     vc_close(p);
     hg_text_addf(p->out, "\n");
@@ -499,6 +584,17 @@ static void print_table(vc_printer *p, const kir_table *t) {
     hg_text_addf(p->out, "\n};\n");
 }
 
+static void print_blocks(vc_printer *p) {
+    hg_text_addf(p->out,
+                 "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
+                 "    const uint64_t lanes = hgv_block_lanes(launch);\n"
+                 "    (void)%s_sites;\n"
+                 "    for (; begin < end && !launch->stopped; begin += lanes)\n"
+                 "        %s_block(launch, begin, end - begin < lanes ? end : begin + lanes);\n"
+                 "}\n\n",
+                 p->local ? "static " : "", p->name, p->name, p->name);
+}
+
 static void print_kernel(vc_printer *p) {
     hg_text body = {0}, *out = p->out;
     p->out = &body;
@@ -517,7 +613,7 @@ static void print_kernel(vc_printer *p) {
     for (const kir_table *t = p->k->module->tables; t; t = t->next) print_table(p, t);
     if (p->k->shared) {
         vc_open(p, "typedef struct %s_shared", p->name);
-        declare_vars(p, p->k->shared);
+        declare_vars(p, p->k->shared, false, NULL);
         p->indent--;
         vc_line(p, "} %s_shared;", p->name);
     }
@@ -530,6 +626,10 @@ static void print_kernel(vc_printer *p) {
     hg_text_free(&p->sites);
     hg_free(p->widths);
     if (!p->local) hg_text_addf(out, "void %s(hgv_launch *launch, uint64_t begin, uint64_t end);\n", p->name);
+    if (p->k->blocks) {
+        print_blocks(p);
+        return;
+    }
     hg_text_addf(out,
                  "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
                  "    uint64_t first = begin;\n"

@@ -58,6 +58,8 @@ static void base_name(hg_text *out, const vec_value *v) {
     }
     if (v->u.mem.space == KIR_CLASS)
         hg_text_addf(out, "(base_class + %u)", (unsigned)v->u.mem.class_id * 12288u);
+    else if (v->u.mem.space == KIR_SHARED)
+        hg_text_addf(out, "base_shared");
     else
         hg_text_addf(out, "base_%u", (unsigned)v->u.mem.slot);
 }
@@ -129,6 +131,8 @@ static bool reach_of(const vc_printer *p, const vec_value *v, int64_t *low, int6
 static void memory_size(hg_text *out, const vec_value *v) {
     if (v->u.mem.space == KIR_CLASS)
         hg_text_addf(out, "size_class");
+    else if (v->u.mem.space == KIR_SHARED)
+        hg_text_addf(out, "size_shared");
     else
         hg_text_addf(out, "size_%u", (unsigned)v->u.mem.slot);
 }
@@ -214,6 +218,8 @@ static void check(vc_printer *p, const vec_value *v) {
     indices(p, v);
     if (v->u.mem.space == KIR_CLASS)
         vc_line(p, "const hgv_memory memory = {%s, size_class, launch->class_memory.valid};", base.data ? base.data : "");
+    else if (v->u.mem.space == KIR_SHARED)
+        vc_line(p, "const hgv_memory memory = {base_shared, size_shared, true};");
     else
         vc_line(p, "const hgv_memory memory = launch->slots[%u];", (unsigned)v->u.mem.slot);
     vc_line(p, "const uint64_t here = %s & run;", bits.data ? bits.data : "");
@@ -385,8 +391,8 @@ static void atomic(vc_printer *p, const vec_value *v) {
     vc_line(p, "gone |= UINT64_C(1) << i;");
     vc_line(p, "continue;");
     vc_close(p);
-    vc_line(p, "%shgv_atomic_%s(%u, p + offset, value[i], %s);", own ? "(void)" : "old[i] = ", short_of_bytes(v->u.mem.bytes),
-            (unsigned)v->u.mem.atomic, two ? "second[i]" : "0");
+    vc_line(p, "%shgv_%satomic_%s(%u, p + offset, value[i], %s);", own ? "(void)" : "old[i] = ", v->u.mem.space == KIR_SHARED ? "own_" : "",
+            short_of_bytes(v->u.mem.bytes), (unsigned)v->u.mem.atomic, two ? "second[i]" : "0");
     vc_close(p);
     if (!own) vc_unspill(p, "old", v);
     vc_open(p, "if (HGV_UNLIKELY(gone))");

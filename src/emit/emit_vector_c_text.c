@@ -55,6 +55,6 @@ void vc_close(vc_printer *p) {
 
 vc_name vc_var(const vec_var *v) {
     vc_name name;
-    snprintf(name.text, sizeof name.text, "%s%s%u", v->shared ? "shared->" : "", v->each ? "x" : "y", (unsigned)v->id);
+    snprintf(name.text, sizeof name.text, "%s%s%u", v->shared ? "shared->" : v->kept ? "kept->" : "", v->each ? "x" : "y", (unsigned)v->id);
     return name;
 }

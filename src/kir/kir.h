@@ -93,7 +93,13 @@ typedef enum kir_atomic {
     KIR_ATOMIC_EXCH,
     KIR_ATOMIC_CAS
 } kir_atomic;
-typedef enum kir_uniformity { KIR_VARYING, KIR_AFFINE, KIR_BLOCK_UNIFORM, KIR_UNIFORM } kir_uniformity; /* VARYING: also "not analysed" */
+typedef enum kir_uniformity {
+    KIR_VARYING, /* also: not analysed */
+    KIR_AFFINE,
+    KIR_ROW_UNIFORM, /* kir_find_row_uniformity alone: the same along x in a block */
+    KIR_BLOCK_UNIFORM,
+    KIR_UNIFORM
+} kir_uniformity;
 typedef enum kir_fault {
     KIR_FAULT_BOUNDS = 1,
     KIR_FAULT_DIVISION = 2,

@@ -406,7 +406,8 @@ static bool read_facts(kir_reader *r, line *l) {
     uint64_t n;
     l->fields.umax = UINT64_MAX;
     if (!kir_accept(r, '|')) return true;
-    if (r->token.kind == KIR_TOKEN_WORD && !kir_read_choice(r, &kir_uniformity_words, "affine, block or uniform", &l->fields.uniformity))
+    if (r->token.kind == KIR_TOKEN_WORD &&
+        !kir_read_choice(r, &kir_uniformity_words, "affine, row, block or uniform", &l->fields.uniformity))
         return false;
     if (l->fields.uniformity == KIR_AFFINE) {
         bool minus = kir_accept(r, '-');

@@ -16,7 +16,7 @@ static const char *const DEVICE_IDS[] = {
 #undef KIR_DEVICE_ID
 };
 const kir_words kir_device_id_words = {DEVICE_IDS, HG_COUNT_OF(DEVICE_IDS)};
-const kir_words kir_uniformity_words = WORDS("varying", "affine", "block", "uniform");
+const kir_words kir_uniformity_words = WORDS("varying", "affine", "row", "block", "uniform");
 
 const kir_words kir_fact_words = WORDS("simple", "slots", "legal", "uniformity", "device", "hoisted");
 

@@ -111,6 +111,7 @@ static tile_frame *frame_create(const tile_kernel *k, uint32_t width) {
 void tile_frame_free(tile_frame *frame) {
     if (!frame) return;
     hg_free(frame->own_shared);
+    hg_free_aligned(frame->kept);
     hg_free_aligned(frame);
 }
 

@@ -28,6 +28,8 @@ uint32_t tile_native_lanes(const tile_kernel *kernel, const tile_native *native)
 
 static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
     tile_frame *f = launch->user;
+    launch->faulted = true;
+    f->phase = launch->phase;
     tile_fault *fault = tile_fault_lane(f, (uint32_t)(lane - f->lane0));
     if (!fault) return;
     fault->code = site->code;
@@ -60,6 +62,21 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
     return (hgv_memory){m.base, m.size, m.valid};
 }
 
+/* In the frame, for the next block too. */
+static void *memory(hgv_launch *launch, uint64_t bytes) {
+    tile_frame *f = launch->user;
+    if (bytes > f->kept_capacity) {
+        hg_free_aligned(f->kept);
+        f->kept = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
+        f->kept_capacity = f->kept ? bytes : 0;
+    }
+    if (!f->kept) {
+        launch->stopped = true;
+        atomic_store_explicit(&f->state->stop, 3, memory_order_relaxed);
+    }
+    return f->kept;
+}
+
 void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *to) {
     const tile_launch *l = state->launch;
     const tile_own *own = f ? f->own : NULL;
@@ -72,7 +89,12 @@ void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *
                        .resolve = resolve,
                        .go_on = go_on,
                        .fuel = f ? f->fuel : TILE_FUEL,
-                       .user = f};
+                       .user = f,
+                       .memory = memory};
+    if (f) {
+        to->shared = (hgv_memory){f->shared, f->shared_size, true};
+        to->shared_visible = f->shared_size - l->shared_scratch;
+    }
     for (int i = 0; i < 3; i++) {
         to->block[i] = (uint32_t)state->dims[i];
         to->grid[i] = (uint32_t)state->dims[i + 3];

@@ -97,7 +97,8 @@ static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native
 /* Lanes of the tile that begins at lane0, by native code where it has come and where a turn may begin. */
 static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, const tile_native **native) {
     const tile_native *code = tile_native_of(f->kernel);
-    *native = code && lane0 % code->lanes == 0 ? code : NULL;
+    *native = code && (f->kernel->block_mode || lane0 % code->lanes == 0) ? code : NULL;
+    if (f->kernel->block_mode) return each;
     if (*native) return tile_native_lanes(f->kernel, code);
     return each < f->width ? each : f->width;
 }
@@ -203,9 +204,9 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     } else {
         shared_run run = {&s, each, width};
         hg_thread_pool_run(hg_thread_pool_global(), count, chunk_of(count, each), run_worker, &run);
-        ok = atomic_load(&s.stop) != 3;
     }
     tile_owns_end(s.owns);
+    ok = ok && atomic_load(&s.stop) != 3;
     hg_status status = s.races ? tile_races_status(s.races) : HG_OK;
     finish(&s, fault);
     if (s.races) tile_races_end(s.races, fault);

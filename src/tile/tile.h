@@ -87,7 +87,7 @@ typedef struct tile_native {
     uint32_t lanes; /* of a turn */
 } tile_native;
 /* Once a kernel, at any time: launches that are under way go over to it where they begin a piece of work, and so do launches made ready.
- * False: the kernel keeps the interpreter's code, since it has barriers or shared memory or is looked at while it runs. */
+ * False: the kernel keeps the interpreter's code, since it is looked at while it runs. Of a kernel with barriers or shared memory each call is a block. */
 bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native);
 /* Who wants to know when native code is worth having, of a kernel that nobody has launched yet. `ask` is called by a thread that launches, at
  * most once when the kernel has become warm (worth a look whether there is code already) and once when it is hot: the interpreter has

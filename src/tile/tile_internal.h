@@ -242,6 +242,8 @@ typedef struct tile_frame {
     tile_resolved resolved[4];
     uint32_t next_resolved;
     uint8_t *scratch, *bad; /* width * 8 bytes, width bytes */
+    void *kept;             /* of native code, for a block */
+    uint64_t kept_capacity;
     void *memory;
 } tile_frame;
 
@@ -270,9 +272,7 @@ static inline const tile_native *tile_native_of(const tile_kernel *kernel) { ret
 void tile_run_native(tile_frame *frame, const tile_native *native);
 uint32_t tile_native_lanes(const tile_kernel *kernel, const tile_native *native);               /* of a call */
 void tile_native_launch(const tile_run_state *state, tile_frame *frame, struct hgv_launch *to); /* frame NULL: it cannot fault */
-static inline bool tile_takes_native(const tile_kernel *k) {
-    return !k->block_mode && !k->options.check_races && !k->options.debugger && !k->options.poor;
-}
+static inline bool tile_takes_native(const tile_kernel *k) { return !k->options.check_races && !k->options.debugger && !k->options.poor; }
 /* heat.c: the interpreter has done so much work: instructions of tiles, times their lanes. */
 void tile_heat_told(const tile_kernel *kernel, uint64_t work);
 static inline void tile_heat_add(const tile_kernel *kernel, uint64_t work) {

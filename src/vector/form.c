@@ -4,22 +4,13 @@
  * cheaper than asking. A loop that lanes leave one by one goes on while a lane is left. BREAK and CONTINUE take lanes out of the masks
  * between them and their loop, RETURN and EXIT out of all.
  * Requires: facts (shape.c), liveness (live.c). Must not know: memory (form_access.c). */
+#include "kir/analysis/analysis.h"
 #include "kir/analysis/range.h"
 #include "vector/form_internal.h"
 
 #include <string.h>
 
 /* ---- values ---- */
-
-/* What the vector form of v is. Of affine values it is the first lane's. */
-static void is(former *x, kir_value *v, vec_value *made) {
-    value_fact *p = fact_of(v);
-    if (p->shape == SHAPE_EACH)
-        p->each = made;
-    else
-        p->one = made;
-    if (p->shape == SHAPE_AFFINE && p->wanted_each) p->each = vec_ramp(x, made, v->stride);
-}
 
 static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
     vec_value *made = vec_add(x, op, v->type, vec_op_has(op, VEC_F_LANES), 0, NULL);
@@ -29,11 +20,11 @@ static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
 
 static void form_id(former *x, kir_value *v) {
     if (fact_of(v)->shape == SHAPE_EACH)
-        is(x, v, leaf(x, VEC_COORDINATE, v, v->u.imm));
+        vec_is(x, v, leaf(x, VEC_COORDINATE, v, v->u.imm));
     else if (v->u.imm == HG_ID_GLOBAL_LANE_ID)
-        is(x, v, leaf(x, VEC_FIRST, v, 0));
+        vec_is(x, v, leaf(x, VEC_FIRST, v, 0));
     else
-        is(x, v, leaf(x, VEC_ID, v, v->u.imm));
+        vec_is(x, v, leaf(x, VEC_ID, v, v->u.imm));
 }
 
 static void form_prim(former *x, kir_value *v) {
@@ -45,7 +36,14 @@ static void form_prim(former *x, kir_value *v) {
     vec_value *args[4];
     bool each = fact_of(v)->shape == SHAPE_EACH;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
-    is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
+    vec_is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
+}
+
+static void form_pure(former *x, kir_value *v) {
+    if (v->op == KIR_ID)
+        form_id(x, v);
+    else
+        form_prim(x, v);
 }
 
 /* Of the function at work, or shared. */
@@ -56,6 +54,7 @@ static vec_var *var_here(former *x, const kir_var *v) {
         p->var->length = v->length;
         p->var->by_reference = v->by_reference;
     }
+    vec_use_var(x, v);
     return p->var;
 }
 
@@ -80,14 +79,14 @@ static void form_array(former *x, kir_value *v) {
     vec_value *made = vec_add(x, sets ? VEC_ARRAY_SET : VEC_ARRAY_GET, v->type, !sets, v->nargs, args);
     made->u.var = var;
     made->mask = mask;
-    if (!sets) is(x, v, made);
+    if (!sets) vec_is(x, v, made);
 }
 
 static void form_table(former *x, kir_value *v) {
     vec_value *index = fact_of(v)->shape == SHAPE_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
     vec_value *made = vec_add(x, VEC_TABLE_GET, v->type, index->each, 1, &index);
     made->u.table = v->u.table;
-    is(x, v, made);
+    vec_is(x, v, made);
 }
 
 static void form_call(former *x, kir_value *v) {
@@ -109,7 +108,7 @@ static void form_call(former *x, kir_value *v) {
         vec_lose(x, made, NULL, true);
         x->k->can_end = true;
     }
-    if (v->type != KIR_VOID) is(x, v, made);
+    if (v->type != KIR_VOID) vec_is(x, v, made);
 }
 
 static void form_fault(former *x, const kir_value *v) {
@@ -127,17 +126,6 @@ static void form_fault(former *x, const kir_value *v) {
 
 /* ---- jumps ---- */
 
-/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
-static void jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
-    vec_region *outside = x->into;
-    vec_value *branch = vec_open_if(x, condition);
-    x->into = branch->body[wanted ? 0 : 1];
-    vec_value *result = NULL;
-    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
-    vec_add(x, op, KIR_VOID, false, result != NULL, &result);
-    x->into = outside;
-}
-
 static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool next) {
     vec_value *mask = vec_mask_or_running(x), *made = vec_add(x, VEC_LEAVE, KIR_VOID, false, 0, NULL);
     made->mask = mask;
@@ -149,6 +137,10 @@ static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool 
 static void form_return(former *x, const kir_value *v) {
     function_fact *f = fact_of_function(x->f);
     bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL, exits = v->op == KIR_EXIT && !kernel;
+    if (x->block && (!x->region->owner || fact_of(x->region->owner)->split)) {
+        vec_add_to_block(x, VEC_RETURN, 0);
+        return;
+    }
     if (kernel ? apart : f->divergent_return || exits) {
         if (v->nargs) {
             vec_value *mask = vec_mask_or_running(x);
@@ -168,7 +160,9 @@ static void form_jump(former *x, const kir_value *v) {
         return;
     }
     const kir_value *loop = fact_of(v->parent->owner)->loop;
-    if (fact_of(loop)->divergent)
+    if (x->block && fact_of(loop)->split)
+        vec_add_to_block(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, 0);
+    else if (fact_of(loop)->divergent)
         leave(x, false, false, loop, v->op == KIR_BREAK);
     else
         vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
@@ -192,9 +186,15 @@ static bool is_small(const kir_region *r) {
 /* Where branch i is written, when it comes next. */
 static void enter_branch(former *x, const kir_value *v, int i) {
     value_fact *p = fact_of(v);
+    if (p->split && !p->guard) {
+        vec_enter_split(x, v, i);
+        return;
+    }
     x->region = v->body[i];
     x->into = p->outside;
-    if (!p->divergent) {
+    if (x->block && p->guard) {
+        x->into = NULL;
+    } else if (!p->divergent) {
         x->into = p->into[i];
     } else if (v->body[i]->first && !is_small(v->body[i])) {
         vec_value *any = vec_get(x, p->mask[i]);
@@ -235,6 +235,10 @@ static void form_guard(former *x, kir_value *v) {
 static void form_if(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     p->outside = x->into;
+    if (p->split && !p->guard) {
+        vec_form_split_if(x, v);
+        return;
+    }
     if (p->guard) {
         form_guard(x, v);
         for (int i = 0; i < 2; i++) p->into[i] = p->outside;
@@ -266,6 +270,10 @@ static uint64_t cost_of(const kir_region *r) {
 
 static void form_loop(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
+    if (p->split) {
+        vec_form_split_loop(x, v, cost_of(v->body[0]));
+        return;
+    }
     p->outside = x->into;
     p->mask[0] = vec_mask_of(x->region);
     if (p->divergent) {
@@ -281,12 +289,12 @@ static void form_loop(former *x, kir_value *v) {
     if (!v->u.loop.bounded) {
         vec_value *fuel = vec_add(x, VEC_FUEL, KIR_BOOL, false, 0, NULL);
         fuel->u.imm = cost_of(v->body[0]);
-        jump_if(x, fuel, true, VEC_RETURN);
+        vec_jump_if(x, fuel, true, VEC_RETURN);
     }
     if (p->continues) vec_set(x, p->mask[0], vec_get(x, p->next), NULL);
     if (p->leaves && !p->divergent) {
         vec_value *here = vec_mask_or_running(x);
-        jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
+        vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
     }
 }
 
@@ -294,7 +302,7 @@ static void close_loop(former *x, const kir_value *v) {
     const value_fact *p = fact_of(v);
     if (p->divergent) {
         vec_value *left = vec_get(x, p->next);
-        jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
+        vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
 }
 
@@ -305,28 +313,33 @@ static void close_region(former *x, const kir_cursor *c) {
         enter_branch(x, owner, 1);
         return;
     }
-    x->into = fact_of(owner)->outside;
+    if (x->block && fact_of(owner)->split && !fact_of(owner)->guard) {
+        vec_close_split(x, owner);
+        return;
+    }
+    x->into = x->block && fact_of(owner)->guard ? NULL : fact_of(owner)->outside;
     x->region = owner->parent;
 }
 
 /* ---- operations and functions ---- */
 
-static void form_value(former *x, kir_value *v) {
-    x->inst = v->inst;
-    if (is_dead(v)) return;
+static void form_operation(former *x, kir_value *v) {
     switch ((kir_op)v->op) {
-    case KIR_CONST: is(x, v, leaf(x, VEC_CONST, v, v->u.imm)); return;
-    case KIR_INPUT: is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
+    case KIR_CONST: vec_is(x, v, leaf(x, VEC_CONST, v, v->u.imm)); return;
+    case KIR_INPUT: vec_is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
     case KIR_ID: form_id(x, v); return;
     case KIR_PARAM: {
         vec_value *made = vec_add(x, VEC_PARAM, v->type, fact_of(v)->shape == SHAPE_EACH, 0, NULL);
         made->u.imm = v->u.imm;
-        is(x, v, made);
+        vec_is(x, v, made);
         return;
     }
     case KIR_VAR_GET:
         if (fact_of(v)->wanted_guess) vec_form_guess(x, v);
-        if (!fact_of_var(v->u.var)->sure) is(x, v, vec_get(x, var_here(x, v->u.var)));
+        if (fact_of_var(v->u.var)->sure)
+            vec_made(x, v);
+        else
+            vec_is(x, v, vec_get(x, var_here(x, v->u.var)));
         return;
     case KIR_VAR_SET: form_set(x, v); return;
     case KIR_ARRAY_GET:
@@ -345,12 +358,30 @@ static void form_value(former *x, kir_value *v) {
     case KIR_RETURN: form_jump(x, v); return;
     case KIR_CALL: form_call(x, v); return;
     case KIR_FAULT_IF: form_fault(x, v); return;
+    case KIR_BARRIER:
+        if (x->block)
+            vec_add_to_block(x, VEC_BARRIER, v->u.imm);
+        else
+            x->unsupported = "a barrier in a function";
+        return;
     default: break;
     }
     if (kir_is_value(v))
         form_prim(x, v);
     else
         x->unsupported = kir_op_name((kir_op)v->op);
+}
+
+static void form_value(former *x, kir_value *v) {
+    x->inst = v->inst;
+    if (is_dead(v)) return;
+    if (!vec_is_high(x, v)) {
+        form_operation(x, v);
+        return;
+    }
+    vec_place place = vec_to_level(x);
+    form_operation(x, v);
+    vec_back_to(x, place);
 }
 
 static vec_function *declare(former *x, const kir_function *f) {
@@ -380,6 +411,12 @@ static void form_function(former *x, kir_function *f) {
     x->inst = 0;
     x->region = f->body;
     x->into = x->to->body = vec_new_region(x, NULL);
+    x->before = x->turns = NULL;
+    x->block = x->k->blocks && f == x->m->functions;
+    if (x->block) {
+        x->level = x->into;
+        x->into = NULL;
+    }
     for (kir_var *v = x->m->vars; v; v = v->next)
         if (!fact_of_var(v)->var || !fact_of_var(v)->var->shared) fact_of_var(v)->var = NULL;
     x->to->array_count = f->array_count;
@@ -418,8 +455,9 @@ hg_status vec_form(const kir_module *module, const vec_options *options, vec_ker
     if (!k) return hg_fail_memory();
     k->module = module;
     k->lanes = options->lanes;
-    former x = {.m = (kir_module *)(uintptr_t)module, .k = k};
-    if (module->uses_barrier || module->uses_shared) x.unsupported = "shared memory or barriers";
+    former x = {.m = (kir_module *)(uintptr_t)module, .k = k, .remake = form_pure};
+    k->blocks = module->uses_barrier || module->uses_shared;
+    if (k->blocks) kir_find_row_uniformity(x.m);
     hg_status status = form_all(&x);
     hg_arena_free(&x.arena);
     hg_vec_free(&x.order);

@@ -57,11 +57,7 @@ static vec_value *add(former *x, vec_op op, uint8_t type, bool each, uint8_t nar
 }
 
 static bool is_supported(former *x, const kir_value *v) {
-    uint8_t space = v->u.mem.space;
-    if (v->u.mem.split || v->u.mem.high)
-        x->unsupported = "an access in halves";
-    else if (space == KIR_SHARED)
-        x->unsupported = "shared memory";
+    if (v->u.mem.split || v->u.mem.high) x->unsupported = "an access in halves";
     return !x->unsupported;
 }
 
@@ -135,7 +131,9 @@ static vec_value *exchanged(former *x, const kir_value *v, const value_fact *ind
 }
 
 /* Where the guess of the index holds, and where it does not. */
-static void guessed(former *x, kir_value *v, const value_fact *index) {
+static void guessed(former *x, kir_value *v, kir_value *of) {
+    const value_fact *index = fact_of(of);
+    vec_bring(x, of);
     vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
     fields.u.mem.reach = index->stride ? VEC_REACH_ROW : VEC_REACH_ONE;
@@ -152,7 +150,7 @@ static void guessed(former *x, kir_value *v, const value_fact *index) {
     if (branch) x->into = branch->body[0];
     made = index->swapped ? exchanged(x, v, index, &fields) : at_place(x, v, 1, args, &fields);
     if (!branch) {
-        fact_of(v)->each = made;
+        if (made) vec_is(x, v, made);
         return;
     }
     if (var) vec_set(x, var, made, NULL);
@@ -160,19 +158,16 @@ static void guessed(former *x, kir_value *v, const value_fact *index) {
     made = at_place(x, v, place(x, v, &fields, args), args, &fields);
     if (var) vec_set(x, var, made, NULL);
     x->into = outside;
-    if (var) fact_of(v)->each = vec_get(x, var);
+    if (var) vec_is(x, v, vec_get(x, var));
 }
 
 void vec_form_access(former *x, kir_value *v) {
     vec_value fields = {0}, *args[5];
     if (!is_supported(x, v)) return;
     if (fact_of(v)->guessed) {
-        guessed(x, v, fact_of(v->args[kir_access_of(v).index]));
+        guessed(x, v, v->args[kir_access_of(v).index]);
         return;
     }
     vec_value *made = at_place(x, v, place(x, v, &fields, args), args, &fields);
-    if (fact_of(v)->shape == SHAPE_ONE)
-        fact_of(v)->one = made;
-    else
-        fact_of(v)->each = made;
+    if (made) vec_is(x, v, made);
 }

@@ -1,5 +1,6 @@
 /* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
- * shape.c: who is one, affine, each; where lanes part · guess.c: who is affine in most turns · live.c: whose old values somebody reads · write.c: operations · form_access.c: memory ·
+ * shape.c: who is one, affine, each; where lanes part · split.c: what is a block's · live.c: whose old values somebody reads · write.c: operations ·
+ * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c: memory · block.c: control of a block ·
  * form.c: control, the whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
@@ -25,6 +26,8 @@ typedef struct value_fact {
     int64_t stride;                       /* guessed */
     bool swapped, sure;                   /* guessed: of lane l xor `swap`, not of l · ok is always NULL */
     vec_value *first, *ok, *swap;         /* guessed: in vector form; ok NULL: true */
+    bool split;                           /* IF, LOOP: of the block */
+    bool low;                             /* in a kernel of blocks: the turn's, not the block's */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
     bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
     bool apart;                           /* IF, LOOP: only some of the lanes may be inside */
@@ -34,6 +37,12 @@ typedef struct value_fact {
     kir_value *loop;                      /* IF, LOOP: the innermost loop around what is inside */
     uint32_t depth;                       /* IF, LOOP: around it, itself included */
     vec_value *one, *each;                /* in vector form; of affine values `one` is the first lane's */
+    vec_value *turns;                     /* low: where they are known */
+    bool made;                            /* low: in some TURNS */
+    uint8_t remake;                       /* low: what making it again costs; 0: it is kept */
+    vec_value *origin[4];                 /* low: one or each, first, ok, swap as they were made first; NULL: none */
+    vec_var *kept[4];                     /* low: where those are kept */
+    vec_region *level;                    /* split: what is around it in the block */
     vec_region *outside;                  /* IF, LOOP: where it is written */
     vec_region *into[2];                  /* IF: where its branches are written */
     vec_var *mask[2];                     /* who takes part in the branch, in the round; NULL: the lanes that run */
@@ -44,6 +53,8 @@ typedef struct value_fact {
 typedef struct var_fact {
     uint8_t shape;
     bool used;
+    bool low, kept;   /* a turn's, not the block's; in several TURNS */
+    vec_value *turns; /* low: where it is used first */
     int64_t stride;
     vec_var *var; /* of the function at work */
     /* each: guess.c */
@@ -71,10 +82,21 @@ typedef struct former {
     /* at work */
     kir_function *f;
     vec_function *to;
-    vec_region *into;
+    vec_region *into;  /* NULL: the TURNS that is open, or that opens with the next operation */
+    vec_value *before; /* what comes behind the next operation; NULL: the region's end */
     const kir_region *region;
     uint32_t inst;
+    void (*remake)(struct former *x, kir_value *v); /* ID or a value primitive */
+    bool block;                                     /* the kernel function, of blocks */
+    vec_region *level;                              /* of the block */
+    vec_value *turns;                               /* open; NULL: none */
+    vec_value *head;                                /* the last operation of what TURNS begins with: what came from elsewhere */
 } former;
+
+typedef struct vec_place {
+    vec_region *into;
+    vec_value *before;
+} vec_place;
 
 static inline value_fact *fact_of(const kir_value *v) { return v->scratch; }
 static inline var_fact *fact_of_var(const kir_var *v) { return v->scratch; }
@@ -101,6 +123,25 @@ bool vec_find_live(former *x);
 /* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const kir_value *set);
 
+bool vec_is_live_in_round(const kir_value *loop, const kir_var *v); /* read at the start of a round */
+
+/* split.c, for kernels of blocks, as all with `block` in it. */
+void vec_find_split(former *x);
+void vec_find_low(former *x);
+bool vec_is_high(const former *x, const kir_value *v); /* written where the block's are */
+/* keep.c */
+void vec_is(former *x, kir_value *v, vec_value *made); /* what the vector form of v is; of affine values the first lane's */
+void vec_made(former *x, const kir_value *v);          /* one, each, first, ok are there */
+void vec_bring(former *x, kir_value *v);               /* makes it known here */
+void vec_use_var(former *x, const kir_var *v);
+vec_value *vec_one(former *x, kir_value *v); /* of a value that is one; of an affine one the first lane's */
+/* block.c */
+void vec_form_split_if(former *x, kir_value *v);
+void vec_form_split_loop(former *x, kir_value *v, uint64_t cost);
+void vec_enter_split(former *x, const kir_value *v, int i);
+void vec_close_split(former *x, const kir_value *v);
+void vec_add_to_block(former *x, vec_op op, uint64_t imm); /* behind all TURNS */
+
 /* write.c. Nothing returns NULL but where it says so: out of memory sets x->failed and gives what is harmless. */
 vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs, vec_value *const *args);
 vec_value *vec_prim(former *x, kir_op op, uint8_t type, uint8_t nargs, vec_value *const *args);
@@ -112,7 +153,14 @@ vec_var *vec_new_mask(former *x);
 vec_value *vec_get(former *x, vec_var *var);
 void vec_set(former *x, vec_var *var, vec_value *value, vec_value *mask);
 vec_value *vec_open_if(former *x, vec_value *condition); /* an IF with empty branches */
-vec_value *vec_one(former *x, kir_value *v);             /* of a value that is one; of an affine one the first lane's */
+vec_value *vec_nowhere(void);                            /* of what cannot be made */
+/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
+void vec_jump_if(former *x, vec_value *condition, bool wanted, vec_op op);
+vec_region *vec_turns(former *x); /* the region of the TURNS that is open */
+void vec_close_turns(former *x);
+/* The block's region in front of the TURNS that is open; back from there. */
+vec_place vec_to_level(former *x);
+void vec_back_to(former *x, vec_place place);
 vec_value *vec_ramp(former *x, vec_value *first, int64_t stride);
 vec_value *vec_running(former *x);
 vec_var *vec_mask_of(const kir_region *r); /* who is in the region; NULL: the lanes that run */

@@ -329,6 +329,7 @@ static const var_fact *vars_of(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
     if (!p->first) p->first = vec_new_var(x, v->type, false, v->name, false);
     if (!p->ok && !p->sure) p->ok = vec_new_var(x, KIR_BOOL, false, NULL, false);
+    vec_use_var(x, v);
     return p;
 }
 
@@ -384,14 +385,14 @@ static void form_swap(former *x, kir_value *v, value_fact *p) {
 static vec_value *elements(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     vec_value *args[3];
-    vec_region *outside = x->into;
+    vec_place outside = {x->into, x->before};
     vec_var *var = NULL;
     vec_value *branch = NULL;
     if (p->wanted_guess && p->sure) return p->stride ? vec_ramp(x, p->first, p->stride) : p->first;
     if (divides(v) && p->ok && p->wanted_guess) {
         var = vec_new_var(x, v->type, true, NULL, false);
         branch = vec_open_if(x, p->ok);
-        x->into = branch->body[0];
+        vec_back_to(x, (vec_place){branch->body[0], NULL});
         vec_set(x, var, p->stride ? vec_ramp(x, p->first, p->stride) : p->first, NULL);
         x->into = branch->body[1];
     }
@@ -400,7 +401,7 @@ static vec_value *elements(former *x, kir_value *v) {
     vec_value *made = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
     if (!var) return made;
     vec_set(x, var, made, NULL);
-    x->into = outside;
+    vec_back_to(x, outside);
     return vec_get(x, var);
 }
 
@@ -430,10 +431,12 @@ bool vec_set_guess(former *x, const kir_value *set) {
 
 void vec_form_guess(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
+    p->ok = p->swap = NULL;
     if (v->op == KIR_VAR_GET) {
         form_get(x, v, p);
         return;
     }
+    for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
     for (uint8_t i = 0; i < v->nargs; i++) p->ok = both(x, p->ok, ok_of(v->args[i]));
     const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
     if (clamps(v)) {
@@ -453,11 +456,13 @@ void vec_form_guess(former *x, kir_value *v) {
         p->ok = both(x, p->ok, exact);
     }
     if (!p->lazy) p->each = elements(x, v);
+    vec_made(x, v);
 }
 
 /* The elements of a lazy value are needed behind a failed guess: they are written there. */
 vec_value *vec_each(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
+    vec_bring(x, v);
     if (p->shape == SHAPE_EACH) return p->each ? p->each : p->lazy ? elements(x, v) : vec_one(x, v);
     if (p->shape == SHAPE_ONE) return vec_one(x, v);
     return p->each ? p->each : vec_ramp(x, vec_one(x, v), v->stride);
@@ -465,6 +470,7 @@ vec_value *vec_each(former *x, kir_value *v) {
 
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
     const value_fact *p = fact_of(a);
+    vec_bring(x, a);
     uint64_t span = span_of(x, p->stride), most = kir_range_full(a->type).high;
     if (!p->guessed || !p->wanted_guess || p->stride <= 0 || span > most) return NULL;
     vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){p->first, number(x, a->type, span)});

@@ -100,6 +100,8 @@ bool vec_find_live(former *x) {
 
 static bool has(const uint8_t *set, const kir_var *v) { return !set || (set[v->id / 8] >> v->id % 8 & 1); }
 
+bool vec_is_live_in_round(const kir_value *loop, const kir_var *v) { return has(fact_of(loop)->live_inside[0], v); }
+
 bool vec_is_read_elsewhere(const kir_value *set) {
     const kir_var *v = set->u.var;
     for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {

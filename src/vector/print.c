@@ -57,6 +57,7 @@ static void print_fields(hg_text *out, const vec_value *v) {
     case VEC_INPUT:
     case VEC_PARAM:
     case VEC_FENCE:
+    case VEC_BARRIER:
     case VEC_FUEL: hg_text_addf(out, " %llu", (unsigned long long)v->u.imm); break;
     case VEC_ID:
     case VEC_COORDINATE: hg_text_addf(out, " %s", hg_idname_name((hg_idname)v->u.imm)); break;
@@ -113,7 +114,7 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, i ? ", " : " losing ");
         var_name(p->out, v->losing[i]);
     }
-    hg_text_addf(p->out, v->op == VEC_IF || v->op == VEC_LOOP ? " {\n" : "\n");
+    hg_text_addf(p->out, v->body[0] ? " {\n" : "\n");
 }
 
 static void print_body(printer *p, const vec_region *root) {
@@ -135,7 +136,11 @@ static void print_vars(printer *p, const vec_var *v) {
     for (; v; v = v->next) {
         hg_text_addf(p->out, "  var ");
         var_name(p->out, v);
-        hg_text_addf(p->out, ": %s%s %s", v->by_reference ? "by reference " : "", v->each ? "each" : "one", kir_type_name(v->type));
+        hg_text_addf(p->out, ": %s%s %s",
+                     v->by_reference ? "by reference "
+                     : v->kept       ? "kept "
+                                     : "",
+                     v->each ? "each" : "one", kir_type_name(v->type));
         if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
         hg_text_addf(p->out, v->name ? " ; %s\n" : "\n", v->name);
     }
@@ -143,7 +148,7 @@ static void print_vars(printer *p, const vec_var *v) {
 
 static void print_function(printer *p, vec_function *f) {
     vec_number(f);
-    hg_text_addf(p->out, "\n%s @%s(", f == p->k->functions ? "turn" : "function", f->name);
+    hg_text_addf(p->out, "\n%s @%s(", f != p->k->functions ? "function" : p->k->blocks ? "block" : "turn", f->name);
     for (uint8_t i = 0; i < f->param_count; i++)
         hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one", kir_type_name(f->param_types[i]));
     hg_text_addf(p->out, ")");

@@ -55,7 +55,9 @@ static uint8_t shape_of(shaper *s, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_CONST:
     case KIR_INPUT: return SHAPE_ONE;
-    case KIR_ID: return v->uniformity == KIR_UNIFORM ? SHAPE_ONE : v->uniformity == KIR_AFFINE ? SHAPE_AFFINE : SHAPE_EACH;
+    case KIR_ID:
+        if (v->uniformity == KIR_AFFINE) return SHAPE_AFFINE;
+        return v->uniformity >= (s->x->k->blocks ? KIR_ROW_UNIFORM : KIR_UNIFORM) ? SHAPE_ONE : SHAPE_EACH;
     case KIR_PARAM: return fact_of_function(s->f)->param_each[v->u.imm] ? SHAPE_EACH : SHAPE_ONE;
     case KIR_VAR_GET: return fact_of_var(v->u.var)->shape;
     case KIR_TABLE_GET: return worst(v, 0, 1) == SHAPE_ONE ? SHAPE_ONE : SHAPE_EACH;
@@ -101,6 +103,16 @@ static void visit_call(shaper *s, const kir_value *v) {
         if (fact_of(v->args[i])->shape != SHAPE_ONE) set_true(s, &f->param_each[i]);
 }
 
+static void visit_divergent(shaper *s, const kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (is_guard(s->x, v))
+        set_true(s, &p->guard);
+    else if (!p->split)
+        set_true(s, &p->divergent);
+    else if (v->args[0]->uniformity < KIR_BLOCK_UNIFORM)
+        s->x->unsupported = "a barrier where lanes part";
+}
+
 static void visit(shaper *s, kir_value *v) {
     value_fact *p = fact_of(v);
     uint8_t shape = shape_of(s, v);
@@ -110,7 +122,7 @@ static void visit(shaper *s, kir_value *v) {
     }
     switch ((kir_op)v->op) {
     case KIR_IF:
-        if (fact_of(v->args[0])->shape != SHAPE_ONE) set_true(s, is_guard(s->x, v) ? &p->guard : &p->divergent);
+        if (fact_of(v->args[0])->shape != SHAPE_ONE) visit_divergent(s, v);
         visit_owner(s, v);
         break;
     case KIR_LOOP: visit_owner(s, v); break;
@@ -235,6 +247,7 @@ bool vec_find_shapes(former *x) {
     kir_count_uses(x->m);
     if (!make_facts(x)) return false;
     find_masked(x);
+    if (x->k->blocks) vec_find_split(x);
     shaper s = {.x = x, .changed = true};
     while (s.changed && !x->unsupported) {
         s.changed = false;
@@ -243,6 +256,7 @@ bool vec_find_shapes(former *x) {
             for (kir_value *v = kir_walk(NULL, s.f->body); v; v = kir_walk(v, s.f->body)) visit(&s, v);
         }
     }
+    if (x->k->blocks) vec_find_low(x);
     for (uint64_t i = 0; i < x->order.count; i++) mark_wanted(x->order.data[i]);
     return true;
 }

@@ -25,6 +25,12 @@ void vec_caps(kir_caps *caps) {
     caps->fma32 = caps->fma64 = caps->subnormals = caps->half = true;
 }
 
+vec_value *vec_turns_around(const vec_value *v) {
+    vec_value *o = v->parent->owner;
+    while (o && o->op != VEC_TURNS) o = o->parent->owner;
+    return o;
+}
+
 void vec_kernel_destroy(vec_kernel *kernel) {
     if (!kernel) return;
     hg_arena_free(&kernel->arena);

@@ -8,9 +8,15 @@
  * the kernel *ends*: it is taken out of the lanes that run (RUNNING) and of every mask variable that the operation names in `losing`.
  * A memory operation without a mask is of all lanes that run. What lanes compute that do not run, nobody sees.
  *
+ * A kernel with barriers or shared memory runs a block at a time (`blocks`). The body of its kernel function is then the block's own: scalars that are the same
+ * in the whole block, branches and loops that it takes as one, BARRIER, and TURNS, whose region is run once for each turn of the block's
+ * lanes, one after another. A turn's lanes are neighbours along x with the same y and z: the last turn of a row may be short. Nobody has to run them in order,
+ * or all of one TURNS at once. What a turn keeps from one TURNS to the next is in variables that are `kept`, an instance of which each turn
+ * of the block has, and in the lanes that run. All other operations that are each, or touch memory, stand in TURNS.
+ *
  * Operations:
  *   PRIM        a value primitive of the kernel IR (prim), its arguments one or each
- *   INPUT, ID   a value of the launch
+ *   INPUT, ID   a value of the launch, or of the block; lane_idx_x … z in blocks: of the turn's first lane
  *   FIRST       u64: global id of the turn's first lane
  *   COORDINATE  an id that the lanes of a turn do not share
  *   RAMP        argument + stride for each lane before this one; no wrap in lanes that run
@@ -26,8 +32,10 @@
  *   FAULT_IF    lanes with the condition fault
  *   LEAVE       the lanes of the mask end, or go elsewhere: they are taken out of the variables in `losing`, and of RUNNING where `ends`
  *   CALL        of a masked function: for the lanes of the mask, which are those that run there. Lanes may end inside
+ *   TURNS       its region for each turn of the block in which a lane runs. Variables of this TURNS are new and zero in each turn
+ *   BARRIER     of the block: it is over if a lane faulted (RETURN), else the next phase begins (unless imm is KIR_BARRIER_INNER)
  *   FUEL        a round of a loop that nobody knows the length of: true when the time is over
- *   RETURN      of a turn: it is over. Of a function: its result
+ *   RETURN      of a turn: it is over, in TURNS for good: its lanes end. Of a block: it is over. Of a function: its result
  *
  * Must not know: targets, native widths, text of any language. */
 #ifndef HG_VECTOR_VECTOR_H
@@ -61,7 +69,7 @@ typedef enum vec_reach {
 typedef struct vec_value vec_value;
 typedef struct vec_region {
     vec_value *first, *last;
-    vec_value *owner; /* IF or LOOP; NULL: function body */
+    vec_value *owner; /* IF, LOOP or TURNS; NULL: function body */
 } vec_region;
 
 typedef struct vec_var {
@@ -71,6 +79,8 @@ typedef struct vec_var {
     bool each;         /* an element for each lane */
     bool mask;         /* who takes part somewhere: starts empty */
     bool shared;       /* of all functions of a turn: in the kernel's list; else of a function */
+    bool kept;         /* of a turn of a block as long as the block runs; zero at its start */
+    vec_value *turns;  /* not kept, in a kernel of blocks: the TURNS that it belongs to; NULL: of the block */
     bool by_reference; /* array parameter of a function: names the caller's array while the function runs */
     uint32_t length;   /* 0: no array. Arrays are each, and zero at the start of a turn */
     uint32_t id;       /* dense in its list */
@@ -93,9 +103,9 @@ struct vec_value {
     vec_var **losing;
     vec_value *prev, *next, *before; /* before: in the text, set by vec_count_uses */
     vec_region *parent;
-    vec_region *body[2]; /* IF: then, else (never NULL); LOOP: body */
+    vec_region *body[2]; /* IF: then, else (never NULL); LOOP, TURNS: body */
     union {
-        /* CONST: zero-extended bits; INPUT: index in the module's inputs; ID, COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL:
+        /* BARRIER: its number; CONST: zero-extended bits; INPUT: index in the module's inputs; ID, COORDINATE: hg_idname; PARAM: number; FENCE: hg_scope; FUEL:
          * what a round costs; RAMP: the stride */
         uint64_t imm;
         vec_var *var;           /* GET, SET, ARRAY_* */
@@ -148,6 +158,7 @@ typedef struct vec_kernel {
     hg_arena arena;
     const kir_module *module;                /* inputs, slots, tables, source; borrowed */
     uint32_t lanes;                          /* of a turn, a power of two */
+    bool blocks;                             /* the kernel function runs a block */
     bool can_end;                            /* lanes may fault or leave: some operation loses lanes that run */
     vec_function *functions, *last_function; /* functions: the kernel; a function is called only by earlier ones */
     uint32_t function_count;
@@ -161,7 +172,8 @@ typedef struct vec_options {
 
 /* Writes functions[0] of a module in vector form. Requires: stage LOW for a target with all integers up to 64 bits, f64, fma, subnormals and
  * half conversions (vec_caps), with slots and uniformity. The module is borrowed for as long as the kernel lives; its ids, counts of uses and
- * scratch pointers are written. HG_ERROR_ISA: the kernel has what the vector form has not; the text says what. HG_ERROR_OUT_OF_MEMORY. */
+ * scratch pointers are written, and of a kernel of blocks the uniformity (kir_find_row_uniformity). HG_ERROR_ISA: the kernel has what the
+ * vector form has not; the text says what. HG_ERROR_OUT_OF_MEMORY. */
 hg_status vec_form(const kir_module *module, const vec_options *options, vec_kernel **kernel) HG_NODISCARD;
 void vec_kernel_destroy(vec_kernel *kernel);
 void vec_caps(kir_caps *caps);
@@ -177,6 +189,8 @@ typedef struct vec_cursor {
 bool vec_cursor_at_else(const vec_cursor *c);
 /* Into the first region of an IF or LOOP, or on. False: it was at the end of the root. */
 bool vec_cursor_next(vec_cursor *c);
+/* The TURNS around an operation; NULL: none. */
+vec_value *vec_turns_around(const vec_value *v);
 void vec_count_uses(vec_function *f);
 uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
 

@@ -63,6 +63,34 @@ static const char *check_call(const vec_value *v) {
     return v->mask && !to->masked ? "a mask for a function that has none" : NULL;
 }
 
+/* Whether a variable may be read and written here. */
+static bool has_var(const vec_value *v, const vec_var *var) {
+    const vec_value *turns = vec_turns_around(v);
+    return var->kept ? turns != NULL : !var->turns || var->turns == turns;
+}
+
+static bool in_block_only(const vec_value *v) {
+    const vec_value *turns = vec_turns_around(v);
+    return !turns || turns == v;
+}
+
+/* Of a kernel that runs a block. */
+static const char *check_block(const vec_value *v) {
+    if (v->op == VEC_TURNS || v->op == VEC_BARRIER) {
+        const vec_value *o = v->parent->owner;
+        while (o && o->op != VEC_TURNS) o = o->parent->owner;
+        return o ? "within TURNS" : v->op == VEC_TURNS && (!v->body[0] || v->body[1]) ? "no body" : NULL;
+    }
+    if ((v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET || v->op == VEC_ARRAY_SET) && !has_var(v, v->u.var))
+        return "a variable that does not live here";
+    for (uint8_t i = 0; i < v->losing_count; i++)
+        if (!has_var(v, v->losing[i])) return "a mask that does not live here";
+    if (!in_block_only(v)) return NULL;
+    if (v->each) return "an element for each lane outside of TURNS";
+    if (vec_op_has((vec_op)v->op, VEC_F_PLACE) || (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL)) return "outside of TURNS";
+    return v->op == VEC_FIRST || (v->op == VEC_CALL && v->u.call.to->masked) ? "outside of TURNS" : NULL;
+}
+
 static const char *check_operation(const vec_function *f, const vec_value *v) {
     uint8_t args = VEC_OPS[v->op].args;
     if (args != KIR_ARGS_ANY && args != v->nargs) return "wrong number of arguments";
@@ -103,8 +131,8 @@ static const char *check_operation(const vec_function *f, const vec_value *v) {
     case VEC_BREAK:
     case VEC_CONTINUE: {
         const vec_region *r = v->parent;
-        while (r->owner && r->owner->op != VEC_LOOP) r = r->owner->parent;
-        if (!r->owner) return "outside a loop";
+        while (r->owner && r->owner->op != VEC_LOOP && r->owner->op != VEC_TURNS) r = r->owner->parent;
+        if (!r->owner || r->owner->op == VEC_TURNS) return "outside a loop";
         break;
     }
     default: break;
@@ -112,7 +140,7 @@ static const char *check_operation(const vec_function *f, const vec_value *v) {
     return check_place(v);
 }
 
-static hg_status check_value(const vec_function *f, const vec_value *v) {
+static hg_status check_value(const vec_function *f, const vec_value *v, bool blocks) {
     if (v->op >= VEC_OP_COUNT) return bad(f, v, "unknown operation");
     for (uint8_t i = 0; i < v->nargs; i++) {
         if (!reaches(v->args[i], v)) return bad(f, v, "an argument that is not known here");
@@ -121,6 +149,8 @@ static hg_status check_value(const vec_function *f, const vec_value *v) {
     if (v->mask && !reaches(v->mask, v)) return bad(f, v, "a mask that is not known here");
     const char *why = check_operation(f, v);
     if (!why) why = check_result(f, v);
+    if (!why && blocks) why = check_block(v);
+    if (!why && !blocks && (v->op == VEC_TURNS || v->op == VEC_BARRIER)) why = "not in a kernel of blocks";
     return why ? bad(f, v, why) : HG_OK;
 }
 
@@ -129,7 +159,8 @@ hg_status vec_verify(const vec_kernel *kernel) {
         return hg_fail(HG_ERROR_INTERNAL, "vector form without a function, or with a number of lanes that is no power of two");
     for (vec_function *f = kernel->functions; f; f = f->next) {
         vec_number(f);
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) HG_TRY(check_value(f, v));
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            HG_TRY(check_value(f, v, kernel->blocks && f == kernel->functions));
         for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
             if (v->op == VEC_CALL && v->u.call.to->id <= f->id) return bad(f, v, "a function that comes before its caller");
     }

@@ -20,13 +20,15 @@ vec_value *vec_add(former *x, vec_op op, uint8_t type, bool each, uint8_t nargs,
     v->nargs = nargs;
     v->args = list;
     v->inst = x->inst;
+    if (!x->into) {
+        x->into = vec_turns(x);
+        x->before = NULL;
+    }
     v->parent = x->into;
-    v->prev = x->into->last;
-    if (v->prev)
-        v->prev->next = v;
-    else
-        x->into->first = v;
-    x->into->last = v;
+    v->next = x->before;
+    v->prev = x->before ? x->before->prev : x->into->last;
+    *(v->prev ? &v->prev->next : &x->into->first) = v;
+    *(v->next ? &v->next->prev : &x->into->last) = v;
     return v;
 }
 
@@ -52,6 +54,10 @@ vec_var *vec_new_var(former *x, uint8_t type, bool each, const char *name, bool 
     v->each = each;
     v->name = name;
     v->shared = shared;
+    if (x->block && each && !shared) {
+        (void)vec_turns(x);
+        v->turns = x->turns;
+    }
     vec_var **first = shared ? &x->k->shared : &x->to->vars, **last = shared ? &x->k->last_shared : &x->to->last_var;
     v->id = shared ? x->k->shared_count++ : x->to->var_count++;
     if (*last)
@@ -106,6 +112,53 @@ vec_value *vec_open_if(former *x, vec_value *condition) {
     return v;
 }
 
+/* Stops what `op` stops (BREAK, RETURN) where the condition holds. */
+void vec_jump_if(former *x, vec_value *condition, bool wanted, vec_op op) {
+    vec_region *outside = x->into;
+    vec_value *branch = vec_open_if(x, condition);
+    x->into = branch->body[wanted ? 0 : 1];
+    vec_value *result = NULL;
+    if (op == VEC_RETURN && x->to->result != KIR_VOID) result = vec_add(x, VEC_CONST, x->to->result, false, 0, NULL);
+    vec_add(x, op, KIR_VOID, false, result != NULL, &result);
+    x->into = outside;
+}
+
+/* ---- turns of a block ---- */
+
+vec_region *vec_turns(former *x) {
+    if (!x->turns) {
+        vec_place kept = {x->into, x->before};
+        x->into = x->level;
+        x->before = NULL;
+        vec_value *turns = vec_add(x, VEC_TURNS, KIR_VOID, false, 0, NULL);
+        vec_region *body = vec_new_region(x, turns);
+        x->into = kept.into;
+        x->before = kept.before;
+        if (x->failed) return x->level;
+        turns->body[0] = body;
+        x->turns = turns;
+        x->head = NULL;
+    }
+    return x->turns->body[0];
+}
+
+void vec_close_turns(former *x) {
+    x->turns = NULL;
+    x->into = NULL;
+}
+
+vec_place vec_to_level(former *x) {
+    vec_place place = {x->into, x->before};
+    x->into = x->level;
+    x->before = x->turns;
+    return place;
+}
+
+void vec_back_to(former *x, vec_place place) {
+    x->into = place.into;
+    x->before = place.before;
+}
+
 /* ---- masks ---- */
 
 vec_var *vec_mask_of(const kir_region *r) { return r->owner ? fact_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
@@ -143,11 +196,7 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
 
 /* ---- values ---- */
 
-vec_value *vec_one(former *x, kir_value *v) {
-    vec_value *one = fact_of(v)->one;
-    if (!one) x->unsupported = "a value that is not the same in all lanes where one is needed";
-    return one ? one : &nowhere;
-}
+vec_value *vec_nowhere(void) { return &nowhere; }
 
 vec_value *vec_ramp(former *x, vec_value *first, int64_t stride) {
     vec_value *each = vec_add(x, VEC_RAMP, first->type, true, 1, &first);

@@ -5,6 +5,7 @@
 #include "kir/side.h"
 
 void kir_find_uniformity(kir_module *m, bool tile_is_block);         /* sets uniformity, stride, range */
+void kir_find_row_uniformity(kir_module *m);                         /* the same for lanes that are neighbours along x in a block */
 hg_status kir_find_blocks(kir_module *m) HG_NODISCARD;               /* u.block.whole: all lanes of the block take part */
 hg_status kir_provenance(kir_module *m, uint32_t most) HG_NODISCARD; /* for a device of few slots: the other accesses are open */
 

@@ -7,7 +7,7 @@
  * counts as divergent inside from its start, a function that some lanes return from early as a whole. Everything starts at its best
  * and gets worse until nothing changes.
  * AFFINE means base + stride · global lane id without wrap in the value's type, the base being the same in all lanes
- * (tile_is_block: of the block). */
+ * (tile_is_block: of the block; rows: of the block's lanes with the same y and z). */
 #include "kir/kir.h"
 #include "kir/analysis/analysis.h"
 #include "kir/analysis/range.h"
@@ -38,7 +38,7 @@ typedef struct owner_fact {
 
 typedef struct shaper {
     kir_module *m;
-    bool tile_is_block;
+    bool tile_is_block, rows;
     fact *vars;               /* by variable id */
     function_fact *functions; /* by id */
     uint32_t round;
@@ -59,11 +59,14 @@ static uint8_t weaker(uint8_t a, uint8_t b) {
 
 static fact fact_of(const kir_value *v) { return (fact){v->uniformity, true, v->stride, v->umin, v->umax}; }
 
+/* What the base of affine values has at least. */
+static uint8_t base_level(const shaper *x) { return x->rows ? KIR_ROW_UNIFORM : x->tile_is_block ? KIR_BLOCK_UNIFORM : KIR_UNIFORM; }
+
 /* A fact behind control that only some lanes pass. */
 static fact under(const shaper *x, fact f, uint8_t control) {
     if (f.uniformity == NOT_YET) return f;
     if (f.uniformity == KIR_AFFINE) {
-        if (control == KIR_VARYING || (control == KIR_BLOCK_UNIFORM && !x->tile_is_block)) f.uniformity = KIR_VARYING;
+        if (control < base_level(x)) f.uniformity = KIR_VARYING;
     } else {
         f.uniformity = weaker(f.uniformity, control);
     }
@@ -121,9 +124,7 @@ static void range_of(kir_value *v) {
 
 /* ---- affine ---- */
 
-static bool is_base(const shaper *x, const kir_value *v) {
-    return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && x->tile_is_block);
-}
+static bool is_base(const shaper *x, const kir_value *v) { return v->uniformity != NOT_YET && v->uniformity >= base_level(x); }
 
 /* v has its range already. */
 static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
@@ -150,11 +151,23 @@ static bool affine(const shaper *x, const kir_value *v, int64_t *stride) {
 
 /* ---- operations ---- */
 
-static void identify(kir_value *v) {
+/* Of a lane in its block: neighbours along x differ by one in x alone. */
+static void identify_in_row(kir_value *v) {
+    bool along = hg_idname_axis(kir_id_name(v)) == 0;
+    v->uniformity = along ? KIR_AFFINE : KIR_ROW_UNIFORM;
+    v->stride = along;
+}
+
+static void identify(const shaper *x, kir_value *v) {
     v->uniformity = KIR_VARYING;
     range(v, 0, type_max(v->type));
     hg_scope same = hg_idname_scope(kir_id_name(v));
     if (same != HG_SCOPE_THREAD) v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
+    hg_id_part part = hg_idname_part(kir_id_name(v));
+    bool small = x->rows && (x->m->uses_barrier || x->m->uses_shared);
+    if (part == HG_PART_LANE_IDX && small) range(v, 0, HG_MAX_BLOCK_LANES - 1);
+    if (part == HG_PART_BLOCK_DIM && small) range(v, 0, HG_MAX_BLOCK_LANES);
+    if (part == HG_PART_LANE_IDX && x->rows) identify_in_row(v);
     if (kir_type_bits(v->type) < 64) return; /* half of an id of 64 bits wraps */
     if (v->u.imm == HG_ID_LANE_COUNT) range(v, 0, HG_MAX_LANES);
     if (v->u.imm == HG_ID_GLOBAL_LANE_ID) {
@@ -277,7 +290,7 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
         v->uniformity = KIR_UNIFORM;
         range(v, 0, type_max(v->type));
         return;
-    case KIR_ID: identify(v); return;
+    case KIR_ID: identify(x, v); return;
     case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
     case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
     case KIR_VAR_SET: join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type); return;
@@ -313,13 +326,14 @@ static owner_fact *place_owners(kir_module *m) {
     return owners;
 }
 
-static void reset(kir_module *m, uint8_t uniformity) {
+static void reset(const shaper *x, uint8_t uniformity) {
+    kir_module *m = x->m;
     for (kir_function *f = m->functions; f; f = f->next)
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             v->uniformity = v->op == KIR_LOOP && uniformity == NOT_YET ? (uint8_t)KIR_UNIFORM : uniformity;
             v->stride = 0;
             range(v, 0, type_max(v->type));
-            if (v->op == KIR_ID && uniformity != NOT_YET) identify(v); /* needs no rounds, and not every id has a form that varies */
+            if (v->op == KIR_ID && uniformity != NOT_YET) identify(x, v); /* needs no rounds, and not every id has a form that varies */
         }
 }
 
@@ -343,13 +357,13 @@ static void settle(kir_module *m) {
         }
 }
 
-void kir_find_uniformity(kir_module *m, bool tile_is_block) {
-    shaper x = {.m = m, .tile_is_block = tile_is_block, .changed = true};
+static void find(kir_module *m, bool tile_is_block, bool rows) {
+    shaper x = {.m = m, .tile_is_block = tile_is_block, .rows = rows, .changed = true};
     x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
     x.functions = hg_calloc((size_t)m->function_count + 1, sizeof *x.functions);
     owner_fact *owners = place_owners(m);
     bool ok = x.vars && x.functions && owners;
-    reset(m, ok ? NOT_YET : KIR_VARYING);
+    reset(&x, ok ? NOT_YET : KIR_VARYING);
     for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i].control = KIR_UNIFORM;
     for (; ok && x.changed && x.round < MAX_ROUNDS; x.round++) {
         x.changed = false;
@@ -358,10 +372,14 @@ void kir_find_uniformity(kir_module *m, bool tile_is_block) {
         if (!x.changed) set_unset(&x);
     }
     if (x.changed)
-        reset(m, KIR_VARYING);
+        reset(&x, KIR_VARYING);
     else
         settle(m);
     hg_free(x.vars);
     hg_free(x.functions);
     hg_free(owners);
 }
+
+void kir_find_uniformity(kir_module *m, bool tile_is_block) { find(m, tile_is_block, false); }
+
+void kir_find_row_uniformity(kir_module *m) { find(m, true, true); }

@@ -1,0 +1,136 @@
+/* Kernels of blocks: values and variables that more than one TURNS reads. A value is made again in the other if that is cheap, else kept.
+ * Must not know: what an operation of the kernel IR does. */
+#include "vector/form_internal.h"
+
+enum { MOST_REMADE_ONE = 12, MOST_REMADE_EACH = 6 }; /* operations that cost less than keeping what they make */
+
+/* ---- values of another TURNS ---- */
+
+static uint8_t remake_cost(const kir_value *v) {
+    uint32_t cost = 1, most = fact_of(v)->shape == SHAPE_EACH ? MOST_REMADE_EACH : MOST_REMADE_ONE;
+    if (v->op == KIR_ID) return 1;
+    if (!kir_is_value(v) || !(kir_op_has((kir_op)v->op, KIR_F_CHEAP) || v->op == KIR_ZEXT || v->op == KIR_TRUNC || v->op == KIR_SHL))
+        return 0;
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        const value_fact *p = fact_of(v->args[i]);
+        if (p->low && !p->remake) return 0;
+        cost += p->low ? p->remake : 0u;
+    }
+    return cost <= most ? (uint8_t)cost : 0;
+}
+
+void vec_is(former *x, kir_value *v, vec_value *made) {
+    value_fact *p = fact_of(v);
+    if (p->shape == SHAPE_EACH)
+        p->each = made;
+    else
+        p->one = made;
+    if (p->shape == SHAPE_AFFINE) p->each = p->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
+    vec_made(x, v);
+}
+
+void vec_made(former *x, const kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (!x->block || !p->low) return;
+    p->turns = x->turns;
+    if (p->made) return;
+    p->made = true;
+    p->remake = remake_cost(v);
+    p->origin[0] = p->shape == SHAPE_EACH ? p->each : p->one;
+    p->origin[1] = p->first;
+    p->origin[2] = p->ok;
+    p->origin[3] = p->swap;
+}
+
+/* At the start of the TURNS that is open, behind what came there before. */
+static vec_place to_head(former *x) {
+    vec_place place = {x->into, x->before};
+    x->into = vec_turns(x);
+    x->before = x->head ? x->head->next : x->into->first;
+    return place;
+}
+
+static void back_from_head(former *x, vec_place place) {
+    x->head = x->before ? x->before->prev : x->into->last;
+    vec_back_to(x, place);
+}
+
+static vec_value *kept(former *x, vec_value *origin, vec_var **var) {
+    if (!origin) return NULL;
+    if (!*var) {
+        vec_place place = {x->into, x->before};
+        *var = vec_new_var(x, origin->type, origin->each, NULL, false);
+        (*var)->kept = true;
+        x->into = origin->parent;
+        x->before = origin->next;
+        vec_set(x, *var, origin, NULL);
+        vec_back_to(x, place);
+    }
+    return vec_get(x, *var);
+}
+
+static void get_kept(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    vec_value *now[4];
+    for (int i = 0; i < 4; i++) now[i] = kept(x, p->origin[i], &p->kept[i]);
+    p->first = now[1];
+    p->ok = now[2];
+    p->swap = now[3];
+    if (now[0])
+        vec_is(x, v, now[0]);
+    else
+        vec_made(x, v);
+}
+
+/* Not deeper than MOST_REMADE_ONE. */
+void vec_bring(former *x, kir_value *v) {
+    value_fact *p = fact_of(v);
+    if (!x->block || !p->made || x->failed) return;
+    (void)vec_turns(x);
+    if (p->turns == x->turns) return;
+    uint32_t inst = x->inst;
+    if (p->remake)
+        for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
+    vec_place place = to_head(x);
+    x->inst = v->inst;
+    if (p->remake)
+        x->remake(x, v);
+    else
+        get_kept(x, v);
+    back_from_head(x, place);
+    x->inst = inst;
+}
+
+/* ---- variables ---- */
+
+static const kir_value *split_loop(const former *x) {
+    const kir_value *loop = x->region->owner ? fact_of(x->region->owner)->loop : NULL;
+    while (loop && !fact_of(loop)->split) loop = kir_loop_around(loop);
+    return loop;
+}
+
+void vec_use_var(former *x, const kir_var *v) {
+    var_fact *p = fact_of_var(v);
+    vec_var *const vars[] = {p->var, p->first, p->ok};
+    if (!x->block || !p->low || (p->var && p->var->shared)) return;
+    (void)vec_turns(x);
+    if (!p->turns) {
+        const kir_value *loop = split_loop(x);
+        p->turns = x->turns;
+        p->kept = loop && (v->length || vec_is_live_in_round(loop, v));
+    } else if (p->turns != x->turns) {
+        p->kept = true;
+    }
+    for (size_t i = 0; i < HG_COUNT_OF(vars); i++) {
+        if (!vars[i]) continue;
+        vars[i]->turns = p->turns;
+        vars[i]->kept = p->kept;
+    }
+}
+
+vec_value *vec_one(former *x, kir_value *v) {
+    vec_bring(x, v);
+    vec_value *one = fact_of(v)->one;
+    if (!one) x->unsupported = "a value that is not the same in all lanes where one is needed";
+    return one ? one : vec_nowhere();
+}

@@ -1,0 +1,63 @@
+/* Kernels of blocks: what is the block's, and what is a turn's.
+ *
+ * Branches and loops that hold a barrier, and jumps out of such loops, are *split*: the block takes them as one. A value is the block's if it is the same in all
+ * its lanes and made of nothing but such values; all others are *low*.
+ * Requires: shapes, for what is low. */
+#include "vector/form_internal.h"
+
+static void split_owners(const kir_value *v, const kir_value *until) {
+    for (const kir_value *o = v->parent->owner; o && o != until; o = o->parent->owner) fact_of(o)->split = true;
+}
+
+void vec_find_split(former *x) {
+    const kir_region *body = x->m->functions->body;
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
+        if (v->op == KIR_BARRIER) split_owners(v, NULL);
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
+        if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
+        const kir_value *loop = kir_loop_around(v);
+        if (fact_of(loop)->split) split_owners(v, loop);
+    }
+}
+
+static bool at_level(const kir_region *r) { return !r->owner || fact_of(r->owner)->split; }
+
+static bool is_low(const kir_value *v) {
+    bool low = false;
+    for (uint8_t i = 0; i < v->nargs; i++) low = low || fact_of(v->args[i])->low;
+    switch ((kir_op)v->op) {
+    case KIR_CONST:
+    case KIR_INPUT: return false;
+    case KIR_ID: return v->uniformity < KIR_BLOCK_UNIFORM;
+    case KIR_VAR_GET: return fact_of_var(v->u.var)->low;
+    case KIR_CALL: {
+        const function_fact *f = fact_of_function(v->u.call.function);
+        return low || f->masked || f->result_each || v->u.call.function->array_count || v->type == KIR_VOID || !at_level(v->parent);
+    }
+    case KIR_TABLE_GET: return low;
+    default: return low || !kir_is_value(v);
+    }
+}
+
+void vec_find_low(former *x) {
+    const kir_region *body = x->m->functions->body;
+    bool changed = true;
+    for (kir_var *v = x->m->vars; v; v = v->next)
+        fact_of_var(v)->low = fact_of_var(v)->shape != SHAPE_ONE || v->length || (v->function && v->function != x->m->functions);
+    while (changed) {
+        changed = false;
+        for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
+            value_fact *p = fact_of(v);
+            bool low = is_low(v);
+            if (low && !p->low) p->low = changed = true;
+            if (v->op != KIR_VAR_SET) continue;
+            var_fact *var = fact_of_var(v->u.var);
+            if (!var->low && (fact_of(v->args[0])->low || !at_level(v->parent))) var->low = changed = true;
+        }
+    }
+}
+
+bool vec_is_high(const former *x, const kir_value *v) {
+    if (!x->block) return false;
+    return v->op == KIR_VAR_SET ? !fact_of_var(v->u.var)->low : v->type != KIR_VOID && !fact_of(v)->low;
+}
