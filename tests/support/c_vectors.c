@@ -2,7 +2,9 @@
 #include "backends/cpu/compiled.h"
 #include "base/base.h"
 #include "emit/emit.h"
+#include "jit/jit.h"
 #include "tile/tile.h"
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -77,6 +79,32 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint
 
 static void release(uint8_t *object) { free(object); }
 
+/* ---- libhologram_jit.so ---- */
+
+static const hg_jit_table *module;
+
+static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+    hg_status status = module->compile(kernel, options, object, size, reason);
+    if (status == HG_OK) {
+        compiled++;
+    } else {
+        refused++; /* the launch runs on the interpreter */
+        fprintf(stderr, "kernel '%s': %s\n", kernel->module->name, reason);
+    }
+    return status;
+}
+
+static void release_by_module(uint8_t *object) { module->release(object); }
+
+static bool open_module(char reason[256]) {
+    void *library = dlopen(HG_BUILD_DIR "/libhologram_jit.so", RTLD_NOW | RTLD_LOCAL);
+    hg_jit_entry entry = NULL;
+    if (library) *(void **)(void *)&entry = dlsym(library, HG_JIT_ENTRY);
+    module = entry ? entry(HG_JIT_VERSION) : NULL;
+    if (!module) snprintf(reason, 256, "no libhologram_jit.so of this version: %s", library ? "" : dlerror());
+    return module != NULL;
+}
+
 bool c_vectors_use(const char *words, char reason[256]) {
     static cpu_compiler use = {.table = {HG_JIT_VERSION, chosen.words, compile, release}, .at_once = true};
     char command[256];
@@ -86,8 +114,13 @@ bool c_vectors_use(const char *words, char reason[256]) {
     chosen.bytes = bytes;
     use.lanes = lanes;
     use.bytes = bytes;
+    if (strcmp(chosen.words, "llvm") == 0) {
+        if (!open_module(reason)) return false;
+        use.table.compile = compile_by_module;
+        use.table.release = release_by_module;
+    }
     snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
-    if (system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
+    if (!module && system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
     tile_level level = bytes == 64 ? TILE_LEVEL_V4 : bytes == 32 ? TILE_LEVEL_V3 : TILE_LEVEL_BASELINE;
     if (!tile_level_available(level)) return snprintf(reason, 256, "this machine has no vectors of %u bytes", bytes), false;
     cpu_compiler_in_use = &use;

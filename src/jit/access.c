@@ -1,0 +1,156 @@
+/* Elements that lanes reach each for itself, private arrays, constant tables.
+ * Must not know: checks, faults. */
+#include "jit/jit_internal.h"
+
+#include <llvm-c/Target.h>
+
+/* Whether the target has an instruction for it. */
+static bool is_native(const jit_printer *p, uint32_t bytes) { return p->mask_registers && bytes >= 4 && p->lanes * 8 >= p->bytes; }
+
+static LLVMValueRef lane_of(jit_printer *p, LLVMValueRef vector, uint32_t lane) {
+    return LLVMBuildExtractElement(p->b, vector, jit_u64(p, lane), "");
+}
+
+/* Offsets of lanes that are not in the mask lead to `instead`. */
+static LLVMValueRef redirect(jit_printer *p, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask, LLVMValueRef instead) {
+    LLVMValueRef from = LLVMBuildPtrToInt(p->b, base, p->t.i64, ""), to = LLVMBuildPtrToInt(p->b, instead, p->t.i64, "");
+    return LLVMBuildSelect(p->b, mask, offsets, jit_splat(p, LLVMBuildSub(p->b, to, from, "")), "");
+}
+
+LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask) {
+    LLVMTypeRef type = jit_vector(p, element);
+    if (is_native(p, bytes)) {
+        LLVMValueRef all = jit_splat(p, LLVMConstInt(p->t.i1, 1, false));
+        LLVMValueRef args[4] = {jit_at(p, base, offsets), jit_u32(p, 1), mask ? mask : all, LLVMConstNull(type)};
+        LLVMTypeRef types[2] = {type, jit_vector(p, p->t.ptr)};
+        return jit_intrinsic(p, "llvm.masked.gather", types, 2, args, 4);
+    }
+    if (mask) offsets = redirect(p, base, offsets, mask, p->zeros);
+    LLVMValueRef made = LLVMGetPoison(type);
+    for (uint32_t i = 0; i < p->lanes; i++) {
+        LLVMValueRef one = jit_load(p, element, jit_at(p, base, lane_of(p, offsets, i)));
+        made = LLVMBuildInsertElement(p->b, made, one, jit_u64(p, i), "");
+    }
+    return made;
+}
+
+void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    if (is_native(p, bytes)) {
+        LLVMValueRef all = jit_splat(p, LLVMConstInt(p->t.i1, 1, false));
+        LLVMValueRef args[4] = {value, jit_at(p, base, offsets), jit_u32(p, 1), mask ? mask : all};
+        LLVMTypeRef types[2] = {type, jit_vector(p, p->t.ptr)};
+        (void)jit_intrinsic(p, "llvm.masked.scatter", types, 2, args, 4);
+        return;
+    }
+    if (mask) offsets = redirect(p, base, offsets, mask, p->scratch);
+    for (uint32_t i = 0; i < p->lanes; i++) jit_store(p, lane_of(p, value, i), jit_at(p, base, lane_of(p, offsets, i)));
+}
+
+/* ---- private arrays: rows of all lanes' elements ---- */
+
+void jit_array_memory(jit_printer *p, const vec_var *v) {
+    if (v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
+    LLVMTypeRef row = jit_var_type(p, v);
+    if (!p->arrays[v->id]) p->arrays[v->id] = jit_stack(p, row, v->length);
+    LLVMValueRef bytes = jit_u64(p, (uint64_t)v->length * p->lanes * kir_type_bytes(v->type));
+    LLVMBuildMemSet(p->b, p->arrays[v->id], LLVMConstInt(p->t.i8, 0, false), bytes, 1);
+}
+
+LLVMValueRef jit_shared_place(jit_printer *p, const vec_var *v) { return LLVMBuildStructGEP2(p->b, p->shared_type, p->shared, v->id, ""); }
+
+LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) { return v->shared ? jit_shared_place(p, v) : p->arrays[v->id]; }
+
+/* The index, or 0 where it is out of range. */
+static LLVMValueRef in_range(jit_printer *p, LLVMValueRef index, LLVMValueRef length) {
+    LLVMValueRef in = LLVMBuildICmp(p->b, LLVMIntULT, index, length, "");
+    return LLVMBuildSelect(p->b, in, index, LLVMConstNull(LLVMTypeOf(index)), "");
+}
+
+/* Byte offsets of (index, lane): index * lanes + lane elements. */
+static LLVMValueRef array_offsets(jit_printer *p, LLVMValueRef index, uint32_t size) {
+    LLVMValueRef wide = LLVMBuildZExt(p->b, index, jit_vector(p, p->t.i64), "");
+    wide = LLVMBuildMul(p->b, wide, jit_splat(p, jit_u64(p, (uint64_t)p->lanes * size)), "");
+    return LLVMBuildAdd(p->b, wide, jit_ramp(p, p->t.i64, 0, size), "");
+}
+
+void jit_array(jit_printer *p, const vec_value *v) {
+    const vec_var *var = v->u.var;
+    const vec_value *index = v->args[0];
+    uint32_t size = (uint32_t)kir_type_bytes(var->type);
+    LLVMTypeRef row = jit_var_type(p, var);
+    LLVMValueRef base = jit_array_place(p, var), length = LLVMConstInt(jit_scalar(p, index->type), var->length, false);
+    if (!index->each) {
+        LLVMValueRef one = jit_one(p, index), at = LLVMBuildZExt(p->b, in_range(p, one, length), p->t.i64, "");
+        LLVMValueRef place = LLVMBuildGEP2(p->b, row, base, &at, 1, "");
+        if (v->op == VEC_ARRAY_GET) {
+            jit_define(p, v, jit_load(p, row, place));
+            return;
+        }
+        LLVMValueRef in = jit_splat(p, LLVMBuildICmp(p->b, LLVMIntULT, one, length, ""));
+        LLVMValueRef here = LLVMBuildAnd(p->b, jit_mask_i1(p, v->mask), in, "");
+        jit_store(p, LLVMBuildSelect(p->b, here, jit_each(p, v->args[1]), jit_load(p, row, place), ""), place);
+        return;
+    }
+    LLVMValueRef each = jit_each(p, index), lengths = jit_splat(p, length);
+    LLVMValueRef offsets = array_offsets(p, in_range(p, each, lengths), size);
+    if (v->op == VEC_ARRAY_GET) {
+        jit_define(p, v, jit_gather(p, jit_scalar(p, var->type), size, base, offsets, NULL));
+        return;
+    }
+    LLVMValueRef in = LLVMBuildICmp(p->b, LLVMIntULT, each, lengths, "");
+    jit_scatter(p, jit_each(p, v->args[1]), size, base, offsets, LLVMBuildAnd(p->b, jit_mask_i1(p, v->mask), in, ""));
+}
+
+/* ---- lanes among each other ---- */
+
+/* Lane l gets the element of lane l xor the amount: a constant one is a shuffle, others go through memory. */
+void jit_exchange(jit_printer *p, const vec_value *v) {
+    LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->widths[v->id]) : jit_each(p, v->args[0]);
+    LLVMValueRef by = LLVMBuildIntCast2(p->b, jit_one(p, v->args[1]), p->t.i32, false, "");
+    LLVMTypeRef type = LLVMTypeOf(from), element = LLVMGetElementType(type);
+    if (LLVMIsAConstantInt(by)) {
+        LLVMValueRef numbers = LLVMBuildXor(p->b, jit_ramp(p, p->t.i32, 0, 1), jit_splat(p, by), "");
+        jit_define(p, v, LLVMBuildShuffleVector(p->b, from, LLVMGetPoison(type), numbers, ""));
+        return;
+    }
+    bool bits = element == p->t.i1;
+    if (bits) from = LLVMBuildSExt(p->b, from, jit_vector(p, element = p->t.i8), "");
+    uint64_t size = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), element);
+    LLVMValueRef memory = jit_stack(p, LLVMTypeOf(from), 1);
+    jit_store(p, from, memory);
+    LLVMValueRef at = LLVMBuildXor(p->b, jit_ramp(p, p->t.i64, 0, 1), jit_splat(p, LLVMBuildZExt(p->b, by, p->t.i64, "")), "");
+    at = LLVMBuildMul(p->b, at, jit_splat(p, jit_u64(p, size)), "");
+    LLVMValueRef made = jit_gather(p, element, (uint32_t)size, memory, at, NULL);
+    jit_define(p, v, bits ? LLVMBuildTrunc(p->b, made, type, "") : made);
+}
+
+/* ---- constant tables ---- */
+
+static LLVMValueRef table_memory(jit_printer *p, const kir_table *t) {
+    if (p->tables[t->id]) return p->tables[t->id];
+    unsigned bytes = (unsigned)(t->length * kir_type_bytes(t->type));
+    LLVMValueRef data = LLVMConstStringInContext(p->context, t->data, bytes, true);
+    LLVMValueRef made = LLVMAddGlobal(p->module, LLVMTypeOf(data), "table");
+    LLVMSetInitializer(made, data);
+    LLVMSetGlobalConstant(made, true);
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    LLVMSetAlignment(made, 8);
+    return p->tables[t->id] = made;
+}
+
+void jit_table(jit_printer *p, const vec_value *v) {
+    const kir_table *t = v->u.table;
+    const vec_value *index = v->args[0];
+    uint64_t size = kir_type_bytes(t->type);
+    LLVMTypeRef element = jit_scalar(p, v->type);
+    LLVMValueRef base = table_memory(p, t), length = LLVMConstInt(jit_scalar(p, index->type), t->length, false);
+    if (!v->each) {
+        LLVMValueRef at = LLVMBuildZExt(p->b, in_range(p, jit_one(p, index), length), p->t.i64, "");
+        jit_define(p, v, jit_load(p, element, LLVMBuildGEP2(p->b, element, base, &at, 1, "")));
+        return;
+    }
+    LLVMValueRef at = in_range(p, jit_each(p, index), jit_splat(p, length));
+    at = LLVMBuildMul(p->b, LLVMBuildZExt(p->b, at, jit_vector(p, p->t.i64), ""), jit_splat(p, jit_u64(p, size)), "");
+    jit_define(p, v, jit_gather(p, element, (uint32_t)size, base, at, NULL));
+}

@@ -1,0 +1,494 @@
+/* Functions of the vector form as LLVM IR: control flow, variables, calls, and the loop over turns around the kernel.
+ * Must not know: value primitives, memory. */
+#include "jit/jit_internal.h"
+
+#include <hologram/vector.h>
+#include <stddef.h>
+#include <string.h>
+
+static const LLVMAttributeIndex OF_FUNCTION = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+enum { SHARED_MASK_BYTES = 4, FAST_CALL = 8 /* LLVM's calling convention fastcc */, CLASS_BYTES = 12288 };
+
+/* ---- widths of masks ---- */
+
+static uint32_t width_of(const jit_printer *p, const vec_value *v) {
+    if (v->op == VEC_GET || v->op == VEC_ARRAY_GET) return jit_var_size(p, v->u.var);
+    if (v->op == VEC_CALL || v->op == VEC_PARAM) return SHARED_MASK_BYTES;
+    if (v->op != VEC_PRIM) return p->mask_bytes;
+    const vec_value *first = v->args[0];
+    bool select = v->prim == KIR_SELECT;
+    if (first->type != KIR_BOOL) return (uint32_t)kir_type_bytes(first->type);
+    for (uint8_t i = 0; i < v->nargs; i++) { /* of a select the values come before the condition */
+        const vec_value *a = v->args[select ? v->nargs - 1 - i : i];
+        if (a->each && a->type == KIR_BOOL) return p->widths[a->id];
+    }
+    return p->mask_bytes;
+}
+
+/* The size that most vectors of the function have. */
+static uint32_t common_size(const vec_function *f) {
+    uint32_t counts[9] = {0}, best = 4;
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->each && v->type != KIR_BOOL && v->type != KIR_VOID && kir_kind_of(v->type) >= 0) counts[kir_type_bytes(v->type)]++;
+    for (uint32_t size = 1; size <= 8; size *= 2)
+        if (counts[size] > counts[best]) best = size;
+    return best;
+}
+
+/* ---- variables ---- */
+
+static void get(jit_printer *p, const vec_value *v) {
+    const vec_var *var = v->u.var;
+    jit_define(p, v, var->shared ? jit_load(p, jit_var_type(p, var), jit_shared_place(p, var)) : p->vars[var->id]);
+}
+
+static void set(jit_printer *p, const vec_value *v) {
+    const vec_var *var = v->u.var;
+    const vec_value *from = v->args[0];
+    LLVMTypeRef type = jit_var_type(p, var);
+    LLVMValueRef value = NULL, old = NULL;
+    if (!var->each)
+        value = jit_one(p, from);
+    else
+        value = var->type == KIR_BOOL ? jit_mask(p, from, jit_var_size(p, var)) : jit_each(p, from);
+    if (v->mask) {
+        old = var->shared ? jit_load(p, type, jit_shared_place(p, var)) : p->vars[var->id];
+        value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, old, "");
+    }
+    if (var->shared)
+        jit_store(p, value, jit_shared_place(p, var));
+    else
+        p->vars[var->id] = value;
+}
+
+static void start_vars(jit_printer *p) {
+    for (const vec_var *v = p->f->vars; v; v = v->next) {
+        if (v->by_reference) continue;
+        if (v->length)
+            jit_array_memory(p, v);
+        else
+            p->vars[v->id] = LLVMConstNull(jit_var_type(p, v));
+    }
+}
+
+/* ---- leaves, masks ---- */
+
+static void id(jit_printer *p, const vec_value *v) {
+    hg_idname name = (hg_idname)v->u.imm;
+    uint64_t axis = hg_idname_axis(name), at = 0;
+    switch (hg_idname_part(name)) {
+    case HG_PART_LANE_COUNT: at = offsetof(hgv_launch, lanes); break;
+    case HG_PART_BLOCK_DIM: at = offsetof(hgv_launch, block) + 4 * axis; break;
+    case HG_PART_GRID_DIM: at = offsetof(hgv_launch, grid) + 4 * axis; break;
+    default: p->unsupported = "an id of a block";
+    }
+    jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, p->launch, at)));
+}
+
+static void coordinate(jit_printer *p, const vec_value *v) {
+    hg_idname name = (hg_idname)v->u.imm;
+    uint64_t number = hg_idname_axis(name) + (hg_idname_part(name) == HG_PART_BLOCK_IDX ? 3u : 0u);
+    LLVMTypeRef type = jit_type_of(p, v), element = jit_scalar(p, v->type);
+    LLVMValueRef made = LLVMGetPoison(type);
+    for (uint32_t i = 0; i < p->lanes; i++) {
+        LLVMValueRef args[] = {p->launch, jit_u32(p, number), LLVMBuildAdd(p->b, p->first, jit_u64(p, i), "")};
+        LLVMValueRef one = jit_call_helper(p, "hgv_coordinate", args, 3);
+        if (element != p->t.i32) one = LLVMBuildIntCast2(p->b, one, element, false, "");
+        made = LLVMBuildInsertElement(p->b, made, one, jit_u64(p, i), "");
+    }
+    jit_define(p, v, made);
+}
+
+static void ramp(jit_printer *p, const vec_value *v) {
+    jit_define(p, v, LLVMBuildAdd(p->b, jit_each(p, v->args[0]), jit_ramp(p, jit_scalar(p, v->type), 0, v->u.imm), ""));
+}
+
+/* Whether a vector of integers is anything but zero: the parts as one, then one test. */
+static LLVMValueRef any_of_words(jit_printer *p, LLVMValueRef mask, uint32_t bytes) {
+    uint32_t count = p->lanes, least = p->bytes / bytes;
+    while (count > least) {
+        LLVMValueRef low[64], high[64];
+        count /= 2;
+        for (uint32_t i = 0; i < count; i++) low[i] = jit_u32(p, i), high[i] = jit_u32(p, i + count);
+        LLVMValueRef poison = LLVMGetPoison(LLVMTypeOf(mask));
+        LLVMValueRef a = LLVMBuildShuffleVector(p->b, mask, poison, LLVMConstVector(low, count), "");
+        LLVMValueRef b = LLVMBuildShuffleVector(p->b, mask, poison, LLVMConstVector(high, count), "");
+        mask = LLVMBuildOr(p->b, a, b, "");
+    }
+    LLVMTypeRef word = LLVMIntTypeInContext(p->context, count * bytes * 8);
+    return LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildBitCast(p->b, mask, word, ""), LLVMConstNull(word), "");
+}
+
+static void any(jit_printer *p, const vec_value *v) {
+    const vec_value *mask = v->args[0];
+    LLVMValueRef made = NULL;
+    if (mask->op == VEC_RUNNING)
+        made = LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), "");
+    else if (p->mask_registers || !mask->each)
+        made = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, mask), jit_u64(p, 0), "");
+    else
+        made = any_of_words(p, p->values[mask->id], p->widths[mask->id]);
+    jit_define(p, v, made);
+}
+
+static void leave(jit_printer *p, const vec_value *v) {
+    LLVMValueRef bits = jit_bits(p, v->mask);
+    if (v->exits) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
+    for (uint8_t k = 0; k < v->losing_count; k++) {
+        LLVMValueRef gone = jit_mask(p, v->mask, p->mask_bytes), *var = &p->vars[v->losing[k]->id];
+        if (v->losing[k]->shared)
+            p->unsupported = "a mask that functions share";
+        else
+            *var = LLVMBuildAnd(p->b, *var, LLVMBuildNot(p->b, gone, ""), "");
+    }
+    if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
+}
+
+/* True: stop. */
+static void fuel(jit_printer *p, const vec_value *v) {
+    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)), old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
+    LLVMValueRef left = LLVMBuildSub(p->b, old, jit_u64(p, v->u.imm + p->lanes), "");
+    LLVMBuildStore(p->b, left, place);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"), next = jit_block(p, "fuelled");
+    LLVMValueRef out = LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), ""), args[] = {p->launch, jit_run(p)};
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMPositionBuilderAtEnd(p->b, ask);
+    LLVMValueRef stop = jit_call_helper(p, "hgv_go_on", args, 2), no = LLVMConstInt(p->t.i1, 0, false);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, next);
+    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i1, "");
+    LLVMAddIncoming(made, &no, &here, 1);
+    LLVMAddIncoming(made, &stop, &ask, 1);
+    jit_define(p, v, made);
+}
+
+/* ---- calls ---- */
+
+static LLVMTypeRef passed(const jit_printer *p, uint8_t type, bool each) {
+    if (!each) return jit_scalar(p, type);
+    return type == KIR_BOOL ? jit_mask_type(p, SHARED_MASK_BYTES) : jit_vector(p, jit_scalar(p, type));
+}
+
+static LLVMValueRef pass(jit_printer *p, const vec_value *v, uint8_t type, bool each) {
+    if (!each) return jit_one(p, v);
+    return type == KIR_BOOL ? jit_mask(p, v, SHARED_MASK_BYTES) : jit_each(p, v);
+}
+
+static void call(jit_printer *p, const vec_value *v) {
+    const vec_function *f = v->u.call.to;
+    LLVMValueRef args[32], ended = NULL;
+    unsigned count = 0;
+    args[count++] = p->launch;
+    if (f->masked) {
+        ended = jit_stack(p, p->t.i64, 1);
+        args[count++] = p->shared;
+        args[count++] = p->first;
+        args[count++] = LLVMBuildAnd(p->b, jit_bits(p, v->mask), jit_run(p), "");
+        args[count++] = ended;
+    }
+    for (uint8_t n = 0; n < f->array_count; n++) args[count++] = jit_array_place(p, v->u.call.arrays[n]);
+    for (uint8_t n = 0; n < v->nargs; n++) args[count++] = pass(p, v->args[n], f->param_types[n], f->param_each[n]);
+    LLVMValueRef made = LLVMBuildCall2(p->b, p->function_types[f->id], p->functions[f->id], args, count, "");
+    LLVMSetInstructionCallConv(made, FAST_CALL);
+    jit_define(p, v, made);
+    if (!f->masked || !f->can_end) return;
+    LLVMValueRef gone = jit_load(p, p->t.i64, ended);
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, gone, jit_u64(p, 0), ""), true);
+    jit_end_lanes_of(p, v, gone);
+    jit_end_if(p);
+}
+
+static void give_back(jit_printer *p, const vec_value *v) {
+    if (p->turn) {
+        LLVMBuildBr(p->b, p->end);
+    } else {
+        if (p->f->masked) jit_store(p, jit_ended(p), p->ended_out);
+        if (v && v->nargs)
+            LLVMBuildRet(p->b, pass(p, v->args[0], p->f->result, p->f->result_each));
+        else
+            LLVMBuildRetVoid(p->b);
+    }
+    p->dead = true;
+}
+
+/* ---- control ---- */
+
+/* Of a function, behind the launch and what masked ones get. */
+static unsigned first_param(const vec_function *f) { return f->masked ? 5 : 1; }
+
+static void print_value(jit_printer *p, const vec_value *v) {
+    if (v->op == VEC_IF) {
+        jit_if(p, v, p->dead ? NULL : jit_one(p, v->args[0]), false);
+        return;
+    }
+    if (v->op == VEC_LOOP) {
+        jit_loop(p, v);
+        return;
+    }
+    if (p->dead || (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT))) return;
+    switch ((vec_op)v->op) {
+    case VEC_CONST: break; /* where it is used */
+    case VEC_PRIM: jit_prim(p, v); break;
+    case VEC_INPUT: {
+        LLVMValueRef inputs = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, inputs)), "");
+        jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, inputs, v->u.imm * 8)));
+        break;
+    }
+    case VEC_ID: id(p, v); break;
+    case VEC_FIRST: jit_define(p, v, p->first); break;
+    case VEC_COORDINATE: coordinate(p, v); break;
+    case VEC_RAMP: ramp(p, v); break;
+    case VEC_PARAM: jit_define(p, v, LLVMGetParam(p->fn, first_param(p->f) + p->f->array_count + (unsigned)v->u.imm)); break;
+    case VEC_GET: get(p, v); break;
+    case VEC_SET: set(p, v); break;
+    case VEC_ARRAY_GET:
+    case VEC_ARRAY_SET: jit_array(p, v); break;
+    case VEC_TABLE_GET: jit_table(p, v); break;
+    case VEC_EXCHANGE: jit_exchange(p, v); break;
+    case VEC_RUNNING: jit_define(p, v, jit_mask(p, NULL, p->widths[v->id])); break;
+    case VEC_ANY: any(p, v); break;
+    case VEC_LOAD:
+    case VEC_STORE:
+    case VEC_CHECK:
+    case VEC_FITS:
+    case VEC_ATOMIC:
+    case VEC_FAULT_IF: jit_memory(p, v); break;
+    case VEC_FENCE:
+        LLVMBuildFence(p->b, v->u.imm == HG_SCOPE_SYSTEM ? LLVMAtomicOrderingSequentiallyConsistent : LLVMAtomicOrderingAcquireRelease,
+                       false, "");
+        break;
+    case VEC_LEAVE: leave(p, v); break;
+    case VEC_BREAK: jit_break(p); break;
+    case VEC_CONTINUE: jit_continue(p); break;
+    case VEC_RETURN: give_back(p, v); break;
+    case VEC_CALL: call(p, v); break;
+    case VEC_FUEL: fuel(p, v); break;
+    default: p->unsupported = "an unknown operation";
+    }
+}
+
+static void print_body(jit_printer *p) {
+    const vec_region *root = p->f->body;
+    for (vec_cursor c = {root, root, root->first}; (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
+        if (c.v)
+            print_value(p, c.v);
+        else if (c.region->owner->op == VEC_LOOP)
+            jit_end_loop(p);
+        else if (vec_cursor_at_else(&c))
+            jit_else(p);
+        else
+            jit_end_if(p);
+    }
+    if (!p->dead && !p->unsupported && !p->failed) give_back(p, NULL);
+}
+
+/* ---- functions ---- */
+
+static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, const char *value) {
+    LLVMAttributeRef made = LLVMCreateStringAttribute(p->context, name, (unsigned)strlen(name), value ? value : "",
+                                                      value ? (unsigned)strlen(value) : 0);
+    LLVMAddAttributeAtIndex(f, OF_FUNCTION, made);
+}
+
+static void function_attributes(const jit_printer *p, LLVMValueRef f) {
+    const char *width = p->bytes == 64 ? "512" : p->bytes == 32 ? "256" : "128";
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddAttributeAtIndex(f, OF_FUNCTION, LLVMCreateEnumAttribute(p->context, nounwind, 0));
+    attribute(p, f, "target-cpu", p->cpu);
+    attribute(p, f, "prefer-vector-width", width);
+    attribute(p, f, "min-legal-vector-width", width);
+}
+
+static void declare_function(jit_printer *p, const vec_function *f) {
+    LLVMTypeRef types[32], result = f->result == KIR_VOID ? p->t.none : passed(p, f->result, f->result_each);
+    unsigned count = 0;
+    types[count++] = p->t.ptr;
+    if (f->masked) {
+        types[count++] = p->t.ptr;
+        types[count++] = p->t.i64;
+        types[count++] = p->t.i64;
+        types[count++] = p->t.ptr;
+    }
+    for (uint8_t n = 0; n < f->array_count; n++) types[count++] = p->t.ptr;
+    for (uint8_t n = 0; n < f->param_count; n++) types[count++] = passed(p, f->param_types[n], f->param_each[n]);
+    p->function_types[f->id] = LLVMFunctionType(result, types, count, false);
+    p->functions[f->id] = LLVMAddFunction(p->module, "function", p->function_types[f->id]);
+    LLVMSetLinkage(p->functions[f->id], LLVMInternalLinkage);
+    LLVMSetFunctionCallConv(p->functions[f->id], FAST_CALL);
+    function_attributes(p, p->functions[f->id]);
+}
+
+/* Tables by value and variable id; the places of the launch's memory. */
+static bool open_function(jit_printer *p, vec_function *f) {
+    p->f = f;
+    p->turn = f == p->k->functions;
+    vec_count_uses(f);
+    p->mask_bytes = common_size(f);
+    p->var_count = f->var_count;
+    uint64_t slots = p->k->module->slots.count;
+    p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
+    p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
+    p->widths = hg_calloc((size_t)f->value_count + 1, 1);
+    p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
+    p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
+    p->bases = hg_calloc(slots + 1, sizeof *p->bases);
+    p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
+    if (!p->values || !p->splats || !p->widths || !p->arrays || !p->vars || !p->bases || !p->sizes) return false;
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->type == KIR_BOOL && v->each) p->widths[v->id] = (uint8_t)width_of(p, v);
+    p->dead = false;
+    p->entry = jit_block(p, "entry");
+    LLVMPositionBuilderAtEnd(p->b, p->entry);
+    p->scratch = jit_stack(p, p->t.i64, 1);
+    return true;
+}
+
+static void close_function(jit_printer *p) {
+    hg_free(p->values);
+    hg_free(p->splats);
+    hg_free(p->widths);
+    hg_free(p->arrays);
+    hg_free(p->vars);
+    hg_free(p->bases);
+    hg_free(p->sizes);
+    p->values = p->splats = p->arrays = p->vars = p->bases = p->sizes = NULL;
+    p->widths = NULL;
+    for (uint64_t i = 0; i < p->frames.count; i++) hg_free(p->frames.data[i].saved);
+    p->frames.count = 0;
+}
+
+static void find_memory(jit_printer *p) {
+    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
+        LLVMValueRef slot = jit_field(p, slots, i * sizeof(hgv_memory));
+        p->bases[i] = LLVMBuildLoad2(p->b, p->t.ptr, slot, "");
+        p->sizes[i] = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, slot, offsetof(hgv_memory, size)), "");
+    }
+    LLVMValueRef memory = jit_field(p, p->launch, offsetof(hgv_launch, class_memory));
+    LLVMValueRef valid = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, memory, offsetof(hgv_memory, valid)), "");
+    LLVMValueRef is = LLVMBuildICmp(p->b, LLVMIntNE, valid, LLVMConstNull(p->t.i8), "");
+    p->class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
+    p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, CLASS_BYTES), jit_u64(p, 0), "");
+}
+
+static void print_function(jit_printer *p, vec_function *f) {
+    unsigned next = 1;
+    p->fn = p->functions[f->id];
+    if (!open_function(p, f)) {
+        p->failed = true;
+        close_function(p);
+        return;
+    }
+    p->launch = LLVMGetParam(p->fn, 0);
+    p->shared = LLVMConstNull(p->t.ptr);
+    p->first = jit_u64(p, 0);
+    jit_set_run(p, jit_all(p));
+    jit_set_ended(p, jit_u64(p, 0));
+    if (f->masked) {
+        p->shared = LLVMGetParam(p->fn, next++);
+        p->first = LLVMGetParam(p->fn, next++);
+        jit_set_run(p, LLVMGetParam(p->fn, next++));
+        p->ended_out = LLVMGetParam(p->fn, next++);
+        find_memory(p);
+    }
+    for (uint8_t n = 0; n < f->array_count; n++) p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
+    start_vars(p);
+    print_body(p);
+    close_function(p);
+}
+
+/* ---- the kernel ---- */
+
+/* Whether a turn starts at `first`: lanes are left, and time is not over. */
+static LLVMValueRef goes_on(jit_printer *p, LLVMValueRef some) {
+    LLVMValueRef stopped = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
+    return LLVMBuildAnd(p->b, some, LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
+}
+
+/* A turn from here; leaves the place behind it. */
+static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
+    p->first = first;
+    p->end = jit_block(p, "turn_end");
+    p->dead = false;
+    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_set_run(p, run);
+    jit_set_ended(p, jit_u64(p, 0));
+    if (p->shared_type) LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
+    start_vars(p);
+    print_body(p);
+    LLVMPositionBuilderAtEnd(p->b, p->end);
+}
+
+/* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are written out where nothing ends lanes and the
+ * kernel is small: then all lanes of a whole turn run, and nobody asks. Else they share one text. */
+static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
+    bool apart = !p->k->can_end && p->f->value_count <= 256;
+    LLVMValueRef lanes = jit_u64(p, p->lanes);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"), body = jit_block(p, "turn");
+    LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"), done = jit_block(p, "done");
+    LLVMBuildBr(p->b, head);
+    LLVMPositionBuilderAtEnd(p->b, head);
+    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, ""), left = LLVMBuildSub(p->b, end, first, "");
+    LLVMAddIncoming(first, &begin, &before, 1);
+    LLVMValueRef whole = LLVMBuildICmp(p->b, LLVMIntUGE, left, lanes, "");
+    LLVMValueRef some = apart ? whole : LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "");
+    LLVMBuildCondBr(p->b, goes_on(p, some), body, rest);
+
+    LLVMPositionBuilderAtEnd(p->b, body);
+    LLVMValueRef shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
+    LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), "");
+    turn(p, first, apart ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
+    LLVMValueRef taken = apart ? lanes : LLVMBuildSelect(p->b, whole, lanes, left, "");
+    LLVMValueRef next = LLVMBuildAdd(p->b, first, taken, "");
+    LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
+    LLVMAddIncoming(first, &next, &behind, 1);
+    LLVMBuildBr(p->b, head);
+
+    LLVMPositionBuilderAtEnd(p->b, rest);
+    if (apart) {
+        LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "")), last, done);
+        LLVMPositionBuilderAtEnd(p->b, last);
+        shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
+        turn(p, first, LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), ""));
+        LLVMBuildBr(p->b, done);
+    } else {
+        LLVMDeleteBasicBlock(last);
+        LLVMBuildBr(p->b, done);
+    }
+    LLVMPositionBuilderAtEnd(p->b, done);
+    LLVMBuildRetVoid(p->b);
+}
+
+static void shared_struct(jit_printer *p) {
+    if (!p->k->shared) return;
+    LLVMTypeRef *types = hg_calloc(p->k->shared_count, sizeof *types);
+    if (!types) {
+        p->failed = true;
+        return;
+    }
+    for (const vec_var *v = p->k->shared; v; v = v->next) {
+        LLVMTypeRef type = jit_var_type(p, v);
+        types[v->id] = v->length ? LLVMArrayType2(type, v->length) : type;
+    }
+    p->shared_type = LLVMStructTypeInContext(p->context, types, p->k->shared_count, false);
+    hg_free(types);
+}
+
+void jit_kernel(jit_printer *p) {
+    LLVMTypeRef types[3] = {p->t.ptr, p->t.i64, p->t.i64};
+    for (const vec_function *f = p->k->functions->next; f; f = f->next) declare_function(p, f);
+    shared_struct(p);
+    for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) print_function(p, f);
+    p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
+    function_attributes(p, p->fn);
+    if (!p->unsupported && !p->failed && open_function(p, p->k->functions)) {
+        p->launch = LLVMGetParam(p->fn, 0);
+        p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
+        find_memory(p);
+        LLVMBasicBlockRef start = jit_block(p, "start");
+        LLVMBuildBr(p->b, start);
+        LLVMPositionBuilderAtEnd(p->b, start);
+        kernel_body(p, LLVMGetParam(p->fn, 1), LLVMGetParam(p->fn, 2));
+    }
+    close_function(p);
+}

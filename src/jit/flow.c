@@ -1,0 +1,197 @@
+/* Blocks, and the values of variables in them: control flow has regions, so each value is found while printing, without a pass that looks for them.
+ * A variable whose values differ on the ways to a block becomes a phi there; a loop's head has one for each variable that changes in the loop.
+ * Must not know: operations but what they change. */
+#include "jit/jit_internal.h"
+
+#include <string.h>
+
+/* ---- variables ---- */
+
+static uint32_t var_slots(const jit_printer *p) { return p->var_count + 2; }
+
+static LLVMValueRef *copy_vars(jit_printer *p) {
+    LLVMValueRef *copy = hg_calloc(var_slots(p), sizeof *copy);
+    if (copy)
+        memcpy(copy, p->vars, var_slots(p) * sizeof *copy);
+    else
+        p->failed = true;
+    return copy;
+}
+
+static void add_edge(jit_printer *p, jit_edges *edges, LLVMBasicBlockRef from, LLVMValueRef *vars) {
+    jit_edge *edge = vars ? hg_vec_push(edges) : NULL;
+    if (edge) *edge = (jit_edge){from, vars};
+    if (edge) return;
+    p->failed = true;
+    hg_free(vars);
+}
+
+/* The place goes to `block`, which the edges lead to. Without one the block is not there. */
+static void join(jit_printer *p, LLVMBasicBlockRef block, jit_edges *edges) {
+    p->dead = edges->count == 0;
+    LLVMPositionBuilderAtEnd(p->b, block);
+    for (uint32_t n = 0; n < var_slots(p) && !p->dead; n++) {
+        bool same = true;
+        for (uint64_t i = 1; i < edges->count; i++) same = same && edges->data[i].vars[n] == edges->data[0].vars[n];
+        p->vars[n] = edges->data[0].vars[n];
+        if (same || !p->vars[n]) continue;
+        p->vars[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
+        for (uint64_t i = 0; i < edges->count; i++) LLVMAddIncoming(p->vars[n], &edges->data[i].vars[n], &edges->data[i].from, 1);
+    }
+    if (p->dead) LLVMBuildUnreachable(p->b);
+    for (uint64_t i = 0; i < edges->count; i++) hg_free(edges->data[i].vars);
+    hg_vec_free(edges);
+}
+
+LLVMBasicBlockRef jit_block(jit_printer *p, const char *name) { return LLVMAppendBasicBlockInContext(p->context, p->fn, name); }
+
+static jit_frame *top(jit_printer *p) { return &p->frames.data[p->frames.count - 1]; }
+
+static jit_frame *push(jit_printer *p, const vec_value *owner) {
+    jit_frame *frame = hg_vec_push(&p->frames);
+    if (!frame) {
+        p->failed = true;
+        return NULL;
+    }
+    frame->owner = owner;
+    frame->dead = p->dead;
+    return frame;
+}
+
+/* From here to `to`, if something comes here. */
+static void leave_to(jit_printer *p, LLVMBasicBlockRef to, jit_edges *edges) {
+    if (p->dead) return;
+    add_edge(p, edges, LLVMGetInsertBlock(p->b), copy_vars(p));
+    LLVMBuildBr(p->b, to);
+    p->dead = true;
+}
+
+/* ---- branches ---- */
+
+void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool unlikely) {
+    jit_frame *frame = push(p, owner);
+    if (!frame || p->dead) return;
+    bool second = owner && owner->body[1] && owner->body[1]->first;
+    LLVMBasicBlockRef then = jit_block(p, "then");
+    frame->other = second ? jit_block(p, "else") : NULL;
+    frame->next = jit_block(p, "next");
+    LLVMValueRef branch = LLVMBuildCondBr(p->b, condition, then, second ? frame->other : frame->next);
+    if (unlikely) LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    frame->saved = copy_vars(p);
+    if (!second && frame->saved) add_edge(p, &frame->out, LLVMGetInsertBlock(p->b), copy_vars(p));
+    LLVMPositionBuilderAtEnd(p->b, then);
+}
+
+void jit_else(jit_printer *p) {
+    jit_frame *frame = top(p);
+    if (frame->dead || !frame->saved) return;
+    leave_to(p, frame->next, &frame->out);
+    memcpy(p->vars, frame->saved, var_slots(p) * sizeof *p->vars);
+    p->dead = false;
+    LLVMPositionBuilderAtEnd(p->b, frame->other);
+}
+
+void jit_end_if(jit_printer *p) {
+    jit_frame frame = *top(p);
+    p->frames.count--;
+    if (frame.dead) {
+        p->dead = true;
+        return;
+    }
+    leave_to(p, frame.next, &frame.out);
+    join(p, frame.next, &frame.out);
+    hg_free(frame.saved);
+}
+
+/* ---- loops ---- */
+
+/* Marks the variables that a loop changes. */
+static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueRef *changed, LLVMValueRef mark) {
+    for (const vec_value *v = vec_walk(NULL, loop->body[0]); v; v = vec_walk(v, loop->body[0])) {
+        if (v->op == VEC_SET && !v->u.var->shared) changed[v->u.var->id] = mark;
+        for (uint8_t i = 0; i < v->losing_count; i++)
+            if (!v->losing[i]->shared) changed[v->losing[i]->id] = mark;
+        if (vec_op_has((vec_op)v->op, VEC_F_LOSES)) changed[p->var_count] = changed[p->var_count + 1] = mark;
+    }
+}
+
+void jit_loop(jit_printer *p, const vec_value *owner) {
+    jit_frame *frame = push(p, owner);
+    if (!frame || p->dead) return;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
+    frame->other = jit_block(p, "loop");
+    frame->next = jit_block(p, "after");
+    frame->phis = hg_calloc(var_slots(p), sizeof *frame->phis);
+    LLVMBuildBr(p->b, frame->other);
+    LLVMPositionBuilderAtEnd(p->b, frame->other);
+    if (!frame->phis) {
+        p->failed = true;
+        return;
+    }
+    mark_changed(p, owner, frame->phis, jit_u64(p, 1));
+    for (uint32_t n = 0; n < var_slots(p); n++) {
+        if (!frame->phis[n] || !p->vars[n]) continue;
+        frame->phis[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
+        LLVMAddIncoming(frame->phis[n], &p->vars[n], &before, 1);
+        p->vars[n] = frame->phis[n];
+    }
+}
+
+static void back(jit_printer *p, const jit_frame *frame) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    for (uint32_t n = 0; n < var_slots(p); n++)
+        if (frame->phis[n] && p->vars[n]) LLVMAddIncoming(frame->phis[n], &p->vars[n], &here, 1);
+    LLVMBuildBr(p->b, frame->other);
+    p->dead = true;
+}
+
+void jit_end_loop(jit_printer *p) {
+    jit_frame frame = *top(p);
+    p->frames.count--;
+    if (!frame.dead && frame.phis) {
+        if (!p->dead) back(p, &frame);
+        join(p, frame.next, &frame.out);
+    } else {
+        p->dead = true;
+    }
+    hg_free(frame.phis);
+}
+
+static jit_frame *innermost_loop(jit_printer *p) {
+    for (uint64_t i = p->frames.count; i-- > 0;)
+        if (p->frames.data[i].owner && p->frames.data[i].owner->op == VEC_LOOP) return &p->frames.data[i];
+    return NULL;
+}
+
+void jit_break(jit_printer *p) {
+    jit_frame *frame = innermost_loop(p);
+    if (frame) leave_to(p, frame->next, &frame->out);
+}
+
+void jit_continue(jit_printer *p) {
+    jit_frame *frame = innermost_loop(p);
+    if (frame && frame->phis && !p->dead) back(p, frame);
+}
+
+/* ---- lanes one by one ---- */
+
+jit_lanes jit_each_lane(jit_printer *p, LLVMValueRef bits) {
+    jit_lanes loop = {jit_block(p, "lane"), jit_block(p, "lanes_done"), NULL, NULL};
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
+    LLVMValueRef some = LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
+    LLVMBuildCondBr(p->b, some, loop.head, loop.next);
+    LLVMPositionBuilderAtEnd(p->b, loop.head);
+    loop.rest = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(loop.rest, &bits, &before, 1);
+    LLVMValueRef args[2] = {loop.rest, LLVMConstInt(p->t.i1, 1, false)};
+    loop.lane = jit_intrinsic(p, "llvm.cttz", &p->t.i64, 1, args, 2);
+    return loop;
+}
+
+void jit_end_lanes(jit_printer *p, jit_lanes *loop) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef less = LLVMBuildAnd(p->b, loop->rest, LLVMBuildSub(p->b, loop->rest, jit_u64(p, 1), ""), "");
+    LLVMAddIncoming(loop->rest, &less, &here, 1);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, less, jit_u64(p, 0), ""), loop->head, loop->next);
+    LLVMPositionBuilderAtEnd(p->b, loop->next);
+}

@@ -1,0 +1,202 @@
+/* Types and values of LLVM for the vector form: masks in their three shapes, splats, memory.
+ * Must not know: operations, control flow. */
+#include "jit/jit_internal.h"
+
+#include <string.h>
+
+/* Truth values that functions share or take have elements of 4 bytes. */
+enum { SHARED_MASK_BYTES = 4 };
+
+/* ---- types ---- */
+
+LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type) {
+    const LLVMTypeRef types[] = {p->t.i8, p->t.i16, p->t.i32, p->t.i64, p->t.f32, p->t.f64};
+    int kind = kir_kind_of(type);
+    return type == KIR_BOOL ? p->t.i1 : kind < 0 ? p->t.none : types[kind];
+}
+
+LLVMTypeRef jit_vector(const jit_printer *p, LLVMTypeRef element) { return LLVMVectorType(element, p->lanes); }
+
+LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes) { return LLVMIntTypeInContext(p->context, bytes * 8); }
+
+LLVMTypeRef jit_mask_type(const jit_printer *p, uint32_t bytes) {
+    return jit_vector(p, p->mask_registers ? p->t.i1 : jit_integer(p, bytes));
+}
+
+uint32_t jit_size(const jit_printer *p, const vec_value *v) {
+    return v->type == KIR_BOOL ? p->widths[v->id] : (uint32_t)kir_type_bytes(v->type);
+}
+
+uint32_t jit_var_size(const jit_printer *p, const vec_var *v) {
+    if (v->type != KIR_BOOL) return (uint32_t)kir_type_bytes(v->type);
+    return v->shared || v->by_reference ? SHARED_MASK_BYTES : p->mask_bytes;
+}
+
+LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v) {
+    if (!v->each) return jit_scalar(p, v->type);
+    return v->type == KIR_BOOL ? jit_mask_type(p, jit_var_size(p, v)) : jit_vector(p, jit_scalar(p, v->type));
+}
+
+LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v) {
+    if (!v->each) return jit_scalar(p, v->type);
+    return v->type == KIR_BOOL ? jit_mask_type(p, p->widths[v->id]) : jit_vector(p, jit_scalar(p, v->type));
+}
+
+/* ---- constants, splats ---- */
+
+LLVMValueRef jit_u64(const jit_printer *p, uint64_t x) { return LLVMConstInt(p->t.i64, x, false); }
+LLVMValueRef jit_u32(const jit_printer *p, uint64_t x) { return LLVMConstInt(p->t.i32, x, false); }
+
+static bool is_vector(LLVMValueRef v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
+
+LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one) {
+    LLVMTypeRef type = jit_vector(p, LLVMTypeOf(one));
+    if (LLVMIsConstant(one)) {
+        LLVMValueRef all[64];
+        for (uint32_t i = 0; i < p->lanes; i++) all[i] = one;
+        return LLVMConstVector(all, p->lanes);
+    }
+    LLVMValueRef first = LLVMBuildInsertElement(p->b, LLVMGetPoison(type), one, jit_u64(p, 0), "");
+    return LLVMBuildShuffleVector(p->b, first, LLVMGetPoison(type), LLVMConstNull(jit_vector(p, p->t.i32)), "");
+}
+
+LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by) {
+    LLVMValueRef all[64];
+    for (uint32_t i = 0; i < p->lanes; i++) all[i] = LLVMConstInt(element, from + i * by, false);
+    return LLVMConstVector(all, p->lanes);
+}
+
+LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
+                           unsigned count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(p->module, id, overloads, overload_count);
+    return LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
+}
+
+/* ---- values ---- */
+
+static LLVMValueRef constant(const jit_printer *p, const vec_value *v) {
+    LLVMTypeRef type = jit_scalar(p, v->type);
+    if (!kir_type_is_float(v->type)) return LLVMConstInt(type, v->u.imm, false);
+    return LLVMConstBitCast(LLVMConstInt(jit_integer(p, (uint32_t)kir_type_bytes(v->type)), v->u.imm, false), type);
+}
+
+LLVMValueRef jit_one(jit_printer *p, const vec_value *v) { return v->op == VEC_CONST ? constant(p, v) : p->values[v->id]; }
+
+/* To where a value is known first. */
+static void go_behind(jit_printer *p, LLVMValueRef one) {
+    LLVMValueRef at = NULL;
+    LLVMBasicBlockRef block = p->entry;
+    if (LLVMIsAInstruction(one)) {
+        block = LLVMGetInstructionParent(one);
+        at = LLVMGetNextInstruction(one);
+    } else {
+        at = LLVMGetFirstInstruction(block);
+    }
+    while (at && LLVMIsAPHINode(at)) at = LLVMGetNextInstruction(at);
+    if (at)
+        LLVMPositionBuilderBefore(p->b, at);
+    else
+        LLVMPositionBuilderAtEnd(p->b, block);
+}
+
+LLVMValueRef jit_each(jit_printer *p, const vec_value *v) {
+    if (v->each) return p->values[v->id];
+    if (v->op == VEC_CONST) return jit_splat(p, constant(p, v));
+    LLVMValueRef one = p->values[v->id];
+    if (LLVMIsConstant(one)) return jit_splat(p, one);
+    if (!p->splats[v->id]) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+        go_behind(p, one);
+        p->splats[v->id] = jit_splat(p, one);
+        LLVMPositionBuilderAtEnd(p->b, here);
+    }
+    return p->splats[v->id];
+}
+
+void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made) { p->values[v->id] = made; }
+
+/* ---- masks ---- */
+
+LLVMValueRef jit_run(const jit_printer *p) { return p->vars[p->var_count]; }
+LLVMValueRef jit_ended(const jit_printer *p) { return p->vars[p->var_count + 1]; }
+void jit_set_run(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count] = bits; }
+void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count + 1] = bits; }
+
+LLVMValueRef jit_all(const jit_printer *p) { return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1); }
+
+LLVMValueRef jit_mask_of_i1(jit_printer *p, LLVMValueRef i1s, uint32_t bytes) {
+    return p->mask_registers ? i1s : LLVMBuildSExt(p->b, i1s, jit_mask_type(p, bytes), "");
+}
+
+LLVMValueRef jit_i1_of_mask(jit_printer *p, LLVMValueRef mask) {
+    if (p->mask_registers) return mask;
+    return LLVMBuildICmp(p->b, LLVMIntSLT, mask, LLVMConstNull(LLVMTypeOf(mask)), "");
+}
+
+LLVMValueRef jit_mask_resize(jit_printer *p, LLVMValueRef mask, uint32_t from, uint32_t to) {
+    if (p->mask_registers || from == to) return mask;
+    if (from < to) return LLVMBuildSExt(p->b, mask, jit_mask_type(p, to), "");
+    return LLVMBuildTrunc(p->b, mask, jit_mask_type(p, to), "");
+}
+
+LLVMValueRef jit_bits_of_i1(jit_printer *p, LLVMValueRef i1s) {
+    LLVMValueRef word = LLVMBuildBitCast(p->b, i1s, LLVMIntTypeInContext(p->context, p->lanes), "");
+    return p->lanes == 64 ? word : LLVMBuildZExt(p->b, word, p->t.i64, "");
+}
+
+LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits) {
+    LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->lanes);
+    LLVMValueRef narrow = p->lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");
+    return LLVMBuildBitCast(p->b, narrow, jit_vector(p, p->t.i1), "");
+}
+
+LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes) {
+    if (!mask) return jit_mask_of_i1(p, jit_i1_of_bits(p, jit_run(p)), bytes);
+    if (mask->each) return jit_mask_resize(p, p->values[mask->id], p->widths[mask->id], bytes);
+    if (p->mask_registers) return jit_each(p, mask);
+    return jit_splat(p, LLVMBuildSExt(p->b, jit_one(p, mask), jit_integer(p, bytes), ""));
+}
+
+LLVMValueRef jit_mask_i1(jit_printer *p, const vec_value *mask) {
+    if (!mask) return jit_i1_of_bits(p, jit_run(p));
+    return mask->each ? jit_i1_of_mask(p, p->values[mask->id]) : jit_each(p, mask);
+}
+
+LLVMValueRef jit_bits(jit_printer *p, const vec_value *mask) {
+    if (!mask) return jit_run(p);
+    if (!mask->each) return LLVMBuildSelect(p->b, jit_one(p, mask), jit_all(p), jit_u64(p, 0), "");
+    return jit_bits_of_i1(p, jit_mask_i1(p, mask));
+}
+
+/* ---- memory ---- */
+
+LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at) {
+    LLVMValueRef made = LLVMBuildLoad2(p->b, type, at, "");
+    LLVMSetAlignment(made, 1);
+    return made;
+}
+
+void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at) { LLVMSetAlignment(LLVMBuildStore(p->b, value, at), 1); }
+
+LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset) { return LLVMBuildGEP2(p->b, p->t.i8, base, &offset, 1, ""); }
+
+LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset) { return jit_at(p, base, jit_u64(p, offset)); }
+
+LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef first = LLVMGetFirstInstruction(p->entry);
+    if (first)
+        LLVMPositionBuilderBefore(p->b, first);
+    else
+        LLVMPositionBuilderAtEnd(p->b, p->entry);
+    LLVMValueRef made = LLVMBuildArrayAlloca(p->b, type, jit_u64(p, count), "");
+    LLVMSetAlignment(made, is_vector(LLVMConstNull(type)) ? p->bytes : 16);
+    LLVMPositionBuilderAtEnd(p->b, here);
+    return made;
+}
+
+LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count) {
+    LLVMValueRef f = LLVMGetNamedFunction(p->module, name);
+    return LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
+}

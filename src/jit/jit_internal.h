@@ -1,0 +1,146 @@
+/* Inside the printer of the vector form as LLVM IR. A value that is each is one LLVM vector of all lanes of the turn; LLVM cuts it into native ones.
+ *
+ * Truth values of lanes: where the target has mask registers a vector of i1; else a vector of integers, 0 or -1, as wide as what was compared, so
+ * that no conversion stands between a comparison and its use. The lanes that run are bits of an i64. */
+#ifndef HG_JIT_JIT_INTERNAL_H
+#define HG_JIT_JIT_INTERNAL_H
+
+#include "jit/jit.h"
+
+#include <llvm-c/Core.h>
+
+/* Values of variables on the way to a block. */
+typedef struct jit_edge {
+    LLVMBasicBlockRef from;
+    LLVMValueRef *vars;
+} jit_edge;
+
+typedef HG_VEC(jit_edge) jit_edges;
+
+/* An IF or LOOP that is being printed. */
+typedef struct jit_frame {
+    const vec_value *owner;  /* NULL: of the printer's own */
+    LLVMBasicBlockRef next;  /* behind it */
+    LLVMBasicBlockRef other; /* IF: the second branch or NULL; LOOP: its head */
+    LLVMValueRef *saved;     /* IF: variables at the branch */
+    LLVMValueRef *phis;      /* LOOP: of variables that change in it, else NULL */
+    jit_edges out;           /* to `next` */
+    bool dead;               /* nothing reaches it */
+} jit_frame;
+
+typedef struct jit_types {
+    LLVMTypeRef none, i1, i8, i16, i32, i64, i128, f16, f32, f64, ptr;
+} jit_types;
+
+typedef struct jit_printer {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    jit_types t;
+    vec_kernel *k;
+    uint32_t lanes, bytes;
+    bool mask_registers, fused, halves; /* what the level has */
+    const char *cpu;
+    const char *unsupported;
+    bool failed;                      /* out of memory */
+    LLVMValueRef *functions, *tables; /* by id */
+    LLVMTypeRef *function_types;
+    LLVMValueRef zeros; /* where loads of nobody read */
+    LLVMTypeRef shared_type;
+    LLVMMetadataRef unlikely, likely; /* of a branch */
+    unsigned prof;
+
+    /* of a function */
+    const vec_function *f;
+    bool turn;
+    LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of nobody write */
+    LLVMBasicBlockRef entry, end;                               /* end: of a turn */
+    LLVMValueRef *values, *splats;                              /* by value id */
+    LLVMValueRef *arrays;                                       /* by variable id: where an array lies */
+    LLVMValueRef *bases, *sizes;                                /* by slot */
+    LLVMValueRef class_base, class_size;
+    uint8_t *widths;     /* by value id: bytes of an element of a mask */
+    uint32_t mask_bytes; /* of an element of masks in variables */
+    LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
+    uint32_t var_count;
+    bool dead; /* nothing reaches this place */
+    HG_VEC(jit_frame) frames;
+} jit_printer;
+
+/* ---- ir.c: types and values ---- */
+LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type);
+LLVMTypeRef jit_vector(const jit_printer *p, LLVMTypeRef element);
+LLVMTypeRef jit_integer(const jit_printer *p, uint32_t bytes);
+LLVMTypeRef jit_mask_type(const jit_printer *p, uint32_t bytes);
+uint32_t jit_size(const jit_printer *p, const vec_value *v); /* bytes of an element */
+uint32_t jit_var_size(const jit_printer *p, const vec_var *v);
+LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v);
+LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v);
+LLVMValueRef jit_u64(const jit_printer *p, uint64_t x);
+LLVMValueRef jit_u32(const jit_printer *p, uint64_t x);
+LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one);
+LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by); /* constants from, from + by, … */
+LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
+                           unsigned count);
+/* A value as it is; as an element for each lane. */
+LLVMValueRef jit_one(jit_printer *p, const vec_value *v);
+LLVMValueRef jit_each(jit_printer *p, const vec_value *v);
+void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made);
+/* A mask in elements of `bytes`, as i1s, as bits; `mask` NULL: the lanes that run. */
+LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes);
+LLVMValueRef jit_mask_i1(jit_printer *p, const vec_value *mask);
+LLVMValueRef jit_bits(jit_printer *p, const vec_value *mask);
+LLVMValueRef jit_mask_resize(jit_printer *p, LLVMValueRef mask, uint32_t from, uint32_t to);
+LLVMValueRef jit_mask_of_i1(jit_printer *p, LLVMValueRef i1s, uint32_t bytes);
+LLVMValueRef jit_i1_of_mask(jit_printer *p, LLVMValueRef mask);
+LLVMValueRef jit_bits_of_i1(jit_printer *p, LLVMValueRef i1s);
+LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits);
+LLVMValueRef jit_all(const jit_printer *p); /* bits of all lanes */
+/* The lanes that run, and those that ended in a masked function, as bits. */
+LLVMValueRef jit_run(const jit_printer *p);
+LLVMValueRef jit_ended(const jit_printer *p);
+void jit_set_run(jit_printer *p, LLVMValueRef bits);
+void jit_set_ended(jit_printer *p, LLVMValueRef bits);
+/* Memory without promises of alignment. */
+LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at);
+void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at);
+LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset); /* bytes */
+LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset);
+LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count); /* lives as long as the function */
+LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count);
+
+/* ---- flow.c: blocks, and what variables are in them ---- */
+LLVMBasicBlockRef jit_block(jit_printer *p, const char *name);
+void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool unlikely);
+void jit_else(jit_printer *p);
+void jit_end_if(jit_printer *p);
+void jit_loop(jit_printer *p, const vec_value *owner);
+void jit_end_loop(jit_printer *p);
+void jit_break(jit_printer *p);
+void jit_continue(jit_printer *p);
+/* For each set bit, from the lowest on: the lane's number. No variable may change within. */
+typedef struct jit_lanes {
+    LLVMBasicBlockRef head, next;
+    LLVMValueRef lane, rest;
+} jit_lanes;
+jit_lanes jit_each_lane(jit_printer *p, LLVMValueRef bits);
+void jit_end_lanes(jit_printer *p, jit_lanes *loop);
+
+/* ---- prim.c, memory.c, access.c, body.c, cold.c ---- */
+void jit_prim(jit_printer *p, const vec_value *v);
+void jit_memory(jit_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
+void jit_array(jit_printer *p, const vec_value *v);
+void jit_table(jit_printer *p, const vec_value *v);
+void jit_exchange(jit_printer *p, const vec_value *v);
+void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the function, zero from here on */
+LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v);
+LLVMValueRef jit_shared_place(jit_printer *p, const vec_var *v); /* of a variable that functions share */
+/* Lanes in the word `gone` end. */
+void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone);
+/* Elements at base + offsets (bytes, i64s) of the lanes in `mask` (i1s; NULL: all); of the others any value, and no write. */
+LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
+void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
+void jit_kernel(jit_printer *p);   /* all functions, into the module */
+extern const char jit_cold_text[]; /* cold.ll */
+
+#endif

@@ -1,0 +1,427 @@
+/* Memory operations and faults of the vector form as LLVM IR.
+ * Must not know: values' primitives, control flow of the kernel. */
+#include "jit/jit_internal.h"
+
+#include <hologram/vector.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { CLASS_BYTES = 12288 };
+
+/* ---- sites ---- */
+
+static const kir_slot *slot_of(const jit_printer *p, const vec_value *v) {
+    bool direct = (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && !v->u.mem.open;
+    return direct ? &p->k->module->slots.data[v->u.mem.slot] : NULL;
+}
+
+static LLVMValueRef message_text(jit_printer *p, const char *text) {
+    LLVMValueRef data = LLVMConstStringInContext(p->context, text, (unsigned)strlen(text), false);
+    LLVMValueRef made = LLVMAddGlobal(p->module, LLVMTypeOf(data), "message");
+    LLVMSetInitializer(made, data);
+    LLVMSetGlobalConstant(made, true);
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    return made;
+}
+
+/* A hgv_site. */
+static LLVMValueRef new_site(jit_printer *p, const vec_value *v, uint8_t code) {
+    bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
+    const kir_slot *slot = place ? slot_of(p, v) : NULL;
+    const char *message = place ? NULL : v->u.fault.message;
+    uint64_t input = slot && !slot->constant ? slot->input : UINT32_MAX;
+    LLVMValueRef fields[] = {
+        LLVMConstInt(p->t.i8, code, false),
+        LLVMConstInt(p->t.i8, place ? v->u.mem.operand : v->u.fault.operand, false),
+        LLVMConstInt(p->t.i8, place && v->u.mem.pool, false),
+        LLVMConstInt(p->t.i8, place ? 0 : v->u.fault.values, false),
+        jit_u32(p, v->inst ? v->inst - 1 : 0),
+        jit_u32(p, place ? v->u.mem.size : 0),
+        jit_u32(p, input),
+        message ? message_text(p, message) : LLVMConstNull(p->t.ptr),
+        jit_u64(p, slot && slot->constant ? slot->handle : 0),
+        jit_u64(p, 0),
+    };
+    LLVMValueRef data = LLVMConstStructInContext(p->context, fields, HG_COUNT_OF(fields), false);
+    LLVMValueRef made = LLVMAddGlobal(p->module, LLVMTypeOf(data), "site");
+    LLVMSetInitializer(made, data);
+    LLVMSetGlobalConstant(made, true);
+    LLVMSetLinkage(made, LLVMInternalLinkage);
+    LLVMSetAlignment(made, 8);
+    return made;
+}
+
+/* ---- lanes that end ---- */
+
+static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
+    if (!v->losing_count) return;
+    LLVMValueRef left = jit_i1_of_bits(p, LLVMBuildNot(p->b, gone, ""));
+    for (uint8_t k = 0; k < v->losing_count; k++) {
+        if (v->losing[k]->shared) p->unsupported = "a mask that functions share";
+        if (v->losing[k]->shared) continue;
+        LLVMValueRef *var = &p->vars[v->losing[k]->id];
+        *var = LLVMBuildAnd(p->b, *var, jit_mask_of_i1(p, left, p->mask_bytes), "");
+    }
+}
+
+void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
+    jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, gone, ""), ""));
+    if (!p->turn) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), gone, ""));
+    lose(p, v, gone);
+}
+
+/* Lanes of `gone` end, if there are any. */
+static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, gone, jit_u64(p, 0), ""), true);
+    jit_end_lanes_of(p, v, gone);
+    jit_end_if(p);
+}
+
+/* ---- places ---- */
+
+static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
+    if (v->u.mem.space == KIR_CLASS) return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * CLASS_BYTES);
+    return p->bases[v->u.mem.slot];
+}
+static LLVMValueRef size_of(jit_printer *p, const vec_value *v) {
+    return v->u.mem.space == KIR_CLASS ? p->class_size : p->sizes[v->u.mem.slot];
+}
+
+static LLVMValueRef first_index(jit_printer *p, const vec_value *v) { return v->u.mem.has_index ? jit_one(p, v->args[0]) : jit_u64(p, 0); }
+
+/* Of the first lane, or of all. */
+static LLVMValueRef address(jit_printer *p, const vec_value *v) {
+    LLVMValueRef at = base_of(p, v);
+    if (v->u.mem.has_index && !v->args[0]->each) at = jit_at(p, at, jit_one(p, v->args[0]));
+    return v->u.mem.disp ? jit_field(p, at, (uint64_t)v->u.mem.disp) : at;
+}
+
+/* The index of each lane, without disp. */
+static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
+    const vec_value *index = v->u.mem.has_index ? v->args[v->u.mem.open] : NULL;
+    if (index && index->each) return jit_each(p, index);
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    LLVMValueRef first = index ? jit_one(p, index) : jit_u64(p, 0);
+    return LLVMBuildAdd(p->b, jit_splat(p, first), jit_ramp(p, p->t.i64, 0, (uint64_t)stride), "");
+}
+
+/* A vector's elements as an array in memory. */
+static LLVMValueRef spill(jit_printer *p, LLVMValueRef vector) {
+    LLVMValueRef at = jit_stack(p, LLVMTypeOf(vector), 1);
+    jit_store(p, vector, at);
+    return at;
+}
+
+static LLVMValueRef element(jit_printer *p, LLVMValueRef array, LLVMTypeRef type, LLVMValueRef lane) {
+    return LLVMBuildGEP2(p->b, type, array, &lane, 1, "");
+}
+
+static LLVMValueRef truth(const jit_printer *p, bool is) { return LLVMConstInt(p->t.i1, is, false); }
+
+/* ---- check ---- */
+
+/* What all lanes' offsets reach from the index on: false where the numbers are too large to say. */
+static bool reach_of(const jit_printer *p, const vec_value *v, int64_t *low, int64_t *high) {
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    const int64_t most = INT64_C(1) << 52;
+    if (stride > most / 64 || stride < -most / 64 || v->u.mem.disp > most || v->u.mem.disp < -most) return false;
+    int64_t last = stride * (int64_t)(p->lanes - 1);
+    *low = v->u.mem.disp + (last < 0 ? last : 0);
+    *high = v->u.mem.disp + (last > 0 ? last : 0) + v->u.mem.size;
+    return true;
+}
+
+/* Whether index, one or each, leaves the memory: the lowest byte is `low` from it on, the end `high`. */
+static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef index, int64_t low, int64_t high, bool each) {
+    LLVMValueRef most = LLVMBuildSub(p->b, size, jit_u64(p, (uint64_t)high), "");
+    LLVMValueRef least = jit_u64(p, (uint64_t)-low);
+    LLVMValueRef limit = each ? jit_splat(p, most) : most;
+    LLVMValueRef out = LLVMBuildICmp(p->b, LLVMIntUGT, index, limit, "");
+    if (low < 0) out = LLVMBuildOr(p->b, out, LLVMBuildICmp(p->b, LLVMIntULT, index, each ? jit_splat(p, least) : least, ""), "");
+    if (high <= 0) return out;
+    LLVMValueRef small = LLVMBuildICmp(p->b, LLVMIntULT, size, jit_u64(p, (uint64_t)high), "");
+    return LLVMBuildOr(p->b, out, each ? jit_splat(p, small) : small, "");
+}
+
+/* Whether a vector of i1 has a true one. */
+static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
+    LLVMValueRef bits = jit_bits_of_i1(p, i1s);
+    return LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
+}
+
+static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    if (!reach_of(p, v, &low, &high)) return truth(p, true);
+    if (!v->u.mem.has_index || !v->args[0]->each) return outside(p, size_of(p, v), first_index(p, v), low, high, false);
+    LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), low, high, true);
+    if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");
+    return any_i1(p, out);
+}
+
+/* Whether all lanes' places are in bounds; false where that is hard to say. */
+static void fits(jit_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    bool known = !v->u.mem.open && reach_of(p, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
+    LLVMValueRef out = known ? outside(p, size_of(p, v), first_index(p, v), low, high, false) : truth(p, true);
+    jit_define(p, v, LLVMBuildNot(p->b, out, ""));
+}
+
+static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
+    LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
+    if (v->u.mem.space != KIR_CLASS) return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
+    LLVMValueRef made = jit_stack(p, p->t.i64, sizeof(hgv_memory) / 8);
+    LLVMValueRef valid = jit_field(p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
+    jit_store(p, base_of(p, v), made);
+    jit_store(p, p->class_size, jit_field(p, made, offsetof(hgv_memory, size)));
+    jit_store(p, LLVMBuildLoad2(p->b, p->t.i8, valid, ""), jit_field(p, made, offsetof(hgv_memory, valid)));
+    return made;
+}
+
+static LLVMValueRef lanes_here(jit_printer *p, const vec_value *v) {
+    LLVMValueRef bits = jit_bits(p, v->mask);
+    return v->mask ? LLVMBuildAnd(p->b, bits, jit_run(p), "") : bits;
+}
+
+static void check_open(jit_printer *p, const vec_value *v) {
+    LLVMValueRef here = lanes_here(p, v), handles = spill(p, jit_each(p, v->args[0])), index = spill(p, indices(p, v));
+    LLVMValueRef args[] = {
+        p->launch, new_site(p, v, 1), truth(p, v->u.mem.space == KIR_FLAT), p->first, handles, index, jit_u64(p, (uint64_t)v->u.mem.disp),
+        here};
+    LLVMValueRef left = jit_call_helper(p, "hgv_check_open", args, HG_COUNT_OF(args));
+    end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
+}
+
+static void check(jit_printer *p, const vec_value *v) {
+    if (v->u.mem.open) {
+        check_open(p, v);
+        return;
+    }
+    jit_if(p, NULL, may_be_outside(p, v), true);
+    LLVMValueRef here = lanes_here(p, v);
+    LLVMValueRef args[] = {
+        p->launch, new_site(p, v, 1), memory_record(p, v), p->first, spill(p, indices(p, v)), jit_u64(p, (uint64_t)v->u.mem.disp), here};
+    LLVMValueRef left = jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args));
+    jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
+    jit_end_if(p);
+}
+
+/* ---- rows ---- */
+
+static LLVMValueRef all_run(jit_printer *p) { return LLVMBuildICmp(p->b, LLVMIntEQ, jit_run(p), jit_all(p), ""); }
+
+/* Whether masked rows of such elements are instructions. */
+static bool has_masked_rows(const jit_printer *p, uint32_t bytes) { return p->mask_registers || (p->bytes == 32 && bytes >= 4); }
+
+static LLVMValueRef masked_load(jit_printer *p, LLVMTypeRef type, uint32_t bytes, LLVMValueRef at, LLVMValueRef mask) {
+    if (!has_masked_rows(p, bytes)) return jit_gather(p, LLVMGetElementType(type), bytes, at, jit_ramp(p, p->t.i64, 0, bytes), mask);
+    LLVMValueRef args[4] = {at, jit_u32(p, 1), mask, LLVMConstNull(type)};
+    LLVMTypeRef types[2] = {type, p->t.ptr};
+    return jit_intrinsic(p, "llvm.masked.load", types, 2, args, 4);
+}
+
+static void masked_store(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef at, LLVMValueRef mask) {
+    if (!has_masked_rows(p, bytes)) {
+        jit_scatter(p, value, bytes, at, jit_ramp(p, p->t.i64, 0, bytes), mask);
+        return;
+    }
+    LLVMValueRef args[4] = {value, at, jit_u32(p, 1), mask};
+    LLVMTypeRef types[2] = {LLVMTypeOf(value), p->t.ptr};
+    (void)jit_intrinsic(p, "llvm.masked.store", types, 2, args, 4);
+}
+
+static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef stored, LLVMValueRef at) {
+    if (!stored) return masked_load(p, jit_type_of(p, v), v->u.mem.bytes, at, jit_mask_i1(p, v->mask));
+    masked_store(p, stored, v->u.mem.bytes, at, jit_mask_i1(p, v->mask));
+    return NULL;
+}
+
+/* Plainly where all lanes run, else those that do. */
+static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
+    LLVMValueRef at = address(p, v), all = v->mask ? NULL : all_run(p);
+    if (v->mask) return masked_row(p, v, stored, at);
+    if (LLVMIsConstant(all)) {
+        if (!stored) return jit_load(p, jit_type_of(p, v), at);
+        jit_store(p, stored, at);
+        return NULL;
+    }
+    LLVMBasicBlockRef plain = jit_block(p, "all"), some = jit_block(p, "some"), next = jit_block(p, "row");
+    LLVMSetMetadata(LLVMBuildCondBr(p->b, all, plain, some), p->prof, LLVMMetadataAsValue(p->context, p->likely));
+    LLVMPositionBuilderAtEnd(p->b, plain);
+    LLVMValueRef made[2] = {NULL, NULL};
+    if (stored)
+        jit_store(p, stored, at);
+    else
+        made[0] = jit_load(p, jit_type_of(p, v), at);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, some);
+    made[1] = masked_row(p, v, stored, at);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, next);
+    if (stored) return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(p->b, LLVMTypeOf(made[0]), "");
+    LLVMBasicBlockRef from[2] = {plain, some};
+    LLVMAddIncoming(phi, made, from, 2);
+    return phi;
+}
+
+/* ---- one place, each its own ---- */
+
+static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
+    LLVMValueRef some = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, v->mask), jit_u64(p, 0), "");
+    return jit_load(p, jit_type_of(p, v), LLVMBuildSelect(p->b, some, address(p, v), p->zeros, ""));
+}
+
+/* The last lane's stays. */
+static void store_one(jit_printer *p, const vec_value *v, const vec_value *stored) {
+    LLVMValueRef bits = jit_bits(p, v->mask), some = LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
+    LLVMValueRef at = LLVMBuildSelect(p->b, some, address(p, v), p->scratch, ""), value = NULL;
+    if (stored->each) {
+        LLVMValueRef args[2] = {LLVMBuildOr(p->b, bits, jit_u64(p, 1), ""), truth(p, true)};
+        LLVMValueRef zeros = jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2);
+        value = LLVMBuildExtractElement(p->b, jit_each(p, stored), LLVMBuildSub(p->b, jit_u64(p, 63), zeros, ""), "");
+    } else {
+        value = jit_one(p, stored);
+    }
+    jit_store(p, value, at);
+}
+
+/* Through handles: the memory of each lane is asked for. */
+static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
+    LLVMTypeRef type = stored ? LLVMGetElementType(LLVMTypeOf(stored)) : jit_scalar(p, v->type);
+    LLVMValueRef handles = spill(p, jit_each(p, v->args[0])), index = spill(p, indices(p, v));
+    LLVMValueRef values = spill(p, stored ? stored : LLVMConstNull(jit_vector(p, type)));
+    jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
+    LLVMValueRef at = element(p, index, p->t.i64, loop.lane), value = element(p, values, type, loop.lane);
+    LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)), truth(p, v->u.mem.pool),
+                           truth(p, v->u.mem.space == KIR_FLAT), at};
+    LLVMValueRef base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
+    LLVMValueRef place = jit_field(p, jit_at(p, base, jit_load(p, p->t.i64, at)), (uint64_t)v->u.mem.disp);
+    if (stored)
+        jit_store(p, jit_load(p, type, value), place);
+    else
+        jit_store(p, jit_load(p, type, place), value);
+    jit_end_lanes(p, &loop);
+    return stored ? NULL : jit_load(p, jit_vector(p, type), values);
+}
+
+static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
+    if (v->u.mem.open) return open_lanes(p, v, stored);
+    LLVMValueRef base = base_of(p, v), offsets = indices(p, v), mask = NULL;
+    if (v->u.mem.disp) base = jit_field(p, base, (uint64_t)v->u.mem.disp);
+    if (v->mask || !LLVMIsConstant(all_run(p))) mask = jit_mask_i1(p, v->mask);
+    if (!stored) return jit_gather(p, jit_scalar(p, v->type), v->u.mem.bytes, base, offsets, mask);
+    jit_scatter(p, stored, v->u.mem.bytes, base, offsets, mask);
+    return NULL;
+}
+
+static void load(jit_printer *p, const vec_value *v) {
+    if (v->u.mem.reach == VEC_REACH_ONE)
+        jit_define(p, v, load_one(p, v));
+    else
+        jit_define(p, v, v->u.mem.reach == VEC_REACH_ROW ? row(p, v, NULL) : each_lane(p, v, NULL));
+}
+
+static void store(jit_printer *p, const vec_value *v) {
+    const vec_value *stored = v->args[vec_place_args(v)];
+    if (v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.open)
+        store_one(p, v, stored);
+    else if (v->u.mem.reach == VEC_REACH_ROW)
+        (void)row(p, v, jit_each(p, stored));
+    else
+        (void)each_lane(p, v, jit_each(p, stored));
+}
+
+/* ---- atomic, fault ---- */
+
+static LLVMValueRef atomic_operation(jit_printer *p, const vec_value *v, LLVMValueRef at, LLVMValueRef a, LLVMValueRef b) {
+    static const LLVMAtomicRMWBinOp ops[] = {
+        [KIR_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd,   [KIR_ATOMIC_UMIN] = LLVMAtomicRMWBinOpUMin, [KIR_ATOMIC_SMIN] = LLVMAtomicRMWBinOpMin,
+        [KIR_ATOMIC_UMAX] = LLVMAtomicRMWBinOpUMax, [KIR_ATOMIC_SMAX] = LLVMAtomicRMWBinOpMax,  [KIR_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,
+        [KIR_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,     [KIR_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,   [KIR_ATOMIC_EXCH] = LLVMAtomicRMWBinOpXchg,
+    };
+    if (v->u.mem.atomic != KIR_ATOMIC_CAS) return LLVMBuildAtomicRMW(p->b, ops[v->u.mem.atomic], at, a, LLVMAtomicOrderingMonotonic, false);
+    LLVMValueRef both = LLVMBuildAtomicCmpXchg(p->b, at, a, b, LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+    return LLVMBuildExtractValue(p->b, both, 0, "");
+}
+
+/* The place of a lane of an atomic operation; *offset: in its memory. */
+static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef handles, LLVMValueRef index, LLVMValueRef lane,
+                               LLVMValueRef *offset) {
+    LLVMValueRef at = element(p, index, p->t.i64, lane), base = NULL;
+    if (v->u.mem.open) {
+        LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)), truth(p, v->u.mem.pool),
+                               truth(p, v->u.mem.space == KIR_FLAT), at};
+        base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
+    } else {
+        base = base_of(p, v);
+    }
+    *offset = LLVMBuildAdd(p->b, jit_load(p, p->t.i64, at), jit_u64(p, (uint64_t)v->u.mem.disp), "");
+    return jit_at(p, base, *offset);
+}
+
+static void call_fault(jit_printer *p, LLVMValueRef site, LLVMValueRef lane, LLVMValueRef values) {
+    LLVMTypeRef types[] = {p->t.ptr, p->t.ptr, p->t.i64, p->t.ptr};
+    LLVMValueRef args[] = {p->launch, site, LLVMBuildAdd(p->b, p->first, lane, ""), values};
+    LLVMValueRef f = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, fault)), "");
+    (void)LLVMBuildCall2(p->b, LLVMFunctionType(p->t.none, types, 4, false), f, args, 4, "");
+}
+
+static void atomic(jit_printer *p, const vec_value *v) {
+    uint32_t n = vec_place_args(v);
+    bool two = v->nargs > n + 1;
+    LLVMTypeRef type = jit_scalar(p, v->type);
+    LLVMValueRef site = new_site(p, v, 4), index = spill(p, indices(p, v)), value = spill(p, jit_each(p, v->args[n]));
+    LLVMValueRef handles = v->u.mem.open ? spill(p, jit_each(p, v->args[0])) : NULL;
+    LLVMValueRef second = two ? spill(p, jit_each(p, v->args[n + 1])) : NULL, old = spill(p, LLVMConstNull(jit_vector(p, type)));
+    LLVMValueRef gone = jit_stack(p, p->t.i64, 1), values = jit_stack(p, p->t.i64, 2), offset = NULL;
+    jit_store(p, jit_u64(p, 0), gone);
+    jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
+    LLVMValueRef place = lane_place(p, v, handles, index, loop.lane, &offset);
+    LLVMValueRef odd = LLVMBuildAnd(p->b, offset, jit_u64(p, v->u.mem.bytes - 1u), "");
+    LLVMBasicBlockRef fault = jit_block(p, "fault"), good = jit_block(p, "aligned"), next = jit_block(p, "next_lane");
+    LLVMValueRef branch = LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntNE, odd, jit_u64(p, 0), ""), fault, good);
+    LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    LLVMPositionBuilderAtEnd(p->b, fault);
+    jit_store(p, offset, values);
+    call_fault(p, site, loop.lane, values);
+    LLVMValueRef bit = LLVMBuildShl(p->b, jit_u64(p, 1), loop.lane, "");
+    jit_store(p, LLVMBuildOr(p->b, jit_load(p, p->t.i64, gone), bit, ""), gone);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, good);
+    LLVMValueRef a = jit_load(p, type, element(p, value, type, loop.lane));
+    LLVMValueRef b = two ? jit_load(p, type, element(p, second, type, loop.lane)) : NULL;
+    LLVMValueRef before = atomic_operation(p, v, place, a, b);
+    if (v->uses) jit_store(p, before, element(p, old, type, loop.lane));
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, next);
+    jit_end_lanes(p, &loop);
+    jit_define(p, v, jit_load(p, jit_vector(p, type), old));
+    end_if_any(p, v, jit_load(p, p->t.i64, gone));
+}
+
+static void fault_if(jit_printer *p, const vec_value *v) {
+    LLVMValueRef gone = LLVMBuildAnd(p->b, jit_bits(p, v->args[0]), lanes_here(p, v), "");
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, gone, jit_u64(p, 0), ""), true);
+    LLVMValueRef values = jit_stack(p, p->t.i64, 2), args[2] = {gone, truth(p, true)};
+    LLVMValueRef lane = jit_intrinsic(p, "llvm.cttz", &p->t.i64, 1, args, 2);
+    jit_store(p, LLVMConstNull(jit_integer(p, 16)), values);
+    for (uint8_t n = 1; n < v->nargs && n <= 2; n++) {
+        const vec_value *a = v->args[n];
+        LLVMValueRef one = a->each ? jit_load(p, p->t.i64, element(p, spill(p, jit_each(p, a)), p->t.i64, lane)) : jit_one(p, a);
+        jit_store(p, one, jit_field(p, values, (n - 1u) * 8u));
+    }
+    call_fault(p, new_site(p, v, v->u.fault.code), lane, values);
+    jit_end_lanes_of(p, v, gone);
+    jit_end_if(p);
+}
+
+void jit_memory(jit_printer *p, const vec_value *v) {
+    switch ((vec_op)v->op) {
+    case VEC_LOAD: load(p, v); break;
+    case VEC_STORE: store(p, v); break;
+    case VEC_CHECK: check(p, v); break;
+    case VEC_ATOMIC: atomic(p, v); break;
+    case VEC_FITS: fits(p, v); break;
+    default: fault_if(p, v);
+    }
+}

@@ -1,0 +1,164 @@
+/* libhologram_jit.so as the library sees it: its one symbol, versions, objects that run and fault as they should at every level that the machine has,
+ * several threads at once, and what it refuses. */
+#include "backends/cpu/object.h"
+#include "jit/jit.h"
+#include "kir/analysis/analysis.h"
+#include "kir/parse.h"
+#include "test.h"
+#include "tile/tile.h"
+#include <dlfcn.h>
+#include <hologram/vector.h>
+#include <pthread.h>
+
+/* x[i] = x[i] * 3 + 1 */
+static const char TEXT[] = "module t\n"
+                           "input 0: u64 param 1 buffer \"x\"\n"
+                           "slot 0: buffer input 0 read written\n"
+                           "\n"
+                           "function @main() -> void {\n"
+                           "  %x = input 0\n"
+                           "  %i: u64 = id global_lane_id\n"
+                           "  %two: u32 = const 2\n"
+                           "  %three: u32 = const 3\n"
+                           "  %one: u32 = const 1\n"
+                           "  %at: u64 = shl %i, %two\n"
+                           "  %v: u32 = load buffer slot 0 %x [%at]\n"
+                           "  %p: u32 = mul %v, %three\n"
+                           "  %s: u32 = add %p, %one\n"
+                           "  store buffer slot 0 %x [%at], %s\n"
+                           "}\n";
+
+static const struct {
+    uint32_t bytes;
+    const char *cpu;
+    tile_level level;
+} LEVELS[] = {{16, "x86-64", TILE_LEVEL_BASELINE}, {32, "x86-64-v3", TILE_LEVEL_V3}, {64, "x86-64-v4", TILE_LEVEL_V4}};
+
+typedef struct form {
+    kir_module *module;
+    vec_kernel *kernel;
+} form;
+
+static form make(uint32_t lanes) {
+    form f = {0};
+    CHECK(kir_parse(TEXT, sizeof TEXT - 1, NULL, &f.module) == HG_OK);
+    kir_find_uniformity(f.module, false);
+    CHECK_MESSAGE(vec_form(f.module, &(vec_options){.lanes = lanes}, &f.kernel) == HG_OK, "%s", hg_last_error_text());
+    return f;
+}
+
+static void drop(form f) {
+    vec_kernel_destroy(f.kernel);
+    kir_module_destroy(f.module);
+}
+
+/* ---- objects that run ---- */
+
+typedef struct faults {
+    uint64_t count, lanes, offset;
+    uint32_t size;
+} faults;
+
+static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+    faults *f = launch->user;
+    f->count++;
+    f->lanes |= UINT64_C(1) << lane;
+    f->offset = values[0];
+    f->size = site->size;
+}
+
+static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, uint32_t lanes, uint64_t count) {
+    enum { MOST = 64 };
+    form f = make(lanes);
+    char reason[256];
+    uint8_t *object = NULL;
+    uint64_t size = 0, inputs[1] = {7};
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu}, &object, &size, reason) == HG_OK, "%s", reason);
+    cpu_object *code = object ? cpu_object_load(object, size, HG_JIT_KERNEL, reason) : NULL;
+    CHECK_MESSAGE(code, "%s", reason);
+    if (code) {
+        uint32_t x[MOST];
+        faults seen = {0};
+        for (uint32_t i = 0; i < MOST; i++) x[i] = i;
+        hgv_memory memory = {(uint8_t *)x, 4 * (count - 3), true}; /* the last three lanes are outside */
+        hgv_launch launch = {.inputs = inputs, .slots = &memory, .lanes = count, .fault = on_fault, .fuel = 1 << 30, .user = &seen};
+        void (*run)(hgv_launch *, uint64_t, uint64_t);
+        *(void **)(void *)&run = cpu_object_entry(code);
+        run(&launch, 0, count);
+        for (uint32_t i = 0; i < MOST; i++) CHECK_U64(x[i], i < count - 3 ? i * 3 + 1 : i);
+        CHECK_U64(seen.count, 3);
+        CHECK_U64(seen.lanes, UINT64_C(7) << (count - 3));
+        CHECK_U64(seen.offset, 4 * (count - 1));
+        CHECK_U64(seen.size, 4);
+        cpu_object_unload(code);
+    }
+    if (object) jit->release(object);
+    drop(f);
+}
+
+/* ---- threads ---- */
+
+static void *compile_some(void *jit) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        const hg_jit_table *table = jit;
+        form f = make(16);
+        char reason[256];
+        uint8_t *object = NULL;
+        uint64_t size = 0;
+        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3"}, &object, &size, reason) == HG_OK) bytes += size;
+        if (object) table->release(object);
+        drop(f);
+    }
+    return (void *)(uintptr_t)bytes;
+}
+
+static void test_threads(const hg_jit_table *jit) {
+    enum { COUNT = 3 };
+    pthread_t threads[COUNT];
+    void *bytes[COUNT];
+    for (int i = 0; i < COUNT; i++) CHECK(pthread_create(&threads[i], NULL, compile_some, (void *)(uintptr_t)jit) == 0);
+    for (int i = 0; i < COUNT; i++) CHECK(pthread_join(threads[i], &bytes[i]) == 0);
+    for (int i = 0; i < COUNT; i++) CHECK(bytes[i] != NULL && bytes[i] == bytes[0]);
+}
+
+/* ---- what it shows, what it refuses ---- */
+
+static void test_hidden(void *library) {
+    static const char *const names[] = {"LLVMContextCreate", "LLVMShutdown", "LLVMParseIRInContext", "vec_walk", "hg_alloc", "compress2"};
+    for (size_t i = 0; i < HG_COUNT_OF(names); i++) CHECK_MESSAGE(!dlsym(library, names[i]), "%s is seen from outside", names[i]);
+}
+
+static void test_refuses(const hg_jit_table *jit) {
+    form f = make(128);
+    char reason[256];
+    uint8_t *object = NULL;
+    uint64_t size = 0;
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3"}, &object, &size, reason) == HG_ERROR_ISA);
+    CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
+    drop(f);
+}
+
+int main(void) {
+    void *library = dlopen(HG_BUILD_DIR "/libhologram_jit.so", RTLD_NOW | RTLD_LOCAL);
+    hg_jit_entry entry = NULL;
+    if (!library) {
+        SKIP("no libhologram_jit.so in this build");
+        return test_done();
+    }
+    *(void **)(void *)&entry = dlsym(library, HG_JIT_ENTRY);
+    CHECK(entry && !entry(HG_JIT_VERSION + 1));
+    const hg_jit_table *jit = entry ? entry(HG_JIT_VERSION) : NULL;
+    CHECK(jit && jit->version == HG_JIT_VERSION && strncmp(jit->compiler, "LLVM 19.", 8) == 0);
+    if (!jit) return test_done();
+    test_hidden(library);
+    for (size_t i = 0; i < HG_COUNT_OF(LEVELS); i++) {
+        if (!tile_level_available(LEVELS[i].level)) continue;
+        test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 16);
+        test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 16, 41);
+        test_runs(jit, LEVELS[i].bytes, LEVELS[i].cpu, 32, 59);
+    }
+    test_threads(jit);
+    test_refuses(jit);
+    return test_done();
+}
