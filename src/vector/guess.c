@@ -142,13 +142,24 @@ static const kir_region *apart_region(const kir_value *v) {
     return NULL;
 }
 
-/* Lanes that meet at a GET must have done the same SETs: all GETs are inside every region that lanes are in one by one and a SET is in, and
- * no lane goes on to the next round before others. */
+/* Whether lanes can pass a branch in which v is in some rounds of a loop and not in others, each in rounds of its own. */
+static bool is_passed_by_round(const kir_value *v) {
+    bool apart = false;
+    for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
+        if (apart && r->owner->op == KIR_LOOP) return true;
+        apart = apart || (r->owner->op == KIR_IF && fact_of(r->owner)->divergent);
+    }
+    return false;
+}
+
+/* Lanes that meet at a GET must have done the same SETs: all GETs are inside every region that lanes are in one by one and a SET is in, which they
+ * enter once or in every round, and no lane goes on to the next round before others. */
 static void place_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const kir_region *r = apart_region(v);
     for (const kir_region *o = r; o && o->owner; o = o->owner->parent)
         if (fact_of(o->owner)->continues) var->no_guess = true;
+    if (is_passed_by_round(v)) var->no_guess = true;
     if (!r || r == var->inner) return;
     if (var->inner && !is_within(r, var->inner) && !is_within(var->inner, r)) var->no_guess = true;
     if (!var->inner || is_within(r, var->inner)) var->inner = r;
