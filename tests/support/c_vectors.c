@@ -87,7 +87,7 @@ static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *opt
     hg_status status = module->compile(kernel, options, object, size, reason);
     if (status == HG_OK) {
         compiled++;
-    } else {
+    } else if (status != HG_ERROR_ISA) {
         refused++; /* the launch runs on the interpreter */
         fprintf(stderr, "kernel '%s': %s\n", kernel->module->name, reason);
     }
