@@ -22,8 +22,15 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
 
 /* Lanes of a call: few where each may take long, so that threads share them. */
 enum { MANY = 4096, FEW_TURNS = 4 };
-uint32_t tile_native_lanes(const tile_kernel *kernel, const tile_native *native) {
-    return kernel->has_loop ? FEW_TURNS * native->lanes : MANY;
+uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native) {
+    uint32_t lanes = state->kernel->has_loop ? FEW_TURNS * native->lanes : MANY, block = (uint32_t)state->block_lanes;
+    if (!native->blocks) return lanes;
+    return lanes < block ? block : lanes / block * block;
+}
+
+enum { MOST_OF_BLOCK = 1 << 16 };
+bool tile_native_fits(const tile_run_state *state, const tile_native *native) {
+    return !native->blocks || (state->dims[0] >= native->lanes / 2 && state->block_lanes <= MOST_OF_BLOCK);
 }
 
 static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {

@@ -94,13 +94,17 @@ static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native
         tile_execute(f);
 }
 
-/* Lanes of the tile that begins at lane0, by native code where it has come and where a turn may begin. */
+/* Lanes of the tile that begins at lane0, by native code where it has come and where a turn, or a block, may begin. */
 static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, const tile_native **native) {
     const tile_native *code = tile_native_of(f->kernel);
-    *native = code && (f->kernel->block_mode || lane0 % code->lanes == 0) ? code : NULL;
+    uint32_t lanes = each < f->width ? each : f->width;
+    *native = NULL;
+    if (code && !f->kernel->block_mode && !tile_native_fits(f->state, code)) return lanes;
+    uint64_t into = code && code->blocks ? lane0 % f->state->block_lanes : 0;
+    if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0))) *native = code;
     if (f->kernel->block_mode) return each;
-    if (*native) return tile_native_lanes(f->kernel, code);
-    return each < f->width ? each : f->width;
+    if (*native) return tile_native_lanes(f->state, code);
+    return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into) : lanes;
 }
 
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
@@ -186,7 +190,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     s.fault = fault;
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
     const tile_native *native = tile_native_of(kernel);
-    if (native) each = tile_native_lanes(kernel, native);
+    if (native && tile_native_fits(&s, native)) each = tile_native_lanes(&s, native);
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
         if (lanes > UINT32_MAX / 2)

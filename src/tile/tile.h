@@ -85,6 +85,8 @@ typedef struct tile_native {
     void (*destroy)(void *user);
     void *user;
     uint32_t lanes; /* of a turn */
+    bool
+        blocks; /* it begins with a block's first lane, and goes from block to block; for blocks of less than half a turn along x it is no use */
 } tile_native;
 /* Once a kernel, at any time: launches that are under way go over to it where they begin a piece of work, and so do launches made ready.
  * False: the kernel keeps the interpreter's code, since it is looked at while it runs. Of a kernel with barriers or shared memory each call is a block. */

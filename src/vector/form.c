@@ -449,6 +449,16 @@ static hg_status form_all(former *x) {
     return HG_OK;
 }
 
+bool vec_asks_for_places(const kir_module *m) {
+    if (m->uses_barrier || m->uses_shared) return false;
+    for (const kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body)) {
+        if (v->op != KIR_ID) continue;
+        hg_id_part part = hg_idname_part(kir_id_name(v));
+        if (part == HG_PART_LANE_IDX || part == HG_PART_BLOCK_IDX) return true;
+    }
+    return false;
+}
+
 hg_status vec_form(const kir_module *module, const vec_options *options, vec_kernel **kernel) {
     *kernel = NULL;
     vec_kernel *k = hg_calloc(1, sizeof *k);
@@ -456,7 +466,7 @@ hg_status vec_form(const kir_module *module, const vec_options *options, vec_ker
     k->module = module;
     k->lanes = options->lanes;
     former x = {.m = (kir_module *)(uintptr_t)module, .k = k, .remake = form_pure};
-    k->blocks = module->uses_barrier || module->uses_shared;
+    k->blocks = module->uses_barrier || module->uses_shared || (options->blocks && vec_asks_for_places(module));
     if (k->blocks) kir_find_row_uniformity(x.m);
     hg_status status = form_all(&x);
     hg_arena_free(&x.arena);

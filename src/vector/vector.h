@@ -168,7 +168,10 @@ typedef struct vec_kernel {
 
 typedef struct vec_options {
     uint32_t lanes; /* of a turn, a power of two from 2 to 256 */
+    bool blocks;    /* a kernel that asks where lanes are in their blocks is a kernel of blocks too */
 } vec_options;
+/* Whether the kernel asks where lanes are in their blocks, or which block they are in, and has neither barriers nor shared memory. */
+bool vec_asks_for_places(const kir_module *module);
 
 /* Writes functions[0] of a module in vector form. Requires: stage LOW for a target with all integers up to 64 bits, f64, fma, subnormals and
  * half conversions (vec_caps), with slots and uniformity. The module is borrowed for as long as the kernel lives; its ids, counts of uses and

@@ -42,6 +42,7 @@ bool cpu_compiled_by(char text[256]) {
 typedef struct maker {
     hg_jit_options options;
     uint32_t lanes;
+    bool blocks; /* of a kernel that asks where lanes are in their blocks: a block at a time */
 } maker;
 
 static maker maker_for(const cpu_compiled *c) {
@@ -56,8 +57,8 @@ static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *modu
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
-    hg_text_addf(&text, "hologram native code %d, %d, bytes %u, lanes %u, %s, ", (int)FORMAT, (int)HG_JIT_VERSION,
-                 (unsigned)m->options.bytes, (unsigned)m->lanes, m->options.cpu);
+    hg_text_addf(&text, "hologram native code %d, %d, bytes %u, lanes %u, blocks %d, %s, ", (int)FORMAT, (int)HG_JIT_VERSION,
+                 (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu);
     if (cpu_compiler_in_use)
         hg_text_addf(&text, "%s", cpu_compiler_in_use->table.compiler);
     else if (!cpu_module_identity(&text))
@@ -80,7 +81,7 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, til
     char reason[256] = "";
     cpu_object *object = cpu_object_load(bytes, size, HG_JIT_KERNEL, reason);
     if (!object) return hg_fail(HG_ERROR_INTERNAL, "%s", reason);
-    tile_native native = {.lanes = m->lanes, .destroy = unload, .user = object};
+    tile_native native = {.lanes = m->lanes, .blocks = m->blocks, .destroy = unload, .user = object};
     void *entry = cpu_object_entry(object);
     memcpy(&native.run, &entry, sizeof entry);
     if (tile_kernel_attach(kernel, &native)) return HG_OK;
@@ -91,7 +92,7 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, til
 static hg_status compile_object(const maker *m, const hg_jit_table *table, const kir_module *module, uint8_t **bytes, uint64_t *size) {
     vec_kernel *k = NULL;
     char reason[256] = "";
-    HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes}, &k));
+    HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, &k));
     hg_status status = vec_verify(k);
     if (status == HG_OK) {
         status = table->compile(k, &m->options, bytes, size, reason);
@@ -101,32 +102,47 @@ static hg_status compile_object(const maker *m, const hg_jit_table *table, const
     return status;
 }
 
-static hg_status compile(const cpu_compiled *c, const maker *m, const uint8_t *key, const kir_module *module, tile_kernel *kernel) {
+static hg_status compile(const cpu_compiled *c, maker *m, const kir_module *module, tile_kernel *kernel) {
     char reason[256] = "";
-    uint8_t *bytes = NULL;
+    uint8_t *bytes = NULL, key[HG_BLOB_KEY_BYTES];
     uint64_t size = 0;
     const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(reason);
     if (!table) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (!cpu_module_enter())
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked, or it ends");
+    m->blocks = vec_asks_for_places(module);
+    bool kept = key_of(c, m, module, key);
     hg_status status = compile_object(m, table, module, &bytes, &size);
+    if (status == HG_ERROR_ISA && m->blocks) {
+        m->blocks = false;
+        kept = key_of(c, m, module, key);
+        status = compile_object(m, table, module, &bytes, &size);
+    }
     if (status == HG_OK) status = attach(m, bytes, size, kernel);
-    if (status == HG_OK && key) (void)hg_blob_cache_put(c->cache, key, bytes, size); /* a later process makes it again */
+    if (status == HG_OK && kept) (void)hg_blob_cache_put(c->cache, key, bytes, size); /* a later process makes it again */
     if (bytes) table->release(bytes);
     cpu_module_leave();
     return status;
 }
 
-hg_status cpu_compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel, bool may_compile) {
-    maker m = maker_for(c);
+/* HG_ERROR_WOULD_BLOCK: it is not there, or was of no use. */
+static hg_status take_kept(const cpu_compiled *c, const maker *m, const kir_module *module, tile_kernel *kernel) {
     uint8_t key[HG_BLOB_KEY_BYTES], *bytes;
     uint64_t size;
-    bool kept = key_of(c, &m, module, key);
-    if (kept && hg_blob_cache_get(c->cache, key, &bytes, &size)) {
-        hg_status status = attach(&m, bytes, size, kernel);
-        hg_free(bytes);
-        if (status != HG_ERROR_INTERNAL) return status;
-        hg_blob_cache_remove(c->cache, key);
+    if (!key_of(c, m, module, key) || !hg_blob_cache_get(c->cache, key, &bytes, &size)) return HG_ERROR_WOULD_BLOCK;
+    hg_status status = attach(m, bytes, size, kernel);
+    hg_free(bytes);
+    if (status != HG_ERROR_INTERNAL) return status;
+    hg_blob_cache_remove(c->cache, key);
+    return HG_ERROR_WOULD_BLOCK;
+}
+
+hg_status cpu_compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel, bool may_compile) {
+    maker m = maker_for(c);
+    for (int blocks = vec_asks_for_places(module); blocks >= 0; blocks--) {
+        m.blocks = blocks != 0;
+        hg_status status = take_kept(c, &m, module, kernel);
+        if (status != HG_ERROR_WOULD_BLOCK) return status;
     }
-    return may_compile ? compile(c, &m, kept ? key : NULL, module, kernel) : HG_ERROR_WOULD_BLOCK;
+    return may_compile ? compile(c, &m, module, kernel) : HG_ERROR_WOULD_BLOCK;
 }
