@@ -66,13 +66,22 @@ static hg_status check_inputs(const build_program *p, const kir_module *m) {
         bool found = input->kind != KIR_INPUT_PARAM;
         for (uint32_t n = 0; n < p->program->param_count; n++) found |= p->program->params[n].reg == input->reg;
         if (!found) return refuse(p, 0, "register r%u has no value: give it a .param", (unsigned)input->reg);
-        if (input->kind != KIR_INPUT_PARAM && input->kind != KIR_INPUT_ENV)
-            return refuse(p, 0, "operations on the lanes of a block need shared memory, which the C text has not");
     }
     return HG_OK;
 }
 
 /* ---- kernels ---- */
+
+/* Whether a call of a kernel runs blocks. HG_ERROR_ISA: it has no vector form. */
+static hg_status look_at_form(const build_program *p, const kir_module *low, bool *blocks) {
+    vec_kernel *form = NULL;
+    hg_status status = vec_form(low, &(vec_options){.lanes = BUILD_LEVEL[0].lanes}, &form);
+    *blocks = status == HG_OK && form->blocks;
+    if (status == HG_OK) vec_kernel_destroy(form);
+    if (*blocks && low->uses_shared && p->plan->keeps_shared)
+        return refuse(p, 0, "shared memory of blocks lives on over whole-array instructions, which the C text has not");
+    return status;
+}
 
 /* Takes m; it is the caller's after a failure. */
 static hg_status add_kernel(build_job *job, const build_program *p, kir_module *m, bool step) {
@@ -83,12 +92,14 @@ static hg_status add_kernel(build_job *job, const build_program *p, kir_module *
     build_kernel *k = NULL;
     if (status == HG_OK && !step) status = check_inputs(p, low);
     if (status == HG_OK && !step) status = check_slots(p, low);
+    bool blocks = false;
+    if (status == HG_OK) status = look_at_form(p, low, &blocks);
     if (status == HG_OK && !(k = hg_vec_push(&job->kernels))) status = hg_fail_memory();
     if (status != HG_OK) {
         if (low != m) kir_module_destroy(low);
         return status;
     }
-    *k = (build_kernel){.low = low};
+    *k = (build_kernel){.low = low, .blocks = blocks};
     snprintf(k->name, sizeof k->name, "k%u_%.100s", (unsigned)job->kernels.count - 1, step ? m->name : p->program->name);
     for (char *c = k->name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
@@ -123,6 +134,11 @@ static hg_status add_kernels(build_job *job, build_program *p) {
     hg_plan *plan = p->plan;
     uint32_t launches = 0;
     p->first_kernel = (uint32_t)job->kernels.count;
+    for (uint32_t i = 0; i < p->program->inst_count; i++) {
+        const hg_inst *inst = &p->program->insts[i];
+        uint32_t bytes = hg_op_block_bytes((hg_op)inst->op, (hg_type)inst->type);
+        if (bytes > p->block_bytes) p->block_bytes = bytes;
+    }
     for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(job, p, plan->kernels.data[i].module, false));
     p->steps = hg_calloc(plan->steps.count + 1, sizeof *p->steps);
     if (!p->steps) return hg_fail_memory();

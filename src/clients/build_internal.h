@@ -9,6 +9,7 @@
 typedef struct build_kernel {
     kir_module *low;
     char name[128]; /* without its level */
+    bool blocks;    /* a call runs whole blocks */
 } build_kernel;
 
 typedef struct build_program {
@@ -18,6 +19,7 @@ typedef struct build_program {
     char (*names)[HG_MAX_IDENT_BYTES + 2]; /* of parameters in C */
     uint32_t first_kernel;                 /* of the plan's, in build_job.kernels */
     uint32_t *steps;                       /* by step: its kernel */
+    uint32_t block_bytes;                  /* of shared memory that operations of the block need for each lane */
     bool parts;                            /* a call may run some of the lanes */
 } build_program;
 

@@ -147,7 +147,7 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     if (!divide(job->texts->vector, &h)) return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
     build_add_named(out, job->name,
                     "/* Written by `hologram build`. What is the same in all such files is hologram/vector.h, once for each CPU level. */\n"
-                    "#include \"built.h\"\n#include <stdio.h>\n#define HGV_LANES 8\n");
+                    "#include \"built.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#define HGV_LANES 8\n");
     hg_text_add(out, h.once, h.once_length);
     hg_text_add(out, HEAD, sizeof HEAD - 1);
     for (int i = 0; i < BUILD_LEVELS; i++) HG_TRY(add_level(job, &h, &BUILD_LEVEL[i], out));

@@ -32,7 +32,9 @@ static void add_env_value(uint64_t offset, uint64_t size, hg_text *out) {
 
 static void add_input(const build_program *p, const kir_input *input, hg_text *out) {
     uint64_t size = input->limb_bytes ? input->limb_bytes : kir_type_bytes(input->type), start = (uint64_t)input->limb * input->limb_bytes;
-    if (input->kind == KIR_INPUT_ENV)
+    if (input->kind == KIR_INPUT_SHARED) /* behind the program's shared memory */
+        hg_text_addf(out, "%llu", input->limb_bytes && input->limb ? 0 : (ull)((p->program->shared + 15) & ~UINT64_C(15)));
+    else if (input->kind == KIR_INPUT_ENV)
         add_env_value(input->index + start, size, out);
     else
         add_param_value(p, param_of(p, input->reg), start, size, out);
@@ -188,10 +190,11 @@ static void add_launch(const build_job *job, const build_program *p, uint32_t ke
         add_slot(p, m, &m->slots.data[i], out);
         hg_text_addf(out, ", ");
     }
-    hg_text_addf(out, "{0, 0, false}};\n        if (!built_lanes_of(&run, %s[level], inputs, slots, %s)) goto end;\n    }\n", k->name,
-                 single_lane ? "0, 1"
-                 : p->parts  ? "run.begin, run.end"
-                             : "0, run.launch.lanes");
+    const char *lanes = single_lane ? "0, 1" : p->parts ? "run.begin, run.end" : "0, run.launch.lanes";
+    hg_text_addf(out, "{0, 0, false}};\n        if (!built_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes",
+                 k->name, lanes);
+    if (k->blocks) hg_text_addf(out, ", %llu, %u", (ull)p->program->shared, (unsigned)p->block_bytes);
+    hg_text_addf(out, ")) goto end;\n    }\n");
 }
 
 /* ---- maps and reductions ---- */

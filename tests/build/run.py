@@ -182,7 +182,7 @@ done:
 
 def several_kernels(rng, long):
     """Maps and reductions, kernels one after another, values that live between them, in a file with several programs."""
-    programs = [write("steps.atlas", STEPS), example("center"), example("kmeans")]
+    programs = [write("steps.atlas", STEPS), example("center"), example("kmeans"), example("block_reverse")]
     built(*programs, name="set")
     for compiler in COMPILERS if long else COMPILERS[-1:]:
         library = compiled("set", compiler, "-O1")
@@ -199,6 +199,18 @@ def several_kernels(rng, long):
             code, fault = call(library, "set_steps", None, out, total, U64(n))
             check(code == 0 and bytes(out) == expected["x"] and bytes(total) == expected["sum"], f"steps of {n}, {compiler}: {code} {fault.message}")
         if library:
+            x = bytearray(struct.pack("<2000i", *range(2000)))
+            expected = hologram(example("block_reverse"), {"x": (x, True, True)}, {"n": 2000})["x"]
+            for level in levels(library, "set"):
+                library.set_use_level(level.encode())
+                for parts in 1, 2:
+                    out = bytearray(x)
+                    for begin in range(0, 2000, 2000 // parts):
+                        code, fault = call(library, "set_block_reverse", Launch(2000, begin, begin + 2000 // parts), out, U64(2000))
+                        check(code == 0, f"block_reverse: {code} {fault.message}")
+                    check(bytes(out) == expected, f"block_reverse, {compiler}, {level}, {parts} parts")
+            code, fault = call(library, "set_block_reverse", Launch(2000, 4, 2000), bytearray(x), U64(2000))
+            check(code == -1 and b"blocks" in fault.message, f"a part that is no block: {code} {fault.message}")
             code, fault = call(library, "set_center", None, bytearray(4), bytearray(40), U64(10))
             check((code, fault.lane) == (1, 2**64 - 1), f"center of too little: {code} {fault.lane} {fault.message}")
             code, fault = call(library, "set_center", Launch(10, 0, 5), bytearray(40), bytearray(40), U64(10))

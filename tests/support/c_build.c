@@ -188,8 +188,9 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
     if (c->launch.lanes) l.lanes = c->launch.lanes;
     int code = b->use_level(level) != 0 ? -1 : 0;
     for (uint32_t i = 0; i < parts && !code; i++) {
-        l.begin = l.lanes * i / parts;
-        l.end = l.lanes * (i + 1) / parts;
+        uint64_t of_block = (uint64_t)l.block[0] * l.block[1] * l.block[2], blocks = of_block ? (l.lanes + of_block - 1) / of_block : 0;
+        l.begin = blocks * i / parts * of_block;
+        l.end = i + 1 == parts ? l.lanes : blocks * (i + 1) / parts * of_block;
         code = b->call(&l, memory, bytes, scalars, &f);
     }
     free(memory[KEEP]);
