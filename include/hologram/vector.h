@@ -56,8 +56,9 @@ struct hgv_launch {
     /* NULL, or by slot: 0 and more: nobody else has the memory, and eight copies of it lie so many bytes apart, which are combined afterwards (0:
      * there is one). -1: it is as it is. */
     const int64_t *spread;
-    /* Kernels with barriers or shared memory, of which a call runs whole blocks: where they use shared memory, one. */
-    hgv_memory shared;       /* of the block; zeroed, or what another kernel left there */
+    /* Kernels with barriers or shared memory, of which a call runs whole blocks, one after another. */
+    hgv_memory shared;       /* of the first block, then of the one at work; */
+    uint64_t shared_step;    /* bytes to the next block's, used as it is; 0: all use the same, zeroed by the code when a block begins */
     uint64_t shared_visible; /* bytes of it that the program sees */
     uint64_t phase;          /* barriers that the block has passed */
     bool faulted;            /* a lane of the block faulted: fault sets it, a block begins with false */
@@ -130,6 +131,11 @@ HGV_FN bool hgv_fuel(hgv_launch *launch, int64_t cost, uint64_t run) {
 
 /* ---- blocks ---- */
 
+typedef struct hgv_block {
+    uint64_t begin, end; /* lanes */
+    uint32_t x, y, z;    /* in the grid */
+} hgv_block;
+
 /* The lanes of a turn of a block are neighbours along x, with one y and z: the last turn of a row may have fewer. */
 typedef struct hgv_turn {
     uint64_t first; /* global id of its first lane */
@@ -151,6 +157,28 @@ HGV_FN void hgv_next(const hgv_launch *launch, hgv_turn *turn) {
     if (++turn->y < launch->block[1]) return;
     turn->y = 0;
     turn->z++;
+}
+/* The block of lane `first`, of a call that ends with `end`. */
+HGV_FN hgv_block hgv_first_block(const hgv_launch *launch, uint64_t first, uint64_t end) {
+    const uint64_t lanes = hgv_block_lanes(launch), number = first / lanes, x = launch->grid[0], y = launch->grid[1];
+    return (hgv_block){first, end - first < lanes ? end : first + lanes, (uint32_t)(number % x), (uint32_t)(number / x % y),
+                       (uint32_t)(number / x / y)};
+}
+HGV_FN void hgv_next_block(hgv_launch *launch, hgv_block *block, uint64_t end) {
+    const uint64_t lanes = hgv_block_lanes(launch);
+    block->begin = block->end;
+    block->end = end - block->begin < lanes ? end : block->begin + lanes;
+    launch->shared.base += launch->shared_step;
+    if (++block->x < launch->grid[0]) return;
+    block->x = 0;
+    if (++block->y < launch->grid[1]) return;
+    block->y = 0;
+    block->z++;
+}
+HGV_FN void hgv_begin_block(hgv_launch *launch) {
+    launch->phase = 0;
+    launch->faulted = false;
+    if (!launch->shared_step && launch->shared.size) memset(launch->shared.base, 0, launch->shared.size);
 }
 /* The lanes of a turn that start. */
 HGV_FN uint64_t hgv_start(const hgv_launch *launch, const hgv_turn *turn, uint64_t end) {
@@ -587,31 +615,59 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     return left;
 }
 
-#define HGV_MEMORY(T, C, B)                                                       \
-    HGV_FN C hgs_load_##T(const uint8_t *p) {                                     \
-        C r;                                                                      \
-        memcpy(&r, p, sizeof r);                                                  \
-        return r;                                                                 \
-    }                                                                             \
-    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); }       \
-    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                               \
-        hgv_##T r;                                                                \
-        memcpy(&r, p, sizeof r);                                                  \
-        return r;                                                                 \
-    }                                                                             \
-    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); } \
-    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {             \
-        hgv_##T r = {0};                                                          \
-        HGV_EACH(T) if (m[i]) r[i] = hgs_load_##T(p + i * sizeof(C));             \
-        return r;                                                                 \
-    }                                                                             \
-    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) { HGV_EACH(T) if (m[i]) hgs_store_##T(p + i * sizeof(C), a[i]); }
+#define HGV_MEMORY(T, C, B)                                                 \
+    HGV_FN C hgs_load_##T(const uint8_t *p) {                               \
+        C r;                                                                \
+        memcpy(&r, p, sizeof r);                                            \
+        return r;                                                           \
+    }                                                                       \
+    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); } \
+    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                         \
+        hgv_##T r;                                                          \
+        memcpy(&r, p, sizeof r);                                            \
+        return r;                                                           \
+    }                                                                       \
+    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); }
 HGV_MEMORY(u8, uint8_t, 8)
 HGV_MEMORY(u16, uint16_t, 16)
 HGV_MEMORY(u32, uint32_t, 32)
 HGV_MEMORY(u64, uint64_t, 64)
 HGV_MEMORY(f32, float, 32)
 HGV_MEMORY(f64, double, 64)
+
+/* Elements that the mask does not have are not touched: they may lie outside of all memory. */
+#define HGV_WHERE(T, C, B)                                            \
+    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) { \
+        hgv_##T r = {0};                                              \
+        HGV_EACH(T) if (m[i]) r[i] = hgs_load_##T(p + i * sizeof(C)); \
+        return r;                                                     \
+    }                                                                 \
+    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) { HGV_EACH(T) if (m[i]) hgs_store_##T(p + i * sizeof(C), a[i]); }
+HGV_WHERE(u8, uint8_t, 8)
+HGV_WHERE(u16, uint16_t, 16)
+#if HGV_BYTES == 32 && HGV_LANES >= 8
+/* X(T, B, intrinsics' suffix, vector type, element type). Masked stores are slow on some machines: they are for masks that have some lanes. */
+#define HGV_WHERE_256(T, B, S, V, E, all)                                            \
+    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {                \
+        return (hgv_##T)_mm256_maskload_##S((const E *)(const void *)p, (__m256i)m); \
+    }                                                                                \
+    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) {             \
+        const uint64_t bits = hgv_bits_b##B(m);                                      \
+        if (bits == all)                                                             \
+            hgv_store_##T(p, a);                                                     \
+        else if (bits)                                                               \
+            _mm256_maskstore_##S((E *)(void *)p, (__m256i)m, (V)a);                  \
+    }
+HGV_WHERE_256(u32, 32, epi32, __m256i, int, 255)
+HGV_WHERE_256(f32, 32, ps, __m256, float, 255)
+HGV_WHERE_256(u64, 64, epi64, __m256i, long long, 15)
+HGV_WHERE_256(f64, 64, pd, __m256d, double, 15)
+#else
+HGV_WHERE(u32, uint32_t, 32)
+HGV_WHERE(u64, uint64_t, 64)
+HGV_WHERE(f32, float, 32)
+HGV_WHERE(f64, double, 64)
+#endif
 
 /* First element, difference, number of the part's first lane. */
 #define HGV_RAMP(T, C, ST, SC, B)                           \

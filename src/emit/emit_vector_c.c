@@ -180,6 +180,13 @@ static void table(vc_printer *p, const vec_value *v) {
 /* Of a kernel that runs a block. */
 static bool in_block(const vc_printer *p) { return p->k->blocks && p->f == p->k->functions; }
 
+static void block_id(vc_printer *p, const vec_value *v, uint32_t axis) {
+    if (in_block(p))
+        vc_line(p, "const uint32_t s%u = block->%c;", (unsigned)v->id, "xyz"[axis]);
+    else
+        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis + 3);
+}
+
 static void id(vc_printer *p, const vec_value *v) {
     static const char *const fields[] = {"block[0]", "block[1]", "block[2]", "grid[0]", "grid[1]", "grid[2]"};
     hg_idname name = (hg_idname)v->u.imm;
@@ -189,8 +196,7 @@ static void id(vc_printer *p, const vec_value *v) {
     else if (hg_idname_part(name) == HG_PART_BLOCK_DIM || hg_idname_part(name) == HG_PART_GRID_DIM)
         vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id, fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
     else if (hg_idname_part(name) == HG_PART_BLOCK_IDX)
-        vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, %s);", (unsigned)v->id, (unsigned)axis + 3,
-                in_block(p) ? "begin" : "first");
+        block_id(p, v, axis);
     else if (in_block(p))
         vc_line(p, "const uint32_t s%u = turn.%c;", (unsigned)v->id, "xyz"[axis]);
     else
@@ -518,7 +524,8 @@ static void open_block(vc_printer *p, const vec_function *f) {
     declare_vars(p, f->vars, true, NULL);
     p->indent--;
     vc_line(p, "} %s_kept;", p->name);
-    vc_open(p, "static void %s_block(hgv_launch *launch, const uint64_t begin, const uint64_t end)", p->name);
+    vc_open(p, "static void %s_block(hgv_launch *launch, const hgv_block *block)", p->name);
+    vc_line(p, "const uint64_t begin = block->begin, end = block->end;");
     vc_line(p, "enum { FEW = sizeof(%s_kept) < 65536 ? 65536 / sizeof(%s_kept) : 1 };", p->name, p->name);
     vc_line(p, "%s_kept few[FEW];", p->name);
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
@@ -527,8 +534,7 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "memset(all, 0, turns * sizeof *all);");
     vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
     vc_line(p, "    all[turn.number].run = hgv_start(launch, &turn, end);");
-    vc_line(p, "launch->phase = 0;");
-    vc_line(p, "launch->faulted = false;");
+    vc_line(p, "hgv_begin_block(launch);");
 }
 
 static void print_function(vc_printer *p, vec_function *f) {
@@ -585,14 +591,16 @@ static void print_table(vc_printer *p, const kir_table *t) {
 }
 
 static void print_blocks(vc_printer *p) {
-    hg_text_addf(p->out,
-                 "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
-                 "    const uint64_t lanes = hgv_block_lanes(launch);\n"
-                 "    (void)%s_sites;\n"
-                 "    for (; begin < end && !launch->stopped; begin += lanes)\n"
-                 "        %s_block(launch, begin, end - begin < lanes ? end : begin + lanes);\n"
-                 "}\n\n",
-                 p->local ? "static " : "", p->name, p->name, p->name);
+    hg_text_addf(
+        p->out,
+        "%svoid %s(hgv_launch *launch, uint64_t begin, uint64_t end) {\n"
+        "    (void)%s_sites;\n"
+        "    for (hgv_block block = hgv_first_block(launch, begin, end); block.begin < end; hgv_next_block(launch, &block, end)) {\n"
+        "        %s_block(launch, &block);\n"
+        "        if (launch->stopped || (launch->faulted && launch->phase == 0)) return;\n"
+        "    }\n"
+        "}\n\n",
+        p->local ? "static " : "", p->name, p->name, p->name);
 }
 
 static void print_kernel(vc_printer *p) {

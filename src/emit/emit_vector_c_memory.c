@@ -233,6 +233,8 @@ static void check(vc_printer *p, const vec_value *v) {
 
 /* ---- load and store ---- */
 
+enum { MOST_STRIDE = 1 << 24 };
+
 static void load_one(vc_printer *p, const vec_value *v) {
     hg_text at = {0}, guard = {0};
     address(p, &at, v);
@@ -292,6 +294,23 @@ static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     vc_close(p);
 }
 
+/* All lanes' elements, as far apart. */
+static void strided(vc_printer *p, const vec_value *v) {
+    uint32_t lanes = vc_part_lanes(p, v->u.mem.bytes);
+    hg_text at = {0};
+    address(p, &at, v);
+    vc_line(p, "const uint8_t *const p = %s;", at.data ? at.data : "");
+    for (uint32_t i = 0; i < vc_parts(p, v->u.mem.bytes); i++) {
+        hg_text elements = {0};
+        for (uint32_t n = 0; n < lanes; n++)
+            hg_text_addf(&elements, "%shgs_load_%s(p + INT64_C(%" PRId64 "))", n ? ", " : "", vc_short(v->type),
+                         (int64_t)(i * lanes + n) * v->u.mem.stride);
+        vc_line(p, "v%u_%u = (hgv_%s){%s};", (unsigned)v->id, (unsigned)i, vc_type(p, v), elements.data ? elements.data : "");
+        hg_text_free(&elements);
+    }
+    hg_text_free(&at);
+}
+
 /* Lane by lane. A store to one place: the last lane's stays. */
 static void lanes_of(vc_printer *p, const vec_value *v, const vec_value *stored) {
     hg_text bits = bits_of(p, v), base = {0};
@@ -329,10 +348,21 @@ static void load(vc_printer *p, const vec_value *v) {
         return;
     }
     declare_parts(p, v);
-    if (v->u.mem.reach == VEC_REACH_ROW)
+    if (v->u.mem.reach == VEC_REACH_ROW) {
         row(p, v, NULL);
-    else
-        lanes_of(p, v, NULL);
+        return;
+    }
+    bool apart = v->u.mem.reach == VEC_REACH_STRIDE && v->u.mem.stride > -MOST_STRIDE && v->u.mem.stride < MOST_STRIDE;
+    if (apart) {
+        hg_text bits = bits_of(p, v);
+        vc_open(p, "if (HGV_LIKELY(%s == HGV_ALL))", bits.data ? bits.data : "");
+        strided(p, v);
+        vc_close(p);
+        vc_open(p, "else");
+        hg_text_free(&bits);
+    }
+    lanes_of(p, v, NULL);
+    if (apart) vc_close(p);
 }
 
 static void store(vc_printer *p, const vec_value *v) {

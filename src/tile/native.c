@@ -23,8 +23,9 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
 /* Lanes of a call: few where each may take long, so that threads share them. */
 enum { MANY = 4096, FEW_TURNS = 4 };
 uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native) {
-    uint32_t lanes = state->kernel->has_loop ? FEW_TURNS * native->lanes : MANY, block = (uint32_t)state->block_lanes;
-    if (!native->blocks) return lanes;
+    const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
+    uint32_t lanes = state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
+    if (!native->blocks && !state->kernel->block_mode) return lanes;
     return lanes < block ? block : lanes / block * block;
 }
 
@@ -100,6 +101,7 @@ void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *
                        .memory = memory};
     if (f) {
         to->shared = (hgv_memory){f->shared, f->shared_size, true};
+        to->shared_step = l->shared_memory ? f->shared_size : 0;
         to->shared_visible = f->shared_size - l->shared_scratch;
     }
     for (int i = 0; i < 3; i++) {

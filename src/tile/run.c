@@ -86,7 +86,7 @@ static void run_tile(tile_frame *f, tile_run_state *s, const tile_native *native
     if (f->kernel->tile_cell_count) tile_run_fill_tile(f, s);
     if (f->shared_size && s->launch->shared_memory)
         f->shared = s->launch->shared_memory + lane0 / s->block_lanes * f->shared_size;
-    else if (f->shared_size)
+    else if (f->shared_size && !native)
         memset(f->shared, 0, (size_t)f->shared_size);
     if (native)
         tile_run_native(f, native);
@@ -102,8 +102,8 @@ static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, co
     if (code && !f->kernel->block_mode && !tile_native_fits(f->state, code)) return lanes;
     uint64_t into = code && code->blocks ? lane0 % f->state->block_lanes : 0;
     if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0))) *native = code;
-    if (f->kernel->block_mode) return each;
     if (*native) return tile_native_lanes(f->state, code);
+    if (f->kernel->block_mode) return each;
     return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into) : lanes;
 }
 

@@ -1,0 +1,156 @@
+/* Kernels with barriers and shared memory as native code, made by gcc: blocks of all shapes, lanes that end before others, faults in several phases.
+ * What the tile interpreter gives is what they give. */
+#include "base/base.h"
+#include "support/c_vectors.h"
+#include "support/runtime_support.h"
+#include "test.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 5000 };
+
+/* Lanes whose number is 7 end; the others take their neighbour's number from shared memory, round after round, and count the rounds of the
+ * block by atomics. */
+static const char ROUNDS[] = ".atlas 1\n.program rounds\n.param x buffer u32 inout [n]\n.param n u64\n.param rounds u32\n.shared 8192\n"
+                             ".reg v, w, i, at, zero u32\n"
+                             " mov w, 0\n mov zero, 0\n"
+                             " ldg v, [x[global]]\n bra.eq v, 7, @gone\n"
+                             " mad at, lane_idx_z, block_dim_y, lane_idx_y\n mad at, at, block_dim_x, lane_idx_x\n"
+                             " mov i, 0\n"
+                             "again:\n sts [shared + at*4 + 64], v\n bar.sync 0\n"
+                             " add w, at, 1\n lds w, [shared + w*4 + 64]\n"
+                             " mad v, v, 3, w\n atom.add zero, [shared], 1\n bar.sync 1\n"
+                             " add i, i, 1\n bra.lt i, rounds, @again\n"
+                             " lds w, [shared]\n add v, v, w\n mad v, block_idx_x, 1000, v\n stg [x[global]], v\n"
+                             "gone:\n exit\n";
+
+/* Lane first faults before the first barrier, lane second behind it, lane third behind the second. */
+static const char FAULTS[] = ".atlas 1\n.program faults\n.param x buffer u32 inout [n]\n.param n u64\n.param first u64\n.param second u64\n"
+                             ".param third u64\n.shared 64\n.reg v u32\n.reg far u64\n"
+                             " mov far, global\n bra.ne global, first, @one\n add far, far, n\n"
+                             "one:\n ldg v, [x[far]]\n bar.sync 0\n bra.ne global, second, @two\n add far, far, n\n"
+                             "two:\n ldg v, [x[far]]\n bar.sync 1\n bra.ne global, third, @three\n add far, far, n\n"
+                             "three:\n ldg v, [x[far]]\n add v, v, 1\n stg [x[global]], v\n";
+
+typedef struct side {
+    hg_backend *b;
+    hg_program *rounds, *faults;
+    uint32_t values[MOST];
+    char error[256];
+} side;
+
+static side interpreter, native;
+
+static void open_side(side *s, const char *jit) {
+    hg_config config = hg_config_default();
+    memcpy(config.backend, "cpu", 4);
+    snprintf(config.jit, sizeof config.jit, "%s", jit);
+    CHECK_OK(hg_backend_create_with_config(&config, &s->b));
+    if (!s->b) exit(test_done());
+    s->rounds = assemble(ROUNDS);
+    s->faults = assemble(FAULTS);
+}
+
+static void close_side(side *s) {
+    hg_program_release(s->rounds);
+    hg_program_release(s->faults);
+    hg_backend_destroy(s->b);
+}
+
+typedef struct number {
+    const char *name;
+    hg_type type;
+    uint64_t value;
+} number;
+
+/* The values afterwards, and what the launch said. */
+static void run(side *s, const hg_program *program, const hg_launch *launch, uint64_t n, const number *numbers, size_t count) {
+    hg_buffer x;
+    for (uint32_t i = 0; i < MOST; i++) s->values[i] = i % 5 == 3 ? 7 : i * 2654435761u;
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_backend_allocate_buffer(s->b, n * 4, &x));
+    CHECK_OK(hg_buffer_write(s->b, x, 0, s->values, n * 4));
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    for (size_t i = 0; i < count; i++) CHECK_OK(hg_params_set_scalar(params, numbers[i].name, numbers[i].type, &numbers[i].value));
+    s->error[0] = 0;
+    if (hg_backend_execute_program_with_params(s->b, program, launch, params) != HG_OK)
+        snprintf(s->error, sizeof s->error, "%s", hg_last_error_text());
+    CHECK_OK(hg_buffer_read(s->b, x, 0, s->values, n * 4));
+    CHECK_OK(hg_backend_free_buffer(s->b, x));
+    hg_params_destroy(params);
+}
+
+static void shape(uint32_t x, uint32_t y, uint32_t z, uint32_t blocks, uint64_t missing, uint32_t rounds) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    const uint64_t lanes = (uint64_t)x * y * z * blocks - missing;
+    const number numbers[] = {{"n", HG_TYPE_U64, lanes}, {"rounds", HG_TYPE_U32, rounds}};
+    launch.grid[0] = blocks;
+    launch.block[0] = x;
+    launch.block[1] = y;
+    launch.block[2] = z;
+    launch.lanes = lanes;
+    run(&interpreter, interpreter.rounds, &launch, lanes, numbers, 2);
+    run(&native, native.rounds, &launch, lanes, numbers, 2);
+    CHECK_MESSAGE(!interpreter.error[0] && !native.error[0], "%s, %s", interpreter.error, native.error);
+    uint64_t i = 0;
+    while (i < lanes && interpreter.values[i] == native.values[i]) i++;
+    CHECK_MESSAGE(i == lanes, "blocks of %u x %u x %u, %u rounds: lane %u has %u, not %u", x, y, z, rounds, (unsigned)i,
+                  (unsigned)native.values[i], (unsigned)interpreter.values[i]);
+}
+
+static void shapes(void) {
+    static const uint32_t SIZES[] = {1, 3, 8, 31, 64, 100, 1024};
+    for (size_t i = 0; i < HG_COUNT_OF(SIZES); i++)
+        for (uint32_t rounds = 1; rounds < 6; rounds += 2) {
+            shape(SIZES[i], 1, 1, 3, 0, rounds);
+            shape(SIZES[i], 1, 1, 3, SIZES[i] / 3, rounds); /* the last block is not whole */
+        }
+    shape(16, 16, 1, 4, 0, 3);
+    shape(16, 16, 1, 4, 100, 3);
+    shape(5, 7, 3, 6, 0, 3);
+    shape(5, 7, 3, 6, 33, 3);
+    shape(1, 40, 1, 5, 7, 2);
+    shape(20, 3, 4, 3, 1, 2);
+}
+
+static void fault(uint64_t first, uint64_t second, uint64_t third) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    const number numbers[] = {
+        {"n", HG_TYPE_U64, 300}, {"first", HG_TYPE_U64, first}, {"second", HG_TYPE_U64, second}, {"third", HG_TYPE_U64, third}};
+    launch.grid[0] = 4;
+    launch.block[0] = 75;
+    run(&interpreter, interpreter.faults, &launch, 300, numbers, 4);
+    run(&native, native.faults, &launch, 300, numbers, 4);
+    CHECK_MESSAGE(strcmp(interpreter.error, native.error) == 0, "'%s', not '%s'", native.error, interpreter.error);
+    CHECK((first < 300 || second < 300 || third < 300) == (native.error[0] != 0));
+    if (!native.error[0]) CHECK(memcmp(interpreter.values, native.values, 300 * 4) == 0);
+}
+
+static void faults(void) {
+    const uint64_t none = 1000;
+    fault(none, none, none);
+    fault(12, none, none);
+    fault(none, 12, none);
+    fault(none, none, 299);
+    fault(74, 3, none);  /* phase 0 comes first, though its lane is behind */
+    fault(200, 3, 1);    /* another block's */
+    fault(none, 160, 2); /* phase 1 before phase 2 */
+    fault(none, 20, 20);
+    fault(150, 149, 148);
+}
+
+int main(void) {
+    char reason[256];
+    open_side(&interpreter, "off");
+    if (!c_vectors_use("16:8:gcc -O1", reason)) {
+        SKIP(reason);
+        return test_done();
+    }
+    open_side(&native, "on");
+    shapes();
+    faults();
+    close_side(&native);
+    close_side(&interpreter);
+    test_failed += c_vectors_end() != 0;
+    return test_done();
+}
