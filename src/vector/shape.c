@@ -105,9 +105,10 @@ static void visit_call(shaper *s, const kir_value *v) {
 
 static void visit_divergent(shaper *s, const kir_value *v) {
     value_fact *p = fact_of(v);
-    if (is_guard(s->x, v))
+    if (is_guard(s->x, v)) { /* perhaps only since what is around it is one */
+        p->divergent = false;
         set_true(s, &p->guard);
-    else if (!p->split)
+    } else if (!p->split)
         set_true(s, &p->divergent);
     else if (v->args[0]->uniformity < KIR_BLOCK_UNIFORM)
         s->x->unsupported = "a barrier where lanes part";
