@@ -7,7 +7,11 @@
 
 #include "vector/vector.h"
 
-enum { HG_JIT_VERSION = 1 };
+/* Of the interface, and (HG_JIT_SEAM, by CMake) of what both sides read: a module of another build is refused before it misreads a kernel. */
+#ifndef HG_JIT_SEAM
+#define HG_JIT_SEAM 0
+#endif
+enum { HG_JIT_VERSION = 1 << 24 | HG_JIT_SEAM };
 #define HG_JIT_ENTRY "hologram_jit"     /* the function's name */
 #define HG_JIT_KERNEL "hologram_kernel" /* the one global symbol of an object: void (hgv_launch *, uint64_t begin, uint64_t end) */
 

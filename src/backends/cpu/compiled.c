@@ -57,7 +57,7 @@ static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *modu
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
-    hg_text_addf(&text, "hologram native code %d, %d, bytes %u, lanes %u, blocks %d, %s, ", (int)FORMAT, (int)HG_JIT_VERSION,
+    hg_text_addf(&text, "hologram native code %d, %x, bytes %u, lanes %u, blocks %d, %s, ", (int)FORMAT, (unsigned)HG_JIT_VERSION,
                  (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu);
     if (cpu_compiler_in_use)
         hg_text_addf(&text, "%s", cpu_compiler_in_use->table.compiler);
