@@ -1,7 +1,7 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
  *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--rounds] [--print] [--reference-only]
- *                  [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
+ *                  [--if-available] [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
  * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
  * refuse a program with that error; how often it did is printed.
@@ -33,7 +33,7 @@ typedef struct target {
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend, *vectors, *build;
-    bool one, is_short, print, reference_only, rounds;
+    bool one, is_short, print, reference_only, rounds, if_available;
     uint64_t built, not_built;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
@@ -223,6 +223,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->vectors = value, i++;
         else if (strcmp(argv[i], "--build") == 0)
             o->build = value, i++;
+        else if (strcmp(argv[i], "--if-available") == 0)
+            o->if_available = true;
         else if (strcmp(argv[i], "--pretend") == 0)
             o->pretend = value, i++;
         else
@@ -249,7 +251,11 @@ int main(int argc, char **argv) {
     signal(SIGILL, crashed);
     if (!o.reference_only && !o.build) {
         if (o.level || o.pretend || o.vectors || strcmp(o.backend, "cpu") != 0) {
-            add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", true);
+            add_target(&o, o.level ? o.level : "", o.pretend ? o.pretend : "", !o.if_available);
+            if (!o.target_count && o.if_available) {
+                SKIP("this machine does not have the level");
+                return test_done();
+            }
         } else {
             add_target(&o, "baseline", "", true);
             add_target(&o, "v3", "", false);

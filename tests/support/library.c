@@ -19,6 +19,8 @@ library *library_open(const char *backend, const char *level, const char *preten
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     config.timeout_ms = 20000;
+    const char *jit = getenv("HOLOGRAM_JIT");
+    if (jit && *jit) snprintf(config.jit, sizeof config.jit, "%s", jit);
     library *l = calloc(1, sizeof *l);
     if (l && hg_backend_create_with_config(&config, &l->backend) == HG_OK) return l;
     snprintf(reason, 256, "%.255s", l ? hg_last_error_text() : "out of memory");

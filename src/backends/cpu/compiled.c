@@ -13,7 +13,7 @@ static const struct {
     uint32_t bytes, lanes;
     const char *cpu;
 } LEVELS[TILE_LEVEL_COUNT] = {
-    [TILE_LEVEL_BASELINE] = {16, 8, "x86-64"}, [TILE_LEVEL_V3] = {32, 16, "x86-64-v3"}, [TILE_LEVEL_V4] = {32, 16, "x86-64-v4"}};
+    [TILE_LEVEL_BASELINE] = {16, 8, "x86-64"}, [TILE_LEVEL_V3] = {32, 16, "x86-64-v3"}, [TILE_LEVEL_V4] = {64, 32, "x86-64-v4"}};
 
 hg_status cpu_compiled_open(cpu_compiled *c, tile_level level, const char *cache_dir, uint64_t cache_bytes) {
     c->level = level;
