@@ -3,6 +3,7 @@
  * Must not know: programs, handles. */
 #include "base/thread.h"
 #include "backends/cpu/compiled.h"
+#include "backends/cpu/precompiled.h"
 #include "driver/driver.h"
 #include "tile/tile.h"
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct hg_device {
     tile_options options;
     bool expands; /* pretends to do no whole-array step itself */
     cpu_compiled compiled;
+    bool carries; /* kernels get the native code that the library has */
 };
 struct hg_driver_arena {
     uint8_t *bytes;
@@ -105,6 +107,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
     }
     if (d->caps.tier_count == 1 && !poor && !options->check_races) d->caps.improves = when;
+    d->carries = d->caps.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
     if (d->caps.improves) vec_caps(&d->caps.better);
     d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
@@ -403,6 +406,7 @@ static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_modul
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, &options, &k->code);
+    if (status == HG_OK && device->carries) cpu_precompiled_attach(options.level, module, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);

@@ -1,0 +1,22 @@
+/* Kernels of the operator table that the library carries as native code, for those that have no compiler yet and for first launches.
+ * Must not know: how the code was made. */
+#ifndef HG_BACKENDS_CPU_PRECOMPILED_H
+#define HG_BACKENDS_CPU_PRECOMPILED_H
+
+#include "tile/tile.h"
+
+struct hgv_launch;
+typedef struct cpu_precompiled {
+    uint8_t program[32]; /* its hash: the program is this one kernel */
+    uint32_t inputs, slots;
+    bool blocks;
+    void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end);
+} cpu_precompiled;
+/* Generated, for machines of x86-64-v3 and more. */
+extern const uint32_t cpu_precompiled_lanes, cpu_precompiled_count;
+extern const cpu_precompiled cpu_precompiled_rows[];
+
+/* Gives the interpreter's kernel its native code, where the library has it. */
+void cpu_precompiled_attach(tile_level level, const kir_module *module, tile_kernel *kernel);
+
+#endif

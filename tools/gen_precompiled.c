@@ -1,0 +1,124 @@
+/* Writes kernels of the operator table as C that the library carries: gen_precompiled OUTPUT.c
+ * Of the programs that are one kernel those are taken that run several times as fast so as on the tile interpreter (docs/performance.md); maps and
+ * reductions have handlers of their own. One CPU level does for all above it. */
+#include "backends/cpu/precompiled.h"
+#include "base/base.h"
+#include "emit/emit.h"
+#include "isa/cfg.h"
+#include "kir/pipeline/pipeline.h"
+#include "plan/plan.h"
+#include "vector/vector.h"
+#include <hologram/operators.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 32, LANES = 16, MOST = HG_OPERATOR_COUNT };
+
+typedef struct made {
+    hg_program *program;
+    hg_plan *plan;
+    kir_module *low;
+    vec_kernel *form;
+    hg_text text; /* of its kernel, without names */
+    const struct made *same;
+    char name[64];
+} made;
+
+static made all[MOST];
+static uint32_t count;
+
+static bool is_wanted(const char *operation) {
+    static const char *const names[] = {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"};
+    for (size_t i = 0; i < HG_COUNT_OF(names); i++)
+        if (strcmp(names[i], operation) == 0) return true;
+    return false;
+}
+
+static hg_status lower(made *m) {
+    hg_cfg *cfg = NULL;
+    kir_module *module = NULL;
+    kir_caps caps;
+    vec_caps(&caps);
+    HG_TRY(hg_verify(m->program, NULL, NULL, &cfg));
+    hg_status status = kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module);
+    if (status == HG_OK) status = plan_build(module, PLAN_READS_INPUTS, &m->plan);
+    hg_cfg_destroy(cfg);
+    if (status != HG_OK) {
+        kir_module_destroy(module);
+        return status;
+    }
+    if (m->plan->kernels.count != 1 || m->plan->steps.count) return hg_fail(HG_ERROR_INTERNAL, "'%s' is not one kernel", m->program->name);
+    HG_TRY(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m->plan->kernels.data[0].module, &m->low));
+    return vec_form(m->low, &(vec_options){.lanes = LANES}, &m->form);
+}
+
+/* Kernels of signed and unsigned integers, and of elements that are only moved, are the same. */
+static hg_status find_same(made *m) {
+    const char *name = m->low->name;
+    const hg_program *program = m->low->program;
+    m->low->name = "kernel";
+    m->low->program = NULL;
+    kir_print(&m->text, m->low);
+    m->low->name = name;
+    m->low->program = program;
+    if (m->text.failed) return hg_fail_memory();
+    for (const made *other = all; other < m && !m->same; other++)
+        if (!other->same && other->text.length == m->text.length && memcmp(other->text.data, m->text.data, m->text.length) == 0)
+            m->same = other;
+    return HG_OK;
+}
+
+static hg_status make(const hg_operator *row) {
+    made *m = &all[count];
+    HG_TRY(hg_operator_program(row, &m->program));
+    HG_TRY(lower(m));
+    HG_TRY(find_same(m));
+    HG_TRY(vec_verify(m->form));
+    snprintf(m->name, sizeof m->name, "p%u_%s", (unsigned)count, m->program->name);
+    count++;
+    return HG_OK;
+}
+
+static void add_row(hg_text *out, const made *m) {
+    hg_text_addf(out, "    {{");
+    for (int i = 0; i < 32; i++) hg_text_addf(out, i ? ", %u" : "%u", (unsigned)m->program->hash[i]);
+    hg_text_addf(out, "}, %u, %u, %s, %s},\n", (unsigned)m->low->inputs.count, (unsigned)m->low->slots.count,
+                 m->form->blocks ? "true" : "false", m->same ? m->same->name : m->name);
+}
+
+static hg_status print(hg_text *out) {
+    vec_kernel *forms[MOST];
+    const char *names[MOST];
+    uint32_t unique = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i].same) continue;
+        forms[unique] = all[i].form;
+        names[unique++] = all[i].name;
+    }
+    hg_text_addf(
+        out,
+        "/* Written by tools/gen_precompiled.c: generated */\n#define HGV_LANES %d\n#define HGV_BYTES %d\n#include <hologram/vector.h>\n"
+        "#include \"backends/cpu/precompiled.h\"\n\n",
+        (int)LANES, (int)BYTES);
+    HG_TRY(emit_vector_c_local(forms, names, unique, BYTES, out));
+    hg_text_addf(
+        out, "const uint32_t cpu_precompiled_lanes = %d, cpu_precompiled_count = %u;\nconst cpu_precompiled cpu_precompiled_rows[] = {\n",
+        (int)LANES, (unsigned)count);
+    for (uint32_t i = 0; i < count; i++) add_row(out, &all[i]);
+    hg_text_addf(out, "};\n");
+    return out->failed ? hg_fail_memory() : HG_OK;
+}
+
+int main(int argc, char **argv) {
+    hg_text out = {0};
+    hg_status status = HG_OK;
+    for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)
+        if (is_wanted(hg_operator_at(i)->operation)) status = make(hg_operator_at(i));
+    if (status == HG_OK) status = print(&out);
+    FILE *f = status == HG_OK && argc == 2 ? fopen(argv[1], "w") : NULL;
+    bool good = f && fwrite(out.data, 1, out.length, f) == out.length;
+    good = f && fclose(f) == 0 && good;
+    if (!good) fprintf(stderr, "gen_precompiled: %s\n", status == HG_OK ? "cannot write the output" : hg_last_error_text());
+    return good ? 0 : 1;
+}
