@@ -172,6 +172,10 @@ static void open_if_outside(vc_printer *p, const vec_value *v) {
         hg_text_addf(&text, "!");
         fits_text(p, &text, v, low, high);
     } else {
+        if (v->u.mem.end) {
+            memory_size(&text, v);
+            hg_text_addf(&text, " < UINT64_C(%" PRIu64 ") && ", v->u.mem.end);
+        }
         hg_text_addf(&text, "hgv_any_b64(");
         for (uint32_t i = 0; i < vc_parts(p, 8); i++) {
             hg_text_addf(&text, i ? " | (hgv_outside(v%u_%u, " : "(hgv_outside(v%u_%u, ", (unsigned)v->args[0]->id, (unsigned)i);
@@ -383,7 +387,8 @@ static void open_unless_own(vc_printer *p, const vec_value *v, const char *base,
     vc_line(p, "const int64_t spread = launch->spread ? launch->spread[%u] : -1;", (unsigned)v->u.mem.slot);
     vc_line(p, "const uint64_t here = %s;", bits);
     vc_line(p, "uint64_t low = 0;");
-    vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) low |= at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
+    if (!v->u.mem.aligned)
+        vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) low |= at[i] + UINT64_C(%" PRIu64 ");", (uint64_t)v->u.mem.disp);
     vc_open(p, "if (HGV_LIKELY(spread >= 0 && low %% %u == 0 && here == HGV_ALL))", (unsigned)v->u.mem.bytes);
     vc_line(p, "for (unsigned i = 0; i < HGV_LANES; i++) %s", one.data ? one.data : "");
     vc_close(p);

@@ -196,6 +196,7 @@ static void check(jit_printer *p, const vec_value *v) {
         check_open(p, v);
         return;
     }
+    if (v->u.mem.end) jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""), true);
     jit_if(p, NULL, may_be_outside(p, v), true);
     LLVMValueRef here = lanes_here(p, v);
     LLVMValueRef args[] = {
@@ -203,6 +204,7 @@ static void check(jit_printer *p, const vec_value *v) {
     LLVMValueRef left = jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args));
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
     jit_end_if(p);
+    if (v->u.mem.end) jit_end_if(p);
 }
 
 /* ---- rows ---- */
@@ -366,7 +368,59 @@ static void call_fault(jit_printer *p, LLVMValueRef site, LLVMValueRef lane, LLV
     (void)LLVMBuildCall2(p->b, LLVMFunctionType(p->t.none, types, 4, false), f, args, 4, "");
 }
 
-static void atomic(jit_printer *p, const vec_value *v) {
+/* Copies of the memory that are the thread's own (hgv_launch.spread). */
+typedef struct own_copies {
+    LLVMValueRef is, spread;
+} own_copies;
+
+enum { COPIES = 8 };
+
+static own_copies copies_of(jit_printer *p, const vec_value *v) {
+    LLVMValueRef none = LLVMAddGlobal(p->module, p->t.i64, "no_copies");
+    LLVMSetInitializer(none, LLVMConstInt(p->t.i64, UINT64_MAX, true));
+    LLVMSetGlobalConstant(none, true);
+    LLVMSetLinkage(none, LLVMInternalLinkage);
+    LLVMValueRef all = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, spread)), "");
+    LLVMValueRef is_there = LLVMBuildICmp(p->b, LLVMIntNE, all, LLVMConstNull(p->t.ptr), "");
+    LLVMValueRef at = LLVMBuildSelect(p->b, is_there, jit_field(p, all, (uint64_t)v->u.mem.slot * sizeof(int64_t)), none, "");
+    own_copies own = {.spread = LLVMBuildLoad2(p->b, p->t.i64, at, "")};
+    own.is = LLVMBuildICmp(p->b, LLVMIntSGE, own.spread, jit_u64(p, 0), "");
+    return own;
+}
+
+/* *at = *at op a, in memory that nobody else has. */
+static void combine(jit_printer *p, const vec_value *v, LLVMValueRef at, LLVMValueRef a) {
+    static const LLVMIntPredicate takes[] = {
+        [KIR_ATOMIC_UMIN] = LLVMIntULT, [KIR_ATOMIC_SMIN] = LLVMIntSLT, [KIR_ATOMIC_UMAX] = LLVMIntUGT, [KIR_ATOMIC_SMAX] = LLVMIntSGT};
+    LLVMValueRef old = jit_load(p, LLVMTypeOf(a), at), made;
+    switch ((kir_atomic)v->u.mem.atomic) {
+    case KIR_ATOMIC_ADD: made = LLVMBuildAdd(p->b, old, a, ""); break;
+    case KIR_ATOMIC_AND: made = LLVMBuildAnd(p->b, old, a, ""); break;
+    case KIR_ATOMIC_OR: made = LLVMBuildOr(p->b, old, a, ""); break;
+    case KIR_ATOMIC_XOR: made = LLVMBuildXor(p->b, old, a, ""); break;
+    default: made = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, takes[v->u.mem.atomic], a, old, ""), a, old, "");
+    }
+    jit_store(p, made, at);
+}
+
+static LLVMValueRef copy_of_lane(jit_printer *p, const own_copies *own, LLVMValueRef at, LLVMValueRef lane) {
+    LLVMValueRef number = LLVMBuildAnd(p->b, lane, jit_u64(p, COPIES - 1), "");
+    return jit_at(p, at, LLVMBuildMul(p->b, own->spread, number, ""));
+}
+
+/* Goes on where the atomic operation is written. */
+static void plain_if_own(jit_printer *p, const vec_value *v, const own_copies *own, LLVMValueRef place, LLVMValueRef lane, LLVMValueRef a,
+                         LLVMBasicBlockRef next) {
+    LLVMBasicBlockRef plain = jit_block(p, "own"), atomically = jit_block(p, "atomic");
+    LLVMBuildCondBr(p->b, own->is, plain, atomically);
+    LLVMPositionBuilderAtEnd(p->b, plain);
+    combine(p, v, copy_of_lane(p, own, place, lane), a);
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, atomically);
+}
+
+/* own: as of copies_of; NULL: the memory is the launch's. */
+static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *own) {
     uint32_t n = vec_place_args(v);
     bool two = v->nargs > n + 1;
     LLVMTypeRef type = jit_scalar(p, v->type);
@@ -390,13 +444,55 @@ static void atomic(jit_printer *p, const vec_value *v) {
     LLVMPositionBuilderAtEnd(p->b, good);
     LLVMValueRef a = jit_load(p, type, element(p, value, type, loop.lane));
     LLVMValueRef b = two ? jit_load(p, type, element(p, second, type, loop.lane)) : NULL;
+    if (own) plain_if_own(p, v, own, place, loop.lane, a, next);
     LLVMValueRef before = atomic_operation(p, v, place, a, b);
     if (v->uses) jit_store(p, before, element(p, old, type, loop.lane));
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
     jit_end_lanes(p, &loop);
-    jit_define(p, v, jit_load(p, jit_vector(p, type), old));
+    if (!own) jit_define(p, v, jit_load(p, jit_vector(p, type), old));
     end_if_any(p, v, jit_load(p, p->t.i64, gone));
+}
+
+static LLVMValueRef all_aligned(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
+    LLVMValueRef odd = LLVMBuildAnd(p->b, offsets, jit_splat(p, jit_u64(p, v->u.mem.bytes - 1u)), "");
+    LLVMTypeRef type = LLVMTypeOf(odd);
+    LLVMValueRef low = jit_intrinsic(p, "llvm.vector.reduce.or", &type, 1, &odd, 1);
+    return LLVMBuildICmp(p->b, LLVMIntEQ, low, jit_u64(p, 0), "");
+}
+
+/* In 32 bits, where they are known to fit. */
+static LLVMValueRef small_offsets(jit_printer *p, const vec_value *v, LLVMValueRef offsets) {
+    const vec_value *index = v->args[0], *narrow = index->op == VEC_PRIM && index->prim == KIR_ZEXT ? index->args[0] : NULL;
+    if (!narrow || narrow->type != HG_TYPE_U32) return LLVMBuildTrunc(p->b, offsets, jit_vector(p, p->t.i32), "");
+    return LLVMBuildAdd(p->b, jit_each(p, narrow), jit_splat(p, jit_u32(p, (uint64_t)v->u.mem.disp)), "");
+}
+
+/* All lanes of a turn at aligned places of their copies, one after another; anything else lane by lane. */
+static void atomic(jit_printer *p, const vec_value *v) {
+    if (!v->u.mem.combines) {
+        atomic_lanes(p, v, NULL);
+        return;
+    }
+    own_copies own = copies_of(p, v);
+    LLVMValueRef offsets = LLVMBuildAdd(p->b, indices(p, v), jit_splat(p, jit_u64(p, (uint64_t)v->u.mem.disp)), "");
+    LLVMValueRef aligned = v->u.mem.aligned ? truth(p, true) : all_aligned(p, v, offsets), values = jit_each(p, v->args[vec_place_args(v)]);
+    LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, jit_bits(p, v->mask), jit_all(p), "");
+    LLVMValueRef fast = LLVMBuildAnd(p->b, own.is, LLVMBuildAnd(p->b, aligned, all, ""), "");
+    jit_if(p, NULL, fast, false);
+    bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX; /* loads of scalars are cheaper than taking vectors apart */
+    LLVMTypeRef word = small ? p->t.i32 : p->t.i64;
+    LLVMValueRef copies[COPIES], spilled = spill(p, small ? small_offsets(p, v, offsets) : offsets);
+    for (uint32_t i = 0; i < p->lanes; i++) {
+        LLVMValueRef offset = jit_load(p, word, element(p, spilled, word, jit_u64(p, i)));
+        if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
+        LLVMValueRef place = jit_at(p, copies[i % COPIES], small ? LLVMBuildZExt(p->b, offset, p->t.i64, "") : offset);
+        combine(p, v, place, LLVMBuildExtractElement(p->b, values, jit_u32(p, i), ""));
+    }
+    jit_end_if(p);
+    jit_if(p, NULL, LLVMBuildNot(p->b, fast, ""), true);
+    atomic_lanes(p, v, &own);
+    jit_end_if(p);
 }
 
 static void fault_if(jit_printer *p, const vec_value *v) {

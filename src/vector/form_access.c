@@ -24,6 +24,22 @@ static kir_access place_fields(const kir_value *v, vec_value *fields) {
     return at;
 }
 
+/* Where the access ends at the latest, as far as the range of its index says so. */
+static uint64_t end_of(const kir_value *v, const kir_value *index) {
+    const uint64_t most = UINT64_C(1) << 40;
+    if (index->umax >= most || v->u.mem.disp < 0 || (uint64_t)v->u.mem.disp >= most) return 0;
+    return index->umax + (uint64_t)v->u.mem.disp + kir_access_size(v);
+}
+
+/* Whether the offset is a multiple of the element's bytes, a power of two, as far as the operation shows that makes the index. */
+static bool is_aligned(const kir_value *v, const kir_value *index) {
+    if (v->u.mem.disp % v->u.mem.bytes) return false;
+    while (index->op == KIR_ZEXT) index = index->args[0];
+    const kir_value *by = index->op == KIR_SHL || index->op == KIR_MUL ? index->args[1] : NULL;
+    if (!by || by->umin != by->umax) return false;
+    return index->op == KIR_SHL ? by->umax < 64 && (UINT64_C(1) << by->umax) % v->u.mem.bytes == 0 : by->umax % v->u.mem.bytes == 0;
+}
+
 /* The fields that say where, and the index as args[0]; returns how many arguments that is. */
 static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value **args) {
     kir_access at = place_fields(v, fields);
@@ -44,7 +60,11 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
         fields->u.mem.reach = index->stride == v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
         fields->u.mem.stride = index->stride;
         break;
-    default: args[0] = vec_each(x, index); fields->u.mem.reach = args[0]->each ? VEC_REACH_EACH : VEC_REACH_ONE;
+    default:
+        args[0] = vec_each(x, index);
+        fields->u.mem.reach = args[0]->each ? VEC_REACH_EACH : VEC_REACH_ONE;
+        fields->u.mem.end = args[0]->each ? end_of(v, index) : 0;
+        fields->u.mem.aligned = v->op == KIR_ATOMIC && is_aligned(v, index);
     }
     return 1;
 }

@@ -123,11 +123,13 @@ struct vec_value {
             bool has_index; /* index in bytes */
             bool open;      /* through a handle, or in space KIR_FLAT a flat address: reach EACH, of handle and index as they are */
             uint8_t atomic; /* kir_atomic */
+            bool aligned;   /* ATOMIC: known to be */
             bool
                 combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy of the thread's own (hgv_launch.spread) */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;
+            uint64_t end;   /* reach EACH: what is addressed ends there at the latest, whatever the indices are; 0: not known */
             int64_t disp;   /* added exactly to the index */
             int64_t stride; /* STRIDE: bytes from lane to lane */
         } mem;

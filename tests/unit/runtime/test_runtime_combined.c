@@ -181,16 +181,20 @@ static void test_all(uint32_t threads, bool all) {
     hg_backend_destroy(b);
 }
 
+static const char *const COMPILERS[] = {"16:8:gcc -O1", "32:16:llvm"};
+
 int main(void) {
     char reason[256];
     test_all(1, true);
     test_all(2, true);
     test_all(3, false);
-    if (c_vectors_use("16:8:gcc -O1", reason)) {
+    for (size_t i = 0; i < sizeof COMPILERS / sizeof *COMPILERS; i++) {
+        if (!c_vectors_use(COMPILERS[i], reason)) {
+            SKIP(reason);
+            continue;
+        }
         test_all(2, false);
         CHECK_U64(c_vectors_end(), 0);
-    } else {
-        SKIP(reason);
     }
     return test_done();
 }

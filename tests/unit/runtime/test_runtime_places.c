@@ -81,14 +81,18 @@ static void check_all(void) {
     hg_backend_destroy(b);
 }
 
+static const char *const COMPILERS[] = {"16:8:gcc -O1", "32:16:llvm"};
+
 int main(void) {
     char reason[256];
     check_all();
-    if (c_vectors_use("16:8:gcc -O1", reason)) {
+    for (size_t i = 0; i < sizeof COMPILERS / sizeof *COMPILERS; i++) {
+        if (!c_vectors_use(COMPILERS[i], reason)) {
+            SKIP(reason);
+            continue;
+        }
         check_all();
         CHECK_U64(c_vectors_end(), 0);
-    } else {
-        SKIP(reason);
     }
     return test_done();
 }
