@@ -144,22 +144,71 @@ static void leave(jit_printer *p, const vec_value *v) {
     if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
 
-/* True: stop. */
-static void fuel(jit_printer *p, const vec_value *v) {
+/* ---- time ---- */
+
+/* Takes the cost of a round away; true: none is left. */
+static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
     LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)), old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
     LLVMValueRef left = LLVMBuildSub(p->b, old, jit_u64(p, v->u.imm + p->lanes), "");
     LLVMBuildStore(p->b, left, place);
+    return LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), "");
+}
+
+static LLVMValueRef ask_for_fuel(jit_printer *p) {
+    LLVMValueRef args[] = {p->launch, jit_run(p)};
+    return jit_call_helper(p, "hgv_go_on", args, 2);
+}
+
+/* An IF right behind is part of it: then no value stands between the question and the branch. */
+static bool is_asked_at_once(const vec_value *v) {
+    const vec_value *next = v->next;
+    return next && next->op == VEC_IF && next->args[0] == v && v->uses == 1 && !(next->body[1] && next->body[1]->first);
+}
+
+static void fuel(jit_printer *p, const vec_value *v) {
+    if (is_asked_at_once(v)) return;
+    LLVMValueRef out = take_fuel(p, v), no = LLVMConstInt(p->t.i1, 0, false);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"), next = jit_block(p, "fuelled");
-    LLVMValueRef out = LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), ""), args[] = {p->launch, jit_run(p)};
     LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
     LLVMPositionBuilderAtEnd(p->b, ask);
-    LLVMValueRef stop = jit_call_helper(p, "hgv_go_on", args, 2), no = LLVMConstInt(p->t.i1, 0, false);
+    LLVMValueRef stop = ask_for_fuel(p);
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
     LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i1, "");
     LLVMAddIncoming(made, &no, &here, 1);
     LLVMAddIncoming(made, &stop, &ask, 1);
     jit_define(p, v, made);
+}
+
+static bool is_same_mask(const vec_value *a, const vec_value *b) {
+    return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
+}
+
+/* Whether all that stands behind "is a lane in the mask?" takes just those lanes out of masks: done without asking, it does nothing where there are
+ * none, and costs less than a branch that goes either way. */
+static bool is_flat(const vec_value *v) {
+    const vec_value *any = v->args[0];
+    if (any->op != VEC_ANY || (v->body[1] && v->body[1]->first)) return false;
+    for (const vec_value *inner = v->body[0]->first; inner; inner = inner->next) {
+        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits && is_same_mask(inner->mask, any->args[0]);
+        if (inner->op != VEC_GET && !leaves) return false;
+    }
+    return true;
+}
+
+static void open_if(jit_printer *p, const vec_value *v) {
+    const vec_value *condition = v->args[0];
+    if (!p->dead && is_flat(v)) {
+        jit_flat_if(p, v);
+    } else if (p->dead) {
+        jit_if(p, v, NULL, false);
+    } else if (condition->op == VEC_FUEL && condition->next == v && is_asked_at_once(condition)) {
+        LLVMBasicBlockRef ask = jit_block(p, "fuel");
+        jit_if_both(p, v, take_fuel(p, condition), ask);
+        jit_if_then(p, ask_for_fuel(p));
+    } else {
+        jit_if(p, v, jit_one(p, condition), false);
+    }
 }
 
 /* ---- calls ---- */
@@ -218,7 +267,7 @@ static unsigned first_param(const vec_function *f) { return f->masked ? 5 : 1; }
 
 static void print_value(jit_printer *p, const vec_value *v) {
     if (v->op == VEC_IF) {
-        jit_if(p, v, p->dead ? NULL : jit_one(p, v->args[0]), false);
+        open_if(p, v);
         return;
     }
     if (v->op == VEC_LOOP) {

@@ -1,10 +1,11 @@
 ; What objects rarely run: faults, handles, time. A module keeps the functions that it calls.
+; preserve_allcc: the kernel's vectors stay in registers around a call that rarely happens. LLVM 19 would clear their upper halves on the way back.
 ; What they do: the functions of the same names in include/hologram/vector.h; offsets: cold.c.
 
 declare i64 @llvm.cttz.i64(i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 ; More fuel, or true to stop.
-define internal i1 @hgv_go_on(ptr %launch, i64 %run) noinline cold nounwind {
+define internal preserve_allcc i1 @hgv_go_on(ptr %launch, i64 %run) noinline cold nounwind "target-features"="-vzeroupper" {
   %sp = getelementptr i8, ptr %launch, i64 104
   %s = load i8, ptr %sp
   %is = icmp ne i8 %s, 0
@@ -23,6 +24,13 @@ out:
   %none = icmp eq i64 %run, 0
   %r = or i1 %stopped, %none
   ret i1 %r
+}
+
+define internal preserve_allcc void @hgv_fault(ptr %launch, ptr %site, i64 %lane, ptr %values) noinline cold nounwind "target-features"="-vzeroupper" {
+  %fp = getelementptr i8, ptr %launch, i64 72
+  %f = load ptr, ptr %fp
+  call void %f(ptr %launch, ptr %site, i64 %lane, ptr %values)
+  ret void
 }
 
 define internal i32 @hgv_coordinate(ptr %launch, i32 %id, i64 %lane) nounwind {
@@ -66,7 +74,8 @@ define internal i32 @hgv_coordinate(ptr %launch, i32 %id, i64 %lane) nounwind {
   ret i32 %r32
 }
 
-define internal i64 @hgv_check(ptr %launch, ptr %site, ptr %m, i64 %first, ptr %index, i64 %disp, i64 %bits) noinline cold nounwind {
+; index: of each lane; null: lane i's is start + i * stride
+define internal preserve_allcc i64 @hgv_check(ptr %launch, ptr %site, ptr %m, i64 %first, ptr %index, i64 %start, i64 %stride, i64 %disp, i64 %bits) noinline cold nounwind "target-features"="-vzeroupper" {
 entry:
   %at = alloca [40 x i8], align 8
   %values = alloca [2 x i64], align 8
@@ -93,8 +102,18 @@ lane:
   %rest = phi i64 [ %bits, %entry ], [ %less, %next ]
   %left = phi i64 [ %bits, %entry ], [ %still, %next ]
   %i = call i64 @llvm.cttz.i64(i64 %rest, i1 true)
+  %listed = icmp ne ptr %index, null
+  br i1 %listed, label %list, label %row
+list:
   %p = getelementptr i64, ptr %index, i64 %i
-  %x = load i64, ptr %p, align 8
+  %listed.x = load i64, ptr %p, align 8
+  br label %look
+row:
+  %far = mul i64 %i, %stride
+  %row.x = add i64 %start, %far
+  br label %look
+look:
+  %x = phi i64 [ %listed.x, %list ], [ %row.x, %row ]
   %x128 = zext i64 %x to i128
   %offset = add i128 %x128, %d128
   %end = add i128 %offset, %b128
@@ -133,7 +152,7 @@ known:
   %kept = and i64 %left, %others
   br label %next
 next:
-  %still = phi i64 [ %left, %lane ], [ %kept, %known ]
+  %still = phi i64 [ %left, %look ], [ %kept, %known ]
   %minus = add i64 %rest, -1
   %less = and i64 %rest, %minus
   %more = icmp ne i64 %less, 0
@@ -215,7 +234,7 @@ lane:
   %p2 = load i8, ptr %p
   store i8 %p2, ptr %one_pool
   %who = add i64 %first, %i
-  %good = call i64 @hgv_check(ptr %launch, ptr %one, ptr %m, i64 %who, ptr %at, i64 %disp, i64 1)
+  %good = call preserve_allcc i64 @hgv_check(ptr %launch, ptr %one, ptr %m, i64 %who, ptr %at, i64 0, i64 0, i64 %disp, i64 1)
   %bit = shl i64 %good, %i
   %still = or i64 %left, %bit
   %minus = add i64 %rest, -1

@@ -82,6 +82,30 @@ void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool
     LLVMPositionBuilderAtEnd(p->b, then);
 }
 
+void jit_flat_if(jit_printer *p, const vec_value *owner) {
+    jit_frame *frame = push(p, owner);
+    if (frame) frame->flat = true;
+}
+
+void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first, LLVMBasicBlockRef ask) {
+    jit_frame *frame = push(p, owner);
+    if (!frame) return;
+    frame->next = jit_block(p, "next");
+    LLVMValueRef branch = LLVMBuildCondBr(p->b, first, ask, frame->next);
+    LLVMSetMetadata(branch, p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
+    frame->saved = copy_vars(p);
+    add_edge(p, &frame->out, LLVMGetInsertBlock(p->b), copy_vars(p));
+    LLVMPositionBuilderAtEnd(p->b, ask);
+}
+
+void jit_if_then(jit_printer *p, LLVMValueRef second) {
+    LLVMBasicBlockRef then = jit_block(p, "then");
+    if (p->failed) return;
+    LLVMBuildCondBr(p->b, second, then, top(p)->next);
+    add_edge(p, &top(p)->out, LLVMGetInsertBlock(p->b), copy_vars(p));
+    LLVMPositionBuilderAtEnd(p->b, then);
+}
+
 void jit_else(jit_printer *p) {
     jit_frame *frame = top(p);
     if (frame->dead || !frame->saved) return;
@@ -94,6 +118,7 @@ void jit_else(jit_printer *p) {
 void jit_end_if(jit_printer *p) {
     jit_frame frame = *top(p);
     p->frames.count--;
+    if (frame.flat) return;
     if (frame.dead) {
         p->dead = true;
         return;

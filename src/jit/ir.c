@@ -146,9 +146,16 @@ LLVMValueRef jit_bits_of_i1(jit_printer *p, LLVMValueRef i1s) {
 }
 
 LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits) {
-    LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->lanes);
-    LLVMValueRef narrow = p->lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");
-    return LLVMBuildBitCast(p->b, narrow, jit_vector(p, p->t.i1), "");
+    if (p->mask_registers || LLVMIsConstant(bits)) {
+        LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->lanes);
+        LLVMValueRef narrow = p->lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");
+        return LLVMBuildBitCast(p->b, narrow, jit_vector(p, p->t.i1), "");
+    }
+    LLVMTypeRef word = p->lanes > 32 ? p->t.i64 : p->t.i32; /* each lane looks at its bit */
+    LLVMValueRef own[64];
+    for (uint32_t i = 0; i < p->lanes; i++) own[i] = LLVMConstInt(word, UINT64_C(1) << i, false);
+    LLVMValueRef all = jit_splat(p, LLVMBuildIntCast2(p->b, bits, word, false, "")), each = LLVMConstVector(own, p->lanes);
+    return LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildAnd(p->b, all, each, ""), each, "");
 }
 
 LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes) {
@@ -198,5 +205,7 @@ LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
 
 LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count) {
     LLVMValueRef f = LLVMGetNamedFunction(p->module, name);
-    return LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
+    LLVMValueRef made = LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
+    LLVMSetInstructionCallConv(made, LLVMGetFunctionCallConv(f));
+    return made;
 }

@@ -25,7 +25,7 @@ typedef struct jit_frame {
     LLVMValueRef *saved;     /* IF: variables at the branch */
     LLVMValueRef *phis;      /* LOOP: of variables that change in it, else NULL */
     jit_edges out;           /* to `next` */
-    bool dead;               /* nothing reaches it */
+    bool dead, flat;         /* nothing reaches it; it is no branch */
 } jit_frame;
 
 typedef struct jit_types {
@@ -112,6 +112,10 @@ LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *arg
 /* ---- flow.c: blocks, and what variables are in them ---- */
 LLVMBasicBlockRef jit_block(jit_printer *p, const char *name);
 void jit_if(jit_printer *p, const vec_value *owner, LLVMValueRef condition, bool unlikely);
+/* Where the first question, which is rarely true, is asked before another: `ask` is the place of the second. No second branch. */
+void jit_if_both(jit_printer *p, const vec_value *owner, LLVMValueRef first, LLVMBasicBlockRef ask);
+void jit_if_then(jit_printer *p, LLVMValueRef second);
+void jit_flat_if(jit_printer *p, const vec_value *owner); /* no branch */
 void jit_else(jit_printer *p);
 void jit_end_if(jit_printer *p);
 void jit_loop(jit_printer *p, const vec_value *owner);

@@ -199,8 +199,18 @@ static void check(jit_printer *p, const vec_value *v) {
     if (v->u.mem.end) jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""), true);
     jit_if(p, NULL, may_be_outside(p, v), true);
     LLVMValueRef here = lanes_here(p, v);
-    LLVMValueRef args[] = {
-        p->launch, new_site(p, v, 1), memory_record(p, v), p->first, spill(p, indices(p, v)), jit_u64(p, (uint64_t)v->u.mem.disp), here};
+    const vec_value *index = v->u.mem.has_index ? v->args[0] : NULL;
+    bool listed = index && index->each;
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    LLVMValueRef args[] = {p->launch,
+                           new_site(p, v, 1),
+                           memory_record(p, v),
+                           p->first,
+                           listed ? spill(p, indices(p, v)) : LLVMConstNull(p->t.ptr),
+                           listed ? jit_u64(p, 0) : first_index(p, v),
+                           jit_u64(p, (uint64_t)stride),
+                           jit_u64(p, (uint64_t)v->u.mem.disp),
+                           here};
     LLVMValueRef left = jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args));
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
     jit_end_if(p);
@@ -362,10 +372,8 @@ static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef 
 }
 
 static void call_fault(jit_printer *p, LLVMValueRef site, LLVMValueRef lane, LLVMValueRef values) {
-    LLVMTypeRef types[] = {p->t.ptr, p->t.ptr, p->t.i64, p->t.ptr};
     LLVMValueRef args[] = {p->launch, site, LLVMBuildAdd(p->b, p->first, lane, ""), values};
-    LLVMValueRef f = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, fault)), "");
-    (void)LLVMBuildCall2(p->b, LLVMFunctionType(p->t.none, types, 4, false), f, args, 4, "");
+    (void)jit_call_helper(p, "hgv_fault", args, 4);
 }
 
 /* Copies of the memory that are the thread's own (hgv_launch.spread). */
