@@ -247,10 +247,17 @@ static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef 
     return NULL;
 }
 
+/* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the mask. NULL: that is hard to say. */
+static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
+    int64_t low = 0, high = 0;
+    if (v->u.mem.open || !reach_of(p, v, &low, &high)) return NULL;
+    return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
+}
+
 /* Plainly where all lanes run, else those that do. */
 static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
-    LLVMValueRef at = address(p, v), all = v->mask ? NULL : all_run(p);
-    if (v->mask) return masked_row(p, v, stored, at);
+    LLVMValueRef at = address(p, v), all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
+    if (!all) return masked_row(p, v, stored, at);
     if (LLVMIsConstant(all)) {
         if (!stored) return jit_load(p, jit_type_of(p, v), at);
         jit_store(p, stored, at);

@@ -20,11 +20,11 @@ bool tile_kernel_attach(tile_kernel *kernel, const tile_native *native) {
 
 /* ---- launches ---- */
 
-/* Lanes of a call: few where each may take long, so that threads share them. */
+/* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few calls. */
 enum { MANY = 4096, FEW_TURNS = 4 };
-uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native) {
+uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
     const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
-    uint32_t lanes = state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
+    uint32_t lanes = piece && state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
     if (!native->blocks && !state->kernel->block_mode) return lanes;
     return lanes < block ? block : lanes / block * block;
 }

@@ -102,7 +102,7 @@ static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, co
     if (code && !f->kernel->block_mode && !tile_native_fits(f->state, code)) return lanes;
     uint64_t into = code && code->blocks ? lane0 % f->state->block_lanes : 0;
     if (code && (f->kernel->block_mode || (code->blocks ? into == 0 : lane0 % code->lanes == 0))) *native = code;
-    if (*native) return tile_native_lanes(f->state, code);
+    if (*native) return tile_native_lanes(f->state, code, false);
     if (f->kernel->block_mode) return each;
     return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into) : lanes;
 }
@@ -190,7 +190,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     s.fault = fault;
     uint32_t width = launch->lanes == 1 ? 1 : kernel->width, each = width;
     const tile_native *native = tile_native_of(kernel);
-    if (native && tile_native_fits(&s, native)) each = tile_native_lanes(&s, native);
+    if (native && tile_native_fits(&s, native)) each = tile_native_lanes(&s, native, true);
     if (kernel->block_mode) {
         uint64_t lanes = s.block_lanes < launch->lanes ? s.block_lanes : launch->lanes;
         if (lanes > UINT32_MAX / 2)

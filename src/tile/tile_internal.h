@@ -270,8 +270,9 @@ void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and 
 struct hgv_launch;
 static inline const tile_native *tile_native_of(const tile_kernel *kernel) { return hg_atomic_load(&kernel->native, HG_ACQUIRE); }
 void tile_run_native(tile_frame *frame, const tile_native *native);
-uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native); /* of a call */
-bool tile_native_fits(const tile_run_state *state, const tile_native *native);      /* whether it is of use for the launch's blocks */
+/* Lanes of a piece that a thread takes; of a call. */
+uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece);
+bool tile_native_fits(const tile_run_state *state, const tile_native *native); /* whether it is of use for the launch's blocks */
 void tile_native_launch(const tile_run_state *state, tile_frame *frame, struct hgv_launch *to); /* frame NULL: it cannot fault */
 static inline bool tile_takes_native(const tile_kernel *k) { return !k->options.check_races && !k->options.debugger && !k->options.poor; }
 /* heat.c: the interpreter has done so much work: instructions of tiles, times their lanes. */
