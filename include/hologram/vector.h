@@ -615,19 +615,41 @@ HGV_COLD uint64_t hgv_check_open(hgv_launch *launch, const hgv_site *site, bool 
     return left;
 }
 
-#define HGV_MEMORY(T, C, B)                                                 \
-    HGV_FN C hgs_load_##T(const uint8_t *p) {                               \
-        C r;                                                                \
-        memcpy(&r, p, sizeof r);                                            \
-        return r;                                                           \
-    }                                                                       \
-    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); } \
-    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                         \
-        hgv_##T r;                                                          \
-        memcpy(&r, p, sizeof r);                                            \
-        return r;                                                           \
-    }                                                                       \
-    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); }
+#define HGV_MEMORY(T, C, B)                                                       \
+    HGV_FN C hgs_load_##T(const uint8_t *p) {                                     \
+        C r;                                                                      \
+        memcpy(&r, p, sizeof r);                                                  \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN void hgs_store_##T(uint8_t *p, C a) { memcpy(p, &a, sizeof a); }       \
+    HGV_FN hgv_##T hgv_load_##T(const uint8_t *p) {                               \
+        hgv_##T r;                                                                \
+        memcpy(&r, p, sizeof r);                                                  \
+        return r;                                                                 \
+    }                                                                             \
+    HGV_FN void hgv_store_##T(uint8_t *p, hgv_##T a) { memcpy(p, &a, sizeof a); } \
+    HGV_FN void hgv_store_past_##T(uint8_t *p, hgv_##T a) { hgv_past(p, &a, sizeof a); }
+/* A store past the caches where it may be one: of 16 bytes each, at multiples of them. */
+HGV_FN void hgv_past(uint8_t *p, const void *from, unsigned bytes) {
+#if defined(__x86_64__)
+    if (bytes % 16 == 0 && (uintptr_t)p % 16 == 0) {
+        for (unsigned i = 0; i < bytes; i += 16)
+            _mm_stream_si128((__m128i *)(void *)(p + i), _mm_loadu_si128((const __m128i *)(const void *)((const uint8_t *)from + i)));
+        return;
+    }
+#endif
+    memcpy(p, from, bytes);
+}
+/* Whether a launch writes far more than caches hold. */
+HGV_FN bool hgv_is_large(const hgv_launch *launch, uint32_t bytes) { return launch->lanes >= (UINT64_C(32) << 20) / bytes; }
+/* Before anybody else looks. */
+HGV_FN void hgv_past_end(const hgv_launch *launch) {
+#if defined(__x86_64__)
+    if (hgv_is_large(launch, 8)) _mm_sfence();
+#endif
+    (void)launch;
+}
+
 HGV_MEMORY(u8, uint8_t, 8)
 HGV_MEMORY(u16, uint16_t, 16)
 HGV_MEMORY(u32, uint32_t, 32)
@@ -662,6 +684,18 @@ HGV_WHERE_256(u32, 32, epi32, __m256i, int, 255)
 HGV_WHERE_256(f32, 32, ps, __m256, float, 255)
 HGV_WHERE_256(u64, 64, epi64, __m256i, long long, 15)
 HGV_WHERE_256(f64, 64, pd, __m256d, double, 15)
+#elif HGV_BYTES == 64 && HGV_LANES >= 16
+#define HGV_WHERE_512(T, B, S, V)                                                       \
+    HGV_FN hgv_##T hgv_load_where_##T(const uint8_t *p, hgv_b##B m) {                   \
+        return (hgv_##T)_mm512_maskz_loadu_##S(_mm512_movepi##B##_mask((__m512i)m), p); \
+    }                                                                                   \
+    HGV_FN void hgv_store_where_##T(uint8_t *p, hgv_##T a, hgv_b##B m) {                \
+        _mm512_mask_storeu_##S(p, _mm512_movepi##B##_mask((__m512i)m), (V)a);           \
+    }
+HGV_WHERE_512(u32, 32, epi32, __m512i)
+HGV_WHERE_512(f32, 32, ps, __m512)
+HGV_WHERE_512(u64, 64, epi64, __m512i)
+HGV_WHERE_512(f64, 64, pd, __m512d)
 #else
 HGV_WHERE(u32, uint32_t, 32)
 HGV_WHERE(u64, uint64_t, 64)

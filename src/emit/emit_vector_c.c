@@ -644,8 +644,8 @@ static void print_kernel(vc_printer *p) {
                  "    (void)%s_sites;\n"
                  "    for (; end - first >= HGV_LANES && !launch->stopped; first += HGV_LANES) %s_turn(launch, first, HGV_ALL);\n"
                  "    if (first < end && !launch->stopped) %s_turn(launch, first, (UINT64_C(1) << (end - first)) - 1);\n"
-                 "}\n\n",
-                 p->local ? "static " : "", p->name, p->name, p->name, p->name);
+                 "%s}\n\n",
+                 p->local ? "static " : "", p->name, p->name, p->name, p->name, p->streams ? "    hgv_past_end(launch);\n" : "");
 }
 
 /* names: of static functions; NULL: the kernels' own, external. */

@@ -15,7 +15,8 @@ typedef struct vc_printer {
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
     hg_text sites;       /* of faults */
     uint32_t site_count;
-    bool local; /* the kernel is a static function */
+    bool streams; /* a store goes past the caches */
+    bool local;   /* the kernel is a static function */
     const char *unsupported;
 } vc_printer;
 

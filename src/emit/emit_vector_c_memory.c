@@ -3,6 +3,7 @@
 #include "emit/emit_vector_c.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <stdio.h>
 
 /* ---- sites ---- */
@@ -260,7 +261,8 @@ static void row_mask(const vc_printer *p, hg_text *out, const vec_value *v, uint
         hg_text_addf(out, "hgv_lanes_%s(run >> %u)", vc_mask_type(size), (unsigned)(i * vc_part_lanes(p, size)));
 }
 
-static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, bool masked) {
+/* how: what the functions' names have behind load or store; "_where": with a mask. */
+static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, const char *how) {
     uint32_t size = v->u.mem.bytes, lanes = vc_part_lanes(p, size);
     const char *type = vc_short(stored ? stored->type : v->type);
     for (uint32_t i = 0; i < vc_parts(p, size); i++) {
@@ -271,14 +273,14 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, boo
             hg_text_addf(&rest, ", ");
             vc_part(p, &rest, stored, size, i);
         }
-        if (masked) {
+        if (strcmp(how, "_where") == 0) {
             hg_text_addf(&rest, ", ");
             row_mask(p, &rest, v, size, i);
         }
         if (stored)
-            vc_line(p, "hgv_store%s_%s(%s%s);", masked ? "_where" : "", type, at.data ? at.data : "", rest.data ? rest.data : "");
+            vc_line(p, "hgv_store%s_%s(%s%s);", how, type, at.data ? at.data : "", rest.data ? rest.data : "");
         else
-            vc_line(p, "v%u_%u = hgv_load%s_%s(%s%s);", (unsigned)v->id, (unsigned)i, masked ? "_where" : "", type, at.data ? at.data : "",
+            vc_line(p, "v%u_%u = hgv_load%s_%s(%s%s);", (unsigned)v->id, (unsigned)i, how, type, at.data ? at.data : "",
                     rest.data ? rest.data : "");
         hg_text_free(&at);
         hg_text_free(&rest);
@@ -287,14 +289,22 @@ static void rows(vc_printer *p, const vec_value *v, const vec_value *stored, boo
 
 static void row(vc_printer *p, const vec_value *v, const vec_value *stored) {
     if (v->mask) {
-        rows(p, v, stored, true);
+        rows(p, v, stored, "_where");
         return;
     }
-    vc_open(p, "if (HGV_LIKELY(run == HGV_ALL))");
-    rows(p, v, stored, false);
+    if (stored && v->u.mem.streams) {
+        p->streams = true;
+        vc_open(p, "if (HGV_UNLIKELY(hgv_is_large(launch, %u)) && run == HGV_ALL)", (unsigned)v->u.mem.bytes);
+        rows(p, v, stored, "_past");
+        vc_close(p);
+        vc_open(p, "else if (HGV_LIKELY(run == HGV_ALL))");
+    } else {
+        vc_open(p, "if (HGV_LIKELY(run == HGV_ALL))");
+    }
+    rows(p, v, stored, "");
     vc_close(p);
     vc_open(p, "else");
-    rows(p, v, stored, true);
+    rows(p, v, stored, "_where");
     vc_close(p);
 }
 

@@ -84,6 +84,7 @@ static void print_fields(hg_text *out, const vec_value *v) {
     case VEC_ATOMIC:
         print_place(out, v);
         if (v->op == VEC_ATOMIC && v->u.mem.combines) hg_text_addf(out, " combines");
+        if (v->op == VEC_STORE && v->u.mem.streams) hg_text_addf(out, " streams");
         break;
     case VEC_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
     case VEC_LEAVE: hg_text_addf(out, v->exits ? " exit" : v->ends ? " end" : ""); break;

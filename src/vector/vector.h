@@ -126,6 +126,7 @@ struct vec_value {
             bool aligned;   /* ATOMIC: known to be */
             bool
                 combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy of the thread's own (hgv_launch.spread) */
+            bool streams; /* STORE: a row of memory that the kernel only writes, once a lane: where it writes much, past the caches */
             uint8_t class_id, operand;
             bool pool; /* for fault texts */
             uint32_t slot;

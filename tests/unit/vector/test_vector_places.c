@@ -176,6 +176,35 @@ static void check_walk(hg_backend *b, const walk *w) {
     hg_program_release(program);
 }
 
+/* ---- more than caches hold ---- */
+
+/* Rows at and beside multiples of what is stored at once. */
+static void check_large(hg_backend *b) {
+    enum { COUNT = (32 << 20) / 4 + 77, MOST = 8 };
+    static const uint32_t OFFSETS[] = {0, 4, 7};
+    uint32_t *out = malloc((COUNT + MOST) * sizeof *out);
+    hg_program *program = assemble(".atlas 1\n.program large\n.param z buffer u32 out\n.param n u64\n.param count u64\n.lanes count\n"
+                                   ".reg v u32\n.reg t u64\n cvt v, global\n mul v, v, 3\n add t, n, global\n stg [z[t]], v\n");
+    for (size_t k = 0; k < sizeof OFFSETS / sizeof *OFFSETS && out; k++) {
+        const uint64_t n = OFFSETS[k], count = COUNT;
+        hg_buffer z;
+        hg_params *params = hg_params_create();
+        CHECK_OK(hg_backend_allocate_buffer(b, (COUNT + MOST) * sizeof *out, &z));
+        CHECK_OK(hg_params_set_buffer(params, "z", z));
+        CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &n));
+        CHECK_OK(hg_params_set_scalar(params, "count", HG_TYPE_U64, &count));
+        CHECK_OK(hg_backend_execute_program_with_params(b, program, NULL, params));
+        CHECK_OK(hg_backend_copy_from_buffer(b, z, out, (COUNT + MOST) * sizeof *out));
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < COUNT + MOST; i++) wrong += out[i] != (i < n || i >= n + COUNT ? 0 : (uint32_t)(i - n) * 3);
+        CHECK_MESSAGE(wrong == 0, "rows from element %u on: %u are wrong", OFFSETS[k], wrong);
+        CHECK_OK(hg_backend_free_buffer(b, z));
+        hg_params_destroy(params);
+    }
+    hg_program_release(program);
+    free(out);
+}
+
 int main(int argc, char **argv) {
     static const uint32_t NUMBERS[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 64, 100, 255, 256, 1000, 1024, 2048};
     char reason[256];
@@ -191,6 +220,7 @@ int main(int argc, char **argv) {
         }
     }
     for (size_t i = 0; b && i < sizeof WALKS / sizeof *WALKS; i++) check_walk(b, &WALKS[i]);
+    if (b) check_large(b);
     hg_backend_destroy(b);
     if (native) test_failed += c_vectors_end();
     return test_done();
