@@ -537,6 +537,18 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "hgv_begin_block(launch);");
 }
 
+/* Operations on limbs that the launch brings. */
+static void call_ready(vc_printer *p, const vec_function *f) {
+    unsigned ids[4] = {0};
+    for (uint8_t i = 0; i < f->array_count; i++) ids[i] = f->array_params[i]->id;
+    vc_open(p, "if (launch->wide)");
+    vc_line(p, "launch->wide(launch, %u, (uint64_t *)x%u, (const uint64_t *)x%u, (const uint64_t *)x%u, %s%.0u, %u, HGV_LANES, run);",
+            (unsigned)f->limbs_op, ids[0], ids[1], ids[2], f->array_count > 3 ? "(const uint64_t *)x" : "0", ids[3],
+            (unsigned)f->array_params[0]->length);
+    vc_line(p, "return;");
+    vc_close(p);
+}
+
 static void print_function(vc_printer *p, vec_function *f) {
     bool turn = f == p->k->functions;
     p->f = f;
@@ -561,6 +573,7 @@ static void print_function(vc_printer *p, vec_function *f) {
     } else {
         open_function(p, f);
     }
+    if (f->limbs_op != KIR_OP_COUNT) call_ready(p, f);
     if (turn || f->masked) declare_memory(p, f);
     declare_vars(p, f->vars, false, NULL);
     print_body(p, f->body);

@@ -420,6 +420,26 @@ static void find_memory(jit_printer *p) {
     p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, CLASS_BYTES), jit_u64(p, 0), "");
 }
 
+/* The operation on limbs that the launch brings, in place of the function's own code. */
+static void call_ready(jit_printer *p, const vec_function *f) {
+    LLVMTypeRef types[9] = {p->t.ptr, p->t.i32, p->t.ptr, p->t.ptr, p->t.ptr, p->t.ptr, p->t.i32, p->t.i32, p->t.i64};
+    LLVMTypeRef type = LLVMFunctionType(p->t.none, types, HG_COUNT_OF(types), false);
+    LLVMValueRef ready = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, wide)), "");
+    LLVMValueRef arrays[4] = {NULL, NULL, NULL, LLVMConstNull(p->t.ptr)};
+    for (uint8_t i = 0; i < f->array_count; i++) arrays[i] = p->arrays[f->array_params[i]->id];
+    LLVMValueRef args[9] = {p->launch,
+                            jit_u32(p, f->limbs_op),
+                            arrays[0],
+                            arrays[1],
+                            arrays[2],
+                            arrays[3],
+                            jit_u32(p, f->array_params[0]->length),
+                            jit_u32(p, p->lanes),
+                            jit_run(p)};
+    (void)LLVMBuildCall2(p->b, type, ready, args, HG_COUNT_OF(args), "");
+    LLVMBuildRetVoid(p->b);
+}
+
 static void print_function(jit_printer *p, vec_function *f) {
     unsigned next = 1;
     p->fn = p->functions[f->id];
@@ -441,8 +461,12 @@ static void print_function(jit_printer *p, vec_function *f) {
         find_memory(p);
     }
     for (uint8_t n = 0; n < f->array_count; n++) p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
-    start_vars(p);
-    print_body(p);
+    if (f->limbs_op != KIR_OP_COUNT) {
+        call_ready(p, f);
+    } else {
+        start_vars(p);
+        print_body(p);
+    }
     close_function(p);
 }
 

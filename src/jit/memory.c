@@ -254,13 +254,39 @@ static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
 }
 
+/* Past the caches where the launch writes far more than they hold, all lanes run and the place is a multiple of what is stored at once. Returns the
+ * block behind it, and stays where it is not so. */
+static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueRef stored, LLVMValueRef at, LLVMValueRef all) {
+    enum { FROM = 32 << 20, LINE = 64 };
+    uint32_t bytes = p->lanes * v->u.mem.bytes < LINE ? p->lanes * v->u.mem.bytes : LINE;
+    LLVMValueRef lanes = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, lanes)), "");
+    LLVMValueRef large = LLVMBuildICmp(p->b, LLVMIntUGE, lanes, jit_u64(p, FROM / v->u.mem.bytes), "");
+    LLVMValueRef rest = LLVMBuildAnd(p->b, LLVMBuildPtrToInt(p->b, at, p->t.i64, ""), jit_u64(p, bytes - 1), "");
+    LLVMValueRef is = LLVMBuildAnd(p->b, LLVMBuildAnd(p->b, large, all, ""), LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
+    LLVMBasicBlockRef past = jit_block(p, "past"), near = jit_block(p, "near"), end = jit_block(p, "stored");
+    LLVMBuildCondBr(p->b, is, past, near);
+    LLVMPositionBuilderAtEnd(p->b, past);
+    LLVMValueRef store = LLVMBuildStore(p->b, stored, at), one = jit_u32(p, 1);
+    LLVMSetAlignment(store, bytes);
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(p->context, "nontemporal", 11),
+                    LLVMMetadataAsValue(p->context, LLVMMDNodeInContext2(p->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(one)}, 1)));
+    LLVMBuildBr(p->b, end);
+    LLVMPositionBuilderAtEnd(p->b, near);
+    return end;
+}
+
 /* Plainly where all lanes run, else those that do. */
 static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMValueRef at = address(p, v), all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
     if (!all) return masked_row(p, v, stored, at);
+    LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all) : NULL;
     if (LLVMIsConstant(all)) {
         if (!stored) return jit_load(p, jit_type_of(p, v), at);
         jit_store(p, stored, at);
+        if (past_end) {
+            LLVMBuildBr(p->b, past_end);
+            LLVMPositionBuilderAtEnd(p->b, past_end);
+        }
         return NULL;
     }
     LLVMBasicBlockRef plain = jit_block(p, "all"), some = jit_block(p, "some"), next = jit_block(p, "row");
@@ -276,6 +302,10 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
     made[1] = masked_row(p, v, stored, at);
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
+    if (past_end) {
+        LLVMBuildBr(p->b, past_end);
+        LLVMPositionBuilderAtEnd(p->b, past_end);
+    }
     if (stored) return NULL;
     LLVMValueRef phi = LLVMBuildPhi(p->b, LLVMTypeOf(made[0]), "");
     LLVMBasicBlockRef from[2] = {plain, some};

@@ -70,6 +70,20 @@ static hgv_memory resolve(hgv_launch *launch, uint64_t handle, bool pool, bool f
     return (hgv_memory){m.base, m.size, m.valid};
 }
 
+/* By the interpreter's handlers. */
+static void wide(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint32_t limbs,
+                 uint32_t lanes, uint64_t run) {
+    enum { MOST_LANES = 64 };
+    const tile_handlers *handlers = launch->wide_table;
+    uint64_t carry[MOST_LANES];
+    uint8_t active[MOST_LANES];
+    for (uint32_t i = 0; i < lanes; i++) active[i] = run >> i & 1;
+    bool all = run == UINT64_MAX >> (MOST_LANES - lanes);
+    handlers->wide[op](&(tile_wide){
+        .d = d, .a = a, .b = b, .c = c, .carry = carry, .active = all ? NULL : active, .width = lanes, .n = lanes, .limbs = limbs});
+    launch->fuel -= (int64_t)lanes * limbs;
+}
+
 /* In the frame, for the next block too. */
 static void *memory(hgv_launch *launch, uint64_t bytes) {
     tile_frame *f = launch->user;
@@ -98,6 +112,8 @@ void tile_native_launch(const tile_run_state *state, tile_frame *f, hgv_launch *
                        .go_on = go_on,
                        .fuel = f ? f->fuel : TILE_FUEL,
                        .user = f,
+                       .wide = wide,
+                       .wide_table = state->kernel->handlers,
                        .memory = memory};
     if (f) {
         to->shared = (hgv_memory){f->shared, f->shared_size, true};

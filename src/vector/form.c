@@ -384,6 +384,25 @@ static void form_value(former *x, kir_value *v) {
     vec_back_to(x, place);
 }
 
+/* Those that are ready somewhere (vec_function.limbs_op). */
+static kir_op limbs_op_of(const kir_function *f) {
+    kir_op op = kir_limbs_op(f);
+    switch (op) {
+    case KIR_ADD:
+    case KIR_SUB:
+    case KIR_MUL:
+    case KIR_AND:
+    case KIR_OR:
+    case KIR_XOR:
+    case KIR_UDIV:
+    case KIR_UREM:
+    case KIR_SDIV:
+    case KIR_SREM:
+    case KIR_DERIVED: return op;
+    default: return KIR_OP_COUNT;
+    }
+}
+
 static vec_function *declare(former *x, const kir_function *f) {
     const function_fact *p = fact_of_function(f);
     vec_function *to = hg_arena_alloc(&x->k->arena, sizeof *to);
@@ -395,6 +414,7 @@ static vec_function *declare(former *x, const kir_function *f) {
     to->result = f->result;
     to->result_each = p->result_each;
     to->masked = p->masked;
+    to->limbs_op = (uint8_t)limbs_op_of(f);
     to->can_end = p->can_end;
     if (x->k->last_function)
         x->k->last_function->next = to;

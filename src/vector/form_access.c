@@ -165,7 +165,7 @@ static void guessed(former *x, kir_value *v, kir_value *of) {
     vec_bring(x, of);
     vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
-    fields.u.mem.reach = index->stride ? VEC_REACH_ROW : VEC_REACH_ONE;
+    fields.u.mem.reach = !index->stride ? VEC_REACH_ONE : index->stride == (int64_t)v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
     fields.u.mem.stride = index->stride;
     args[0] = index->first;
     if (index->swapped && !v->u.mem.unchecked) {

@@ -142,12 +142,13 @@ static const kir_region *apart_region(const kir_value *v) {
     return NULL;
 }
 
-/* Whether lanes can pass a branch in which v is in some rounds of a loop and not in others, each in rounds of its own. */
+/* Whether lanes can come to v in some rounds of a loop and not in others, or in some more often, each in its own way: by a branch in the loop, or a
+ * loop in it that lanes leave one by one. */
 static bool is_passed_by_round(const kir_value *v) {
     bool apart = false;
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
         if (apart && r->owner->op == KIR_LOOP) return true;
-        apart = apart || (r->owner->op == KIR_IF && fact_of(r->owner)->divergent);
+        apart = apart || fact_of(r->owner)->divergent;
     }
     return false;
 }
@@ -240,7 +241,7 @@ static void guess_all(former *x, const kir_region *body) {
 
 /* ---- who asks ---- */
 
-/* An access that is a row, or a load of one place, where the guess holds. */
+/* An access that is a row, or a load of one place, where the guess holds; or places as far apart where it always does. */
 static bool wants_guess(const kir_value *v) {
     if (v->op != KIR_LOAD && v->op != KIR_STORE && v->op != KIR_CHECK) return false;
     kir_access at = kir_access_of(v);
@@ -248,7 +249,8 @@ static bool wants_guess(const kir_value *v) {
     stride s = stride_of(v->args[at.index]);
     if (fact_of(v->args[at.index])->shape != SHAPE_EACH || !s.known) return false;
     if (s.swapped && v->op == KIR_CHECK) return false;
-    return s.n == (int64_t)v->u.mem.bytes || (s.n == 0 && v->op != KIR_STORE);
+    if (s.n == 0) return v->op != KIR_STORE;
+    return s.n == (int64_t)v->u.mem.bytes || (fact_of(v->args[at.index])->sure && !s.swapped);
 }
 
 static const kir_value *below(const kir_value *v) {

@@ -154,6 +154,7 @@ static void print_function(printer *p, vec_function *f) {
         hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one", kir_type_name(f->param_types[i]));
     hg_text_addf(p->out, ")");
     if (f->result != KIR_VOID) hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one", kir_type_name(f->result));
+    if (f->limbs_op != KIR_OP_COUNT) hg_text_addf(p->out, " limbs %s", kir_op_name((kir_op)f->limbs_op));
     hg_text_addf(p->out, " {\n");
     print_vars(p, f->vars);
     p->inst = 0;

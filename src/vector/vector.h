@@ -150,6 +150,9 @@ typedef struct vec_function {
     bool param_each[16], result_each;
     bool masked;  /* works for the lanes of CALL's mask alone: it changes what is not its own. Else it computes a result for all lanes */
     bool can_end; /* lanes may end inside: they are in none of CALL's `losing` afterwards */
+    /* kir_op: what it is on arrays of u64 limbs, one of ADD to XOR, a division, or DERIVED (a * b mod c), whose arrays are d, a, b (and c): a target may
+     * have it ready (hgv_launch.wide). KIR_OP_COUNT: no such function */
+    uint8_t limbs_op;
     uint8_t array_count;
     vec_var *array_params[8];
     vec_region *body;

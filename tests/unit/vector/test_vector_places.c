@@ -121,6 +121,12 @@ static void some_wait(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t 
     }
     *last = i;
 }
+static void inner_rounds(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t count = (i + n) % 4 + 1;
+    *last = i;
+    for (uint32_t q = 0; q < 3; q++)
+        for (uint32_t k = 0; k < count; k++, i += 100) *sum += x(i);
+}
 static void narrow(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
     uint8_t at = (uint8_t)i;
     for (uint32_t k = 0; k < 9; k++, at = (uint8_t)(at + n)) *sum += x(at);
@@ -137,6 +143,9 @@ static const walk WALKS[] = {
     {" mov lane, t\nnext: bra.ge k, 9, @out\n ldg v, [x[t]]\n add s, s, v\n add q32, lane, k\n add q32, q32, n\n and q32, q32, 4\n"
      " add k, k, 1\n bra.ne q32, 0, @next\n add t, t, 7\n bra @next\nout:\n",
      some_wait},
+    {" add q32, t, n\n and q32, q32, 3\n mov lane, 0\n mov p, global\nagain: mov k, 0\nnext: ldg v, [x[p]]\n add s, s, v\n add p, p, 100\n"
+     " add k, k, 1\n bra.le k, q32, @next\n add lane, lane, 1\n bra.lt lane, 3, @again\n",
+     inner_rounds},
     {" cvt b, t\n cvt c, n\nnext: cvt t, b\n ldg v, [x[t]]\n add s, s, v\n add b, b, c\n add k, k, 1\n bra.lt k, 9, @next\n cvt t, b\n",
      narrow},
 };
