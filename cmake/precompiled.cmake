@@ -1,8 +1,7 @@
-# Kernels of the operator table as native code: the host tool tools/gen_precompiled.c writes them as C, which is compiled once, for x86-64-v3. Some
-# 20 seconds of a compiler: builds with sanitizers, for fuzzing and for other machines leave it out, and are the same but for the time of these kernels.
+# Kernels of the operator table as native code: the host tool tools/gen_precompiled.c writes them as C for x86-64-v3 and -v4. Some 20 seconds
+# of a compiler: builds with sanitizers, for fuzzing and for other machines leave it out, and are the same but for the time of these kernels.
 if(TARGET hg_backends AND NOT HG_SANITIZE AND NOT HG_FUZZ AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
    AND NOT HG_TILES_DIR)
-  set(precompiled_source ${PROJECT_BINARY_DIR}/tiles/precompiled.c)
   add_executable(hg_gen_precompiled tools/gen_precompiled.c)
   foreach(room base io atlas isa translators kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device kir_pipeline plan plan_steps
                vector emit) # what stands before the drivers
@@ -10,14 +9,17 @@ if(TARGET hg_backends AND NOT HG_SANITIZE AND NOT HG_FUZZ AND NOT CMAKE_CROSSCOM
   endforeach()
   target_include_directories(hg_gen_precompiled PRIVATE include src)
   target_link_libraries(hg_gen_precompiled PRIVATE hg_flags Threads::Threads m)
-  add_custom_command(OUTPUT ${precompiled_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
-                     COMMAND hg_gen_precompiled ${precompiled_source}.new # the same source again is not compiled again
-                     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${precompiled_source}.new ${precompiled_source}
-                     DEPENDS hg_gen_precompiled VERBATIM COMMENT "Generating precompiled kernels")
-  add_library(hg_precompiled OBJECT ${precompiled_source})
-  target_include_directories(hg_precompiled PRIVATE include src)
-  target_compile_options(hg_precompiled PRIVATE -std=gnu17 -O2 -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden -w
-                                                -march=x86-64-v3)
+  foreach(level v3 v4)
+    set(precompiled_source ${PROJECT_BINARY_DIR}/tiles/precompiled_${level}.c)
+    add_custom_command(OUTPUT ${precompiled_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
+                       COMMAND hg_gen_precompiled ${level} ${precompiled_source}.new # the same source again is not compiled again
+                       COMMAND ${CMAKE_COMMAND} -E copy_if_different ${precompiled_source}.new ${precompiled_source}
+                       DEPENDS hg_gen_precompiled VERBATIM COMMENT "Generating precompiled kernels, ${level}")
+    add_library(hg_precompiled_${level} OBJECT ${precompiled_source})
+    target_include_directories(hg_precompiled_${level} PRIVATE include src)
+    target_compile_options(hg_precompiled_${level} PRIVATE -std=gnu17 -O2 -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC
+                                                           -fvisibility=hidden -w -march=x86-64-${level})
+    list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_precompiled_${level}>)
+  endforeach()
   target_compile_definitions(hg_backends PRIVATE HG_PRECOMPILED)
-  list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_precompiled>)
 endif()

@@ -1,6 +1,6 @@
-/* Writes kernels of the operator table as C that the library carries: gen_precompiled OUTPUT.c
+/* Writes kernels of the operator table as C that the library carries: gen_precompiled v3|v4 OUTPUT.c
  * Of the programs that are one kernel those are taken that run several times as fast so as on the tile interpreter (docs/performance.md); maps and
- * reductions have handlers of their own. One CPU level does for all above it. */
+ * reductions have handlers of their own. At v4 those that gain by its vectors once more; what is carried for v3 does for all others. */
 #include "backends/cpu/precompiled.h"
 #include "base/base.h"
 #include "emit/emit.h"
@@ -13,7 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES = 32, LANES = 16, MOST = HG_OPERATOR_COUNT };
+enum { MOST = HG_OPERATOR_COUNT };
+
+typedef struct carried {
+    const char *name;
+    uint32_t bytes, lanes; /* of a native vector, of a turn */
+    const char *operations[16];
+} carried;
+static const carried LEVELS[] = {
+    {"v3", 32, 16, {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"}},
+    {"v4", 64, 32, {"MatMul", "GEMM"}},
+};
+static const carried *level;
 
 typedef struct made {
     hg_program *program;
@@ -29,9 +40,8 @@ static made all[MOST];
 static uint32_t count;
 
 static bool is_wanted(const char *operation) {
-    static const char *const names[] = {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"};
-    for (size_t i = 0; i < HG_COUNT_OF(names); i++)
-        if (strcmp(names[i], operation) == 0) return true;
+    for (size_t i = 0; level->operations[i]; i++)
+        if (strcmp(level->operations[i], operation) == 0) return true;
     return false;
 }
 
@@ -50,7 +60,7 @@ static hg_status lower(made *m) {
     }
     if (m->plan->kernels.count != 1 || m->plan->steps.count) return hg_fail(HG_ERROR_INTERNAL, "'%s' is not one kernel", m->program->name);
     HG_TRY(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m->plan->kernels.data[0].module, &m->low));
-    return vec_form(m->low, &(vec_options){.lanes = LANES}, &m->form);
+    return vec_form(m->low, &(vec_options){.lanes = level->lanes}, &m->form);
 }
 
 /* Kernels of signed and unsigned integers, and of elements that are only moved, are the same. */
@@ -98,25 +108,30 @@ static hg_status print(hg_text *out) {
     }
     hg_text_addf(
         out,
-        "/* Written by tools/gen_precompiled.c: generated */\n#define HGV_LANES %d\n#define HGV_BYTES %d\n#include <hologram/vector.h>\n"
+        "/* Written by tools/gen_precompiled.c: generated */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n"
         "#include \"backends/cpu/precompiled.h\"\n\n",
-        (int)LANES, (int)BYTES);
-    HG_TRY(emit_vector_c_local(forms, names, unique, BYTES, out));
-    hg_text_addf(
-        out, "const uint32_t cpu_precompiled_lanes = %d, cpu_precompiled_count = %u;\nconst cpu_precompiled cpu_precompiled_rows[] = {\n",
-        (int)LANES, (unsigned)count);
+        (unsigned)level->lanes, (unsigned)level->bytes);
+    HG_TRY(emit_vector_c_local(forms, names, unique, level->bytes, out));
+    hg_text_addf(out, "static const cpu_precompiled rows[] = {\n");
     for (uint32_t i = 0; i < count; i++) add_row(out, &all[i]);
-    hg_text_addf(out, "};\n");
+    hg_text_addf(out, "};\nconst cpu_precompiled_list cpu_precompiled_%s = {%u, %u, rows};\n", level->name, (unsigned)level->lanes,
+                 (unsigned)count);
     return out->failed ? hg_fail_memory() : HG_OK;
 }
 
 int main(int argc, char **argv) {
     hg_text out = {0};
     hg_status status = HG_OK;
+    for (size_t i = 0; i < HG_COUNT_OF(LEVELS); i++)
+        if (argc == 3 && strcmp(LEVELS[i].name, argv[1]) == 0) level = &LEVELS[i];
+    if (!level) {
+        fprintf(stderr, "gen_precompiled: expects v3 or v4, and the output\n");
+        return 2;
+    }
     for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)
         if (is_wanted(hg_operator_at(i)->operation)) status = make(hg_operator_at(i));
     if (status == HG_OK) status = print(&out);
-    FILE *f = status == HG_OK && argc == 2 ? fopen(argv[1], "w") : NULL;
+    FILE *f = status == HG_OK ? fopen(argv[2], "w") : NULL;
     bool good = f && fwrite(out.data, 1, out.length, f) == out.length;
     good = f && fclose(f) == 0 && good;
     if (!good) fprintf(stderr, "gen_precompiled: %s\n", status == HG_OK ? "cannot write the output" : hg_last_error_text());

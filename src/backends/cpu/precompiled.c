@@ -13,15 +13,19 @@ static bool counts_steps(const kir_module *m) {
     return false;
 }
 
+static bool attach(const cpu_precompiled_list *list, const kir_module *m, tile_kernel *kernel) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const cpu_precompiled *row = &list->rows[i];
+        if (memcmp(row->program, m->program->hash, sizeof row->program) != 0) continue;
+        return row->inputs == m->inputs.count && row->slots == m->slots.count && !counts_steps(m) &&
+               tile_kernel_attach(kernel, &(tile_native){.run = row->run, .lanes = list->lanes, .blocks = row->blocks});
+    }
+    return false;
+}
+
 void cpu_precompiled_attach(tile_level level, const kir_module *m, tile_kernel *kernel) {
     if (level < TILE_LEVEL_V3 || !m->program) return;
-    for (uint32_t i = 0; i < cpu_precompiled_count; i++) {
-        const cpu_precompiled *row = &cpu_precompiled_rows[i];
-        if (memcmp(row->program, m->program->hash, sizeof row->program) != 0) continue;
-        if (row->inputs != m->inputs.count || row->slots != m->slots.count || counts_steps(m)) return;
-        (void)tile_kernel_attach(kernel, &(tile_native){.run = row->run, .lanes = cpu_precompiled_lanes, .blocks = row->blocks});
-        return;
-    }
+    if (level < TILE_LEVEL_V4 || !attach(&cpu_precompiled_v4, m, kernel)) (void)attach(&cpu_precompiled_v3, m, kernel);
 }
 
 #else

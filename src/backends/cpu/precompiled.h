@@ -12,9 +12,11 @@ typedef struct cpu_precompiled {
     bool blocks;
     void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end);
 } cpu_precompiled;
-/* Generated, for machines of x86-64-v3 and more. */
-extern const uint32_t cpu_precompiled_lanes, cpu_precompiled_count;
-extern const cpu_precompiled cpu_precompiled_rows[];
+typedef struct cpu_precompiled_list {
+    uint32_t lanes /* of a turn */, count;
+    const cpu_precompiled *rows;
+} cpu_precompiled_list;
+extern const cpu_precompiled_list cpu_precompiled_v3, cpu_precompiled_v4; /* generated */
 
 /* Gives the interpreter's kernel its native code, where the library has it. */
 void cpu_precompiled_attach(tile_level level, const kir_module *module, tile_kernel *kernel);
