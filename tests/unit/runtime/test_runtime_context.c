@@ -583,6 +583,7 @@ static void test_backend(const char *name, uint32_t device, const char *pretend,
 }
 
 int main(int argc, char **argv) {
+    setenv("HOLOGRAM_JIT", "off", 1); /* what is allocated is counted */
     const hg_allocator counting = {sizeof counting, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&counting));
     hg_device_info devices[16];
