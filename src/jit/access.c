@@ -57,9 +57,29 @@ void jit_array_memory(jit_printer *p, const vec_var *v) {
     LLVMBuildMemSet(p->b, p->arrays[v->id], LLVMConstInt(p->t.i8, 0, false), bytes, 1);
 }
 
-LLVMValueRef jit_shared_place(jit_printer *p, const vec_var *v) { return LLVMBuildStructGEP2(p->b, p->shared_type, p->shared, v->id, ""); }
+static LLVMValueRef shared_place(jit_printer *p, const vec_var *v) {
+    return LLVMBuildStructGEP2(p->b, p->shared_type, p->shared, v->id, "");
+}
 
-LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) { return v->shared ? jit_shared_place(p, v) : p->arrays[v->id]; }
+static LLVMValueRef kept_place(jit_printer *p, const vec_var *v) {
+    return LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, p->kept_field[v->id], "");
+}
+
+/* Of a variable that lies in memory. */
+static LLVMValueRef place_of(jit_printer *p, const vec_var *v) { return v->kept ? kept_place(p, v) : shared_place(p, v); }
+
+LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) { return v->shared || v->kept ? place_of(p, v) : p->arrays[v->id]; }
+
+LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v) {
+    return v->shared || v->kept ? jit_load(p, jit_var_type(p, v), place_of(p, v)) : p->vars[v->id];
+}
+
+void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value) {
+    if (v->shared || v->kept)
+        jit_store(p, value, place_of(p, v));
+    else
+        p->vars[v->id] = value;
+}
 
 /* The index, or 0 where it is out of range. */
 static LLVMValueRef in_range(jit_printer *p, LLVMValueRef index, LLVMValueRef length) {

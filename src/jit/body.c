@@ -37,28 +37,18 @@ static uint32_t common_size(const vec_function *f) {
 
 /* ---- variables ---- */
 
-static void get(jit_printer *p, const vec_value *v) {
-    const vec_var *var = v->u.var;
-    jit_define(p, v, var->shared ? jit_load(p, jit_var_type(p, var), jit_shared_place(p, var)) : p->vars[var->id]);
-}
+static void get(jit_printer *p, const vec_value *v) { jit_define(p, v, jit_read_var(p, v->u.var)); }
 
 static void set(jit_printer *p, const vec_value *v) {
     const vec_var *var = v->u.var;
     const vec_value *from = v->args[0];
-    LLVMTypeRef type = jit_var_type(p, var);
-    LLVMValueRef value = NULL, old = NULL;
+    LLVMValueRef value = NULL;
     if (!var->each)
         value = jit_one(p, from);
     else
         value = var->type == KIR_BOOL ? jit_mask(p, from, jit_var_size(p, var)) : jit_each(p, from);
-    if (v->mask) {
-        old = var->shared ? jit_load(p, type, jit_shared_place(p, var)) : p->vars[var->id];
-        value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, old, "");
-    }
-    if (var->shared)
-        jit_store(p, value, jit_shared_place(p, var));
-    else
-        p->vars[var->id] = value;
+    if (v->mask) value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, jit_read_var(p, var), "");
+    jit_write_var(p, var, value);
 }
 
 static void start_vars(jit_printer *p) {
@@ -73,6 +63,13 @@ static void start_vars(jit_printer *p) {
 
 /* ---- leaves, masks ---- */
 
+/* Of the first lane: where it is in its block, or its block in the grid. */
+static LLVMValueRef first_coordinate(jit_printer *p, bool of_grid, uint32_t axis) {
+    if (jit_in_block(p)) return jit_block_id(p, of_grid, axis);
+    LLVMValueRef args[] = {p->launch, jit_u32(p, axis + (of_grid ? 3u : 0u)), p->first};
+    return jit_call_helper(p, "hgv_coordinate", args, 3);
+}
+
 static void id(jit_printer *p, const vec_value *v) {
     hg_idname name = (hg_idname)v->u.imm;
     uint64_t axis = hg_idname_axis(name), at = 0;
@@ -80,7 +77,7 @@ static void id(jit_printer *p, const vec_value *v) {
     case HG_PART_LANE_COUNT: at = offsetof(hgv_launch, lanes); break;
     case HG_PART_BLOCK_DIM: at = offsetof(hgv_launch, block) + 4 * axis; break;
     case HG_PART_GRID_DIM: at = offsetof(hgv_launch, grid) + 4 * axis; break;
-    default: p->unsupported = "an id of a block";
+    default: jit_define(p, v, first_coordinate(p, hg_idname_part(name) == HG_PART_BLOCK_IDX, (uint32_t)axis)); return;
     }
     jit_define(p, v, jit_load(p, jit_type_of(p, v), jit_field(p, p->launch, at)));
 }
@@ -135,11 +132,8 @@ static void leave(jit_printer *p, const vec_value *v) {
     LLVMValueRef bits = jit_bits(p, v->mask);
     if (v->exits) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
     for (uint8_t k = 0; k < v->losing_count; k++) {
-        LLVMValueRef gone = jit_mask(p, v->mask, p->mask_bytes), *var = &p->vars[v->losing[k]->id];
-        if (v->losing[k]->shared)
-            p->unsupported = "a mask that functions share";
-        else
-            *var = LLVMBuildAnd(p->b, *var, LLVMBuildNot(p->b, gone, ""), "");
+        LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])), old = jit_read_var(p, v->losing[k]);
+        jit_write_var(p, v->losing[k], LLVMBuildAnd(p->b, old, LLVMBuildNot(p->b, gone, ""), ""));
     }
     if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
@@ -149,13 +143,19 @@ static void leave(jit_printer *p, const vec_value *v) {
 /* Takes the cost of a round away; true: none is left. */
 static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
     LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, fuel)), old = LLVMBuildLoad2(p->b, p->t.i64, place, "");
-    LLVMValueRef left = LLVMBuildSub(p->b, old, jit_u64(p, v->u.imm + p->lanes), "");
+    LLVMValueRef cost = jit_u64(p, v->u.imm + p->lanes);
+    if (jit_in_block(p) && !vec_turns_around(v)) {
+        cost = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->lanes), "");
+        cost = LLVMBuildAdd(p->b, cost, jit_u64(p, v->u.imm), "");
+    }
+    LLVMValueRef left = LLVMBuildSub(p->b, old, cost, "");
     LLVMBuildStore(p->b, left, place);
     return LLVMBuildICmp(p->b, LLVMIntSLT, left, jit_u64(p, 0), "");
 }
 
-static LLVMValueRef ask_for_fuel(jit_printer *p) {
-    LLVMValueRef args[] = {p->launch, jit_run(p)};
+static LLVMValueRef ask_for_fuel(jit_printer *p, const vec_value *v) {
+    bool level = jit_in_block(p) && !vec_turns_around(v);
+    LLVMValueRef args[] = {p->launch, level ? jit_u64(p, 1) : jit_run(p)};
     return jit_call_helper(p, "hgv_go_on", args, 2);
 }
 
@@ -171,7 +171,7 @@ static void fuel(jit_printer *p, const vec_value *v) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b), ask = jit_block(p, "fuel"), next = jit_block(p, "fuelled");
     LLVMSetMetadata(LLVMBuildCondBr(p->b, out, ask, next), p->prof, LLVMMetadataAsValue(p->context, p->unlikely));
     LLVMPositionBuilderAtEnd(p->b, ask);
-    LLVMValueRef stop = ask_for_fuel(p);
+    LLVMValueRef stop = ask_for_fuel(p, v);
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
     LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i1, "");
@@ -205,7 +205,7 @@ static void open_if(jit_printer *p, const vec_value *v) {
     } else if (condition->op == VEC_FUEL && condition->next == v && is_asked_at_once(condition)) {
         LLVMBasicBlockRef ask = jit_block(p, "fuel");
         jit_if_both(p, v, take_fuel(p, condition), ask);
-        jit_if_then(p, ask_for_fuel(p));
+        jit_if_then(p, ask_for_fuel(p, condition));
     } else {
         jit_if(p, v, jit_one(p, condition), false);
     }
@@ -248,7 +248,9 @@ static void call(jit_printer *p, const vec_value *v) {
 }
 
 static void give_back(jit_printer *p, const vec_value *v) {
-    if (p->turn) {
+    if (v && jit_in_block(p) && vec_turns_around(v)) {
+        jit_return_in_turns(p);
+    } else if (p->turn) {
         LLVMBuildBr(p->b, p->end);
     } else {
         if (p->f->masked) jit_store(p, jit_ended(p), p->ended_out);
@@ -272,6 +274,10 @@ static void print_value(jit_printer *p, const vec_value *v) {
     }
     if (v->op == VEC_LOOP) {
         jit_loop(p, v);
+        return;
+    }
+    if (v->op == VEC_TURNS) {
+        jit_open_turns(p, v);
         return;
     }
     if (p->dead || (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT))) return;
@@ -312,6 +318,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_RETURN: give_back(p, v); break;
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL: fuel(p, v); break;
+    case VEC_BARRIER: jit_barrier(p, v); break;
     default: p->unsupported = "an unknown operation";
     }
 }
@@ -323,6 +330,8 @@ static void print_body(jit_printer *p) {
             print_value(p, c.v);
         else if (c.region->owner->op == VEC_LOOP)
             jit_end_loop(p);
+        else if (c.region->owner->op == VEC_TURNS)
+            jit_close_turns(p, c.region->owner);
         else if (vec_cursor_at_else(&c))
             jit_else(p);
         else
@@ -380,9 +389,10 @@ static bool open_function(jit_printer *p, vec_function *f) {
     p->widths = hg_calloc((size_t)f->value_count + 1, 1);
     p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
     p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
+    p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->widths || !p->arrays || !p->vars || !p->bases || !p->sizes) return false;
+    if (!p->values || !p->splats || !p->widths || !p->arrays || !p->vars || !p->kept_field || !p->bases || !p->sizes) return false;
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
         if (v->type == KIR_BOOL && v->each) p->widths[v->id] = (uint8_t)width_of(p, v);
     p->dead = false;
@@ -398,10 +408,12 @@ static void close_function(jit_printer *p) {
     hg_free(p->widths);
     hg_free(p->arrays);
     hg_free(p->vars);
+    hg_free(p->kept_field);
     hg_free(p->bases);
     hg_free(p->sizes);
     p->values = p->splats = p->arrays = p->vars = p->bases = p->sizes = NULL;
     p->widths = NULL;
+    p->kept_field = NULL;
     for (uint64_t i = 0; i < p->frames.count; i++) hg_free(p->frames.data[i].saved);
     p->frames.count = 0;
 }
@@ -417,6 +429,8 @@ static void find_memory(jit_printer *p) {
     LLVMValueRef valid = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, memory, offsetof(hgv_memory, valid)), "");
     LLVMValueRef is = LLVMBuildICmp(p->b, LLVMIntNE, valid, LLVMConstNull(p->t.i8), "");
     p->class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
+    p->shared_base = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, shared)), "");
+    p->shared_size = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, shared_visible)), "");
     p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, CLASS_BYTES), jit_u64(p, 0), "");
 }
 
@@ -547,6 +561,42 @@ static void shared_struct(jit_printer *p) {
     hg_free(types);
 }
 
+/* The kernel's function calls the block's for each block. */
+static void print_blocks(jit_printer *p) {
+    LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
+    LLVMValueRef kernel = p->fn;
+    p->fn = LLVMAddFunction(p->module, "block", LLVMFunctionType(p->t.none, types, 6, false));
+    LLVMSetLinkage(p->fn, LLVMInternalLinkage);
+    function_attributes(p, p->fn);
+    LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
+    LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1), LLVMGetParam(kernel, 2), p->fn};
+    (void)jit_call_helper(p, "hgv_blocks", args, 4);
+    LLVMBuildRetVoid(p->b);
+    if (!open_function(p, p->k->functions)) {
+        p->failed = true;
+        return;
+    }
+    p->launch = LLVMGetParam(p->fn, 0);
+    find_memory(p);
+    jit_open_block(p);
+    if (!p->failed) print_body(p);
+    jit_close_block(p);
+}
+
+static void print_turns(jit_printer *p) {
+    if (!open_function(p, p->k->functions)) {
+        p->failed = true;
+        return;
+    }
+    p->launch = LLVMGetParam(p->fn, 0);
+    p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
+    find_memory(p);
+    LLVMBasicBlockRef start = jit_block(p, "start");
+    LLVMBuildBr(p->b, start);
+    LLVMPositionBuilderAtEnd(p->b, start);
+    kernel_body(p, LLVMGetParam(p->fn, 1), LLVMGetParam(p->fn, 2));
+}
+
 void jit_kernel(jit_printer *p) {
     LLVMTypeRef types[3] = {p->t.ptr, p->t.i64, p->t.i64};
     for (const vec_function *f = p->k->functions->next; f; f = f->next) declare_function(p, f);
@@ -554,14 +604,11 @@ void jit_kernel(jit_printer *p) {
     for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) print_function(p, f);
     p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
     function_attributes(p, p->fn);
-    if (!p->unsupported && !p->failed && open_function(p, p->k->functions)) {
-        p->launch = LLVMGetParam(p->fn, 0);
-        p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
-        find_memory(p);
-        LLVMBasicBlockRef start = jit_block(p, "start");
-        LLVMBuildBr(p->b, start);
-        LLVMPositionBuilderAtEnd(p->b, start);
-        kernel_body(p, LLVMGetParam(p->fn, 1), LLVMGetParam(p->fn, 2));
+    if (!p->unsupported && !p->failed) {
+        if (p->k->blocks)
+            print_blocks(p);
+        else
+            print_turns(p);
     }
     close_function(p);
 }

@@ -4,6 +4,7 @@
 
 declare i64 @llvm.cttz.i64(i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 ; More fuel, or true to stop.
 define internal preserve_allcc i1 @hgv_go_on(ptr %launch, i64 %run) noinline cold nounwind "target-features"="-vzeroupper" {
   %sp = getelementptr i8, ptr %launch, i64 104
@@ -243,4 +244,150 @@ lane:
   br i1 %more, label %lane, label %out
 out:
   ret i64 %still
+}
+
+; Runs the blocks of lanes begin to end - 1. x, y, z: of the block in the grid.
+define internal void @hgv_blocks(ptr %launch, i64 %begin, i64 %end, ptr %run) nounwind {
+entry:
+  %xp = getelementptr i8, ptr %launch, i64 60
+  %yp = getelementptr i8, ptr %launch, i64 64
+  %zp = getelementptr i8, ptr %launch, i64 68
+  %gxp = getelementptr i8, ptr %launch, i64 48
+  %gyp = getelementptr i8, ptr %launch, i64 52
+  %stopped_p = getelementptr i8, ptr %launch, i64 104
+  %base_p = getelementptr i8, ptr %launch, i64 128
+  %size_p = getelementptr i8, ptr %launch, i64 136
+  %step_p = getelementptr i8, ptr %launch, i64 152
+  %phase_p = getelementptr i8, ptr %launch, i64 168
+  %faulted_p = getelementptr i8, ptr %launch, i64 176
+  %x32 = load i32, ptr %xp
+  %y32 = load i32, ptr %yp
+  %z32 = load i32, ptr %zp
+  %gx = load i32, ptr %gxp
+  %gy = load i32, ptr %gyp
+  %x = zext i32 %x32 to i64
+  %y = zext i32 %y32 to i64
+  %z = zext i32 %z32 to i64
+  %gx64 = zext i32 %gx to i64
+  %gy64 = zext i32 %gy to i64
+  %xy = mul i64 %x, %y
+  %lanes = mul i64 %xy, %z
+  %step = load i64, ptr %step_p
+  %size = load i64, ptr %size_p
+  %unstepped = icmp eq i64 %step, 0
+  %sized = icmp ne i64 %size, 0
+  %clears = and i1 %unstepped, %sized
+  %some = icmp ult i64 %begin, %end
+  br i1 %some, label %start, label %out
+start:
+  %number = udiv i64 %begin, %lanes
+  %row = udiv i64 %number, %gx64
+  %i64 = urem i64 %number, %gx64
+  %k64 = udiv i64 %row, %gy64
+  %j64 = urem i64 %row, %gy64
+  %i0 = trunc i64 %i64 to i32
+  %j0 = trunc i64 %j64 to i32
+  %k0 = trunc i64 %k64 to i32
+  br label %block
+block:
+  %first = phi i64 [ %begin, %start ], [ %last, %next ]
+  %i = phi i32 [ %i0, %start ], [ %i2, %next ]
+  %j = phi i32 [ %j0, %start ], [ %j2, %next ]
+  %k = phi i32 [ %k0, %start ], [ %k2, %next ]
+  %left = sub i64 %end, %first
+  %whole = icmp uge i64 %left, %lanes
+  %full = add i64 %first, %lanes
+  %last = select i1 %whole, i64 %full, i64 %end
+  store i64 0, ptr %phase_p
+  store i8 0, ptr %faulted_p
+  br i1 %clears, label %clear, label %go
+clear:
+  %base = load ptr, ptr %base_p
+  call void @llvm.memset.p0.i64(ptr %base, i8 0, i64 %size, i1 false)
+  br label %go
+go:
+  call void %run(ptr %launch, i64 %first, i64 %last, i32 %i, i32 %j, i32 %k)
+  %stopped = load i8, ptr %stopped_p
+  %faulted = load i8, ptr %faulted_p
+  %phase = load i64, ptr %phase_p
+  %over = icmp ne i8 %stopped, 0
+  %fault = icmp ne i8 %faulted, 0
+  %early = icmp eq i64 %phase, 0
+  %quits = and i1 %fault, %early
+  %ends = or i1 %over, %quits
+  %more = icmp ult i64 %last, %end
+  %none = xor i1 %more, true
+  %leave = or i1 %ends, %none
+  br i1 %leave, label %out, label %next
+next:
+  %old = load ptr, ptr %base_p
+  %new = getelementptr i8, ptr %old, i64 %step
+  store ptr %new, ptr %base_p
+  %i1 = add i32 %i, 1
+  %in_row = icmp ult i32 %i1, %gx
+  %i2 = select i1 %in_row, i32 %i1, i32 0
+  %row_over = xor i1 %in_row, true
+  %carry = zext i1 %row_over to i32
+  %j1 = add i32 %j, %carry
+  %in_plane = icmp ult i32 %j1, %gy
+  %j2 = select i1 %in_plane, i32 %j1, i32 0
+  %plane_over = xor i1 %in_plane, true
+  %carry2 = zext i1 %plane_over to i32
+  %k2 = add i32 %k, %carry2
+  br label %block
+out:
+  ret void
+}
+
+; Turns of a block of which `lanes` lanes start; n: lanes of a turn.
+define internal i64 @hgv_turns(ptr %launch, i64 %lanes, i64 %n) nounwind {
+  %xp = getelementptr i8, ptr %launch, i64 60
+  %x32 = load i32, ptr %xp
+  %x = zext i32 %x32 to i64
+  %rows = udiv i64 %lanes, %x
+  %rest = urem i64 %lanes, %x
+  %less = sub i64 %n, 1
+  %x1 = add i64 %x, %less
+  %each = udiv i64 %x1, %n
+  %r1 = add i64 %rest, %less
+  %few = udiv i64 %r1, %n
+  %most = mul i64 %rows, %each
+  %all = add i64 %most, %few
+  ret i64 %all
+}
+
+; The lanes of each turn that start, as the first word of what it keeps.
+define internal void @hgv_start_turns(ptr %launch, ptr %all, i64 %size, i64 %begin, i64 %end, i64 %turns, i64 %n) nounwind {
+entry:
+  %xp = getelementptr i8, ptr %launch, i64 60
+  %x32 = load i32, ptr %xp
+  %x = zext i32 %x32 to i64
+  %some = icmp ne i64 %turns, 0
+  br i1 %some, label %turn, label %out
+turn:
+  %number = phi i64 [ 0, %entry ], [ %number2, %turn ]
+  %first = phi i64 [ %begin, %entry ], [ %first2, %turn ]
+  %at = phi i64 [ 0, %entry ], [ %at2, %turn ]
+  %row = sub i64 %x, %at
+  %left = sub i64 %end, %first
+  %row_less = icmp ult i64 %row, %left
+  %lanes = select i1 %row_less, i64 %row, i64 %left
+  %full = icmp uge i64 %lanes, %n
+  %taken = select i1 %full, i64 %n, i64 %lanes
+  %missing = sub i64 64, %taken
+  %shift = and i64 %missing, 63
+  %run = lshr i64 -1, %shift
+  %byte = mul i64 %number, %size
+  %place = getelementptr i8, ptr %all, i64 %byte
+  store i64 %run, ptr %place
+  %row_full = icmp ult i64 %n, %row
+  %step = select i1 %row_full, i64 %n, i64 %row
+  %first2 = add i64 %first, %step
+  %at1 = add i64 %at, %n
+  %at2 = select i1 %row_full, i64 %at1, i64 0
+  %number2 = add i64 %number, 1
+  %more = icmp ult i64 %number2, %turns
+  br i1 %more, label %turn, label %out
+out:
+  ret void
 }

@@ -133,10 +133,11 @@ void jit_end_if(jit_printer *p) {
 /* Marks the variables that a loop changes. */
 static void mark_changed(const jit_printer *p, const vec_value *loop, LLVMValueRef *changed, LLVMValueRef mark) {
     for (const vec_value *v = vec_walk(NULL, loop->body[0]); v; v = vec_walk(v, loop->body[0])) {
-        if (v->op == VEC_SET && !v->u.var->shared) changed[v->u.var->id] = mark;
+        if (v->op == VEC_SET && !v->u.var->shared && !v->u.var->kept) changed[v->u.var->id] = mark;
         for (uint8_t i = 0; i < v->losing_count; i++)
-            if (!v->losing[i]->shared) changed[v->losing[i]->id] = mark;
-        if (vec_op_has((vec_op)v->op, VEC_F_LOSES)) changed[p->var_count] = changed[p->var_count + 1] = mark;
+            if (!v->losing[i]->shared && !v->losing[i]->kept) changed[v->losing[i]->id] = mark;
+        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || loop->op == VEC_TURNS || v->op == VEC_TURNS)
+            changed[p->var_count] = changed[p->var_count + 1] = mark;
     }
 }
 
@@ -155,12 +156,23 @@ void jit_loop(jit_printer *p, const vec_value *owner) {
     }
     mark_changed(p, owner, frame->phis, jit_u64(p, 1));
     for (uint32_t n = 0; n < var_slots(p); n++) {
-        if (!frame->phis[n] || !p->vars[n]) continue;
+        if (!p->vars[n]) frame->phis[n] = NULL;
+        if (!frame->phis[n]) continue;
         frame->phis[n] = LLVMBuildPhi(p->b, LLVMTypeOf(p->vars[n]), "");
         LLVMAddIncoming(frame->phis[n], &p->vars[n], &before, 1);
         p->vars[n] = frame->phis[n];
     }
 }
+
+void jit_end_loop_unless(jit_printer *p, LLVMValueRef condition) {
+    LLVMBasicBlockRef body = jit_block(p, "round");
+    if (p->failed) return;
+    LLVMBuildCondBr(p->b, condition, body, top(p)->next);
+    add_edge(p, &top(p)->out, LLVMGetInsertBlock(p->b), copy_vars(p));
+    LLVMPositionBuilderAtEnd(p->b, body);
+}
+
+void jit_leave_frame(jit_printer *p, jit_frame *frame) { leave_to(p, frame->next, &frame->out); }
 
 static void back(jit_printer *p, const jit_frame *frame) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);

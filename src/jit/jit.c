@@ -192,7 +192,6 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint
     if (pthread_once(&once, start_llvm) != 0 || broken) return snprintf(reason, 256, "LLVM has given up before"), HG_ERROR_INTERNAL;
     if (kernel->lanes > 64 || kernel->lanes * 4 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
-    if (kernel->blocks) return snprintf(reason, 256, "the native compiler does not know kernels of blocks"), HG_ERROR_ISA;
     give_up = &here;
     give_up_reason = reason;
     if (setjmp(here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */

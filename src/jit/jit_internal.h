@@ -28,6 +28,12 @@ typedef struct jit_frame {
     bool dead, flat;         /* nothing reaches it; it is no branch */
 } jit_frame;
 
+/* The turn of a block that is being printed. */
+typedef struct jit_turn {
+    LLVMValueRef number, first, x, y, z; /* y, z: u32 */
+    uint64_t frame;                      /* of what is behind it */
+} jit_turn;
+
 typedef struct jit_types {
     LLVMTypeRef none, i1, i8, i16, i32, i64, i128, f16, f32, f64, ptr;
 } jit_types;
@@ -64,6 +70,13 @@ typedef struct jit_printer {
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
     bool dead; /* nothing reaches this place */
+    /* of a kernel that runs blocks */
+    LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row,
+        rows; /* kept: of the turn; row, rows: lanes along x, along y */
+    LLVMTypeRef kept_type;
+    uint64_t kept_bytes;
+    uint32_t *kept_field; /* by variable id */
+    jit_turn at;
     HG_VEC(jit_frame) frames;
 } jit_printer;
 
@@ -120,6 +133,8 @@ void jit_else(jit_printer *p);
 void jit_end_if(jit_printer *p);
 void jit_loop(jit_printer *p, const vec_value *owner);
 void jit_end_loop(jit_printer *p);
+void jit_end_loop_unless(jit_printer *p, LLVMValueRef condition); /* the loop ends here unless it holds */
+void jit_leave_frame(jit_printer *p, jit_frame *frame);           /* to behind it */
 void jit_break(jit_printer *p);
 void jit_continue(jit_printer *p);
 /* For each set bit, from the lowest on: the lane's number. No variable may change within. */
@@ -138,7 +153,18 @@ void jit_table(jit_printer *p, const vec_value *v);
 void jit_exchange(jit_printer *p, const vec_value *v);
 void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the function, zero from here on */
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v);
-LLVMValueRef jit_shared_place(jit_printer *p, const vec_var *v); /* of a variable that functions share */
+LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v);
+void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
+/* ---- block.c ---- */
+bool jit_in_block(const jit_printer *p); /* in the function of a kernel that runs blocks */
+void jit_open_block(jit_printer *p);
+void jit_close_block(jit_printer *p);
+void jit_open_turns(jit_printer *p, const vec_value *v);
+void jit_close_turns(jit_printer *p, const vec_value *v);
+void jit_return_in_turns(jit_printer *p);
+void jit_barrier(jit_printer *p, const vec_value *v);
+LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis); /* u32: of the turn's first lane, or of the block */
+
 /* Lanes in the word `gone` end. */
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone);
 /* Elements at base + offsets (bytes, i64s) of the lanes in `mask` (i1s; NULL: all); of the others any value, and no write. */

@@ -57,10 +57,8 @@ static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
     if (!v->losing_count) return;
     LLVMValueRef left = jit_i1_of_bits(p, LLVMBuildNot(p->b, gone, ""));
     for (uint8_t k = 0; k < v->losing_count; k++) {
-        if (v->losing[k]->shared) p->unsupported = "a mask that functions share";
-        if (v->losing[k]->shared) continue;
-        LLVMValueRef *var = &p->vars[v->losing[k]->id];
-        *var = LLVMBuildAnd(p->b, *var, jit_mask_of_i1(p, left, p->mask_bytes), "");
+        LLVMValueRef mask = jit_mask_of_i1(p, left, jit_var_size(p, v->losing[k]));
+        jit_write_var(p, v->losing[k], LLVMBuildAnd(p->b, jit_read_var(p, v->losing[k]), mask, ""));
     }
 }
 
@@ -81,9 +79,11 @@ static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 
 static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
     if (v->u.mem.space == KIR_CLASS) return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * CLASS_BYTES);
+    if (v->u.mem.space == KIR_SHARED) return p->shared_base;
     return p->bases[v->u.mem.slot];
 }
 static LLVMValueRef size_of(jit_printer *p, const vec_value *v) {
+    if (v->u.mem.space == KIR_SHARED) return p->shared_size;
     return v->u.mem.space == KIR_CLASS ? p->class_size : p->sizes[v->u.mem.slot];
 }
 
@@ -168,12 +168,14 @@ static void fits(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
     LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
-    if (v->u.mem.space != KIR_CLASS) return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
+    bool group = v->u.mem.space == KIR_SHARED;
+    if (v->u.mem.space != KIR_CLASS && !group) return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
     LLVMValueRef made = jit_stack(p, p->t.i64, sizeof(hgv_memory) / 8);
     LLVMValueRef valid = jit_field(p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
     jit_store(p, base_of(p, v), made);
-    jit_store(p, p->class_size, jit_field(p, made, offsetof(hgv_memory, size)));
-    jit_store(p, LLVMBuildLoad2(p->b, p->t.i8, valid, ""), jit_field(p, made, offsetof(hgv_memory, valid)));
+    jit_store(p, size_of(p, v), jit_field(p, made, offsetof(hgv_memory, size)));
+    jit_store(p, group ? LLVMConstInt(p->t.i8, 1, false) : LLVMBuildLoad2(p->b, p->t.i8, valid, ""),
+              jit_field(p, made, offsetof(hgv_memory, valid)));
     return made;
 }
 

@@ -1,0 +1,192 @@
+/* Kernels with barriers or shared memory as LLVM IR: the kernel function runs a block, TURNS are loops over its turns, and what a turn keeps from one to
+ * the next lies in memory, one record a turn: the lanes that run, then the variables that functions share, then those that are kept.
+ * Must not know: operations within a turn. */
+#include "jit/jit_internal.h"
+
+#include <hologram/vector.h>
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+enum { ON_STACK = 65536 }; /* bytes: more is asked of the launch */
+
+bool jit_in_block(const jit_printer *p) { return p->k->blocks && p->turn; }
+
+/* ---- what turns keep ---- */
+
+static bool find_record(jit_printer *p) {
+    const vec_function *f = p->f;
+    LLVMTypeRef *types = hg_calloc((size_t)f->var_count + 2, sizeof *types);
+    uint32_t count = 0;
+    if (!types) return false;
+    types[count++] = p->t.i64;
+    if (p->shared_type) types[count++] = p->shared_type;
+    for (const vec_var *v = f->vars; v; v = v->next) {
+        if (!v->kept) continue;
+        p->kept_field[v->id] = count;
+        types[count++] = v->length ? LLVMArrayType2(jit_var_type(p, v), v->length) : jit_var_type(p, v);
+    }
+    p->kept_type = LLVMStructTypeInContext(p->context, types, count, false);
+    p->kept_bytes = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), p->kept_type);
+    hg_free(types);
+    return true;
+}
+
+/* ---- turns ---- */
+
+/* Variables of a TURNS, or of the block (NULL). */
+static void start_vars(jit_printer *p, const vec_value *turns) {
+    for (const vec_var *v = p->f->vars; v; v = v->next) {
+        if (v->kept || v->turns != turns) continue;
+        if (v->length)
+            jit_array_memory(p, v);
+        else
+            p->vars[v->id] = LLVMConstNull(jit_var_type(p, v));
+    }
+}
+
+static bool loses_lanes(const vec_value *turns) {
+    for (const vec_value *v = vec_walk(NULL, turns->body[0]); v; v = vec_walk(v, turns->body[0]))
+        if (vec_op_has((vec_op)v->op, VEC_F_LOSES) || v->op == VEC_RETURN) return true;
+    return false;
+}
+
+static LLVMValueRef phi(jit_printer *p, LLVMValueRef start, LLVMBasicBlockRef before) {
+    LLVMValueRef made = LLVMBuildPhi(p->b, LLVMTypeOf(start), "");
+    LLVMAddIncoming(made, &start, &before, 1);
+    return made;
+}
+
+void jit_open_turns(jit_printer *p, const vec_value *v) {
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
+    LLVMValueRef none = jit_u64(p, 0);
+    bool dead = p->dead;
+    jit_loop(p, v);
+    if (dead || p->failed) return;
+    jit_turn *t = &p->at;
+    t->number = phi(p, none, before);
+    t->first = phi(p, p->begin, before);
+    t->x = phi(p, none, before);
+    t->y = phi(p, jit_u32(p, 0), before);
+    t->z = phi(p, jit_u32(p, 0), before);
+    jit_end_loop_unless(p, LLVMBuildICmp(p->b, LLVMIntULT, t->number, p->turns, ""));
+    LLVMValueRef offset = LLVMBuildMul(p->b, t->number, jit_u64(p, p->kept_bytes), "");
+    p->kept = jit_at(p, p->all_kept, offset);
+    p->first = t->first;
+    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "") : LLVMConstNull(p->t.ptr);
+    jit_set_run(p, jit_load(p, p->t.i64, p->kept));
+    t->frame = p->frames.count;
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), none, ""), false);
+    start_vars(p, v);
+}
+
+/* The next turn: behind this one in its row, or the first of the next row. */
+static void next_turn(jit_printer *p) {
+    const jit_turn *t = &p->at;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef lanes = jit_u64(p, p->lanes), zero = jit_u32(p, 0), one = jit_u32(p, 1);
+    LLVMValueRef left = LLVMBuildSub(p->b, p->row, t->x, ""), more = LLVMBuildICmp(p->b, LLVMIntUGT, left, lanes, "");
+    LLVMValueRef number = LLVMBuildAdd(p->b, t->number, jit_u64(p, 1), "");
+    LLVMValueRef first = LLVMBuildAdd(p->b, t->first, LLVMBuildSelect(p->b, more, lanes, left, ""), "");
+    LLVMValueRef x = LLVMBuildSelect(p->b, more, LLVMBuildAdd(p->b, t->x, lanes, ""), jit_u64(p, 0), "");
+    LLVMValueRef y = LLVMBuildAdd(p->b, t->y, LLVMBuildSelect(p->b, more, zero, one, ""), "");
+    LLVMValueRef over = LLVMBuildICmp(p->b, LLVMIntEQ, y, p->rows, "");
+    LLVMValueRef z = LLVMBuildAdd(p->b, t->z, LLVMBuildSelect(p->b, over, one, zero, ""), "");
+    y = LLVMBuildSelect(p->b, over, zero, y, "");
+    LLVMAddIncoming(t->number, &number, &here, 1);
+    LLVMAddIncoming(t->first, &first, &here, 1);
+    LLVMAddIncoming(t->x, &x, &here, 1);
+    LLVMAddIncoming(t->y, &y, &here, 1);
+    LLVMAddIncoming(t->z, &z, &here, 1);
+}
+
+void jit_close_turns(jit_printer *p, const vec_value *v) {
+    if (p->frames.data[p->frames.count - 1].dead) {
+        jit_end_loop(p);
+        return;
+    }
+    jit_end_if(p);
+    if (loses_lanes(v)) jit_store(p, jit_run(p), p->kept);
+    next_turn(p);
+    jit_end_loop(p);
+}
+
+/* RETURN: in TURNS all lanes of the turn end. */
+void jit_return_in_turns(jit_printer *p) {
+    jit_set_run(p, jit_u64(p, 0));
+    jit_leave_frame(p, &p->frames.data[p->at.frame]);
+}
+
+/* ---- block ---- */
+
+void jit_barrier(jit_printer *p, const vec_value *v) {
+    LLVMValueRef faulted = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, faulted, LLVMConstNull(p->t.i8), ""), true);
+    LLVMBuildBr(p->b, p->end);
+    p->dead = true;
+    jit_end_if(p);
+    if (v->u.imm == KIR_BARRIER_INNER) return;
+    LLVMValueRef place = jit_field(p, p->launch, offsetof(hgv_launch, phase)), phase = LLVMBuildLoad2(p->b, p->t.i64, place, "");
+    LLVMBuildStore(p->b, LLVMBuildAdd(p->b, phase, jit_u64(p, 1), ""), place);
+}
+
+LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis) {
+    if (of_grid) return LLVMGetParam(p->fn, 3 + axis);
+    return axis == 0 ? LLVMBuildTrunc(p->b, p->at.x, p->t.i32, "") : axis == 1 ? p->at.y : p->at.z;
+}
+
+/* On the stack where there is little of it, else the launch's. */
+static LLVMValueRef record_memory(jit_printer *p) {
+    uint64_t few = p->kept_bytes < ON_STACK ? ON_STACK / p->kept_bytes : 1;
+    LLVMTypeRef types[2] = {p->t.ptr, p->t.i64}, type = LLVMFunctionType(p->t.ptr, types, 2, false);
+    LLVMValueRef stack = jit_stack(p, p->kept_type, few), bytes = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->kept_bytes), "");
+    LLVMSetAlignment(stack, p->bytes);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"), next = jit_block(p, "kept");
+    LLVMBasicBlockRef good = jit_block(p, "start");
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next, ask);
+    LLVMPositionBuilderAtEnd(p->b, ask);
+    LLVMValueRef f = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, memory)), ""),
+                 args[2] = {p->launch, bytes};
+    LLVMValueRef given = LLVMBuildCall2(p->b, type, f, args, 2, "");
+    LLVMBuildBr(p->b, next);
+    LLVMPositionBuilderAtEnd(p->b, next);
+    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.ptr, "");
+    LLVMAddIncoming(made, &stack, &before, 1);
+    LLVMAddIncoming(made, &given, &ask, 1);
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end, good);
+    LLVMPositionBuilderAtEnd(p->b, good);
+    LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
+    return made;
+}
+
+static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
+    return LLVMBuildLoad2(p->b, p->t.i32, jit_field(p, p->launch, offsetof(hgv_launch, block) + 4 * axis), "");
+}
+
+/* The start of the block's function, behind its entry. Its parameters: launch, first lane, end, place in the grid. */
+void jit_open_block(jit_printer *p) {
+    if (!find_record(p)) {
+        p->failed = true;
+        return;
+    }
+    p->begin = LLVMGetParam(p->fn, 1);
+    p->end = jit_block(p, "over");
+    LLVMValueRef end = LLVMGetParam(p->fn, 2), lanes = jit_u64(p, p->lanes),
+                 args[] = {p->launch, LLVMBuildSub(p->b, end, p->begin, ""), lanes};
+    p->row = LLVMBuildZExt(p->b, block_size(p, 0), p->t.i64, "");
+    p->rows = block_size(p, 1);
+    p->turns = jit_call_helper(p, "hgv_turns", args, 3);
+    p->all_kept = record_memory(p);
+    LLVMValueRef start[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, end, p->turns, lanes};
+    (void)jit_call_helper(p, "hgv_start_turns", start, HG_COUNT_OF(start));
+    p->first = p->begin;
+    p->kept = p->all_kept;
+    p->shared = LLVMConstNull(p->t.ptr);
+    jit_set_run(p, jit_all(p));
+    jit_set_ended(p, jit_u64(p, 0));
+    start_vars(p, NULL);
+}
+
+void jit_close_block(jit_printer *p) {
+    LLVMPositionBuilderAtEnd(p->b, p->end);
+    LLVMBuildRetVoid(p->b);
+}
