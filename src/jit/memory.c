@@ -152,6 +152,10 @@ static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
 static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     if (!reach_of(p, v, &low, &high)) return truth(p, true);
+    if (v->u.mem.small && low >= 0) { /* nothing wraps */
+        LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)high), "");
+        return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
+    }
     if (!v->u.mem.has_index || !v->args[0]->each) return outside(p, size_of(p, v), first_index(p, v), low, high, false);
     LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), low, high, true);
     if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");

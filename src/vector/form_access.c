@@ -53,6 +53,7 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     }
     if (!at.index_args) return 0;
     kir_value *index = v->args[at.index];
+    fields->u.mem.small = fact_of(index)->shape != SHAPE_EACH && index->umax < UINT64_C(1) << 62;
     switch (fact_of(index)->shape) {
     case SHAPE_ONE: args[0] = vec_one(x, index); break;
     case SHAPE_AFFINE:

@@ -124,6 +124,7 @@ struct vec_value {
             bool open;      /* through a handle, or in space KIR_FLAT a flat address: reach EACH, of handle and index as they are */
             uint8_t atomic; /* kir_atomic */
             bool aligned;   /* ATOMIC: known to be */
+            bool small;     /* the index of lanes that run is known to be below 2^62 */
             bool
                 combines; /* ATOMIC: of a slot, whose result nothing uses: it may be done in a copy of the thread's own (hgv_launch.spread) */
             bool streams; /* STORE: a row of memory that the kernel only writes, once a lane: where it writes much, past the caches */
