@@ -1,5 +1,6 @@
-/* Kernels with barriers and shared memory as native code, made by gcc: blocks of all shapes, lanes that end before others, faults in several phases.
- * What the tile interpreter gives is what they give. */
+/* Kernels with barriers and shared memory as native code, made by gcc and by libhologram_jit.so: blocks of all shapes, lanes that end before
+ * others, faults in several phases. What the tile interpreter gives is what they give. */
+#include "backends/cpu/compiled.h"
 #include "base/base.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
@@ -139,18 +140,25 @@ static void faults(void) {
     fault(150, 149, 148);
 }
 
-int main(void) {
+static void with(const char *compiler) {
     char reason[256];
+    interpreter = native = (side){0};
+    cpu_compiler_in_use = NULL;
     open_side(&interpreter, "off");
-    if (!c_vectors_use("16:8:gcc -O1", reason)) {
+    if (c_vectors_use(compiler, reason)) {
+        open_side(&native, "on");
+        shapes();
+        faults();
+        close_side(&native);
+        test_failed += c_vectors_end() != 0;
+    } else {
         SKIP(reason);
-        return test_done();
     }
-    open_side(&native, "on");
-    shapes();
-    faults();
-    close_side(&native);
     close_side(&interpreter);
-    test_failed += c_vectors_end() != 0;
+}
+
+int main(void) {
+    with("16:8:gcc -O1");
+    with("16:8:llvm");
     return test_done();
 }
