@@ -83,8 +83,7 @@ static LLVMValueRef constant(const jit_printer *p, const vec_value *v) {
 
 LLVMValueRef jit_one(jit_printer *p, const vec_value *v) { return v->op == VEC_CONST ? constant(p, v) : p->values[v->id]; }
 
-/* To where a value is known first. */
-static void go_behind(jit_printer *p, LLVMValueRef one) {
+void jit_go_behind(jit_printer *p, LLVMValueRef one) {
     LLVMValueRef at = NULL;
     LLVMBasicBlockRef block = p->entry;
     if (LLVMIsAInstruction(one)) {
@@ -107,7 +106,7 @@ LLVMValueRef jit_each(jit_printer *p, const vec_value *v) {
     if (LLVMIsConstant(one)) return jit_splat(p, one);
     if (!p->splats[v->id]) {
         LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
-        go_behind(p, one);
+        jit_go_behind(p, one);
         p->splats[v->id] = jit_splat(p, one);
         LLVMPositionBuilderAtEnd(p->b, here);
     }

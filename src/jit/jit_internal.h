@@ -92,6 +92,7 @@ LLVMTypeRef jit_type_of(const jit_printer *p, const vec_value *v);
 LLVMValueRef jit_u64(const jit_printer *p, uint64_t x);
 LLVMValueRef jit_u32(const jit_printer *p, uint64_t x);
 LLVMValueRef jit_splat(jit_printer *p, LLVMValueRef one);
+void jit_go_behind(jit_printer *p, LLVMValueRef value);                                 /* the place goes to where a value is known first */
 LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64_t by); /* constants from, from + by, … */
 LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
                            unsigned count);

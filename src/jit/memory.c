@@ -131,16 +131,28 @@ static bool reach_of(const jit_printer *p, const vec_value *v, int64_t *low, int
     return true;
 }
 
+/* Offsets below which an access that ends `high` behind them (not 0) is inside: calculated once, where the size is known. */
+static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    LLVMValueRef args[2] = {size, jit_u64(p, high - 1)};
+    jit_go_behind(p, size);
+    LLVMValueRef made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
+    LLVMPositionBuilderAtEnd(p->b, here);
+    return made;
+}
+
 /* Whether index, one or each, leaves the memory: the lowest byte is `low` from it on, the end `high`. */
 static LLVMValueRef outside(jit_printer *p, LLVMValueRef size, LLVMValueRef index, int64_t low, int64_t high, bool each) {
-    LLVMValueRef most = LLVMBuildSub(p->b, size, jit_u64(p, (uint64_t)high), "");
-    LLVMValueRef least = jit_u64(p, (uint64_t)-low);
-    LLVMValueRef limit = each ? jit_splat(p, most) : most;
-    LLVMValueRef out = LLVMBuildICmp(p->b, LLVMIntUGT, index, limit, "");
+    LLVMValueRef least = jit_u64(p, (uint64_t)-low), out = NULL;
+    if (high > 0) {
+        LLVMValueRef limit = limit_of(p, size, (uint64_t)high);
+        out = LLVMBuildICmp(p->b, LLVMIntUGE, index, each ? jit_splat(p, limit) : limit, "");
+    } else {
+        LLVMValueRef most = LLVMBuildSub(p->b, size, jit_u64(p, (uint64_t)high), "");
+        out = LLVMBuildICmp(p->b, LLVMIntUGT, index, each ? jit_splat(p, most) : most, "");
+    }
     if (low < 0) out = LLVMBuildOr(p->b, out, LLVMBuildICmp(p->b, LLVMIntULT, index, each ? jit_splat(p, least) : least, ""), "");
-    if (high <= 0) return out;
-    LLVMValueRef small = LLVMBuildICmp(p->b, LLVMIntULT, size, jit_u64(p, (uint64_t)high), "");
-    return LLVMBuildOr(p->b, out, each ? jit_splat(p, small) : small, "");
+    return out;
 }
 
 /* Whether a vector of i1 has a true one. */
