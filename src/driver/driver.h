@@ -49,6 +49,7 @@ typedef struct hg_device_caps {
     kir_caps better;      /* what such code is made from may contain; it has the inputs and slots of the tier's form */
     bool host_memory;     /* arenas are host memory: map is free and copies are memcpy */
     bool can_import;
+    bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
     uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
     uint64_t max_shared_bytes;
@@ -150,6 +151,10 @@ typedef struct hg_driver_step {
         *ranges;      /* of call->arrays: the bytes that their elements take; the first element is array.before bytes behind its start */
     hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after */
     uint32_t max_threads; /* as of a launch */
+    /* Where caps.joins_steps: the step that comes next on the same elements, after which the command is over; NULL: none. Then all are maps that
+     * cannot fault, of one number of elements, and each two of their arrays are the same memory or share none. */
+    const struct hg_driver_step *next;
+    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where caps.improves; NULL: there is none */
 } hg_driver_step;
 
 /* Code for code_create. The module and the layout are not kept. */

@@ -86,6 +86,8 @@ typedef struct plan_step {
     uint32_t arg_count;
     const uint32_t *args; /* environment entries */
     uint32_t result;      /* environment entry; HG_PLAN_NO_ENV: the instruction has none */
+    uint32_t
+        followers; /* steps directly behind it that could be done with it in one kernel, where memory allows it. From plan_find_chains */
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 

@@ -186,7 +186,7 @@ void hg_backend_destroy(hg_backend *b) {
     }
     hg_context_destroy(b->context); /* waits for launches that were started */
     hg_executables_forget(b);
-    hg_expansions_free(b);
+    hg_expansions_free(&b->expansions);
     hg_background_close(b->background);
     hg_handles_free(&b->buffers);
     hg_handles_free(&b->pools);

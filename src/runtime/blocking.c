@@ -1,6 +1,7 @@
 /* Launches that are waited for: their turn in the context, then the one command that the driver has ready, the fast way of a binding with one
  * kernel whose arguments are all known, or the plan machine.
  * Must not know: plan code. */
+#include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 
 /* ---- launches that are one command ---- */
@@ -73,7 +74,8 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     }
     hg_run_end(&run);
     hg_driver_command only;
-    if (state == HG_RUN_DONE && repeats(binding) && hg_step_only(binding, &only)) hg_binding_prepare(binding, &only);
+    if (state == HG_RUN_DONE && repeats(binding) && (hg_step_only(binding, &only) || hg_chain_only(binding, &only)))
+        hg_binding_prepare(binding, &only);
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 

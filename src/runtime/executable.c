@@ -1,5 +1,6 @@
 /* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
 #include "kir/pipeline/pipeline.h"
+#include "plan/steps/chain.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
 #include <string.h>
@@ -8,56 +9,6 @@
 static void record(const hg_backend *b, const char *what, const char *of, uint64_t start) {
     if (b->profile)
         hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = what, .detail = of, .start_ns = start});
-}
-
-static hg_status keep_tables(hg_kernel *kernel, const kir_module *m) {
-    kernel->input_count = (uint32_t)m->inputs.count;
-    kernel->slot_count = (uint32_t)m->slots.count;
-    kernel->inputs = hg_calloc(kernel->input_count + 1, sizeof *kernel->inputs);
-    kernel->slots = hg_calloc(kernel->slot_count + 1, sizeof *kernel->slots);
-    if (!kernel->inputs || !kernel->slots) return hg_fail_memory();
-    if (kernel->input_count) memcpy(kernel->inputs, m->inputs.data, kernel->input_count * sizeof *kernel->inputs);
-    if (kernel->slot_count) memcpy(kernel->slots, m->slots.data, kernel->slot_count * sizeof *kernel->slots);
-    kernel->has_open = m->has_open;
-    kernel->uses_class = m->uses_class;
-    snprintf(kernel->name, sizeof kernel->name, "%s", m->name);
-    for (kir_function *f = m->functions; f; f = f->next)
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->inst && (!kernel->first_inst || v->inst < kernel->first_inst)) kernel->first_inst = v->inst;
-    return HG_OK;
-}
-
-hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns, hg_kernel *kernel) {
-    hg_code_options options = {.driver = b->driver,
-                               .device = b->device,
-                               .caps = b->caps,
-                               .compiler = b->compiler,
-                               .background = b->background,
-                               .profile = b->profile,
-                               .verify = b->config.verify,
-                               .deadline_ns = deadline_ns};
-    uint64_t start = hg_profile_start(b->profile);
-    hg_status status = hg_code_set_create(&options, high, &kernel->code);
-    if (status != HG_OK) {
-        kir_module_destroy(high);
-        return status;
-    }
-    HG_TRY(keep_tables(kernel, kernel->code->tiers[0].low));
-    record(b, "legalise", kernel->name, start);
-    /* Device forms without bounds checks are for launches that were checked; the high form stays for that. */
-    checked = checked && hg_has_device_form(b->caps);
-    if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
-    bool improves = !checked && hg_code_improves(kernel->code);
-    HG_TRY(hg_code_ahead(kernel->code, checked || improves));
-    if (improves) hg_code_improve(kernel->code);
-    return HG_OK;
-}
-
-void hg_kernel_free(hg_kernel *kernel) {
-    kir_prover_destroy(kernel->prover);
-    hg_code_set_destroy(kernel->code);
-    hg_free(kernel->inputs);
-    hg_free(kernel->slots);
 }
 
 static void note_state(hg_executable *e, const hg_kernel *kernel) {
@@ -88,7 +39,10 @@ static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_step
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
     hg_status status = plan_build(module, b->caps->uniforms_in_memory ? PLAN_READS_MEMORY : PLAN_READS_INPUTS, plan);
-    if (status != HG_OK) kir_module_destroy(module);
+    if (status == HG_OK)
+        plan_find_chains(*plan);
+    else
+        kir_module_destroy(module);
     return status;
 }
 
@@ -135,6 +89,7 @@ void hg_executable_destroy(hg_executable *e) {
     if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0 || e->backend->lost) return;
     for (uint32_t i = 0; i < e->kernel_count && e->kernels; i++) hg_kernel_free(&e->kernels[i]);
     hg_free(e->kernels);
+    hg_expansions_free(&e->chains);
     plan_destroy(e->plan);
     hg_tables_release(e->backend, e->tables);
     hg_program_release(e->program);

@@ -2,6 +2,7 @@
  * hg_run; it never waits for the device itself.
  * Must not know: who polls, which driver it runs on. */
 #include "kir/fault_text.h"
+#include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -76,12 +77,17 @@ static hg_status run_kernel(hg_run *run, uint32_t index) {
     return status;
 }
 
+/* And the steps behind it that are done with it. */
 static hg_status run_step(hg_run *run, const plan_step *step) {
     hg_profile *profile = run->context->backend->profile;
     uint64_t start = hg_profile_start(profile);
+    uint32_t done = 0;
     run->step_bytes = 0;
-    hg_status status = hg_run_step(run, step);
-    if (start) hg_span_step(run, step, start);
+    hg_status status = step->followers ? hg_chain_run(run, step, &done) : HG_OK;
+    if (status == HG_OK && !done) status = hg_run_step(run, step);
+    if (start) hg_span_step(run, step, done, start);
+    if (done > 1) run->pc += done - 1;
+    if (done > 1 && status == HG_OK) run->step += 2 * ((uint64_t)done - 1);
     return status;
 }
 

@@ -57,7 +57,8 @@ hg_status hg_binding_use_context(hg_binding *binding, uint32_t index, hg_context
 /* profile_spans.c: what a profile records, called only while one records. A kernel's ends with the run's event, or now. */
 void hg_span_program(const hg_binding *binding, uint64_t start);
 void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start);
-void hg_span_step(const hg_run *run, const plan_step *step, uint64_t start);
+/* count: steps from this one on, which were done together. */
+void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint64_t start);
 void hg_span_wait(const hg_backend *b, const char *what, uint64_t start); /* below a microsecond nobody waited */
 
 #endif

@@ -2,6 +2,7 @@
  * Nothing of them runs on the host.
  * Must not know: programs, how arrays were named, what a collective does. */
 #include "runtime/execute_internal.h"
+#include "plan/steps/chain.h"
 #include "runtime/step.h"
 #include <string.h>
 
@@ -13,29 +14,37 @@ enum { SLOT_ALIGN = 256 };
 struct hg_expansion {
     hg_expansion *next;
     plan_kernel_key key;
+    plan_chain chain; /* of the key */
     hg_kernel kernel;
 };
 
 /* Under the lock: the kernel of a key; NULL: not made yet. */
-static hg_expansion *find_locked(const hg_backend *b, const plan_kernel_key *key) {
-    for (hg_expansion *e = b->expansions; e; e = e->next)
-        if (plan_kernel_key_equal(&e->key, key)) return e;
-    return NULL;
+static hg_expansion *find_locked(hg_expansion *e, const plan_kernel_key *key) {
+    while (e && !plan_kernel_key_equal(&e->key, key)) e = e->next;
+    return e;
+}
+
+static uint32_t count_of(const hg_expansion *e) {
+    uint32_t count = 0;
+    for (; e; e = e->next) count++;
+    return count;
 }
 
 /* Made without the lock. Of two threads that make the same one, one was in vain. */
-static hg_status make_kernel(hg_backend *b, const plan_kernel_key *key, hg_expansion **expansion) {
+static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kernel_key *key, hg_expansion **expansion) {
     hg_expansion *made = hg_calloc(1, sizeof *made), *other;
     if (!made) return hg_fail_memory();
     made->key = *key;
+    if (key->chain) made->chain = *key->chain;
+    if (key->chain) made->key.chain = &made->chain;
     kir_module *m = key->make(key);
     hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel) : hg_fail_memory();
     if (status == HG_OK) {
         hg_mutex_lock(&b->expansion_lock);
-        other = find_locked(b, key);
+        other = find_locked(*list, key);
         if (!other) {
-            made->next = b->expansions;
-            b->expansions = made;
+            made->next = *list;
+            *list = made;
         }
         *expansion = other ? other : made;
         hg_mutex_unlock(&b->expansion_lock);
@@ -46,22 +55,24 @@ static hg_status make_kernel(hg_backend *b, const plan_kernel_key *key, hg_expan
     return status;
 }
 
-static hg_status find_kernel(hg_stream *stream, const plan_kernel_key *key, const hg_kernel **kernel) {
+static hg_status find_kernel(hg_stream *stream, const hg_bound_step *s, const plan_kernel_key *key, const hg_kernel **kernel) {
     hg_backend *b = stream->context->backend;
     uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
-    hg_expansion *e = find_locked(b, key);
+    hg_expansion *e = find_locked(*s->kernels, key);
+    bool full = s->most_kernels && count_of(*s->kernels) >= s->most_kernels;
     hg_mutex_unlock(&b->expansion_lock);
-    if (!e) HG_TRY(make_kernel(b, key, &e));
+    if (!e && full) return hg_fail_memory(); /* whoever sets a limit can do without */
+    if (!e) HG_TRY(make_kernel(b, s->kernels, key, &e));
     *kernel = &e->kernel;
     stream->dispatch.compile_ns += hg_clock_ns() - start;
     return HG_OK;
 }
 
-void hg_expansions_free(hg_backend *b) {
-    while (b->expansions) {
-        hg_expansion *e = b->expansions;
-        b->expansions = e->next;
+void hg_expansions_free(hg_expansion **list) {
+    while (*list) {
+        hg_expansion *e = *list;
+        *list = e->next;
         hg_kernel_free(&e->kernel);
         hg_free(e);
     }
@@ -123,7 +134,7 @@ static hg_status prepare_launch(hg_stream *stream, hg_bound_step *s, const hg_ra
         ranges[i] = range_of(s, scratch, &s->expansion.parts.data[action->first_part + i]);
         if (shift_of(&ranges[i])) key.shifted |= UINT32_C(1) << i;
     }
-    HG_TRY(find_kernel(stream, &key, &to->kernel));
+    HG_TRY(find_kernel(stream, s, &key, &to->kernel));
     memcpy(to->launch.grid, action->grid, sizeof to->launch.grid);
     memcpy(to->launch.block, action->block, sizeof to->launch.block);
     to->launch.kernel = hg_code_only(to->kernel->code, 0);

@@ -39,13 +39,16 @@ void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
     run->span.start_ns = 0;
 }
 
-void hg_span_step(const hg_run *run, const plan_step *step, uint64_t start) {
+void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint64_t start) {
     char name[64], detail[96];
     const hg_op_info *op = hg_op_get((hg_op)step->op);
     hg_opname opname = kir_step_name(step->info);
     bool typed = op->type_count != 0, named = opname < HG_OPNAME_COUNT;
     snprintf(name, sizeof name, "%s%s%s", op->text, typed ? "." : "", typed ? hg_type_name((hg_type)step->atlas_type) : "");
-    snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "", named ? hg_opname_name(opname) : "");
+    int used = snprintf(detail, sizeof detail, "instruction %u%s%s", (unsigned)step->inst, named ? ", " : "",
+                        named ? hg_opname_name(opname) : "");
+    if (count > 1 && used > 0 && used < (int)sizeof detail)
+        snprintf(detail + used, sizeof detail - (size_t)used, ", and %u behind it", (unsigned)count - 1);
     hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
                                                                       .name = name,
                                                                       .detail = detail,

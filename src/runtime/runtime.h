@@ -135,6 +135,7 @@ struct hg_executable {
     hg_plan *plan;     /* its kernels' modules are gone: code, steps, env stay */
     hg_kernel *kernels;
     uint32_t kernel_count;
+    hg_expansion *chains; /* kernels of several steps (chain.h); under the backend's expansion_lock */
     uint64_t max_steps;
     bool uses_barrier, uses_shared;
     uint32_t block_bytes;          /* of shared memory that operations of the block need for each of its lanes */
@@ -422,13 +423,14 @@ hg_status hg_executable_make(hg_backend *b, const hg_program *program, const hg_
 hg_executable *hg_executable_retain(hg_executable *e);
 /* The kernels of its plan, whose modules go. After a failure hg_executable_destroy frees what there is. */
 hg_status hg_executable_compile(hg_backend *b, hg_executable *e, uint64_t deadline_ns) HG_NODISCARD;
+/* ---- kernel.c ---- */
 /* A kernel of a module, which it takes over, also after failure; code that any launch needs is compiled. checked: launches are looked at
  * for accesses that cannot leave their bounds. The caller frees *kernel (zero before) also after failure. */
 hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint64_t deadline_ns, hg_kernel *kernel) HG_NODISCARD;
 void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */
-void hg_expansions_free(hg_backend *b);
+void hg_expansions_free(hg_expansion **list);
 
 /* ---- probe.c ---- */
 /* The numeric probe of an open backend with a default context; its capabilities are what the driver promises. */

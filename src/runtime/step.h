@@ -40,11 +40,19 @@ typedef struct hg_bound_step {
     hg_arena actions_memory;
     hg_step_action *actions;
     uint32_t action_count;
+    hg_expansion **kernels;       /* where the kernels of its expansion are kept, */
+    uint32_t most_kernels;        /* and how many there may be; 0: any number */
+    struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come so far */
 } hg_bound_step;
 
 /* steps.c: the steps of a binding, with what is known of them before any run; scratch memory for them. */
 hg_status hg_steps_bind(hg_binding *binding) HG_NODISCARD;
 void hg_steps_unbind(hg_binding *binding);
+
+/* Whether a binding is nothing but whole-array steps, one after another, on memory that stays. */
+bool hg_steps_only(const hg_binding *binding);
+/* The call of the arguments as they are now. A problem is left in s->problem. */
+hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 
 /* step_memory.c: finds the arrays' memory: s->ranges, asides, stays. *scratch: bytes behind s->scratch that copies need; their ranges are
  * set by hg_step_set_aside. A fault is this thread's error. */

@@ -2,7 +2,7 @@
  * they are kept with the binding as long as those stay the same.
  * Must not know: what a collective does. */
 #include "runtime/execute_internal.h"
-#include "runtime/step.h"
+#include "runtime/chain.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +140,8 @@ static bool same_words(const hg_binding *binding, hg_bound_step *s) {
     return false;
 }
 
+hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) { return same_words(binding, s) ? HG_OK : make_call(binding, s); }
+
 /* ---- memory ---- */
 
 /* Scratch memory for a step: the binding's, which its steps use one after another, where that was planned large enough; else the run's. */
@@ -165,7 +167,8 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
     scratch.size = s->scratch;
     bool same = placed && memcmp(last, s->ranges, size) == 0 && memcmp(&scratch, &s->driver.scratch, sizeof scratch) == 0;
-    s->driver = (hg_driver_step){&s->call, s->ranges, scratch, run->context->backend->config.num_threads};
+    s->driver = (hg_driver_step){
+        .call = &s->call, .ranges = s->ranges, .scratch = scratch, .max_threads = run->context->backend->config.num_threads};
     if (!s->native && !same) HG_TRY(hg_expansion_prepare(run->stream, s, scratch));
     s->placed = true;
     return HG_OK;
@@ -175,7 +178,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = &run->binding->fault};
-    if (!same_words(run->binding, s)) HG_TRY(make_call(run->binding, s));
+    HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
     if (!s->placed || !s->stays) HG_TRY(place(run, s));
     run->step_bytes = s->bytes;
@@ -201,13 +204,21 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
                          : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def", hg_op_get((hg_op)step->op)->text);
 }
 
-/* Nothing is left but the driver's command: the step's arguments never change, it lies where it will stay, and its result is an array. */
-bool hg_step_only(hg_binding *binding, hg_driver_command *command) {
+/* Their arguments and results are arrays that lie where they will stay. */
+bool hg_steps_only(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
     const hg_plan *plan = e->plan;
-    if (e->kernel_count || plan->steps.count != 1 || plan->code.count != 2 || plan->code.data[0].op != PLAN_STEP) return false;
+    if (e->kernel_count || plan->steps.count == 0 || plan->code.count != plan->steps.count + 1) return false;
     if (e->uses_state || binding->guarded || binding->env_changes || binding->shared.range.arena) return false;
-    if (binding->own_pools.count || binding->own_buffers.count || plan->steps.data[0].result != HG_PLAN_NO_ENV) return false;
+    if (binding->own_pools.count || binding->own_buffers.count) return false;
+    for (uint64_t i = 0; i < plan->steps.count; i++)
+        if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV) return false;
+    return true;
+}
+
+/* Nothing is left but the driver's command: the step's arguments never change, it lies where it will stay, and its result is an array. */
+bool hg_step_only(hg_binding *binding, hg_driver_command *command) {
+    if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return false;
     const hg_bound_step *s = &binding->steps[0];
     if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || !s->native || s->aside_count) return false;
     *command = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
@@ -227,6 +238,7 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     const hg_op_info *row = hg_op_get((hg_op)step->op);
     size_t operands = row->operand_count;
     s->step = step;
+    s->kernels = &binding->executable->backend->expansions;
     s->collective = plan_collective_of((hg_op)step->op);
     if (!s->collective) return HG_OK;
     s->fixed = is_fixed(plan, step);
@@ -257,10 +269,18 @@ hg_status hg_steps_bind(hg_binding *binding) {
     return scratch ? hg_piece_alloc(&binding->executable->backend->memory, scratch, &binding->step_scratch) : HG_OK;
 }
 
+static void free_chain(hg_bound_chain *chain) {
+    if (!chain) return;
+    plan_expansion_free(&chain->joined.expansion);
+    hg_arena_free(&chain->joined.actions_memory);
+    hg_free(chain);
+}
+
 void hg_steps_unbind(hg_binding *binding) {
     for (uint64_t i = 0; binding->steps && i < binding->executable->plan->steps.count; i++) {
         plan_expansion_free(&binding->steps[i].expansion);
         hg_arena_free(&binding->steps[i].actions_memory);
+        free_chain(binding->steps[i].chain);
     }
     hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
 }

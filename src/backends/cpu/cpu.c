@@ -109,6 +109,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     if (d->caps.tier_count == 1 && !poor && !options->check_races) d->caps.improves = when;
     d->carries = d->caps.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
     if (d->caps.improves) vec_caps(&d->caps.better);
+    d->caps.joins_steps = !d->expands;
     d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
     d->caps.max_slots = UINT32_MAX;
     d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -273,6 +274,29 @@ static hg_status run_map(const tile_options *options, const hg_driver_step *s, h
     return status;
 }
 
+/* Steps that are done together. */
+static uint32_t list_maps(const hg_driver_step *s, tile_map_step maps[static TILE_MOST_MAPS]) {
+    uint32_t count = 0;
+    for (; s && count < TILE_MOST_MAPS; s = s->next) {
+        uint8_t inputs = (uint8_t)(s->call->array_count - 1);
+        maps[count++] = (tile_map_step){.fn = s->call->fn,
+                                        .type = s->call->type,
+                                        .nin = inputs,
+                                        .out = address(&s->ranges[0]),
+                                        .in = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL}};
+    }
+    return count;
+}
+
+static hg_status run_maps(const tile_options *options, const hg_driver_step *s, hg_driver_fault *fault) {
+    tile_map_step maps[TILE_MOST_MAPS];
+    tile_fault found;
+    uint64_t n = s->call->arrays[0].extents[0];
+    if (s->joined && tile_kernel_is_native(s->joined->kernel->code)) return run_launch(s->joined, fault);
+    if (s->joined) tile_kernel_tell(s->joined->kernel->code, n);
+    return tile_maps(options, maps, list_maps(s, maps), n, &found);
+}
+
 /* The tile interpreter's, behind what the runtime calls. */
 typedef struct cpu_prepared {
     hg_driver_prepared driver;
@@ -307,6 +331,7 @@ static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
     tile_options options = device->options;
     options.max_threads = s->max_threads;
+    if (s->next) return run_maps(&options, s, fault);
     return is_map(s->call) ? run_map(&options, s, fault) : run_reduction(&options, s);
 }
 
@@ -316,6 +341,9 @@ static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step 
     options.max_threads = s->max_threads;
     uint8_t inputs = (uint8_t)(call->array_count - 1);
     const uint8_t *in[2] = {address(&s->ranges[1]), inputs > 1 ? address(&s->ranges[2]) : NULL};
+    tile_map_step maps[TILE_MOST_MAPS];
+    if (s->joined) return prepare_launch(s->joined);
+    if (s->next) return tile_maps_prepare(&options, maps, list_maps(s, maps), call->arrays[0].extents[0]);
     return tile_map_prepare(&options, call->fn, (hg_type)call->type, call->arrays[0].extents[0], address(&s->ranges[0]), in, inputs);
 }
 

@@ -1,6 +1,6 @@
 /* Expansions: what collectives say they are, as data.
  * Must not know: what a collective does. */
-#include "plan/steps/steps.h"
+#include "plan/steps/chain.h"
 #include <string.h>
 
 /* Parts of scratch memory begin where any device takes a slot, so that no kernel is needed twice. */
@@ -21,7 +21,7 @@ void plan_expansion_free(plan_expansion *x) {
 
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y) {
     return x->make == y->make && x->fn == y->fn && x->type == y->type && x->arrays == y->arrays && x->values == y->values &&
-           x->choice == y->choice && x->shifted == y->shifted;
+           x->choice == y->choice && x->shifted == y->shifted && plan_chain_equal(x->chain, y->chain);
 }
 
 plan_part plan_whole(const plan_call *call, uint32_t array) { return (plan_part){.array = array, .bytes = call->arrays[array].bytes}; }

@@ -1,5 +1,6 @@
 /* parallel_map, parallel_map_binary: out[i] = fn(in[0][i], …), a lane an element. */
 #include "kir/define/define.h"
+#include "plan/steps/chain.h"
 #include "plan/steps/tree.h"
 #include "plan/steps/writer.h"
 #include <stdio.h>
@@ -11,20 +12,57 @@ static void ranges(plan_call *call) {
     for (uint32_t i = 0; i < call->array_count; i++) plan_array_shape(&call->arrays[i], 1, &call->operands[count].words[0]);
 }
 
+/* ---- the kernel ---- */
+
+typedef struct maps {
+    expand_kernel w;
+    kir_value *lane, *index; /* the byte of a lane's element */
+    uint64_t size;           /* of that element */
+    struct {
+        kir_value *value, *index; /* NULL: not loaded so far, not changed */
+    } elements[PLAN_CHAIN_ARRAYS];
+} maps;
+
+static void write_link(maps *m, const plan_link *link) {
+    kir_builder *b = &m->w.b;
+    hg_type type = (hg_type)link->type;
+    kir_value *a[PLAN_LINK_INPUTS] = {0};
+    uint64_t size = hg_type_size_bytes(type);
+    if (size != m->size) m->index = kir_mul(b, m->lane, kir_const(b, HG_TYPE_U64, size));
+    m->size = size;
+    for (uint8_t i = 0; i < kir_operate_args(link->fn); i++) {
+        kir_value **value = &m->elements[link->in[i]].value;
+        if (!*value) *value = expand_load(&m->w, kir_type_of(type), link->in[i], m->index);
+        a[i] = *value;
+    }
+    m->elements[link->out].value = kir_operate(b, link->fn, type, a);
+    m->elements[link->out].index = m->index;
+}
+
+static kir_module *write_links(const plan_kernel_key *key, const plan_chain *chain, const char *name) {
+    maps m = {.size = 0};
+    expand_begin(&m.w, key, name);
+    m.lane = expand_id(&m.w, HG_ID_GLOBAL_LANE_ID, HG_TYPE_U64);
+    for (uint8_t i = 0; i < chain->count; i++) write_link(&m, &chain->links[i]);
+    for (uint8_t i = 0; i < chain->arrays; i++)
+        if (m.elements[i].index) expand_store(&m.w, i, m.elements[i].index, m.elements[i].value);
+    return expand_end(&m.w);
+}
+
+kir_module *plan_maps_kernel(const plan_kernel_key *key) {
+    char name[64];
+    const plan_link *first = &key->chain->links[0];
+    snprintf(name, sizeof name, "maps_%u_%s_%s", (unsigned)key->chain->count, kir_fn_name(first->fn), hg_type_name((hg_type)first->type));
+    return write_links(key, key->chain, name);
+}
+
 /* Arrays: the inputs, then the output. */
 static kir_module *make(const plan_kernel_key *key) {
     char name[64];
-    hg_type type = (hg_type)key->type;
-    snprintf(name, sizeof name, "map_%s_%s", kir_fn_name(key->fn), hg_type_name(type));
-    expand_kernel w;
-    kir_builder *b = &w.b;
-    expand_begin(&w, key, name);
-    uint32_t inputs = key->arrays - 1u;
-    kir_value *lane = expand_id(&w, HG_ID_GLOBAL_LANE_ID, HG_TYPE_U64), *a[3] = {0};
-    kir_value *index = kir_mul(b, lane, kir_const(b, HG_TYPE_U64, hg_type_size_bytes(type)));
-    for (uint32_t i = 0; i < inputs; i++) a[i] = expand_load(&w, kir_type_of(type), i, index);
-    expand_store(&w, inputs, index, kir_operate(b, key->fn, type, a));
-    return expand_end(&w);
+    plan_chain chain = {.count = 1, .arrays = key->arrays};
+    chain.links[0] = (plan_link){.fn = key->fn, .type = key->type, .out = (uint8_t)(key->arrays - 1u), .in = {0, 1, 2}};
+    snprintf(name, sizeof name, "map_%s_%s", kir_fn_name(key->fn), hg_type_name((hg_type)key->type));
+    return write_links(key, &chain, name);
 }
 
 static plan_kernel_key key_of(uint16_t fn, hg_type type) {

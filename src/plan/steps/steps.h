@@ -24,9 +24,10 @@ typedef struct plan_kernel_key {
     kir_module *(*make)(const struct plan_kernel_key *key); /* not legalised, for writer.h; NULL: out of memory */
     uint16_t fn;
     uint8_t type;
-    uint8_t arrays, values; /* what a launch gives it */
-    uint32_t choice;        /* the collective's own */
-    uint32_t shifted;       /* bit i: array i begins somewhere in its memory, not at its start. Set by who launches */
+    uint8_t arrays, values;         /* what a launch gives it */
+    uint32_t choice;                /* the collective's own */
+    uint32_t shifted;               /* bit i: array i begins somewhere in its memory, not at its start. Set by who launches */
+    const struct plan_chain *chain; /* of several maps (chain.h); NULL: it is no such kernel. Whoever keeps the key keeps it */
 } plan_kernel_key;
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y);
 

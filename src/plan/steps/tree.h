@@ -8,6 +8,8 @@ enum { PLAN_CHUNK = 4096 /* elements */, PLAN_ACCUMULATORS = 128 /* of a chunk *
 
 /* map.c: out[i] = fn(in[0][i], …), a lane an element. Arrays: the inputs, then the output. NULL: out of memory. */
 kir_module *plan_map_kernel(uint16_t fn, hg_type type);
+/* The same of the maps of key->chain, one after another on each element. Arrays: the chain's. */
+kir_module *plan_maps_kernel(const plan_kernel_key *key);
 
 /* ---- reduce_kernel.c: one level of the tree ---- */
 

@@ -1,0 +1,73 @@
+/* Which maps can be one kernel, and that kernel's launch. */
+#include "plan/steps/chain.h"
+#include "kir/define/define.h"
+#include "plan/steps/tree.h"
+#include <string.h>
+
+enum { BLOCK = 256, MOST_BYTES = 8 /* of an element */ };
+
+/* ---- in plans ---- */
+
+static bool can_fault(uint16_t fn, hg_type type) {
+    return fn == HG_OP_POWM || (!hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM));
+}
+
+static bool takes(uint16_t op, uint16_t fn, hg_type type) {
+    return plan_collective_of((hg_op)op) == &plan_collective_map && kir_operate_exists(fn, type) && !can_fault(fn, type) &&
+           kir_operate_args(fn) <= PLAN_LINK_INPUTS && hg_type_size_bytes(type) <= MOST_BYTES;
+}
+
+bool plan_chain_takes(const plan_call *call) {
+    return takes(call->op, call->fn, (hg_type)call->type) && call->array_count == kir_operate_args(call->fn) + 1u;
+}
+
+static bool step_fits(const plan_step *step) {
+    hg_opname name = kir_step_name(step->info);
+    return name != HG_OPNAME_COUNT && takes(step->op, kir_fn_of_name(name), (hg_type)step->atlas_type);
+}
+
+static void mark_targets(const hg_plan *plan, bool *targets) {
+    for (uint64_t i = 0; i < plan->code.count; i++)
+        if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS) targets[plan->code.data[i].target] = true;
+}
+
+void plan_find_chains(hg_plan *plan) {
+    if (plan->steps.count < 2) return;
+    bool *targets = hg_calloc(plan->code.count + 1, sizeof *targets);
+    if (!targets) return; /* then each is done alone */
+    mark_targets(plan, targets);
+    for (uint64_t i = plan->code.count; i-- > 1;) {
+        const plan_inst *inst = &plan->code.data[i], *before = inst - 1;
+        if (inst->op != PLAN_STEP || before->op != PLAN_STEP || targets[i] || plan_waits(plan, inst)) continue;
+        plan_step *step = &plan->steps.data[inst->index], *first = &plan->steps.data[before->index];
+        if (step == first + 1 && step_fits(step) && step_fits(first)) first->followers = step->followers + 1;
+    }
+    hg_free(targets);
+}
+
+/* ---- one of them ---- */
+
+static uint8_t same_words(hg_type type) { return kir_type_of(type); }
+
+bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers) {
+    uint32_t inputs = call->array_count - 1u, arrays = chain->arrays;
+    if (chain->count == PLAN_MOST_LINKS || inputs > PLAN_LINK_INPUTS) return false;
+    for (uint32_t i = 0; i < call->array_count; i++) {
+        if (numbers[i] >= PLAN_CHAIN_ARRAYS) return false;
+        if (numbers[i] < chain->arrays && same_words((hg_type)chain->types[numbers[i]]) != same_words((hg_type)call->type)) return false;
+        if (numbers[i] >= arrays) arrays = numbers[i] + 1u;
+    }
+    plan_link *link = &chain->links[chain->count++];
+    *link = (plan_link){.fn = call->fn, .type = call->type, .arrays = (uint8_t)call->array_count, .out = numbers[0]};
+    for (uint32_t i = 0; i < inputs; i++) link->in[i] = numbers[i + 1];
+    for (; chain->arrays < arrays; chain->arrays++) chain->types[chain->arrays] = call->type;
+    return true;
+}
+
+void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x) {
+    plan_kernel_key key = {.make = plan_maps_kernel, .type = chain->types[0], .arrays = chain->arrays, .chain = chain};
+    plan_part parts[PLAN_CHAIN_ARRAYS];
+    for (uint8_t i = 0; i < chain->arrays; i++)
+        parts[i] = (plan_part){.array = i, .bytes = n * hg_type_size_bytes((hg_type)chain->types[i])};
+    plan_expand_launch(x, &key, n, BLOCK, 0, parts, NULL);
+}

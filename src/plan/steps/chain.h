@@ -1,0 +1,47 @@
+/* Chains: maps that follow each other on the same elements, as one kernel. A lane does all of them on its element: an array is loaded at its
+ * first use and stored after its last change. What each map is stays what map.c says.
+ * Must not know: where memory lies, who decides. */
+#ifndef HG_PLAN_CHAIN_H
+#define HG_PLAN_CHAIN_H
+
+#include "plan/steps/steps.h"
+#include <string.h>
+
+enum { PLAN_MOST_LINKS = 16, PLAN_CHAIN_ARRAYS = 8, PLAN_LINK_INPUTS = 3 };
+
+/* out = fn(in[0], …): numbers of the chain's arrays. */
+typedef struct plan_link {
+    uint16_t fn;
+    uint8_t type;   /* hg_type */
+    uint8_t arrays; /* that it names, the output too */
+    uint8_t out, in[PLAN_LINK_INPUTS];
+} plan_link;
+
+/* All arrays have the same number of elements, and no two of them share memory. */
+typedef struct plan_chain {
+    uint8_t count, arrays;
+    uint8_t types[PLAN_CHAIN_ARRAYS]; /* hg_type of the first map that names it */
+    plan_link links[PLAN_MOST_LINKS];
+} plan_chain;
+
+static inline bool plan_chain_equal(const plan_chain *x, const plan_chain *y) {
+    if (x == y) return true;
+    if (!x || !y || x->count != y->count || x->arrays != y->arrays || memcmp(x->types, y->types, x->arrays) != 0) return false;
+    for (uint8_t i = 0; i < x->count; i++) {
+        const plan_link *a = &x->links[i], *b = &y->links[i];
+        if (a->fn != b->fn || a->type != b->type || a->out != b->out || memcmp(a->in, b->in, sizeof a->in) != 0) return false;
+    }
+    return true;
+}
+
+/* Whether a call can be a link: a map that cannot fault, of elements that fit a register. */
+bool plan_chain_takes(const plan_call *call);
+/* Steps that stand behind each other with nothing between: sets plan_step.followers. */
+void plan_find_chains(hg_plan *plan);
+/* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a new one is the number of those there are. False: it
+ * does not fit, and nothing changed. */
+bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers);
+/* Its kernel and launch. Parts: the arrays in order, n elements each. The chain stays with the key. */
+void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x);
+
+#endif

@@ -1,0 +1,33 @@
+/* Steps of a binding that are done together: maps behind each other on the same elements, in one pass over memory. Whether they can be is known when
+ * their memory is: each two of their arrays must be the same or share nothing.
+ * Must not know: plan code, what a map does. */
+#ifndef HG_RUNTIME_CHAIN_H
+#define HG_RUNTIME_CHAIN_H
+
+#include "plan/steps/chain.h"
+#include "runtime/step.h"
+
+/* What is known of the steps from one on. */
+typedef struct hg_chain_found {
+    plan_chain chain;
+    uint64_t n;
+    bool stays, native; /* as long as the binding lives; the driver does all of them */
+    hg_range arrays[PLAN_CHAIN_ARRAYS];
+} hg_chain_found;
+
+typedef struct hg_bound_chain {
+    bool alone;     /* the first step is done alone, for good */
+    bool ready;     /* what follows is for `found` */
+    uint8_t met;    /* how often the first step came while it was not ready; stops at 255 */
+    uint64_t bytes; /* moved, for profiles */
+    hg_chain_found found;
+    hg_driver_step steps[PLAN_MOST_LINKS]; /* for the driver; not ready otherwise */
+    hg_bound_step joined;                  /* all of them as one kernel: its expansion, arrays and actions; nothing else is used */
+} hg_bound_chain;
+
+/* Does the step and those behind it that can be done with it. *done: how many; 0: none, and nothing happened. */
+hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) HG_NODISCARD;
+/* Whether the driver does all steps of the plan by one command that is the same in each launch. */
+bool hg_chain_only(const hg_binding *binding, hg_driver_command *command);
+
+#endif

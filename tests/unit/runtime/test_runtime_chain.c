@@ -1,0 +1,317 @@
+/* test: labels=threads */
+/* Maps behind each other: done together where their arrays allow it, and nobody can tell but by the time. Random programs of maps over one memory,
+ * whose arrays are apart, the same or overlap, against their instructions one by one.
+ *
+ *     test_runtime_chain [BACKEND [COUNT [SEED]]] */
+#include "runtime/chain.h"
+#include "runtime/runtime.h"
+#include "support/runtime_support.h"
+#include <inttypes.h>
+
+enum { PLACES = 4, MOST_STEPS = 20, MOST_BYTES = 4 << 20, TEXT = 4096, LAUNCHES = 5, MOST_FAILURES = 10 };
+
+typedef struct step {
+    char text[160];
+    uint64_t out; /* where its result begins */
+} step;
+
+typedef struct chain_test {
+    uint64_t state, seed;
+    hg_backend *b, *plain; /* the device; the CPU, for one instruction a program */
+    step steps[MOST_STEPS];
+    uint32_t step_count, size;
+    uint64_t n[2], bytes, places[PLACES];
+    bool threads, floats;
+    uint64_t joined, longest;
+} chain_test;
+
+static uint8_t first[MOST_BYTES], expected[MOST_BYTES], actual[MOST_BYTES];
+
+static uint32_t pick(chain_test *t, uint32_t n) {
+    t->state ^= t->state << 13;
+    t->state ^= t->state >> 7;
+    t->state ^= t->state << 17;
+    return (uint32_t)((t->state >> 20) % n);
+}
+
+/* ---- programs ---- */
+
+static void choose_places(chain_test *t) {
+    uint64_t array = t->n[0] * t->size, apart = (array + 63) / 64 * 64;
+    uint32_t how = pick(t, 5);
+    t->bytes = 64;
+    for (uint32_t i = 0; i < PLACES; i++) {
+        uint64_t at = i * apart;
+        if (how == 1) at = i * array;                 /* without a gap */
+        if (how == 2) at = pick(t, 3) * apart;        /* some are the same */
+        if (how == 3 && i == 3) at = apart + t->size; /* one overlaps */
+        if (how == 4) at = i * apart + i * t->size;   /* at odd offsets */
+        t->places[i] = at;
+        if (at + array > t->bytes) t->bytes = at + array;
+    }
+    t->bytes += 16;
+}
+
+static void write_step(chain_test *t, const char *type) {
+    static const char *const ONE[] = {"neg", "abs", "relu", "floor"}, *const FLOATS[] = {"sqrt", "exp", "sigmoid", "tanh"};
+    static const char *const TWO[] = {"add", "sub", "mul", "min", "max", "div"};
+    uint64_t out = t->places[pick(t, PLACES)], a = pick(t, 2) ? out : t->places[pick(t, PLACES)], b = t->places[pick(t, PLACES)];
+    const char *count = pick(t, 20) ? "n" : "m";
+    uint32_t kind = pick(t, 2), two = pick(t, t->floats ? 6 : 5);
+    if (!t->floats && pick(t, 12) == 0) two = 5; /* it may fault */
+    step *s = &t->steps[t->step_count++];
+    s->out = out;
+    if (kind)
+        snprintf(s->text, sizeof s->text, "parallel_map.%s [x + %" PRIu64 "], [x + %" PRIu64 "], %s, %s\n", type, out, a,
+                 t->floats && pick(t, 3) == 0 ? FLOATS[pick(t, 4)] : ONE[pick(t, 4)], count);
+    else
+        snprintf(s->text, sizeof s->text, "parallel_map_binary.%s [x + %" PRIu64 "], [x + %" PRIu64 "], [x + %" PRIu64 "], %s, %s\n", type,
+                 out, a, b, TWO[two], count);
+}
+
+static void write_program(chain_test *t) {
+    static const char *const FLOATS[] = {"f32", "f32", "f64", "f16", "bf16"}, *const INTEGERS[] = {"i32", "u32", "u8", "i64", "i16"};
+    static const uint32_t FLOAT_SIZES[] = {4, 4, 8, 2, 2}, INTEGER_SIZES[] = {4, 4, 1, 8, 2}, COUNTS[] = {1000, 0, 1, 7, 256, 5000};
+    uint32_t type = pick(t, 5), steps = 2 + pick(t, MOST_STEPS - 2);
+    t->floats = pick(t, 2);
+    t->size = t->floats ? FLOAT_SIZES[type] : INTEGER_SIZES[type];
+    t->n[0] = t->threads && pick(t, 12) == 0 ? 100000 : COUNTS[pick(t, 6)];
+    t->n[1] = t->n[0] / 2;
+    t->step_count = 0;
+    choose_places(t);
+    if (pick(t, 16) == 0) t->n[1] = t->bytes; /* beyond the memory */
+    for (uint32_t i = 0; i < steps; i++) {
+        bool other = !t->floats && t->size == 4 && pick(t, 6) == 0;
+        write_step(t, t->floats ? FLOATS[type] : INTEGERS[other ? 1 - type % 2 : type]);
+    }
+}
+
+static hg_program *program_of(const chain_test *t, uint32_t from, uint32_t count) {
+    static char text[TEXT];
+    size_t used = (size_t)snprintf(text, sizeof text, ".atlas 1\n.program maps\n.param x buffer u8 inout\n.param n u64\n.param m u64\n");
+    for (uint32_t i = from; i < from + count; i++) used += (size_t)snprintf(text + used, sizeof text - used, "%s", t->steps[i].text);
+    return assemble(text);
+}
+
+/* ---- launches ---- */
+
+typedef struct outcome {
+    hg_status status;
+    char code[4];
+    uint64_t instruction, step;
+} outcome;
+
+static outcome outcome_of(hg_status status) {
+    outcome o = {.status = status};
+    const hg_error *e = hg_last_error();
+    if (status == HG_OK) return o;
+    memcpy(o.code, e->code, sizeof o.code);
+    o.instruction = e->instruction;
+    o.step = e->step;
+    return o;
+}
+
+static hg_params *params_of(const chain_test *t, hg_buffer x) {
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &t->n[0]));
+    CHECK_OK(hg_params_set_scalar(params, "m", HG_TYPE_U64, &t->n[1]));
+    return params;
+}
+
+static outcome run_one_by_one(chain_test *t) {
+    outcome o = {.status = HG_OK};
+    hg_buffer x = make_buffer(t->plain, first, t->bytes);
+    hg_params *params = params_of(t, x);
+    for (uint32_t i = 0; i < t->step_count && o.status == HG_OK; i++) {
+        hg_program *p = program_of(t, i, 1);
+        o = outcome_of(hg_backend_execute_program_with_params(t->plain, p, NULL, params));
+        o.instruction += o.status == HG_OK ? 0 : i;
+        o.step += o.status == HG_OK ? 0 : 2 * (uint64_t)i;
+        hg_program_release(p);
+    }
+    CHECK_OK(hg_backend_copy_from_buffer(t->plain, x, expected, t->bytes));
+    CHECK_OK(hg_backend_free_buffer(t->plain, x));
+    hg_params_destroy(params);
+    return o;
+}
+
+static bool is_nan(const chain_test *t, uint64_t bits) {
+    uint64_t infinite = strstr(t->steps[0].text, ".bf16") ? 0x7F80
+                        : t->size == 2                    ? 0x7C00
+                        : t->size == 4                    ? 0x7F800000
+                                                          : UINT64_C(0x7FF) << 52;
+    return (bits & (infinite | (infinite - 1))) > infinite && t->floats;
+}
+
+/* What an instruction that faulted left in its result is nobody's promise. */
+static bool same_memory(const chain_test *t, const outcome *o) {
+    if (o->status != HG_OK && t->b->caps->asynchronous) return true; /* nor what was not submitted yet */
+    for (uint64_t i = 0; i + t->size <= t->bytes; i += t->size) {
+        uint64_t a = 0, b = 0, out = t->steps[o->instruction].out;
+        if (o->status != HG_OK && i + t->size > out && i < out + t->n[0] * t->size) continue;
+        memcpy(&a, expected + i, t->size);
+        memcpy(&b, actual + i, t->size);
+        if (a != b && !(is_nan(t, a) && is_nan(t, b))) return false;
+    }
+    return true;
+}
+
+static void compare(chain_test *t, hg_binding *binding, hg_buffer x, const outcome *wanted) {
+    for (int i = 0; i < LAUNCHES && test_failed < MOST_FAILURES; i++) {
+        CHECK_OK(hg_backend_copy_to_buffer(t->b, x, first, t->bytes));
+        outcome o = outcome_of(hg_binding_launch(binding));
+        CHECK_OK(hg_backend_copy_from_buffer(t->b, x, actual, t->bytes));
+        bool same = o.status == wanted->status && strcmp(o.code, wanted->code) == 0 && o.instruction == wanted->instruction &&
+                    o.step == wanted->step;
+        CHECK_MESSAGE(same, "seed %" PRIu64 ", launch %d: %d %s, instruction %d, step %d, and %d %s, instruction %d, step %d", t->seed, i,
+                      (int)wanted->status, wanted->code, (int)wanted->instruction, (int)wanted->step, (int)o.status, o.code,
+                      (int)o.instruction, (int)o.step);
+        CHECK_MESSAGE(same_memory(t, &o), "seed %" PRIu64 ", launch %d: other memory", t->seed, i);
+    }
+}
+
+/* How many steps were done with others. */
+static uint64_t count_joined(chain_test *t, const hg_binding *binding) {
+    uint64_t joined = 0;
+    for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
+        const hg_bound_chain *c = binding->steps[i].chain;
+        if (!c || !c->ready || c->alone) continue;
+        joined += c->found.chain.count;
+        if (c->found.chain.count > t->longest) t->longest = c->found.chain.count;
+    }
+    return joined;
+}
+
+static hg_binding *bind(hg_backend *b, const hg_program *p, const hg_params *params) {
+    hg_executable *e = NULL;
+    hg_binding *binding = NULL;
+    CHECK_OK(hg_executable_create(b, p, &e));
+    if (e) CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+    hg_executable_destroy(e);
+    if (!binding) exit(test_done());
+    return binding;
+}
+
+static void run_seed(chain_test *t) {
+    t->state = t->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    write_program(t);
+    for (uint64_t i = 0; i < t->bytes; i++) first[i] = (uint8_t)pick(t, t->floats ? 256 : 9);
+    outcome wanted = run_one_by_one(t);
+    hg_program *p = program_of(t, 0, t->step_count);
+    hg_buffer x = make_buffer(t->b, first, t->bytes);
+    hg_params *params = params_of(t, x);
+    hg_binding *binding = bind(t->b, p, params);
+    compare(t, binding, x, &wanted);
+    t->joined += count_joined(t, binding);
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    CHECK_OK(hg_backend_free_buffer(t->b, x));
+    hg_program_release(p);
+}
+
+/* ---- what is done together ---- */
+
+/* Where arrays of different buffers may overlap they are done one by one. */
+static bool knows_places(const chain_test *t) { return !t->b->caps->can_import || t->b->caps->host_memory || t->b->driver->arena_host; }
+
+/* Launches a program over x and y; how many of its steps were done with others. */
+static uint64_t joined_of(chain_test *t, const char *text, hg_buffer x, hg_buffer y, int launches) {
+    hg_program *p = assemble(text);
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    hg_binding *binding = bind(t->b, p, params);
+    for (int i = 0; i < launches; i++) CHECK_OK(hg_binding_launch(binding));
+    t->longest = 0;
+    uint64_t joined = count_joined(t, binding);
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    hg_program_release(p);
+    return joined;
+}
+
+#define XY(body) PROGRAM(".param x buffer i32 inout\n.param y buffer i32 inout\n" body)
+#define NEG(out, in, count) "parallel_map.i32 " out ", " in ", neg, " count "\n"
+#define TWO_AND_TWO(middle) \
+    XY(".param n u64 = 300\n.param k u64 = 299\n" NEG("y", "x", "n") NEG("y", "y", "n") middle NEG("x", "y", "n") NEG("x", "x", "n"))
+
+static void test_which(chain_test *t) {
+    if (!knows_places(t)) return;
+    hg_buffer x = make_buffer(t->b, NULL, 4096), y = make_buffer(t->b, NULL, 4096);
+    CHECK_U64(joined_of(t, TWO_AND_TWO(""), x, y, 4), 4);
+    CHECK_U64(t->longest, 4);
+    CHECK_U64(joined_of(t, TWO_AND_TWO(""), x, x, 4), 4);                 /* one array */
+    CHECK_U64(joined_of(t, TWO_AND_TWO(NEG("y", "x", "k")), x, y, 4), 4); /* another count: two pairs */
+    CHECK_U64(t->longest, 2);
+    CHECK_U64(joined_of(t, TWO_AND_TWO(NEG("y", "[x + 4]", "n")), x, y, 4), 4); /* x overlaps */
+    CHECK_U64(t->longest, 2);
+    CHECK_U64(joined_of(t, TWO_AND_TWO("parallel_map.i32 [y + 2048], [y + 2048], neg, n\n"), x, y, 4), 5);
+    CHECK_U64(joined_of(t, TWO_AND_TWO("parallel_map_binary.u32 [y + 2048], [x + 2048], [x + 2048], add, n\n"), x, y, 4), 5);
+    CHECK_U64(joined_of(t, TWO_AND_TWO("bar.grid\n"), x, y, 4), 4);
+    CHECK_U64(t->longest, 2);
+    CHECK_OK(hg_backend_free_buffer(t->b, x));
+    CHECK_OK(hg_backend_free_buffer(t->b, y));
+}
+
+/* The same memory under two handles. */
+static void test_imports(chain_test *t) {
+    static _Alignas(64) int32_t memory[2048];
+    hg_buffer x, y;
+    if (!t->b->caps->can_import) return;
+    for (uint64_t shift = 0; shift < 3; shift++) {
+        for (int i = 0; i < 2048; i++) memory[i] = i;
+        if (hg_buffer_import(t->b, memory, 1200, &x) != HG_OK) return;
+        if (hg_buffer_import(t->b, memory + (shift == 2 ? 300 : shift), 1200, &y) == HG_OK) {
+            uint64_t joined = joined_of(t, TWO_AND_TWO(""), x, y, 4);
+            if (t->b->caps->host_memory) CHECK_U64(joined, shift == 1 ? 0 : 4);
+            CHECK_OK(hg_backend_free_buffer(t->b, y));
+        }
+        CHECK_OK(hg_backend_free_buffer(t->b, x));
+    }
+}
+
+/* In a loop that the program ends itself, with counts that change from round to round. */
+static void test_rounds(chain_test *t) {
+    enum { N = 300 };
+    int32_t data[N], one[N];
+    for (int i = 0; i < N; i++) one[i] = 1;
+    static const char text[] = XY("mov_imm.u64 r10, 1\nmov_imm.u32 r12, 7\nround:\n"
+                                  "parallel_map_binary.i32 x, x, y, sub, r10\nparallel_map.i32 x, x, abs, r10\n"
+                                  "parallel_map_binary.i32 x, x, y, add, r10\nparallel_map_binary.i32 x, x, y, add, r10\n"
+                                  "add.u64 r10, r10, r10\nloop r12, @round\n");
+    hg_buffer x = make_buffer(t->b, one, sizeof one), y = make_buffer(t->b, one, sizeof one);
+    hg_program *p = NULL;
+    if (hg_program_assemble(text, sizeof text - 1, NULL, &p) != HG_OK) {
+        CHECK_MESSAGE(false, "%s", hg_last_error_text());
+        return;
+    }
+    hg_program_release(p);
+    (void)joined_of(t, text, x, y, 4);
+    CHECK_OK(hg_backend_copy_from_buffer(t->b, x, data, sizeof data));
+    for (int i = 0; i < N; i++) { /* each round adds 1 to the first 1, 2, 4, … 128: |x - 1| + 2 */
+        int rounds = 0;
+        for (int n = 1; n <= 128; n *= 2) rounds += i < n;
+        CHECK_U64(data[i], (uint64_t)(1 + 4 * rounds));
+    }
+    CHECK_OK(hg_backend_free_buffer(t->b, x));
+    CHECK_OK(hg_backend_free_buffer(t->b, y));
+}
+
+int main(int argc, char **argv) {
+    static chain_test t;
+    const char *name = argc > 1 ? argv[1] : "cpu";
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 250;
+    t.seed = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+    t.b = open_backend(name);
+    CHECK_OK(hg_backend_create("cpu", 0, &t.plain));
+    t.threads = strcmp(name, "cpu") == 0;
+    test_which(&t);
+    test_imports(&t);
+    test_rounds(&t);
+    for (uint64_t i = 0; i < count && test_failed < MOST_FAILURES; i++, t.seed++) run_seed(&t);
+    CHECK_MESSAGE(count < 10 || t.joined > count, "%" PRIu64 " steps were done with others", t.joined);
+    hg_backend_destroy(t.b);
+    hg_backend_destroy(t.plain);
+    return test_done();
+}
