@@ -24,9 +24,12 @@ static const char *size_text(uint64_t bytes, char text[32]) {
 
 /* What makes native code of a backend's kernels, or why nothing does. False: it has no such thing. */
 static bool native_code(const char *backend, bool *there, char text[256]) {
+    hg_config config;
+    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.jit, "off") == 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->improves_by) continue;
-        *there = hg_drivers[i]->improves_by(text);
+        *there = !off && hg_drivers[i]->improves_by(text);
+        if (off) snprintf(text, 256, "HOLOGRAM_JIT is off");
         return true;
     }
     return false;

@@ -49,6 +49,7 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
         hg_free(s);
         return status;
     }
+    s->program = hg_program_retain((hg_program *)(uintptr_t)high->program);
     hg_mutex_init(&s->lock);
     hg_cond_init(&s->changed);
     s->forks = (hg_fork_lock){.mutex = &s->lock, .cond = &s->changed, .untaken = !s->driver->forks, .child = forked, .user = s};
@@ -86,6 +87,7 @@ void hg_code_set_release(hg_code_set *set) {
     }
     for (int i = 0; i < HG_MAX_TIERS; i++) kir_module_destroy(set->tiers[i].low);
     kir_module_destroy(set->high);
+    hg_program_release(set->program);
     hg_cond_destroy(&set->changed);
     hg_mutex_destroy(&set->lock);
     hg_free(set);

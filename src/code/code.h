@@ -65,6 +65,7 @@ typedef struct hg_code_set {
     uint64_t input_count, slot_count;
     uint32_t references; /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
     char name[64];       /* of the kernel, cut */
+    hg_program *program; /* what modules point to, for as long as jobs may read them; or NULL */
     kir_module *high;    /* before legalisation; NULL once no tier needs it any more */
     hg_code_tier tiers[HG_MAX_TIERS];
     uint64_t launches; /* counted where there are several tiers; atomic */

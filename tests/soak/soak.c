@@ -1,6 +1,6 @@
 /* Many launches of random programs in one process: its memory must stay flat.
  *
- *     soak [--launches N] [--seed N] [--backend B] [--pretend WORDS]
+ *     soak [--launches N] [--seed N] [--backend B] [--jit on|off|auto] [--pretend WORDS]
  *
  * Each program of tests/differential is bound and launched a few hundred times: waited for, started and waited for, started and cancelled,
  * submitted to a queue that is destroyed in flight, with buffers freed in flight. The resident size after the first tenth of the launches is
@@ -144,13 +144,14 @@ static void run_program(soak *s) {
 
 int main(int argc, char **argv) {
     soak s = {.launches = SLICE, .seed = 1};
-    (void)setenv("HOLOGRAM_JIT", "off", 0); /* a compiler that comes late looks like growth; the long run may ask for it */
     hg_config config = hg_config_default();
     memcpy(config.backend, "cpu", sizeof "cpu");
+    memcpy(config.jit, "off", sizeof "off"); /* a compiler that comes late looks like growth */
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--launches") == 0) s.launches = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--seed") == 0) s.seed = strtoull(argv[i + 1], NULL, 0);
         if (strcmp(argv[i], "--backend") == 0) snprintf(config.backend, sizeof config.backend, "%s", argv[i + 1]);
+        if (strcmp(argv[i], "--jit") == 0) snprintf(config.jit, sizeof config.jit, "%s", argv[i + 1]);
         if (strcmp(argv[i], "--pretend") == 0) snprintf(config.pretend, sizeof config.pretend, "%s", argv[i + 1]);
     }
     must(hg_backend_create_with_config(&config, &s.backend));
