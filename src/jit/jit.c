@@ -184,6 +184,16 @@ static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options 
     return HG_OK;
 }
 
+/* LLVM goes down chains of operations by calls: the stack of a thread bounds them, and its time grows faster than they do. */
+enum { MOST_OPERATIONS = 8192 };
+
+static uint64_t operations_of(const vec_kernel *kernel) {
+    uint64_t count = 0;
+    for (const vec_function *f = kernel->functions; f; f = f->next)
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) count++;
+    return count;
+}
+
 static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     compile_state s = {.reason = reason};
@@ -192,6 +202,8 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint
     if (pthread_once(&once, start_llvm) != 0 || broken) return snprintf(reason, 256, "LLVM has given up before"), HG_ERROR_INTERNAL;
     if (kernel->lanes > 64 || kernel->lanes * 4 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
+    if (operations_of(kernel) > MOST_OPERATIONS)
+        return snprintf(reason, 256, "the native compiler takes no kernels of more than %d operations", (int)MOST_OPERATIONS), HG_ERROR_ISA;
     give_up = &here;
     give_up_reason = reason;
     if (setjmp(here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */
