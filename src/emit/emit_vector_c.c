@@ -6,58 +6,9 @@
 
 #include <string.h>
 
-/* Truth values that functions share or take have elements of 4 bytes. */
-enum { SHARED_MASK_BYTES = 4 };
-
-/* ---- widths of masks ---- */
-
-static uint32_t width_of(const vc_printer *p, const vec_value *v) {
-    if (v->op == VEC_GET || v->op == VEC_ARRAY_GET) return vc_var_size(p, v->u.var);
-    if (v->op == VEC_CALL || v->op == VEC_PARAM) return SHARED_MASK_BYTES;
-    if (v->op != VEC_PRIM) return p->mask_bytes;
-    const vec_value *first = v->args[0];
-    switch ((kir_op)v->prim) {
-    case KIR_AND:
-    case KIR_OR:
-    case KIR_XOR:
-    case KIR_SELECT:
-        for (uint8_t i = 0; i < v->nargs; i++) {
-            const vec_value *a = v->args[v->prim == KIR_SELECT ? v->nargs - 1 - i : i];
-            if (a->each && a->type == KIR_BOOL) return p->widths[a->id];
-        }
-        return p->mask_bytes;
-    default: break;
-    }
-    if (first->type != KIR_BOOL) return (uint32_t)kir_type_bytes(first->type);
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (v->args[i]->each) return p->widths[v->args[i]->id];
-    return p->mask_bytes;
-}
-
-/* The size that most vectors of the function have. */
-static uint32_t common_size(const vec_function *f) {
-    uint32_t counts[9] = {0}, best = 4;
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->each && v->type != KIR_BOOL && v->type != KIR_VOID && kir_kind_of(v->type) >= 0) counts[kir_type_bytes(v->type)]++;
-    for (uint32_t size = 1; size <= 8; size *= 2)
-        if (counts[size] > counts[best]) best = size;
-    return best;
-}
-
-static bool find_widths(vc_printer *p) {
-    p->widths = hg_calloc((size_t)p->f->value_count + 1, 1);
-    if (!p->widths) return false;
-    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body))
-        if (v->type == KIR_BOOL && v->each) p->widths[v->id] = (uint8_t)width_of(p, v);
-    return true;
-}
-
 /* ---- variables ---- */
 
-uint32_t vc_var_size(const vc_printer *p, const vec_var *v) {
-    if (v->type != KIR_BOOL) return (uint32_t)kir_type_bytes(v->type);
-    return v->shared || v->by_reference ? SHARED_MASK_BYTES : p->mask_bytes;
-}
+uint32_t vc_var_size(const vc_printer *p, const vec_var *v) { return vec_var_size(v, p->mask_bytes); }
 
 static const char *var_type(const vc_printer *p, const vec_var *v) {
     return v->type == KIR_BOOL ? vc_mask_type(vc_var_size(p, v)) : vc_short(v->type);
@@ -554,9 +505,10 @@ static void print_function(vc_printer *p, vec_function *f) {
     p->f = f;
     p->inst = 0;
     vec_count_uses(f);
-    p->mask_bytes = common_size(f);
+    p->mask_bytes = vec_common_size(f);
     hg_free(p->widths);
-    if (!find_widths(p)) {
+    p->widths = vec_find_widths(f, p->mask_bytes);
+    if (!p->widths) {
         p->out->failed = true;
         return;
     }

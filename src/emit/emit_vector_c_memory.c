@@ -8,16 +8,12 @@
 
 /* ---- sites ---- */
 
-static const kir_slot *slot_of(const vc_printer *p, const vec_value *v) {
-    bool direct = (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && !v->u.mem.open;
-    return direct ? &p->k->module->slots.data[v->u.mem.slot] : NULL;
-}
 static int input_of(const vc_printer *p, const vec_value *v) {
-    const kir_slot *slot = slot_of(p, v);
+    const kir_slot *slot = vec_slot_of(p->k, v);
     return slot && !slot->constant ? (int)slot->input : -1;
 }
 static uint64_t handle_of(const vc_printer *p, const vec_value *v) {
-    const kir_slot *slot = slot_of(p, v);
+    const kir_slot *slot = vec_slot_of(p->k, v);
     return slot && slot->constant ? slot->handle : 0;
 }
 
@@ -58,7 +54,7 @@ static void base_name(hg_text *out, const vec_value *v) {
         return;
     }
     if (v->u.mem.space == KIR_CLASS)
-        hg_text_addf(out, "(base_class + %u)", (unsigned)v->u.mem.class_id * 12288u);
+        hg_text_addf(out, "(base_class + %u)", (unsigned)v->u.mem.class_id * VEC_CLASS_BYTES);
     else if (v->u.mem.space == KIR_SHARED)
         hg_text_addf(out, "base_shared");
     else
@@ -118,17 +114,6 @@ static hg_text bits_of(const vc_printer *p, const vec_value *v) {
 
 /* ---- check ---- */
 
-/* What all lanes' offsets reach from the index on: false where the numbers are too large to say. */
-static bool reach_of(const vc_printer *p, const vec_value *v, int64_t *low, int64_t *high) {
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
-    const int64_t most = INT64_C(1) << 52;
-    if (stride > most / 64 || stride < -most / 64 || v->u.mem.disp > most || v->u.mem.disp < -most) return false;
-    int64_t last = stride * (int64_t)(p->k->lanes - 1);
-    *low = v->u.mem.disp + (last < 0 ? last : 0);
-    *high = v->u.mem.disp + (last > 0 ? last : 0) + v->u.mem.size;
-    return true;
-}
-
 static void memory_size(hg_text *out, const vec_value *v) {
     if (v->u.mem.space == KIR_CLASS)
         hg_text_addf(out, "size_class");
@@ -153,7 +138,7 @@ static void fits_text(vc_printer *p, hg_text *text, const vec_value *v, int64_t 
 static void fits(vc_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     hg_text text = {0};
-    if (!v->u.mem.open && reach_of(p, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each))
+    if (!v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each))
         fits_text(p, &text, v, low, high);
     else
         hg_text_addf(&text, "false");
@@ -165,7 +150,7 @@ static void fits(vc_printer *p, const vec_value *v) {
 static void open_if_outside(vc_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     hg_text text = {0};
-    if (!reach_of(p, v, &low, &high)) {
+    if (!vec_reach_of(p->k, v, &low, &high)) {
         vc_block(p);
         return;
     }

@@ -7,33 +7,7 @@
 #include <string.h>
 
 static const LLVMAttributeIndex OF_FUNCTION = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-enum { SHARED_MASK_BYTES = 4, FAST_CALL = 8 /* LLVM's calling convention fastcc */, CLASS_BYTES = 12288 };
-
-/* ---- widths of masks ---- */
-
-static uint32_t width_of(const jit_printer *p, const vec_value *v) {
-    if (v->op == VEC_GET || v->op == VEC_ARRAY_GET) return jit_var_size(p, v->u.var);
-    if (v->op == VEC_CALL || v->op == VEC_PARAM) return SHARED_MASK_BYTES;
-    if (v->op != VEC_PRIM) return p->mask_bytes;
-    const vec_value *first = v->args[0];
-    bool select = v->prim == KIR_SELECT;
-    if (first->type != KIR_BOOL) return (uint32_t)kir_type_bytes(first->type);
-    for (uint8_t i = 0; i < v->nargs; i++) { /* of a select the values come before the condition */
-        const vec_value *a = v->args[select ? v->nargs - 1 - i : i];
-        if (a->each && a->type == KIR_BOOL) return p->widths[a->id];
-    }
-    return p->mask_bytes;
-}
-
-/* The size that most vectors of the function have. */
-static uint32_t common_size(const vec_function *f) {
-    uint32_t counts[9] = {0}, best = 4;
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->each && v->type != KIR_BOOL && v->type != KIR_VOID && kir_kind_of(v->type) >= 0) counts[kir_type_bytes(v->type)]++;
-    for (uint32_t size = 1; size <= 8; size *= 2)
-        if (counts[size] > counts[best]) best = size;
-    return best;
-}
+enum { FAST_CALL = 8 /* LLVM's calling convention fastcc */ };
 
 /* ---- variables ---- */
 
@@ -215,12 +189,12 @@ static void open_if(jit_printer *p, const vec_value *v) {
 
 static LLVMTypeRef passed(const jit_printer *p, uint8_t type, bool each) {
     if (!each) return jit_scalar(p, type);
-    return type == KIR_BOOL ? jit_mask_type(p, SHARED_MASK_BYTES) : jit_vector(p, jit_scalar(p, type));
+    return type == KIR_BOOL ? jit_mask_type(p, VEC_SHARED_MASK_BYTES) : jit_vector(p, jit_scalar(p, type));
 }
 
 static LLVMValueRef pass(jit_printer *p, const vec_value *v, uint8_t type, bool each) {
     if (!each) return jit_one(p, v);
-    return type == KIR_BOOL ? jit_mask(p, v, SHARED_MASK_BYTES) : jit_each(p, v);
+    return type == KIR_BOOL ? jit_mask(p, v, VEC_SHARED_MASK_BYTES) : jit_each(p, v);
 }
 
 static void call(jit_printer *p, const vec_value *v) {
@@ -381,20 +355,18 @@ static bool open_function(jit_printer *p, vec_function *f) {
     p->f = f;
     p->turn = f == p->k->functions;
     vec_count_uses(f);
-    p->mask_bytes = common_size(f);
+    p->mask_bytes = vec_common_size(f);
     p->var_count = f->var_count;
     uint64_t slots = p->k->module->slots.count;
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
     p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
-    p->widths = hg_calloc((size_t)f->value_count + 1, 1);
+    p->widths = vec_find_widths(f, p->mask_bytes);
     p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
     p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
     if (!p->values || !p->splats || !p->widths || !p->arrays || !p->vars || !p->kept_field || !p->bases || !p->sizes) return false;
-    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->type == KIR_BOOL && v->each) p->widths[v->id] = (uint8_t)width_of(p, v);
     p->dead = false;
     p->entry = jit_block(p, "entry");
     LLVMPositionBuilderAtEnd(p->b, p->entry);
@@ -431,7 +403,7 @@ static void find_memory(jit_printer *p) {
     p->class_base = LLVMBuildLoad2(p->b, p->t.ptr, memory, "");
     p->shared_base = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, shared)), "");
     p->shared_size = LLVMBuildLoad2(p->b, p->t.i64, jit_field(p, p->launch, offsetof(hgv_launch, shared_visible)), "");
-    p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, CLASS_BYTES), jit_u64(p, 0), "");
+    p->class_size = LLVMBuildSelect(p->b, is, jit_u64(p, VEC_CLASS_BYTES), jit_u64(p, 0), "");
 }
 
 /* The operation on limbs that the launch brings, in place of the function's own code. */

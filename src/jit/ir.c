@@ -5,7 +5,6 @@
 #include <string.h>
 
 /* Truth values that functions share or take have elements of 4 bytes. */
-enum { SHARED_MASK_BYTES = 4 };
 
 /* ---- types ---- */
 
@@ -27,10 +26,7 @@ uint32_t jit_size(const jit_printer *p, const vec_value *v) {
     return v->type == KIR_BOOL ? p->widths[v->id] : (uint32_t)kir_type_bytes(v->type);
 }
 
-uint32_t jit_var_size(const jit_printer *p, const vec_var *v) {
-    if (v->type != KIR_BOOL) return (uint32_t)kir_type_bytes(v->type);
-    return v->shared || v->by_reference ? SHARED_MASK_BYTES : p->mask_bytes;
-}
+uint32_t jit_var_size(const jit_printer *p, const vec_var *v) { return vec_var_size(v, p->mask_bytes); }
 
 LLVMTypeRef jit_var_type(const jit_printer *p, const vec_var *v) {
     if (!v->each) return jit_scalar(p, v->type);

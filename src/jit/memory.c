@@ -6,14 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { CLASS_BYTES = 12288 };
-
 /* ---- sites ---- */
-
-static const kir_slot *slot_of(const jit_printer *p, const vec_value *v) {
-    bool direct = (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) && !v->u.mem.open;
-    return direct ? &p->k->module->slots.data[v->u.mem.slot] : NULL;
-}
 
 static LLVMValueRef message_text(jit_printer *p, const char *text) {
     LLVMValueRef data = LLVMConstStringInContext(p->context, text, (unsigned)strlen(text), false);
@@ -27,7 +20,7 @@ static LLVMValueRef message_text(jit_printer *p, const char *text) {
 /* A hgv_site. */
 static LLVMValueRef new_site(jit_printer *p, const vec_value *v, uint8_t code) {
     bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
-    const kir_slot *slot = place ? slot_of(p, v) : NULL;
+    const kir_slot *slot = place ? vec_slot_of(p->k, v) : NULL;
     const char *message = place ? NULL : v->u.fault.message;
     uint64_t input = slot && !slot->constant ? slot->input : UINT32_MAX;
     LLVMValueRef fields[] = {
@@ -78,7 +71,7 @@ static void end_if_any(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 /* ---- places ---- */
 
 static LLVMValueRef base_of(jit_printer *p, const vec_value *v) {
-    if (v->u.mem.space == KIR_CLASS) return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * CLASS_BYTES);
+    if (v->u.mem.space == KIR_CLASS) return jit_field(p, p->class_base, (uint64_t)v->u.mem.class_id * VEC_CLASS_BYTES);
     if (v->u.mem.space == KIR_SHARED) return p->shared_base;
     return p->bases[v->u.mem.slot];
 }
@@ -120,17 +113,6 @@ static LLVMValueRef truth(const jit_printer *p, bool is) { return LLVMConstInt(p
 
 /* ---- check ---- */
 
-/* What all lanes' offsets reach from the index on: false where the numbers are too large to say. */
-static bool reach_of(const jit_printer *p, const vec_value *v, int64_t *low, int64_t *high) {
-    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
-    const int64_t most = INT64_C(1) << 52;
-    if (stride > most / 64 || stride < -most / 64 || v->u.mem.disp > most || v->u.mem.disp < -most) return false;
-    int64_t last = stride * (int64_t)(p->lanes - 1);
-    *low = v->u.mem.disp + (last < 0 ? last : 0);
-    *high = v->u.mem.disp + (last > 0 ? last : 0) + v->u.mem.size;
-    return true;
-}
-
 /* Offsets below which an access that ends `high` behind them (not 0) is inside: calculated once, where the size is known. */
 static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
@@ -163,7 +145,7 @@ static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
 
 static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
-    if (!reach_of(p, v, &low, &high)) return truth(p, true);
+    if (!vec_reach_of(p->k, v, &low, &high)) return truth(p, true);
     if (v->u.mem.small && low >= 0) { /* nothing wraps */
         LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
@@ -177,7 +159,7 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
 /* Whether all lanes' places are in bounds; false where that is hard to say. */
 static void fits(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
-    bool known = !v->u.mem.open && reach_of(p, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
+    bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
     LLVMValueRef out = known ? outside(p, size_of(p, v), first_index(p, v), low, high, false) : truth(p, true);
     jit_define(p, v, LLVMBuildNot(p->b, out, ""));
 }
@@ -268,7 +250,7 @@ static LLVMValueRef masked_row(jit_printer *p, const vec_value *v, LLVMValueRef 
 /* A load under a mask is a plain one where the whole row is in the memory: it need not wait for the mask. NULL: that is hard to say. */
 static LLVMValueRef fits_whole(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
-    if (v->u.mem.open || !reach_of(p, v, &low, &high)) return NULL;
+    if (v->u.mem.open || !vec_reach_of(p->k, v, &low, &high)) return NULL;
     return LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "");
 }
 

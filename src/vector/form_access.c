@@ -141,8 +141,7 @@ static vec_value *at_place(former *x, const kir_value *v, uint8_t count, vec_val
 }
 
 static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
-    vec_value *made = vec_add(x, VEC_EXCHANGE, a->type, true, 2, (vec_value *[]){a, swap});
-    return made;
+    return vec_add(x, VEC_EXCHANGE, a->type, true, 2, (vec_value *[]){a, swap});
 }
 
 /* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */

@@ -204,6 +204,17 @@ vec_value *vec_turns_around(const vec_value *v);
 void vec_count_uses(vec_function *f);
 uint32_t vec_number(vec_function *f); /* ids in order of text; returns and stores the count */
 
+/* sizes.c: what printers share. Truth values of lanes are elements as wide as what was compared; those that functions share or take of
+ * VEC_SHARED_MASK_BYTES, others in variables of mask_bytes, which is best what most vectors of the function have (vec_common_size). */
+enum { VEC_SHARED_MASK_BYTES = 4, VEC_CLASS_BYTES = 12288 /* of a class in class memory */ };
+uint32_t vec_common_size(const vec_function *f);
+uint32_t vec_var_size(const vec_var *v, uint32_t mask_bytes); /* bytes of an element */
+/* By id: bytes of an element of each value that is a truth value of lanes. The caller frees it; NULL: out of memory. */
+uint8_t *vec_find_widths(const vec_function *f, uint32_t mask_bytes);
+const kir_slot *vec_slot_of(const vec_kernel *k, const vec_value *v); /* NULL: no slot is named */
+/* What all lanes' offsets reach, from the index on: false where the numbers are too large to say. */
+bool vec_reach_of(const vec_kernel *k, const vec_value *v, int64_t *low, int64_t *high);
+
 /* Where the operands of a memory operation begin behind its place. */
 static inline uint8_t vec_place_args(const vec_value *v) { return (uint8_t)(v->u.mem.open + v->u.mem.has_index); }
 
