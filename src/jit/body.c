@@ -25,7 +25,7 @@ static void set(jit_printer *p, const vec_value *v) {
     jit_write_var(p, var, value);
 }
 
-static void start_vars(jit_printer *p) {
+void jit_start_vars(jit_printer *p) {
     for (const vec_var *v = p->f->vars; v; v = v->next) {
         if (v->by_reference) continue;
         if (v->length)
@@ -242,6 +242,7 @@ static void give_back(jit_printer *p, const vec_value *v) {
 static unsigned first_param(const vec_function *f) { return f->masked ? 5 : 1; }
 
 static void print_value(jit_printer *p, const vec_value *v) {
+    if (p->settled && v->settled) return; /* of an IF the first branch follows in place */
     if (v->op == VEC_IF) {
         open_if(p, v);
         return;
@@ -297,10 +298,13 @@ static void print_value(jit_printer *p, const vec_value *v) {
     }
 }
 
-static void print_body(jit_printer *p) {
+void jit_print_body(jit_printer *p) {
     const vec_region *root = p->f->body;
     for (vec_cursor c = {root, root, root->first}; (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
-        if (c.v)
+        bool in_place = !c.v && p->settled && c.region->owner->settled;
+        if (in_place)
+            c = (vec_cursor){root, c.region->owner->body[1], NULL}; /* the other branch is over */
+        else if (c.v)
             print_value(p, c.v);
         else if (c.region->owner->op == VEC_LOOP)
             jit_end_loop(p);
@@ -314,6 +318,11 @@ static void print_body(jit_printer *p) {
     if (!p->dead && !p->unsupported && !p->failed) give_back(p, NULL);
 }
 
+void jit_print_tested(jit_printer *p) {
+    for (const vec_value *v = vec_walk(NULL, p->f->body); v; v = vec_walk(v, p->f->body))
+        if (v->tested) print_value(p, v);
+}
+
 /* ---- functions ---- */
 
 static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, const char *value) {
@@ -322,7 +331,7 @@ static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, co
     LLVMAddAttributeAtIndex(f, OF_FUNCTION, made);
 }
 
-static void function_attributes(const jit_printer *p, LLVMValueRef f) {
+void jit_function_attributes(const jit_printer *p, LLVMValueRef f) {
     const char *width = p->bytes == 64 ? "512" : p->bytes == 32 ? "256" : "128";
     unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(f, OF_FUNCTION, LLVMCreateEnumAttribute(p->context, nounwind, 0));
@@ -331,7 +340,7 @@ static void function_attributes(const jit_printer *p, LLVMValueRef f) {
     attribute(p, f, "min-legal-vector-width", width);
 }
 
-static void declare_function(jit_printer *p, const vec_function *f) {
+void jit_declare_function(jit_printer *p, const vec_function *f) {
     LLVMTypeRef types[32], result = f->result == KIR_VOID ? p->t.none : passed(p, f->result, f->result_each);
     unsigned count = 0;
     types[count++] = p->t.ptr;
@@ -347,11 +356,11 @@ static void declare_function(jit_printer *p, const vec_function *f) {
     p->functions[f->id] = LLVMAddFunction(p->module, "function", p->function_types[f->id]);
     LLVMSetLinkage(p->functions[f->id], LLVMInternalLinkage);
     LLVMSetFunctionCallConv(p->functions[f->id], FAST_CALL);
-    function_attributes(p, p->functions[f->id]);
+    jit_function_attributes(p, p->functions[f->id]);
 }
 
 /* Tables by value and variable id; the places of the launch's memory. */
-static bool open_function(jit_printer *p, vec_function *f) {
+bool jit_open_function(jit_printer *p, vec_function *f) {
     p->f = f;
     p->turn = f == p->k->functions;
     vec_count_uses(f);
@@ -374,7 +383,7 @@ static bool open_function(jit_printer *p, vec_function *f) {
     return true;
 }
 
-static void close_function(jit_printer *p) {
+void jit_close_function(jit_printer *p) {
     hg_free(p->values);
     hg_free(p->splats);
     hg_free(p->widths);
@@ -390,7 +399,7 @@ static void close_function(jit_printer *p) {
     p->frames.count = 0;
 }
 
-static void find_memory(jit_printer *p) {
+void jit_find_memory(jit_printer *p) {
     LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
     for (uint64_t i = 0; i < p->k->module->slots.count; i++) {
         LLVMValueRef slot = jit_field(p, slots, i * sizeof(hgv_memory));
@@ -426,12 +435,12 @@ static void call_ready(jit_printer *p, const vec_function *f) {
     LLVMBuildRetVoid(p->b);
 }
 
-static void print_function(jit_printer *p, vec_function *f) {
+void jit_print_function(jit_printer *p, vec_function *f) {
     unsigned next = 1;
     p->fn = p->functions[f->id];
-    if (!open_function(p, f)) {
+    if (!jit_open_function(p, f)) {
         p->failed = true;
-        close_function(p);
+        jit_close_function(p);
         return;
     }
     p->launch = LLVMGetParam(p->fn, 0);
@@ -444,143 +453,14 @@ static void print_function(jit_printer *p, vec_function *f) {
         p->first = LLVMGetParam(p->fn, next++);
         jit_set_run(p, LLVMGetParam(p->fn, next++));
         p->ended_out = LLVMGetParam(p->fn, next++);
-        find_memory(p);
+        jit_find_memory(p);
     }
     for (uint8_t n = 0; n < f->array_count; n++) p->arrays[f->array_params[n]->id] = LLVMGetParam(p->fn, next++);
     if (f->limbs_op != KIR_OP_COUNT) {
         call_ready(p, f);
     } else {
-        start_vars(p);
-        print_body(p);
+        jit_start_vars(p);
+        jit_print_body(p);
     }
-    close_function(p);
-}
-
-/* ---- the kernel ---- */
-
-/* Whether a turn starts at `first`: lanes are left, and time is not over. */
-static LLVMValueRef goes_on(jit_printer *p, LLVMValueRef some) {
-    LLVMValueRef stopped = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
-    return LLVMBuildAnd(p->b, some, LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
-}
-
-/* A turn from here; leaves the place behind it. */
-static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
-    p->first = first;
-    p->end = jit_block(p, "turn_end");
-    p->dead = false;
-    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
-    jit_set_run(p, run);
-    jit_set_ended(p, jit_u64(p, 0));
-    if (p->shared_type) LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
-    start_vars(p);
-    print_body(p);
-    LLVMPositionBuilderAtEnd(p->b, p->end);
-}
-
-/* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are written out where nothing ends lanes and the
- * kernel is small: then all lanes of a whole turn run, and nobody asks. Else they share one text. */
-static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
-    bool apart = !p->k->can_end && p->f->value_count <= 256;
-    LLVMValueRef lanes = jit_u64(p, p->lanes);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"), body = jit_block(p, "turn");
-    LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"), done = jit_block(p, "done");
-    LLVMBuildBr(p->b, head);
-    LLVMPositionBuilderAtEnd(p->b, head);
-    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, ""), left = LLVMBuildSub(p->b, end, first, "");
-    LLVMAddIncoming(first, &begin, &before, 1);
-    LLVMValueRef whole = LLVMBuildICmp(p->b, LLVMIntUGE, left, lanes, "");
-    LLVMValueRef some = apart ? whole : LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "");
-    LLVMBuildCondBr(p->b, goes_on(p, some), body, rest);
-
-    LLVMPositionBuilderAtEnd(p->b, body);
-    LLVMValueRef shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
-    LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), "");
-    turn(p, first, apart ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
-    LLVMValueRef taken = apart ? lanes : LLVMBuildSelect(p->b, whole, lanes, left, "");
-    LLVMValueRef next = LLVMBuildAdd(p->b, first, taken, "");
-    LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
-    LLVMAddIncoming(first, &next, &behind, 1);
-    LLVMBuildBr(p->b, head);
-
-    LLVMPositionBuilderAtEnd(p->b, rest);
-    if (apart) {
-        LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "")), last, done);
-        LLVMPositionBuilderAtEnd(p->b, last);
-        shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
-        turn(p, first, LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), ""));
-        LLVMBuildBr(p->b, done);
-    } else {
-        LLVMDeleteBasicBlock(last);
-        LLVMBuildBr(p->b, done);
-    }
-    LLVMPositionBuilderAtEnd(p->b, done);
-    LLVMBuildRetVoid(p->b);
-}
-
-static void shared_struct(jit_printer *p) {
-    if (!p->k->shared) return;
-    LLVMTypeRef *types = hg_calloc(p->k->shared_count, sizeof *types);
-    if (!types) {
-        p->failed = true;
-        return;
-    }
-    for (const vec_var *v = p->k->shared; v; v = v->next) {
-        LLVMTypeRef type = jit_var_type(p, v);
-        types[v->id] = v->length ? LLVMArrayType2(type, v->length) : type;
-    }
-    p->shared_type = LLVMStructTypeInContext(p->context, types, p->k->shared_count, false);
-    hg_free(types);
-}
-
-/* The kernel's function calls the block's for each block. */
-static void print_blocks(jit_printer *p) {
-    LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
-    LLVMValueRef kernel = p->fn;
-    p->fn = LLVMAddFunction(p->module, "block", LLVMFunctionType(p->t.none, types, 6, false));
-    LLVMSetLinkage(p->fn, LLVMInternalLinkage);
-    function_attributes(p, p->fn);
-    LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
-    LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1), LLVMGetParam(kernel, 2), p->fn};
-    (void)jit_call_helper(p, "hgv_blocks", args, 4);
-    LLVMBuildRetVoid(p->b);
-    if (!open_function(p, p->k->functions)) {
-        p->failed = true;
-        return;
-    }
-    p->launch = LLVMGetParam(p->fn, 0);
-    find_memory(p);
-    jit_open_block(p);
-    if (!p->failed) print_body(p);
-    jit_close_block(p);
-}
-
-static void print_turns(jit_printer *p) {
-    if (!open_function(p, p->k->functions)) {
-        p->failed = true;
-        return;
-    }
-    p->launch = LLVMGetParam(p->fn, 0);
-    p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
-    find_memory(p);
-    LLVMBasicBlockRef start = jit_block(p, "start");
-    LLVMBuildBr(p->b, start);
-    LLVMPositionBuilderAtEnd(p->b, start);
-    kernel_body(p, LLVMGetParam(p->fn, 1), LLVMGetParam(p->fn, 2));
-}
-
-void jit_kernel(jit_printer *p) {
-    LLVMTypeRef types[3] = {p->t.ptr, p->t.i64, p->t.i64};
-    for (const vec_function *f = p->k->functions->next; f; f = f->next) declare_function(p, f);
-    shared_struct(p);
-    for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) print_function(p, f);
-    p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
-    function_attributes(p, p->fn);
-    if (!p->unsupported && !p->failed) {
-        if (p->k->blocks)
-            print_blocks(p);
-        else
-            print_turns(p);
-    }
-    close_function(p);
+    jit_close_function(p);
 }

@@ -69,7 +69,8 @@ typedef struct jit_printer {
     uint32_t mask_bytes; /* of an element of masks in variables */
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
-    bool dead; /* nothing reaches this place */
+    bool dead;    /* nothing reaches this place */
+    bool settled; /* a whole turn in which all goes well (vec_find_whole) */
     /* of a kernel that runs blocks */
     LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row,
         rows; /* kept: of the turn; row, rows: lanes along x, along y */
@@ -171,7 +172,19 @@ void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone);
 /* Elements at base + offsets (bytes, i64s) of the lanes in `mask` (i1s; NULL: all); of the others any value, and no write. */
 LLVMValueRef jit_gather(jit_printer *p, LLVMTypeRef element, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
 void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRef base, LLVMValueRef offsets, LLVMValueRef mask);
-void jit_kernel(jit_printer *p);   /* all functions, into the module */
-extern const char jit_cold_text[]; /* cold.ll */
+/* body.c: a function's text. */
+void jit_function_attributes(const jit_printer *p, LLVMValueRef f);
+void jit_declare_function(jit_printer *p, const vec_function *f);
+bool jit_open_function(jit_printer *p, vec_function *f); /* false: out of memory */
+void jit_close_function(jit_printer *p);
+void jit_find_memory(jit_printer *p);
+void jit_start_vars(jit_printer *p);
+void jit_print_body(jit_printer *p);
+void jit_print_tested(jit_printer *p); /* what the conditions of whole turns are made of */
+void jit_print_function(jit_printer *p, vec_function *f);
+LLVMValueRef jit_fits(jit_printer *p,
+                      const vec_value *v); /* memory.c: that all lanes' places are in bounds; false where that is hard to say */
+void jit_kernel(jit_printer *p);           /* kernel.c: all functions, into the module */
+extern const char jit_cold_text[];         /* cold.ll */
 
 #endif

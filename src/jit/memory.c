@@ -157,11 +157,10 @@ static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
 }
 
 /* Whether all lanes' places are in bounds; false where that is hard to say. */
-static void fits(jit_printer *p, const vec_value *v) {
+LLVMValueRef jit_fits(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
-    LLVMValueRef out = known ? outside(p, size_of(p, v), first_index(p, v), low, high, false) : truth(p, true);
-    jit_define(p, v, LLVMBuildNot(p->b, out, ""));
+    return known ? LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "") : truth(p, false);
 }
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
@@ -562,7 +561,7 @@ void jit_memory(jit_printer *p, const vec_value *v) {
     case VEC_STORE: store(p, v); break;
     case VEC_CHECK: check(p, v); break;
     case VEC_ATOMIC: atomic(p, v); break;
-    case VEC_FITS: fits(p, v); break;
+    case VEC_FITS: jit_define(p, v, jit_fits(p, v)); break;
     default: fault_if(p, v);
     }
 }

@@ -93,7 +93,8 @@ struct vec_value {
     bool each;    /* an element for each lane */
     uint8_t nargs;
     uint8_t losing_count;
-    bool ends; /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
+    bool settled, tested; /* vec_find_whole */
+    bool ends;            /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
     bool exits;
     uint32_t id;   /* dense in the function */
     uint32_t uses; /* set by vec_count_uses */
@@ -224,6 +225,28 @@ typedef struct vec_pressure {
     uint32_t bytes, inst;
 } vec_pressure;
 hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) HG_NODISCARD;
+
+/* What a printer may ask of the first and the last of a call's whole turns, to print those turns without what it settles (whole.c). */
+typedef enum vec_condition_kind {
+    VEC_HOLDS,     /* the value is true in both */
+    VEC_HOLDS_NOT, /* false in both */
+    VEC_RISES,     /* the last one's value is not less than the first one's, and they are at most `lanes` lanes apart */
+    VEC_IN_BOUNDS  /* the places of all lanes of a CHECK are in bounds in both: as FITS */
+} vec_condition_kind;
+typedef struct vec_condition {
+    uint8_t kind;
+    const vec_value *value;
+    uint64_t lanes;
+} vec_condition;
+enum { VEC_MOST_CONDITIONS = 48 };
+typedef struct vec_whole {
+    bool possible;                    /* there is something to settle, and it can be asked */
+    HG_VEC(vec_condition) conditions; /* of values that are one */
+} vec_whole;
+/* Of the kernel function. `tested`: what the conditions are made of. `settled`: in those turns an IF's condition is true, a CHECK or FAULT_IF
+ * faults nobody; no lane ends. Numbers the operations and counts their uses. The caller frees whole. */
+hg_status vec_find_whole(vec_kernel *kernel, vec_whole *whole) HG_NODISCARD;
+void vec_whole_free(vec_whole *whole);
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;

@@ -1,0 +1,209 @@
+/* The kernel of an object: turns one after the other, or blocks.
+ * Must not know: what an operation becomes. */
+#include "jit/jit_internal.h"
+
+#include <hologram/vector.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Whether a turn starts at `first`: lanes are left, and time is not over. */
+static LLVMValueRef goes_on(jit_printer *p, LLVMValueRef some) {
+    LLVMValueRef stopped = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, stopped)), "");
+    return LLVMBuildAnd(p->b, some, LLVMBuildICmp(p->b, LLVMIntEQ, stopped, LLVMConstNull(p->t.i8), ""), "");
+}
+
+/* A turn from here; leaves the place behind it. */
+static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
+    p->first = first;
+    p->end = jit_block(p, "turn_end");
+    p->dead = false;
+    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_set_run(p, run);
+    jit_set_ended(p, jit_u64(p, 0));
+    if (p->shared_type) LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
+    jit_start_vars(p);
+    jit_print_body(p);
+    LLVMPositionBuilderAtEnd(p->b, p->end);
+}
+
+/* ---- whole turns in which all goes well ---- */
+
+static bool asks_time(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->op == VEC_FUEL) return true;
+    return false;
+}
+
+/* What the conditions are made of, in the turn that begins with a lane. */
+static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef first, LLVMValueRef *out) {
+    p->first = first;
+    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_print_tested(p);
+    for (uint64_t i = 0; i < whole->conditions.count; i++) {
+        const vec_condition *c = &whole->conditions.data[i];
+        out[i] = c->kind == VEC_IN_BOUNDS ? jit_fits(p, c->value) : jit_one(p, c->value);
+    }
+}
+
+static LLVMValueRef condition(jit_printer *p, const vec_condition *c, LLVMValueRef first, LLVMValueRef last, LLVMValueRef span) {
+    switch ((vec_condition_kind)c->kind) {
+    case VEC_HOLDS_NOT: return LLVMBuildNot(p->b, LLVMBuildOr(p->b, first, last, ""), "");
+    case VEC_RISES:
+        return LLVMBuildAnd(p->b, LLVMBuildICmp(p->b, LLVMIntUGE, last, first, ""),
+                            LLVMBuildICmp(p->b, LLVMIntULE, span, jit_u64(p, c->lanes), ""), "");
+    default: return LLVMBuildAnd(p->b, first, last, "");
+    }
+}
+
+/* Whether the conditions hold from one turn to the other. */
+static LLVMValueRef all_goes_well(jit_printer *p, const vec_whole *whole, LLVMValueRef from, LLVMValueRef to) {
+    LLVMValueRef first[VEC_MOST_CONDITIONS], last[VEC_MOST_CONDITIONS], all = LLVMConstInt(p->t.i1, 1, false);
+    conditions_at(p, whole, from, first);
+    conditions_at(p, whole, to, last);
+    LLVMValueRef span = LLVMBuildSub(p->b, to, from, "");
+    for (uint64_t i = 0; i < whole->conditions.count; i++)
+        all = LLVMBuildAnd(p->b, all, condition(p, &whole->conditions.data[i], first[i], last[i], span), "");
+    return all;
+}
+
+/* The whole turns, where all goes well in them. Returns the lane that comes next. */
+static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMValueRef begin, LLVMValueRef end) {
+    LLVMValueRef lanes = jit_u64(p, p->lanes),
+                 span = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), jit_u64(p, ~(uint64_t)(p->lanes - 1)), "");
+    LLVMValueRef behind_last = LLVMBuildAdd(p->b, begin, span, ""), some = LLVMBuildICmp(p->b, LLVMIntNE, span, jit_u64(p, 0), "");
+    LLVMValueRef last = LLVMBuildSelect(p->b, some, LLVMBuildSub(p->b, behind_last, lanes, ""), begin, "");
+    LLVMValueRef well = LLVMBuildAnd(p->b, some, all_goes_well(p, whole, begin, last), "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), body = jit_block(p, "settled"), next = jit_block(p, "next");
+    LLVMBuildCondBr(p->b, well, body, next);
+
+    LLVMPositionBuilderAtEnd(p->b, body);
+    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(first, &begin, &before, 1);
+    p->settled = true;
+    turn(p, first, jit_all(p));
+    p->settled = false;
+    LLVMValueRef then = LLVMBuildAdd(p->b, first, lanes, ""), more = LLVMBuildICmp(p->b, LLVMIntULT, then, behind_last, "");
+    if (asks_time(p->f)) more = goes_on(p, more);
+    LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
+    LLVMAddIncoming(first, &then, &behind, 1);
+    LLVMBuildCondBr(p->b, more, body, next);
+
+    LLVMPositionBuilderAtEnd(p->b, next);
+    LLVMValueRef left = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(left, (LLVMValueRef[]){begin, then}, (LLVMBasicBlockRef[]){before, behind}, 2);
+    return left;
+}
+
+/* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are written out where nothing ends lanes and the
+ * kernel is small: then all lanes of a whole turn run, and nobody asks. Else they share one text. */
+static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
+    bool apart = !p->k->can_end && p->f->value_count <= 256;
+    LLVMValueRef lanes = jit_u64(p, p->lanes);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), head = jit_block(p, "turns"), body = jit_block(p, "turn");
+    LLVMBasicBlockRef rest = jit_block(p, "rest"), last = jit_block(p, "last"), done = jit_block(p, "done");
+    LLVMBuildBr(p->b, head);
+    LLVMPositionBuilderAtEnd(p->b, head);
+    LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, ""), left = LLVMBuildSub(p->b, end, first, "");
+    LLVMAddIncoming(first, &begin, &before, 1);
+    LLVMValueRef whole = LLVMBuildICmp(p->b, LLVMIntUGE, left, lanes, "");
+    LLVMValueRef some = apart ? whole : LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "");
+    LLVMBuildCondBr(p->b, goes_on(p, some), body, rest);
+
+    LLVMPositionBuilderAtEnd(p->b, body);
+    LLVMValueRef shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
+    LLVMValueRef few = LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), "");
+    turn(p, first, apart ? jit_all(p) : LLVMBuildSelect(p->b, whole, jit_all(p), few, ""));
+    LLVMValueRef taken = apart ? lanes : LLVMBuildSelect(p->b, whole, lanes, left, "");
+    LLVMValueRef next = LLVMBuildAdd(p->b, first, taken, "");
+    LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
+    LLVMAddIncoming(first, &next, &behind, 1);
+    LLVMBuildBr(p->b, head);
+
+    LLVMPositionBuilderAtEnd(p->b, rest);
+    if (apart) {
+        LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "")), last, done);
+        LLVMPositionBuilderAtEnd(p->b, last);
+        shift = LLVMBuildAnd(p->b, left, jit_u64(p, 63), "");
+        turn(p, first, LLVMBuildSub(p->b, LLVMBuildShl(p->b, jit_u64(p, 1), shift, ""), jit_u64(p, 1), ""));
+        LLVMBuildBr(p->b, done);
+    } else {
+        LLVMDeleteBasicBlock(last);
+        LLVMBuildBr(p->b, done);
+    }
+    LLVMPositionBuilderAtEnd(p->b, done);
+    LLVMBuildRetVoid(p->b);
+}
+
+static void shared_struct(jit_printer *p) {
+    if (!p->k->shared) return;
+    LLVMTypeRef *types = hg_calloc(p->k->shared_count, sizeof *types);
+    if (!types) {
+        p->failed = true;
+        return;
+    }
+    for (const vec_var *v = p->k->shared; v; v = v->next) {
+        LLVMTypeRef type = jit_var_type(p, v);
+        types[v->id] = v->length ? LLVMArrayType2(type, v->length) : type;
+    }
+    p->shared_type = LLVMStructTypeInContext(p->context, types, p->k->shared_count, false);
+    hg_free(types);
+}
+
+/* The kernel's function calls the block's for each block. */
+static void print_blocks(jit_printer *p) {
+    LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
+    LLVMValueRef kernel = p->fn;
+    p->fn = LLVMAddFunction(p->module, "block", LLVMFunctionType(p->t.none, types, 6, false));
+    LLVMSetLinkage(p->fn, LLVMInternalLinkage);
+    jit_function_attributes(p, p->fn);
+    LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
+    LLVMValueRef args[] = {LLVMGetParam(kernel, 0), LLVMGetParam(kernel, 1), LLVMGetParam(kernel, 2), p->fn};
+    (void)jit_call_helper(p, "hgv_blocks", args, 4);
+    LLVMBuildRetVoid(p->b);
+    if (!jit_open_function(p, p->k->functions)) {
+        p->failed = true;
+        return;
+    }
+    p->launch = LLVMGetParam(p->fn, 0);
+    jit_find_memory(p);
+    jit_open_block(p);
+    if (!p->failed) jit_print_body(p);
+    jit_close_block(p);
+}
+
+static void print_turns(jit_printer *p) {
+    if (!jit_open_function(p, p->k->functions)) {
+        p->failed = true;
+        return;
+    }
+    p->launch = LLVMGetParam(p->fn, 0);
+    p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
+    jit_find_memory(p);
+    LLVMBasicBlockRef start = jit_block(p, "start");
+    LLVMBuildBr(p->b, start);
+    LLVMPositionBuilderAtEnd(p->b, start);
+    LLVMValueRef begin = LLVMGetParam(p->fn, 1), end = LLVMGetParam(p->fn, 2);
+    vec_whole whole;
+    if (vec_find_whole(p->k, &whole) != HG_OK)
+        p->failed = true;
+    else if (whole.possible)
+        begin = settled_turns(p, &whole, begin, end);
+    vec_whole_free(&whole);
+    kernel_body(p, begin, end);
+}
+
+void jit_kernel(jit_printer *p) {
+    LLVMTypeRef types[3] = {p->t.ptr, p->t.i64, p->t.i64};
+    for (const vec_function *f = p->k->functions->next; f; f = f->next) jit_declare_function(p, f);
+    shared_struct(p);
+    for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) jit_print_function(p, f);
+    p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
+    jit_function_attributes(p, p->fn);
+    if (!p->unsupported && !p->failed) {
+        if (p->k->blocks)
+            print_blocks(p);
+        else
+            print_turns(p);
+    }
+    jit_close_function(p);
+}
