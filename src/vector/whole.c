@@ -10,8 +10,10 @@ enum { UNKNOWN = -1, MOST_VALUES = 512, MOST_STRIDE = 1 << 20 };
 
 typedef struct finder {
     vec_whole *whole;
-    int64_t *strides; /* by id, of values that are one: by how much a value grows from lane to lane, modulo its type; UNKNOWN */
-    bool failed;      /* out of memory */
+    int64_t *
+        strides; /* by id, of values that are one: by how much a value grows from lane to lane, modulo its type; UNKNOWN. Of the arguments of
+                       * a value that grows one grows. */
+    bool failed; /* out of memory */
 } finder;
 
 static int64_t stride_of(const finder *s, const vec_value *v) { return s->strides[v->id]; }
@@ -33,8 +35,8 @@ static int64_t stride_of_prim(const finder *s, const vec_value *v) {
     }
     if (all == 0) return 0;
     switch ((kir_op)v->prim) {
-    case KIR_ADD: return n[0] + n[1] <= MOST_STRIDE ? n[0] + n[1] : UNKNOWN;
-    case KIR_SUB: return n[0] >= n[1] ? n[0] - n[1] : UNKNOWN;
+    case KIR_ADD: return n[0] && n[1] ? UNKNOWN : n[0] + n[1];
+    case KIR_SUB: return n[1] ? UNKNOWN : n[0];
     case KIR_MUL: return n[0] == 0 ? scaled(n[1], v->args[0]) : n[1] == 0 ? scaled(n[0], v->args[1]) : UNKNOWN;
     case KIR_SHL:
         if (!is_number(v->args[1]) || v->args[1]->u.imm > 20 || n[0] > MOST_STRIDE >> v->args[1]->u.imm) return UNKNOWN;
