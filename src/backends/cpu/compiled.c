@@ -2,6 +2,7 @@
 #include "backends/cpu/compiled.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/object.h"
+#include "isa/program.h"
 #include <hologram/vector.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,14 +42,27 @@ bool cpu_compiled_by(char text[256]) {
 /* What an object is made for and by. */
 typedef struct maker {
     hg_jit_options options;
-    uint32_t lanes;
-    bool blocks; /* of a kernel that asks where lanes are in their blocks: a block at a time */
+    uint32_t most, lanes; /* of a turn: at the most, and of this kernel */
+    bool blocks;          /* of a kernel that asks where lanes are in their blocks: a block at a time */
 } maker;
 
-static maker maker_for(const cpu_compiled *c) {
+/* Turns of a kernel that runs block by block fit the rows of its blocks, as far as the program says how long they are: a turn in which lanes are
+ * missing is slow. No fewer lanes than a native vector has floats. */
+static uint32_t lanes_for(const maker *m, const kir_module *module) {
+    bool blocks = m->blocks || module->uses_barrier || module->uses_shared;
+    uint32_t row = blocks && module->program ? module->program->block[0] : 0, lanes = m->most, least = m->options.bytes / 4;
+    if (row == 0) return lanes;
+    while (lanes > least && row % lanes != 0) lanes /= 2;
+    return row % lanes == 0 ? lanes : m->most;
+}
+
+static maker maker_for(const cpu_compiled *c, const kir_module *module, bool blocks) {
     const cpu_compiler *own = cpu_compiler_in_use;
-    return (maker){.options = {.bytes = own && own->bytes ? own->bytes : LEVELS[c->level].bytes, .cpu = LEVELS[c->level].cpu},
-                   .lanes = own && own->lanes ? own->lanes : LEVELS[c->level].lanes};
+    maker m = {.options = {.bytes = own && own->bytes ? own->bytes : LEVELS[c->level].bytes, .cpu = LEVELS[c->level].cpu},
+               .most = own && own->lanes ? own->lanes : LEVELS[c->level].lanes,
+               .blocks = blocks};
+    m.lanes = lanes_for(&m, module);
+    return m;
 }
 
 /* False: nothing is kept. */
@@ -102,7 +116,7 @@ static hg_status compile_object(const maker *m, const hg_jit_table *table, const
     return status;
 }
 
-static hg_status compile(const cpu_compiled *c, maker *m, const kir_module *module, tile_kernel *kernel) {
+static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel) {
     char reason[256] = "";
     uint8_t *bytes = NULL, key[HG_BLOB_KEY_BYTES];
     uint64_t size = 0;
@@ -110,15 +124,15 @@ static hg_status compile(const cpu_compiled *c, maker *m, const kir_module *modu
     if (!table) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (!cpu_module_enter())
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked, or it ends");
-    m->blocks = vec_asks_for_places(module);
-    bool kept = key_of(c, m, module, key);
-    hg_status status = compile_object(m, table, module, &bytes, &size);
-    if (status == HG_ERROR_ISA && m->blocks) {
-        m->blocks = false;
-        kept = key_of(c, m, module, key);
-        status = compile_object(m, table, module, &bytes, &size);
+    maker m = maker_for(c, module, vec_asks_for_places(module));
+    bool kept = key_of(c, &m, module, key);
+    hg_status status = compile_object(&m, table, module, &bytes, &size);
+    if (status == HG_ERROR_ISA && m.blocks) {
+        m = maker_for(c, module, false);
+        kept = key_of(c, &m, module, key);
+        status = compile_object(&m, table, module, &bytes, &size);
     }
-    if (status == HG_OK) status = attach(m, bytes, size, kernel);
+    if (status == HG_OK) status = attach(&m, bytes, size, kernel);
     if (status == HG_OK && kept) (void)hg_blob_cache_put(c->cache, key, bytes, size); /* a later process makes it again */
     if (bytes) table->release(bytes);
     cpu_module_leave();
@@ -138,11 +152,10 @@ static hg_status take_kept(const cpu_compiled *c, const maker *m, const kir_modu
 }
 
 hg_status cpu_compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel, bool may_compile) {
-    maker m = maker_for(c);
     for (int blocks = vec_asks_for_places(module); blocks >= 0; blocks--) {
-        m.blocks = blocks != 0;
+        const maker m = maker_for(c, module, blocks != 0);
         hg_status status = take_kept(c, &m, module, kernel);
         if (status != HG_ERROR_WOULD_BLOCK) return status;
     }
-    return may_compile ? compile(c, &m, module, kernel) : HG_ERROR_WOULD_BLOCK;
+    return may_compile ? compile(c, module, kernel) : HG_ERROR_WOULD_BLOCK;
 }

@@ -140,6 +140,46 @@ static void faults(void) {
     fault(150, 149, 148);
 }
 
+/* ---- turns as long as rows ---- */
+
+static cpu_compiler recorder;
+static hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]);
+static uint32_t lanes_of_turn;
+
+static hg_status record(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+    lanes_of_turn = kernel->lanes;
+    return compile(kernel, options, object, size, reason);
+}
+
+static void rows_of(const char *block, uint32_t lanes) {
+    char text[512];
+    hg_launch launch = HG_LAUNCH_INIT;
+    const number numbers[] = {{"n", HG_TYPE_U64, 48}};
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program row\n.param x buffer u32 inout [n]\n.param n u64\n.shared 256\n.block %s\n.lanes n\n.reg v u32\n"
+             " ldg v, [x[global]]\n sts [shared + lane*4], v\n bar.sync 0\n xor v, lane, 1\n lds v, [shared + v*4]\n stg [x[global]], v\n",
+             block);
+    hg_program *program = assemble(text);
+    lanes_of_turn = 0;
+    launch.lanes = 48;
+    run(&native, program, &launch, 48, numbers, 1);
+    CHECK_MESSAGE(!native.error[0] && lanes_of_turn == lanes, "blocks of %s: %u lanes a turn, not %u (%s)", block, (unsigned)lanes_of_turn,
+                  (unsigned)lanes, native.error);
+    hg_program_release(program);
+}
+
+/* With 8 lanes at the most and native vectors of 4 floats. */
+static void rows(void) {
+    recorder = *cpu_compiler_in_use;
+    compile = recorder.table.compile;
+    recorder.table.compile = record;
+    cpu_compiler_in_use = &recorder;
+    rows_of("16", 8);
+    rows_of("4, 4", 4);
+    rows_of("12", 4);
+    rows_of("6", 8); /* no turn fits */
+}
+
 static void with(const char *compiler) {
     char reason[256];
     interpreter = native = (side){0};
@@ -149,6 +189,7 @@ static void with(const char *compiler) {
         open_side(&native, "on");
         shapes();
         faults();
+        rows();
         close_side(&native);
         test_failed += c_vectors_end() != 0;
     } else {
