@@ -168,6 +168,7 @@ static hg_status name_function(build_job *job, build_program *p) {
     snprintf(p->function, sizeof p->function, "%s%s%s", job->name, same ? "" : "_", same ? "" : name);
     for (char *c = p->function; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
+    if (build_is_word_of_c(p->function)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C", p->function);
     for (size_t i = 0; i < HG_COUNT_OF(own); i++)
         if (strcmp(own[i], name) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a program called '%s': %s_%s is another function of the C text", name, job->name,

@@ -22,8 +22,19 @@ const char *build_scalar_type(hg_type type) {
     }
 }
 
-/* Words that a parameter cannot be called: of C and C++, and those that the functions use. */
-static bool is_taken(const char *name) {
+static bool has_end(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static bool is_among(const char *const *words, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], name) == 0) return true;
+    return false;
+}
+
+/* Words of C and C++, and names of their headers that are macros. */
+bool build_is_word_of_c(const char *name) {
     static const char *const words[] = {
         "alignas", "alignof",  "and",      "asm",    "auto",     "bool",      "break",    "case",     "catch",    "char",      "class",
         "const",   "continue", "default",  "delete", "do",       "double",    "else",     "enum",     "export",   "extern",    "false",
@@ -31,12 +42,31 @@ static bool is_taken(const char *name) {
         "not",     "nullptr",  "operator", "or",     "private",  "protected", "public",   "register", "requires", "restrict",  "return",
         "short",   "signed",   "sizeof",   "static", "struct",   "switch",    "template", "this",     "throw",    "true",      "try",
         "typedef", "typeof",   "typename", "union",  "unsigned", "using",     "virtual",  "void",     "volatile", "while",     "xor",
-        "launch",  "fault",    "run",      "asked",  "env",      "memories",  "block",    "keep",     "level",    "is",        "inputs",
-        "slots",   "linux",    "unix",     "errno",  "stdin",    "stdout",    "stderr",
+        "linux",   "unix",     "errno",    "stdin",  "stdout",   "stderr",    "main",     "NULL",     "NAN",      "INFINITY",  "EOF",
     };
-    for (size_t i = 0; i < HG_COUNT_OF(words); i++)
-        if (strcmp(words[i], name) == 0) return true;
-    return strncmp(name, "hgv", 3) == 0 || strncmp(name, "hgs", 3) == 0 || strncmp(name, "v_", 2) == 0;
+    return is_among(words, HG_COUNT_OF(words), name);
+}
+
+/* What a parameter cannot be called: words of C, what the functions and their headers use. */
+static bool is_taken(const char *name) {
+    static const char *const own[] = {"launch", "fault", "run",   "asked", "env",    "memories",
+                                      "block",  "keep",  "level", "is",    "inputs", "slots"};
+    static const char *const starts[] = {"hgv", "hgs", "v_", "M_", "built"};
+    for (size_t i = 0; i < HG_COUNT_OF(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0) return true;
+    return build_is_word_of_c(name) || is_among(own, HG_COUNT_OF(own), name) || has_end(name, "_t") || has_end(name, "_MAX") ||
+           has_end(name, "_MIN") || strcmp(name, "HUGE_VAL") == 0;
+}
+
+/* Whether a parameter before has the name, or one's size would: that of an array y is called y_bytes. */
+static bool is_used(const build_program *p, uint32_t before, const char *name) {
+    for (uint32_t i = 0; i < before; i++) {
+        size_t n = strlen(p->names[i]), m = strlen(name);
+        if (strcmp(p->names[i], name) == 0) return true;
+        if (m == n + 6 && strncmp(name, p->names[i], n) == 0 && strcmp(name + n, "_bytes") == 0) return true;
+        if (n == m + 6 && strncmp(name, p->names[i], m) == 0 && strcmp(p->names[i] + m, "_bytes") == 0) return true;
+    }
+    return false;
 }
 
 hg_status build_name_params(build_program *p) {
@@ -47,6 +77,7 @@ hg_status build_name_params(build_program *p) {
         snprintf(p->names[i], sizeof p->names[i], "%s%s", name, is_taken(name) ? "_" : "");
         for (char *c = p->names[i]; *c; c++)
             if (*c == '.' || *c == '[' || *c == ']' || *c == '$' || *c == '-') *c = '_';
+        for (size_t n = strlen(p->names[i]); is_used(p, i, p->names[i]) && n + 1 < sizeof p->names[i]; n++) memcpy(p->names[i] + n, "_", 2);
     }
     return HG_OK;
 }

@@ -16,11 +16,11 @@ typedef struct build_program {
     const hg_program *program;
     hg_plan *plan;
     char function[HG_MAX_IDENT_BYTES * 2 + 2];
-    char (*names)[HG_MAX_IDENT_BYTES + 2]; /* of parameters in C */
-    uint32_t first_kernel;                 /* of the plan's, in build_job.kernels */
-    uint32_t *steps;                       /* by step: its kernel */
-    uint32_t block_bytes;                  /* of shared memory that operations of the block need for each lane */
-    bool parts;                            /* a call may run some of the lanes */
+    char (*names)[HG_MAX_IDENT_BYTES + 16]; /* of parameters in C */
+    uint32_t first_kernel;                  /* of the plan's, in build_job.kernels */
+    uint32_t *steps;                        /* by step: its kernel */
+    uint32_t block_bytes;                   /* of shared memory that operations of the block need for each lane */
+    bool parts;                             /* a call may run some of the lanes */
 } build_program;
 
 typedef struct build_job {
@@ -49,6 +49,7 @@ hg_status build_add_levels(const build_job *job, hg_text *out);
 void build_add_prototype(const build_job *job, const build_program *p, hg_text *out);
 void build_add_comment(const build_program *p, hg_text *out);
 const char *build_scalar_type(hg_type type); /* in C; NULL: wider than 64 bits */
+bool build_is_word_of_c(const char *name);
 hg_status build_name_params(build_program *p);
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);

@@ -239,6 +239,25 @@ def library_and_example():
         check(status == 0 and out.split() == digests, f"digests, {threads} threads: {err}")
 
 
+def names():
+    """Parameters under names that C, a header or another parameter has already."""
+    taken = ["int", "NULL", "uint64_t", "y", "y_bytes", "y_bytes_", "launch", "main", "NAN", "INT_MAX", "fault", "errno"]
+    lines = [f".param {name} buffer u32 out [n]" for name in taken]
+    stores = [f"    stg.u32 [{name}[global]], {i}" for i, name in enumerate(taken)]
+    write("names.atlas", "\n".join([".atlas 1", ".program names", *lines, ".param n u64", ".lanes n", *stores, ""]))
+    if built("names.atlas", name="names"):
+        library = compiled("names", COMPILERS[0], "-O1")
+        arrays = [bytearray(12) for _ in taken]
+        code, fault = call(library, "names", None, *arrays, U64(3))
+        found = [struct.unpack("<3I", a) for a in arrays]
+        check(code == 0 and found == [(i,) * 3 for i in range(len(taken))], f"names: {code} {fault.message} {found}")
+    write("while.atlas", ".atlas 1\n.program while\n    exit\n")
+    status, out, err = run(COMMAND, "build", "while.atlas", "-o", "while")
+    check(status == 2 and "'while' is no name for a function in C" in out + err and not os.path.exists("while.c"), f"while: {status} {out}{err}")
+    if built("while.atlas", name="set"):
+        compiled("set", COMPILERS[0])
+
+
 def mistakes():
     def expect(what, wanted, *arguments):
         status, out, err = run(COMMAND, "build", *arguments)
@@ -284,6 +303,7 @@ def main():
     rng, long = random.Random(12), "--long" in sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        names()
         mistakes()
         lane_programs(rng)
         contraction()
