@@ -16,7 +16,7 @@ else()
   endif()
 endif()
 if(NOT missing)
-  set(components irreader analysis x86codegen x86desc x86info)
+  set(components analysis x86codegen x86desc x86info)
   execute_process(COMMAND ${llvm_config} --link-static --libfiles ${components} OUTPUT_VARIABLE llvm_archives RESULT_VARIABLE failed
                   ERROR_VARIABLE why OUTPUT_STRIP_TRAILING_WHITESPACE)
   execute_process(COMMAND ${llvm_config} --includedir OUTPUT_VARIABLE llvm_include OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -39,16 +39,8 @@ endif()
 message(STATUS "libhologram_jit.so with LLVM ${llvm_version} of ${llvm_config}")
 enable_language(CXX) # LLVM's runtime
 
-# The text of cold.ll as an array.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/jit/cold.ll)
-file(READ ${PROJECT_SOURCE_DIR}/src/jit/cold.ll hex HEX)
-string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/jit_cold_text.c @ONLY
-     CONTENT "/* src/jit/cold.ll: generated */\n#include \"jit/jit_internal.h\"\nconst char jit_cold_text[] = {\n@hex@0};\n")
-
 file(GLOB jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/jit/*.c)
-add_library(hologram_jit MODULE ${jit_sources} ${PROJECT_BINARY_DIR}/jit_cold_text.c)
+add_library(hologram_jit MODULE ${jit_sources})
 target_include_directories(hologram_jit PRIVATE include src)
 target_include_directories(hologram_jit SYSTEM PRIVATE ${llvm_include})
 target_compile_definitions(hologram_jit PRIVATE HG_LLVM_VERSION="${llvm_version}" HG_JIT_SEAM=0x${HG_JIT_SEAM})

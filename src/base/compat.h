@@ -97,6 +97,9 @@ static inline void hg_fpcr_write(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0
 
 /* ---- the language ---- */
 
+/* Text for the assembler, between functions. It reaches functions and variables with external linkage by their names. */
+#define HG_ASSEMBLY(text) __asm__(text)
+
 #define HG_TYPEOF(expression) __typeof__(expression)
 /* A block whose last expression is its value. */
 #define HG_BLOCK_VALUE(...) __extension__({__VA_ARGS__})

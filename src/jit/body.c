@@ -130,7 +130,7 @@ static LLVMValueRef take_fuel(jit_printer *p, const vec_value *v) {
 static LLVMValueRef ask_for_fuel(jit_printer *p, const vec_value *v) {
     bool level = jit_in_block(p) && !vec_turns_around(v);
     LLVMValueRef args[] = {p->launch, level ? jit_u64(p, 1) : jit_run(p)};
-    return jit_call_helper(p, "hgv_go_on", args, 2);
+    return LLVMBuildICmp(p->b, LLVMIntNE, jit_call_helper(p, "hgv_go_on", args, 2), jit_u64(p, 0), "");
 }
 
 /* An IF right behind is part of it: then no value stands between the question and the branch. */
@@ -333,8 +333,7 @@ static void attribute(const jit_printer *p, LLVMValueRef f, const char *name, co
 
 void jit_function_attributes(const jit_printer *p, LLVMValueRef f) {
     const char *width = p->bytes == 64 ? "512" : p->bytes == 32 ? "256" : "128";
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(f, OF_FUNCTION, LLVMCreateEnumAttribute(p->context, nounwind, 0));
+    jit_add_attribute(p, f, "nounwind");
     attribute(p, f, "target-cpu", p->cpu);
     attribute(p, f, "prefer-vector-width", width);
     attribute(p, f, "min-legal-vector-width", width);

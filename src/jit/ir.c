@@ -6,6 +6,8 @@
 
 /* Truth values that functions share or take have elements of 4 bytes. */
 
+enum { PRESERVE_ALL = 15 /* LLVM's calling convention preserve_allcc */ };
+
 /* ---- types ---- */
 
 LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type) {
@@ -198,9 +200,44 @@ LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
     return made;
 }
 
+static LLVMTypeRef helper_type(const jit_printer *p, char letter) {
+    return letter == 'p' ? p->t.ptr : letter == 'w' ? p->t.i64 : letter == 'i' ? p->t.i32 : p->t.none;
+}
+
+/* A function of HG_JIT_HELPERS, declared where it is called first. */
+static LLVMValueRef declare_helper(jit_printer *p, const char *name) {
+    static const struct {
+        const char *name;
+        bool keeps;
+        const char *types;
+    } helpers[] = {
+#define X(name, keeps, types) {#name, keeps, types},
+        HG_JIT_HELPERS(X)
+#undef X
+    };
+    size_t n = 0;
+    while (strcmp(helpers[n].name, name) != 0) n++;
+    LLVMTypeRef types[12];
+    const char *letters = helpers[n].types;
+    unsigned count = (unsigned)strlen(letters) - 1;
+    for (unsigned i = 0; i < count; i++) types[i] = helper_type(p, letters[1 + i]);
+    LLVMValueRef f = LLVMAddFunction(p->module, name, LLVMFunctionType(helper_type(p, letters[0]), types, count, false));
+    jit_add_attribute(p, f, "nounwind");
+    if (!helpers[n].keeps) return f;
+    jit_add_attribute(p, f, "cold");
+    LLVMSetFunctionCallConv(f, PRESERVE_ALL);
+    return f;
+}
+
 LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count) {
     LLVMValueRef f = LLVMGetNamedFunction(p->module, name);
+    if (!f) f = declare_helper(p, name);
     LLVMValueRef made = LLVMBuildCall2(p->b, LLVMGlobalGetValueType(f), f, args, count, "");
     LLVMSetInstructionCallConv(made, LLVMGetFunctionCallConv(f));
     return made;
+}
+
+void jit_add_attribute(const jit_printer *p, LLVMValueRef f, const char *name) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(p->context, kind, 0));
 }

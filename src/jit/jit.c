@@ -7,7 +7,6 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
-#include <llvm-c/IRReader.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <pthread.h>
@@ -37,11 +36,60 @@ static void start_llvm(void) {
     LLVMInitializeX86AsmPrinter();
 }
 
+/* ---- targets ---- */
+
+/* What LLVM knows of a CPU is made once and used by one compile after another, by one at a time. */
+typedef struct machine {
+    struct machine *next;
+    char cpu[32];
+    LLVMTargetMachineRef llvm;
+} machine;
+
+static struct {
+    pthread_mutex_t lock;
+    machine *free;
+} machines = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static machine *take_machine(const char *cpu) {
+    machine **at = &machines.free;
+    pthread_mutex_lock(&machines.lock);
+    while (*at && strcmp((*at)->cpu, cpu) != 0) at = &(*at)->next;
+    machine *m = *at;
+    if (m) *at = m->next;
+    pthread_mutex_unlock(&machines.lock);
+    return m;
+}
+
+static void keep_machine(machine *m) {
+    pthread_mutex_lock(&machines.lock);
+    m->next = machines.free;
+    machines.free = m;
+    pthread_mutex_unlock(&machines.lock);
+}
+
+static machine *make_machine(const char *cpu, char reason[256]) {
+    char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
+    machine *m = hg_calloc(1, sizeof *m);
+    LLVMTargetRef target = NULL;
+    if (m && LLVMGetTargetFromTriple(triple, &target, &message) == 0)
+        m->llvm = LLVMCreateTargetMachine(target, triple, cpu, "", LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+    bool good = m && m->llvm;
+    if (good)
+        snprintf(m->cpu, sizeof m->cpu, "%s", cpu);
+    else
+        snprintf(reason, 256, "LLVM: no target %s: %s", triple, message ? message : "");
+    LLVMDisposeMessage(message);
+    LLVMDisposeMessage(triple);
+    if (good) return m;
+    hg_free(m);
+    return NULL;
+}
+
 /* ---- one compile ---- */
 
 typedef struct compile_state {
     jit_printer printer;
-    LLVMTargetMachineRef machine;
+    machine *machine;
     LLVMMemoryBufferRef object;
     char *reason;
     bool diagnosed;
@@ -55,26 +103,6 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     snprintf(s->reason, 256, "LLVM: %s", text);
     LLVMDisposeMessage(text);
     s->diagnosed = true;
-}
-
-static bool make_machine(compile_state *s, const hg_jit_options *options) {
-    char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
-    LLVMTargetRef target = NULL;
-    if (LLVMGetTargetFromTriple(triple, &target, &message) == 0)
-        s->machine = LLVMCreateTargetMachine(target, triple, options->cpu, "", LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
-    if (!s->machine) snprintf(s->reason, 256, "LLVM: no target %s: %s", triple, message ? message : "");
-    LLVMDisposeMessage(message);
-    LLVMDisposeMessage(triple);
-    return s->machine != NULL;
-}
-
-static bool read_cold_text(compile_state *s) {
-    char *message = NULL;
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRange(jit_cold_text, strlen(jit_cold_text), "cold", true);
-    if (LLVMParseIRInContext(s->printer.context, text, &s->printer.module, &message) == 0) return true; /* the buffer is gone */
-    snprintf(s->reason, 256, "cold functions: %s", message);
-    LLVMDisposeMessage(message);
-    return false;
 }
 
 static void drop_unused(LLVMModuleRef module) {
@@ -100,9 +128,9 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     jit_printer *p = &s->printer;
     LLVMContextRef c = p->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(c, on_diagnostic, s);
-    if (!read_cold_text(s)) return false;
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine);
-    char *triple = LLVMGetTargetMachineTriple(s->machine);
+    p->module = LLVMModuleCreateWithNameInContext("kernel", c);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine->llvm);
+    char *triple = LLVMGetTargetMachineTriple(s->machine->llvm);
     LLVMSetModuleDataLayout(p->module, layout);
     LLVMSetTarget(p->module, triple);
     LLVMDisposeTargetData(layout);
@@ -152,7 +180,7 @@ static hg_status print_and_emit(compile_state *s) {
     LLVMDisposeMessage(message);
     message = NULL;
 #endif
-    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, p->module, LLVMObjectFile, &message, &s->object) || s->diagnosed) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine->llvm, p->module, LLVMObjectFile, &message, &s->object) || s->diagnosed) {
         if (message) snprintf(s->reason, 256, "LLVM: %s", message);
         LLVMDisposeMessage(message);
         return HG_ERROR_INTERNAL;
@@ -166,7 +194,7 @@ static void stop(compile_state *s) {
     if (p->b) LLVMDisposeBuilder(p->b);
     if (p->module) LLVMDisposeModule(p->module);
     if (p->context) LLVMContextDispose(p->context);
-    if (s->machine) LLVMDisposeTargetMachine(s->machine);
+    if (s->machine) keep_machine(s->machine);
     hg_vec_free(&p->frames);
     hg_free(p->tables);
     hg_free(p->functions);
@@ -174,7 +202,9 @@ static void stop(compile_state *s) {
 }
 
 static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size) {
-    if (!make_machine(s, options)) return HG_ERROR_INTERNAL;
+    s->machine = take_machine(options->cpu);
+    if (!s->machine) s->machine = make_machine(options->cpu, s->reason);
+    if (!s->machine) return HG_ERROR_INTERNAL;
     if (!start_printer(s, kernel, options)) return HG_ERROR_OUT_OF_MEMORY;
     HG_TRY(print_and_emit(s));
     *size = LLVMGetBufferSize(s->object);

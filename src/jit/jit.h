@@ -24,7 +24,7 @@ typedef struct hg_jit_table {
     uint32_t version;     /* HG_JIT_VERSION */
     const char *compiler; /* "LLVM 19.1.7": part of keys of caches */
     /* One kernel as an ELF relocatable object of the machine the module runs on, with the global symbol HG_JIT_KERNEL; undefined are only symbols
-     * of HG_JIT_SYMBOLS. `object` is freed with release. From any thread; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
+     * of HG_JIT_SYMBOLS and HG_JIT_HELPERS. `object` is freed with release. From any thread; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
      * has what the module cannot print; `reason` says what (of every error). */
     hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]);
     void (*release)(uint8_t *object);
@@ -35,5 +35,18 @@ typedef const hg_jit_table *(*hg_jit_entry)(uint32_t version);
 
 /* The functions of libc and libm that objects may call: where a level has no instruction for it. X(name) */
 #define HG_JIT_SYMBOLS(X) X(memcpy) X(memmove) X(memset) X(fma) X(fmaf) X(floor) X(floorf) X(trunc) X(truncf) X(rint) X(rintf)
+
+/* The functions of the library that objects may call (src/backends/cpu/helpers.c). Types of the result and the arguments: v none, p a pointer,
+ * w a word of 64 bits, i one of 32. `keeps`: leaves all registers as they are but the result's and r11 (LLVM's preserve_allcc). X(name, keeps, types) */
+#define HG_JIT_HELPERS(X)                 \
+    X(hgv_go_on, true, "wpw")             \
+    X(hgv_fault, true, "wppwp")           \
+    X(hgv_check, true, "wpppwpwwww")      \
+    X(hgv_check_open, false, "wppiwppww") \
+    X(hgv_base, false, "ppwiip")          \
+    X(hgv_coordinate, false, "ipiw")      \
+    X(hgv_blocks, false, "vpwwp")         \
+    X(hgv_turns, false, "wpww")           \
+    X(hgv_start_turns, false, "vppwwwww")
 
 #endif

@@ -121,8 +121,9 @@ LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at);
 void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at);
 LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset); /* bytes */
 LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset);
-LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count); /* lives as long as the function */
-LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count);
+LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count);                           /* lives as long as the function */
+LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count); /* of HG_JIT_HELPERS */
+void jit_add_attribute(const jit_printer *p, LLVMValueRef function, const char *name);
 
 /* ---- flow.c: blocks, and what variables are in them ---- */
 LLVMBasicBlockRef jit_block(jit_printer *p, const char *name);
@@ -147,7 +148,7 @@ typedef struct jit_lanes {
 jit_lanes jit_each_lane(jit_printer *p, LLVMValueRef bits);
 void jit_end_lanes(jit_printer *p, jit_lanes *loop);
 
-/* ---- prim.c, memory.c, access.c, body.c, cold.c ---- */
+/* ---- prim.c, memory.c, access.c, body.c ---- */
 void jit_prim(jit_printer *p, const vec_value *v);
 void jit_memory(jit_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */
 void jit_array(jit_printer *p, const vec_value *v);
@@ -185,6 +186,5 @@ void jit_print_function(jit_printer *p, vec_function *f);
 LLVMValueRef jit_fits(jit_printer *p,
                       const vec_value *v); /* memory.c: that all lanes' places are in bounds; false where that is hard to say */
 void jit_kernel(jit_printer *p);           /* kernel.c: all functions, into the module */
-extern const char jit_cold_text[];         /* cold.ll */
 
 #endif

@@ -184,7 +184,7 @@ static LLVMValueRef lanes_here(jit_printer *p, const vec_value *v) {
 static void check_open(jit_printer *p, const vec_value *v) {
     LLVMValueRef here = lanes_here(p, v), handles = spill(p, jit_each(p, v->args[0])), index = spill(p, indices(p, v));
     LLVMValueRef args[] = {
-        p->launch, new_site(p, v, 1), truth(p, v->u.mem.space == KIR_FLAT), p->first, handles, index, jit_u64(p, (uint64_t)v->u.mem.disp),
+        p->launch, new_site(p, v, 1), jit_u32(p, v->u.mem.space == KIR_FLAT), p->first, handles, index, jit_u64(p, (uint64_t)v->u.mem.disp),
         here};
     LLVMValueRef left = jit_call_helper(p, "hgv_check_open", args, HG_COUNT_OF(args));
     end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
@@ -340,8 +340,8 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     LLVMValueRef values = spill(p, stored ? stored : LLVMConstNull(jit_vector(p, type)));
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
     LLVMValueRef at = element(p, index, p->t.i64, loop.lane), value = element(p, values, type, loop.lane);
-    LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)), truth(p, v->u.mem.pool),
-                           truth(p, v->u.mem.space == KIR_FLAT), at};
+    LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)), jit_u32(p, v->u.mem.pool),
+                           jit_u32(p, v->u.mem.space == KIR_FLAT), at};
     LLVMValueRef base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
     LLVMValueRef place = jit_field(p, jit_at(p, base, jit_load(p, p->t.i64, at)), (uint64_t)v->u.mem.disp);
     if (stored)
@@ -397,8 +397,8 @@ static LLVMValueRef lane_place(jit_printer *p, const vec_value *v, LLVMValueRef 
                                LLVMValueRef *offset) {
     LLVMValueRef at = element(p, index, p->t.i64, lane), base = NULL;
     if (v->u.mem.open) {
-        LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)), truth(p, v->u.mem.pool),
-                               truth(p, v->u.mem.space == KIR_FLAT), at};
+        LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, lane)), jit_u32(p, v->u.mem.pool),
+                               jit_u32(p, v->u.mem.space == KIR_FLAT), at};
         base = jit_call_helper(p, "hgv_base", args, HG_COUNT_OF(args));
     } else {
         base = base_of(p, v);

@@ -2,6 +2,7 @@
  * All sections of a kind lie together, each kind in pages of its own: text and a jump to each function outside, constants and
  * an address for each symbol (the global offset table), variables. Functions outside are reached by those jumps, so the distance to them does not matter. */
 #include "backends/cpu/object.h"
+#include "backends/cpu/helpers.h"
 #include "jit/jit.h"
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,11 @@ static bool find_outside(const loader *l, const Elf64_Sym *s, uint64_t *value) {
     for (size_t i = 0; i < HG_COUNT_OF(OUTSIDE); i++) {
         if (!name_is(l, s, OUTSIDE[i].name)) continue;
         *value = (uint64_t)(uintptr_t)OUTSIDE[i].at;
+        return true;
+    }
+    for (const cpu_helper_row *row = cpu_helpers(); row->name; row++) {
+        if (!name_is(l, s, row->name)) continue;
+        *value = (uint64_t)(uintptr_t)row->at;
         return true;
     }
     const char *name = (const char *)l->bytes + l->names.sh_offset + s->st_name;

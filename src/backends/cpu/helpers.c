@@ -1,0 +1,259 @@
+/* See helpers.h. What kernels do rarely, once for all objects instead of in each: faults, handles, time, the order of blocks. The functions of
+ * the same names in include/hologram/vector.h do the same.
+ *
+ * Those that keep registers leave all as they are but the result's and r11, so that no vector goes to memory for the sake of a call that hardly
+ * happens. Objects enter them through cpu_keep. */
+#include "backends/cpu/helpers.h"
+#include "base/base.h"
+#include "base/thread.h"
+#include "jit/jit.h"
+#include <hologram/vector.h>
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <cpuid.h>
+
+/* ---- time, faults ---- */
+
+uint64_t cpu_go_on(hgv_launch *launch, uint64_t run) {
+    if (launch->stopped || !launch->go_on(launch)) launch->stopped = true;
+    return launch->stopped || !run;
+}
+
+uint64_t cpu_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+    launch->fault(launch, site, lane, values);
+    return 0;
+}
+
+static bool lane_fits(const hgv_memory *m, hg_i128 offset, uint32_t bytes) {
+    return m->valid && offset >= 0 && offset + bytes <= (hg_i128)m->size;
+}
+
+/* index: of each lane; NULL: lane i's is start + i * stride. */
+uint64_t cpu_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, uint64_t start,
+                   uint64_t stride, int64_t disp, uint64_t bits) {
+    uint64_t left = bits;
+    for (uint64_t rest = bits; rest; rest &= rest - 1) {
+        uint32_t i = hg_ctz64(rest);
+        hg_i128 offset = (hg_i128)(index ? index[i] : start + i * stride) + disp;
+        if (lane_fits(m, offset, site->size)) continue;
+        const uint64_t values[2] = {(uint64_t)offset, (uint64_t)(offset >> 64)};
+        hgv_site at = *site;
+        at.limit = m->size;
+        if (site->input >= 0) at.handle = launch->inputs[site->input];
+        if (!m->valid) at.code = 3;
+        launch->fault(launch, &at, first + i, values);
+        left &= ~(UINT64_C(1) << i);
+    }
+    return left;
+}
+
+/* ---- handles ---- */
+
+/* The memory of a lane; of a flat address *at becomes the offset. */
+static hgv_memory find(hgv_launch *launch, uint64_t *handle, bool *pool, uint32_t flat, uint64_t *at) {
+    if (flat) {
+        *at = *handle & UINT64_C(0xffffffffff);
+        *pool = *handle >> 63 != 0;
+        *handle = *handle >> 40 & 0x7fffff;
+    }
+    return launch->resolve(launch, *handle, *pool, flat != 0);
+}
+
+static uint8_t *base(hgv_launch *launch, uint64_t handle, uint32_t in_pool, uint32_t flat, uint64_t *at) {
+    bool pool = in_pool != 0;
+    return find(launch, &handle, &pool, flat, at).base;
+}
+
+static uint64_t check_open(hgv_launch *launch, const hgv_site *site, uint32_t flat, uint64_t first, const uint64_t *handles,
+                           const uint64_t *index, int64_t disp, uint64_t bits) {
+    uint64_t left = bits;
+    for (uint64_t rest = bits; rest; rest &= rest - 1) {
+        uint32_t i = hg_ctz64(rest);
+        uint64_t handle = handles[i], at = index[i];
+        bool pool = site->pool;
+        hgv_memory m = find(launch, &handle, &pool, flat, &at);
+        hgv_site one = *site;
+        one.input = -1;
+        one.handle = handle;
+        one.pool = pool;
+        left &= ~(UINT64_C(1) << i) | cpu_check(launch, &one, &m, first + i, &at, 0, 0, disp, 1) << i;
+    }
+    return left;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t coordinate(const hgv_launch *launch, uint32_t id, uint64_t lane) {
+    uint64_t x = launch->block[0], y = launch->block[1], lanes = x * y * launch->block[2], block = lane / lanes, in = lane - block * lanes;
+    uint64_t gx = launch->grid[0], gy = launch->grid[1];
+    switch (id) {
+    case 0: return (uint32_t)(in % x);
+    case 1: return (uint32_t)(in / x % y);
+    case 2: return (uint32_t)(in / x / y);
+    case 3: return (uint32_t)(block % gx);
+    case 4: return (uint32_t)(block / gx % gy);
+    default: return (uint32_t)(block / gx / gy);
+    }
+}
+
+typedef void block_function(hgv_launch *launch, uint64_t begin, uint64_t end, uint32_t x, uint32_t y, uint32_t z);
+
+/* Whether the block that ran lets others follow. */
+static bool goes_on(const hgv_launch *launch) { return !launch->stopped && !(launch->faulted && launch->phase == 0); }
+
+/* Runs the blocks of lanes begin to end - 1. */
+static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_function *run) {
+    if (begin >= end) return;
+    uint64_t lanes = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2], number = begin / lanes,
+             row = number / launch->grid[0];
+    uint32_t x = (uint32_t)(number % launch->grid[0]), y = (uint32_t)(row % launch->grid[1]), z = (uint32_t)(row / launch->grid[1]);
+    for (uint64_t first = begin;;) {
+        uint64_t last = end - first < lanes ? end : first + lanes;
+        launch->phase = 0;
+        launch->faulted = false;
+        if (!launch->shared_step && launch->shared.size) memset(launch->shared.base, 0, launch->shared.size);
+        run(launch, first, last, x, y, z);
+        if (last >= end || !goes_on(launch)) return;
+        first = last;
+        launch->shared.base += launch->shared_step;
+        if (++x < launch->grid[0]) continue;
+        x = 0;
+        if (++y < launch->grid[1]) continue;
+        y = 0;
+        z++;
+    }
+}
+
+/* Turns of n lanes of a block of which `lanes` lanes start. */
+static uint64_t turns(const hgv_launch *launch, uint64_t lanes, uint64_t n) {
+    uint64_t x = launch->block[0];
+    return lanes / x * ((x + n - 1) / n) + (lanes % x + n - 1) / n;
+}
+
+/* The lanes of each turn that start, as the first word of what it keeps, which are `size` bytes. */
+static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, uint64_t begin, uint64_t end, uint64_t turns, uint64_t n) {
+    uint64_t x = launch->block[0], first = begin, at = 0;
+    for (uint64_t number = 0; number < turns; number++) {
+        uint64_t row = x - at, left = end - first, lanes = row < left ? row : left;
+        uint64_t run = lanes == 0 ? 0 : UINT64_MAX >> (64 - (lanes < n ? lanes : n));
+        memcpy(all + number * size, &run, sizeof run);
+        first += n < row ? n : row;
+        at = n < row ? at + n : 0;
+    }
+}
+
+/* ---- what keeps registers ---- */
+
+/* Calls what r11 says with up to nine arguments and a result in rax. Vectors and masks are kept by XSAVE (bits 1, 2, 5, 6, 7: SSE, AVX, AVX-512), which also
+ * restores that upper halves are clear; by FXSAVE where that is all the system saves. Intel 64 manual, volume 1, chapter 13. */
+HG_ASSEMBLY(".text\n"
+            ".p2align 4\n"
+            ".type cpu_keep, @function\n"
+            "cpu_keep:\n"
+            "    pushq %rbp\n"
+            "    movq %rsp, %rbp\n"
+            "    pushq %rcx\n"
+            "    pushq %rdx\n"
+            "    pushq %rsi\n"
+            "    pushq %rdi\n"
+            "    pushq %r8\n"
+            "    pushq %r9\n"
+            "    pushq %r10\n"
+            "    subq cpu_keep_bytes(%rip), %rsp\n"
+            "    andq $-64, %rsp\n"
+            "    cmpq $512, cpu_keep_bytes(%rip)\n"
+            "    je 1f\n"
+            "    xorl %eax, %eax\n" /* the header */
+            "    movq %rax, 512(%rsp)\n"
+            "    movq %rax, 520(%rsp)\n"
+            "    movq %rax, 528(%rsp)\n"
+            "    movq %rax, 536(%rsp)\n"
+            "    movq %rax, 544(%rsp)\n"
+            "    movq %rax, 552(%rsp)\n"
+            "    movq %rax, 560(%rsp)\n"
+            "    movq %rax, 568(%rsp)\n"
+            "    movl $0xe6, %eax\n"
+            "    xorl %edx, %edx\n"
+            "    xsave64 (%rsp)\n"
+            "    movq -16(%rbp), %rdx\n"
+            "    jmp 2f\n"
+            "1:  fxsave64 (%rsp)\n"
+            "2:  subq $8, %rsp\n"
+            "    pushq 32(%rbp)\n" /* the seventh to ninth argument; of functions with fewer whatever is there */
+            "    pushq 24(%rbp)\n"
+            "    pushq 16(%rbp)\n"
+            "    callq *%r11\n"
+            "    addq $32, %rsp\n"
+            "    movq %rax, %r11\n"
+            "    cmpq $512, cpu_keep_bytes(%rip)\n"
+            "    je 3f\n"
+            "    movl $0xe6, %eax\n"
+            "    xorl %edx, %edx\n"
+            "    xrstor64 (%rsp)\n"
+            "    jmp 4f\n"
+            "3:  fxrstor64 (%rsp)\n"
+            "4:  movq %r11, %rax\n"
+            "    movq -8(%rbp), %rcx\n"
+            "    movq -16(%rbp), %rdx\n"
+            "    movq -24(%rbp), %rsi\n"
+            "    movq -32(%rbp), %rdi\n"
+            "    movq -40(%rbp), %r8\n"
+            "    movq -48(%rbp), %r9\n"
+            "    movq -56(%rbp), %r10\n"
+            "    leave\n"
+            "    ret\n"
+            ".size cpu_keep, . - cpu_keep\n");
+
+extern uint64_t cpu_keep_bytes; /* 512: FXSAVE's */
+uint64_t cpu_keep_bytes = 512;
+
+static void measure(void) {
+    enum { OSXSAVE = 1 << 27, STATES = 0xe6 };
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE)) return;
+    uint64_t bytes = 576;
+    for (unsigned state = 2; state < 8; state++)
+        if (STATES >> state & 1 && __get_cpuid_count(13, state, &a, &b, &c, &d) && a && a + b > bytes) bytes = a + b;
+    cpu_keep_bytes = (bytes + 63) & ~UINT64_C(63);
+}
+
+/* The entry of a function for objects. */
+#define KEEPING(name)                                                      \
+    cpu_helper name##_keeping;                                             \
+    HG_ASSEMBLY(".text\n"                                                  \
+                ".p2align 4\n"                                             \
+                ".type " #name "_keeping, @function\n" #name "_keeping:\n" \
+                "    leaq " #name "(%rip), %r11\n"                         \
+                "    jmp cpu_keep\n"                                       \
+                ".size " #name "_keeping, . - " #name "_keeping\n")
+KEEPING(cpu_go_on);
+KEEPING(cpu_fault);
+KEEPING(cpu_check);
+
+const cpu_helper_row *cpu_helpers(void) {
+    static const cpu_helper_row rows[] = {
+        {"hgv_go_on", cpu_go_on_keeping},
+        {"hgv_fault", cpu_fault_keeping},
+        {"hgv_check", cpu_check_keeping},
+        {"hgv_check_open", (cpu_helper *)check_open},
+        {"hgv_base", (cpu_helper *)base},
+        {"hgv_coordinate", (cpu_helper *)coordinate},
+        {"hgv_blocks", (cpu_helper *)blocks},
+        {"hgv_turns", (cpu_helper *)turns},
+        {"hgv_start_turns", (cpu_helper *)start_turns},
+        {NULL, NULL},
+    };
+    static hg_once_flag once = HG_ONCE_INIT;
+    hg_once(&once, measure);
+    return rows;
+}
+
+#else
+
+const cpu_helper_row *cpu_helpers(void) {
+    static const cpu_helper_row none = {0};
+    return &none;
+}
+
+#endif
