@@ -80,12 +80,12 @@ static void exact(finder *s, const vec_value *v) {
         if (v->prim == KIR_ZEXT) rises(s, v->args[0]);
 }
 
-/* Whether that a value is true can be asked of the first and the last turn; if so, asks. Nesting of AND is bounded by MOST_VALUES. */
-static bool ask(finder *s, const vec_value *v, bool try) {
-    if (v->op != VEC_PRIM || v->each) return false;
-    if (v->prim == KIR_AND) return ask(s, v->args[0], try) && ask(s, v->args[1], try);
+/* Asks the first and the last turn whether a value is true. False: it cannot be asked. An AND of ANDs that share arguments has more conditions than
+ * values, so it ends where there are too many. Nesting is bounded by MOST_VALUES. */
+static bool ask(finder *s, const vec_value *v) {
+    if (v->op != VEC_PRIM || v->each || s->whole->conditions.count > VEC_MOST_CONDITIONS) return false;
+    if (v->prim == KIR_AND) return ask(s, v->args[0]) && ask(s, v->args[1]);
     if (v->prim != KIR_CMP_ULT || stride_of(s, v->args[0]) == UNKNOWN || stride_of(s, v->args[1]) != 0) return false;
-    if (try) return true;
     rises(s, v->args[0]);
     exact(s, v->args[0]);
     add(s, (vec_condition){VEC_HOLDS, v, 0});
@@ -112,9 +112,7 @@ static bool branch(finder *s, vec_value *v) {
     if (!first) return false;
     if (visit(s, v->body[1])) return true;
     s->whole->conditions.count = count;
-    if (!ask(s, v->args[0], true)) return false;
-    (void)ask(s, v->args[0], false);
-    return v->settled = true;
+    return v->settled = ask(s, v->args[0]);
 }
 
 static bool visit_value(finder *s, vec_value *v) {

@@ -90,7 +90,33 @@ static void test_rules(void) {
     kir_module_destroy(m);
 }
 
+/* A branch on an AND of ANDs, each of the two before it: the conditions of whole turns are as many as the ways through it, which nobody walks. */
+static void test_many_conditions(void) {
+    enum { ANDS = 30 };
+    hg_text text = {0};
+    kir_module *m = NULL;
+    vec_kernel *k = NULL;
+    vec_whole whole = {0};
+    hg_text_addf(&text, "module t\ninput 0: u64 param 1 buffer \"x\"\ninput 1: u32 param 2 \"n\"\nslot 0: buffer input 0 read written\n\n"
+                        "function @main() -> void {\n  %%x = input 0\n  %%n: u32 = input 1\n  %%i: u64 = id global_lane_id\n"
+                        "  %%five: u32 = const 5\n  %%c0: bool = cmp_ult %%n, %%five\n  %%c1: bool = cmp_ult %%five, %%n\n");
+    for (int i = 2; i < ANDS; i++) hg_text_addf(&text, "  %%c%d: bool = and %%c%d, %%c%d\n", i, i - 1, i - 2);
+    hg_text_addf(&text, "  if %%c%d {\n  } else {\n    %%far: u64 = mul %%i, %%i\n    store buffer slot 0 %%x [%%far], %%n\n  }\n}\n",
+                 ANDS - 1);
+    CHECK_MESSAGE(kir_parse(text.data, text.length, NULL, &m) == HG_OK, "%s", hg_last_error_text());
+    kir_find_uniformity(m, false);
+    CHECK(vec_form(m, &(vec_options){.lanes = 8}, &k) == HG_OK);
+    CHECK(vec_find_whole(k, &whole) == HG_OK);
+    CHECK(!whole.possible);
+    CHECK_MESSAGE(whole.conditions.count <= VEC_MOST_CONDITIONS + 1, "%llu conditions", (unsigned long long)whole.conditions.count);
+    vec_whole_free(&whole);
+    vec_kernel_destroy(k);
+    kir_module_destroy(m);
+    hg_text_free(&text);
+}
+
 int main(void) {
     test_rules();
+    test_many_conditions();
     return test_done();
 }
