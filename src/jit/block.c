@@ -6,6 +6,7 @@
 #include <hologram/vector.h>
 #include <llvm-c/Target.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { ON_STACK = 65536 }; /* bytes: more is asked of the launch */
 
@@ -56,7 +57,19 @@ static LLVMValueRef phi(jit_printer *p, LLVMValueRef start, LLVMBasicBlockRef be
     return made;
 }
 
-void jit_open_turns(jit_printer *p, const vec_value *v) {
+/* Where a turn of the block keeps things; it has begun. */
+static void start_turn(jit_printer *p, const vec_value *v) {
+    LLVMValueRef offset = LLVMBuildMul(p->b, p->at.number, jit_u64(p, p->kept_bytes), "");
+    p->kept = jit_at(p, p->all_kept, offset);
+    p->first = p->at.first;
+    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "") : LLVMConstNull(p->t.ptr);
+    jit_set_run(p, p->settled ? jit_all(p) : jit_load(p, p->t.i64, p->kept));
+    p->at.frame = p->frames.count;
+    jit_if(p, NULL, p->settled ? LLVMConstInt(p->t.i1, 1, false) : LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), ""), false);
+    start_vars(p, v);
+}
+
+static void open_loop(jit_printer *p, const vec_value *v) {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b);
     LLVMValueRef none = jit_u64(p, 0);
     bool dead = p->dead;
@@ -69,14 +82,7 @@ void jit_open_turns(jit_printer *p, const vec_value *v) {
     t->y = phi(p, jit_u32(p, 0), before);
     t->z = phi(p, jit_u32(p, 0), before);
     jit_end_loop_unless(p, LLVMBuildICmp(p->b, LLVMIntULT, t->number, p->turns, ""));
-    LLVMValueRef offset = LLVMBuildMul(p->b, t->number, jit_u64(p, p->kept_bytes), "");
-    p->kept = jit_at(p, p->all_kept, offset);
-    p->first = t->first;
-    p->shared = p->shared_type ? LLVMBuildStructGEP2(p->b, p->kept_type, p->kept, 1, "") : LLVMConstNull(p->t.ptr);
-    jit_set_run(p, jit_load(p, p->t.i64, p->kept));
-    t->frame = p->frames.count;
-    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), none, ""), false);
-    start_vars(p, v);
+    start_turn(p, v);
 }
 
 /* The next turn: behind this one in its row, or the first of the next row. */
@@ -99,19 +105,43 @@ static void next_turn(jit_printer *p) {
     LLVMAddIncoming(t->z, &z, &here, 1);
 }
 
-void jit_close_turns(jit_printer *p, const vec_value *v) {
+static void close_loop(jit_printer *p, const vec_value *v) {
     if (p->frames.data[p->frames.count - 1].dead) {
         jit_end_loop(p);
         return;
     }
     jit_end_if(p);
-    if (loses_lanes(v)) jit_store(p, jit_run(p), p->kept);
+    if (loses_lanes(v) && jit_run(p) != jit_all(p)) jit_store(p, jit_run(p), p->kept);
     next_turn(p);
     jit_end_loop(p);
 }
 
+void jit_open_turns(jit_printer *p, const vec_value *v) { open_loop(p, v); }
+
+void jit_close_turns(jit_printer *p, const vec_value *v) {
+    close_loop(p, v);
+    if (v->settled) jit_end_if(p);
+}
+
+LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v) {
+    LLVMValueRef well = p->dead || p->failed ? NULL : jit_goes_well(p, v);
+    jit_if(p, NULL, well, false);
+    p->settled = true;
+    open_loop(p, v);
+    return well;
+}
+
+void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef well) {
+    close_loop(p, v);
+    p->settled = false;
+    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_end_if(p);
+    jit_if(p, NULL, well ? LLVMBuildNot(p->b, well, "") : NULL, true);
+}
+
 /* RETURN: in TURNS all lanes of the turn end. */
 void jit_return_in_turns(jit_printer *p) {
+    LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->intact);
     jit_set_run(p, jit_u64(p, 0));
     jit_leave_frame(p, &p->frames.data[p->at.frame]);
 }
@@ -162,6 +192,17 @@ static LLVMValueRef block_size(jit_printer *p, uint64_t axis) {
     return LLVMBuildLoad2(p->b, p->t.i32, jit_field(p, p->launch, offsetof(hgv_launch, block) + 4 * axis), "");
 }
 
+/* All its lanes are there, and rows are turns of all lanes. */
+static void start_intact(jit_printer *p) {
+    LLVMValueRef lanes = LLVMBuildMul(p->b, p->row, LLVMBuildZExt(p->b, p->rows, p->t.i64, ""), "");
+    lanes = LLVMBuildMul(p->b, lanes, LLVMBuildZExt(p->b, p->layers, p->t.i64, ""), "");
+    LLVMValueRef all = LLVMBuildICmp(p->b, LLVMIntEQ, LLVMBuildSub(p->b, p->end_lane, p->begin, ""), lanes, "");
+    LLVMValueRef rest = LLVMBuildAnd(p->b, p->row, jit_u64(p, p->lanes - 1), "");
+    LLVMValueRef whole = LLVMBuildAnd(p->b, all, LLVMBuildICmp(p->b, LLVMIntEQ, rest, jit_u64(p, 0), ""), "");
+    p->intact = jit_stack(p, p->t.i8, 1);
+    LLVMBuildStore(p->b, LLVMBuildZExt(p->b, whole, p->t.i8, ""), p->intact);
+}
+
 /* The start of the block's function, behind its entry. Its parameters: launch, first lane, end, place in the grid. */
 void jit_open_block(jit_printer *p) {
     if (!find_record(p)) {
@@ -174,6 +215,9 @@ void jit_open_block(jit_printer *p) {
                  args[] = {p->launch, LLVMBuildSub(p->b, end, p->begin, ""), lanes};
     p->row = LLVMBuildZExt(p->b, block_size(p, 0), p->t.i64, "");
     p->rows = block_size(p, 1);
+    p->layers = block_size(p, 2);
+    p->end_lane = end;
+    start_intact(p);
     p->turns = jit_call_helper(p, "hgv_turns", args, 3);
     p->all_kept = record_memory(p);
     LLVMValueRef start[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, end, p->turns, lanes};

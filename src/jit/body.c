@@ -21,7 +21,7 @@ static void set(jit_printer *p, const vec_value *v) {
         value = jit_one(p, from);
     else
         value = var->type == KIR_BOOL ? jit_mask(p, from, jit_var_size(p, var)) : jit_each(p, from);
-    if (v->mask) value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, jit_read_var(p, var), "");
+    if (v->mask && !jit_is_all(p, v->mask)) value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, jit_read_var(p, var), "");
     jit_write_var(p, var, value);
 }
 
@@ -108,6 +108,10 @@ static void leave(jit_printer *p, const vec_value *v) {
     for (uint8_t k = 0; k < v->losing_count; k++) {
         LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])), old = jit_read_var(p, v->losing[k]);
         jit_write_var(p, v->losing[k], LLVMBuildAnd(p->b, old, LLVMBuildNot(p->b, gone, ""), ""));
+    }
+    if (v->ends && jit_in_block(p)) {
+        LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""), no = LLVMConstNull(p->t.i8);
+        LLVMBuildStore(p->b, LLVMBuildSelect(p->b, none, LLVMBuildLoad2(p->b, p->t.i8, p->intact, ""), no, ""), p->intact);
     }
     if (v->ends) jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, bits, ""), ""));
 }
@@ -241,8 +245,26 @@ static void give_back(jit_printer *p, const vec_value *v) {
 /* Of a function, behind the launch and what masked ones get. */
 static unsigned first_param(const vec_function *f) { return f->masked ? 5 : 1; }
 
+static void print_region(jit_printer *p, const vec_region *root);
+
+static void open_turns(jit_printer *p, const vec_value *v) {
+    if (v->settled) {
+        LLVMValueRef opened = jit_open_settled(p, v);
+        print_region(p, v->body[0]);
+        jit_close_settled(p, v, opened);
+    }
+    jit_open_turns(p, v);
+}
+
+static void define_true(jit_printer *p, const vec_value *v) {
+    jit_define(p, v, v->each ? jit_mask_of_i1(p, jit_true(p), p->widths[v->id]) : LLVMConstInt(p->t.i1, 1, false));
+}
+
 static void print_value(jit_printer *p, const vec_value *v) {
-    if (p->settled && v->settled) return; /* of an IF the first branch follows in place */
+    if (p->settled && v->settled) { /* of an IF the first branch follows in place */
+        if (v->op == VEC_PRIM) define_true(p, v);
+        return;
+    }
     if (v->op == VEC_IF) {
         open_if(p, v);
         return;
@@ -252,7 +274,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
         return;
     }
     if (v->op == VEC_TURNS) {
-        jit_open_turns(p, v);
+        open_turns(p, v);
         return;
     }
     if (p->dead || (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT))) return;
@@ -298,8 +320,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     }
 }
 
-void jit_print_body(jit_printer *p) {
-    const vec_region *root = p->f->body;
+static void print_region(jit_printer *p, const vec_region *root) {
     for (vec_cursor c = {root, root, root->first}; (c.v || c.region != root) && !p->unsupported && !p->failed; (void)vec_cursor_next(&c)) {
         bool in_place = !c.v && p->settled && c.region->owner->settled;
         if (in_place)
@@ -315,6 +336,10 @@ void jit_print_body(jit_printer *p) {
         else
             jit_end_if(p);
     }
+}
+
+void jit_print_body(jit_printer *p) {
+    print_region(p, p->f->body);
     if (!p->dead && !p->unsupported && !p->failed) give_back(p, NULL);
 }
 
@@ -368,13 +393,16 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     uint64_t slots = p->k->module->slots.count;
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
     p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
+    p->low = hg_calloc((size_t)f->value_count + 1, sizeof *p->low);
+    p->high = hg_calloc((size_t)f->value_count + 1, sizeof *p->high);
     p->widths = vec_find_widths(f, p->mask_bytes);
     p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
     p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->widths || !p->arrays || !p->vars || !p->kept_field || !p->bases || !p->sizes) return false;
+    if (!p->values || !p->splats || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->kept_field || !p->bases || !p->sizes)
+        return false;
     p->dead = false;
     p->entry = jit_block(p, "entry");
     LLVMPositionBuilderAtEnd(p->b, p->entry);
@@ -385,13 +413,15 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
 void jit_close_function(jit_printer *p) {
     hg_free(p->values);
     hg_free(p->splats);
+    hg_free(p->low);
+    hg_free(p->high);
     hg_free(p->widths);
     hg_free(p->arrays);
     hg_free(p->vars);
     hg_free(p->kept_field);
     hg_free(p->bases);
     hg_free(p->sizes);
-    p->values = p->splats = p->arrays = p->vars = p->bases = p->sizes = NULL;
+    p->values = p->splats = p->low = p->high = p->arrays = p->vars = p->bases = p->sizes = NULL;
     p->widths = NULL;
     p->kept_field = NULL;
     for (uint64_t i = 0; i < p->frames.count; i++) hg_free(p->frames.data[i].saved);

@@ -122,6 +122,18 @@ void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count + 1
 
 LLVMValueRef jit_all(const jit_printer *p) { return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1); }
 
+LLVMValueRef jit_true(const jit_printer *p) {
+    LLVMValueRef all[64];
+    for (uint32_t i = 0; i < p->lanes; i++) all[i] = LLVMConstInt(p->t.i1, 1, false);
+    return LLVMConstVector(all, p->lanes);
+}
+
+bool jit_is_all(jit_printer *p, const vec_value *mask) {
+    LLVMValueRef made = mask ? mask->each ? p->values[mask->id] : jit_one(p, mask) : jit_run(p);
+    if (!mask) return made == jit_all(p);
+    return made && LLVMIsConstant(made) && made == LLVMConstAllOnes(LLVMTypeOf(made));
+}
+
 LLVMValueRef jit_mask_of_i1(jit_printer *p, LLVMValueRef i1s, uint32_t bytes) {
     return p->mask_registers ? i1s : LLVMBuildSExt(p->b, i1s, jit_mask_type(p, bytes), "");
 }
@@ -138,11 +150,13 @@ LLVMValueRef jit_mask_resize(jit_printer *p, LLVMValueRef mask, uint32_t from, u
 }
 
 LLVMValueRef jit_bits_of_i1(jit_printer *p, LLVMValueRef i1s) {
+    if (i1s == jit_true(p)) return jit_all(p);
     LLVMValueRef word = LLVMBuildBitCast(p->b, i1s, LLVMIntTypeInContext(p->context, p->lanes), "");
     return p->lanes == 64 ? word : LLVMBuildZExt(p->b, word, p->t.i64, "");
 }
 
 LLVMValueRef jit_i1_of_bits(jit_printer *p, LLVMValueRef bits) {
+    if (bits == jit_all(p)) return jit_true(p);
     if (p->mask_registers || LLVMIsConstant(bits)) {
         LLVMTypeRef word = LLVMIntTypeInContext(p->context, p->lanes);
         LLVMValueRef narrow = p->lanes == 64 ? bits : LLVMBuildTrunc(p->b, bits, word, "");

@@ -70,13 +70,15 @@ typedef struct jit_printer {
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
     bool dead;    /* nothing reaches this place */
-    bool settled; /* a whole turn in which all goes well (vec_find_whole) */
+    bool settled; /* a whole turn in which all goes well (vec_find_whole, vec_find_boxes) */
     /* of a kernel that runs blocks */
     LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row,
         rows; /* kept: of the turn; row, rows: lanes along x, along y */
     LLVMTypeRef kept_type;
     uint64_t kept_bytes;
     uint32_t *kept_field; /* by variable id */
+    LLVMValueRef intact;  /* a byte in memory: 1 where the block has whole rows and no lane has ended; NULL: no blocks */
+    LLVMValueRef end_lane, layers, *low, *high; /* behind the last of the block; lanes along z; by value id, bounds in the block */
     jit_turn at;
     HG_VEC(jit_frame) frames;
 } jit_printer;
@@ -116,6 +118,8 @@ LLVMValueRef jit_run(const jit_printer *p);
 LLVMValueRef jit_ended(const jit_printer *p);
 void jit_set_run(jit_printer *p, LLVMValueRef bits);
 void jit_set_ended(jit_printer *p, LLVMValueRef bits);
+bool jit_is_all(jit_printer *p, const vec_value *mask); /* whether the mask is known to have all lanes; NULL: the lanes that run */
+LLVMValueRef jit_true(const jit_printer *p);            /* of all lanes, as i1s */
 /* Memory without promises of alignment. */
 LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at);
 void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at);
@@ -162,8 +166,12 @@ void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
 bool jit_in_block(const jit_printer *p); /* in the function of a kernel that runs blocks */
 void jit_open_block(jit_printer *p);
 void jit_close_block(jit_printer *p);
+LLVMValueRef jit_goes_well(jit_printer *p, const vec_value *turns); /* box.c: whether the block is intact and what TURNS settle holds */
 void jit_open_turns(jit_printer *p, const vec_value *v);
 void jit_close_turns(jit_printer *p, const vec_value *v);
+/* Around the text of TURNS that goes first, for a block that is intact where all goes well; then comes the other. */
+LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v);
+void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef opened);
 void jit_return_in_turns(jit_printer *p);
 void jit_barrier(jit_printer *p, const vec_value *v);
 LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis); /* u32: of the turn's first lane, or of the block */
@@ -181,7 +189,9 @@ void jit_close_function(jit_printer *p);
 void jit_find_memory(jit_printer *p);
 void jit_start_vars(jit_printer *p);
 void jit_print_body(jit_printer *p);
-void jit_print_tested(jit_printer *p); /* what the conditions of whole turns are made of */
+LLVMValueRef jit_is_outside(jit_printer *p, const vec_value *v, LLVMValueRef least,
+                            LLVMValueRef most); /* memory.c: of a CHECK, by the bounds of its index */
+void jit_print_tested(jit_printer *p);          /* what the conditions of whole turns are made of */
 void jit_print_function(jit_printer *p, vec_function *f);
 LLVMValueRef jit_fits(jit_printer *p,
                       const vec_value *v); /* memory.c: that all lanes' places are in bounds; false where that is hard to say */

@@ -165,6 +165,10 @@ static void print_blocks(jit_printer *p) {
         return;
     }
     p->launch = LLVMGetParam(p->fn, 0);
+    if (vec_find_boxes(p->k) != HG_OK) {
+        p->failed = true;
+        return;
+    }
     jit_find_memory(p);
     jit_open_block(p);
     if (!p->failed) jit_print_body(p);

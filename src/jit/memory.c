@@ -56,6 +56,7 @@ static void lose(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
 }
 
 void jit_end_lanes_of(jit_printer *p, const vec_value *v, LLVMValueRef gone) {
+    if (p->intact) LLVMBuildStore(p->b, LLVMConstNull(p->t.i8), p->intact);
     jit_set_run(p, LLVMBuildAnd(p->b, jit_run(p), LLVMBuildNot(p->b, gone, ""), ""));
     if (!p->turn) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), gone, ""));
     lose(p, v, gone);
@@ -161,6 +162,13 @@ LLVMValueRef jit_fits(jit_printer *p, const vec_value *v) {
     int64_t low = 0, high = 0;
     bool known = !v->u.mem.open && vec_reach_of(p->k, v, &low, &high) && !(v->u.mem.has_index && v->args[0]->each);
     return known ? LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "") : truth(p, false);
+}
+
+LLVMValueRef jit_is_outside(jit_printer *p, const vec_value *v, LLVMValueRef least, LLVMValueRef most) {
+    int64_t low = 0, high = 0;
+    if (!vec_reach_of(p->k, v, &low, &high)) return truth(p, true);
+    LLVMValueRef out = outside(p, size_of(p, v), most, 0, high, false);
+    return low < 0 ? LLVMBuildOr(p->b, out, LLVMBuildICmp(p->b, LLVMIntULT, least, jit_u64(p, (uint64_t)-low), ""), "") : out;
 }
 
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
@@ -276,7 +284,10 @@ static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueR
 
 /* Plainly where all lanes run, else those that do. */
 static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
-    LLVMValueRef at = address(p, v), all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
+    LLVMValueRef at = address(p, v), all = jit_is_all(p, v->mask) ? truth(p, true)
+                                           : !v->mask             ? all_run(p)
+                                           : stored               ? NULL
+                                                                  : fits_whole(p, v);
     if (!all) return masked_row(p, v, stored, at);
     LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all) : NULL;
     if (LLVMIsConstant(all)) {
@@ -356,7 +367,7 @@ static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef s
     if (v->u.mem.open) return open_lanes(p, v, stored);
     LLVMValueRef base = base_of(p, v), offsets = indices(p, v), mask = NULL;
     if (v->u.mem.disp) base = jit_field(p, base, (uint64_t)v->u.mem.disp);
-    if (v->mask || !LLVMIsConstant(all_run(p))) mask = jit_mask_i1(p, v->mask);
+    if (!jit_is_all(p, v->mask)) mask = jit_mask_i1(p, v->mask);
     if (!stored) return jit_gather(p, jit_scalar(p, v->type), v->u.mem.bytes, base, offsets, mask);
     jit_scatter(p, stored, v->u.mem.bytes, base, offsets, mask);
     return NULL;

@@ -93,7 +93,7 @@ struct vec_value {
     bool each;    /* an element for each lane */
     uint8_t nargs;
     uint8_t losing_count;
-    bool settled, tested; /* vec_find_whole */
+    bool settled, tested; /* vec_find_whole, vec_find_boxes */
     bool ends;            /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
     bool exits;
     uint32_t id;   /* dense in the function */
@@ -247,6 +247,13 @@ typedef struct vec_whole {
  * faults nobody; no lane ends. Numbers the operations and counts their uses. The caller frees whole. */
 hg_status vec_find_whole(vec_kernel *kernel, vec_whole *whole) HG_NODISCARD;
 void vec_whole_free(vec_whole *whole);
+
+/* Of a kernel of blocks (box.c): TURNS that may be printed a second time, for blocks of whole rows all of whose lanes run, are `settled`. In them, so
+ * is a CHECK that faults nobody, an IF whose condition is true, and a comparison that is true in all lanes, where the bounds of what it is
+ * made of say so in the block: the least and the largest value of each operation that is `tested`. */
+hg_status vec_find_boxes(vec_kernel *kernel) HG_NODISCARD;
+/* The RAMP that an operation is, or widens; NULL: none. */
+vec_value *vec_ramp_of(const vec_value *v);
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;

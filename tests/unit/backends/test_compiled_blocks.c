@@ -33,9 +33,23 @@ static const char FAULTS[] = ".atlas 1\n.program faults\n.param x buffer u32 ino
                              "two:\n ldg v, [x[far]]\n bar.sync 1\n bra.ne global, third, @three\n add far, far, n\n"
                              "three:\n ldg v, [x[far]]\n add v, v, 1\n stg [x[global]], v\n";
 
+/* Rows of shared memory whose place the launch says: first behind a lane that may be gone, then before an end that lanes may be behind, then from
+ * the other side. */
+static const char PLACES[] =
+    ".atlas 1\n.program places\n.param x buffer u32 inout [n]\n.param n u64\n.param gone u64\n.param layer u32\n"
+    ".param row u32\n.param less u32\n.param end u64\n.shared 4096\n.reg v, w, at, back u32\n.reg far u64\n"
+    " ldg v, [x[global]]\n bra.eq global, gone, @out\n"
+    " mul at, lane_idx_z, layer\n mad at, lane_idx_y, row, at\n add at, at, lane_idx_x\n sts [shared + at*4], v\n"
+    " bar.sync 0\n"
+    " mad far, block_idx_x, 16, lane_idx_x\n add w, at, less\n bra.ge far, end, @next\n lds w, [shared + w*4]\n mad v, v, 3, w\n"
+    "next:\n bar.sync 1\n"
+    " add back, at, 16\n sub back, back, less\n lds w, [shared + back*4]\n mad v, v, 5, w\n"
+    " and w, at, 255\n lds w, [shared + w*4 + 64]\n xor v, v, w\n stg [x[global]], v\n"
+    "out:\n exit\n";
+
 typedef struct side {
     hg_backend *b;
-    hg_program *rounds, *faults;
+    hg_program *rounds, *faults, *places;
     uint32_t values[MOST];
     char error[256];
 } side;
@@ -50,11 +64,13 @@ static void open_side(side *s, const char *jit) {
     if (!s->b) exit(test_done());
     s->rounds = assemble(ROUNDS);
     s->faults = assemble(FAULTS);
+    s->places = assemble(PLACES);
 }
 
 static void close_side(side *s) {
     hg_program_release(s->rounds);
     hg_program_release(s->faults);
+    hg_program_release(s->places);
     hg_backend_destroy(s->b);
 }
 
@@ -140,6 +156,55 @@ static void faults(void) {
     fault(150, 149, 148);
 }
 
+/* ---- whole blocks, in which all goes well or not ---- */
+
+static void place(uint64_t gone, uint32_t layer, uint32_t row, uint32_t less, uint64_t end, bool faults) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    const number numbers[] = {{"n", HG_TYPE_U64, 384},   {"gone", HG_TYPE_U64, gone}, {"layer", HG_TYPE_U32, layer},
+                              {"row", HG_TYPE_U32, row}, {"less", HG_TYPE_U32, less}, {"end", HG_TYPE_U64, end}};
+    launch.grid[0] = 3;
+    launch.block[0] = 16;
+    launch.block[1] = 4;
+    launch.block[2] = 2;
+    run(&interpreter, interpreter.places, &launch, 384, numbers, HG_COUNT_OF(numbers));
+    run(&native, native.places, &launch, 384, numbers, HG_COUNT_OF(numbers));
+    CHECK_MESSAGE(strcmp(interpreter.error, native.error) == 0, "'%s', not '%s'", native.error, interpreter.error);
+    CHECK_MESSAGE(faults == (native.error[0] != 0), "layers %u, rows %u apart: %s", (unsigned)layer, (unsigned)row, native.error);
+    if (faults) return; /* what the block's other lanes did by then is not said */
+    uint64_t i = 0;
+    while (i < 384 && interpreter.values[i] == native.values[i]) i++;
+    CHECK_MESSAGE(i == 384, "layers %u, rows %u apart, %u less, end %u, without lane %u: lane %u has %u, not %u", (unsigned)layer,
+                  (unsigned)row, (unsigned)less, (unsigned)end, (unsigned)gone, (unsigned)i, (unsigned)native.values[i],
+                  (unsigned)interpreter.values[i]);
+}
+
+/* 1,024 words: the last lane's is layer + 3 row + 15. */
+static void places(void) {
+    const uint64_t none = 1000;
+    place(none, 64, 16, 0, 1 << 20, false);
+    place(none, 64, 16, 3, 1 << 20, false);
+    place(none, 64, 16, 3, 40, false); /* the end is within the block */
+    place(none, 64, 16, 0, 48, false);
+    place(none, 64, 16, 0, 47, false);
+    place(none, 64, 16, 0, 9, false);
+    place(none, 64, 16, 0, 0, false);
+    place(130, 64, 16, 2, 1 << 20, false); /* one lane is gone */
+    place(383, 64, 16, 2, 60, false);
+    place(none, 700, 97, 0, 0, false);   /* 1,006, and reads at 16 more */
+    place(none, 700, 97, 16, 0, false);  /* 1,006 */
+    place(none, 700, 102, 16, 0, false); /* 1,021 */
+    place(none, 700, 103, 16, 0, true);
+    place(none, 709, 100, 16, 0, true);
+    place(none, 64, 1u << 30, 0, 0, true);
+    place(none, 1u << 31, 1u << 30, 16, 1 << 20, true);
+    place(none, 64, 0x80000000u, 16, 1 << 20, true);
+    place(none, 0, 0, 16, 1 << 20, false);  /* all rows in one place: the last lane's stays */
+    place(none, 64, 16, 17, 1 << 20, true); /* the first lane's is before the memory */
+    place(none, 64, 16, 16, 1 << 20, false);
+    place(none, 0xFFFFFFFFu, 16, 0, 1 << 20, true);
+    place(none, 900, 0xFFFFFFFFu, 8, 5, true); /* a layer of 900 less some rows */
+}
+
 /* ---- turns as long as rows ---- */
 
 static cpu_compiler recorder;
@@ -189,6 +254,7 @@ static void with(const char *compiler) {
         open_side(&native, "on");
         shapes();
         faults();
+        places();
         rows();
         close_side(&native);
         test_failed += c_vectors_end() != 0;
