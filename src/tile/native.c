@@ -24,11 +24,18 @@ void tile_kernel_tell(const tile_kernel *kernel, uint64_t lanes) { tile_heat_add
 
 /* ---- launches ---- */
 
-/* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few calls. */
-enum { MANY = 4096, FEW_TURNS = 4 };
+/* Threads share pieces of few lanes where each may take long; what a thread has got it runs in few calls: between two it looks whether it has to
+ * stop. Without loops and wide integers that is often enough after so many lanes and operations. */
+enum { MANY = 4096, FEW_TURNS = 4, MOST = 1 << 16, MOST_WORK = 1 << 21 };
+static uint32_t lanes_at_once(const tile_kernel *kernel) {
+    if (kernel->has_loop || kernel->block_mode || kernel->array_bytes) return MANY;
+    uint32_t lanes = MOST_WORK / (kernel->insn_count + 1) / MANY * MANY;
+    return lanes < MANY ? MANY : lanes < MOST ? lanes : MOST;
+}
+
 uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
     const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
-    uint32_t lanes = piece && state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
+    uint32_t lanes = !piece ? lanes_at_once(state->kernel) : state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
     if (!native->blocks && !state->kernel->block_mode) return lanes;
     return lanes < block ? block : lanes / block * block;
 }

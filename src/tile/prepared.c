@@ -3,6 +3,7 @@
  * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
  * Must not know: threads, faults. */
 #include "base/stream.h"
+#include "base/thread_pool.h"
 #include "tile/element.h"
 #include "tile/fp.h"
 #include "tile/tile_internal.h"
@@ -11,7 +12,8 @@
 
 enum {
     MOST_CALLS = 64,
-    MOST_LANES = 32768,       /* of calls that need no frame: beyond, tiles stay in the caches where arrays do not */
+    MOST_LANES = 32768,       /* of several calls, or of one that is in a frame: beyond, tiles stay in the caches where arrays do not */
+    CHUNK = 16384,            /* lanes of a longer launch that a thread takes at once: within a second-level cache */
     MOST_BYTES = 2048 * 1024, /* of a frame while a launch is taken down, */
     KEPT_BYTES = 64 * 1024,   /* and of one that it keeps for itself */
     TELLS = 1 << 20           /* of the interpreter's work: so often its kernel is told */
@@ -33,6 +35,9 @@ struct tile_prepared {
     int64_t until_told, work; /* of the interpreter, since the kernel was told of it; of a launch */
     const tile_kernel *kernel;
     tile_frame *frame; /* NULL: all addresses are those of the memory */
+    bool shared;       /* threads share the lanes of the one call; its operands have so many bytes a lane, in order d, a, b, c: */
+    uint8_t step[4];
+    uint64_t cells[3]; /* of a longer launch: operands that are one for all lanes */
     tile_call calls[]; /* and behind them what `launch` points to: slots, inputs */
 };
 
@@ -91,6 +96,7 @@ typedef struct recorder {
     /* Of the last call: what it reads, where it wrote all lanes of a slot that is not memory. */
     span reads[3];
     uint8_t read_count;
+    uint8_t stored; /* bytes of an element that it writes straight to memory */
     bool whole;
 } recorder;
 
@@ -105,11 +111,14 @@ static span span_of(const recorder *r, uint32_t slot) {
     return (span){r->f->slot[slot], (uint64_t)s->size * r->f->n, s->size};
 }
 
+/* More lanes than the frame has: nothing may be done in its vectors. */
+static bool is_wide(const recorder *r) { return r->f->n > r->f->width; }
+
 static bool add(recorder *r, tile_fn *run, void *d, const void *a, const void *b, const void *c, uint64_t n) {
     if (r->count == MOST_CALLS) return false;
     r->calls[r->count++] = (tile_call){run, d, a, b, c, n};
     r->whole = false;
-    r->read_count = 0;
+    r->read_count = r->stored = 0;
     return true;
 }
 
@@ -124,6 +133,7 @@ static bool operate(recorder *r, const tile_insn *insn, tile_fn *run, const uint
         p[i] = slot[operands[i]];
     }
     if (step) p[1] = step;
+    if (known && is_wide(r) && !is_cell(r, insn->d)) return false;
     if (known) {
         run(slot[insn->d], p[0], p[1], p[2], n);
         r->known[insn->d] = true;
@@ -171,6 +181,7 @@ static bool load(recorder *r, const tile_access *a, const uint8_t *at, int64_t s
         f->slot[a->result] = (uint8_t *)(uintptr_t)at;
         return true;
     }
+    if (is_wide(r)) return false;
     if (a->direct) f->slot[a->result] = f->slot[a->result + 1];
     if (!grows) return add(r, copy_bytes, f->slot[a->result], at, NULL, NULL, (uint64_t)f->n * a->bytes);
     if (!aligned && !add(r, copy_bytes, f->scratch, at, NULL, NULL, (uint64_t)f->n * a->bytes)) return false;
@@ -184,7 +195,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
     const uint8_t *from = f->slot[a->value];
     bool scalar = a->value_form != TILE_VECTOR;
     if (scalar && (stride == 0 || f->n == 1)) return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
-    if (stride != a->bytes && f->n != 1) return false;
+    if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes))) return false;
     if (a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;
     if (scalar) {
         if (!add(r, filler(a->bytes), f->scratch, from, &NO_STEP, NULL, f->n)) return false;
@@ -199,6 +210,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
     }
     if (!goes_to_memory(r, insn, from, at, a->bytes)) return add(r, copy_bytes, at, from, NULL, NULL, (uint64_t)f->n * a->bytes);
     r->calls[r->count - 1].d = at;
+    r->stored = a->bytes;
     r->whole = false;
     return true;
 }
@@ -215,7 +227,7 @@ static bool access(recorder *r, const tile_insn *insn) {
 /* Something about lane numbers, which is the same in every launch. */
 static bool number(recorder *r, const tile_insn *insn) {
     tile_frame *f = r->f;
-    if (r->writers[insn->d] > 1) return false;
+    if (r->writers[insn->d] > 1 || is_wide(r)) return false;
     if (insn->kind == TILE_ID) {
         tile_id_vector(f, f->slot[insn->d], (uint32_t)insn->u.imm, insn->size);
     } else {
@@ -237,6 +249,7 @@ static bool swap(recorder *r, const tile_insn *insn) {
 static bool no_fault(const recorder *r, const tile_insn *insn) {
     const uint8_t *cond = r->f->slot[insn->a];
     bool any = false;
+    if (is_wide(r) && !insn->b) return false;
     for (uint32_t i = 0; i < (insn->b ? 1 : r->f->n); i++) any = any || cond[i];
     return r->known[insn->a] && !any;
 }
@@ -279,7 +292,7 @@ static bool is_branch(const tile_insn *insn) {
 
 static bool decide(const recorder *r, const tile_insn *insn, const tile_insn **next) {
     bool looks = insn->kind == TILE_IF || insn->kind == TILE_JUMP_UNLESS;
-    if (looks && !r->known[insn->a]) return false;
+    if (is_wide(r) || (looks && !r->known[insn->a])) return false;
     *next = tile_branch(r->f, insn);
     return *next > insn;
 }
@@ -306,16 +319,32 @@ static void look_ahead(recorder *r) {
     }
 }
 
+static bool in_frame(const recorder *r, const void *place) {
+    const uint8_t *from = (const uint8_t *)r->f, *at = place;
+    return at >= from && at < from + tile_frame_bytes(r->kernel, r->f->width);
+}
+
 /* Whether a call has an address in the frame. */
 static bool uses_frame(const recorder *r) {
-    const uint8_t *from = (const uint8_t *)r->f, *end = from + tile_frame_bytes(r->kernel, r->f->width);
     for (uint32_t i = 0; i < r->count; i++) {
         const tile_call *call = &r->calls[i];
-        const uint8_t *places[] = {call->d, call->a, call->b, call->c};
-        for (size_t p = 0; p < HG_COUNT_OF(places); p++)
-            if (places[p] >= from && places[p] < end) return true;
+        if (in_frame(r, call->d) || in_frame(r, call->a) || in_frame(r, call->b) || in_frame(r, call->c)) return true;
     }
     return false;
+}
+
+/* A launch of any number of lanes may be one call whose vectors are all memory. Finds their steps. */
+static bool is_one_call(const recorder *r, uint8_t step[4]) {
+    const tile_call *call = r->calls;
+    const void *places[] = {call->a, call->b, call->c};
+    memset(step, 0, 4);
+    if (r->count != 1 || !r->stored || in_frame(r, call->d)) return false;
+    step[0] = r->stored;
+    for (uint8_t i = 0; i < r->read_count; i++) {
+        if (r->reads[i].at != places[i] || (r->reads[i].element && in_frame(r, places[i]))) return false;
+        step[i + 1] = r->reads[i].element;
+    }
+    return true;
 }
 
 static const tile_native *const NO_CODE;
@@ -348,6 +377,18 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
     return p;
 }
 
+/* The one call of a longer launch: nothing of the frame is left in it. */
+static void keep_wide(const recorder *r, const tile_run_state *state, const uint8_t step[4], tile_prepared *p) {
+    const void **operands[] = {&p->calls[0].a, &p->calls[0].b, &p->calls[0].c};
+    memcpy(p->step, step, sizeof p->step);
+    for (uint8_t i = 0; i < r->read_count; i++) {
+        if (r->reads[i].element) continue;
+        memcpy(&p->cells[i], *operands[i], TILE_CELL);
+        *operands[i] = &p->cells[i];
+    }
+    p->shared = state->launch->max_threads != 1 && tile_run_is_large(r->kernel, r->f->n);
+}
+
 static tile_prepared *record(recorder *r, const tile_run_state *state) {
     tile_frame *f = r->f;
     f->lane0 = 0;
@@ -363,21 +404,26 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
         if (is_branch(insn) ? !decide(r, insn, &next) : !take_down(r, insn)) break;
     }
     fp_leave(fp);
-    bool keeps = uses_frame(r), small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
+    uint8_t step[4];
+    bool wide = is_wide(r), keeps = uses_frame(r), good = insn->kind == TILE_END && (is_one_call(r, step) || !wide);
+    bool small = (wide || f->n <= r->kernel->width) && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
     if (r->count > 1 && tile_native_of(r->kernel)) { /* then the calls never run */
         keeps = false;
         r->count = 0;
     }
-    tile_prepared *p = insn->kind == TILE_END && (small || !keeps) ? keep_launch(r, state, keeps ? f : NULL) : NULL;
+    if (wide) keeps = false;
+    tile_prepared *p = good && (small || !keeps) ? keep_launch(r, state, keeps ? f : NULL) : NULL;
+    if (p && wide) keep_wide(r, state, step, p);
     if (!p || !keeps) tile_frame_free(f);
     return p;
 }
 
 tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
     tile_run_state state;
-    uint32_t width = launch->lanes == 1 ? 1 : (uint32_t)(launch->lanes + 7) / 8 * 8;
-    if (!launch->lanes || launch->lanes > MOST_LANES || k->block_mode || k->has_loop) return NULL;
-    if (launch->lanes > k->width && launch->max_threads != 1 && tile_run_is_large(k, launch->lanes)) return NULL;
+    if (!launch->lanes || launch->lanes > INT32_MAX || k->block_mode || k->has_loop) return NULL;
+    bool large = launch->max_threads != 1 && tile_run_is_large(k, launch->lanes);
+    bool wide = launch->lanes > k->width && (launch->lanes > MOST_LANES || large);
+    uint32_t width = launch->lanes == 1 ? 1 : wide ? k->width : (uint32_t)(launch->lanes + 7) / 8 * 8;
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES) return NULL;
     tile_run_begin(&state, k, launch);
     recorder *r = hg_calloc(1, sizeof *r + k->slot_count * (sizeof *r->known + sizeof *r->writers));
@@ -433,7 +479,23 @@ HG_NOINLINE static void tell(tile_prepared *p) {
     tile_heat_add(p->kernel, TELLS);
 }
 
+static void run_lanes(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    const tile_prepared *p = user;
+    const tile_call *call = p->calls;
+    const uint8_t *a = call->a, *b = call->b, *c = call->c;
+    (void)worker;
+    fp_state fp = fp_enter(p->poor);
+    if (b) b += begin * p->step[2];
+    if (c) c += begin * p->step[3];
+    call->run((uint8_t *)call->d + begin * p->step[0], a + begin * p->step[1], b, c, end - begin);
+    fp_leave(fp);
+}
+
 void tile_prepared_run(tile_prepared *p) {
+    if (HG_UNLIKELY(p->shared)) {
+        hg_thread_pool_run(hg_thread_pool_global(), p->calls->n, CHUNK, run_lanes, p);
+        return;
+    }
     const tile_native *native = hg_atomic_load(p->native, HG_ACQUIRE);
     fp_state fp = fp_enter(p->poor);
     if (native) {

@@ -22,6 +22,8 @@ static kir_value *divide(kir_builder *b, uint16_t fn, hg_type type, kir_value *c
     return kir_binary(b, is_signed ? KIR_SREM : KIR_UREM, a[0], a[1]);
 }
 
+static bool is_zero(const kir_value *v) { return v->op == KIR_CONST && v->u.imm == 0; } /* of a float: +0 */
+
 /* A definition over primitives: inline when small, else one function a module. */
 static kir_value *define(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     if (kir_define_is_small(fn, type)) return kir_define(b, fn, type, a);
@@ -71,6 +73,8 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     bool integer = !hg_type_is_float(type);
     if (integer && (fn == HG_OP_DIV || fn == HG_OP_REM)) return divide(b, fn, type, a);
     if (integer && fn == HG_OP_FMA) return kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
+    if (fn == HG_OP_MAX && !integer && (is_zero(a[0]) || is_zero(a[1]))) /* what a target may have at once */
+        return kir_derived(b, KIR_FN_RELU, type, 1, is_zero(a[1]) ? &a[0] : &a[1]);
     if (fn == HG_OP_POWM)
         kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)), KIR_FAULT_DIVISION, 4, "division by zero");
     return define(b, fn, type, a);

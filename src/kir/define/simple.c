@@ -79,10 +79,22 @@ kir_value *define_rem(kir_builder *b, hg_type type, kir_value *const *arg) {
     return kir_binary(b, hg_type_is_signed(type) ? KIR_SREM : KIR_UREM, arg[0], arg[1]);
 }
 
+/* A constant that is a number, and of two equal zeros the one that MAX (MIN) gives. */
+static bool stands_behind(const kir_value *v, bool max) {
+    if (v->op != KIR_CONST) return false;
+    uint64_t sign = v->type == HG_TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+    uint64_t infinity = v->type == HG_TYPE_F64 ? UINT64_C(0x7FF) << 52 : UINT64_C(0xFF) << 23;
+    return (v->u.imm & (sign - 1)) <= infinity && v->u.imm != (max ? sign : 0);
+}
+
 /* One NaN gives the other operand. Equal operands differ at most in the sign of zero: or of the bits keeps a minus, and drops it. */
 static kir_value *real_extreme(kir_builder *b, kir_value *x, kir_value *y, bool max) {
+    kir_value *first = x;
+    bool behind = stands_behind(y, max);
+    if (!behind && stands_behind(x, max)) behind = true, x = y, y = first;
     kir_value *wins = max ? kir_binary(b, KIR_FCMP_LT, y, x) : kir_binary(b, KIR_FCMP_LT, x, y);
     kir_value *r = kir_select(b, wins, x, y);
+    if (behind) return r; /* also where x is a NaN, or equal */
     kir_value *both = kir_binary(b, max ? KIR_AND : KIR_OR, bits_of(b, x), bits_of(b, y));
     r = kir_select(b, kir_binary(b, KIR_FCMP_EQ, x, y), real_of(b, both), r);
     return kir_select(b, is_number(b, y), r, x);

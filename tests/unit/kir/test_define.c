@@ -473,6 +473,61 @@ static void conversions(hg_type dst, hg_type src, int count) {
     finish(&t);
 }
 
+/* MIN and MAX with a constant have fewer operations, and the same results. */
+static void check_extreme_of(uint16_t fn, hg_type type, uint64_t constant, bool last) {
+    static const uint64_t REALS[] = {0,
+                                     1,
+                                     UINT64_C(1) << 63,
+                                     UINT64_C(0x3FF) << 52,
+                                     UINT64_C(0xBFF) << 52,
+                                     UINT64_C(0x7FF) << 52,
+                                     UINT64_C(0xFFF) << 52,
+                                     UINT64_C(0x7FF8) << 48,
+                                     UINT64_C(0x7FF4) << 48,
+                                     UINT64_C(0xFFF8) << 48,
+                                     UINT64_MAX};
+    tested with = {kir_module_create("test"), NULL, {0}}, both = prepare(fn, type);
+    CHECK(kir_function_create(with.module, "kernel", KIR_VOID));
+    with.function = kir_function_create(with.module, "with", kir_type_of(type));
+    with.function->pure = true;
+    with.function->param_count = 1;
+    with.function->param_types[0] = kir_type_of(type);
+    kir_builder b;
+    kir_builder_init(&b, with.module, with.function);
+    kir_value *x = kir_param(&b, 0), *c = kir_const(&b, kir_type_of(type), constant);
+    kir_return(&b, kir_define(&b, fn, type, last ? (kir_value *[]){x, c} : (kir_value *[]){c, x}));
+    CHECK(!b.failed && kir_verify(with.module) == HG_OK);
+    eval_begin(&with.e, with.module);
+    for (size_t i = 0; i < HG_COUNT_OF(REALS); i++) {
+        eval_value arg = ev_from(type == HG_TYPE_F64 ? REALS[i] : (uint32_t)(REALS[i] >> 32)), fixed = ev_from(constant);
+        eval_value got = call(&with, &arg), want = call(&both, last ? (eval_value[]){arg, fixed} : (eval_value[]){fixed, arg});
+        CHECK_U64(ev_u64(&got), ev_u64(&want));
+        if (fn != HG_OP_MAX || constant != 0) continue;
+        tested relu = prepare(KIR_FN_RELU, type);
+        got = call(&relu, &arg);
+        CHECK_U64(ev_u64(&got), ev_u64(&want));
+        finish(&relu);
+    }
+    finish(&with);
+    finish(&both);
+}
+
+static void check_extremes(void) {
+    static const uint64_t REALS[] = {0,
+                                     UINT64_C(1) << 63,
+                                     UINT64_C(0x3FF) << 52,
+                                     UINT64_C(0xBFF) << 52,
+                                     UINT64_C(0x7FF) << 52,
+                                     UINT64_C(0xFFF) << 52,
+                                     UINT64_C(0x7FF8) << 48,
+                                     UINT64_C(0xFFF8) << 48};
+    for (size_t i = 0; i < HG_COUNT_OF(REALS); i++)
+        for (int how = 0; how < 8; how++) {
+            hg_type type = how & 1 ? HG_TYPE_F64 : HG_TYPE_F32;
+            check_extreme_of(how & 2 ? HG_OP_MAX : HG_OP_MIN, type, how & 1 ? REALS[i] : REALS[i] >> 32, how & 4);
+        }
+}
+
 int main(int argc, char **argv) {
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
 #ifdef HG_HAVE_MPFR
@@ -495,5 +550,6 @@ int main(int argc, char **argv) {
             if (hg_type_is_integer((hg_type)type) && hg_type_size_bytes((hg_type)type) <= 8) exact_integer(INTEGER[i], (hg_type)type);
     for (int dst = 0; dst < HG_TYPE_COUNT; dst++)
         for (int src = 0; src < HG_TYPE_COUNT; src++) conversions((hg_type)dst, (hg_type)src, 100);
+    check_extremes();
     return test_done();
 }

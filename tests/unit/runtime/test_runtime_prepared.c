@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "runtime/runtime.h"
 #include "support/runtime_support.h"
+#include <math.h>
 
 static failing_allocator memory;
 
@@ -163,6 +164,72 @@ static void test_map(hg_backend *b) {
     hg_params_destroy(params);
     CHECK_OK(hg_backend_free_buffer(b, x));
     CHECK_OK(hg_backend_free_buffer(b, y));
+}
+
+/* Launches of many lanes that are one operation on memory, by one thread and by several; others of as many lanes. */
+enum { LONG = 100003 };
+static float long_x[LONG + 1], long_y[LONG + 1], long_z[LONG + 1];
+
+static const struct {
+    const char *code;
+    bool ready;
+} LONG_PROGRAMS[] = {
+    {" ldg.f32 r11, [r2 + r0]\n add.f32 r10, r10, r11\n stg.f32 [r3 + r0], r10\n", true},
+    {" ldg.f32 r11, [r2 + r0]\n add.f32 r10, r10, r11\n stg.f32 [r1 + r0], r10\n", true},
+    {" mul.f32 r10, r10, r6\n stg.f32 [r3 + r0], r10\n", true},
+    {" mov_imm.f32 r12, 0.0\n max.f32 r10, r12, r10\n stg.f32 [r3 + r0], r10\n", true},
+    {" sqrt.f32 r10, r10\n stg.f32 [r3 + r0 + 4], r10\n", true},
+    {" ldg.f32 r11, [r2 + r0]\n max.f32 r10, r10, r11\n stg.f32 [r3 + r0], r10\n", false},
+    {" ldg.f32 r11, [r2 + r0]\n add.f32 r10, r10, r11\n stg.f32 [r3 + r0], r6\n", false},
+    {" ldg.f32 r11, [r2 + r0]\n mov_imm.u64 r7, 70000\n setge.u64 p1, r255, r7\n bra.p1 @out\n add.f32 r10, r10, r11\nout:\n stg.f32 [r3 + "
+     "r0], r10\n",
+     false},
+};
+
+static void check_long(hg_backend *b, uint32_t lanes, size_t which) {
+    static float want[3][LONG + 1];
+    float *arrays[] = {long_x, long_y, long_z}, k = -1.5f;
+    hg_buffer buffers[3];
+    char text[1024];
+    hg_params *params = hg_params_create();
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(hg_buffer_import(b, arrays[i], sizeof long_x, &buffers[i]));
+        CHECK_OK(hg_params_set_buffer(params, (const char *[]){"x", "y", "z"}[i], buffers[i]));
+    }
+    CHECK_OK(hg_params_set_scalar(params, "k", HG_TYPE_F32, &k));
+    (void)snprintf(text, sizeof text,
+                   ".atlas 1\n.program p\n.param r1 x buffer f32 inout\n.param r2 y buffer f32 inout\n.param r3 z buffer f32 inout\n"
+                   ".param r6 k f32\n.lanes %u\n mov_imm.u32 r250, 2\n shl.u64 r0, r255, r250\n ldg.f32 r10, [r1 + r0]\n%s",
+                   (unsigned)lanes, LONG_PROGRAMS[which].code);
+    hg_binding *binding = bind(b, text, params);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < 3; i++)
+            for (int n = 0; n <= LONG; n++)
+                arrays[i][n] = n % 97 == 0 ? NAN : n % 89 == 0 ? -0.0f : (float)(n % 1001 - 500) * (float)(i + 1);
+        CHECK_OK(hg_binding_launch(binding));
+        for (int i = 0; i < 3; i++) {
+            if (round == 0) memcpy(want[i], arrays[i], sizeof want[i]);
+            CHECK(memcmp(want[i], arrays[i], sizeof want[i]) == 0);
+        }
+    }
+    CHECK_MESSAGE((binding->prepared != NULL) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s", (unsigned)lanes, text);
+    hg_binding_destroy(binding);
+    hg_params_destroy(params);
+    for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+}
+
+static void test_long(void) {
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        hg_config config = hg_config_default();
+        hg_backend *b;
+        config.num_threads = threads;
+        CHECK_OK(hg_backend_create_with_config(&config, &b));
+        for (size_t i = 0; i < HG_COUNT_OF(LONG_PROGRAMS); i++) {
+            check_long(b, LONG, i);
+            check_long(b, 40000, i);
+        }
+        hg_backend_destroy(b);
+    }
 }
 
 /* ---- memory ---- */
@@ -424,6 +491,7 @@ int main(void) {
     test_fault_of_the_driver(b);
     hg_backend_destroy(b);
     test_prepared_at_once();
+    test_long();
     test_not_ready("polled=1");
     test_not_ready("");
     CHECK_U64(memory.live, 0);
