@@ -70,15 +70,48 @@ static LLVMValueRef place_of(jit_printer *p, const vec_var *v) { return v->kept 
 
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v) { return v->shared || v->kept ? place_of(p, v) : p->arrays[v->id]; }
 
+/* LLVM has registers for masks of all lanes, and would put them together from those of comparisons and take them apart again in every round of a
+ * loop: so a mask variable goes from block to block as its parts. */
+static bool is_in_parts(const jit_printer *p, const vec_var *v) { return v->each && v->type == KIR_BOOL && p->mask_parts > 1; }
+
+static LLVMTypeRef type_of_parts(const jit_printer *p) {
+    return LLVMArrayType2(LLVMVectorType(p->t.i1, p->lanes / p->mask_parts), p->mask_parts);
+}
+
+static LLVMValueRef put_together(jit_printer *p, LLVMValueRef parts) {
+    LLVMValueRef all[64];
+    for (uint32_t i = 0; i < p->mask_parts; i++) all[i] = LLVMBuildExtractValue(p->b, parts, i, "");
+    for (uint32_t count = p->mask_parts / 2; count; count /= 2)
+        for (uint32_t i = 0; i < count; i++) all[i] = jit_join(p, all[2 * i], all[2 * i + 1]);
+    return all[0];
+}
+
 LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v) {
-    return v->shared || v->kept ? jit_load(p, jit_var_type(p, v), place_of(p, v)) : p->vars[v->id];
+    if (v->shared || v->kept) return jit_load(p, jit_var_type(p, v), place_of(p, v));
+    LLVMValueRef value = p->vars[v->id];
+    if (!is_in_parts(p, v)) return value;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
+    jit_whole *known = &p->wholes[v->id];
+    if (known->parts != value || known->block != here) *known = (jit_whole){value, put_together(p, value), here};
+    return known->whole;
 }
 
 void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value) {
-    if (v->shared || v->kept)
+    if (v->shared || v->kept) {
         jit_store(p, value, place_of(p, v));
-    else
-        p->vars[v->id] = value;
+        return;
+    }
+    p->vars[v->id] = value;
+    if (!is_in_parts(p, v)) return;
+    LLVMValueRef parts = LLVMGetPoison(type_of_parts(p));
+    uint32_t lanes = p->lanes / p->mask_parts;
+    for (uint32_t i = 0; i < p->mask_parts; i++) parts = LLVMBuildInsertValue(p->b, parts, jit_part(p, value, i * lanes, lanes), i, "");
+    p->vars[v->id] = parts;
+    p->wholes[v->id] = (jit_whole){parts, value, LLVMGetInsertBlock(p->b)};
+}
+
+void jit_start_var(jit_printer *p, const vec_var *v) {
+    p->vars[v->id] = LLVMConstNull(is_in_parts(p, v) ? type_of_parts(p) : jit_var_type(p, v));
 }
 
 /* The index, or 0 where it is out of range. */

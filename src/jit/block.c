@@ -41,7 +41,7 @@ static void start_vars(jit_printer *p, const vec_value *turns) {
         if (v->length)
             jit_array_memory(p, v);
         else
-            p->vars[v->id] = LLVMConstNull(jit_var_type(p, v));
+            jit_start_var(p, v);
     }
 }
 

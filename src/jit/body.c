@@ -13,6 +13,16 @@ enum { FAST_CALL = 8 /* LLVM's calling convention fastcc */ };
 
 static void get(jit_printer *p, const vec_value *v) { jit_define(p, v, jit_read_var(p, v->u.var)); }
 
+/* What a variable is behind a SET with a mask. Where masks are integers, old + 1 in some lanes is old less the mask. */
+static LLVMValueRef in_lanes(jit_printer *p, const vec_value *v, LLVMValueRef value) {
+    const vec_value *from = v->args[0];
+    LLVMValueRef old = jit_read_var(p, v->u.var);
+    bool counts = !p->mask_registers && from->op == VEC_PRIM && from->prim == KIR_ADD && from->each &&
+                  p->values[from->args[0]->id] == old && from->args[1]->op == VEC_CONST && from->args[1]->u.imm == 1;
+    if (counts) return LLVMBuildSub(p->b, old, jit_mask(p, v->mask, (uint32_t)kir_type_bytes(from->type)), "");
+    return LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, old, "");
+}
+
 static void set(jit_printer *p, const vec_value *v) {
     const vec_var *var = v->u.var;
     const vec_value *from = v->args[0];
@@ -21,7 +31,7 @@ static void set(jit_printer *p, const vec_value *v) {
         value = jit_one(p, from);
     else
         value = var->type == KIR_BOOL ? jit_mask(p, from, jit_var_size(p, var)) : jit_each(p, from);
-    if (v->mask && !jit_is_all(p, v->mask)) value = LLVMBuildSelect(p->b, jit_mask_i1(p, v->mask), value, jit_read_var(p, var), "");
+    if (v->mask && !jit_is_all(p, v->mask)) value = in_lanes(p, v, value);
     jit_write_var(p, var, value);
 }
 
@@ -31,7 +41,7 @@ void jit_start_vars(jit_printer *p) {
         if (v->length)
             jit_array_memory(p, v);
         else
-            p->vars[v->id] = LLVMConstNull(jit_var_type(p, v));
+            jit_start_var(p, v);
     }
 }
 
@@ -74,19 +84,12 @@ static void ramp(jit_printer *p, const vec_value *v) {
     jit_define(p, v, LLVMBuildAdd(p->b, jit_each(p, v->args[0]), jit_ramp(p, jit_scalar(p, v->type), 0, v->u.imm), ""));
 }
 
-/* Whether a vector of integers is anything but zero: the parts as one, then one test. */
-static LLVMValueRef any_of_words(jit_printer *p, LLVMValueRef mask, uint32_t bytes) {
-    uint32_t count = p->lanes, least = p->bytes / bytes;
-    while (count > least) {
-        LLVMValueRef low[64], high[64];
-        count /= 2;
-        for (uint32_t i = 0; i < count; i++) low[i] = jit_u32(p, i), high[i] = jit_u32(p, i + count);
-        LLVMValueRef poison = LLVMGetPoison(LLVMTypeOf(mask));
-        LLVMValueRef a = LLVMBuildShuffleVector(p->b, mask, poison, LLVMConstVector(low, count), "");
-        LLVMValueRef b = LLVMBuildShuffleVector(p->b, mask, poison, LLVMConstVector(high, count), "");
-        mask = LLVMBuildOr(p->b, a, b, "");
-    }
-    LLVMTypeRef word = LLVMIntTypeInContext(p->context, count * bytes * 8);
+/* Whether a mask is anything but zero: the parts that are native vectors, or registers, as one, then one test. bytes: of an element; 0: one bit. */
+static LLVMValueRef any_of_mask(jit_printer *p, LLVMValueRef mask, uint32_t bytes) {
+    uint32_t count = p->lanes, least = bytes ? p->bytes / bytes : p->lanes / p->mask_parts;
+    for (; count > least; count /= 2)
+        mask = LLVMBuildOr(p->b, jit_part(p, mask, 0, count / 2), jit_part(p, mask, count / 2, count / 2), "");
+    LLVMTypeRef word = LLVMIntTypeInContext(p->context, bytes ? count * bytes * 8 : count);
     return LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildBitCast(p->b, mask, word, ""), LLVMConstNull(word), "");
 }
 
@@ -95,19 +98,27 @@ static void any(jit_printer *p, const vec_value *v) {
     LLVMValueRef made = NULL;
     if (mask->op == VEC_RUNNING)
         made = LLVMBuildICmp(p->b, LLVMIntNE, jit_run(p), jit_u64(p, 0), "");
-    else if (p->mask_registers || !mask->each)
+    else if (!mask->each)
         made = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, mask), jit_u64(p, 0), "");
     else
-        made = any_of_words(p, p->values[mask->id], p->widths[mask->id]);
+        made = any_of_mask(p, p->values[mask->id], p->mask_registers ? 0 : p->widths[mask->id]);
     jit_define(p, v, made);
 }
 
+/* mask and not gone. Where gone is `mask and x`, mask and not x: a comparison under a mask. */
+static LLVMValueRef without(jit_printer *p, LLVMValueRef mask, LLVMValueRef gone) {
+    if (LLVMIsAInstruction(gone) && LLVMGetInstructionOpcode(gone) == LLVMAnd)
+        for (unsigned i = 0; i < 2; i++)
+            if (LLVMGetOperand(gone, i) == mask) return LLVMBuildAnd(p->b, mask, LLVMBuildNot(p->b, LLVMGetOperand(gone, 1 - i), ""), "");
+    return LLVMBuildAnd(p->b, mask, LLVMBuildNot(p->b, gone, ""), "");
+}
+
 static void leave(jit_printer *p, const vec_value *v) {
-    LLVMValueRef bits = jit_bits(p, v->mask);
+    LLVMValueRef bits = v->exits || v->ends ? jit_bits(p, v->mask) : NULL;
     if (v->exits) jit_set_ended(p, LLVMBuildOr(p->b, jit_ended(p), LLVMBuildAnd(p->b, bits, jit_run(p), ""), ""));
     for (uint8_t k = 0; k < v->losing_count; k++) {
         LLVMValueRef gone = jit_mask(p, v->mask, jit_var_size(p, v->losing[k])), old = jit_read_var(p, v->losing[k]);
-        jit_write_var(p, v->losing[k], LLVMBuildAnd(p->b, old, LLVMBuildNot(p->b, gone, ""), ""));
+        jit_write_var(p, v->losing[k], without(p, old, gone));
     }
     if (v->ends && jit_in_block(p)) {
         LLVMValueRef none = LLVMBuildICmp(p->b, LLVMIntEQ, bits, jit_u64(p, 0), ""), no = LLVMConstNull(p->t.i8);
@@ -389,6 +400,7 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->turn = f == p->k->functions;
     vec_count_uses(f);
     p->mask_bytes = vec_common_size(f);
+    p->mask_parts = p->mask_registers && p->lanes * p->mask_bytes > p->bytes ? p->lanes * p->mask_bytes / p->bytes : 1;
     p->var_count = f->var_count;
     uint64_t slots = p->k->module->slots.count;
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
@@ -398,10 +410,12 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->widths = vec_find_widths(f, p->mask_bytes);
     p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
     p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
+    p->wholes = hg_calloc((size_t)f->var_count + 1, sizeof *p->wholes);
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->kept_field || !p->bases || !p->sizes)
+    if (!p->values || !p->splats || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->wholes || !p->kept_field ||
+        !p->bases || !p->sizes)
         return false;
     p->dead = false;
     p->entry = jit_block(p, "entry");
@@ -418,11 +432,13 @@ void jit_close_function(jit_printer *p) {
     hg_free(p->widths);
     hg_free(p->arrays);
     hg_free(p->vars);
+    hg_free(p->wholes);
     hg_free(p->kept_field);
     hg_free(p->bases);
     hg_free(p->sizes);
     p->values = p->splats = p->low = p->high = p->arrays = p->vars = p->bases = p->sizes = NULL;
     p->widths = NULL;
+    p->wholes = NULL;
     p->kept_field = NULL;
     for (uint64_t i = 0; i < p->frames.count; i++) hg_free(p->frames.data[i].saved);
     p->frames.count = 0;

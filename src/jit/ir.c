@@ -64,6 +64,19 @@ LLVMValueRef jit_ramp(jit_printer *p, LLVMTypeRef element, uint64_t from, uint64
     return LLVMConstVector(all, p->lanes);
 }
 
+LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count) {
+    LLVMValueRef numbers[64];
+    for (uint32_t i = 0; i < count; i++) numbers[i] = jit_u32(p, from + i);
+    return LLVMBuildShuffleVector(p->b, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(numbers, count), "");
+}
+
+LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high) {
+    LLVMValueRef numbers[64];
+    uint32_t count = 2 * LLVMGetVectorSize(LLVMTypeOf(low));
+    for (uint32_t i = 0; i < count; i++) numbers[i] = jit_u32(p, i);
+    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(numbers, count), "");
+}
+
 LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overloads, unsigned overload_count, LLVMValueRef *args,
                            unsigned count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));

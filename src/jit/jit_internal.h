@@ -34,6 +34,12 @@ typedef struct jit_turn {
     uint64_t frame;                      /* of what is behind it */
 } jit_turn;
 
+/* A mask variable that was put together from its parts, or from which they were taken. */
+typedef struct jit_whole {
+    LLVMValueRef parts, whole;
+    LLVMBasicBlockRef block;
+} jit_whole;
+
 typedef struct jit_types {
     LLVMTypeRef none, i1, i8, i16, i32, i64, i128, f16, f32, f64, ptr;
 } jit_types;
@@ -67,6 +73,8 @@ typedef struct jit_printer {
     LLVMValueRef class_base, class_size;
     uint8_t *widths;     /* by value id: bytes of an element of a mask */
     uint32_t mask_bytes; /* of an element of masks in variables */
+    uint32_t mask_parts; /* with mask registers: how many of them a mask variable is, one for each native vector of elements so wide */
+    jit_whole *wholes;   /* by variable id */
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
     bool dead;    /* nothing reaches this place */
@@ -162,6 +170,9 @@ void jit_array_memory(jit_printer *p, const vec_var *v); /* an array of the func
 LLVMValueRef jit_array_place(jit_printer *p, const vec_var *v);
 LLVMValueRef jit_read_var(jit_printer *p, const vec_var *v);
 void jit_write_var(jit_printer *p, const vec_var *v, LLVMValueRef value);
+void jit_start_var(jit_printer *p, const vec_var *v); /* zero; no array, not shared, not kept */
+LLVMValueRef jit_part(jit_printer *p, LLVMValueRef vector, uint32_t from, uint32_t count);
+LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high);
 /* ---- block.c ---- */
 bool jit_in_block(const jit_printer *p); /* in the function of a kernel that runs blocks */
 void jit_open_block(jit_printer *p);

@@ -58,6 +58,23 @@ static vec_var *var_here(former *x, const kir_var *v) {
     return p->var;
 }
 
+/* Whether a variable holds at a SET what the GET read. */
+static bool holds_still(const kir_value *get, const kir_value *set) {
+    if (get->parent != set->parent) return false;
+    for (const kir_value *v = get; v && v != set; v = kir_walk(v, get->parent))
+        if (v->op == KIR_VAR_SET && v->u.var == set->u.var) return false;
+    return true;
+}
+
+/* A counter that lanes take along where they leave: what the variable held and a number. NULL: it is set to something else. */
+static vec_value *counted(former *x, const kir_value *set, vec_var *var) {
+    const kir_value *sum = set->args[0];
+    bool counts = fact_of_var(set->u.var)->left && (sum->op == KIR_ADD || sum->op == KIR_SUB) && sum->args[0]->op == KIR_VAR_GET &&
+                  sum->args[0]->u.var == set->u.var && sum->args[1]->op == KIR_CONST;
+    if (!counts || !holds_still(sum->args[0], set)) return NULL;
+    return vec_prim(x, (kir_op)sum->op, sum->type, 2, (vec_value *[]){vec_get(x, var), vec_one(x, sum->args[1])});
+}
+
 static void form_set(former *x, const kir_value *v) {
     if (vec_set_guess(x, v)) return;
     vec_var *var = var_here(x, v->u.var);
@@ -67,7 +84,8 @@ static void form_set(former *x, const kir_value *v) {
     }
     bool masked = vec_mask_of(x->region) && vec_is_read_elsewhere(v), of_others = var->shared && x->f != x->m->functions;
     vec_value *mask = of_others ? vec_mask_or_running(x) : masked ? vec_mask_here(x) : NULL;
-    vec_set(x, var, vec_each(x, v->args[0]), mask);
+    vec_value *value = vec_each(x, v->args[0]), *count = value->each ? NULL : counted(x, v, var);
+    vec_set(x, var, count ? count : value, mask);
 }
 
 static void form_array(former *x, kir_value *v) {
@@ -154,6 +172,12 @@ static void form_return(former *x, const kir_value *v) {
     vec_add(x, VEC_RETURN, KIR_VOID, false, v->nargs, &result);
 }
 
+/* All lanes that are left in the loop leave it here. */
+static bool ends_for_all(const former *x, const kir_value *loop, const kir_value *v) {
+    const value_fact *p = fact_of(loop);
+    return v->op == KIR_BREAK && !p->continues && vec_mask_of(x->region) == p->mask[0];
+}
+
 static void form_jump(former *x, const kir_value *v) {
     if (v->op == KIR_EXIT || v->op == KIR_RETURN) {
         form_return(x, v);
@@ -162,7 +186,7 @@ static void form_jump(former *x, const kir_value *v) {
     const kir_value *loop = fact_of(v->parent->owner)->loop;
     if (x->block && fact_of(loop)->split)
         vec_add_to_block(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, 0);
-    else if (fact_of(loop)->divergent)
+    else if (fact_of(loop)->divergent && !ends_for_all(x, loop, v))
         leave(x, false, false, loop, v->op == KIR_BREAK);
     else
         vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
@@ -245,18 +269,20 @@ static void form_if(former *x, kir_value *v) {
         enter_branch(x, v, 0);
         return;
     }
+    vec_value *asked = p->divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    if (!asked->each) p->divergent = false; /* lanes that are here agree: guess.c */
     if (!p->divergent) {
-        vec_value *branch = vec_open_if(x, vec_one(x, v->args[0]));
+        vec_value *branch = vec_open_if(x, asked);
         for (int i = 0; i < 2; i++) {
             p->into[i] = branch->body[i];
             p->mask[i] = vec_mask_of(x->region);
         }
     } else {
-        vec_value *condition = vec_each(x, v->args[0]), *here = vec_mask_or_running(x);
+        vec_value *here = vec_mask_or_running(x);
         for (int i = 0; i < 2; i++) {
             if (!v->body[i]->first) continue;
             p->mask[i] = vec_new_mask(x);
-            vec_set(x, p->mask[i], vec_and_of(x, here, i ? vec_not_of(x, condition) : condition), NULL);
+            vec_set(x, p->mask[i], vec_and_of(x, here, i ? vec_not_of(x, asked) : asked), NULL);
         }
     }
     enter_branch(x, v, 0);
@@ -336,7 +362,7 @@ static void form_operation(former *x, kir_value *v) {
     }
     case KIR_VAR_GET:
         if (fact_of(v)->wanted_guess) vec_form_guess(x, v);
-        if (fact_of_var(v->u.var)->sure)
+        if (fact_of(v)->wanted_guess && fact_of(v)->sure)
             vec_made(x, v);
         else
             vec_is(x, v, vec_get(x, var_here(x, v->u.var)));

@@ -18,10 +18,12 @@ typedef enum vec_shape {
 
 typedef struct value_fact {
     uint8_t shape;
-    bool wanted_each;                     /* affine: somebody needs all elements */
-    bool guessed, wanted_guess;           /* each: guess.c; an access: its index is, and it asks */
-    bool lazy;                            /* each: elements are calculated where a guess fails, and nowhere else */
-    uint8_t again;                        /* operations that this writes */
+    bool wanted_each;           /* affine: somebody needs all elements */
+    bool guessed, wanted_guess; /* each: guess.c; an access: its index is, and it asks */
+    bool agrees,
+        wanted_one; /* each, a truth value: by guesses that always hold it is the same in all lanes that are here; an IF asks for that */
+    bool lazy;      /* each: elements are calculated where a guess fails, and nowhere else */
+    uint8_t again;  /* operations that this writes */
     uint32_t hidden_uses;                 /* by those who need elements only there */
     int64_t stride;                       /* guessed */
     bool swapped, sure;                   /* guessed: of lane l xor `swap`, not of l · ok is always NULL */
@@ -59,6 +61,7 @@ typedef struct var_fact {
     vec_var *var; /* of the function at work */
     /* each: guess.c */
     bool no_guess, guessed, wanted_guess, sure;
+    bool left;               /* guessed: read behind the regions that lanes leave one by one, where lanes have what each set last */
     const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
     vec_var *first, *ok;     /* guessed: of the guess of what was set; ok NULL: sure */
 } var_fact;

@@ -153,8 +153,8 @@ static bool is_passed_by_round(const kir_value *v) {
     return false;
 }
 
-/* Lanes that meet at a GET must have done the same SETs: all GETs are inside every region that lanes are in one by one and a SET is in, which they
- * enter once or in every round, and no lane goes on to the next round before others. */
+/* Lanes that meet at a GET must have done the same SETs: so it is where the GET is inside every region that lanes are in one by one and a SET is in, which
+ * they enter once or in every round, and no lane goes on to the next round before others. A GET elsewhere reads elements. */
 static void place_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const kir_region *r = apart_region(v);
@@ -166,9 +166,9 @@ static void place_set(const kir_value *v) {
     if (!var->inner || is_within(r, var->inner)) var->inner = r;
 }
 
-static void place_get(const kir_value *v) {
-    var_fact *var = fact_of_var(v->u.var);
-    if (var->inner && !is_within(v->parent, var->inner)) var->no_guess = true;
+static bool is_left(const kir_value *get) {
+    const var_fact *var = fact_of_var(get->u.var);
+    return var->inner && !is_within(get->parent, var->inner);
 }
 
 static void find_places(const former *x, const kir_region *body) {
@@ -177,20 +177,20 @@ static void find_places(const former *x, const kir_region *body) {
         p->no_guess = p->shape != SHAPE_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
                       !kir_range_exists(v->type) || v->type == KIR_BOOL;
         p->inner = NULL;
-        p->guessed = false;
+        p->guessed = p->left = false;
     }
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
         if (v->op == KIR_VAR_SET) place_set(v);
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
-        if (v->op == KIR_VAR_GET) place_get(v);
+        if (v->op == KIR_VAR_GET && is_left(v)) fact_of_var(v->u.var)->left = true;
 }
 
 static void guess_get(const kir_value *v) {
     const var_fact *var = fact_of_var(v->u.var);
     value_fact *p = fact_of(v);
-    p->guessed = var->guessed && !var->no_guess;
+    p->guessed = var->guessed && !var->no_guess && !is_left(v);
     p->stride = var->stride;
-    p->sure = var->sure;
+    p->sure = p->guessed && var->sure;
 }
 
 /* False: what was thought of the variable before does not hold. */
@@ -239,6 +239,16 @@ static void guess_all(former *x, const kir_region *body) {
     }
 }
 
+/* A truth value that is made of nothing but what is the same in all lanes that are here. */
+static bool agrees(const kir_value *v) {
+    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || fact_of(v)->shape != SHAPE_EACH) return false;
+    for (uint8_t i = 0; i < v->nargs; i++) {
+        const value_fact *p = fact_of(v->args[i]);
+        if (p->shape != SHAPE_ONE && !p->agrees && !(p->shape == SHAPE_EACH && p->sure && p->stride == 0)) return false;
+    }
+    return true;
+}
+
 /* ---- who asks ---- */
 
 /* An access that is a row, or a load of one place, where the guess holds; or places as far apart where it always does. */
@@ -260,12 +270,24 @@ static const kir_value *below(const kir_value *v) {
                                                                                                                                      : NULL;
 }
 
+/* Divisions of vectors take longer than a scalar one and the question. */
+static bool is_long(const kir_value *v) {
+    return (v->op == KIR_UDIV || v->op == KIR_UREM) && fact_of(v)->guessed && divides(v) && !fact_of(v)->swapped;
+}
+
 /* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a variable is wanted that was not. */
 static bool want(kir_value *v) {
     value_fact *p = fact_of(v);
     if (wants_guess(v)) p->guessed = fact_of(v->args[kir_access_of(v).index])->wanted_guess = true;
     if (below(v)) fact_of(below(v))->wanted_guess = true;
-    if (v->op == KIR_VAR_GET && (p->wanted_guess || (p->guessed && p->sure)) && !fact_of_var(v->u.var)->wanted_guess)
+    if (is_long(v)) p->wanted_guess = true;
+    if (v->op == KIR_IF && p->divergent && fact_of(v->args[0])->agrees) fact_of(v->args[0])->wanted_one = true;
+    for (uint8_t i = 0; p->wanted_one && i < v->nargs; i++) {
+        if (fact_of(v->args[i])->agrees) fact_of(v->args[i])->wanted_one = true;
+        if (fact_of(v->args[i])->guessed) fact_of(v->args[i])->wanted_guess = true;
+    }
+    if (v->op == KIR_VAR_GET && (p->wanted_guess || (p->guessed && p->sure && !fact_of_var(v->u.var)->left)) &&
+        !fact_of_var(v->u.var)->wanted_guess)
         return p->wanted_guess = fact_of_var(v->u.var)->wanted_guess = true;
     if (v->op == KIR_VAR_GET && p->guessed && fact_of_var(v->u.var)->wanted_guess) p->wanted_guess = true;
     if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->wanted_guess : p->wanted_guess)
@@ -278,7 +300,7 @@ static bool want(kir_value *v) {
 static void hide(const kir_value *v) {
     value_fact *p = fact_of(v);
     if (wants_guess(v)) fact_of(v->args[kir_access_of(v).index])->hidden_uses++;
-    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->sure) fact_of(v->args[0])->hidden_uses++;
+    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->sure && !fact_of_var(v->u.var)->left) fact_of(v->args[0])->hidden_uses++;
     if (!p->wanted_guess && v->op != KIR_CMP_ULT) return;
     if (v->op == KIR_VAR_GET)
         p->lazy = p->sure;
@@ -309,6 +331,7 @@ static bool find_in(former *x, const kir_region *body) {
         }
         *slot = v;
         if (fact_of(v)->guessed && v->nargs) count_again(v);
+        fact_of(v)->agrees = agrees(v);
     }
     for (bool more = true; more;) {
         more = false;
@@ -439,7 +462,7 @@ bool vec_set_guess(former *x, const kir_value *set) {
         vec_value *ok = ok_of(set->args[0]);
         vec_set(x, var->ok, ok ? ok : number(x, KIR_BOOL, 1), NULL);
     }
-    return var->sure;
+    return var->sure && !var->left;
 }
 
 void vec_form_guess(former *x, kir_value *v) {

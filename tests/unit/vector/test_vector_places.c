@@ -133,6 +133,51 @@ static void narrow(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *su
     *last = at;
 }
 
+/* Lanes leave one by one, or all when the counter says so, and take the counter along. */
+static void counted(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t k = 0;
+    do {
+        *last = i;
+        *sum += x(i);
+        k++, i += 3;
+    } while (((x(*last) >> 20) + n) % 8 != 0 && k < 9);
+    *sum += 1000 * k, *last = i;
+}
+static void goes_on(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t round = 0, k = 0, most = 5; round < 3; round++, most += 5) {
+        do {
+            *last = x(i);
+            *sum += k++ ^ *last;
+            i += 3;
+        } while (((*last >> 20) + n) % 4 != 0 && k < most);
+    }
+    *last = i;
+}
+static void steps(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t k = 0;
+    for (uint32_t round = 0; round < 9; round++) {
+        uint32_t old = k;
+        k += n;
+        *sum += x(i);
+        if ((x(i) >> 20) % 8 == 0) break;
+        k = old + 1, i += 2;
+    }
+    *last = k;
+}
+static void either(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    for (uint32_t k = 0; k < 12; k++, i += 5) {
+        *last = k;
+        if ((k & 1) == 0) {
+            *sum += x(i);
+            if (((x(i) >> 20) + n) % 4 == 0) break;
+        } else if (x(i) >> 20 & 1) {
+            if (k >= 7) break;
+            *sum ^= k;
+        }
+        *last = 77;
+    }
+}
+
 static const walk WALKS[] = {
     {" mov p, global\n mov t, 0\nnext: cvt.u64.u32 q, n\n bra.ge p, q, @out\n cvt t, p\n ldg v, [x[p]]\n add s, s, v\n"
      " add p, p, 101\n bra @next\nout:\n",
@@ -148,6 +193,24 @@ static const walk WALKS[] = {
      inner_rounds},
     {" cvt b, t\n cvt c, n\nnext: cvt t, b\n ldg v, [x[t]]\n add s, s, v\n add b, b, c\n add k, k, 1\n bra.lt k, 9, @next\n cvt t, b\n",
      narrow},
+    {"next: ldg v, [x[t]]\n add s, s, v\n add k, k, 1\n add t, t, 3\n shr v, v, 20\n add v, v, n\n and v, v, 7\n bra.eq v, 0, @out\n"
+     " bra.lt k, 9, @next\nout: mul k, k, 1000\n add s, s, k\n",
+     counted},
+    {" mov lane, 0\n mov q32, 5\nagain:\nnext: ldg v, [x[t]]\n xor r, k, v\n add s, s, r\n add k, k, 1\n add t, t, 3\n shr v, v, 20\n"
+     " add v, v, n\n and v, v, 3\n bra.eq v, 0, @out\n bra.lt k, q32, @next\nout: add lane, lane, 1\n add q32, q32, 5\n bra.lt lane, 3, "
+     "@again\n",
+     goes_on},
+    {" mov lane, 0\nnext: mov q32, k\n add k, k, n\n ldg v, [x[t]]\n add s, s, v\n shr v, v, 20\n and v, v, 7\n bra.eq v, 0, @out\n add k, "
+     "q32, 1\n"
+     " add t, t, 2\n add lane, lane, 1\n bra.lt lane, 9, @next\nout: mov t, k\n",
+     steps},
+    {" mov lane, 0\nnext: mov lane, k\n and q32, k, 1\n bra.ne q32, 0, @odd\n ldg v, [x[t]]\n add s, s, v\n shr v, v, 20\n add v, v, n\n"
+     " and v, v, 3\n bra.eq v, 0, @out\n bra @then\nodd: ldg v, [x[t]]\n shr v, v, 20\n and v, v, 1\n bra.eq v, 0, @then\n bra.ge k, 7, "
+     "@out\n"
+     " xor s, s, k\nthen: mov lane, 77\n add k, k, 1\n add t, t, 5\n bra.lt k, 12, "
+     "@next\n"
+     "out: mov t, lane\n",
+     either},
 };
 
 static void check_walk(hg_backend *b, const walk *w) {
@@ -157,7 +220,7 @@ static void check_walk(hg_backend *b, const walk *w) {
     snprintf(
         text, sizeof text,
         ".atlas 1\n.program walk\n.param x buffer u32 in\n.param y buffer u32 inout\n.param z buffer u32 inout\n.param n u32\n.lanes %d\n"
-        ".reg p, q u64\n.reg t, q32, k, s, v, lane u32\n.reg b, c u8\n mov s, 0\n mov k, 0\n cvt t, global\n%s"
+        ".reg p, q u64\n.reg t, q32, k, r, s, v, lane u32\n.reg b, c u8\n mov s, 0\n mov k, 0\n cvt t, global\n%s"
         " stg [y[global]], s\n stg [z[global]], t\n",
         WALKERS, w->text);
     hg_program *program = assemble(text);
