@@ -1,7 +1,7 @@
 /* Launches made ready. Inputs, lanes and memory of a launch that comes again are known, so a kernel whose branches depend on nothing else is a list of
  * calls of handlers: addresses are fixed, what does not depend on memory is calculated once, and bounds are looked at once. The list is
  * taken down along the kernel's code as exec.c and memory.c would run it; at the first instruction that is more than that there is none.
- * Must not know: threads, faults. */
+ * Must not know: faults. */
 #include "base/stream.h"
 #include "base/thread_pool.h"
 #include "tile/element.h"
