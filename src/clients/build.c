@@ -100,7 +100,7 @@ static hg_status add_kernel(build_job *job, const build_program *p, kir_module *
         return status;
     }
     *k = (build_kernel){.low = low, .blocks = blocks};
-    snprintf(k->name, sizeof k->name, "k%u_%.100s", (unsigned)job->kernels.count - 1, step ? m->name : p->program->name);
+    snprintf(k->name, sizeof k->name, "hgk%u_%.100s", (unsigned)job->kernels.count - 1, step ? m->name : p->program->name);
     for (char *c = k->name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     if (step && low != m) kir_module_destroy(m);
@@ -168,7 +168,8 @@ static hg_status name_function(build_job *job, build_program *p) {
     snprintf(p->function, sizeof p->function, "%s%s%s", job->name, same ? "" : "_", same ? "" : name);
     for (char *c = p->function; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
-    if (build_is_word_of_c(p->function)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C", p->function);
+    if (build_is_word_of_c(p->function) || build_is_function_of_c(p->function))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C", p->function);
     for (size_t i = 0; i < HG_COUNT_OF(own); i++)
         if (strcmp(own[i], name) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a program called '%s': %s_%s is another function of the C text", name, job->name,
@@ -228,6 +229,8 @@ hg_status hg_build(const hg_program *const *programs, uint32_t count, const char
                    hg_text *h) {
     if (!is_c_name(name))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name in C: letters, digits and _, at most %d", name, (int)HG_MAX_IDENT_BYTES);
+    if (strncmp(name, "hgk", 3) == 0 || strncmp(name, "hgs", 3) == 0 || strncmp(name, "hgv", 3) == 0)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgk, hgs and hgv is the C text's own", name);
     build_job job = {.name = name, .texts = texts, .count = count, .programs = hg_calloc(count + (size_t)1, sizeof *job.programs)};
     if (!job.programs) return hg_fail_memory();
     hg_status status = build_all(&job, programs, c, h);

@@ -1,6 +1,7 @@
 /* How functions of built C text are called: prototypes, what they say of themselves.
  * Must not know: kernels. */
 #include "clients/build_internal.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,35 +28,54 @@ static bool has_end(const char *name, const char *end) {
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static bool is_among(const char *const *words, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(words[i], name) == 0) return true;
+/* One of the words between spaces, with a space in front and behind. */
+static bool is_listed(const char *words, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = words + 1; (at = strstr(at, name)) != NULL; at++)
+        if (at[-1] == ' ' && at[n] == ' ') return true;
     return false;
 }
 
-/* Words of C and C++, and names of their headers that are macros. */
+/* Words of C and C++, what begins as names of the compiler's own do, and some macros of the headers. */
 bool build_is_word_of_c(const char *name) {
-    static const char *const words[] = {
-        "alignas", "alignof",  "and",      "asm",    "auto",     "bool",      "break",    "case",     "catch",    "char",      "class",
-        "const",   "continue", "default",  "delete", "do",       "double",    "else",     "enum",     "export",   "extern",    "false",
-        "float",   "for",      "friend",   "goto",   "if",       "inline",    "int",      "long",     "mutable",  "namespace", "new",
-        "not",     "nullptr",  "operator", "or",     "private",  "protected", "public",   "register", "requires", "restrict",  "return",
-        "short",   "signed",   "sizeof",   "static", "struct",   "switch",    "template", "this",     "throw",    "true",      "try",
-        "typedef", "typeof",   "typename", "union",  "unsigned", "using",     "virtual",  "void",     "volatile", "while",     "xor",
-        "linux",   "unix",     "errno",    "stdin",  "stdout",   "stderr",    "main",     "NULL",     "NAN",      "INFINITY",  "EOF",
-    };
-    return is_among(words, HG_COUNT_OF(words), name);
+    static const char words[] =
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await co_return co_yield compl concept "
+        "const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+        "extern "
+        "false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+        "protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct "
+        "switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile while "
+        "xor xor_eq linux unix errno math_errhandling stdin stdout stderr main BIG_ENDIAN BUFSIZ BYTE_ORDER EOF INFINITY LITTLE_ENDIAN NAN "
+        "NULL PDP_ENDIAN ";
+    return (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) || is_listed(words, name);
+}
+
+/* Functions of the headers that the C text needs, but for those of math.h whose names end in f or l. */
+bool build_is_function_of_c(const char *name) {
+    static const char words[] =
+        " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim finite floor fma "
+        "fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan "
+        "nearbyint nextafter nexttoward pow remainder remquo rint round scalb scalbln scalbn significand sin sincos sinh sqrt tan tanh "
+        "tgamma trunc y0 y1 yn "
+        "abort abs alloca atexit atof atoi atol atoll bsearch calloc div exit free getenv labs ldiv llabs lldiv malloc mblen qsort rand "
+        "random realloc select setenv srand srandom strtod strtof strtol strtold strtoll strtoul strtoull system "
+        "bcmp bcopy bzero ffs index memchr memcmp memcpy memmove memset rindex strcat strchr strcmp strcpy strcspn strdup strlen strncat "
+        "strncmp strncpy strpbrk strrchr strsep strspn strstr strtok "
+        "clearerr dprintf fclose feof ferror fflush fgetc fgets fopen fprintf fputc fputs fread freopen fscanf fseek ftell fwrite getc "
+        "getchar getline getw perror printf putc putchar puts putw remove rename rewind scanf snprintf sprintf sscanf tmpfile ungetc ";
+    char base[HG_MAX_IDENT_BYTES * 2 + 2];
+    size_t n = strlen(name);
+    snprintf(base, sizeof base, "%.*s", (int)n - 1, name);
+    return is_listed(words, name) || ((has_end(name, "f") || has_end(name, "l")) && is_listed(words, base));
 }
 
 /* What a parameter cannot be called: words of C, what the functions and their headers use. */
 static bool is_taken(const char *name) {
-    static const char *const own[] = {"launch", "fault", "run",   "asked", "env",    "memories",
-                                      "block",  "keep",  "level", "is",    "inputs", "slots"};
-    static const char *const starts[] = {"hgv", "hgs", "v_", "M_", "built"};
+    static const char own[] = " launch fault run asked env memories block keep level is inputs slots memcpy ";
+    static const char *const starts[] = {"hgv", "hgs", "v_", "built", "EXIT_", "FP_", "HUGE_VAL", "M_", "MATH_", "SEEK_"};
     for (size_t i = 0; i < HG_COUNT_OF(starts); i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0) return true;
-    return build_is_word_of_c(name) || is_among(own, HG_COUNT_OF(own), name) || has_end(name, "_t") || has_end(name, "_MAX") ||
-           has_end(name, "_MIN") || strcmp(name, "HUGE_VAL") == 0;
+    return build_is_word_of_c(name) || is_listed(own, name) || has_end(name, "_t") || has_end(name, "_MAX") || has_end(name, "_MIN");
 }
 
 /* Whether a parameter before has the name, or one's size would: that of an array y is called y_bytes. */

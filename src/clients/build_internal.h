@@ -50,6 +50,7 @@ void build_add_prototype(const build_job *job, const build_program *p, hg_text *
 void build_add_comment(const build_program *p, hg_text *out);
 const char *build_scalar_type(hg_type type); /* in C; NULL: wider than 64 bits */
 bool build_is_word_of_c(const char *name);
+bool build_is_function_of_c(const char *name);
 hg_status build_name_params(build_program *p);
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);

@@ -241,7 +241,8 @@ def library_and_example():
 
 def names():
     """Parameters under names that C, a header or another parameter has already."""
-    taken = ["int", "NULL", "uint64_t", "y", "y_bytes", "y_bytes_", "launch", "main", "NAN", "INT_MAX", "fault", "errno"]
+    taken = ["int", "NULL", "uint64_t", "y", "y_bytes", "y_bytes_", "launch", "main", "NAN", "INT_MAX", "fault", "errno",
+             "memcpy", "HUGE_VALF", "_Bool", "constexpr", "bitand"]
     lines = [f".param {name} buffer u32 out [n]" for name in taken]
     stores = [f"    stg.u32 [{name}[global]], {i}" for i, name in enumerate(taken)]
     write("names.atlas", "\n".join([".atlas 1", ".program names", *lines, ".param n u64", ".lanes n", *stores, ""]))
@@ -251,11 +252,19 @@ def names():
         code, fault = call(library, "names", None, *arrays, U64(3))
         found = [struct.unpack("<3I", a) for a in arrays]
         check(code == 0 and found == [(i,) * 3 for i in range(len(taken))], f"names: {code} {fault.message} {found}")
+        status, _, err = run("g++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "-include", "names.h", "/dev/null")
+        check(status == 0, f"names.h in C++: {err[:2000]}")
     write("while.atlas", ".atlas 1\n.program while\n    exit\n")
     status, out, err = run(COMMAND, "build", "while.atlas", "-o", "while")
     check(status == 2 and "'while' is no name for a function in C" in out + err and not os.path.exists("while.c"), f"while: {status} {out}{err}")
     if built("while.atlas", name="set"):
         compiled("set", COMPILERS[0])
+    for name in ("exp", "log10f", "select", "div"):
+        write(name + ".atlas", f".atlas 1\n.program {name}\n    exit\n")
+        status, out, err = run(COMMAND, "build", name + ".atlas", "-o", name)
+        check(status == 2 and f"'{name}' is no name for a function in C" in out + err, f"{name}: {status} {out}{err}")
+    if built("exp.atlas", "while.atlas", name="k0"):
+        compiled("k0", COMPILERS[0])
 
 
 def mistakes():
@@ -268,6 +277,7 @@ def mistakes():
     expect("expects -o NAME", 2, axpy)
     expect("'1st' is no name in C", 2, axpy, "-o", "1st")
     expect("'axpy.c' is no name in C", 2, axpy, "-o", "axpy.c")
+    expect("what begins with hgk, hgs and hgv is the C text's own", 2, axpy, "-o", "hgv")
     expect("two programs called 'axpy'", 2, axpy, axpy, "-o", "twice")
     expect("X02", 1, axpy, "-o", "/nowhere/axpy")
     expect("X02", 1, axpy, "-o", "/proc/axpy")
