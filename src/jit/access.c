@@ -157,25 +157,36 @@ void jit_array(jit_printer *p, const vec_value *v) {
 
 /* ---- lanes among each other ---- */
 
-/* Lane l gets the element of lane l xor the amount: a constant one is a shuffle, others go through memory. */
+/* Of lane l the element of lane l xor a number. */
+static LLVMValueRef crossed(jit_printer *p, LLVMValueRef from, LLVMValueRef by) {
+    LLVMValueRef numbers = LLVMBuildXor(p->b, jit_ramp(p, p->t.i32, 0, 1), jit_splat(p, by), "");
+    return LLVMBuildShuffleVector(p->b, from, LLVMGetPoison(LLVMTypeOf(from)), numbers, "");
+}
+
+/* The same of bits in a word. */
+static LLVMValueRef crossed_bits(jit_printer *p, LLVMValueRef word, uint32_t by) {
+    uint64_t low = 0;
+    for (uint32_t i = 0; i < 64; i++) low |= (uint64_t) !(i & by) << i;
+    LLVMValueRef mask = jit_u64(p, low), n = jit_u64(p, by);
+    LLVMValueRef down = LLVMBuildAnd(p->b, LLVMBuildLShr(p->b, word, n, ""), mask, "");
+    return LLVMBuildOr(p->b, down, LLVMBuildShl(p->b, LLVMBuildAnd(p->b, word, mask, ""), n, ""), "");
+}
+
+/* Lane l gets the element of lane l xor the amount: by shuffles, one for each bit that is set. */
 void jit_exchange(jit_printer *p, const vec_value *v) {
     LLVMValueRef from = v->args[0]->type == KIR_BOOL ? jit_mask(p, v->args[0], p->widths[v->id]) : jit_each(p, v->args[0]);
     LLVMValueRef by = LLVMBuildIntCast2(p->b, jit_one(p, v->args[1]), p->t.i32, false, "");
-    LLVMTypeRef type = LLVMTypeOf(from), element = LLVMGetElementType(type);
-    if (LLVMIsAConstantInt(by)) {
-        LLVMValueRef numbers = LLVMBuildXor(p->b, jit_ramp(p, p->t.i32, 0, 1), jit_splat(p, by), "");
-        jit_define(p, v, LLVMBuildShuffleVector(p->b, from, LLVMGetPoison(type), numbers, ""));
+    bool bits = LLVMGetElementType(LLVMTypeOf(from)) == p->t.i1;
+    if (LLVMIsAConstantInt(by) || from == LLVMConstAllOnes(LLVMTypeOf(from))) {
+        jit_define(p, v, LLVMIsAConstantInt(by) ? crossed(p, from, by) : from);
         return;
     }
-    bool bits = element == p->t.i1;
-    if (bits) from = LLVMBuildSExt(p->b, from, jit_vector(p, element = p->t.i8), "");
-    uint64_t size = LLVMABISizeOfType(LLVMGetModuleDataLayout(p->module), element);
-    LLVMValueRef memory = jit_stack(p, LLVMTypeOf(from), 1);
-    jit_store(p, from, memory);
-    LLVMValueRef at = LLVMBuildXor(p->b, jit_ramp(p, p->t.i64, 0, 1), jit_splat(p, LLVMBuildZExt(p->b, by, p->t.i64, "")), "");
-    at = LLVMBuildMul(p->b, at, jit_splat(p, jit_u64(p, size)), "");
-    LLVMValueRef made = jit_gather(p, element, (uint32_t)size, memory, at, NULL);
-    jit_define(p, v, bits ? LLVMBuildTrunc(p->b, made, type, "") : made);
+    if (bits) from = jit_bits_of_i1(p, from);
+    for (uint32_t n = 1; n < p->lanes; n *= 2) {
+        LLVMValueRef is_set = LLVMBuildICmp(p->b, LLVMIntNE, LLVMBuildAnd(p->b, by, jit_u32(p, n), ""), jit_u32(p, 0), "");
+        from = LLVMBuildSelect(p->b, is_set, bits ? crossed_bits(p, from, n) : crossed(p, from, jit_u32(p, n)), from, "");
+    }
+    jit_define(p, v, bits ? jit_i1_of_bits(p, from) : from);
 }
 
 /* ---- constant tables ---- */

@@ -254,6 +254,9 @@ static void form_guard(former *x, kir_value *v) {
     made->ends = true;
     x->k->can_end = true;
     x->into = outside;
+    if (all || is_small(v->body[taken])) return; /* often all lanes of a turn go the same way */
+    vec_value *left = vec_running(x);
+    vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_RETURN);
 }
 
 static void form_if(former *x, kir_value *v) {

@@ -99,8 +99,9 @@ static bool stays(const former *x, const kir_value *v) {
 static void guess_clamp(const former *x, const kir_value *v) {
     value_fact *p = fact_of(v);
     stride s = stride_of(v->args[1]);
-    if (!s.known || s.swapped || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
+    if (!s.known || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
     p->guessed = true;
+    p->swapped = s.swapped;
     p->stride = s.n;
 }
 
@@ -445,6 +446,7 @@ static void form_clamp(former *x, kir_value *v, value_fact *p) {
     vec_value *a = first_of(x, v->args[1]), *most = number(x, v->type, v->args[2]->umax);
     vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, p->stride)));
     p->first = a; /* where ok holds */
+    p->swap = fact_of(v->args[1])->swap;
     p->ok = both(x, p->ok, ok);
 }
 

@@ -67,7 +67,7 @@ static maker maker_for(const cpu_compiled *c, const kir_module *module, bool blo
 
 /* False: nothing is kept. */
 static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *module, uint8_t key[HG_BLOB_KEY_BYTES]) {
-    enum { FORMAT = 2 }; /* of what the cache holds, and of the vector form and what is made of it */
+    enum { FORMAT = 3 }; /* of what the cache holds, and of the vector form and what is made of it */
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;

@@ -12,6 +12,7 @@ typedef struct pattern {
     const char *text;
     uint32_t (*place)(uint32_t i, uint32_t n);
     bool distinct;
+    bool wide; /* t is u64 */
 } pattern;
 
 static uint32_t lane(uint32_t i, uint32_t n) { return i + 0 * n; }
@@ -26,16 +27,18 @@ static uint32_t masked(uint32_t i, uint32_t n) { return (i >> 5) * 32 + (i & 31)
 static uint32_t small_mask(uint32_t i, uint32_t n) { return (i & 3) * 256 + (i >> 2) + 0 * n; }
 
 static const pattern PATTERNS[] = {
-    {" mov t, i\n", lane, true},
-    {" div t, i, n\n mul t, t, 3\n rem q, i, n\n add t, t, q\n", by_rows, false},
-    {" div t, i, n\n", quotient, false},
-    {" rem t, i, n\n add t, t, n\n", remainder_of, false},
-    {" mul t, i, 3\n rem t, t, n\n", of_threes, false},
-    {" cvt s, i\n cvt r, n\n sub s, s, r\n cvt t, s\n", wrapped, true},
-    {" xor t, i, n\n", exchanged, true},
-    {" add t, i, 3\n xor t, t, n\n add t, t, n\n", shifted_exchange, true},
-    {" shr t, i, 5\n mul t, t, 32\n and q, i, 31\n add t, t, q\n add t, t, n\n", masked, true},
-    {" and t, i, 3\n mul t, t, 256\n shr q, i, 2\n add t, t, q\n", small_mask, true},
+    {" mov t, i\n", lane, true, false},
+    {" div t, i, n\n mul t, t, 3\n rem q, i, n\n add t, t, q\n", by_rows, false, false},
+    {" div t, i, n\n", quotient, false, false},
+    {" rem t, i, n\n add t, t, n\n", remainder_of, false, false},
+    {" mul t, i, 3\n rem t, t, n\n", of_threes, false, false},
+    {" cvt s, i\n cvt r, n\n sub s, s, r\n cvt t, s\n", wrapped, true, false},
+    {" xor t, i, n\n", exchanged, true, false},
+    {" cvt w, n\n xor t, global, w\n", exchanged, true, true},
+    {" cvt w, n\n add t, global, 3\n xor t, t, w\n add t, t, w\n", shifted_exchange, true, true},
+    {" add t, i, 3\n xor t, t, n\n add t, t, n\n", shifted_exchange, true, false},
+    {" shr t, i, 5\n mul t, t, 32\n and q, i, 31\n add t, t, q\n add t, t, n\n", masked, true, false},
+    {" and t, i, 3\n mul t, t, 256\n shr q, i, 2\n add t, t, q\n", small_mask, true, false},
 };
 
 static const char *const TYPES[] = {"u16", "u32", "u64"};
@@ -46,9 +49,11 @@ static hg_program *program_of(const pattern *p, const char *type) {
     snprintf(
         text, sizeof text,
         ".atlas 1\n.program places\n.param x buffer %s in\n.param y buffer %s inout\n.param z buffer %s inout\n.param n u32\n.lanes %d\n"
-        ".reg i, t, q u32\n.reg s, r u16\n.reg v %s\n cvt i, global\n%s ldg v, [x[t]]\n stg [y[global]], v\n and q, n, i\n%s"
+        ".reg i, q u32\n.reg t %s\n.reg w u64\n.reg s, r u16\n.reg v %s\n cvt i, global\n%s ldg v, [x[t]]\n stg [y[global]], v\n and q, n, "
+        "i\n%s"
         " stg [z[%s]], v\nend:\n",
-        type, type, type, LANES, type, p->text, p->distinct ? " bra.ne q, 0, @end\n" : "", p->distinct ? "t" : "global");
+        type, type, type, LANES, p->wide ? "u64" : "u32", type, p->text, p->distinct ? " bra.ne q, 0, @end\n" : "",
+        p->distinct ? "t" : "global");
     return assemble(text);
 }
 
