@@ -79,6 +79,7 @@ typedef struct jit_printer {
     uint32_t var_count;
     bool dead;    /* nothing reaches this place */
     bool settled; /* a whole turn in which all goes well (vec_find_whole, vec_find_boxes) */
+    bool rarely;  /* behind those: the last turn, and turns in which lanes end */
     /* of a kernel that runs blocks */
     LLVMValueRef shared_base, shared_size, all_kept, kept, begin, turns, row,
         rows; /* kept: of the turn; row, rows: lanes along x, along y */

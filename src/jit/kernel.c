@@ -66,19 +66,29 @@ static LLVMValueRef all_goes_well(jit_printer *p, const vec_whole *whole, LLVMVa
     return all;
 }
 
-/* The whole turns, where all goes well in them. Returns the lane that comes next. */
+/* Whole turns from the first on, as long as all goes well in them: as many as there are, else half as many, and so on. Returns the lane that comes
+ * next. */
 static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMValueRef begin, LLVMValueRef end) {
-    LLVMValueRef lanes = jit_u64(p, p->lanes),
-                 span = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), jit_u64(p, ~(uint64_t)(p->lanes - 1)), "");
-    LLVMValueRef behind_last = LLVMBuildAdd(p->b, begin, span, ""), some = LLVMBuildICmp(p->b, LLVMIntNE, span, jit_u64(p, 0), "");
-    LLVMValueRef last = LLVMBuildSelect(p->b, some, LLVMBuildSub(p->b, behind_last, lanes, ""), begin, "");
-    LLVMValueRef well = LLVMBuildAnd(p->b, some, all_goes_well(p, whole, begin, last), "");
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), body = jit_block(p, "settled"), next = jit_block(p, "next");
-    LLVMBuildCondBr(p->b, well, body, next);
+    LLVMValueRef lanes = jit_u64(p, p->lanes), multiple = jit_u64(p, ~(uint64_t)(p->lanes - 1));
+    LLVMValueRef most = LLVMBuildAnd(p->b, LLVMBuildSub(p->b, end, begin, ""), multiple, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), some = jit_block(p, "some"), test = jit_block(p, "test"),
+                      body = jit_block(p, "settled");
+    LLVMBasicBlockRef less = jit_block(p, "less"), next = jit_block(p, "next");
+    LLVMBuildBr(p->b, some);
+
+    LLVMPositionBuilderAtEnd(p->b, some);
+    LLVMValueRef from = LLVMBuildPhi(p->b, p->t.i64, ""), span = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(from, &begin, &before, 1);
+    LLVMAddIncoming(span, &most, &before, 1);
+    LLVMBuildCondBr(p->b, goes_on(p, LLVMBuildICmp(p->b, LLVMIntNE, span, jit_u64(p, 0), "")), test, next);
+
+    LLVMPositionBuilderAtEnd(p->b, test);
+    LLVMValueRef behind_last = LLVMBuildAdd(p->b, from, span, ""), last = LLVMBuildSub(p->b, behind_last, lanes, "");
+    LLVMBuildCondBr(p->b, all_goes_well(p, whole, from, last), body, less);
 
     LLVMPositionBuilderAtEnd(p->b, body);
     LLVMValueRef first = LLVMBuildPhi(p->b, p->t.i64, "");
-    LLVMAddIncoming(first, &begin, &before, 1);
+    LLVMAddIncoming(first, &from, &test, 1);
     p->settled = true;
     turn(p, first, jit_all(p));
     p->settled = false;
@@ -86,12 +96,18 @@ static LLVMValueRef settled_turns(jit_printer *p, const vec_whole *whole, LLVMVa
     if (asks_time(p->f)) more = goes_on(p, more);
     LLVMBasicBlockRef behind = LLVMGetInsertBlock(p->b);
     LLVMAddIncoming(first, &then, &behind, 1);
-    LLVMBuildCondBr(p->b, more, body, next);
+    LLVMBuildCondBr(p->b, more, body, less);
 
+    LLVMPositionBuilderAtEnd(p->b, less);
+    LLVMValueRef come = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(come, (LLVMValueRef[]){from, then}, (LLVMBasicBlockRef[]){test, behind}, 2);
+    LLVMValueRef args[2] = {LLVMBuildSub(p->b, end, come, ""), LLVMBuildLShr(p->b, span, jit_u64(p, 1), "")};
+    LLVMValueRef fewer = LLVMBuildAnd(p->b, jit_intrinsic(p, "llvm.umin", &p->t.i64, 1, args, 2), multiple, "");
+    LLVMAddIncoming(from, &come, &less, 1);
+    LLVMAddIncoming(span, &fewer, &less, 1);
+    LLVMBuildBr(p->b, some);
     LLVMPositionBuilderAtEnd(p->b, next);
-    LLVMValueRef left = LLVMBuildPhi(p->b, p->t.i64, "");
-    LLVMAddIncoming(left, (LLVMValueRef[]){begin, then}, (LLVMBasicBlockRef[]){before, behind}, 2);
-    return left;
+    return from;
 }
 
 /* for (; end - first >= lanes && !stopped; first += lanes) turn; then one for the rest. Both are written out where nothing ends lanes and the
@@ -132,6 +148,15 @@ static void kernel_body(jit_printer *p, LLVMValueRef begin, LLVMValueRef end) {
     }
     LLVMPositionBuilderAtEnd(p->b, done);
     LLVMBuildRetVoid(p->b);
+}
+
+/* Turns of half as many lanes are half as much text. Where a turn is a straight line they are as fast; lanes that know their turn, and functions,
+ * which are made for whole ones, have none. */
+static bool has_half_turns(const vec_kernel *k, uint32_t bytes) {
+    if (k->functions->next || k->shared || k->lanes * 2 < bytes) return false;
+    for (const vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body))
+        if (v->op == VEC_LOOP || v->op == VEC_EXCHANGE) return false;
+    return true;
 }
 
 static void shared_struct(jit_printer *p) {
@@ -192,8 +217,12 @@ static void print_turns(jit_printer *p) {
         p->failed = true;
     else if (whole.possible)
         begin = settled_turns(p, &whole, begin, end);
+    p->rarely = whole.possible;
     vec_whole_free(&whole);
+    uint32_t lanes = p->lanes;
+    if (p->rarely && has_half_turns(p->k, p->bytes)) p->lanes = p->k->lanes /= 2;
     kernel_body(p, begin, end);
+    p->lanes = p->k->lanes = lanes;
 }
 
 void jit_kernel(jit_printer *p) {

@@ -282,12 +282,13 @@ static LLVMBasicBlockRef row_past(jit_printer *p, const vec_value *v, LLVMValueR
     return end;
 }
 
-/* Plainly where all lanes run, else those that do. */
+/* Plainly where all lanes run, else those that do; only the second where that comes rarely and is no more text. */
 static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
-    LLVMValueRef at = address(p, v), all = jit_is_all(p, v->mask) ? truth(p, true)
-                                           : !v->mask             ? all_run(p)
-                                           : stored               ? NULL
-                                                                  : fits_whole(p, v);
+    LLVMValueRef at = address(p, v), all = NULL;
+    if (jit_is_all(p, v->mask))
+        all = truth(p, true);
+    else if (!p->rarely || !has_masked_rows(p, v->u.mem.bytes))
+        all = !v->mask ? all_run(p) : stored ? NULL : fits_whole(p, v);
     if (!all) return masked_row(p, v, stored, at);
     LLVMBasicBlockRef past_end = stored && v->u.mem.streams ? row_past(p, v, stored, at, all) : NULL;
     if (LLVMIsConstant(all)) {
